@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Sets a Debian 12 machine up for building, testing and running AACO. Idempotent: a second run takes a second.
+#   scripts/bootstrap.sh            everything
+#   scripts/bootstrap.sh --print    only say what would be installed
+# Distribution packages come by name (scripts/parts/packages.txt), prebuilt libraries by name, version and hash
+# (scripts/parts/parts.txt, parts.sha256) into a cache outside the tree.
+set -euo pipefail
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/aaco
+parts=$cache/parts
+list=$top/scripts/parts
+
+say() { printf 'bootstrap: %s\n' "$*" >&2; }
+fail() { say "$1"; say "what next: $2"; exit 3; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"
+  elif command -v sudo >/dev/null; then sudo "$@"
+  else fail "'$1' needs root and there is no sudo" "run as root: $*"; fi
+}
+
+debian_packages() { sed -n 's/^[a-z]*: *//p' "$list/packages.txt" | tr ' ' '\n' | sed '/^$/d'; }
+
+missing_packages() {
+  local name
+  debian_packages | while read -r name; do
+    dpkg-query -W -f='${db:Status-Status}\n' "$name" 2>/dev/null | grep -qx installed || echo "$name"
+  done
+  command -v npm >/dev/null || printf 'nodejs\nnpm\n'
+}
+
+install_packages() {
+  command -v apt-get >/dev/null ||
+    fail "this is not a Debian-like system (no apt-get)" "install the packages of scripts/parts/packages.txt yourself, then see README.md, 'Other systems'"
+  local wanted; wanted=$(missing_packages | tr '\n' ' ')
+  [ -z "${wanted// /}" ] && return
+  say "installing Debian packages: $wanted"
+  as_root apt-get update -q >&2
+  # shellcheck disable=SC2086
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $wanted >&2
+}
+
+parts_complete() { [ -d "$parts" ] && (cd "$parts" && sha256sum --quiet --check "$list/parts.sha256" >/dev/null 2>&1); }
+
+# The ONNX Runtime C header lies in a newer suite; it is unpacked, never installed into the system.
+fetch_header() {
+  local work=$1 root=$1/apt
+  mkdir -p "$root"/etc/apt/{sources.list.d,preferences.d,apt.conf.d} "$root"/var/lib/apt/lists/partial \
+    "$root"/var/cache/apt/archives/partial "$root"/var/lib/dpkg
+  : >"$root/var/lib/dpkg/status"
+  local from found=
+  for from in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do # one line a source
+    [ -f "$from" ] || continue
+    sed -nE 's/^(deb (\[[^]]*\] )?[^ ]*debian\/? )bookworm main.*/\1trixie main/p' "$from" | head -n 1 >"$root/etc/apt/sources.list"
+    [ -s "$root/etc/apt/sources.list" ] && found=1 && break
+  done
+  if [ -z "$found" ]; then
+    for from in /etc/apt/sources.list.d/*.sources; do # deb822 paragraphs
+      [ -f "$from" ] || continue
+      awk 'BEGIN{RS=""; ORS="\n\n"} /Suites:[^\n]*bookworm/ && !/security/ {gsub(/Suites:[^\n]*/, "Suites: trixie"); print}' "$from" \
+        >"$root/etc/apt/sources.list.d/debian.sources"
+      [ -s "$root/etc/apt/sources.list.d/debian.sources" ] && found=1 && break
+    done
+  fi
+  [ -n "$found" ] || fail "no Debian 12 source was found among this machine's apt sources" "put onnxruntime_c_api.h into $parts/onnxruntime/include by hand"
+  printf 'Dir "%s";\nDir::State::status "%s/var/lib/dpkg/status";\nAPT::Sandbox::User "root";\n' "$root" "$root" >"$work/apt.conf"
+  (cd "$work" && export APT_CONFIG=$work/apt.conf && apt-get update -q >/dev/null && apt-get download -q libonnxruntime-dev >/dev/null) ||
+    fail "libonnxruntime-dev could not be downloaded" "check the network and the apt sources, then run this again"
+  dpkg -x "$work"/libonnxruntime-dev_*.deb "$work/header"
+  install -D -m 644 "$work/header/usr/include/onnxruntime/onnxruntime_c_api.h" "$work/parts/onnxruntime/include/onnxruntime_c_api.h"
+}
+
+fetch_npm() {
+  local work=$1 kind name file place
+  while read -r kind name file place; do
+    [ "$kind" = npm ] || continue
+    say "fetching $name"
+    mkdir -p "$work/npm" && rm -rf "${work:?}/npm/"*
+    (cd "$work/npm" && npm pack --silent --ignore-scripts "$name" >/dev/null 2>"$work/npm.err" && tar xzf ./*.tgz) ||
+      { cat "$work/npm.err" >&2; fail "$name could not be fetched from the npm registry" "check the network, then run this again"; }
+    install -D -m 644 "$work/npm/package/$file" "$work/parts/$place"
+  done <"$list/parts.txt"
+}
+
+fetch_parts() {
+  parts_complete && return
+  mkdir -p "$cache"
+  local work; work=$(mktemp -d "$cache/fetch.XXXXXX")
+  trap 'rm -rf "$work"' RETURN
+  fetch_npm "$work"
+  fetch_header "$work"
+  (cd "$work/parts" && sha256sum --quiet --check "$list/parts.sha256" >&2) ||
+    fail "a fetched part does not have the expected hash" "do not use it; if the version was raised on purpose, renew scripts/parts/parts.sha256"
+  rm -rf "$parts" && mv "$work/parts" "$parts"
+}
+
+# The page's build tools; nothing of them is needed to run AACO.
+fetch_web() {
+  [ -f "$top/web/package-lock.json" ] || return 0
+  local stamp=$top/web/node_modules/.aaco-lock
+  cmp -s "$top/web/package-lock.json" "$stamp" 2>/dev/null && return
+  say "installing the page's build tools"
+  (cd "$top/web" && npm ci --silent --ignore-scripts --no-audit --no-fund >&2)
+  cp "$top/web/package-lock.json" "$stamp"
+}
+
+case ${1:-} in
+  --print) missing_packages; exit 0 ;;
+  '') ;;
+  *) fail "unknown option '$1'" "scripts/bootstrap.sh [--print]" ;;
+esac
+install_packages
+fetch_parts
+fetch_web
+say "ready (parts in $parts)"

@@ -1,0 +1,164 @@
+#include "core/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "core/handles.h"
+
+namespace aaco::core {
+namespace fs = std::filesystem;
+namespace {
+
+Status write_all(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail_errno(errno, path);
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+tl::unexpected<Error> fail_code(const std::error_code& error, const std::string& path) {
+  return fail_errno(error.value(), path);
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, std::int64_t limit_bytes) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return fail_errno(errno, path);
+  std::string bytes;
+  struct stat info {};
+  if (::fstat(file.get(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return fail(ErrorCode::invalid_input, path + " is a folder, a file is needed");
+    if (S_ISREG(info.st_mode) && info.st_size <= limit_bytes) bytes.reserve(static_cast<std::size_t>(info.st_size) + 1);
+  }
+  std::size_t used = 0;
+  for (;;) {
+    if (bytes.size() - used < 4096) bytes.resize(std::max<std::size_t>({bytes.capacity(), bytes.size() * 2, 16384}));
+    const ssize_t count = ::read(file.get(), bytes.data() + used, bytes.size() - used);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail_errno(errno, path);
+    if (count == 0) break;
+    used += static_cast<std::size_t>(count);
+    if (static_cast<std::int64_t>(used) > limit_bytes)
+      return fail(ErrorCode::exhausted, path + " is larger than the " + std::to_string(limit_bytes) + " bytes allowed for such a file");
+  }
+  bytes.resize(used);
+  return bytes;
+}
+
+Status write_file_atomic(const std::string& path, std::string_view bytes) {
+  std::string temporary = path + ".XXXXXX";
+  FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file.valid()) return fail_errno(errno, path);
+  ::fchmod(file.get(), 0644);
+  Status written = write_all(file.get(), bytes, path);
+  if (written && ::fsync(file.get()) != 0) written = fail_errno(errno, path);
+  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = fail_errno(errno, path);
+  if (!written) ::unlink(temporary.c_str());
+  return written;
+}
+
+Status make_directories(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return fail_code(error, path);
+  return {};
+}
+
+Status rename_path(const std::string& from, const std::string& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) return fail_code(error, to);
+  return {};
+}
+
+Status remove_tree(const std::string& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) return fail_code(error, path);
+  return {};
+}
+
+Result<std::int64_t> file_size(const std::string& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  if (error) return fail_code(error, path);
+  return static_cast<std::int64_t>(size);
+}
+
+bool exists(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+bool is_directory(const std::string& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+Result<std::vector<std::string>> list_directory(const std::string& path) {
+  std::error_code error;
+  fs::directory_iterator entry(path, error);
+  if (error) return fail_code(error, path);
+  std::vector<std::string> names;
+  for (; entry != fs::directory_iterator(); entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+    if (error) return fail_code(error, path);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<std::int64_t> tree_size(const std::string& path) {
+  std::error_code error;
+  std::int64_t total = 0;
+  for (fs::recursive_directory_iterator entry(path, error); !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_regular_file(ignored) && !entry->is_symlink(ignored)) {
+      const auto size = entry->file_size(ignored);
+      if (!ignored) total += static_cast<std::int64_t>(size);
+    }
+  }
+  if (error) return fail_code(error, path);
+  return total;
+}
+
+Result<std::int64_t> free_space(const std::string& path) {
+  struct statvfs info {};
+  if (::statvfs(path.c_str(), &info) != 0) return fail_errno(errno, path);
+  return static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
+}
+
+std::string join_path(std::string_view left, std::string_view right) { return (fs::path(left) / fs::path(right)).string(); }
+std::string base_name(std::string_view path) { return fs::path(path).filename().string(); }
+std::string parent_path(std::string_view path) { return fs::path(path).parent_path().string(); }
+
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
+}
+
+Result<TemporaryDirectory> TemporaryDirectory::make(const std::string& parent, std::string_view prefix) {
+  AACO_TRY(make_directories(parent));
+  std::string path = join_path(parent, std::string(prefix) + ".XXXXXX");
+  if (::mkdtemp(path.data()) == nullptr) return fail_errno(errno, parent);
+  return TemporaryDirectory(std::move(path));
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  if (!path_.empty()) (void)remove_tree(path_);
+}
+
+}  // namespace aaco::core

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+
+namespace aaco::core {
+
+struct Command {
+  std::vector<std::string> arguments;                                  // arguments[0] is looked up in PATH
+  std::string directory;                                               // empty: this process's own
+  std::vector<std::pair<std::string, std::optional<std::string>>> set_environment;  // empty value: unset
+  enum class Output { inherit, capture, discard } output = Output::capture;  // capture: standard output and error apart
+  std::optional<std::int64_t> timeout_ns;                              // then it and its process group are killed
+  std::int64_t capture_limit_bytes = std::int64_t{64} << 20;           // what comes beyond is dropped
+};
+
+struct CommandResult {
+  int exit_code = 0;  // 128 + signal number for one that died of a signal, as shells have it
+  bool timed_out = false;
+  std::string output;
+  std::string error_output;
+};
+
+// Runs to the end. Fails only where the program could not be started (not_found, permission).
+Result<CommandResult> run_command(const Command& command);
+
+// A child under observation: started stopped or running, waited for without blocking.
+class Child {
+ public:
+  static Result<Child> start(const Command& command);  // Output::capture is not for this
+  Child(Child&& other) noexcept;
+  Child& operator=(Child&& other) noexcept;
+  ~Child();  // kills and reaps what still runs
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  // The exit code once the child has ended, empty while it runs.
+  std::optional<int> poll();
+  int wait();
+  void signal(int number) const;
+
+ private:
+  explicit Child(pid_t pid) : pid_(pid) {}
+  pid_t pid_ = -1;
+  std::optional<int> exit_code_;
+};
+
+// The program's full path by PATH, or empty.
+std::optional<std::string> find_program(const std::string& name, const std::string& path_variable);
+
+}  // namespace aaco::core

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "core/result.h"
+
+namespace aaco::runner {
+
+enum class ElementType : std::uint8_t { float32, float16, bfloat16, float64, int8, uint8, int16, uint16, int32, uint32, int64, uint64, boolean, string, unknown };
+
+std::string_view to_string(ElementType type);
+// Bytes of one element; 0 for string and unknown.
+std::int64_t element_size(ElementType type);
+
+// An input or output as the model declares it: a dimension is a size, or a symbol (-1 with its name, maybe empty).
+struct TensorInfo {
+  std::string name;
+  ElementType type = ElementType::unknown;
+  std::vector<std::int64_t> shape;
+  std::vector<std::string> symbols;  // one a dimension, empty where it is a size
+};
+
+// A tensor's bytes, dense, row-major, host order.
+struct TensorData {
+  std::string name;
+  ElementType type = ElementType::unknown;
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> bytes;
+};
+
+struct BackendOptions {
+  std::string backend = "cpu";               // name in configs/backends.yaml
+  std::string provider;                      // e.g. CPUExecutionProvider
+  std::map<std::string, std::string> provider_options;
+  int intra_op_threads = 0;                  // 0: the runtime's own choice
+  int inter_op_threads = 0;
+  std::string graph_level = "all";           // disabled, basic, extended, all
+  bool allow_fallback = false;               // nodes may land on another provider than the one asked for
+  bool profile = false;                      // the runtime's own profiler is on
+  std::string profile_prefix;
+  std::string optimized_model_path;          // where to write the graph after optimisation, empty: nowhere
+  std::map<std::string, std::int64_t> free_dimensions;  // symbol -> size
+};
+
+// A model loaded and ready: the loop around it owns time, a backend never times itself.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  [[nodiscard]] virtual const std::vector<TensorInfo>& inputs() const = 0;
+  [[nodiscard]] virtual const std::vector<TensorInfo>& outputs() const = 0;
+  // Binds inputs (all of them, once) and lets the runtime allocate and keep the outputs. Device memory where there is any.
+  virtual core::Status bind(const std::vector<TensorData>& inputs) = 0;
+  // One call of the model with what was bound. Allocates nothing of its own.
+  virtual core::Status run_once() = 0;
+  // The outputs of the last call, copied to the host.
+  virtual core::Result<std::vector<TensorData>> read_outputs() = 0;
+  // What really runs where: runtime version, provider, nodes per provider, options: goes to runtime/ort_config.json.
+  [[nodiscard]] virtual core::Json describe() const = 0;
+  // Ends the runtime's profile and answers the file's path, with the start of the profile on the realtime clock.
+  struct Profile {
+    std::string path;
+    std::int64_t start_realtime_ns = 0;
+  };
+  virtual core::Result<Profile> end_profile() = 0;
+};
+
+}  // namespace aaco::runner

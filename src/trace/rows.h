@@ -1,0 +1,177 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "trace/names.h"
+
+// The facts AACO keeps, one struct a table. Times are integer nanoseconds on the session's home clock (CLOCK_MONOTONIC for
+// what AACO ran itself, the trace's own clock for imported traces; session.json says which). Sizes are bytes. Not measured is an
+// empty optional, or the empty name. trace/tables.h gives each column's published name and meaning.
+namespace aaco::trace {
+
+// One call of the model, or one step of an imported trace.
+struct IterationRow {
+  std::int32_t rank = 0;
+  std::int64_t iteration = 0;  // from 0 within its phase
+  NameId phase;                // warmup, measure, measure_telemetry, profile, step
+  std::int64_t block = 0;      // interleaved blocks with and without telemetry have a number each
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  NameId disturbance;          // empty, or what disturbed it
+  bool operator==(const IterationRow&) const = default;
+};
+
+// One execution of one graph node in the profiled pass.
+struct NodeExecutionRow {
+  std::int32_t rank = 0;
+  std::int64_t iteration = 0;
+  std::int64_t node_index = -1;  // ORT's index after optimisation, -1 unknown
+  NameId node_name;
+  NameId op_type;
+  NameId provider;
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  std::int64_t thread_id = 0;
+  NameId input_shapes;   // JSON: [{"float":[1,3,224,224]}]
+  NameId output_shapes;  // JSON
+  std::optional<std::int64_t> activation_bytes;
+  std::optional<std::int64_t> parameter_bytes;
+  std::optional<std::int64_t> output_bytes;
+  std::optional<double> thread_use_ratio;  // share of the pool's threads that worked in it
+  bool operator==(const NodeExecutionRow&) const = default;
+};
+
+// One execution of a GPU kernel, whichever profiler saw it.
+struct KernelRow {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  std::int64_t queue = 0;  // hardware queue, or -1
+  std::int64_t stream = 0;
+  NameId name;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::uint64_t correlation_id = 0;  // 0: none
+  std::uint64_t external_id = 0;     // 0: none
+  std::uint64_t dispatch_id = 0;
+  std::uint64_t graph_node_id = 0;   // CUDA/HIP graph node, 0: none
+  std::optional<std::int64_t> grid_x, grid_y, grid_z;     // work-groups (blocks) in each direction
+  std::optional<std::int64_t> block_x, block_y, block_z;  // work-items (threads) in a group
+  std::optional<std::int64_t> lds_bytes, scratch_bytes, vgpr_count, sgpr_count;
+  bool operator==(const KernelRow&) const = default;
+};
+
+// A call of a runtime API (HIP, HSA, CUDA), an operator of the framework, or a marker range, on a host thread.
+struct ApiCallRow {
+  std::int32_t rank = 0;
+  NameId domain;  // hip, hsa, cuda_runtime, cuda_driver, cpu_op, marker, annotation, python, rccl
+  NameId name;
+  std::int64_t process_id = 0;
+  std::int64_t thread_id = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::uint64_t correlation_id = 0;
+  std::uint64_t external_id = 0;
+  NameId arguments;  // JSON, or empty
+  bool operator==(const ApiCallRow&) const = default;
+};
+
+// A copy or a memset on a device.
+struct CopyRow {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  std::int64_t stream = 0;
+  NameId kind;  // h2d, d2h, d2d, p2p, h2h, memset, unknown
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::optional<std::int64_t> bytes;
+  std::optional<std::int64_t> source_device, target_device;
+  std::uint64_t correlation_id = 0;
+  bool operator==(const CopyRow&) const = default;
+};
+
+// A collective operation; its kernel stands in the kernel table too.
+struct CollectiveRow {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  std::int64_t stream = 0;
+  NameId operation;  // all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, send, recv, barrier
+  NameId data_type;
+  NameId group;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::optional<std::int64_t> bytes;
+  std::optional<std::int64_t> group_size;
+  std::uint64_t correlation_id = 0;
+  bool operator==(const CollectiveRow&) const = default;
+};
+
+// A hardware counter's value for one dispatch.
+struct KernelCounterRow {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  std::uint64_t dispatch_id = 0;
+  NameId kernel_name;
+  NameId counter;
+  double value = 0;
+  bool operator==(const KernelCounterRow&) const = default;
+};
+
+// A telemetry sample of the host: stamped when it was read.
+struct SystemEventRow {
+  std::int32_t rank = 0;
+  std::int64_t time_ns = 0;
+  NameId metric;  // "cpu.use_ratio", "process.rss_bytes": the units are in the name
+  NameId entity;  // "cpu3", "pid 4711", "cgroup", or empty for the machine
+  double value = 0;
+  bool operator==(const SystemEventRow&) const = default;
+};
+
+// A telemetry sample of a GPU.
+struct GpuEventRow {
+  std::int32_t rank = 0;
+  std::int64_t time_ns = 0;
+  std::int64_t device = 0;
+  NameId metric;  // "gpu.power_watts", "gpu.clock_hz"
+  NameId source;  // "amdgpu.hwmon", "amdgpu.gpu_metrics", "nvml"
+  double value = 0;
+  bool operator==(const GpuEventRow&) const = default;
+};
+
+// A scheduler (or fault, interrupt, block I/O) event of the process tree under test.
+struct SchedEventRow {
+  std::int32_t rank = 0;
+  std::int64_t time_ns = 0;
+  NameId kind;  // run, run_queue, off_cpu, migrate, page_fault, irq, softirq, block_io, gpu_job
+  std::int64_t cpu = -1;
+  std::int64_t process_id = 0;
+  std::int64_t thread_id = 0;
+  std::int64_t duration_ns = 0;
+  NameId detail;
+  bool operator==(const SchedEventRow&) const = default;
+};
+
+// A node of the model's graph as the runtime would execute it.
+struct GraphNodeRow {
+  std::int64_t node_index = 0;
+  NameId node_name;
+  NameId op_type;
+  NameId domain;
+  NameId provider;
+  std::optional<double> flops;
+  std::optional<std::int64_t> bytes_read;
+  std::optional<std::int64_t> bytes_written;
+  std::optional<std::int64_t> parameter_count;
+  bool operator==(const GraphNodeRow&) const = default;
+};
+
+struct GraphEdgeRow {
+  NameId tensor;
+  std::int64_t source_node = -1;  // -1: a graph input
+  std::int64_t target_node = -1;  // -1: a graph output
+  NameId data_type;
+  NameId shape;  // JSON
+  bool operator==(const GraphEdgeRow&) const = default;
+};
+
+}  // namespace aaco::trace

@@ -1,0 +1,197 @@
+#pragma once
+
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "trace/rows.h"
+
+// The published form of each table: its file in the bundle and its columns. The store writes and reads by these descriptions and
+// docs/formats/tables.md is checked against them, so a column is declared in exactly one place.
+namespace aaco::trace {
+
+template <class Row, class Value>
+struct Column {
+  std::string_view name;
+  Value Row::*member;
+  std::string_view meaning;  // with its unit, for the documents
+  using value_type = Value;
+};
+
+template <class Row, class Value>
+constexpr Column<Row, Value> column(std::string_view name, Value Row::*member, std::string_view meaning) {
+  return {name, member, meaning};
+}
+
+// Specialised for each row: kName (the table in SQL), kPath (the file in a bundle), kTime (the column it is sorted by, or empty),
+// kMeaning, and columns().
+template <class Row>
+struct TableOf;
+
+#define AACO_TABLE(row, table_name, table_path, table_time, table_meaning) \
+  template <>                                                              \
+  struct TableOf<row> {                                                    \
+    using R = row;                                                         \
+    static constexpr std::string_view kName = table_name;                  \
+    static constexpr std::string_view kPath = table_path;                  \
+    static constexpr std::string_view kTime = table_time;                  \
+    static constexpr std::string_view kMeaning = table_meaning;            \
+    static constexpr auto columns()
+
+#define AACO_TABLE_END \
+  }                    \
+  ;
+
+// clang-format off
+AACO_TABLE(IterationRow, "inference_iters", "metrics/inference_iters.parquet", "start_ns", "One row an iteration: a call of the model, or a step of an imported trace") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process in a job of several"),
+      column("iteration", &R::iteration, "number within its phase, from 0"),
+      column("phase", &R::phase, "warmup, measure, measure_telemetry (the blocks with telemetry on), profile, or step (imported)"),
+      column("block", &R::block, "number of the interleaved block"),
+      column("start_ns", &R::start_ns, "start, ns on the session's home clock"),
+      column("duration_ns", &R::duration_ns, "time from call to return, ns"),
+      column("disturbance", &R::disturbance, "empty, or what disturbed the iteration"));
+} AACO_TABLE_END
+
+AACO_TABLE(NodeExecutionRow, "node_executions", "profiler/node_executions.parquet", "start_ns", "One row an execution of a graph node in the profiled pass") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("iteration", &R::iteration, "iteration of the profiled pass"),
+      column("node_index", &R::node_index, "the runtime's node index after optimisation, -1 where it gave none"),
+      column("node_name", &R::node_name, "name after optimisation"),
+      column("op_type", &R::op_type, "operator"),
+      column("provider", &R::provider, "execution provider that ran it"),
+      column("start_ns", &R::start_ns, "start, ns on the session's home clock"),
+      column("duration_ns", &R::duration_ns, "duration, ns"),
+      column("thread_id", &R::thread_id, "thread that issued it"),
+      column("input_shapes", &R::input_shapes, "JSON list of {type: shape}"),
+      column("output_shapes", &R::output_shapes, "JSON list of {type: shape}"),
+      column("activation_bytes", &R::activation_bytes, "bytes of its activations"),
+      column("parameter_bytes", &R::parameter_bytes, "bytes of its weights"),
+      column("output_bytes", &R::output_bytes, "bytes of its outputs"),
+      column("thread_use_ratio", &R::thread_use_ratio, "share of the pool's threads that worked in it, 0..1"));
+} AACO_TABLE_END
+
+AACO_TABLE(KernelRow, "rocprof_kernels", "profiler/rocprof_kernels.parquet", "start_ns", "One row an execution of a GPU kernel, whichever profiler saw it") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("device", &R::device, "GPU number in the trace"),
+      column("queue", &R::queue, "hardware queue, -1 unknown"),
+      column("stream", &R::stream, "stream"),
+      column("kernel_name", &R::name, "name as the profiler wrote it"),
+      column("start_ns", &R::start_ns, "start, ns on the session's home clock"),
+      column("end_ns", &R::end_ns, "end, ns"),
+      column("correlation_id", &R::correlation_id, "joins it to its launch; 0: none"),
+      column("external_id", &R::external_id, "joins it to the framework's operator; 0: none"),
+      column("dispatch_id", &R::dispatch_id, "dispatch number; 0: none"),
+      column("graph_node_id", &R::graph_node_id, "node of the CUDA/HIP graph it came from; 0: none"),
+      column("grid_x", &R::grid_x, "work-groups in x"), column("grid_y", &R::grid_y, "work-groups in y"), column("grid_z", &R::grid_z, "work-groups in z"),
+      column("block_x", &R::block_x, "work-items of a group in x"), column("block_y", &R::block_y, "work-items of a group in y"), column("block_z", &R::block_z, "work-items of a group in z"),
+      column("lds_bytes", &R::lds_bytes, "LDS (shared memory) of a group, bytes"),
+      column("scratch_bytes", &R::scratch_bytes, "scratch of a work-item, bytes"),
+      column("vgpr_count", &R::vgpr_count, "vector registers"), column("sgpr_count", &R::sgpr_count, "scalar registers"));
+} AACO_TABLE_END
+
+AACO_TABLE(ApiCallRow, "api_calls", "profiler/api_calls.parquet", "start_ns", "One row a runtime API call, framework operator or marker range on a host thread") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("domain", &R::domain, "hip, hsa, cuda_runtime, cuda_driver, cpu_op, marker, annotation, python, rccl"),
+      column("name", &R::name, "function, operator or range"),
+      column("process_id", &R::process_id, "process"), column("thread_id", &R::thread_id, "thread"),
+      column("start_ns", &R::start_ns, "start, ns on the session's home clock"),
+      column("end_ns", &R::end_ns, "end, ns"),
+      column("correlation_id", &R::correlation_id, "joins it to what it launched; 0: none"),
+      column("external_id", &R::external_id, "joins it to the framework's operator; 0: none"),
+      column("arguments", &R::arguments, "JSON, or empty"));
+} AACO_TABLE_END
+
+AACO_TABLE(CopyRow, "copies", "profiler/copies.parquet", "start_ns", "One row a copy or memset on a device") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("device", &R::device, "GPU number in the trace"), column("stream", &R::stream, "stream"),
+      column("kind", &R::kind, "h2d, d2h, d2d, p2p, h2h, memset, unknown"),
+      column("start_ns", &R::start_ns, "start, ns on the session's home clock"), column("end_ns", &R::end_ns, "end, ns"),
+      column("bytes", &R::bytes, "bytes moved"),
+      column("source_device", &R::source_device, "device read from"), column("target_device", &R::target_device, "device written to"),
+      column("correlation_id", &R::correlation_id, "joins it to its API call; 0: none"));
+} AACO_TABLE_END
+
+AACO_TABLE(CollectiveRow, "collectives", "profiler/collectives.parquet", "start_ns", "One row a collective operation; its kernel is in the kernel table too") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("device", &R::device, "GPU number in the trace"), column("stream", &R::stream, "stream"),
+      column("operation", &R::operation, "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, send, recv, barrier"),
+      column("data_type", &R::data_type, "element type"), column("process_group", &R::group, "process group"),
+      column("start_ns", &R::start_ns, "start, ns on the session's home clock"), column("end_ns", &R::end_ns, "end, ns"),
+      column("bytes", &R::bytes, "bytes of the message"), column("group_size", &R::group_size, "ranks in the group"),
+      column("correlation_id", &R::correlation_id, "joins it to its kernel; 0: none"));
+} AACO_TABLE_END
+
+AACO_TABLE(KernelCounterRow, "counters", "profiler/counters.parquet", "", "One row a hardware counter of a dispatch") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("device", &R::device, "GPU number in the trace"), column("dispatch_id", &R::dispatch_id, "dispatch number"),
+      column("kernel_name", &R::kernel_name, "kernel"), column("counter", &R::counter, "counter's name"), column("value", &R::value, "its value"));
+} AACO_TABLE_END
+
+AACO_TABLE(SystemEventRow, "system_events", "telemetry/system_events.parquet", "time_ns", "One row a telemetry value of the host") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("time_ns", &R::time_ns, "when it was read, ns on the session's home clock"),
+      column("metric", &R::metric, "metric with its unit in the name"), column("entity", &R::entity, "cpu3, pid 4711, cgroup; empty for the machine"),
+      column("value", &R::value, "value"));
+} AACO_TABLE_END
+
+AACO_TABLE(GpuEventRow, "gpu_events", "telemetry/gpu_events.parquet", "time_ns", "One row a telemetry value of a GPU") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("time_ns", &R::time_ns, "when it was read, ns on the session's home clock"),
+      column("device", &R::device, "GPU number"), column("metric", &R::metric, "metric with its unit in the name"),
+      column("source", &R::source, "sensor interface it came from"), column("value", &R::value, "value"));
+} AACO_TABLE_END
+
+AACO_TABLE(SchedEventRow, "sched_events", "telemetry/sched_events.parquet", "time_ns", "One row a scheduler, fault, interrupt or I/O event of the process tree under test") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("time_ns", &R::time_ns, "start, ns on the session's home clock"),
+      column("kind", &R::kind, "run, run_queue, off_cpu, migrate, page_fault, irq, softirq, block_io, gpu_job"),
+      column("cpu", &R::cpu, "CPU, -1 unknown"), column("process_id", &R::process_id, "process"), column("thread_id", &R::thread_id, "thread"),
+      column("duration_ns", &R::duration_ns, "length, ns; 0 for an instant"), column("detail", &R::detail, "reason or target"));
+} AACO_TABLE_END
+
+AACO_TABLE(GraphNodeRow, "graph_nodes", "model/graph_nodes.parquet", "", "One row a node of the model's graph") {
+  return std::make_tuple(
+      column("node_index", &R::node_index, "position in the graph"), column("node_name", &R::node_name, "name"),
+      column("op_type", &R::op_type, "operator"), column("domain", &R::domain, "operator set"), column("provider", &R::provider, "execution provider that took it"),
+      column("flops", &R::flops, "floating-point operations of one execution; a multiply-add is 2"),
+      column("bytes_read", &R::bytes_read, "bytes read, each tensor once"), column("bytes_written", &R::bytes_written, "bytes written"),
+      column("parameter_count", &R::parameter_count, "elements of its weights"));
+} AACO_TABLE_END
+
+AACO_TABLE(GraphEdgeRow, "graph_edges", "model/graph_edges.parquet", "", "One row a tensor from one node to another") {
+  return std::make_tuple(
+      column("tensor", &R::tensor, "tensor's name"), column("source_node", &R::source_node, "node that writes it; -1: a graph input"),
+      column("target_node", &R::target_node, "node that reads it; -1: a graph output"), column("data_type", &R::data_type, "element type"),
+      column("shape", &R::shape, "JSON list; a symbol is a text"));
+} AACO_TABLE_END
+// clang-format on
+
+// Calls f.template operator()<Row>() for each table, in a fixed order.
+template <class F>
+constexpr void for_each_table(F&& f) {
+  f.template operator()<IterationRow>();
+  f.template operator()<NodeExecutionRow>();
+  f.template operator()<KernelRow>();
+  f.template operator()<ApiCallRow>();
+  f.template operator()<CopyRow>();
+  f.template operator()<CollectiveRow>();
+  f.template operator()<KernelCounterRow>();
+  f.template operator()<SystemEventRow>();
+  f.template operator()<GpuEventRow>();
+  f.template operator()<SchedEventRow>();
+  f.template operator()<GraphNodeRow>();
+  f.template operator()<GraphEdgeRow>();
+}
+
+}  // namespace aaco::trace
