@@ -12,14 +12,18 @@
 
 namespace aaco::report {
 
-// One line of a "where did the time go" breakdown.
+// One line of a "where did the time go" breakdown. The lists form a tree that a reader walks down: part -> operator type ->
+// node -> kernel. A kernel launched by several nodes has one entry for each; tables add entries of one name together.
 struct TimeShare {
   std::string name;      // node, operator type, kernel
   std::string group;     // operator type of a node, family of a kernel
   std::string provider;  // or library
+  std::string parent;    // name of the entry one level up: an operator's part (empty: the first part), a node's operator type
+                         // (empty: its group), a kernel's node (empty: not attributed to any)
   double total_ns = 0;   // per iteration
-  double share_ratio = 0;
+  double share_ratio = 0;  // of the iteration
   std::int64_t count = 0;  // executions per iteration
+  std::optional<trace::Interval> ci95;  // of total_ns
   core::Json detail;       // shapes and whatever else a click should show; may be null
 };
 
@@ -29,7 +33,7 @@ struct Series {
   std::string entity;
   std::string unit;
   std::vector<std::int64_t> time_ns;  // from the session's start
-  std::vector<double> value;
+  std::vector<double> value;          // as many as times; not finite: a gap
 };
 
 struct TimelineSpan {
@@ -49,7 +53,7 @@ struct HistogramBin {
 struct IterationPoint {
   std::string phase;
   std::int64_t iteration = 0;
-  std::int64_t start_ns = 0;
+  std::int64_t start_ns = 0;  // from the session's start
   std::int64_t duration_ns = 0;
   bool outlier = false;
   std::string disturbance;
@@ -65,25 +69,63 @@ struct Statement {
   std::vector<std::string> evidence;     // one sentence each, with its number
 };
 
+// What a metric means, so that it can be cited: from data/metrics.
+struct MetricDefinition {
+  std::string id;         // "latency.p50_ns"
+  std::string title;      // "Median latency"
+  std::string unit;
+  std::string formula;    // "order statistic of the measured iterations at probability 0.5 (type 7)"
+  std::string direction;  // "lower", "higher" is better, or empty
+  std::string meaning;    // one sentence; may be empty
+};
+
+// A limit of the hardware: arithmetic (flop/s) or traffic (bytes/s).
+struct Roof {
+  std::string name;  // "FP32, measured"
+  enum class Kind { compute, memory } kind = Kind::compute;
+  double per_second = 0;
+  std::string source;  // "datasheet", "measured by aaco calibrate"
+};
+
+// Work placed under the roofs: its intensity is flops / bytes, its rate flops / time.
+struct RoofPoint {
+  std::string name;
+  std::string group;
+  double flops = 0;  // per iteration
+  double bytes = 0;
+  double time_ns = 0;
+};
+
+// How far from what the hardware can do.
+struct Roofline {
+  std::string text;                      // one sentence: "the run reached 34 % of ..."
+  std::optional<double> reached_ratio;   // ideal time / measured time
+  std::vector<Roof> roofs;
+  std::vector<RoofPoint> points;
+};
+
 // Everything a report shows, in the order of DESIGN.md section 6; what was not measured is empty and its section left out.
 struct ReportModel {
   trace::SessionManifest session;
   core::Json environment;
+  std::string title;               // what ran, short: "ResNet-50, CPU, batch 1"; empty: made from session.outcome
   std::string verdict;             // one sentence, in words
   std::string verdict_confidence;  // "high: 1,200 iterations, ..."
   std::vector<std::string> headline_metrics;  // ids of the three numbers that matter
   trace::Metrics metrics;
+  std::vector<MetricDefinition> definitions;
   std::vector<TimeShare> parts;      // the one bar: compute nodes, framework remainder, gaps ... sums to the iteration
   std::vector<TimeShare> operators;  // by operator type
   std::vector<TimeShare> nodes;      // by node, largest first
   std::vector<TimeShare> kernels;    // GPU kernels, largest first
   std::vector<Statement> why;
   std::vector<Statement> advice;
+  std::optional<Roofline> roofline;
   std::vector<IterationPoint> iterations;
-  std::vector<HistogramBin> histogram;  // of the measured phase
+  std::vector<HistogramBin> histogram;  // of the measured phase, in ns
   std::vector<TimelineSpan> timeline;
   std::vector<Series> telemetry;
-  core::Json extra;  // sections other modules add by name (gaps, roofline, attribution): each an object
+  core::Json extra;  // sections other modules add by name (gaps, attribution): each an object
 };
 
 }  // namespace aaco::report
