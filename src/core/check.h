@@ -8,5 +8,4 @@ namespace aaco::core {
 }  // namespace aaco::core
 
 // An invariant of this program. Stays on in release builds.
-#define AACO_CHECK(condition) \
-  ((condition) ? static_cast<void>(0) : ::aaco::core::check_failed(#condition, __FILE__, __LINE__))
+#define AACO_CHECK(condition) ((condition) ? static_cast<void>(0) : ::aaco::core::check_failed(#condition, __FILE__, __LINE__))

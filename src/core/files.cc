@@ -27,9 +27,7 @@ Status write_all(int fd, std::string_view bytes, const std::string& path) {
   return {};
 }
 
-tl::unexpected<Error> fail_code(const std::error_code& error, const std::string& path) {
-  return fail_errno(error.value(), path);
-}
+tl::unexpected<Error> fail_code(const std::error_code& error, const std::string& path) { return fail_errno(error.value(), path); }
 
 }  // namespace
 
@@ -51,7 +49,8 @@ Result<std::string> read_file(const std::string& path, std::int64_t limit_bytes)
     if (count == 0) break;
     used += static_cast<std::size_t>(count);
     if (static_cast<std::int64_t>(used) > limit_bytes)
-      return fail(ErrorCode::exhausted, path + " is larger than the " + std::to_string(limit_bytes) + " bytes allowed for such a file");
+      return fail(ErrorCode::exhausted,
+                  path + " is larger than the " + std::to_string(limit_bytes) + " bytes allowed for such a file");
   }
   bytes.resize(used);
   return bytes;
@@ -123,7 +122,8 @@ Result<std::vector<std::string>> list_directory(const std::string& path) {
 Result<std::int64_t> tree_size(const std::string& path) {
   std::error_code error;
   std::int64_t total = 0;
-  for (fs::recursive_directory_iterator entry(path, error); !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+  for (fs::recursive_directory_iterator entry(path, error); !error && entry != fs::recursive_directory_iterator();
+       entry.increment(error)) {
     std::error_code ignored;
     if (entry->is_regular_file(ignored) && !entry->is_symlink(ignored)) {
       const auto size = entry->file_size(ignored);

@@ -22,9 +22,7 @@ Sha256::Sha256() : impl_(std::make_unique<Impl>()) {
 }
 Sha256::~Sha256() = default;
 
-void Sha256::add(std::string_view bytes) {
-  AACO_CHECK(EVP_DigestUpdate(impl_->context.get(), bytes.data(), bytes.size()) == 1);
-}
+void Sha256::add(std::string_view bytes) { AACO_CHECK(EVP_DigestUpdate(impl_->context.get(), bytes.data(), bytes.size()) == 1); }
 
 std::string Sha256::finish_hex() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};

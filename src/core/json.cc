@@ -145,8 +145,10 @@ struct Writer {
       write_number(out, *natural);
     } else {
       const double number = value.as_f64().value_or(std::nan(""));
-      if (std::isfinite(number)) write_number(out, number);
-      else out += "null";
+      if (std::isfinite(number))
+        write_number(out, number);
+      else
+        out += "null";
     }
   }
 
@@ -192,8 +194,10 @@ const Json::Object kNoMembers;
 }  // namespace
 
 Json::Json(unsigned long long value) {
-  if (value <= static_cast<unsigned long long>(std::numeric_limits<std::int64_t>::max())) value_ = static_cast<std::int64_t>(value);
-  else value_ = static_cast<std::uint64_t>(value);
+  if (value <= static_cast<unsigned long long>(std::numeric_limits<std::int64_t>::max()))
+    value_ = static_cast<std::int64_t>(value);
+  else
+    value_ = static_cast<std::uint64_t>(value);
 }
 
 Result<Json> Json::parse(std::string_view text) {

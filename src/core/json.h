@@ -21,18 +21,18 @@ class Json {
   using Object = std::vector<Member>;
 
   Json() = default;
-  Json(std::nullptr_t) {}                           // NOLINT: values convert by design
-  Json(bool value) : value_(value) {}               // NOLINT
-  Json(int value) : value_(std::int64_t{value}) {}  // NOLINT
-  Json(unsigned value) : value_(std::int64_t{value}) {}                     // NOLINT
-  Json(long value) : value_(std::int64_t{value}) {}                         // NOLINT
-  Json(long long value) : value_(static_cast<std::int64_t>(value)) {}       // NOLINT
+  Json(std::nullptr_t) {}                                                      // NOLINT: values convert by design
+  Json(bool value) : value_(value) {}                                          // NOLINT
+  Json(int value) : value_(std::int64_t{value}) {}                             // NOLINT
+  Json(unsigned value) : value_(std::int64_t{value}) {}                        // NOLINT
+  Json(long value) : value_(std::int64_t{value}) {}                            // NOLINT
+  Json(long long value) : value_(static_cast<std::int64_t>(value)) {}          // NOLINT
   Json(unsigned long value) : Json(static_cast<unsigned long long>(value)) {}  // NOLINT
-  Json(unsigned long long value);                   // NOLINT
-  Json(double value) : value_(value) {}             // NOLINT: not finite is written as null
-  Json(std::string value) : value_(std::move(value)) {}        // NOLINT
-  Json(std::string_view value) : value_(std::string(value)) {}  // NOLINT
-  Json(const char* value) : value_(std::string(value)) {}      // NOLINT
+  Json(unsigned long long value);                                              // NOLINT
+  Json(double value) : value_(value) {}                                        // NOLINT: not finite is written as null
+  Json(std::string value) : value_(std::move(value)) {}                        // NOLINT
+  Json(std::string_view value) : value_(std::string(value)) {}                 // NOLINT
+  Json(const char* value) : value_(std::string(value)) {}                      // NOLINT
   template <class T>
   Json(std::optional<T> value) {  // NOLINT: empty is null
     if (value) *this = Json(*std::move(value));

@@ -59,7 +59,8 @@ std::optional<std::int64_t> parse_i64(std::string_view text) {
 
 std::optional<std::uint64_t> parse_u64(std::string_view text) {
   text = trim(text);
-  if (text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) return parse_whole<std::uint64_t>(text.substr(2), 16);
+  if (text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+    return parse_whole<std::uint64_t>(text.substr(2), 16);
   return parse_whole<std::uint64_t>(text);
 }
 
@@ -112,13 +113,23 @@ std::optional<double> parse_ratio(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_duration_ns(std::string_view text) {
-  constexpr std::array<Unit, 8> kUnits = {{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9}}};
+  constexpr std::array<Unit, 8> kUnits = {
+      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9}}};
   return to_i64(parse_with_unit(text, kUnits, 1e9));
 }
 
 std::optional<std::int64_t> parse_bytes(std::string_view text) {
-  constexpr std::array<Unit, 11> kUnits = {{{"B", 1}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"KiB", 1024.0},
-                                            {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}, {"G", 1073741824.0}}};
+  constexpr std::array<Unit, 11> kUnits = {{{"B", 1},
+                                            {"kB", 1e3},
+                                            {"KB", 1e3},
+                                            {"MB", 1e6},
+                                            {"GB", 1e9},
+                                            {"TB", 1e12},
+                                            {"KiB", 1024.0},
+                                            {"MiB", 1048576.0},
+                                            {"GiB", 1073741824.0},
+                                            {"TiB", 1099511627776.0},
+                                            {"G", 1073741824.0}}};
   return to_i64(parse_with_unit(text, kUnits, 1));
 }
 

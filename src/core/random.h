@@ -12,9 +12,9 @@ class Random {
   explicit Random(std::uint64_t seed);
 
   std::uint64_t next();
-  double uniform();                              // [0, 1)
-  std::uint64_t below(std::uint64_t bound);      // [0, bound), unbiased; bound > 0
-  double normal();                               // mean 0, variance 1
+  double uniform();                          // [0, 1)
+  std::uint64_t below(std::uint64_t bound);  // [0, bound), unbiased; bound > 0
+  double normal();                           // mean 0, variance 1
   // Independent stream number `index` of the same seed.
   [[nodiscard]] Random fork(std::uint64_t index) const;
 

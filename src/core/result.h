@@ -59,9 +59,9 @@ tl::unexpected<Error> fail_errno(int error_number, std::string_view what, std::s
 }  // namespace aaco::core
 
 // Returns the error of EXPR to the caller, or goes on.
-#define AACO_TRY(expr)                                                                        \
-  do {                                                                                        \
-    auto aaco_status = (expr);                                                                \
+#define AACO_TRY(expr)                                                                              \
+  do {                                                                                              \
+    auto aaco_status = (expr);                                                                      \
     if (!aaco_status) return ::tl::unexpected<::aaco::core::Error>(std::move(aaco_status).error()); \
   } while (false)
 
@@ -69,8 +69,8 @@ tl::unexpected<Error> fail_errno(int error_number, std::string_view what, std::s
 #define AACO_JOIN(a, b) AACO_JOIN_INNER(a, b)
 
 // AACO_ASSIGN(auto x, f()): declares x with the value of f(), or returns f()'s error to the caller.
-#define AACO_ASSIGN(declaration, expr)                                                             \
-  auto AACO_JOIN(aaco_result_, __LINE__) = (expr);                                                 \
-  if (!AACO_JOIN(aaco_result_, __LINE__))                                                          \
+#define AACO_ASSIGN(declaration, expr)                                                                  \
+  auto AACO_JOIN(aaco_result_, __LINE__) = (expr);                                                      \
+  if (!AACO_JOIN(aaco_result_, __LINE__))                                                               \
     return ::tl::unexpected<::aaco::core::Error>(std::move(AACO_JOIN(aaco_result_, __LINE__)).error()); \
   declaration = std::move(*AACO_JOIN(aaco_result_, __LINE__))

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <algorithm>
 #include <cstdlib>
 
 #include "core/check.h"
@@ -183,8 +183,10 @@ int Child::wait() {
   int raw = 0;
   while (!exit_code_) {
     const pid_t done = ::waitpid(pid_, &raw, 0);
-    if (done == pid_) exit_code_ = decode_exit(raw);
-    else if (done < 0 && errno != EINTR) exit_code_ = 127;
+    if (done == pid_)
+      exit_code_ = decode_exit(raw);
+    else if (done < 0 && errno != EINTR)
+      exit_code_ = 127;
   }
   return *exit_code_;
 }

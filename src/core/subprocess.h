@@ -12,12 +12,12 @@
 namespace aaco::core {
 
 struct Command {
-  std::vector<std::string> arguments;                                  // arguments[0] is looked up in PATH
-  std::string directory;                                               // empty: this process's own
+  std::vector<std::string> arguments;                                               // arguments[0] is looked up in PATH
+  std::string directory;                                                            // empty: this process's own
   std::vector<std::pair<std::string, std::optional<std::string>>> set_environment;  // empty value: unset
-  enum class Output { inherit, capture, discard } output = Output::capture;  // capture: standard output and error apart
-  std::optional<std::int64_t> timeout_ns;                              // then it and its process group are killed
-  std::int64_t capture_limit_bytes = std::int64_t{64} << 20;           // what comes beyond is dropped
+  enum class Output { inherit, capture, discard } output = Output::capture;         // capture: standard output and error apart
+  std::optional<std::int64_t> timeout_ns;                                           // then it and its process group are killed
+  std::int64_t capture_limit_bytes = std::int64_t{64} << 20;                        // what comes beyond is dropped
 };
 
 struct CommandResult {

@@ -65,7 +65,8 @@ Result<YamlNode> YamlNode::parse(std::string_view text, std::string name) {
     }
     return YamlBuilder{std::move(name)}.build(YAML::Load(document), 0);
   } catch (const YAML::Exception& problem) {
-    return fail(ErrorCode::invalid_input, name + ":" + std::to_string(problem.mark.line + 1) + ": not valid YAML: " + problem.msg);
+    return fail(ErrorCode::invalid_input,
+                name + ":" + std::to_string(problem.mark.line + 1) + ": not valid YAML: " + problem.msg);
   }
 }
 
@@ -185,7 +186,8 @@ Status YamlNode::only_keys(const std::vector<std::string_view>& known) const {
     for (std::string_view name : known) found = found || name == key.scalar();
     if (!found) {
       const auto near = nearest(key.scalar(), known);
-      return key.error("unknown key '" + key.scalar() + "'", near.empty() ? "known keys: " + join(known, ", ") : "did you mean '" + std::string(near) + "'?");
+      return key.error("unknown key '" + key.scalar() + "'",
+                       near.empty() ? "known keys: " + join(known, ", ") : "did you mean '" + std::string(near) + "'?");
     }
   }
   return {};

@@ -18,7 +18,7 @@ struct IterationRow {
   std::int64_t block = 0;      // interleaved blocks with and without telemetry have a number each
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
-  NameId disturbance;          // empty, or what disturbed it
+  NameId disturbance;  // empty, or what disturbed it
   bool operator==(const IterationRow&) const = default;
 };
 
@@ -54,7 +54,7 @@ struct KernelRow {
   std::uint64_t correlation_id = 0;  // 0: none
   std::uint64_t external_id = 0;     // 0: none
   std::uint64_t dispatch_id = 0;
-  std::uint64_t graph_node_id = 0;   // CUDA/HIP graph node, 0: none
+  std::uint64_t graph_node_id = 0;                        // CUDA/HIP graph node, 0: none
   std::optional<std::int64_t> grid_x, grid_y, grid_z;     // work-groups (blocks) in each direction
   std::optional<std::int64_t> block_x, block_y, block_z;  // work-items (threads) in a group
   std::optional<std::int64_t> lds_bytes, scratch_bytes, vgpr_count, sgpr_count;

@@ -61,7 +61,8 @@ core::Result<SessionManifest> session_from_json(const Json& document) {
   if (!version) return core::fail(ErrorCode::invalid_input, "not a session manifest: schema_version is missing");
   if (*version > kSessionSchemaVersion)
     return core::fail(ErrorCode::unsupported,
-                      "the session has schema version " + std::to_string(*version) + ", this aaco reads up to " + std::to_string(kSessionSchemaVersion),
+                      "the session has schema version " + std::to_string(*version) + ", this aaco reads up to " +
+                          std::to_string(kSessionSchemaVersion),
                       "read it with the aaco that wrote it, or a newer one");
   SessionManifest manifest;
   manifest.schema_version = static_cast<int>(*version);
@@ -78,14 +79,16 @@ core::Result<SessionManifest> session_from_json(const Json& document) {
   manifest.request = document["request"];
   manifest.outcome = document["outcome"];
   for (const Json& phase : document["phases"].items())
-    manifest.phases.push_back({std::string(phase["name"].text()), phase["start_ns"].as_i64().value_or(0), phase["end_ns"].as_i64().value_or(0)});
+    manifest.phases.push_back(
+        {std::string(phase["name"].text()), phase["start_ns"].as_i64().value_or(0), phase["end_ns"].as_i64().value_or(0)});
   AACO_ASSIGN(manifest.clocks, clock_graph_from_json(document["clocks"]));
   for (const Json& item : document["accounts"].items()) {
     AACO_ASSIGN(Account account, account_from_json(item));
     manifest.accounts.push_back(std::move(account));
   }
   for (const Json& item : document["warnings"].items())
-    manifest.warnings.push_back({std::string(item["id"].text()), std::string(item["message"].text()), std::string(item["remedy"].text())});
+    manifest.warnings.push_back(
+        {std::string(item["id"].text()), std::string(item["message"].text()), std::string(item["remedy"].text())});
   manifest.fingerprint = document["fingerprint"].text();
   for (const auto& [file, hash] : document["hashes"].members()) manifest.hashes[file] = hash.text();
   return manifest;

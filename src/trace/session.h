@@ -40,9 +40,9 @@ struct SessionManifest {
   std::string tool_version;
   std::int64_t created_realtime_ns = 0;
   core::ClockId home_clock = core::ClockId::monotonic;
-  std::vector<std::string> command;   // as the user typed it
-  core::Json request;                 // what was asked, every option resolved
-  core::Json outcome;                 // what ran: model, backend, provider, batch, counts, stopping reason
+  std::vector<std::string> command;  // as the user typed it
+  core::Json request;                // what was asked, every option resolved
+  core::Json outcome;                // what ran: model, backend, provider, batch, counts, stopping reason
   std::vector<Phase> phases;
   ClockGraph clocks;
   std::vector<Account> accounts;

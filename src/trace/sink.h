@@ -82,9 +82,9 @@ class MemorySink final : public Sink {
     std::get<std::vector<Row>>(rows_).push_back(row);
   }
   NameTable names_;
-  std::tuple<std::vector<IterationRow>, std::vector<NodeExecutionRow>, std::vector<KernelRow>, std::vector<ApiCallRow>, std::vector<CopyRow>,
-             std::vector<CollectiveRow>, std::vector<KernelCounterRow>, std::vector<SystemEventRow>, std::vector<GpuEventRow>,
-             std::vector<SchedEventRow>, std::vector<GraphNodeRow>, std::vector<GraphEdgeRow>>
+  std::tuple<std::vector<IterationRow>, std::vector<NodeExecutionRow>, std::vector<KernelRow>, std::vector<ApiCallRow>,
+             std::vector<CopyRow>, std::vector<CollectiveRow>, std::vector<KernelCounterRow>, std::vector<SystemEventRow>,
+             std::vector<GpuEventRow>, std::vector<SchedEventRow>, std::vector<GraphNodeRow>, std::vector<GraphEdgeRow>>
       rows_;
 };
 
