@@ -5,14 +5,25 @@
 
 namespace aaco::stats {
 
+// What counts as a change while warming up. A shift must be seen by a test and matter: it must exceed both
+// shares below.
+inline constexpr double kWarmupLevel = 0.05;          // significance of the trend test over the last part
+inline constexpr double kWarmupMaterialRatio = 0.01;  // of the settled median
+inline constexpr double kWarmupMaterialNoise =
+    0.5;  // of the settled part's robust standard deviation (1.4826 MAD)
+
 struct WarmupVerdict {
   bool stationary = false;
-  std::int64_t first_stationary = 0;  // index of the first value after warm-up
-  double p_value = 1;                 // of the test that the last part still changes
+  std::int64_t first_stationary = 0;  // index of the first value after warm-up, as far as the series tells
+  double p_value = 1;                 // of the test that the last part still changes; small: it does
 };
 
-// Whether the series has settled: a change-point and trend test over its tail. Pure; called again as the series grows.
-// `minimum_tail` values must lie after the last change.
+// Whether the series has settled. Rank-based change points, by bisection, cut it into segments; the settled
+// part is the longest run of last segments whose medians agree with the last one's; what leads it outside
+// Tukey's fence is dropped too. It must hold `minimum_tail` values, and its recent part must be free of a
+// material trend (Spearman's rank correlation with time). A few outliers move none of this, and a drift too
+// slow for minimum_tail values to show does not prolong the warm-up. Pure; called again as the series grows,
+// O(n log n) over the last 4096 values at most. The bound on iterations is the caller's.
 WarmupVerdict find_warmup_end(std::span<const double> series, std::int64_t minimum_tail = 8);
 
 }  // namespace aaco::stats
