@@ -1,0 +1,51 @@
+#include "collectors/proc/proc_collector.h"
+
+#include "collectors/proc/cpu_stat.h"
+#include "collectors/proc/machine_sources.h"
+#include "collectors/proc/process_sources.h"
+
+namespace aaco::collectors::proc {
+namespace {
+
+constexpr std::int64_t kEverySample = 0;
+constexpr std::int64_t kMillisecond = 1'000'000;
+
+class ProcCollector final : public Collector {
+ public:
+  explicit ProcCollector(std::unique_ptr<core::Clock> clock) : clock_(std::move(clock)) {
+    sources_.set_name("proc");
+  }
+
+  [[nodiscard]] CollectorInfo info() const override {
+    return {"proc", "CPU use, memory, faults, context switches, run-queue wait, pressure and cgroup limits of the host and the process tree"};
+  }
+  core::Status open(const SysRoot& root, const Target& target) override {
+    if (target.process_id > 0) {
+      const auto tree = std::make_shared<ProcessTree>();
+      sources_.add(std::make_unique<TreeSource>(tree), 200 * kMillisecond);  // first: the others walk its tree
+      sources_.add(std::make_unique<CpuUseSource>(tree), kEverySample);
+      sources_.add(std::make_unique<ProcessStatSource>(tree), 20 * kMillisecond);
+      sources_.add(std::make_unique<ProcessStatusSource>(tree), 200 * kMillisecond);
+    }
+    sources_.add(std::make_unique<CpuStatSource>(), 100 * kMillisecond);
+    sources_.add(std::make_unique<PressureSource>(), 100 * kMillisecond);
+    sources_.add(std::make_unique<MemoryInfoSource>(), 200 * kMillisecond);
+    sources_.add(std::make_unique<VmStatSource>(), 200 * kMillisecond);
+    sources_.add(std::make_unique<LoadSource>(), 1000 * kMillisecond);
+    return sources_.open(root, target);
+  }
+  void sample(trace::Sink& sink) override { sources_.sample(sink, *clock_); }
+  void forget() override { sources_.forget(); }
+  void close() override { sources_.close(); }
+  [[nodiscard]] trace::Account account() const override { return sources_.account(); }
+
+ private:
+  std::unique_ptr<core::Clock> clock_;
+  probe::SourceSet sources_;
+};
+
+}  // namespace
+
+std::unique_ptr<Collector> make_collector(std::unique_ptr<core::Clock> clock) { return std::make_unique<ProcCollector>(std::move(clock)); }
+
+}  // namespace aaco::collectors::proc

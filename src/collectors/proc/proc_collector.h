@@ -1,0 +1,15 @@
+#pragma once
+
+#include <memory>
+
+#include "collectors/collector.h"
+#include "core/clock.h"
+
+namespace aaco::collectors::proc {
+
+// Telemetry of the host and of the process tree under test, from /proc, cgroup and powercap files. Rates, whatever the period of
+// the loop: CPU use and run-queue wait of the tree at every sample; resident memory and faults at 50 Hz; CPU use by core,
+// pressure, cgroup, energy at 10 Hz; memory of the machine, paging, context switches, new processes at 5 Hz; load at 1 Hz.
+std::unique_ptr<Collector> make_collector(std::unique_ptr<core::Clock> clock = std::make_unique<core::SystemClock>());
+
+}  // namespace aaco::collectors::proc

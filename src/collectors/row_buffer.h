@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/check.h"
+#include "trace/sink.h"
+
+namespace aaco::collectors {
+
+// Telemetry rows kept in chunks of fixed size: adding never moves what is there already. One thread adds; another may take the
+// full chunks meanwhile.
+template <class Row>
+class RowChunks {
+ public:
+  using Chunk = std::vector<Row>;
+  static constexpr std::size_t kChunkRows = 1024;
+
+  RowChunks() { current_.reserve(kChunkRows); }
+  void add(const Row& row) {
+    if (current_.size() == kChunkRows) seal();
+    current_.push_back(row);
+  }
+  // The adding thread's own: what is left becomes a chunk.
+  void seal() {
+    Chunk next;
+    next.reserve(kChunkRows);
+    std::swap(next, current_);
+    const std::lock_guard lock(mutex_);
+    sealed_.push_back(std::move(next));
+  }
+  std::vector<Chunk> take_sealed() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(sealed_, {});
+  }
+
+ private:
+  Chunk current_;
+  std::mutex mutex_;
+  std::vector<Chunk> sealed_;
+};
+
+// The sink of the sampling thread: host, GPU and scheduler rows in memory until they are handed over. Any other row is a
+// collector's bug.
+class RowBuffer final : public trace::Sink {
+ public:
+  void add(const trace::SystemEventRow& row) override { system_.add(row); }
+  void add(const trace::GpuEventRow& row) override { gpu_.add(row); }
+  void add(const trace::SchedEventRow& row) override { sched_.add(row); }
+  void add(const trace::IterationRow&) override { refuse(); }
+  void add(const trace::NodeExecutionRow&) override { refuse(); }
+  void add(const trace::KernelRow&) override { refuse(); }
+  void add(const trace::ApiCallRow&) override { refuse(); }
+  void add(const trace::CopyRow&) override { refuse(); }
+  void add(const trace::CollectiveRow&) override { refuse(); }
+  void add(const trace::KernelCounterRow&) override { refuse(); }
+  void add(const trace::GraphNodeRow&) override { refuse(); }
+  void add(const trace::GraphEdgeRow&) override { refuse(); }
+  trace::NameId name(std::string_view text) override;
+  [[nodiscard]] core::Status status() const override { return {}; }
+
+  // Hands the rows of full chunks to `sink`, names translated; safe while another thread adds.
+  void drain(trace::Sink& sink);
+  // The same with what is left, after the adding thread has ended.
+  void drain_all(trace::Sink& sink);
+
+ private:
+  static void refuse() { AACO_CHECK(false && "a collector emits telemetry rows only"); }
+  // Ids of the rows -> ids of `sink`, for every name there is now.
+  void translate_names(trace::Sink& sink);
+
+  RowChunks<trace::SystemEventRow> system_;
+  RowChunks<trace::GpuEventRow> gpu_;
+  RowChunks<trace::SchedEventRow> sched_;
+  std::mutex names_mutex_;
+  trace::NameTable names_;
+  std::vector<trace::NameId> translated_;
+};
+
+}  // namespace aaco::collectors
