@@ -1,0 +1,80 @@
+#include "graph/element_type.h"
+
+#include <array>
+#include <string>
+
+#include "core/strings.h"
+
+namespace aaco::graph {
+namespace {
+
+struct Entry {
+  ElementType type;
+  std::string_view name;
+  std::string_view short_name;
+  int bits;
+};
+
+constexpr std::array kTypes = {
+    Entry{ElementType::unknown, "unknown", "", 0},
+    Entry{ElementType::float64, "float64", "fp64", 64},
+    Entry{ElementType::float32, "float32", "fp32", 32},
+    Entry{ElementType::float16, "float16", "fp16", 16},
+    Entry{ElementType::bfloat16, "bfloat16", "bf16", 16},
+    Entry{ElementType::float8e4m3fn, "float8e4m3fn", "fp8", 8},
+    Entry{ElementType::float8e4m3fnuz, "float8e4m3fnuz", "", 8},
+    Entry{ElementType::float8e5m2, "float8e5m2", "bf8", 8},
+    Entry{ElementType::float8e5m2fnuz, "float8e5m2fnuz", "", 8},
+    Entry{ElementType::float8e8m0, "float8e8m0", "", 8},
+    Entry{ElementType::float4e2m1, "float4e2m1", "fp4", 4},
+    Entry{ElementType::int64, "int64", "i64", 64},
+    Entry{ElementType::int32, "int32", "i32", 32},
+    Entry{ElementType::int16, "int16", "i16", 16},
+    Entry{ElementType::int8, "int8", "i8", 8},
+    Entry{ElementType::int4, "int4", "i4", 4},
+    Entry{ElementType::int2, "int2", "i2", 2},
+    Entry{ElementType::uint64, "uint64", "u64", 64},
+    Entry{ElementType::uint32, "uint32", "u32", 32},
+    Entry{ElementType::uint16, "uint16", "u16", 16},
+    Entry{ElementType::uint8, "uint8", "u8", 8},
+    Entry{ElementType::uint4, "uint4", "u4", 4},
+    Entry{ElementType::uint2, "uint2", "u2", 2},
+    Entry{ElementType::boolean, "boolean", "bool", 8},
+    Entry{ElementType::complex64, "complex64", "", 64},
+    Entry{ElementType::complex128, "complex128", "", 128},
+    Entry{ElementType::string, "string", "", 0},
+};
+
+const Entry& entry_of(ElementType type) {
+  for (const Entry& entry : kTypes)
+    if (entry.type == type) return entry;
+  return kTypes[0];
+}
+
+}  // namespace
+
+std::string_view to_string(ElementType type) { return entry_of(type).name; }
+
+std::optional<ElementType> element_type_from_string(std::string_view text) {
+  const std::string lower = core::to_lower(text);
+  if (lower == "f32" || lower == "float") return ElementType::float32;
+  if (lower == "f16" || lower == "half") return ElementType::float16;
+  if (lower == "f64" || lower == "double") return ElementType::float64;
+  for (const Entry& entry : kTypes)
+    if (entry.type != ElementType::unknown && !lower.empty() && (lower == entry.name || lower == entry.short_name))
+      return entry.type;
+  return std::nullopt;
+}
+
+int element_bits(ElementType type) { return entry_of(type).bits; }
+
+bool is_floating(ElementType type) { return type >= ElementType::float64 && type <= ElementType::float4e2m1; }
+
+std::optional<std::int64_t> bytes_of(ElementType type, std::int64_t count) {
+  const std::int64_t bits = element_bits(type);
+  std::int64_t total = 0;
+  if (bits == 0 || count < 0 || __builtin_mul_overflow(bits, count, &total) || total > INT64_MAX - 7) return std::nullopt;
+  return (total + 7) / 8;
+}
+
+}  // namespace aaco::graph

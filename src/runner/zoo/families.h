@@ -1,0 +1,21 @@
+#pragma once
+
+#include "runner/zoo/builder.h"
+
+// The networks of the zoo, one function a structure. Parameters are within the ranges their Entry declares.
+namespace aaco::runner::zoo {
+
+core::Result<Blueprint> build_resnet18(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_resnet50(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_mobilenetv2(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_squeezenet10(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_squeezenet11(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_mlp(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_launch_bound(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_memory_bound(const Entry& entry, const Config& config);
+
+// An image classifier's input "input" [batch, 3, size, size] and output "output" [batch, classes].
+TensorId image_input(Builder& b, const Entry& entry, const Config& config);
+Blueprint finish_classifier(Builder&& b, TensorId logits, std::int64_t classes);
+
+}  // namespace aaco::runner::zoo

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "graph/graph.h"
+
+// Models that AACO makes by itself: the true layer structure of well-known networks with seeded random weights, so that a named
+// model runs with no download. Times depend on structure and shapes, not on what was learned; answers are meaningless.
+namespace aaco::runner::zoo {
+
+using graph::ElementType;
+
+// What weights are made of: uniform in [center - spread, center + spread).
+struct Fill {
+  double center = 0;
+  double spread = 0;
+  bool operator==(const Fill&) const = default;
+};
+
+// A network as a graph, and what to fill it with.
+struct Blueprint {
+  graph::Graph graph;
+  std::vector<Fill> fills;           // one an initializer; those that keep their data do not use it
+  std::int64_t parameters = 0;       // trained weights; running statistics and constants not among them
+};
+
+// A number of the model that a user may change: "layers", "hidden".
+struct Parameter {
+  std::string name;
+  std::int64_t value = 0;  // the default
+  std::int64_t minimum = 1;
+  std::int64_t maximum = 0;
+  std::string meaning;
+};
+
+struct Config {
+  ElementType type = ElementType::float32;  // of weights and activations: float32 or float16
+  std::map<std::string, std::int64_t> values;             // Parameter::name -> value, where it is not the default
+  bool operator==(const Config&) const = default;
+};
+
+struct Entry {
+  std::string name;                  // "resnet50"
+  std::string family;                // cnn, transformer, decoder, synthetic
+  std::string meaning;               // one line: what it is, whose structure
+  std::vector<std::string> aliases;
+  std::int64_t published_parameters = 0;  // of the default configuration; 0: nobody published one
+  std::vector<Parameter> parameters;
+  std::function<core::Result<Blueprint>(const Entry&, const Config&)> build;
+
+  // A parameter's value under `config`. The name is one of this entry's.
+  [[nodiscard]] std::int64_t value(const Config& config, std::string_view name) const;
+};
+
+const std::vector<Entry>& list();
+// By name or alias; a near miss is named in the error.
+core::Result<const Entry*> find(std::string_view name);
+// "resnet50", "llama-tiny,layers=4,dtype=float16": an entry and its configuration, as written after "zoo:".
+struct Request {
+  const Entry* entry = nullptr;
+  Config config;
+};
+core::Result<Request> parse_request(std::string_view text);
+
+// The graph alone, in memory; weights have no data. Refuses values out of range.
+core::Result<Blueprint> build_graph(const Entry& entry, const Config& config);
+
+// What it takes to have this model on disk, and in memory in a runtime on the CPU.
+struct Footprint {
+  std::int64_t parameters = 0;
+  std::int64_t disk_bytes = 0;
+  std::int64_t memory_bytes = 0;  // weights while they are loaded (file image and tensors), without activations
+};
+Footprint footprint(const Blueprint& blueprint);
+
+using Progress = std::function<void(std::int64_t done_bytes, std::int64_t total_bytes)>;
+
+// The model's file in `cache_dir`/models, made now where it is not there yet: named by the hash of generator version,
+// configuration and seed, complete or absent at any moment, with several makers at once. Fails with exhausted where the
+// disk cannot hold it.
+core::Result<std::string> make(const Entry& entry, const Config& config, std::uint64_t seed, const std::string& cache_dir,
+                               const Progress& progress = {});
+
+// Writes the graph with references to weights that do not exist: for predicting a model that no disk or memory here holds.
+core::Status write_structure(const Entry& entry, const Config& config, const std::string& path);
+
+}  // namespace aaco::runner::zoo
