@@ -25,10 +25,10 @@ struct Dimension {
   std::int64_t size = -1;
   std::string symbol;
   Dimension() = default;
-  Dimension(std::int64_t fixed_size) : size(fixed_size) {}      // NOLINT: sizes are dimensions
-  Dimension(int fixed_size) : size(fixed_size) {}               // NOLINT
-  Dimension(std::string name) : symbol(std::move(name)) {}      // NOLINT: and so are names
-  Dimension(const char* name) : symbol(name) {}                 // NOLINT
+  Dimension(std::int64_t fixed_size) : size(fixed_size) {}  // NOLINT: sizes are dimensions
+  Dimension(int fixed_size) : size(fixed_size) {}           // NOLINT
+  Dimension(std::string name) : symbol(std::move(name)) {}  // NOLINT: and so are names
+  Dimension(const char* name) : symbol(name) {}             // NOLINT
   [[nodiscard]] bool fixed() const { return size >= 0; }
   bool operator==(const Dimension&) const = default;
 };

@@ -76,8 +76,10 @@ std::string encode_value_info(const TensorDescriptor& descriptor) {
     WireWriter shape;
     for (const Dimension& dimension : *descriptor.shape) {
       WireWriter dim;
-      if (dimension.fixed()) dim.int_field(schema::Dim::value, dimension.size);
-      else if (!dimension.symbol.empty()) dim.bytes_field(schema::Dim::param, dimension.symbol);
+      if (dimension.fixed())
+        dim.int_field(schema::Dim::value, dimension.size);
+      else if (!dimension.symbol.empty())
+        dim.bytes_field(schema::Dim::param, dimension.symbol);
       shape.bytes_field(schema::TensorShape::dim, dim.bytes());
     }
     tensor.bytes_field(schema::TensorType::shape, shape.bytes());
@@ -93,7 +95,8 @@ std::string encode_value_info(const TensorDescriptor& descriptor) {
 core::Result<std::string> encode_node(const Graph& graph, const Node& node) {
   WireWriter out;
   for (const TensorId id : node.inputs) out.bytes_field(schema::Node::input, id.valid() ? graph.tensor(id).name : std::string());
-  for (const TensorId id : node.outputs) out.bytes_field(schema::Node::output, id.valid() ? graph.tensor(id).name : std::string());
+  for (const TensorId id : node.outputs)
+    out.bytes_field(schema::Node::output, id.valid() ? graph.tensor(id).name : std::string());
   out.bytes_field(schema::Node::name, node.name);
   out.bytes_field(schema::Node::op_type, node.op_type);
   for (const Attribute& attribute : node.attributes) {
@@ -126,7 +129,8 @@ core::Result<std::string> encode_subgraph(const Graph& graph) {
   out.bytes_field(schema::Graph::name, graph.name);
   for (const Initializer& initializer : graph.initializers) {
     if (initializer.constant.data.empty())
-      return fail(ErrorCode::unsupported, "a constant inside a subgraph ('" + graph.tensor(initializer.tensor).name + "') has no data at hand");
+      return fail(ErrorCode::unsupported,
+                  "a constant inside a subgraph ('" + graph.tensor(initializer.tensor).name + "') has no data at hand");
     AACO_ASSIGN(const std::string encoded, encode_literal({graph.tensor(initializer.tensor), initializer.constant}));
     out.bytes_field(schema::Graph::initializer, encoded);
   }

@@ -7,8 +7,8 @@
 
 namespace aaco::graph::onnx {
 
-// Protocol-buffer fields appended to a string (the wire format of protobuf.dev, "Encoding"). Small messages only: large payloads are
-// announced with length_prefix and streamed by the caller.
+// Protocol-buffer fields appended to a string (the wire format of protobuf.dev, "Encoding"). Small messages only: large payloads
+// are announced with length_prefix and streamed by the caller.
 class WireWriter {
  public:
   void varint(std::uint64_t value) {

@@ -32,10 +32,12 @@ core::Result<std::int64_t> constant_bytes(const Graph& graph, const Initializer&
   const TensorDescriptor& descriptor = graph.tensor(initializer.tensor);
   const auto count = descriptor.shape ? element_count(*descriptor.shape) : std::nullopt;
   const auto bytes = count ? bytes_of(descriptor.type, *count) : std::nullopt;
-  if (!bytes) return fail(ErrorCode::invalid_argument, "the weight '" + descriptor.name + "' has no fixed size and cannot be written");
+  if (!bytes)
+    return fail(ErrorCode::invalid_argument, "the weight '" + descriptor.name + "' has no fixed size and cannot be written");
   const auto kept = static_cast<std::int64_t>(initializer.constant.data.size());
   if (kept > 0 && kept != *bytes)
-    return fail(ErrorCode::invalid_argument, "the constant '" + descriptor.name + "' has " + std::to_string(kept) + " bytes where its shape needs " + std::to_string(*bytes));
+    return fail(ErrorCode::invalid_argument, "the constant '" + descriptor.name + "' has " + std::to_string(kept) +
+                                                 " bytes where its shape needs " + std::to_string(*bytes));
   return *bytes;
 }
 
@@ -58,7 +60,8 @@ class ModelWriter {
     std::int64_t graph_bytes = static_cast<std::int64_t>(structure.size());
     for (const PlannedTensor& tensor : tensors_) graph_bytes += field_bytes(message_bytes(tensor));
     if (graph_bytes + static_cast<std::int64_t>(head.size()) > std::numeric_limits<std::int32_t>::max() - 64)
-      return fail(ErrorCode::exhausted, path_ + ": the model is larger than the 2 GB that a protobuf file may have", "store its weights outside (external data)");
+      return fail(ErrorCode::exhausted, path_ + ": the model is larger than the 2 GB that a protobuf file may have",
+                  "store its weights outside (external data)");
 
     AACO_ASSIGN(OutputFile file, OutputFile::create(path_));
     WireWriter start;
@@ -83,7 +86,8 @@ class ModelWriter {
       AACO_ASSIGN(tensor.bytes, constant_bytes(graph_, graph_.initializers[index]));
       const bool kept = tensor.bytes == 0 || !graph_.initializers[index].constant.data.empty();
       if (!kept && weights_ == nullptr && !absent_)
-        return fail(ErrorCode::invalid_argument, "there is no data for the weight '" + graph_.tensor(graph_.initializers[index].tensor).name + "'");
+        return fail(ErrorCode::invalid_argument,
+                    "there is no data for the weight '" + graph_.tensor(graph_.initializers[index].tensor).name + "'");
       tensor.embedded = storage == WeightStorage::embed || (kept && (absent_ || tensor.bytes <= kAlwaysEmbedBytes));
       total_bytes_ += absent_ && !tensor.embedded ? 0 : tensor.bytes;
       AACO_ASSIGN(tensor.head, tensor_head(tensor, external_offset));
@@ -175,8 +179,7 @@ class ModelWriter {
       AACO_TRY(file.append(kept));
       return report(tensor.bytes);
     }
-    if (absent_ && tensor.bytes > 0)
-      return fail(ErrorCode::invalid_argument, "a graph without weights cannot embed one");
+    if (absent_ && tensor.bytes > 0) return fail(ErrorCode::invalid_argument, "a graph without weights cannot embed one");
     for (std::int64_t offset = 0; offset < tensor.bytes;) {
       const std::int64_t length = std::min(kChunkBytes, tensor.bytes - offset);
       chunk_.resize(static_cast<std::size_t>(length));
@@ -212,7 +215,8 @@ std::int64_t weight_bytes(const Graph& graph) { return total_constants(graph).by
 
 core::Status write(const Graph& graph, WeightSource* weights, const std::string& path, const WriteOptions& options) {
   if (!graph.functions.empty())
-    return fail(ErrorCode::unsupported, path + ": a model with operators of its own (functions) cannot be written", "inline its functions first");
+    return fail(ErrorCode::unsupported, path + ": a model with operators of its own (functions) cannot be written",
+                "inline its functions first");
   return ModelWriter(graph, weights, path, options).run();
 }
 

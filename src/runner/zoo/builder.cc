@@ -79,7 +79,8 @@ TensorId Builder::constant(std::span<const std::int64_t> values) {
 }
 
 TensorId Builder::scalar(std::int64_t value) {
-  return kept("scalar_i64_" + std::to_string(value), ElementType::int64, {}, bytes_of_values(std::span<const std::int64_t>(&value, 1)));
+  return kept("scalar_i64_" + std::to_string(value), ElementType::int64, {},
+              bytes_of_values(std::span<const std::int64_t>(&value, 1)));
 }
 
 TensorId Builder::real(double value) {
@@ -102,12 +103,14 @@ TensorId Builder::node(std::string op_type, std::vector<TensorId> inputs, std::v
   return node_n(std::move(op_type), 1, std::move(inputs), std::move(attributes)).front();
 }
 
-std::vector<TensorId> Builder::node_n(std::string op_type, std::size_t outputs, std::vector<TensorId> inputs, std::vector<graph::Attribute> attributes) {
+std::vector<TensorId> Builder::node_n(std::string op_type, std::size_t outputs, std::vector<TensorId> inputs,
+                                      std::vector<graph::Attribute> attributes) {
   std::string name = "/" + path("/", op_type);
   if (const int count = used_names_[name]++; count > 0) name += "_" + std::to_string(count);
   graph::Node made{name, std::move(op_type), "", std::move(inputs), {}, std::move(attributes)};
   for (std::size_t index = 0; index < outputs; ++index)
-    made.outputs.push_back(blueprint_.graph.add_tensor({name + "_output_" + std::to_string(index), ElementType::unknown, std::nullopt}));
+    made.outputs.push_back(
+        blueprint_.graph.add_tensor({name + "_output_" + std::to_string(index), ElementType::unknown, std::nullopt}));
   blueprint_.graph.nodes.push_back(std::move(made));
   return blueprint_.graph.nodes.back().outputs;
 }

@@ -18,22 +18,58 @@ std::vector<Entry> convolutional() {
   return {
       {"resnet18", "cnn", "ResNet-18 (torchvision)", {"resnet-18"}, 11'689'512, {classes(), image_size()}, build_resnet18},
       {"resnet50", "cnn", "ResNet-50 v1.5 (torchvision)", {"resnet-50"}, 25'557'032, {classes(), image_size()}, build_resnet50},
-      {"mobilenetv2", "cnn", "MobileNetV2 1.0 (torchvision)", {"mobilenet-v2", "mobilenet_v2"}, 3'504'872, {classes(), image_size()}, build_mobilenetv2},
-      {"squeezenet1.0", "cnn", "SqueezeNet 1.0 (torchvision)", {"squeezenet-1.0", "squeezenet1_0"}, 1'248'424, {classes(), image_size()}, build_squeezenet10},
-      {"squeezenet1.1", "cnn", "SqueezeNet 1.1 (torchvision)", {"squeezenet", "squeezenet-1.1", "squeezenet1_1"}, 1'235'496, {classes(), image_size()}, build_squeezenet11},
+      {"mobilenetv2",
+       "cnn",
+       "MobileNetV2 1.0 (torchvision)",
+       {"mobilenet-v2", "mobilenet_v2"},
+       3'504'872,
+       {classes(), image_size()},
+       build_mobilenetv2},
+      {"squeezenet1.0",
+       "cnn",
+       "SqueezeNet 1.0 (torchvision)",
+       {"squeezenet-1.0", "squeezenet1_0"},
+       1'248'424,
+       {classes(), image_size()},
+       build_squeezenet10},
+      {"squeezenet1.1",
+       "cnn",
+       "SqueezeNet 1.1 (torchvision)",
+       {"squeezenet", "squeezenet-1.1", "squeezenet1_1"},
+       1'235'496,
+       {classes(), image_size()},
+       build_squeezenet11},
   };
 }
 
 std::vector<Entry> synthetic() {
   return {
-      {"mlp", "synthetic", "three fully connected layers, 784-512-512-10", {}, 0,
-       {{"inputs", 784, 1, 1 << 20, "width of the input"}, {"width", 512, 1, 1 << 16, "width of the hidden layers"},
-        {"layers", 2, 1, 1000, "hidden layers"}, {"classes", 10, 1, 1 << 20, "number of classes"}}, build_mlp},
-      {"launch-bound", "synthetic", "thousands of tiny operators in a chain: all cost is issuing them", {"launch_bound"}, 0,
-       {{"nodes", 4000, 1, 100'000, "operators"}, {"width", 64, 1, 1 << 20, "elements of a row"}}, build_launch_bound},
-      {"memory-bound", "synthetic", "element-wise operators over large tensors: all cost is moving bytes", {"memory_bound"}, 0,
-       {{"rows", 4096, 1, 1 << 20, "rows of the tensor"}, {"columns", 4096, 1, 1 << 20, "columns of the tensor"},
-        {"layers", 4, 1, 1000, "repetitions of multiply, add, clip"}}, build_memory_bound},
+      {"mlp",
+       "synthetic",
+       "three fully connected layers, 784-512-512-10",
+       {},
+       0,
+       {{"inputs", 784, 1, 1 << 20, "width of the input"},
+        {"width", 512, 1, 1 << 16, "width of the hidden layers"},
+        {"layers", 2, 1, 1000, "hidden layers"},
+        {"classes", 10, 1, 1 << 20, "number of classes"}},
+       build_mlp},
+      {"launch-bound",
+       "synthetic",
+       "thousands of tiny operators in a chain: all cost is issuing them",
+       {"launch_bound"},
+       0,
+       {{"nodes", 4000, 1, 100'000, "operators"}, {"width", 64, 1, 1 << 20, "elements of a row"}},
+       build_launch_bound},
+      {"memory-bound",
+       "synthetic",
+       "element-wise operators over large tensors: all cost is moving bytes",
+       {"memory_bound"},
+       0,
+       {{"rows", 4096, 1, 1 << 20, "rows of the tensor"},
+        {"columns", 4096, 1, 1 << 20, "columns of the tensor"},
+        {"layers", 4, 1, 1000, "repetitions of multiply, add, clip"}},
+       build_memory_bound},
   };
 }
 
@@ -66,7 +102,8 @@ core::Result<const Entry*> find(std::string_view name) {
 
 std::int64_t Entry::value(const Config& config, std::string_view parameter_name) const {
   if (const auto given = config.values.find(std::string(parameter_name)); given != config.values.end()) return given->second;
-  const auto known = std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& parameter) { return parameter.name == parameter_name; });
+  const auto known = std::find_if(parameters.begin(), parameters.end(),
+                                  [&](const Parameter& parameter) { return parameter.name == parameter_name; });
   AACO_CHECK(known != parameters.end());
   return known->value;
 }
@@ -77,16 +114,20 @@ core::Result<Request> parse_request(std::string_view text) {
   AACO_ASSIGN(request.entry, find(core::trim(fields.front())));
   for (std::size_t index = 1; index < fields.size(); ++index) {
     const std::vector<std::string_view> pair = core::split(fields[index], '=');
-    if (pair.size() != 2) return fail(ErrorCode::invalid_argument, "'" + std::string(fields[index]) + "' is not NAME=VALUE", "write for example " + request.entry->name + ",dtype=float16");
+    if (pair.size() != 2)
+      return fail(ErrorCode::invalid_argument, "'" + std::string(fields[index]) + "' is not NAME=VALUE",
+                  "write for example " + request.entry->name + ",dtype=float16");
     const std::string key(core::trim(pair[0]));
     if (key == "dtype") {
       const auto type = graph::element_type_from_string(core::trim(pair[1]));
-      if (!type) return fail(ErrorCode::invalid_argument, "'" + std::string(pair[1]) + "' is no element type", "use float32 or float16");
+      if (!type)
+        return fail(ErrorCode::invalid_argument, "'" + std::string(pair[1]) + "' is no element type", "use float32 or float16");
       request.config.type = *type;
       continue;
     }
     const auto value = core::parse_i64(pair[1]);
-    if (!value) return fail(ErrorCode::invalid_argument, "the value of '" + key + "' is no integer: '" + std::string(pair[1]) + "'");
+    if (!value)
+      return fail(ErrorCode::invalid_argument, "the value of '" + key + "' is no integer: '" + std::string(pair[1]) + "'");
     request.config.values[key] = *value;
   }
   return request;
@@ -94,13 +135,16 @@ core::Result<Request> parse_request(std::string_view text) {
 
 core::Result<Blueprint> build_graph(const Entry& entry, const Config& config) {
   if (config.type != ElementType::float32 && config.type != ElementType::float16)
-    return fail(ErrorCode::unsupported, entry.name + ": the zoo makes float32 and float16 models, not " + std::string(graph::to_string(config.type)));
+    return fail(ErrorCode::unsupported,
+                entry.name + ": the zoo makes float32 and float16 models, not " + std::string(graph::to_string(config.type)));
   for (const auto& [name, value] : config.values) {
-    const auto known = std::find_if(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& parameter) { return parameter.name == name; });
+    const auto known = std::find_if(entry.parameters.begin(), entry.parameters.end(),
+                                    [&](const Parameter& parameter) { return parameter.name == name; });
     if (known == entry.parameters.end()) {
       std::vector<std::string> names;
       for (const Parameter& parameter : entry.parameters) names.push_back(parameter.name);
-      return fail(ErrorCode::invalid_argument, entry.name + " has no parameter '" + name + "'", names.empty() ? "" : "it has " + core::join(names, ", "));
+      return fail(ErrorCode::invalid_argument, entry.name + " has no parameter '" + name + "'",
+                  names.empty() ? "" : "it has " + core::join(names, ", "));
     }
     if (value < known->minimum || value > known->maximum)
       return fail(ErrorCode::invalid_argument, entry.name + ": " + name + " is " + std::to_string(value) + " and must be from " +

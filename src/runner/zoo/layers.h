@@ -16,7 +16,8 @@ struct ConvShape {
   bool after_relu = true;  // half of the input's energy is gone: weights are scaled up for it
 };
 
-// Weights scaled so that activations keep the size of their inputs through depth (He et al. 2015, "Delving deep into rectifiers").
+// Weights scaled so that activations keep the size of their inputs through depth (He et al. 2015, "Delving deep into
+// rectifiers").
 Fill fan_in_fill(std::int64_t fan_in, bool after_relu);
 
 TensorId conv(Builder& b, const std::string& name, TensorId x, const ConvShape& shape);

@@ -25,8 +25,8 @@ constexpr std::int64_t kStructureBytes = std::int64_t{8} << 20;
 constexpr std::string_view kManifest = "zoo.json";
 
 std::string folder_name(const Entry& entry, const Config& config, std::uint64_t seed) {
-  std::string key = "version " + std::to_string(kGeneratorVersion) + "\nmodel " + entry.name + "\ndtype " + std::string(graph::to_string(config.type)) +
-                    "\nseed " + std::to_string(seed);
+  std::string key = "version " + std::to_string(kGeneratorVersion) + "\nmodel " + entry.name + "\ndtype " +
+                    std::string(graph::to_string(config.type)) + "\nseed " + std::to_string(seed);
   for (const Parameter& parameter : entry.parameters)
     key += "\n" + parameter.name + " " + std::to_string(entry.value(config, parameter.name));
   return entry.name + "-" + core::sha256_hex(key).substr(0, 16);
@@ -84,12 +84,14 @@ core::Status publish(core::TemporaryDirectory&& made, const std::string& folder)
 
 Footprint footprint(const Blueprint& blueprint) {
   const std::int64_t weights = graph::total_constants(blueprint.graph).bytes;
-  // ONNX Runtime holds an embedded model as a parsed message and as tensors while it loads; external data is mapped and copied once.
+  // ONNX Runtime holds an embedded model as a parsed message and as tensors while it loads; external data is mapped and copied
+  // once.
   const std::int64_t copies = weights > graph::onnx::kEmbedLimitBytes ? 1 : 2;
   return {blueprint.parameters, weights + kStructureBytes, copies * weights};
 }
 
-core::Result<std::string> make(const Entry& entry, const Config& config, std::uint64_t seed, const std::string& cache_dir, const Progress& progress) {
+core::Result<std::string> make(const Entry& entry, const Config& config, std::uint64_t seed, const std::string& cache_dir,
+                               const Progress& progress) {
   const std::string models = core::join_path(cache_dir, "models");
   const std::string folder = core::join_path(models, folder_name(entry, config, seed));
   const std::string file_name = entry.name + ".onnx";

@@ -28,7 +28,8 @@ TensorId block(Builder& b, TensorId x, std::int64_t in, const Stage& stage, std:
   int member = 0;
   TensorId y = x;
   if (stage.expansion != 1) y = conv_bn_relu6(b, std::to_string(member++), y, {.in = in, .out = hidden, .after_relu = false});
-  y = conv_bn_relu6(b, std::to_string(member++), y, {.in = hidden, .out = hidden, .kernel = 3, .stride = stride, .pad = 1, .groups = hidden});
+  y = conv_bn_relu6(b, std::to_string(member++), y,
+                    {.in = hidden, .out = hidden, .kernel = 3, .stride = stride, .pad = 1, .groups = hidden});
   y = conv(b, std::to_string(member), y, {.in = hidden, .out = stage.out});
   y = batch_norm(b, std::to_string(member + 1), y, stage.out, 0.7);
   return stride == 1 && in == stage.out ? b.node("Add", {x, y}) : y;

@@ -12,10 +12,10 @@ struct Fire {
   std::int64_t squeeze = 0;  // 0: a pooling layer stands here
   std::int64_t expand = 0;
 };
-constexpr std::array kVersion10 = {Fire{16, 64}, Fire{16, 64},  Fire{32, 128}, Fire{},        Fire{32, 128},
-                                   Fire{48, 192}, Fire{48, 192}, Fire{64, 256}, Fire{},        Fire{64, 256}};
-constexpr std::array kVersion11 = {Fire{16, 64},  Fire{16, 64},  Fire{},        Fire{32, 128}, Fire{32, 128},
-                                   Fire{},        Fire{48, 192}, Fire{48, 192}, Fire{64, 256}, Fire{64, 256}};
+constexpr std::array kVersion10 = {Fire{16, 64},  Fire{16, 64},  Fire{32, 128}, Fire{}, Fire{32, 128},
+                                   Fire{48, 192}, Fire{48, 192}, Fire{64, 256}, Fire{}, Fire{64, 256}};
+constexpr std::array kVersion11 = {Fire{16, 64}, Fire{16, 64},  Fire{},        Fire{32, 128}, Fire{32, 128},
+                                   Fire{},       Fire{48, 192}, Fire{48, 192}, Fire{64, 256}, Fire{64, 256}};
 
 TensorId conv_relu(Builder& b, const std::string& name, TensorId x, ConvShape shape) {
   shape.bias = true;

@@ -29,7 +29,8 @@ core::Result<Blueprint> build_launch_bound(const Entry& entry, const Config& con
   return std::move(b).finish();
 }
 
-// Element-wise operators over tensors far larger than any cache: what it costs is moving bytes. Each reads and writes all of them.
+// Element-wise operators over tensors far larger than any cache: what it costs is moving bytes. Each reads and writes all of
+// them.
 core::Result<Blueprint> build_memory_bound(const Entry& entry, const Config& config) {
   const std::int64_t rows = entry.value(config, "rows");
   const std::int64_t columns = entry.value(config, "columns");

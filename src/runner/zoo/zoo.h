@@ -26,8 +26,8 @@ struct Fill {
 // A network as a graph, and what to fill it with.
 struct Blueprint {
   graph::Graph graph;
-  std::vector<Fill> fills;           // one an initializer; those that keep their data do not use it
-  std::int64_t parameters = 0;       // trained weights; running statistics and constants not among them
+  std::vector<Fill> fills;      // one an initializer; those that keep their data do not use it
+  std::int64_t parameters = 0;  // trained weights; running statistics and constants not among them
 };
 
 // A number of the model that a user may change: "layers", "hidden".
@@ -40,15 +40,15 @@ struct Parameter {
 };
 
 struct Config {
-  ElementType type = ElementType::float32;  // of weights and activations: float32 or float16
-  std::map<std::string, std::int64_t> values;             // Parameter::name -> value, where it is not the default
+  ElementType type = ElementType::float32;     // of weights and activations: float32 or float16
+  std::map<std::string, std::int64_t> values;  // Parameter::name -> value, where it is not the default
   bool operator==(const Config&) const = default;
 };
 
 struct Entry {
-  std::string name;                  // "resnet50"
-  std::string family;                // cnn, transformer, decoder, synthetic
-  std::string meaning;               // one line: what it is, whose structure
+  std::string name;     // "resnet50"
+  std::string family;   // cnn, transformer, decoder, synthetic
+  std::string meaning;  // one line: what it is, whose structure
   std::vector<std::string> aliases;
   std::int64_t published_parameters = 0;  // of the default configuration; 0: nobody published one
   std::vector<Parameter> parameters;

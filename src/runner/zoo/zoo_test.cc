@@ -34,7 +34,7 @@ std::int64_t count(const Blueprint& blueprint, std::string_view op_type) {
 
 TEST(Zoo, ParameterCountsAreThePublishedOnes) {
   const std::map<std::string, std::int64_t> published = {
-      {"resnet18", 11'689'512},   {"resnet50", 25'557'032},     {"mobilenetv2", 3'504'872},
+      {"resnet18", 11'689'512},     {"resnet50", 25'557'032},     {"mobilenetv2", 3'504'872},
       {"squeezenet1.0", 1'248'424}, {"squeezenet1.1", 1'235'496},
   };
   for (const auto& [name, parameters] : published) EXPECT_EQ(build(name).parameters, parameters) << name;
@@ -82,12 +82,16 @@ TEST(Zoo, SqueezeNetHasItsLayers) {
 TEST(Zoo, LaunchBoundHasAsManyNodesAsAskedFor) { EXPECT_EQ(build("launch-bound,nodes=123").graph.nodes.size(), 123U); }
 
 TEST(Zoo, RefusesANameItDoesNotKnow) { EXPECT_THAT(refusal("resnet51"), testing::HasSubstr("did you mean resnet50")); }
-TEST(Zoo, RefusesAnUnknownParameter) { EXPECT_THAT(refusal("mlp,depth=3"), testing::HasSubstr("it has inputs, width, layers, classes")); }
+TEST(Zoo, RefusesAnUnknownParameter) {
+  EXPECT_THAT(refusal("mlp,depth=3"), testing::HasSubstr("it has inputs, width, layers, classes"));
+}
 TEST(Zoo, RefusesAValueOutOfRange) { EXPECT_THAT(refusal("mlp,layers=0"), testing::HasSubstr("from 1 to 1000")); }
 TEST(Zoo, RefusesAValueThatIsNoNumber) { EXPECT_THAT(refusal("mlp,layers=two"), testing::HasSubstr("no integer")); }
 TEST(Zoo, RefusesAFieldWithoutAValue) { EXPECT_THAT(refusal("mlp,layers"), testing::HasSubstr("not NAME=VALUE")); }
 TEST(Zoo, RefusesAnUnknownElementType) { EXPECT_THAT(refusal("mlp,dtype=float17"), testing::HasSubstr("no element type")); }
-TEST(Zoo, RefusesAnElementTypeItDoesNotMake) { EXPECT_THAT(refusal("mlp,dtype=int8"), testing::HasSubstr("float32 and float16")); }
+TEST(Zoo, RefusesAnElementTypeItDoesNotMake) {
+  EXPECT_THAT(refusal("mlp,dtype=int8"), testing::HasSubstr("float32 and float16"));
+}
 
 class ZooCache : public testing::Test {
  protected:
@@ -142,7 +146,8 @@ TEST_F(ZooCache, AFolderThatCannotBeWrittenIsAnError) {
 TEST_F(ZooCache, ProgressEndsAtTheTotal) {
   const auto request = parse_request("mlp,width=32");
   std::int64_t done = 0, total = -1;
-  ASSERT_TRUE(make(*request->entry, request->config, 3, folder_->path(), [&](std::int64_t d, std::int64_t t) { done = d, total = t; }));
+  ASSERT_TRUE(
+      make(*request->entry, request->config, 3, folder_->path(), [&](std::int64_t d, std::int64_t t) { done = d, total = t; }));
   EXPECT_EQ(done, total);
 }
 
