@@ -4,7 +4,7 @@
 
 #include "core/files.h"
 #include "graph/onnx/encode.h"
-#include "graph/onnx/onnx.h"
+#include "graph/onnx.h"
 #include "graph/onnx/output_file.h"
 #include "graph/onnx/schema.h"
 #include "graph/onnx/wire_writer.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "runner/zoo/zoo.h"
+#include "runner/zoo.h"
 
 namespace aaco::runner::zoo {
 

@@ -9,7 +9,7 @@
 #include "core/json.h"
 #include "core/numbers.h"
 #include "runner/zoo/weights.h"
-#include "runner/zoo/zoo.h"
+#include "runner/zoo.h"
 
 namespace aaco::runner::zoo {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "graph/onnx/onnx.h"
-#include "runner/zoo/zoo.h"
+#include "graph/onnx.h"
+#include "runner/zoo.h"
 
 namespace aaco::runner::zoo {
 

@@ -1,4 +1,4 @@
-#include "runner/zoo/zoo.h"
+#include "runner/zoo.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
