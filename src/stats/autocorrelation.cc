@@ -25,8 +25,8 @@ double lagged_product(std::span<const double> centred_series, std::int64_t lag) 
 
 // What rounding leaves of a constant series is no variance.
 bool is_constant(double sum_of_squares, std::span<const double> series) {
-  const double largest = std::abs(*std::max_element(
-      series.begin(), series.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
+  const double largest =
+      std::abs(*std::max_element(series.begin(), series.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
   return sum_of_squares <= static_cast<double>(series.size()) * std::pow(largest * 1e-14, 2);
 }
 
@@ -41,8 +41,7 @@ CorrelationTime initial_sequence(std::span<const double> centred_series, double 
   CorrelationTime result{-1, longest < kLongestLag};
   double previous = 2;  // rho_0 + rho_1 is at most 2
   for (std::int64_t lag = 0; lag + 1 < std::max<std::int64_t>(longest, 2); lag += 2) {
-    const double pair =
-        (lagged_product(centred_series, lag) + lagged_product(centred_series, lag + 1)) / variance_sum;
+    const double pair = (lagged_product(centred_series, lag) + lagged_product(centred_series, lag + 1)) / variance_sum;
     if (pair <= 0) {
       result.ended = true;
       break;
@@ -85,8 +84,7 @@ double effective_sample_size(std::span<const double> series) {
   const double batches = static_cast<double>(means.size());
   if (batches < 4) return std::clamp(count / std::max(time.tau, 1.0), 1.0, count);
   const std::vector<double> centred_means = centred(means);
-  const double variance_of_mean =
-      lagged_product(centred_means, 0) / (batches - 1) / effective_sample_size(means);
+  const double variance_of_mean = lagged_product(centred_means, 0) / (batches - 1) / effective_sample_size(means);
   return std::clamp(variance_sum / (count - 1) / variance_of_mean, 1.0, count);
 }
 

@@ -46,11 +46,10 @@ Ranks interval_ranks(std::int64_t count, double probability, double level) {
     high_tail = missed - least_low;
   }
   constexpr double kRounding = 1e-12;
-  const std::int64_t first_too_high = first_where(
-      2, count + 1, [&](std::int64_t k) { return binomial_cdf(k - 1, count, probability) > low_tail; });
-  const std::int64_t high = first_where(1, count, [&](std::int64_t k) {
-    return 1 - binomial_cdf(k - 1, count, probability) <= high_tail + kRounding;
-  });
+  const std::int64_t first_too_high =
+      first_where(2, count + 1, [&](std::int64_t k) { return binomial_cdf(k - 1, count, probability) > low_tail; });
+  const std::int64_t high =
+      first_where(1, count, [&](std::int64_t k) { return 1 - binomial_cdf(k - 1, count, probability) <= high_tail + kRounding; });
   return {std::max<std::int64_t>(first_too_high - 1, 1), high};
 }
 
@@ -68,8 +67,7 @@ std::int64_t minimum_count(double probability, double level) {
   });
 }
 
-std::optional<Quantile> supported_quantile(std::span<const double> sorted, double probability,
-                                           double effective_count) {
+std::optional<Quantile> supported_quantile(std::span<const double> sorted, double probability, double effective_count) {
   constexpr double kLevel = 0.95;
   const auto count = static_cast<std::int64_t>(sorted.size());
   if (count < minimum_count(probability, kLevel)) return std::nullopt;

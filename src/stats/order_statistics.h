@@ -18,7 +18,6 @@ std::int64_t minimum_count(double probability, double level = 0.95);
 // `effective_count` is the number of independent values the sample is worth around this quantile (n when they
 // are independent): the ranks of the interval are moved apart by sqrt(n / effective_count), at most to the
 // extremes.
-std::optional<Quantile> supported_quantile(std::span<const double> sorted, double probability,
-                                           double effective_count);
+std::optional<Quantile> supported_quantile(std::span<const double> sorted, double probability, double effective_count);
 
 }  // namespace aaco::stats

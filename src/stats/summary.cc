@@ -34,16 +34,14 @@ void add_moments(std::span<const double> series, Summary& result) {
 // The independent values that the sample is worth around one quantile: those of the series "at or below it".
 double effective_count_at(std::span<const double> series, double quantile) {
   std::vector<double> below(series.size());
-  std::transform(series.begin(), series.end(), below.begin(),
-                 [&](double value) { return value <= quantile ? 1.0 : 0.0; });
+  std::transform(series.begin(), series.end(), below.begin(), [&](double value) { return value <= quantile ? 1.0 : 0.0; });
   return effective_sample_size(below);
 }
 
 void add_quantiles(std::span<const double> series, std::span<const double> sorted, Summary& result) {
   const auto quantile = [&](double probability) -> std::optional<Quantile> {
     if (static_cast<std::int64_t>(sorted.size()) < minimum_count(probability)) return std::nullopt;
-    return supported_quantile(sorted, probability,
-                              effective_count_at(series, quantile_of_sorted(sorted, probability)));
+    return supported_quantile(sorted, probability, effective_count_at(series, quantile_of_sorted(sorted, probability)));
   };
   result.p50 = quantile(0.50);
   result.p90 = quantile(0.90);

@@ -20,7 +20,7 @@ struct Quantile {
   Interval ci95;
 };
 
-inline constexpr double kOutlierFence = 3;  // "far out": beyond 3 IQR of the quartiles (Tukey, 1977)
+inline constexpr double kOutlierFence = 3;            // "far out": beyond 3 IQR of the quartiles (Tukey, 1977)
 inline constexpr std::size_t kDriftMinimumCount = 9;  // three values in a third
 
 // What a series of measurements says. Empty where the sample cannot support it: a quantile wants as many

@@ -33,15 +33,13 @@ TEST(Summary, KnownSeries) {
   EXPECT_DOUBLE_EQ(*summary.minimum, 2);
   EXPECT_DOUBLE_EQ(*summary.maximum, 9);
   EXPECT_DOUBLE_EQ(summary.p50->value, 4.5);
-  EXPECT_EQ(summary.p50->ci95,
-            (Interval{2, 9}));  // 8 values: 1 - 2/256 is the widest, 2nd to 7th covers 93 %
+  EXPECT_EQ(summary.p50->ci95, (Interval{2, 9}));  // 8 values: 1 - 2/256 is the widest, 2nd to 7th covers 93 %
 }
 
 TEST(Summary, EmptySeriesSaysNothing) {
   const Summary summary = summarize({});
   EXPECT_EQ(summary.count, 0);
-  EXPECT_FALSE(summary.mean || summary.p50 || summary.minimum || summary.standard_deviation ||
-               summary.outliers_high);
+  EXPECT_FALSE(summary.mean || summary.p50 || summary.minimum || summary.standard_deviation || summary.outliers_high);
 }
 
 TEST(Summary, OneValueHasNoSpread) {
@@ -98,10 +96,8 @@ TEST(Summary, MedianIntervalOfTwentyIsTheTables) {
 }
 
 TEST(Summary, CorrelationWidensTheInterval) {
-  EXPECT_EQ(supported_quantile(one_to(100), 0.5, 25)->ci95,
-            (Interval{29, 72}));  // 50.5 -+ 2 * 10.5, outwards
-  EXPECT_EQ(supported_quantile(one_to(100), 0.5, 1)->ci95,
-            (Interval{1, 100}));  // no further than the extremes
+  EXPECT_EQ(supported_quantile(one_to(100), 0.5, 25)->ci95, (Interval{29, 72}));  // 50.5 -+ 2 * 10.5, outwards
+  EXPECT_EQ(supported_quantile(one_to(100), 0.5, 1)->ci95, (Interval{1, 100}));   // no further than the extremes
 }
 
 TEST(Summary, QuantilesOfHyndmanAndFanTypeSeven) {

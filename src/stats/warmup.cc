@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::size_t kWindow = 4096;  // values looked at, so that a call stays cheap however long the series
 constexpr std::size_t kSmallestSegment = 3;
-constexpr double kChangeLevel =
-    0.05;  // of one change-point test; the bound on its p-value is generous by about two
+constexpr double kChangeLevel = 0.05;  // of one change-point test; the bound on its p-value is generous by about two
 
 struct Change {
   std::size_t index = 0;  // first value after it
@@ -74,8 +73,7 @@ std::size_t settled_start(std::span<const double> series) {
   const double level = median(last);
   const double allowed = tolerance(level, robust_deviation(last));
   std::size_t first = starts.size() - 1;
-  while (first > 0 && std::abs(median(series.subspan(starts[first - 1], starts[first] - starts[first - 1])) -
-                               level) <= allowed) {
+  while (first > 0 && std::abs(median(series.subspan(starts[first - 1], starts[first] - starts[first - 1])) - level) <= allowed) {
     --first;
   }
   return starts[first];
@@ -87,8 +85,7 @@ std::size_t leading_outliers(std::span<const double> settled) {
   std::sort(sorted.begin(), sorted.end());
   const double q1 = quantile_of_sorted(sorted, 0.25);
   const double q3 = quantile_of_sorted(sorted, 0.75);
-  const double reach =
-      std::max(kOutlierFence * (q3 - q1), kWarmupMaterialRatio * std::abs(quantile_of_sorted(sorted, 0.5)));
+  const double reach = std::max(kOutlierFence * (q3 - q1), kWarmupMaterialRatio * std::abs(quantile_of_sorted(sorted, 0.5)));
   std::size_t count = 0;
   while (count < settled.size() && (settled[count] < q1 - reach || settled[count] > q3 + reach)) ++count;
   return count;
@@ -109,8 +106,7 @@ Trend recent_trend(std::span<const double> settled, std::size_t minimum_tail) {
   const std::size_t third = std::max<std::size_t>(recent.size() / 3, 1);
   const double shift = median(recent.last(third)) - median(recent.first(third));
   // A trend is no noise: the scatter is measured inside the thirds.
-  const double scatter =
-      std::min(robust_deviation(recent.first(third)), robust_deviation(recent.last(third)));
+  const double scatter = std::min(robust_deviation(recent.first(third)), robust_deviation(recent.last(third)));
   result.material = std::abs(shift) > tolerance(median(recent), scatter);
   return result;
 }

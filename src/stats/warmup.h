@@ -9,8 +9,7 @@ namespace aaco::stats {
 // shares below.
 inline constexpr double kWarmupLevel = 0.05;          // significance of the trend test over the last part
 inline constexpr double kWarmupMaterialRatio = 0.01;  // of the settled median
-inline constexpr double kWarmupMaterialNoise =
-    0.5;  // of the settled part's robust standard deviation (1.4826 MAD)
+inline constexpr double kWarmupMaterialNoise = 0.5;   // of the settled part's robust standard deviation (1.4826 MAD)
 
 struct WarmupVerdict {
   bool stationary = false;

@@ -12,8 +12,7 @@ namespace aaco::stats {
 namespace {
 
 // `noise` is the relative standard deviation around the level of each index.
-std::vector<double> series_of(int count, double noise, const std::function<double(int)>& level,
-                              std::uint64_t seed = 5) {
+std::vector<double> series_of(int count, double noise, const std::function<double(int)>& level, std::uint64_t seed = 5) {
   core::Random random(seed);
   std::vector<double> series;
   for (int i = 0; i < count; ++i) series.push_back(level(i) * (1 + noise * random.normal()));
@@ -71,14 +70,11 @@ TEST(Warmup, SlowDriftDoesNotPreventIt) {
 
 TEST(Warmup, NoisyMachineSettles) {
   int settled = 0;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed)
-    settled += find_warmup_end(series_of(50, 0.25, flat, seed)).stationary;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) settled += find_warmup_end(series_of(50, 0.25, flat, seed)).stationary;
   EXPECT_GE(settled, 180);
 }
 
-TEST(Warmup, ConstantSeriesIsStationary) {
-  EXPECT_TRUE(find_warmup_end(std::vector<double>(8, 5.0)).stationary);
-}
+TEST(Warmup, ConstantSeriesIsStationary) { EXPECT_TRUE(find_warmup_end(std::vector<double>(8, 5.0)).stationary); }
 
 TEST(Warmup, RefusesTooFewValues) {
   EXPECT_FALSE(find_warmup_end({}).stationary);
@@ -98,9 +94,7 @@ TEST(Warmup, RefusesASteepTrend) {
   EXPECT_FALSE(find_warmup_end(series_of(60, 0.005, steep_drift)).stationary);
 }
 
-TEST(Warmup, RefusesDecayInItsMiddle) {
-  EXPECT_FALSE(find_warmup_end(series_of(10, 0.005, decay)).stationary);
-}
+TEST(Warmup, RefusesDecayInItsMiddle) { EXPECT_FALSE(find_warmup_end(series_of(10, 0.005, decay)).stationary); }
 
 }  // namespace
 }  // namespace aaco::stats
