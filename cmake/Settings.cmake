@@ -15,7 +15,11 @@ set(AACO_SANITIZE "" CACHE STRING "Sanitizers: address, thread, undefined (a lis
 
 add_library(aaco_settings INTERFACE)
 target_compile_options(aaco_settings INTERFACE
-  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast -Wvla -Werror)
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast -Wvla)
+option(AACO_WARNINGS_AS_ERRORS "Warnings stop the build" ON)
+if(AACO_WARNINGS_AS_ERRORS)
+  target_compile_options(aaco_settings INTERFACE -Werror)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 warns of optional values that are set on every path it cannot follow.
   target_compile_options(aaco_settings INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
