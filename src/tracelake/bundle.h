@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,9 +37,17 @@ class BundleWriter {
   virtual core::Result<std::string> close(trace::SessionManifest manifest) = 0;
 };
 
+// Who writes a session that is still open.
+struct SessionWriter {
+  std::int64_t process_id = 0;
+  std::string host;
+  bool alive = false;  // false: it was killed or crashed, and the session stays incomplete
+};
+
 struct SessionEntry {
   std::string path;
   trace::SessionManifest manifest;
+  std::optional<SessionWriter> writer;  // of an incomplete session
 };
 
 // Every session under a root, oldest first; incomplete ones too (state "incomplete"), damaged ones with a state "damaged: why".

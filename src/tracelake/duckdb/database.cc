@@ -1,0 +1,128 @@
+#include "tracelake/duckdb/database.h"
+
+namespace aaco::tracelake::duckdb {
+namespace {
+
+using core::ErrorCode;
+
+// DuckDB gives one type to all trouble with files; its text carries the system's own words.
+ErrorCode code_of(duckdb_error_type type, std::string_view message) {
+  const auto says = [message](std::string_view words) { return message.find(words) != std::string_view::npos; };
+  if (says("No space left") || says("File too large") || says("Disk quota")) return ErrorCode::exhausted;
+  if (says("Permission denied") || says("Read-only file system")) return ErrorCode::permission;
+  switch (type) {
+    case DUCKDB_ERROR_OUT_OF_MEMORY: return ErrorCode::exhausted;
+    case DUCKDB_ERROR_PERMISSION: return ErrorCode::permission;
+    case DUCKDB_ERROR_INTERRUPT: return ErrorCode::cancelled;
+    case DUCKDB_ERROR_IO: return says("No files found") ? ErrorCode::not_found : ErrorCode::io;
+    case DUCKDB_ERROR_NOT_IMPLEMENTED:
+    case DUCKDB_ERROR_MISSING_EXTENSION:
+    case DUCKDB_ERROR_AUTOLOAD: return ErrorCode::unsupported;
+    case DUCKDB_ERROR_CATALOG:
+    case DUCKDB_ERROR_PARSER:
+    case DUCKDB_ERROR_SYNTAX:
+    case DUCKDB_ERROR_BINDER: return ErrorCode::invalid_argument;
+    default: return ErrorCode::invalid_input;
+  }
+}
+
+std::string_view remedy_of(ErrorCode code) {
+  if (code == ErrorCode::exhausted) return "free some space on that file system, or choose another folder";
+  return {};
+}
+
+std::string quoted(std::string_view text, char quote) {
+  std::string out(1, quote);
+  for (const char c : text) {
+    if (c == quote) out += quote;
+    out += c;
+  }
+  return out += quote;
+}
+
+core::Status configure(duckdb_config config, const char* name, const std::string& value) {
+  if (duckdb_set_config(config, name, value.c_str()) == DuckDBSuccess) return {};
+  return core::fail(ErrorCode::unsupported, std::string("this DuckDB library does not know the setting ") + name + " = " + value,
+                    "use the version that scripts/parts/parts.txt names");
+}
+
+}  // namespace
+
+tl::unexpected<core::Error> failure(duckdb_error_type type, const char* message) {
+  const std::string text = message == nullptr ? "DuckDB failed without a message" : message;
+  const ErrorCode code = code_of(type, text);
+  return core::fail(code, text, std::string(remedy_of(code)));
+}
+
+std::string literal(std::string_view text) { return quoted(text, '\''); }
+std::string identifier(std::string_view name) { return quoted(name, '"'); }
+
+DataChunk::DataChunk(const std::vector<duckdb_type>& types) {
+  std::vector<LogicalType> owners;
+  std::vector<duckdb_logical_type> handles;
+  for (const duckdb_type type : types) handles.push_back(owners.emplace_back(type).get());
+  chunk_ = duckdb_create_data_chunk(handles.data(), handles.size());
+}
+
+core::Result<DataChunk> Cursor::next() {
+  DataChunk chunk(duckdb_fetch_chunk(result_));
+  if (!chunk.valid())
+    if (const char* message = duckdb_result_error(&result_); message != nullptr && *message != '\0')
+      return failure(duckdb_result_error_type(&result_), message);
+  return chunk;
+}
+
+core::Result<Connection> Connection::open(const DatabaseOptions& options) {
+  duckdb_config config = nullptr;
+  duckdb_create_config(&config);
+  core::Status status = configure(config, "threads", std::to_string(options.threads));
+  if (status) status = configure(config, "memory_limit", std::to_string(options.memory_limit_bytes) + "B");
+  if (status) status = configure(config, "temp_directory", options.temporary_directory);
+  if (status) status = configure(config, "autoinstall_known_extensions", "false");
+  if (status) status = configure(config, "autoload_known_extensions", "false");
+  Connection out;
+  char* message = nullptr;
+  if (status && duckdb_open_ext(nullptr, &out.database_, config, &message) != DuckDBSuccess)
+    status = failure(DUCKDB_ERROR_INVALID, message);
+  duckdb_free(message);
+  duckdb_destroy_config(&config);
+  AACO_TRY(std::move(status));
+  if (duckdb_connect(out.database_, &out.connection_) != DuckDBSuccess)
+    return core::fail(ErrorCode::exhausted, "DuckDB accepts no connection");
+  return out;
+}
+
+Connection::~Connection() {
+  duckdb_disconnect(&connection_);
+  duckdb_close(&database_);
+}
+
+core::Status Connection::run(const std::string& sql) {
+  duckdb_result result{};
+  core::Status status;
+  if (duckdb_query(connection_, sql.c_str(), &result) != DuckDBSuccess)
+    status = failure(duckdb_result_error_type(&result), duckdb_result_error(&result));
+  duckdb_destroy_result(&result);
+  return status;
+}
+
+core::Result<Cursor> Connection::query(const std::string& sql) {
+  duckdb_prepared_statement statement = nullptr;
+  core::Status status;
+  if (duckdb_prepare(connection_, sql.c_str(), &statement) != DuckDBSuccess)
+    status = failure(DUCKDB_ERROR_BINDER, duckdb_prepare_error(statement));
+  duckdb_pending_result pending = nullptr;
+  if (status && duckdb_pending_prepared_streaming(statement, &pending) != DuckDBSuccess)
+    status = failure(DUCKDB_ERROR_INVALID_INPUT, duckdb_pending_error(pending));
+  duckdb_result result{};
+  if (status && duckdb_execute_pending(pending, &result) != DuckDBSuccess) {
+    status = failure(duckdb_result_error_type(&result), duckdb_result_error(&result));
+    duckdb_destroy_result(&result);
+  }
+  duckdb_destroy_pending(&pending);
+  duckdb_destroy_prepare(&statement);
+  AACO_TRY(std::move(status));
+  return Cursor(result);
+}
+
+}  // namespace aaco::tracelake::duckdb
