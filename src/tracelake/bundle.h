@@ -29,11 +29,13 @@ class BundleWriter {
   virtual trace::Sink& sink() = 0;
   // A document or other file at its place in the bundle, e.g. "runtime/ort_config.json".
   virtual core::Status write(std::string_view relative_path, std::string_view bytes) = 0;
-  core::Status write_json(std::string_view relative_path, const core::Json& document) { return write(relative_path, document.dump() + "\n"); }
+  core::Status write_json(std::string_view relative_path, const core::Json& document) {
+    return write(relative_path, document.dump() + "\n");
+  }
   // Writes the tables that are pending to Parquet (so that they can be read before the end); tables stay open for more.
   virtual core::Status flush() = 0;
-  // Writes the tables, hashes every file, writes session.json with `manifest` (its hashes filled in) and renames the folder; points
-  // sessions/latest at it. Answers the final path.
+  // Writes the tables, hashes every file, writes session.json with `manifest` (its hashes filled in) and renames the folder;
+  // points sessions/latest at it. Answers the final path.
   virtual core::Result<std::string> close(trace::SessionManifest manifest) = 0;
 };
 

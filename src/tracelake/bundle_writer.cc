@@ -82,7 +82,8 @@ core::Result<std::string> Writer::close(trace::SessionManifest manifest) {
 
 }  // namespace
 
-core::Result<std::unique_ptr<BundleWriter>> BundleWriter::create(const std::string& root, const trace::SessionManifest& manifest) {
+core::Result<std::unique_ptr<BundleWriter>> BundleWriter::create(const std::string& root,
+                                                                 const trace::SessionManifest& manifest) {
   AACO_TRY(store::check_session_id(manifest.id.text));
   const std::string absolute = core::absolute_path(root);
   const std::string day = join_path(absolute, core::iso8601_utc(manifest.created_realtime_ns).substr(0, 10));

@@ -23,8 +23,11 @@ core::Result<std::string> newest(const std::string& root, std::string_view tag) 
   AACO_ASSIGN(const auto entries, list_sessions(root));
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry)
     if (usable(*entry) && (tag.empty() || entry->manifest.tag == tag)) return entry->path;
-  if (!tag.empty()) return core::fail(ErrorCode::not_found, "no session under " + root + " has the tag " + std::string(tag), "`aaco ls` lists them with their tags");
-  return core::fail(ErrorCode::not_found, "there is no session under " + root, "make one with `aaco run`, or name another root with --sessions");
+  if (!tag.empty())
+    return core::fail(ErrorCode::not_found, "no session under " + root + " has the tag " + std::string(tag),
+                      "`aaco ls` lists them with their tags");
+  return core::fail(ErrorCode::not_found, "there is no session under " + root,
+                    "make one with `aaco run`, or name another root with --sessions");
 }
 
 core::Result<std::string> by_id(const std::string& root, std::string_view beginning) {
@@ -46,7 +49,8 @@ core::Result<std::string> by_id(const std::string& root, std::string_view beginn
   }
   if (found.size() == 1) return found.front();
   if (found.empty())
-    return core::fail(ErrorCode::not_found, "no session '" + std::string(beginning) + "' under " + root, "`aaco ls` lists what there is");
+    return core::fail(ErrorCode::not_found, "no session '" + std::string(beginning) + "' under " + root,
+                      "`aaco ls` lists what there is");
   std::string message = "'" + std::string(beginning) + "' begins the ids of " + std::to_string(found.size()) + " sessions:";
   for (std::size_t i = 0; i < std::min(found.size(), kCandidatesShown); ++i) message += " " + core::base_name(found[i]);
   return core::fail(ErrorCode::conflict, message + (found.size() > kCandidatesShown ? " ..." : ""), "give more digits of the id");
@@ -55,7 +59,8 @@ core::Result<std::string> by_id(const std::string& root, std::string_view beginn
 }  // namespace
 
 core::Result<std::string> find_session(const std::string& root, std::string_view name) {
-  if (name.empty()) return core::fail(ErrorCode::invalid_argument, "an empty name is no session", "give an id, a path, latest or tag:NAME");
+  if (name.empty())
+    return core::fail(ErrorCode::invalid_argument, "an empty name is no session", "give an id, a path, latest or tag:NAME");
   if (name.starts_with(kTagPrefix)) {
     const std::string_view tag = name.substr(kTagPrefix.size());
     if (tag.empty()) return core::fail(ErrorCode::invalid_argument, "tag: needs a name after it");

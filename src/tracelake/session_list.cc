@@ -69,7 +69,8 @@ core::Result<std::vector<SessionEntry>> list_sessions(const std::string& root) {
       entries.push_back(read_entry(path, open_id.empty() ? name : std::string(open_id), !open_id.empty()));
     }
   }
-  std::sort(entries.begin(), entries.end(), [](const SessionEntry& a, const SessionEntry& b) { return a.manifest.id < b.manifest.id; });
+  std::sort(entries.begin(), entries.end(),
+            [](const SessionEntry& a, const SessionEntry& b) { return a.manifest.id < b.manifest.id; });
   return entries;
 }
 

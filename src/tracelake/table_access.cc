@@ -15,7 +15,8 @@ constexpr std::size_t kBatchRows = std::size_t{1} << 16;
 template <class Row, class Visit>
 core::Status for_each_chunk(const std::string& session_path, const Visit& visit) {
   const std::string file = core::join_path(session_path, trace::TableOf<Row>::kPath);
-  if (!core::is_directory(session_path)) return core::fail(core::ErrorCode::not_found, session_path + ": there is no such session");
+  if (!core::is_directory(session_path))
+    return core::fail(core::ErrorCode::not_found, session_path + ": there is no such session");
   if (!core::exists(file)) return {};
   const auto scan = [&]() -> core::Status {
     AACO_ASSIGN(auto connection, duckdb::Connection::open({.threads = 1}));
@@ -62,9 +63,9 @@ core::Status scan_table(const std::string& session_path, trace::NameTable& names
   return batch.empty() ? core::Status() : visit(batch);
 }
 
-#define AACO_INSTANTIATE(Row)                                                                                          \
-  template core::Result<std::vector<trace::Row>> read_table<trace::Row>(const std::string&, trace::NameTable&);        \
-  template core::Status scan_table<trace::Row>(const std::string&, trace::NameTable&,                                  \
+#define AACO_INSTANTIATE(Row)                                                                                   \
+  template core::Result<std::vector<trace::Row>> read_table<trace::Row>(const std::string&, trace::NameTable&); \
+  template core::Status scan_table<trace::Row>(const std::string&, trace::NameTable&,                           \
                                                const std::function<core::Status(std::span<const trace::Row>)>&);
 AACO_INSTANTIATE(IterationRow)
 AACO_INSTANTIATE(NodeExecutionRow)

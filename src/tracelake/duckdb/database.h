@@ -16,7 +16,7 @@ namespace aaco::tracelake::duckdb {
 struct DatabaseOptions {
   int threads = 2;
   std::int64_t memory_limit_bytes = std::int64_t{256} << 20;
-  std::string temporary_directory;  // where what exceeds the limit goes; empty: nowhere, the query fails
+  std::string temporary_directory = {};  // where what exceeds the limit goes; empty: nowhere, the query fails
 };
 
 // Owns a duckdb_logical_type.

@@ -7,16 +7,12 @@ namespace aaco::tracelake::store {
 BundleSink::BundleSink(std::string folder)
     : folder_(std::move(folder)),
       database_(names_, core::join_path(folder_, ".spill")),
-      tables_(database_, database_, database_, database_, database_, database_, database_, database_, database_, database_, database_,
-              database_) {}
+      tables_(database_, database_, database_, database_, database_, database_, database_, database_, database_, database_,
+              database_, database_) {}
 
 core::Status BundleSink::write_tables() {
   AACO_TRY(status_);
-  std::apply(
-      [this](auto&... table) {
-        ((status_ = status_ ? table.write(folder_) : std::move(status_)), ...);
-      },
-      tables_);
+  std::apply([this](auto&... table) { ((status_ = status_ ? table.write(folder_) : std::move(status_)), ...); }, tables_);
   return status_;
 }
 

@@ -67,8 +67,8 @@ core::Result<std::vector<std::string>> bundle_files(const std::string& session_p
     if (hidden && fs::is_directory(status)) entry.disable_recursion_pending();
     if (!hidden && fs::is_regular_file(status)) files.push_back(entry->path().lexically_relative(session_path).string());
     if (!hidden && !fs::is_regular_file(status) && !fs::is_directory(status))
-      return core::fail(ErrorCode::invalid_input, entry->path().string() + " is neither a file nor a folder, a bundle holds nothing else",
-                        "remove it");
+      return core::fail(ErrorCode::invalid_input,
+                        entry->path().string() + " is neither a file nor a folder, a bundle holds nothing else", "remove it");
     entry.increment(error);
   }
   if (error) return core::fail_errno(error.value(), session_path);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/result.h"
-#include "tracelake/duckdb/database.h"
 #include "trace/names.h"
+#include "tracelake/duckdb/database.h"
 
 namespace aaco::tracelake::store {
 

@@ -14,10 +14,12 @@ core::Result<std::string> select_columns(duckdb::Connection& connection, const s
   for (const FileColumn& column : columns) {
     const bool found = std::find(present.begin(), present.end(), column.name) != present.end();
     if (!found && column.required)
-      return core::fail(core::ErrorCode::invalid_input, file + " has no column " + std::string(column.name) + ", so it is not a table of this schema",
+      return core::fail(core::ErrorCode::invalid_input,
+                        file + " has no column " + std::string(column.name) + ", so it is not a table of this schema",
                         "run `aaco verify` on the session");
     const std::string name = duckdb::identifier(column.name);
-    select += (select.empty() ? "SELECT CAST(" : ", CAST(") + (found ? name : "NULL") + " AS " + std::string(column.sql_type) + ") AS " + name;
+    select += (select.empty() ? "SELECT CAST(" : ", CAST(") + (found ? name : "NULL") + " AS " + std::string(column.sql_type) +
+              ") AS " + name;
   }
   return select + " FROM " + from;
 }

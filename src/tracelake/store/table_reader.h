@@ -25,7 +25,8 @@ struct FileColumn {
 };
 
 // The statement that reads `columns` of a Parquet file, those it lacks as NULL. Fails where a required one is missing.
-core::Result<std::string> select_columns(duckdb::Connection& connection, const std::string& file, const std::vector<FileColumn>& columns);
+core::Result<std::string> select_columns(duckdb::Connection& connection, const std::string& file,
+                                         const std::vector<FileColumn>& columns);
 
 // Reads a column's texts as names; equal neighbours cost one comparison.
 class NameCells {
@@ -81,7 +82,9 @@ class TableReader {
   template <class Value>
   static void fill(duckdb_vector vector, Value Row::*member, trace::NameTable& names, Row* rows, std::size_t count) {
     const std::uint64_t* validity = duckdb_vector_get_validity(vector);
-    const auto present = [validity](std::size_t row) { return validity == nullptr || (validity[row / 64] >> (row % 64) & 1) != 0; };
+    const auto present = [validity](std::size_t row) {
+      return validity == nullptr || (validity[row / 64] >> (row % 64) & 1) != 0;
+    };
     if constexpr (kIsName<Value>) {
       NameCells cells(vector, names);
       for (std::size_t row = 0; row < count; ++row)
