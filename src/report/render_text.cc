@@ -1,0 +1,22 @@
+#include "report/render.h"
+#include "report/text_page.h"
+#include "report/text_sections.h"
+
+namespace aaco::report {
+
+std::string render_text(const ReportModel& model, const TextOptions& options) {
+  TextPage page(options);
+  write_head(page, model);
+  write_time(page, model);
+  write_why(page, model);
+  write_hardware(page, model);
+  write_phases(page, model);
+  write_latency(page, model);
+  write_telemetry(page, model);
+  write_environment(page, model);
+  write_accounts(page, model);
+  write_metrics(page, model);
+  return page.take();
+}
+
+}  // namespace aaco::report

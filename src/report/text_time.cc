@@ -1,0 +1,104 @@
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/numbers.h"
+#include "report/text_sections.h"
+
+namespace aaco::report {
+namespace {
+
+constexpr std::size_t kRows = 10;  // the long tail is in the page and in the tables
+
+Style part_style(std::size_t index) { return static_cast<Style>(static_cast<int>(Style::part0) + static_cast<int>(index % 6)); }
+
+std::string_view part_fill(std::size_t index, bool ascii) {
+  constexpr std::array<std::string_view, 4> kBlocks = {"\u2588", "\u2593", "\u2592", "\u2591"};
+  constexpr std::array<std::string_view, 4> kLetters = {"#", "=", "+", "."};
+  return ascii ? kLetters[index % 4] : kBlocks[index % 4];
+}
+
+// One bar of all parts, in proportion; each keeps at least one column, so that nothing vanishes.
+void write_stack(TextPage& page, const std::vector<TimeShare>& parts) {
+  const int width = page.width() - 2;
+  std::vector<int> columns;
+  int used = 0;
+  for (const TimeShare& part : parts) {
+    columns.push_back(std::max(1, static_cast<int>(std::clamp(part.share_ratio, 0.0, 1.0) * width + 0.5)));
+    used += columns.back();
+  }
+  for (; used > width && !columns.empty(); --used) {
+    auto widest = std::max_element(columns.begin(), columns.end());
+    if (*widest <= 1) break;
+    --*widest;
+  }
+  std::string stack = "  ";
+  for (std::size_t i = 0; i < parts.size() && static_cast<int>(i) < width; ++i) {
+    std::string segment;
+    for (int c = 0; c < columns[i]; ++c) segment += part_fill(i, page.ascii());
+    stack += page.styled(segment, part_style(i));
+  }
+  page.line(stack);
+}
+
+void write_row(TextPage& page, const TimeShare& share, std::string_view key, Style style, double largest) {
+  // key, name, [bar], share, time, [count]
+  const int bar_room = page.width() >= 72 ? page.width() / 5 : 0;
+  const int count_room = page.width() >= 60 ? 9 : 0;
+  const int name_room = page.width() - 4 - 8 - 10 - (bar_room > 0 ? bar_room + 1 : 0) - count_room;
+  std::string row = "  " + page.styled(key, style) + " " + fit_left(page.clean(share.name), name_room, page.ascii());
+  if (bar_room > 0) row += " " + page.styled(fit_left(bar(largest > 0 ? share.share_ratio / largest : 0, bar_room, page.ascii()), bar_room, page.ascii()), style);
+  row += fit_right(core::format_percent(share.share_ratio), 8, page.ascii()) + fit_right(page.quantity(share.total_ns, "ns"), 10, page.ascii());
+  if (count_room > 0 && share.count > 0) row += page.styled(fit_right(core::format_count(static_cast<double>(share.count)) + (page.ascii() ? " x" : " \u00D7"), count_room, page.ascii()), Style::dim);
+  page.line(row);
+}
+
+// Entries of one name together, largest first: a kernel may stand under several nodes.
+std::vector<TimeShare> by_name(const std::vector<TimeShare>& list) {
+  std::map<std::string_view, std::size_t> place;
+  std::vector<TimeShare> out;
+  for (const TimeShare& share : list) {
+    const auto [at, fresh] = place.try_emplace(share.name, out.size());
+    if (fresh) {
+      out.push_back(share);
+      continue;
+    }
+    TimeShare& sum = out[at->second];
+    sum.total_ns += share.total_ns;
+    sum.share_ratio += share.share_ratio;
+    sum.count += share.count;
+  }
+  std::stable_sort(out.begin(), out.end(), [](const TimeShare& a, const TimeShare& b) { return a.total_ns > b.total_ns; });
+  return out;
+}
+
+void write_list(TextPage& page, std::string_view title, const std::vector<TimeShare>& all) {
+  const std::vector<TimeShare> list = by_name(all);
+  if (list.empty()) return;
+  page.line();
+  const std::size_t shown = std::min(kRows, list.size());
+  std::string name(title);
+  if (shown < list.size()) name += ", the largest " + std::to_string(shown) + " of " + core::format_count(static_cast<double>(list.size()));
+  page.line("  " + page.styled(fit(name, page.width() - 2, page.ascii()), Style::dim));
+  for (std::size_t i = 0; i < shown; ++i) write_row(page, list[i], " ", Style::accent, list[0].share_ratio);
+}
+
+}  // namespace
+
+void write_time(TextPage& page, const ReportModel& model) {
+  if (model.parts.empty() && model.operators.empty() && model.nodes.empty() && model.kernels.empty()) return;
+  double total_ns = 0;
+  for (const TimeShare& part : model.parts) total_ns += part.total_ns;
+  page.heading("Where the time went", total_ns > 0 ? "per iteration, " + page.quantity(total_ns, "ns") : "per iteration");
+  if (!model.parts.empty()) {
+    write_stack(page, model.parts);
+    for (std::size_t i = 0; i < model.parts.size(); ++i) write_row(page, model.parts[i], part_fill(i, page.ascii()), part_style(i), 1.0);
+  }
+  write_list(page, "Operator types", model.operators);
+  write_list(page, "Nodes", model.nodes);
+  write_list(page, "GPU kernels", model.kernels);
+}
+
+}  // namespace aaco::report

@@ -1,0 +1,48 @@
+// Builds the report page: one HTML file with its script and style inside, and a place for the data.
+//   node build.mjs [--out FOLDER]     FOLDER defaults to dist/
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const outAt = process.argv.indexOf('--out');
+const out = outAt > 0 ? process.argv[outAt + 1] : join(here, 'dist');
+
+async function bundle(entry) {
+  const result = await build({
+    entryPoints: [join(here, entry)],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'iife',
+    target: ['es2020', 'chrome100', 'firefox100', 'safari15'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    charset: 'ascii',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    logLevel: 'warning',
+  });
+  return result.outputFiles[0].text.trim();
+}
+
+const hash = (text) => `'sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}'`;
+
+async function page(template, script, style) {
+  const js = await bundle(script);
+  const css = await bundle(style);
+  for (const [what, text] of [['script', js], ['style', css]])
+    if (/<\/(script|style)/i.test(text) || text.includes('__AACO_REPORT_'))
+      throw new Error(`the built ${what} holds a text that would break the page`);
+  // Nothing is fetched, ever: only this script and this style run, by their hashes.
+  const policy = `default-src 'none'; script-src ${hash(js)}; style-src ${hash(css)}; img-src data:; base-uri 'none'; form-action 'none'`;
+  const fill = { CSP: policy, CSS: css, JS: js };
+  return readFileSync(join(here, template), 'utf8').replace(/%(CSP|CSS|JS)%/g, (_, name) => fill[name]);
+}
+
+mkdirSync(out, { recursive: true });
+const report = await page('report.template.html', 'src/main_report.tsx', 'src/style/report.css');
+writeFileSync(join(out, 'report.html'), report);
+console.log(`report.html: ${(report.length / 1024).toFixed(0)} KiB`);

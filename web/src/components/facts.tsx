@@ -1,0 +1,55 @@
+import { scaleFor, text as quantityText } from '../format/quantity.ts';
+
+// Any JSON value as facts: objects as lists of terms, lists of objects one below the other, the rest as text.
+const kSuffixes: [RegExp, string][] = [
+  [/_ns$/, 'ns'], [/_bytes$/, 'bytes'], [/_ratio$/, 'ratio'], [/_hz$/, 'hz'], [/_watts$/, 'watts'], [/_joules$/, 'joules'], [/_celsius$/, 'celsius'],
+];
+
+function unitOf(key: string): string | undefined {
+  return kSuffixes.find(([suffix]) => suffix.test(key))?.[1];
+}
+
+export function factText(key: string, value: unknown): string {
+  if (typeof value === 'number') {
+    const unit = unitOf(key);
+    if (unit && scaleFor(value, unit).unit) return quantityText(value, unit);
+    return String(value);
+  }
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (value === null || value === undefined) return 'not known';
+  if (Array.isArray(value)) return value.map((one) => factText('', one)).join(', ');
+  return String(value);
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isNested = (value: unknown): boolean => isObject(value) || (Array.isArray(value) && value.some((one) => typeof one === 'object' && one !== null));
+
+export const factTitle = (key: string): string => {
+  const words = (unitOf(key) ? key.replace(/_[a-z]+$/, '') : key).replace(/_/g, ' ').trim();
+  return words ? words[0]?.toUpperCase() + words.slice(1) : '(no name)';
+};
+
+export function Facts({ value, depth = 0 }: { value: unknown; depth?: number }) {
+  if (depth > 12) return <span class="quiet">nested too deep to show</span>;
+  if (Array.isArray(value) && isNested(value))
+    return <ol class="fact-list">{value.map((one, index) => <li key={index}><Facts value={one} depth={depth + 1} /></li>)}</ol>;
+  if (!isObject(value)) return <span>{factText('', value)}</span>;
+  const entries = Object.entries(value);
+  const flat = entries.filter(([, one]) => !isNested(one) && one !== null);
+  const nested = entries.filter(([, one]) => isNested(one));
+  return (
+    <>
+      {flat.length > 0 && (
+        <dl class="facts">
+          {flat.map(([key, one]) => <div key={key}><dt>{factTitle(key)}</dt><dd>{factText(key, one)}</dd></div>)}
+        </dl>
+      )}
+      {nested.map(([key, one]) => (
+        <div key={key} class="fact-group">
+          <h3>{factTitle(key)}</h3>
+          <Facts value={one} depth={depth + 1} />
+        </div>
+      ))}
+    </>
+  );
+}

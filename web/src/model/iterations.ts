@@ -1,0 +1,69 @@
+import type { IterationColumns } from './report.ts';
+
+export interface Run {
+  phase: string;
+  from: number; // rows [from, to) in time order
+  to: number;
+}
+
+// Iterations in the order of time.
+export interface IterationSeries {
+  start: number[];
+  duration: number[];
+  phase: number[];
+  iteration: number[];
+  phases: string[];
+  outlier: Set<number>;
+  disturbance: Map<number, string>;
+  runs: Run[];
+}
+
+export const isMeasured = (phase: string): boolean => phase.startsWith('measure') || phase === 'step';
+export const isWarmup = (phase: string): boolean => phase === 'warmup';
+
+export function phaseTitle(phase: string): string {
+  const known: Record<string, string> = { warmup: 'Warm-up', measure: 'Measured', measure_telemetry: 'Measured with telemetry', profile: 'Profiled', step: 'Steps' };
+  return Object.prototype.hasOwnProperty.call(known, phase) ? (known[phase] as string) : phase;
+}
+
+export function inTimeOrder(columns: IterationColumns): IterationSeries {
+  const order = Array.from({ length: columns.rows }, (_, row) => row).sort((a, b) => (columns.start_ns[a] ?? 0) - (columns.start_ns[b] ?? 0) || a - b);
+  const place = new Map(order.map((row, index) => [row, index]));
+  const pick = (list: number[]): number[] => order.map((row) => list[row] ?? 0);
+  const phase = pick(columns.phase);
+  const runs: Run[] = [];
+  phase.forEach((one, index) => {
+    const last = runs[runs.length - 1];
+    const name = columns.phases[one] ?? '';
+    if (last && last.phase === name) last.to = index + 1;
+    else runs.push({ phase: name, from: index, to: index + 1 });
+  });
+  return {
+    start: pick(columns.start_ns), duration: pick(columns.duration_ns), iteration: pick(columns.iteration), phase, phases: columns.phases, runs,
+    outlier: new Set(columns.outliers.map((row) => place.get(row) ?? -1)),
+    disturbance: new Map(columns.disturbances.map(({ row, text }) => [place.get(row) ?? -1, text])),
+  };
+}
+
+export interface Step {
+  value: number;
+  share: number; // of values at or below
+}
+
+// The empirical distribution of the measured iterations; from the histogram's counts where the points were thinned (what is
+// kept then are extremes, which would bend the curve).
+export function distribution(series: IterationSeries | undefined, histogram: { low: number[]; high: number[]; count: number[] } | undefined, thinned: boolean): Step[] {
+  if (series && !thinned) {
+    const values = series.duration.filter((_, index) => isMeasured(series.phases[series.phase[index] ?? 0] ?? '')).sort((a, b) => a - b);
+    return values.map((value, index) => ({ value, share: (index + 1) / values.length }));
+  }
+  if (!histogram) return [];
+  const total = histogram.count.reduce((sum, one) => sum + one, 0);
+  let sum = 0;
+  const steps: Step[] = histogram.low.length > 0 ? [{ value: histogram.low[0] as number, share: 0 }] : [];
+  histogram.count.forEach((one, index) => {
+    sum += one;
+    steps.push({ value: histogram.high[index] as number, share: total > 0 ? sum / total : 0 });
+  });
+  return steps;
+}

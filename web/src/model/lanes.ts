@@ -1,0 +1,68 @@
+import { kOther } from '../charts/palette.ts';
+import type { Domain } from '../charts/scale.ts';
+import type { TimelineColumns } from './report.ts';
+
+// Spans of one row of the timeline: they do not overlap (but in the last lane of a crowded track) and ascend in time.
+export interface Lane {
+  rows: number[]; // indexes into the columns
+  starts: number[];
+  ends: number[];
+}
+
+export interface Track {
+  name: string;
+  lanes: Lane[];
+  crowded: boolean; // more overlap than lanes
+}
+
+const kMaxLanes = 6;
+
+// Tracks in their given order; overlapping spans (nested calls) go to lanes below each other.
+export function buildTracks(columns: TimelineColumns): Track[] {
+  const rowsOf: number[][] = columns.tracks.map(() => []);
+  for (let row = 0; row < columns.rows; row += 1) rowsOf[columns.track[row] ?? 0]?.push(row);
+  return columns.tracks.map((name, index) => {
+    const rows = rowsOf[index] ?? [];
+    const start = (row: number): number => columns.start_ns[row] ?? 0;
+    const end = (row: number): number => start(row) + (columns.duration_ns[row] ?? 0);
+    rows.sort((a, b) => start(a) - start(b) || end(b) - end(a));
+    const lanes: Lane[] = [];
+    let crowded = false;
+    for (const row of rows) {
+      let lane = lanes.find((one) => (one.ends[one.ends.length - 1] ?? -Infinity) <= start(row));
+      if (!lane && lanes.length < kMaxLanes) lanes.push((lane = { rows: [], starts: [], ends: [] }));
+      if (!lane) {
+        lane = lanes[lanes.length - 1] as Lane;
+        crowded = true;
+      }
+      lane.rows.push(row);
+      lane.starts.push(start(row));
+      lane.ends.push(Math.max(end(row), lane.ends[lane.ends.length - 1] ?? -Infinity));
+    }
+    return { name, lanes, crowded };
+  }).filter((track) => track.lanes.length > 0);
+}
+
+export function timelineExtent(columns: TimelineColumns): Domain {
+  let low = Infinity;
+  let high = -Infinity;
+  for (let row = 0; row < columns.rows; row += 1) {
+    const start = columns.start_ns[row] ?? 0;
+    low = Math.min(low, start);
+    high = Math.max(high, start + (columns.duration_ns[row] ?? 0));
+  }
+  return low < high ? { low, high } : { low: Number.isFinite(low) ? low : 0, high: (Number.isFinite(low) ? low : 0) + 1 };
+}
+
+// A colour slot for each group of the timeline: the operator types' own, others by order of appearance after them.
+export function timelineSlots(columns: TimelineColumns, known: Map<string, number>): number[] {
+  let next = known.size;
+  return columns.groups.map((group) => {
+    if (group === '') return kOther;
+    const slot = known.get(group);
+    if (slot !== undefined) return slot;
+    const given = Math.min(next, kOther);
+    next += 1;
+    return given;
+  });
+}

@@ -1,0 +1,196 @@
+// The report document as docs/formats/report.md describes it. Everything but the schema may be missing.
+
+export interface Metric {
+  value: number;
+  unit: string;
+  ci95?: [number, number];
+  device?: number;
+}
+
+export interface Definition {
+  title: string;
+  unit: string;
+  formula: string;
+  direction?: string;
+  meaning?: string;
+}
+
+export interface Share {
+  name: string;
+  group?: string;
+  provider?: string;
+  parent?: string;
+  total_ns: number;
+  share_ratio: number;
+  count: number;
+  ci95?: [number, number];
+  detail?: unknown;
+}
+
+export interface Statement {
+  id: string;
+  title: string;
+  text: string;
+  confidence_ratio?: number;
+  gain_ratio?: number;
+  evidence?: string[];
+}
+
+export interface Warning {
+  id: string;
+  message: string;
+  remedy?: string;
+}
+
+export interface Account {
+  source: string;
+  state: string;
+  reason?: string;
+  read: number;
+  kept: number;
+  dropped: Record<string, number>;
+  notes?: string[];
+}
+
+export interface Phase {
+  name: string;
+  start_ns: number;
+  end_ns: number;
+}
+
+export interface Session {
+  id: string;
+  kind: string;
+  tag?: string;
+  state: string;
+  tool_version: string;
+  created?: string;
+  command: string[];
+  request?: unknown;
+  outcome?: unknown;
+  phases: Phase[];
+  fingerprint?: string;
+  home_clock: string;
+}
+
+export interface Roof {
+  name: string;
+  kind: 'compute' | 'memory';
+  per_second: number;
+  unit: string;
+  source: string;
+}
+
+export interface RoofPoint {
+  name: string;
+  group: string;
+  flops: number;
+  bytes: number;
+  time_ns: number;
+}
+
+export interface Roofline {
+  text: string;
+  reached_ratio?: number;
+  roofs: Roof[];
+  points: RoofPoint[];
+}
+
+export interface TimelineColumns {
+  rows: number;
+  tracks: string[];
+  track: number[];
+  names: string[];
+  name: number[];
+  groups: string[];
+  group: number[];
+  start_ns: number[];
+  duration_ns: number[];
+}
+
+export interface IterationColumns {
+  rows: number;
+  phases: string[];
+  phase: number[];
+  iteration: number[];
+  start_ns: number[];
+  duration_ns: number[];
+  outliers: number[];
+  disturbances: { row: number; text: string }[];
+}
+
+export interface Histogram {
+  unit: string;
+  low: number[];
+  high: number[];
+  count: number[];
+}
+
+export interface Series {
+  metric: string;
+  entity?: string;
+  unit: string;
+  time_ns: number[];
+  value: (number | null)[];
+}
+
+export interface Report {
+  schema: string;
+  schema_version: number;
+  title: string;
+  session: Session;
+  verdict?: { text: string; confidence: string };
+  headline: string[];
+  warnings: Warning[];
+  metrics: Record<string, Metric | Metric[]>;
+  definitions: Record<string, Definition>;
+  time?: { parts?: Share[]; operators?: Share[]; nodes?: Share[]; kernels?: Share[] };
+  why?: Statement[];
+  advice?: Statement[];
+  roofline?: Roofline;
+  timeline?: TimelineColumns;
+  iterations?: IterationColumns;
+  histogram?: Histogram;
+  telemetry?: Series[];
+  environment?: unknown;
+  accounts: Account[];
+  extra?: Record<string, unknown>;
+  thinned?: Record<string, number>;
+}
+
+export const kSchemaVersion = 1;
+
+// The document, or the reason why it cannot be shown.
+export function readReport(text: string): Report | string {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    return 'This page holds no report data. It is the template that AACO fills: run "aaco report" to make a report.';
+  }
+  const report = document as Partial<Report> | null;
+  if (!report || report.schema !== 'aaco.report' || typeof report.schema_version !== 'number')
+    return 'The data in this page is not an AACO report.';
+  if (report.schema_version > kSchemaVersion)
+    return `This report has schema version ${report.schema_version}; this page reads up to ${kSchemaVersion}. Make it again with the aaco that wrote the session.`;
+  return report as Report;
+}
+
+export interface NamedMetric extends Metric {
+  id: string;
+}
+
+export function listMetrics(report: Report): NamedMetric[] {
+  return Object.entries(report.metrics ?? {}).flatMap(([id, one]) =>
+    (Array.isArray(one) ? one : [one]).filter((m) => typeof m?.value === 'number').map((m) => ({ ...m, id })));
+}
+
+export function findMetric(report: Report, id: string): NamedMetric | undefined {
+  return listMetrics(report).find((metric) => metric.id === id);
+}
+
+export function metricTitle(report: Report, id: string): string {
+  const defined = Object.prototype.hasOwnProperty.call(report.definitions ?? {}, id) ? report.definitions[id]?.title : '';
+  if (defined) return defined;
+  return id.replace(/_(ns|bytes|ratio|hz|watts|joules|celsius|per_second)$/, '').replace(/[._]/g, ' ');
+}

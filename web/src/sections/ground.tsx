@@ -1,0 +1,77 @@
+import { type Column, DataTable } from '../components/data_table.tsx';
+import { Facts, factTitle } from '../components/facts.tsx';
+import { Section } from '../components/section.tsx';
+import { count, interval, text } from '../format/quantity.ts';
+import { type Account, listMetrics, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
+
+// What the numbers rest on: the machine, the sources and what became of their records, and the metrics' definitions.
+
+export function EnvironmentSection({ report, id, title }: { report: Report; id: string; title: string }) {
+  const { session } = report;
+  return (
+    <Section id={id} title={title}>
+      {session.command.length > 0 && <pre class="command" tabIndex={0}><code>{session.command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`)).join(' ')}</code></pre>}
+      <div class="environment">
+        {report.environment !== undefined && <Facts value={report.environment} />}
+        <div class="fact-group">
+          <h3>Session</h3>
+          <Facts value={{ id: session.id, kind: session.kind, ...(session.tag ? { tag: session.tag } : {}), ...(session.created ? { started: session.created.replace('T', ' ').replace('Z', ' UTC') } : {}), state: session.state, clock: session.home_clock, ...(session.fingerprint ? { comparability_fingerprint: session.fingerprint } : {}) }} />
+        </div>
+      </div>
+    </Section>
+  );
+}
+
+const dropped = (account: Account): number => Object.values(account.dropped ?? {}).reduce((sum, one) => sum + one, 0);
+
+const kSigns: Record<string, string> = { ok: '\u2713', partial: '\u25d0', unsupported: '\u2013', failed: '\u2715' };
+
+const kAccountColumns: Column<Account>[] = [
+  { key: 'source', title: 'Source', value: (row) => row.source, cell: (row) => <span class="mono name">{row.source}</span> },
+  { key: 'state', title: 'State', value: (row) => row.state, cell: (row) => <span class={`state ${row.state}`}><span aria-hidden="true">{kSigns[row.state] ?? '?'}</span> {row.state}</span> },
+  { key: 'read', title: 'Read', align: 'right', value: (row) => row.read, cell: (row) => count(row.read) },
+  { key: 'kept', title: 'Kept', align: 'right', value: (row) => row.kept, cell: (row) => count(row.kept) },
+  { key: 'dropped', title: 'Dropped', align: 'right', value: dropped, cell: (row) => count(dropped(row)) },
+  {
+    key: 'why', title: 'Why', narrow: true, cell: (row) => (
+      <span class="why">{[row.reason ?? '', ...Object.entries(row.dropped ?? {}).filter(([, n]) => n > 0).map(([why, n]) => `${count(n)} dropped: ${why}`), ...(row.notes ?? [])].filter((one) => one !== '').map((one, index) => <span key={index}>{one}</span>)}</span>
+    ),
+  },
+];
+
+export function SourcesSection({ report, id, title }: { report: Report; id: string; title: string }) {
+  return (
+    <Section id={id} title={title} lead="What each source offered, and what became of it: nothing is lost without a number and a reason.">
+      <DataTable caption="Records by source" rows={report.accounts} columns={kAccountColumns} rowKey={(row, index) => `${index}${row.source}`} noun="source" />
+    </Section>
+  );
+}
+
+export function MetricsSection({ report, id, title }: { report: Report; id: string; title: string }) {
+  const definitionOf = (metric: NamedMetric) => (Object.prototype.hasOwnProperty.call(report.definitions, metric.id) ? report.definitions[metric.id] : undefined);
+  const columns: Column<NamedMetric>[] = [
+    { key: 'title', title: 'Metric', value: (row) => metricTitle(report, row.id), cell: (row) => <span class="metric-title">{metricTitle(report, row.id)}{row.device !== undefined && <span class="quiet"> device {row.device}</span>}<span class="mono quiet metric-id">{row.id}</span></span> },
+    { key: 'value', title: 'Value', align: 'right', cell: (row) => <span class="strong nowrap">{text(row.value, row.unit)}</span> },
+    { key: 'interval', title: '95 % interval', align: 'right', narrow: true, cell: (row) => (row.ci95 ? <span class="nowrap">{interval(row.ci95[0], row.ci95[1], row.unit)}</span> : <span class="quiet">not known</span>) },
+  ];
+  return (
+    <Section id={id} title={title} lead="Each with its published id; open a row for its formula.">
+      <DataTable caption="Metrics" rows={listMetrics(report)} columns={columns} rowKey={(row) => `${row.id}/${row.device ?? ''}`} noun="metric" page={40}
+        filterText={(row) => `${row.id} ${metricTitle(report, row.id)}`}
+        detail={(row) => {
+          const definition = definitionOf(row);
+          if (!definition) return <p class="quiet detail">No definition of {row.id} came with this report.</p>;
+          return (
+            <div class="detail">
+              {definition.meaning && <p>{definition.meaning}</p>}
+              <Facts value={{ formula: definition.formula, unit: definition.unit, ...(definition.direction ? { better: definition.direction } : {}) }} />
+            </div>
+          );
+        }} />
+    </Section>
+  );
+}
+
+export function ExtraSection({ name, value }: { name: string; value: unknown }) {
+  return <Section id={`extra-${name.replace(/[^a-z0-9]+/gi, '-')}`} title={factTitle(name)}><Facts value={value} /></Section>;
+}

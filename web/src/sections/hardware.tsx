@@ -1,0 +1,84 @@
+import { XAxis, YAxis } from '../charts/parts.tsx';
+import { linearOr, roofGeometry } from '../charts/roof.ts';
+import { slotColour } from '../charts/palette.ts';
+import { powersOfTen } from '../charts/scale.ts';
+import { useWidth } from '../charts/use_width.ts';
+import { type Column, DataTable } from '../components/data_table.tsx';
+import { Name } from '../components/name.tsx';
+import { Section } from '../components/section.tsx';
+import { shorten } from '../format/name.ts';
+import { duration, percent, quantity, text } from '../format/quantity.ts';
+import type { Report, Roofline, RoofPoint } from '../model/report.ts';
+import { groupSlots } from '../model/time_tree.ts';
+
+const kHeight = 340;
+
+function Chart({ line, slots }: { line: Roofline; slots: Map<string, number> }) {
+  const [ref, width] = useWidth<HTMLDivElement>();
+  const box = { left: 76, right: width - 16, top: 14, bottom: kHeight - 42 };
+  const geometry = roofGeometry(line, box);
+  if (!geometry) return null;
+  const { x, y, roofs, points } = geometry;
+  const largest = Math.max(...points.map((one) => one.point.time_ns));
+  const labelled = points.slice(0, width < 520 ? 3 : 6);
+  return (
+    <div ref={ref} class="chart">
+      <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`Roofline: ${line.text} The table below holds the same points.`}>
+        <YAxis scale={y} ticks={powersOfTen(y.domain)} format={(value) => { const q = quantity(value, 'flop/s'); return `${q.number} ${q.unit.replace('FLOP/s', '')}`; }} box={box} />
+        <XAxis scale={x} ticks={powersOfTen(x.domain)} format={(value) => (value < 1 ? value.toPrecision(1) : value.toLocaleString('en'))} y={box.bottom} title={'arithmetic intensity, FLOP/byte \u2192'} />
+        <text x={box.left} y={box.top - 2} class="axis-title">FLOP/s</text>
+        {roofs.map((roof, index) => (
+          <g key={index}>
+            <path d={roof.path} class={`roof ${roof.roof.kind}`} />
+            <text x={roof.label.x} y={roof.label.y} text-anchor={roof.label.anchor} transform={roof.label.turn} class="roof-label">{shorten(roof.roof.name, 28)} {text(roof.roof.per_second, roof.roof.unit)}</text>
+          </g>
+        ))}
+        {points.map(({ point, px, py, ideal }, index) => (
+          <g key={index}>
+            {ideal !== undefined && <line x1={px} x2={px} y1={py} y2={ideal} class="headroom" />}
+            <circle cx={px} cy={py} r={linearOr(4, Math.sqrt(point.time_ns / largest) * 13)} fill={slotColour(slots.get(point.group) ?? 7)} class="roof-point"
+              data-tip={`${point.name}\n${text(point.flops / (point.time_ns * 1e-9), 'flop/s')} at ${(point.flops / point.bytes).toPrecision(3)} FLOP/byte\n${duration(point.time_ns)} an iteration`} />
+          </g>
+        ))}
+        {labelled.map(({ point, px, py }, index) => <text key={index} x={px} y={py + 4} dx={linearOr(4, Math.sqrt(point.time_ns / largest) * 13) + 5} class="point-label">{shorten(point.name, 22)}</text>)}
+      </svg>
+    </div>
+  );
+}
+
+const kColumns: Column<RoofPoint & { reached?: number }>[] = [
+  { key: 'name', title: 'Name', value: (row) => row.name, cell: (row) => <Name text={row.name} /> },
+  { key: 'time', title: 'Time', align: 'right', value: (row) => row.time_ns, cell: (row) => duration(row.time_ns) },
+  { key: 'rate', title: 'Rate', align: 'right', value: (row) => row.flops / row.time_ns, cell: (row) => text(row.flops / (row.time_ns * 1e-9), 'flop/s') },
+  { key: 'intensity', title: 'FLOP/byte', align: 'right', narrow: true, value: (row) => row.flops / row.bytes, cell: (row) => (row.bytes > 0 ? (row.flops / row.bytes).toPrecision(3) : '') },
+  { key: 'reached', title: 'Of its roof', align: 'right', value: (row) => row.reached ?? -1, cell: (row) => (row.reached === undefined ? '' : percent(row.reached)) },
+];
+
+export function HardwareSection({ line, report, id, title }: { line: Roofline; report: Report; id: string; title: string }) {
+  const compute = Math.max(0, ...line.roofs.filter((roof) => roof.kind === 'compute').map((roof) => roof.per_second));
+  const slowest = line.roofs.filter((roof) => roof.kind === 'memory').map((roof) => roof.per_second);
+  const memory = slowest.length > 0 ? Math.min(...slowest) : 0;
+  const rows = line.points.filter((point) => point.time_ns > 0).map((point) => {
+    const limit = Math.min(compute || Infinity, memory > 0 && point.bytes > 0 ? (memory * point.flops) / point.bytes : Infinity);
+    return { ...point, reached: Number.isFinite(limit) && limit > 0 ? point.flops / (point.time_ns * 1e-9) / limit : undefined };
+  });
+  return (
+    <Section id={id} title={title} lead={line.text}>
+      {line.reached_ratio !== undefined && (
+        <div class="reached" role="img" aria-label={`Reached ${percent(line.reached_ratio)} of the hardware's limit`}>
+          <span class="reached-fill s0" style={{ width: `${Math.min(1, Math.max(0, line.reached_ratio)) * 100}%` }}><b>{percent(line.reached_ratio)}</b></span>
+          <span class="reached-rest">room to the limit</span>
+        </div>
+      )}
+      <Chart line={line} slots={groupSlots(report)} />
+      <ul class="sources">
+        {line.roofs.map((roof, index) => <li key={index}><span>{roof.name}</span> <strong>{text(roof.per_second, roof.unit)}</strong> <span class="quiet">{roof.source}</span></li>)}
+      </ul>
+      {rows.length > 0 && (
+        <details class="fold"><summary>The points as a table</summary>
+          <DataTable caption="Work against the roofs" rows={rows} columns={kColumns} rowKey={(row, index) => `${index}${row.name}`} sortBy="time" filterText={(row) => row.name} noun="point" />
+        </details>
+      )}
+    </Section>
+  );
+}

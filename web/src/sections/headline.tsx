@@ -1,0 +1,54 @@
+import { Confidence } from '../components/meter.tsx';
+import { interval, percent, quantity } from '../format/quantity.ts';
+import { findMetric, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
+
+const relative = (metric: NamedMetric): number => {
+  const [low, high] = metric.ci95 ?? [metric.value, metric.value];
+  return metric.value !== 0 ? Math.max(Math.abs(low - metric.value), Math.abs(high - metric.value)) / Math.abs(metric.value) : 0;
+};
+
+// The interval around its value, on a scale that the tiles share, so that precision can be compared at a glance.
+function Whisker({ metric, reach }: { metric: NamedMetric; reach: number }) {
+  if (!metric.ci95 || metric.value === 0) return null;
+  const place = (value: number): number => 50 + ((value - metric.value) / Math.abs(metric.value) / reach) * 46;
+  const [low, high] = [place(metric.ci95[0]), place(metric.ci95[1])];
+  return (
+    <span class="whisker" aria-hidden="true">
+      <i class="whisker-range" style={{ left: `${Math.min(low, high)}%`, width: `${Math.max(0.6, Math.abs(high - low))}%` }} />
+      <i class="whisker-dot" />
+    </span>
+  );
+}
+
+function Tile({ report, metric, reach }: { report: Report; metric: NamedMetric; reach: number }) {
+  const { number, unit } = quantity(metric.value, metric.unit);
+  const defined = Object.prototype.hasOwnProperty.call(report.definitions, metric.id) ? report.definitions[metric.id] : undefined;
+  return (
+    <div class="tile">
+      <dt data-tip={defined ? `${metric.id} = ${defined.formula}` : metric.id} tabIndex={0}>{metricTitle(report, metric.id)}</dt>
+      <dd>
+        <span class="tile-value">{number}{unit && <span class="tile-unit">{'\u00a0'}{unit}</span>}</span>
+        <Whisker metric={metric} reach={reach} />
+        <span class="tile-interval">
+          {metric.ci95
+            ? <>95 % interval {interval(metric.ci95[0], metric.ci95[1], metric.unit)} <span class="nowrap">({'\u00b1'}{percent(relative(metric))})</span></>
+            : 'interval not known'}
+        </span>
+      </dd>
+    </div>
+  );
+}
+
+// The first screen: what was found, how sure that is, and the three numbers that matter.
+export function Headline({ report }: { report: Report }) {
+  const metrics = report.headline.map((id) => findMetric(report, id)).filter((one): one is NamedMetric => one !== undefined);
+  const reach = Math.max(0.01, ...metrics.map(relative)) * 1.1;
+  return (
+    <header class="headline" id="verdict">
+      <p class="kicker">{report.title}</p>
+      <h1>{report.verdict?.text || 'No verdict: this session measured nothing that one could rest on.'}</h1>
+      {report.verdict?.confidence && <Confidence text={report.verdict.confidence} />}
+      {metrics.length > 0 && <dl class="tiles">{metrics.map((metric) => <Tile key={metric.id} report={report} metric={metric} reach={reach} />)}</dl>}
+    </header>
+  );
+}

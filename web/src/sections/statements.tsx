@@ -1,0 +1,54 @@
+import { Meter } from '../components/meter.tsx';
+import { Section } from '../components/section.tsx';
+import { percent } from '../format/quantity.ts';
+import type { Statement } from '../model/report.ts';
+
+function Evidence({ list }: { list: string[] | undefined }) {
+  if (!list || list.length === 0) return null;
+  return <ul class="evidence" aria-label="Evidence">{list.map((one, index) => <li key={index}>{one}</li>)}</ul>;
+}
+
+export function WhySection({ statements, id, title }: { statements: Statement[]; id: string; title: string }) {
+  return (
+    <Section id={id} title={title}>
+      <ol class="statements">
+        {statements.map((one, index) => (
+          <li key={index}>
+            <div class="statement-head">
+              <h3>{one.title}</h3>
+              {one.confidence_ratio !== undefined && <span class="sure"><span class="quiet">confidence</span> <Meter ratio={one.confidence_ratio} label="Confidence" /></span>}
+            </div>
+            <p>{one.text}</p>
+            <Evidence list={one.evidence} />
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+// Ranked by what is to be gained; what has no estimate comes last, in its given order.
+export function AdviceSection({ statements, id, title }: { statements: Statement[]; id: string; title: string }) {
+  const ranked = [...statements].sort((a, b) => (b.gain_ratio ?? -1) - (a.gain_ratio ?? -1));
+  return (
+    <Section id={id} title={title} lead="Ranked by the latency that each is expected to save.">
+      <ol class="advice">
+        {ranked.map((one, index) => (
+          <li key={index}>
+            <div class="gain">
+              {one.gain_ratio !== undefined
+                ? <><span class="gain-number">{'\u2212'}{percent(one.gain_ratio)}</span><span class="quiet">latency, expected</span></>
+                : <span class="quiet">gain not estimated</span>}
+            </div>
+            <div>
+              <h3>{one.title}</h3>
+              <p>{one.text}</p>
+              {one.confidence_ratio !== undefined && <p class="sure"><span class="quiet">confidence</span> <Meter ratio={one.confidence_ratio} label="Confidence" /></p>}
+              <Evidence list={one.evidence} />
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}

@@ -1,0 +1,31 @@
+import { useState } from 'preact/hooks';
+import type { Report, Warning } from '../model/report.ts';
+
+const kShown = 4;
+
+// What is missing or distorted, before anything that rests on it.
+export function Warnings({ report }: { report: Report }) {
+  const [all, setAll] = useState(false);
+  const list: Warning[] = [...report.warnings];
+  if (report.session.state && report.session.state !== 'complete')
+    list.unshift({ id: 'session.state', message: `The session is ${report.session.state}: it ended early, and what came after is missing.` });
+  if (list.length === 0) return <p class="all-clear" id="warnings"><span aria-hidden="true">{'\u2713'}</span> Nothing is known to be missing or distorted.</p>;
+  const hidden = list.length - kShown;
+  return (
+    <aside class="warnings" id="warnings" aria-labelledby="warnings-title">
+      <h2 id="warnings-title">Missing or distorted <span class="badge">{list.length}</span></h2>
+      <ul>
+        {list.map((warning, index) => (
+          <li key={index} class={index >= kShown && !all ? 'folded' : ''}>
+            <span class="sign" aria-hidden="true" />
+            <div>
+              <p>{warning.message}</p>
+              {warning.remedy && <p class="remedy">{warning.remedy}</p>}
+            </div>
+          </li>
+        ))}
+      </ul>
+      {hidden > 0 && <button type="button" class="more" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Show fewer' : `Show ${hidden} more`}</button>}
+    </aside>
+  );
+}
