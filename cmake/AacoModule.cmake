@@ -59,6 +59,7 @@ function(aaco_test name)
   find_package(GTest REQUIRED)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} aaco_settings GTest::gmock GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})  # tests/support/...
   foreach(part ${arg_PARTS})
     target_link_libraries(${name} PRIVATE aaco_part_${part})
   endforeach()

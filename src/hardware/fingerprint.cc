@@ -1,0 +1,129 @@
+#include "hardware/fingerprint.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/hash.h"
+
+namespace aaco::hardware {
+namespace {
+
+constexpr std::size_t kHashDigits = 16;
+
+const FactRule& rule_of(std::string_view key) {
+  static const FactRule unlisted{"", Severity::soft, "not a listed fact"};
+  for (const FactRule& rule : fact_rules())
+    if (rule.key == key) return rule;
+  return unlisted;
+}
+
+std::string hash_of(const std::vector<Fact>& facts) {
+  core::Sha256 hash;
+  for (const Fact& fact : facts) {
+    if (rule_of(fact.key).severity != Severity::hard) continue;
+    hash.add(fact.key);
+    hash.add(std::string_view("\0", 1));
+    hash.add(fact.value);
+    hash.add(std::string_view("\0", 1));
+  }
+  return hash.finish_hex().substr(0, kHashDigits);
+}
+
+}  // namespace
+
+const std::vector<FactRule>& fact_rules() {
+  static const std::vector<FactRule> rules = {
+      {"mode", Severity::hard, "the sessions did different kinds of work"},
+      {"model.hash", Severity::hard, "another model"},
+      {"input_shapes", Severity::hard, "other input shapes"},
+      {"batch", Severity::hard, "another batch size"},
+      {"dtype", Severity::hard, "another data type"},
+      {"runtime.name", Severity::hard, "another runtime"},
+      {"provider", Severity::hard, "another execution provider"},
+      {"device", Severity::hard, "another device was used"},
+      {"threads.intra", Severity::hard, "another number of threads within an operator"},
+      {"threads.inter", Severity::hard, "another number of threads across operators"},
+      {"graph_level", Severity::hard, "another level of graph optimisation"},
+      {"cpu.model", Severity::hard, "another processor"},
+      {"cpu.cores", Severity::hard, "another number of CPUs"},
+      {"cpu.limit_cores", Severity::hard, "another CPU quota of the control group"},
+      {"cpu.governor", Severity::hard, "another clock governor"},
+      {"cpu.boost", Severity::hard, "boost clocks allowed on one side only"},
+      {"cpu.smt", Severity::hard, "SMT active on one side only"},
+      {"gpu.devices", Severity::hard, "other GPUs"},
+      {"gpu.partitions", Severity::hard, "GPUs partitioned otherwise"},
+      {"gpu.visible", Severity::hard, "other GPUs visible to the process"},
+      {"memory.total_bytes", Severity::soft, "another amount of memory"},
+      {"runtime.version", Severity::soft, "another version of the runtime"},
+      {"runtime.hash", Severity::soft, "another build of the runtime"},
+      {"driver.amdgpu", Severity::soft, "another amdgpu driver"},
+      {"driver.nvidia", Severity::soft, "another NVIDIA driver"},
+      {"driver.rocm", Severity::soft, "another ROCm version"},
+      {"kernel", Severity::soft, "another kernel"},
+      {"host", Severity::soft, "another host"},
+      {"seed", Severity::soft, "other random inputs"},
+  };
+  return rules;
+}
+
+Fingerprint make_fingerprint(std::vector<Fact> facts) {
+  std::map<std::string, std::string> by_key;
+  for (Fact& fact : facts) by_key.insert_or_assign(std::move(fact.key), std::move(fact.value));
+  Fingerprint fingerprint;
+  for (auto& [key, value] : by_key)
+    if (!value.empty()) fingerprint.facts.push_back({key, std::move(value)});
+  fingerprint.hash = hash_of(fingerprint.facts);
+  return fingerprint;
+}
+
+std::vector<Difference> compare_fingerprints(const Fingerprint& a, const Fingerprint& b) {
+  std::map<std::string, std::pair<std::string, std::string>> values;
+  for (const Fact& fact : a.facts) values[fact.key].first = fact.value;
+  for (const Fact& fact : b.facts) values[fact.key].second = fact.value;
+  std::vector<Difference> differences;
+  for (const auto& [key, sides] : values) {
+    if (sides.first == sides.second) continue;
+    const FactRule& rule = rule_of(key);
+    const bool both_known = !sides.first.empty() && !sides.second.empty();
+    differences.push_back(
+        {key, sides.first, sides.second, both_known ? rule.severity : Severity::soft, std::string(rule.meaning)});
+  }
+  const auto rank = [](const Difference& difference) {
+    const auto& rules = fact_rules();
+    const auto rule = std::find_if(rules.begin(), rules.end(), [&](const FactRule& one) { return one.key == difference.key; });
+    return std::pair(difference.severity == Severity::hard ? 0 : 1, rule - rules.begin());
+  };
+  std::stable_sort(differences.begin(), differences.end(), [&](const auto& x, const auto& y) { return rank(x) < rank(y); });
+  return differences;
+}
+
+bool comparable(const std::vector<Difference>& differences) {
+  return std::none_of(differences.begin(), differences.end(),
+                      [](const Difference& one) { return one.severity == Severity::hard; });
+}
+
+std::string to_text(const Difference& difference) {
+  const auto side = [](const std::string& value) { return value.empty() ? std::string("unknown") : value; };
+  return difference.key + ": " + side(difference.a) + " and " + side(difference.b) + " (" + difference.meaning + ")";
+}
+
+core::Json to_json(const Fingerprint& fingerprint) {
+  core::Json facts = core::Json::object();
+  for (const Fact& fact : fingerprint.facts) facts.set(fact.key, fact.value);
+  return core::Json::object({{"hash", fingerprint.hash}, {"facts", std::move(facts)}});
+}
+
+core::Result<Fingerprint> fingerprint_from_json(const core::Json& document) {
+  if (!document["facts"].is_object())
+    return core::fail(core::ErrorCode::invalid_input, "the fingerprint has no facts, so this session cannot be compared safely",
+                      "measure it again with this version");
+  std::vector<Fact> facts;
+  for (const auto& [key, value] : document["facts"].members()) {
+    if (!value.is_string()) return core::fail(core::ErrorCode::invalid_input, "the fingerprint's fact " + key + " is not a text");
+    facts.push_back({key, std::string(value.text())});
+  }
+  // The hash is computed anew: rules may have changed since it was written.
+  return make_fingerprint(std::move(facts));
+}
+
+}  // namespace aaco::hardware

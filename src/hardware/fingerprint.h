@@ -1,0 +1,64 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.h"
+#include "core/result.h"
+
+namespace aaco::hardware {
+
+// One thing that must be equal for two sessions to be compared, or that should be known to differ. The value is text;
+// unknown facts are left out.
+struct Fact {
+  std::string key;
+  std::string value;
+  auto operator<=>(const Fact&) const = default;
+};
+
+// hard: the numbers measure different things, a comparison is refused. soft: it is done, and the difference is said first.
+enum class Severity { hard, soft };
+
+// A key of the fingerprint with what a difference means. Of unlisted keys a difference is soft.
+struct FactRule {
+  std::string_view key;
+  Severity severity = Severity::soft;
+  std::string_view meaning;
+};
+
+// Every key there is, in the order they are reported:
+//   machine  cpu.model cpu.cores cpu.limit_cores cpu.governor cpu.boost cpu.smt memory.total_bytes gpu.devices gpu.partitions
+//            gpu.visible driver.amdgpu driver.nvidia driver.rocm kernel host
+//   run      runtime.name runtime.version runtime.hash provider device threads.intra threads.inter graph_level model.hash
+//            input_shapes batch dtype seed mode
+const std::vector<FactRule>& fact_rules();
+
+struct Fingerprint {
+  std::vector<Fact> facts;  // sorted by key, each key once
+  std::string hash;         // 16 hex digits over the hard facts: equal hashes are comparable as far as is known
+  bool operator==(const Fingerprint&) const = default;
+};
+
+// Of a key given twice the last value counts. Facts with an empty value are left out.
+Fingerprint make_fingerprint(std::vector<Fact> facts);
+
+struct Difference {
+  std::string key;
+  std::string a, b;  // empty: not known on that side
+  Severity severity = Severity::soft;
+  std::string meaning;
+  bool operator==(const Difference&) const = default;
+};
+
+// What differs, hard first. A fact that only one side knows is a soft difference: it may have been equal.
+std::vector<Difference> compare_fingerprints(const Fingerprint& a, const Fingerprint& b);
+// No hard difference.
+bool comparable(const std::vector<Difference>& differences);
+// "threads.intra: 2 and 4 (another number of threads)"
+std::string to_text(const Difference& difference);
+
+core::Json to_json(const Fingerprint& fingerprint);
+core::Result<Fingerprint> fingerprint_from_json(const core::Json& document);
+
+}  // namespace aaco::hardware

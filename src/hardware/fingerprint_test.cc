@@ -1,0 +1,84 @@
+#include "hardware/fingerprint.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace aaco::hardware {
+namespace {
+
+Fingerprint of(std::vector<Fact> facts) { return make_fingerprint(std::move(facts)); }
+const std::vector<Fact> kBase = {{"cpu.model", "EPYC"}, {"threads.intra", "2"}, {"kernel", "6.1"}};
+
+std::vector<Fact> with(std::string key, std::string value) {
+  auto facts = kBase;
+  facts.push_back({std::move(key), std::move(value)});
+  return facts;
+}
+
+TEST(Fingerprint, EqualFactsInAnyOrderAreComparableAndHashEqual) {
+  EXPECT_EQ(of({kBase[2], kBase[0], kBase[1]}), of(kBase));
+  EXPECT_TRUE(compare_fingerprints(of(kBase), of(kBase)).empty());
+  EXPECT_EQ(of(kBase).hash.size(), 16U);
+}
+TEST(Fingerprint, OtherThreadsForbidAComparisonAndSayWhy) {
+  const auto differences = compare_fingerprints(of(kBase), of(with("threads.intra", "4")));
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_FALSE(comparable(differences));
+  EXPECT_EQ(to_text(differences[0]), "threads.intra: 2 and 4 (another number of threads within an operator)");
+  EXPECT_NE(of(kBase).hash, of(with("threads.intra", "4")).hash);
+}
+TEST(Fingerprint, AnotherGovernorForbidsAComparison) {
+  EXPECT_FALSE(comparable(compare_fingerprints(of(with("cpu.governor", "performance")), of(with("cpu.governor", "powersave")))));
+}
+TEST(Fingerprint, AnotherKernelIsOnlyNoted) {
+  const auto differences = compare_fingerprints(of(kBase), of(with("kernel", "6.8")));
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_TRUE(comparable(differences));
+  EXPECT_EQ(of(kBase).hash, of(with("kernel", "6.8")).hash);
+}
+TEST(Fingerprint, AHardFactThatOneSideDoesNotKnowIsOnlyNoted) {
+  const auto differences = compare_fingerprints(of(kBase), of(with("cpu.governor", "performance")));
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_EQ(differences[0].severity, Severity::soft);
+  EXPECT_EQ(to_text(differences[0]), "cpu.governor: unknown and performance (another clock governor)");
+}
+TEST(Fingerprint, AnUnlistedFactIsNotedAndDoesNotChangeTheHash) {
+  const auto differences = compare_fingerprints(of(kBase), of(with("weather", "rain")));
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_TRUE(comparable(differences));
+  EXPECT_EQ(of(kBase).hash, of(with("weather", "rain")).hash);
+}
+TEST(Fingerprint, HardDifferencesComeFirst) {
+  auto other = with("kernel", "6.8");
+  other.push_back({"threads.intra", "1"});
+  const auto differences = compare_fingerprints(of(kBase), of(other));
+  ASSERT_EQ(differences.size(), 2U);
+  EXPECT_EQ(differences[0].key, "threads.intra");
+}
+TEST(Fingerprint, ValuesCannotBeShiftedBetweenKeys) {
+  EXPECT_NE(of({{"batch", "1"}, {"dtype", "2"}}).hash, of({{"batch", "12"}, {"dtype", ""}}).hash);
+  EXPECT_NE(of({{"batch", std::string("1\0dtype\0002", 8)}}).hash, of({{"batch", "1"}}).hash);
+}
+TEST(Fingerprint, SurvivesItsJson) {
+  const auto back = fingerprint_from_json(to_json(of(kBase)));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(*back, of(kBase));
+}
+TEST(Fingerprint, AForgedHashIsComputedAnew) {
+  auto document = to_json(of(kBase));
+  document.set("hash", "0000000000000000");
+  EXPECT_EQ(fingerprint_from_json(document)->hash, of(kBase).hash);
+}
+TEST(Fingerprint, RefusesWhatIsNoFingerprint) {
+  EXPECT_FALSE(fingerprint_from_json(core::Json()));
+  EXPECT_FALSE(fingerprint_from_json(*core::Json::parse(R"({"facts": [1]})")));
+  EXPECT_FALSE(fingerprint_from_json(*core::Json::parse(R"({"facts": {"batch": 1}})")));
+}
+TEST(Fingerprint, EachRuleStandsOnce) {
+  std::set<std::string_view> keys;
+  for (const FactRule& rule : fact_rules()) EXPECT_TRUE(keys.insert(rule.key).second) << rule.key;
+}
+
+}  // namespace
+}  // namespace aaco::hardware
