@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/result.h"
 #include "graph/graph.h"
@@ -12,6 +13,18 @@
 // ONNX files in and out. The wire format is read and written directly, so that neither weights nor protobuf's own limit of 2 GB
 // stand in the way of a large model.
 namespace aaco::graph::onnx {
+
+// The model's graph without its weights: constants above kKeptConstantBytes and external data stay where they are, and files with
+// external data need not exist. Memory follows the structure (at most 1 GiB), not the size of the file. Fails with invalid_input
+// on damage, an element type that ONNX does not have, a negative dimension, a cycle, a tensor that nothing or more than one node
+// produces.
+core::Result<Graph> load(const std::string& path);
+// The same from bytes; `name` stands in messages and data locations.
+core::Result<Graph> parse(std::string_view bytes, std::string name);
+// One tensor with all its data (a TensorProto: the .pb files of ONNX's test data). No data for strings.
+core::Result<TensorLiteral> parse_tensor(std::string_view bytes, std::string name);
+// That every file with external data is there and long enough. `path`: where `graph` was loaded from.
+core::Status check_external_data(const Graph& graph, const std::string& path);
 
 // Where the bytes of an initializer come from while a model is written.
 class WeightSource {

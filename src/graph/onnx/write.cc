@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "core/files.h"
-#include "graph/onnx/encode.h"
 #include "graph/onnx.h"
+#include "graph/onnx/encode.h"
 #include "graph/onnx/output_file.h"
 #include "graph/onnx/schema.h"
 #include "graph/onnx/wire_writer.h"

@@ -1,0 +1,113 @@
+#include <algorithm>
+
+#include "core/files.h"
+#include "core/numbers.h"
+#include "graph/onnx.h"
+#include "graph/onnx/decode_graph.h"
+#include "graph/onnx/decode_tensor.h"
+#include "graph/onnx/schema.h"
+
+namespace aaco::graph::onnx {
+namespace {
+
+using core::ErrorCode;
+using core::fail;
+
+// What people take for a model and is none; empty for anything that may be one.
+std::string_view known_impostor(std::string_view head) {
+  if (head.empty()) return "the file is empty";
+  if (head.starts_with("version https://git-lfs"))
+    return "this is a Git LFS pointer, not the model itself (git lfs pull gets it)";
+  if (head.starts_with("PK\x03\x04")) return "this is a zip archive (a PyTorch or Keras file?), not an ONNX model";
+  if (head.starts_with("<") || head.starts_with("{")) return "this is text (a web page or JSON?), not an ONNX model";
+  return {};
+}
+
+core::Result<Graph> decode_model(Input& input) {
+  if (const std::string_view problem = known_impostor(input.view(0, 64)); !problem.empty() && !input.failed())
+    return fail(ErrorCode::invalid_input, input.name() + ": " + std::string(problem));
+  std::optional<Range> body;
+  std::vector<Range> functions;
+  Graph head;
+  WireReader reader(input, {0, input.size()});
+  for (Field field; reader.next(field);) {
+    if (field.number == schema::Model::ir_version && field.wire == Field::varint) head.format_version = field.as_int();
+    if (field.wire != Field::bytes) continue;
+    switch (field.number) {
+      case schema::Model::graph: body = field.range; break;
+      case schema::Model::producer_name: head.producer = text_of(input, field) + head.producer; break;
+      case schema::Model::producer_version: head.producer += " " + text_of(input, field); break;
+      case schema::Model::opset_import: decode_opset(input, field.range, head.opsets); break;
+      case schema::Model::metadata_props: decode_entry(input, field.range, head.metadata); break;
+      case schema::Model::functions: functions.push_back(field.range); break;
+      default: break;
+    }
+  }
+  AACO_TRY(input.status());
+  if (!body)
+    return fail(ErrorCode::invalid_input, input.name() + ": there is no graph in it, so this is no ONNX model", "check the path");
+  Graph graph = decode_graph(input, *body, 0);
+  graph.format_version = head.format_version;
+  graph.producer = std::move(head.producer);
+  graph.opsets = std::move(head.opsets);
+  graph.metadata = std::move(head.metadata);
+  for (const Range& range : functions) {
+    if (input.failed()) break;
+    graph.functions.push_back(decode_function(input, range));
+  }
+  AACO_TRY(input.status());
+  return graph;
+}
+
+template <class Visit>
+core::Status each_external(const Graph& graph, const std::string& model, const Visit& visit) {
+  for (const Initializer& initializer : graph.initializers) {
+    const auto& location = initializer.constant.location;
+    if (location && location->file != model) AACO_TRY(visit(graph.tensor(initializer.tensor).name, *location));
+  }
+  for (const Graph& body : graph.subgraphs) AACO_TRY(each_external(body, model, visit));
+  return {};
+}
+
+}  // namespace
+
+core::Result<Graph> load(const std::string& path) {
+  AACO_ASSIGN(Input input, Input::open(path));
+  return decode_model(input);
+}
+
+core::Result<Graph> parse(std::string_view bytes, std::string name) {
+  Input input = Input::of_memory(bytes, std::move(name));
+  return decode_model(input);
+}
+
+core::Result<TensorLiteral> parse_tensor(std::string_view bytes, std::string name) {
+  Input input = Input::of_memory(bytes, std::move(name));
+  TensorLiteral tensor = decode_tensor(input, {0, input.size()}, input.size());
+  AACO_TRY(input.status());
+  if (tensor.descriptor.type == ElementType::unknown)
+    return fail(ErrorCode::invalid_input, input.name() + ": there is no tensor in it", "write it as an ONNX TensorProto");
+  return tensor;
+}
+
+core::Status check_external_data(const Graph& graph, const std::string& path) {
+  std::map<std::string, std::int64_t> sizes;
+  return each_external(graph, path, [&](const std::string& tensor, const DataLocation& location) -> core::Status {
+    if (!sizes.contains(location.file)) {
+      const auto size = core::file_size(location.file);
+      if (!size)
+        return fail(ErrorCode::not_found,
+                    path + ": the weight '" + tensor + "' lies in " + location.file + ", which cannot be read (" +
+                        size.error().message + ")",
+                    "put the file beside the model");
+      sizes[location.file] = *size;
+    }
+    if (location.offset <= sizes[location.file] - location.bytes) return {};
+    return fail(ErrorCode::invalid_input,
+                path + ": the weight '" + tensor + "' ends at byte " + std::to_string(location.offset + location.bytes) + " of " +
+                    location.file + ", which has only " + std::to_string(sizes[location.file]),
+                "get the file again; it is cut short");
+  });
+}
+
+}  // namespace aaco::graph::onnx

@@ -1,0 +1,12 @@
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "graph/onnx.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (const auto graph = aaco::graph::onnx::parse(bytes, "fuzz"); graph) (void)aaco::graph::total_constants(*graph);
+  (void)aaco::graph::onnx::parse_tensor(bytes, "fuzz");
+  return 0;
+}
