@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stats/observer.h"
+#include "stats/summary.h"
+#include "trace/metric.h"
+#include "trace/names.h"
+#include "trace/rows.h"
+#include "trace/session.h"
+
+namespace aaco::analytics::metrics {
+
+struct LatencyMetrics {
+  trace::Metrics metrics;                         // latency.* throughput.* warmup.* observer.* profile.*, as far as measured
+  std::string measured_phase;                     // "measure", or "step" for an imported trace; empty where there is neither
+  stats::Summary measured;                        // durations of that phase, ns
+  std::optional<stats::ObserverEffect> observer;  // empty where no block ran with telemetry
+};
+
+// The numbers of a session's iterations, all ranks together. `names` is the table the rows' names are of; `items_per_iteration`
+// is the batch.
+LatencyMetrics latency_metrics(std::span<const trace::IterationRow> iterations, const trace::NameTable& names,
+                               std::int64_t items_per_iteration);
+
+// load.duration_ns from the session's phases.
+trace::Metrics phase_metrics(std::span<const trace::Phase> phases);
+
+// Durations in ns of a phase's iterations, by rank and start.
+std::vector<double> durations_of(std::span<const trace::IterationRow> iterations, const trace::NameTable& names,
+                                 std::string_view phase);
+
+}  // namespace aaco::analytics::metrics

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "core/yaml.h"
+
+// What the published numbers mean: data/metrics, one definition an id.
+namespace aaco::analytics::metrics {
+
+enum class Direction { none, lower_is_better, higher_is_better };
+
+// A named range of a metric's values. Ranges are listed upwards; the last one has no bound.
+struct Band {
+  std::string name;  // "excellent"
+  std::optional<double> bound;
+  bool bound_inclusive = false;  // a value equal to the bound still belongs here
+  bool operator==(const Band&) const = default;
+};
+
+struct MetricDefinition {
+  std::string id;     // "latency.p50_ns"
+  std::string title;  // "Median latency"
+  std::string unit;   // as in trace::MetricValue::unit
+  Direction direction = Direction::none;
+  std::string formula;  // how the value follows from the tables
+  std::string meaning;  // one sentence for a reader
+  std::string source;   // who defined it; "AACO" where it is our own
+  bool per_device = false;
+  std::vector<Band> bands;  // may be empty
+  bool operator==(const MetricDefinition&) const = default;
+};
+
+// The definitions, by id. Unchanging once loaded.
+class MetricCatalogue {
+ public:
+  // Every *.yaml of a folder (data/metrics). Fails, with file and line, on an unknown key, unit or direction, an id that occurs
+  // twice or does not end in its unit, and bands that do not rise.
+  static core::Result<MetricCatalogue> load(const std::string& folder);
+  // The definitions of one parsed document, added to these.
+  core::Status add(const core::YamlNode& document);
+
+  // The definition, or null.
+  [[nodiscard]] const MetricDefinition* find(std::string_view id) const;
+  [[nodiscard]] const std::vector<MetricDefinition>& definitions() const { return definitions_; }  // sorted by id
+
+ private:
+  std::vector<MetricDefinition> definitions_;
+};
+
+// The band a value falls into, or null where the metric has none.
+const Band* band_of(const MetricDefinition& definition, double value);
+
+}  // namespace aaco::analytics::metrics

@@ -1,0 +1,72 @@
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "analytics/metrics/reduction.h"
+#include "analytics/metrics/series.h"
+#include "analytics/telemetry.h"
+
+namespace aaco::analytics::metrics {
+namespace {
+
+struct GpuRule {
+  std::string_view id;
+  std::string_view metric;
+  Reduction reduction;
+  std::string_view unit;
+};
+
+constexpr std::array kRules = {
+    GpuRule{"gpu.use_ratio", "gpu.use_ratio", Reduction::mean, "ratio"},
+    GpuRule{"gpu.memory_use_ratio", "gpu.memory_use_ratio", Reduction::mean, "ratio"},
+    GpuRule{"gpu.power_mean_watts", "gpu.power_watts", Reduction::mean, "W"},
+    GpuRule{"gpu.power_peak_watts", "gpu.power_watts", Reduction::maximum, "W"},
+    GpuRule{"gpu.power_cov_ratio", "gpu.power_watts", Reduction::variation, "ratio"},
+    GpuRule{"gpu.clock_mean_hz", "gpu.clock_hz", Reduction::mean, "Hz"},
+    GpuRule{"gpu.clock_cov_ratio", "gpu.clock_hz", Reduction::variation, "ratio"},
+    GpuRule{"gpu.memory_clock_mean_hz", "gpu.memory_clock_hz", Reduction::mean, "Hz"},
+    GpuRule{"gpu.temperature_peak_celsius", "gpu.temperature_celsius", Reduction::maximum, "celsius"},
+    GpuRule{"gpu.vram_peak_bytes", "gpu.vram_used_bytes", Reduction::maximum, "bytes"},
+};
+
+// The growth of an energy counter over the windows; where it steps back (a reset) it says nothing.
+std::optional<Integral> counted_energy(const SampleSeries& series, std::span<const Window> windows) {
+  std::vector<Sample> power;  // the counter's steps as the mean power between its readings
+  for (std::size_t i = 1; i < series.samples.size(); ++i) {
+    const Sample& from = series.samples[i - 1];
+    const Sample& to = series.samples[i];
+    if (to.value < from.value) return std::nullopt;
+    const std::int64_t length = to.time_ns - from.time_ns;
+    if (length > 0) power.push_back({from.time_ns + length / 2, (to.value - from.value) / (static_cast<double>(length) * 1e-9)});
+  }
+  return integrate(power, windows, kPowerSensorAccuracyRatio);
+}
+
+// One device's energy: from its counter if it has one, else from the first power sensor that covers the windows.
+std::optional<Integral> energy_of(const SeriesIndex& index, std::span<const Window> windows) {
+  for (const SampleSeries& series : index.of("gpu.energy_joules"))
+    if (const auto energy = counted_energy(series, windows)) return energy;
+  for (const SampleSeries& series : index.of("gpu.power_watts"))
+    if (const auto energy = integrate(series.samples, windows, kPowerSensorAccuracyRatio)) return energy;
+  return std::nullopt;
+}
+
+}  // namespace
+
+trace::Metrics gpu_metrics(std::span<const trace::GpuEventRow> events, const trace::NameTable& names, const ObservedWork& work) {
+  std::map<std::int64_t, SeriesIndex> devices;
+  for (const trace::GpuEventRow& row : events)
+    if (std::isfinite(row.value))
+      devices[row.device].add(names.text(row.metric), names.text(row.source), {row.time_ns, row.value});
+  trace::Metrics metrics;
+  for (auto& [device, index] : devices) {
+    index.finish();
+    for (const GpuRule& rule : kRules)
+      if (const auto& sensors = index.of(rule.metric); !sensors.empty())
+        add_reduced(rule.id, rule.unit, rule.reduction, sensors.front(), work, device, metrics);
+    if (const auto energy = energy_of(index, work.windows)) add_energy_metrics("energy.gpu_", *energy, work, device, metrics);
+  }
+  return metrics;
+}
+
+}  // namespace aaco::analytics::metrics
