@@ -1,4 +1,5 @@
 import type { Roof, Roofline, RoofPoint } from '../model/report.ts';
+import { shorten } from '../format/name.ts';
 import type { Box } from './parts.tsx';
 import { logarithmic, type Scale } from './scale.ts';
 
@@ -15,10 +16,19 @@ export interface PlacedPoint {
   ideal?: number; // pixel height of the roof above the point
 }
 
-export const linearOr = (least: number, value: number): number => (Number.isFinite(value) ? Math.max(least, value) : least);
+
+export interface Geometry {
+  x: Scale;
+  y: Scale;
+  roofs: RoofLineGeometry[];
+  points: PlacedPoint[];
+}
+
+// The area of a point is its share of the time.
+export const pointRadius = (point: RoofPoint, largest_ns: number): number => Math.max(4, Math.sqrt(point.time_ns / (largest_ns || 1)) * 13);
 
 // Where roofs and points lie on the two logarithmic axes; undefined where nothing can be placed.
-export function roofGeometry(line: Roofline, box: Box): { x: Scale; y: Scale; roofs: RoofLineGeometry[]; points: PlacedPoint[] } | undefined {
+export function roofGeometry(line: Roofline, box: Box): Geometry | undefined {
   const usable = line.points.filter((one) => one.flops > 0 && one.bytes > 0 && one.time_ns > 0);
   const compute = line.roofs.filter((roof) => roof.kind === 'compute' && roof.per_second > 0);
   const memory = line.roofs.filter((roof) => roof.kind === 'memory' && roof.per_second > 0);
@@ -52,4 +62,44 @@ export function roofGeometry(line: Roofline, box: Box): { x: Scale; y: Scale; ro
     })
     .sort((a, b) => b.point.time_ns - a.point.time_ns);
   return { x, y, roofs, points };
+}
+
+interface Label {
+  x: number;
+  y: number;
+  anchor: 'start' | 'middle' | 'end';
+  text: string;
+}
+
+const kLetter = 7.4; // pixels of one letter of a label, on average
+const kLine = 13;
+
+const overlap = (a: Box, b: Box): boolean => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+// Names of the points that take most time, where they cover neither each other nor a point nor a roof's name. What finds no
+// place has its name in the tip and in the table.
+export function placeLabels(geometry: Geometry, box: Box, largest_ns: number, limit: number): Label[] {
+  const taken: Box[] = geometry.points.map(({ point, px, py }) => {
+    const r = pointRadius(point, largest_ns);
+    return { left: px - r, right: px + r, top: py - r, bottom: py + r };
+  });
+  for (const { roof, label } of geometry.roofs)
+    if (roof.kind === 'compute') taken.push({ left: label.x - 230, right: label.x, top: label.y - kLine, bottom: label.y + 4 });
+  const out: Label[] = [];
+  for (const { point, px, py } of geometry.points.slice(0, limit)) {
+    const text = shorten(point.name, 24);
+    const width = text.length * kLetter;
+    const r = pointRadius(point, largest_ns) + 5;
+    const tries: [Label, Box][] = [
+      [{ x: px + r, y: py + 4, anchor: 'start', text }, { left: px + r, right: px + r + width, top: py - 8, bottom: py + 6 }],
+      [{ x: px - r, y: py + 4, anchor: 'end', text }, { left: px - r - width, right: px - r, top: py - 8, bottom: py + 6 }],
+      [{ x: px, y: py + r + 9, anchor: 'middle', text }, { left: px - width / 2, right: px + width / 2, top: py + r - 2, bottom: py + r + kLine }],
+      [{ x: px, y: py - r - 1, anchor: 'middle', text }, { left: px - width / 2, right: px + width / 2, top: py - r - kLine, bottom: py - r + 2 }],
+    ];
+    const free = tries.find(([, area]) => area.left >= box.left && area.right <= box.right + 12 && area.bottom <= box.bottom && !taken.some((other) => overlap(area, other)));
+    if (!free) continue;
+    out.push(free[0]);
+    taken.push(free[1]);
+  }
+  return out;
 }

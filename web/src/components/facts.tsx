@@ -24,12 +24,22 @@ export function factText(key: string, value: unknown): string {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isNested = (value: unknown): boolean => isObject(value) || (Array.isArray(value) && value.some((one) => typeof one === 'object' && one !== null));
 
-export const factTitle = (key: string): string => {
-  const words = (unitOf(key) ? key.replace(/_[a-z]+$/, '') : key).replace(/_/g, ' ').trim();
-  return words ? words[0]?.toUpperCase() + words.slice(1) : '(no name)';
+const kAcronyms: Record<string, string> = {
+  cpu: 'CPU', cpus: 'CPUs', gpu: 'GPU', gpus: 'GPUs', os: 'OS', id: 'ID', pcie: 'PCIe', pci: 'PCI', rocm: 'ROCm', numa: 'NUMA', api: 'API', vgpr: 'VGPR', sgpr: 'SGPR', lds: 'LDS', uuid: 'UUID', bios: 'BIOS', smt: 'SMT', aslr: 'ASLR', rss: 'RSS',
 };
 
-export function Facts({ value, depth = 0 }: { value: unknown; depth?: number }) {
+// A key in words. What is written in capitals (a variable's name) stays as it is.
+export const factTitle = (key: string): string => {
+  if (/[A-Z]/.test(key) || !/^[a-z0-9_]+$/.test(key)) return key.trim() === '' ? '(no name)' : key;
+  const words = (unitOf(key) ? key.replace(/_[a-z]+$/, '') : key).split('_').filter((word) => word !== '').map((word) => (Object.prototype.hasOwnProperty.call(kAcronyms, word) ? kAcronyms[word] as string : word));
+  const first = words[0] ?? '(no name)';
+  return [first[0]?.toUpperCase() + first.slice(1), ...words.slice(1)].join(' ');
+};
+
+// Under these keys stand names of things (packages, variables), not words.
+const kNames = /^(variables|libraries|packages|environment|versions|python_packages)$/;
+
+export function Facts({ value, depth = 0, names = false }: { value: unknown; depth?: number; names?: boolean }) {
   if (depth > 12) return <span class="quiet">nested too deep to show</span>;
   if (Array.isArray(value) && isNested(value))
     return <ol class="fact-list">{value.map((one, index) => <li key={index}><Facts value={one} depth={depth + 1} /></li>)}</ol>;
@@ -41,13 +51,13 @@ export function Facts({ value, depth = 0 }: { value: unknown; depth?: number }) 
     <>
       {flat.length > 0 && (
         <dl class="facts">
-          {flat.map(([key, one]) => <div key={key}><dt>{factTitle(key)}</dt><dd>{factText(key, one)}</dd></div>)}
+          {flat.map(([key, one]) => <div key={key}><dt class={names ? 'mono' : ''}>{names ? key : factTitle(key)}</dt><dd>{factText(key, one)}</dd></div>)}
         </dl>
       )}
       {nested.map(([key, one]) => (
         <div key={key} class="fact-group">
           <h3>{factTitle(key)}</h3>
-          <Facts value={one} depth={depth + 1} />
+          <Facts value={one} depth={depth + 1} names={kNames.test(key)} />
         </div>
       ))}
     </>

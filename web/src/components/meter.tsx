@@ -1,14 +1,14 @@
 import { clamp } from '../charts/scale.ts';
-import { percent } from '../format/quantity.ts';
+import { roundPercent } from '../format/quantity.ts';
 
 // A ratio as a short bar with its number beside it.
 export function Meter({ ratio, label, slot }: { ratio: number; label: string; slot?: number }) {
   return (
-    <span class="meter" role="img" aria-label={`${label} ${percent(ratio)}`}>
+    <span class="meter" role="img" aria-label={`${label} ${roundPercent(ratio)}`}>
       <span class="meter-track">
         <span class={slot === undefined ? 'meter-fill' : `meter-fill s${slot}`} style={{ width: `${clamp(ratio, 0, 1) * 100}%` }} />
       </span>
-      <span class="meter-text">{percent(ratio)}</span>
+      <span class="meter-text">{roundPercent(ratio)}</span>
     </span>
   );
 }

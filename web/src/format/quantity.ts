@@ -15,19 +15,20 @@ const kDuration: [number, number, string][] = [
   [7200e9, 60e9, 'min'],
   [Infinity, 3600e9, 'h'],
 ];
+const kLongestUnit = 24;
 const kBytes = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 const kPrefixed: Record<string, string> = {
-  hz: 'Hz', Hz: 'Hz', watts: 'W', W: 'W', joules: 'J', J: 'J', volts: 'V', V: 'V', 'flop/s': 'FLOP/s', flop: 'FLOP',
+  'bytes/s': 'B/s', hz: 'Hz', Hz: 'Hz', watts: 'W', W: 'W', joules: 'J', J: 'J', volts: 'V', V: 'V', 'flop/s': 'FLOP/s', flop: 'FLOP',
 };
 
-function bytesScale(size: number, tail: string): Scale {
+function bytesScale(size: number): Scale {
   let factor = 1;
   let at = 0;
   while (size / factor >= 1024 && at + 1 < kBytes.length) {
     factor *= 1024;
     at += 1;
   }
-  return { factor, unit: (kBytes[at] ?? 'B') + tail };
+  return { factor, unit: kBytes[at] ?? 'B' };
 }
 
 function prefixScale(size: number, unit: string): Scale {
@@ -45,19 +46,20 @@ export function scaleFor(magnitude: number, unit: string): Scale {
   if (unit === 'ns') {
     for (const [limit, factor, name] of kDuration) if (size < limit) return { factor, unit: name };
   }
-  if (unit === 'bytes') return bytesScale(size, '');
-  if (unit === 'bytes/s') return bytesScale(size, '/s');
+  if (unit === 'bytes') return bytesScale(size);
   if (unit === 'ratio') return { factor: 0.01, unit: '%' };
   if (unit === 'count') return size >= 1e10 ? { factor: 1e9, unit: 'G' } : size >= 1e7 ? { factor: 1e6, unit: 'M' } : { factor: 1, unit: '' };
   if (unit === 'celsius') return { factor: 1, unit: '\u00b0C' };
   if (unit === '1/s') return { factor: 1, unit: '/s' };
   const prefixed = Object.prototype.hasOwnProperty.call(kPrefixed, unit) ? kPrefixed[unit] : undefined;
   if (prefixed) return prefixScale(size, prefixed);
-  return { factor: 1, unit };
+  return { factor: 1, unit: unit.length > kLongestUnit ? `${unit.slice(0, kLongestUnit - 1)}\u2026` : unit };
 }
 
+// Digits in groups of three, with a true minus sign; a zero has no sign.
 export function group(digits: string): string {
-  const [whole = '', rest] = digits.split('.');
+  const signed = /^-[0.]*$/.test(digits) ? digits.slice(1) : digits.replace(/^-/, '\u2212');
+  const [whole = '', rest] = signed.split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
   return rest === undefined ? grouped : `${grouped}.${rest}`;
 }
@@ -88,6 +90,8 @@ export function text(value: number, unit: string): string {
 
 export const duration = (ns: number): string => text(ns, 'ns');
 export const percent = (ratio: number): string => text(ratio, 'ratio');
+// For estimates, whose further digits would say nothing.
+export const roundPercent = (ratio: number): string => `${group((ratio * 100).toFixed(Math.abs(ratio) < 0.0995 ? 1 : 0))}${kNoBreak}%`;
 export const count = (value: number): string => text(value, 'count');
 
 // Both ends in one unit, with as many digits as their distance needs: "22.57 – 22.65 ms".
@@ -96,7 +100,7 @@ export function interval(low: number, high: number, unit: string): string {
   const a = low / scale.factor;
   const b = high / scale.factor;
   const width = Math.abs(b - a);
-  const needed = width > 0 ? Math.ceil(1 - Math.log10(width)) : 2;
+  const needed = width > 0 ? Math.ceil(0.7 - Math.log10(width)) : 2;
   const whole = Number.isInteger(a) && Number.isInteger(b);
   const decimals = whole ? 0 : Math.min(4, Math.max(0, needed));
   const ends = `${group(a.toFixed(decimals))}${kNoBreak}\u2013${kNoBreak}${group(b.toFixed(decimals))}`;

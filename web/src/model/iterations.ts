@@ -22,8 +22,8 @@ export const isMeasured = (phase: string): boolean => phase.startsWith('measure'
 export const isWarmup = (phase: string): boolean => phase === 'warmup';
 
 export function phaseTitle(phase: string): string {
-  const known: Record<string, string> = { warmup: 'Warm-up', measure: 'Measured', measure_telemetry: 'Measured with telemetry', profile: 'Profiled', step: 'Steps' };
-  return Object.prototype.hasOwnProperty.call(known, phase) ? (known[phase] as string) : phase;
+  const known: Record<string, string> = { load: 'Load', warmup: 'Warm-up', measure: 'Measured', measure_telemetry: 'Measured with telemetry', profile: 'Profiled', step: 'Steps' };
+  return Object.prototype.hasOwnProperty.call(known, phase) ? (known[phase] as string) : phase.replace(/_/g, ' ');
 }
 
 export function inTimeOrder(columns: IterationColumns): IterationSeries {

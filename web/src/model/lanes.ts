@@ -17,7 +17,7 @@ export interface Track {
 
 const kMaxLanes = 6;
 
-// Tracks in their given order; overlapping spans (nested calls) go to lanes below each other.
+// Iterations first, then tracks in their given order; overlapping spans (nested calls) go to lanes below each other.
 export function buildTracks(columns: TimelineColumns): Track[] {
   const rowsOf: number[][] = columns.tracks.map(() => []);
   for (let row = 0; row < columns.rows; row += 1) rowsOf[columns.track[row] ?? 0]?.push(row);
@@ -40,7 +40,9 @@ export function buildTracks(columns: TimelineColumns): Track[] {
       lane.ends.push(Math.max(end(row), lane.ends[lane.ends.length - 1] ?? -Infinity));
     }
     return { name, lanes, crowded };
-  }).filter((track) => track.lanes.length > 0);
+  })
+    .filter((track) => track.lanes.length > 0)
+    .sort((a, b) => Number(b.name === 'iterations') - Number(a.name === 'iterations'));
 }
 
 export function timelineExtent(columns: TimelineColumns): Domain {

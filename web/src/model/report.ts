@@ -192,5 +192,6 @@ export function findMetric(report: Report, id: string): NamedMetric | undefined 
 export function metricTitle(report: Report, id: string): string {
   const defined = Object.prototype.hasOwnProperty.call(report.definitions ?? {}, id) ? report.definitions[id]?.title : '';
   if (defined) return defined;
-  return id.replace(/_(ns|bytes|ratio|hz|watts|joules|celsius|per_second)$/, '').replace(/[._]/g, ' ');
+  const words = id.replace(/_(ns|bytes|ratio|hz|watts|joules|celsius|per_second)$/, '').replace(/[._]/g, ' ').replace(/\bp(\d+)\b/g, 'P$1');
+  return words ? words[0]?.toUpperCase() + words.slice(1) : id;
 }

@@ -24,18 +24,22 @@ export function EnvironmentSection({ report, id, title }: { report: Report; id: 
 
 const dropped = (account: Account): number => Object.values(account.dropped ?? {}).reduce((sum, one) => sum + one, 0);
 
+function Reasons({ account }: { account: Account }) {
+  const lost = Object.entries(account.dropped ?? {}).filter(([, n]) => n > 0).map(([why, n]) => `${count(n)} dropped: ${why}`);
+  const all = [account.reason ?? '', ...lost, ...(account.notes ?? [])].filter((one) => one !== '');
+  return <span class="why">{all.map((one, index) => <span key={index}>{one}</span>)}</span>;
+}
+
 const kSigns: Record<string, string> = { ok: '\u2713', partial: '\u25d0', unsupported: '\u2013', failed: '\u2715' };
 
 const kAccountColumns: Column<Account>[] = [
-  { key: 'source', title: 'Source', value: (row) => row.source, cell: (row) => <span class="mono name">{row.source}</span> },
+  { key: 'source', title: 'Source', value: (row) => row.source, cell: (row) => <><span class="mono name">{row.source}</span><span class="only-narrow"><Reasons account={row} /></span></> },
   { key: 'state', title: 'State', value: (row) => row.state, cell: (row) => <span class={`state ${row.state}`}><span aria-hidden="true">{kSigns[row.state] ?? '?'}</span> {row.state}</span> },
   { key: 'read', title: 'Read', align: 'right', value: (row) => row.read, cell: (row) => count(row.read) },
   { key: 'kept', title: 'Kept', align: 'right', value: (row) => row.kept, cell: (row) => count(row.kept) },
   { key: 'dropped', title: 'Dropped', align: 'right', value: dropped, cell: (row) => count(dropped(row)) },
   {
-    key: 'why', title: 'Why', narrow: true, cell: (row) => (
-      <span class="why">{[row.reason ?? '', ...Object.entries(row.dropped ?? {}).filter(([, n]) => n > 0).map(([why, n]) => `${count(n)} dropped: ${why}`), ...(row.notes ?? [])].filter((one) => one !== '').map((one, index) => <span key={index}>{one}</span>)}</span>
-    ),
+    key: 'why', title: 'Why', narrow: true, cell: (row) => <Reasons account={row} />,
   },
 ];
 
@@ -50,12 +54,13 @@ export function SourcesSection({ report, id, title }: { report: Report; id: stri
 export function MetricsSection({ report, id, title }: { report: Report; id: string; title: string }) {
   const definitionOf = (metric: NamedMetric) => (Object.prototype.hasOwnProperty.call(report.definitions, metric.id) ? report.definitions[metric.id] : undefined);
   const columns: Column<NamedMetric>[] = [
-    { key: 'title', title: 'Metric', value: (row) => metricTitle(report, row.id), cell: (row) => <span class="metric-title">{metricTitle(report, row.id)}{row.device !== undefined && <span class="quiet"> device {row.device}</span>}<span class="mono quiet metric-id">{row.id}</span></span> },
+    { key: 'title', title: 'Metric', value: (row) => metricTitle(report, row.id), cell: (row) => <span>{metricTitle(report, row.id)}{row.device !== undefined && <span class="quiet"> device {row.device}</span>}</span> },
+    { key: 'id', title: 'Id', narrow: true, value: (row) => row.id, cell: (row) => <span class="mono quiet">{row.id}</span> },
     { key: 'value', title: 'Value', align: 'right', cell: (row) => <span class="strong nowrap">{text(row.value, row.unit)}</span> },
-    { key: 'interval', title: '95 % interval', align: 'right', narrow: true, cell: (row) => (row.ci95 ? <span class="nowrap">{interval(row.ci95[0], row.ci95[1], row.unit)}</span> : <span class="quiet">not known</span>) },
+    { key: 'interval', title: '95 % interval', align: 'right', narrow: true, cell: (row) => (row.ci95 ? <span class="nowrap">{interval(row.ci95[0], row.ci95[1], row.unit)}</span> : row.unit === 'count' ? '' : <span class="quiet">not known</span>) },
   ];
   return (
-    <Section id={id} title={title} lead="Each with its published id; open a row for its formula.">
+    <Section id={id} title={title} lead={<>Each with its published id<span class="screen-only">; open a row for its formula</span>.</>}>
       <DataTable caption="Metrics" rows={listMetrics(report)} columns={columns} rowKey={(row) => `${row.id}/${row.device ?? ''}`} noun="metric" page={40}
         filterText={(row) => `${row.id} ${metricTitle(report, row.id)}`}
         detail={(row) => {
@@ -68,6 +73,11 @@ export function MetricsSection({ report, id, title }: { report: Report; id: stri
             </div>
           );
         }} />
+      <dl class="print-only definitions">
+        {listMetrics(report).map((metric) => ({ metric, definition: definitionOf(metric) })).filter(({ definition }) => definition !== undefined).map(({ metric, definition }, index) => (
+          <div key={index}><dt class="mono">{metric.id}</dt><dd>{definition?.formula}{definition?.meaning && `. ${definition.meaning}`}</dd></div>
+        ))}
+      </dl>
     </Section>
   );
 }

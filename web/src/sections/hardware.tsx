@@ -1,5 +1,5 @@
 import { XAxis, YAxis } from '../charts/parts.tsx';
-import { linearOr, roofGeometry } from '../charts/roof.ts';
+import { placeLabels, pointRadius, roofGeometry } from '../charts/roof.ts';
 import { slotColour } from '../charts/palette.ts';
 import { powersOfTen } from '../charts/scale.ts';
 import { useWidth } from '../charts/use_width.ts';
@@ -20,11 +20,10 @@ function Chart({ line, slots }: { line: Roofline; slots: Map<string, number> }) 
   if (!geometry) return null;
   const { x, y, roofs, points } = geometry;
   const largest = Math.max(...points.map((one) => one.point.time_ns));
-  const labelled = points.slice(0, width < 520 ? 3 : 6);
   return (
     <div ref={ref} class="chart">
       <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`Roofline: ${line.text} The table below holds the same points.`}>
-        <YAxis scale={y} ticks={powersOfTen(y.domain)} format={(value) => { const q = quantity(value, 'flop/s'); return `${q.number} ${q.unit.replace('FLOP/s', '')}`; }} box={box} />
+        <YAxis scale={y} ticks={powersOfTen(y.domain)} format={(value) => { const q = quantity(value, 'flop/s'); return `${q.number.replace(/\.0+$/, '')}\u00a0${q.unit.replace('FLOP/s', '')}`; }} box={box} />
         <XAxis scale={x} ticks={powersOfTen(x.domain)} format={(value) => (value < 1 ? value.toPrecision(1) : value.toLocaleString('en'))} y={box.bottom} title={'arithmetic intensity, FLOP/byte \u2192'} />
         <text x={box.left} y={box.top - 2} class="axis-title">FLOP/s</text>
         {roofs.map((roof, index) => (
@@ -36,11 +35,11 @@ function Chart({ line, slots }: { line: Roofline; slots: Map<string, number> }) 
         {points.map(({ point, px, py, ideal }, index) => (
           <g key={index}>
             {ideal !== undefined && <line x1={px} x2={px} y1={py} y2={ideal} class="headroom" />}
-            <circle cx={px} cy={py} r={linearOr(4, Math.sqrt(point.time_ns / largest) * 13)} fill={slotColour(slots.get(point.group) ?? 7)} class="roof-point"
+            <circle cx={px} cy={py} r={pointRadius(point, largest)} fill={slotColour(slots.get(point.group) ?? 7)} class="roof-point"
               data-tip={`${point.name}\n${text(point.flops / (point.time_ns * 1e-9), 'flop/s')} at ${(point.flops / point.bytes).toPrecision(3)} FLOP/byte\n${duration(point.time_ns)} an iteration`} />
           </g>
         ))}
-        {labelled.map(({ point, px, py }, index) => <text key={index} x={px} y={py + 4} dx={linearOr(4, Math.sqrt(point.time_ns / largest) * 13) + 5} class="point-label">{shorten(point.name, 22)}</text>)}
+        {placeLabels(geometry, box, largest, 12).map((label, index) => <text key={index} x={label.x} y={label.y} text-anchor={label.anchor} class="point-label">{label.text}</text>)}
       </svg>
     </div>
   );

@@ -31,7 +31,7 @@ function Tile({ report, metric, reach }: { report: Report; metric: NamedMetric; 
         <Whisker metric={metric} reach={reach} />
         <span class="tile-interval">
           {metric.ci95
-            ? <>95 % interval {interval(metric.ci95[0], metric.ci95[1], metric.unit)} <span class="nowrap">({'\u00b1'}{percent(relative(metric))})</span></>
+            ? <><span>{interval(metric.ci95[0], metric.ci95[1], metric.unit)}</span><span class="quiet">{'\u00b1'}{'\u00a0'}{percent(relative(metric))}</span></>
             : 'interval not known'}
         </span>
       </dd>
@@ -49,6 +49,7 @@ export function Headline({ report }: { report: Report }) {
       <h1>{report.verdict?.text || 'No verdict: this session measured nothing that one could rest on.'}</h1>
       {report.verdict?.confidence && <Confidence text={report.verdict.confidence} />}
       {metrics.length > 0 && <dl class="tiles">{metrics.map((metric) => <Tile key={metric.id} report={report} metric={metric} reach={reach} />)}</dl>}
+      {metrics.some((metric) => metric.ci95) && <p class="tiles-note">Below each number: its 95 % interval, drawn on one relative scale of {'\u00b1'}{'\u00a0'}{percent(reach)}.</p>}
     </header>
   );
 }

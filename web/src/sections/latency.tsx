@@ -80,6 +80,7 @@ export function LatencySection({ report, id, title }: { report: Report; id: stri
             </span>
           </figcaption>
           <DistributionChart histogram={report.histogram} steps={steps} marks={marks} curve={curve || !report.histogram} />
+          {marks.some((mark) => mark.ci95) && <ul class="key"><li><i class="swatch mark-swatch" />95 % interval of each quantile</li></ul>}
         </figure>
       )}
     </Section>

@@ -12,6 +12,8 @@ const kHeight = 260;
 const kTallest = 3; // times the median: what is beyond is marked at the upper edge
 const kMaxMarks = 400;
 
+const cut = (text: string, letters: number): string => (text.length <= letters ? text : `${text.slice(0, Math.max(1, letters - 1))}\u2026`);
+
 function yDomain(series: IterationSeries, median: number | undefined, all: boolean): Domain {
   const measured = series.duration.filter((_, row) => isMeasured(series.phases[series.phase[row] ?? 0] ?? ''));
   const range = extent(all || measured.length === 0 ? series.duration : measured) ?? { low: 0, high: 1 };
@@ -28,7 +30,7 @@ export function LatencyChart({ series, median, thinnedFrom }: { series: Iteratio
   const full = useMemo(() => ({ low: series.start[0] ?? 0, high: Math.max((series.start[last] ?? 0) + (series.duration[last] ?? 0), (series.start[0] ?? 0) + 1) }), [series]);
   const zoom = useZoom(full, (full.high - full.low) / Math.max(4, series.start.length / 12));
   const range = useMemo(() => yDomain(series, median, all), [series, median, all]);
-  const box = { left: 62, right: width - 4, top: 22, bottom: kHeight - 30 };
+  const box = { left: 62, right: width - (width > 520 && median !== undefined ? 66 : 4), top: 22, bottom: kHeight - 30 };
   const x = linear(zoom.domain, box.left, box.right);
   const y = linear(range, box.bottom, box.top);
   const yScale = scaleFor(range.high, 'ns');
@@ -75,7 +77,7 @@ export function LatencyChart({ series, median, thinnedFrom }: { series: Iteratio
               <g key={index}>
                 <rect x={a} y={box.top} width={b - a} height={box.bottom - box.top} class={`band ${shade}`} />
                 {isWarmup(run.phase) && <rect x={a} y={box.top} width={b - a} height={box.bottom - box.top} fill="url(#hatch)" />}
-                {b - a > 70 && <text x={a + 4} y={box.top - 7} class="band-name">{phaseTitle(run.phase).slice(0, Math.floor((b - a) / 7))}</text>}
+                {b - a > 70 && <text x={a + 4} y={box.top - 7} class="band-name">{cut(phaseTitle(run.phase), Math.floor((b - a) / 7))}</text>}
               </g>
             );
           })}
@@ -90,7 +92,7 @@ export function LatencyChart({ series, median, thinnedFrom }: { series: Iteratio
           {aboveShown.map((row) => <path key={row} d={`M${x(series.start[row] ?? 0) - 3.5} ${box.top + 7}l3.5-6 3.5 6z`} class="above" />)}
           {outliers.filter((row) => (series.duration[row] ?? 0) <= range.high).map((row) => <path key={row} d={`M${x(series.start[row] ?? 0)} ${clampY(series.duration[row] ?? 0) - 4.5}l4.5 4.5-4.5 4.5-4.5-4.5z`} class="outlier" />)}
           {hover !== null && visible(hover) && <circle cx={x(series.start[hover] ?? 0)} cy={clampY(series.duration[hover] ?? 0)} r={4} class="cursor" />}
-          {median !== undefined && <text x={box.right} y={y(median) - 5} text-anchor="end" class="median-label">median {duration(median)}</text>}
+          {median !== undefined && box.right < width - 4 && <text x={box.right + 6} y={y(median) - 3} class="median-label">median<tspan x={box.right + 6} dy={14}>{duration(median)}</tspan></text>}
           <Surface box={box} x={x} zoom={zoom} onHover={onHover} onLeave={() => { setHover(null); hideTip(); }} />
         </svg>
       </div>

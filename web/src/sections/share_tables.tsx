@@ -54,7 +54,7 @@ export function ShareTables({ report }: { report: Report }) {
         ))}
       </div>
       <div role="tabpanel" id="share-panel" aria-labelledby={`tab-${lists.indexOf(list)}`}>
-        <DataTable key={list.title} caption={list.title} noun={list.noun} rows={list.rows} columns={kColumns} rowKey={(row) => row.name} sortBy="time"
+        <DataTable key={list.title} caption={list.title} noun={list.noun} rows={list.rows} columns={list.rows.some((row) => row.group) ? kColumns : kColumns.filter((column) => column.key !== 'group')} rowKey={(row) => row.name} sortBy="time"
           filterText={(row) => `${row.name} ${row.group ?? ''}`} detail={(row) => <Detail row={row} />} />
       </div>
     </details>

@@ -1,6 +1,6 @@
 import { Meter } from '../components/meter.tsx';
 import { Section } from '../components/section.tsx';
-import { percent } from '../format/quantity.ts';
+import { roundPercent } from '../format/quantity.ts';
 import type { Statement } from '../model/report.ts';
 
 function Evidence({ list }: { list: string[] | undefined }) {
@@ -37,7 +37,7 @@ export function AdviceSection({ statements, id, title }: { statements: Statement
           <li key={index}>
             <div class="gain">
               {one.gain_ratio !== undefined
-                ? <><span class="gain-number">{'\u2212'}{percent(one.gain_ratio)}</span><span class="quiet">latency, expected</span></>
+                ? <><span class="gain-number">{'\u2212'}{roundPercent(one.gain_ratio)}</span><span class="quiet">latency, expected</span></>
                 : <span class="quiet">gain not estimated</span>}
             </div>
             <div>

@@ -11,7 +11,7 @@ import { ShareTables } from './share_tables.tsx';
 const kLevelNames: Record<Entry['level'], [string, string]> = {
   part: ['part', 'parts'], operator: ['operator type', 'operator types'], node: ['node', 'nodes'], kernel: ['kernel', 'kernels'],
 };
-const kSmallest = 0.012; // of the bar; smaller segments stand together
+const kSmallest = 5; // pixels; narrower segments stand together
 const kRows = 10;
 
 interface Segment {
@@ -20,10 +20,10 @@ interface Segment {
   label: string;
 }
 
-function segmentsOf(entries: Entry[]): Segment[] {
+function segmentsOf(entries: Entry[], width: number): Segment[] {
   const total = entries.reduce((sum, entry) => sum + entry.total_ns, 0);
   if (total <= 0) return [];
-  const large = entries.filter((entry) => entry.total_ns / total >= kSmallest);
+  const large = entries.filter((entry) => (entry.total_ns / total) * width >= kSmallest);
   const small = entries.length - large.length;
   const out: Segment[] = large.map((entry) => ({ entry, share: entry.total_ns / total, label: entry.name }));
   const rest = 1 - out.reduce((sum, segment) => sum + segment.share, 0);
@@ -43,12 +43,12 @@ interface BarProps {
 function Bar({ entries, chosen, width, title, onChoose }: BarProps) {
   return (
     <div class="stack" role="group" aria-label={title}>
-      {segmentsOf(entries).map(({ entry, share, label }, index) => {
+      {segmentsOf(entries, width).map(({ entry, share, label }, index) => {
         const pixels = share * width;
         const inner = (
           <>
-            {pixels > 64 && <span class="segment-name">{label}</span>}
-            {pixels > 40 && <span class="segment-share">{percent(entry ? entry.share_ratio : share * entries.reduce((sum, one) => sum + one.share_ratio, 0))}</span>}
+            {pixels > 72 && <span class="segment-name">{label}</span>}
+            {pixels > 58 && <span class="segment-share">{percent(entry ? entry.share_ratio : share * entries.reduce((sum, one) => sum + one.share_ratio, 0))}</span>}
           </>
         );
         const tone = entry && (entry.level === 'node' || entry.level === 'kernel') && index % 2 === 1 ? ' tone' : '';
@@ -71,7 +71,7 @@ function Bar({ entries, chosen, width, title, onChoose }: BarProps) {
 
 // The lines from the chosen segment to the bar that shows what is inside it.
 function Fan({ entries, chosen, width }: { entries: Entry[]; chosen: string; width: number }) {
-  const segments = segmentsOf(entries);
+  const segments = segmentsOf(entries, width);
   let from = 0;
   for (const { entry, share } of segments) {
     if (entry?.key === chosen) {
@@ -146,13 +146,14 @@ function Legend({ entries, onChoose }: { entries: Entry[]; onChoose: (entry: Ent
   );
 }
 
-function leadOf(tree: Entry[]): string {
+function leadOf(tree: Entry[]) {
   const total = tree.reduce((sum, entry) => sum + entry.total_ns, 0);
   const most = tree[0];
-  if (!most) return '';
+  if (!most) return undefined;
   const inner = most.children[0];
   const first = `One iteration takes ${duration(total)}; ${percent(most.share_ratio)} of it is \u201c${most.name}\u201d`;
-  return inner && !inner.remainder ? `${first}, and ${inner.name} alone ${percent(inner.share_ratio)}. Click a segment to look inside.` : `${first}.`;
+  if (!inner || inner.remainder) return `${first}.`;
+  return <>{first}, and {inner.name} alone {percent(inner.share_ratio)}. <span class="screen-only">Choose a segment to look inside.</span></>;
 }
 
 export function TimeSection({ report, id, title }: { report: Report; id: string; title: string }) {

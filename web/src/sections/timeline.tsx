@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { lowerBound, rectPath } from '../charts/path.ts';
 import { Surface, XAxis, ZoomFrame } from '../charts/parts.tsx';
-import { kOther, slotFill } from '../charts/palette.ts';
+import { kOther, slotColour, slotFill } from '../charts/palette.ts';
 import { linear, type Scale, ticks } from '../charts/scale.ts';
 import { useWidth } from '../charts/use_width.ts';
 import { useZoom } from '../charts/use_zoom.ts';
@@ -10,6 +10,7 @@ import { Section } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
 import { count, duration, scaleFor } from '../format/quantity.ts';
 import { buildTracks, type Lane, timelineExtent, timelineSlots, type Track } from '../model/lanes.ts';
+import { phaseTitle } from '../model/iterations.ts';
 import type { Phase, Report, TimelineColumns } from '../model/report.ts';
 import { groupSlots } from '../model/time_tree.ts';
 
@@ -18,6 +19,7 @@ const kTitle = 20;
 const kGap = 8;
 const kLabelFrom = 44; // pixels
 const kMaxLabels = 160;
+const kPatternFrom = 14; // pixels; below, a pattern is noise and the tip names the span
 
 const heightOf = (track: Track): number => kTitle + track.lanes.length * (kLane + 2) + kGap;
 
@@ -25,6 +27,7 @@ const heightOf = (track: Track): number => kTitle + track.lanes.length * (kLane 
 function PhaseStrip({ phases, view, width }: { phases: Phase[]; view: { low: number; high: number } | undefined; width: number }) {
   const end = Math.max(...phases.map((phase) => phase.end_ns), view?.high ?? 0);
   const x = linear({ low: Math.min(0, ...phases.map((phase) => phase.start_ns)), high: end }, 0, width);
+  const place = view ? Math.min(width - 5, Math.max(5, x((view.low + view.high) / 2))) : 0;
   const label = phases.map((phase) => `${phase.name} ${duration(phase.end_ns - phase.start_ns)}`).join(', ');
   return (
     <svg viewBox={`0 0 ${width} 46`} role="img" aria-label={`Phases of the session: ${label}`} class="phases">
@@ -35,14 +38,14 @@ function PhaseStrip({ phases, view, width }: { phases: Phase[]; view: { low: num
           <g key={index} data-tip={`${phase.name}\n${duration(phase.end_ns - phase.start_ns)}, from ${duration(phase.start_ns)}`}>
             <rect x={from} y={4} width={Math.max(1, room)} height={24} rx={2} class={`phase p-${index % 2}`} />
             {phase.name === 'warmup' && <rect x={from} y={4} width={Math.max(1, room)} height={24} fill="url(#hatch)" />}
-            {room > 60 && <text x={from + 8} y={20}>{shorten(phase.name, Math.floor(room / 8))} <tspan class="quiet">{room > 130 ? duration(phase.end_ns - phase.start_ns) : ''}</tspan></text>}
+            {room > 70 && <text x={from + 8} y={20}>{shorten(phaseTitle(phase.name), Math.floor(room / 8))}</text>}
           </g>
         );
       })}
       {view && (
         <g class="window">
-          <path d={`M${x(view.low)} 32v6H${Math.max(x(view.low) + 3, x(view.high))}v-6`} />
-          <text x={Math.min(width - 4, x(view.high) + 6)} y={43} text-anchor={x(view.high) > width - 120 ? 'end' : 'start'} dx={x(view.high) > width - 120 ? -14 : 0}>shown below</text>
+          <path d={`M${place - 5} 39l5-7 5 7z`} />
+          <text x={place + (place > width - 130 ? -10 : 10)} y={41} text-anchor={place > width - 130 ? 'end' : 'start'}>the spans below are from here</text>
         </g>
       )}
     </svg>
@@ -50,13 +53,15 @@ function PhaseStrip({ phases, view, width }: { phases: Phase[]; view: { low: num
 }
 
 interface Drawn {
-  paths: Map<number, string>;
+  narrow: Map<number, string>; // by slot; too narrow for a pattern
+  wide: Map<number, string>;
   labels: { x: number; y: number; text: string; slot: number }[];
 }
 
 // The visible spans as one path a colour; spans thinner than a pixel that fall on the same one are drawn once.
 function draw(columns: TimelineColumns, tracks: Track[], slots: number[], x: Scale, right: number): Drawn {
-  const paths = new Map<number, string>();
+  const narrow = new Map<number, string>();
+  const wide = new Map<number, string>();
   const labels: Drawn['labels'] = [];
   const drawLane = (lane: Lane, y: number) => {
     let lastPixel = -1;
@@ -68,6 +73,7 @@ function draw(columns: TimelineColumns, tracks: Track[], slots: number[], x: Sca
       if (width <= 0.8 && Math.round(from) === lastPixel) continue;
       lastPixel = Math.round(from);
       const slot = slots[columns.group[row] ?? 0] ?? kOther;
+      const paths = width < kPatternFrom ? narrow : wide;
       paths.set(slot, (paths.get(slot) ?? '') + rectPath(from, y, width, kLane));
       if (width > kLabelFrom && labels.length < kMaxLabels)
         labels.push({ x: from + 5, y: y + 14, text: shorten(columns.names[columns.name[row] ?? 0] ?? '', Math.floor((width - 8) / 7)), slot });
@@ -78,7 +84,7 @@ function draw(columns: TimelineColumns, tracks: Track[], slots: number[], x: Sca
     track.lanes.forEach((lane, index) => drawLane(lane, y + kTitle + index * (kLane + 2)));
     y += heightOf(track);
   }
-  return { paths, labels };
+  return { narrow, wide, labels };
 }
 
 // The span under the pointer.
@@ -121,7 +127,8 @@ function Spans({ columns, report }: { columns: TimelineColumns; report: Report }
       <div ref={ref} class="chart">
         <svg viewBox={`0 0 ${width} ${height + 26}`} class="timeline">
           {marks.map((tick) => <line key={tick} x1={x(tick)} x2={x(tick)} y1={0} y2={height} class="grid" />)}
-          {[...drawn.paths.entries()].map(([slot, path]) => <path key={slot} d={path} fill={slotFill(slot)} />)}
+          {[...drawn.narrow.entries()].map(([slot, path]) => <path key={`n${slot}`} d={path} fill={slotColour(slot)} />)}
+          {[...drawn.wide.entries()].map(([slot, path]) => <path key={`w${slot}`} d={path} fill={slotFill(slot)} />)}
           {drawn.labels.map((label, index) => <text key={index} x={label.x} y={label.y} class={`span-label on-s${label.slot}`}>{label.text}</text>)}
           {tracks.map((track, index) => (
             <text key={track.name} x={0} y={tracks.slice(0, index).reduce((sum, one) => sum + heightOf(one), 0) + 14} class="track-name">{shorten(track.name, 60)}{track.crowded ? ' (more overlap than rows)' : ''}</text>
@@ -142,8 +149,15 @@ export function TimelineSection({ report, id, title }: { report: Report; id: str
   const base = Math.min(...phases.map((phase) => phase.start_ns));
   const shifted = phases.map((phase) => ({ ...phase, start_ns: phase.start_ns - base, end_ns: phase.end_ns - base }));
   return (
-    <Section id={id} title={title} lead={columns ? 'Drag over a stretch to zoom into it; a double click shows all again.' : undefined}>
-      <div ref={ref}>{shifted.length > 0 && <PhaseStrip phases={shifted} view={columns ? timelineExtent(columns) : undefined} width={width} />}</div>
+    <Section id={id} title={title} lead={columns && <span class="screen-only">Drag over a stretch to zoom into it; a double click shows all again.</span>}>
+      <div ref={ref}>
+        {shifted.length > 0 && (
+          <ul class="key phase-key">
+            {shifted.map((phase, index) => <li key={index}><i class={`swatch phase-swatch p-${index % 2}${phase.name === 'warmup' ? ' hatch' : ''}`} />{phaseTitle(phase.name)} <span class="quiet">{duration(phase.end_ns - phase.start_ns)}</span></li>)}
+          </ul>
+        )}
+        {shifted.length > 0 && <PhaseStrip phases={shifted} view={columns ? timelineExtent(columns) : undefined} width={width} />}
+      </div>
       {columns && <Spans columns={columns} report={report} />}
     </Section>
   );
