@@ -15,7 +15,8 @@ set(AACO_SANITIZE "" CACHE STRING "Sanitizers: address, thread, undefined (a lis
 
 add_library(aaco_settings INTERFACE)
 target_compile_options(aaco_settings INTERFACE
-  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast -Wvla)
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast -Wvla
+  -Wno-missing-field-initializers) # designated initialisers leave the rest to its defaults on purpose
 option(AACO_WARNINGS_AS_ERRORS "Warnings stop the build" ON)
 if(AACO_WARNINGS_AS_ERRORS)
   target_compile_options(aaco_settings INTERFACE -Werror)

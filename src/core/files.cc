@@ -42,7 +42,7 @@ Result<std::string> read_file(const std::string& path, std::int64_t limit_bytes)
   }
   std::size_t used = 0;
   for (;;) {
-    if (bytes.size() - used < 4096) bytes.resize(std::max<std::size_t>({bytes.capacity(), bytes.size() * 2, 16384}));
+    if (used == bytes.size()) bytes.resize(std::max<std::size_t>({bytes.capacity(), bytes.size() * 2, 16384}));
     const ssize_t count = ::read(file.get(), bytes.data() + used, bytes.size() - used);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return fail_errno(errno, path);
@@ -113,8 +113,8 @@ Result<std::vector<std::string>> list_directory(const std::string& path) {
   std::vector<std::string> names;
   for (; entry != fs::directory_iterator(); entry.increment(error)) {
     names.push_back(entry->path().filename().string());
-    if (error) return fail_code(error, path);
   }
+  if (error) return fail_code(error, path);
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 #include "core/files.h"
 
@@ -25,10 +26,10 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool number_float(number_float_t value, const string_t&) override { return add(Json(value)); }
   bool string(string_t& value) override { return add(Json(std::move(value))); }
   bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(Json::object()); }
-  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool start_object(std::size_t) override { return open(false); }
+  bool start_array(std::size_t) override { return open(true); }
   bool key(string_t& value) override {
-    keys_.back() = std::move(value);
+    open_.back().key = std::move(value);
     return true;
   }
   bool end_object() override { return close(); }
@@ -41,35 +42,62 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
+  // An array or object that has begun and not ended.
+  struct Frame {
+    bool is_array = false;
+    Json::Array items;
+    Json::Object members;
+    std::string key;
+  };
+
   bool add(Json value) {
     if (open_.empty()) {
       root_ = std::move(value);
-    } else if (open_.back().is_array()) {
-      open_.back().push(std::move(value));
+    } else if (Frame& frame = open_.back(); frame.is_array) {
+      frame.items.push_back(std::move(value));
     } else {
-      open_.back().set(keys_.back(), std::move(value));
+      frame.members.emplace_back(std::move(frame.key), std::move(value));
     }
     return true;
   }
-  bool open(Json value) {
+  bool open(bool is_array) {
     if (open_.size() >= kMaxDepth) {
       problem_ = "nested more than " + std::to_string(kMaxDepth) + " deep";
       return false;
     }
-    open_.push_back(std::move(value));
-    keys_.emplace_back();
+    open_.push_back({is_array, {}, {}, {}});
     return true;
   }
   bool close() {
-    Json done = std::move(open_.back());
+    Frame done = std::move(open_.back());
     open_.pop_back();
-    keys_.pop_back();
-    return add(std::move(done));
+    return add(done.is_array ? Json::array(std::move(done.items)) : Json::object(last_of_each(std::move(done.members))));
+  }
+
+  // A key that stands twice keeps its first place and its last value; linear, for documents of any width.
+  static Json::Object last_of_each(Json::Object members) {
+    std::unordered_map<std::string_view, std::size_t> first_place;
+    first_place.reserve(members.size());
+    bool twice = false;
+    for (std::size_t i = 0; i < members.size(); ++i) twice = !first_place.emplace(members[i].first, i).second || twice;
+    if (!twice) return members;
+    std::vector<std::size_t> place(members.size());
+    for (std::size_t i = 0; i < members.size(); ++i) place[i] = first_place.at(members[i].first);
+    Json::Object kept;
+    std::vector<std::size_t> moved(members.size());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (place[i] == i) {
+        moved[i] = kept.size();
+        kept.emplace_back(members[i].first, std::move(members[i].second));
+      } else {
+        kept[moved[place[i]]].second = std::move(members[i].second);
+      }
+    }
+    return kept;
   }
 
   Json root_;
-  std::vector<Json> open_;
-  std::vector<std::string> keys_;
+  std::vector<Frame> open_;
   std::string problem_;
 };
 

@@ -40,10 +40,13 @@ class Json {
 
   static Json object() { return Json(Object{}); }
   static Json object(std::initializer_list<Member> members) { return Json(Object(members)); }
+  // The keys must differ.
+  static Json object(Object members) { return Json(std::move(members)); }
   static Json array() { return Json(Array{}); }
   static Json array(Array items) { return Json(std::move(items)); }
 
-  // Refuses what is not JSON, with the byte where it stops being so. Depth is limited to 256.
+  // Refuses what is not JSON, with the byte where it stops being so. Depth is limited to 256. Of a key that stands twice the last
+  // value counts.
   static Result<Json> parse(std::string_view text);
 
   [[nodiscard]] bool is_null() const { return std::holds_alternative<std::monostate>(value_); }

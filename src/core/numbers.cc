@@ -80,6 +80,7 @@ std::optional<std::int64_t> parse_fixed(std::string_view text, int decimals) {
     negative = text[0] == '-';
     text.remove_prefix(1);
   }
+  const auto limit = static_cast<__int128>(std::numeric_limits<std::int64_t>::max()) + (negative ? 1 : 0);
   __int128 value = 0;
   int seen = -1;  // digits after the point; -1 before it
   bool any = false;
@@ -91,14 +92,14 @@ std::optional<std::int64_t> parse_fixed(std::string_view text, int decimals) {
       if (seen >= decimals) continue;
       value = value * 10 + (c - '0');
       if (seen >= 0) ++seen;
-      if (value > static_cast<__int128>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
+      if (value > limit) return std::nullopt;
     } else {
       return std::nullopt;
     }
   }
   if (!any) return std::nullopt;
   for (int i = seen < 0 ? 0 : seen; i < decimals; ++i) value *= 10;
-  if (value > static_cast<__int128>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
+  if (value > limit) return std::nullopt;
   return static_cast<std::int64_t>(negative ? -value : value);
 }
 
@@ -146,7 +147,7 @@ std::string format_duration(double ns) {
 std::string format_bytes(double bytes) {
   constexpr std::array<std::string_view, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;
-  while (std::abs(bytes) >= 1024 && unit + 1 < kUnits.size()) {
+  while (std::abs(bytes) >= 1023.5 && unit + 1 < kUnits.size()) {
     bytes /= 1024;
     ++unit;
   }

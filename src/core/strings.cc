@@ -104,7 +104,9 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
       best_distance = distance;
     }
   }
-  return best_distance <= std::max<std::size_t>(2, word.size() / 3) ? best : std::string_view();
+  const std::size_t near_enough =
+      std::min(std::max<std::size_t>(2, word.size() / 3), word.size() - std::min<std::size_t>(1, word.size()));
+  return best_distance <= near_enough ? best : std::string_view();
 }
 
 }  // namespace aaco::core

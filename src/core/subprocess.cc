@@ -86,7 +86,10 @@ Result<pid_t> spawn(const Command& command, int out, int err) {
   ::setpgid(pid, pid);
   report.write.reset();
   int problem = 0;
-  if (::read(report.read.get(), &problem, sizeof problem) == sizeof problem) {
+  ssize_t reported = 0;
+  do reported = ::read(report.read.get(), &problem, sizeof problem);
+  while (reported < 0 && errno == EINTR);
+  if (reported == sizeof problem) {
     ::waitpid(pid, nullptr, 0);
     return fail_errno(problem, command.arguments[0] + " could not be started", "check the name and that it may be executed");
   }
@@ -175,11 +178,12 @@ Child::~Child() {
 
 std::optional<int> Child::poll() {
   int raw = 0;
-  if (!exit_code_ && ::waitpid(pid_, &raw, WNOHANG) == pid_) exit_code_ = decode_exit(raw);
+  if (pid_ > 0 && !exit_code_ && ::waitpid(pid_, &raw, WNOHANG) == pid_) exit_code_ = decode_exit(raw);
   return exit_code_;
 }
 
 int Child::wait() {
+  AACO_CHECK(pid_ > 0);
   int raw = 0;
   while (!exit_code_) {
     const pid_t done = ::waitpid(pid_, &raw, 0);

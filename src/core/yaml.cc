@@ -1,9 +1,13 @@
 #include "core/yaml.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
+#include <sstream>
+#include <unordered_set>
 
 #include "core/files.h"
 #include "core/numbers.h"
@@ -12,61 +16,121 @@
 namespace aaco::core {
 
 namespace {
-constexpr int kMaxDepth = 64;
+constexpr std::size_t kMaxDepth = 64;
 }
 
-// Turns yaml-cpp's tree into ours, keeping the line of every node.
-struct YamlBuilder {
-  std::string file;
+// Turns yaml-cpp's events into our tree, keeping the line of every node. Events, not its tree: anchors are seen wherever they
+// stand, and nothing is expanded before it is refused.
+struct YamlBuilder final : public YAML::EventHandler {
+  explicit YamlBuilder(std::string name) : file(std::move(name)) {}
 
-  Result<YamlNode> build(const YAML::Node& from, int depth) const {
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(make(mark, anchor, YamlNode::Kind::null)); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { refuse_anchor(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, const std::string& value) override {
+    YamlNode node = make(mark, anchor, YamlNode::Kind::scalar);
+    node.scalar_ = value;
+    add(std::move(node));
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    open_node(make(mark, anchor, YamlNode::Kind::sequence));
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    open_node(make(mark, anchor, YamlNode::Kind::mapping));
+  }
+  void OnSequenceEnd() override { close_node(); }
+  void OnMapEnd() override { close_node(); }
+
+  // Ends yaml-cpp's parsing with our own reason.
+  struct Refused : std::exception {
+    explicit Refused(Error why) : problem(std::move(why)) {}
+    Error problem;
+  };
+
+  std::string file;
+  YamlNode root;
+
+ private:
+  // A sequence or mapping that has begun; of a mapping also its keys so far, and the key whose value comes next.
+  struct Frame {
+    YamlNode node;
+    std::unordered_set<std::string> keys;
+    std::optional<YamlNode> key;
+  };
+
+  YamlNode make(const YAML::Mark& mark, YAML::anchor_t anchor, YamlNode::Kind kind) {
+    if (anchor != YAML::NullAnchor) refuse_anchor(mark);
     YamlNode node;
     node.file_ = file;
-    node.line_ = from.Mark().line + 1;
-    if (depth > kMaxDepth) return node.error("nested too deeply");
-    switch (from.Type()) {
-      case YAML::NodeType::Scalar:
-        node.kind_ = YamlNode::Kind::scalar;
-        node.scalar_ = from.Scalar();
-        break;
-      case YAML::NodeType::Sequence:
-        node.kind_ = YamlNode::Kind::sequence;
-        for (const auto& item : from) {
-          AACO_ASSIGN(YamlNode child, build(item, depth + 1));
-          node.items_.push_back(std::move(child));
-        }
-        break;
-      case YAML::NodeType::Map:
-        node.kind_ = YamlNode::Kind::mapping;
-        for (const auto& entry : from) {
-          AACO_ASSIGN(YamlNode key, build(entry.first, depth + 1));
-          AACO_ASSIGN(YamlNode value, build(entry.second, depth + 1));
-          if (node.find(key.scalar())) return key.error("the key '" + key.scalar() + "' stands here twice");
-          node.entries_.emplace_back(std::move(key), std::move(value));
-        }
-        break;
-      default: break;
-    }
+    node.line_ = std::max(mark.line, 0) + 1;
+    node.kind_ = kind;
     return node;
   }
+  [[noreturn]] void refuse(const YamlNode& node, std::string_view what, std::string remedy = {}) {
+    throw Refused(node.error(what, std::move(remedy)).value());
+  }
+  [[noreturn]] void refuse_anchor(const YAML::Mark& mark) {
+    refuse(make(mark, YAML::NullAnchor, YamlNode::Kind::null), "anchors and aliases are not read here",
+           "write the value out, or quote it");
+  }
+  void open_node(YamlNode node) {
+    if (open.size() >= kMaxDepth) refuse(node, "nested too deeply");
+    open.push_back({std::move(node), {}, std::nullopt});
+  }
+  void close_node() {
+    YamlNode done = std::move(open.back().node);
+    open.pop_back();
+    add(std::move(done));
+  }
+  void add(YamlNode node) {
+    if (open.empty()) {
+      root = std::move(node);
+    } else if (Frame& frame = open.back(); frame.node.kind_ == YamlNode::Kind::sequence) {
+      frame.node.items_.push_back(std::move(node));
+    } else if (frame.key) {
+      frame.node.entries_.emplace_back(*std::exchange(frame.key, std::nullopt), std::move(node));
+    } else {
+      if (node.kind_ == YamlNode::Kind::sequence || node.kind_ == YamlNode::Kind::mapping) refuse(node, "a key must be a text");
+      if (!frame.keys.insert(node.scalar_).second) refuse(node, "the key '" + node.scalar_ + "' stands here twice");
+      frame.key = std::move(node);
+    }
+  }
+
+  std::vector<Frame> open;
 };
 
+namespace {
+
+// The one document of `text`; throws what YamlBuilder and yaml-cpp throw.
+Result<YamlNode> build_tree(std::string text, YamlBuilder& builder) {
+  std::istringstream stream{std::move(text)};
+  YAML::Parser parser(stream);
+  if (!parser.HandleNextDocument(builder)) return std::move(builder.root);
+  YamlNode first = std::move(builder.root);
+  if (parser.HandleNextDocument(builder))
+    return builder.root.error("a second document begins here", "put it into a file of its own");
+  return first;
+}
+
+}  // namespace
+
 Result<YamlNode> YamlNode::parse(std::string_view text, std::string name) {
+  YamlBuilder builder(name);
+  builder.root.file_ = name;
+  builder.root.line_ = 1;
   try {
-    std::string document(text);
-    for (std::size_t at = 0; (at = document.find_first_of("&*", at)) != std::string::npos; ++at) {
-      const bool starts_value = at >= 2 && document[at - 1] == ' ' && (document[at - 2] == ':' || document[at - 2] == '-');
-      if (starts_value) {
-        YamlNode here;
-        here.file_ = name;
-        here.line_ = 1 + static_cast<int>(std::count(document.begin(), document.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-        return here.error("anchors and aliases are not read here", "write the value out, or quote it");
-      }
+    // yaml-cpp takes a quote that never closes for closed where a line end follows it, and not where the text just ends.
+    if (text.find_first_of("'\"") != std::string_view::npos) {
+      YamlBuilder rehearsal(name);
+      (void)build_tree(std::string(text.substr(0, text.find_last_not_of(" \t\r\n") + 1)), rehearsal);
     }
-    return YamlBuilder{std::move(name)}.build(YAML::Load(document), 0);
+    return build_tree(std::string(text), builder);
+  } catch (const YamlBuilder::Refused& refused) {
+    return tl::unexpected<Error>(refused.problem);
   } catch (const YAML::Exception& problem) {
     return fail(ErrorCode::invalid_input,
-                name + ":" + std::to_string(problem.mark.line + 1) + ": not valid YAML: " + problem.msg);
+                name + ":" + std::to_string(std::max(problem.mark.line, 0) + 1) + ": not valid YAML: " + problem.msg);
   }
 }
 

@@ -17,7 +17,8 @@ class YamlNode {
   enum class Kind { null, scalar, sequence, mapping };
   using Entry = std::pair<YamlNode, YamlNode>;
 
-  // `name` stands in messages, usually the path. Anchors and aliases are refused (they can explode).
+  // `name` stands in messages, usually the path. Refused: anchors and aliases (they can explode), keys that are no texts or stand
+  // twice, more than one document.
   static Result<YamlNode> parse(std::string_view text, std::string name);
   static Result<YamlNode> load(const std::string& path);
 

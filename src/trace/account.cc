@@ -36,8 +36,15 @@ core::Result<Account> account_from_json(const core::Json& document) {
   account.source = document["source"].text();
   account.reason = document["reason"].text();
   const std::string_view state = document["state"].text();
+  bool known_state = false;
   for (auto known : {Account::State::ok, Account::State::partial, Account::State::unsupported, Account::State::failed})
-    if (to_string(known) == state) account.state = known;
+    if (to_string(known) == state) {
+      account.state = known;
+      known_state = true;
+    }
+  if (!known_state)
+    return core::fail(core::ErrorCode::invalid_input,
+                      "the account of '" + account.source + "' has the unknown state '" + std::string(state) + "'");
   account.read = document["read"].as_i64().value_or(0);
   account.kept = document["kept"].as_i64().value_or(0);
   for (const auto& [why, count] : document["dropped"].members()) account.dropped[why] = count.as_i64().value_or(0);

@@ -19,22 +19,27 @@ std::optional<std::pair<std::int64_t, std::int64_t>> oriented(const ClockPair& p
   return std::nullopt;
 }
 
+// Empty where the answer does not fit 64 bits: only a damaged document gets there.
+std::optional<std::int64_t> fit(__int128 ns) {
+  if (ns > std::numeric_limits<std::int64_t>::max() || ns < std::numeric_limits<std::int64_t>::min()) return std::nullopt;
+  return static_cast<std::int64_t>(ns);
+}
+
 std::optional<std::int64_t> convert_direct(const std::vector<ClockPair>& pairs, TimePoint point, ClockId to) {
   std::vector<std::pair<std::int64_t, std::int64_t>> known;
   for (const ClockPair& pair : pairs)
     if (auto instants = oriented(pair, point.clock, to)) known.push_back(*instants);
   if (known.empty()) return std::nullopt;
   std::sort(known.begin(), known.end());
-  auto after = std::upper_bound(known.begin(), known.end(), std::pair(point.ns, std::numeric_limits<std::int64_t>::max()));
-  if (after == known.begin()) return known.front().second + (point.ns - known.front().first);
-  if (after == known.end() || after->first == (after - 1)->first) return (after - 1)->second + (point.ns - (after - 1)->first);
-  const auto [from_0, to_0] = *(after - 1);
-  const auto [from_1, to_1] = *after;
+  const auto offset = [](const auto& instants) { return static_cast<__int128>(instants.second) - instants.first; };
+  const auto after = std::upper_bound(known.begin(), known.end(), std::pair(point.ns, std::numeric_limits<std::int64_t>::max()));
+  if (after == known.begin()) return fit(point.ns + offset(known.front()));
+  const auto before = after - 1;
+  if (after == known.end()) return fit(point.ns + offset(*before));
   // The drift is tiny beside the span: scaling the offset's change keeps full precision.
-  const double share = static_cast<double>(point.ns - from_0) / static_cast<double>(from_1 - from_0);
-  const std::int64_t offset_0 = to_0 - from_0;
-  const std::int64_t offset_1 = to_1 - from_1;
-  return point.ns + offset_0 + static_cast<std::int64_t>(share * static_cast<double>(offset_1 - offset_0));
+  const double span = static_cast<double>(after->first) - static_cast<double>(before->first);
+  const double share = static_cast<double>(static_cast<__int128>(point.ns) - before->first) / span;
+  return fit(point.ns + offset(*before) + static_cast<__int128>(share * static_cast<double>(offset(*after) - offset(*before))));
 }
 
 }  // namespace
@@ -86,6 +91,8 @@ core::Json to_json(const ClockGraph& graph) {
 }
 
 core::Result<ClockGraph> clock_graph_from_json(const core::Json& document) {
+  if (!document.is_array() && !document.is_null())
+    return core::fail(core::ErrorCode::invalid_input, "the clock pairs must be a list");
   ClockGraph graph;
   for (const core::Json& item : document.items()) {
     const auto a = core::clock_from_string(item["clock"].text());

@@ -12,7 +12,8 @@ core::Json number(double value) {
 
 core::Json one(const MetricValue& metric) {
   core::Json out = core::Json::object({{"value", number(metric.value)}, {"unit", metric.unit}});
-  if (metric.ci95) out.set("ci95", core::Json::array({number(metric.ci95->low), number(metric.ci95->high)}));
+  if (metric.ci95 && std::isfinite(metric.ci95->low) && std::isfinite(metric.ci95->high))
+    out.set("ci95", core::Json::array({number(metric.ci95->low), number(metric.ci95->high)}));
   if (metric.device) out.set("device", *metric.device);
   return out;
 }
@@ -21,8 +22,16 @@ core::Result<MetricValue> parse_one(const std::string& id, const core::Json& doc
   const auto value = document["value"].as_f64();
   if (!value) return core::fail(core::ErrorCode::invalid_input, "the metric " + id + " has no value");
   MetricValue metric{id, *value, std::string(document["unit"].text()), std::nullopt, document["device"].as_i64()};
-  if (const auto& bounds = document["ci95"].items(); bounds.size() == 2)
-    if (auto low = bounds[0].as_f64(), high = bounds[1].as_f64(); low && high) metric.ci95 = Interval{*low, *high};
+  if (document.contains("device") && !metric.device)
+    return core::fail(core::ErrorCode::invalid_input, "the device of the metric " + id + " is not a whole number");
+  if (document.contains("ci95")) {
+    const auto& bounds = document["ci95"].items();
+    const auto low = bounds.size() == 2 ? bounds[0].as_f64() : std::nullopt;
+    const auto high = bounds.size() == 2 ? bounds[1].as_f64() : std::nullopt;
+    if (!low || !high)
+      return core::fail(core::ErrorCode::invalid_input, "the ci95 of the metric " + id + " is not a pair of numbers");
+    metric.ci95 = Interval{*low, *high};
+  }
   return metric;
 }
 
@@ -37,6 +46,7 @@ const MetricValue* find_metric(const Metrics& metrics, std::string_view id, std:
 core::Json to_json(const Metrics& metrics) {
   core::Json out = core::Json::object();
   for (const MetricValue& metric : metrics) {
+    if (!std::isfinite(metric.value)) continue;
     const core::Json& present = out[metric.id];
     if (present.is_null()) {
       out.set(metric.id, one(metric));
@@ -50,6 +60,7 @@ core::Json to_json(const Metrics& metrics) {
 }
 
 core::Result<Metrics> metrics_from_json(const core::Json& document) {
+  if (!document.is_object()) return core::fail(core::ErrorCode::invalid_input, "metrics must be an object of values by id");
   Metrics metrics;
   for (const auto& [id, value] : document.members()) {
     const core::Json list = value.is_array() ? value : core::Json::array({value});

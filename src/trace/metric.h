@@ -32,7 +32,8 @@ using Metrics = std::vector<MetricValue>;
 const MetricValue* find_metric(const Metrics& metrics, std::string_view id, std::optional<std::int64_t> device = std::nullopt);
 
 // {"id": {"value", "unit", "ci95"?}}; an id with values for several devices becomes a list of objects with "device".
-// Counts and nanoseconds are written as integers where they are whole.
+// Counts and nanoseconds are written as integers where they are whole. A value that is not finite is no measurement and is left
+// out.
 core::Json to_json(const Metrics& metrics);
 core::Result<Metrics> metrics_from_json(const core::Json& document);
 

@@ -18,6 +18,8 @@ struct NameId {
 class NameTable {
  public:
   NameTable() { (void)intern(""); }
+  NameTable(NameTable&&) = default;  // not copied: the index points into the texts
+  NameTable& operator=(NameTable&&) = default;
   NameId intern(std::string_view text);
   // The text of an id of this table.
   [[nodiscard]] std::string_view text(NameId id) const { return texts_[id.value]; }

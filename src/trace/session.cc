@@ -58,7 +58,7 @@ Json to_json(const SessionManifest& manifest) {
 core::Result<SessionManifest> session_from_json(const Json& document) {
   using core::ErrorCode;
   const auto version = document["schema_version"].as_i64();
-  if (!version) return core::fail(ErrorCode::invalid_input, "not a session manifest: schema_version is missing");
+  if (!version || *version < 1) return core::fail(ErrorCode::invalid_input, "not a session manifest: schema_version is missing");
   if (*version > kSessionSchemaVersion)
     return core::fail(ErrorCode::unsupported,
                       "the session has schema version " + std::to_string(*version) + ", this aaco reads up to " +
@@ -71,16 +71,24 @@ core::Result<SessionManifest> session_from_json(const Json& document) {
   if (manifest.id.text.empty() || manifest.kind.empty())
     return core::fail(ErrorCode::invalid_input, "not a session manifest: session_id or kind is missing");
   manifest.tag = document["tag"].text();
-  manifest.state = document["state"].text();
+  manifest.state = document["state"].as_string().value_or("incomplete");
   manifest.tool_version = document["tool_version"].text();
   manifest.created_realtime_ns = document["created_realtime_ns"].as_i64().value_or(0);
-  manifest.home_clock = core::clock_from_string(document["home_clock"].text()).value_or(core::ClockId::monotonic);
+  const auto home_clock = core::clock_from_string(document["home_clock"].text());
+  if (!home_clock)
+    return core::fail(ErrorCode::invalid_input,
+                      "the session's home clock '" + std::string(document["home_clock"].text()) + "' is unknown");
+  manifest.home_clock = *home_clock;
   for (const Json& word : document["command"].items()) manifest.command.emplace_back(word.text());
   manifest.request = document["request"];
   manifest.outcome = document["outcome"];
-  for (const Json& phase : document["phases"].items())
-    manifest.phases.push_back(
-        {std::string(phase["name"].text()), phase["start_ns"].as_i64().value_or(0), phase["end_ns"].as_i64().value_or(0)});
+  for (const Json& phase : document["phases"].items()) {
+    const auto start = phase["start_ns"].as_i64();
+    const auto end = phase["end_ns"].as_i64();
+    if (!start || !end)
+      return core::fail(ErrorCode::invalid_input, "the phase '" + std::string(phase["name"].text()) + "' lacks its start or end");
+    manifest.phases.push_back({std::string(phase["name"].text()), *start, *end});
+  }
   AACO_ASSIGN(manifest.clocks, clock_graph_from_json(document["clocks"]));
   for (const Json& item : document["accounts"].items()) {
     AACO_ASSIGN(Account account, account_from_json(item));

@@ -53,7 +53,8 @@ struct SessionManifest {
 };
 
 core::Json to_json(const SessionManifest& manifest);
-// Refuses a newer schema version by name, and one that lacks id or kind.
+// Refuses a newer schema version by name, one that lacks id or kind, an unknown clock, and a phase or clock pair without its
+// times.
 core::Result<SessionManifest> session_from_json(const core::Json& document);
 
 core::Json to_json(const std::vector<Warning>& warnings);
