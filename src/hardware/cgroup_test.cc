@@ -25,7 +25,7 @@ TEST(Cgroup, V1FindsEachControllerWhereItIsMounted) {
   EXPECT_EQ(cgroup.version, 1);
   EXPECT_EQ(cgroup.cpu_folder, "/sys/fs/cgroup/cpu,cpuacct/job");
   EXPECT_EQ(cgroup.cpu_limit_cores, 1.5);
-  EXPECT_EQ(cgroup.memory_folder, "/sys/fs/cgroup/memory v1/job");
+  EXPECT_EQ(cgroup.memory_folder, "/sys/fs/cgroup/memory/job");
   EXPECT_EQ(cgroup.memory_limit_bytes, 4294967296);
 }
 TEST(Cgroup, APathThatIsNotMountedMeansTheMountPoint) {
@@ -46,7 +46,7 @@ TEST(Cgroup, AnUnmountedHierarchyGivesNothing) {
 TEST(Cgroup, DamagedLimitsAreNoLimits) {
   const FakeMachine machine("xeon_powersave");
   machine.write("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "lots\n");
-  machine.write("/sys/fs/cgroup/memory v1/job/memory.limit_in_bytes", "-5\n");
+  machine.write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "-5\n");
   EXPECT_EQ(find_cgroup(machine.root(), 0).cpu_limit_cores, std::nullopt);
   EXPECT_EQ(find_cgroup(machine.root(), 0).memory_limit_bytes, std::nullopt);
 }

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "core/files.h"
 
@@ -22,10 +19,10 @@ inline std::string machine_root(const std::string& name) {
 class FakeMachine {
  public:
   FakeMachine() : folder_(*core::TemporaryDirectory::make(std::filesystem::temp_directory_path().string(), "aaco-machine")) {}
-  explicit FakeMachine(const std::string& name) : FakeMachine() {
-    std::filesystem::copy(machine_root(name), folder_.path(),
-                          std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing |
-                              std::filesystem::copy_options::copy_symlinks);
+  explicit FakeMachine(const std::string& name) : FakeMachine() { copy(machine_root(name), root()); }
+  // Only the folders named ("proc", "sys/fs"): copying is what such tests spend their time on.
+  FakeMachine(const std::string& name, std::initializer_list<std::string> folders) : FakeMachine() {
+    for (const std::string& folder : folders) copy(core::join_path(machine_root(name), folder), core::join_path(root(), folder));
   }
 
   [[nodiscard]] const std::string& root() const { return folder_.path(); }
@@ -40,6 +37,10 @@ class FakeMachine {
   }
 
  private:
+  static void copy(const std::string& from, const std::string& to) {
+    std::filesystem::create_directories(to);
+    std::filesystem::copy(from, to, std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+  }
   core::TemporaryDirectory folder_;
 };
 

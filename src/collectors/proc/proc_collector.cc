@@ -1,6 +1,8 @@
 #include "collectors/proc/proc_collector.h"
 
+#include "collectors/proc/cgroup_source.h"
 #include "collectors/proc/cpu_stat.h"
+#include "collectors/proc/energy_source.h"
 #include "collectors/proc/machine_sources.h"
 #include "collectors/proc/process_sources.h"
 
@@ -12,12 +14,12 @@ constexpr std::int64_t kMillisecond = 1'000'000;
 
 class ProcCollector final : public Collector {
  public:
-  explicit ProcCollector(std::unique_ptr<core::Clock> clock) : clock_(std::move(clock)) {
-    sources_.set_name("proc");
-  }
+  explicit ProcCollector(std::unique_ptr<core::Clock> clock) : clock_(std::move(clock)) { sources_.set_name("proc"); }
 
   [[nodiscard]] CollectorInfo info() const override {
-    return {"proc", "CPU use, memory, faults, context switches, run-queue wait, pressure and cgroup limits of the host and the process tree"};
+    return {
+        "proc",
+        "CPU use, memory, faults, context switches, run-queue wait, pressure and cgroup limits of the host and the process tree"};
   }
   core::Status open(const SysRoot& root, const Target& target) override {
     if (target.process_id > 0) {
@@ -29,6 +31,9 @@ class ProcCollector final : public Collector {
     }
     sources_.add(std::make_unique<CpuStatSource>(), 100 * kMillisecond);
     sources_.add(std::make_unique<PressureSource>(), 100 * kMillisecond);
+    sources_.add(std::make_unique<CgroupSource>(), 100 * kMillisecond);
+    sources_.add(std::make_unique<EnergySource>(), 100 * kMillisecond);
+    sources_.add(std::make_unique<MemoryBandwidthSource>(), 100 * kMillisecond);
     sources_.add(std::make_unique<MemoryInfoSource>(), 200 * kMillisecond);
     sources_.add(std::make_unique<VmStatSource>(), 200 * kMillisecond);
     sources_.add(std::make_unique<LoadSource>(), 1000 * kMillisecond);
@@ -46,6 +51,8 @@ class ProcCollector final : public Collector {
 
 }  // namespace
 
-std::unique_ptr<Collector> make_collector(std::unique_ptr<core::Clock> clock) { return std::make_unique<ProcCollector>(std::move(clock)); }
+std::unique_ptr<Collector> make_collector(std::unique_ptr<core::Clock> clock) {
+  return std::make_unique<ProcCollector>(std::move(clock));
+}
 
 }  // namespace aaco::collectors::proc

@@ -37,6 +37,8 @@ void add_growth(std::optional<Count>& last, std::optional<Count> now, std::optio
   if (now) last = now;
 }
 
+double growth(std::uint64_t before, std::uint64_t after) { return after > before ? static_cast<double>(after - before) : 0; }
+
 // Seconds since the last sample of a source, and this one becomes the last.
 std::optional<double> seconds_since(std::optional<std::int64_t>& before_ns, std::int64_t now_ns) {
   const auto before = std::exchange(before_ns, now_ns);
@@ -51,9 +53,7 @@ core::Status needs_process(ProcessTree& tree) {
 
 }  // namespace
 
-core::Status TreeSource::open(const SysRoot& root, const Target& target) {
-  return tree_->open(root, target.process_id);
-}
+core::Status TreeSource::open(const SysRoot& root, const Target& target) { return tree_->open(root, target.process_id); }
 
 void TreeSource::intern(trace::Sink& sink) {
   sink_ = &sink;
@@ -70,7 +70,8 @@ void TreeSource::sample(probe::Emitter& out) {
     if (process.alive) ++alive;
   out.host(processes_, tree_entity_, static_cast<double>(alive));
   out.host(threads_, tree_entity_, static_cast<double>(tree_->thread_count() + tree_->unobserved()));
-  for (std::size_t i = 0; i < tree_->unobserved(); ++i) out.drop("proc.tree: a process or thread beyond those observed one by one");
+  for (std::size_t i = 0; i < tree_->unobserved(); ++i)
+    out.drop("proc.tree: a process or thread beyond those observed one by one");
 }
 
 core::Status CpuUseSource::open(const SysRoot&, const Target&) { return needs_process(*tree_); }
@@ -136,8 +137,8 @@ void ProcessStatSource::sample(probe::Emitter& out) {
     rss = rss.value_or(0) + own_rss;
     if (several) out.host(rss_, process.entity, own_rss);
     if (process.last_stat) {
-      minor = minor.value_or(0) + static_cast<double>(stat->minor_faults - process.last_stat->minor_faults);
-      major = major.value_or(0) + static_cast<double>(stat->major_faults - process.last_stat->major_faults);
+      minor = minor.value_or(0) + growth(process.last_stat->minor_faults, stat->minor_faults);
+      major = major.value_or(0) + growth(process.last_stat->major_faults, stat->major_faults);
     }
     cpu_ticks += static_cast<double>(stat->user_ticks + stat->system_ticks + stat->waited_user_ticks + stat->waited_system_ticks);
     process.last_stat = stat;

@@ -1,0 +1,77 @@
+#include "collectors/proc/cgroup_source.h"
+
+#include "collectors/probe/scanner.h"
+#include "hardware/cgroup.h"
+
+namespace aaco::collectors::proc {
+namespace {
+
+constexpr std::uint64_t kNsPerUs = 1000;
+
+std::optional<std::uint64_t> us_to_ns(std::optional<std::uint64_t> us) {
+  if (!us || *us > UINT64_MAX / kNsPerUs) return std::nullopt;
+  return *us * kNsPerUs;
+}
+
+}  // namespace
+
+CgroupCpuStat parse_cgroup_cpu_stat(std::string_view text) {
+  CgroupCpuStat stat;
+  stat.use_ns = us_to_ns(probe::keyed_u64(text, "usage_usec"));
+  stat.throttled_ns = us_to_ns(probe::keyed_u64(text, "throttled_usec"));
+  if (!stat.throttled_ns) stat.throttled_ns = probe::keyed_u64(text, "throttled_time");
+  stat.periods = probe::keyed_u64(text, "nr_periods");
+  stat.throttled_periods = probe::keyed_u64(text, "nr_throttled");
+  return stat;
+}
+
+core::Status CgroupSource::open(const SysRoot& root, const Target& target) {
+  const hardware::Cgroup group = hardware::find_cgroup(root.path, target.process_id);
+  if (!group.cpu_folder.empty())
+    if (auto file = probe::ProbeFile::open(root.at(group.cpu_folder + "/cpu.stat"))) cpu_stat_ = std::move(*file);
+  if (!group.memory_folder.empty()) {
+    const char* const usage = group.memory_version == 2 ? "/memory.current" : "/memory.usage_in_bytes";
+    if (auto file = probe::ProbeFile::open(root.at(group.memory_folder + usage))) memory_ = std::move(*file);
+  }
+  if (!cpu_stat_.valid() && !memory_.valid())
+    return core::fail(core::ErrorCode::unsupported,
+                      "the process is in no control group that can be read, so a CPU quota would not be noticed");
+  return {};
+}
+
+void CgroupSource::intern(trace::Sink& sink) {
+  entity_ = sink.name("cgroup");
+  use_ = sink.name("cgroup.cpu_use_cores");
+  throttled_ = sink.name("cgroup.throttled_ratio");
+  periods_ = sink.name("cgroup.periods_per_second");
+  throttled_periods_ = sink.name("cgroup.throttled_periods_per_second");
+  memory_bytes_ = sink.name("cgroup.memory_bytes");
+}
+
+void CgroupSource::sample(probe::Emitter& out) {
+  if (cpu_stat_.valid()) {
+    char buffer[1024];
+    const auto text = cpu_stat_.read(buffer);
+    if (!text) return out.drop("proc.cgroup: the group is gone");
+    const CgroupCpuStat now = parse_cgroup_cpu_stat(*text);
+    const double seconds = static_cast<double>(out.now_ns() - before_ns_) * 1e-9;
+    const auto rate = [&](trace::NameId metric, const auto& before, const auto& after, double unit) {
+      if (has_before_ && seconds > 0 && before && after && *after >= *before)
+        out.host(metric, entity_, static_cast<double>(*after - *before) * unit / seconds);
+    };
+    rate(use_, before_.use_ns, now.use_ns, 1e-9);
+    rate(throttled_, before_.throttled_ns, now.throttled_ns, 1e-9);
+    rate(periods_, before_.periods, now.periods, 1);
+    rate(throttled_periods_, before_.throttled_periods, now.throttled_periods, 1);
+    before_ = now;
+    before_ns_ = out.now_ns();
+    has_before_ = true;
+  }
+  if (!memory_.valid()) return;
+  if (const auto bytes = memory_.read_i64())
+    out.host(memory_bytes_, entity_, static_cast<double>(*bytes));
+  else
+    out.drop("proc.cgroup: memory is not readable");
+}
+
+}  // namespace aaco::collectors::proc
