@@ -1,0 +1,188 @@
+#include "stats/compare.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/numbers.h"
+#include "stats/autocorrelation.h"
+#include "stats/distributions.h"
+#include "stats/order_statistics.h"
+
+namespace aaco::stats {
+namespace {
+
+using Sessions = std::span<const std::vector<double>>;
+
+constexpr double kMostMore = 1000;  // times the data there is: beyond that, more data is no advice
+
+core::Status check_options(const CompareOptions& options) {
+  const auto share = [](double value) { return value > 0 && value < 1; };
+  if (!(options.threshold_ratio >= 0) || !share(options.level) || !share(options.power) || options.resamples < 100 ||
+      (options.statistic && !share(*options.statistic)))
+    return core::fail(
+        core::ErrorCode::invalid_argument,
+        "a comparison needs a threshold of at least 0, level, power and quantile between 0 and 1, and 100 resamples");
+  if (options.history_deviation_ratio && (!(*options.history_deviation_ratio >= 0) || options.history_count < 2))
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "a deviation from history must not be negative, and is from at least 2 sessions");
+  return {};
+}
+
+core::Status check_side(Sessions sessions, StatisticChoice statistic, std::string_view name) {
+  const auto refuse = [&](std::string what, std::string remedy = {}) {
+    return core::fail(core::ErrorCode::invalid_input, "the " + std::string(name) + " " + what, std::move(remedy));
+  };
+  if (sessions.empty()) return refuse("has no session");
+  const bool median_or_mean = !statistic || *statistic == 0.5;
+  const std::int64_t needed = median_or_mean && sessions.size() > 1 ? 1 : minimum_count(statistic.value_or(0.5));
+  for (const std::vector<double>& series : sessions) {
+    if (static_cast<std::int64_t>(series.size()) < needed)
+      return refuse("has a session of " + std::to_string(series.size()) + " values, which do not support the statistic compared",
+                    "measure at least " + std::to_string(needed) + " iterations");
+    if (!std::all_of(series.begin(), series.end(), [](double value) { return std::isfinite(value) && value > 0; }))
+      return refuse("has values that are not positive numbers, so that no ratio can be formed");
+  }
+  return {};
+}
+
+// All iterations of a side as one sample, worth what its sessions are worth together.
+struct Pooled {
+  std::vector<double> values;
+  double effective_count = 0;
+  [[nodiscard]] SampleView view() const { return {values, effective_count}; }
+};
+
+Pooled pool(Sessions sessions) {
+  Pooled pooled;
+  for (const std::vector<double>& series : sessions) {
+    pooled.values.insert(pooled.values.end(), series.begin(), series.end());
+    pooled.effective_count += effective_sample_size(series);
+  }
+  return pooled;
+}
+
+// What is known of the variance between sessions for a side of one session: history, else the other side's.
+std::optional<BetweenSessions> elsewhere(const CompareOptions& options, const SideEstimate* other) {
+  if (options.history_deviation_ratio)
+    return BetweenSessions{std::pow(std::log1p(*options.history_deviation_ratio), 2),
+                           static_cast<double>(options.history_count - 1)};
+  if (other != nullptr && other->between_known) return BetweenSessions{other->between_variance, other->degrees_of_freedom};
+  return std::nullopt;
+}
+
+struct Sides {
+  SideEstimate a, b;
+};
+
+Sides resample(Sessions a, Sessions b, const CompareOptions& options) {
+  const core::Random seed(options.seed);
+  core::Random random_a = seed.fork(0), random_b = seed.fork(1);
+  const auto side = [&](Sessions sessions, const SideEstimate* other, core::Random& random) {
+    return resample_side(sessions, options.statistic, options.resamples, elsewhere(options, other), random);
+  };
+  Sides sides;
+  if (a.size() == 1 && b.size() > 1) {
+    sides.b = side(b, nullptr, random_b);
+    sides.a = side(a, &sides.b, random_a);
+  } else {
+    sides.a = side(a, nullptr, random_a);
+    sides.b = side(b, b.size() == 1 ? &sides.a : nullptr, random_b);
+  }
+  return sides;
+}
+
+double freedom(const Sides& sides) {
+  const double sum = sides.a.variance + sides.b.variance;
+  if (sum <= 0) return sides.a.degrees_of_freedom + sides.b.degrees_of_freedom;
+  return sum * sum /
+         (sides.a.variance * sides.a.variance / sides.a.degrees_of_freedom +
+          sides.b.variance * sides.b.variance / sides.b.degrees_of_freedom);
+}
+
+void add_interval(const Sides& sides, const CompareOptions& options, Comparison& result) {
+  std::vector<double> deviations(sides.a.deviations.size());
+  for (std::size_t i = 0; i < deviations.size(); ++i) deviations[i] = sides.b.deviations[i] - sides.a.deviations[i];
+  std::sort(deviations.begin(), deviations.end());
+  const double degrees = freedom(sides);
+  const double upper = (1 + options.level) / 2;
+  const double critical = student_t_quantile(upper, degrees);
+  const double widening = critical / normal_quantile(upper);
+  const double centre = sides.b.log_value - sides.a.log_value;
+  result.delta_ratio = std::expm1(centre);
+  result.interval = {std::expm1(centre + widening * quantile_of_sorted(deviations, 1 - upper)),
+                     std::expm1(centre + widening * quantile_of_sorted(deviations, upper))};
+  const double error = std::sqrt(sides.a.variance + sides.b.variance);
+  result.smallest_detectable_ratio = std::expm1((critical + student_t_quantile(options.power, degrees)) * error);
+}
+
+// The interval shrinks with the root of the data: how many times as much until it lies on one side of every threshold.
+void add_what_decides(std::size_t sessions, std::size_t iterations, double threshold, Comparison& result) {
+  const double half_width = (result.interval.high - result.interval.low) / 2;
+  const double distance = std::abs(std::abs(result.delta_ratio) - threshold);
+  const double times = distance > 0 ? std::pow(half_width / distance, 2) : kMostMore + 1;
+  if (times > kMostMore) return;
+  const auto more = [&](std::size_t have) {
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil((times - 1) * static_cast<double>(have))));
+  };
+  result.more_sessions = more(sessions);
+  if (sessions == 1 && !result.between_sessions_known) result.more_iterations = more(iterations);
+}
+
+std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
+
+std::string describe(const Comparison& result, const CompareOptions& options) {
+  std::string text = std::string(to_string(result.verdict)) + ": " + signed_percent(result.delta_ratio) + ", " +
+                     core::format_percent(options.level) + " interval " + signed_percent(result.interval.low) + " to " +
+                     signed_percent(result.interval.high) + ", threshold " + core::format_percent(options.threshold_ratio) +
+                     "; the smallest detectable change is " + core::format_percent(result.smallest_detectable_ratio);
+  if (!result.between_sessions_known) text += "; one session a side, so the variance between sessions is unknown";
+  if (result.verdict != Verdict::inconclusive) return text;
+  if (result.more_iterations)
+    return text + "; about " + std::to_string(*result.more_iterations) + " more iterations a side would decide";
+  if (result.more_sessions)
+    return text + "; about " + std::to_string(*result.more_sessions) + " more sessions a side would decide";
+  return text + "; the change lies too near the threshold for more data to decide";
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::regression: return "regression";
+    case Verdict::improvement: return "improvement";
+    case Verdict::equivalent: return "equivalent";
+    case Verdict::inconclusive: return "inconclusive";
+  }
+  return "inconclusive";
+}
+
+Verdict judge(const Interval& delta, double threshold_ratio, bool lower_is_better) {
+  if (delta.low > threshold_ratio) return lower_is_better ? Verdict::regression : Verdict::improvement;
+  if (delta.high < -threshold_ratio) return lower_is_better ? Verdict::improvement : Verdict::regression;
+  if (delta.low > -threshold_ratio && delta.high < threshold_ratio) return Verdict::equivalent;
+  return Verdict::inconclusive;
+}
+
+core::Result<Comparison> compare(Sessions a, Sessions b, const CompareOptions& options) {
+  AACO_TRY(check_options(options));
+  AACO_TRY(check_side(a, options.statistic, "baseline"));
+  AACO_TRY(check_side(b, options.statistic, "candidate"));
+  const Sides sides = resample(a, b, options);
+  Comparison result;
+  result.baseline = std::exp(sides.a.log_value);
+  result.candidate = std::exp(sides.b.log_value);
+  result.between_sessions_known = sides.a.between_known && sides.b.between_known;
+  add_interval(sides, options, result);
+  result.verdict = judge(result.interval, options.threshold_ratio, options.lower_is_better);
+  const Pooled of_a = pool(a), of_b = pool(b);
+  result.welch = welch_test(of_a.view(), of_b.view());
+  result.rank = rank_test(of_a.view(), of_b.view());
+  result.shift = shift_estimate(of_a.view(), of_b.view());
+  if (result.verdict == Verdict::inconclusive)
+    add_what_decides(std::min(a.size(), b.size()), std::min(of_a.values.size(), of_b.values.size()), options.threshold_ratio,
+                     result);
+  result.explanation = describe(result, options);
+  return result;
+}
+
+}  // namespace aaco::stats
