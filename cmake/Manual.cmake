@@ -1,0 +1,20 @@
+# Manual page and shell completion, written by the program itself and by tools/make_manual from its --help.
+set(manual_dir ${CMAKE_BINARY_DIR}/generated/manual)
+file(MAKE_DIRECTORY ${manual_dir})
+set(written)
+foreach(shell bash zsh fish)
+  add_custom_command(OUTPUT ${manual_dir}/aaco.${shell} COMMAND aaco completion ${shell} >${manual_dir}/aaco.${shell} DEPENDS aaco VERBATIM)
+  list(APPEND written ${manual_dir}/aaco.${shell})
+endforeach()
+find_program(AACO_PYTHON python3)
+if(AACO_PYTHON)
+  add_custom_command(OUTPUT ${manual_dir}/aaco.1
+    COMMAND ${AACO_PYTHON} ${PROJECT_SOURCE_DIR}/tools/make_manual $<TARGET_FILE:aaco> ${manual_dir}/aaco.1
+    DEPENDS aaco ${PROJECT_SOURCE_DIR}/tools/make_manual VERBATIM)
+  list(APPEND written ${manual_dir}/aaco.1)
+  install(FILES ${manual_dir}/aaco.1 DESTINATION share/man/man1 COMPONENT program)
+endif()
+add_custom_target(aaco_manual ALL DEPENDS ${written})
+install(FILES ${manual_dir}/aaco.bash DESTINATION share/bash-completion/completions RENAME aaco COMPONENT program)
+install(FILES ${manual_dir}/aaco.zsh DESTINATION share/zsh/vendor-completions RENAME _aaco COMPONENT program)
+install(FILES ${manual_dir}/aaco.fish DESTINATION share/fish/vendor_completions.d COMPONENT program)
