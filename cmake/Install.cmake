@@ -33,7 +33,7 @@ install(TARGETS aaco_library EXPORT aaco_targets LIBRARY DESTINATION ${CMAKE_INS
   NAMELINK_COMPONENT development)
 install(EXPORT aaco_targets FILE aaco-targets.cmake NAMESPACE aaco:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/aaco COMPONENT development)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/aaco-config.cmake.in ${CMAKE_BINARY_DIR}/generated/aaco-config.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/aaco)
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/aaco PATH_VARS CMAKE_INSTALL_DATADIR)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/aaco-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/generated/aaco-config.cmake ${CMAKE_BINARY_DIR}/generated/aaco-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/aaco COMPONENT development)
