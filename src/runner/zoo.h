@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,6 +87,9 @@ using Progress = std::function<void(std::int64_t done_bytes, std::int64_t total_
 // disk cannot hold it.
 core::Result<std::string> make(const Entry& entry, const Config& config, std::uint64_t seed, const std::string& cache_dir,
                                const Progress& progress = {});
+
+// Where make() would find the model made already, or empty.
+std::optional<std::string> made_path(const Entry& entry, const Config& config, std::uint64_t seed, const std::string& cache_dir);
 
 // Writes the graph with references to weights that do not exist: for predicting a model that no disk or memory here holds.
 core::Status write_structure(const Entry& entry, const Config& config, const std::string& path);

@@ -113,6 +113,12 @@ core::Result<std::string> make(const Entry& entry, const Config& config, std::ui
   return core::join_path(folder, file_name);
 }
 
+std::optional<std::string> made_path(const Entry& entry, const Config& config, std::uint64_t seed, const std::string& cache_dir) {
+  const std::string folder = core::join_path(core::join_path(cache_dir, "models"), folder_name(entry, config, seed));
+  if (!is_complete(folder)) return std::nullopt;
+  return core::join_path(folder, entry.name + ".onnx");
+}
+
 core::Status write_structure(const Entry& entry, const Config& config, const std::string& path) {
   AACO_ASSIGN(const Blueprint blueprint, build_graph(entry, config));
   graph::onnx::WriteOptions options;

@@ -1,0 +1,96 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+
+#include "cli/context.h"
+#include "cli/verbs.h"
+#include "core/numbers.h"
+
+namespace {
+
+std::atomic<bool> stop_requested{false};
+
+void request_stop(int) { stop_requested = true; }
+
+void listen_for_stop() {
+  struct sigaction action {};
+  action.sa_handler = &request_stop;
+  action.sa_flags = SA_RESETHAND;  // the second Ctrl-C ends the program at once
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+int terminal_width(const aaco::core::Environment& environment) {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  if (const auto columns = environment.get("COLUMNS"))
+    if (const auto width = aaco::core::parse_i64(*columns); width && *width > 20 && *width < 1000)
+      return static_cast<int>(*width);
+  return 100;
+}
+
+aaco::cli::Context make_context(int argc, char** argv) {
+  aaco::cli::Context context;
+  context.environment = aaco::core::Environment::of_process();
+  context.paths = aaco::core::Paths::find(context.environment, aaco::core::executable_path());
+  context.command_line.assign(argv, argv + argc);
+  context.terminal = isatty(STDERR_FILENO) != 0;
+  context.colour = isatty(STDOUT_FILENO) != 0 && !context.environment.get("NO_COLOR") &&
+                   context.environment.get("TERM").value_or("dumb") != "dumb";
+  context.width = terminal_width(context.environment);
+  context.stop = &stop_requested;
+  return context;
+}
+
+constexpr const char* kAbout =
+    "AACO, the AI Compute Observatory: where did the time of an AI workload go, why did it change,\n"
+    "what is the bottleneck, what to fix first, and how far is this from what the hardware can do.\n\n"
+    "Start here:\n"
+    "  aaco run --model resnet50 --telemetry --profile   run a model, see where its time went\n"
+    "  aaco record -- python3 train.py                   observe any program\n"
+    "  aaco report latest --html report.html             look at it as a page\n"
+    "  aaco doctor                                       what this machine lacks, and the remedy";
+
+constexpr const char* kFooter =
+    "A SESSION is an id (or its beginning), a path, 'latest', or 'tag:NAME'.\n"
+    "Exit codes: 0 fine, 1 regression or broken SLA, 2 usage, 3 environment or input,\n"
+    "            4 inconclusive or not comparable, 125 'record' itself failed.";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  aaco::cli::Context context = make_context(argc, argv);
+  listen_for_stop();
+
+  CLI::App app(kAbout, "aaco");
+  app.set_version_flag("--version", "aaco " AACO_VERSION);
+  app.add_flag("-q,--quiet", context.quiet, "Say nothing on standard error but errors");
+  app.add_option("--sessions", context.paths.sessions, "Root folder of the sessions (default: $AACO_SESSIONS, or ./sessions)");
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  app.fallthrough();
+
+  aaco::cli::add_run(app, context);
+  aaco::cli::add_record(app, context);
+  aaco::cli::add_sweep(app, context);
+  aaco::cli::add_report(app, context);
+  aaco::cli::add_show(app, context);
+  aaco::cli::add_ls(app, context);
+
+  aaco::cli::add_zoo(app, context);
+  aaco::cli::add_info(app, context);
+  aaco::cli::add_doctor(app, context);
+  aaco::cli::add_completion(app, context);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    const int code = app.exit(problem);
+    return code == 0 ? aaco::cli::kFine : aaco::cli::kUsage;
+  }
+  return context.exit_code;
+}

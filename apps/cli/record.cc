@@ -1,0 +1,74 @@
+#include "workflows/record.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/run_options.h"
+#include "cli/session_output.h"
+#include "cli/verbs.h"
+#include "core/numbers.h"
+
+namespace aaco::cli {
+namespace {
+
+struct RecordOptions {
+  workflows::RecordRequest request;
+  std::string duration, period;
+  bool json = false;
+  bool no_report = false;
+};
+
+core::Status read_times(RecordOptions& options) {
+  if (!options.duration.empty()) {
+    const auto value = core::parse_duration_ns(options.duration);
+    if (!value || *value <= 0)
+      return core::fail(core::ErrorCode::invalid_argument, "--duration wants a time such as 10s, not '" + options.duration + "'");
+    options.request.duration = core::Nanoseconds(*value);
+  }
+  if (!options.period.empty()) {
+    const auto value = core::parse_duration_ns(options.period);
+    if (!value || *value < 5'000'000)
+      return core::fail(core::ErrorCode::invalid_argument, "--telemetry-period wants 5ms or more, not '" + options.period + "'");
+    options.request.telemetry_period = core::Nanoseconds(*value);
+  }
+  return {};
+}
+
+void record_program(Context& context, RecordOptions& options) {
+  if (auto times = read_times(options); !times) return context.fail(times.error());
+  if (options.request.command.empty() == !options.request.process_id.has_value())
+    return context.fail({core::ErrorCode::invalid_argument,
+                         "a command after '--', or --pid PID, is needed",
+                         "for example: aaco record -- python3 train.py",
+                         {}});
+  const auto outcome = workflows::record(options.request, make_services(context));
+  if (!outcome) {
+    context.fail(outcome.error());
+    context.exit_code = outcome.error().code == core::ErrorCode::invalid_argument ? kUsage : kRecordFailed;
+    return;
+  }
+  finish_session(context, outcome->session, options.json, options.no_report);
+  context.exit_code = context.exit_code == kFine ? outcome->exit_code : kRecordFailed;
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("record", "Observe any program and its children: aaco record [options] -- COMMAND");
+  auto options = std::make_shared<RecordOptions>();
+  verb->add_option("--pid", options->request.process_id, "Observe this running process (and its children) instead of a command");
+  verb->add_option("--duration", options->duration, "Stop observing after this long")->type_name("TIME");
+  verb->add_option("--telemetry-period", options->period, "Sampling period, 5ms and up (default: 10ms)")->type_name("TIME");
+  verb->add_option("--tag", options->request.tag, "Name the session");
+  verb->add_option("-o,--out", context.paths.sessions, "Root folder of the sessions (the same as --sessions)");
+  verb->add_flag("--profile", options->request.profile, "Run the command once more under the GPU profiler that is on the path");
+  verb->add_flag("--json", options->json, "Print one JSON object instead of the report");
+  verb->add_flag("--no-report", options->no_report, "Write no page");
+  verb->add_option("command", options->request.command, "Command and its arguments, after '--'");
+  verb->positionals_at_end();
+  verb->footer("The command's own exit code is passed on; 125 says that record itself failed.");
+  verb->callback([&context, options] { record_program(context, *options); });
+}
+
+}  // namespace aaco::cli

@@ -1,0 +1,31 @@
+#include "workflows/run.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/run_options.h"
+#include "cli/session_output.h"
+#include "cli/verbs.h"
+
+namespace aaco::cli {
+
+void add_run(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("run", "Run a model and keep the evidence: where did its time go");
+  auto options = std::make_shared<RunOptions>(*verb);
+  auto json = std::make_shared<bool>(false);
+  auto no_report = std::make_shared<bool>(false);
+  verb->add_option("-o,--out", context.paths.sessions, "Root folder of the sessions (the same as --sessions)");
+  verb->add_flag("--json", *json, "Print one JSON object instead of the report");
+  verb->add_flag("--no-report", *no_report, "Write no page");
+  verb->footer(
+      "Examples:\n  aaco run --model resnet50 --telemetry --profile\n  aaco run net.onnx --batch 8 --precision 0.5%\n  aaco run "
+      "--model gpt2 --dim sequence=64 --threads 1");
+  verb->callback([&context, options, json, no_report] {
+    const auto request = options->resolve();
+    if (!request) return context.fail(request.error());
+    finish_session(context, workflows::run(*request, make_services(context)), *json, *no_report);
+  });
+}
+
+}  // namespace aaco::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+
+#include "workflows/run.h"
+#include "workflows/services.h"
+
+namespace CLI {
+class App;
+}
+
+namespace aaco::cli {
+
+struct Context;
+
+// The options that say what to run and how to measure it, as `run`, `sweep` and the comparing verbs share them. They are texts
+// until resolve() has checked them.
+class RunOptions {
+ public:
+  explicit RunOptions(CLI::App& app);
+  ~RunOptions();
+  // The request, or what is wrong with which option.
+  [[nodiscard]] core::Result<workflows::RunRequest> resolve() const;
+
+ private:
+  struct Texts;
+  std::unique_ptr<Texts> texts_;
+};
+
+workflows::Services make_services(const Context& context);
+
+}  // namespace aaco::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "core/json.h"
+#include "core/result.h"
+#include "report/model.h"
+#include "workflows/run.h"
+
+namespace aaco::cli {
+
+struct Context;
+
+// What `run`, `record`, `show` and `import` print with --json (docs/formats/cli_json.md).
+core::Json session_json(const workflows::SessionOutcome& outcome);
+
+// The text report on standard output.
+void print_report(Context& context, const report::ReportModel& model);
+
+// Ends a verb that made a session: the report (text, or JSON), the page beside it unless `no_report`, and where it all lies.
+void finish_session(Context& context, const core::Result<workflows::SessionOutcome>& outcome, bool json, bool no_report);
+
+}  // namespace aaco::cli

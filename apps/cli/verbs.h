@@ -1,0 +1,26 @@
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace aaco::cli {
+
+struct Context;
+
+// Each adds one verb to the program; the verb runs when its subcommand was parsed, and leaves its exit code in the context.
+void add_run(CLI::App& app, Context& context);
+void add_record(CLI::App& app, Context& context);
+void add_sweep(CLI::App& app, Context& context);
+void add_report(CLI::App& app, Context& context);
+void add_show(CLI::App& app, Context& context);
+void add_ls(CLI::App& app, Context& context);
+void add_store(CLI::App& app, Context& context);  // verify, rm, pack, unpack, gc
+void add_query(CLI::App& app, Context& context);
+void add_export(CLI::App& app, Context& context);
+void add_zoo(CLI::App& app, Context& context);
+void add_info(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
+void add_completion(CLI::App& app, Context& context);
+
+}  // namespace aaco::cli

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "trace/account.h"
+#include "trace/session.h"
+#include "trace/sink.h"
+#include "trace/source.h"
+
+namespace aaco::importers {
+
+struct ImporterInfo {
+  std::string name;   // "ort", "kineto", "rocprofv3"
+  std::string title;  // "ONNX Runtime profile (JSON)"
+};
+
+// What one file held, besides its rows.
+struct ImportResult {
+  trace::Account account;
+  core::ClockId clock = core::ClockId::trace;  // the clock of the rows' times
+  std::optional<std::int64_t> rank;            // where the file says whose it is
+  std::string host;
+  core::Json facts;  // devices, versions, schedule: what the file says of the machine and the job
+  std::vector<trace::Warning> warnings;
+};
+
+// Reads one profiler's format. `sniff` decides from the first 64 KiB (decompressed); `import` streams, adds rows to the sink,
+// counts what it drops, keeps what it read from a file that is cut, and fails only where nothing of use could be read.
+class Importer {
+ public:
+  virtual ~Importer() = default;
+  [[nodiscard]] virtual ImporterInfo info() const = 0;
+  [[nodiscard]] virtual bool sniff(std::string_view head, std::string_view file_name) const = 0;
+  virtual core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const = 0;
+};
+
+}  // namespace aaco::importers

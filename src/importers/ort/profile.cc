@@ -1,0 +1,188 @@
+#include <simdjson.h>
+
+#include <algorithm>
+
+#include "core/numbers.h"
+#include "importers/event_scanner.h"
+#include "importers/ort_profile.h"
+
+namespace aaco::importers::ort {
+namespace {
+
+namespace sj = simdjson;
+using trace::IterationRow;
+using trace::NodeExecutionRow;
+
+constexpr std::string_view kKernelTime = "_kernel_time";
+
+// A number that ORT writes as a text ("parameter_size" : "9408").
+std::optional<std::int64_t> text_number(const sj::dom::object& args, std::string_view key) {
+  std::string_view text;
+  if (args[key].get(text) != sj::SUCCESS) return std::nullopt;
+  return core::parse_i64(text);
+}
+
+std::string_view text_of(const sj::dom::object& object, std::string_view key) {
+  std::string_view text;
+  return object[key].get(text) == sj::SUCCESS ? text : std::string_view();
+}
+
+// The share of the intra-op pool's threads that did work: "num_run" above zero in the main thread's and the pool's statistics.
+std::optional<double> thread_use(const sj::dom::object& args) {
+  sj::dom::object stats;
+  if (args["thread_scheduling_stats"].get(stats) != sj::SUCCESS) return std::nullopt;
+  sj::dom::object sub_threads;
+  if (stats["sub_threads"].get(sub_threads) != sj::SUCCESS) return std::nullopt;
+  int busy = 1;
+  int all = 1;
+  for (auto [key, value] : sub_threads) {
+    std::int64_t runs = 0;
+    if (value["num_run"].get(runs) != sj::SUCCESS) continue;
+    ++all;
+    if (runs > 0) ++busy;
+  }
+  return static_cast<double>(busy) / all;
+}
+
+class Reader {
+ public:
+  Reader(trace::Sink& sink, const Options& options, trace::Account& account)
+      : sink_(sink), options_(options), account_(account) {}
+
+  core::Status event(std::string_view text) {
+    sj::dom::object object;
+    if (parser_.parse(text.data(), text.size(), false).get(object) != sj::SUCCESS) {
+      account_.drop("not a JSON object");
+      return {};
+    }
+    const std::string_view category = text_of(object, "cat");
+    const std::string_view name = text_of(object, "name");
+    std::int64_t ts = 0;
+    std::int64_t duration = 0;
+    if (object["ts"].get(ts) != sj::SUCCESS || object["dur"].get(duration) != sj::SUCCESS || duration < 0) {
+      account_.drop("no time stamp or duration");
+      return {};
+    }
+    if (category == "Node") return node(object, name, ts, duration);
+    if (category == "Session" && name == "model_run") return model_run(ts, duration);
+    if (category == "Session" || category == "Api")
+      account_.keep();
+    else
+      account_.drop("an unknown category of event");
+    return {};
+  }
+
+  void finish() {
+    for (const NodeExecutionRow& row : pending_) add(row, iteration_);
+    if (!pending_.empty())
+      account_.notes.push_back(std::to_string(pending_.size()) + " node executions follow the last whole model run");
+    pending_.clear();
+  }
+
+ private:
+  core::Status node(const sj::dom::object& object, std::string_view name, std::int64_t ts, std::int64_t duration) {
+    if (!name.ends_with(kKernelTime)) {  // fence events carry no work of their own
+      account_.keep();
+      return {};
+    }
+    NodeExecutionRow row;
+    row.start_ns = options_.start_ns + ts * 1000;
+    row.duration_ns = duration * 1000;
+    row.node_name = sink_.name(name.substr(0, name.size() - kKernelTime.size()));
+    std::int64_t thread = 0;
+    if (object["tid"].get(thread) == sj::SUCCESS) row.thread_id = thread;
+    sj::dom::object args;
+    if (object["args"].get(args) == sj::SUCCESS) {
+      row.op_type = sink_.name(text_of(args, "op_name"));
+      row.provider = sink_.name(text_of(args, "provider"));
+      row.node_index = text_number(args, "node_index").value_or(-1);
+      row.activation_bytes = text_number(args, "activation_size");
+      row.parameter_bytes = text_number(args, "parameter_size");
+      row.output_bytes = text_number(args, "output_size");
+      row.thread_use_ratio = thread_use(args);
+      sj::dom::element shapes;
+      if (args["input_type_shape"].get(shapes) == sj::SUCCESS) row.input_shapes = sink_.name(sj::minify(shapes));
+      if (args["output_type_shape"].get(shapes) == sj::SUCCESS) row.output_shapes = sink_.name(sj::minify(shapes));
+    }
+    pending_.push_back(row);
+    return {};
+  }
+
+  // ORT writes a run's event after those of its nodes.
+  core::Status model_run(std::int64_t ts, std::int64_t duration) {
+    if (skipped_ < options_.skip_runs) {
+      ++skipped_;
+      account_.drop("warm-up of the profiled pass", 1 + static_cast<std::int64_t>(pending_.size()));
+      pending_.clear();
+      return {};
+    }
+    IterationRow run;
+    run.iteration = iteration_;
+    run.phase = sink_.name("profile");
+    run.start_ns = options_.start_ns + ts * 1000;
+    run.duration_ns = duration * 1000;
+    sink_.add(run);
+    for (const NodeExecutionRow& row : pending_) add(row, iteration_);
+    pending_.clear();
+    ++iteration_;
+    account_.keep();
+    return sink_.status();
+  }
+
+  void add(NodeExecutionRow row, std::int64_t iteration) {
+    row.iteration = iteration;
+    sink_.add(row);
+    account_.keep();
+  }
+
+  sj::dom::parser parser_;
+  trace::Sink& sink_;
+  Options options_;
+  trace::Account& account_;
+  std::vector<NodeExecutionRow> pending_;  // of the run whose own event has not come yet
+  std::int64_t iteration_ = 0;
+  std::int64_t skipped_ = 0;
+};
+
+class OrtImporter final : public Importer {
+ public:
+  explicit OrtImporter(const Options& options) : options_(options) {}
+  [[nodiscard]] ImporterInfo info() const override { return {"ort", "ONNX Runtime profile (JSON)"}; }
+
+  [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
+    const auto first = head.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || head[first] != '[') return false;
+    return head.find("model_loading") != std::string_view::npos ||
+           head.find("session_initialization") != std::string_view::npos || head.find("_kernel_time") != std::string_view::npos ||
+           head.find("\"model_run\"") != std::string_view::npos;
+  }
+
+  core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
+    ImportResult result;
+    result.account.source = "ort.profile";
+    result.clock = options_.start_ns == 0 ? core::ClockId::trace : core::ClockId::monotonic;
+    Reader reader(sink, options_, result.account);
+    AACO_ASSIGN(const ScanEnd end, scan_events(source, [&](std::string_view text) { return reader.event(text); }));
+    reader.finish();
+    if (result.account.read == 0)
+      return core::fail(core::ErrorCode::invalid_input, source.name() + ": an ONNX Runtime profile without a single whole event");
+    if (!end.complete) {
+      result.account.state = trace::Account::State::partial;
+      result.account.reason =
+          "the file ends before its array does (" + std::to_string(end.cut_bytes) + " bytes of a last event were cut)";
+      result.warnings.push_back({"import.truncated", source.name() + " is cut: what was read before the cut is kept",
+                                 "make the profile again to get its end"});
+    }
+    AACO_TRY(sink.status());
+    return result;
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> make_importer(const Options& options) { return std::make_unique<OrtImporter>(options); }
+
+}  // namespace aaco::importers::ort

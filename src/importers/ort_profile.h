@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "importers/importer.h"
+
+namespace aaco::importers::ort {
+
+// ONNX Runtime's own profile: a JSON array of events with times in microseconds from the start of profiling. Node executions
+// become NodeExecutionRow, each model_run an IterationRow of phase "profile"; a node belongs to the model_run that encloses it.
+struct Options {
+  std::int64_t start_ns =
+      0;  // start of profiling on the monotonic clock, added to every time; 0: unknown, times stay the file's own
+  std::int64_t skip_runs = 0;  // the first model runs are warm-up: dropped, and counted
+};
+std::unique_ptr<Importer> make_importer(const Options& options = {});
+
+}  // namespace aaco::importers::ort

@@ -1,0 +1,76 @@
+#include "runner/ort/api.h"
+
+#include "core/strings.h"
+
+namespace aaco::runner::ort {
+namespace {
+
+using core::ErrorCode;
+
+constexpr int kOldestApi = 17;
+
+void ORT_API_CALL collect(void* collector, OrtLoggingLevel severity, const char*, const char*, const char*, const char* message) {
+  static_cast<LogCollector*>(collector)->add(static_cast<int>(severity), message);
+}
+
+ErrorCode code_of(OrtErrorCode code) {
+  switch (code) {
+    case ORT_NO_SUCHFILE: return ErrorCode::not_found;
+    case ORT_NOT_IMPLEMENTED:
+    case ORT_EP_FAIL: return ErrorCode::unsupported;
+    default: return ErrorCode::invalid_input;
+  }
+}
+
+}  // namespace
+
+void LogCollector::add(int severity, const char* text) {
+  const std::lock_guard lock(mutex_);
+  lines_.push_back({severity, text});
+}
+
+std::vector<LogCollector::Line> LogCollector::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(lines_, {});
+}
+
+core::Status Api::check(OrtStatus* status, std::string_view doing) const {
+  if (status == nullptr) return {};
+  const std::string message = call->GetErrorMessage(status);
+  const OrtErrorCode code = call->GetErrorCode(status);
+  call->ReleaseStatus(status);
+  if (message.find("bad_alloc") != std::string::npos || message.find("Failed to allocate memory") != std::string::npos)
+    return core::fail(ErrorCode::exhausted, std::string(doing) + ": out of memory: " + message, "use a smaller batch or model");
+  return core::fail(code_of(code), std::string(doing) + ": " + message);
+}
+
+core::Result<std::shared_ptr<Api>> open_api(const std::string& library_path) {
+  AACO_ASSIGN(core::SharedLibrary library, core::SharedLibrary::open(library_path));
+  const auto get_base = library.function<const OrtApiBase*(ORT_API_CALL*)()>("OrtGetApiBase");
+  if (get_base == nullptr)
+    return core::fail(ErrorCode::unsupported, library_path + " is not an ONNX Runtime library: it has no OrtGetApiBase");
+  const OrtApiBase* base = get_base();
+  const std::string version = base->GetVersionString();
+  const OrtApi* call = nullptr;
+  for (int number = ORT_API_VERSION; call == nullptr && number >= kOldestApi; --number) {
+    const auto parts = core::split(version, '.');
+    if (parts.size() > 1 && parts[0] == "1" && std::atoi(std::string(parts[1]).c_str()) < number)
+      continue;  // avoids its complaint on stderr
+    call = base->GetApi(static_cast<std::uint32_t>(number));
+  }
+  if (call == nullptr)
+    return core::fail(ErrorCode::unsupported, library_path + " is ONNX Runtime " + version + ", 1.17 or newer is needed");
+  auto api = std::make_shared<Api>(Api{std::move(library), call, version, std::make_unique<LogCollector>(), nullptr, {}});
+  OrtEnv* environment = nullptr;
+  AACO_TRY(api->check(call->CreateEnvWithCustomLogger(&collect, api->log.get(), ORT_LOGGING_LEVEL_WARNING, "aaco", &environment),
+                      "starting ONNX Runtime"));
+  api->environment = api->own(environment, call->ReleaseEnv);
+  AACO_TRY(api->check(call->DisableTelemetryEvents(environment), "starting ONNX Runtime"));
+  char** names = nullptr;
+  int count = 0;
+  AACO_TRY(api->check(call->GetAvailableProviders(&names, &count), "asking for providers"));
+  for (int i = 0; i < count; ++i) api->providers.emplace_back(names[i]);
+  return api->check(call->ReleaseAvailableProviders(names, count), "asking for providers").map([&] { return api; });
+}
+
+}  // namespace aaco::runner::ort

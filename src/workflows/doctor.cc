@@ -1,0 +1,115 @@
+#include "workflows/doctor.h"
+
+#include "collectors/collector.h"
+#include "core/files.h"
+#include "core/subprocess.h"
+#include "hardware/inventory.h"
+#include "runner/ort_runtime.h"
+#include "runner/registry.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+DoctorLine failed(std::string feature, const core::Error& error) {
+  return {std::move(feature), false, error.message, error.remedy};
+}
+
+void look_at_runtime(const Services& services, const std::string& ort_library, std::vector<DoctorLine>& lines) {
+  const auto runtime = runner::ort::Runtime::open({ort_library, services.environment, services.paths});
+  if (!runtime) {
+    lines.push_back(failed("run models (ONNX Runtime)", runtime.error()));
+    return;
+  }
+  lines.push_back(
+      {"run models (ONNX Runtime)", true, "version " + (*runtime)->version() + ", " + (*runtime)->library_path(), {}});
+  const auto registry = runner::Registry::load(services.paths);
+  if (!registry) {
+    lines.push_back(failed("models and backends by name", registry.error()));
+    return;
+  }
+  const auto& available = (*runtime)->available_providers();
+  for (const auto& [name, backend] : registry->backends()) {
+    const bool present = std::find(available.begin(), available.end(), backend.provider) != available.end();
+    lines.push_back({"backend " + name, present, backend.provider + (present ? " is there" : " is not in this ONNX Runtime"),
+                     present ? "" : "name a build that has it with --ort-lib FILE or AACO_ORT_LIBRARY"});
+  }
+}
+
+void look_at_collectors(std::vector<DoctorLine>& lines) {
+  for (const auto& collector : collectors::builtin_collectors()) {
+    const auto info = collector->info();
+    const auto opened = collector->open({}, {});
+    if (opened)
+      lines.push_back({"telemetry " + info.name, true, info.measures, {}});
+    else
+      lines.push_back(failed("telemetry " + info.name, opened.error()));
+    collector->close();
+  }
+}
+
+void look_at_programs(const Services& services, std::vector<DoctorLine>& lines) {
+  const std::string path = services.environment.get("PATH").value_or("");
+  const auto rocprof = core::find_program("rocprofv3", path);
+  lines.push_back({"GPU kernel profiling (AMD)", rocprof.has_value(), rocprof ? *rocprof : "rocprofv3 is not on the path",
+                   rocprof ? "" : "install the rocprofiler-sdk package of your ROCm version and put its bin folder on PATH"});
+}
+
+void look_at_page(const Services& services, std::vector<DoctorLine>& lines) {
+  const bool there = core::exists(core::join_path(services.paths.share, "web/report.html"));
+  lines.push_back({"report page (HTML)", there,
+                   there ? "web/report.html is beside the program" : "the page was not built with this program",
+                   there ? "" : "run scripts/bootstrap.sh (it installs the page's build tools), then build again"});
+}
+
+void look_at_sessions(const Services& services, std::vector<DoctorLine>& lines) {
+  const std::string root = services.paths.sessions;
+  const std::string probe = core::exists(root) ? root : core::parent_path(root);
+  const auto trial = core::TemporaryDirectory::make(probe, ".doctor");
+  if (trial)
+    lines.push_back({"store sessions", true, "in " + root, {}});
+  else
+    lines.push_back(
+        {"store sessions", false, trial.error().message, "name a folder you may write to with --sessions or AACO_SESSIONS"});
+}
+
+}  // namespace
+
+std::vector<DoctorLine> diagnose(const Services& services, const std::string& ort_library) {
+  std::vector<DoctorLine> lines;
+  look_at_runtime(services, ort_library, lines);
+  look_at_collectors(lines);
+  look_at_programs(services, lines);
+  look_at_page(services, lines);
+  look_at_sessions(services, lines);
+  return lines;
+}
+
+Json describe_machine(const Services& services, const std::string& ort_library) {
+  Json out = to_json(hardware::take_inventory("/", services.environment));
+  const auto runtime = runner::ort::Runtime::open({ort_library, services.environment, services.paths});
+  if (runtime) {
+    Json providers = Json::array();
+    for (const auto& name : (*runtime)->available_providers()) providers.push(name);
+    out.set("onnxruntime", Json::object({{"version", (*runtime)->version()},
+                                         {"library", (*runtime)->library_path()},
+                                         {"providers", std::move(providers)}}));
+  } else {
+    out.set("onnxruntime", Json::object({{"missing", runtime.error().message}}));
+  }
+  Json sources = Json::object();
+  for (const auto& collector : collectors::builtin_collectors()) {
+    const auto opened = collector->open({}, {});
+    sources.set(collector->info().name, opened ? std::string("ok") : opened.error().message);
+    collector->close();
+  }
+  out.set("collectors", std::move(sources));
+  out.set("paths", Json::object({{"share", services.paths.share},
+                                 {"cache", services.paths.cache},
+                                 {"registry", services.paths.registry},
+                                 {"sessions", services.paths.sessions}}));
+  return out;
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,24 @@
+#include "hardware/inventory.h"
+#include "workflows/session_draft.h"
+
+namespace aaco::workflows {
+
+using core::Json;
+
+core::Status SessionDraft::write_lockbox(std::vector<hardware::Fact> subject, const Json& libraries) {
+  const hardware::Inventory inventory = hardware::take_inventory("/", services_->environment);
+  std::vector<hardware::Fact> facts = machine_facts(inventory);
+  facts.insert(facts.end(), std::make_move_iterator(subject.begin()), std::make_move_iterator(subject.end()));
+  const hardware::Fingerprint fingerprint = make_fingerprint(std::move(facts));
+  manifest_.fingerprint = fingerprint.hash;
+  Json command = Json::array();
+  for (const auto& word : services_->command_line) command.push(word);
+  Json document = to_json(inventory);
+  document.set("libraries", libraries);
+  document.set("command", std::move(command));
+  document.set("tool_version", services_->tool_version);
+  document.set("fingerprint", to_json(fingerprint));
+  return writer_->write_json("env.json", document);
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,136 @@
+#include <algorithm>
+
+#include "core/files.h"
+#include "core/hash.h"
+#include "core/numbers.h"
+#include "runner/registry.h"
+#include "runner/zoo.h"
+#include "workflows/prepare.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::ErrorCode;
+using core::Json;
+
+constexpr double kDefaultPrecision = 0.01;
+constexpr std::int64_t kDefaultMaximumTimeNs = 20'000'000'000;
+constexpr std::int64_t kInterleavedBlocks = 16;  // aimed at, where the number of iterations is fixed
+
+core::Result<std::string> make_from_zoo(const runner::ModelConfig& config, const RunRequest& request, const Services& services) {
+  AACO_ASSIGN(const auto zoo, runner::zoo::parse_request(config.zoo_request()));
+  return runner::zoo::make(*zoo.entry, zoo.config, request.seed, services.paths.cache,
+                           [&](std::int64_t done, std::int64_t total) {
+                             services.progress("making " + config.name + ": " + core::format_bytes(static_cast<double>(done)) +
+                                               " of " + core::format_bytes(static_cast<double>(total)));
+                           });
+}
+
+core::Result<std::string> find_model_file(const runner::ModelConfig& config, const RunRequest& request,
+                                          const Services& services) {
+  if (config.from_zoo()) return make_from_zoo(config, request, services);
+  if (!core::exists(config.path))
+    return core::fail(ErrorCode::not_found, "the model " + config.path + " does not exist",
+                      config.where.empty() ? "'aaco zoo ls' lists the models that AACO makes by itself"
+                                           : "correct its path in " + config.where);
+  return core::absolute_path(config.path);
+}
+
+core::Result<runner::BackendOptions> backend_for(const runner::Registry& registry, const RunRequest& request) {
+  AACO_ASSIGN(const auto config, registry.backend(request.backend));
+  AACO_ASSIGN(runner::BackendOptions options, runner::backend_options(config));
+  options.graph_level = request.graph_level;
+  options.allow_fallback = request.allow_fallback;
+  if (request.threads) options.intra_op_threads = *request.threads;
+  for (const auto& [key, value] : request.provider_options) options.provider_options[key] = value;
+  return options;
+}
+
+stats::StoppingOptions stopping_for(const RunRequest& request, const runner::ModelConfig& model) {
+  stats::StoppingOptions stopping;
+  stopping.maximum_iterations = 5'000'000;
+  if (request.precision_ratio) {
+    stopping.kind = stats::StoppingOptions::Kind::precision;
+    stopping.precision_ratio = *request.precision_ratio;
+    stopping.maximum_time_ns = request.duration ? request.duration->count() : 120'000'000'000;
+    if (request.iterations) stopping.maximum_iterations = *request.iterations;
+  } else if (request.iterations || (model.iterations && !request.duration)) {
+    stopping.kind = stats::StoppingOptions::Kind::iterations;
+    stopping.iterations = request.iterations ? *request.iterations : *model.iterations;
+    stopping.maximum_iterations = stopping.iterations;
+    stopping.maximum_time_ns = request.duration ? request.duration->count() : std::int64_t{3600} * 1'000'000'000;
+  } else if (request.duration) {
+    stopping.kind = stats::StoppingOptions::Kind::time;
+    stopping.time_ns = request.duration->count();
+    stopping.maximum_time_ns = stopping.time_ns;
+  } else {
+    stopping.kind = stats::StoppingOptions::Kind::precision;
+    stopping.precision_ratio = kDefaultPrecision;
+    stopping.maximum_time_ns = kDefaultMaximumTimeNs;
+  }
+  return stopping;
+}
+
+runner::LoopOptions loop_for(const RunRequest& request, const runner::ModelConfig& model,
+                             const stats::StoppingOptions& stopping) {
+  runner::LoopOptions loop;
+  loop.warmup_iterations = request.warmup ? request.warmup : model.warmup;
+  if (stopping.kind == stats::StoppingOptions::Kind::iterations)
+    loop.block_max_calls = std::max<std::int64_t>(1, (stopping.iterations + kInterleavedBlocks - 1) / kInterleavedBlocks);
+  return loop;
+}
+
+template <class Value>
+Json map_json(const std::map<std::string, Value>& values) {
+  Json out = Json::object();
+  for (const auto& [key, value] : values) out.set(key, value);
+  return out;
+}
+
+Json request_json(const RunRequest& request, const RunPlan& plan) {
+  Json shapes = Json::object();
+  for (const auto& [name, shape] : request.shapes) {
+    Json sizes = Json::array();
+    for (std::int64_t size : shape) sizes.push(size);
+    shapes.set(name, std::move(sizes));
+  }
+  return Json::object({{"model", request.model},
+                       {"backend", request.backend},
+                       {"batch", request.batch},
+                       {"dimensions", map_json(request.dimensions)},
+                       {"shapes", std::move(shapes)},
+                       {"inputs", map_json(request.inputs)},
+                       {"provider_options", map_json(plan.backend.provider_options)},
+                       {"warmup", plan.loop.warmup_iterations},
+                       {"iterations", request.iterations},
+                       {"duration_ns", request.duration ? Json(static_cast<long long>(request.duration->count())) : Json()},
+                       {"precision_ratio", request.precision_ratio},
+                       {"threads", plan.backend.intra_op_threads},
+                       {"graph_level", request.graph_level},
+                       {"seed", request.seed},
+                       {"telemetry", request.telemetry},
+                       {"telemetry_period_ns", static_cast<long long>(request.telemetry_period.count())},
+                       {"profile", request.profile},
+                       {"allow_fallback", request.allow_fallback}});
+}
+
+}  // namespace
+
+core::Result<RunPlan> plan_run(const RunRequest& request, const Services& services) {
+  AACO_ASSIGN(const auto registry, runner::Registry::load(services.paths));
+  AACO_ASSIGN(const auto model, registry.model(request.model));
+  RunPlan plan;
+  AACO_ASSIGN(plan.backend, backend_for(registry, request));
+  AACO_ASSIGN(plan.model_path, find_model_file(model, request, services));
+  plan.model_name = model.name.find('/') == std::string::npos ? model.name : core::base_name(model.name);
+  services.progress("hashing " + plan.model_name);
+  AACO_ASSIGN(plan.model_hash, core::sha256_file(plan.model_path));
+  AACO_ASSIGN(plan.model_bytes, core::file_size(plan.model_path));
+  plan.model_shapes = model.input_shapes;
+  plan.stopping = stopping_for(request, model);
+  plan.loop = loop_for(request, model, plan.stopping);
+  plan.request = request_json(request, plan);
+  return plan;
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,60 @@
+#include "workflows/profile_pass.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/files.h"
+#include "importers/file_source.h"
+#include "importers/ort_profile.h"
+
+namespace aaco::workflows {
+namespace {
+
+constexpr std::int64_t kWarmupCalls = 3;
+constexpr std::int64_t kMinimumCalls = 5;
+constexpr std::int64_t kMaximumCalls = 100;
+constexpr double kTimeBudgetNs = 5e9;
+
+std::int64_t calls_within_budget(double expected_call_ns) {
+  const double fit = kTimeBudgetNs / std::max(1.0, expected_call_ns);
+  return std::clamp(static_cast<std::int64_t>(std::min(fit, 1e9)), kMinimumCalls, kMaximumCalls);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+core::Status import_profile(const runner::Backend::Profile& profile, trace::Sink& sink, trace::SessionManifest& manifest) {
+  AACO_ASSIGN(const auto start,
+              manifest.clocks.convert({core::ClockId::realtime, profile.start_realtime_ns}, core::ClockId::monotonic));
+  AACO_ASSIGN(const auto source, importers::open_file_source(profile.path));
+  AACO_ASSIGN(importers::ImportResult result, importers::ort::make_importer({start.ns, kWarmupCalls})->import(*source, sink));
+  manifest.accounts.push_back(std::move(result.account));
+  for (auto& warning : result.warnings) manifest.warnings.push_back(std::move(warning));
+  return core::remove_tree(profile.path);
+}
+
+}  // namespace
+
+core::Result<ProfilePass> profile_pass(runner::Backend& backend, double expected_call_ns, trace::Sink& sink,
+                                       trace::SessionManifest& manifest, const Services& services) {
+  const std::int64_t begin = core::monotonic_ns();
+  const std::int64_t calls = calls_within_budget(expected_call_ns);
+  std::vector<double> durations;
+  for (std::int64_t i = 0; i < kWarmupCalls + calls && !services.stopping(); ++i) {
+    const std::int64_t start = core::monotonic_ns();
+    AACO_TRY(backend.run_once());
+    if (i >= kWarmupCalls) durations.push_back(static_cast<double>(core::monotonic_ns() - start));
+  }
+  AACO_ASSIGN(const auto profile, backend.end_profile());
+  manifest.phases.push_back({"profile", begin, core::monotonic_ns()});
+  manifest.clocks.add(trace::read_clock_pair(core::SystemClock(), core::ClockId::realtime));
+  AACO_TRY(import_profile(profile, sink, manifest));
+  if (durations.empty()) return ProfilePass{};
+  return ProfilePass{static_cast<std::int64_t>(durations.size()), median(std::move(durations))};
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,104 @@
+#include "workflows/record.h"
+
+#include <csignal>
+
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/strings.h"
+#include "core/subprocess.h"
+#include "workflows/session_draft.h"
+#include "workflows/table_metrics.h"
+#include "workflows/telemetry.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+constexpr std::int64_t kPollNs = 20'000'000;
+constexpr std::int64_t kGraceNs = 5'000'000'000;  // between passing a stop on and killing
+
+Json request_json(const RecordRequest& request) {
+  Json words = Json::array();
+  for (const auto& word : request.command) words.push(word);
+  return Json::object({{"command", std::move(words)},
+                       {"process_id", request.process_id},
+                       {"duration_ns", request.duration ? Json(static_cast<long long>(request.duration->count())) : Json()},
+                       {"telemetry_period_ns", static_cast<long long>(request.telemetry_period.count())},
+                       {"profile", request.profile}});
+}
+
+// Waits for the child; passes a stop of the user on to it, and kills it where it does not end in the time of grace.
+int wait_for_child(core::Child& child, const RecordRequest& request, const Services& services, bool& interrupted) {
+  const std::int64_t begin = core::monotonic_ns();
+  std::int64_t asked_at = 0;
+  const core::SystemClock clock;
+  for (;;) {
+    if (const auto code = child.poll()) return *code;
+    const std::int64_t now = core::monotonic_ns();
+    const bool over = request.duration && now - begin >= request.duration->count();
+    if (asked_at == 0 && (services.stopping() || over)) {
+      interrupted = services.stopping();
+      child.signal(interrupted ? SIGINT : SIGTERM);
+      asked_at = now;
+    } else if (asked_at != 0 && now - asked_at > kGraceNs) {
+      child.signal(SIGKILL);
+      return child.wait();
+    }
+    clock.sleep_until(now + kPollNs);
+  }
+}
+
+void wait_for_process(std::int64_t process_id, const RecordRequest& request, const Services& services, bool& interrupted) {
+  const std::int64_t begin = core::monotonic_ns();
+  const core::SystemClock clock;
+  while (::kill(static_cast<pid_t>(process_id), 0) == 0 || errno == EPERM) {
+    const std::int64_t now = core::monotonic_ns();
+    if (request.duration && now - begin >= request.duration->count()) return;
+    if (services.stopping()) {
+      interrupted = request.duration.has_value();  // without a duration the user's stop is the way to end
+      return;
+    }
+    clock.sleep_until(now + kPollNs);
+  }
+}
+
+}  // namespace
+
+core::Result<RecordOutcome> record(const RecordRequest& request, const Services& services) {
+  if (request.process_id && ::kill(static_cast<pid_t>(*request.process_id), 0) != 0 && errno == ESRCH)
+    return core::fail(core::ErrorCode::invalid_argument, "there is no process " + std::to_string(*request.process_id),
+                      "see 'ps' for those that run");
+  AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("record", request.tag, request_json(request), services));
+  RecordOutcome outcome;
+  bool interrupted = false;
+  core::Command command{request.command, {}, {}, core::Command::Output::inherit, {}, 0};
+  const std::int64_t begin = core::monotonic_ns();
+  std::optional<core::Child> child;
+  if (!request.process_id) {
+    AACO_ASSIGN(child, core::Child::start(command));
+  }
+  const std::int64_t observed = child ? child->pid() : *request.process_id;
+  Telemetry telemetry(observed, request.telemetry_period);
+  AACO_TRY(telemetry.start());
+  telemetry.resume();
+  if (child)
+    outcome.exit_code = wait_for_child(*child, request, services, interrupted);
+  else
+    wait_for_process(*request.process_id, request, services, interrupted);
+  const std::int64_t end = core::monotonic_ns();
+  draft.phase("record", begin, end);
+  telemetry.finish(draft.sink(), draft.manifest());
+  draft.manifest().outcome =
+      Json::object({{"model", request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0])},
+                    {"process_id", observed},
+                    {"exit_code", child ? Json(outcome.exit_code) : Json()},
+                    {"wall_ns", end - begin}});
+  AACO_TRY(draft.write_lockbox({{"mode", "record"}, {"command", core::join(request.command, " ")}}, Json::object()));
+  AACO_TRY(draft.writer().flush());
+  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft.writer().path(), draft.manifest().phases, 1));
+  AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), interrupted));
+  return outcome;
+}
+
+}  // namespace aaco::workflows

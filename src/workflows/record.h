@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workflows/run.h"
+
+namespace aaco::workflows {
+
+struct RecordRequest {
+  std::vector<std::string> command;           // a program with its arguments; empty with process_id
+  std::optional<std::int64_t> process_id;     // a running process instead
+  std::optional<core::Nanoseconds> duration;  // end observing after this long
+  core::Nanoseconds telemetry_period{10'000'000};
+  bool profile = false;
+  std::string tag;
+};
+
+struct RecordOutcome {
+  SessionOutcome session;
+  int exit_code = 0;  // the child's own; 0 for an observed process
+};
+
+// Observes a program and its children from start to end (or a running one until it ends, `duration` passes or the user stops),
+// and stores the evidence. The child keeps its standard streams; a stop is passed on to it, and the bundle is whole all the same.
+core::Result<RecordOutcome> record(const RecordRequest& request, const Services& services);
+
+}  // namespace aaco::workflows

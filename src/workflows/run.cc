@@ -1,0 +1,157 @@
+#include "workflows/run.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/files.h"
+#include "stats/observer.h"
+#include "workflows/model_tables.h"
+#include "workflows/prepare.h"
+#include "workflows/profile_pass.h"
+#include "workflows/run_metrics.h"
+#include "workflows/session_draft.h"
+#include "workflows/telemetry.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+constexpr std::string_view kPlain = "measure";
+constexpr std::string_view kInstrumented = "measure_telemetry";
+
+void store_calls(trace::Sink& sink, const std::vector<runner::TimedCall>& calls, std::string_view phase) {
+  trace::IterationRow row;
+  row.phase = sink.name(phase);
+  for (const runner::TimedCall& call : calls) {
+    row.block = call.block;
+    row.start_ns = call.start_ns;
+    row.duration_ns = call.duration_ns;
+    sink.add(row);
+    ++row.iteration;
+  }
+}
+
+// The phases as spans: they follow from the calls themselves.
+void store_phases(SessionDraft& draft, const runner::LoopResult& loop) {
+  auto span = [&](std::string name, const std::vector<runner::TimedCall>& calls) {
+    if (!calls.empty()) draft.phase(std::move(name), calls.front().start_ns, calls.back().start_ns + calls.back().duration_ns);
+  };
+  span("warmup", loop.warmup);
+  span("measure", loop.plain);
+}
+
+std::int64_t resident_peak_bytes() {
+  struct rusage usage {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+struct Measured {
+  runner::LoopResult loop;
+  std::int64_t rss_peak_bytes = 0;
+};
+
+core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, const RunRequest& request, SessionDraft& draft,
+                                     const Services& services) {
+  stats::StoppingRule rule(plan.stopping);
+  rule.reserve();
+  std::optional<Telemetry> telemetry;
+  if (request.telemetry) {
+    telemetry.emplace(static_cast<std::int64_t>(::getpid()), request.telemetry_period);
+    AACO_TRY(telemetry->start());
+  }
+  static const std::atomic<bool> kNever{false};
+  services.progress("measuring " + plan.model_name);
+  AACO_ASSIGN(runner::LoopResult loop,
+              runner::measure([&] { return model.backend->run_once(); }, plan.loop, rule, telemetry ? &*telemetry : nullptr,
+                              services.stop != nullptr ? *services.stop : kNever));
+  Measured measured{std::move(loop), 0};
+  measured.rss_peak_bytes = resident_peak_bytes();
+  if (telemetry) telemetry->finish(draft.sink(), draft.manifest());
+  store_calls(draft.sink(), measured.loop.warmup, "warmup");
+  store_calls(draft.sink(), measured.loop.plain, kPlain);
+  store_calls(draft.sink(), measured.loop.instrumented, kInstrumented);
+  store_phases(draft, measured.loop);
+  return measured;
+}
+
+// The profiled pass has a session of its own; the measured one is gone by then, so that both do not need memory at once.
+core::Result<std::optional<double>> profile_model(LoadedModel& model, const RunPlan& plan, const RunRequest& request,
+                                                  double median_ns, SessionDraft& draft, const Services& services) {
+  services.progress("profiling " + plan.model_name);
+  model.backend.reset();
+  RunPlan profiled = plan;
+  profiled.backend.profile = true;
+  profiled.backend.profile_prefix = core::join_path(draft.writer().path(), "ort_profile");
+  AACO_ASSIGN(LoadedModel again, load_model(profiled, request, services));
+  AACO_ASSIGN(const ProfilePass pass, profile_pass(*again.backend, median_ns, draft.sink(), draft.manifest(), services));
+  if (pass.iterations == 0 || median_ns <= 0) return std::optional<double>();
+  return std::optional(pass.median_ns / median_ns - 1);
+}
+
+Json outcome_json(const RunPlan& plan, const LoadedModel& model, const Measured& measured) {
+  return Json::object({{"model", plan.model_name},
+                       {"backend", plan.backend.backend},
+                       {"provider", plan.backend.provider},
+                       {"batch", model.batch},
+                       {"threads", plan.backend.intra_op_threads},
+                       {"graph_level", plan.backend.graph_level},
+                       {"inputs", model.inputs},
+                       {"warmup_iterations", measured.loop.warmup.size()},
+                       {"warmup_ended", measured.loop.warmup_reason},
+                       {"warmup_stationary", measured.loop.warmup_verdict.stationary},
+                       {"iterations", measured.loop.plain.size()},
+                       {"measuring_ended", measured.loop.stop_reason}});
+}
+
+// What must be equal for two runs to be compared.
+std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel& model, const RunRequest& request) {
+  return {{"model.hash", plan.model_hash},
+          {"runtime.name", "onnxruntime"},
+          {"runtime.version", model.runtime->version()},
+          {"provider", plan.backend.provider},
+          {"threads.intra", std::to_string(plan.backend.intra_op_threads)},
+          {"threads.inter", std::to_string(plan.backend.inter_op_threads)},
+          {"graph_level", plan.backend.graph_level},
+          {"input_shapes", model.shapes_text},
+          {"batch", std::to_string(model.batch)},
+          {"seed", std::to_string(request.seed)},
+          {"mode", "run"}};
+}
+
+}  // namespace
+
+core::Result<SessionOutcome> run(const RunRequest& request, const Services& services) {
+  services.progress("preparing " + request.model);
+  AACO_ASSIGN(const RunPlan plan, plan_run(request, services));
+  AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("run", request.tag, plan.request, services));
+  const std::int64_t load_begin = core::monotonic_ns();
+  services.progress("loading " + plan.model_name);
+  AACO_ASSIGN(LoadedModel model, load_model(plan, request, services));
+  draft.phase("load", load_begin, core::monotonic_ns());
+  const std::int64_t rss_load_bytes = resident_peak_bytes();
+  for (auto& warning : model.warnings) draft.manifest().warnings.push_back(std::move(warning));
+  const Json runtime = model.backend->describe();
+  AACO_TRY(draft.writer().write_json("runtime/ort_config.json", runtime));
+  AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request), Json::object({{"onnxruntime", model.runtime->version()}})));
+  warn_of_placement(draft, plan, runtime);
+
+  AACO_ASSIGN(const Measured measured, measure_model(model, plan, request, draft, services));
+  if (!measured.loop.warmup_verdict.stationary && !request.warmup)
+    draft.warn("warmup.not_stationary", "warm-up ended without the latency having settled: " + measured.loop.warmup_reason,
+               "close other programs, or give --warmup; 'aaco doctor' lists what may disturb");
+  draft.manifest().outcome = outcome_json(plan, model, measured);
+  RunFacts facts{model.batch, rss_load_bytes, measured.rss_peak_bytes, std::nullopt};
+  const double median_ns = median_of(measured.loop.plain);
+  if (request.profile && !services.stopping()) {
+    AACO_ASSIGN(facts.profile_slowdown_ratio, profile_model(model, plan, request, median_ns, draft, services));
+  }
+  services.progress("storing the evidence");
+  AACO_TRY(store_model_tables(plan.model_path, draft));
+  AACO_TRY(draft.writer().flush());
+  AACO_ASSIGN(trace::Metrics metrics, run_metrics(facts, draft));
+  return draft.finish(std::move(metrics), measured.loop.interrupted);
+}
+
+}  // namespace aaco::workflows

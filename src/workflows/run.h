@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/result.h"
+#include "core/units.h"
+#include "trace/metric.h"
+#include "trace/session.h"
+#include "workflows/services.h"
+
+namespace aaco::workflows {
+
+// What `aaco run` is asked; empty means "as configs/models.yaml and configs/backends.yaml say".
+struct RunRequest {
+  std::string model;  // a name of models.yaml, or a file
+  std::string backend = "cpu";
+  std::optional<std::int64_t> batch;
+  std::map<std::string, std::int64_t> dimensions;           // symbol -> size
+  std::map<std::string, std::vector<std::int64_t>> shapes;  // input -> shape
+  std::map<std::string, std::string> inputs;                // input -> file (.npy, .npz, .pb)
+  std::map<std::string, std::string> provider_options;      // on top of backends.yaml
+  std::optional<std::int64_t> warmup;
+  std::optional<std::int64_t> iterations;
+  std::optional<core::Nanoseconds> duration;
+  std::optional<double> precision_ratio;  // half width of the median's 95 % interval over the median
+  std::optional<int> threads;
+  std::string graph_level = "all";
+  std::uint64_t seed = 1;
+  std::string tag;
+  std::string ort_library;
+  bool allow_fallback = false;
+  bool telemetry = false;
+  core::Nanoseconds telemetry_period{10'000'000};
+  bool profile = false;
+};
+
+// A session that lies complete in the lake.
+struct SessionOutcome {
+  std::string path;
+  trace::SessionManifest manifest;
+  trace::Metrics metrics;
+};
+
+// Runs a model under observation and stores the evidence. Where it fails half way the open bundle stays, marked incomplete.
+core::Result<SessionOutcome> run(const RunRequest& request, const Services& services);
+
+}  // namespace aaco::workflows

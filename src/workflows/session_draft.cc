@@ -1,0 +1,37 @@
+#include "workflows/session_draft.h"
+
+#include "core/clock.h"
+#include "core/random.h"
+
+namespace aaco::workflows {
+
+core::Result<SessionDraft> SessionDraft::begin(std::string kind, std::string tag, core::Json request, const Services& services) {
+  const core::SystemClock clock;
+  trace::SessionManifest manifest;
+  manifest.created_realtime_ns = clock.now_ns(core::ClockId::realtime);
+  manifest.id = core::make_session_id(manifest.created_realtime_ns, core::system_entropy());
+  manifest.kind = std::move(kind);
+  manifest.tag = std::move(tag);
+  manifest.state = "incomplete";
+  manifest.tool_version = services.tool_version;
+  manifest.command = services.command_line;
+  manifest.request = std::move(request);
+  for (auto id : {core::ClockId::realtime, core::ClockId::boottime, core::ClockId::monotonic_raw})
+    manifest.clocks.add(trace::read_clock_pair(clock, id));
+  AACO_ASSIGN(auto writer, tracelake::BundleWriter::create(services.paths.sessions, manifest));
+  return SessionDraft(std::move(manifest), std::move(writer), services);
+}
+
+core::Result<SessionOutcome> SessionDraft::finish(trace::Metrics metrics, bool interrupted) {
+  const core::SystemClock clock;
+  for (auto id : {core::ClockId::realtime, core::ClockId::boottime, core::ClockId::monotonic_raw})
+    manifest_.clocks.add(trace::read_clock_pair(clock, id));
+  AACO_TRY(writer_->write_json("metrics/inference_summary.json",
+                               core::Json::object({{"schema_version", 1}, {"metrics", to_json(metrics)}})));
+  manifest_.state = interrupted ? "interrupted" : "complete";
+  AACO_ASSIGN(std::string path, writer_->close(manifest_));
+  AACO_ASSIGN(trace::SessionManifest stored, tracelake::read_manifest(path));
+  return SessionOutcome{std::move(path), std::move(stored), std::move(metrics)};
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "core/environment.h"
+#include "core/result.h"
+#include "report/model.h"
+
+namespace aaco::workflows {
+
+// Everything a report shows, read from a stored session.
+core::Result<report::ReportModel> load_report(const std::string& session_path, const core::Paths& paths);
+core::Result<report::ReportModel> load_report_by_name(const std::string& name, const core::Paths& paths);
+
+// The report as a page; fails with unsupported where this AACO was built without it.
+core::Result<std::string> render_page(const report::ReportModel& model, const core::Paths& paths);
+// Writes the page to report/report.html in the bundle and answers its path.
+core::Result<std::string> write_page(const report::ReportModel& model, const std::string& session_path, const core::Paths& paths);
+
+}  // namespace aaco::workflows

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/environment.h"
+#include "core/result.h"
+#include "workflows/run.h"
+
+namespace aaco::workflows {
+
+// A session as `aaco ls` shows it.
+struct SessionLine {
+  std::string id, path, created, kind, state, tag;
+  std::string what;  // "resnet50, cpu, batch 1"
+  std::optional<double> p50_ns;
+};
+
+core::Result<std::vector<SessionLine>> list(const std::string& root);
+
+// A session's manifest and metrics, by name.
+core::Result<SessionOutcome> load_session(const std::string& name, const core::Paths& paths);
+
+struct VerifyLine {
+  std::string file;
+  std::string problem;
+};
+// What differs from the recorded hashes; empty: intact.
+core::Result<std::vector<VerifyLine>> verify(const std::string& name, const core::Paths& paths);
+
+// Removes a session and answers its path.
+core::Result<std::string> remove(const std::string& name, const core::Paths& paths);
+// Packs into `file` (empty: ID.aaco in the current folder) and answers the file; unpack answers the session's new path.
+core::Result<std::string> pack(const std::string& name, const std::string& file, const core::Paths& paths);
+core::Result<std::string> unpack(const std::string& file, const core::Paths& paths);
+
+struct RetentionRequest {
+  std::optional<std::int64_t> older_than_ns;
+  std::optional<std::int64_t> keep_bytes;
+  bool keep_tagged = true;
+  bool dry_run = false;
+};
+struct RetentionOutcome {
+  std::vector<std::string> removed;  // ids, oldest first
+  std::int64_t freed_bytes = 0;
+};
+core::Result<RetentionOutcome> collect_garbage(const RetentionRequest& request, const core::Paths& paths);
+
+}  // namespace aaco::workflows

@@ -1,0 +1,73 @@
+#include "workflows/sweep.h"
+
+#include "workflows/session_draft.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+// Every combination, the last dimension fastest.
+std::vector<RunRequest> combinations(const SweepRequest& sweep) {
+  std::vector<RunRequest> requests = {sweep.base};
+  auto expand = [&](const auto& values, auto&& apply) {
+    if (values.empty()) return;
+    std::vector<RunRequest> next;
+    for (const RunRequest& request : requests)
+      for (const auto& value : values) {
+        next.push_back(request);
+        apply(next.back(), value);
+      }
+    requests = std::move(next);
+  };
+  expand(sweep.backends, [](RunRequest& request, const std::string& value) { request.backend = value; });
+  expand(sweep.threads, [](RunRequest& request, std::int64_t value) { request.threads = static_cast<int>(value); });
+  for (const auto& [name, sizes] : sweep.dimensions)
+    expand(sizes, [&name = name](RunRequest& request, std::int64_t value) { request.dimensions[name] = value; });
+  expand(sweep.batches, [](RunRequest& request, std::int64_t value) { request.batch = value; });
+  return requests;
+}
+
+Json point_json(const SweepPoint& point) {
+  Json dimensions = Json::object();
+  for (const auto& [name, size] : point.request.dimensions) dimensions.set(name, size);
+  Json out = Json::object({{"backend", point.request.backend},
+                           {"batch", point.request.batch},
+                           {"threads", point.request.threads},
+                           {"dimensions", std::move(dimensions)}});
+  if (!point.error.empty()) return out.set("error", point.error);
+  return out.set("session_id", point.session_id).set("metrics", to_json(point.metrics));
+}
+
+}  // namespace
+
+core::Result<SweepOutcome> sweep(const SweepRequest& request, const Services& services) {
+  SweepOutcome outcome;
+  const auto requests = combinations(request);
+  Json asked = Json::object({{"model", request.base.model}, {"points", requests.size()}});
+  AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("sweep", request.base.tag, std::move(asked), services));
+  for (const RunRequest& one : requests) {
+    if (services.stopping()) break;
+    auto run_outcome = run(one, services);
+    SweepPoint point{one, {}, {}, {}, {}};
+    if (run_outcome) {
+      point.session_id = run_outcome->manifest.id.text;
+      point.session_path = run_outcome->path;
+      point.metrics = std::move(run_outcome->metrics);
+    } else {
+      point.error = run_outcome.error().message;
+      draft.warn("sweep.point_failed", "one point of the sweep failed: " + run_outcome.error().text());
+    }
+    outcome.points.push_back(std::move(point));
+  }
+  Json points = Json::array();
+  for (const SweepPoint& point : outcome.points) points.push(point_json(point));
+  AACO_TRY(draft.writer().write_json("metrics/sweep.json", Json::object({{"schema_version", 1}, {"points", points}})));
+  draft.manifest().outcome = Json::object({{"model", request.base.model}, {"points", std::move(points)}});
+  outcome.id = draft.manifest().id.text;
+  AACO_ASSIGN(const SessionOutcome session, draft.finish({}, services.stopping()));
+  outcome.summary_path = session.path;
+  return outcome;
+}
+
+}  // namespace aaco::workflows

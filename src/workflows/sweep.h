@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "workflows/run.h"
+
+namespace aaco::workflows {
+
+// The values to try; an empty list leaves what the run request says.
+struct SweepRequest {
+  RunRequest base;
+  std::vector<std::int64_t> batches;
+  std::vector<std::int64_t> threads;
+  std::vector<std::string> backends;
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> dimensions;  // symbol -> sizes
+};
+
+struct SweepPoint {
+  RunRequest request;
+  std::string session_id;  // empty where it failed
+  std::string session_path;
+  std::string error;  // why it failed
+  trace::Metrics metrics;
+};
+
+struct SweepOutcome {
+  std::string id;
+  std::string summary_path;  // the sweep's own session, which names the others
+  std::vector<SweepPoint> points;
+};
+
+// One session for each combination and one of kind "sweep" with the curves. A point that fails is kept with its reason; the
+// others go on.
+core::Result<SweepOutcome> sweep(const SweepRequest& request, const Services& services);
+
+}  // namespace aaco::workflows

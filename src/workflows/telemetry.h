@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "collectors/sampling_loop.h"
+#include "runner/loop.h"
+#include "trace/session.h"
+#include "trace/sink.h"
+
+namespace aaco::workflows {
+
+// The collectors of a session as something a measuring loop can switch.
+class Telemetry final : public runner::Instrument {
+ public:
+  // Observes `process_id` and its descendants (0: the machine alone). Begins paused.
+  Telemetry(std::int64_t process_id, core::Nanoseconds period);
+
+  core::Status start();
+  void resume() override { loop_.resume(); }
+  void pause() override { loop_.pause(); }
+  // Ends sampling: rows go to `sink`; accounts and warnings (what could not be observed, and the remedy) into the manifest.
+  void finish(trace::Sink& sink, trace::SessionManifest& manifest);
+
+ private:
+  collectors::SamplingLoop loop_;
+};
+
+}  // namespace aaco::workflows
