@@ -67,10 +67,18 @@ std::int64_t minimum_count(double probability, double level) {
   });
 }
 
+std::int64_t stated_count(double probability) {
+  AACO_CHECK(probability > 0 && probability < 1);
+  constexpr double kRounding = 1e-9;  // 1 / (1 - 0.9) is a little above 10
+  const double beyond = std::min(probability, 1 - probability);
+  return std::max<std::int64_t>(2, static_cast<std::int64_t>(std::ceil(1 / beyond - kRounding)));
+}
+
 std::optional<Quantile> supported_quantile(std::span<const double> sorted, double probability, double effective_count) {
   constexpr double kLevel = 0.95;
   const auto count = static_cast<std::int64_t>(sorted.size());
-  if (count < minimum_count(probability, kLevel)) return std::nullopt;
+  if (count < stated_count(probability)) return std::nullopt;
+  if (count < minimum_count(probability, kLevel)) return Quantile{probability, quantile_of_sorted(sorted, probability), std::nullopt};
   const Ranks ranks = interval_ranks(count, probability, kLevel);
   const double n = static_cast<double>(count);
   const double factor = std::sqrt(n / std::clamp(effective_count, 1.0, n));
@@ -79,7 +87,7 @@ std::optional<Quantile> supported_quantile(std::span<const double> sorted, doubl
   const double high = std::ceil(stretched_rank(static_cast<double>(ranks.high), centre, factor, n));
   return Quantile{probability,
                   quantile_of_sorted(sorted, probability),
-                  {sorted[static_cast<std::size_t>(low) - 1], sorted[static_cast<std::size_t>(high) - 1]}};
+                  Interval{sorted[static_cast<std::size_t>(low) - 1], sorted[static_cast<std::size_t>(high) - 1]}};
 }
 
 }  // namespace aaco::stats

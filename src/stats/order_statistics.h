@@ -14,7 +14,11 @@ namespace aaco::stats {
 // P95, 299 for P99, 2995 for P99.9.
 std::int64_t minimum_count(double probability, double level = 0.95);
 
-// The quantile with its distribution-free interval, or empty where the sample is below minimum_count().
+// The least number of values for which the quantile itself is stated: one value is expected beyond it, 1 / (1 - p) for p above the
+// median. At least 2.
+std::int64_t stated_count(double probability);
+
+// The quantile with its distribution-free interval; empty below stated_count(), without the interval below minimum_count().
 // `effective_count` is the number of independent values the sample is worth around this quantile (n when they
 // are independent): the ranks of the interval are moved apart by sqrt(n / effective_count), at most to the
 // extremes.

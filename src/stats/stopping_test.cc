@@ -72,7 +72,7 @@ TEST(Stopping, PrecisionIsWhatTheSummaryThenSays) {
   // Normal values: the interval is 2 x 1.96 x 1.2533 x 0.05 / sqrt(n) wide, so n is near 600.
   EXPECT_NEAR(static_cast<double>(series.size()), 600, 200);
   const Quantile median = *summarize(series).p50;
-  EXPECT_LE((median.ci95.high - median.ci95.low) / median.value, 0.0125);
+  EXPECT_LE((median.ci95->high - median.ci95->low) / median.value, 0.0125);
 }
 
 TEST(Stopping, CorrelationTakesLonger) {

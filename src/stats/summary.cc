@@ -40,7 +40,7 @@ double effective_count_at(std::span<const double> series, double quantile) {
 
 void add_quantiles(std::span<const double> series, std::span<const double> sorted, Summary& result) {
   const auto quantile = [&](double probability) -> std::optional<Quantile> {
-    if (static_cast<std::int64_t>(sorted.size()) < minimum_count(probability)) return std::nullopt;
+    if (static_cast<std::int64_t>(sorted.size()) < stated_count(probability)) return std::nullopt;
     return supported_quantile(sorted, probability, effective_count_at(series, quantile_of_sorted(sorted, probability)));
   };
   result.p50 = quantile(0.50);

@@ -17,15 +17,15 @@ struct Interval {
 struct Quantile {
   double probability = 0.5;
   double value = 0;
-  Interval ci95;
+  std::optional<Interval> ci95;  // empty where the sample states the value and is too small for an interval
 };
 
 inline constexpr double kOutlierFence = 3;            // "far out": beyond 3 IQR of the quartiles (Tukey, 1977)
 inline constexpr std::size_t kDriftMinimumCount = 9;  // three values in a third
 
-// What a series of measurements says. Empty where the sample cannot support it: a quantile wants as many
-// values as a 95 % interval from order statistics needs to exist (minimum_count() in order_statistics.h,
-// Wilks 1941): 6 for P50, 11 for the quartiles, 29 for P90, 59 for P95, 299 for P99, 2995 for P99.9.
+// What a series of measurements says. Empty where the sample cannot support it: a quantile is stated where at least one value is
+// expected beyond it (stated_count() in order_statistics.h: 10 values for P90, 20 for P95, 100 for P99, 1000 for P99.9), and has
+// an interval from where order statistics have one (minimum_count(), Wilks 1941: 6 for P50, 29, 59, 299 and 2995).
 struct Summary {
   std::int64_t count = 0;
   std::optional<double> mean;

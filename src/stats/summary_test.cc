@@ -60,25 +60,33 @@ TEST(Summary, ConstantSeriesHasAnIntervalOfNoWidth) {
 TEST(Summary, RefusesP99OfTwentyValues) {
   const Summary summary = summarize(shuffled_one_to(20, 1));
   EXPECT_TRUE(summary.p50);
-  EXPECT_FALSE(summary.p90);
-  EXPECT_FALSE(summary.p95);
+  EXPECT_TRUE(summary.p90);
   EXPECT_FALSE(summary.p99);
   EXPECT_FALSE(summary.p999);
 }
 
-TEST(Summary, QuantileAppearsAtItsMinimumCount) {
-  EXPECT_FALSE(summarize(shuffled_one_to(5, 1)).p50);
-  EXPECT_TRUE(summarize(shuffled_one_to(6, 1)).p50);
-  EXPECT_FALSE(summarize(shuffled_one_to(28, 1)).p90);
-  EXPECT_TRUE(summarize(shuffled_one_to(29, 1)).p90);
-  EXPECT_FALSE(summarize(shuffled_one_to(58, 1)).p95);
-  EXPECT_TRUE(summarize(shuffled_one_to(59, 1)).p95);
-  EXPECT_FALSE(summarize(shuffled_one_to(298, 1)).p99);
-  EXPECT_TRUE(summarize(shuffled_one_to(299, 1)).p99);
-  EXPECT_FALSE(summarize(shuffled_one_to(2994, 1)).p999);
-  EXPECT_TRUE(summarize(shuffled_one_to(2995, 1)).p999);
+TEST(Summary, QuantileIsStatedWhereOneValueLiesBeyondIt) {
+  EXPECT_FALSE(summarize(shuffled_one_to(1, 1)).p50);
+  EXPECT_TRUE(summarize(shuffled_one_to(2, 1)).p50);
+  EXPECT_FALSE(summarize(shuffled_one_to(9, 1)).p90);
+  EXPECT_TRUE(summarize(shuffled_one_to(10, 1)).p90);
+  EXPECT_FALSE(summarize(shuffled_one_to(19, 1)).p95);
+  EXPECT_TRUE(summarize(shuffled_one_to(20, 1)).p95);
+  EXPECT_FALSE(summarize(shuffled_one_to(99, 1)).p99);
+  EXPECT_TRUE(summarize(shuffled_one_to(100, 1)).p99);
+  EXPECT_FALSE(summarize(shuffled_one_to(999, 1)).p999);
+  EXPECT_TRUE(summarize(shuffled_one_to(1000, 1)).p999);
   EXPECT_FALSE(summarize(shuffled_one_to(10, 1)).iqr);
   EXPECT_TRUE(summarize(shuffled_one_to(11, 1)).iqr);
+}
+
+TEST(Summary, IntervalAppearsAtItsMinimumCount) {
+  EXPECT_FALSE(summarize(shuffled_one_to(5, 1)).p50->ci95);
+  EXPECT_TRUE(summarize(shuffled_one_to(6, 1)).p50->ci95);
+  EXPECT_FALSE(summarize(shuffled_one_to(28, 1)).p90->ci95);
+  EXPECT_TRUE(summarize(shuffled_one_to(29, 1)).p90->ci95);
+  EXPECT_FALSE(summarize(shuffled_one_to(298, 1)).p99->ci95);
+  EXPECT_TRUE(summarize(shuffled_one_to(299, 1)).p99->ci95);
 }
 
 TEST(Summary, MinimumCountsAreThoseOfWilks) {

@@ -48,7 +48,7 @@ TEST(Latency, RefusesP99OfTwentyIterations) {
   for (int i = 0; i < 20; ++i) rows.iteration("measure", 1'000'000 + i);
   const LatencyMetrics result = latency_metrics(rows.iterations, rows.names, 1);
   EXPECT_TRUE(has(result, "latency.p50_ns"));
-  EXPECT_FALSE(has(result, "latency.p90_ns") || has(result, "latency.p99_ns") || has(result, "latency.p999_ns"));
+  EXPECT_FALSE(has(result, "latency.p99_ns") || has(result, "latency.p999_ns"));
 }
 
 TEST(Latency, SaysNothingOfNothing) {
