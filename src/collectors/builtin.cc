@@ -1,3 +1,4 @@
+#include "collectors/amdgpu/amdgpu_collector.h"
 #include "collectors/collector.h"
 #include "collectors/proc/proc_collector.h"
 
@@ -6,6 +7,7 @@ namespace aaco::collectors {
 std::vector<std::unique_ptr<Collector>> builtin_collectors() {
   std::vector<std::unique_ptr<Collector>> collectors;
   collectors.push_back(proc::make_collector());
+  collectors.push_back(amdgpu::make_collector());
   return collectors;
 }
 
