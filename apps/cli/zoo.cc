@@ -22,7 +22,6 @@ void list_models(Context& context, bool json) {
       list.push(core::Json::object({{"name", line.name},
                                     {"title", line.title},
                                     {"parameters", line.parameters},
-                                    {"disk_bytes", line.disk_bytes},
                                     {"path", line.path}}));
     return context.print_json(core::Json::object({{"schema_version", 1}, {"models", std::move(list)}}));
   }
