@@ -39,6 +39,7 @@ class SourceSet {
   void close() { entries_.clear(); }
   [[nodiscard]] const trace::Account& account() const { return account_; }
   void set_name(std::string source) { account_.source = std::move(source); }
+  void note(std::string text) { account_.notes.push_back(std::move(text)); }
 
  private:
   struct Entry {
