@@ -72,7 +72,7 @@ void wait_for_process(std::int64_t process_id, const RecordRequest& request, con
 
 core::Result<RecordOutcome> record(const RecordRequest& request, const Services& services) {
   if (request.process_id && ::kill(static_cast<pid_t>(*request.process_id), 0) != 0 && errno == ESRCH)
-    return core::fail(core::ErrorCode::invalid_argument, "there is no process " + std::to_string(*request.process_id),
+    return core::fail(core::ErrorCode::not_found, "there is no process " + std::to_string(*request.process_id),
                       "see 'ps' for those that run");
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("record", request.tag, request_json(request), services));
   RecordOutcome outcome;
