@@ -1,5 +1,6 @@
-// What AACO adds to an inference: its measuring loop beside a bare loop over the ONNX Runtime C API, and the loop with telemetry beside
-// the loop without. Blocks alternate in one process (ABBA) until the pooled ratio of medians is known to +- 1 %, or time is up.
+// What AACO adds to an inference: its measuring loop beside a bare loop over the ONNX Runtime C API, and the loop with telemetry
+// beside the loop without. Blocks alternate in one process (ABBA) until the pooled ratio of medians is known to +- 1 %, or time
+// is up.
 //
 //   run_cost loop|telemetry MODEL.onnx LIBRARY [seconds]
 
@@ -18,8 +19,8 @@
 #include "core/environment.h"
 #include "runner/ort_runtime.h"
 #include "stats/observer.h"
-#include "workflows/telemetry.h"
 #include "trace/sink.h"
+#include "workflows/telemetry.h"
 
 namespace {
 
@@ -48,8 +49,8 @@ class BareLoop {
     OrtMemoryInfo* memory = nullptr;
     ok(api_->CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &memory));
     OrtValue* value = nullptr;
-    ok(api_->CreateTensorWithDataAsOrtValue(memory, input.bytes.data(), input.bytes.size(), input.shape.data(), input.shape.size(),
-                                            ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, &value));
+    ok(api_->CreateTensorWithDataAsOrtValue(memory, input.bytes.data(), input.bytes.size(), input.shape.data(),
+                                            input.shape.size(), ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, &value));
     ok(api_->CreateIoBinding(session_, &binding_));
     ok(api_->BindInput(binding_, input.name.c_str(), value));
     ok(api_->BindOutputToDevice(binding_, output.c_str(), memory));
@@ -92,7 +93,8 @@ double median(std::vector<double> values) {
 }
 
 // Alternates both until decided; `switched` is called before each block.
-void compare(const char* what, const std::function<void()>& with, const std::function<void()>& without, const std::function<void(bool)>& switched, double seconds) {
+void compare(const char* what, const std::function<void()>& with, const std::function<void()>& without,
+             const std::function<void(bool)>& switched, double seconds) {
   std::vector<aaco::stats::ObservedBlock> blocks;
   std::vector<double> differences;
   const std::int64_t begin = monotonic_ns();
@@ -114,8 +116,9 @@ void compare(const char* what, const std::function<void()>& with, const std::fun
   }
   effect = aaco::stats::observer_effect(blocks);
   require(effect.ci95.has_value(), "too few blocks: give it more seconds");
-  fmt::print("{}: {:+.3f} %  [{:+.3f}, {:+.3f}] %, {} pairs of blocks, median difference {:+.3f} us\n", what, *effect.effect_ratio * 100, effect.ci95->low * 100,
-             effect.ci95->high * 100, effect.pairs, median(differences) / 1e3);
+  fmt::print("{}: {:+.3f} %  [{:+.3f}, {:+.3f}] %, {} pairs of blocks, median difference {:+.3f} us\n", what,
+             *effect.effect_ratio * 100, effect.ci95->low * 100, effect.ci95->high * 100, effect.pairs,
+             median(differences) / 1e3);
 }
 
 }  // namespace
@@ -125,7 +128,8 @@ int main(int argc, char** argv) {
   const std::string mode = argv[1];
   const double seconds = argc > 4 ? std::atof(argv[4]) : 60;
   const auto environment = aaco::core::Environment::of_process();
-  auto runtime = aaco::runner::ort::Runtime::open({argv[3], environment, aaco::core::Paths::find(environment, aaco::core::executable_path())});
+  auto runtime = aaco::runner::ort::Runtime::open(
+      {argv[3], environment, aaco::core::Paths::find(environment, aaco::core::executable_path())});
   require(runtime.has_value(), "no runtime");
   aaco::runner::BackendOptions options;
   options.provider = "CPUExecutionProvider";
@@ -143,11 +147,13 @@ int main(int argc, char** argv) {
   const auto call = [&] { require((*backend)->run_once().has_value(), "a run failed"); };
   if (mode == "loop") {
     BareLoop bare(argv[3], argv[2], input, (*backend)->outputs().at(0).name);
-    compare("AACO's loop beside a bare loop", call, [&] { bare.call(); }, [](bool) {}, seconds);
+    compare(
+        "AACO's loop beside a bare loop", call, [&] { bare.call(); }, [](bool) {}, seconds);
     return 0;
   }
   aaco::workflows::Telemetry telemetry(getpid(), std::chrono::milliseconds(10));
   require(telemetry.start().has_value(), "telemetry cannot start");
-  compare("telemetry at 100 Hz beside none", call, call, [&](bool on) { on ? telemetry.resume() : telemetry.pause(); }, seconds);
+  compare(
+      "telemetry at 100 Hz beside none", call, call, [&](bool on) { on ? telemetry.resume() : telemetry.pause(); }, seconds);
   return 0;
 }

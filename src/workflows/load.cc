@@ -49,7 +49,10 @@ Json describe_inputs(const runner::ModelInputs& inputs) {
     const auto& tensor = inputs.tensors[i];
     Json shape = Json::array();
     for (std::int64_t size : tensor.shape) shape.push(size);
-    out.push(Json::object({{"name", tensor.name}, {"type", to_string(tensor.type)}, {"shape", std::move(shape)}, {"values", inputs.origins[i].meaning}}));
+    out.push(Json::object({{"name", tensor.name},
+                           {"type", to_string(tensor.type)},
+                           {"shape", std::move(shape)},
+                           {"values", inputs.origins[i].meaning}}));
   }
   return out;
 }
@@ -63,7 +66,8 @@ core::Result<LoadedModel> load_model(const RunPlan& plan, const RunRequest& requ
   AACO_ASSIGN(model.backend, model.runtime->open_model(plan.model_path, plan.backend));
   runner::InputRequest wanted{request.inputs, request.shapes, request.dimensions, request.batch, plan.model_shapes, request.seed};
   AACO_ASSIGN(const runner::ModelInputs inputs, runner::make_inputs(plan.graph, wanted));
-  for (const auto& text : inputs.warnings) model.warnings.push_back({"inputs.assumed", text, "give --shape, --dim or --input to choose it"});
+  for (const auto& text : inputs.warnings)
+    model.warnings.push_back({"inputs.assumed", text, "give --shape, --dim or --input to choose it"});
   model.batch = inputs.batch;
   model.inputs = describe_inputs(inputs);
   model.shapes_text = shape_text(inputs.tensors);

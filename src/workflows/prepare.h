@@ -22,7 +22,7 @@ struct RunPlan {
   std::string model_path;
   std::string model_hash;  // SHA-256 of the file
   std::int64_t model_bytes = 0;
-  graph::Graph graph;                 // as the file declares it, without weights
+  graph::Graph graph;                                             // as the file declares it, without weights
   std::map<std::string, std::vector<std::int64_t>> model_shapes;  // of models.yaml
   runner::BackendOptions backend;
   runner::LoopOptions loop;

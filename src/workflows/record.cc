@@ -52,8 +52,8 @@ int wait_for_child(core::Child& child, const RecordRequest& request, const Servi
   }
 }
 
-void wait_for_process(std::int64_t process_id, const RecordRequest& request, const Services& services, const std::function<void()>& drain,
-                      bool& interrupted) {
+void wait_for_process(std::int64_t process_id, const RecordRequest& request, const Services& services,
+                      const std::function<void()>& drain, bool& interrupted) {
   const std::int64_t begin = core::monotonic_ns();
   const core::SystemClock clock;
   while (::kill(static_cast<pid_t>(process_id), 0) == 0 || errno == EPERM) {
