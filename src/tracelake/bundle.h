@@ -62,11 +62,35 @@ struct VerifyFinding {
   std::string file;
   std::string problem;  // missing, changed, unexpected
 };
-// Compares every file with the recorded hashes.
+// Compares every file with the recorded hashes; no finding means that the session is what was written. Refuses an incomplete one.
 core::Result<std::vector<VerifyFinding>> verify_session(const std::string& session_path);
+
+// Removes a session, complete or not. Refuses what is no session, and one whose writer lives. Links are never followed.
 core::Status remove_session(const std::string& session_path);
-// One compressed file of a whole session, and back; unpack verifies before it renames into place and answers the new path.
+
+// One compressed file of a whole session (a ustar archive in zstd, so that tar can read it too), and back. Packing refuses a
+// session that differs from its hashes. Unpacking trusts nothing: it verifies before it renames into place, and answers the new
+// path.
 core::Status pack_session(const std::string& session_path, const std::string& file);
 core::Result<std::string> unpack_session(const std::string& file, const std::string& root);
+
+// What `aaco gc` may remove: sessions older than max_age_ns, then the oldest until the rest fits max_bytes, and incomplete ones
+// without a living writer that are older than a day.
+struct RetentionPolicy {
+  std::optional<std::int64_t> max_age_ns;
+  std::optional<std::int64_t> max_bytes;
+  bool keep_tagged = false;
+  std::vector<std::string> keep_ids;  // baselines and the like, with whatever tag
+  bool dry_run = false;
+};
+struct RetentionAction {
+  std::string path;
+  std::int64_t bytes = 0;
+  std::string reason;
+  bool removed = false;
+  std::string problem;  // why it could not be removed
+};
+core::Result<std::vector<RetentionAction>> apply_retention(const std::string& root, const RetentionPolicy& policy,
+                                                           std::int64_t now_realtime_ns);
 
 }  // namespace aaco::tracelake

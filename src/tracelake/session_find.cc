@@ -41,7 +41,7 @@ core::Result<std::string> by_id(const std::string& root, std::string_view beginn
         const std::string_view open_id = store::id_of_open_folder(name);
         const std::string_view id = open_id.empty() ? std::string_view(name) : open_id;
         const std::string path = join_path(join_path(root, day), name);
-        if (!id.starts_with(beginning) || !is_session(path)) continue;
+        if (!id.starts_with(beginning) || (open_id.empty() && !is_session(path))) continue;
         if (id == beginning) return path;
         found.push_back(path);
       }
@@ -73,8 +73,12 @@ core::Result<std::string> find_session(const std::string& root, std::string_view
       if (const auto target = std::filesystem::canonical(link, error); !error) return target.string();
     return newest(root, {});
   }
-  const std::string path(name);
-  if (is_session(path)) return core::absolute_path(path);
+  std::string path(name);
+  if (is_session(path)) {
+    path = core::absolute_path(path);
+    while (path.size() > 1 && path.back() == '/') path.pop_back();
+    return path;
+  }
   if (path.find('/') != std::string::npos)
     return core::fail(ErrorCode::not_found, path + " is no session: it holds no " + std::string(store::kManifestFile));
   return by_id(root, name);

@@ -1,14 +1,12 @@
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "core/files.h"
-#include "core/handles.h"
-#include "core/strings.h"
 #include "tracelake/bundle.h"
+#include "tracelake/store/open_session.h"
 #include "tracelake/store/paths.h"
 
 namespace aaco::tracelake {
@@ -19,36 +17,42 @@ using core::join_path;
 
 // The writer holds a lock on its open folder. Where the file system has no locks, its process must do.
 bool writer_lives(const std::string& open_folder, const SessionWriter& writer) {
-  const core::FileDescriptor folder(::open(open_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.valid()) {
-    if (::flock(folder.get(), LOCK_SH | LOCK_NB) == 0) return false;
-    if (errno == EWOULDBLOCK) return true;
-  }
+  const store::LockState lock = store::lock_state(open_folder);
+  if (lock != store::LockState::unknown) return lock == store::LockState::held;
   return writer.host == store::host_name() && writer.process_id > 0 &&
          (::kill(static_cast<pid_t>(writer.process_id), 0) == 0 || errno == EPERM);
 }
 
-SessionEntry damaged(std::string path, std::string id, const std::string& why) {
-  SessionEntry entry;
-  entry.path = std::move(path);
-  entry.manifest.id.text = std::move(id);
-  entry.manifest.state = "damaged: " + why;
-  return entry;
+SessionWriter writer_from_json(const core::Json& document, const std::string& open_folder) {
+  SessionWriter writer{document["process_id"].as_i64().value_or(0), std::string(document["host"].text()), false};
+  writer.alive = writer_lives(open_folder, writer);
+  return writer;
 }
 
+// When the folder was last changed, for a session that does not say when it was made.
+std::int64_t changed_ns(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return 0;
+  return static_cast<std::int64_t>(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
+
+// A writer that was killed at once has left an open folder without a manifest.
 SessionEntry read_entry(const std::string& path, const std::string& id, bool open) {
-  auto document = core::read_json_file(join_path(path, store::kManifestFile));
-  if (!document) return damaged(path, id, document.error().message);
-  auto manifest = trace::session_from_json(*document);
-  if (!manifest) return damaged(path, id, manifest.error().message);
-  SessionEntry entry{path, *std::move(manifest), {}};
-  if (!open) return entry;
-  entry.manifest.state = "incomplete";
-  const core::Json& writer = (*document)["writer"];
-  entry.writer.emplace();
-  entry.writer->process_id = writer["process_id"].as_i64().value_or(0);
-  entry.writer->host = writer["host"].text();
-  entry.writer->alive = writer_lives(path, *entry.writer);
+  SessionEntry entry;
+  entry.path = path;
+  const auto document = core::read_json_file(join_path(path, store::kManifestFile));
+  auto manifest = document ? trace::session_from_json(*document) : tl::unexpected<core::Error>(document.error());
+  if (manifest) {
+    entry.manifest = *std::move(manifest);
+  } else {
+    entry.manifest.id.text = id;
+    entry.manifest.created_realtime_ns = changed_ns(path);
+    entry.manifest.state = "damaged: " + manifest.error().message;
+  }
+  if (open) {
+    entry.manifest.state = "incomplete";
+    entry.writer = writer_from_json(document ? (*document)["writer"] : core::Json(), path);
+  }
   return entry;
 }
 
@@ -70,7 +74,7 @@ core::Result<std::vector<SessionEntry>> list_sessions(const std::string& root) {
     }
   }
   std::sort(entries.begin(), entries.end(),
-            [](const SessionEntry& a, const SessionEntry& b) { return a.manifest.id < b.manifest.id; });
+            [](const SessionEntry& a, const SessionEntry& b) { return a.manifest.id.text < b.manifest.id.text; });
   return entries;
 }
 

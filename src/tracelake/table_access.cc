@@ -19,7 +19,8 @@ core::Status for_each_chunk(const std::string& session_path, const Visit& visit)
     return core::fail(core::ErrorCode::not_found, session_path + ": there is no such session");
   if (!core::exists(file)) return {};
   const auto scan = [&]() -> core::Status {
-    AACO_ASSIGN(auto connection, duckdb::Connection::open({.threads = 1}));
+    AACO_ASSIGN(auto database, duckdb::Database::open({}));
+    AACO_ASSIGN(auto connection, database.connect());
     AACO_ASSIGN(const std::string sql, store::select_columns(connection, file, store::TableReader<Row>::columns()));
     AACO_ASSIGN(auto cursor, connection.query(sql));
     for (;;) {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/check.h"
-#include "runner/half.h"
+#include "runner/zoo/half.h"
 
 namespace aaco::runner::zoo {
 namespace {

@@ -72,7 +72,7 @@ core::Result<DataChunk> Cursor::next() {
   return chunk;
 }
 
-core::Result<Connection> Connection::open(const DatabaseOptions& options) {
+core::Result<Database> Database::open(const DatabaseOptions& options) {
   duckdb_config config = nullptr;
   duckdb_create_config(&config);
   core::Status status = configure(config, "threads", std::to_string(options.threads));
@@ -80,21 +80,21 @@ core::Result<Connection> Connection::open(const DatabaseOptions& options) {
   if (status) status = configure(config, "temp_directory", options.temporary_directory);
   if (status) status = configure(config, "autoinstall_known_extensions", "false");
   if (status) status = configure(config, "autoload_known_extensions", "false");
-  Connection out;
+  Database out;
   char* message = nullptr;
   if (status && duckdb_open_ext(nullptr, &out.database_, config, &message) != DuckDBSuccess)
     status = failure(DUCKDB_ERROR_INVALID, message);
   duckdb_free(message);
   duckdb_destroy_config(&config);
   AACO_TRY(std::move(status));
-  if (duckdb_connect(out.database_, &out.connection_) != DuckDBSuccess)
-    return core::fail(ErrorCode::exhausted, "DuckDB accepts no connection");
   return out;
 }
 
-Connection::~Connection() {
-  duckdb_disconnect(&connection_);
-  duckdb_close(&database_);
+core::Result<Connection> Database::connect() {
+  duckdb_connection connection = nullptr;
+  if (duckdb_connect(database_, &connection) != DuckDBSuccess)
+    return core::fail(ErrorCode::exhausted, "DuckDB accepts no connection");
+  return Connection(connection);
 }
 
 core::Status Connection::run(const std::string& sql) {

@@ -14,8 +14,8 @@
 namespace aaco::tracelake::duckdb {
 
 struct DatabaseOptions {
-  int threads = 2;
-  std::int64_t memory_limit_bytes = std::int64_t{256} << 20;
+  int threads = 1;
+  std::int64_t memory_limit_bytes = std::int64_t{200} << 20;
   std::string temporary_directory = {};  // where what exceeds the limit goes; empty: nowhere, the query fails
 };
 
@@ -71,14 +71,13 @@ class Cursor {
   duckdb_result result_;
 };
 
-// A connection to an in-memory database of its own. One thread at a time.
+// A connection; one thread at a time, and not after its database is gone.
 class Connection {
  public:
-  static core::Result<Connection> open(const DatabaseOptions& options);
-  Connection(Connection&& other) noexcept
-      : database_(std::exchange(other.database_, nullptr)), connection_(std::exchange(other.connection_, nullptr)) {}
+  explicit Connection(duckdb_connection connection) : connection_(connection) {}
+  Connection(Connection&& other) noexcept : connection_(std::exchange(other.connection_, nullptr)) {}
   Connection& operator=(Connection&&) = delete;
-  ~Connection();
+  ~Connection() { duckdb_disconnect(&connection_); }
 
   // Statements without an answer that matters.
   core::Status run(const std::string& sql);
@@ -87,9 +86,21 @@ class Connection {
   [[nodiscard]] duckdb_connection get() const { return connection_; }
 
  private:
-  Connection() = default;
+  duckdb_connection connection_;
+};
+
+// A database in memory, of its own. With one thread each connection works on its caller's.
+class Database {
+ public:
+  static core::Result<Database> open(const DatabaseOptions& options);
+  Database(Database&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Database& operator=(Database&&) = delete;
+  ~Database() { duckdb_close(&database_); }
+  core::Result<Connection> connect();
+
+ private:
+  Database() = default;
   duckdb_database database_ = nullptr;
-  duckdb_connection connection_ = nullptr;
 };
 
 // The error DuckDB reported, with the code of ours that fits.

@@ -12,7 +12,7 @@ namespace aaco::tracelake::store {
 // The Sink of an open bundle: one table a row type, written as Parquet files below the bundle's folder.
 class BundleSink final : public trace::Sink {
  public:
-  explicit BundleSink(std::string folder);
+  explicit BundleSink(const std::string& folder);
 
   void add(const trace::IterationRow& row) override { keep(row); }
   void add(const trace::NodeExecutionRow& row) override { keep(row); }
@@ -26,7 +26,7 @@ class BundleSink final : public trace::Sink {
   void add(const trace::SchedEventRow& row) override { keep(row); }
   void add(const trace::GraphNodeRow& row) override { keep(row); }
   void add(const trace::GraphEdgeRow& row) override { keep(row); }
-  trace::NameId name(std::string_view text) override { return names_.intern(text); }
+  trace::NameId name(std::string_view text) override;
   [[nodiscard]] core::Status status() const override { return status_; }
 
   // Writes the file of every table that got rows since the last time.
@@ -40,9 +40,9 @@ class BundleSink final : public trace::Sink {
         status_ = std::move(added);
   }
 
-  std::string folder_;
-  trace::NameTable names_;
-  StageDatabase database_;
+  NameStore names_;
+  StoreDatabase database_;
+  TableContext context_;
   std::tuple<TableWriter<trace::IterationRow>, TableWriter<trace::NodeExecutionRow>, TableWriter<trace::KernelRow>,
              TableWriter<trace::ApiCallRow>, TableWriter<trace::CopyRow>, TableWriter<trace::CollectiveRow>,
              TableWriter<trace::KernelCounterRow>, TableWriter<trace::SystemEventRow>, TableWriter<trace::GpuEventRow>,

@@ -7,7 +7,7 @@
 
 #include "trace/names.h"
 
-// How each kind of row member lies in a column of the stage (names as their numbers) and of the Parquet file (names as text).
+// How each kind of row member lies in a column of a Parquet file.
 namespace aaco::tracelake::store {
 
 template <class Value>
@@ -34,7 +34,7 @@ struct Cell<double> {
 };
 template <>
 struct Cell<trace::NameId> {
-  static constexpr duckdb_type kType = DUCKDB_TYPE_UINTEGER;
+  static constexpr duckdb_type kType = DUCKDB_TYPE_VARCHAR;
   static constexpr std::string_view kSql = "VARCHAR";
 };
 template <class Value>

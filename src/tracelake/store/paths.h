@@ -13,6 +13,7 @@ namespace aaco::tracelake::store {
 inline constexpr std::string_view kManifestFile = "session.json";
 inline constexpr std::string_view kSpillFolder = ".spill";
 inline constexpr std::string_view kLatestLink = "latest";
+inline constexpr std::string_view kRemovedPrefix = ".removed.";  // a session on its way out
 
 // <root>/<date>/<id> -> <root>/<date>/.<id>.open
 std::string open_folder_of(const std::string& session_path);

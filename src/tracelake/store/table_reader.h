@@ -90,18 +90,18 @@ class TableReader {
       for (std::size_t row = 0; row < count; ++row)
         if (present(row)) rows[row].*member = cells.at(row);
     } else {
-      using Plain = typename Plain_<Value>::type;
+      using Plain = typename Bare<Value>::type;
       const auto* data = static_cast<const Plain*>(duckdb_vector_get_data(vector));
       for (std::size_t row = 0; row < count; ++row)
         if (present(row)) rows[row].*member = data[row];
     }
   }
   template <class Value>
-  struct Plain_ {
+  struct Bare {
     using type = Value;
   };
   template <class Value>
-  struct Plain_<std::optional<Value>> {
+  struct Bare<std::optional<Value>> {
     using type = Value;
   };
 };

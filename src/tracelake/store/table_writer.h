@@ -1,118 +1,131 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <tuple>
 #include <utility>
+#include <vector>
 
+#include "core/files.h"
 #include "core/result.h"
 #include "trace/tables.h"
 #include "tracelake/store/cell.h"
-#include "tracelake/store/stage.h"
-#include "tracelake/store/time_column.h"
+#include "tracelake/store/parquet_copy.h"
+#include "tracelake/store/row_queue.h"
+#include "tracelake/store/row_window.h"
 
 namespace aaco::tracelake::store {
 
-// Fills one chunk after another with rows and hands each full one to the stage.
+struct TableContext {
+  StoreDatabase& database;
+  const NameStore& names;
+  std::string bundle;  // its folder
+};
+
+// One table of an open bundle. Few rows wait in memory for the end. Many stream through a window, in which late rows are put in
+// order, into a Parquet file that grows on another thread; rows later than the window cost one more pass over the file.
 template <class Row>
 class TableWriter {
  public:
   using Table = trace::TableOf<Row>;
-  explicit TableWriter(StageDatabase& database) : stage_(database, Table::kName, Table::kTime, stage_columns()) {}
+
+  TableWriter(const TableContext& context)  // NOLINT: twelve of them stand in one tuple
+      : database_(context.database),
+        file_(core::join_path(context.bundle, Table::kPath)),
+        part_(core::join_path(database_.spill_directory(), std::string(Table::kName) + ".parquet")),
+        queue_(context.names),
+        copy_(database_, Table::kName, fields()) {}
+  ~TableWriter() { queue_.abandon(); }
 
   core::Status add(const Row& row) {
-    if (fill_ == 0) begin_chunk();
-    set_cells(row, std::make_index_sequence<kColumnCount<Row>>());
-    if constexpr (kHasTime<Row>) {
-      const std::int64_t time = time_of(row);
-      sorted_ = sorted_ && time >= last_time_;
-      last_time_ = time;
-    }
     ++rows_;
-    return ++fill_ == capacity_ ? end_chunk() : core::Status();
+    return window_.add(row) ? advance() : core::Status();
   }
 
-  [[nodiscard]] std::int64_t rows() const { return rows_; }
-
-  // All rows so far into their file below `bundle`; nothing where there are none, or none since the last time.
-  core::Status write(const std::string& bundle) {
+  // All rows so far into the file; nothing where there are none, or none since the last time. More may follow.
+  core::Status write() {
     if (rows_ == written_) return {};
-    if (fill_ > 0) AACO_TRY(end_chunk());
-    AACO_TRY(stage_.write_parquet(bundle + "/" + std::string(Table::kPath), sorted_));
+    const bool streamed = copy_.running();
+    if (!streamed) AACO_TRY(start());
+    const auto [older, newer] = window_.rows();
+    for (const auto* half : {&older, &newer})
+      if (!half->empty()) (void)push(*half);
+    queue_.close();
+    AACO_TRY(copy_.finish());
+    AACO_TRY(place(streamed));
     written_ = rows_;
     return {};
   }
 
  private:
-  static std::vector<StageColumn> stage_columns() {
+  static std::vector<FileField> fields() {
     return std::apply(
         [](auto... column) {
-          return std::vector<StageColumn>{{column.name, Cell<typename decltype(column)::value_type>::kType,
-                                           kIsName<typename decltype(column)::value_type>}...};
+          return std::vector<FileField>{{column.name, Cell<typename decltype(column)::value_type>::kType}...};
         },
         Table::columns());
   }
 
-  void begin_chunk() {
-    if (!chunk_.valid()) {
-      std::vector<duckdb_type> types;
-      for (const StageColumn& column : stage_columns()) types.push_back(column.type);
-      chunk_ = duckdb::DataChunk(types);
-      capacity_ = duckdb_vector_size();
+  core::Status start() {
+    queue_.reopen();
+    sorted_ = true;
+    first_time_ = std::numeric_limits<std::int64_t>::max();
+    last_time_ = std::numeric_limits<std::int64_t>::min();
+    return copy_.start(queue_, part_);
+  }
+
+  core::Status advance() {
+    std::vector<Row> batch = window_.rotate(queue_.spare());
+    if (batch.empty()) return {};
+    if (!copy_.running()) AACO_TRY(start());
+    if (push(std::move(batch))) return {};
+    core::Status status = copy_.finish();
+    if (status) return core::fail(core::ErrorCode::io, file_ + ": writing ended early");
+    return status;
+  }
+
+  bool push(std::vector<Row> batch) {
+    if constexpr (kHasTime<Row>) {
+      sorted_ = sorted_ && last_time_ <= time_of(batch.front());
+      first_time_ = std::min(first_time_, time_of(batch.front()));
+      last_time_ = std::max(last_time_, time_of(batch.back()));
     }
-    duckdb_data_chunk_reset(chunk_.get());
-    for (std::size_t i = 0; i < data_.size(); ++i) {
-      data_[i] = duckdb_vector_get_data(chunk_.column(i));
-      validity_[i] = nullptr;
+    return queue_.push(std::move(batch));
+  }
+
+  // Puts the finished part in the file's place. Rows that were streamed earlier are in the file only, and are kept.
+  core::Status place(bool streamed) {
+    AACO_TRY(core::make_directories(core::parent_path(file_)));
+    const bool after = base_last_time_ <= first_time_;
+    if (has_base_ || !sorted_) {
+      std::vector<std::string> parts;
+      if (has_base_) parts.push_back(file_);
+      parts.push_back(part_);
+      const std::string whole = part_ + ".whole";
+      AACO_TRY(combine_parquet(database_, parts, sorted_ && after ? std::string_view() : Table::kTime, whole));
+      AACO_TRY(core::rename_path(whole, part_));
     }
-  }
-
-  core::Status end_chunk() {
-    duckdb_data_chunk_set_size(chunk_.get(), fill_);
-    fill_ = 0;
-    return stage_.append(chunk_);
-  }
-
-  template <std::size_t... kIndex>
-  void set_cells(const Row& row, std::index_sequence<kIndex...>) {
-    constexpr auto kColumns = Table::columns();
-    (set_cell(kIndex, row.*std::get<kIndex>(kColumns).member), ...);
-  }
-
-  template <class Value>
-  void set_cell(std::size_t column, const Value& value) {
-    if constexpr (kIsOptional<Value>) {
-      if (value)
-        set_cell(column, *value);
-      else
-        set_null(column);
-    } else if constexpr (kIsName<Value>) {
-      static_cast<std::uint32_t*>(data_[column])[fill_] = value.value;
-    } else {
-      static_cast<Value*>(data_[column])[fill_] = value;
+    AACO_TRY(core::rename_path(part_, file_));
+    if (streamed || has_base_) {
+      has_base_ = true;
+      base_last_time_ = std::max(base_last_time_, last_time_);
+      window_.clear();
     }
+    return {};
   }
 
-  void set_null(std::size_t column) {
-    if (validity_[column] == nullptr) {
-      duckdb_vector_ensure_validity_writable(chunk_.column(column));
-      validity_[column] = duckdb_vector_get_validity(chunk_.column(column));
-    }
-    validity_[column][fill_ / 64] &= ~(std::uint64_t{1} << (fill_ % 64));
-  }
-
-  StageTable stage_;
-  duckdb::DataChunk chunk_;
-  std::array<void*, kColumnCount<Row>> data_{};
-  std::array<std::uint64_t*, kColumnCount<Row>> validity_{};
-  std::size_t fill_ = 0;
-  std::size_t capacity_ = 0;
+  StoreDatabase& database_;
+  std::string file_, part_;
+  RowWindow<Row> window_;
+  RowQueue<Row> queue_;
+  ParquetCopy copy_;
   std::int64_t rows_ = 0;
   std::int64_t written_ = 0;
+  bool sorted_ = true;  // what went into the part
+  std::int64_t first_time_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_time_ = std::numeric_limits<std::int64_t>::min();
-  bool sorted_ = true;
+  bool has_base_ = false;  // the file holds rows that are not in memory any more
+  std::int64_t base_last_time_ = std::numeric_limits<std::int64_t>::min();
 };
 
 }  // namespace aaco::tracelake::store

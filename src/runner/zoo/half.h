@@ -1,0 +1,20 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace aaco::runner::zoo {
+
+// IEEE 754 binary16 of a single, rounded to nearest even; too large becomes infinity, below the smallest normal becomes zero (the
+// zoo wants no denormals: they would distort times).
+inline std::uint16_t to_half(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000U);
+  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
+  if (magnitude >= 0x47800000U) return static_cast<std::uint16_t>(sign | (magnitude > 0x7F800000U ? 0x7E00U : 0x7C00U));
+  if (magnitude < 0x38800000U) return sign;
+  const std::uint32_t rebased = magnitude - 0x38000000U;
+  return static_cast<std::uint16_t>(sign | ((rebased + 0x0FFFU + (rebased >> 13 & 1U)) >> 13));
+}
+
+}  // namespace aaco::runner::zoo

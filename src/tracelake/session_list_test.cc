@@ -1,0 +1,137 @@
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tracelake/lake.h"
+#include "tracelake/testing/session_testing.h"
+
+namespace aaco::tracelake {
+namespace {
+
+using core::ErrorCode;
+using core::join_path;
+
+class SessionListTest : public SessionTest {
+ protected:
+  [[nodiscard]] std::vector<SessionEntry> list() const {
+    auto entries = list_sessions(root);
+    EXPECT_TRUE(entries) << entries.error().text();
+    return entries.value_or(std::vector<SessionEntry>());
+  }
+};
+
+TEST_F(SessionListTest, NoRootIsNoSessions) { EXPECT_TRUE(list().empty()); }
+
+TEST_F(SessionListTest, OldestFirst) {
+  (void)make(manifest("20261121T000002Z-bbbbbb"));
+  (void)make(manifest("20261120T000001Z-aaaaaa", "", kCreatedNs - 86'400'000'000'000));
+  const auto entries = list();
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].manifest.id.text, "20261120T000001Z-aaaaaa");
+  EXPECT_EQ(entries[0].path, join_path(root, "2026-11-20/20261120T000001Z-aaaaaa"));
+}
+
+TEST_F(SessionListTest, OpenSessionIsIncompleteAndItsWriterLives) {
+  auto writer = create(manifest());
+  auto entries = list();
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].manifest.state, "incomplete");
+  ASSERT_TRUE(entries[0].writer);
+  EXPECT_TRUE(entries[0].writer->alive);
+  EXPECT_EQ(entries[0].writer->process_id, ::getpid());
+  writer.reset();
+  EXPECT_FALSE(list()[0].writer->alive);
+}
+
+TEST_F(SessionListTest, DamagedSessionsAreShownAsSuch) {
+  const std::string day = join_path(root, "2026-11-21");
+  for (const auto& [id, text] : std::vector<std::pair<std::string, std::string>>{
+           {"a-empty", ""},
+           {"b-cut", R"({"schema_version": 1, "session_id": "b-cut")"},
+           {"c-newer", R"({"schema_version": 99, "session_id": "c-newer", "kind": "run"})"},
+           {"d-other", R"([1, 2, 3])"}}) {
+    ASSERT_TRUE(core::make_directories(join_path(day, id)));
+    ASSERT_TRUE(core::write_file_atomic(join_path(join_path(day, id), "session.json"), text));
+  }
+  ASSERT_TRUE(core::make_directories(join_path(day, "e-nothing")));
+  const auto entries = list();
+  ASSERT_EQ(entries.size(), 5u);
+  for (const SessionEntry& entry : entries) EXPECT_TRUE(entry.manifest.state.starts_with("damaged: ")) << entry.manifest.state;
+  EXPECT_THAT(entries[2].manifest.state, ::testing::HasSubstr("schema version 99"));
+  EXPECT_EQ(read_manifest(entries[2].path).error().code, ErrorCode::unsupported);
+}
+
+TEST_F(SessionListTest, OtherThingsInTheRootAreLeftAlone) {
+  (void)make(manifest());
+  ASSERT_TRUE(core::write_file_atomic(join_path(root, "notes.txt"), "x"));
+  ASSERT_TRUE(core::write_file_atomic(join_path(root, "2026-11-21/notes.txt"), "x"));
+  ASSERT_TRUE(core::make_directories(join_path(root, "baselines/x")));
+  ASSERT_TRUE(core::make_directories(join_path(root, "2026-11-21/.hidden")));
+  EXPECT_EQ(list().size(), 1u);
+}
+
+TEST_F(SessionListTest, FindsByEveryName) {
+  const std::string first = make(manifest("20261121T081530Z-aaaaaa", "base"));
+  const std::string second = make(manifest("20261121T081531Z-bbbbbb", "base"));
+  const std::string third = make(manifest("20261121T081532Z-cccccc"));
+  EXPECT_EQ(find_session(root, "latest").value_or(""), third);
+  EXPECT_EQ(find_session(root, "tag:base").value_or(""), second);
+  EXPECT_EQ(find_session(root, "20261121T081530").value_or(""), first);
+  EXPECT_EQ(find_session(root, first).value_or(""), first);
+  EXPECT_EQ(find_session(root, first + "/").value_or(""), first);
+  EXPECT_EQ(find_session("/nowhere", first).value_or(""), first);
+}
+
+TEST_F(SessionListTest, AnIdThatBeginsAnotherIsItself) {
+  const std::string first = make(manifest("run"));
+  (void)make(manifest("run-2"));
+  EXPECT_EQ(find_session(root, "run").value_or(""), first);
+}
+
+TEST_F(SessionListTest, WhatIsNotUniqueOrNotThereIsRefused) {
+  (void)make(manifest("20261121T081530Z-aaaaaa"));
+  (void)make(manifest("20261121T081531Z-bbbbbb"));
+  const auto ambiguous = find_session(root, "20261121");
+  EXPECT_EQ(ambiguous.error().code, ErrorCode::conflict);
+  EXPECT_THAT(ambiguous.error().message, ::testing::HasSubstr("20261121T081531Z-bbbbbb"));
+  EXPECT_EQ(find_session(root, "nothing").error().code, ErrorCode::not_found);
+  EXPECT_EQ(find_session(root, "tag:nothing").error().code, ErrorCode::not_found);
+  EXPECT_EQ(find_session(root, "tag:").error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(find_session(root, "").error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(find_session(root, "./no/such/path").error().code, ErrorCode::not_found);
+  EXPECT_EQ(find_session("/nowhere", "latest").error().code, ErrorCode::not_found);
+}
+
+TEST_F(SessionListTest, LatestIsNeverAnOpenOne) {
+  const std::string whole = make(manifest("20261121T081530Z-aaaaaa"));
+  auto open = create(manifest("20261121T081531Z-bbbbbb"));
+  EXPECT_EQ(find_session(root, "latest").value_or(""), whole);
+  std::filesystem::remove(join_path(root, "latest"));
+  EXPECT_EQ(find_session(root, "latest").value_or(""), whole);
+}
+
+TEST_F(SessionListTest, VerifyNamesWhatDiffers) {
+  const std::string path = make(manifest());
+  ASSERT_TRUE(verify_session(path));
+  EXPECT_TRUE(verify_session(path)->empty());
+  ASSERT_TRUE(core::write_file_atomic(join_path(path, "env.json"), "{}"));
+  ASSERT_TRUE(core::write_file_atomic(join_path(path, "extra.txt"), "{}"));
+  ASSERT_TRUE(core::remove_tree(join_path(path, "metrics/inference_iters.parquet")));
+  const auto findings = verify_session(path);
+  ASSERT_TRUE(findings);
+  std::vector<std::string> texts;
+  for (const auto& finding : *findings) texts.push_back(finding.file + " " + finding.problem);
+  EXPECT_EQ(texts,
+            (std::vector<std::string>{"metrics/inference_iters.parquet missing", "env.json changed", "extra.txt unexpected"}));
+}
+
+TEST_F(SessionListTest, VerifyRefusesLinksAndIncompleteSessions) {
+  const std::string path = make(manifest());
+  std::filesystem::create_symlink("/etc/passwd", join_path(path, "passwd"));
+  EXPECT_EQ(verify_session(path).error().code, ErrorCode::invalid_input);
+  auto open = create(manifest("open"));
+  EXPECT_EQ(verify_session(open->path()).error().code, ErrorCode::invalid_input);
+}
+
+}  // namespace
+}  // namespace aaco::tracelake

@@ -1,0 +1,32 @@
+#include <algorithm>
+
+#include "core/files.h"
+#include "core/hash.h"
+#include "tracelake/bundle.h"
+#include "tracelake/store/paths.h"
+
+namespace aaco::tracelake {
+
+core::Result<std::vector<VerifyFinding>> verify_session(const std::string& session_path) {
+  AACO_ASSIGN(const trace::SessionManifest manifest, read_manifest(session_path));
+  if (manifest.state == "incomplete")
+    return core::fail(core::ErrorCode::invalid_input,
+                      session_path + " is incomplete: its writer ended before it could record what belongs to it");
+  AACO_ASSIGN(const auto files, store::bundle_files(session_path));
+  std::vector<VerifyFinding> findings;
+  for (const auto& [file, hash] : manifest.hashes)
+    if (!std::binary_search(files.begin(), files.end(), file)) findings.push_back({file, "missing"});
+  for (const std::string& file : files) {
+    if (file == store::kManifestFile) continue;
+    const auto recorded = manifest.hashes.find(file);
+    if (recorded == manifest.hashes.end()) {
+      findings.push_back({file, "unexpected"});
+      continue;
+    }
+    AACO_ASSIGN(const std::string hash, core::sha256_file(core::join_path(session_path, file)));
+    if (hash != recorded->second) findings.push_back({file, "changed"});
+  }
+  return findings;
+}
+
+}  // namespace aaco::tracelake

@@ -1,0 +1,64 @@
+"""Runs the Python tests of this folder and writes their results in GoogleTest's form.  run.py [--xml FILE] [NAME...]"""
+import argparse
+import pathlib
+import sys
+import time
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+
+class Recorder(unittest.TextTestResult):
+    """Keeps one XML element a test."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.suite = ElementTree.Element('testsuite', name='tools')
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.began = time.monotonic()
+
+    def record(self, test, tag=None, message=''):
+        names = test.id().rsplit('.', 2)
+        case = ElementTree.SubElement(self.suite, 'testcase', classname=names[-2], name=names[-1], status='run',
+                                      time=f'{time.monotonic() - self.began:.3f}')
+        if tag:
+            ElementTree.SubElement(case, tag, message=message)
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.record(test)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.record(test, 'failure', str(err[1]))
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.record(test, 'error', repr(err[1]))
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.record(test, 'skipped', reason)
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument('--xml', type=pathlib.Path)
+    options.add_argument('names', nargs='*')
+    asked = options.parse_args()
+    here = pathlib.Path(__file__).resolve().parent
+    sys.path.insert(0, str(here))
+    loader = unittest.TestLoader()
+    tests = loader.loadTestsFromNames(asked.names) if asked.names else loader.discover(str(here), pattern='*_test.py')
+    result = unittest.TextTestRunner(resultclass=Recorder, verbosity=0).run(tests)
+    if asked.xml:
+        asked.xml.parent.mkdir(parents=True, exist_ok=True)
+        suites = ElementTree.Element('testsuites')
+        suites.append(result.suite)
+        ElementTree.ElementTree(suites).write(asked.xml)
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
