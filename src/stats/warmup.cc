@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <vector>
 
+#include "stats/changepoint.h"
 #include "stats/ranks.h"
 #include "stats/robust.h"
 #include "stats/summary.h"
@@ -13,53 +13,6 @@ namespace aaco::stats {
 namespace {
 
 constexpr std::size_t kWindow = 4096;  // values looked at, so that a call stays cheap however long the series
-constexpr std::size_t kSmallestSegment = 3;
-constexpr double kChangeLevel = 0.05;  // of one change-point test; the bound on its p-value is generous by about two
-
-struct Change {
-  std::size_t index = 0;  // first value after it
-  double p_value = 1;
-};
-
-// The probability that chance alone lifts the largest of the standardised sums to `z` (Miller and Siegmund,
-// Biometrics 38, 1982, for splits that leave kSmallestSegment values on either side).
-double chance_of_maximum(double z, double count) {
-  if (z <= 1) return 1;
-  const double edge = static_cast<double>(kSmallestSegment);
-  const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
-  return std::min(1.0, density * (2 * (z - 1 / z) * std::log((count - edge) / edge) + 4 / z));
-}
-
-// The most likely single change of level: the split with the largest standardised rank sum (Lausen and
-// Schumacher, Biometrics 48, 1992), which sees a change near the end of the series as well as one in its
-// middle.
-Change likeliest_change(std::span<const double> series) {
-  const std::vector<double> ranks = mid_ranks(series);
-  const double n = static_cast<double>(series.size());
-  double sum = 0, largest = 0;
-  Change result;
-  for (std::size_t i = 0; i + kSmallestSegment < ranks.size(); ++i) {
-    sum += 2 * ranks[i] - (n + 1);
-    const double k = static_cast<double>(i + 1);
-    if (i + 1 < kSmallestSegment) continue;
-    const double z = std::abs(sum) / std::sqrt(k * (n - k) * (n + 1) / 3);
-    if (z <= largest) continue;
-    largest = z;
-    result.index = i + 1;
-  }
-  result.p_value = chance_of_maximum(largest, n);
-  return result;
-}
-
-// Starts of the segments after the first, ascending.
-void cut(std::span<const double> series, std::size_t offset, std::vector<std::size_t>& starts) {
-  if (series.size() < 2 * kSmallestSegment) return;
-  const Change change = likeliest_change(series);
-  if (change.p_value > kChangeLevel) return;
-  cut(series.first(change.index), offset, starts);
-  starts.push_back(offset + change.index);
-  cut(series.subspan(change.index), offset + change.index, starts);
-}
 
 double tolerance(double level, double sigma) {
   return std::max(kWarmupMaterialRatio * std::abs(level), kWarmupMaterialNoise * sigma);
@@ -68,7 +21,7 @@ double tolerance(double level, double sigma) {
 // The start of the last segments that agree in level.
 std::size_t settled_start(std::span<const double> series) {
   std::vector<std::size_t> starts{0};
-  cut(series, 0, starts);
+  for (const ChangePoint& change : find_changes(series)) starts.push_back(static_cast<std::size_t>(change.index));
   const auto last = series.subspan(starts.back());
   const double level = median(last);
   const double allowed = tolerance(level, robust_deviation(last));

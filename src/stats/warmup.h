@@ -17,12 +17,11 @@ struct WarmupVerdict {
   double p_value = 1;                 // of the test that the last part still changes; small: it does
 };
 
-// Whether the series has settled. Rank-based change points, by bisection, cut it into segments; the settled
-// part is the longest run of last segments whose medians agree with the last one's; what leads it outside
-// Tukey's fence is dropped too. It must hold `minimum_tail` values, and its recent part must be free of a
-// material trend (Spearman's rank correlation with time). A few outliers move none of this, and a drift too
-// slow for minimum_tail values to show does not prolong the warm-up. Pure; called again as the series grows,
-// O(n log n) over the last 4096 values at most. The bound on iterations is the caller's.
+// Whether the series has settled. Change points (find_changes) cut it into segments; the settled part is the longest run of last
+// segments whose medians agree with the last one's; what leads it outside Tukey's fence is dropped too. It must hold
+// `minimum_tail` values, and its recent part must be free of a material trend (Spearman's rank correlation with time). A few
+// outliers move none of this, and a drift too slow for minimum_tail values to show does not prolong the warm-up. Pure; called
+// again as the series grows; looks at the last 4096 values at most. The bound on iterations is the caller's.
 WarmupVerdict find_warmup_end(std::span<const double> series, std::int64_t minimum_tail = 8);
 
 }  // namespace aaco::stats
