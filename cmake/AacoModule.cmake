@@ -68,3 +68,16 @@ function(aaco_test name)
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 --gtest_output=xml:${CMAKE_BINARY_DIR}/test-results/${name}.xml)
   set_tests_properties(${name} PROPERTIES TIMEOUT 600)
 endfunction()
+
+# aaco_python_test(NAME [ENVIRONMENT VARIABLE=VALUE...]): the *_test.py of the current folder as one test program.
+function(aaco_python_test name)
+  cmake_parse_arguments(arg "" "" "ENVIRONMENT" ${ARGN})
+  find_program(AACO_PYTHON python3)
+  if(NOT AACO_PYTHON)
+    message(STATUS "${name} is left out: python3 is missing")
+    return()
+  endif()
+  add_test(NAME ${name} COMMAND ${AACO_PYTHON} ${PROJECT_SOURCE_DIR}/tests/support/run_python.py ${CMAKE_CURRENT_SOURCE_DIR}
+    --xml ${CMAKE_BINARY_DIR}/test-results/${name}.xml)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;${arg_ENVIRONMENT}")
+endfunction()

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Writes the golden files under tests/golden anew from what the program prints now. Read the difference before committing it:
+# Writes golden files and generated documents anew from what the program says now. Read the difference before committing it:
 # a golden file is a claim.
-#   scripts/rebaseline.sh [REGEX]      only the golden tests whose name matches
+#   scripts/rebaseline.sh [REGEX]      only the test programs whose name matches
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cmake --preset release >/dev/null
 cmake --build --preset release -j "$(nproc)"
-AACO_REBASELINE=1 ctest --test-dir build/release -L golden ${1:+-R "$1"} --output-on-failure
-git --no-pager diff --stat -- tests/golden
+AACO_REBASELINE=1 ctest --test-dir build/release ${1:+-R "$1"} --output-on-failure
+git --no-pager diff --stat -- docs tests

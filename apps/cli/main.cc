@@ -78,6 +78,7 @@ int main(int argc, char** argv) {
   aaco::cli::add_record(app, context);
   aaco::cli::add_sweep(app, context);
   aaco::cli::add_report(app, context);
+  aaco::cli::add_diff(app, context);
   aaco::cli::add_show(app, context);
   aaco::cli::add_ls(app, context);
 

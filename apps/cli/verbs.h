@@ -15,6 +15,7 @@ void add_sweep(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 void add_ls(CLI::App& app, Context& context);
+void add_diff(CLI::App& app, Context& context);
 void add_store(CLI::App& app, Context& context);  // verify, rm, pack, unpack, gc
 void add_query(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);

@@ -19,18 +19,14 @@ void list_models(Context& context, bool json) {
   if (json) {
     core::Json list = core::Json::array();
     for (const auto& line : *lines)
-      list.push(core::Json::object({{"name", line.name},
-                                    {"title", line.title},
-                                    {"parameters", line.parameters},
-                                    {"disk_bytes", line.disk_bytes},
-                                    {"path", line.path}}));
+      list.push(
+          core::Json::object({{"name", line.name}, {"title", line.title}, {"parameters", line.parameters}, {"path", line.path}}));
     return context.print_json(core::Json::object({{"schema_version", 1}, {"models", std::move(list)}}));
   }
-  context.print(fmt::format("{:<20} {:>14} {:>10}  {:<5} {}\n", "MODEL", "PARAMETERS", "ON DISK", "MADE", "WHAT"));
+  context.print(fmt::format("{:<18} {:>13}  {:<5} {}\n", "MODEL", "PARAMETERS", "MADE", "WHAT"));
   for (const auto& line : *lines)
-    context.print(
-        fmt::format("{:<20} {:>14} {:>10}  {:<5} {}\n", line.name, core::format_count(static_cast<double>(line.parameters)),
-                    core::format_bytes(static_cast<double>(line.disk_bytes)), line.path.empty() ? "-" : "yes", line.title));
+    context.print(fmt::format("{:<18} {:>13}  {:<5} {}\n", line.name, core::format_count(static_cast<double>(line.parameters)),
+                              line.path.empty() ? "-" : "yes", line.title));
 }
 
 }  // namespace

@@ -1,4 +1,7 @@
+#include "collectors/amdgpu/amdgpu_collector.h"
+#include "collectors/clock/clock_collector.h"
 #include "collectors/collector.h"
+#include "collectors/nvml/nvml_collector.h"
 #include "collectors/proc/proc_collector.h"
 
 namespace aaco::collectors {
@@ -6,6 +9,9 @@ namespace aaco::collectors {
 std::vector<std::unique_ptr<Collector>> builtin_collectors() {
   std::vector<std::unique_ptr<Collector>> collectors;
   collectors.push_back(proc::make_collector());
+  collectors.push_back(clock::make_collector());
+  collectors.push_back(amdgpu::make_collector());
+  collectors.push_back(nvml::make_collector());
   return collectors;
 }
 

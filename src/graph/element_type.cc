@@ -39,7 +39,7 @@ constexpr std::array kTypes = {
     Entry{ElementType::uint8, "uint8", "u8", 8},
     Entry{ElementType::uint4, "uint4", "u4", 4},
     Entry{ElementType::uint2, "uint2", "u2", 2},
-    Entry{ElementType::boolean, "boolean", "bool", 8},
+    Entry{ElementType::boolean, "bool", "boolean", 8},
     Entry{ElementType::complex64, "complex64", "", 64},
     Entry{ElementType::complex128, "complex128", "", 128},
     Entry{ElementType::string, "string", "", 0},

@@ -5,18 +5,19 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/json.h"
 #include "core/result.h"
+#include "graph/element_type.h"
 
 namespace aaco::runner {
 
-enum class ElementType : std::uint8_t { float32, float16, bfloat16, float64, int8, uint8, int16, uint16, int32, uint32, int64, uint64, boolean, string, unknown };
-
-std::string_view to_string(ElementType type);
-// Bytes of one element; 0 for string and unknown.
-std::int64_t element_size(ElementType type);
+using graph::ElementType;
+using graph::to_string;
+// Bytes of one element; 0 for strings, for what is unknown, and for types below eight bits.
+inline std::int64_t element_size(ElementType type) { return graph::element_bits(type) / 8; }
 
 // An input or output as the model declares it: a dimension is a size, or a symbol (-1 with its name, maybe empty).
 struct TensorInfo {
@@ -35,16 +36,16 @@ struct TensorData {
 };
 
 struct BackendOptions {
-  std::string backend = "cpu";               // name in configs/backends.yaml
-  std::string provider;                      // e.g. CPUExecutionProvider
+  std::string backend = "cpu";  // name in configs/backends.yaml
+  std::string provider;         // e.g. CPUExecutionProvider
   std::map<std::string, std::string> provider_options;
-  int intra_op_threads = 0;                  // 0: the runtime's own choice
+  int intra_op_threads = 0;  // 0: the runtime's own choice
   int inter_op_threads = 0;
-  std::string graph_level = "all";           // disabled, basic, extended, all
-  bool allow_fallback = false;               // nodes may land on another provider than the one asked for
-  bool profile = false;                      // the runtime's own profiler is on
+  std::string graph_level = "all";  // disabled, basic, extended, all
+  bool allow_fallback = false;      // nodes may land on another provider than the one asked for
+  bool profile = false;             // the runtime's own profiler is on
   std::string profile_prefix;
-  std::string optimized_model_path;          // where to write the graph after optimisation, empty: nowhere
+  std::string optimized_model_path;                     // where to write the graph after optimisation, empty: nowhere
   std::map<std::string, std::int64_t> free_dimensions;  // symbol -> size
 };
 

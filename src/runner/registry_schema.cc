@@ -43,10 +43,8 @@ core::Result<std::vector<std::int64_t>> read_shape(const YamlNode& node) {
 core::Result<ElementType> read_dtype(const YamlNode& node) {
   AACO_ASSIGN(const std::string text, node.as_string());
   const auto type = graph::element_type_from_string(text);
-  if (type == graph::ElementType::float32) return ElementType::float32;
-  if (type == graph::ElementType::float16) return ElementType::float16;
-  if (type == graph::ElementType::bfloat16) return ElementType::bfloat16;
-  if (type == graph::ElementType::float64) return ElementType::float64;
+  for (const ElementType known : {ElementType::float32, ElementType::float16, ElementType::bfloat16, ElementType::float64})
+    if (type == known) return known;
   return node.error("'" + text + "' is no floating-point type", "use float32, float16, bfloat16 or float64");
 }
 

@@ -19,6 +19,8 @@ class ByteSource {
   [[nodiscard]] virtual const std::string& name() const = 0;
   // The plain file behind it (for formats that need random access, as SQLite), or empty.
   [[nodiscard]] virtual std::string path() const = 0;
+  // Why the bytes ended before their time (a compressed file that is cut or damaged), or empty. Valid once read() has returned 0.
+  [[nodiscard]] virtual std::string damage() const { return {}; }
 };
 
 }  // namespace aaco::trace

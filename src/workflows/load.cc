@@ -1,9 +1,7 @@
-#include <cstring>
-
 #include "core/files.h"
 #include "core/numbers.h"
-#include "core/random.h"
 #include "core/strings.h"
+#include "runner/inputs.h"
 #include "workflows/prepare.h"
 
 namespace aaco::workflows {
@@ -45,27 +43,18 @@ std::string shape_text(const std::vector<runner::TensorData>& inputs) {
   return text;
 }
 
-core::Result<std::vector<runner::TensorData>> random_inputs(const std::vector<runner::TensorInfo>& infos,
-                                                            const RunRequest& request) {
-  std::vector<runner::TensorData> inputs;
-  core::Random random(request.seed);
-  for (const auto& info : infos) {
-    if (info.type != runner::ElementType::float32)
-      return core::fail(ErrorCode::unsupported, "the input '" + info.name + "' is of type " + std::string(to_string(info.type)) +
-                                                    ", made inputs are float32 so far");
-    runner::TensorData tensor{info.name, info.type, info.shape, {}};
-    std::int64_t count = 1;
-    for (auto& size : tensor.shape) {
-      if (size < 0) size = request.batch.value_or(1);
-      count *= size;
-    }
-    std::vector<float> values(static_cast<std::size_t>(count));
-    for (auto& value : values) value = static_cast<float>(random.uniform());
-    tensor.bytes.resize(values.size() * sizeof(float));
-    std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-    inputs.push_back(std::move(tensor));
+Json describe_inputs(const runner::ModelInputs& inputs) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < inputs.tensors.size(); ++i) {
+    const auto& tensor = inputs.tensors[i];
+    Json shape = Json::array();
+    for (std::int64_t size : tensor.shape) shape.push(size);
+    out.push(Json::object({{"name", tensor.name},
+                           {"type", to_string(tensor.type)},
+                           {"shape", std::move(shape)},
+                           {"values", inputs.origins[i].meaning}}));
   }
-  return inputs;
+  return out;
 }
 
 }  // namespace
@@ -75,10 +64,14 @@ core::Result<LoadedModel> load_model(const RunPlan& plan, const RunRequest& requ
   LoadedModel model;
   AACO_ASSIGN(model.runtime, runner::ort::Runtime::open({request.ort_library, services.environment, services.paths}));
   AACO_ASSIGN(model.backend, model.runtime->open_model(plan.model_path, plan.backend));
-  AACO_ASSIGN(auto inputs, random_inputs(model.backend->inputs(), request));
-  model.batch = request.batch.value_or(1);
-  model.shapes_text = shape_text(inputs);
-  AACO_TRY(model.backend->bind(inputs));
+  runner::InputRequest wanted{request.inputs, request.shapes, request.dimensions, request.batch, plan.model_shapes, request.seed};
+  AACO_ASSIGN(const runner::ModelInputs inputs, runner::make_inputs(plan.graph, wanted));
+  for (const auto& text : inputs.warnings)
+    model.warnings.push_back({"inputs.assumed", text, "give --shape, --dim or --input to choose it"});
+  model.batch = inputs.batch;
+  model.inputs = describe_inputs(inputs);
+  model.shapes_text = shape_text(inputs.tensors);
+  AACO_TRY(model.backend->bind(inputs.tensors));
   return model;
 }
 

@@ -2,9 +2,6 @@
 
 #include <unordered_map>
 
-#include "graph/graph.h"
-#include "graph/onnx.h"
-
 namespace aaco::workflows {
 namespace {
 
@@ -104,14 +101,9 @@ class TableWriter {
 
 }  // namespace
 
-core::Status store_model_tables(const std::string& model_path, SessionDraft& draft) {
-  const auto graph = graph::onnx::load(model_path);
-  if (!graph) {
-    draft.warn("model.not_described", "the runtime ran the model, AACO's reader did not understand it: " + graph.error().message);
-    return {};
-  }
-  AACO_TRY(draft.writer().write_json("model/model_meta.json", meta_json(*graph)));
-  TableWriter(*graph, draft.sink()).write();
+core::Status store_model_tables(const graph::Graph& graph, SessionDraft& draft) {
+  AACO_TRY(draft.writer().write_json("model/model_meta.json", meta_json(graph)));
+  TableWriter(graph, draft.sink()).write();
   return draft.sink().status();
 }
 

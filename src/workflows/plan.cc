@@ -3,6 +3,7 @@
 #include "core/files.h"
 #include "core/hash.h"
 #include "core/numbers.h"
+#include "graph/onnx.h"
 #include "runner/registry.h"
 #include "runner/zoo.h"
 #include "workflows/prepare.h"
@@ -126,6 +127,8 @@ core::Result<RunPlan> plan_run(const RunRequest& request, const Services& servic
   services.progress("hashing " + plan.model_name);
   AACO_ASSIGN(plan.model_hash, core::sha256_file(plan.model_path));
   AACO_ASSIGN(plan.model_bytes, core::file_size(plan.model_path));
+  AACO_ASSIGN(plan.graph, graph::onnx::load(plan.model_path));
+  AACO_TRY(graph::onnx::check_external_data(plan.graph, plan.model_path));
   plan.model_shapes = model.input_shapes;
   plan.stopping = stopping_for(request, model);
   plan.loop = loop_for(request, model, plan.stopping);

@@ -6,6 +6,7 @@
 
 #include "core/json.h"
 #include "core/result.h"
+#include "graph/graph.h"
 #include "runner/backend.h"
 #include "runner/loop.h"
 #include "runner/ort_runtime.h"
@@ -21,6 +22,7 @@ struct RunPlan {
   std::string model_path;
   std::string model_hash;  // SHA-256 of the file
   std::int64_t model_bytes = 0;
+  graph::Graph graph;                                             // as the file declares it, without weights
   std::map<std::string, std::vector<std::int64_t>> model_shapes;  // of models.yaml
   runner::BackendOptions backend;
   runner::LoopOptions loop;

@@ -1,6 +1,7 @@
 #include "workflows/record.h"
 
 #include <csignal>
+#include <functional>
 
 #include "core/clock.h"
 #include "core/files.h"
@@ -29,7 +30,8 @@ Json request_json(const RecordRequest& request) {
 }
 
 // Waits for the child; passes a stop of the user on to it, and kills it where it does not end in the time of grace.
-int wait_for_child(core::Child& child, const RecordRequest& request, const Services& services, bool& interrupted) {
+int wait_for_child(core::Child& child, const RecordRequest& request, const Services& services, const std::function<void()>& drain,
+                   bool& interrupted) {
   const std::int64_t begin = core::monotonic_ns();
   std::int64_t asked_at = 0;
   const core::SystemClock clock;
@@ -45,11 +47,13 @@ int wait_for_child(core::Child& child, const RecordRequest& request, const Servi
       child.signal(SIGKILL);
       return child.wait();
     }
+    drain();
     clock.sleep_until(now + kPollNs);
   }
 }
 
-void wait_for_process(std::int64_t process_id, const RecordRequest& request, const Services& services, bool& interrupted) {
+void wait_for_process(std::int64_t process_id, const RecordRequest& request, const Services& services,
+                      const std::function<void()>& drain, bool& interrupted) {
   const std::int64_t begin = core::monotonic_ns();
   const core::SystemClock clock;
   while (::kill(static_cast<pid_t>(process_id), 0) == 0 || errno == EPERM) {
@@ -59,6 +63,7 @@ void wait_for_process(std::int64_t process_id, const RecordRequest& request, con
       interrupted = request.duration.has_value();  // without a duration the user's stop is the way to end
       return;
     }
+    drain();
     clock.sleep_until(now + kPollNs);
   }
 }
@@ -67,7 +72,7 @@ void wait_for_process(std::int64_t process_id, const RecordRequest& request, con
 
 core::Result<RecordOutcome> record(const RecordRequest& request, const Services& services) {
   if (request.process_id && ::kill(static_cast<pid_t>(*request.process_id), 0) != 0 && errno == ESRCH)
-    return core::fail(core::ErrorCode::invalid_argument, "there is no process " + std::to_string(*request.process_id),
+    return core::fail(core::ErrorCode::not_found, "there is no process " + std::to_string(*request.process_id),
                       "see 'ps' for those that run");
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("record", request.tag, request_json(request), services));
   RecordOutcome outcome;
@@ -82,10 +87,11 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   Telemetry telemetry(observed, request.telemetry_period);
   AACO_TRY(telemetry.start());
   telemetry.resume();
+  const auto drain = [&] { telemetry.drain(draft.sink()); };
   if (child)
-    outcome.exit_code = wait_for_child(*child, request, services, interrupted);
+    outcome.exit_code = wait_for_child(*child, request, services, drain, interrupted);
   else
-    wait_for_process(*request.process_id, request, services, interrupted);
+    wait_for_process(*request.process_id, request, services, drain, interrupted);
   const std::int64_t end = core::monotonic_ns();
   draft.phase("record", begin, end);
   telemetry.finish(draft.sink(), draft.manifest());

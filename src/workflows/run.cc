@@ -148,7 +148,7 @@ core::Result<SessionOutcome> run(const RunRequest& request, const Services& serv
     AACO_ASSIGN(facts.profile_slowdown_ratio, profile_model(model, plan, request, median_ns, draft, services));
   }
   services.progress("storing the evidence");
-  AACO_TRY(store_model_tables(plan.model_path, draft));
+  AACO_TRY(store_model_tables(plan.graph, draft));
   AACO_TRY(draft.writer().flush());
   AACO_ASSIGN(trace::Metrics metrics, run_metrics(facts, draft));
   return draft.finish(std::move(metrics), measured.loop.interrupted);

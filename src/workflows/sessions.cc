@@ -1,9 +1,8 @@
-#include "workflows/store.h"
-
 #include "core/clock.h"
 #include "core/files.h"
 #include "tracelake/bundle.h"
 #include "workflows/metrics_files.h"
+#include "workflows/store.h"
 
 namespace aaco::workflows {
 namespace {
@@ -13,7 +12,8 @@ std::string what_of(const trace::SessionManifest& manifest) {
   std::string what(outcome["model"].text());
   if (const auto backend = outcome["backend"].text(); !backend.empty()) what += ", " + std::string(backend);
   if (const auto batch = outcome["batch"].as_i64()) what += ", batch " + std::to_string(*batch);
-  if (const auto threads = outcome["threads"].as_i64(); threads && *threads > 0) what += ", " + std::to_string(*threads) + " threads";
+  if (const auto threads = outcome["threads"].as_i64(); threads && *threads > 0)
+    what += ", " + std::to_string(*threads) + " threads";
   return what;
 }
 
@@ -29,8 +29,8 @@ core::Result<std::vector<SessionLine>> list(const std::string& root) {
   std::vector<SessionLine> lines;
   for (const auto& entry : entries) {
     const auto& manifest = entry.manifest;
-    lines.push_back({manifest.id.text, entry.path, core::iso8601_utc(manifest.created_realtime_ns), manifest.kind, state_of(entry), manifest.tag, what_of(manifest),
-                     manifest.outcome["p50_ns"].as_f64()});
+    lines.push_back({manifest.id.text, entry.path, core::iso8601_utc(manifest.created_realtime_ns), manifest.kind,
+                     state_of(entry), manifest.tag, what_of(manifest), manifest.outcome["p50_ns"].as_f64()});
   }
   return lines;
 }

@@ -19,6 +19,8 @@ class Telemetry final : public runner::Instrument {
   core::Status start();
   void resume() override { loop_.resume(); }
   void pause() override { loop_.pause(); }
+  // Hands over what was sampled so far: bounds the memory of a long recording.
+  void drain(trace::Sink& sink) { loop_.drain(sink); }
   // Ends sampling: rows go to `sink`; accounts and warnings (what could not be observed, and the remedy) into the manifest.
   void finish(trace::Sink& sink, trace::SessionManifest& manifest);
 

@@ -16,7 +16,6 @@ core::Result<std::vector<ZooLine>> list_zoo(const Services& services) {
     line.title = entry.meaning;
     line.parameters = blueprint.parameters;
     line.path = runner::zoo::made_path(entry, {}, 1, services.paths.cache).value_or("");
-    line.disk_bytes = footprint(blueprint).disk_bytes;
     lines.push_back(std::move(line));
   }
   return lines;

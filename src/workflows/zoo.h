@@ -15,7 +15,6 @@ struct ZooLine {
   std::string title;
   std::int64_t parameters = 0;
   std::string path;  // where it lies once made, empty before
-  std::int64_t disk_bytes = 0;
 };
 
 core::Result<std::vector<ZooLine>> list_zoo(const Services& services);

@@ -39,7 +39,7 @@ class OpenedRuntime final : public Runtime {
 };
 
 std::vector<std::string> candidates(const LibrarySearch& search) {
-  return {core::join_path(core::parent_path(core::parent_path(search.paths.share)), "lib/libonnxruntime.so.1"),
+  return {core::join_path(core::parent_path(core::parent_path(search.paths.share)), "lib/aaco/libonnxruntime.so.1"),
           core::join_path(search.paths.cache, "parts/onnxruntime/lib/libonnxruntime.so.1"), "libonnxruntime.so.1",
           "libonnxruntime.so"};
 }

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/check.h"
-#include "runner/zoo/half.h"
+#include "runner/half.h"
 
 namespace aaco::runner::zoo {
 namespace {

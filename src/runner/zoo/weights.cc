@@ -6,7 +6,7 @@
 
 #include "core/check.h"
 #include "core/random.h"
-#include "runner/zoo/half.h"
+#include "runner/half.h"
 
 namespace aaco::runner::zoo {
 namespace {

@@ -3,10 +3,10 @@
 #include <bit>
 #include <cstdint>
 
-namespace aaco::runner::zoo {
+namespace aaco::runner {
 
-// IEEE 754 binary16 of a single, rounded to nearest even; too large becomes infinity, below the smallest normal becomes zero (the
-// zoo wants no denormals: they would distort times).
+// IEEE 754 binary16 of a single, rounded to nearest even; too large becomes infinity, below the smallest normal becomes zero:
+// denormals would distort times.
 inline std::uint16_t to_half(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000U);
@@ -17,4 +17,10 @@ inline std::uint16_t to_half(float value) {
   return static_cast<std::uint16_t>(sign | ((rebased + 0x0FFFU + (rebased >> 13 & 1U)) >> 13));
 }
 
-}  // namespace aaco::runner::zoo
+// bfloat16 of a finite single, rounded to nearest even.
+inline std::uint16_t to_bfloat16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return static_cast<std::uint16_t>((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
+}
+
+}  // namespace aaco::runner

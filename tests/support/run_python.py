@@ -1,4 +1,4 @@
-"""Runs the Python tests of this folder and writes their results in GoogleTest's form.  run.py [--xml FILE] [NAME...]"""
+"""Runs the Python tests of a folder and writes their results in GoogleTest's form.   run_python.py FOLDER [--xml FILE] [NAME...]"""
 import argparse
 import pathlib
 import sys
@@ -12,7 +12,7 @@ class Recorder(unittest.TextTestResult):
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
-        self.suite = ElementTree.Element('testsuite', name='tools')
+        self.suite = ElementTree.Element('testsuite', name='python')
 
     def startTest(self, test):
         super().startTest(test)
@@ -44,10 +44,11 @@ class Recorder(unittest.TextTestResult):
 
 def main():
     options = argparse.ArgumentParser()
+    options.add_argument('folder', type=pathlib.Path)
     options.add_argument('--xml', type=pathlib.Path)
     options.add_argument('names', nargs='*')
     asked = options.parse_args()
-    here = pathlib.Path(__file__).resolve().parent
+    here = asked.folder.resolve()
     sys.path.insert(0, str(here))
     loader = unittest.TestLoader()
     tests = loader.loadTestsFromNames(asked.names) if asked.names else loader.discover(str(here), pattern='*_test.py')

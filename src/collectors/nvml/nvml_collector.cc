@@ -1,0 +1,73 @@
+#include "collectors/nvml/nvml_collector.h"
+
+#include "collectors/nvml/api.h"
+#include "collectors/nvml/device_sources.h"
+#include "hardware/gpu_devices.h"
+
+namespace aaco::collectors::nvml {
+namespace {
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+
+class NvmlCollector final : public Collector {
+ public:
+  NvmlCollector(std::string library, std::unique_ptr<core::Clock> clock)
+      : library_(std::move(library)), clock_(std::move(clock)) {
+    sources_.set_name("nvml");
+  }
+  ~NvmlCollector() override { shut_down(); }
+
+  [[nodiscard]] CollectorInfo info() const override {
+    return {"nvml", "activity, memory, power, energy, temperature, clocks and throttling of NVIDIA GPUs"};
+  }
+
+  core::Status open(const SysRoot& root, const Target& target) override {
+    AACO_ASSIGN(Api api, open_api(library_));
+    api_ = std::make_shared<const Api>(std::move(api));
+    unsigned count = 0;
+    if (const int error = api_->device_count(&count); error != kSuccess)
+      return core::fail(core::ErrorCode::unsupported, "NVML does not count its devices: " + api_->text(error));
+    const auto first = static_cast<std::int64_t>(hardware::find_amd_devices(root.path).size());
+    std::string refused;
+    for (unsigned i = 0; i < count; ++i) {
+      DeviceHandle handle = nullptr;
+      if (const int error = api_->device_handle(i, &handle); error != kSuccess) {
+        refused = "device " + std::to_string(i) + " cannot be opened: " + api_->text(error);
+        sources_.note(refused);
+        continue;
+      }
+      sources_.add(std::make_unique<FastSource>(api_, handle, first + i), 50 * kMillisecond);
+      sources_.add(std::make_unique<SlowSource>(api_, handle, first + i), 1000 * kMillisecond);
+      opened_ = true;
+    }
+    if (!opened_)
+      return core::fail(core::ErrorCode::unsupported, refused.empty() ? "NVML knows no device here" : "NVML's " + refused);
+    return sources_.open(root, target);
+  }
+  void sample(trace::Sink& sink) override { sources_.sample(sink, *clock_); }
+  void forget() override { sources_.forget(); }
+  void close() override {
+    sources_.close();
+    shut_down();
+  }
+  [[nodiscard]] trace::Account account() const override { return sources_.account(); }
+
+ private:
+  void shut_down() {
+    if (api_) api_->shutdown();
+    api_.reset();
+  }
+  std::string library_;
+  std::unique_ptr<core::Clock> clock_;
+  std::shared_ptr<const Api> api_;
+  bool opened_ = false;
+  probe::SourceSet sources_;
+};
+
+}  // namespace
+
+std::unique_ptr<Collector> make_collector(std::string library, std::unique_ptr<core::Clock> clock) {
+  return std::make_unique<NvmlCollector>(std::move(library), std::move(clock));
+}
+
+}  // namespace aaco::collectors::nvml

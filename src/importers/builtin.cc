@@ -1,0 +1,34 @@
+#include "importers/builtin.h"
+
+#include "importers/ort_profile.h"
+
+namespace aaco::importers {
+
+std::vector<std::unique_ptr<Importer>> builtin_importers() {
+  std::vector<std::unique_ptr<Importer>> importers;
+  importers.push_back(ort::make_importer());
+  return importers;
+}
+
+const Importer* find_importer(const std::vector<std::unique_ptr<Importer>>& importers, std::string_view head,
+                              std::string_view file_name) {
+  for (const auto& importer : importers)
+    if (importer->sniff(head, file_name)) return importer.get();
+  return nullptr;
+}
+
+core::Result<ImportResult> import_source(const Importer& importer, trace::ByteSource& source, trace::Sink& sink) {
+  AACO_ASSIGN(ImportResult result, importer.import(source, sink));
+  if (const std::string damage = source.damage(); !damage.empty()) {
+    result.account.notes.push_back(damage);
+    if (result.account.state == trace::Account::State::ok) {
+      result.account.state = trace::Account::State::partial;
+      result.account.reason = damage;
+    }
+    result.warnings.push_back({"import.damaged", source.name() + " is damaged (" + damage + "): what was read before is kept",
+                               "copy the file again from where it was made"});
+  }
+  return result;
+}
+
+}  // namespace aaco::importers

@@ -1,0 +1,91 @@
+#include "importers/discovery.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/files.h"
+#include "importers/file_source.h"
+
+namespace aaco::importers {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kLargestDepth = 8;
+constexpr std::size_t kMostFiles = 20000;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Compares runs of digits by their value, everything else byte by byte.
+bool natural_less(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a[0]) && is_digit(b[0])) {
+      const auto digits = [](std::string_view& text) {
+        const auto end = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
+        std::string_view run = text.substr(0, end);
+        text.remove_prefix(end);
+        while (run.size() > 1 && run[0] == '0') run.remove_prefix(1);
+        return run;
+      };
+      const std::string_view x = digits(a);
+      const std::string_view y = digits(b);
+      if (x.size() != y.size()) return x.size() < y.size();
+      if (x != y) return x < y;
+      continue;
+    }
+    if (a[0] != b[0]) return a[0] < b[0];
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  return a.size() < b.size();
+}
+
+core::Result<std::vector<std::string>> regular_files(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
+  for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+    std::error_code ignored;  // what vanishes meanwhile is no regular file
+    if (it.depth() >= kLargestDepth) it.disable_recursion_pending();
+    if (!it->is_regular_file(ignored)) continue;
+    if (paths.size() == kMostFiles)
+      return core::fail(core::ErrorCode::exhausted, folder + " holds more than " + std::to_string(kMostFiles) + " files",
+                        "name the folder of one trace");
+    paths.push_back(it->path().string());
+  }
+  if (error) return core::fail_errno(error.value(), folder);
+  std::sort(paths.begin(), paths.end(), natural_less);
+  return paths;
+}
+
+core::Result<const Importer*> sniff_file(const std::string& path, const std::vector<std::unique_ptr<Importer>>& importers) {
+  AACO_ASSIGN(const std::string head, read_head(path));
+  if (head.empty()) return core::fail(core::ErrorCode::invalid_input, path + ": the file is empty");
+  if (const Importer* importer = find_importer(importers, head, core::base_name(path))) return importer;
+  return core::fail(core::ErrorCode::invalid_input, path + ": no importer knows this format",
+                    "docs/how_to/add_an_importer.md shows how to add one");
+}
+
+}  // namespace
+
+core::Result<Discovery> discover(const std::string& path, const std::vector<std::unique_ptr<Importer>>& importers) {
+  Discovery found;
+  found.is_folder = core::is_directory(path);
+  if (!found.is_folder) {
+    AACO_ASSIGN(const Importer* importer, sniff_file(path, importers));
+    found.files.push_back({path, importer});
+    return found;
+  }
+  AACO_ASSIGN(const auto paths, regular_files(path));
+  for (const std::string& file : paths) {
+    if (const auto importer = sniff_file(file, importers))
+      found.files.push_back({file, *importer});
+    else
+      found.passed.push_back({file, importer.error().message});
+  }
+  if (found.files.empty())
+    return core::fail(core::ErrorCode::invalid_input,
+                      path + ": none of its " + std::to_string(found.passed.size()) + " files is a trace that AACO can read");
+  return found;
+}
+
+}  // namespace aaco::importers

@@ -1,0 +1,60 @@
+#include "importers/discovery.h"
+
+#include <gtest/gtest.h>
+
+#include "core/files.h"
+
+namespace aaco::importers {
+namespace {
+
+constexpr std::string_view kProfile = R"([{"cat":"Session","ts":1,"dur":2,"name":"model_loading_uri","ph":"X","args":{}},)"
+                                      R"({"cat":"Session","ts":10,"dur":5,"name":"model_run","ph":"X","args":{}}])";
+
+class DiscoveryTest : public testing::Test {
+ protected:
+  void SetUp() override { folder_.emplace(std::move(*core::TemporaryDirectory::make("/tmp"))); }
+  void write(const std::string& name, std::string_view text) {
+    const std::string path = core::join_path(folder_->path(), name);
+    ASSERT_TRUE(core::make_directories(core::parent_path(path)).has_value());
+    ASSERT_TRUE(core::write_file_atomic(path, text).has_value());
+  }
+  [[nodiscard]] core::Result<Discovery> find(const std::string& name = {}) const {
+    return discover(name.empty() ? folder_->path() : core::join_path(folder_->path(), name), importers_);
+  }
+  std::optional<core::TemporaryDirectory> folder_;
+  std::vector<std::unique_ptr<Importer>> importers_ = builtin_importers();
+};
+
+TEST_F(DiscoveryTest, FindsTheFilesOfAFolderInNaturalOrder) {
+  write("rank10/p.json", kProfile);
+  write("rank2/p.json", kProfile);
+  write("notes.txt", "nothing");
+  const auto found = find();
+  ASSERT_TRUE(found.has_value());
+  ASSERT_EQ(found->files.size(), 2U);
+  EXPECT_NE(found->files[0].path.find("rank2/"), std::string::npos);
+  EXPECT_EQ(found->files[0].importer->info().name, "ort");
+  ASSERT_EQ(found->passed.size(), 1U);
+  EXPECT_NE(found->passed[0].reason.find("no importer"), std::string::npos);
+  EXPECT_TRUE(found->is_folder);
+}
+
+TEST_F(DiscoveryTest, TakesASingleFile) {
+  write("p.json", kProfile);
+  const auto found = find("p.json");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->files.size(), 1U);
+  EXPECT_FALSE(found->is_folder);
+}
+
+TEST_F(DiscoveryTest, RefusesWhatNobodyKnows) {
+  write("a.txt", "nothing");
+  write("empty.json", "");
+  EXPECT_EQ(find("a.txt").error().code, core::ErrorCode::invalid_input);
+  EXPECT_EQ(find("empty.json").error().code, core::ErrorCode::invalid_input);
+  EXPECT_EQ(find("absent").error().code, core::ErrorCode::not_found);
+  EXPECT_EQ(find().error().code, core::ErrorCode::invalid_input);
+}
+
+}  // namespace
+}  // namespace aaco::importers

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runner/inputs.h"
+
+namespace aaco::runner {
+
+// Sizes for every dimension of every input.
+struct ResolvedShapes {
+  std::vector<std::vector<std::int64_t>> shapes;   // in the order of the inputs
+  std::map<std::string, std::int64_t> dimensions;  // named symbols
+  std::int64_t batch = 1;
+  std::vector<std::string> assumptions;  // sizes nobody gave
+};
+
+// `file_shapes`: the shapes of inputs that come from files; they cannot be argued with.
+core::Result<ResolvedShapes> resolve_shapes(const std::vector<TensorInfo>& inputs, const Shapes& file_shapes,
+                                            const InputRequest& request);
+
+}  // namespace aaco::runner

@@ -1,0 +1,72 @@
+"""`aaco record`: the child's exit code, signals, and what it refuses."""
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import program
+
+
+class Record(program.ProgramTest):
+    def test_exit_code_is_passed_on(self): self.assertEqual(self.aaco('record', '--', 'sh', '-c', 'exit 7').code, 7)
+    def test_success_is_passed_on(self): self.assertEqual(self.aaco('record', '--', 'true').code, 0)
+    def test_death_by_signal(self): self.assertEqual(self.aaco('record', '--', 'sh', '-c', 'kill -TERM $$').code, 128 + 15)
+    def test_output_goes_through(self): self.assertIn('hello', self.aaco('record', '--', 'echo', 'hello').output)
+    def test_options_of_the_child_are_its_own(self): self.assertIn('--json', self.aaco('record', '--', 'echo', '--json').output)
+
+    def test_session_knows_the_command(self):
+        self.aaco('record', '--tag', 'known', '--', 'sh', '-c', 'sleep 0.3')
+        shown = self.aaco('show', 'tag:known', '--json').json()
+        self.assertEqual(shown['session']['kind'], 'record')
+
+    def test_telemetry_of_the_child(self):
+        self.aaco('record', '--tag', 'busy', '--', 'sh', '-c', 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done')
+        bundle = self.folder / self.aaco('show', 'tag:busy', '--json').json()['session']['path']
+        self.assertTrue((bundle / 'telemetry/system_events.parquet').is_file())
+
+    def test_ctrl_c_leaves_a_whole_session(self):
+        environment = {**os.environ, 'AACO_SESSIONS': str(self.lake)}
+        child = subprocess.Popen([program.PROGRAM, 'record', '--tag', 'stopped', '--', 'sleep', '60'], cwd=self.folder, env=environment,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        for _ in range(200):
+            if list(self.lake.rglob('session.json')) and subprocess.run(['pgrep', '-P', str(child.pid)], capture_output=True, check=False).stdout:
+                break
+            time.sleep(0.05)
+        time.sleep(0.3)
+        child.send_signal(signal.SIGINT)
+        child.wait(timeout=60)
+        bundle = self.folder / self.aaco('show', 'tag:stopped', '--json').json()['session']['path']
+        self.assertIn(json.loads((bundle / 'session.json').read_text())['state'], ('complete', 'interrupted'))
+
+    def test_refuses_missing_program(self): self.refused(self.aaco('record', '--', 'aaco-no-such-program'), 125, 'aaco-no-such-program')
+    def test_refuses_nothing_to_do(self): self.assertIn(self.aaco('record').code, (2, 125))
+    def test_refuses_missing_process(self): self.refused(self.aaco('record', '--pid', 2 ** 22 - 1), 125)
+
+
+class Others(program.ProgramTest):
+    def test_version(self): self.assertRegex(self.aaco('--version').output, r'^aaco \d+\.\d+\.\d+')
+    def test_help_teaches(self): self.assertIn('Start here', self.aaco('--help').output)
+    def test_info(self): self.assertEqual(self.aaco('info', '--json').code, 0)
+    def test_doctor(self): self.assertEqual(self.aaco('doctor').code, 0)
+    def test_empty_lake(self): self.assertEqual(self.aaco('ls').code, 0)
+    def test_zoo_lists_the_published_models(self): self.assertIn('resnet50', self.aaco('zoo', 'ls').output)
+
+    def test_completion_of_each_shell(self):
+        for shell in ('bash', 'zsh', 'fish'):
+            completion = self.aaco('completion', shell)
+            self.assertEqual(completion.code, 0)
+            self.assertIn('doctor', completion.output)
+
+    def test_bash_completion_completes(self):
+        (self.folder / 'completion').write_text(self.aaco('completion', 'bash').output)
+        script = '. ./completion; COMP_WORDS=(aaco rec) COMP_CWORD=1; _aaco; echo "${COMPREPLY[@]}"'
+        ran = subprocess.run(['bash', '-c', script], cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertEqual(ran.stdout.strip(), 'record')
+
+    def test_completion_refuses_other_shells(self): self.refused(self.aaco('completion', 'tcsh'), 2)
+
+
+if __name__ == '__main__':
+    unittest.main()

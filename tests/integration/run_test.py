@@ -1,0 +1,145 @@
+"""`aaco run`: the bundle it leaves, the numbers it prints, and what it refuses."""
+import hashlib
+import json
+import os
+import unittest
+
+import program
+
+PROMISED = ('latency.mean_ns latency.std_ns latency.cov_ratio latency.p50_ns latency.count warmup.iterations '
+            'observer.effect_ratio throughput.items_per_second memory.rss_peak_bytes').split()
+
+
+class Run(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.outcome = cls.run_small('--telemetry', '--telemetry-period', '5ms', '--profile', '--tag', 'first', iterations=4000)
+        assert cls.outcome.code == 0, cls.outcome.errors
+        cls.answer = cls.outcome.json()
+        cls.bundle = cls.folder / cls.answer['session']['path']
+
+    def test_answer_has_its_parts(self):
+        for part in ('session', 'account', 'warnings', 'metrics'):
+            self.assertIn(part, self.answer)
+
+    def test_promised_metrics(self):
+        self.assertEqual([name for name in PROMISED if name not in self.answer['metrics']], [])
+
+    def test_metrics_have_value_and_unit(self):
+        for name, metric in self.answer['metrics'].items():
+            for item in metric if isinstance(metric, list) else [metric]:
+                self.assertIsInstance(item['value'], (int, float), name)
+                self.assertTrue(item['unit'], name)
+
+    def test_intervals_hold_their_median(self):
+        median = self.answer['metrics']['latency.p50_ns']
+        self.assertLessEqual(median['ci95'][0], median['value'])
+        self.assertGreaterEqual(median['ci95'][1], median['value'])
+
+    def test_no_gpu_means_no_gpu_metric(self):
+        if os.path.exists('/sys/class/drm/card0') or os.path.exists('/dev/nvidia0'):
+            self.skipTest('skipped, this machine has a GPU')
+        self.assertEqual([name for name in self.answer['metrics'] if name.startswith('gpu.')], [])
+
+    def test_accounts_add_up(self):
+        self.assertTrue(self.answer['account'])
+        for account in self.answer['account']:
+            self.assertEqual(account['read'], account['kept'] + sum(account['dropped'].values()), account)
+
+    def test_bundle_is_complete(self):
+        for name in ('session.json', 'env.json', 'model/model_meta.json', 'runtime/ort_config.json', 'metrics/inference_iters.parquet',
+                     'telemetry/system_events.parquet', 'profiler/node_executions.parquet'):
+            self.assertTrue((self.bundle / name).is_file(), name)
+
+    def test_hashes_are_those_of_the_files(self):
+        hashes = json.loads((self.bundle / 'session.json').read_text())['hashes']
+        self.assertIn('env.json', hashes)
+        for name, expected in hashes.items():
+            self.assertEqual(hashlib.sha256((self.bundle / name).read_bytes()).hexdigest(), expected, name)
+
+    def test_every_file_is_hashed(self):
+        hashes = json.loads((self.bundle / 'session.json').read_text())['hashes']
+        files = {str(path.relative_to(self.bundle)) for path in self.bundle.rglob('*') if path.is_file()}
+        self.assertEqual({name for name in files - set(hashes) if not name.startswith('report/')}, {'session.json'})
+
+    def test_nothing_is_left_open(self):
+        self.assertEqual([path.name for path in self.bundle.parent.iterdir() if path.name.startswith('.')], [])
+
+    def test_found_by_tag_id_and_path(self):
+        for name in ('tag:first', self.answer['session']['id'], self.bundle):
+            shown = self.aaco('show', name, '--json')
+            self.assertEqual(shown.code, 0, shown.errors)
+            self.assertEqual(shown.json()['session']['id'], self.answer['session']['id'])
+
+    def test_show_repeats_the_numbers(self):
+        self.assertEqual(self.aaco('show', 'tag:first', '--json').json()['metrics'], self.answer['metrics'])
+
+    def test_report_names_the_model(self):
+        report = self.aaco('report', 'tag:first')
+        self.assertEqual(report.code, 0, report.errors)
+        self.assertIn('mlp', report.output)
+
+    def test_no_colour_where_none_is_wanted(self): self.assertNotIn('\x1b[', self.aaco('report', 'tag:first').output)
+
+
+class FurtherRuns(program.ProgramTest):
+    def test_latest_points_at_the_newest(self):
+        bundle = self.folder / self.run_small().json()['session']['path']
+        self.assertEqual((self.lake / 'latest').resolve(), bundle.resolve())
+
+    def test_secrets_stay_out(self):
+        outcome = self.aaco('run', 'mlp', '--warmup', 1, '--iterations', 5, '--no-report', '--json', MY_API_TOKEN='do-not-store-this',
+                            AWS_SECRET_ACCESS_KEY='nor-this-one')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        bundle = self.folder / outcome.json()['session']['path']
+        for path in bundle.rglob('*'):
+            if path.is_file():
+                self.assertNotIn(b'do-not-store-this', path.read_bytes(), path)
+                self.assertNotIn(b'nor-this-one', path.read_bytes(), path)
+
+    def test_same_command_same_fingerprint(self):
+        first, second, third = (self.run_small(*options).json()['session']['fingerprint'] for options in ((), (), ('--threads', 1)))
+        self.assertEqual(first, second)
+        self.assertNotEqual(first, third)
+
+
+class RunRefuses(program.ProgramTest):
+    def test_no_verb(self): self.refused(self.aaco(), 2)
+    def test_unknown_verb(self): self.refused(self.aaco('runn'), 2)
+    def test_unknown_option(self): self.refused(self.aaco('run', '--modle', 'mlp'), 2)
+    def test_zero_iterations(self): self.refused(self.aaco('run', 'mlp', '--iterations', 0), 2)
+    def test_no_model(self): self.refused(self.aaco('run'), 2, 'model')
+    def test_unknown_model(self): self.refused(self.aaco('run', 'resnet5'), 3, 'resnet5')
+    def test_unknown_backend(self): self.refused(self.aaco('run', 'mlp', '--backend', 'gpu9'), 3, 'gpu9')
+    def test_provider_that_is_not_there(self): self.refused(self.aaco('run', 'mlp', '--backend', 'migraphx'), 3, 'migraphx', 'what next')
+    def test_missing_file(self): self.refused(self.aaco('run', 'nothing.onnx'), 3, 'nothing.onnx')
+    def test_bad_shape(self): self.refused(self.aaco('run', 'mlp', '--shape', 'input=1xtwo'), 2, '1xtwo')
+    def test_unknown_input(self): self.refused(self.aaco('run', 'mlp', '--shape', 'nothing=1x2'), 2, 'nothing')
+    def test_missing_library(self): self.refused(self.aaco('run', 'mlp', '--ort-lib', '/nowhere/libonnxruntime.so'), 3, '/nowhere')
+
+    def test_damaged_model(self):
+        (self.folder / 'damaged.onnx').write_bytes(b'\x08\x07\x12' + os.urandom(200))
+        self.refused(self.aaco('run', 'damaged.onnx'), 3, 'damaged.onnx')
+
+    def test_empty_model(self):
+        (self.folder / 'empty.onnx').write_bytes(b'')
+        self.refused(self.aaco('run', 'empty.onnx'), 3, 'empty.onnx')
+
+    def test_folder_as_model(self):
+        (self.folder / 'folder.onnx').mkdir()
+        self.refused(self.aaco('run', 'folder.onnx'), 2, 'folder.onnx')
+
+    def test_sessions_where_nobody_may_write(self):
+        self.refused(self.aaco('run', 'mlp', '--iterations', 5, AACO_SESSIONS='/proc/aaco-sessions'), 3, '/proc/aaco-sessions')
+
+    def test_sessions_below_a_file(self):
+        (self.folder / 'file').write_text('x')
+        self.refused(self.aaco('run', 'mlp', '--iterations', 5, AACO_SESSIONS=str(self.folder / 'file')), 3)
+
+    def test_show_of_nothing(self): self.refused(self.aaco('show', 'latest'), 3)
+    def test_report_of_unknown_tag(self): self.refused(self.aaco('report', 'tag:none'), 3, 'none')
+
+
+if __name__ == '__main__':
+    unittest.main()
