@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <utility>
 
@@ -12,58 +14,90 @@
 namespace aaco::report {
 namespace {
 
+constexpr std::size_t kLongestUnit = 24;
+
+using Step = std::pair<double, std::string_view>;  // the factor, the unit or prefix
+
+// The unit that SI prefixes go to, or empty for a unit that takes none.
+std::string_view prefixed_unit(std::string_view unit) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kUnits = {
+      {{"hz", "Hz"}, {"Hz", "Hz"}, {"watts", "W"}, {"W", "W"}, {"joules", "J"}, {"J", "J"}, {"volts", "V"}, {"V", "V"}, {"flop/s", "FLOP/s"}, {"flop", "FLOP"}, {"bytes/s", "B/s"}}};
+  for (auto [name, shown] : kUnits)
+    if (name == unit) return shown;
+  return {};
+}
+
+UnitScale with_prefix(double size, std::string_view unit) {
+  constexpr std::array<Step, 5> kUp = {{{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
+  constexpr std::array<Step, 3> kDown = {{{1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}}};
+  for (auto [factor, prefix] : kUp)
+    if (size >= factor * 0.9995) return {factor, std::string(prefix) + std::string(unit)};
+  if (size >= 0.9995 || size == 0) return {1, std::string(unit)};
+  for (auto [factor, prefix] : kDown)
+    if (size >= factor * 0.9995) return {factor, std::string(prefix) + std::string(unit)};
+  return {1, std::string(unit)};
+}
+
+// The largest step that leaves at least one digit before the point.
+template <std::size_t N>
+UnitScale largest_step(double size, const std::array<Step, N>& steps) {
+  for (auto [factor, unit] : steps)
+    if (size >= factor * 0.9995) return {factor, std::string(unit)};
+  return {steps.back().first, std::string(steps.back().second)};
+}
+
 // About three significant digits, never in exponent form for what people meet in practice.
 std::string plain_number(double value) {
   const double size = std::abs(value);
   if (value == std::trunc(value) && size < 1e7) return core::format_count(value);
   if (size != 0 && (size < 1e-3 || size >= 1e10)) return fmt::format("{:.3g}", value);
-  const int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3;
-  return fmt::format("{:.{}f}", value, decimals);
-}
-
-// With the SI prefix that leaves one to three digits before the point.
-std::string with_prefix(double value, std::string_view unit) {
-  constexpr std::array<std::pair<double, std::string_view>, 5> kUp = {{{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
-  constexpr std::array<std::pair<double, std::string_view>, 3> kDown = {{{1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}}};
-  const double size = std::abs(value);
-  for (auto [factor, prefix] : kUp)
-    if (size >= factor * 0.9995) return fmt::format("{} {}{}", plain_number(value / factor), prefix, unit);
-  if (size >= 0.9995 || size == 0) return fmt::format("{} {}", plain_number(value), unit);
-  for (auto [factor, prefix] : kDown)
-    if (size >= factor * 0.9995) return fmt::format("{} {}{}", plain_number(value / factor), prefix, unit);
-  return fmt::format("{:.3g} {}", value, unit);
+  return group_digits(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3);
 }
 
 }  // namespace
+
+UnitScale scale_for(double magnitude, std::string_view unit) {
+  constexpr std::array<Step, 6> kDuration = {{{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
+  constexpr std::array<Step, 5> kBytes = {{{1099511627776.0, "TiB"}, {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1, "B"}}};
+  const double size = std::abs(magnitude);
+  if (unit == "ns") return size >= 60e9 && size < 120e9 ? UnitScale{1e9, "s"} : size >= 3600e9 && size < 7200e9 ? UnitScale{60e9, "min"} : largest_step(size, kDuration);
+  if (unit == "bytes") return largest_step(size, kBytes);
+  if (unit == "ratio") return {0.01, "%"};
+  if (unit == "count") return size >= 1e10 ? UnitScale{1e9, "G"} : size >= 1e7 ? UnitScale{1e6, "M"} : UnitScale{};
+  if (unit == "celsius") return {1, "deg C"};
+  if (unit == "1/s") return {1, "/s"};
+  if (const std::string_view shown = prefixed_unit(unit); !shown.empty()) return with_prefix(size, shown);
+  return {1, std::string(unit.substr(0, kLongestUnit))};
+}
+
+std::string group_digits(double value, int decimals) {
+  std::string text = fmt::format("{:.{}f}", std::abs(value), decimals);
+  const bool zero = text.find_first_not_of("0.") == std::string::npos;
+  for (std::size_t at = std::min(text.find('.'), text.size()); at > 3; at -= 3) text.insert(at - 3, ",");
+  return (value < 0 && !zero ? "-" : "") + text;
+}
 
 std::string format_quantity(double value, std::string_view unit) {
   if (!std::isfinite(value)) return "not a number";
   if (unit == "ns") return core::format_duration(value);
   if (unit == "bytes") return core::format_bytes(value);
-  if (unit == "bytes/s") return core::format_bytes(value) + "/s";
   if (unit == "ratio") return core::format_percent(value);
   if (unit == "count" && value == std::trunc(value)) return core::format_count(value);
-  if (unit == "count" || unit.empty()) return plain_number(value);
-  if (unit == "hz" || unit == "Hz") return with_prefix(value, "Hz");
-  if (unit == "watts" || unit == "W") return with_prefix(value, "W");
-  if (unit == "joules" || unit == "J") return with_prefix(value, "J");
-  if (unit == "volts" || unit == "V") return with_prefix(value, "V");
-  if (unit == "flop/s") return with_prefix(value, "FLOP/s");
-  if (unit == "flop") return with_prefix(value, "FLOP");
-  if (unit == "celsius") return plain_number(value) + " deg C";
-  if (unit == "1/s") return plain_number(value) + " /s";
-  return plain_number(value) + " " + std::string(unit);
+  const UnitScale scale = scale_for(value, unit);
+  return plain_number(value / scale.factor) + (scale.unit.empty() ? "" : " " + scale.unit);
 }
 
 std::string format_interval(const trace::Interval& interval, std::string_view unit) {
-  std::string low = format_quantity(interval.low, unit);
-  const std::string high = format_quantity(interval.high, unit);
-  const auto low_space = low.find(' ');
-  const auto high_space = high.find(' ');
-  if (low_space != std::string::npos && high_space != std::string::npos && low.substr(low_space) == high.substr(high_space))
-    low.resize(low_space);
-  return low + " - " + high;
+  if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return "not a number";
+  const UnitScale scale = scale_for(std::max(std::abs(interval.low), std::abs(interval.high)), unit);
+  const double low = interval.low / scale.factor, high = interval.high / scale.factor;
+  const bool whole = low == std::trunc(low) && high == std::trunc(high);
+  const double width = std::abs(high - low);
+  const int decimals = whole ? 0 : width > 0 ? static_cast<int>(std::clamp(std::ceil(0.7 - std::log10(width)), 0.0, 4.0)) : 2;
+  return group_digits(low, decimals) + " - " + group_digits(high, decimals) + (scale.unit.empty() ? "" : " " + scale.unit);
 }
+
+std::string format_estimate(double ratio) { return group_digits(ratio * 100, std::abs(ratio) < 0.0995 ? 1 : 0) + " %"; }
 
 std::string metric_title(const ReportModel& model, std::string_view id) {
   for (const MetricDefinition& definition : model.definitions)
@@ -74,26 +108,28 @@ std::string metric_title(const ReportModel& model, std::string_view id) {
       title.resize(title.size() - unit.size());
       break;
     }
-  for (char& c : title)
-    if (c == '.' || c == '_') c = ' ';
+  for (std::size_t i = 0; i < title.size(); ++i) {
+    if (title[i] == '.' || title[i] == '_') title[i] = ' ';
+    const bool starts_word = i == 0 || title[i - 1] == ' ';
+    const bool quantile = title[i] == 'p' && i + 1 < title.size() && title[i + 1] >= '0' && title[i + 1] <= '9';
+    if (i == 0 || (starts_word && quantile)) title[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[i])));
+  }
   return title;
 }
 
 std::string report_title(const ReportModel& model) {
   if (!model.title.empty()) return model.title;
-  std::string title;
-  const auto add = [&title](std::string_view before, const core::Json& value) {
-    std::string text(value.text());
-    if (auto number = value.as_i64()) text = std::to_string(*number);
-    if (text.empty()) return;
-    if (!title.empty()) title += ", ";
-    title.append(before).append(text);
+  std::vector<std::string> words;
+  const auto add = [&words](std::string_view before, const core::Json& value) {
+    const std::string text = value.as_i64() ? std::to_string(*value.as_i64()) : std::string(value.text());
+    if (!text.empty()) words.push_back(std::string(before) + text);
   };
   add("", model.session.outcome["model"]);
   add("", model.session.outcome["provider"]);
   add("batch ", model.session.outcome["batch"]);
-  if (!title.empty()) return title;
-  return core::trim(model.session.kind + " " + model.session.id.text).empty() ? "session" : std::string(core::trim(model.session.kind + " " + model.session.id.text));
+  if (!words.empty()) return core::join(words, ", ");
+  const std::string name = model.session.kind + " " + model.session.id.text;
+  return core::trim(name).empty() ? "session" : std::string(core::trim(name));
 }
 
 }  // namespace aaco::report

@@ -8,13 +8,25 @@
 
 namespace aaco::report {
 
-// A value with its published unit, for people: ("ns", 22400000) is "22.4 ms", ("ratio", 0.713) is "71.3 %".
-// An unknown unit is put behind a number of about three digits.
-std::string format_quantity(double value, std::string_view unit);
-// Both ends, the unit once where it is the same: "22.3 - 22.5 ms".
-std::string format_interval(const trace::Interval& interval, std::string_view unit);
+// How values of about one magnitude are written: divided by `factor`, with `unit` behind them.
+struct UnitScale {
+  double factor = 1;
+  std::string unit;
+};
+// ("ns", 22e6) is {1e6, "ms"}; a very long unknown unit is cut.
+UnitScale scale_for(double magnitude, std::string_view unit);
 
-// The name of a metric for people: from its definition, else made from the id ("latency.p50_ns" is "latency p50").
+// A value with its published unit, for people: ("ns", 22400000) is "22.4 ms", ("ratio", 0.713) is "71.3 %".
+// An unknown unit is put behind a number of about three digits. Not finite is said in words.
+std::string format_quantity(double value, std::string_view unit);
+// Both ends in one unit, with as many digits as their distance needs: "22.57 - 22.65 ms".
+std::string format_interval(const trace::Interval& interval, std::string_view unit);
+// An estimate as a percentage without digits that would say nothing: "86 %", "3.0 %".
+std::string format_estimate(double ratio);
+// A number with `decimals` digits after the point and its thousands grouped: "1,234.5".
+std::string group_digits(double value, int decimals);
+
+// The name of a metric for people: from its definition, else made from the id ("latency.p50_ns" is "Latency P50").
 std::string metric_title(const ReportModel& model, std::string_view id);
 // What ran, short: model.title, else made from session.outcome, else the session's kind and id.
 std::string report_title(const ReportModel& model);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -24,9 +25,12 @@ core::Json render_json(const ReportModel& model);
 // `page` is the built page (share/web/report.html); the model is put into it as data, safely escaped, with very long series
 // thinned for drawing (and the page says so). Refuses a page without exactly one place for the data.
 core::Result<std::string> render_html(const ReportModel& model, std::string_view page);
-// One table of the report as CSV: iterations, operators, nodes, kernels, metrics.
+inline constexpr std::array<std::string_view, 7> kCsvTables = {"iterations", "parts", "operators", "nodes", "kernels", "metrics", "telemetry"};
+// One table of the report as CSV (RFC 4180), one of kCsvTables; a table without rows is its header.
 core::Result<std::string> render_csv(const ReportModel& model, std::string_view table);
-// One plot as a stand-alone SVG: latency, distribution, operators, timeline, telemetry, flame.
+inline constexpr std::array<std::string_view, 7> kSvgPlots = {"latency", "distribution", "operators", "timeline", "telemetry", "flame", "roofline"};
+// One plot as a stand-alone SVG, one of kSvgPlots, for print: light, no script, nothing fetched. `not_found` where the report
+// has no data for it.
 core::Result<std::string> render_svg(const ReportModel& model, std::string_view plot);
 
 }  // namespace aaco::report

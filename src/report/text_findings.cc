@@ -2,6 +2,7 @@
 #include <string>
 
 #include "core/numbers.h"
+#include "report/quantity.h"
 #include "report/text_sections.h"
 
 namespace aaco::report {
@@ -15,8 +16,8 @@ void write_statements(TextPage& page, std::string_view title, const std::vector<
     if (++number > 1) page.line();
     page.paragraph(statement.title, 5, Style::bold, "  " + std::to_string(number) + ". ");
     std::string facts;
-    if (statement.gain_ratio) facts = "expected gain " + core::format_percent(*statement.gain_ratio) + " of the latency";
-    if (statement.confidence_ratio) facts += (facts.empty() ? "" : ", ") + std::string("confidence ") + core::format_percent(*statement.confidence_ratio);
+    if (statement.gain_ratio) facts = "expected gain " + format_estimate(*statement.gain_ratio) + " of the latency";
+    if (statement.confidence_ratio) facts += (facts.empty() ? "" : ", ") + std::string("confidence ") + format_estimate(*statement.confidence_ratio);
     if (!facts.empty()) page.paragraph(facts, 5, Style::accent);
     page.paragraph(statement.text, 5);
     for (const std::string& one : statement.evidence) page.paragraph(one, 7, Style::dim, page.ascii() ? "     - " : "     \u00B7 ");

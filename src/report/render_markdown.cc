@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/numbers.h"
+#include "core/strings.h"
+#include "report/quantity.h"
+#include "report/render.h"
+#include "report/terminal.h"
+
+namespace aaco::report {
+namespace {
+
+constexpr std::size_t kRows = 10;
+constexpr int kLongestName = 120;
+
+// Text in which nothing is markup: control characters are gone, and what Markdown or HTML would read is escaped.
+std::string plain(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    if (c == '<') out += "&lt;";
+    else if (c == '>') out += "&gt;";
+    else if (c == '&') out += "&amp;";
+    else if (std::string_view("\\`*_[]|#!~@").find(c) != std::string_view::npos) (out += '\\') += c;
+    else out += c;
+  }
+  return out;
+}
+
+// A name as code, with a fence longer than any run of backticks inside; '|' would end the table cell even there.
+std::string code(std::string_view text) {
+  std::string name = core::replace_all(fit(printable(text), kLongestName), "|", "\u00A6");
+  if (core::trim(name).empty()) return "(no name)";
+  std::size_t longest = 0, run = 0;
+  for (const char c : name) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
+  const std::string fence(longest + 1, '`');
+  const std::string pad = longest > 0 ? " " : "";
+  return fence + pad + name + pad + fence;
+}
+
+std::string quantity(double value, std::string_view unit) { return plain(format_quantity(value, unit)); }
+
+struct Page {
+  std::string out;
+  void heading(std::string_view title) { out.append("\n### ").append(title).append("\n\n"); }
+  void row(const std::vector<std::string>& cells) { out.append("| ").append(core::join(cells, " | ")).append(" |\n"); }
+  void paragraph(std::string_view text) { out.append(text).append("\n\n"); }
+  void item(std::string_view mark, std::string_view text) { out.append(mark).append(text).append("\n"); }
+};
+
+void head(Page& page, const ReportModel& model) {
+  page.out += "## " + plain(report_title(model)) + "\n\n";
+  if (!model.verdict.empty()) page.paragraph("**" + plain(model.verdict) + "**");
+  if (!model.verdict_confidence.empty()) page.paragraph("Confidence " + plain(model.verdict_confidence));
+  bool first = true;
+  for (const std::string& id : model.headline_metrics)
+    if (const auto* metric = trace::find_metric(model.metrics, id)) {
+      if (first) page.out += "| | value | 95 % interval |\n|---|---:|---:|\n";
+      first = false;
+      page.row({plain(metric_title(model, id)), "**" + quantity(metric->value, metric->unit) + "**", metric->ci95 ? plain(format_interval(*metric->ci95, metric->unit)) : "not known"});
+    }
+  if (model.session.warnings.empty()) return;
+  page.heading("Missing or distorted");
+  for (const trace::Warning& warning : model.session.warnings)
+    page.item("- ", plain(warning.message) + (warning.remedy.empty() ? "" : " *" + plain(warning.remedy) + "*"));
+}
+
+void shares(Page& page, std::string_view what, const std::vector<TimeShare>& list) {
+  if (list.empty()) return;
+  page.out += "\n| " + std::string(what) + " | share | time | runs |\n|---|---:|---:|---:|\n";
+  for (std::size_t i = 0; i < std::min(kRows, list.size()); ++i)
+    page.row({code(list[i].name), core::format_percent(list[i].share_ratio), core::format_duration(list[i].total_ns), list[i].count > 0 ? core::format_count(static_cast<double>(list[i].count)) : ""});
+  if (list.size() > kRows) page.out += "\n" + core::format_count(static_cast<double>(list.size() - kRows)) + " more in the report.\n";
+}
+
+void statements(Page& page, std::string_view title, const std::vector<Statement>& list) {
+  if (list.empty()) return;
+  page.heading(title);
+  int number = 0;
+  for (const Statement& one : list) {
+    std::string facts;
+    if (one.gain_ratio) facts += ", expected gain " + format_estimate(*one.gain_ratio);
+    if (one.confidence_ratio) facts += ", confidence " + format_estimate(*one.confidence_ratio);
+    page.item(std::to_string(++number) + ". ", "**" + plain(one.title) + "**" + facts + (one.text.empty() ? "" : ". " + plain(one.text)));
+    for (const std::string& evidence : one.evidence) page.item("   - ", plain(evidence));
+  }
+}
+
+void sources(Page& page, const ReportModel& model) {
+  if (model.session.accounts.empty()) return;
+  page.heading("Sources");
+  page.out += "| source | state | read | kept | dropped |\n|---|---|---:|---:|---:|\n";
+  for (const trace::Account& account : model.session.accounts)
+    page.row({code(account.source), std::string(trace::to_string(account.state)) + (account.reason.empty() ? "" : ": " + plain(account.reason)), core::format_count(static_cast<double>(account.read)),
+              core::format_count(static_cast<double>(account.kept)), core::format_count(static_cast<double>(account.dropped_total()))});
+}
+
+void metrics(Page& page, const ReportModel& model) {
+  if (model.metrics.empty()) return;
+  page.out += "\n<details><summary>All metrics</summary>\n\n| metric | value | 95 % interval |\n|---|---:|---:|\n";
+  for (const trace::MetricValue& metric : model.metrics)
+    page.row({code(metric.device ? metric.id + " [" + std::to_string(*metric.device) + "]" : metric.id), quantity(metric.value, metric.unit), metric.ci95 ? plain(format_interval(*metric.ci95, metric.unit)) : ""});
+  page.out += "\n</details>\n";
+}
+
+}  // namespace
+
+std::string render_markdown(const ReportModel& model) {
+  Page page;
+  head(page, model);
+  if (!model.parts.empty() || !model.operators.empty() || !model.kernels.empty() || !model.nodes.empty()) page.heading("Where the time went");
+  shares(page, "part", model.parts);
+  shares(page, "operator type", model.operators);
+  shares(page, "node", model.nodes);
+  shares(page, "kernel", model.kernels);
+  statements(page, "Why", model.why);
+  statements(page, "What to do", model.advice);
+  if (model.roofline) {
+    page.heading("How far from the hardware");
+    page.paragraph(plain(model.roofline->text));
+  }
+  sources(page, model);
+  metrics(page, model);
+  page.out += "\nSession " + code(model.session.id.text) + (model.session.command.empty() ? "" : ", made by " + code(core::join(model.session.command, " "))) + "\n";
+  return std::move(page.out);
+}
+
+}  // namespace aaco::report
