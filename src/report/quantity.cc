@@ -97,6 +97,14 @@ std::string format_interval(const trace::Interval& interval, std::string_view un
   return group_digits(low, decimals) + " - " + group_digits(high, decimals) + (scale.unit.empty() ? "" : " " + scale.unit);
 }
 
+std::string typographic(std::string text) {
+  text = core::replace_all(std::move(text), " - ", " \u2013 ");
+  if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "\u00B5");
+  if (text.ends_with(" deg C")) text.replace(text.size() - 5, 4, "\u00B0");
+  if (text.starts_with('-')) text.replace(0, 1, "\u2212");
+  return core::replace_all(std::move(text), " \u2013 -", " \u2013 \u2212");
+}
+
 std::string format_estimate(double ratio) { return group_digits(ratio * 100, std::abs(ratio) < 0.0995 ? 1 : 0) + " %"; }
 
 std::string metric_title(const ReportModel& model, std::string_view id) {

@@ -23,6 +23,8 @@ std::string format_quantity(double value, std::string_view unit);
 std::string format_interval(const trace::Interval& interval, std::string_view unit);
 // An estimate as a percentage without digits that would say nothing: "86 %", "3.0 %".
 std::string format_estimate(double ratio);
+// The same text where Unicode may be used: micro sign, degree sign, en dash between the ends of an interval, true minus.
+std::string typographic(std::string text);
 // A number with `decimals` digits after the point and its thousands grouped: "1,234.5".
 std::string group_digits(double value, int decimals);
 

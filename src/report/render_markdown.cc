@@ -39,11 +39,15 @@ std::string code(std::string_view text) {
   return fence + pad + name + pad + fence;
 }
 
-std::string quantity(double value, std::string_view unit) { return plain(format_quantity(value, unit)); }
+std::string quantity(double value, std::string_view unit) { return plain(typographic(format_quantity(value, unit))); }
+std::string interval(const trace::Interval& ends, std::string_view unit) { return plain(typographic(format_interval(ends, unit))); }
 
 struct Page {
   std::string out;
-  void heading(std::string_view title) { out.append("\n### ").append(title).append("\n\n"); }
+  void heading(std::string_view title) {
+    while (out.ends_with("\n\n")) out.pop_back();
+    out.append("\n### ").append(title).append("\n\n");
+  }
   void row(const std::vector<std::string>& cells) { out.append("| ").append(core::join(cells, " | ")).append(" |\n"); }
   void paragraph(std::string_view text) { out.append(text).append("\n\n"); }
   void item(std::string_view mark, std::string_view text) { out.append(mark).append(text).append("\n"); }
@@ -58,7 +62,7 @@ void head(Page& page, const ReportModel& model) {
     if (const auto* metric = trace::find_metric(model.metrics, id)) {
       if (first) page.out += "| | value | 95 % interval |\n|---|---:|---:|\n";
       first = false;
-      page.row({plain(metric_title(model, id)), "**" + quantity(metric->value, metric->unit) + "**", metric->ci95 ? plain(format_interval(*metric->ci95, metric->unit)) : "not known"});
+      page.row({plain(metric_title(model, id)), "**" + quantity(metric->value, metric->unit) + "**", metric->ci95 ? interval(*metric->ci95, metric->unit) : "not known"});
     }
   if (model.session.warnings.empty()) return;
   page.heading("Missing or distorted");
@@ -68,10 +72,11 @@ void head(Page& page, const ReportModel& model) {
 
 void shares(Page& page, std::string_view what, const std::vector<TimeShare>& list) {
   if (list.empty()) return;
-  page.out += "\n| " + std::string(what) + " | share | time | runs |\n|---|---:|---:|---:|\n";
+  page.out += "| " + std::string(what) + " | share | time | runs |\n|---|---:|---:|---:|\n";
   for (std::size_t i = 0; i < std::min(kRows, list.size()); ++i)
-    page.row({code(list[i].name), core::format_percent(list[i].share_ratio), core::format_duration(list[i].total_ns), list[i].count > 0 ? core::format_count(static_cast<double>(list[i].count)) : ""});
+    page.row({code(list[i].name), core::format_percent(list[i].share_ratio), quantity(list[i].total_ns, "ns"), list[i].count > 0 ? core::format_count(static_cast<double>(list[i].count)) : ""});
   if (list.size() > kRows) page.out += "\n" + core::format_count(static_cast<double>(list.size() - kRows)) + " more in the report.\n";
+  page.out += "\n";
 }
 
 void statements(Page& page, std::string_view title, const std::vector<Statement>& list) {
@@ -98,9 +103,9 @@ void sources(Page& page, const ReportModel& model) {
 
 void metrics(Page& page, const ReportModel& model) {
   if (model.metrics.empty()) return;
-  page.out += "\n<details><summary>All metrics</summary>\n\n| metric | value | 95 % interval |\n|---|---:|---:|\n";
+  page.out += "\n\n<details><summary>All metrics</summary>\n\n| metric | value | 95 % interval |\n|---|---:|---:|\n";
   for (const trace::MetricValue& metric : model.metrics)
-    page.row({code(metric.device ? metric.id + " [" + std::to_string(*metric.device) + "]" : metric.id), quantity(metric.value, metric.unit), metric.ci95 ? plain(format_interval(*metric.ci95, metric.unit)) : ""});
+    page.row({code(metric.device ? metric.id + " [" + std::to_string(*metric.device) + "]" : metric.id), quantity(metric.value, metric.unit), metric.ci95 ? interval(*metric.ci95, metric.unit) : ""});
   page.out += "\n</details>\n";
 }
 

@@ -20,12 +20,13 @@ std::vector<std::string> tick_labels(const std::vector<double>& ticks, const Axi
       const UnitScale scale = scale_for(tick, unit);
       const double value = tick / scale.factor;
       labels.push_back(group_digits(value, decimals_for(value)) + (scale.unit.empty() ? "" : " " + scale.unit));
+      labels.back() = typographic(labels.back());
     }
     return labels;
   }
   const UnitScale scale = scale_for(std::max(std::abs(axis.low), std::abs(axis.high)), unit);
   const double step = ticks.size() > 1 ? (ticks[1] - ticks[0]) / scale.factor : 1;
-  for (const double tick : ticks) labels.push_back(group_digits(tick / scale.factor, decimals_for(step)) + (scale.unit.empty() ? "" : " " + scale.unit));
+  for (const double tick : ticks) labels.push_back(typographic(group_digits(tick / scale.factor, decimals_for(step)) + (scale.unit.empty() ? "" : " " + scale.unit)));
   return labels;
 }
 

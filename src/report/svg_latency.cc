@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/numbers.h"
 #include "report/quantity.h"
 #include "report/svg_axes.h"
 #include "report/svg_plots.h"
@@ -67,7 +68,7 @@ std::optional<std::string> plot_latency(const ReportModel& model) {
 
   const auto outliers = std::count_if(points.begin(), points.end(), [](const auto& point) { return point.outlier; });
   Svg svg(kWidth, kHeight, "Latency over time", report_title(model));
-  const double top = draw_title(svg, "Latency over time", fmt::format("{}; {} iterations, {} outliers (diamonds), warm-up hatched", report_title(model), points.size(), outliers), kWidth) + 22;
+  const double top = draw_title(svg, "Latency over time", fmt::format("{}; {} iterations, {} outliers (diamonds), warm-up hatched", report_title(model), core::format_count(static_cast<double>(points.size())), outliers), kWidth) + 22;
   const Frame frame{84, top, kWidth - 84, kHeight - 36};
   const Axis x{times.front(), std::max(times.back() + values.back(), times.front() + 1), frame.left, frame.right};
   const Axis y{range.low, range.high, frame.bottom, frame.top};
@@ -86,7 +87,7 @@ std::optional<std::string> plot_latency(const ReportModel& model) {
   if (median && median->value >= range.low && median->value <= range.high) {
     svg.line(frame.left, y(median->value), frame.right, y(median->value), kInk, 1, "4 3");
     svg.text(frame.right + 6, y(median->value) - 3, "median", {.fill = kInkSoft});
-    svg.text(frame.right + 6, y(median->value) + 11, format_quantity(median->value, "ns"), {.bold = true});
+    svg.text(frame.right + 6, y(median->value) + 11, typographic(format_quantity(median->value, "ns")), {.bold = true});
   }
   return svg.finish();
 }
@@ -110,7 +111,7 @@ std::optional<std::string> plot_distribution(const ReportModel& model) {
   if (!range) return std::nullopt;
   const Extent domain = padded(*range, 0.02);
   Svg svg(kWidth, kHeight, "Distribution of the latency", report_title(model));
-  const double top = draw_title(svg, "Distribution of the latency", fmt::format("{}; {:.0f} measured iterations; shaded: 95 % interval of each quantile", report_title(model), total), kWidth) + 5 * 15 + 4;
+  const double top = draw_title(svg, "Distribution of the latency", fmt::format("{}; {} measured iterations; shaded: 95 % interval of each quantile", report_title(model), core::format_count(total)), kWidth) + 5 * 15 + 4;
   const Frame frame{84, top, kWidth - 24, kHeight - 36};
   const Axis x{domain.low, domain.high, frame.left, frame.right};
   const Axis y{0, most * 1.04, frame.bottom, frame.top};
@@ -128,7 +129,7 @@ std::optional<std::string> plot_distribution(const ReportModel& model) {
     const double px = x(metric->value), py = top - 5 * 15 + 8 + 15 * row++;
     svg.line(px, py, px, frame.bottom, kInkSoft, 1, "3 2");
     const bool left = px > frame.right - 130;
-    svg.text(px + (left ? -4 : 4), py + 10, std::string(mark.label) + " " + format_quantity(metric->value, "ns"), {.anchor = left ? "end" : "start", .bold = true});
+    svg.text(px + (left ? -4 : 4), py + 10, std::string(mark.label) + " " + typographic(format_quantity(metric->value, "ns")), {.anchor = left ? "end" : "start", .bold = true});
   }
   return svg.finish();
 }

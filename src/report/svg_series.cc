@@ -90,6 +90,8 @@ std::optional<std::string> plot_timeline(const ReportModel& model) {
   std::map<std::string_view, int> slots;
   for (const auto& [weight, group] : order) slots[group] = std::min(7, static_cast<int>(slots.size()));
 
+  std::stable_partition(tracks.begin(), tracks.end(), [](std::string_view track) { return track == "iterations"; });
+  for (std::size_t i = 0; i < tracks.size(); ++i) place[tracks[i]] = i;
   const std::size_t all_tracks = tracks.size();
   tracks.resize(std::min(kTracks, all_tracks));
   const double height = 60 + static_cast<double>(tracks.size()) * (kLane + 24) + 56;

@@ -57,13 +57,15 @@ void write_environment(TextPage& page, const ReportModel& model) {
 void write_accounts(TextPage& page, const ReportModel& model) {
   if (model.session.accounts.empty()) return;
   page.heading("Sources", page.width() >= 60 ? "read, kept, dropped" : "");
-  const int room = std::max(8, page.width() - 2 - 12 - 33);
+  const bool wide = page.width() >= 60;
+  const int room = page.width() - 2 - 12 - (wide ? 33 : 0);
   for (const trace::Account& account : model.session.accounts) {
-    std::string row = "  " + fit_left(page.clean(account.source), room, page.ascii());
     const bool good = account.state == trace::Account::State::ok;
-    row += page.styled(fit_left(trace::to_string(account.state), 12, page.ascii()), good ? Style::plain : Style::warning);
-    for (const std::int64_t count : {account.read, account.kept, account.dropped_total()}) row += fit_right(core::format_count(static_cast<double>(count)), 11, page.ascii());
-    page.line(row);
+    const std::string row = "  " + fit_left(page.clean(account.source), room, page.ascii()) + page.styled(fit_left(trace::to_string(account.state), 12, page.ascii()), good ? Style::plain : Style::warning);
+    std::string counts;
+    for (const std::int64_t count : {account.read, account.kept, account.dropped_total()}) counts += fit_right(core::format_count(static_cast<double>(count)), 11, page.ascii());
+    page.line(wide ? row + counts : row);
+    if (!wide) page.paragraph("read " + core::format_count(static_cast<double>(account.read)) + ", kept " + core::format_count(static_cast<double>(account.kept)) + ", dropped " + core::format_count(static_cast<double>(account.dropped_total())), 4, Style::dim);
     if (!account.reason.empty()) page.paragraph(account.reason, 4, Style::dim);
     for (const auto& [why, count] : account.dropped)
       if (count > 0) page.paragraph(core::format_count(static_cast<double>(count)) + " dropped: " + why, 4, Style::dim);

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "core/strings.h"
 #include "report/quantity.h"
 
 namespace aaco::report {
 namespace {
 
-constexpr int kNarrowest = 30;
+constexpr int kNarrowest = 40;
 constexpr int kWidest = 132;  // lines longer than this are hard to read
 
 std::string_view code_of(Style style) {
@@ -26,18 +25,12 @@ std::string TextPage::clean(std::string_view text) const { return printable(text
 
 std::string TextPage::quantity(double value, std::string_view unit) const {
   std::string text = clean(format_quantity(value, unit));
-  if (ascii_) return text;
-  if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "\u00B5");
-  if (text.ends_with(" deg C")) text.replace(text.size() - 5, 5, "\u00B0C");
-  return text;
+  return ascii_ ? text : typographic(std::move(text));
 }
 
 std::string TextPage::interval(const trace::Interval& interval, std::string_view unit) const {
   std::string text = clean(format_interval(interval, unit));
-  if (ascii_) return text;
-  text = core::replace_all(std::move(text), " - ", " \u2013 ");
-  if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "\u00B5");
-  return text;
+  return ascii_ ? text : typographic(std::move(text));
 }
 
 std::string TextPage::styled(std::string_view text, Style style) const {

@@ -64,7 +64,7 @@ void write_phases(TextPage& page, const ReportModel& model) {
   page.heading("Timeline");
   const std::int64_t from = model.session.phases.front().start_ns;
   for (const trace::Phase& phase : model.session.phases)
-    page.line("  " + fit_left(page.clean(phase.name), 20, page.ascii()) + fit_right(page.quantity(static_cast<double>(phase.end_ns - phase.start_ns), "ns"), 10, page.ascii()) +
+    page.line("  " + fit_left(page.clean(phase.name), std::min(20, page.width() - 27), page.ascii()) + fit_right(page.quantity(static_cast<double>(phase.end_ns - phase.start_ns), "ns"), 10, page.ascii()) +
               page.styled("  from " + page.quantity(static_cast<double>(phase.start_ns - from), "ns"), Style::dim));
 }
 
@@ -94,7 +94,7 @@ void write_telemetry(TextPage& page, const ReportModel& model) {
     }
     const std::string name = series.entity.empty() ? series.metric : series.metric + " " + series.entity;
     std::string row = "  " + fit_left(page.clean(name), name_room, page.ascii());
-    for (const double value : {low, sum / count, high}) row += fit_right(page.quantity(value, series.unit), 10, page.ascii());
+    for (const double value : {low, sum / count, high}) row += " " + fit_right(page.quantity(value, series.unit), 9, page.ascii());
     if (line_room >= 8) row += "  " + page.styled(sparkline(series.value, std::min(line_room, 40), page.ascii()), Style::accent);
     page.line(row);
   }

@@ -115,12 +115,12 @@ void add_telemetry(ReportModel& model) {
     for (int i = 0; i < 600; ++i) {
       drift = drift * 0.97 + random.normal() * 0.08;
       one.time_ns.push_back(std::int64_t{i} * 50'000'000);
-      const double ramp = i < 8 ? i / 8.0 : 1.0;
-      one.value.push_back(base * ramp + swing * drift);
+      const double ramp = i < 8 ? 0.4 + 0.075 * i : 1.0;
+      one.value.push_back(std::max(0.0, base * ramp + swing * drift));
     }
     model.telemetry.push_back(std::move(one));
   };
-  series("cpu.use_ratio", "", "ratio", 0.96, 0.05);
+  series("cpu.use_ratio", "", "ratio", 0.94, 0.02);
   series("cpu.clock_hz", "cpu0", "hz", 3.41e9, 4e7);
   series("cpu.clock_hz", "cpu1", "hz", 3.38e9, 5e7);
   series("process.rss_bytes", "pid 4711", "bytes", 412e6, 2e6);

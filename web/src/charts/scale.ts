@@ -38,7 +38,7 @@ export function ticks(domain: Domain, wanted: number, base: 10 | 2 = 10): number
     step = power * (ratio < 1.5 ? 1 : ratio < 3.5 ? 2 : ratio < 7.5 ? 5 : 10);
   }
   const out: number[] = [];
-  for (let i = Math.ceil(domain.low / step - 1e-9); i * step <= domain.high + step * 1e-9; i += 1) out.push(i * step);
+  for (let i = Math.ceil(domain.low / step - 1e-9); i * step <= domain.high + step * 1e-9; i += 1) out.push(i * step || 0);
   return out;
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 type Theme = 'auto' | 'light' | 'dark';
 const kThemes: Theme[] = ['auto', 'light', 'dark'];
@@ -16,7 +16,7 @@ function stored(): Theme {
 
 export function ThemeSwitch() {
   const [theme, setTheme] = useState<Theme>(stored);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (theme === 'auto') delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;
     try {

@@ -16,18 +16,25 @@ export function TipLayer() {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     publish = setTip;
+    const show = (target: Element, x?: number) => {
+      const rect = target.getBoundingClientRect();
+      setTip({ x: x ?? rect.left, y: rect.bottom + 4, text: target.getAttribute('data-tip') ?? '' });
+    };
     const over = (event: Event) => {
       const target = (event.target as Element | null)?.closest?.('[data-tip]');
       if (!target) return;
-      const rect = target.getBoundingClientRect();
-      const mouse = event instanceof PointerEvent ? event.clientX : rect.left;
-      setTip({ x: mouse, y: rect.bottom + 4, text: target.getAttribute('data-tip') ?? '' });
+      show(target, event instanceof PointerEvent ? event.clientX : undefined);
     };
     const out = (event: Event) => {
       if ((event.target as Element | null)?.closest?.('[data-tip]')) setTip(null);
     };
     const key = (event: KeyboardEvent) => event.key === 'Escape' && setTip(null);
-    const gone = () => setTip(null);
+    // A tip of the focused element follows it: focusing may have scrolled the page.
+    const gone = () => {
+      const focused = document.activeElement;
+      if (focused?.hasAttribute('data-tip') && focused.matches(':focus-visible')) show(focused);
+      else setTip(null);
+    };
     document.addEventListener('pointerover', over);
     document.addEventListener('pointerout', out);
     document.addEventListener('focusin', over);

@@ -1,0 +1,86 @@
+// The page's pure parts: numbers, names, scales, the tree of the time.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test, after } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { webRequire } from './lib/browser.mjs';
+
+const source = join(dirname(fileURLToPath(import.meta.url)), '../../web/src');
+const folder = mkdtempSync(join(tmpdir(), 'aaco-values-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const entry = ['format/quantity', 'format/name', 'charts/scale', 'charts/path', 'charts/palette', 'model/report', 'model/time_tree', 'model/lanes', 'model/iterations']
+  .map((name) => `export * from ${JSON.stringify(join(source, `${name}.ts`))};`).join('\n');
+await webRequire('esbuild').build({ stdin: { contents: entry, resolveDir: source, loader: 'ts' }, bundle: true, format: 'esm', outfile: join(folder, 'values.mjs'), logLevel: 'error' });
+const page = await import(pathToFileURL(join(folder, 'values.mjs')));
+const plain = (text) => text.replace(/\u00a0/g, ' ');
+
+test('durations have three digits and a unit', () => assert.equal(plain(page.duration(22.41e6)), '22.4 ms'));
+test('microseconds have their sign', () => assert.equal(plain(page.duration(870e3)), '870 \u00b5s'));
+test('two minutes are minutes', () => assert.equal(plain(page.duration(120e9)), '2.00 min'));
+test('bandwidth is decimal, memory binary', () => assert.deepEqual([plain(page.text(5.3e12, 'bytes/s')), plain(page.text(1536, 'bytes'))], ['5.30 TB/s', '1.50 KiB']));
+test('what is not a number says so', () => assert.equal(page.text(NaN, 'ns'), 'not a number'));
+test('an unknown unit stays', () => assert.equal(plain(page.text(44.03, 'items/s')), '44.0 items/s'));
+test('a unit of thousands of letters is cut', () => assert.ok(page.text(1, 'k'.repeat(5108)).length < 40));
+test('a unit named like a property of objects is only a unit', () => assert.equal(plain(page.text(1, 'constructor')), '1 constructor'));
+test('intervals have the digits they need', () => assert.equal(plain(page.interval(22.57e6, 22.65e6, 'ns')), '22.57 \u2013 22.65 ms'));
+test('intervals across zero have a true minus', () => assert.equal(plain(page.interval(-0.0024, 0.0086, 'ratio')), '\u22120.2 \u2013 0.9 %'));
+test('a rounded zero has no sign', () => assert.equal(page.group('-0.00'), '0.00'));
+test('estimates are whole percents', () => assert.equal(plain(page.roundPercent(0.861)), '86 %'));
+
+test('a long name keeps both ends', () => assert.equal(page.shorten('resnet/stage1/conv1', 9), 'resn\u2026onv1'));
+test('a short name stays', () => assert.equal(page.shorten('conv', 9), 'conv'));
+test('a name of nothing is said', () => assert.equal(page.orNoName(' '), '(no name)'));
+
+test('ticks are round', () => assert.deepEqual(page.ticks({ low: 0, high: 10 }, 5), [0, 2, 4, 6, 8, 10]));
+test('an empty domain has one tick', () => assert.deepEqual(page.ticks({ low: 3, high: 3 }, 5), [3]));
+test('the extent ignores gaps', () => assert.deepEqual(page.extent([null, 2, NaN, 1]), { low: 1, high: 2 }));
+test('nothing has no extent', () => assert.equal(page.extent([null]), undefined));
+test('a scale of no width inverts without dividing by zero', () => assert.ok(Number.isFinite(page.linear({ low: 0, high: 1 }, 5, 5).invert(7))));
+test('a line has a gap where a value is missing', () => {
+  const x = page.linear({ low: 0, high: 4 }, 0, 4);
+  const y = page.linear({ low: 0, high: 1 }, 1, 0);
+  assert.equal(page.linePath([0, 1, 2, 3], [0, 0, null, 1], x, y), 'M0 1L0 1L1 1M3 0L3 0');
+});
+test('lowerBound finds the first not below', () => assert.deepEqual([page.lowerBound([1, 3, 5], 3), page.lowerBound([1, 3, 5], 9), page.lowerBound([], 1)], [1, 3, 0]));
+test('the eighth group is grey', () => assert.equal([...page.assignSlots(new Map(Array.from({ length: 9 }, (_, i) => [`g${i}`, 9 - i]))).values()][8], page.kOther));
+
+test('no JSON is refused in words', () => assert.match(page.readReport('__'), /template/));
+test('another document is refused', () => assert.match(page.readReport('{"schema":"x"}'), /not an AACO report/));
+test('null is refused', () => assert.match(page.readReport('null'), /not an AACO report/));
+test('a newer schema is refused by its number', () => assert.match(page.readReport('{"schema":"aaco.report","schema_version":99}'), /99/));
+
+const share = (name, total_ns, more = {}) => ({ name, total_ns, share_ratio: total_ns / 10, count: 1, ...more });
+test('the tree has four levels', () => {
+  const tree = page.buildTree({ time: { parts: [share('Operators', 9), share('Gaps', 1)], operators: [share('Conv', 9)], nodes: [share('conv1', 9, { group: 'Conv' })], kernels: [share('gemm', 9, { parent: 'conv1' })] } });
+  assert.equal(tree[0].children[0].children[0].children[0].name, 'gemm');
+});
+test('what the children leave is shown as such', () => {
+  const tree = page.buildTree({ time: { operators: [share('Conv', 9)], nodes: [share('conv1', 4, { group: 'Conv' })] } });
+  assert.deepEqual(tree[0].children.map((one) => [one.total_ns, one.remainder ?? false]), [[4, false], [5, true]]);
+});
+test('no times make no tree', () => assert.deepEqual(page.buildTree({}), []));
+test('a group named __proto__ is a group', () => assert.equal(page.buildTree({ time: { operators: [share('__proto__', 9)], nodes: [share('n', 9, { group: '__proto__' })] } })[0].children.length, 1));
+test('kernels of one name are added together', () => assert.deepEqual(page.byName([share('k', 1), share('k', 2)]).map((one) => [one.total_ns, one.count]), [[3, 2]]));
+
+test('overlapping spans go to lanes', () => {
+  const tracks = page.buildTracks({ rows: 3, tracks: ['t'], track: [0, 0, 0], names: [''], name: [0, 0, 0], groups: [''], group: [0, 0, 0], start_ns: [0, 1, 20], duration_ns: [10, 2, 5] });
+  assert.deepEqual(tracks[0].lanes.map((lane) => lane.rows), [[0, 2], [1]]);
+});
+test('a crowd of spans says that it is one', () => {
+  const rows = 20;
+  const zeros = Array(rows).fill(0);
+  const tracks = page.buildTracks({ rows, tracks: ['t'], track: zeros, names: [''], name: zeros, groups: [''], group: zeros, start_ns: zeros, duration_ns: Array(rows).fill(5) });
+  assert.deepEqual([tracks[0].crowded, tracks[0].lanes.length], [true, 6]);
+});
+
+test('the distribution comes from the counts where points were thinned', () => {
+  const steps = page.distribution(undefined, { low: [0, 1], high: [1, 2], count: [1, 3] }, true);
+  assert.deepEqual(steps.map((one) => one.share), [0, 0.25, 1]);
+});
+test('the distribution of measured points leaves warm-up out', () => {
+  const series = page.inTimeOrder({ rows: 3, phases: ['warmup', 'measure'], phase: [0, 1, 1], iteration: [0, 0, 1], start_ns: [0, 1, 2], duration_ns: [9, 2, 1], outliers: [], disturbances: [] });
+  assert.deepEqual(page.distribution(series, undefined, false).map((one) => one.value), [1, 2]);
+});
