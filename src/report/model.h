@@ -15,16 +15,16 @@ namespace aaco::report {
 // One line of a "where did the time go" breakdown. The lists form a tree that a reader walks down: part -> operator type ->
 // node -> kernel. A kernel launched by several nodes has one entry for each; tables add entries of one name together.
 struct TimeShare {
-  std::string name;      // node, operator type, kernel
-  std::string group;     // operator type of a node, family of a kernel
-  std::string provider;  // or library
-  std::string parent;    // name of the entry one level up: an operator's part (empty: the first part), a node's operator type
-                         // (empty: its group), a kernel's node (empty: not attributed to any)
-  double total_ns = 0;   // per iteration
+  std::string name;        // node, operator type, kernel
+  std::string group;       // operator type of a node, family of a kernel
+  std::string provider;    // or library
+  std::string parent;      // name of the entry one level up: an operator's part (empty: the first part), a node's operator type
+                           // (empty: its group), a kernel's node (empty: not attributed to any)
+  double total_ns = 0;     // per iteration
   double share_ratio = 0;  // of the iteration
   std::int64_t count = 0;  // executions per iteration
   std::optional<trace::Interval> ci95;  // of total_ns
-  core::Json detail;       // shapes and whatever else a click should show; may be null
+  core::Json detail;                    // shapes and whatever else a click should show; may be null
 };
 
 // A series over time, thinned for drawing (the extremes of each pixel's width are kept).
@@ -65,14 +65,14 @@ struct Statement {
   std::string title;
   std::string text;
   std::optional<double> confidence_ratio;
-  std::optional<double> gain_ratio;      // expected, of the latency
-  std::vector<std::string> evidence;     // one sentence each, with its number
+  std::optional<double> gain_ratio;   // expected, of the latency
+  std::vector<std::string> evidence;  // one sentence each, with its number
 };
 
 // What a metric means, so that it can be cited: from data/metrics.
 struct MetricDefinition {
-  std::string id;         // "latency.p50_ns"
-  std::string title;      // "Median latency"
+  std::string id;     // "latency.p50_ns"
+  std::string title;  // "Median latency"
   std::string unit;
   std::string formula;    // "order statistic of the measured iterations at probability 0.5 (type 7)"
   std::string direction;  // "lower", "higher" is better, or empty
@@ -98,8 +98,8 @@ struct RoofPoint {
 
 // How far from what the hardware can do.
 struct Roofline {
-  std::string text;                      // one sentence: "the run reached 34 % of ..."
-  std::optional<double> reached_ratio;   // ideal time / measured time
+  std::string text;                     // one sentence: "the run reached 34 % of ..."
+  std::optional<double> reached_ratio;  // ideal time / measured time
   std::vector<Roof> roofs;
   std::vector<RoofPoint> points;
 };
@@ -108,9 +108,9 @@ struct Roofline {
 struct ReportModel {
   trace::SessionManifest session;
   core::Json environment;
-  std::string title;               // what ran, short: "ResNet-50, CPU, batch 1"; empty: made from session.outcome
-  std::string verdict;             // one sentence, in words
-  std::string verdict_confidence;  // "high: 1,200 iterations, ..."
+  std::string title;                          // what ran, short: "ResNet-50, CPU, batch 1"; empty: made from session.outcome
+  std::string verdict;                        // one sentence, in words
+  std::string verdict_confidence;             // "high: 1,200 iterations, ..."
   std::vector<std::string> headline_metrics;  // ids of the three numbers that matter
   trace::Metrics metrics;
   std::vector<MetricDefinition> definitions;

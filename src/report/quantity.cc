@@ -20,8 +20,17 @@ using Step = std::pair<double, std::string_view>;  // the factor, the unit or pr
 
 // The unit that SI prefixes go to, or empty for a unit that takes none.
 std::string_view prefixed_unit(std::string_view unit) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kUnits = {
-      {{"hz", "Hz"}, {"Hz", "Hz"}, {"watts", "W"}, {"W", "W"}, {"joules", "J"}, {"J", "J"}, {"volts", "V"}, {"V", "V"}, {"flop/s", "FLOP/s"}, {"flop", "FLOP"}, {"bytes/s", "B/s"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kUnits = {{{"hz", "Hz"},
+                                                                                     {"Hz", "Hz"},
+                                                                                     {"watts", "W"},
+                                                                                     {"W", "W"},
+                                                                                     {"joules", "J"},
+                                                                                     {"J", "J"},
+                                                                                     {"volts", "V"},
+                                                                                     {"V", "V"},
+                                                                                     {"flop/s", "FLOP/s"},
+                                                                                     {"flop", "FLOP"},
+                                                                                     {"bytes/s", "B/s"}}};
   for (auto [name, shown] : kUnits)
     if (name == unit) return shown;
   return {};
@@ -58,9 +67,13 @@ std::string plain_number(double value) {
 
 UnitScale scale_for(double magnitude, std::string_view unit) {
   constexpr std::array<Step, 6> kDuration = {{{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
-  constexpr std::array<Step, 5> kBytes = {{{1099511627776.0, "TiB"}, {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1, "B"}}};
+  constexpr std::array<Step, 5> kBytes = {
+      {{1099511627776.0, "TiB"}, {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1, "B"}}};
   const double size = std::abs(magnitude);
-  if (unit == "ns") return size >= 60e9 && size < 120e9 ? UnitScale{1e9, "s"} : size >= 3600e9 && size < 7200e9 ? UnitScale{60e9, "min"} : largest_step(size, kDuration);
+  if (unit == "ns")
+    return size >= 60e9 && size < 120e9      ? UnitScale{1e9, "s"}
+           : size >= 3600e9 && size < 7200e9 ? UnitScale{60e9, "min"}
+                                             : largest_step(size, kDuration);
   if (unit == "bytes") return largest_step(size, kBytes);
   if (unit == "ratio") return {0.01, "%"};
   if (unit == "count") return size >= 1e10 ? UnitScale{1e9, "G"} : size >= 1e7 ? UnitScale{1e6, "M"} : UnitScale{};

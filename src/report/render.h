@@ -13,7 +13,7 @@ namespace aaco::report {
 inline constexpr int kReportSchemaVersion = 1;
 
 struct TextOptions {
-  int width = 100;     // columns
+  int width = 100;  // columns
   bool colour = false;
   bool unicode = true;
 };
@@ -25,10 +25,12 @@ core::Json render_json(const ReportModel& model);
 // `page` is the built page (share/web/report.html); the model is put into it as data, safely escaped, with very long series
 // thinned for drawing (and the page says so). Refuses a page without exactly one place for the data.
 core::Result<std::string> render_html(const ReportModel& model, std::string_view page);
-inline constexpr std::array<std::string_view, 7> kCsvTables = {"iterations", "parts", "operators", "nodes", "kernels", "metrics", "telemetry"};
+inline constexpr std::array<std::string_view, 7> kCsvTables = {"iterations", "parts",   "operators", "nodes",
+                                                               "kernels",    "metrics", "telemetry"};
 // One table of the report as CSV (RFC 4180), one of kCsvTables; a table without rows is its header.
 core::Result<std::string> render_csv(const ReportModel& model, std::string_view table);
-inline constexpr std::array<std::string_view, 7> kSvgPlots = {"latency", "distribution", "operators", "timeline", "telemetry", "flame", "roofline"};
+inline constexpr std::array<std::string_view, 7> kSvgPlots = {"latency",   "distribution", "operators", "timeline",
+                                                              "telemetry", "flame",        "roofline"};
 // One plot as a stand-alone SVG, one of kSvgPlots, for print: light, no script, nothing fetched. `not_found` where the report
 // has no data for it.
 core::Result<std::string> render_svg(const ReportModel& model, std::string_view plot);

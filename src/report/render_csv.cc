@@ -12,7 +12,8 @@
 namespace aaco::report {
 namespace {
 
-// RFC 4180: lines end with CRLF; a field with a comma, a quote, a line end or white space at an end stands in quotes. Bytes stay as they are.
+// RFC 4180: lines end with CRLF; a field with a comma, a quote, a line end or white space at an end stands in quotes. Bytes stay
+// as they are.
 class CsvTable {
  public:
   explicit CsvTable(const std::vector<std::string_view>& header) {
@@ -22,7 +23,8 @@ class CsvTable {
   CsvTable& field(std::string_view text) {
     if (!first_) out_ += ',';
     first_ = false;
-    const bool quoted = text.find_first_of("\",\r\n") != std::string_view::npos || (!text.empty() && (text.front() == ' ' || text.back() == ' '));
+    const bool quoted =
+        text.find_first_of("\",\r\n") != std::string_view::npos || (!text.empty() && (text.front() == ' ' || text.back() == ' '));
     if (!quoted) {
       out_ += text;
       return *this;
@@ -37,7 +39,9 @@ class CsvTable {
   }
   CsvTable& field(std::int64_t value) { return field(std::string_view(fmt::format("{}", value))); }
   // Shortest text that reads back as the same number; not finite is an empty field.
-  CsvTable& field(double value) { return field(std::string_view(std::isfinite(value) ? fmt::format("{}", value) : std::string())); }
+  CsvTable& field(double value) {
+    return field(std::string_view(std::isfinite(value) ? fmt::format("{}", value) : std::string()));
+  }
   void end() {
     out_ += "\r\n";
     first_ = true;
@@ -52,16 +56,30 @@ class CsvTable {
 std::string iterations(const ReportModel& model) {
   CsvTable table({"phase", "iteration", "start_ns", "duration_ns", "outlier", "disturbance"});
   for (const IterationPoint& point : model.iterations)
-    table.field(point.phase).field(point.iteration).field(point.start_ns).field(point.duration_ns).field(std::int64_t{point.outlier}).field(point.disturbance).end();
+    table.field(point.phase)
+        .field(point.iteration)
+        .field(point.start_ns)
+        .field(point.duration_ns)
+        .field(std::int64_t{point.outlier})
+        .field(point.disturbance)
+        .end();
   return table.take();
 }
 
 std::string shares(const std::vector<TimeShare>& list) {
   CsvTable table({"name", "group", "provider", "parent", "total_ns", "share_ratio", "count", "ci95_low_ns", "ci95_high_ns"});
   for (const TimeShare& share : list) {
-    table.field(share.name).field(share.group).field(share.provider).field(share.parent).field(share.total_ns).field(share.share_ratio).field(share.count);
-    if (share.ci95) table.field(share.ci95->low).field(share.ci95->high);
-    else table.field(std::string_view()).field(std::string_view());
+    table.field(share.name)
+        .field(share.group)
+        .field(share.provider)
+        .field(share.parent)
+        .field(share.total_ns)
+        .field(share.share_ratio)
+        .field(share.count);
+    if (share.ci95)
+      table.field(share.ci95->low).field(share.ci95->high);
+    else
+      table.field(std::string_view()).field(std::string_view());
     table.end();
   }
   return table.take();
@@ -71,11 +89,15 @@ std::string metrics(const ReportModel& model) {
   CsvTable table({"id", "device", "value", "unit", "ci95_low", "ci95_high"});
   for (const trace::MetricValue& metric : model.metrics) {
     table.field(metric.id);
-    if (metric.device) table.field(*metric.device);
-    else table.field(std::string_view());
+    if (metric.device)
+      table.field(*metric.device);
+    else
+      table.field(std::string_view());
     table.field(metric.value).field(metric.unit);
-    if (metric.ci95) table.field(metric.ci95->low).field(metric.ci95->high);
-    else table.field(std::string_view()).field(std::string_view());
+    if (metric.ci95)
+      table.field(metric.ci95->low).field(metric.ci95->high);
+    else
+      table.field(std::string_view()).field(std::string_view());
     table.end();
   }
   return table.take();
@@ -101,7 +123,9 @@ core::Result<std::string> render_csv(const ReportModel& model, std::string_view 
   if (table == "telemetry") return telemetry(model);
   const std::vector<std::string_view> known(kCsvTables.begin(), kCsvTables.end());
   const std::string_view near = core::nearest(table, known);
-  return core::fail(core::ErrorCode::invalid_argument, "the report has no table '" + std::string(table) + "'" + (near.empty() ? "" : ", did you mean '" + std::string(near) + "'?"),
+  return core::fail(core::ErrorCode::invalid_argument,
+                    "the report has no table '" + std::string(table) + "'" +
+                        (near.empty() ? "" : ", did you mean '" + std::string(near) + "'?"),
                     "one of: " + core::join(known, ", "));
 }
 

@@ -16,12 +16,18 @@ std::string escape_for_script(std::string_view json) {
   out.reserve(json.size() + json.size() / 16);
   for (std::size_t i = 0; i < json.size(); ++i) {
     const char c = json[i];
-    if (c == '<') out += "\\u003c";
-    else if (c == '>') out += "\\u003e";
-    else if (c == '&') out += "\\u0026";
-    else if (json.compare(i, 3, "\xE2\x80\xA8") == 0) out += "\\u2028", i += 2;
-    else if (json.compare(i, 3, "\xE2\x80\xA9") == 0) out += "\\u2029", i += 2;
-    else out += c;
+    if (c == '<')
+      out += "\\u003c";
+    else if (c == '>')
+      out += "\\u003e";
+    else if (c == '&')
+      out += "\\u0026";
+    else if (json.compare(i, 3, "\xE2\x80\xA8") == 0)
+      out += "\\u2028", i += 2;
+    else if (json.compare(i, 3, "\xE2\x80\xA9") == 0)
+      out += "\\u2029", i += 2;
+    else
+      out += c;
   }
   return out;
 }
@@ -29,10 +35,14 @@ std::string escape_for_script(std::string_view json) {
 std::string escape_for_markup(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else out += c;
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else
+      out += c;
   }
   return out;
 }
@@ -42,7 +52,8 @@ core::Result<std::size_t> only_place(std::string_view page, std::string_view mar
   const auto at = page.find(mark);
   if (at == std::string_view::npos || page.find(mark, at + mark.size()) != std::string_view::npos)
     return core::fail(core::ErrorCode::invalid_input,
-                      "the report page has no place (or several) for its data, so no report can be written: " + std::string(mark) + " must stand in it once",
+                      "the report page has no place (or several) for its data, so no report can be written: " +
+                          std::string(mark) + " must stand in it once",
                       "rebuild the page: npm run build in web/");
   return at;
 }
@@ -62,7 +73,8 @@ core::Result<std::string> render_html(const ReportModel& model, std::string_view
   std::string out;
   out.reserve(page.size() + data.size() + text.size());
   out.append(page.substr(0, first)).append(data_first ? data : text);
-  out.append(page.substr(first + (data_first ? kDataPlace : kTextPlace).size(), second - first - (data_first ? kDataPlace : kTextPlace).size()));
+  out.append(page.substr(first + (data_first ? kDataPlace : kTextPlace).size(),
+                         second - first - (data_first ? kDataPlace : kTextPlace).size()));
   out.append(data_first ? text : data).append(page.substr(second + (data_first ? kTextPlace : kDataPlace).size()));
   return out;
 }

@@ -5,7 +5,8 @@
 namespace aaco::report {
 namespace {
 
-constexpr std::string_view kPage = "<html><noscript><pre>__AACO_REPORT_TEXT__</pre></noscript><script id=\"aaco-data\">__AACO_REPORT_DATA__</script></html>";
+constexpr std::string_view kPage =
+    "<html><noscript><pre>__AACO_REPORT_TEXT__</pre></noscript><script id=\"aaco-data\">__AACO_REPORT_DATA__</script></html>";
 
 ReportModel with_verdict(std::string text) {
   ReportModel model;
@@ -55,7 +56,9 @@ TEST(RenderHtml, SaysWhatWasThinned) {
   EXPECT_EQ((*core::Json::parse(data_of(*html)))["thinned"]["iterations"].as_i64(), 30'000);
 }
 TEST(RenderHtml, RefusesAnEmptyPage) { EXPECT_EQ(render_html({}, "").error().code, core::ErrorCode::invalid_input); }
-TEST(RenderHtml, RefusesAPageWithTwoPlaces) { EXPECT_FALSE(render_html({}, "__AACO_REPORT_DATA____AACO_REPORT_DATA____AACO_REPORT_TEXT__")); }
+TEST(RenderHtml, RefusesAPageWithTwoPlaces) {
+  EXPECT_FALSE(render_html({}, "__AACO_REPORT_DATA____AACO_REPORT_DATA____AACO_REPORT_TEXT__"));
+}
 TEST(RenderHtml, RefusesAPageWithoutTextPlace) { EXPECT_FALSE(render_html({}, "__AACO_REPORT_DATA__")); }
 
 }  // namespace

@@ -90,7 +90,11 @@ Json roofline(const Roofline& line) {
                              {"source", roof.source}}));
   Json points = Json::array();
   for (const RoofPoint& point : line.points)
-    points.push(Json::object({{"name", point.name}, {"group", point.group}, {"flops", real(point.flops)}, {"bytes", real(point.bytes)}, {"time_ns", real(point.time_ns)}}));
+    points.push(Json::object({{"name", point.name},
+                              {"group", point.group},
+                              {"flops", real(point.flops)},
+                              {"bytes", real(point.bytes)},
+                              {"time_ns", real(point.time_ns)}}));
   Json out = Json::object({{"text", line.text}});
   if (line.reached_ratio) out.set("reached_ratio", real(*line.reached_ratio));
   return out.set("roofs", std::move(roofs)).set("points", std::move(points));
@@ -98,7 +102,8 @@ Json roofline(const Roofline& line) {
 
 Json iterations(const std::vector<IterationPoint>& list) {
   TextColumn phase;
-  Json iteration = Json::array(), start = Json::array(), duration = Json::array(), outliers = Json::array(), disturbed = Json::array();
+  Json iteration = Json::array(), start = Json::array(), duration = Json::array(), outliers = Json::array(),
+       disturbed = Json::array();
   for (std::size_t i = 0; i < list.size(); ++i) {
     const IterationPoint& point = list[i];
     phase.add(point.phase);
@@ -110,8 +115,11 @@ Json iterations(const std::vector<IterationPoint>& list) {
   }
   Json out = Json::object({{"rows", list.size()}});
   phase.write(out, "phases", "phase");
-  return out.set("iteration", std::move(iteration)).set("start_ns", std::move(start)).set("duration_ns", std::move(duration))
-      .set("outliers", std::move(outliers)).set("disturbances", std::move(disturbed));
+  return out.set("iteration", std::move(iteration))
+      .set("start_ns", std::move(start))
+      .set("duration_ns", std::move(duration))
+      .set("outliers", std::move(outliers))
+      .set("disturbances", std::move(disturbed));
 }
 
 Json histogram(const std::vector<HistogramBin>& bins) {
@@ -162,7 +170,8 @@ Json session(const ReportModel& model) {
   Json out = Json::object({{"id", from.id.text}, {"kind", from.kind}});
   if (!from.tag.empty()) out.set("tag", from.tag);
   out.set("state", from.state).set("tool_version", from.tool_version);
-  if (from.created_realtime_ns != 0) out.set("created_realtime_ns", from.created_realtime_ns).set("created", core::iso8601_utc(from.created_realtime_ns));
+  if (from.created_realtime_ns != 0)
+    out.set("created_realtime_ns", from.created_realtime_ns).set("created", core::iso8601_utc(from.created_realtime_ns));
   out.set("home_clock", core::to_string(from.home_clock)).set("command", texts(from.command));
   out.set_if("request", from.request).set_if("outcome", from.outcome).set("phases", std::move(phases));
   if (!from.fingerprint.empty()) out.set("fingerprint", from.fingerprint);
@@ -172,8 +181,12 @@ Json session(const ReportModel& model) {
 }  // namespace
 
 core::Json render_json(const ReportModel& model) {
-  Json out = Json::object({{"schema", "aaco.report"}, {"schema_version", kReportSchemaVersion}, {"title", report_title(model)}, {"session", session(model)}});
-  if (!model.verdict.empty()) out.set("verdict", Json::object({{"text", model.verdict}, {"confidence", model.verdict_confidence}}));
+  Json out = Json::object({{"schema", "aaco.report"},
+                           {"schema_version", kReportSchemaVersion},
+                           {"title", report_title(model)},
+                           {"session", session(model)}});
+  if (!model.verdict.empty())
+    out.set("verdict", Json::object({{"text", model.verdict}, {"confidence", model.verdict_confidence}}));
   out.set("headline", texts(model.headline_metrics)).set("warnings", trace::to_json(model.session.warnings));
   out.set("metrics", trace::to_json(model.metrics)).set("definitions", definitions(model.definitions));
   Json time = Json::object();

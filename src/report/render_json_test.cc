@@ -19,7 +19,9 @@ TEST(RenderJson, EmptyModelHasItsFrame) {
 }
 TEST(RenderJson, WhatWasNotMeasuredIsLeftOut) {
   const Json report = reparsed({});
-  for (const char* key : {"verdict", "time", "why", "advice", "roofline", "timeline", "iterations", "histogram", "telemetry", "environment", "extra"}) EXPECT_FALSE(report.contains(key)) << key;
+  for (const char* key : {"verdict", "time", "why", "advice", "roofline", "timeline", "iterations", "histogram", "telemetry",
+                          "environment", "extra"})
+    EXPECT_FALSE(report.contains(key)) << key;
 }
 TEST(RenderJson, NanosecondsStayIntegers) {
   ReportModel model;
@@ -28,7 +30,8 @@ TEST(RenderJson, NanosecondsStayIntegers) {
 }
 TEST(RenderJson, NotFiniteIsNull) {
   ReportModel model;
-  model.telemetry = {{"m", "", "ratio", {0, 1}, {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}}};
+  model.telemetry = {
+      {"m", "", "ratio", {0, 1}, {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}}};
   const auto& values = reparsed(model)["telemetry"].items()[0]["value"].items();
   EXPECT_TRUE(values[0].is_null());
   EXPECT_TRUE(values[1].is_null());
@@ -55,7 +58,9 @@ TEST(RenderJson, OutliersAndDisturbancesByRow) {
 }
 TEST(RenderJson, InvalidTextBecomesValid) {
   ReportModel model;
-  model.verdict = "a\xff" "b";
+  model.verdict =
+      "a\xff"
+      "b";
   EXPECT_EQ(reparsed(model)["verdict"]["text"].text(), "a\uFFFDb");
 }
 TEST(RenderJson, AccountsKeepTheirReasons) {

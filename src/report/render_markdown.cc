@@ -19,11 +19,16 @@ constexpr int kLongestName = 120;
 std::string plain(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (std::string_view("\\`*_[]|#!~@").find(c) != std::string_view::npos) (out += '\\') += c;
-    else out += c;
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (std::string_view("\\`*_[]|#!~@").find(c) != std::string_view::npos)
+      (out += '\\') += c;
+    else
+      out += c;
   }
   return out;
 }
@@ -40,7 +45,9 @@ std::string code(std::string_view text) {
 }
 
 std::string quantity(double value, std::string_view unit) { return plain(typographic(format_quantity(value, unit))); }
-std::string interval(const trace::Interval& ends, std::string_view unit) { return plain(typographic(format_interval(ends, unit))); }
+std::string interval(const trace::Interval& ends, std::string_view unit) {
+  return plain(typographic(format_interval(ends, unit)));
+}
 
 struct Page {
   std::string out;
@@ -62,7 +69,8 @@ void head(Page& page, const ReportModel& model) {
     if (const auto* metric = trace::find_metric(model.metrics, id)) {
       if (first) page.out += "| | value | 95 % interval |\n|---|---:|---:|\n";
       first = false;
-      page.row({plain(metric_title(model, id)), "**" + quantity(metric->value, metric->unit) + "**", metric->ci95 ? interval(*metric->ci95, metric->unit) : "not known"});
+      page.row({plain(metric_title(model, id)), "**" + quantity(metric->value, metric->unit) + "**",
+                metric->ci95 ? interval(*metric->ci95, metric->unit) : "not known"});
     }
   if (model.session.warnings.empty()) return;
   page.heading("Missing or distorted");
@@ -74,8 +82,10 @@ void shares(Page& page, std::string_view what, const std::vector<TimeShare>& lis
   if (list.empty()) return;
   page.out += "| " + std::string(what) + " | share | time | runs |\n|---|---:|---:|---:|\n";
   for (std::size_t i = 0; i < std::min(kRows, list.size()); ++i)
-    page.row({code(list[i].name), core::format_percent(list[i].share_ratio), quantity(list[i].total_ns, "ns"), list[i].count > 0 ? core::format_count(static_cast<double>(list[i].count)) : ""});
-  if (list.size() > kRows) page.out += "\n" + core::format_count(static_cast<double>(list.size() - kRows)) + " more in the report.\n";
+    page.row({code(list[i].name), core::format_percent(list[i].share_ratio), quantity(list[i].total_ns, "ns"),
+              list[i].count > 0 ? core::format_count(static_cast<double>(list[i].count)) : ""});
+  if (list.size() > kRows)
+    page.out += "\n" + core::format_count(static_cast<double>(list.size() - kRows)) + " more in the report.\n";
   page.out += "\n";
 }
 
@@ -87,7 +97,8 @@ void statements(Page& page, std::string_view title, const std::vector<Statement>
     std::string facts;
     if (one.gain_ratio) facts += ", expected gain " + format_estimate(*one.gain_ratio);
     if (one.confidence_ratio) facts += ", confidence " + format_estimate(*one.confidence_ratio);
-    page.item(std::to_string(++number) + ". ", "**" + plain(one.title) + "**" + facts + (one.text.empty() ? "" : ". " + plain(one.text)));
+    page.item(std::to_string(++number) + ". ",
+              "**" + plain(one.title) + "**" + facts + (one.text.empty() ? "" : ". " + plain(one.text)));
     for (const std::string& evidence : one.evidence) page.item("   - ", plain(evidence));
   }
 }
@@ -97,15 +108,18 @@ void sources(Page& page, const ReportModel& model) {
   page.heading("Sources");
   page.out += "| source | state | read | kept | dropped |\n|---|---|---:|---:|---:|\n";
   for (const trace::Account& account : model.session.accounts)
-    page.row({code(account.source), std::string(trace::to_string(account.state)) + (account.reason.empty() ? "" : ": " + plain(account.reason)), core::format_count(static_cast<double>(account.read)),
-              core::format_count(static_cast<double>(account.kept)), core::format_count(static_cast<double>(account.dropped_total()))});
+    page.row({code(account.source),
+              std::string(trace::to_string(account.state)) + (account.reason.empty() ? "" : ": " + plain(account.reason)),
+              core::format_count(static_cast<double>(account.read)), core::format_count(static_cast<double>(account.kept)),
+              core::format_count(static_cast<double>(account.dropped_total()))});
 }
 
 void metrics(Page& page, const ReportModel& model) {
   if (model.metrics.empty()) return;
   page.out += "\n\n<details><summary>All metrics</summary>\n\n| metric | value | 95 % interval |\n|---|---:|---:|\n";
   for (const trace::MetricValue& metric : model.metrics)
-    page.row({code(metric.device ? metric.id + " [" + std::to_string(*metric.device) + "]" : metric.id), quantity(metric.value, metric.unit), metric.ci95 ? interval(*metric.ci95, metric.unit) : ""});
+    page.row({code(metric.device ? metric.id + " [" + std::to_string(*metric.device) + "]" : metric.id),
+              quantity(metric.value, metric.unit), metric.ci95 ? interval(*metric.ci95, metric.unit) : ""});
   page.out += "\n</details>\n";
 }
 
@@ -114,7 +128,8 @@ void metrics(Page& page, const ReportModel& model) {
 std::string render_markdown(const ReportModel& model) {
   Page page;
   head(page, model);
-  if (!model.parts.empty() || !model.operators.empty() || !model.kernels.empty() || !model.nodes.empty()) page.heading("Where the time went");
+  if (!model.parts.empty() || !model.operators.empty() || !model.kernels.empty() || !model.nodes.empty())
+    page.heading("Where the time went");
   shares(page, "part", model.parts);
   shares(page, "operator type", model.operators);
   shares(page, "node", model.nodes);
@@ -127,7 +142,8 @@ std::string render_markdown(const ReportModel& model) {
   }
   sources(page, model);
   metrics(page, model);
-  page.out += "\nSession " + code(model.session.id.text) + (model.session.command.empty() ? "" : ", made by " + code(core::join(model.session.command, " "))) + "\n";
+  page.out += "\nSession " + code(model.session.id.text) +
+              (model.session.command.empty() ? "" : ", made by " + code(core::join(model.session.command, " "))) + "\n";
   return std::move(page.out);
 }
 

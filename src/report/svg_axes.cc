@@ -26,14 +26,17 @@ std::vector<std::string> tick_labels(const std::vector<double>& ticks, const Axi
   }
   const UnitScale scale = scale_for(std::max(std::abs(axis.low), std::abs(axis.high)), unit);
   const double step = ticks.size() > 1 ? (ticks[1] - ticks[0]) / scale.factor : 1;
-  for (const double tick : ticks) labels.push_back(typographic(group_digits(tick / scale.factor, decimals_for(step)) + (scale.unit.empty() ? "" : " " + scale.unit)));
+  for (const double tick : ticks)
+    labels.push_back(
+        typographic(group_digits(tick / scale.factor, decimals_for(step)) + (scale.unit.empty() ? "" : " " + scale.unit)));
   return labels;
 }
 
 }  // namespace
 
 double Axis::operator()(double value) const {
-  const double place = logarithmic ? (std::log10(value) - std::log10(low)) / (std::log10(high) - std::log10(low)) : (value - low) / (high > low ? high - low : 1);
+  const double place = logarithmic ? (std::log10(value) - std::log10(low)) / (std::log10(high) - std::log10(low))
+                                   : (value - low) / (high > low ? high - low : 1);
   return from + place * (to - from);
 }
 
@@ -57,14 +60,16 @@ Extent padded(Extent extent, double share) {
 std::vector<double> axis_ticks(const Axis& axis, int wanted, double factor) {
   std::vector<double> out;
   if (axis.logarithmic) {
-    for (double power = std::ceil(std::log10(axis.low) - 1e-9); power <= std::log10(axis.high) + 1e-9; ++power) out.push_back(std::pow(10.0, power));
+    for (double power = std::ceil(std::log10(axis.low) - 1e-9); power <= std::log10(axis.high) + 1e-9; ++power)
+      out.push_back(std::pow(10.0, power));
     return out;
   }
   const double low = axis.low / factor, high = axis.high / factor;
   if (!(high > low)) return {axis.low};
   const double raw = (high - low) / std::max(1, wanted), power = std::pow(10.0, std::floor(std::log10(raw))), ratio = raw / power;
   const double step = power * (ratio < 1.5 ? 1 : ratio < 3.5 ? 2 : ratio < 7.5 ? 5 : 10);
-  for (double i = std::ceil(low / step - 1e-9); i * step <= high + step * 1e-9 && out.size() < 100; ++i) out.push_back(i * step * factor);
+  for (double i = std::ceil(low / step - 1e-9); i * step <= high + step * 1e-9 && out.size() < 100; ++i)
+    out.push_back(i * step * factor);
   return out;
 }
 
@@ -100,7 +105,8 @@ std::string line_path(const std::vector<double>& xs, const std::vector<double>& 
   double column = 0, least = 0, greatest = 0, last = 0;
   const auto flush = [&] {
     if (!open) return;
-    if (least != greatest) out += fmt::format("L{} {}L{} {}", svg_number(column), svg_number(least), svg_number(column), svg_number(greatest));
+    if (least != greatest)
+      out += fmt::format("L{} {}L{} {}", svg_number(column), svg_number(least), svg_number(column), svg_number(greatest));
     out += fmt::format("L{} {}", svg_number(column), svg_number(last));
     open = false;
   };

@@ -11,9 +11,9 @@ namespace aaco::report {
 
 // A linear or logarithmic map from values to pixels.
 struct Axis {
-  double low = 0, high = 1;   // values
-  double from = 0, to = 1;    // pixels
-  bool logarithmic = false;   // then low > 0
+  double low = 0, high = 1;  // values
+  double from = 0, to = 1;   // pixels
+  bool logarithmic = false;  // then low > 0
   double operator()(double value) const;
 };
 

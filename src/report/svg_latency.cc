@@ -29,18 +29,24 @@ std::string_view phase_colour(std::string_view phase) {
 void draw_bands(Svg& svg, const std::vector<IterationPoint>& points, const Axis& x, const Frame& frame) {
   for (std::size_t from = 0, to; from < points.size(); from = to) {
     for (to = from; to < points.size() && points[to].phase == points[from].phase;) ++to;
-    const double left = x(static_cast<double>(points[from].start_ns)), right = x(static_cast<double>(points[to - 1].start_ns + points[to - 1].duration_ns));
-    if (points[from].phase == "warmup") svg.rect(left, frame.top, right - left, frame.bottom - frame.top, "url(#hatch)");
-    else if (points[from].phase != "measure" && points[from].phase != "step") svg.rect(left, frame.top, right - left, frame.bottom - frame.top, "#eef3fa");
-    if (right - left > 60) svg.text(left + 4, frame.top - 6, fit_pixels(points[from].phase, right - left - 8), {.fill = kInkSoft});
+    const double left = x(static_cast<double>(points[from].start_ns)),
+                 right = x((static_cast<double>(points[to - 1].start_ns) + static_cast<double>(points[to - 1].duration_ns)));
+    if (points[from].phase == "warmup")
+      svg.rect(left, frame.top, right - left, frame.bottom - frame.top, "url(#hatch)");
+    else if (points[from].phase != "measure" && points[from].phase != "step")
+      svg.rect(left, frame.top, right - left, frame.bottom - frame.top, "#eef3fa");
+    if (right - left > 60)
+      svg.text(left + 4, frame.top - 6, fit_pixels(points[from].phase, right - left - 8), {.fill = kInkSoft});
   }
 }
 
 void draw_marks(Svg& svg, const std::vector<IterationPoint>& points, const Axis& x, const Axis& y, const Frame& frame) {
   for (const IterationPoint& point : points) {
     const double px = x(static_cast<double>(point.start_ns)), py = y(static_cast<double>(point.duration_ns));
-    if (static_cast<double>(point.duration_ns) > y.high) svg.path(fmt::format("M{} {}l3.5 -6l3.5 6z", svg_number(px - 3.5), svg_number(frame.top + 7)), kAlarm, "none");
-    else if (point.outlier) svg.path(fmt::format("M{} {}l4.5 4.5l-4.5 4.5l-4.5 -4.5z", svg_number(px), svg_number(py - 4.5)), kPaper, kAlarm, 1.5);
+    if (static_cast<double>(point.duration_ns) > y.high)
+      svg.path(fmt::format("M{} {}l3.5 -6l3.5 6z", svg_number(px - 3.5), svg_number(frame.top + 7)), kAlarm, "none");
+    else if (point.outlier)
+      svg.path(fmt::format("M{} {}l4.5 4.5l-4.5 4.5l-4.5 -4.5z", svg_number(px), svg_number(py - 4.5)), kPaper, kAlarm, 1.5);
     if (!point.disturbance.empty()) svg.line(px, frame.bottom, px, frame.bottom - 7, Svg::slot_colour(3), 2);
   }
 }
@@ -68,7 +74,11 @@ std::optional<std::string> plot_latency(const ReportModel& model) {
 
   const auto outliers = std::count_if(points.begin(), points.end(), [](const auto& point) { return point.outlier; });
   Svg svg(kWidth, kHeight, "Latency over time", report_title(model));
-  const double top = draw_title(svg, "Latency over time", fmt::format("{}; {} iterations, {} outliers (diamonds), warm-up hatched", report_title(model), core::format_count(static_cast<double>(points.size())), outliers), kWidth) + 22;
+  const double top = draw_title(svg, "Latency over time",
+                                fmt::format("{}; {} iterations, {} outliers (diamonds), warm-up hatched", report_title(model),
+                                            core::format_count(static_cast<double>(points.size())), outliers),
+                                kWidth) +
+                     22;
   const Frame frame{84, top, kWidth - 84, kHeight - 36};
   const Axis x{times.front(), std::max(times.back() + values.back(), times.front() + 1), frame.left, frame.right};
   const Axis y{range.low, range.high, frame.bottom, frame.top};
@@ -80,7 +90,8 @@ std::optional<std::string> plot_latency(const ReportModel& model) {
     if (std::find(phases.begin(), phases.end(), point.phase) == phases.end()) phases.push_back(point.phase);
   for (const std::string& phase : phases) {
     std::vector<double> own;
-    for (std::size_t i = 0; i < points.size(); ++i) own.push_back(points[i].phase == phase ? std::min(values[i], range.high) : kNaN);
+    for (std::size_t i = 0; i < points.size(); ++i)
+      own.push_back(points[i].phase == phase ? std::min(values[i], range.high) : kNaN);
     svg.path(line_path(times, own, x, y), "none", phase_colour(phase), 1);
   }
   draw_marks(svg, points, x, y, frame);
@@ -97,7 +108,11 @@ std::optional<std::string> plot_distribution(const ReportModel& model) {
   struct Mark {
     std::string_view label, id;
   };
-  constexpr std::array<Mark, 5> kMarks = {{{"P50", "latency.p50_ns"}, {"P90", "latency.p90_ns"}, {"P95", "latency.p95_ns"}, {"P99", "latency.p99_ns"}, {"P99.9", "latency.p999_ns"}}};
+  constexpr std::array<Mark, 5> kMarks = {{{"P50", "latency.p50_ns"},
+                                           {"P90", "latency.p90_ns"},
+                                           {"P95", "latency.p95_ns"},
+                                           {"P99", "latency.p99_ns"},
+                                           {"P99.9", "latency.p999_ns"}}};
   std::vector<double> ends;
   double most = 1, total = 0;
   for (const HistogramBin& bin : model.histogram) {
@@ -111,16 +126,23 @@ std::optional<std::string> plot_distribution(const ReportModel& model) {
   if (!range) return std::nullopt;
   const Extent domain = padded(*range, 0.02);
   Svg svg(kWidth, kHeight, "Distribution of the latency", report_title(model));
-  const double top = draw_title(svg, "Distribution of the latency", fmt::format("{}; {} measured iterations; shaded: 95 % interval of each quantile", report_title(model), core::format_count(total)), kWidth) + 5 * 15 + 4;
+  const double top = draw_title(svg, "Distribution of the latency",
+                                fmt::format("{}; {} measured iterations; shaded: 95 % interval of each quantile",
+                                            report_title(model), core::format_count(total)),
+                                kWidth) +
+                     5 * 15 + 4;
   const Frame frame{84, top, kWidth - 24, kHeight - 36};
   const Axis x{domain.low, domain.high, frame.left, frame.right};
   const Axis y{0, most * 1.04, frame.bottom, frame.top};
   draw_y_axis(svg, y, frame, "count");
   for (const Mark& mark : kMarks)
     if (const auto* metric = trace::find_metric(model.metrics, mark.id); metric && metric->ci95)
-      svg.rect(x(metric->ci95->low), frame.top, std::max(1.0, x(metric->ci95->high) - x(metric->ci95->low)), frame.bottom - frame.top, "#f6e3c4");
+      svg.rect(x(metric->ci95->low), frame.top, std::max(1.0, x(metric->ci95->high) - x(metric->ci95->low)),
+               frame.bottom - frame.top, "#f6e3c4");
   for (const HistogramBin& bin : model.histogram)
-    if (bin.count > 0) svg.rect(x(bin.low) + 0.5, y(static_cast<double>(bin.count)), std::max(1.5, x(bin.high) - x(bin.low) - 1), frame.bottom - y(static_cast<double>(bin.count)), kAccent);
+    if (bin.count > 0)
+      svg.rect(x(bin.low) + 0.5, y(static_cast<double>(bin.count)), std::max(1.5, x(bin.high) - x(bin.low) - 1),
+               frame.bottom - y(static_cast<double>(bin.count)), kAccent);
   draw_x_axis(svg, x, frame, "ns");
   double row = 0;
   for (const Mark& mark : kMarks) {
@@ -129,7 +151,8 @@ std::optional<std::string> plot_distribution(const ReportModel& model) {
     const double px = x(metric->value), py = top - 5 * 15 + 8 + 15 * row++;
     svg.line(px, py, px, frame.bottom, kInkSoft, 1, "3 2");
     const bool left = px > frame.right - 130;
-    svg.text(px + (left ? -4 : 4), py + 10, std::string(mark.label) + " " + typographic(format_quantity(metric->value, "ns")), {.anchor = left ? "end" : "start", .bold = true});
+    svg.text(px + (left ? -4 : 4), py + 10, std::string(mark.label) + " " + typographic(format_quantity(metric->value, "ns")),
+             {.anchor = left ? "end" : "start", .bold = true});
   }
   return svg.finish();
 }

@@ -13,7 +13,7 @@ std::optional<std::string> plot_distribution(const ReportModel& model);  // hist
 std::optional<std::string> plot_operators(const ReportModel& model);     // time by operator type
 std::optional<std::string> plot_timeline(const ReportModel& model);
 std::optional<std::string> plot_telemetry(const ReportModel& model);
-std::optional<std::string> plot_flame(const ReportModel& model);         // part -> operator type -> node -> kernel, widths by time
+std::optional<std::string> plot_flame(const ReportModel& model);  // part -> operator type -> node -> kernel, widths by time
 std::optional<std::string> plot_roofline(const ReportModel& model);
 
 }  // namespace aaco::report

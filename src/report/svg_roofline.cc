@@ -17,8 +17,10 @@ std::optional<std::string> plot_roofline(const ReportModel& model) {
   double peak = 0, slowest = INFINITY, fastest = 0;
   for (const Roof& roof : line.roofs) {
     if (!(roof.per_second > 0)) continue;
-    if (roof.kind == Roof::Kind::compute) peak = std::max(peak, roof.per_second);
-    else slowest = std::min(slowest, roof.per_second), fastest = std::max(fastest, roof.per_second);
+    if (roof.kind == Roof::Kind::compute)
+      peak = std::max(peak, roof.per_second);
+    else
+      slowest = std::min(slowest, roof.per_second), fastest = std::max(fastest, roof.per_second);
   }
   if (!(peak > 0) || !std::isfinite(slowest)) return std::nullopt;
   std::vector<RoofPoint> points;
@@ -54,12 +56,15 @@ std::optional<std::string> plot_roofline(const ReportModel& model) {
     if (to <= from) continue;
     const double x0 = x(from), y0 = y(from * roof.per_second), x1 = x(to), y1 = y(peak);
     svg.line(x0, y0, x1, y1, kInkSoft, 1.4, "7 4");
-    svg.text(x0 + (x1 - x0) * 0.3, y0 + (y1 - y0) * 0.3 - 6, name, {.fill = kInkSoft, .turn = std::atan2(y1 - y0, x1 - x0) * 180 / 3.14159265358979});
+    svg.text(x0 + (x1 - x0) * 0.3, y0 + (y1 - y0) * 0.3 - 6, name,
+             {.fill = kInkSoft, .turn = std::atan2(y1 - y0, x1 - x0) * 180 / 3.14159265358979});
   }
   for (std::size_t i = 0; i < points.size(); ++i) {
     const RoofPoint& point = points[i];
-    const double px = x(point.flops / point.bytes), py = y(point.flops / point.time_ns * 1e9), radius = std::max(4.0, std::sqrt(point.time_ns / points[0].time_ns) * 13);
-    svg.circle(px, py, radius, Svg::slot_colour(static_cast<int>(std::min<std::size_t>(i, 7))), point.name + ": " + format_quantity(point.time_ns, "ns"));
+    const double px = x(point.flops / point.bytes), py = y(point.flops / point.time_ns * 1e9),
+                 radius = std::max(4.0, std::sqrt(point.time_ns / points[0].time_ns) * 13);
+    svg.circle(px, py, radius, Svg::slot_colour(static_cast<int>(std::min<std::size_t>(i, 7))),
+               point.name + ": " + format_quantity(point.time_ns, "ns"));
     if (i < 6) svg.text(px + radius + 5, py + 4 + (i == 1 ? 12 : 0), fit_pixels(point.name, 160), {.bold = true});
   }
   return svg.finish();

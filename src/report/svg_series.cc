@@ -67,7 +67,8 @@ std::optional<std::string> plot_telemetry(const ReportModel& model) {
   std::string aside = report_title(model) + "; time since the session's start";
   if (shown < charts.size()) aside += fmt::format("; the first {} of {} metrics", shown, charts.size());
   double top = draw_title(svg, "Telemetry", aside, kWidth);
-  for (std::size_t i = 0; i < shown; ++i, top += kChartHeight) draw_chart(svg, charts[i], top, {time->low, std::max(time->high, time->low + 1)});
+  for (std::size_t i = 0; i < shown; ++i, top += kChartHeight)
+    draw_chart(svg, charts[i], top, {time->low, std::max(time->high, time->low + 1)});
   return svg.finish();
 }
 
@@ -82,7 +83,7 @@ std::optional<std::string> plot_timeline(const ReportModel& model) {
     if (place.try_emplace(span.track, tracks.size()).second) tracks.push_back(span.track);
     if (!span.group.empty()) weights[span.group] += static_cast<double>(span.duration_ns);
     low = std::min(low, static_cast<double>(span.start_ns));
-    high = std::max(high, static_cast<double>(span.start_ns + span.duration_ns));
+    high = std::max(high, (static_cast<double>(span.start_ns) + static_cast<double>(span.duration_ns)));
   }
   std::vector<std::pair<double, std::string_view>> order;
   for (const auto& [group, weight] : weights) order.emplace_back(-weight, group);
@@ -97,20 +98,27 @@ std::optional<std::string> plot_timeline(const ReportModel& model) {
   const double height = 60 + static_cast<double>(tracks.size()) * (kLane + 24) + 56;
   Svg svg(kWidth, height, "Timeline", report_title(model));
   std::string aside = report_title(model) + "; " + format_quantity(high - low, "ns") + " shown";
-  if (spans.size() < model.timeline.size()) aside += fmt::format(", the longest {} of {} spans", spans.size(), model.timeline.size());
+  if (spans.size() < model.timeline.size())
+    aside += fmt::format(", the longest {} of {} spans", spans.size(), model.timeline.size());
   if (tracks.size() < all_tracks) aside += fmt::format(", the first {} of {} tracks", tracks.size(), all_tracks);
   const double top = draw_title(svg, "Timeline", aside, kWidth);
   const Frame frame{16, top, kWidth - 16, top + static_cast<double>(tracks.size()) * (kLane + 24)};
   const Axis x{0, std::max(1.0, high - low), frame.left, frame.right};
-  for (std::size_t t = 0; t < tracks.size(); ++t) svg.text(16, top + static_cast<double>(t) * (kLane + 24) + 14, fit_pixels(tracks[t], kWidth - 32), {.fill = kInkSoft, .bold = true});
+  for (std::size_t t = 0; t < tracks.size(); ++t)
+    svg.text(16, top + static_cast<double>(t) * (kLane + 24) + 14, fit_pixels(tracks[t], kWidth - 32),
+             {.fill = kInkSoft, .bold = true});
   for (const TimelineSpan& span : spans) {
     const auto track = static_cast<double>(place.at(span.track));
     if (place.at(span.track) >= tracks.size()) continue;
-    const double from = x(static_cast<double>(span.start_ns) - low), width = std::max(0.3, x(static_cast<double>(span.start_ns + span.duration_ns) - low) - from);
+    const double from = x(static_cast<double>(span.start_ns) - low),
+                 width =
+                     std::max(0.3, x((static_cast<double>(span.start_ns) + static_cast<double>(span.duration_ns)) - low) - from);
     const int slot = span.group.empty() ? 7 : slots.at(span.group);
     const double y = top + track * (kLane + 24) + 20;
-    svg.rect(from, y, width > 3 ? width - 0.6 : width, kLane, width > 12 ? Svg::slot_fill(slot) : std::string(Svg::slot_colour(slot)), width > 3 ? span.name : std::string());
-    if (width > 44) svg.text(from + 4, y + 14, fit_pixels(span.name, width - 8, 11), {.size = 11, .fill = Svg::ink_on_slot(slot)});
+    svg.rect(from, y, width > 3 ? width - 0.6 : width, kLane,
+             width > 12 ? Svg::slot_fill(slot) : std::string(Svg::slot_colour(slot)), width > 3 ? span.name : std::string());
+    if (width > 44)
+      svg.text(from + 4, y + 14, fit_pixels(span.name, width - 8, 11), {.size = 11, .fill = Svg::ink_on_slot(slot)});
   }
   draw_x_axis(svg, x, frame, "ns");
   double key = 16;

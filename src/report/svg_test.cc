@@ -57,7 +57,9 @@ TEST(FitPixels, NoRoom) { EXPECT_EQ(fit_pixels("abc", -1), ""); }
 TEST(RenderSvg, NoDataIsNotFound) {
   for (const auto plot : kSvgPlots) EXPECT_EQ(render_svg({}, plot).error().code, core::ErrorCode::not_found) << plot;
 }
-TEST(RenderSvg, UnknownPlotNamesTheNearest) { EXPECT_NE(render_svg({}, "flames").error().message.find("'flame'"), std::string::npos); }
+TEST(RenderSvg, UnknownPlotNamesTheNearest) {
+  EXPECT_NE(render_svg({}, "flames").error().message.find("'flame'"), std::string::npos);
+}
 TEST(RenderSvg, HistogramOfOneValue) {
   ReportModel model;
   model.histogram = {{5e6, 5e6, 3}};

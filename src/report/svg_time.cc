@@ -30,9 +30,11 @@ void draw_frame(const FlameRow& flame, const TimeNode& node, double from_ns, int
   const double x = flame.left + from_ns / flame.total_ns * flame.width, width = node.total_ns / flame.total_ns * flame.width;
   if (width < kThinnest) return;
   const double y = flame.top + depth * kFlameRow;
-  const std::string tip = node.name + ": " + typographic(core::format_duration(node.total_ns)) + ", " + core::format_percent(node.total_ns / flame.total_ns) + " of the iteration";
+  const std::string tip = node.name + ": " + typographic(core::format_duration(node.total_ns)) + ", " +
+                          core::format_percent(node.total_ns / flame.total_ns) + " of the iteration";
   const bool patterned = depth <= 2 && width > 12;
-  flame.svg.rect(x, y, std::max(kThinnest, width - (width > 3 ? 1 : 0)), kFlameRow - 2, patterned ? Svg::slot_fill(node.slot) : std::string(Svg::slot_colour(node.slot)), tip);
+  flame.svg.rect(x, y, std::max(kThinnest, width - (width > 3 ? 1 : 0)), kFlameRow - 2,
+                 patterned ? Svg::slot_fill(node.slot) : std::string(Svg::slot_colour(node.slot)), tip);
   if (width > 40) flame.svg.text(x + 5, y + 16, fit_pixels(node.name, width - 10, 12), {.fill = Svg::ink_on_slot(node.slot)});
   double at = from_ns;
   // Children that overlap (kernels on several streams) may sum to more than their parent: they are drawn to its width.
@@ -67,7 +69,8 @@ std::optional<std::string> plot_operators(const ReportModel& model) {
   const double left = 220, right = kWidth - 170;
   const double largest = list[0].share_ratio > 0 ? list[0].share_ratio : 1;
   for (std::size_t i = 0; i < shown; ++i) {
-    const double y = top + static_cast<double>(i) * kBarHeight, width = std::max(1.0, std::max(0.0, list[i].share_ratio) / largest * (right - left));
+    const double y = top + static_cast<double>(i) * kBarHeight,
+                 width = std::max(1.0, std::max(0.0, list[i].share_ratio) / largest * (right - left));
     svg.text(left - 8, y + 15, fit_pixels(list[i].name, left - 24), {.anchor = "end"});
     svg.rect(left, y + 3, width, kBarHeight - 8, kAccent, list[i].name);
     svg.text(left + width + 8, y + 15, core::format_percent(list[i].share_ratio), {.bold = true});
@@ -81,7 +84,9 @@ std::optional<std::string> plot_flame(const ReportModel& model) {
   if (root.children.empty() || !(root.total_ns > 0)) return std::nullopt;
   const double height = 60 + depth_of(root) * kFlameRow + 16;
   Svg svg(kWidth, height, "Flame graph of one iteration", report_title(model));
-  const double top = draw_title(svg, "Flame graph of one iteration", report_title(model) + "; width: time; from above: iteration, part, operator type, node, kernel", kWidth);
+  const double top =
+      draw_title(svg, "Flame graph of one iteration",
+                 report_title(model) + "; width: time; from above: iteration, part, operator type, node, kernel", kWidth);
   draw_frame({svg, 16, kWidth - 32, root.total_ns, top}, root, 0, 0);
   return svg.finish();
 }

@@ -38,9 +38,26 @@ bool in(std::span<const Range> ranges, char32_t code) {
 }
 
 // Combining marks, joiners and variation selectors.
-constexpr std::array<Range, 8> kZeroWidth = {{{0x300, 0x36F}, {0x483, 0x489}, {0x591, 0x5BD}, {0x610, 0x61A}, {0x200B, 0x200D}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}}};
+constexpr std::array<Range, 8> kZeroWidth = {{{0x300, 0x36F},
+                                              {0x483, 0x489},
+                                              {0x591, 0x5BD},
+                                              {0x610, 0x61A},
+                                              {0x200B, 0x200D},
+                                              {0x20D0, 0x20FF},
+                                              {0xFE00, 0xFE0F},
+                                              {0xFE20, 0xFE2F}}};
 // East Asian Wide and Fullwidth blocks (Unicode TR 11) and emoji.
-constexpr std::array<Range, 11> kWide = {{{0x1100, 0x115F}, {0x2E80, 0x303E}, {0x3041, 0x33FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0xA000, 0xA4CF}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0x1F300, 0x1FAFF}}};
+constexpr std::array<Range, 11> kWide = {{{0x1100, 0x115F},
+                                          {0x2E80, 0x303E},
+                                          {0x3041, 0x33FF},
+                                          {0x3400, 0x4DBF},
+                                          {0x4E00, 0x9FFF},
+                                          {0xA000, 0xA4CF},
+                                          {0xAC00, 0xD7A3},
+                                          {0xF900, 0xFAFF},
+                                          {0xFE30, 0xFE6F},
+                                          {0xFF00, 0xFF60},
+                                          {0x1F300, 0x1FAFF}}};
 // Marks that reorder what stands around them: a hostile name must not.
 constexpr std::array<Range, 3> kReordering = {{{0x200E, 0x200F}, {0x202A, 0x202E}, {0x2066, 0x2069}}};
 
@@ -162,7 +179,8 @@ std::string bar(double ratio, int width, bool ascii) {
 }
 
 std::string sparkline(std::span<const double> values, int width, bool ascii) {
-  constexpr std::array<std::string_view, 8> kBlocks = {"\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"};
+  constexpr std::array<std::string_view, 8> kBlocks = {"\u2581", "\u2582", "\u2583", "\u2584",
+                                                       "\u2585", "\u2586", "\u2587", "\u2588"};
   constexpr std::string_view kLevels = "_.-=+*%#";
   if (width <= 0) return {};
   const std::size_t columns = std::min(values.size(), static_cast<std::size_t>(width));
@@ -182,8 +200,10 @@ std::string sparkline(std::span<const double> values, int width, bool ascii) {
     }
     const double place = high > low ? (peak - low) / (high - low) : 0;
     const auto level = static_cast<std::size_t>(std::lround(place * 7));
-    if (ascii) out += kLevels[level];
-    else out += kBlocks[level];
+    if (ascii)
+      out += kLevels[level];
+    else
+      out += kBlocks[level];
   }
   return out;
 }

@@ -9,9 +9,17 @@ namespace {
 
 TEST(Printable, KeepsOrdinaryText) { EXPECT_EQ(printable("µs 漢字 a-b"), "µs 漢字 a-b"); }
 TEST(Printable, EscapeSequencesLoseTheirEscape) { EXPECT_EQ(printable("\x1b[31mred\x07"), " [31mred "); }
-TEST(Printable, ControlsOfTheUpperHalfToo) { EXPECT_EQ(printable("\xC2\x9B" "31m"), " 31m"); }
+TEST(Printable, ControlsOfTheUpperHalfToo) {
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "31m"),
+            " 31m");
+}
 TEST(Printable, NulBecomesASpace) { EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a b"); }
-TEST(Printable, InvalidBytesAreReplaced) { EXPECT_EQ(printable("a\xff" "b"), "a\uFFFDb"); }
+TEST(Printable, InvalidBytesAreReplaced) {
+  EXPECT_EQ(printable("a\xff"
+                      "b"),
+            "a\uFFFDb");
+}
 TEST(Printable, TruncatedCharacterIsReplaced) { EXPECT_EQ(printable("a\xE2\x82"), "a\uFFFD\uFFFD"); }
 TEST(Printable, OverlongFormIsReplaced) { EXPECT_EQ(printable("\xC0\xAF"), "\uFFFD\uFFFD"); }
 TEST(Printable, SurrogateIsReplaced) { EXPECT_EQ(printable("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD"); }
@@ -43,7 +51,9 @@ TEST(Bar, ATraceIsVisible) { EXPECT_EQ(bar(1e-9, 10, true), "#"); }
 
 TEST(Sparkline, FromLowToHigh) { EXPECT_EQ(sparkline(std::vector<double>{0, 1}, 10, true), "_#"); }
 TEST(Sparkline, KeepsThePeakOfAColumn) { EXPECT_EQ(sparkline(std::vector<double>{0, 0, 9, 0}, 2, true), "_#"); }
-TEST(Sparkline, GapForWhatIsNoNumber) { EXPECT_EQ(sparkline(std::vector<double>{0, std::numeric_limits<double>::quiet_NaN(), 1}, 3, true), "_ #"); }
+TEST(Sparkline, GapForWhatIsNoNumber) {
+  EXPECT_EQ(sparkline(std::vector<double>{0, std::numeric_limits<double>::quiet_NaN(), 1}, 3, true), "_ #");
+}
 TEST(Sparkline, ConstantSeriesIsLow) { EXPECT_EQ(sparkline(std::vector<double>{5, 5}, 2, true), "__"); }
 TEST(Sparkline, NoValues) { EXPECT_EQ(sparkline(std::vector<double>{}, 10), ""); }
 TEST(Sparkline, NoRoom) { EXPECT_EQ(sparkline(std::vector<double>{1, 2}, 0), ""); }

@@ -17,10 +17,12 @@ void write_statements(TextPage& page, std::string_view title, const std::vector<
     page.paragraph(statement.title, 5, Style::bold, "  " + std::to_string(number) + ". ");
     std::string facts;
     if (statement.gain_ratio) facts = "expected gain " + format_estimate(*statement.gain_ratio) + " of the latency";
-    if (statement.confidence_ratio) facts += (facts.empty() ? "" : ", ") + std::string("confidence ") + format_estimate(*statement.confidence_ratio);
+    if (statement.confidence_ratio)
+      facts += (facts.empty() ? "" : ", ") + std::string("confidence ") + format_estimate(*statement.confidence_ratio);
     if (!facts.empty()) page.paragraph(facts, 5, Style::accent);
     page.paragraph(statement.text, 5);
-    for (const std::string& one : statement.evidence) page.paragraph(one, 7, Style::dim, page.ascii() ? "     - " : "     \u00B7 ");
+    for (const std::string& one : statement.evidence)
+      page.paragraph(one, 7, Style::dim, page.ascii() ? "     - " : "     \u00B7 ");
   }
 }
 
@@ -38,11 +40,13 @@ void write_hardware(TextPage& page, const ReportModel& model) {
   page.paragraph(line.text);
   if (line.reached_ratio) {
     const int room = std::min(40, page.width() - 14);
-    page.line("  " + page.styled(fit_left(bar(*line.reached_ratio, room, page.ascii()), room, page.ascii()), Style::accent) + " " + core::format_percent(*line.reached_ratio));
+    page.line("  " + page.styled(fit_left(bar(*line.reached_ratio, room, page.ascii()), room, page.ascii()), Style::accent) +
+              " " + core::format_percent(*line.reached_ratio));
   }
   for (const Roof& roof : line.roofs) {
     const std::string rate = page.quantity(roof.per_second, roof.kind == Roof::Kind::compute ? "flop/s" : "bytes/s");
-    page.paragraph(roof.name + ": " + rate + (roof.source.empty() ? "" : " (" + roof.source + ")"), 4, Style::dim, page.ascii() ? "  - " : "  \u00B7 ");
+    page.paragraph(roof.name + ": " + rate + (roof.source.empty() ? "" : " (" + roof.source + ")"), 4, Style::dim,
+                   page.ascii() ? "  - " : "  \u00B7 ");
   }
 }
 

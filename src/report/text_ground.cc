@@ -61,11 +61,18 @@ void write_accounts(TextPage& page, const ReportModel& model) {
   const int room = page.width() - 2 - 12 - (wide ? 33 : 0);
   for (const trace::Account& account : model.session.accounts) {
     const bool good = account.state == trace::Account::State::ok;
-    const std::string row = "  " + fit_left(page.clean(account.source), room, page.ascii()) + page.styled(fit_left(trace::to_string(account.state), 12, page.ascii()), good ? Style::plain : Style::warning);
+    const std::string row =
+        "  " + fit_left(page.clean(account.source), room, page.ascii()) +
+        page.styled(fit_left(trace::to_string(account.state), 12, page.ascii()), good ? Style::plain : Style::warning);
     std::string counts;
-    for (const std::int64_t count : {account.read, account.kept, account.dropped_total()}) counts += fit_right(core::format_count(static_cast<double>(count)), 11, page.ascii());
+    for (const std::int64_t count : {account.read, account.kept, account.dropped_total()})
+      counts += fit_right(core::format_count(static_cast<double>(count)), 11, page.ascii());
     page.line(wide ? row + counts : row);
-    if (!wide) page.paragraph("read " + core::format_count(static_cast<double>(account.read)) + ", kept " + core::format_count(static_cast<double>(account.kept)) + ", dropped " + core::format_count(static_cast<double>(account.dropped_total())), 4, Style::dim);
+    if (!wide)
+      page.paragraph("read " + core::format_count(static_cast<double>(account.read)) + ", kept " +
+                         core::format_count(static_cast<double>(account.kept)) + ", dropped " +
+                         core::format_count(static_cast<double>(account.dropped_total())),
+                     4, Style::dim);
     if (!account.reason.empty()) page.paragraph(account.reason, 4, Style::dim);
     for (const auto& [why, count] : account.dropped)
       if (count > 0) page.paragraph(core::format_count(static_cast<double>(count)) + " dropped: " + why, 4, Style::dim);
@@ -80,7 +87,8 @@ void write_metrics(TextPage& page, const ReportModel& model) {
   for (const trace::MetricValue& metric : model.metrics) {
     std::string name = metric.id;
     if (metric.device) name += " [" + std::to_string(*metric.device) + "]";
-    std::string row = "  " + fit_left(page.clean(name), room, page.ascii()) + fit_right(page.quantity(metric.value, metric.unit), 12, page.ascii());
+    std::string row = "  " + fit_left(page.clean(name), room, page.ascii()) +
+                      fit_right(page.quantity(metric.value, metric.unit), 12, page.ascii());
     if (metric.ci95 && page.width() >= 70) row += "   " + page.styled(page.interval(*metric.ci95, metric.unit), Style::dim);
     page.line(row);
   }

@@ -45,7 +45,8 @@ void write_warnings(TextPage& page, const ReportModel& model) {
   const auto& warnings = model.session.warnings;
   if (model.session.state != "complete" && !model.session.state.empty()) {
     page.line();
-    page.paragraph("The session is " + model.session.state + ": it ended early, and what came after is missing.", 4, Style::warning, "  ! ");
+    page.paragraph("The session is " + model.session.state + ": it ended early, and what came after is missing.", 4,
+                   Style::warning, "  ! ");
   }
   if (warnings.empty()) return;
   page.line();
@@ -63,8 +64,10 @@ void write_head(TextPage& page, const ReportModel& model) {
   const std::string title = fit(page.clean(report_title(model)), page.width(), page.ascii());
   const std::string id = page.clean(model.session.id.text);
   const int room = page.width() - display_width(title) - display_width(id);
-  if (room >= 2) page.line(page.styled(title, Style::bold) + std::string(static_cast<std::size_t>(room), ' ') + page.styled(id, Style::dim));
-  else page.line(page.styled(title, Style::bold));
+  if (room >= 2)
+    page.line(page.styled(title, Style::bold) + std::string(static_cast<std::size_t>(room), ' ') + page.styled(id, Style::dim));
+  else
+    page.line(page.styled(title, Style::bold));
   page.rule();
   if (!model.verdict.empty()) page.paragraph(model.verdict, 2, Style::bold);
   if (!model.verdict_confidence.empty()) page.paragraph("Confidence " + model.verdict_confidence, 2, Style::dim);

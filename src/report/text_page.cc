@@ -12,7 +12,8 @@ constexpr int kNarrowest = 40;
 constexpr int kWidest = 132;  // lines longer than this are hard to read
 
 std::string_view code_of(Style style) {
-  constexpr std::array<std::string_view, 11> kCodes = {"", "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[33m", "\x1b[34m", "\x1b[33m", "\x1b[36m", "\x1b[31m", "\x1b[35m", "\x1b[32m"};
+  constexpr std::array<std::string_view, 11> kCodes = {"",         "\x1b[1m",  "\x1b[2m",  "\x1b[36m", "\x1b[33m", "\x1b[34m",
+                                                       "\x1b[33m", "\x1b[36m", "\x1b[31m", "\x1b[35m", "\x1b[32m"};
   return kCodes[static_cast<std::size_t>(style)];
 }
 
@@ -54,7 +55,8 @@ void TextPage::heading(std::string_view title, std::string_view aside) {
   const std::string name = fit(title, width_, ascii_);
   const int room = width_ - display_width(name) - 2;
   std::string text = styled(name, Style::bold);
-  if (!aside.empty() && display_width(aside) <= room) text += "  " + std::string(static_cast<std::size_t>(room - display_width(aside)), ' ') + styled(aside, Style::dim);
+  if (!aside.empty() && display_width(aside) <= room)
+    text += "  " + std::string(static_cast<std::size_t>(room - display_width(aside)), ' ') + styled(aside, Style::dim);
   line(text);
   rule();
 }

@@ -49,9 +49,16 @@ void write_row(TextPage& page, const TimeShare& share, std::string_view key, Sty
   const int count_room = page.width() >= 60 ? 9 : 0;
   const int name_room = page.width() - 4 - 8 - 10 - (bar_room > 0 ? bar_room + 1 : 0) - count_room;
   std::string row = "  " + page.styled(key, style) + " " + fit_left(page.clean(share.name), name_room, page.ascii());
-  if (bar_room > 0) row += " " + page.styled(fit_left(bar(largest > 0 ? share.share_ratio / largest : 0, bar_room, page.ascii()), bar_room, page.ascii()), style);
-  row += fit_right(core::format_percent(share.share_ratio), 8, page.ascii()) + fit_right(page.quantity(share.total_ns, "ns"), 10, page.ascii());
-  if (count_room > 0 && share.count > 0) row += page.styled(fit_right(core::format_count(static_cast<double>(share.count)) + (page.ascii() ? " x" : " \u00D7"), count_room, page.ascii()), Style::dim);
+  if (bar_room > 0)
+    row += " " + page.styled(
+                     fit_left(bar(largest > 0 ? share.share_ratio / largest : 0, bar_room, page.ascii()), bar_room, page.ascii()),
+                     style);
+  row += fit_right(core::format_percent(share.share_ratio), 8, page.ascii()) +
+         fit_right(page.quantity(share.total_ns, "ns"), 10, page.ascii());
+  if (count_room > 0 && share.count > 0)
+    row += page.styled(fit_right(core::format_count(static_cast<double>(share.count)) + (page.ascii() ? " x" : " \u00D7"),
+                                 count_room, page.ascii()),
+                       Style::dim);
   page.line(row);
 }
 
@@ -80,7 +87,8 @@ void write_list(TextPage& page, std::string_view title, const std::vector<TimeSh
   page.line();
   const std::size_t shown = std::min(kRows, list.size());
   std::string name(title);
-  if (shown < list.size()) name += ", the largest " + std::to_string(shown) + " of " + core::format_count(static_cast<double>(list.size()));
+  if (shown < list.size())
+    name += ", the largest " + std::to_string(shown) + " of " + core::format_count(static_cast<double>(list.size()));
   page.line("  " + page.styled(fit(name, page.width() - 2, page.ascii()), Style::dim));
   for (std::size_t i = 0; i < shown; ++i) write_row(page, list[i], " ", Style::accent, list[0].share_ratio);
 }
@@ -94,7 +102,8 @@ void write_time(TextPage& page, const ReportModel& model) {
   page.heading("Where the time went", total_ns > 0 ? "per iteration, " + page.quantity(total_ns, "ns") : "per iteration");
   if (!model.parts.empty()) {
     write_stack(page, model.parts);
-    for (std::size_t i = 0; i < model.parts.size(); ++i) write_row(page, model.parts[i], part_fill(i, page.ascii()), part_style(i), 1.0);
+    for (std::size_t i = 0; i < model.parts.size(); ++i)
+      write_row(page, model.parts[i], part_fill(i, page.ascii()), part_style(i), 1.0);
   }
   write_list(page, "Operator types", model.operators);
   write_list(page, "Nodes", model.nodes);

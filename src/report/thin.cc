@@ -7,7 +7,8 @@
 namespace aaco::report {
 namespace {
 
-// The rows to keep: of each of `limit` / 2 equal runs the least and the greatest by `value`, and every row that `always` asks for.
+// The rows to keep: of each of `limit` / 2 equal runs the least and the greatest by `value`, and every row that `always` asks
+// for.
 template <class Value, class Always>
 std::vector<std::size_t> extremes(std::size_t rows, std::size_t limit, Value value, Always always) {
   const std::size_t runs = std::max<std::size_t>(1, limit / 2);
@@ -42,15 +43,17 @@ std::vector<IterationPoint> thin_iterations(const std::vector<IterationPoint>& p
   const auto disturbed = [](const IterationPoint& point) { return !point.disturbance.empty(); };
   const bool few = static_cast<std::size_t>(std::count_if(points.begin(), points.end(), disturbed)) <= limit / 4;
   const auto always = [&](std::size_t i) { return starts_phase(i) || (few && disturbed(points[i])); };
-  return pick(points, extremes(points.size(), limit, [&](std::size_t i) { return points[i].duration_ns; }, always));
+  return pick(points, extremes(
+                          points.size(), limit, [&](std::size_t i) { return points[i].duration_ns; }, always));
 }
 
 Series thin_series(const Series& series, std::size_t limit) {
   const std::size_t rows = std::min(series.time_ns.size(), series.value.size());
   if (rows <= limit) return series;
   const auto gap = [&](std::size_t i) { return !std::isfinite(series.value[i]); };
-  const auto rows_kept = extremes(rows, limit, [&](std::size_t i) { return gap(i) ? 0.0 : series.value[i]; },
-                                  [&](std::size_t i) { return gap(i) && (i == 0 || !gap(i - 1)); });
+  const auto rows_kept = extremes(
+      rows, limit, [&](std::size_t i) { return gap(i) ? 0.0 : series.value[i]; },
+      [&](std::size_t i) { return gap(i) && (i == 0 || !gap(i - 1)); });
   return Series{series.metric, series.entity, series.unit, pick(series.time_ns, rows_kept), pick(series.value, rows_kept)};
 }
 

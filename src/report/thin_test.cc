@@ -10,7 +10,9 @@ namespace {
 
 std::vector<IterationPoint> series(std::size_t count) {
   std::vector<IterationPoint> points;
-  for (std::size_t i = 0; i < count; ++i) points.push_back({"measure", static_cast<std::int64_t>(i), static_cast<std::int64_t>(i) * 10, 100 + static_cast<std::int64_t>(i % 7), false, ""});
+  for (std::size_t i = 0; i < count; ++i)
+    points.push_back({"measure", static_cast<std::int64_t>(i), static_cast<std::int64_t>(i) * 10,
+                      100 + static_cast<std::int64_t>(i % 7), false, ""});
   return points;
 }
 

@@ -14,7 +14,8 @@ using Lists = std::map<std::string_view, std::vector<const TimeShare*>>;
 TimeNode node_of(const TimeShare& share, int slot) { return TimeNode{share.name, share.total_ns, slot, {}}; }
 
 void sort_children(TimeNode& node) {
-  std::stable_sort(node.children.begin(), node.children.end(), [](const TimeNode& a, const TimeNode& b) { return a.total_ns > b.total_ns; });
+  std::stable_sort(node.children.begin(), node.children.end(),
+                   [](const TimeNode& a, const TimeNode& b) { return a.total_ns > b.total_ns; });
 }
 
 // Operator types by their time: the largest seven have a colour each.
@@ -47,9 +48,12 @@ TimeNode build_time_tree(const ReportModel& model) {
       sort_children(op.children.back());
     }
     sort_children(op);
-    auto home = std::find_if(root.children.begin(), root.children.end(), [&](const TimeNode& part) { return part.name == share.parent; });
-    if (!parts) root.children.push_back(std::move(op));
-    else (home == root.children.end() ? root.children.front() : *home).children.push_back(std::move(op));
+    auto home =
+        std::find_if(root.children.begin(), root.children.end(), [&](const TimeNode& part) { return part.name == share.parent; });
+    if (!parts)
+      root.children.push_back(std::move(op));
+    else
+      (home == root.children.end() ? root.children.front() : *home).children.push_back(std::move(op));
   }
   if (!parts && model.operators.empty())
     for (const TimeShare& kernel : model.kernels) root.children.push_back(node_of(kernel, 0));

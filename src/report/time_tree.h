@@ -11,7 +11,7 @@ namespace aaco::report {
 struct TimeNode {
   std::string name;
   double total_ns = 0;
-  int slot = 0;  // of the drawings' palette, by operator type
+  int slot = 0;                    // of the drawings' palette, by operator type
   std::vector<TimeNode> children;  // largest first
 };
 

@@ -23,10 +23,13 @@ void expect_golden(const std::string& name, const std::string& text) {
   }
   const auto golden = core::read_file(path);
   ASSERT_TRUE(golden) << golden.error().text();
-  EXPECT_TRUE(*golden == text) << name << " differs from what is printed now; scripts/rebaseline.sh report renews it, then read the difference";
+  EXPECT_TRUE(*golden == text)
+      << name << " differs from what is printed now; scripts/rebaseline.sh report renews it, then read the difference";
 }
 
-std::string text_of(const report::ReportModel& model, int width, bool unicode = true) { return render_text(model, {.width = width, .colour = false, .unicode = unicode}); }
+std::string text_of(const report::ReportModel& model, int width, bool unicode = true) {
+  return render_text(model, {.width = width, .colour = false, .unicode = unicode});
+}
 
 TEST(ReportGolden, CpuText80) { expect_golden("cpu_80.txt", text_of(sample::cpu_run(), 80)); }
 TEST(ReportGolden, CpuText120) { expect_golden("cpu_120.txt", text_of(sample::cpu_run(), 120)); }
@@ -34,7 +37,9 @@ TEST(ReportGolden, CpuText40) { expect_golden("cpu_40.txt", text_of(sample::cpu_
 TEST(ReportGolden, GpuText100) { expect_golden("gpu_100.txt", text_of(sample::gpu_run(), 100)); }
 TEST(ReportGolden, GpuTextAscii) { expect_golden("gpu_80_ascii.txt", text_of(sample::gpu_run(), 80, false)); }
 TEST(ReportGolden, EmptyText) { expect_golden("empty_80.txt", text_of(sample::empty(), 80)); }
-TEST(ReportGolden, CpuTextColour) { expect_golden("cpu_80_colour.txt", render_text(sample::cpu_run(), {.width = 80, .colour = true, .unicode = true})); }
+TEST(ReportGolden, CpuTextColour) {
+  expect_golden("cpu_80_colour.txt", render_text(sample::cpu_run(), {.width = 80, .colour = true, .unicode = true}));
+}
 TEST(ReportGolden, CpuMarkdown) { expect_golden("cpu.md", render_markdown(sample::cpu_run())); }
 TEST(ReportGolden, GpuMarkdown) { expect_golden("gpu.md", render_markdown(sample::gpu_run())); }
 TEST(ReportGolden, HostileMarkdown) { expect_golden("hostile.md", render_markdown(sample::hostile())); }
@@ -70,7 +75,8 @@ TEST(ReportText, HostileNamesCannotSteerTheTerminal) {
 TEST(ReportText, NoColourMeansNoEscapes) { EXPECT_EQ(text_of(sample::cpu_run(), 80).find('\x1b'), std::string::npos); }
 TEST(ReportText, ColourChangesNothingElse) {
   std::string coloured = render_text(sample::cpu_run(), {.width = 80, .colour = true, .unicode = true});
-  for (auto at = coloured.find('\x1b'); at != std::string::npos; at = coloured.find('\x1b')) coloured.erase(at, coloured.find('m', at) - at + 1);
+  for (auto at = coloured.find('\x1b'); at != std::string::npos; at = coloured.find('\x1b'))
+    coloured.erase(at, coloured.find('m', at) - at + 1);
   std::string plain;
   for (auto line : core::split_lines(coloured)) {
     while (line.ends_with(' ')) line.remove_suffix(1);

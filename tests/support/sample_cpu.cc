@@ -61,7 +61,10 @@ void add_time(ReportModel& model) {
       node.total_ns = op.total_ns * weights[static_cast<std::size_t>(i)] / weight_sum;
       node.share_ratio = share(node.total_ns);
       node.ci95 = trace::Interval{node.total_ns * 0.985, node.total_ns * 1.017};
-      node.detail = Json::object({{"input_shapes", "[1,256,14,14] [256,256,3,3]"}, {"output_shapes", "[1,256,14,14]"}, {"parameter_bytes", 2359296}, {"thread_use_ratio", 0.94}});
+      node.detail = Json::object({{"input_shapes", "[1,256,14,14] [256,256,3,3]"},
+                                  {"output_shapes", "[1,256,14,14]"},
+                                  {"parameter_bytes", 2359296},
+                                  {"thread_use_ratio", 0.94}});
       model.nodes.push_back(node);
     }
   }
@@ -77,7 +80,8 @@ void add_iterations(ReportModel& model) {
     model.iterations.push_back(point);
     at += point.duration_ns + 2'000;
   };
-  for (std::int64_t i = 0; i < kWarmup; ++i) add("warmup", i, kMedian_ns * (1 + 1.4 * std::exp(-static_cast<double>(i) / 4.0)) + random.normal() * 0.4e6);
+  for (std::int64_t i = 0; i < kWarmup; ++i)
+    add("warmup", i, kMedian_ns * (1 + 1.4 * std::exp(-static_cast<double>(i) / 4.0)) + random.normal() * 0.4e6);
   std::vector<double> measured;
   for (std::int64_t i = 0; i < kMeasured; ++i) {
     double ns = kMedian_ns + random.normal() * 0.35e6 + std::exp(random.normal() * 0.9) * 0.18e6;
@@ -89,7 +93,8 @@ void add_iterations(ReportModel& model) {
   const auto [low, high] = std::minmax_element(measured.begin(), measured.end());
   constexpr std::size_t kBins = 60;
   const double width = (*high - *low) / kBins;
-  for (std::size_t i = 0; i < kBins; ++i) model.histogram.push_back({*low + width * static_cast<double>(i), *low + width * static_cast<double>(i + 1), 0});
+  for (std::size_t i = 0; i < kBins; ++i)
+    model.histogram.push_back({*low + width * static_cast<double>(i), *low + width * static_cast<double>(i + 1), 0});
   for (double ns : measured) ++model.histogram[std::min(kBins - 1, static_cast<std::size_t>((ns - *low) / width))].count;
 }
 
@@ -144,11 +149,18 @@ void add_metrics(ReportModel& model) {
                    {"memory.rss_peak_bytes", 421.0e6, "bytes", {}, {}},
                    {"profile.slowdown_ratio", 0.064, "ratio", Interval{0.058, 0.071}, {}}};
   model.definitions = {
-      {"latency.p50_ns", "Median latency", "ns", "order statistic of the measured iterations at probability 0.5 (Hyndman and Fan type 7); interval: distribution-free, binomial", "lower", "Half of the iterations were faster than this."},
-      {"latency.p99_ns", "99th percentile", "ns", "order statistic at probability 0.99; left empty where the sample cannot bound it", "lower", "One iteration in a hundred was slower than this."},
-      {"throughput.items_per_second", "Throughput", "items/s", "batch / mean(latency)", "higher", "Items that passed through the model each second, one call after the other."},
+      {"latency.p50_ns", "Median latency", "ns",
+       "order statistic of the measured iterations at probability 0.5 (Hyndman and Fan type 7); interval: distribution-free, "
+       "binomial",
+       "lower", "Half of the iterations were faster than this."},
+      {"latency.p99_ns", "99th percentile", "ns",
+       "order statistic at probability 0.99; left empty where the sample cannot bound it", "lower",
+       "One iteration in a hundred was slower than this."},
+      {"throughput.items_per_second", "Throughput", "items/s", "batch / mean(latency)", "higher",
+       "Items that passed through the model each second, one call after the other."},
       {"latency.cov_ratio", "Variation", "ratio", "std / mean", "lower", "How much iterations differ, relative to their mean."},
-      {"observer.effect_ratio", "Observer effect", "ratio", "median with telemetry / median without - 1, over alternating blocks", "lower", "What measuring cost the thing measured."}};
+      {"observer.effect_ratio", "Observer effect", "ratio", "median with telemetry / median without - 1, over alternating blocks",
+       "lower", "What measuring cost the thing measured."}};
 }
 
 }  // namespace
@@ -156,45 +168,107 @@ void add_metrics(ReportModel& model) {
 ReportModel cpu_run() {
   ReportModel model;
   model.title = "ResNet-50, ONNX Runtime CPU, batch 1";
-  model.verdict = "One inference takes 22.6 ms, and 80 % of it is convolution; the machine was steady enough to trust differences of 1 %.";
+  model.verdict =
+      "One inference takes 22.6 ms, and 80 % of it is convolution; the machine was steady enough to trust differences of 1 %.";
   model.verdict_confidence = "high: 1,200 iterations, the median's 95 % interval is 0.35 % wide, no drift.";
   model.headline_metrics = {"latency.p50_ns", "latency.p99_ns", "throughput.items_per_second"};
   auto& session = model.session;
   session.id.text = "20261121T081530Z-3f9a1c";
   session.kind = "run", session.tool_version = "0.1.0", session.created_realtime_ns = 1'795'248'930'000'000'000;
   session.command = {"aaco", "run", "--model", "resnet50", "--backend", "cpu", "--batch", "1", "--telemetry"};
-  session.outcome = Json::object({{"model", "resnet50"}, {"backend", "cpu"}, {"provider", "CPUExecutionProvider"}, {"batch", 1}, {"stopped_by", "precision 1 % reached"}});
+  session.outcome = Json::object({{"model", "resnet50"},
+                                  {"backend", "cpu"},
+                                  {"provider", "CPUExecutionProvider"},
+                                  {"batch", 1},
+                                  {"stopped_by", "precision 1 % reached"}});
   session.fingerprint = "b7c0d2e19f3a";
-  session.phases = {{"load", 0, 398'000'000}, {"warmup", 412'000'000, 1'150'000'000}, {"measure", 1'150'000'000, 28'400'000'000}, {"profile", 30'900'000'000, 33'000'000'000}};
-  session.warnings = {{"telemetry.gpu_missing", "No GPU was found, so every GPU metric is absent (not zero).", "If this machine has one: aaco doctor says what is missing."},
-                      {"machine.governor_unknown", "The CPU frequency governor cannot be read here, so a change of clock between runs would go unseen.", ""},
-                      {"profile.slowdown", "The profiled pass was 6.4 % slower than the measured one: node times are shares of that pass, not of the measured latency.", ""}};
+  session.phases = {{"load", 0, 398'000'000},
+                    {"warmup", 412'000'000, 1'150'000'000},
+                    {"measure", 1'150'000'000, 28'400'000'000},
+                    {"profile", 30'900'000'000, 33'000'000'000}};
+  session.warnings = {{"telemetry.gpu_missing", "No GPU was found, so every GPU metric is absent (not zero).",
+                       "If this machine has one: aaco doctor says what is missing."},
+                      {"machine.governor_unknown",
+                       "The CPU frequency governor cannot be read here, so a change of clock between runs would go unseen.", ""},
+                      {"profile.slowdown",
+                       "The profiled pass was 6.4 % slower than the measured one: node times are shares of that pass, not of the "
+                       "measured latency.",
+                       ""}};
   session.accounts = {{"proc", trace::Account::State::ok, "", 36'120, 36'120, {}, {}},
-                      {"ort.profile", trace::Account::State::partial, "two events ended after the trace was cut", 5'582, 5'580, {{"event without an end", 2}}, {}},
-                      {"nvml", trace::Account::State::unsupported, "libnvidia-ml.so.1 is not on this machine; install the NVIDIA driver if it has such a GPU", 0, 0, {}, {}},
+                      {"ort.profile",
+                       trace::Account::State::partial,
+                       "two events ended after the trace was cut",
+                       5'582,
+                       5'580,
+                       {{"event without an end", 2}},
+                       {}},
+                      {"nvml",
+                       trace::Account::State::unsupported,
+                       "libnvidia-ml.so.1 is not on this machine; install the NVIDIA driver if it has such a GPU",
+                       0,
+                       0,
+                       {},
+                       {}},
                       {"amdgpu", trace::Account::State::unsupported, "no amdgpu device under /sys/class/drm", 0, 0, {}, {}}};
   add_time(model);
-  model.why = {{"bottleneck.compute", "Convolution is bound by arithmetic", "The 53 convolutions run at 71 % of the arithmetic peak this machine has shown; memory traffic would allow twice the rate.", 0.86, {},
-                {"18.0 ms of 22.5 ms are spent in Conv and FusedConv (80.1 %).", "Their arithmetic intensity is 61 FLOP/byte; the ridge of this machine is at 9.8.", "Thread use is 94 % in the ten longest nodes."}},
-               {"bottleneck.framework", "The framework is not the problem", "What lies between nodes is 3.9 % of the iteration.", 0.95, {}, {"0.88 ms between the end of one node and the start of the next."}}};
-  model.advice = {{"precision.int8", "Quantise the convolutions to INT8", "This CPU has VNNI: four times the multiply rate of FP32 for the layers that take 80 % of the time.", 0.6, 0.42, {"Conv and FusedConv: 18.0 ms; published speed-ups of this layer mix lie between 1.9 and 3.1."}},
-                  {"threads.pin", "Pin the threads to physical cores", "Four migrations a second were seen in the measured phase.", 0.5, 0.03, {"9 of the 10 slowest iterations coincide with a migration."}},
-                  {"graph.fuse_add_relu", "Fuse Add and Relu", "Sixteen pairs write and read the same tensor once more than needed.", 0.7, 0.021, {"Add 1.02 ms, Relu 0.74 ms; fused they would take about 1.3 ms."}}};
+  model.why = {{"bottleneck.compute",
+                "Convolution is bound by arithmetic",
+                "The 53 convolutions run at 71 % of the arithmetic peak this machine has shown; memory traffic would allow twice "
+                "the rate.",
+                0.86,
+                {},
+                {"18.0 ms of 22.5 ms are spent in Conv and FusedConv (80.1 %).",
+                 "Their arithmetic intensity is 61 FLOP/byte; the ridge of this machine is at 9.8.",
+                 "Thread use is 94 % in the ten longest nodes."}},
+               {"bottleneck.framework",
+                "The framework is not the problem",
+                "What lies between nodes is 3.9 % of the iteration.",
+                0.95,
+                {},
+                {"0.88 ms between the end of one node and the start of the next."}}};
+  model.advice = {{"precision.int8",
+                   "Quantise the convolutions to INT8",
+                   "This CPU has VNNI: four times the multiply rate of FP32 for the layers that take 80 % of the time.",
+                   0.6,
+                   0.42,
+                   {"Conv and FusedConv: 18.0 ms; published speed-ups of this layer mix lie between 1.9 and 3.1."}},
+                  {"threads.pin",
+                   "Pin the threads to physical cores",
+                   "Four migrations a second were seen in the measured phase.",
+                   0.5,
+                   0.03,
+                   {"9 of the 10 slowest iterations coincide with a migration."}},
+                  {"graph.fuse_add_relu",
+                   "Fuse Add and Relu",
+                   "Sixteen pairs write and read the same tensor once more than needed.",
+                   0.7,
+                   0.021,
+                   {"Add 1.02 ms, Relu 0.74 ms; fused they would take about 1.3 ms."}}};
   report::Roofline line;
   line.text = "The run reached 64 % of what this machine can do: 22.6 ms against 14.5 ms if every operator met its roof.";
   line.reached_ratio = 0.64;
-  line.roofs = {{"FP32, two cores", report::Roof::Kind::compute, 201.6e9, "measured by aaco calibrate"}, {"Memory", report::Roof::Kind::memory, 20.5e9, "measured by aaco calibrate"}, {"L2 cache", report::Roof::Kind::memory, 164e9, "measured by aaco calibrate"}};
-  line.points = {{"Conv", "Conv", 1.93e9, 31.6e6, 9.62e6}, {"FusedConv", "FusedConv", 1.88e9, 30.7e6, 8.41e6}, {"Add", "Add", 5.5e6, 22.1e6, 1.02e6}, {"Relu", "Relu", 5.5e6, 14.7e6, 0.74e6}, {"MaxPool", "MaxPool", 1.8e6, 4.0e6, 0.41e6}, {"Gemm", "Gemm", 4.1e6, 8.2e6, 0.33e6}, {"GlobalAveragePool", "GlobalAveragePool", 1e5, 0.41e6, 0.06e6}};
+  line.roofs = {{"FP32, two cores", report::Roof::Kind::compute, 201.6e9, "measured by aaco calibrate"},
+                {"Memory", report::Roof::Kind::memory, 20.5e9, "measured by aaco calibrate"},
+                {"L2 cache", report::Roof::Kind::memory, 164e9, "measured by aaco calibrate"}};
+  line.points = {{"Conv", "Conv", 1.93e9, 31.6e6, 9.62e6},
+                 {"FusedConv", "FusedConv", 1.88e9, 30.7e6, 8.41e6},
+                 {"Add", "Add", 5.5e6, 22.1e6, 1.02e6},
+                 {"Relu", "Relu", 5.5e6, 14.7e6, 0.74e6},
+                 {"MaxPool", "MaxPool", 1.8e6, 4.0e6, 0.41e6},
+                 {"Gemm", "Gemm", 4.1e6, 8.2e6, 0.33e6},
+                 {"GlobalAveragePool", "GlobalAveragePool", 1e5, 0.41e6, 0.06e6}};
   model.roofline = line;
   add_iterations(model);
   add_timeline(model);
   add_telemetry(model);
   add_metrics(model);
-  model.environment = Json::object({{"host", Json::object({{"name", "bench-07"}, {"kernel", "6.1.0-28-amd64"}, {"os", "Debian GNU/Linux 12"}, {"governor", Json()}})},
-                                    {"cpu", Json::object({{"model", "AMD EPYC 9254"}, {"cores", 2}, {"threads", 2}, {"memory_bytes", 25276518400}})},
-                                    {"libraries", Json::object({{"onnxruntime", "1.30.0"}, {"duckdb", "1.5.6"}})},
-                                    {"limits", Json::object({{"cpu_quota", 2.0}, {"memory_bytes", 25769803776}})},
-                                    {"variables", Json::object({{"OMP_NUM_THREADS", "2"}, {"LANG", "C.UTF-8"}})}});
+  model.environment = Json::object(
+      {{"host",
+        Json::object({{"name", "bench-07"}, {"kernel", "6.1.0-28-amd64"}, {"os", "Debian GNU/Linux 12"}, {"governor", Json()}})},
+       {"cpu", Json::object({{"model", "AMD EPYC 9254"}, {"cores", 2}, {"threads", 2}, {"memory_bytes", 25276518400}})},
+       {"libraries", Json::object({{"onnxruntime", "1.30.0"}, {"duckdb", "1.5.6"}})},
+       {"limits", Json::object({{"cpu_quota", 2.0}, {"memory_bytes", 25769803776}})},
+       {"variables", Json::object({{"OMP_NUM_THREADS", "2"}, {"LANG", "C.UTF-8"}})}});
   return model;
 }
 

@@ -51,7 +51,8 @@ report::ReportModel hostile() {
     model.metrics.push_back({name, 1.5, name, {}, {}});
     model.definitions.push_back({name, name, name, name, name, name});
     model.timeline.push_back({name, name, name, 0, 1000});
-    model.telemetry.push_back({name, name, name, {0, 1, 2}, {1, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}});
+    model.telemetry.push_back(
+        {name, name, name, {0, 1, 2}, {1, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}});
     model.environment.set(name, name);
   }
   model.headline_metrics = {names[0], names[2], "does.not.exist"};
