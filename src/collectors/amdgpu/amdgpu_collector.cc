@@ -14,19 +14,28 @@ constexpr double kMicro = 1e-6;
 constexpr double kMilli = 1e-3;
 
 std::vector<LevelSpec> activity_files(const std::string& folder) {
-  return {{folder + "/gpu_busy_percent", "gpu.busy_ratio", kPercent, parse_level},
-          {folder + "/mem_busy_percent", "gpu.memory_busy_ratio", kPercent, parse_level},
-          {folder + "/vcn_busy_percent", "gpu.media_busy_ratio", kPercent, parse_level},
-          {folder + "/mem_info_vram_used", "gpu.memory_used_bytes", 1, parse_level},
+  return {{folder + "/gpu_busy_percent", "gpu.use_ratio", kPercent, parse_level},
+          {folder + "/mem_busy_percent", "gpu.memory_use_ratio", kPercent, parse_level},
+          {folder + "/vcn_busy_percent", "gpu.media_use_ratio", kPercent, parse_level},
+          {folder + "/mem_info_vram_used", "gpu.vram_used_bytes", 1, parse_level},
           {folder + "/mem_info_gtt_used", "gpu.gtt_used_bytes", 1, parse_level}};
 }
 
-// Names of temperature sensors as the driver labels them.
-std::string temperature_metric(const std::string& label) {
-  if (label == "edge") return "gpu.temperature_edge_celsius";
-  if (label == "junction") return "gpu.temperature_hotspot_celsius";
-  if (label == "mem") return "gpu.temperature_memory_celsius";
-  return {};
+// The driver labels its sensors edge, junction and mem. The junction is the hottest spot and what limits the clocks: it is the
+// temperature of the device; where a chip shows only its edge, that is.
+void add_temperatures(const SysRoot& root, const std::string& folder, std::vector<LevelSpec>& specs) {
+  std::string edge;
+  bool has_junction = false;
+  for (int i = 1; i <= 3; ++i) {
+    const std::string sensor = folder + "/temp" + std::to_string(i);
+    const std::string label = probe::read_small(root.at(sensor + "_label")).value_or("");
+    if (label == "edge") edge = sensor + "_input";
+    if (label == "junction") specs.push_back({sensor + "_input", "gpu.temperature_celsius", kMilli, parse_level});
+    if (label == "mem") specs.push_back({sensor + "_input", "gpu.temperature_memory_celsius", kMilli, parse_level});
+    has_junction = has_junction || label == "junction";
+  }
+  if (!edge.empty())
+    specs.push_back({edge, has_junction ? "gpu.temperature_edge_celsius" : "gpu.temperature_celsius", kMilli, parse_level});
 }
 
 std::vector<LevelSpec> hwmon_files(const SysRoot& root, const std::string& folder) {
@@ -37,11 +46,7 @@ std::vector<LevelSpec> hwmon_files(const SysRoot& root, const std::string& folde
   // the interval between two readings better.
   const char* const power = probe::read_small(root.at(folder + "/power1_average")) ? "/power1_average" : "/power1_input";
   specs.push_back({folder + power, "gpu.power_watts", kMicro, parse_level});
-  for (int i = 1; i <= 3; ++i) {
-    const std::string sensor = folder + "/temp" + std::to_string(i);
-    const std::string metric = temperature_metric(probe::read_small(root.at(sensor + "_label")).value_or(""));
-    if (!metric.empty()) specs.push_back({sensor + "_input", metric, kMilli, parse_level});
-  }
+  add_temperatures(root, folder, specs);
   for (int i = 1; i <= 2; ++i) {
     const std::string clock = folder + "/freq" + std::to_string(i);
     const std::string label = probe::read_small(root.at(clock + "_label")).value_or("");
@@ -61,7 +66,7 @@ std::vector<LevelSpec> clock_files(const std::string& folder) {
 // pcie_bw is left alone: reading it makes the driver wait for a second.
 std::vector<LevelSpec> slow_files(const hardware::AmdDevice& device) {
   std::vector<LevelSpec> specs = {
-      {device.folder + "/mem_info_vram_total", "gpu.memory_total_bytes", 1, parse_level},
+      {device.folder + "/mem_info_vram_total", "gpu.vram_total_bytes", 1, parse_level},
       {device.folder + "/current_link_speed", "gpu.pcie_speed_transfers_per_second", 1, parse_link_speed},
       {device.folder + "/current_link_width", "gpu.pcie_width_lanes", 1, parse_level},
       {device.folder + "/pcie_replay_count", "gpu.pcie_replays_count", 1, parse_level}};

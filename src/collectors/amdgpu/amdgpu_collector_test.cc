@@ -35,13 +35,13 @@ TEST(AmdgpuCollector, ReadsTheFilesOfEachDevice) {
   Bench b;
   b.start();
   for (const std::int64_t device : {0, 1}) {
-    EXPECT_EQ(b.bench.gpu(device, "gpu.busy_ratio", "amdgpu.sysfs"), 0.37);
-    EXPECT_EQ(b.bench.gpu(device, "gpu.memory_busy_ratio", "amdgpu.sysfs"), 0.12);
-    EXPECT_EQ(b.bench.gpu(device, "gpu.memory_used_bytes", "amdgpu.sysfs"), 297279488);
-    EXPECT_EQ(b.bench.gpu(device, "gpu.memory_total_bytes", "amdgpu.sysfs"), 206141652992.0);
+    EXPECT_EQ(b.bench.gpu(device, "gpu.use_ratio", "amdgpu.sysfs"), 0.37);
+    EXPECT_EQ(b.bench.gpu(device, "gpu.memory_use_ratio", "amdgpu.sysfs"), 0.12);
+    EXPECT_EQ(b.bench.gpu(device, "gpu.vram_used_bytes", "amdgpu.sysfs"), 297279488);
+    EXPECT_EQ(b.bench.gpu(device, "gpu.vram_total_bytes", "amdgpu.sysfs"), 206141652992.0);
     EXPECT_EQ(b.bench.gpu(device, "gpu.power_watts", "amdgpu.hwmon"), 141);
     EXPECT_EQ(b.bench.gpu(device, "gpu.power_cap_watts", "amdgpu.sysfs"), 750);
-    EXPECT_EQ(b.bench.gpu(device, "gpu.temperature_hotspot_celsius", "amdgpu.hwmon"), 44);
+    EXPECT_EQ(b.bench.gpu(device, "gpu.temperature_celsius", "amdgpu.hwmon"), 44);
     EXPECT_EQ(b.bench.gpu(device, "gpu.clock_hz", "amdgpu.hwmon"), 132e6);
     EXPECT_EQ(b.bench.gpu(device, "gpu.clock_hz", "amdgpu.pp_dpm"), 132e6);
     EXPECT_EQ(b.bench.gpu(device, "gpu.fabric_clock_hz", "amdgpu.pp_dpm"), 2000e6);
@@ -51,7 +51,7 @@ TEST(AmdgpuCollector, ReadsTheFilesOfEachDevice) {
     EXPECT_EQ(b.bench.gpu(device, "gpu.ecc_uncorrectable_count", "amdgpu.ras"), 1);
   }
   EXPECT_EQ(b.bench.gpu(0, "gpu.energy_joules", "amdgpu.hwmon"), std::nullopt);  // this driver has no such file
-  EXPECT_EQ(b.bench.gpu(2, "gpu.busy_ratio", "amdgpu.sysfs"), std::nullopt);     // the management card is no GPU
+  EXPECT_EQ(b.bench.gpu(2, "gpu.use_ratio", "amdgpu.sysfs"), std::nullopt);      // the management card is no GPU
 }
 TEST(AmdgpuCollector, TheMetricsTableGivesLevelsAtOnceAndSharesOfTheInterval) {
   Bench b;
@@ -62,16 +62,16 @@ TEST(AmdgpuCollector, TheMetricsTableGivesLevelsAtOnceAndSharesOfTheInterval) {
   EXPECT_EQ(b.bench.gpu(0, "gpu.power_watts", levels), 640);
   EXPECT_EQ(b.bench.gpu(0, "gpu.energy_joules", levels), 1000);
   EXPECT_EQ(b.bench.gpu(0, "gpu.clock_hz", levels), 2100e6);
-  EXPECT_EQ(b.bench.gpu(0, "gpu.busy_ratio", levels), 0.9);
-  EXPECT_EQ(b.bench.gpu(0, "gpu.partition0_busy_ratio", levels), 0.8);
-  EXPECT_DOUBLE_EQ(b.bench.gpu(0, "gpu.partition1_busy_ratio", levels).value_or(-1), 0.9);
-  EXPECT_EQ(b.bench.gpu(0, "gpu.partition2_busy_ratio", levels), std::nullopt);
-  EXPECT_EQ(b.bench.gpu(0, "gpu.busy_ratio", shares), std::nullopt);
+  EXPECT_EQ(b.bench.gpu(0, "gpu.use_ratio", levels), 0.9);
+  EXPECT_EQ(b.bench.gpu(0, "gpu.partition0_use_ratio", levels), 0.8);
+  EXPECT_DOUBLE_EQ(b.bench.gpu(0, "gpu.partition1_use_ratio", levels).value_or(-1), 0.9);
+  EXPECT_EQ(b.bench.gpu(0, "gpu.partition2_use_ratio", levels), std::nullopt);
+  EXPECT_EQ(b.bench.gpu(0, "gpu.use_ratio", shares), std::nullopt);
   EXPECT_EQ(b.bench.gpu(1, "gpu.power_watts", levels), std::nullopt);  // this one has no table
   b.put("/gpu_metrics", table("mi300x_b.bin"));
   b.bench.sample_after(0.02);
-  EXPECT_DOUBLE_EQ(b.bench.gpu(0, "gpu.busy_ratio", shares).value_or(-1), 0.75);
-  EXPECT_DOUBLE_EQ(b.bench.gpu(0, "gpu.memory_busy_ratio", shares).value_or(-1), 0.3);
+  EXPECT_DOUBLE_EQ(b.bench.gpu(0, "gpu.use_ratio", shares).value_or(-1), 0.75);
+  EXPECT_DOUBLE_EQ(b.bench.gpu(0, "gpu.memory_use_ratio", shares).value_or(-1), 0.3);
   EXPECT_DOUBLE_EQ(b.bench.gpu(0, "gpu.throttled_power_ratio", shares).value_or(-1), 0.25);
   EXPECT_EQ(b.bench.gpu(0, "gpu.throttled_thermal_ratio", shares), 0);
   EXPECT_EQ(b.bench.gpu(0, "gpu.throttled_vr_thermal_ratio", shares), std::nullopt);  // marked as not available
@@ -92,7 +92,7 @@ TEST(AmdgpuCollector, AfterAPauseSharesStartAnew) {
   b.put("/gpu_metrics", table("mi300x_b.bin"));
   b.bench.collector().forget();
   b.bench.sample_after(0.02);
-  EXPECT_EQ(b.bench.gpu(0, "gpu.busy_ratio", "amdgpu.gpu_metrics.accumulated"), std::nullopt);
+  EXPECT_EQ(b.bench.gpu(0, "gpu.use_ratio", "amdgpu.gpu_metrics.accumulated"), std::nullopt);
 }
 TEST(AmdgpuCollector, ThrottleBitsBecomeFlags) {
   Bench b;
@@ -108,7 +108,7 @@ TEST(AmdgpuCollector, AnUnknownTableIsNamedWithItsVersionAndTheRestIsRead) {
   const auto notes = b.bench.collector().account().notes;
   EXPECT_TRUE(
       std::any_of(notes.begin(), notes.end(), [](const std::string& note) { return note.find("v1.99") != std::string::npos; }));
-  EXPECT_EQ(b.bench.gpu(0, "gpu.busy_ratio", "amdgpu.sysfs"), 0.37);
+  EXPECT_EQ(b.bench.gpu(0, "gpu.use_ratio", "amdgpu.sysfs"), 0.37);
 }
 TEST(AmdgpuCollector, ATableThatIsCutLaterIsCountedAndNothingIsInvented) {
   Bench b;
@@ -124,14 +124,14 @@ TEST(AmdgpuCollector, NotAvailableIsCountedAndGivenUpInTheEnd) {
   b.put("/gpu_busy_percent", "N/A\n");
   b.start();
   for (int i = 0; i < 60; ++i) b.bench.sample_after(0.05);
-  EXPECT_EQ(b.bench.gpu(0, "gpu.busy_ratio", "amdgpu.sysfs"), std::nullopt);
+  EXPECT_EQ(b.bench.gpu(0, "gpu.use_ratio", "amdgpu.sysfs"), std::nullopt);
   EXPECT_EQ(b.bench.collector().account().dropped.at("amdgpu.sysfs: gpu_busy_percent gives no value"), 20);
 }
 TEST(AmdgpuCollector, PaddedFilesAreRead) {
   Bench b;
   b.put("/gpu_busy_percent", std::string("55\n") + std::string(4093, '\0'));
   b.start();
-  EXPECT_EQ(b.bench.gpu(0, "gpu.busy_ratio", "amdgpu.sysfs"), 0.55);
+  EXPECT_EQ(b.bench.gpu(0, "gpu.use_ratio", "amdgpu.sysfs"), 0.55);
 }
 TEST(AmdgpuCollector, WithoutAGpuItIsUnsupportedAndSaysWhatToDo) {
   const FakeMachine machine;
@@ -160,8 +160,8 @@ TEST_P(RealCard, GivesPowerAndTemperature) {
   ASSERT_TRUE(bench.open());
   bench.sample_after(0);
   EXPECT_GT(bench.gpu(0, "gpu.power_watts", "amdgpu.hwmon").value_or(0), 0.9);
-  EXPECT_GT(bench.gpu(0, "gpu.temperature_edge_celsius", "amdgpu.hwmon").value_or(0), 20);
-  EXPECT_TRUE(bench.gpu(0, "gpu.busy_ratio", "amdgpu.sysfs"));
+  EXPECT_GT(bench.gpu(0, "gpu.temperature_celsius", "amdgpu.hwmon").value_or(0), 20);
+  EXPECT_TRUE(bench.gpu(0, "gpu.use_ratio", "amdgpu.sysfs"));
   EXPECT_TRUE(bench.gpu(0, "gpu.clock_hz", "amdgpu.pp_dpm"));
 }
 INSTANTIATE_TEST_SUITE_P(Captured, RealCard, ::testing::Values("phoenix", "rx7600s", "rx7900xtx", "vega56"));

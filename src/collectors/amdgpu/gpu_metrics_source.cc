@@ -16,16 +16,16 @@ struct LevelName {
   const char* metric;
 };
 constexpr LevelName kLevelNames[] = {
-    {F::gfx_activity, "gpu.busy_ratio"},
-    {F::memory_activity, "gpu.memory_busy_ratio"},
-    {F::media_activity, "gpu.media_busy_ratio"},
+    {F::gfx_activity, "gpu.use_ratio"},
+    {F::memory_activity, "gpu.memory_use_ratio"},
+    {F::media_activity, "gpu.media_use_ratio"},
     {F::socket_power_average, "gpu.power_watts"},
     {F::socket_power_current, "gpu.power_watts"},
     {F::gfx_power, "gpu.gfx_power_watts"},
     {F::energy, "gpu.energy_joules"},
     {F::temperature_edge, "gpu.temperature_edge_celsius"},
-    {F::temperature_gfx, "gpu.temperature_edge_celsius"},
-    {F::temperature_hotspot, "gpu.temperature_hotspot_celsius"},
+    {F::temperature_gfx, "gpu.temperature_celsius"},
+    {F::temperature_hotspot, "gpu.temperature_celsius"},
     {F::temperature_memory, "gpu.temperature_memory_celsius"},
     {F::gfx_clock, "gpu.clock_hz"},
     {F::memory_clock, "gpu.memory_clock_hz"},
@@ -71,15 +71,15 @@ core::Status GpuMetricsSource::open(const SysRoot& root, const Target&) {
 void GpuMetricsSource::intern(trace::Sink& sink) {
   source_ = sink.name("amdgpu.gpu_metrics");
   accumulated_ = sink.name("amdgpu.gpu_metrics.accumulated");
-  busy_ = sink.name("gpu.busy_ratio");
-  memory_busy_ = sink.name("gpu.memory_busy_ratio");
+  busy_ = sink.name("gpu.use_ratio");
+  memory_busy_ = sink.name("gpu.memory_use_ratio");
   levels_.clear();
   for (const LevelName& level : kLevelNames) levels_.push_back(sink.name(level.metric));
   shares_.clear();
   for (const LevelName& share : kShareNames) shares_.push_back(sink.name(share.metric));
   partitions_.clear();
   for (int i = 0; i < kPartitionsAtMost; ++i)
-    partitions_.push_back(sink.name("gpu.partition" + std::to_string(i) + "_busy_ratio"));
+    partitions_.push_back(sink.name("gpu.partition" + std::to_string(i) + "_use_ratio"));
   throttle_flags_ = {sink.name("gpu.throttle_power_flag"), sink.name("gpu.throttle_current_flag"),
                      sink.name("gpu.throttle_thermal_flag"), sink.name("gpu.throttle_other_flag")};
   xgmi_read_ = sink.name("gpu.xgmi_read_bytes_per_second");

@@ -55,12 +55,11 @@ class FastSource final : public DeviceSource {
   void sample_throttling(probe::Emitter& out);
   void sample_violation(probe::Emitter& out, Question& question, int policy, std::optional<ViolationTime>& before);
 
-  Question busy_{"gpu.busy_ratio"}, memory_busy_{"gpu.memory_busy_ratio"}, power_{"gpu.power_watts"},
+  Question busy_{"gpu.use_ratio"}, memory_busy_{"gpu.memory_use_ratio"}, power_{"gpu.power_watts"},
       power_instant_{"gpu.power_watts"}, energy_{"gpu.energy_joules"}, clock_{"gpu.clock_hz"},
-      memory_clock_{"gpu.memory_clock_hz"}, temperature_{"gpu.temperature_edge_celsius"},
-      throttle_power_{"gpu.throttle_power_flag"}, throttle_thermal_{"gpu.throttle_thermal_flag"},
-      throttle_other_{"gpu.throttle_other_flag"}, throttled_power_{"gpu.throttled_power_ratio"},
-      throttled_thermal_{"gpu.throttled_thermal_ratio"};
+      memory_clock_{"gpu.memory_clock_hz"}, temperature_{"gpu.temperature_celsius"}, throttle_power_{"gpu.throttle_power_flag"},
+      throttle_thermal_{"gpu.throttle_thermal_flag"}, throttle_other_{"gpu.throttle_other_flag"},
+      throttled_power_{"gpu.throttled_power_ratio"}, throttled_thermal_{"gpu.throttled_thermal_ratio"};
   std::optional<ViolationTime> power_before_, thermal_before_;
   trace::NameId instant_source_;
 };
@@ -74,7 +73,7 @@ class SlowSource final : public DeviceSource {
   void sample(probe::Emitter& out) override;
 
  private:
-  Question memory_used_{"gpu.memory_used_bytes"}, memory_total_{"gpu.memory_total_bytes"}, power_cap_{"gpu.power_cap_watts"},
+  Question memory_used_{"gpu.vram_used_bytes"}, memory_total_{"gpu.vram_total_bytes"}, power_cap_{"gpu.power_cap_watts"},
       pcie_speed_{"gpu.pcie_speed_transfers_per_second"}, pcie_width_{"gpu.pcie_width_lanes"},
       pcie_replays_{"gpu.pcie_replays_count"}, corrected_{"gpu.ecc_correctable_count"},
       uncorrected_{"gpu.ecc_uncorrectable_count"};

@@ -32,16 +32,16 @@ class NvmlCollector : public ::testing::Test {
 TEST_F(NvmlCollector, ReadsEachDevice) {
   ASSERT_TRUE(bench_.open());
   bench_.sample_after(0);
-  EXPECT_EQ(bench_.gpu(0, "gpu.busy_ratio", "nvml"), 0.8);
-  EXPECT_DOUBLE_EQ(bench_.gpu(1, "gpu.busy_ratio", "nvml").value_or(-1), 0.81);
-  EXPECT_EQ(bench_.gpu(1, "gpu.memory_busy_ratio", "nvml"), 0.4);
-  EXPECT_EQ(bench_.gpu(0, "gpu.memory_used_bytes", "nvml"), 3.0 * (1 << 30));
+  EXPECT_EQ(bench_.gpu(0, "gpu.use_ratio", "nvml"), 0.8);
+  EXPECT_DOUBLE_EQ(bench_.gpu(1, "gpu.use_ratio", "nvml").value_or(-1), 0.81);
+  EXPECT_EQ(bench_.gpu(1, "gpu.memory_use_ratio", "nvml"), 0.4);
+  EXPECT_EQ(bench_.gpu(0, "gpu.vram_used_bytes", "nvml"), 3.0 * (1 << 30));
   EXPECT_EQ(bench_.gpu(0, "gpu.power_watts", "nvml"), 350.5);
   EXPECT_EQ(bench_.gpu(0, "gpu.power_watts", "nvml.instant"), 402);
   EXPECT_EQ(bench_.gpu(0, "gpu.energy_joules", "nvml"), 5000);
   EXPECT_EQ(bench_.gpu(0, "gpu.clock_hz", "nvml"), 1980e6);
   EXPECT_EQ(bench_.gpu(0, "gpu.memory_clock_hz", "nvml"), 2619e6);
-  EXPECT_EQ(bench_.gpu(0, "gpu.temperature_edge_celsius", "nvml"), 61);
+  EXPECT_EQ(bench_.gpu(0, "gpu.temperature_celsius", "nvml"), 61);
   EXPECT_EQ(bench_.gpu(0, "gpu.throttle_power_flag", "nvml"), 1);
   EXPECT_EQ(bench_.gpu(0, "gpu.throttle_thermal_flag", "nvml"), 0);
   EXPECT_EQ(bench_.gpu(0, "gpu.power_cap_watts", "nvml"), 700);

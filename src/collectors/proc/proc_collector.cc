@@ -26,7 +26,8 @@ class ProcCollector final : public Collector {
       const auto tree = std::make_shared<ProcessTree>();
       sources_.add(std::make_unique<TreeSource>(tree), 200 * kMillisecond);  // first: the others walk its tree
       sources_.add(std::make_unique<CpuUseSource>(tree), kEverySample);
-      sources_.add(std::make_unique<ProcessStatSource>(tree), 20 * kMillisecond);
+      sources_.add(std::make_unique<RunQueueSource>(tree), 20 * kMillisecond);
+      sources_.add(std::make_unique<ProcessStatSource>(tree), 50 * kMillisecond);
       sources_.add(std::make_unique<ProcessStatusSource>(tree), 200 * kMillisecond);
     }
     sources_.add(std::make_unique<CpuStatSource>(), 100 * kMillisecond);
@@ -35,7 +36,7 @@ class ProcCollector final : public Collector {
     sources_.add(std::make_unique<EnergySource>(), 100 * kMillisecond);
     sources_.add(std::make_unique<MemoryBandwidthSource>(), 100 * kMillisecond);
     sources_.add(std::make_unique<MemoryInfoSource>(), 200 * kMillisecond);
-    sources_.add(std::make_unique<VmStatSource>(), 200 * kMillisecond);
+    sources_.add(std::make_unique<VmStatSource>(), 500 * kMillisecond);
     sources_.add(std::make_unique<LoadSource>(), 1000 * kMillisecond);
     return sources_.open(root, target);
   }

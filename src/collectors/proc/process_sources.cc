@@ -8,8 +8,9 @@
 namespace aaco::collectors::proc {
 namespace {
 
-// Above this many threads the run-queue wait is read only at each tenth sample (every fast sample would read them all).
+// Above this many threads the run-queue wait is read only at each fifth turn: every turn would read them all.
 constexpr std::size_t kManyThreads = 16;
+constexpr std::int64_t kTurnsOfMany = 5;
 
 std::int64_t ns_per_tick() { return 1'000'000'000 / sysconf(_SC_CLK_TCK); }
 
@@ -79,7 +80,6 @@ core::Status CpuUseSource::open(const SysRoot&, const Target&) { return needs_pr
 void CpuUseSource::intern(trace::Sink& sink) {
   tree_entity_ = sink.name("tree");
   cores_ = sink.name("process.cpu_use_cores");
-  wait_ = sink.name("process.run_queue_wait_ratio");
 }
 
 void CpuUseSource::sample(probe::Emitter& out) {
@@ -92,13 +92,18 @@ void CpuUseSource::sample(probe::Emitter& out) {
     cpu_ns = cpu_ns.value_or(0) + *own;
   }
   if (seconds && cpu_ns) out.host(cores_, tree_entity_, *cpu_ns * 1e-9 / *seconds);
-  sample_wait(out);
 }
 
-void CpuUseSource::sample_wait(probe::Emitter& out) {
-  constexpr int kTurns = 10;
-  if (tree_->thread_count() > kManyThreads && ++turn_ % kTurns != 0) return;
-  const auto seconds = seconds_since(wait_before_ns_, out.now_ns());
+core::Status RunQueueSource::open(const SysRoot&, const Target&) { return needs_process(*tree_); }
+
+void RunQueueSource::intern(trace::Sink& sink) {
+  tree_entity_ = sink.name("tree");
+  wait_ = sink.name("process.run_queue_wait_ratio");
+}
+
+void RunQueueSource::sample(probe::Emitter& out) {
+  if (tree_->thread_count() > kManyThreads && ++turn_ % kTurnsOfMany != 0) return;
+  const auto seconds = seconds_since(before_ns_, out.now_ns());
   std::optional<double> wait_ns;
   char buffer[128];
   for (ProcessProbe& process : tree_->processes())

@@ -28,7 +28,7 @@ class TreeSource final : public probe::Source {
   trace::Sink* sink_ = nullptr;
 };
 
-// CPU use and run-queue wait, in ns resolution.
+// CPU time of the tree's processes, ended threads included; in ns on the real machine, by one system call a process.
 class CpuUseSource final : public probe::Source {
  public:
   explicit CpuUseSource(std::shared_ptr<ProcessTree> tree) : tree_(std::move(tree)) {}
@@ -36,15 +36,29 @@ class CpuUseSource final : public probe::Source {
   core::Status open(const SysRoot& root, const Target& target) override;
   void intern(trace::Sink& sink) override;
   void sample(probe::Emitter& out) override;
-  void forget() override { before_ns_ = wait_before_ns_ = std::nullopt; }
+  void forget() override { before_ns_.reset(); }
 
  private:
-  void sample_wait(probe::Emitter& out);
-
   std::shared_ptr<ProcessTree> tree_;
-  std::optional<std::int64_t> before_ns_, wait_before_ns_;
+  std::optional<std::int64_t> before_ns_;
+  trace::NameId tree_entity_, cores_;
+};
+
+// Time the tree's threads were runnable while no CPU was free for them.
+class RunQueueSource final : public probe::Source {
+ public:
+  explicit RunQueueSource(std::shared_ptr<ProcessTree> tree) : tree_(std::move(tree)) {}
+  [[nodiscard]] std::string name() const override { return "proc.run_queue"; }
+  core::Status open(const SysRoot& root, const Target& target) override;
+  void intern(trace::Sink& sink) override;
+  void sample(probe::Emitter& out) override;
+  void forget() override { before_ns_.reset(); }
+
+ private:
+  std::shared_ptr<ProcessTree> tree_;
+  std::optional<std::int64_t> before_ns_;
   std::int64_t turn_ = 0;
-  trace::NameId tree_entity_, cores_, wait_;
+  trace::NameId tree_entity_, wait_;
 };
 
 // Resident memory, page faults, CPU time since the start.
