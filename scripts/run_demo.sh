@@ -44,6 +44,6 @@ what to look at next, with $aaco
   aaco query "SELECT op_type, sum(duration_ns)/1e6 AS ms FROM node_executions GROUP BY 1 ORDER BY 2 DESC LIMIT 10"
   aaco export tag:demo-resnet50 --format perfetto                  the timeline, for Perfetto's viewer
   aaco run path/to/your.onnx --telemetry --profile                 your own model
-  aaco record --telemetry -- python3 serve.py                      any other program
+  aaco record -- python3 serve.py                                  any other program
   aaco doctor                                                      what this machine cannot show, and the remedy
 TEXT

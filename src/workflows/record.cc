@@ -68,12 +68,23 @@ void wait_for_process(std::int64_t process_id, const RecordRequest& request, con
   }
 }
 
+// --profile needs a GPU profiler that can wrap the command.
+core::Status check_profiler(const RecordRequest& request, const Services& services) {
+  if (!request.profile) return {};
+  if (request.process_id)
+    return core::fail(core::ErrorCode::invalid_argument, "--profile runs a command under a profiler; a running process cannot be put under one", "leave --profile or --pid out");
+  if (core::find_program("rocprofv3", services.environment.get("PATH").value_or(""))) return {};
+  return core::fail(core::ErrorCode::unsupported, "--profile wants rocprofv3, and it is not on the path",
+                    "install the rocprofiler-sdk package of your ROCm version and put its bin folder on PATH, or leave --profile out; 'aaco import' reads traces made elsewhere");
+}
+
 }  // namespace
 
 core::Result<RecordOutcome> record(const RecordRequest& request, const Services& services) {
   if (request.process_id && ::kill(static_cast<pid_t>(*request.process_id), 0) != 0 && errno == ESRCH)
     return core::fail(core::ErrorCode::not_found, "there is no process " + std::to_string(*request.process_id),
                       "see 'ps' for those that run");
+  AACO_TRY(check_profiler(request, services));
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("record", request.tag, request_json(request), services));
   RecordOutcome outcome;
   bool interrupted = false;
