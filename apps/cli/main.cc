@@ -81,6 +81,7 @@ int main(int argc, char** argv) {
   aaco::cli::add_diff(app, context);
   aaco::cli::add_show(app, context);
   aaco::cli::add_ls(app, context);
+  aaco::cli::add_store(app, context);
 
   aaco::cli::add_zoo(app, context);
   aaco::cli::add_info(app, context);

@@ -72,10 +72,13 @@ void wait_for_process(std::int64_t process_id, const RecordRequest& request, con
 core::Status check_profiler(const RecordRequest& request, const Services& services) {
   if (!request.profile) return {};
   if (request.process_id)
-    return core::fail(core::ErrorCode::invalid_argument, "--profile runs a command under a profiler; a running process cannot be put under one", "leave --profile or --pid out");
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "--profile runs a command under a profiler; a running process cannot be put under one",
+                      "leave --profile or --pid out");
   if (core::find_program("rocprofv3", services.environment.get("PATH").value_or(""))) return {};
   return core::fail(core::ErrorCode::unsupported, "--profile wants rocprofv3, and it is not on the path",
-                    "install the rocprofiler-sdk package of your ROCm version and put its bin folder on PATH, or leave --profile out; 'aaco import' reads traces made elsewhere");
+                    "install the rocprofiler-sdk package of your ROCm version and put its bin folder on PATH, or leave --profile "
+                    "out; 'aaco import' reads traces made elsewhere");
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ struct RetentionRequest {
   bool dry_run = false;
 };
 struct RetentionOutcome {
-  std::vector<std::string> removed;  // ids, oldest first
+  std::vector<std::string> removed;   // id and reason, oldest first; with dry_run what would go
+  std::vector<std::string> problems;  // sessions that should have gone and could not, and why
   std::int64_t freed_bytes = 0;
 };
 core::Result<RetentionOutcome> collect_garbage(const RetentionRequest& request, const core::Paths& paths);

@@ -1,0 +1,58 @@
+#include "workflows/store.h"
+
+#include "core/clock.h"
+#include "core/files.h"
+#include "tracelake/bundle.h"
+
+namespace aaco::workflows {
+
+core::Result<std::vector<VerifyLine>> verify(const std::string& name, const core::Paths& paths) {
+  AACO_ASSIGN(const std::string path, tracelake::find_session(paths.sessions, name));
+  AACO_ASSIGN(const auto findings, tracelake::verify_session(path));
+  std::vector<VerifyLine> lines;
+  for (const auto& finding : findings) lines.push_back({finding.file, finding.problem});
+  return lines;
+}
+
+core::Result<std::string> remove(const std::string& name, const core::Paths& paths) {
+  AACO_ASSIGN(std::string path, tracelake::find_session(paths.sessions, name));
+  AACO_TRY(tracelake::remove_session(path));
+  return path;
+}
+
+core::Result<std::string> pack(const std::string& name, const std::string& file, const core::Paths& paths) {
+  AACO_ASSIGN(const std::string path, tracelake::find_session(paths.sessions, name));
+  std::string target = file;
+  if (target.empty()) {
+    AACO_ASSIGN(const auto manifest, tracelake::read_manifest(path));
+    target = manifest.id.text + ".aaco";
+  }
+  AACO_TRY(tracelake::pack_session(path, target));
+  return core::absolute_path(target);
+}
+
+core::Result<std::string> unpack(const std::string& file, const core::Paths& paths) {
+  return tracelake::unpack_session(file, paths.sessions);
+}
+
+core::Result<RetentionOutcome> collect_garbage(const RetentionRequest& request, const core::Paths& paths) {
+  tracelake::RetentionPolicy policy;
+  policy.max_age_ns = request.older_than_ns;
+  policy.max_bytes = request.keep_bytes;
+  policy.keep_tagged = request.keep_tagged;
+  policy.dry_run = request.dry_run;
+  AACO_ASSIGN(const auto actions,
+              tracelake::apply_retention(paths.sessions, policy, core::SystemClock().now_ns(core::ClockId::realtime)));
+  RetentionOutcome outcome;
+  for (const auto& action : actions) {
+    if (!action.problem.empty()) {
+      outcome.problems.push_back(core::base_name(action.path) + ": " + action.problem);
+      continue;
+    }
+    outcome.removed.push_back(core::base_name(action.path) + " (" + action.reason + ")");
+    outcome.freed_bytes += action.bytes;
+  }
+  return outcome;
+}
+
+}  // namespace aaco::workflows
