@@ -26,7 +26,7 @@ trap 'rm -rf "$work"' EXIT
 step "run: ResNet-50, with telemetry and a profiled pass"
 "$aaco" run --model resnet50 --backend cpu --batch 1 --telemetry --profile --duration 8s --tag demo-resnet50
 step "run: a small decoder with a KV cache"
-"$aaco" run --model llama-tiny --backend cpu --batch 1 --telemetry --profile --duration 4s --tag demo-decoder --json >"$work/decoder.json"
+"$aaco" run --model llama-15m --backend cpu --batch 1 --telemetry --profile --duration 4s --tag demo-decoder --json >"$work/decoder.json"
 bundle=$(member "$work/decoder.json" session path)
 "$aaco" report tag:demo-decoder
 

@@ -75,18 +75,18 @@ struct YamlBuilder final : public YAML::EventHandler {
            "write the value out, or quote it");
   }
   void open_node(YamlNode node) {
-    if (open.size() >= kMaxDepth) refuse(node, "nested too deeply");
-    open.push_back({std::move(node), {}, std::nullopt});
+    if (open_.size() >= kMaxDepth) refuse(node, "nested too deeply");
+    open_.push_back({std::move(node), {}, std::nullopt});
   }
   void close_node() {
-    YamlNode done = std::move(open.back().node);
-    open.pop_back();
+    YamlNode done = std::move(open_.back().node);
+    open_.pop_back();
     add(std::move(done));
   }
   void add(YamlNode node) {
-    if (open.empty()) {
+    if (open_.empty()) {
       root = std::move(node);
-    } else if (Frame& frame = open.back(); frame.node.kind_ == YamlNode::Kind::sequence) {
+    } else if (Frame& frame = open_.back(); frame.node.kind_ == YamlNode::Kind::sequence) {
       frame.node.items_.push_back(std::move(node));
     } else if (frame.key) {
       frame.node.entries_.emplace_back(*std::exchange(frame.key, std::nullopt), std::move(node));
@@ -97,7 +97,7 @@ struct YamlBuilder final : public YAML::EventHandler {
     }
   }
 
-  std::vector<Frame> open;
+  std::vector<Frame> open_;
 };
 
 namespace {

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Makes the Debian packages, unpacks them into an empty root, and runs the program from there.
+#   scripts/lib/check_package.sh BUILD_FOLDER
+set -euo pipefail
+build=$1
+command -v dpkg-deb >/dev/null || { echo "skipped, dpkg-deb is missing"; exit 77; }
+rm -f "$build"/*.deb
+(cd "$build" && cpack -G DEB >/dev/null)
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+for package in "$build"/aaco_*.deb "$build"/aaco-dev_*.deb; do
+  dpkg-deb -x "$package" "$root"
+  dpkg-deb -f "$package" Package Version Depends
+done
+cd / # not the tree: the program must find everything beside itself
+program=$root/usr/bin/aaco
+unresolved=$(ldd "$program" | grep 'not found' || true)
+[ -z "$unresolved" ] || { echo "the packaged program lacks libraries: $unresolved"; exit 1; }
+packaged() { # the program, in an empty home
+  env -u AACO_SHARE -u AACO_ORT_LIBRARY HOME="$root/home" XDG_CACHE_HOME="$root/cache" AACO_SESSIONS="$root/sessions" "$program" "$@"
+}
+packaged --version
+packaged doctor | grep -q "$root/usr/lib/aaco/libonnxruntime" || { echo "the packaged ONNX Runtime is not the one that is found"; exit 1; }
+packaged run mlp --warmup 2 --iterations 40 --json | python3 -c '
+import json, pathlib, sys
+answer = json.load(sys.stdin)
+assert answer["metrics"]["latency.count"]["value"] == 40, answer["metrics"]
+assert pathlib.Path(answer["session"]["path"], "report/report.html").is_file(), "the packaged page is missing"
+'
+for file in share/man/man1/aaco.1 share/bash-completion/completions/aaco share/zsh/vendor-completions/_aaco \
+  share/fish/vendor_completions.d/aaco.fish share/doc/aaco/copyright lib/cmake/aaco/aaco-config.cmake include/aaco/core/result.h; do
+  [ -s "$root/usr/$file" ] || { echo "usr/$file is not in the packages"; exit 1; }
+done
+echo "packages: complete, and the program in them runs"
