@@ -56,4 +56,8 @@ inline constexpr double kFewestCoveredRatio = 0.5;         // less of the window
 // kFewestCoveredRatio covered.
 std::optional<Integral> integrate(std::span<const Sample> samples, std::span<const Window> windows, double accuracy_ratio);
 
+// The same for a counter that only grows (joules): the growth inside the windows. Empty too where it steps back (a reset).
+std::optional<Integral> integrate_counter(std::span<const Sample> readings, std::span<const Window> windows,
+                                          double accuracy_ratio);
+
 }  // namespace aaco::analytics::metrics

@@ -26,26 +26,15 @@ constexpr std::array kRules = {
     GpuRule{"gpu.clock_cov_ratio", "gpu.clock_hz", Reduction::variation, "ratio"},
     GpuRule{"gpu.memory_clock_mean_hz", "gpu.memory_clock_hz", Reduction::mean, "Hz"},
     GpuRule{"gpu.temperature_peak_celsius", "gpu.temperature_celsius", Reduction::maximum, "celsius"},
+    GpuRule{"gpu.throttled_power_ratio", "gpu.throttled_power_ratio", Reduction::mean, "ratio"},
+    GpuRule{"gpu.throttled_thermal_ratio", "gpu.throttled_thermal_ratio", Reduction::mean, "ratio"},
     GpuRule{"gpu.vram_peak_bytes", "gpu.vram_used_bytes", Reduction::maximum, "bytes"},
 };
-
-// The growth of an energy counter over the windows; where it steps back (a reset) it says nothing.
-std::optional<Integral> counted_energy(const SampleSeries& series, std::span<const Window> windows) {
-  std::vector<Sample> power;  // the counter's steps as the mean power between its readings
-  for (std::size_t i = 1; i < series.samples.size(); ++i) {
-    const Sample& from = series.samples[i - 1];
-    const Sample& to = series.samples[i];
-    if (to.value < from.value) return std::nullopt;
-    const std::int64_t length = to.time_ns - from.time_ns;
-    if (length > 0) power.push_back({from.time_ns + length / 2, (to.value - from.value) / (static_cast<double>(length) * 1e-9)});
-  }
-  return integrate(power, windows, kPowerSensorAccuracyRatio);
-}
 
 // One device's energy: from its counter if it has one, else from the first power sensor that covers the windows.
 std::optional<Integral> energy_of(const SeriesIndex& index, std::span<const Window> windows) {
   for (const SampleSeries& series : index.of("gpu.energy_joules"))
-    if (const auto energy = counted_energy(series, windows)) return energy;
+    if (const auto energy = integrate_counter(series.samples, windows, kPowerSensorAccuracyRatio)) return energy;
   for (const SampleSeries& series : index.of("gpu.power_watts"))
     if (const auto energy = integrate(series.samples, windows, kPowerSensorAccuracyRatio)) return energy;
   return std::nullopt;

@@ -9,9 +9,11 @@
 namespace aaco::analytics::metrics {
 namespace {
 
-// "" is the machine, "tree" the observed process with its descendants (src/collectors/proc writes them so).
+// "" is the machine, "tree" the observed process with its descendants, "cgroup" its control group (src/collectors/proc writes
+// them so).
 constexpr std::string_view kMachine = "";
 constexpr std::string_view kTree = "tree";
+constexpr std::string_view kGroup = "cgroup";
 
 struct HostRule {
   std::string_view id;  // published
@@ -45,6 +47,7 @@ constexpr std::array kRules = {
              Reduction::rate_to_amount, "bytes"},
     HostRule{"process.storage_write_per_iteration_bytes", "process.storage_write_bytes_per_second", kTree,
              Reduction::rate_to_amount, "bytes"},
+    HostRule{"cgroup.throttled_ratio", "cgroup.throttled_ratio", kGroup, Reduction::mean, "ratio"},
     HostRule{"memory.available_minimum_bytes", "memory.available_bytes", kMachine, Reduction::minimum, "bytes"},
     HostRule{"memory.swap_in_per_second", "memory.swap_in_pages_per_second", kMachine, Reduction::mean, "1/s"},
     HostRule{"pressure.cpu_some_ratio", "pressure.cpu_some_ratio", kMachine, Reduction::mean, "ratio"},
@@ -84,17 +87,29 @@ void add_clock(const SeriesIndex& index, std::span<const Window> windows, trace:
   metrics.push_back({"cpu.clock_cov_ratio", std::sqrt(within / count), "ratio", {}, {}});
 }
 
-// Energy of the CPU packages: the energy counters where there are any, else power integrated; every package together.
+// "package-0" is a whole package; "package-0 core" lies inside it, and "psys" around it.
+bool is_package(std::string_view entity) { return entity.starts_with("package") && entity.find(' ') == std::string_view::npos; }
+
+// Energy of the CPU packages by their counters, every package together. A package that was not measured leaves no sum: a part is
+// not the whole.
 void add_energy(const SeriesIndex& index, const ObservedWork& work, trace::Metrics& metrics) {
   std::optional<Integral> sum;
-  for (const SampleSeries& series : index.of("cpu.package_power_watts")) {
-    const auto energy = integrate(series.samples, work.windows, 0);
-    if (!energy) return;  // a package that was not measured: a part is not the whole
+  for (const SampleSeries& series : index.of("cpu.energy_joules")) {
+    if (!is_package(series.entity)) continue;
+    const auto energy = integrate_counter(series.samples, work.windows, 0);
+    if (!energy) return;
     if (!sum) sum = Integral{0, 0, 1};
     sum->value += energy->value;
     sum->bound += energy->bound;
   }
   if (sum) add_energy_metrics("energy.cpu_", *sum, work, {}, metrics);
+}
+
+void add_peak_temperature(const SeriesIndex& index, std::span<const Window> windows, trace::Metrics& metrics) {
+  std::optional<double> peak;
+  for (const SampleSeries& series : index.of("cpu.temperature_celsius"))
+    for (const double value : values_inside(series, windows)) peak = std::max(peak.value_or(value), value);
+  if (peak) metrics.push_back({"cpu.temperature_peak_celsius", *peak, "celsius", {}, {}});
 }
 
 }  // namespace
@@ -111,6 +126,7 @@ trace::Metrics host_metrics(std::span<const trace::SystemEventRow> events, const
       add_reduced(rule.id, rule.unit, rule.reduction, *series, work, {}, metrics);
   add_peak_memory(index, metrics);
   add_clock(index, work.windows, metrics);
+  add_peak_temperature(index, work.windows, metrics);
   add_energy(index, work, metrics);
   return metrics;
 }

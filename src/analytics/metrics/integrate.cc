@@ -73,4 +73,17 @@ std::optional<Integral> integrate(std::span<const Sample> samples, std::span<con
   return Integral{value, (sum.bound + unseen) * 1e-9 + accuracy_ratio * std::abs(value), covered};
 }
 
+std::optional<Integral> integrate_counter(std::span<const Sample> readings, std::span<const Window> windows,
+                                          double accuracy_ratio) {
+  std::vector<Sample> rates;  // of each step, at its middle
+  for (std::size_t i = 1; i < readings.size(); ++i) {
+    const Sample& from = readings[i - 1];
+    const Sample& to = readings[i];
+    if (to.value < from.value) return std::nullopt;
+    const std::int64_t length = to.time_ns - from.time_ns;
+    if (length > 0) rates.push_back({from.time_ns + length / 2, (to.value - from.value) / (static_cast<double>(length) * 1e-9)});
+  }
+  return integrate(rates, windows, accuracy_ratio);
+}
+
 }  // namespace aaco::analytics::metrics

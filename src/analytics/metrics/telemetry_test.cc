@@ -128,10 +128,23 @@ TEST(HostMetrics, NothingSampledIsNothingSaid) {
 
 TEST(HostMetrics, CpuEnergyNeedsEveryPackage) {
   TestRows rows;
-  for (int i = 0; i <= 10; ++i) rows.sample("cpu.package_power_watts", "package0", i * kSecond / 10, 60);
-  EXPECT_NEAR(value(host_metrics(rows.host, rows.names, one_second()), "energy.cpu_joules"), 60, 1e-9);
-  rows.sample("cpu.package_power_watts", "package1", 0, 60);
+  for (int i = -1; i <= 11; ++i) {
+    rows.sample("cpu.energy_joules", "package-0", i * kSecond / 10, 7 + 6.0 * i);
+    rows.sample("cpu.energy_joules", "package-0 core", i * kSecond / 10, 4.0 * i);  // inside the package
+    rows.sample("cpu.energy_joules", "psys", i * kSecond / 10, 9.0 * i);            // around it
+  }
+  EXPECT_NEAR(value(host_metrics(rows.host, rows.names, one_second()), "energy.cpu_joules"), 60, 1e-6);
+  EXPECT_NEAR(value(host_metrics(rows.host, rows.names, one_second(30)), "energy.cpu_per_iteration_joules"), 2, 1e-6);
+  rows.sample("cpu.energy_joules", "package-1", 0, 60);
   EXPECT_FALSE(has(host_metrics(rows.host, rows.names, one_second()), "energy.cpu_joules"));
+}
+
+TEST(HostMetrics, HottestSensor) {
+  TestRows rows;
+  rows.sample("cpu.temperature_celsius", "Tctl", kSecond / 2, 71);
+  rows.sample("cpu.temperature_celsius", "Tccd1", kSecond / 2, 75);
+  rows.sample("cpu.temperature_celsius", "Tccd1", 3 * kSecond, 99);  // outside the window
+  EXPECT_EQ(value(host_metrics(rows.host, rows.names, one_second()), "cpu.temperature_peak_celsius"), 75);
 }
 
 TEST(GpuMetrics, PerDevice) {
@@ -189,9 +202,16 @@ constexpr const char* kHostMetrics[] = {"cpu.use_ratio",
                                         "pressure.memory_full_ratio",
                                         "pressure.io_some_ratio",
                                         "pressure.io_full_ratio"};
-constexpr const char* kGpuMetrics[] = {
-    "gpu.use_ratio",       "gpu.memory_use_ratio", "gpu.power_watts",         "gpu.clock_hz",
-    "gpu.memory_clock_hz", "gpu.vram_used_bytes",  "gpu.temperature_celsius", "gpu.energy_joules"};
+constexpr const char* kGpuMetrics[] = {"gpu.use_ratio",
+                                       "gpu.memory_use_ratio",
+                                       "gpu.power_watts",
+                                       "gpu.clock_hz",
+                                       "gpu.memory_clock_hz",
+                                       "gpu.vram_used_bytes",
+                                       "gpu.temperature_celsius",
+                                       "gpu.energy_joules",
+                                       "gpu.throttled_power_ratio",
+                                       "gpu.throttled_thermal_ratio"};
 
 // Whatever is computed is defined, under the unit it is published with.
 TEST(Metrics, EveryComputedMetricIsInTheCatalogue) {
@@ -208,7 +228,9 @@ TEST(Metrics, EveryComputedMetricIsInTheCatalogue) {
       rows.sample(metric, "tree", 1000 + i * 5000, 1 + i);
     }
     rows.sample("cpu.clock_hz", "cpu0", 1000 + i * 5000, 2e9);
-    rows.sample("cpu.package_power_watts", "package0", 1000 + i * 5000, 30);
+    rows.sample("cpu.energy_joules", "package-0", 1000 + i * 5000, 30 * i);
+    rows.sample("cpu.temperature_celsius", "Tctl", 1000 + i * 5000, 50);
+    rows.sample("cgroup.throttled_ratio", "cgroup", 1000 + i * 5000, 0.1);
     for (const char* metric : kGpuMetrics) rows.gpu_sample(metric, 0, 1000 + i * 5000, 1 + i);
   }
   const ObservedWork work{{{1000, 46000}}, 10};
