@@ -125,6 +125,13 @@ TEST_F(SessionListTest, VerifyNamesWhatDiffers) {
             (std::vector<std::string>{"metrics/inference_iters.parquet missing", "env.json changed", "extra.txt unexpected"}));
 }
 
+TEST_F(SessionListTest, VerifyLetsAReportComeLater) {
+  const std::string path = make(manifest());
+  ASSERT_TRUE(core::make_directories(join_path(path, "report")));
+  ASSERT_TRUE(core::write_file_atomic(join_path(path, "report/report.html"), "<p>"));
+  EXPECT_TRUE(verify_session(path)->empty());
+}
+
 TEST_F(SessionListTest, VerifyRefusesLinksAndIncompleteSessions) {
   const std::string path = make(manifest());
   std::filesystem::create_symlink("/etc/passwd", join_path(path, "passwd"));
