@@ -70,6 +70,11 @@ struct AttributeEncoder {
 }  // namespace
 
 std::string encode_value_info(const TensorDescriptor& descriptor) {
+  if (descriptor.type == ElementType::unknown) {  // left to the reader's inference
+    WireWriter name_only;
+    name_only.bytes_field(schema::ValueInfo::name, descriptor.name);
+    return name_only.bytes();
+  }
   WireWriter tensor;
   tensor.int_field(schema::TensorType::elem_type, schema::data_type_of(descriptor.type));
   if (descriptor.shape) {

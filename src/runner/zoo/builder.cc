@@ -1,5 +1,7 @@
 #include "runner/zoo/builder.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
 
@@ -83,20 +85,21 @@ TensorId Builder::scalar(std::int64_t value) {
               bytes_of_values(std::span<const std::int64_t>(&value, 1)));
 }
 
-TensorId Builder::real(double value) {
+TensorId Builder::real(double value, ElementType type) {
   const auto single = static_cast<float>(value);
-  std::vector<std::byte> data;
-  if (type_ == ElementType::float16) {
-    const std::uint16_t half = to_half(single);
-    data = bytes_of_values(std::span<const std::uint16_t>(&half, 1));
-  } else {
-    data = bytes_of_values(std::span<const float>(&single, 1));
-  }
-  return kept("scalar_" + std::to_string(value), type_, {}, std::move(data));
+  const std::uint16_t half = to_half(single);
+  std::string name = fmt::format("scalar_{}_{}", graph::to_string(type), value);
+  return kept(std::move(name), type, {},
+              type == ElementType::float16 ? bytes_of_values(std::span<const std::uint16_t>(&half, 1))
+                                           : bytes_of_values(std::span<const float>(&single, 1)));
 }
 
-TensorId Builder::reals(std::span<const float> values, Dims dims) {
-  return kept(path(".", "table"), ElementType::float32, std::move(dims), bytes_of_values(values));
+TensorId Builder::reals(std::string_view name, std::span<const float> values, Dims dims) {
+  return kept(path(".", name), ElementType::float32, std::move(dims), bytes_of_values(values));
+}
+
+TensorId Builder::integers(std::string_view name, std::span<const std::int64_t> values, Dims dims) {
+  return kept(path(".", name), ElementType::int64, std::move(dims), bytes_of_values(values));
 }
 
 TensorId Builder::node(std::string op_type, std::vector<TensorId> inputs, std::vector<graph::Attribute> attributes) {

@@ -45,8 +45,11 @@ class Builder {
   TensorId constant(std::span<const std::int64_t> values);
   TensorId constant(std::initializer_list<std::int64_t> values) { return constant(std::span(values.begin(), values.size())); }
   TensorId scalar(std::int64_t value);
-  TensorId real(double value);                               // a scalar of type()
-  TensorId reals(std::span<const float> values, Dims dims);  // always float32
+  TensorId real(double value) { return real(value, type_); }  // a scalar of type()
+  TensorId real(double value, ElementType type);              // a scalar; float32 or float16
+  // A table of constants under the scope's name.
+  TensorId reals(std::string_view name, std::span<const float> values, Dims dims);
+  TensorId integers(std::string_view name, std::span<const std::int64_t> values, Dims dims);
 
   TensorId node(std::string op_type, std::vector<TensorId> inputs, std::vector<graph::Attribute> attributes = {});
   std::vector<TensorId> node_n(std::string op_type, std::size_t outputs, std::vector<TensorId> inputs,

@@ -10,6 +10,14 @@ core::Result<Blueprint> build_resnet50(const Entry& entry, const Config& config)
 core::Result<Blueprint> build_mobilenetv2(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_squeezenet10(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_squeezenet11(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_vgg16(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_densenet121(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_efficientnet_b0(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_vit_b16(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_bert(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_distilbert(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_gpt2(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_llama(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_mlp(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_launch_bound(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_memory_bound(const Entry& entry, const Config& config);

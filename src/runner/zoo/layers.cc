@@ -10,8 +10,8 @@ constexpr double kBatchNormMomentum = 0.9;
 
 }  // namespace
 
-Fill fan_in_fill(std::int64_t fan_in, bool after_relu) {
-  const double deviation = std::sqrt((after_relu ? 2.0 : 1.0) / static_cast<double>(fan_in));
+Fill fan_in_fill(std::int64_t fan_in, double input_energy) {
+  const double deviation = std::sqrt(1.0 / (input_energy * static_cast<double>(fan_in)));
   return {0.0, deviation * std::sqrt(3.0)};  // a uniform law of half width w has the deviation w / sqrt(3)
 }
 
@@ -19,7 +19,7 @@ TensorId conv(Builder& b, const std::string& name, TensorId x, const ConvShape& 
   const Builder::Scope scope(b, name);
   const std::int64_t fan_in = shape.in / shape.groups * shape.kernel * shape.kernel;
   std::vector<TensorId> inputs = {x, b.parameter("weight", {shape.out, shape.in / shape.groups, shape.kernel, shape.kernel},
-                                                 fan_in_fill(fan_in, shape.after_relu))};
+                                                 fan_in_fill(fan_in, shape.input_energy))};
   if (shape.bias) inputs.push_back(b.parameter("bias", {shape.out}, {0.0, 0.05}));
   return b.node("Conv", std::move(inputs),
                 {{"dilations", Dims{1, 1}},
@@ -39,7 +39,8 @@ TensorId batch_norm(Builder& b, const std::string& name, TensorId x, std::int64_
 
 TensorId linear(Builder& b, const std::string& name, TensorId x, std::int64_t in, std::int64_t out) {
   const Builder::Scope scope(b, name);
-  return b.node("Gemm", {x, b.parameter("weight", {out, in}, fan_in_fill(in, true)), b.parameter("bias", {out}, {0.0, 0.05})},
+  return b.node("Gemm",
+                {x, b.parameter("weight", {out, in}, fan_in_fill(in, kAfterRelu)), b.parameter("bias", {out}, {0.0, 0.05})},
                 {{"alpha", 1.0}, {"beta", 1.0}, {"transB", std::int64_t{1}}});
 }
 

@@ -5,6 +5,12 @@
 // The layers the networks are made of, each with the node structure that exporters write.
 namespace aaco::runner::zoo {
 
+// Mean square of a unit normal variable after an activation.
+inline constexpr double kLinear = 1.0;
+inline constexpr double kAfterRelu = 0.5;
+inline constexpr double kAfterSilu = 0.355;
+inline constexpr double kAfterGelu = 0.425;
+
 struct ConvShape {
   std::int64_t in = 0;
   std::int64_t out = 0;
@@ -13,12 +19,12 @@ struct ConvShape {
   std::int64_t pad = 0;
   std::int64_t groups = 1;
   bool bias = false;
-  bool after_relu = true;  // half of the input's energy is gone: weights are scaled up for it
+  double input_energy = kAfterRelu;  // mean square of what comes in, so that as much goes out
 };
 
 // Weights scaled so that activations keep the size of their inputs through depth (He et al. 2015, "Delving deep into
 // rectifiers").
-Fill fan_in_fill(std::int64_t fan_in, bool after_relu);
+Fill fan_in_fill(std::int64_t fan_in, double input_energy);
 
 TensorId conv(Builder& b, const std::string& name, TensorId x, const ConvShape& shape);
 // `gain`: centre of the scale; residual branches end in less than one so that the sum does not grow with depth.

@@ -8,8 +8,8 @@
 #include "core/hash.h"
 #include "core/json.h"
 #include "core/numbers.h"
-#include "runner/zoo/weights.h"
 #include "runner/zoo.h"
+#include "runner/zoo/weights.h"
 
 namespace aaco::runner::zoo {
 namespace {

@@ -27,7 +27,7 @@ TensorId block(Builder& b, TensorId x, std::int64_t in, const Stage& stage, std:
   const std::int64_t hidden = in * stage.expansion;
   int member = 0;
   TensorId y = x;
-  if (stage.expansion != 1) y = conv_bn_relu6(b, std::to_string(member++), y, {.in = in, .out = hidden, .after_relu = false});
+  if (stage.expansion != 1) y = conv_bn_relu6(b, std::to_string(member++), y, {.in = in, .out = hidden, .input_energy = kLinear});
   y = conv_bn_relu6(b, std::to_string(member++), y,
                     {.in = hidden, .out = hidden, .kernel = 3, .stride = stride, .pad = 1, .groups = hidden});
   y = conv(b, std::to_string(member), y, {.in = hidden, .out = stage.out});
@@ -44,7 +44,7 @@ core::Result<Blueprint> build_mobilenetv2(const Entry& entry, const Config& conf
   std::int64_t channels = 32;
   {
     const Builder::Scope features(b, "features");
-    x = conv_bn_relu6(b, "0", x, {.in = 3, .out = channels, .kernel = 3, .stride = 2, .pad = 1, .after_relu = false});
+    x = conv_bn_relu6(b, "0", x, {.in = 3, .out = channels, .kernel = 3, .stride = 2, .pad = 1, .input_energy = kLinear});
     int number = 1;
     for (const Stage& stage : kStages) {
       for (int repeat = 0; repeat < stage.blocks; ++repeat) {
@@ -53,7 +53,7 @@ core::Result<Blueprint> build_mobilenetv2(const Entry& entry, const Config& conf
         channels = stage.out;
       }
     }
-    x = conv_bn_relu6(b, std::to_string(number), x, {.in = channels, .out = 1280, .after_relu = false});
+    x = conv_bn_relu6(b, std::to_string(number), x, {.in = channels, .out = 1280, .input_energy = kLinear});
   }
   return finish_classifier(std::move(b), linear(b, "classifier.1", global_pool(b, x), 1280, classes), classes);
 }

@@ -49,7 +49,7 @@ core::Result<Blueprint> build(const Entry& entry, const Config& config, const Pl
   const std::int64_t classes = entry.value(config, "classes");
   Builder b(entry.name, config.type);
   TensorId x = image_input(b, entry, config);
-  x = relu(b, conv_bn(b, "1", x, {.in = 3, .out = 64, .kernel = 7, .stride = 2, .pad = 3, .after_relu = false}));
+  x = relu(b, conv_bn(b, "1", x, {.in = 3, .out = 64, .kernel = 7, .stride = 2, .pad = 3, .input_energy = kLinear}));
   x = max_pool(b, x, 3, 2, 1);
   std::int64_t channels = 64;
   for (std::size_t index = 0; index < plan.blocks.size(); ++index) {

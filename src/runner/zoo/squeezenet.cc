@@ -51,11 +51,11 @@ core::Result<Blueprint> build(const Entry& entry, const Config& config, const Co
 }  // namespace
 
 core::Result<Blueprint> build_squeezenet10(const Entry& entry, const Config& config) {
-  return build(entry, config, {.in = 3, .out = 96, .kernel = 7, .stride = 2, .after_relu = false}, kVersion10);
+  return build(entry, config, {.in = 3, .out = 96, .kernel = 7, .stride = 2, .input_energy = kLinear}, kVersion10);
 }
 
 core::Result<Blueprint> build_squeezenet11(const Entry& entry, const Config& config) {
-  return build(entry, config, {.in = 3, .out = 64, .kernel = 3, .stride = 2, .after_relu = false}, kVersion11);
+  return build(entry, config, {.in = 3, .out = 64, .kernel = 3, .stride = 2, .input_energy = kLinear}, kVersion11);
 }
 
 }  // namespace aaco::runner::zoo
