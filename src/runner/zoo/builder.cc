@@ -26,6 +26,7 @@ graph::Shape shape_of(const Dims& dims) { return {dims.begin(), dims.end()}; }
 }  // namespace
 
 Builder::Builder(std::string name, ElementType type) : type_(type) {
+  blueprint_.type = type;
   blueprint_.graph.name = std::move(name);
   blueprint_.graph.producer = "aaco-zoo";
   blueprint_.graph.format_version = kIrVersion;

@@ -57,8 +57,16 @@ bool is_complete(const std::string& folder) {
 // system has no locks both write, and the second to finish finds the first one's folder.
 core::FileDescriptor lock(const std::string& path) {
   core::FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (file.valid()) (void)::flock(file.get(), LOCK_EX);
+  if (file.valid() && ::flock(file.get(), LOCK_EX) != 0) file.reset();
   return file;
+}
+
+// What makers that were killed left behind; with the lock held nobody is at work on this model.
+void remove_leftovers(const std::string& models, const std::string& prefix) {
+  const auto names = core::list_directory(models);
+  if (!names) return;
+  for (const std::string& name : *names)
+    if (name.starts_with(prefix)) (void)core::remove_tree(core::join_path(models, name));
 }
 
 core::Status check_disk(const std::string& folder, std::int64_t needed, const std::string& name) {
@@ -84,10 +92,12 @@ core::Status publish(core::TemporaryDirectory&& made, const std::string& folder)
 
 Footprint footprint(const Blueprint& blueprint) {
   const std::int64_t weights = graph::total_constants(blueprint.graph).bytes;
-  // ONNX Runtime holds an embedded model as a parsed message and as tensors while it loads; external data is mapped and copied
-  // once.
-  const std::int64_t copies = weights > graph::onnx::kEmbedLimitBytes ? 1 : 2;
-  return {blueprint.parameters, weights + kStructureBytes, copies * weights};
+  // ONNX Runtime holds an embedded model as a parsed message and as tensors while it loads (VGG-16, 553 MB: 1043 MB resident);
+  // external data is mapped, and copied once where it is packed (GPT-2 large, 3097 MB: 3310 MB resident).
+  std::int64_t memory = weights > graph::onnx::kEmbedLimitBytes ? weights + weights / 10 : 2 * weights;
+  // A CPU computes half precision in single: the runtime casts the weights when it loads.
+  if (blueprint.type == ElementType::float16) memory += 2 * weights;
+  return {blueprint.parameters, weights + kStructureBytes, memory};
 }
 
 core::Result<std::string> make(const Entry& entry, const Config& config, std::uint64_t seed, const std::string& cache_dir,
@@ -99,11 +109,13 @@ core::Result<std::string> make(const Entry& entry, const Config& config, std::ui
 
   AACO_ASSIGN(const Blueprint blueprint, build_graph(entry, config));
   AACO_TRY(core::make_directories(models));
-  const core::FileDescriptor held = lock(folder + ".lock");
+  const core::FileDescriptor held = lock(core::join_path(models, "." + folder_name(entry, config, seed) + ".lock"));
   if (is_complete(folder)) return core::join_path(folder, file_name);
+  const std::string prefix = ".making-" + folder_name(entry, config, seed);
+  if (held.valid()) remove_leftovers(models, prefix);
   AACO_TRY(check_disk(models, footprint(blueprint).disk_bytes, entry.name));
 
-  AACO_ASSIGN(core::TemporaryDirectory made, core::TemporaryDirectory::make(models, "making"));
+  AACO_ASSIGN(core::TemporaryDirectory made, core::TemporaryDirectory::make(models, prefix));
   SeededWeights weights(blueprint, seed);
   graph::onnx::WriteOptions options;
   options.progress = progress;
