@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/files.h"
+#include "graph/onnx.h"
 
 namespace aaco::runner::zoo {
 namespace {
@@ -34,8 +35,13 @@ std::int64_t count(const Blueprint& blueprint, std::string_view op_type) {
 
 TEST(Zoo, ParameterCountsAreThePublishedOnes) {
   const std::map<std::string, std::int64_t> published = {
-      {"resnet18", 11'689'512},     {"resnet50", 25'557'032},     {"mobilenetv2", 3'504'872},
-      {"squeezenet1.0", 1'248'424}, {"squeezenet1.1", 1'235'496},
+      {"resnet18", 11'689'512},       {"resnet50", 25'557'032},       {"mobilenetv2", 3'504'872},
+      {"efficientnet-b0", 5'288'548}, {"vgg16", 138'357'544},         {"squeezenet1.0", 1'248'424},
+      {"squeezenet1.1", 1'235'496},   {"densenet121", 7'978'856},     {"vit-b-16", 86'567'656},
+      {"bert-base", 109'482'240},     {"distilbert", 66'362'880},     {"gpt2", 124'439'808},
+      {"gpt2-xl", 1'557'611'200},     {"llama-110m", 109'529'856},    {"tinyllama-1.1b", 1'100'048'384},
+      {"llama3.2-1b", 1'235'814'400}, {"llama2-7b", 6'738'415'616},   {"llama3-8b", 8'030'261'248},
+      {"mistral-7b", 7'241'732'096},  {"llama2-70b", 68'976'648'192},
   };
   for (const auto& [name, parameters] : published) EXPECT_EQ(build(name).parameters, parameters) << name;
 }
@@ -77,6 +83,81 @@ TEST(Zoo, SqueezeNetHasItsLayers) {
   EXPECT_EQ(count(build("squeezenet1.1"), "Conv"), 26);
   EXPECT_EQ(count(build("squeezenet1.1"), "Concat"), 8);
   EXPECT_EQ(count(build("squeezenet1.0"), "MaxPool"), 3);
+}
+
+TEST(Zoo, DenseNetHasItsLayers) {
+  const Blueprint made = build("densenet121");
+  EXPECT_EQ(count(made, "Conv"), 120);
+  EXPECT_EQ(count(made, "Concat"), 58);
+  EXPECT_EQ(count(made, "AveragePool"), 3);
+}
+
+TEST(Zoo, EfficientNetHasItsLayers) {
+  const Blueprint made = build("efficientnet-b0");
+  EXPECT_EQ(count(made, "Conv"), 81);
+  EXPECT_EQ(count(made, "GlobalAveragePool"), 17);
+  EXPECT_EQ(count(made, "Add"), 9);
+}
+
+TEST(Zoo, VggHasItsLayers) {
+  EXPECT_EQ(count(build("vgg16"), "Conv"), 13);
+  EXPECT_EQ(count(build("vgg16"), "Gemm"), 3);
+  EXPECT_EQ(count(build("vgg16"), "MaxPool"), 5);
+}
+
+TEST(Zoo, TransformersHaveTheirLayers) {
+  EXPECT_EQ(count(build("bert-base"), "LayerNormalization"), 25);
+  EXPECT_EQ(count(build("bert-base"), "Softmax"), 12);
+  EXPECT_EQ(count(build("distilbert"), "Softmax"), 6);
+  EXPECT_EQ(count(build("vit-b-16"), "LayerNormalization"), 25);
+  EXPECT_EQ(count(build("gpt2"), "LayerNormalization"), 25);
+  EXPECT_EQ(count(build("gpt2"), "MatMul"), 12 * 6 + 1);
+  EXPECT_EQ(count(build("llama2-7b"), "MatMul"), 32 * 9 + 2);
+}
+
+TEST(Zoo, DecodersTakeAndGiveTheirCache) {
+  const Blueprint made = build("gpt2");
+  EXPECT_EQ(made.graph.inputs.size(), 3U + 24U);
+  EXPECT_EQ(made.graph.outputs.size(), 1U + 24U);
+  EXPECT_EQ(made.graph.tensor(made.graph.inputs[3]).name, "past_key_values.0.key");
+  EXPECT_EQ(graph::to_string(*made.graph.tensor(made.graph.outputs[1]).shape),
+            "[batch_size, 12, past_sequence_length + sequence_length, 64]");
+}
+
+TEST(Zoo, GroupedQueriesShareKeysAndValues) {
+  EXPECT_EQ(count(build("llama-tiny"), "Expand"), 2 * 5);
+  EXPECT_EQ(count(build("llama-tiny,kv_heads=8"), "Expand"), 0);
+}
+
+TEST(Zoo, HalfPrecisionIsInEveryWeight) {
+  const Blueprint made = build("llama-tiny,dtype=fp16");
+  EXPECT_EQ(made.graph.tensor(made.graph.initializers[0].tensor).type, ElementType::float16);
+  EXPECT_LT(footprint(made).disk_bytes, footprint(build("llama-tiny")).disk_bytes);
+}
+
+TEST(Zoo, LargeModelsSayWhatTheyNeed) {
+  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+  EXPECT_GT(footprint(build("llama2-7b")).memory_bytes, 25 * kGiB);
+  EXPECT_LT(footprint(build("resnet50")).memory_bytes, kGiB);
+}
+
+TEST(Zoo, AModelTooLargeForAnyDiskHereStillHasAGraph) {
+  const auto folder = core::TemporaryDirectory::make(testing::TempDir());
+  const auto request = parse_request("llama2-70b,dtype=float16");
+  const std::string path = core::join_path(folder->path(), "m.onnx");
+  ASSERT_TRUE(write_structure(*request->entry, request->config, path));
+  EXPECT_LT(core::file_size(path).value(), 4 << 20);
+  const auto graph = graph::onnx::load(path);
+  ASSERT_TRUE(graph) << graph.error().text();
+  EXPECT_GT(graph::total_constants(*graph).bytes, std::int64_t{137'000'000'000});
+  EXPECT_FALSE(graph::onnx::check_external_data(*graph, path));
+}
+
+TEST(Zoo, RefusesHeadsThatDoNotDivideTheWidth) {
+  EXPECT_THAT(refusal("llama-tiny,heads=7"), testing::HasSubstr("multiple of heads"));
+}
+TEST(Zoo, RefusesGroupsThatDoNotDivideTheHeads) {
+  EXPECT_THAT(refusal("llama-tiny,kv_heads=3"), testing::HasSubstr("multiple of kv_heads"));
 }
 
 TEST(Zoo, LaunchBoundHasAsManyNodesAsAskedFor) { EXPECT_EQ(build("launch-bound,nodes=123").graph.nodes.size(), 123U); }
@@ -136,6 +217,24 @@ TEST_F(ZooCache, SeveralMakersAtOnceGetOneFile) {
   for (std::thread& maker : makers) maker.join();
   EXPECT_FALSE(paths[0].empty());
   for (const std::string& path : paths) EXPECT_EQ(path, paths[0]);
+}
+
+TEST_F(ZooCache, WhatAKilledMakerLeftIsRemoved) {
+  const std::string models = core::join_path(folder_->path(), "models");
+  const std::string name = core::base_name(core::parent_path(*make_mlp(1)));
+  ASSERT_TRUE(core::remove_tree(core::join_path(models, name)));
+  const std::string left = core::join_path(models, ".making-" + name + "-left");
+  ASSERT_TRUE(core::make_directories(left));
+  ASSERT_TRUE(make_mlp(1));
+  EXPECT_FALSE(core::exists(left));
+}
+
+TEST_F(ZooCache, ADiskThatCannotHoldItIsRefusedBeforeAnythingIsWritten) {
+  const auto request = parse_request("llama2-70b,layers=1000,vocab=1000000,ffn=262144");
+  const auto made = make(*request->entry, request->config, 1, folder_->path());
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, core::ErrorCode::exhausted);
+  EXPECT_THAT(made.error().text(), testing::HasSubstr("are free"));
 }
 
 TEST_F(ZooCache, AFolderThatCannotBeWrittenIsAnError) {
