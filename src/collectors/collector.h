@@ -17,7 +17,9 @@ namespace aaco::collectors {
 struct SysRoot {
   std::string path = "/";
   // "/proc/stat" below the root.
-  [[nodiscard]] std::string at(std::string_view absolute) const { return core::join_path(path, absolute.substr(absolute.starts_with('/'))); }
+  [[nodiscard]] std::string at(std::string_view absolute) const {
+    return core::join_path(path, absolute.substr(absolute.starts_with('/')));
+  }
   // This machine itself, where system calls may answer what a file answers less exactly.
   [[nodiscard]] bool is_real() const { return path == "/" || path.empty(); }
 };
@@ -28,12 +30,13 @@ struct Target {
 };
 
 struct CollectorInfo {
-  std::string name;     // "proc", "amdgpu", "nvml", "clock"
-  std::string measures; // one line for people
+  std::string name;      // "proc", "amdgpu", "nvml", "clock"
+  std::string measures;  // one line for people
 };
 
 // One source of telemetry. Call order: open, then sample as often as wanted, then close; never from two threads at once. A metric
-// that is a difference of two readings emits nothing on the first sample. A value that could not be read is not emitted, and counted in the account.
+// that is a difference of two readings emits nothing on the first sample. A value that could not be read is not emitted, and
+// counted in the account.
 class Collector {
  public:
   virtual ~Collector() = default;

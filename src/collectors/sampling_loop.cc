@@ -40,8 +40,8 @@ struct SamplingLoop::Impl {
   SamplingOptions options;
   RowBuffer rows;
   SamplingAccount account;
-  WakeWord command;          // written by the owner
-  WakeWord acknowledged;     // written by the thread: the pause command it sleeps in
+  WakeWord command;       // written by the owner
+  WakeWord acknowledged;  // written by the thread: the pause command it sleeps in
   std::thread thread;
   bool stopped = false;
 
@@ -94,7 +94,8 @@ void SamplingLoop::Impl::run() {
   account.cpu_time = core::Nanoseconds(thread_cpu_ns() - cpu_begin);
 }
 
-SamplingLoop::SamplingLoop(std::vector<std::unique_ptr<Collector>> collectors, SamplingOptions options) : impl_(std::make_unique<Impl>()) {
+SamplingLoop::SamplingLoop(std::vector<std::unique_ptr<Collector>> collectors, SamplingOptions options)
+    : impl_(std::make_unique<Impl>()) {
   impl_->options = std::move(options);
   for (auto& collector : collectors) {
     if (const core::Status opened = collector->open(impl_->options.root, impl_->options.target); opened) {
@@ -102,7 +103,8 @@ SamplingLoop::SamplingLoop(std::vector<std::unique_ptr<Collector>> collectors, S
     } else {
       trace::Account account = collector->account();
       account.source = collector->info().name;
-      const bool absent = opened.error().code == core::ErrorCode::unsupported || opened.error().code == core::ErrorCode::permission;
+      const bool absent =
+          opened.error().code == core::ErrorCode::unsupported || opened.error().code == core::ErrorCode::permission;
       account.state = absent ? trace::Account::State::unsupported : trace::Account::State::failed;
       account.reason = opened.error().text();
       impl_->refused.push_back(std::move(account));
@@ -118,7 +120,8 @@ SamplingLoop::~SamplingLoop() {
 
 core::Status SamplingLoop::start() {
   if (impl_->options.period < kShortestPeriod)
-    return core::fail(core::ErrorCode::invalid_argument, "a sampling period below 5 ms would disturb what is measured", "ask for 5ms or more");
+    return core::fail(core::ErrorCode::invalid_argument, "a sampling period below 5 ms would disturb what is measured",
+                      "ask for 5ms or more");
   if (impl_->stopped || impl_->thread.joinable())
     return core::fail(core::ErrorCode::conflict, "this sampling loop was started before", "make a new one");
   // Signals are for the program's other threads.
@@ -140,7 +143,8 @@ core::Status SamplingLoop::start() {
 void SamplingLoop::pause() {
   if (!impl_->thread.joinable() || order_of(impl_->command.load()) != Order::run) return;
   const std::uint32_t word = impl_->order(Order::pause);
-  for (std::uint32_t seen = impl_->acknowledged.load(); seen != word; seen = impl_->acknowledged.load()) impl_->acknowledged.wait_change(seen);
+  for (std::uint32_t seen = impl_->acknowledged.load(); seen != word; seen = impl_->acknowledged.load())
+    impl_->acknowledged.wait_change(seen);
 }
 
 void SamplingLoop::resume() {

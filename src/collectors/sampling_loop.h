@@ -19,9 +19,9 @@ struct SamplingOptions {
 // What the loop itself did: its own cost and its missed deadlines are part of the evidence.
 struct SamplingAccount {
   std::int64_t samples = 0;
-  std::int64_t missed_deadlines = 0;     // deadlines that passed a whole period before their sample could begin; they are skipped
-  core::Nanoseconds cpu_time{0};         // of the sampling thread
-  core::Nanoseconds wall_time{0};        // while not paused
+  std::int64_t missed_deadlines = 0;  // deadlines that passed a whole period before their sample could begin; they are skipped
+  core::Nanoseconds cpu_time{0};      // of the sampling thread
+  core::Nanoseconds wall_time{0};     // while not paused
 };
 
 // Samples a set of collectors from a thread of its own, at absolute deadlines. Rows are kept in memory until stop() (or drain())

@@ -41,7 +41,8 @@ class CountingCollector final : public Collector {
   trace::Account account_{"counting", {}, {}, 0, 0, {}, {}};
 };
 
-SamplingLoop loop_with(Seen& seen, core::Status opens = {}, int work_ms = 0, core::Nanoseconds period = core::Nanoseconds(5'000'000)) {
+SamplingLoop loop_with(Seen& seen, core::Status opens = {}, int work_ms = 0,
+                       core::Nanoseconds period = core::Nanoseconds(5'000'000)) {
   std::vector<std::unique_ptr<Collector>> collectors;
   collectors.push_back(std::make_unique<CountingCollector>(seen, std::move(opens), work_ms));
   return SamplingLoop(std::move(collectors), {period, {}, {}});

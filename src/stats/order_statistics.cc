@@ -78,15 +78,15 @@ std::optional<Quantile> supported_quantile(std::span<const double> sorted, doubl
   constexpr double kLevel = 0.95;
   const auto count = static_cast<std::int64_t>(sorted.size());
   if (count < stated_count(probability)) return std::nullopt;
-  if (count < minimum_count(probability, kLevel)) return Quantile{probability, quantile_of_sorted(sorted, probability), std::nullopt};
+  if (count < minimum_count(probability, kLevel))
+    return Quantile{probability, quantile_of_sorted(sorted, probability), std::nullopt};
   const Ranks ranks = interval_ranks(count, probability, kLevel);
   const double n = static_cast<double>(count);
   const double factor = std::sqrt(n / std::clamp(effective_count, 1.0, n));
   const double centre = 1 + (n - 1) * probability;
   const double low = std::floor(stretched_rank(static_cast<double>(ranks.low), centre, factor, n));
   const double high = std::ceil(stretched_rank(static_cast<double>(ranks.high), centre, factor, n));
-  return Quantile{probability,
-                  quantile_of_sorted(sorted, probability),
+  return Quantile{probability, quantile_of_sorted(sorted, probability),
                   Interval{sorted[static_cast<std::size_t>(low) - 1], sorted[static_cast<std::size_t>(high) - 1]}};
 }
 

@@ -14,8 +14,8 @@ namespace aaco::stats {
 // P95, 299 for P99, 2995 for P99.9.
 std::int64_t minimum_count(double probability, double level = 0.95);
 
-// The least number of values for which the quantile itself is stated: one value is expected beyond it, 1 / (1 - p) for p above the
-// median. At least 2.
+// The least number of values for which the quantile itself is stated: one value is expected beyond it, 1 / (1 - p) for p above
+// the median. At least 2.
 std::int64_t stated_count(double probability);
 
 // The quantile with its distribution-free interval; empty below stated_count(), without the interval below minimum_count().

@@ -33,7 +33,8 @@ class ProbeFile {
   int last_error_ = 0;
 };
 
-// The content of a small file that is read once (opening, not sampling), trimmed of white space and NUL bytes; empty where it is not readable.
+// The content of a small file that is read once (opening, not sampling), trimmed of white space and NUL bytes; empty where it is
+// not readable.
 std::optional<std::string> read_small(const std::string& path);
 // The first number of such a file.
 std::optional<std::int64_t> read_small_i64(const std::string& path);

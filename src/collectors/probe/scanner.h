@@ -8,7 +8,8 @@
 
 namespace aaco::collectors::probe {
 
-// Walks over the text of a /proc or /sys file without allocating. What is not there is empty, and the scanner then stands at the end.
+// Walks over the text of a /proc or /sys file without allocating. What is not there is empty, and the scanner then stands at the
+// end.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
@@ -32,7 +33,8 @@ class Scanner {
     rest_.remove_prefix(word.size());
     return word.empty() ? std::nullopt : std::optional(word);
   }
-  // The next word as a number; a word that does not begin with one, or does not fit, ends the scan. A unit may follow it ("56c", "8.0").
+  // The next word as a number; a word that does not begin with one, or does not fit, ends the scan. A unit may follow it ("56c",
+  // "8.0").
   std::optional<std::int64_t> next_i64() { return next_number<std::int64_t>(); }
   std::optional<std::uint64_t> next_u64() { return next_number<std::uint64_t>(); }
   std::optional<double> next_f64() { return next_number<double>(); }
@@ -57,7 +59,8 @@ class Scanner {
   std::string_view rest_;
 };
 
-// The number after `key` at the beginning of a line ("MemFree:  123 kB", "nr_throttled 7"); white space or a colon follows the key.
+// The number after `key` at the beginning of a line ("MemFree:  123 kB", "nr_throttled 7"); white space or a colon follows the
+// key.
 inline std::optional<std::uint64_t> keyed_u64(std::string_view text, std::string_view key) {
   Scanner lines(text);
   while (const auto line = lines.next_line()) {

@@ -15,7 +15,8 @@ constexpr std::size_t kBufferBytes = 512 * 1024;
 constexpr std::int64_t kMostCores = 16384;
 
 bool parse_times(Scanner& words, CpuTimes& times) {
-  std::uint64_t* const members[] = {&times.user, &times.nice, &times.system, &times.idle, &times.iowait, &times.irq, &times.softirq, &times.steal};
+  std::uint64_t* const members[] = {&times.user,   &times.nice, &times.system,  &times.idle,
+                                    &times.iowait, &times.irq,  &times.softirq, &times.steal};
   int found = 0;
   for (std::uint64_t* member : members) {
     const auto value = words.next_u64();
@@ -36,8 +37,11 @@ bool parse_core(std::string_view line, SystemStat& into) {
 
 void parse_counter(std::string_view line, SystemStat& into) {
   const std::pair<std::string_view, std::optional<std::uint64_t> SystemStat::*> counters[] = {
-      {"ctxt ", &SystemStat::context_switches}, {"intr ", &SystemStat::interrupts},   {"processes ", &SystemStat::processes_created},
-      {"procs_running ", &SystemStat::running}, {"procs_blocked ", &SystemStat::blocked}};
+      {"ctxt ", &SystemStat::context_switches},
+      {"intr ", &SystemStat::interrupts},
+      {"processes ", &SystemStat::processes_created},
+      {"procs_running ", &SystemStat::running},
+      {"procs_blocked ", &SystemStat::blocked}};
   for (const auto& [key, member] : counters)
     if (line.starts_with(key)) into.*member = Scanner(line.substr(key.size())).next_u64();
 }

@@ -37,7 +37,8 @@ struct SystemStat {
 // Fills `into` (whose vector keeps its memory). False where the text does not begin with a "cpu" line of at least four times.
 bool parse_system_stat(std::string_view text, SystemStat& into);
 
-// The shares of the time between two readings, each 0..1; empty where no time passed. iowait may run backwards in the kernel: counted as 0.
+// The shares of the time between two readings, each 0..1; empty where no time passed. iowait may run backwards in the kernel:
+// counted as 0.
 struct CpuShares {
   double use = 0, user = 0, system = 0, iowait = 0, irq = 0, steal = 0;
 };

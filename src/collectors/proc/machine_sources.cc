@@ -16,8 +16,9 @@ struct MemoryLine {
   std::string_view key, metric;
 };
 constexpr MemoryLine kMemoryLines[] = {
-    {"MemAvailable", "memory.available_bytes"}, {"MemFree", "memory.free_bytes"},   {"Cached", "memory.cached_bytes"},
-    {"Dirty", "memory.dirty_bytes"},            {"SwapFree", "memory.swap_free_bytes"},
+    {"MemAvailable", "memory.available_bytes"}, {"MemFree", "memory.free_bytes"},
+    {"Cached", "memory.cached_bytes"},          {"Dirty", "memory.dirty_bytes"},
+    {"SwapFree", "memory.swap_free_bytes"},
 };
 
 struct VmLine {
@@ -69,7 +70,8 @@ void MemoryInfoSource::sample(probe::Emitter& out) {
   const auto text = file_.read(buffer);
   if (!text) return out.drop("proc.meminfo: not readable");
   for (std::size_t i = 0; i < std::size(kMemoryLines); ++i)
-    if (const auto kib = probe::keyed_u64(*text, kMemoryLines[i].key)) out.host(metrics_[i], {}, static_cast<double>(*kib) * kKibibyte);
+    if (const auto kib = probe::keyed_u64(*text, kMemoryLines[i].key))
+      out.host(metrics_[i], {}, static_cast<double>(*kib) * kKibibyte);
 }
 
 core::Status VmStatSource::open(const SysRoot& root, const Target&) {
@@ -147,7 +149,8 @@ void PressureSource::sample(probe::Emitter& out) {
     }
     const Pressure now = parse_pressure(*text);
     const auto emit = [&](trace::NameId metric, const auto& before, const auto& after) {
-      if (before && after && *after >= *before && passed_us > 0) out.host(metric, {}, static_cast<double>(*after - *before) / passed_us);
+      if (before && after && *after >= *before && passed_us > 0)
+        out.host(metric, {}, static_cast<double>(*after - *before) / passed_us);
     };
     emit(resource.some, resource.before.some_us, now.some_us);
     emit(resource.full, resource.before.full_us, now.full_us);

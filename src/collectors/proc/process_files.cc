@@ -21,7 +21,8 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   };
   std::uint64_t ignored = 0;
   if (!take(stat.minor_faults) || !take(ignored) || !take(stat.major_faults) || !take(ignored)) return std::nullopt;
-  if (!take(stat.user_ticks) || !take(stat.system_ticks) || !take(stat.waited_user_ticks) || !take(stat.waited_system_ticks)) return std::nullopt;
+  if (!take(stat.user_ticks) || !take(stat.system_ticks) || !take(stat.waited_user_ticks) || !take(stat.waited_system_ticks))
+    return std::nullopt;
   if (!words.skip_words(2)) return std::nullopt;  // priority, nice
   const auto threads = words.next_i64();
   if (!threads || !take(ignored) || !take(stat.start_ticks) || !take(ignored)) return std::nullopt;

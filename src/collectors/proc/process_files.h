@@ -6,8 +6,8 @@
 
 namespace aaco::collectors::proc {
 
-// What /proc/PID/stat says of a process and all its threads. Times are clock ticks (10 ms), `waited_` those of children that ended
-// and were waited for.
+// What /proc/PID/stat says of a process and all its threads. Times are clock ticks (10 ms), `waited_` those of children that
+// ended and were waited for.
 struct ProcessStat {
   char state = '?';
   std::int64_t parent = 0;

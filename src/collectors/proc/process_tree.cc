@@ -55,7 +55,9 @@ core::Result<ProcessProbe> ProcessTree::open_process(std::int64_t id) const {
   ProcessProbe process;
   process.id = id;
   auto stat = probe::ProbeFile::open(path_of(id, "/stat"));
-  if (!stat) return core::fail(core::ErrorCode::not_found, "there is no process " + std::to_string(id) + " to observe: " + stat.error().message);
+  if (!stat)
+    return core::fail(core::ErrorCode::not_found,
+                      "there is no process " + std::to_string(id) + " to observe: " + stat.error().message);
   process.stat = std::move(*stat);
   process.status = open_or_none(path_of(id, "/status"));
   process.io = open_or_none(path_of(id, "/io"));
@@ -66,9 +68,11 @@ core::Result<ProcessProbe> ProcessTree::open_process(std::int64_t id) const {
 void ProcessTree::refresh_threads(ProcessProbe& process, std::size_t others) {
   const std::vector<std::int64_t> ids = numbered_entries(path_of(process.id, "/task"));
   process.alive = !ids.empty();
-  std::erase_if(process.threads, [&](const ThreadProbe& thread) { return !std::binary_search(ids.begin(), ids.end(), thread.id); });
+  std::erase_if(process.threads,
+                [&](const ThreadProbe& thread) { return !std::binary_search(ids.begin(), ids.end(), thread.id); });
   for (const std::int64_t id : ids) {
-    if (std::any_of(process.threads.begin(), process.threads.end(), [&](const ThreadProbe& thread) { return thread.id == id; })) continue;
+    if (std::any_of(process.threads.begin(), process.threads.end(), [&](const ThreadProbe& thread) { return thread.id == id; }))
+      continue;
     if (others + process.threads.size() >= kMostThreads) {
       ++unobserved_;
       continue;
@@ -125,7 +129,8 @@ void ProcessTree::forget() {
     process.last_stat.reset();
     process.read_bytes.reset();
     process.written_bytes.reset();
-    for (ThreadProbe& thread : process.threads) thread.wait_ns = thread.voluntary_switches = thread.involuntary_switches = std::nullopt;
+    for (ThreadProbe& thread : process.threads)
+      thread.wait_ns = thread.voluntary_switches = thread.involuntary_switches = std::nullopt;
   }
 }
 

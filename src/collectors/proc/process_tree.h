@@ -26,8 +26,8 @@ struct ThreadProbe {
 // A process under observation.
 struct ProcessProbe {
   std::int64_t id = 0;
-  trace::NameId entity;               // "pid 4711"
-  std::optional<clockid_t> cpu_clock; // CPU time in ns by system call; only on the real machine
+  trace::NameId entity;                // "pid 4711"
+  std::optional<clockid_t> cpu_clock;  // CPU time in ns by system call; only on the real machine
   probe::ProbeFile stat, status, io;
   std::vector<ThreadProbe> threads;
   std::optional<std::int64_t> cpu_ns;  // all threads, ended ones included
