@@ -65,3 +65,12 @@ if(ONNX_FOUND AND Protobuf_FOUND)
   target_link_libraries(aaco_part_onnx INTERFACE onnx_proto protobuf::libprotobuf)
   target_compile_definitions(aaco_part_onnx INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
 endif()
+
+# Header-only; only the folders that own it see it.
+find_path(AACO_EIGEN_INCLUDE Eigen/Core PATH_SUFFIXES eigen3)
+set(AACO_HAS_EIGEN OFF)
+if(AACO_EIGEN_INCLUDE)
+  set(AACO_HAS_EIGEN ON)
+  add_library(aaco_part_eigen INTERFACE)
+  target_include_directories(aaco_part_eigen SYSTEM INTERFACE ${AACO_EIGEN_INCLUDE})
+endif()
