@@ -59,6 +59,11 @@ TEST_F(MemoryFit, DamagedGroupsAreNoLimit) {
   put("/proc/self/cgroup", "nonsense\n0:\n::\n");
   EXPECT_EQ(room().bytes, 4 * kGiB);
 }
+TEST(LoadingBytes, ExternalDataIsNotHeldTwice) {
+  EXPECT_EQ(loading_bytes(100, false, false), 200);
+  EXPECT_EQ(loading_bytes(100, true, false), 110);
+  EXPECT_EQ(loading_bytes(100, true, true), 310);
+}
 TEST(RequireMemory, WhatFitsIsFine) { EXPECT_TRUE(require_memory("m", kGiB, {kGiB, "free memory"})); }
 TEST(RequireMemory, WhatDoesNotFitIsRefusedInWords) {
   EXPECT_THAT(require_memory("llama2-7b", 27 * kGiB, {4 * kGiB, "free memory"}).error().text(),

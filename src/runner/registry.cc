@@ -3,6 +3,7 @@
 #include "core/files.h"
 #include "core/strings.h"
 #include "runner/registry_schema.h"
+#include "runner/zoo.h"
 
 namespace aaco::runner {
 namespace {
@@ -54,6 +55,10 @@ core::Result<ModelConfig> Registry::model(std::string_view name_or_file) const {
   config.name = std::string(name_or_file);
   if (name_or_file.starts_with(ModelConfig::kZooPrefix)) {
     config.path = std::string(name_or_file);
+    return config;
+  }
+  if (zoo::find(name_or_file)) {
+    config.path = std::string(ModelConfig::kZooPrefix) + std::string(name_or_file);
     return config;
   }
   const std::string path(name_or_file);

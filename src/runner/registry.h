@@ -49,7 +49,7 @@ class Registry {
   [[nodiscard]] const std::map<std::string, ModelConfig>& models() const { return models_; }
   [[nodiscard]] const std::map<std::string, BackendConfig>& backends() const { return backends_; }
 
-  // A name of models.yaml, "zoo:NAME", or a file (anything with a '/' or ending in .onnx). The error names what is near.
+  // A name of models.yaml, "zoo:NAME", a name of the zoo that models.yaml does not have, or a file. The error names what is near.
   [[nodiscard]] core::Result<ModelConfig> model(std::string_view name_or_file) const;
   [[nodiscard]] core::Result<BackendConfig> backend(std::string_view name) const;
 

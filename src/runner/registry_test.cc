@@ -155,6 +155,8 @@ TEST_F(RegistryTest, AFileIsAModel) {
 }
 TEST_F(RegistryTest, AZooNameNeedsNoEntry) { EXPECT_EQ(loaded().model("zoo:mlp,width=8")->zoo_request(), "mlp,width=8"); }
 
+TEST_F(RegistryTest, ANameOfTheZooNeedsNoPrefix) { EXPECT_EQ(loaded().model("llama2-70b")->zoo_request(), "llama2-70b"); }
+
 TEST_F(RegistryTest, OptionsGetTheProvidersSpelling) {
   ship("backends.yaml",
        "m:\n  provider: MIGraphXExecutionProvider\n  device_id: 2\n  fp16_enable: true\n  intra_op_threads: 3\n  other: x\n");

@@ -1,35 +1,26 @@
-#include "core/files.h"
-#include "core/numbers.h"
+#include <algorithm>
+
 #include "core/strings.h"
 #include "runner/inputs.h"
+#include "runner/memory_fit.h"
 #include "workflows/prepare.h"
 
 namespace aaco::workflows {
 namespace {
 
-using core::ErrorCode;
 using core::Json;
 
-// Bytes the kernel says may still be used; empty where it does not say.
-std::optional<std::int64_t> available_memory() {
-  const auto text = core::read_file("/proc/meminfo");
-  if (!text) return std::nullopt;
-  for (std::string_view line : core::split_lines(*text))
-    if (line.starts_with("MemAvailable:")) {
-      const auto words = core::split_words(line);
-      if (words.size() > 1)
-        if (const auto kib = core::parse_i64(words[1])) return *kib * 1024;
-    }
-  return std::nullopt;
-}
-
 core::Status check_memory(const RunPlan& plan) {
-  const auto available = available_memory();
-  if (!available || plan.model_bytes < *available) return {};
-  return core::fail(ErrorCode::exhausted,
-                    plan.model_name + " has " + core::format_bytes(static_cast<double>(plan.model_bytes)) + " of weights, and " +
-                        core::format_bytes(static_cast<double>(*available)) + " of memory are free here",
-                    "take a smaller model, or free memory");
+  const auto room = runner::memory_room();
+  if (!room) return {};  // a machine that does not say cannot be asked
+  const std::int64_t weights = graph::total_constants(plan.graph).bytes;
+  const bool external = plan.model_bytes < weights / 2;
+  const auto& constants = plan.graph.initializers;
+  const auto is_half = [&](const auto& constant) {
+    return plan.graph.tensor(constant.tensor).type == graph::ElementType::float16;
+  };
+  const bool half = plan.backend.provider == "CPUExecutionProvider" && std::any_of(constants.begin(), constants.end(), is_half);
+  return runner::require_memory(plan.model_name, runner::loading_bytes(weights, external, half), *room);
 }
 
 std::string shape_text(const std::vector<runner::TensorData>& inputs) {

@@ -4,6 +4,7 @@
 #include "core/hash.h"
 #include "core/numbers.h"
 #include "graph/onnx.h"
+#include "runner/memory_fit.h"
 #include "runner/registry.h"
 #include "runner/zoo.h"
 #include "workflows/prepare.h"
@@ -20,6 +21,9 @@ constexpr std::int64_t kInterleavedBlocks = 16;  // aimed at, where the number o
 
 core::Result<std::string> make_from_zoo(const runner::ModelConfig& config, const RunRequest& request, const Services& services) {
   AACO_ASSIGN(const auto zoo, runner::zoo::parse_request(config.zoo_request()));
+  AACO_ASSIGN(const auto blueprint, runner::zoo::build_graph(*zoo.entry, zoo.config));
+  if (const auto room = runner::memory_room())
+    AACO_TRY(runner::require_memory(config.name, runner::zoo::footprint(blueprint).memory_bytes, *room));
   return runner::zoo::make(*zoo.entry, zoo.config, request.seed, services.paths.cache,
                            [&](std::int64_t done, std::int64_t total) {
                              services.progress("making " + config.name + ": " + core::format_bytes(static_cast<double>(done)) +

@@ -8,6 +8,7 @@
 #include "core/hash.h"
 #include "core/json.h"
 #include "core/numbers.h"
+#include "runner/memory_fit.h"
 #include "runner/zoo.h"
 #include "runner/zoo/weights.h"
 
@@ -23,6 +24,7 @@ constexpr std::int64_t kSpareDiskBytes = std::int64_t{64} << 20;
 // What the structure of a model may take on disk besides its weights.
 constexpr std::int64_t kStructureBytes = std::int64_t{8} << 20;
 constexpr std::string_view kManifest = "zoo.json";
+constexpr std::string_view kMaking = ".making-";
 
 std::string folder_name(const Entry& entry, const Config& config, std::uint64_t seed) {
   std::string key = "version " + std::to_string(kGeneratorVersion) + "\nmodel " + entry.name + "\ndtype " +
@@ -54,19 +56,25 @@ bool is_complete(const std::string& folder) {
 }
 
 // Held while a model is made, so that a second maker waits for it instead of writing the same bytes beside it. Where the file
-// system has no locks both write, and the second to finish finds the first one's folder.
-core::FileDescriptor lock(const std::string& path) {
+// system has no locks both write, and the second to finish finds the first one's folder. `wait` or not: not valid when it is
+// taken.
+core::FileDescriptor lock(const std::string& models, const std::string& name, bool wait) {
+  const std::string path = core::join_path(models, "." + name + ".lock");
   core::FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (file.valid() && ::flock(file.get(), LOCK_EX) != 0) file.reset();
+  if (file.valid() && ::flock(file.get(), LOCK_EX | (wait ? 0 : LOCK_NB)) != 0) file.reset();
   return file;
 }
 
-// What makers that were killed left behind; with the lock held nobody is at work on this model.
-void remove_leftovers(const std::string& models, const std::string& prefix) {
+// Removes what makers that were killed left behind: folders being made whose lock nobody holds. `own`: the model locked here.
+void remove_leftovers(const std::string& models, const std::string& own) {
   const auto names = core::list_directory(models);
   if (!names) return;
-  for (const std::string& name : *names)
-    if (name.starts_with(prefix)) (void)core::remove_tree(core::join_path(models, name));
+  for (const std::string& left : *names) {
+    if (!left.starts_with(kMaking)) continue;
+    const std::string name = left.substr(kMaking.size(), left.rfind('.') - kMaking.size());
+    const core::FileDescriptor held = name == own ? core::FileDescriptor() : lock(models, name, false);
+    if (name == own || held.valid()) (void)core::remove_tree(core::join_path(models, left));
+  }
 }
 
 core::Status check_disk(const std::string& folder, std::int64_t needed, const std::string& name) {
@@ -92,30 +100,27 @@ core::Status publish(core::TemporaryDirectory&& made, const std::string& folder)
 
 Footprint footprint(const Blueprint& blueprint) {
   const std::int64_t weights = graph::total_constants(blueprint.graph).bytes;
-  // ONNX Runtime holds an embedded model as a parsed message and as tensors while it loads (VGG-16, 553 MB: 1043 MB resident);
-  // external data is mapped, and copied once where it is packed (GPT-2 large, 3097 MB: 3310 MB resident).
-  std::int64_t memory = weights > graph::onnx::kEmbedLimitBytes ? weights + weights / 10 : 2 * weights;
-  // A CPU computes half precision in single: the runtime casts the weights when it loads.
-  if (blueprint.type == ElementType::float16) memory += 2 * weights;
+  const bool external = weights > graph::onnx::kEmbedLimitBytes;
+  const std::int64_t memory = loading_bytes(weights, external, blueprint.type == ElementType::float16);
   return {blueprint.parameters, weights + kStructureBytes, memory};
 }
 
 core::Result<std::string> make(const Entry& entry, const Config& config, std::uint64_t seed, const std::string& cache_dir,
                                const Progress& progress) {
   const std::string models = core::join_path(cache_dir, "models");
-  const std::string folder = core::join_path(models, folder_name(entry, config, seed));
+  const std::string name = folder_name(entry, config, seed);
+  const std::string folder = core::join_path(models, name);
   const std::string file_name = entry.name + ".onnx";
   if (is_complete(folder)) return core::join_path(folder, file_name);
 
   AACO_ASSIGN(const Blueprint blueprint, build_graph(entry, config));
   AACO_TRY(core::make_directories(models));
-  const core::FileDescriptor held = lock(core::join_path(models, "." + folder_name(entry, config, seed) + ".lock"));
+  const core::FileDescriptor held = lock(models, name, true);
   if (is_complete(folder)) return core::join_path(folder, file_name);
-  const std::string prefix = ".making-" + folder_name(entry, config, seed);
-  if (held.valid()) remove_leftovers(models, prefix);
+  if (held.valid()) remove_leftovers(models, name);
   AACO_TRY(check_disk(models, footprint(blueprint).disk_bytes, entry.name));
 
-  AACO_ASSIGN(core::TemporaryDirectory made, core::TemporaryDirectory::make(models, prefix));
+  AACO_ASSIGN(core::TemporaryDirectory made, core::TemporaryDirectory::make(models, std::string(kMaking) + name));
   SeededWeights weights(blueprint, seed);
   graph::onnx::WriteOptions options;
   options.progress = progress;

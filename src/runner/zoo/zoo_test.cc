@@ -223,7 +223,7 @@ TEST_F(ZooCache, WhatAKilledMakerLeftIsRemoved) {
   const std::string models = core::join_path(folder_->path(), "models");
   const std::string name = core::base_name(core::parent_path(*make_mlp(1)));
   ASSERT_TRUE(core::remove_tree(core::join_path(models, name)));
-  const std::string left = core::join_path(models, ".making-" + name + "-left");
+  const std::string left = core::join_path(models, ".making-" + name + ".left");
   ASSERT_TRUE(core::make_directories(left));
   ASSERT_TRUE(make_mlp(1));
   EXPECT_FALSE(core::exists(left));
