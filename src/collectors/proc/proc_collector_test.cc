@@ -145,6 +145,15 @@ TEST(ProcCollector, AChildThatIsFoundLaterCountsFromItsSecondReading) {
   b.bench.sample_after(2);
   EXPECT_DOUBLE_EQ(b.bench.value("process.cpu_use_cores", "tree").value_or(-1), 0.5);
 }
+TEST(ProcCollector, WithoutChildrenFilesTheTreeIsFoundByParents) {
+  const FakeMachine machine("epyc_mi300x", {"proc"});
+  for (const char* file : {"/proc/4711/task/4711/children", "/proc/4711/task/4712/children", "/proc/4720/task/4720/children"})
+    machine.remove(file);
+  CollectorBench bench(make_collector, machine.root(), {.process_id = 4711});
+  ASSERT_TRUE(bench.open());
+  bench.sample_after(0);
+  EXPECT_EQ(bench.value("process.count", "tree"), 2);
+}
 TEST(ProcCollector, ExpensiveFilesAreReadAtTheirOwnRate) {
   Bench b;
   std::set<int> steps;

@@ -4,12 +4,16 @@
 #include <time.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "collectors/probe/scanner.h"
 
 namespace aaco::collectors::proc {
 namespace {
+
+// Looking at every process of the machine for its parent is done at each fifth refresh only.
+constexpr std::int64_t kTurnsOfScan = 5;
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }
@@ -47,6 +51,9 @@ core::Status ProcessTree::open(const SysRoot& root, std::int64_t process_id) {
   root_ = root;
   AACO_ASSIGN(ProcessProbe process, open_process(process_id));
   refresh_threads(process, 0);
+  // Kernels built without CONFIG_PROC_CHILDREN lack these files.
+  const std::string id = std::to_string(process_id);
+  has_children_files_ = probe::ProbeFile::open(path_of(process_id, "/task/" + id + "/children")).has_value();
   processes_.push_back(std::move(process));
   return {};
 }
@@ -86,6 +93,19 @@ void ProcessTree::refresh_threads(ProcessProbe& process, std::size_t others) {
   }
 }
 
+void ProcessTree::adopt(std::int64_t id, trace::Sink& sink) {
+  if (std::any_of(processes_.begin(), processes_.end(), [&](const ProcessProbe& known) { return known.id == id; })) return;
+  if (processes_.size() >= kMostProcesses) {
+    ++unobserved_;
+    return;
+  }
+  auto child = open_process(id);
+  if (!child) return;  // it has ended already
+  refresh_threads(*child, thread_count());
+  child->entity = sink.name("pid " + std::to_string(id));
+  processes_.push_back(std::move(*child));
+}
+
 void ProcessTree::adopt_children(std::size_t parent_index, trace::Sink& sink) {
   char buffer[4096];
   for (std::size_t t = 0; t < processes_[parent_index].threads.size(); ++t) {
@@ -94,19 +114,20 @@ void ProcessTree::adopt_children(std::size_t parent_index, trace::Sink& sink) {
     const auto text = file.valid() ? file.read(buffer) : std::nullopt;
     if (!text) continue;
     probe::Scanner words(*text);
-    while (const auto id = words.next_i64()) {
-      if (std::any_of(processes_.begin(), processes_.end(), [&](const ProcessProbe& known) { return known.id == *id; })) continue;
-      if (processes_.size() >= kMostProcesses) {
-        ++unobserved_;
-        continue;
-      }
-      auto child = open_process(*id);
-      if (!child) continue;  // it has ended already
-      refresh_threads(*child, thread_count());
-      child->entity = sink.name("pid " + std::to_string(*id));
-      processes_.push_back(std::move(*child));
-    }
+    while (const auto id = words.next_i64()) adopt(*id, sink);
   }
+}
+
+void ProcessTree::adopt_by_parents(trace::Sink& sink) {
+  std::map<std::int64_t, std::vector<std::int64_t>> children;
+  char buffer[1024];
+  for (const std::int64_t id : numbered_entries(root_.at("/proc"))) {
+    probe::ProbeFile file = open_or_none(path_of(id, "/stat"));
+    const auto text = file.valid() ? file.read(buffer) : std::nullopt;
+    if (const auto stat = text ? parse_process_stat(*text) : std::nullopt) children[stat->parent].push_back(id);
+  }
+  for (std::size_t i = 0; i < processes_.size(); ++i)  // the list grows while it is walked
+    for (const std::int64_t id : children[processes_[i].id]) adopt(id, sink);
 }
 
 void ProcessTree::refresh(trace::Sink& sink) {
@@ -116,7 +137,11 @@ void ProcessTree::refresh(trace::Sink& sink) {
   const auto ended = std::remove_if(processes_.begin() + (processes_.empty() ? 0 : 1), processes_.end(),
                                     [](const ProcessProbe& process) { return !process.alive; });
   processes_.erase(ended, processes_.end());
-  for (std::size_t i = 0; i < processes_.size(); ++i) adopt_children(i, sink);  // the list grows while it is walked
+  if (has_children_files_) {
+    for (std::size_t i = 0; i < processes_.size(); ++i) adopt_children(i, sink);  // the list grows while it is walked
+  } else if (turn_++ % kTurnsOfScan == 0) {
+    adopt_by_parents(sink);
+  }
 }
 
 void ProcessTree::intern(trace::Sink& sink) {

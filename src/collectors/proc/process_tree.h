@@ -60,12 +60,16 @@ class ProcessTree {
   core::Result<ProcessProbe> open_process(std::int64_t id) const;
   // `others`: threads observed in other processes.
   void refresh_threads(ProcessProbe& process, std::size_t others);
+  void adopt(std::int64_t id, trace::Sink& sink);
   void adopt_children(std::size_t parent_index, trace::Sink& sink);
+  void adopt_by_parents(trace::Sink& sink);
   [[nodiscard]] std::string path_of(std::int64_t id, std::string_view file) const;
 
   SysRoot root_;
   std::vector<ProcessProbe> processes_;  // the root of the tree first
   std::size_t unobserved_ = 0;
+  bool has_children_files_ = false;
+  std::int64_t turn_ = 0;
 };
 
 }  // namespace aaco::collectors::proc
