@@ -1,5 +1,6 @@
 #include "importers/builtin.h"
 
+#include "importers/kineto.h"
 #include "importers/ort_profile.h"
 
 namespace aaco::importers {
@@ -7,6 +8,7 @@ namespace aaco::importers {
 std::vector<std::unique_ptr<Importer>> builtin_importers() {
   std::vector<std::unique_ptr<Importer>> importers;
   importers.push_back(ort::make_importer());
+  importers.push_back(kineto::make_importer());  // takes any Chrome trace: last of the JSON formats
   return importers;
 }
 

@@ -1,0 +1,221 @@
+#include "importers/kineto/gpu_rows.h"
+
+#include <array>
+#include <utility>
+
+#include "importers/stream/json_skim.h"
+
+namespace aaco::importers::kineto {
+namespace {
+
+using Dimension = std::optional<std::int64_t>;
+
+// Device, stream and process numbers: whole, or a text that ends in one ("stream 7").
+std::optional<std::int64_t> number_of(std::string_view token) {
+  if (const auto value = token_i64(token)) return value;
+  const auto last = token.find_last_not_of("0123456789");
+  return last == std::string_view::npos ? std::nullopt : token_i64(token.substr(last + 1));
+}
+
+void read_dimensions(std::string_view list, Dimension& x, Dimension& y, Dimension& z) {
+  if (list.size() < 2 || list.front() != '[') return;
+  list = list.substr(1, list.size() - 2);
+  for (Dimension* target : {&x, &y, &z}) {
+    const auto comma = list.find(',');
+    *target = token_i64(list.substr(0, comma));
+    if (comma == std::string_view::npos) return;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kDirections = {{
+    {"HtoD", "h2d"},
+    {"DtoH", "d2h"},
+    {"DtoD", "d2d"},
+    {"PtoP", "p2p"},
+    {"HtoH", "h2h"},
+    {"HtoA", "h2d"},
+    {"AtoH", "d2h"},
+    {"HostToDevice", "h2d"},
+    {"DeviceToHost", "d2h"},
+    {"DeviceToDevice", "d2d"},
+}};
+
+std::string_view direction_of(std::string_view name) {
+  for (const auto& [word, kind] : kDirections)
+    if (name.find(word) != std::string_view::npos) return kind;
+  return "unknown";
+}
+
+struct Operation {
+  std::string_view word;  // in lower case without separators
+  std::string_view name;
+};
+constexpr std::array<Operation, 9> kOperations = {{
+    {"allreduce", "all_reduce"},
+    {"allgather", "all_gather"},
+    {"reducescatter", "reduce_scatter"},
+    {"alltoall", "all_to_all"},
+    {"broadcast", "broadcast"},
+    {"barrier", "barrier"},
+    {"sendrecv", "send_recv"},
+    {"reduce", "reduce"},
+    {"gather", "gather"},
+}};
+
+// The operation a name speaks of, or the empty text ("ncclDevKernel_Generic").
+std::string_view operation_of(std::string_view name) {
+  std::string letters;
+  for (char c : name.substr(0, 200)) {
+    if (c >= 'A' && c <= 'Z')
+      letters += static_cast<char>(c + ('a' - 'A'));
+    else if (c != '_' && c != '-' && c != ' ')
+      letters += c;
+  }
+  for (const auto& [word, operation] : kOperations)
+    if (letters.find(word) != std::string::npos) return operation;
+  if (letters == "send" || letters == "recv") return letters == "send" ? "send" : "recv";
+  return {};
+}
+
+std::optional<std::int64_t> element_bytes(std::string_view type) {
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 19> kSizes = {{
+      {"Float", 4},
+      {"BFloat16", 2},
+      {"Half", 2},
+      {"Double", 8},
+      {"Long", 8},
+      {"Int", 4},
+      {"Short", 2},
+      {"Char", 1},
+      {"Byte", 1},
+      {"Bool", 1},
+      {"Float8_e4m3fn", 1},
+      {"Float8_e5m2", 1},
+      {"Float8_e4m3fnuz", 1},
+      {"Float8_e5m2fnuz", 1},
+      {"ComplexFloat", 8},
+      {"ComplexDouble", 16},
+      {"float", 4},
+      {"c10::BFloat16", 2},
+      {"c10::Half", 2},
+  }};
+  for (const auto& [name, size] : kSizes)
+    if (name == type) return size;
+  return std::nullopt;
+}
+
+bool is_collective(std::string_view name) {
+  return name.find("nccl") != std::string_view::npos || name.find("rccl") != std::string_view::npos ||
+         name.find("mscclpp") != std::string_view::npos || name.find("mscclKernel") != std::string_view::npos;
+}
+
+}  // namespace
+
+trace::KernelRow kernel_row(const TraceEvent& event, Span span, std::int32_t rank, TextIds& ids) {
+  trace::KernelRow row;
+  row.rank = rank;
+  row.queue = -1;
+  row.name = ids.name(event.name);
+  row.start_ns = span.start_ns;
+  row.end_ns = span.end_ns;
+  std::optional<std::int64_t> device;
+  std::optional<std::int64_t> stream;
+  for_each_member(event.args, [&](std::string_view key, std::string_view raw) {
+    const std::string_view value = unquoted(raw);
+    if (key == "device")
+      device = number_of(value);
+    else if (key == "stream")
+      stream = number_of(value);
+    else if (key == "correlation")
+      row.correlation_id = token_u64(value).value_or(0);
+    else if (key == "External id" || key == "external id")
+      row.external_id = token_u64(value).value_or(0);
+    else if (key == "grid")
+      read_dimensions(value, row.grid_x, row.grid_y, row.grid_z);
+    else if (key == "block")
+      read_dimensions(value, row.block_x, row.block_y, row.block_z);
+    else if (key == "registers per thread")
+      row.vgpr_count = token_i64(value);
+    else if (key == "shared memory")
+      row.lds_bytes = token_i64(value);
+    else if (key == "graph node id")
+      row.graph_node_id = token_u64(value).value_or(0);
+    else if (key == "queue")
+      row.queue = number_of(value).value_or(-1);
+  });
+  row.device = device ? *device : number_of(event.process).value_or(0);
+  row.stream = stream ? *stream : number_of(event.thread).value_or(0);
+  return row;
+}
+
+trace::CopyRow copy_row(const TraceEvent& event, Span span, std::int32_t rank, bool memset, TextIds& ids) {
+  trace::CopyRow row;
+  row.rank = rank;
+  row.start_ns = span.start_ns;
+  row.end_ns = span.end_ns;
+  std::optional<std::int64_t> device;
+  std::optional<std::int64_t> stream;
+  std::string_view direction = memset ? "memset" : direction_of(event.name);
+  for_each_member(event.args, [&](std::string_view key, std::string_view raw) {
+    const std::string_view value = unquoted(raw);
+    if (key == "device")
+      device = number_of(value);
+    else if (key == "stream")
+      stream = number_of(value);
+    else if (key == "correlation")
+      row.correlation_id = token_u64(value).value_or(0);
+    else if (key == "bytes")
+      row.bytes = token_i64(value);
+    else if (key == "fromDevice")
+      row.source_device = number_of(value);
+    else if (key == "toDevice")
+      row.target_device = number_of(value);
+    else if (key == "kind" && direction == "unknown")
+      direction = direction_of(value);
+  });
+  if (row.bytes && *row.bytes < 0) row.bytes.reset();
+  row.kind = ids.name(direction);
+  row.device = device ? *device : number_of(event.process).value_or(0);
+  row.stream = stream ? *stream : number_of(event.thread).value_or(0);
+  return row;
+}
+
+std::optional<trace::CollectiveRow> collective_row(const TraceEvent& event, const trace::KernelRow& kernel, TextIds& ids) {
+  if (!is_collective(event.name)) return std::nullopt;
+  trace::CollectiveRow row;
+  row.rank = kernel.rank;
+  row.device = kernel.device;
+  row.stream = kernel.stream;
+  row.start_ns = kernel.start_ns;
+  row.end_ns = kernel.end_ns;
+  row.correlation_id = kernel.correlation_id;
+  std::string_view operation = operation_of(event.name);
+  std::optional<std::int64_t> elements;
+  std::optional<std::int64_t> size;
+  std::string_view description;
+  for_each_member(event.args, [&](std::string_view key, std::string_view raw) {
+    const std::string_view value = unquoted(raw);
+    if (key == "Collective name") {
+      if (const auto named = operation_of(value); !named.empty()) operation = named;
+    } else if (key == "In msg nelems") {
+      elements = token_i64(value);
+    } else if (key == "dtype") {
+      row.data_type = ids.name(value);
+      size = element_bytes(value);
+    } else if (key == "Group size") {
+      row.group_size = token_i64(value);
+    } else if (key == "Process Group Name") {
+      row.group = ids.name(value);
+    } else if (key == "Process Group Description") {
+      description = value;
+    }
+  });
+  if (row.group == trace::NameId()) row.group = ids.name(description);
+  row.operation = ids.name(operation);
+  std::int64_t bytes = 0;
+  if (elements && size && *elements >= 0 && !__builtin_mul_overflow(*elements, *size, &bytes)) row.bytes = bytes;
+  return row;
+}
+
+}  // namespace aaco::importers::kineto

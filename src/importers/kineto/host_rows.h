@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "importers/kineto/category.h"
+#include "importers/kineto/gpu_rows.h"
+
+namespace aaco::importers::kineto {
+
+// Numbers of processes and threads: a whole number stays what it is, any other text gets a negative number of its own.
+class ThreadNumbers {
+ public:
+  std::int64_t number(std::string_view token);
+  [[nodiscard]] const std::unordered_map<std::string, std::int64_t>& texts() const { return texts_; }
+
+ private:
+  std::unordered_map<std::string, std::int64_t> texts_;
+};
+
+// Makes API call rows. Of the arguments it keeps what attribution and the roofline read: shapes, types, small concrete inputs,
+// sequence numbers; copies' sizes and directions. Arguments are interned: beyond kMostArguments different ones they are left out
+// and counted.
+class HostRows {
+ public:
+  HostRows(std::int32_t rank, TextIds& ids) : rank_(rank), ids_(ids) {}
+  trace::ApiCallRow row(const TraceEvent& event, Category category, Span span);
+  [[nodiscard]] std::int64_t arguments_left_out() const { return left_out_; }
+
+  static constexpr std::int64_t kMostArguments = 200'000;
+
+ private:
+  trace::NameId arguments(const std::string& kept);
+
+  std::int32_t rank_;
+  TextIds& ids_;
+  ThreadNumbers numbers_;
+  std::string kept_;  // reused
+  std::unordered_map<std::string, trace::NameId> known_;
+  std::int64_t left_out_ = 0;
+};
+
+std::string_view domain_of(Category category, std::string_view name);
+
+}  // namespace aaco::importers::kineto

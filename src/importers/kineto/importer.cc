@@ -1,0 +1,64 @@
+#include "importers/kineto.h"
+#include "importers/kineto/facts.h"
+#include "importers/kineto/reader.h"
+
+namespace aaco::importers::kineto {
+namespace {
+
+bool contains(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
+
+class KinetoImporter final : public Importer {
+ public:
+  explicit KinetoImporter(const Options& options) : options_(options) {}
+  [[nodiscard]] ImporterInfo info() const override { return {"kineto", "PyTorch profiler or Chrome trace (JSON)"}; }
+
+  [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
+    if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+    const auto first = head.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return false;
+    head.remove_prefix(first);
+    if (head.front() == '{') return contains(head, "\"traceEvents\"") || contains(head, "\"deviceProperties\"");
+    if (head.front() != '[') return false;
+    const auto object = head.find_first_not_of(" \t\r\n", 1);
+    return object != std::string_view::npos && head[object] == '{' && contains(head, "\"ph\"");
+  }
+
+  core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
+    ImportResult result;
+    result.account.source = "kineto";
+    result.facts = core::Json::object();
+    Reader reader(sink, options_, result.account);
+    AACO_ASSIGN(const DocumentEnd end,
+                read_trace_events(source, [&](std::span<const TraceEvent> batch) { return reader.events(batch); }));
+    if (!end.has_events && end.complete)
+      return core::fail(core::ErrorCode::invalid_input, source.name() + ": a JSON document without traceEvents");
+    if (end.events == 0 && !end.complete)
+      return core::fail(core::ErrorCode::invalid_input,
+                        source.name() + ": not one whole event could be read (" + end.trouble + ")");
+    reader.finish(result.facts);
+    if (end.malformed > 0) result.account.drop("not a well-formed event", end.malformed);
+    read_facts(end, result);
+    if (!end.complete) report_cut(source, end, result);
+    AACO_TRY(sink.status());
+    return result;
+  }
+
+ private:
+  static void report_cut(const trace::ByteSource& source, const DocumentEnd& end, ImportResult& result) {
+    result.account.state = trace::Account::State::partial;
+    result.account.reason = "cut: " + end.trouble + ", after " + std::to_string(end.bytes) + " bytes";
+    result.account.notes.push_back(result.account.reason);
+    result.warnings.push_back({"import.truncated",
+                               source.name() + " is cut (" + end.trouble + "): " + std::to_string(end.events) +
+                                   " whole events before the cut are kept, totals are lower bounds",
+                               "export the trace again, or copy the whole file"});
+  }
+
+  Options options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> make_importer(const Options& options) { return std::make_unique<KinetoImporter>(options); }
+
+}  // namespace aaco::importers::kineto

@@ -1,0 +1,237 @@
+#include "importers/kineto/reader.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/numbers.h"
+#include "importers/stream/json_skim.h"
+
+namespace aaco::importers::kineto {
+namespace {
+
+constexpr std::string_view kStepPrefix = "ProfilerStep#";
+constexpr std::size_t kMostOpenRanges = 1'000'000;
+constexpr std::int64_t kCpuDeviceType = 0;  // c10::DeviceType::CPU
+
+constexpr const char* kNoTime = "no readable time stamp";
+constexpr const char* kFlow = "flow arrows (the rows carry their ids)";
+
+}  // namespace
+
+Reader::Reader(trace::Sink& sink, const Options& options, trace::Account& account)
+    : sink_(sink), options_(options), account_(account), ids_(sink), host_rows_(options.rank, ids_), late_(sink) {}
+
+core::Status Reader::events(std::span<const TraceEvent> batch) {
+  for (const TraceEvent& each : batch) event(each);
+  return sink_.status();
+}
+
+void Reader::event(const TraceEvent& event) {
+  if (event.phase.size() != 1) return drop("no phase");
+  switch (event.phase.front()) {
+    case 'X': return complete(event);
+    case 'B': return begin(event);
+    case 'E': return end(event);
+    case 's':
+    case 't':
+    case 'f': return flow(event);
+    case 'C': return counter(event);
+    case 'i':
+    case 'I':
+    case 'R': return instant(event);
+    case 'M': return drop("names of processes and threads");
+    case 'b':
+    case 'e':
+    case 'n': return drop("asynchronous ranges");
+    default: return drop("a phase of no use here");
+  }
+}
+
+void Reader::complete(const TraceEvent& event) {
+  const auto start = microseconds_to_ns(event.timestamp);
+  if (!start) return drop(kNoTime);
+  if (event.duration.empty()) return drop("no duration");
+  const auto duration = microseconds_to_ns(event.duration);
+  if (!duration) return drop("no readable duration");
+  if (*duration < 0) return drop("negative duration");
+  Span span{*start, 0};
+  if (__builtin_add_overflow(*start, *duration, &span.end_ns)) return drop("time out of range");
+  const Category category = category_of(event.category);
+  switch (category) {
+    case Category::kernel:
+    case Category::copy:
+    case Category::memset: return device_work(event, category, span);
+    case Category::python:
+      ++python_frames_;
+      if (!options_.python_functions) return drop("python function frames");
+      return host_work(event, category, span);
+    case Category::gpu_annotation: return drop("annotation ranges on the GPU (their kernels are kept)");
+    case Category::synchronisation: return drop("synchronisation records of the device");
+    case Category::overhead: overhead_ns_ += *duration; return drop("the profiler's own overhead (summed in the facts)");
+    case Category::profiler_span: profiler_span_ = span; return drop("the profiler's own range (kept in the facts)");
+    case Category::flow:
+    case Category::other_flow:
+    case Category::runtime:
+    case Category::driver:
+    case Category::operation:
+    case Category::annotation:
+    case Category::other: return host_work(event, category, span);
+  }
+}
+
+void Reader::device_work(const TraceEvent& event, Category category, Span span) {
+  keep();
+  if (category != Category::kernel) {
+    sink_.add(copy_row(event, span, options_.rank, category == Category::memset, ids_));
+    return;
+  }
+  const trace::KernelRow row = kernel_row(event, span, options_.rank, ids_);
+  if (row.correlation_id == 0)
+    late_.add(event, row);
+  else
+    sink_.add(row);
+  if (const auto collective = collective_row(event, row, ids_)) sink_.add(*collective);
+}
+
+void Reader::host_work(const TraceEvent& event, Category category, Span span) {
+  keep();
+  if (event.name.starts_with(kStepPrefix)) {
+    category = Category::annotation;  // an operator in the traces of 2021
+    step(event.name, span);
+  }
+  const trace::ApiCallRow row = host_rows_.row(event, category, span);
+  const bool launches = category == Category::runtime || category == Category::driver;
+  if (launches && row.correlation_id == 0)
+    late_.add(event, row);
+  else
+    sink_.add(row);
+}
+
+void Reader::step(std::string_view name, Span span) {
+  const auto number = token_i64(name.substr(kStepPrefix.size()));
+  if (!number) return;
+  const auto [known, added] = steps_.try_emplace(*number, Step{span.start_ns, span.end_ns});
+  if (!added && span.end_ns - span.start_ns > known->second.end_ns - known->second.start_ns)
+    known->second = {span.start_ns, span.end_ns};
+}
+
+void Reader::begin(const TraceEvent& event) {
+  const auto start = microseconds_to_ns(event.timestamp);
+  if (!start) return drop(kNoTime);
+  if (open_count_ >= kMostOpenRanges) return drop("more open ranges than can be followed");
+  const trace::ApiCallRow row = host_rows_.row(event, category_of(event.category), {*start, *start});
+  open_[{row.process_id, row.thread_id}].push_back(row);
+  ++open_count_;
+}
+
+void Reader::end(const TraceEvent& event) {
+  const auto end_ns = microseconds_to_ns(event.timestamp);
+  if (!end_ns) return drop(kNoTime);
+  const trace::ApiCallRow place = host_rows_.row(event, Category::other, {*end_ns, *end_ns});
+  const auto open = open_.find({place.process_id, place.thread_id});
+  if (open == open_.end() || open->second.empty()) return drop("an end without its begin");
+  trace::ApiCallRow row = open->second.back();
+  open->second.pop_back();
+  --open_count_;
+  if (*end_ns < row.start_ns) {
+    drop("negative duration");
+    return drop("negative duration");
+  }
+  row.end_ns = *end_ns;
+  sink_.add(row);
+  keep();  // the begin
+  keep();  // and the end
+}
+
+void Reader::counter(const TraceEvent& event) {
+  const auto time = microseconds_to_ns(event.timestamp);
+  if (!time) return drop(kNoTime);
+  bool any = false;
+  for_each_member(event.args, [&](std::string_view key, std::string_view raw) {
+    const auto value = core::parse_f64(unquoted(raw));
+    if (!value || !std::isfinite(*value)) return;
+    trace::SystemEventRow row;
+    row.rank = options_.rank;
+    row.time_ns = *time;
+    row.metric = ids_.name(event.name);
+    row.entity = ids_.name(key);
+    row.value = *value;
+    sink_.add(row);
+    any = true;
+  });
+  if (any)
+    keep();
+  else
+    drop("counters without a number");
+}
+
+// "[memory]" events carry what the framework's allocator holds on a device after each call.
+void Reader::instant(const TraceEvent& event) {
+  if (event.name != "[memory]") return drop("instant events");
+  std::optional<std::int64_t> device;
+  std::optional<std::int64_t> type;
+  std::optional<double> allocated;
+  std::optional<double> reserved;
+  for_each_member(event.args, [&](std::string_view key, std::string_view value) {
+    if (key == "Device Id")
+      device = token_i64(value);
+    else if (key == "Device Type")
+      type = token_i64(value);
+    else if (key == "Total Allocated")
+      allocated = core::parse_f64(value);
+    else if (key == "Total Reserved")
+      reserved = core::parse_f64(value);
+  });
+  const auto time = microseconds_to_ns(event.timestamp);
+  if (!time) return drop(kNoTime);
+  if (!device || *device < 0 || !type || *type == kCpuDeviceType) return drop("memory events of the host");
+  const auto add = [&](std::string_view metric, std::optional<double> value) {
+    if (value && std::isfinite(*value))
+      sink_.add(trace::GpuEventRow{options_.rank, *time, *device, ids_.name(metric), ids_.name("kineto.memory"), *value});
+  };
+  add("gpu.allocator_used_bytes", allocated);
+  add("gpu.allocator_reserved_bytes", reserved);
+  keep();
+}
+
+void Reader::flow(const TraceEvent& event) {
+  if (category_of(event.category) == Category::flow && late_.arrow(event)) return keep();
+  drop(kFlow);
+}
+
+void Reader::write_steps() {
+  std::vector<Step> steps;
+  for (const auto& [number, step] : steps_) steps.push_back(step);
+  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.start_ns < b.start_ns; });
+  std::int64_t iteration = 0;
+  for (const Step& step : steps) {
+    trace::IterationRow row;
+    row.rank = options_.rank;
+    row.iteration = iteration++;
+    row.phase = ids_.name("step");
+    row.start_ns = step.start_ns;
+    row.duration_ns = step.end_ns - step.start_ns;
+    sink_.add(row);
+  }
+}
+
+void Reader::finish(core::Json& facts) {
+  late_.flush();
+  write_steps();
+  if (open_count_ > 0) dropped_["a begin without its end"] += static_cast<std::int64_t>(open_count_);
+  account_.keep(kept_);
+  for (const auto& [reason, count] : dropped_) account_.drop(reason, count);
+  if (late_.given() > 0)
+    account_.notes.push_back(std::to_string(late_.given()) + " rows got their correlation id from a flow arrow");
+  if (host_rows_.arguments_left_out() > 0)
+    account_.notes.push_back("arguments of " + std::to_string(host_rows_.arguments_left_out()) +
+                             " calls were left out: more different ones than are kept");
+  if (overhead_ns_ > 0) facts.set("profiler_overhead_ns", overhead_ns_);
+  if (python_frames_ > 0) facts.set("python_frames", python_frames_);
+  if (profiler_span_) {
+    facts.set("profiler_start_ns", profiler_span_->start_ns);
+    facts.set("profiler_end_ns", profiler_span_->end_ns);
+  }
+}
+
+}  // namespace aaco::importers::kineto

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "importers/stream/tokens.h"
+#include "trace/sink.h"
+
+namespace aaco::importers {
+
+// Ids of texts from JSON in a sink's name table, each name cleaned once. Not for texts that never repeat: they are all
+// remembered.
+class TextIds {
+ public:
+  explicit TextIds(trace::Sink& sink) : sink_(sink) {}
+
+  // Of a JSON string without its quotes.
+  trace::NameId name(std::string_view raw) {
+    if (raw.empty()) return {};
+    if (const auto known = ids_.find(raw); known != ids_.end()) return known->second;
+    const trace::NameId id = is_plain(raw) ? sink_.name(raw) : sink_.name(unescape(raw));
+    ids_.emplace(raw, id);
+    return id;
+  }
+  // Of a whole JSON value, whose escapes stay; not remembered here.
+  trace::NameId json(std::string_view text) { return sink_.name(clean_utf8(text)); }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(std::string_view a, std::string_view b) const noexcept { return a == b; }
+  };
+
+  trace::Sink& sink_;
+  std::unordered_map<std::string, trace::NameId, Hash, Equal> ids_;
+};
+
+}  // namespace aaco::importers
