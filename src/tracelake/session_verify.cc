@@ -7,7 +7,8 @@
 
 namespace aaco::tracelake {
 namespace {
-constexpr std::string_view kDerived = "report/";  // made from the evidence after the session was closed, and again whenever wanted
+constexpr std::string_view kDerived =
+    "report/";  // made from the evidence after the session was closed, and again whenever wanted
 }
 
 core::Result<std::vector<VerifyFinding>> verify_session(const std::string& session_path) {

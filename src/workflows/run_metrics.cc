@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
-#include "analytics/latency.h"
+#include "core/numbers.h"
 #include "workflows/table_metrics.h"
 
 namespace aaco::workflows {
 namespace {
+
+constexpr double kSlowProfile = 0.25;  // above this the profiled pass is another regime than the measured one
 
 // What only the run itself knows: the rest follows from the tables.
 trace::Metrics own_metrics(const RunFacts& facts) {
@@ -22,6 +24,11 @@ void warn_of_distortion(SessionDraft& draft, const trace::Metrics& metrics) {
     draft.warn("observer.costly",
                "telemetry slowed the blocks it ran in by more than 1 %; the latency is from the blocks without it",
                "take a longer --telemetry-period");
+  if (const auto* slow = find_metric(metrics, "profile.slowdown_ratio"); slow && slow->value > kSlowProfile)
+    draft.warn("profile.slow",
+               "the profiled pass was " + core::format_percent(slow->value) +
+                   " slower than the measured one: the shares of nodes are those of the profiled pass",
+               "close other programs and run again, or trust the shares less");
 }
 
 }  // namespace

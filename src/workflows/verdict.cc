@@ -31,7 +31,8 @@ std::string where_it_went(const report::ReportModel& model) {
 std::string latency_sentence(const report::ReportModel& model, const trace::MetricValue& median) {
   std::string text = fmt::format("{} takes {} a call", what_ran(model), core::format_duration(median.value));
   if (const auto* rate = find_metric(model.metrics, "throughput.items_per_second"))
-    text += fmt::format(" ({} items/s)", core::format_count(rate->value));
+    text +=
+        fmt::format(" ({} items/s)", rate->value >= 100 ? core::format_count(rate->value) : fmt::format("{:.3g}", rate->value));
   return text + where_it_went(model) + ".";
 }
 
