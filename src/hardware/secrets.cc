@@ -85,12 +85,15 @@ bool has_url_user(std::string_view value) {
   return false;
 }
 
-// "?sig=...", "&access_token=...", "password=..." inside a value.
+// "?sig=...", "&access_token=...", "password=...", "{\"token\": ..." inside a value.
 bool has_secret_assignment(std::string_view value) {
-  for (std::size_t equals = value.find('='); equals != std::string_view::npos; equals = value.find('=', equals + 1)) {
-    std::size_t begin = equals;
+  constexpr std::string_view kQuotes = "\"' ";
+  for (std::size_t sign = value.find_first_of("=:"); sign != std::string_view::npos; sign = value.find_first_of("=:", sign + 1)) {
+    std::size_t end = sign;
+    while (end > 0 && kQuotes.find(value[end - 1]) != std::string_view::npos) --end;
+    std::size_t begin = end;
     while (begin > 0 && (alnum(value[begin - 1]) || value[begin - 1] == '_' || value[begin - 1] == '-')) --begin;
-    const std::string_view name = value.substr(begin, equals - begin);
+    const std::string_view name = value.substr(begin, end - begin);
     if (names_secret(name) || name == "sig") return true;
   }
   return false;
@@ -155,7 +158,7 @@ std::vector<std::string> without_secrets(const std::vector<std::string>& argumen
   for (const std::string& argument : arguments) {
     const bool is_option = argument.starts_with('-');
     const std::size_t equals = argument.find('=');
-    if (next_is_secret && !is_option) {
+    if (next_is_secret && !argument.starts_with("--")) {
       clean.emplace_back(kRemoved);
     } else if (equals != std::string::npos && names_secret(std::string_view(argument).substr(0, equals))) {
       clean.push_back(argument.substr(0, equals + 1) + std::string(kRemoved));

@@ -30,10 +30,11 @@ TEST(Secrets, RemovesValuesOfSecretNamesInListedFamilies) {
     EXPECT_EQ(kept(name, "v"), kRemoved) << name;
 }
 TEST(Secrets, RemovesValuesThatLookLikeCredentials) {
-  for (const char* value : {"postgres://bob:hunter2@db/x", "https://user@host/path", "/a:https://x:y@z", "https://h/?sig=abc",
-                            "https://h/?x=1&access_token=abc", "password=abc", "ghp_0123456789abcdef", "list,sk-abcdefghijklmnop",
-                            "hf_abcdefghijklmnop", "AKIAIOSFODNN7EXAMPLE", "eyJhbGciOiJIUzI1NiJ9.e30.x", "Bearer abc",
-                            "-----BEGIN RSA PRIVATE KEY-----", "0123456789abcdef0123456789abcdef01234567"})
+  for (const char* value :
+       {"postgres://bob:hunter2@db/x", "https://user@host/path", "/a:https://x:y@z", "https://h/?sig=abc",
+        "https://h/?x=1&access_token=abc", "password=abc", "{\"token\": \"abc\"}", "user:u password : p", "ghp_0123456789abcdef",
+        "list,sk-abcdefghijklmnop", "hf_abcdefghijklmnop", "AKIAIOSFODNN7EXAMPLE", "eyJhbGciOiJIUzI1NiJ9.e30.x", "Bearer abc",
+        "-----BEGIN RSA PRIVATE KEY-----", "0123456789abcdef0123456789abcdef01234567"})
     EXPECT_EQ(kept("AACO_X", value), kRemoved) << value;
 }
 TEST(Secrets, KeepsHarmlessValues) {
@@ -47,6 +48,10 @@ TEST(Secrets, CountsWhatItRemovedAndLeftOut) {
   EXPECT_EQ(filtered.variables.size(), 2U);
   EXPECT_EQ(filtered.removed, 1);
   EXPECT_EQ(filtered.unlisted, 2);
+}
+TEST(Secrets, AValueThatBeginsWithADashIsAValueAllTheSame) {
+  EXPECT_EQ(without_secrets({"--password", "-x1", "-n"}), (std::vector<std::string>{"--password", "(removed)", "-n"}));
+  EXPECT_EQ(without_secrets({"--auth", "--batch"}), (std::vector<std::string>{"--auth", "--batch"}));
 }
 TEST(Secrets, CleansCommandLines) {
   const std::vector<std::string> command = {"serve",         "--api-key",        "abc",    "--model", "m.onnx", "--token=abc",
