@@ -15,6 +15,7 @@ namespace aaco::report {
 namespace {
 
 constexpr std::size_t kLongestUnit = 24;
+constexpr double kLeastRatio = 5e-5;  // smaller ones would be written as 0.00 %
 
 using Step = std::pair<double, std::string_view>;  // the factor, the unit or prefix
 
@@ -94,6 +95,7 @@ std::string format_quantity(double value, std::string_view unit) {
   if (!std::isfinite(value)) return "not a number";
   if (unit == "ns") return core::format_duration(value);
   if (unit == "bytes") return core::format_bytes(value);
+  if (unit == "ratio" && value != 0 && std::abs(value) < kLeastRatio) return value > 0 ? "<0.01 %" : ">-0.01 %";
   if (unit == "ratio") return core::format_percent(value);
   if (unit == "count" && value == std::trunc(value)) return core::format_count(value);
   const UnitScale scale = scale_for(value, unit);

@@ -13,6 +13,8 @@ TEST(FormatQuantity, Durations) { EXPECT_EQ(format_quantity(22.41e6, "ns"), "22.
 TEST(FormatQuantity, Bytes) { EXPECT_EQ(format_quantity(1536, "bytes"), "1.50 KiB"); }
 TEST(FormatQuantity, BandwidthIsDecimal) { EXPECT_EQ(format_quantity(5.3e12, "bytes/s"), "5.30 TB/s"); }
 TEST(FormatQuantity, RatiosArePercent) { EXPECT_EQ(format_quantity(0.713, "ratio"), "71.3 %"); }
+TEST(FormatQuantity, ATraceIsNotNothing) { EXPECT_EQ(format_quantity(1e-5, "ratio"), "<0.01 %"); }
+TEST(FormatQuantity, NothingIsZero) { EXPECT_EQ(format_quantity(0, "ratio"), "0.00 %"); }
 TEST(FormatQuantity, Counts) { EXPECT_EQ(format_quantity(1200, "count"), "1,200"); }
 TEST(FormatQuantity, FractionsOfACount) { EXPECT_EQ(format_quantity(3.25, "count"), "3.25"); }
 TEST(FormatQuantity, Clock) { EXPECT_EQ(format_quantity(3.41e9, "hz"), "3.41 GHz"); }

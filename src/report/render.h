@@ -16,6 +16,7 @@ struct TextOptions {
   int width = 100;  // columns
   bool colour = false;
   bool unicode = true;
+  bool brief = false;  // the head, where the time went, why, what to do, the hardware: what one wants right after a run
 };
 
 std::string render_text(const ReportModel& model, const TextOptions& options);

@@ -82,7 +82,7 @@ void shares(Page& page, std::string_view what, const std::vector<TimeShare>& lis
   if (list.empty()) return;
   page.out += "| " + std::string(what) + " | share | time | runs |\n|---|---:|---:|---:|\n";
   for (std::size_t i = 0; i < std::min(kRows, list.size()); ++i)
-    page.row({code(list[i].name), core::format_percent(list[i].share_ratio), quantity(list[i].total_ns, "ns"),
+    page.row({code(list[i].name), quantity(list[i].share_ratio, "ratio"), quantity(list[i].total_ns, "ns"),
               list[i].count > 0 ? core::format_count(static_cast<double>(list[i].count)) : ""});
   if (list.size() > kRows)
     page.out += "\n" + core::format_count(static_cast<double>(list.size() - kRows)) + " more in the report.\n";

@@ -31,7 +31,7 @@ void draw_frame(const FlameRow& flame, const TimeNode& node, double from_ns, int
   if (width < kThinnest) return;
   const double y = flame.top + depth * kFlameRow;
   const std::string tip = node.name + ": " + typographic(core::format_duration(node.total_ns)) + ", " +
-                          core::format_percent(node.total_ns / flame.total_ns) + " of the iteration";
+                          format_quantity(node.total_ns / flame.total_ns, "ratio") + " of the iteration";
   const bool patterned = depth <= 2 && width > 12;
   flame.svg.rect(x, y, std::max(kThinnest, width - (width > 3 ? 1 : 0)), kFlameRow - 2,
                  patterned ? Svg::slot_fill(node.slot) : std::string(Svg::slot_colour(node.slot)), tip);
@@ -73,7 +73,7 @@ std::optional<std::string> plot_operators(const ReportModel& model) {
                  width = std::max(1.0, std::max(0.0, list[i].share_ratio) / largest * (right - left));
     svg.text(left - 8, y + 15, fit_pixels(list[i].name, left - 24), {.anchor = "end"});
     svg.rect(left, y + 3, width, kBarHeight - 8, kAccent, list[i].name);
-    svg.text(left + width + 8, y + 15, core::format_percent(list[i].share_ratio), {.bold = true});
+    svg.text(left + width + 8, y + 15, format_quantity(list[i].share_ratio, "ratio"), {.bold = true});
     svg.text(kWidth - 16, y + 15, typographic(core::format_duration(list[i].total_ns)), {.fill = kInkSoft, .anchor = "end"});
   }
   return svg.finish();

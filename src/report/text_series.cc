@@ -88,19 +88,29 @@ void write_latency(TextPage& page, const ReportModel& model) {
 
 void write_telemetry(TextPage& page, const ReportModel& model) {
   if (model.telemetry.empty()) return;
+  const auto changes = [](const Series& series) {
+    const auto finite = [](double value) { return std::isfinite(value); };
+    const auto first = std::find_if(series.value.begin(), series.value.end(), finite);
+    return first != series.value.end() &&
+           std::any_of(first, series.value.end(), [&](double value) { return finite(value) && value != *first; });
+  };
   page.heading("Telemetry", "least, mean, greatest");
   const int name_room = std::min(34, page.width() - 32);
   const int line_room = page.width() - 2 - name_room - 30 - 2;
-  std::size_t shown = 0;
+  std::size_t shown = 0, hidden = 0, unchanged = 0;
   for (const Series& series : model.telemetry) {
+    if (!changes(series)) {
+      ++unchanged;
+      continue;
+    }
+    if (shown == kTelemetryRows) {
+      ++hidden;
+      continue;
+    }
+    ++shown;
     double low = INFINITY, high = -INFINITY, sum = 0, count = 0;
     for (const double value : series.value)
       if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value), sum += value, ++count;
-    if (count == 0) continue;
-    if (shown++ == kTelemetryRows) {
-      page.line(page.styled("  and more series in the page", Style::dim));
-      break;
-    }
     const std::string name = series.entity.empty() ? series.metric : series.metric + " " + series.entity;
     std::string row = "  " + fit_left(page.clean(name), name_room, page.ascii());
     for (const double value : {low, sum / count, high})
@@ -108,6 +118,10 @@ void write_telemetry(TextPage& page, const ReportModel& model) {
     if (line_room >= 8) row += "  " + page.styled(sparkline(series.value, std::min(line_room, 40), page.ascii()), Style::accent);
     page.line(row);
   }
+  std::string rest;
+  if (hidden > 0) rest = std::to_string(hidden) + " more series in the page";
+  if (unchanged > 0) rest += (rest.empty() ? "" : "; ") + std::to_string(unchanged) + " series did not change";
+  if (!rest.empty()) page.paragraph(rest + ".", 2, Style::dim);
 }
 
 }  // namespace aaco::report

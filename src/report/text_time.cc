@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/numbers.h"
+#include "report/quantity.h"
 #include "report/text_sections.h"
 
 namespace aaco::report {
@@ -53,7 +54,7 @@ void write_row(TextPage& page, const TimeShare& share, std::string_view key, Sty
     row += " " + page.styled(
                      fit_left(bar(largest > 0 ? share.share_ratio / largest : 0, bar_room, page.ascii()), bar_room, page.ascii()),
                      style);
-  row += fit_right(core::format_percent(share.share_ratio), 8, page.ascii()) +
+  row += fit_right(format_quantity(share.share_ratio, "ratio"), 8, page.ascii()) +
          fit_right(page.quantity(share.total_ns, "ns"), 10, page.ascii());
   if (count_room > 0 && share.count > 0)
     row += page.styled(fit_right(core::format_count(static_cast<double>(share.count)) + (page.ascii() ? " x" : " \u00D7"),

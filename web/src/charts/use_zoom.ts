@@ -12,8 +12,9 @@ export interface Zoom {
 }
 
 // A window onto `full`: at least `least` wide, never outside.
-export function useZoom(full: Domain, least: number): Zoom {
-  const [view, setView] = useState<Domain | null>(null);
+// `first` is shown at the beginning, the whole where it is left out.
+export function useZoom(full: Domain, least: number, first?: Domain): Zoom {
+  const [view, setView] = useState<Domain | null>(first ?? null);
   return useMemo(() => {
     const domain = view ?? full;
     const whole = full.high - full.low;

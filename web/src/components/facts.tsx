@@ -39,13 +39,34 @@ export const factTitle = (key: string): string => {
 // Under these keys stand names of things (packages, variables), not words.
 const kNames = /^(variables|libraries|packages|environment|versions|python_packages)$/;
 
+// What holds nothing is left out: absent is not a fact.
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === '' || (Array.isArray(value) && value.every(isEmpty)) || (isObject(value) && Object.values(value).every(isEmpty));
+
+// Several flat objects with the same few keys.
+function isTable(list: unknown[]): list is Record<string, unknown>[] {
+  const keys = isObject(list[0]) ? Object.keys(list[0]) : [];
+  return list.length > 1 && keys.length > 1 && keys.length <= 6 && list.every((one) => isObject(one) && Object.keys(one).join() === keys.join() && Object.values(one).every((cell) => !isNested(cell)));
+}
+
+function FactTable({ rows }: { rows: Record<string, unknown>[] }) {
+  const keys = Object.keys(rows[0] ?? {});
+  return (
+    <table class="fact-table">
+      <thead><tr>{keys.map((key) => <th key={key} scope="col">{factTitle(key)}</th>)}</tr></thead>
+      <tbody>{rows.map((row, index) => <tr key={index}>{keys.map((key) => <td key={key}>{factText(key, row[key])}</td>)}</tr>)}</tbody>
+    </table>
+  );
+}
+
 export function Facts({ value, depth = 0, names = false }: { value: unknown; depth?: number; names?: boolean }) {
   if (depth > 12) return <span class="quiet">nested too deep to show</span>;
+  if (Array.isArray(value) && isTable(value)) return <FactTable rows={value} />;
   if (Array.isArray(value) && isNested(value))
     return <ol class="fact-list">{value.map((one, index) => <li key={index}><Facts value={one} depth={depth + 1} /></li>)}</ol>;
   if (!isObject(value)) return <span>{factText('', value)}</span>;
-  const entries = Object.entries(value);
-  const flat = entries.filter(([, one]) => !isNested(one) && one !== null);
+  const entries = Object.entries(value).filter(([, one]) => !isEmpty(one));
+  const flat = entries.filter(([, one]) => !isNested(one));
   const nested = entries.filter(([, one]) => isNested(one));
   return (
     <>

@@ -16,6 +16,7 @@ const kDuration: [number, number, string][] = [
   [Infinity, 3600e9, 'h'],
 ];
 const kLongestUnit = 24;
+const kLeastRatio = 5e-5; // smaller ones would be written as 0.00 %
 const kBytes = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 const kPrefixed: Record<string, string> = {
   'bytes/s': 'B/s', hz: 'Hz', Hz: 'Hz', watts: 'W', W: 'W', joules: 'J', J: 'J', volts: 'V', V: 'V', 'flop/s': 'FLOP/s', flop: 'FLOP',
@@ -80,6 +81,7 @@ export interface Quantity {
 export function quantity(value: number, unit: string): Quantity {
   if (!Number.isFinite(value)) return { number: 'not a number', unit: '' };
   const scale = scaleFor(value, unit);
+  if (unit === 'ratio' && value !== 0 && Math.abs(value) < kLeastRatio) return { number: value > 0 ? '<\u00a00.01' : '>\u00a0\u22120.01', unit: scale.unit };
   return { number: threeDigits(value / scale.factor, scale), unit: scale.unit };
 }
 

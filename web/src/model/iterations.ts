@@ -18,7 +18,9 @@ export interface IterationSeries {
   runs: Run[];
 }
 
-export const isMeasured = (phase: string): boolean => phase.startsWith('measure') || phase === 'step';
+// Counted in the numbers; blocks with telemetry are measured too, to learn what telemetry costs, and stand apart.
+export const isMeasured = (phase: string): boolean => phase === 'measure' || phase === 'step';
+export const isBeside = (phase: string): boolean => phase === 'measure_telemetry';
 export const isWarmup = (phase: string): boolean => phase === 'warmup';
 
 export function phaseTitle(phase: string): string {

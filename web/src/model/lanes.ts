@@ -16,6 +16,7 @@ export interface Track {
 }
 
 const kMaxLanes = 6;
+const kOverview = 'iterations';
 
 // Iterations first, then tracks in their given order; overlapping spans (nested calls) go to lanes below each other.
 export function buildTracks(columns: TimelineColumns): Track[] {
@@ -42,7 +43,23 @@ export function buildTracks(columns: TimelineColumns): Track[] {
     return { name, lanes, crowded };
   })
     .filter((track) => track.lanes.length > 0)
-    .sort((a, b) => Number(b.name === 'iterations') - Number(a.name === 'iterations'));
+    .sort((a, b) => Number(b.name === kOverview) - Number(a.name === kOverview));
+}
+
+// Where the spans with detail lie, if that is a small part of the whole: iterations last as long as the run, a profile of nodes or
+// kernels only a few of them.
+export function detailExtent(columns: TimelineColumns, full: Domain): Domain | undefined {
+  const overview = columns.tracks.indexOf(kOverview);
+  let low = Infinity;
+  let high = -Infinity;
+  for (let row = 0; row < columns.rows; row += 1) {
+    if (columns.track[row] === overview) continue;
+    low = Math.min(low, columns.start_ns[row] ?? 0);
+    high = Math.max(high, (columns.start_ns[row] ?? 0) + (columns.duration_ns[row] ?? 0));
+  }
+  const span = high - low;
+  if (!(span > 0) || span > 0.5 * (full.high - full.low)) return undefined;
+  return { low: Math.max(full.low, low - span * 0.02), high: Math.min(full.high, high + span * 0.02) };
 }
 
 export function timelineExtent(columns: TimelineColumns): Domain {
@@ -56,11 +73,15 @@ export function timelineExtent(columns: TimelineColumns): Domain {
   return low < high ? { low, high } : { low: Number.isFinite(low) ? low : 0, high: (Number.isFinite(low) ? low : 0) + 1 };
 }
 
-// A colour slot for each group of the timeline: the operator types' own, others by order of appearance after them.
+// A colour slot for each group of the timeline: the operator types' own, others by order of appearance after them; iterations
+// are grey.
 export function timelineSlots(columns: TimelineColumns, known: Map<string, number>): number[] {
   let next = known.size;
-  return columns.groups.map((group) => {
-    if (group === '') return kOther;
+  const overview = columns.tracks.indexOf(kOverview);
+  const detailed = new Set<number>();
+  for (let row = 0; row < columns.rows; row += 1) if (columns.track[row] !== overview) detailed.add(columns.group[row] ?? 0);
+  return columns.groups.map((group, index) => {
+    if (group === '' || !detailed.has(index)) return kOther;
     const slot = known.get(group);
     if (slot !== undefined) return slot;
     const given = Math.min(next, kOther);

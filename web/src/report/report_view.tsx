@@ -86,10 +86,10 @@ export function ReportView({ report }: { report: Report }) {
         <Contents sections={[{ id: 'verdict', title: 'Verdict' }, ...parts.map(({ id, title }) => ({ id, title }))]} />
         <main>
           <Headline report={report} />
-          <Warnings report={report} />
+          {parts.length > 0 || report.warnings.length > 0 ? <Warnings report={report} /> : null}
           {parts.map((part) => <div key={part.id}>{part.body}</div>)}
           <footer>
-            <p>Made by aaco {report.session.tool_version}{report.session.id && <> from session <span class="mono">{report.session.id}</span></>}{report.session.created && `, ${report.session.created.replace('T', ' ').replace('Z', ' UTC')}`}. Report schema {report.schema_version}. This file is complete in itself and reads nothing from a network.</p>
+            <p>Made by aaco{report.session.tool_version && ` ${report.session.tool_version}`}{report.session.id && <> from session <span class="mono">{report.session.id}</span></>}{report.session.created && `, ${report.session.created.replace('T', ' ').replace('Z', ' UTC')}`}. Report schema {report.schema_version}. This file is complete in itself and reads nothing from a network.</p>
           </footer>
         </main>
       </div>

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Section } from '../components/section.tsx';
 import { interval, percent, plural, text } from '../format/quantity.ts';
-import { distribution, inTimeOrder, isMeasured, isWarmup } from '../model/iterations.ts';
+import { distribution, inTimeOrder, isBeside, isMeasured, isWarmup } from '../model/iterations.ts';
 import { findMetric, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
 import { linear, padded } from '../charts/scale.ts';
 import { DistributionChart, type Mark } from './distribution_chart.tsx';
@@ -45,7 +45,7 @@ function leadOf(report: Report): string {
   const observer = findMetric(report, 'observer.effect_ratio');
   if (iterations) words.push(`${plural(iterations.value, 'iteration')} measured${warmup ? ` after ${plural(warmup.value, 'iteration')} of warm-up` : ''}.`);
   if (cov) words.push(`They vary by ${percent(cov.value)} of their mean.`);
-  if (observer) words.push(`Measuring changed the median by ${percent(observer.value)}${observer.ci95 ? ` (${interval(observer.ci95[0], observer.ci95[1], 'ratio')})` : ''}.`);
+  if (observer) words.push(`Telemetry changed the median by ${percent(observer.value)}${observer.ci95 ? ` (${interval(observer.ci95[0], observer.ci95[1], 'ratio')})` : ''}.`);
   return words.join(' ');
 }
 
@@ -65,6 +65,7 @@ export function LatencySection({ report, id, title }: { report: Report; id: stri
           <LatencyChart series={series} median={findMetric(report, 'latency.p50_ns')?.value} thinnedFrom={report.thinned?.iterations} />
           <ul class="key">
             {series.phases.some(isWarmup) && <li><i class="swatch hatch" />warm-up, not counted</li>}
+            {series.phases.some(isBeside) && <li><i class="line-swatch" />with telemetry, not counted</li>}
             <li><i class="sign-outlier" />{plural(outliers, 'outlier')} beyond 3 IQR of the quartiles</li>
             {series.disturbance.size > 0 && <li><i class="sign-disturbed" />{plural(series.disturbance.size, 'iteration')} disturbed from outside</li>}
           </ul>

@@ -6,7 +6,7 @@ import { useWidth } from '../charts/use_width.ts';
 import { useZoom } from '../charts/use_zoom.ts';
 import { hideTip, showTip } from '../components/tip.tsx';
 import { count, duration, scaleFor } from '../format/quantity.ts';
-import { isMeasured, isWarmup, type IterationSeries, phaseTitle } from '../model/iterations.ts';
+import { isBeside, isMeasured, isWarmup, type IterationSeries, phaseTitle } from '../model/iterations.ts';
 
 const kHeight = 260;
 const kTallest = 3; // times the median: what is beyond is marked at the upper edge
@@ -14,8 +14,10 @@ const kMaxMarks = 400;
 
 const cut = (text: string, letters: number): string => (text.length <= letters ? text : `${text.slice(0, Math.max(1, letters - 1))}\u2026`);
 
+const phaseOf = (series: IterationSeries, row: number): string => series.phases[series.phase[row] ?? 0] ?? '';
+
 function yDomain(series: IterationSeries, median: number | undefined, all: boolean): Domain {
-  const measured = series.duration.filter((_, row) => isMeasured(series.phases[series.phase[row] ?? 0] ?? ''));
+  const measured = series.duration.filter((_, row) => isMeasured(phaseOf(series, row)) || isBeside(phaseOf(series, row)));
   const range = extent(all || measured.length === 0 ? series.duration : measured) ?? { low: 0, high: 1 };
   if (all || median === undefined) return padded(range);
   return padded({ low: range.low, high: Math.min(range.high, Math.max(median * kTallest, range.low * 1.01)) });

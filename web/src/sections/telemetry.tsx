@@ -20,6 +20,33 @@ function mean(values: (number | null)[]): number | undefined {
   return n > 0 ? sum / n : undefined;
 }
 
+// Families in the order in which a reader of an inference looks at them; others after them.
+const kFamilies = ['gpu', 'cpu', 'process', 'memory', 'pressure', 'psi', 'cgroup'];
+
+const familyOf = (metric: string): number => {
+  const at = kFamilies.indexOf(metric.split('.')[0] ?? '');
+  return at < 0 ? kFamilies.length : at;
+};
+
+// Metrics with a chart, and those that never changed: of the latter a line says all.
+function sortOut(series: Series[]): { charts: Series[][]; unchanged: Series[] } {
+  const groups = new Map<string, Series[]>();
+  for (const one of series) {
+    const list = groups.get(one.metric);
+    if (list) list.push(one);
+    else groups.set(one.metric, [one]);
+  }
+  const charts: Series[][] = [];
+  const unchanged: Series[] = [];
+  for (const list of groups.values()) {
+    const changes = list.some((one) => { const range = extent(one.value); return range !== undefined && range.high > range.low; });
+    if (changes) charts.push(list);
+    else unchanged.push(...list.filter((one) => extent(one.value) !== undefined));
+  }
+  const order = (a: string, b: string): number => familyOf(a) - familyOf(b);
+  return { charts: charts.sort((a, b) => order(a[0]?.metric ?? '', b[0]?.metric ?? '')), unchanged: unchanged.sort((a, b) => order(a.metric, b.metric)) };
+}
+
 interface ChartProps {
   list: Series[];
   phases: Phase[];
@@ -85,15 +112,7 @@ function SmallChart({ list, phases, zoom, hover, onHover }: ChartProps) {
 // What the machine did meanwhile: one small chart a metric, all on the same time axis, read together.
 export function TelemetrySection({ report, id, title }: { report: Report; id: string; title: string }) {
   const series = report.telemetry ?? [];
-  const groups = useMemo(() => {
-    const out = new Map<string, Series[]>();
-    for (const one of series) {
-      const list = out.get(one.metric);
-      if (list) list.push(one);
-      else out.set(one.metric, [one]);
-    }
-    return [...out.values()];
-  }, [series]);
+  const { charts: groups, unchanged } = useMemo(() => sortOut(series), [series]);
   const full = useMemo(() => {
     const range = extent(series.flatMap((one) => [one.time_ns[0] ?? null, one.time_ns[one.time_ns.length - 1] ?? null]));
     return range && range.high > range.low ? range : { low: range?.low ?? 0, high: (range?.low ?? 0) + 1 };
@@ -105,12 +124,18 @@ export function TelemetrySection({ report, id, title }: { report: Report; id: st
   const phases = report.session.phases.map((phase) => ({ ...phase, start_ns: phase.start_ns - base, end_ns: phase.end_ns - base }));
   return (
     <Section id={id} title={title} lead={<>All on one time axis; the measured phase is tinted. Beside each name stands the mean<span class="screen-only">, or the value under the pointer</span>.</>}>
-      <ZoomFrame zoom={zoom} label="Telemetry" note={hover === null ? `${duration(zoom.domain.high - zoom.domain.low)} shown` : `at ${duration(hover)}`}>
+      {groups.length > 0 && <ZoomFrame zoom={zoom} label="Telemetry" note={hover === null ? `${duration(zoom.domain.high - zoom.domain.low)} shown` : `at ${duration(hover)}`}>
         <div class="small-charts">
           {groups.slice(0, shown).map((list) => <SmallChart key={list[0]?.metric} list={list} phases={phases} zoom={zoom} hover={hover} onHover={setHover} />)}
         </div>
-      </ZoomFrame>
+      </ZoomFrame>}
       {groups.length > shown && <button type="button" class="more" onClick={() => setShown(groups.length)}>Show {groups.length - shown} more metrics</button>}
+      {unchanged.length > 0 && (
+        <div class="unchanged">
+          <h3>Unchanged throughout</h3>
+          <ul>{unchanged.map((one, index) => <li key={index}><span class="mono">{shorten(one.metric, 48)}{one.entity && one.entity !== one.metric.split('.')[0] ? ` ${shorten(one.entity, 20)}` : ''}</span> <b>{text(mean(one.value) ?? 0, one.unit)}</b></li>)}</ul>
+        </div>
+      )}
     </Section>
   );
 }

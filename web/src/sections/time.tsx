@@ -13,6 +13,23 @@ const kLevelNames: Record<Entry['level'], [string, string]> = {
 };
 const kSmallest = 5; // pixels; narrower segments stand together
 const kRows = 10;
+const kDominant = 0.85; // of a bar: what fills it is opened at once
+
+// Down through what fills its bar, to the first level that tells something.
+function firstPath(tree: Entry[]): string[] {
+  const path: string[] = [];
+  let entries = tree;
+  for (;;) {
+    const total = entries.reduce((sum, entry) => sum + entry.total_ns, 0);
+    const largest = entries[0];
+    const opens = largest && largest.children.length > 1 && (path.length === 0 || largest.total_ns >= total * kDominant);
+    if (!opens) return path;
+    path.push(largest.key);
+    entries = largest.children;
+  }
+}
+
+const titleOf = (entry: Entry): string => (entry.level === 'part' || entry.remainder ? entry.name[0]?.toUpperCase() + entry.name.slice(1) : entry.name);
 
 interface Segment {
   entry: Entry | null; // null: the small ones together
@@ -25,7 +42,7 @@ function segmentsOf(entries: Entry[], width: number): Segment[] {
   if (total <= 0) return [];
   const large = entries.filter((entry) => (entry.total_ns / total) * width >= kSmallest);
   const small = entries.length - large.length;
-  const out: Segment[] = large.map((entry) => ({ entry, share: entry.total_ns / total, label: entry.name }));
+  const out: Segment[] = large.map((entry) => ({ entry, share: entry.total_ns / total, label: titleOf(entry) }));
   const rest = 1 - out.reduce((sum, segment) => sum + segment.share, 0);
   if (small > 0) out.push({ entry: null, share: Math.max(rest, 0.004), label: `${small} smaller` });
   return out;
@@ -96,9 +113,9 @@ function EntryRow({ entry, largest, open, onOpen, onChoose }: { entry: Entry; la
         <th scope="row">
           {drills || toggles ? (
             <button type="button" class="row-open" aria-expanded={drills ? false : open} onClick={drills ? () => onChoose(entry) : onOpen}>
-              <span class={drills ? 'into' : 'twist'} aria-hidden="true" /><i class={`swatch s${entry.slot}${entry.remainder ? ' rest' : ''}`} /><Name text={entry.name} mono={entry.level !== 'part'} />
+              <span class={drills ? 'into' : 'twist'} aria-hidden="true" /><i class={`swatch s${entry.slot}${entry.remainder ? ' rest' : ''}`} /><Name text={titleOf(entry)} mono={entry.level !== 'part'} />
             </button>
-          ) : <span class="row-plain"><i class={`swatch s${entry.slot} rest`} /><Name text={entry.name} mono={false} /></span>}
+          ) : <span class="row-plain"><i class={`swatch s${entry.slot} rest`} /><Name text={titleOf(entry)} mono={false} /></span>}
         </th>
         <td class="narrow bar-cell"><span class={`bar s${entry.slot}`} style={{ width: `${largest > 0 ? (entry.total_ns / largest) * 100 : 0}%` }} /></td>
         <td class="right strong">{percent(entry.share_ratio)}</td>
@@ -158,7 +175,7 @@ function leadOf(tree: Entry[]) {
 
 export function TimeSection({ report, id, title }: { report: Report; id: string; title: string }) {
   const tree = useMemo(() => buildTree(report), [report]);
-  const [path, setPath] = useState<string[]>(() => (tree[0] && tree[0].children.length > 0 ? [tree[0].key] : []));
+  const [path, setPath] = useState<string[]>(() => firstPath(tree));
   const [ref, width] = useWidth<HTMLDivElement>();
   const levels: { entries: Entry[]; title: string; total: number }[] = [
     { entries: tree, title: 'One iteration', total: tree.reduce((sum, entry) => sum + entry.total_ns, 0) },
@@ -166,7 +183,7 @@ export function TimeSection({ report, id, title }: { report: Report; id: string;
   for (const key of path) {
     const entry = levels[levels.length - 1]?.entries.find((one) => one.key === key);
     if (!entry || entry.children.length === 0) break;
-    levels.push({ entries: entry.children, title: entry.name, total: entry.total_ns });
+    levels.push({ entries: entry.children, title: titleOf(entry), total: entry.total_ns });
   }
   const choose = (depth: number) => (entry: Entry) => setPath(path[depth] === entry.key ? path.slice(0, depth) : [...path.slice(0, depth), entry.key]);
   const deepest = levels.length - 1;

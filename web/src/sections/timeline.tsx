@@ -9,7 +9,7 @@ import { hideTip, showTip } from '../components/tip.tsx';
 import { Section } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
 import { count, duration, scaleFor } from '../format/quantity.ts';
-import { buildTracks, type Lane, timelineExtent, timelineSlots, type Track } from '../model/lanes.ts';
+import { buildTracks, detailExtent, type Lane, timelineExtent, timelineSlots, type Track } from '../model/lanes.ts';
 import { phaseTitle } from '../model/iterations.ts';
 import type { Phase, Report, TimelineColumns } from '../model/report.ts';
 import { groupSlots } from '../model/time_tree.ts';
@@ -104,7 +104,7 @@ function find(tracks: Track[], time: number, py: number, slack: number): { track
 function Spans({ columns, report }: { columns: TimelineColumns; report: Report }) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const full = useMemo(() => timelineExtent(columns), [columns]);
-  const zoom = useZoom(full, 200);
+  const zoom = useZoom(full, 200, useMemo(() => detailExtent(columns, full), [columns, full]));
   const tracks = useMemo(() => buildTracks(columns), [columns]);
   const slots = useMemo(() => timelineSlots(columns, groupSlots(report)), [columns, report]);
   const x = linear(zoom.domain, 0, width);
@@ -156,7 +156,7 @@ export function TimelineSection({ report, id, title }: { report: Report; id: str
             {shifted.map((phase, index) => <li key={index}><i class={`swatch phase-swatch p-${index % 2}${phase.name === 'warmup' ? ' hatch' : ''}`} />{phaseTitle(phase.name)} <span class="quiet">{duration(phase.end_ns - phase.start_ns)}</span></li>)}
           </ul>
         )}
-        {shifted.length > 0 && <PhaseStrip phases={shifted} view={columns ? timelineExtent(columns) : undefined} width={width} />}
+        {shifted.length > 0 && <PhaseStrip phases={shifted} view={columns && (detailExtent(columns, timelineExtent(columns)) ?? timelineExtent(columns))} width={width} />}
       </div>
       {columns && <Spans columns={columns} report={report} />}
     </Section>
