@@ -1,10 +1,13 @@
 #include <CLI/CLI.hpp>
+#include <array>
 #include <memory>
+#include <vector>
 
 #include "cli/context.h"
 #include "cli/session_output.h"
 #include "cli/verbs.h"
 #include "core/files.h"
+#include "core/strings.h"
 #include "report/render.h"
 #include "workflows/session_report.h"
 
@@ -21,13 +24,21 @@ struct ReportOptions {
 
 core::Result<std::string> render(const ReportOptions& options, const report::ReportModel& model, const Context& context) {
   if (options.format == "json") return render_json(model).dump() + "\n";
+  if (options.format == "markdown" || options.format == "md") return render_markdown(model);
+  if (options.format == "csv") return render_csv(model, options.table);
+  if (options.format == "svg") return render_svg(model, options.plot);
   return workflows::render_page(model, context.paths);
+}
+
+template <std::size_t N>
+std::string names_of(const std::array<std::string_view, N>& names) {
+  return core::join(std::vector<std::string_view>(names.begin(), names.end()), ", ");
 }
 
 void report_session(Context& context, const ReportOptions& options) {
   const auto model = workflows::load_report_by_name(options.session, context.paths);
   if (!model) return context.fail(model.error());
-  if (options.format == "text" && options.output.empty()) return print_report(context, *model);
+  if (options.format == "text" && options.output.empty()) return print_report(context, *model, false);
   const auto bytes = options.format == "text" ? core::Result<std::string>(render_text(*model, {context.width, false, true}))
                                               : render(options, *model, context);
   if (!bytes) return context.fail(bytes.error());
@@ -46,9 +57,8 @@ void add_report(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"text", "html", "json", "markdown", "md", "csv", "svg"}))
       ->capture_default_str();
   verb->add_option("-o,--output", options->output, "File to write (default: standard output)");
-  verb->add_option("--table", options->table, "With csv: metrics, iterations, operators, nodes, kernels")->capture_default_str();
-  verb->add_option("--plot", options->plot, "With svg: latency, distribution, operators, timeline, telemetry, flame")
-      ->capture_default_str();
+  verb->add_option("--table", options->table, "With csv: " + names_of(report::kCsvTables))->capture_default_str();
+  verb->add_option("--plot", options->plot, "With svg: " + names_of(report::kSvgPlots))->capture_default_str();
   verb->add_option_function<std::string>(
       "--html",
       [options](const std::string& file) {

@@ -28,10 +28,11 @@ Json session_json(const workflows::SessionOutcome& outcome) {
                        {"metrics", to_json(outcome.metrics)}});
 }
 
-void print_report(Context& context, const report::ReportModel& model) {
+void print_report(Context& context, const report::ReportModel& model, bool brief) {
   report::TextOptions options;
   options.width = context.width;
   options.colour = context.colour;
+  options.brief = brief;
   const std::string locale = context.environment.get("LC_ALL").value_or(
       context.environment.get("LC_CTYPE").value_or(context.environment.get("LANG").value_or("C.UTF-8")));
   options.unicode = locale.find("UTF-8") != std::string::npos || locale.find("utf8") != std::string::npos;
@@ -53,9 +54,10 @@ void finish_session(Context& context, const core::Result<workflows::SessionOutco
   }
   context.progress("");
   if (json) return context.print_json(session_json(*outcome));
-  print_report(context, *model);
+  print_report(context, *model, true);
   context.note(fmt::format("\nsession  {}\nevidence {}", outcome->manifest.id.text, outcome->path));
   if (!page.empty()) context.note("page     " + page);
+  context.note("more     aaco report " + outcome->manifest.id.text);
 }
 
 }  // namespace aaco::cli

@@ -19,6 +19,30 @@ constexpr std::size_t kCharts = 12, kLines = 5;
 constexpr double kChartHeight = 120, kLane = 20;
 constexpr std::size_t kDrawnSpans = 20'000, kTracks = 40;
 
+// A stretch without samples is a gap, not a line: a step longer than this many usual ones.
+constexpr double kGapSteps = 5;
+
+// The values with a gap before each sample that comes after such a stretch.
+void with_gaps(const Series& series, std::vector<double>& times, std::vector<double>& values) {
+  std::vector<std::int64_t> steps;
+  for (std::size_t i = 1; i < series.time_ns.size(); ++i) steps.push_back(series.time_ns[i] - series.time_ns[i - 1]);
+  std::int64_t usual = 0;
+  if (!steps.empty()) {
+    const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+    std::nth_element(steps.begin(), middle, steps.end());
+    usual = *middle;
+  }
+  for (std::size_t i = 0; i < std::min(series.time_ns.size(), series.value.size()); ++i) {
+    const auto time = static_cast<double>(series.time_ns[i]);
+    if (i > 0 && usual > 0 && time - static_cast<double>(series.time_ns[i - 1]) > kGapSteps * static_cast<double>(usual)) {
+      times.push_back(time);
+      values.push_back(NAN);
+    }
+    times.push_back(time);
+    values.push_back(series.value[i]);
+  }
+}
+
 void draw_chart(Svg& svg, const std::vector<const Series*>& list, double top, const Extent& time) {
   const Frame frame{100, top + 22, kWidth - 24, top + kChartHeight - 24};
   std::vector<double> all;
@@ -35,8 +59,9 @@ void draw_chart(Svg& svg, const std::vector<const Series*>& list, double top, co
   for (std::size_t i = 0; i < list.size(); ++i) {
     constexpr std::array<std::string_view, kLines> kDashes = {"", "5 2.5", "2 2", "8 2 2 2", "1 2.5"};
     const int slot = std::array<int, kLines>{0, 5, 2, 3, 1}[i % kLines];
-    std::vector<double> times(list[i]->time_ns.begin(), list[i]->time_ns.end());
-    svg.path(line_path(times, list[i]->value, x, y), "none", Svg::slot_colour(slot), 1.2, kDashes[i % kLines]);
+    std::vector<double> times, values;
+    with_gaps(*list[i], times, values);
+    svg.path(line_path(times, values, x, y), "none", Svg::slot_colour(slot), 1.2, kDashes[i % kLines]);
     if (list[i]->entity.empty() || i >= kLines) continue;
     const std::string name = fit_pixels(list[i]->entity, 110);
     svg.text(key, top + 14, name, {.fill = kInkSoft, .anchor = "end"});

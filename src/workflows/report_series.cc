@@ -106,13 +106,25 @@ std::vector<report::HistogramBin> histogram(const std::vector<double>& values, s
 }
 
 std::string unit_of(std::string_view metric) {
-  constexpr std::array<std::string_view, 9> kUnits = {"ns",    "bytes", "hz",      "watts", "joules",
-                                                      "ratio", "count", "celsius", "volts"};
-  const auto underscore = metric.rfind('_');
-  if (underscore == std::string_view::npos) return {};
-  const std::string_view last = metric.substr(underscore + 1);
-  for (std::string_view unit : kUnits)
-    if (unit == last) return std::string(unit);
+  using Ending = std::pair<std::string_view, std::string_view>;  // of the name, the unit
+  constexpr std::array<Ending, 13> kEndings = {{{"bytes_per_second", "bytes/s"},
+                                                {"per_second", "1/s"},
+                                                {"ns", "ns"},
+                                                {"seconds", "s"},
+                                                {"bytes", "bytes"},
+                                                {"hz", "hz"},
+                                                {"watts", "watts"},
+                                                {"joules", "joules"},
+                                                {"ratio", "ratio"},
+                                                {"count", "count"},
+                                                {"celsius", "celsius"},
+                                                {"volts", "volts"},
+                                                {"cores", "cores"}}};
+  for (auto [ending, unit] : kEndings) {
+    if (!metric.ends_with(ending) || metric.size() == ending.size()) continue;
+    const char before = metric[metric.size() - ending.size() - 1];
+    if (before == '_' || before == '.') return std::string(unit);
+  }
   return {};
 }
 

@@ -7,6 +7,9 @@ import { chromiumMissing, openReport, samples, startBrowser } from './lib/browse
 const json = (name) => JSON.parse(readFileSync(join(samples, `${name}.json`), 'utf8'));
 const kNames = ['cpu', 'gpu', 'empty', 'hostile', 'large'];
 
+// Scrolling has ended and the page is drawn.
+const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))));
+
 describe('the report page', { skip: chromiumMissing }, () => {
   let browser;
   before(async () => { browser = await startBrowser(); });
@@ -105,6 +108,7 @@ describe('the report page', { skip: chromiumMissing }, () => {
   on('zooms the timeline by dragging', 'cpu', {}, async (page) => {
     const surface = page.locator('#timeline .surface');
     await surface.scrollIntoViewIfNeeded();
+    await settled(page);
     const box = await surface.boundingBox();
     const before = await page.locator('#timeline .zoom-note').innerText();
     await page.mouse.move(box.x + 100, box.y + 60);
@@ -118,6 +122,7 @@ describe('the report page', { skip: chromiumMissing }, () => {
   on('names the span under the pointer', 'cpu', {}, async (page) => {
     const surface = page.locator('#timeline .surface');
     await surface.scrollIntoViewIfNeeded();
+    await settled(page);
     const box = await surface.boundingBox();
     await page.mouse.move(box.x + 40, box.y + 30);
     assert.match(await text(page, '[role=tooltip]'), /iteration 0/);

@@ -12,11 +12,14 @@ export interface Box {
 
 // Labels at the ends are moved inside.
 export function XAxis({ scale, ticks, format, y, title }: { scale: Scale; ticks: number[]; format: (value: number) => string; y: number; title?: string }) {
-  const [left, right] = [scale(scale.domain.low), scale(scale.domain.high)];
-  const anchor = (px: number): 'start' | 'middle' | 'end' => (px - left < 18 && left < 18 ? 'start' : right - px < 18 ? 'end' : 'middle');
+  const right = scale(scale.domain.high);
+  const anchor = (px: number, label: string): 'start' | 'middle' | 'end' => {
+    const half = label.length * 3.6;
+    return px < half ? 'start' : right - px < half - 4 ? 'end' : 'middle';
+  };
   return (
     <g class="axis" aria-hidden="true">
-      {ticks.map((tick) => <text key={tick} x={scale(tick)} y={y + 16} text-anchor={anchor(scale(tick))}>{format(tick)}</text>)}
+      {ticks.map((tick) => <text key={tick} x={scale(tick)} y={y + 16} text-anchor={anchor(scale(tick), format(tick))}>{format(tick)}</text>)}
       {title && <text x={scale(scale.domain.high)} y={y + 32} text-anchor="end" class="axis-title">{title}</text>}
     </g>
   );

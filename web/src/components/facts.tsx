@@ -37,7 +37,7 @@ export const factTitle = (key: string): string => {
 };
 
 // Under these keys stand names of things (packages, variables), not words.
-const kNames = /^(variables|libraries|packages|environment|versions|python_packages)$/;
+const kNames = /^(variables|libraries|packages|versions|python_packages|facts)$/;
 
 // What holds nothing is left out: absent is not a fact.
 const isEmpty = (value: unknown): boolean =>

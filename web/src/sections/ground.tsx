@@ -6,13 +6,19 @@ import { type Account, listMetrics, metricTitle, type NamedMetric, type Report }
 
 // What the numbers rest on: the machine, the sources and what became of their records, and the metrics' definitions.
 
+// The command stands above already.
+function withoutCommand(environment: unknown): unknown {
+  if (typeof environment !== 'object' || environment === null || Array.isArray(environment)) return environment;
+  return Object.fromEntries(Object.entries(environment).filter(([key]) => key !== 'command' && key !== 'tool_version'));
+}
+
 export function EnvironmentSection({ report, id, title }: { report: Report; id: string; title: string }) {
   const { session } = report;
   return (
     <Section id={id} title={title}>
       {session.command.length > 0 && <pre class="command" tabIndex={0}><code>{session.command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`)).join(' ')}</code></pre>}
       <div class="environment">
-        {report.environment !== undefined && <Facts value={report.environment} />}
+        {report.environment !== undefined && <Facts value={withoutCommand(report.environment)} />}
         <div class="fact-group">
           <h3>Session</h3>
           <Facts value={{ id: session.id, kind: session.kind, ...(session.tag ? { tag: session.tag } : {}), ...(session.created ? { started: session.created.replace('T', ' ').replace('Z', ' UTC') } : {}), state: session.state, clock: session.home_clock, ...(session.fingerprint ? { comparability_fingerprint: session.fingerprint } : {}) }} />

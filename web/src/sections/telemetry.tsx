@@ -20,6 +20,25 @@ function mean(values: (number | null)[]): number | undefined {
   return n > 0 ? sum / n : undefined;
 }
 
+const kGapSteps = 5; // a step longer than so many usual ones is a stretch without samples
+
+// The series with a gap before each sample that comes after such a stretch.
+function withGaps(series: Series): { time: number[]; value: (number | null)[] } {
+  const steps = series.time_ns.slice(1).map((time, index) => time - (series.time_ns[index] ?? 0)).sort((a, b) => a - b);
+  const usual = steps[steps.length >> 1] ?? 0;
+  const time: number[] = [];
+  const value: (number | null)[] = [];
+  series.time_ns.forEach((at, index) => {
+    if (index > 0 && usual > 0 && at - (series.time_ns[index - 1] ?? 0) > kGapSteps * usual) {
+      time.push(at);
+      value.push(null);
+    }
+    time.push(at);
+    value.push(series.value[index] ?? null);
+  });
+  return { time, value };
+}
+
 // Families in the order in which a reader of an inference looks at them; others after them.
 const kFamilies = ['gpu', 'cpu', 'process', 'memory', 'pressure', 'psi', 'cgroup'];
 
@@ -74,7 +93,8 @@ function SmallChart({ list, phases, zoom, hover, onHover }: ChartProps) {
   const y = linear(range, box.bottom, box.top);
   const scale = scaleFor(Math.max(Math.abs(range.low), Math.abs(range.high)), unit);
   const time = scaleFor(zoom.domain.high, 'ns');
-  const paths = useMemo(() => list.map((one) => linePath(one.time_ns, one.value, x, y)), [list, width, zoom.domain.low, zoom.domain.high, range]);
+  const drawn = useMemo(() => list.map(withGaps), [list]);
+  const paths = useMemo(() => drawn.map((one) => linePath(one.time, one.value, x, y)), [drawn, width, zoom.domain.low, zoom.domain.high, range]);
   const named = list.length <= kNamed;
   const read = (one: Series): string => {
     const value = hover === null ? mean(one.value) : valueAt(one, hover);
