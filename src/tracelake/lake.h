@@ -24,21 +24,41 @@ template <class Row>
 core::Status scan_table(const std::string& session_path, trace::NameTable& names,
                         const std::function<core::Status(std::span<const Row>)>& visit);
 
-// A query's answer as text cells, for the faces.
+// A query's answer as text cells, for the faces. A cell is empty where it is NULL.
 struct QueryResult {
   std::vector<std::string> columns;
-  std::vector<std::string> types;
+  std::vector<std::string> types;  // SQL's names: BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE, "STRUCT(a INTEGER)", "JSON" ...
   std::vector<std::vector<std::optional<std::string>>> rows;
 };
 
-// All sessions under one root as SQL views: one view a table (trace/tables.h), each with session_id and date columns, and
-// `sessions`.
+// How a cell of such a type is to be written: numbers and booleans as they stand, json as a JSON value, text quoted.
+enum class CellKind { number, boolean, json, text };
+CellKind cell_kind(std::string_view type);
+
+// Takes an answer row by row; an error it returns ends the query.
+class QueryVisitor {
+ public:
+  virtual ~QueryVisitor() = default;
+  virtual core::Status begin(const std::vector<std::string>& columns, const std::vector<std::string>& types) = 0;
+  virtual core::Status row(std::span<const std::optional<std::string>> cells) = 0;
+};
+
+// All whole sessions under one root as SQL: a view for each table of trace/tables.h, with session_id and date; `sessions`, one
+// row a session (incomplete and damaged ones too, see its state); `metrics`, one row a metric of a session. A condition on
+// session_id or date is decided before a file is opened.
+//
+// It only answers: statements that write, load or configure are refused, and files outside the root cannot be read.
+// One thread at a time.
 class Lake {
  public:
+  // A root that does not exist is a lake without sessions.
   static core::Result<std::unique_ptr<Lake>> open(const std::string& root);
   virtual ~Lake() = default;
+  // The whole answer in memory.
   virtual core::Result<QueryResult> query(std::string_view sql) = 0;
-  // Runs the query straight into a file.
+  // The same in bounded memory.
+  virtual core::Status stream(std::string_view sql, QueryVisitor& visitor) = 0;
+  // Runs the query straight into a file, which appears when it is whole.
   virtual core::Status query_to_parquet(std::string_view sql, const std::string& file) = 0;
 };
 

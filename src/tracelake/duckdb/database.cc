@@ -5,25 +5,17 @@ namespace {
 
 using core::ErrorCode;
 
-// DuckDB gives one type to all trouble with files; its text carries the system's own words.
-ErrorCode code_of(duckdb_error_type type, std::string_view message) {
+// DuckDB begins a message with its kind, and gives one kind to all trouble with files: the system's own words tell more.
+ErrorCode code_of(std::string_view message) {
   const auto says = [message](std::string_view words) { return message.find(words) != std::string_view::npos; };
-  if (says("No space left") || says("File too large") || says("Disk quota")) return ErrorCode::exhausted;
-  if (says("Permission denied") || says("Read-only file system")) return ErrorCode::permission;
-  switch (type) {
-    case DUCKDB_ERROR_OUT_OF_MEMORY: return ErrorCode::exhausted;
-    case DUCKDB_ERROR_PERMISSION: return ErrorCode::permission;
-    case DUCKDB_ERROR_INTERRUPT: return ErrorCode::cancelled;
-    case DUCKDB_ERROR_IO: return says("No files found") ? ErrorCode::not_found : ErrorCode::io;
-    case DUCKDB_ERROR_NOT_IMPLEMENTED:
-    case DUCKDB_ERROR_MISSING_EXTENSION:
-    case DUCKDB_ERROR_AUTOLOAD: return ErrorCode::unsupported;
-    case DUCKDB_ERROR_CATALOG:
-    case DUCKDB_ERROR_PARSER:
-    case DUCKDB_ERROR_SYNTAX:
-    case DUCKDB_ERROR_BINDER: return ErrorCode::invalid_argument;
-    default: return ErrorCode::invalid_input;
-  }
+  const auto is = [message](std::string_view kind) { return message.starts_with(kind); };
+  if (says("No space left") || says("File too large") || says("Disk quota") || is("Out of Memory")) return ErrorCode::exhausted;
+  if (says("Permission denied") || says("Read-only file system") || is("Permission Error")) return ErrorCode::permission;
+  if (is("INTERRUPT")) return ErrorCode::cancelled;
+  if (is("IO Error")) return says("No files found") || says("No such file") ? ErrorCode::not_found : ErrorCode::io;
+  if (is("Not implemented") || is("Missing Extension") || is("Autoload")) return ErrorCode::unsupported;
+  if (is("Catalog Error") || is("Parser Error") || is("Syntax Error") || is("Binder Error")) return ErrorCode::invalid_argument;
+  return ErrorCode::invalid_input;
 }
 
 std::string_view remedy_of(ErrorCode code) {
@@ -48,9 +40,9 @@ core::Status configure(duckdb_config config, const char* name, const std::string
 
 }  // namespace
 
-tl::unexpected<core::Error> failure(duckdb_error_type type, const char* message) {
+tl::unexpected<core::Error> failure(const char* message) {
   const std::string text = message == nullptr ? "DuckDB failed without a message" : message;
-  const ErrorCode code = code_of(type, text);
+  const ErrorCode code = code_of(text);
   return core::fail(code, text, std::string(remedy_of(code)));
 }
 
@@ -67,8 +59,7 @@ DataChunk::DataChunk(const std::vector<duckdb_type>& types) {
 core::Result<DataChunk> Cursor::next() {
   DataChunk chunk(duckdb_fetch_chunk(result_));
   if (!chunk.valid())
-    if (const char* message = duckdb_result_error(&result_); message != nullptr && *message != '\0')
-      return failure(duckdb_result_error_type(&result_), message);
+    if (const char* message = duckdb_result_error(&result_); message != nullptr && *message != '\0') return failure(message);
   return chunk;
 }
 
@@ -82,8 +73,7 @@ core::Result<Database> Database::open(const DatabaseOptions& options) {
   if (status) status = configure(config, "autoload_known_extensions", "false");
   Database out;
   char* message = nullptr;
-  if (status && duckdb_open_ext(nullptr, &out.database_, config, &message) != DuckDBSuccess)
-    status = failure(DUCKDB_ERROR_INVALID, message);
+  if (status && duckdb_open_ext(nullptr, &out.database_, config, &message) != DuckDBSuccess) status = failure(message);
   duckdb_free(message);
   duckdb_destroy_config(&config);
   AACO_TRY(std::move(status));
@@ -100,8 +90,7 @@ core::Result<Connection> Database::connect() {
 core::Status Connection::run(const std::string& sql) {
   duckdb_result result{};
   core::Status status;
-  if (duckdb_query(connection_, sql.c_str(), &result) != DuckDBSuccess)
-    status = failure(duckdb_result_error_type(&result), duckdb_result_error(&result));
+  if (duckdb_query(connection_, sql.c_str(), &result) != DuckDBSuccess) status = failure(duckdb_result_error(&result));
   duckdb_destroy_result(&result);
   return status;
 }
@@ -109,14 +98,13 @@ core::Status Connection::run(const std::string& sql) {
 core::Result<Cursor> Connection::query(const std::string& sql) {
   duckdb_prepared_statement statement = nullptr;
   core::Status status;
-  if (duckdb_prepare(connection_, sql.c_str(), &statement) != DuckDBSuccess)
-    status = failure(DUCKDB_ERROR_BINDER, duckdb_prepare_error(statement));
+  if (duckdb_prepare(connection_, sql.c_str(), &statement) != DuckDBSuccess) status = failure(duckdb_prepare_error(statement));
   duckdb_pending_result pending = nullptr;
   if (status && duckdb_pending_prepared_streaming(statement, &pending) != DuckDBSuccess)
-    status = failure(DUCKDB_ERROR_INVALID_INPUT, duckdb_pending_error(pending));
+    status = failure(duckdb_pending_error(pending));
   duckdb_result result{};
   if (status && duckdb_execute_pending(pending, &result) != DuckDBSuccess) {
-    status = failure(duckdb_result_error_type(&result), duckdb_result_error(&result));
+    status = failure(duckdb_result_error(&result));
     duckdb_destroy_result(&result);
   }
   duckdb_destroy_pending(&pending);

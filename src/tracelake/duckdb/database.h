@@ -104,7 +104,7 @@ class Database {
 };
 
 // The error DuckDB reported, with the code of ours that fits.
-tl::unexpected<core::Error> failure(duckdb_error_type type, const char* message);
+tl::unexpected<core::Error> failure(const char* message);
 
 // 'text' as an SQL literal, "name" as an SQL identifier.
 std::string literal(std::string_view text);

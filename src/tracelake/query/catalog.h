@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "tracelake/bundle.h"
+#include "tracelake/duckdb/database.h"
+#include "tracelake/query/views.h"
+
+namespace aaco::tracelake::query {
+
+// Keeps the tables and views that statements name in step with the folder: sessions come and go while a lake is open.
+class Catalog {
+ public:
+  using ListSessions = std::function<core::Result<std::vector<SessionEntry>>()>;
+  Catalog(duckdb::Connection& connection, std::string root, ListSessions list)
+      : connection_(connection), root_(std::move(root)), list_(std::move(list)) {}
+
+  // Makes or renews what the statement may name.
+  core::Status prepare_for(const std::string& sql);
+
+ private:
+  core::Status refresh_view(const ViewTable& table);
+  core::Status refresh_sessions();
+  core::Status refresh_metrics();
+
+  duckdb::Connection& connection_;
+  std::string root_;
+  ListSessions list_;
+  std::set<std::string> shown_;    // views over files that are there
+  std::set<std::string> metrics_;  // sessions whose metrics are in their table: bundles do not change
+};
+
+}  // namespace aaco::tracelake::query
