@@ -125,11 +125,13 @@ std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel
 core::Result<SessionOutcome> run(const RunRequest& request, const Services& services) {
   services.progress("preparing " + request.model);
   AACO_ASSIGN(const RunPlan plan, plan_run(request, services));
-  AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("run", request.tag, plan.request, services));
+  // The model is loaded before the session begins: what cannot run leaves nothing behind.
   const std::int64_t load_begin = core::monotonic_ns();
   services.progress("loading " + plan.model_name);
   AACO_ASSIGN(LoadedModel model, load_model(plan, request, services));
-  draft.phase("load", load_begin, core::monotonic_ns());
+  const std::int64_t load_end = core::monotonic_ns();
+  AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("run", request.tag, plan.request, services));
+  draft.phase("load", load_begin, load_end);
   const std::int64_t rss_load_bytes = resident_peak_bytes();
   for (auto& warning : model.warnings) draft.manifest().warnings.push_back(std::move(warning));
   const Json runtime = model.backend->describe();

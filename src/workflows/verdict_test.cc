@@ -1,0 +1,62 @@
+#include "workflows/verdict.h"
+
+#include <gtest/gtest.h>
+
+namespace aaco::workflows {
+namespace {
+
+report::ReportModel measured(double median, double low, double high) {
+  report::ReportModel model;
+  model.session.kind = "run";
+  model.session.outcome = core::Json::object({{"model", "resnet50"}, {"backend", "cpu"}, {"batch", 2}});
+  model.metrics = {{"latency.p50_ns", median, "ns", trace::Interval{low, high}, {}},
+                   {"latency.count", 500, "count", {}, {}},
+                   {"throughput.items_per_second", 64, "1/s", {}, {}}};
+  return model;
+}
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(Verdict, SaysWhatRanHowLongAndHowWellItIsKnown) {
+  const auto verdict = verdict_of(measured(31e6, 30.9e6, 31.1e6));
+  EXPECT_TRUE(has(verdict.sentence, "resnet50 on cpu, batch 2, takes 31.0 ms a call")) << verdict.sentence;
+  EXPECT_TRUE(has(verdict.confidence, "high: 500 iterations")) << verdict.confidence;
+  EXPECT_EQ(verdict.headline_metrics.front(), "latency.p50_ns");
+}
+
+TEST(Verdict, NamesTheLargestOperator) {
+  auto model = measured(31e6, 30.9e6, 31.1e6);
+  report::TimeShare conv;
+  conv.name = "Conv";
+  conv.share_ratio = 0.87;
+  model.operators = {conv};
+  EXPECT_TRUE(has(verdict_of(model).sentence, "Conv takes 87.0 % of it"));
+}
+
+TEST(Verdict, AWideIntervalIsLowConfidence) { EXPECT_TRUE(verdict_of(measured(31e6, 28e6, 36e6)).confidence.starts_with("low")); }
+
+TEST(Verdict, ADriftLowersAndIsSaid) {
+  auto model = measured(31e6, 30.9e6, 31.1e6);
+  model.metrics.push_back({"latency.drift_ratio", 0.2, "ratio", {}, {}});
+  const auto verdict = verdict_of(model);
+  EXPECT_TRUE(verdict.confidence.starts_with("medium"));
+  EXPECT_TRUE(has(verdict.confidence, "drifted"));
+}
+
+TEST(Verdict, WithoutAMedianItSaysSo) {
+  report::ReportModel model = measured(0, 0, 0);
+  model.metrics = {{"latency.mean_ns", 5e6, "ns", {}, {}}};
+  const auto verdict = verdict_of(model);
+  EXPECT_TRUE(has(verdict.sentence, "too few iterations"));
+  EXPECT_TRUE(verdict.confidence.starts_with("low"));
+}
+
+TEST(Verdict, ARecordingSaysHowLongItRan) {
+  report::ReportModel model;
+  model.session.kind = "record";
+  model.session.outcome = core::Json::object({{"model", "train.py"}, {"wall_ns", 2'000'000'000}});
+  EXPECT_EQ(verdict_of(model).sentence, "train.py ran for 2.00 s.");
+}
+
+}  // namespace
+}  // namespace aaco::workflows
