@@ -5,13 +5,15 @@
 #include <numeric>
 #include <vector>
 
+#include "stats/moments.h"
+
 namespace aaco::stats {
 namespace {
 
 constexpr std::int64_t kLongestLag = 1024;  // beyond it the correlation is followed by batch means
 
 std::vector<double> centred(std::span<const double> series) {
-  const double mean = std::accumulate(series.begin(), series.end(), 0.0) / static_cast<double>(series.size());
+  const double mean = mean_of(series);
   std::vector<double> result(series.begin(), series.end());
   for (double& value : result) value -= mean;
   return result;
@@ -55,8 +57,7 @@ CorrelationTime initial_sequence(std::span<const double> centred_series, double 
 std::vector<double> batch_means(std::span<const double> series, std::size_t size) {
   std::vector<double> means;
   for (std::size_t start = 0; start + size <= series.size(); start += size) {
-    const auto batch = series.subspan(start, size);
-    means.push_back(std::accumulate(batch.begin(), batch.end(), 0.0) / static_cast<double>(size));
+    means.push_back(mean_of(series.subspan(start, size)));
   }
   return means;
 }

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "stats/autocorrelation.h"
+#include "stats/moments.h"
 #include "stats/summary.h"
 
 namespace aaco::stats {
@@ -69,18 +70,6 @@ class Resampler {
   std::vector<std::size_t> position_;
   std::vector<std::int64_t> counts_;
 };
-
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-double variance_of(std::span<const double> values) {
-  if (values.size() < 2) return 0;
-  const double mean = mean_of(values);
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return squares / static_cast<double>(values.size() - 1);
-}
 
 // The sessions of a side: their logs, and how each moves when its iterations are resampled.
 struct Sessions {

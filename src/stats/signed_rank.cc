@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "core/check.h"
 #include "stats/distributions.h"
+#include "stats/moments.h"
 
 namespace aaco::stats {
 namespace {
@@ -54,10 +54,8 @@ LocationEstimate signed_rank_location(std::span<const double> values) {
 LocationEstimate mean_location(std::span<const double> values) {
   AACO_CHECK(values.size() >= 2);
   const double n = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  const double half_width = student_t_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
+  const double mean = mean_of(values);
+  const double half_width = student_t_quantile(0.975, n - 1) * std::sqrt(variance_of(values) / n);
   return {mean, {mean - half_width, mean + half_width}};
 }
 

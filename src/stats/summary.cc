@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/check.h"
 #include "stats/autocorrelation.h"
 #include "stats/distributions.h"
+#include "stats/moments.h"
 #include "stats/order_statistics.h"
 #include "stats/robust.h"
 
@@ -14,13 +14,10 @@ namespace aaco::stats {
 namespace {
 
 void add_moments(std::span<const double> series, Summary& result) {
-  const double n = static_cast<double>(series.size());
-  const double mean = std::accumulate(series.begin(), series.end(), 0.0) / n;
+  const double mean = mean_of(series);
   result.mean = mean;
   if (series.size() < 2) return;
-  double squares = 0;
-  for (const double value : series) squares += (value - mean) * (value - mean);
-  const double deviation = std::sqrt(squares / (n - 1));
+  const double deviation = std::sqrt(variance_of(series));
   result.standard_deviation = deviation;
   if (mean > 0) result.coefficient_of_variation = deviation / mean;
   const double effective = effective_sample_size(series);

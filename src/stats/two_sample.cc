@@ -6,25 +6,13 @@
 #include <vector>
 
 #include "stats/distributions.h"
+#include "stats/moments.h"
 #include "stats/ranks.h"
 
 namespace aaco::stats {
 namespace {
 
 constexpr std::size_t kFewestRanked = 4;
-
-struct Moments {
-  double mean = 0;
-  double variance = 0;
-};
-
-Moments moments(std::span<const double> values) {
-  const double n = static_cast<double>(values.size());
-  Moments result{std::accumulate(values.begin(), values.end(), 0.0) / n, 0};
-  for (const double value : values) result.variance += (value - result.mean) * (value - result.mean);
-  result.variance /= n - 1;
-  return result;
-}
 
 // Standard deviation of the share U / (m n) without an effect, ties not considered.
 double share_deviation(const SampleView& a, const SampleView& b) {
@@ -79,12 +67,11 @@ double ranked_difference(std::span<const double> a, std::span<const double> b, d
 
 std::optional<WelchTest> welch_test(const SampleView& a, const SampleView& b) {
   if (a.values.size() < 2 || b.values.size() < 2 || a.effective_count < 2 || b.effective_count < 2) return std::nullopt;
-  const Moments of_a = moments(a.values), of_b = moments(b.values);
-  const double part_a = of_a.variance / a.effective_count, part_b = of_b.variance / b.effective_count;
+  const double part_a = variance_of(a.values) / a.effective_count, part_b = variance_of(b.values) / b.effective_count;
   const double variance = part_a + part_b;
   if (variance <= 0) return std::nullopt;
   WelchTest test;
-  test.difference = of_b.mean - of_a.mean;
+  test.difference = mean_of(b.values) - mean_of(a.values);
   test.statistic = test.difference / std::sqrt(variance);
   test.degrees_of_freedom =
       variance * variance / (part_a * part_a / (a.effective_count - 1) + part_b * part_b / (b.effective_count - 1));
