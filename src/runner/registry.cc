@@ -1,7 +1,10 @@
 #include "runner/registry.h"
 
+#include <algorithm>
+
 #include "core/files.h"
 #include "core/strings.h"
+#include "graph/graph.h"
 #include "runner/registry_schema.h"
 #include "runner/zoo.h"
 
@@ -77,6 +80,22 @@ core::Result<BackendConfig> Registry::backend(std::string_view name) const {
   if (const auto found = backends_.find(std::string(name)); found != backends_.end()) return found->second;
   return fail(ErrorCode::not_found, "there is no backend '" + std::string(name) + "' in backends.yaml",
               known_names(backends_, name));
+}
+
+core::Status check_dtype(const ModelConfig& config, const graph::Graph& graph) {
+  if (!config.dtype) return {};
+  std::map<ElementType, std::int64_t> elements;
+  for (const graph::Initializer& initializer : graph.initializers) {
+    const graph::TensorDescriptor& tensor = graph.tensor(initializer.tensor);
+    if (graph::is_floating(tensor.type) && tensor.shape) elements[tensor.type] += graph::element_count(*tensor.shape).value_or(0);
+  }
+  const auto most =
+      std::max_element(elements.begin(), elements.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == elements.end() || most->first == *config.dtype) return {};
+  return fail(ErrorCode::invalid_input,
+              config.where + ": '" + config.name + "' is declared as " + std::string(to_string(*config.dtype)) +
+                  ", but its weights are " + std::string(to_string(most->first)),
+              "correct dtype, or the path");
 }
 
 }  // namespace aaco::runner

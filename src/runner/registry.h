@@ -11,6 +11,10 @@
 #include "core/result.h"
 #include "runner/backend.h"
 
+namespace aaco::graph {
+struct Graph;
+}
+
 // configs/models.yaml and configs/backends.yaml: the names a user may say, and what stands behind them. The files that came with
 // the program are read first, then the user's own of the same name (Paths::config); what the user writes wins, key by key.
 namespace aaco::runner {
@@ -57,6 +61,10 @@ class Registry {
   std::map<std::string, ModelConfig> models_;
   std::map<std::string, BackendConfig> backends_;
 };
+
+// That most of the graph's floating-point constants are of the type the entry declares; a wrong declaration would stand in
+// reports.
+core::Status check_dtype(const ModelConfig& config, const graph::Graph& graph);
 
 // What the backend is opened with. device_id and fp16_enable become the options the provider knows them by; unsupported where it
 // has none for a value that is not its default.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/files.h"
+#include "graph/graph.h"
 #include "runner/zoo.h"
 
 namespace aaco::runner {
@@ -156,6 +157,25 @@ TEST_F(RegistryTest, AFileIsAModel) {
 TEST_F(RegistryTest, AZooNameNeedsNoEntry) { EXPECT_EQ(loaded().model("zoo:mlp,width=8")->zoo_request(), "mlp,width=8"); }
 
 TEST_F(RegistryTest, ANameOfTheZooNeedsNoPrefix) { EXPECT_EQ(loaded().model("llama2-70b")->zoo_request(), "llama2-70b"); }
+
+graph::Graph with_weights(ElementType type) {
+  graph::Graph graph;
+  graph.initializers.push_back({graph.add_tensor({"w", type, graph::Shape{100}}), {}});
+  graph.initializers.push_back({graph.add_tensor({"scale", ElementType::float32, graph::Shape{1}}), {}});
+  return graph;
+}
+TEST(DeclaredType, MayBeLeftOut) { EXPECT_TRUE(check_dtype({}, with_weights(ElementType::float16))); }
+TEST(DeclaredType, IsThatOfMostWeights) {
+  ModelConfig config;
+  config.dtype = ElementType::float16;
+  EXPECT_TRUE(check_dtype(config, with_weights(ElementType::float16)));
+  EXPECT_THAT(check_dtype(config, with_weights(ElementType::float64)).error().text(), HasSubstr("its weights are float64"));
+}
+TEST(DeclaredType, OfAModelWithoutWeightsIsBelieved) {
+  ModelConfig config;
+  config.dtype = ElementType::float16;
+  EXPECT_TRUE(check_dtype(config, {}));
+}
 
 TEST_F(RegistryTest, OptionsGetTheProvidersSpelling) {
   ship("backends.yaml",

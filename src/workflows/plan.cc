@@ -133,6 +133,7 @@ core::Result<RunPlan> plan_run(const RunRequest& request, const Services& servic
   AACO_ASSIGN(plan.model_bytes, core::file_size(plan.model_path));
   AACO_ASSIGN(plan.graph, graph::onnx::load(plan.model_path));
   AACO_TRY(graph::onnx::check_external_data(plan.graph, plan.model_path));
+  AACO_TRY(runner::check_dtype(model, plan.graph));
   plan.model_shapes = model.input_shapes;
   plan.stopping = stopping_for(request, model);
   plan.loop = loop_for(request, model, plan.stopping);

@@ -19,7 +19,10 @@ std::string_view known_impostor(std::string_view head) {
   if (head.starts_with("version https://git-lfs"))
     return "this is a Git LFS pointer, not the model itself (git lfs pull gets it)";
   if (head.starts_with("PK\x03\x04")) return "this is a zip archive (a PyTorch or Keras file?), not an ONNX model";
-  if (head.starts_with("<") || head.starts_with("{")) return "this is text (a web page or JSON?), not an ONNX model";
+  const auto is_text = [](char letter) {
+    return (letter >= ' ' && letter <= '~') || letter == '\n' || letter == '\r' || letter == '\t';
+  };
+  if (std::all_of(head.begin(), head.end(), is_text)) return "this is text, not an ONNX model";
   return {};
 }
 

@@ -151,7 +151,10 @@ TEST(OnnxLoad, RefusesALfsPointer) {
   EXPECT_THAT(refusal("version https://git-lfs.github.com/spec/v1\n"), HasSubstr("git lfs pull"));
 }
 TEST(OnnxLoad, RefusesAZipArchive) { EXPECT_THAT(refusal("PK\x03\x04 and so on"), HasSubstr("zip archive")); }
-TEST(OnnxLoad, RefusesText) { EXPECT_THAT(refusal("<html>"), HasSubstr("text")); }
+TEST(OnnxLoad, RefusesText) {
+  EXPECT_THAT(refusal("<html>"), HasSubstr("text"));
+  EXPECT_THAT(refusal("root:x:0:0\n"), HasSubstr("text"));
+}
 TEST(OnnxLoad, RefusesOtherProtobuf) { EXPECT_THAT(refusal(std::string("\x08\x08", 2)), HasSubstr("no graph")); }
 TEST(OnnxLoad, RefusesAMissingFile) { EXPECT_FALSE(load("/nonexistent/m.onnx")); }
 TEST(OnnxLoad, RefusesAFolder) { EXPECT_THAT(load("/tmp").error().text(), HasSubstr("not a file")); }
