@@ -1,0 +1,88 @@
+"""Sessions in the lake: ls, show, verify, pack, unpack, rm, gc, and sweeps that leave one session a point."""
+import json
+import unittest
+
+import program
+
+
+class Store(program.ProgramTest):
+    def setUp(self):
+        self.bundle = self.folder / self.run_small('--tag', 'kept').json()['session']['path']
+
+    def damage(self):
+        path = self.bundle / 'env.json'
+        path.write_bytes(path.read_bytes() + b' ')
+
+    def test_listed(self):
+        listed = self.aaco('ls')
+        self.assertEqual(listed.code, 0, listed.errors)
+        self.assertIn(self.bundle.name, listed.output)
+        self.assertIn('kept', listed.output)
+
+    def test_listed_as_json(self): self.assertIn(self.bundle.name, json.dumps(self.aaco('ls', '--json').json()))
+    def test_intact(self): self.assertEqual(self.aaco('verify', 'latest').code, 0)
+
+    def test_change_is_found(self):
+        self.damage()
+        verified = self.aaco('verify', 'latest')
+        self.assertNotEqual(verified.code, 0)
+        self.assertIn('env.json', verified.output + verified.errors)
+
+    def test_lost_file_is_found(self):
+        (self.bundle / 'metrics/inference_iters.parquet').unlink()
+        verified = self.aaco('verify', 'latest')
+        self.assertNotEqual(verified.code, 0)
+        self.assertIn('inference_iters.parquet', verified.output + verified.errors)
+
+    def test_pack_and_unpack_keep_every_byte(self):
+        before = {path.relative_to(self.bundle): path.read_bytes() for path in self.bundle.rglob('*') if path.is_file()}
+        self.assertEqual(self.aaco('pack', 'latest', '--output', 'one.aaco').code, 0)
+        other = str(self.folder / 'other')
+        unpacked = self.aaco('unpack', 'one.aaco', AACO_SESSIONS=other)
+        self.assertEqual(unpacked.code, 0, unpacked.errors)
+        copy = next((self.folder / 'other').rglob('session.json')).parent
+        after = {path.relative_to(copy): path.read_bytes() for path in copy.rglob('*') if path.is_file()}
+        self.assertEqual(before, after)
+        self.assertEqual(self.aaco('verify', copy, AACO_SESSIONS=other).code, 0)
+
+    def test_cut_package_is_refused(self):
+        self.aaco('pack', 'latest', '--output', 'cut.aaco')
+        packed = (self.folder / 'cut.aaco').read_bytes()
+        (self.folder / 'cut.aaco').write_bytes(packed[:len(packed) // 2])
+        self.refused(self.aaco('unpack', 'cut.aaco', AACO_SESSIONS=str(self.folder / 'third')), 3, 'cut.aaco')
+        self.assertEqual(list((self.folder / 'third').rglob('session.json')), [])
+
+    def test_rm(self):
+        self.assertEqual(self.aaco('rm', self.bundle.name).code, 0)
+        self.assertFalse(self.bundle.exists())
+        self.assertNotIn(self.bundle.name, self.aaco('ls').output)
+
+    def test_rm_of_nothing(self): self.refused(self.aaco('rm', 'tag:none'), 3, 'none')
+    def test_verify_of_nothing(self): self.refused(self.aaco('verify', 'nosuchsession'), 3)
+
+    def test_damaged_session_does_not_hide_the_others(self):
+        (self.bundle / 'session.json').write_text('{"schema_version": 1,')
+        second = self.folder / self.run_small().json()['session']['path']
+        listed = self.aaco('ls')
+        self.assertEqual(listed.code, 0, listed.errors)
+        self.assertIn(second.name, listed.output)
+
+    def test_newer_session_is_named_and_refused(self):
+        document = json.loads((self.bundle / 'session.json').read_text())
+        document['schema_version'] = 99
+        (self.bundle / 'session.json').write_text(json.dumps(document))
+        self.refused(self.aaco('show', self.bundle), 3, '99')
+
+
+class Sweep(program.ProgramTest):
+    def test_one_session_a_point(self):
+        swept = self.aaco('sweep', 'mlp', '--batch', '1,2', '--threads', '1,2', '--warmup', 2, '--iterations', 40, '--json')
+        self.assertEqual(swept.code, 0, swept.errors)
+        kinds = [json.loads(path.read_text())['kind'] for path in self.lake.glob('2*/*/session.json')]
+        self.assertEqual(kinds.count('run'), 4, kinds)
+
+    def test_refuses_a_batch_that_is_none(self): self.refused(self.aaco('sweep', 'mlp', '--batch', '1,x'), 2, 'x')
+
+
+if __name__ == '__main__':
+    unittest.main()
