@@ -1,0 +1,98 @@
+#include "workflows/query.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/files.h"
+#include "core/json.h"
+#include "core/numbers.h"
+#include "core/strings.h"
+#include "tracelake/lake.h"
+
+namespace aaco::workflows {
+namespace {
+
+using tracelake::QueryResult;
+
+bool is_number(const std::string& type) {
+  for (std::string_view name : {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DECIMAL"})
+    if (type.starts_with(name)) return true;
+  return false;
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  return '"' + core::replace_all(text, "\"", "\"\"") + '"';
+}
+
+std::string as_csv(const QueryResult& result) {
+  std::string out;
+  for (std::size_t i = 0; i < result.columns.size(); ++i) out += (i ? "," : "") + csv_cell(result.columns[i]);
+  out += "\r\n";
+  for (const auto& row : result.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) out += (i ? "," : "") + (row[i] ? csv_cell(*row[i]) : std::string());
+    out += "\r\n";
+  }
+  return out;
+}
+
+core::Json json_cell(const std::optional<std::string>& cell, const std::string& type) {
+  if (!cell) return {};
+  if (type == "BOOLEAN") return *cell == "true";
+  if (is_number(type)) {
+    if (const auto whole = core::parse_i64(*cell)) return *whole;
+    if (const auto natural = core::parse_u64(*cell)) return *natural;
+    if (const auto number = core::parse_f64(*cell)) return *number;
+  }
+  return *cell;
+}
+
+std::string as_json(const QueryResult& result) {
+  core::Json rows = core::Json::array();
+  for (const auto& row : result.rows) {
+    core::Json object = core::Json::object();
+    for (std::size_t i = 0; i < row.size(); ++i) object.set(result.columns[i], json_cell(row[i], result.types[i]));
+    rows.push(std::move(object));
+  }
+  return rows.dump() + "\n";
+}
+
+std::string as_table(const QueryResult& result, std::size_t width) {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < result.columns.size(); ++i) {
+    std::size_t widest = result.columns[i].size();
+    for (const auto& row : result.rows) widest = std::max(widest, row[i] ? row[i]->size() : 4);
+    widths.push_back(std::min(widest, std::max<std::size_t>(12, width / 2)));
+  }
+  std::string out;
+  auto cell = [&](std::string_view text, std::size_t i) {
+    const std::string cut(text.substr(0, widths[i]));
+    const bool last = i + 1 == widths.size();
+    out += is_number(result.types[i]) ? fmt::format("{:>{}}", cut, widths[i]) : last ? cut : fmt::format("{:<{}}", cut, widths[i]);
+    out += last ? "\n" : "  ";
+  };
+  for (std::size_t i = 0; i < widths.size(); ++i) cell(result.columns[i], i);
+  for (std::size_t i = 0; i < widths.size(); ++i) cell(std::string(widths[i], '-'), i);
+  for (const auto& row : result.rows)
+    for (std::size_t i = 0; i < row.size(); ++i) cell(row[i] ? std::string_view(*row[i]) : "null", i);
+  return out;
+}
+
+}  // namespace
+
+core::Result<std::string> query(const QueryRequest& request, const core::Paths& paths) {
+  AACO_ASSIGN(const auto lake, tracelake::Lake::open(paths.sessions));
+  if (request.format == "parquet") {
+    if (request.output.empty()) return core::fail(core::ErrorCode::invalid_argument, "parquet cannot go to a terminal", "name a file with --output");
+    AACO_TRY(lake->query_to_parquet(request.sql, request.output));
+    return request.output + "\n";
+  }
+  AACO_ASSIGN(const QueryResult result, lake->query(request.sql));
+  std::string text = request.format == "csv" ? as_csv(result) : request.format == "json" ? as_json(result) : as_table(result, static_cast<std::size_t>(std::max(20, request.width)));
+  if (request.output.empty()) return text;
+  AACO_TRY(core::write_file_atomic(request.output, text));
+  return request.output + "\n";
+}
+
+}  // namespace aaco::workflows
