@@ -1,6 +1,6 @@
 #pragma once
 
-#include <emmintrin.h>
+#include <immintrin.h>
 
 #include <bit>
 #include <cstdint>

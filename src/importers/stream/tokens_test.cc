@@ -9,6 +9,7 @@ TEST(Microseconds, AreExact) {
   EXPECT_EQ(microseconds_to_ns("1623212388426902"), 1623212388426902000);
   EXPECT_EQ(microseconds_to_ns("1623212388426902.125"), 1623212388426902125);  // a double has no room for this
   EXPECT_EQ(microseconds_to_ns("0.001"), 1);
+  EXPECT_EQ(microseconds_to_ns("9007199254740993.001"), 9007199254740993001);
   EXPECT_EQ(microseconds_to_ns("12.5"), 12500);
   EXPECT_EQ(microseconds_to_ns("7"), 7000);
   EXPECT_EQ(microseconds_to_ns("3.1419999"), 3141);
@@ -23,8 +24,8 @@ TEST(Microseconds, FollowExponents) {
 }
 
 TEST(Microseconds, RefuseWhatIsNoNumberOrDoesNotFit) {
-  for (const char* token :
-       {"", "abc", "1.2.3", "null", "true", "1e", "1e40", "99999999999999999999", "9223372036854775807", "NaN", "-", "."})
+  for (const char* token : {"", "abc", "1.2.3", "null", "true", "1e", "1e40", "9e30", "1e16", "99999999999999999999",
+                            "9223372036854775807", "NaN", "-", "."})
     EXPECT_FALSE(microseconds_to_ns(token)) << token;
   EXPECT_FALSE(microseconds_to_ns(std::string(10000, '9')));
   EXPECT_EQ(microseconds_to_ns("5e-999999999"), 0);
