@@ -14,6 +14,8 @@ using trace::IterationRow;
 using trace::NodeExecutionRow;
 
 constexpr std::string_view kKernelTime = "_kernel_time";
+constexpr std::size_t kMostPending = 500'000;                  // nodes of one run
+constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000;  // a hundred days; in ns it leaves room for the start
 
 // A number that ORT writes as a text ("parameter_size" : "9408").
 std::optional<std::int64_t> text_number(const sj::dom::object& args, std::string_view key) {
@@ -59,10 +61,15 @@ class Reader {
     const std::string_view name = text_of(object, "name");
     std::int64_t ts = 0;
     std::int64_t duration = 0;
-    if (object["ts"].get(ts) != sj::SUCCESS || object["dur"].get(duration) != sj::SUCCESS || duration < 0) {
+    if (object["ts"].get(ts) != sj::SUCCESS || object["dur"].get(duration) != sj::SUCCESS) {
       account_.drop("no time stamp or duration");
       return {};
     }
+    if (ts < 0 || ts > kMostMicroseconds || duration < 0 || duration > kMostMicroseconds) {
+      account_.drop("time out of range");
+      return {};
+    }
+    if (category == "Kernel") return kernel(object, name, ts, duration);
     if (category == "Node") return node(object, name, ts, duration);
     if (category == "Session" && name == "model_run") return model_run(ts, duration);
     if (category == "Session" || category == "Api")
@@ -104,7 +111,47 @@ class Reader {
       if (args["input_type_shape"].get(shapes) == sj::SUCCESS) row.input_shapes = sink_.name(sj::minify(shapes));
       if (args["output_type_shape"].get(shapes) == sj::SUCCESS) row.output_shapes = sink_.name(sj::minify(shapes));
     }
+    if (pending_.size() >= kMostPending) {
+      account_.drop("more nodes than one run can have");
+      return {};
+    }
     pending_.push_back(row);
+    return {};
+  }
+
+  // What the CUDA and ROCm providers add: GPU kernels, and copies under the same category.
+  core::Status kernel(const sj::dom::object& object, std::string_view name, std::int64_t ts, std::int64_t duration) {
+    sj::dom::object args;
+    const bool has_args = object["args"].get(args) == sj::SUCCESS;
+    const auto number = [&](std::string_view key) -> std::optional<std::int64_t> {
+      if (!has_args) return std::nullopt;
+      std::int64_t value = 0;
+      if (args[key].get(value) == sj::SUCCESS) return value;
+      return text_number(args, key);
+    };
+    account_.keep();
+    if (name.starts_with("Memcpy") || name.starts_with("Memset")) {
+      trace::CopyRow copy;
+      copy.stream = number("stream").value_or(0);
+      copy.kind = sink_.name(name.starts_with("Memset") ? "memset" : "unknown");
+      copy.start_ns = options_.start_ns + ts * 1000;
+      copy.end_ns = copy.start_ns + duration * 1000;
+      sink_.add(copy);
+      return {};
+    }
+    trace::KernelRow row;
+    row.queue = -1;
+    row.stream = number("stream").value_or(0);
+    row.name = sink_.name(name);
+    row.start_ns = options_.start_ns + ts * 1000;
+    row.end_ns = row.start_ns + duration * 1000;
+    row.grid_x = number("grid_x");
+    row.grid_y = number("grid_y");
+    row.grid_z = number("grid_z");
+    row.block_x = number("block_x");
+    row.block_y = number("block_y");
+    row.block_z = number("block_z");
+    sink_.add(row);
     return {};
   }
 
@@ -161,6 +208,7 @@ class OrtImporter final : public Importer {
     ImportResult result;
     result.account.source = "ort.profile";
     result.clock = options_.start_ns == 0 ? core::ClockId::trace : core::ClockId::monotonic;
+    result.facts = core::Json::object();
     Reader reader(sink, options_, result.account);
     AACO_ASSIGN(const ScanEnd end, scan_events(source, [&](std::string_view text) { return reader.event(text); }));
     reader.finish();
