@@ -55,12 +55,18 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   app.add_option("-b,--backend", r.backend, "Backend of configs/backends.yaml: cpu, migraphx, rocm, cuda, tensorrt, webgpu, ...")
       ->capture_default_str();
   app.add_option("--batch", r.batch, "Batch size, for every symbolic batch dimension")->check(CLI::PositiveNumber);
-  app.add_option("--dim", t.dimensions, "Size of a symbolic dimension, NAME=SIZE (repeatable)")->type_name("NAME=SIZE");
-  app.add_option("--shape", t.shapes, "Shape of an input, NAME=1x3x224x224 (repeatable)")->type_name("NAME=SHAPE");
+  app.add_option("--dim", t.dimensions, "Size of a symbolic dimension, NAME=SIZE (repeatable)")
+      ->type_name("NAME=SIZE")
+      ->allow_extra_args(false);
+  app.add_option("--shape", t.shapes, "Shape of an input, NAME=1x3x224x224 (repeatable)")
+      ->type_name("NAME=SHAPE")
+      ->allow_extra_args(false);
   app.add_option("--input", t.inputs, "Real data for an input, NAME=FILE with .npy, .npz or .pb (repeatable)")
-      ->type_name("NAME=FILE");
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
   app.add_option("--provider-option", t.provider_options, "An option of the execution provider, KEY=VALUE (repeatable)")
-      ->type_name("KEY=VALUE");
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   app.add_option("--warmup", r.warmup, "Warm-up iterations (default: until the series is stationary)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("-n,--iterations", r.iterations, "Measured iterations")->check(CLI::PositiveNumber);

@@ -108,7 +108,8 @@ void add_sweep(CLI::App& app, Context& context) {
   verb->add_option("--threads", options->threads, "Intra-op thread counts, e.g. 1,2")->type_name("LIST");
   verb->add_option("-b,--backend", options->backends, "Backends, e.g. cpu,migraphx")->type_name("LIST");
   verb->add_option("--dims", options->dimensions, "Sizes of a symbolic dimension, NAME=64,128 (repeatable)")
-      ->type_name("NAME=LIST");
+      ->type_name("NAME=LIST")
+      ->allow_extra_args(false);
   verb->add_option("-o,--out", context.paths.sessions, "Root folder of the sessions (the same as --sessions)");
   verb->add_flag("--json", options->json, "As JSON");
   verb->callback([&context, run, options] { run_sweep(context, *run, *options); });

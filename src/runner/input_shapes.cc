@@ -112,7 +112,19 @@ class Resolver {
     for (const TensorInfo& input : inputs_)
       if (std::find(input.symbols.begin(), input.symbols.end(), symbol) != input.symbols.end())
         return bind(symbol, size, "the command line", true);
-    return fail(ErrorCode::invalid_argument, "the model has no dimension '" + symbol + "'", "its inputs: " + names());
+    std::string known;
+    for (const std::string& name : symbols()) known += (known.empty() ? "" : ", ") + name;
+    return fail(ErrorCode::invalid_argument, "the model has no dimension '" + symbol + "'",
+                known.empty() ? "all its dimensions are fixed" : "its dimensions: " + known);
+  }
+
+  // Every symbol of the inputs, each once.
+  [[nodiscard]] std::vector<std::string> symbols() const {
+    std::vector<std::string> all;
+    for (const TensorInfo& input : inputs_)
+      for (const std::string& symbol : input.symbols)
+        if (!symbol.empty() && std::find(all.begin(), all.end(), symbol) == all.end()) all.push_back(symbol);
+    return all;
   }
 
   // The symbol that counts items: one named so, else the first dimension of the first input that has any.
