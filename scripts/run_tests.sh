@@ -21,6 +21,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
+export CCACHE_BASEDIR=$top # a clone elsewhere finds what was compiled here
 build=$top/build/release
 results=$build/test-results
 jobs=$(nproc)
