@@ -16,7 +16,8 @@ namespace {
 using tracelake::QueryResult;
 
 bool is_number(const std::string& type) {
-  for (std::string_view name : {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DECIMAL"})
+  for (std::string_view name : {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "UTINYINT", "USMALLINT",
+                                "UINTEGER", "UBIGINT", "DECIMAL"})
     if (type.starts_with(name)) return true;
   return false;
 }
@@ -69,7 +70,9 @@ std::string as_table(const QueryResult& result, std::size_t width) {
   auto cell = [&](std::string_view text, std::size_t i) {
     const std::string cut(text.substr(0, widths[i]));
     const bool last = i + 1 == widths.size();
-    out += is_number(result.types[i]) ? fmt::format("{:>{}}", cut, widths[i]) : last ? cut : fmt::format("{:<{}}", cut, widths[i]);
+    out += is_number(result.types[i]) ? fmt::format("{:>{}}", cut, widths[i])
+           : last                     ? cut
+                                      : fmt::format("{:<{}}", cut, widths[i]);
     out += last ? "\n" : "  ";
   };
   for (std::size_t i = 0; i < widths.size(); ++i) cell(result.columns[i], i);
@@ -84,12 +87,15 @@ std::string as_table(const QueryResult& result, std::size_t width) {
 core::Result<std::string> query(const QueryRequest& request, const core::Paths& paths) {
   AACO_ASSIGN(const auto lake, tracelake::Lake::open(paths.sessions));
   if (request.format == "parquet") {
-    if (request.output.empty()) return core::fail(core::ErrorCode::invalid_argument, "parquet cannot go to a terminal", "name a file with --output");
+    if (request.output.empty())
+      return core::fail(core::ErrorCode::invalid_argument, "parquet cannot go to a terminal", "name a file with --output");
     AACO_TRY(lake->query_to_parquet(request.sql, request.output));
     return request.output + "\n";
   }
   AACO_ASSIGN(const QueryResult result, lake->query(request.sql));
-  std::string text = request.format == "csv" ? as_csv(result) : request.format == "json" ? as_json(result) : as_table(result, static_cast<std::size_t>(std::max(20, request.width)));
+  std::string text = request.format == "csv"    ? as_csv(result)
+                     : request.format == "json" ? as_json(result)
+                                                : as_table(result, static_cast<std::size_t>(std::max(20, request.width)));
   if (request.output.empty()) return text;
   AACO_TRY(core::write_file_atomic(request.output, text));
   return request.output + "\n";
