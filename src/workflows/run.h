@@ -25,7 +25,7 @@ struct RunRequest {
   std::optional<std::int64_t> warmup;
   std::optional<std::int64_t> iterations;
   std::optional<core::Nanoseconds> duration;
-  std::optional<double> precision_ratio;  // half width of the median's 95 % interval over the median
+  std::optional<double> precision_ratio;  // width (high - low) of the median's 95 % interval over the median
   std::optional<int> threads;
   std::string graph_level = "all";
   std::uint64_t seed = 1;
