@@ -39,6 +39,11 @@ class KinetoImporter final : public Importer {
     if (end.malformed > 0) result.account.drop("not a well-formed event", end.malformed);
     read_facts(end, result);
     if (!end.complete) report_cut(source, end, result);
+    if (end.trailing > 0) {
+      result.account.state = trace::Account::State::partial;
+      result.account.reason = std::to_string(end.trailing) + " bytes behind the end of the document were not read";
+      result.account.notes.push_back(result.account.reason);
+    }
     AACO_TRY(sink.status());
     return result;
   }

@@ -249,6 +249,13 @@ TEST(Kineto, ACutFileKeepsItsBeginning) {
   EXPECT_EQ(got.result->warnings[0].id, "import.truncated");
 }
 
+TEST(Kineto, ASecondDocumentBehindTheFirstIsNotSilent) {
+  const std::string document = "[" + kernel(R"("ts":1,"dur":2)") + "]";
+  const auto got = import_text(document + document);
+  EXPECT_EQ(got.sink.rows<KernelRow>().size(), 1U);
+  EXPECT_EQ(got.result->account.state, trace::Account::State::partial);
+}
+
 TEST(Kineto, RefusesWhatHoldsNoEvents) {
   for (const char* text :
        {"", "nothing", "{", "[", R"({"nodes":[],"schema":"1.0.1"})", R"({"traceEvents":5})", R"({"traceEvents":[{"ph)"})

@@ -90,6 +90,7 @@ TraceDocument::Progress TraceDocument::take_members(const char*& at, const char*
     at = p;
     if (p >= end) return Progress::wants_more;
     if (*p == '}') {
+      ++at;
       end_.complete = true;
       state_ = State::done;
       return Progress::ended;

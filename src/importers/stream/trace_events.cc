@@ -58,6 +58,7 @@ class Splitter {
       rest_.assign(at, end);
       if (*progress == TraceDocument::Progress::ended || !more) {
         finish(*progress);
+        if (document_.end().complete) AACO_TRY(drain(more));
         return true;
       }
       if (at > batch.text.get()) return true;  // something was done with
@@ -84,6 +85,19 @@ class Splitter {
     }
     std::memset(batch.text.get() + batch.size, 0, kSkimPadding);
     return more;
+  }
+  // Reads what follows the document: only at its own end does a compressed source know whether it is whole.
+  core::Status drain(bool more) {
+    std::string text = std::move(rest_);
+    for (;;) {
+      document_.end().trailing += std::count_if(text.begin(), text.end(), [](unsigned char c) { return c > ' '; });
+      if (!more) return {};
+      text.resize(std::size_t{64} << 10);
+      AACO_ASSIGN(const std::size_t count, source_.read(text));
+      text.resize(count);
+      document_.end().bytes += static_cast<std::int64_t>(count);
+      more = count > 0;
+    }
   }
   void finish(TraceDocument::Progress progress) {
     ended_ = true;

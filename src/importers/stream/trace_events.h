@@ -28,6 +28,7 @@ struct DocumentEnd {
   std::int64_t events = 0;                                   // handed out
   std::int64_t malformed = 0;                                // elements that are no objects, or not well formed
   std::vector<std::pair<std::string, std::string>> members;  // key and JSON text of the members beside traceEvents
+  std::int64_t trailing = 0;                                 // bytes behind the end of the document, white space aside
   std::int64_t large_members = 0;                            // members above 4 MiB, not kept
 };
 

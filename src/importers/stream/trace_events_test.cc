@@ -118,6 +118,13 @@ TEST(TraceEvents, WhatIsNoJsonEndsTheReading) {
   EXPECT_FALSE(read(R"({"a":})").end.complete);
 }
 
+TEST(TraceEvents, WhatFollowsTheDocumentIsCounted) {
+  EXPECT_EQ(read("[{\"name\":\"a\"}] \n").end.trailing, 0);
+  EXPECT_EQ(read(R"([{"name":"a"}] [{}])").end.trailing, 4);
+  EXPECT_EQ(read(R"({"traceEvents":[{"name":"a"}]} )" + std::string(200'000, 'x'), 100, {.window_bytes = 64}).end.trailing,
+            200'000);
+}
+
 TEST(TraceEvents, DeepNestingCostsNoStack) {
   const int depth = 1'000'000;
   const std::string nested = std::string(depth, '[') + std::string(depth, ']');

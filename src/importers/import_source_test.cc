@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "core/files.h"
+#include "core/subprocess.h"
+#include "importers/builtin.h"
+#include "importers/file_source.h"
+
+namespace aaco::importers {
+namespace {
+
+std::string trace_text(int kernels) {
+  std::string text = R"({"schemaVersion":1,"traceEvents":[)";
+  for (int i = 0; i < kernels; ++i)
+    text += (i > 0 ? "," : "") + std::string(R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":)") +
+            std::to_string(1000 + 10 * i) + R"(.125,"dur":3.5,"args":{"device":0,"stream":7,"correlation":)" +
+            std::to_string(i + 1) + "}}";
+  return text + "]}";
+}
+
+class ImportSourceTest : public testing::Test {
+ protected:
+  void SetUp() override { folder_.emplace(std::move(*core::TemporaryDirectory::make("/tmp"))); }
+  std::string packed(const std::string& text) {
+    const std::string path = core::join_path(folder_->path(), "trace.json");
+    EXPECT_TRUE(core::write_file_atomic(path, text).has_value());
+    const auto made = core::run_command({.arguments = {"gzip", "-f", path}});
+    EXPECT_TRUE(made && made->exit_code == 0);
+    return path + ".gz";
+  }
+  core::Result<ImportResult> import(const std::string& path) {
+    AACO_ASSIGN(const std::string head, read_head(path));
+    const Importer* importer = find_importer(importers_, head, core::base_name(path));
+    if (importer == nullptr) return core::fail(core::ErrorCode::invalid_input, "nobody knows it");
+    AACO_ASSIGN(const auto source, open_file_source(path));
+    return import_source(*importer, *source, sink_);
+  }
+  std::optional<core::TemporaryDirectory> folder_;
+  std::vector<std::unique_ptr<Importer>> importers_ = builtin_importers();
+  trace::MemorySink sink_;
+};
+
+TEST_F(ImportSourceTest, AWholeFileIsOk) {
+  const auto result = import(packed(trace_text(3000)));
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(sink_.rows<trace::KernelRow>().size(), 3000U);
+  EXPECT_EQ(result->account.state, trace::Account::State::ok);
+  EXPECT_TRUE(result->warnings.empty());
+}
+
+TEST_F(ImportSourceTest, ACutGzipIsPartialAndSaysSo) {
+  const std::string path = packed(trace_text(3000));
+  ASSERT_EQ(::truncate(path.c_str(), *core::file_size(path) * 2 / 3), 0);
+  const auto result = import(path);
+  ASSERT_TRUE(result.has_value());
+  EXPECT_GT(sink_.rows<trace::KernelRow>().size(), 500U);
+  EXPECT_LT(sink_.rows<trace::KernelRow>().size(), 3000U);
+  EXPECT_EQ(result->account.state, trace::Account::State::partial);
+  ASSERT_EQ(result->warnings.size(), 2U);
+  EXPECT_EQ(result->warnings[1].id, "import.damaged");
+}
+
+// Only the check sum at the very end is missing: the JSON is whole, the file is not.
+TEST_F(ImportSourceTest, AMissingCheckSumIsNotSilent) {
+  const std::string path = packed(trace_text(300));
+  ASSERT_EQ(::truncate(path.c_str(), *core::file_size(path) - 4), 0);
+  const auto result = import(path);
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(sink_.rows<trace::KernelRow>().size(), 300U);
+  EXPECT_EQ(result->account.state, trace::Account::State::partial);
+}
+
+TEST_F(ImportSourceTest, ACutInsideTheHeaderIsRefused) {
+  const std::string path = packed(trace_text(300));
+  ASSERT_EQ(::truncate(path.c_str(), 9), 0);
+  EXPECT_FALSE(import(path).has_value());
+}
+
+TEST_F(ImportSourceTest, FlippedBitsNeverUnbalanceTheAccount) {
+  const std::string good = trace_text(3);
+  const Importer* importer = find_importer(importers_, good, "trace.json");
+  ASSERT_NE(importer, nullptr);
+  const std::string path = core::join_path(folder_->path(), "flipped.json");
+  for (std::size_t bit = 0; bit < good.size() * 8; bit += 11) {
+    std::string bad = good;
+    bad[bit / 8] = static_cast<char>(static_cast<unsigned char>(bad[bit / 8]) ^ (1U << (bit % 8)));
+    ASSERT_TRUE(core::write_file_atomic(path, bad).has_value());
+    const auto source = open_file_source(path);
+    ASSERT_TRUE(source.has_value());
+    trace::MemorySink sink;
+    const auto result = import_source(*importer, **source, sink);
+    if (!result) continue;
+    EXPECT_EQ(result->account.read, result->account.kept + result->account.dropped_total()) << bit;
+    EXPECT_LE(sink.rows<trace::KernelRow>().size(), 3U);
+  }
+}
+
+}  // namespace
+}  // namespace aaco::importers
