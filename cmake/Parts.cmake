@@ -56,6 +56,15 @@ if(AACO_DUCKDB_INCLUDE AND AACO_DUCKDB_LIBRARY)
     INTERFACE_INCLUDE_DIRECTORIES ${AACO_DUCKDB_INCLUDE})
 endif()
 
+# Headers only: writes protocol buffers without descriptors.
+find_path(AACO_PROTOZERO_INCLUDE protozero/pbf_writer.hpp)
+set(AACO_HAS_PROTOZERO OFF)
+if(AACO_PROTOZERO_INCLUDE)
+  set(AACO_HAS_PROTOZERO ON)
+  add_library(aaco_part_protozero INTERFACE)
+  target_include_directories(aaco_part_protozero SYSTEM INTERFACE ${AACO_PROTOZERO_INCLUDE})
+endif()
+
 find_package(Protobuf QUIET)
 find_package(ONNX QUIET)
 set(AACO_HAS_ONNX OFF)

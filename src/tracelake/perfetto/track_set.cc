@@ -1,0 +1,81 @@
+#include "tracelake/perfetto/track_set.h"
+
+namespace aaco::tracelake::perfetto {
+namespace {
+
+// More than any process number of Linux (4,194,304).
+constexpr std::int64_t kRankStride = 5'000'000;
+
+std::int64_t apart(std::int64_t rank, std::int64_t id) { return id + rank * kRankStride; }
+
+std::string unit_of(std::string_view metric) {
+  const std::size_t cut = metric.rfind('_');
+  const std::string_view unit = cut == std::string_view::npos ? std::string_view() : metric.substr(cut + 1);
+  return std::string(unit);
+}
+
+}  // namespace
+
+TrackId TrackSet::group(Group group, std::int64_t rank, std::int64_t device) {
+  const auto [found, added] = groups_.try_emplace({group, rank, device}, 0);
+  if (!added) return found->second;
+  std::string name = group == Group::host ? "host" : group == Group::scheduler ? "scheduler" : "GPU " + std::to_string(device);
+  if (rank > 0) name += " (rank " + std::to_string(rank) + ")";
+  return found->second = writer_.add_track({.kind = TrackInfo::Kind::group, .name = std::move(name)});
+}
+
+TrackId TrackSet::add_process(std::int64_t rank, std::int64_t process_id, const std::string& name) {
+  const std::string text = rank > 0 ? name + " (rank " + std::to_string(rank) + ")" : name;
+  const TrackId track =
+      writer_.add_track({.kind = TrackInfo::Kind::process, .name = text, .process_id = apart(rank, process_id)});
+  processes_.emplace(std::pair(rank, process_id), track);
+  return track;
+}
+
+void TrackSet::thread_slice(std::int64_t rank, std::int64_t process_id, std::int64_t thread_id, TrackId process,
+                            std::string_view name, const Slice& slice) {
+  if (!can_be_shown(slice)) return;
+  auto found = threads_.find({rank, process_id, thread_id});
+  if (found == threads_.end()) {
+    TrackInfo info{.kind = TrackInfo::Kind::thread, .name = std::string(name), .parent = process};
+    info.process_id = apart(rank, process_id);
+    info.thread_id = apart(rank, thread_id);
+    found =
+        threads_.emplace(std::tuple(rank, process_id, thread_id), Lanes(writer_, std::move(info), Lanes::Overlap::nest)).first;
+  }
+  add(found->second, slice);
+}
+
+bool TrackSet::can_be_shown(const Slice& slice) {
+  if (slice.start_ns < 0)
+    account_.drop("before time zero");
+  else if (slice.end_ns < slice.start_ns)
+    account_.drop("ends before it begins");
+  else
+    return true;
+  return false;
+}
+
+void TrackSet::add(Lanes& lanes, const Slice& slice) {
+  if (lanes.add(slice))
+    account_.keep();
+  else
+    account_.drop("more than " + std::to_string(Lanes::kMaxLanes) + " overlap in one row");
+}
+
+void TrackSet::counter(TrackId parent, const std::string& name, std::string_view metric, std::int64_t time_ns, double value) {
+  if (time_ns < 0) return account_.drop("before time zero");
+  const auto [found, added] = counters_.try_emplace({parent, name}, 0);
+  if (added)
+    found->second =
+        writer_.add_track({.kind = TrackInfo::Kind::counter, .name = name, .parent = parent, .unit = unit_of(metric)});
+  writer_.counter(found->second, time_ns, value);
+  account_.keep();
+}
+
+void TrackSet::close() {
+  for (auto& [key, lanes] : lanes_) lanes.close();
+  for (auto& [key, lanes] : threads_) lanes.close();
+}
+
+}  // namespace aaco::tracelake::perfetto
