@@ -15,7 +15,7 @@ cmake --preset release >/dev/null
 cmake --build --preset release --target aaco_product -j "$(nproc)"
 cd "$here"
 
-# show FILE KEY...: a member of a JSON document, by python3, which the set-up installs.
+# member FILE KEY...: a member of a JSON document, by python3, which the set-up installs.
 member() { python3 -c 'import json, sys
 value = json.load(open(sys.argv[1]))
 for key in sys.argv[2:]: value = value[key]
@@ -28,22 +28,26 @@ step "run: ResNet-50, with telemetry and a profiled pass"
 step "run: a small decoder with a KV cache"
 "$aaco" run --model llama-15m --backend cpu --batch 1 --telemetry --profile --duration 4s --tag demo-decoder --json >"$work/decoder.json"
 bundle=$(member "$work/decoder.json" session path)
-"$aaco" report tag:demo-decoder
 
 resnet=$("$aaco" show tag:demo-resnet50 --json >"$work/resnet.json" && member "$work/resnet.json" session path)
+export_line=
+! "$aaco" --help | grep -q '^  export ' || export_line="  aaco export tag:demo-resnet50 --format perfetto                  the timeline, for Perfetto's viewer
+"
 step "done"
 cat <<TEXT
 bundles   $resnet
           $bundle
 reports   $resnet/report/report.html
           $bundle/report/report.html        (one file each; open it in a browser)
-verdict   the first lines of each report above; in JSON: aaco show tag:demo-resnet50 --json
+
+$("$aaco" report tag:demo-resnet50 | sed -n '2,9p')
+
+$("$aaco" report tag:demo-decoder | sed -n '2,9p')
 
 what to look at next, with $aaco
   aaco report tag:demo-resnet50                                    where the time went, in the terminal
   aaco query "SELECT op_type, sum(duration_ns)/1e6 AS ms FROM node_executions GROUP BY 1 ORDER BY 2 DESC LIMIT 10"
-  aaco export tag:demo-resnet50 --format perfetto                  the timeline, for Perfetto's viewer
-  aaco run path/to/your.onnx --telemetry --profile                 your own model
+$export_line  aaco run path/to/your.onnx --telemetry --profile                 your own model
   aaco record -- python3 serve.py                                  any other program
   aaco doctor                                                      what this machine cannot show, and the remedy
 TEXT
