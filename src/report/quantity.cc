@@ -84,6 +84,14 @@ UnitScale scale_for(double magnitude, std::string_view unit) {
   return {1, std::string(unit.substr(0, kLongestUnit))};
 }
 
+std::string unit_of_metric(std::string_view id, std::string_view unit) {
+  constexpr std::string_view kRate = "_per_second";
+  if (unit != "1/s" || !id.ends_with(kRate)) return std::string(unit);
+  id.remove_suffix(kRate.size());
+  const std::string_view what = id.substr(id.find_last_of("._") + 1);
+  return what.empty() ? std::string(unit) : std::string(what) + "/s";
+}
+
 std::string group_digits(double value, int decimals) {
   std::string text = fmt::format("{:.{}f}", std::abs(value), decimals);
   const bool zero = text.find_first_not_of("0.") == std::string::npos;

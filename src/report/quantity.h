@@ -8,6 +8,9 @@
 
 namespace aaco::report {
 
+// "1/s" of what: ("throughput.items_per_second", "1/s") is "items/s"; other units stay.
+std::string unit_of_metric(std::string_view id, std::string_view unit);
+
 // How values of about one magnitude are written: divided by `factor`, with `unit` behind them.
 struct UnitScale {
   double factor = 1;

@@ -25,6 +25,10 @@ TEST(FormatQuantity, VeryLongUnitIsCut) { EXPECT_LT(format_quantity(1, std::stri
 TEST(FormatQuantity, NotFiniteIsSaid) { EXPECT_EQ(format_quantity(kInfinite, "ns"), "not a number"); }
 TEST(FormatQuantity, NoUnit) { EXPECT_EQ(format_quantity(1.5, ""), "1.50"); }
 
+TEST(UnitOfMetric, ARateOfSomething) { EXPECT_EQ(unit_of_metric("throughput.items_per_second", "1/s"), "items/s"); }
+TEST(UnitOfMetric, OtherUnitsStay) { EXPECT_EQ(unit_of_metric("latency.p50_ns", "ns"), "ns"); }
+TEST(UnitOfMetric, ARateOfNothing) { EXPECT_EQ(unit_of_metric("_per_second", "1/s"), "1/s"); }
+
 TEST(FormatInterval, DigitsFollowTheWidth) { EXPECT_EQ(format_interval({22.57e6, 22.65e6}, "ns"), "22.57 - 22.65 ms"); }
 TEST(FormatInterval, WideOnesHaveFew) { EXPECT_EQ(format_interval({26.71e6, 29.94e6}, "ns"), "26.7 - 29.9 ms"); }
 TEST(FormatInterval, AcrossZero) { EXPECT_EQ(format_interval({-0.0024, 0.0086}, "ratio"), "-0.2 - 0.9 %"); }

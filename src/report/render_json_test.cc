@@ -32,7 +32,8 @@ TEST(RenderJson, NotFiniteIsNull) {
   ReportModel model;
   model.telemetry = {
       {"m", "", "ratio", {0, 1}, {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}}};
-  const auto& values = reparsed(model)["telemetry"].items()[0]["value"].items();
+  const Json report = reparsed(model);
+  const auto& values = report["telemetry"].items()[0]["value"].items();
   EXPECT_TRUE(values[0].is_null());
   EXPECT_TRUE(values[1].is_null());
 }

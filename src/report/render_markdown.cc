@@ -69,8 +69,8 @@ void head(Page& page, const ReportModel& model) {
     if (const auto* metric = trace::find_metric(model.metrics, id)) {
       if (first) page.out += "| | value | 95 % interval |\n|---|---:|---:|\n";
       first = false;
-      page.row({plain(metric_title(model, id)), "**" + quantity(metric->value, metric->unit) + "**",
-                metric->ci95 ? interval(*metric->ci95, metric->unit) : "not known"});
+      page.row({plain(metric_title(model, id)), "**" + quantity(metric->value, unit_of_metric(metric->id, metric->unit)) + "**",
+                metric->ci95 ? interval(*metric->ci95, unit_of_metric(metric->id, metric->unit)) : "not known"});
     }
   if (model.session.warnings.empty()) return;
   page.heading("Missing or distorted");
@@ -119,7 +119,8 @@ void metrics(Page& page, const ReportModel& model) {
   page.out += "\n\n<details><summary>All metrics</summary>\n\n| metric | value | 95 % interval |\n|---|---:|---:|\n";
   for (const trace::MetricValue& metric : model.metrics)
     page.row({code(metric.device ? metric.id + " [" + std::to_string(*metric.device) + "]" : metric.id),
-              quantity(metric.value, metric.unit), metric.ci95 ? interval(*metric.ci95, metric.unit) : ""});
+              quantity(metric.value, unit_of_metric(metric.id, metric.unit)),
+              metric.ci95 ? interval(*metric.ci95, unit_of_metric(metric.id, metric.unit)) : ""});
   page.out += "\n</details>\n";
 }
 

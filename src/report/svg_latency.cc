@@ -121,13 +121,16 @@ std::optional<std::string> plot_distribution(const ReportModel& model) {
     total += static_cast<double>(bin.count);
   }
   for (const Mark& mark : kMarks)
-    if (const auto* metric = trace::find_metric(model.metrics, mark.id)) ends.push_back(metric->value);
+    if (const auto* metric = trace::find_metric(model.metrics, mark.id)) {
+      ends.push_back(metric->value);
+      if (metric->ci95) ends.insert(ends.end(), {metric->ci95->low, metric->ci95->high});
+    }
   const auto range = extent_of(ends);
   if (!range) return std::nullopt;
   const Extent domain = padded(*range, 0.02);
   Svg svg(kWidth, kHeight, "Distribution of the latency", report_title(model));
   const double top = draw_title(svg, "Distribution of the latency",
-                                fmt::format("{}; {} measured iterations; shaded: 95 % interval of each quantile",
+                                fmt::format("{}; {} measured iterations; bars above: 95 % interval of each quantile",
                                             report_title(model), core::format_count(total)),
                                 kWidth) +
                      5 * 15 + 4;
@@ -135,10 +138,6 @@ std::optional<std::string> plot_distribution(const ReportModel& model) {
   const Axis x{domain.low, domain.high, frame.left, frame.right};
   const Axis y{0, most * 1.04, frame.bottom, frame.top};
   draw_y_axis(svg, y, frame, "count");
-  for (const Mark& mark : kMarks)
-    if (const auto* metric = trace::find_metric(model.metrics, mark.id); metric && metric->ci95)
-      svg.rect(x(metric->ci95->low), frame.top, std::max(1.0, x(metric->ci95->high) - x(metric->ci95->low)),
-               frame.bottom - frame.top, "#f6e3c4");
   for (const HistogramBin& bin : model.histogram)
     if (bin.count > 0)
       svg.rect(x(bin.low) + 0.5, y(static_cast<double>(bin.count)), std::max(1.5, x(bin.high) - x(bin.low) - 1),
@@ -148,10 +147,13 @@ std::optional<std::string> plot_distribution(const ReportModel& model) {
   for (const Mark& mark : kMarks) {
     const auto* metric = trace::find_metric(model.metrics, mark.id);
     if (!metric) continue;
-    const double px = x(metric->value), py = top - 5 * 15 + 8 + 15 * row++;
+    const double px = x(metric->value), py = top - 5 * 15 + 4 + 15 * row++;
+    const double from = metric->ci95 ? x(metric->ci95->low) : px, to = metric->ci95 ? x(metric->ci95->high) : px;
     svg.line(px, py, px, frame.bottom, kInkSoft, 1, "3 2");
-    const bool left = px > frame.right - 130;
-    svg.text(px + (left ? -4 : 4), py + 10, std::string(mark.label) + " " + typographic(format_quantity(metric->value, "ns")),
+    if (metric->ci95) svg.rect(from, py + 4, std::max(2.0, to - from), 6, Svg::slot_colour(1));
+    svg.line(px, py, px, py + 14, kInk, 2);
+    const bool left = to > frame.right - 110;
+    svg.text(left ? from - 6 : to + 6, py + 11, std::string(mark.label) + " " + typographic(format_quantity(metric->value, "ns")),
              {.anchor = left ? "end" : "start", .bold = true});
   }
   return svg.finish();

@@ -87,9 +87,8 @@ void write_metrics(TextPage& page, const ReportModel& model) {
   for (const trace::MetricValue& metric : model.metrics) {
     std::string name = metric.id;
     if (metric.device) name += " [" + std::to_string(*metric.device) + "]";
-    std::string row = "  " + fit_left(page.clean(name), room, page.ascii()) +
-                      fit_right(page.quantity(metric.value, metric.unit), 12, page.ascii());
-    if (metric.ci95 && page.width() >= 70) row += "   " + page.styled(page.interval(*metric.ci95, metric.unit), Style::dim);
+    std::string row = "  " + fit_left(page.clean(name), room, page.ascii()) + fit_right(page.value(metric), 12, page.ascii());
+    if (metric.ci95 && page.width() >= 70) row += "   " + page.styled(page.interval(metric), Style::dim);
     page.line(row);
   }
 }

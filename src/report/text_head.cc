@@ -16,8 +16,8 @@ void write_headline(TextPage& page, const ReportModel& model) {
   std::vector<Tile> tiles;
   for (const std::string& id : model.headline_metrics)
     if (const auto* metric = trace::find_metric(model.metrics, id))
-      tiles.push_back({page.clean(metric_title(model, id)), page.quantity(metric->value, metric->unit),
-                       metric->ci95 ? page.interval(*metric->ci95, metric->unit) : "interval not known"});
+      tiles.push_back({page.clean(metric_title(model, id)), page.value(*metric),
+                       metric->ci95 ? page.interval(*metric) : "interval not known"});
   if (tiles.empty()) return;
   page.line();
   const int room = (page.width() - 2) / static_cast<int>(tiles.size());

@@ -34,6 +34,14 @@ std::string TextPage::interval(const trace::Interval& interval, std::string_view
   return ascii_ ? text : typographic(std::move(text));
 }
 
+std::string TextPage::value(const trace::MetricValue& metric) const {
+  return quantity(metric.value, unit_of_metric(metric.id, metric.unit));
+}
+
+std::string TextPage::interval(const trace::MetricValue& metric) const {
+  return metric.ci95 ? interval(*metric.ci95, unit_of_metric(metric.id, metric.unit)) : std::string();
+}
+
 std::string TextPage::styled(std::string_view text, Style style) const {
   if (!colour_ || style == Style::plain || text.empty()) return std::string(text);
   return std::string(code_of(style)) + std::string(text) + "\x1b[0m";

@@ -21,6 +21,9 @@ class TextPage {
   [[nodiscard]] std::string clean(std::string_view text) const;
   [[nodiscard]] std::string quantity(double value, std::string_view unit) const;
   [[nodiscard]] std::string interval(const trace::Interval& interval, std::string_view unit) const;
+  [[nodiscard]] std::string value(const trace::MetricValue& metric) const;
+  // The 95 % interval, or empty where it is not known.
+  [[nodiscard]] std::string interval(const trace::MetricValue& metric) const;
   // The text in a style where colour is on, else as it is. The text must be clean.
   [[nodiscard]] std::string styled(std::string_view text, Style style) const;
 

@@ -20,8 +20,8 @@ void write_quantiles(TextPage& page, const ReportModel& model) {
     const trace::MetricValue* metric = trace::find_metric(model.metrics, id);
     if (!metric) continue;
     std::string row = "  " + fit_left(page.clean(metric_title(model, id)), std::min(26, page.width() / 2 - 2), page.ascii());
-    row += fit_right(page.quantity(metric->value, metric->unit), 10, page.ascii());
-    if (metric->ci95 && page.width() >= 64) row += "   " + page.styled(page.interval(*metric->ci95, metric->unit), Style::dim);
+    row += fit_right(page.value(*metric), 10, page.ascii());
+    if (metric->ci95 && page.width() >= 64) row += "   " + page.styled(page.interval(*metric), Style::dim);
     page.line(row);
   }
 }
@@ -114,7 +114,7 @@ void write_telemetry(TextPage& page, const ReportModel& model) {
     const std::string name = series.entity.empty() ? series.metric : series.metric + " " + series.entity;
     std::string row = "  " + fit_left(page.clean(name), name_room, page.ascii());
     for (const double value : {low, sum / count, high})
-      row += " " + fit_right(page.quantity(value, series.unit), 9, page.ascii());
+      row += " " + fit_right(page.quantity(value, unit_of_metric(series.metric, series.unit)), 9, page.ascii());
     if (line_room >= 8) row += "  " + page.styled(sparkline(series.value, std::min(line_room, 40), page.ascii()), Style::accent);
     page.line(row);
   }

@@ -28,6 +28,8 @@ test('a unit named like a property of objects is only a unit', () => assert.equa
 test('intervals have the digits they need', () => assert.equal(plain(page.interval(22.57e6, 22.65e6, 'ns')), '22.57 \u2013 22.65 ms'));
 test('intervals across zero have a true minus', () => assert.equal(plain(page.interval(-0.0024, 0.0086, 'ratio')), '\u22120.2 \u2013 0.9 %'));
 test('a rounded zero has no sign', () => assert.equal(page.group('-0.00'), '0.00'));
+test('sentences keep numbers beside their units', () => assert.equal(page.prose('drifted by -31.4 %, took 5 us or 3 samples'), 'drifted by \u221231.4\u00a0%, took 5\u00a0\u00b5s or 3 samples'));
+test('a rate says of what', () => assert.deepEqual([page.unitOf('throughput.items_per_second', '1/s'), page.unitOf('a.b_ns', 'ns')], ['items/s', 'ns']));
 test('estimates are whole percents', () => assert.equal(plain(page.roundPercent(0.861)), '86 %'));
 
 test('a long name keeps both ends', () => assert.equal(page.shorten('resnet/stage1/conv1', 9), 'resn\u2026onv1'));

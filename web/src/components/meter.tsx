@@ -1,5 +1,5 @@
 import { clamp } from '../charts/scale.ts';
-import { roundPercent } from '../format/quantity.ts';
+import { prose, roundPercent } from '../format/quantity.ts';
 
 // A ratio as a short bar with its number beside it.
 export function Meter({ ratio, label, slot }: { ratio: number; label: string; slot?: number }) {
@@ -20,8 +20,8 @@ export function Confidence({ text }: { text: string }) {
   const colon = text.indexOf(':');
   const word = (colon > 0 ? text.slice(0, colon) : text).trim().toLowerCase();
   const level = Object.prototype.hasOwnProperty.call(kLevels, word) ? kLevels[word] : undefined;
-  if (level === undefined) return <p class="confidence">Confidence: {text}</p>;
-  const rest = colon > 0 ? text.slice(colon + 1).trim() : '';
+  if (level === undefined) return <p class="confidence">Confidence: {prose(text)}</p>;
+  const rest = colon > 0 ? prose(text.slice(colon + 1).trim()) : '';
   return (
     <p class="confidence">
       <span class="steps" aria-hidden="true">

@@ -109,6 +109,20 @@ export function interval(low: number, high: number, unit: string): string {
   return scale.unit ? ends + kNoBreak + scale.unit : ends;
 }
 
+// Sentences made elsewhere, with numbers kept beside their units and true minus signs.
+export function prose(words: string): string {
+  return words
+    .replace(/(^|[\s(])-(?=\d)/g, '$1\u2212')
+    .replace(/(\d) us\b/g, '$1 \u00b5s')
+    .replace(/(\d) (?=(?:%|[mn\u00b5]?s|min|h|[KMGT]i?B|[kMGT]?B\/s|[kMGT]?Hz|m?[WJ]|[GTP]?FLOP\/s|items\/s)(?![\w]))/g, `$1${kNoBreak}`);
+}
+
+// "1/s" of what: items_per_second is items/s.
+export function unitOf(id: string, unit: string): string {
+  const what = unit === '1/s' ? /([a-z]+)_per_second$/.exec(id)?.[1] : undefined;
+  return what ? `${what}/s` : unit;
+}
+
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${count(n)}${kNoBreak}${n === 1 ? one : many}`;
 }

@@ -1,3 +1,5 @@
+import { unitOf } from '../format/quantity.ts';
+
 // The report document as docs/formats/report.md describes it. Everything but the schema may be missing.
 
 export interface Metric {
@@ -182,7 +184,7 @@ export interface NamedMetric extends Metric {
 
 export function listMetrics(report: Report): NamedMetric[] {
   return Object.entries(report.metrics ?? {}).flatMap(([id, one]) =>
-    (Array.isArray(one) ? one : [one]).filter((m) => typeof m?.value === 'number').map((m) => ({ ...m, id })));
+    (Array.isArray(one) ? one : [one]).filter((m) => typeof m?.value === 'number').map((m) => ({ ...m, id, unit: unitOf(id, m.unit ?? '') })));
 }
 
 export function findMetric(report: Report, id: string): NamedMetric | undefined {

@@ -11,7 +11,7 @@ export interface Mark {
   ci95?: [number, number];
 }
 
-const kHeight = 250;
+const kHeight = 280;
 const kMarkRow = 15;
 
 interface Props {
@@ -21,27 +21,15 @@ interface Props {
   curve: boolean; // cumulative instead of a histogram
 }
 
-// Rows for the marks' labels, so that neighbours do not write over each other.
-function labelRows(marks: Mark[], place: (value: number) => number): number[] {
-  const ends: number[] = [];
-  return marks.map((mark) => {
-    const x = place(mark.value);
-    let row = 0;
-    while (row < ends.length && (ends[row] as number) > x - 4) row += 1;
-    ends[row] = x + 96;
-    return row;
-  });
-}
+const kLabel = 108; // pixels of a mark's name and value
 
 export function DistributionChart({ histogram, steps, marks, curve }: Props) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const values = histogram ? [...histogram.low, ...histogram.high] : steps.map((step) => step.value);
-  const range = extent([...values, ...marks.map((mark) => mark.value)]);
+  const range = extent([...values, ...marks.flatMap((mark) => [mark.value, ...(mark.ci95 ?? [])])]);
   if (!range) return null;
   const sorted = [...marks].sort((a, b) => a.value - b.value);
-  const rough = linear(padded(range, 0.02), 62, width - 70);
-  const rows = labelRows(sorted, rough);
-  const top = 8 + (Math.max(0, ...rows) + 1) * kMarkRow;
+  const top = 12 + sorted.length * kMarkRow;
   const box = { left: 62, right: width - 4, top, bottom: kHeight - 30 };
   const x = linear(padded(range, 0.02), box.left, box.right);
   const most = Math.max(1, ...(histogram?.count ?? []));
@@ -56,7 +44,6 @@ export function DistributionChart({ histogram, steps, marks, curve }: Props) {
       <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`${label}. ${marks.map((mark) => `${mark.label} ${duration(mark.value)}`).join(', ')}.`}>
         <YAxis scale={y} ticks={curve ? [0, 0.25, 0.5, 0.75, 1] : ticks({ low: 0, high: most }, 4).filter(Number.isInteger)} format={(value) => (curve ? percent(value) : count(value))} box={box} />
         <XAxis scale={x} ticks={ticks({ low: range.low / scale.factor, high: range.high / scale.factor }, Math.max(2, width / 120)).map((tick) => tick * scale.factor)} format={(value) => `${Number((value / scale.factor).toPrecision(6))} ${scale.unit}`} y={box.bottom} />
-        {sorted.map((mark) => mark.ci95 && <rect key={mark.label} x={x(mark.ci95[0])} width={Math.max(1, x(mark.ci95[1]) - x(mark.ci95[0]))} y={box.top} height={box.bottom - box.top} class="mark-band" />)}
         {!curve && histogram?.count.map((one, index) => {
           if (one === 0) return null;
           const [a, b] = [x(histogram.low[index] as number), x(histogram.high[index] as number)];
@@ -64,12 +51,19 @@ export function DistributionChart({ histogram, steps, marks, curve }: Props) {
           return <rect key={index} x={a + 0.5} width={wide} y={Math.min(y(one), box.bottom - 1)} height={Math.max(1, box.bottom - y(one))} class="hist" data-tip={`${interval(histogram.low[index] as number, histogram.high[index] as number, 'ns')}\n${count(one)} iterations, ${percent(one / total)}`} />;
         })}
         {curve && <path d={path} class="series main" />}
-        {sorted.map((mark, index) => (
-          <g key={mark.label} class="quantile-mark">
-            <line x1={x(mark.value)} x2={x(mark.value)} y1={8 + (rows[index] as number) * kMarkRow} y2={box.bottom} />
-            <text x={x(mark.value) + 4} y={18 + (rows[index] as number) * kMarkRow}><tspan class="mark-name">{mark.label}</tspan> {duration(mark.value)}</text>
-          </g>
-        ))}
+        {sorted.map((mark, index) => {
+          const y0 = 4 + index * kMarkRow;
+          const [from, to] = (mark.ci95 ?? [mark.value, mark.value]).map(x) as [number, number];
+          const left = to + 6 + kLabel > width;
+          return (
+            <g key={mark.label} class="quantile-mark">
+              <line x1={x(mark.value)} x2={x(mark.value)} y1={y0} y2={box.bottom} />
+              {mark.ci95 && <rect x={from} width={Math.max(2, to - from)} y={y0 + 4} height={6} rx={1} class="mark-band" />}
+              <path d={`M${x(mark.value)} ${y0}v14`} class="mark-value" />
+              <text x={left ? from - 6 : to + 6} y={y0 + 11} text-anchor={left ? 'end' : 'start'}><tspan class="mark-name">{mark.label}</tspan> {duration(mark.value)}</text>
+            </g>
+          );
+        })}
       </svg>
     </div>
   );

@@ -7,7 +7,7 @@ import { type Column, DataTable } from '../components/data_table.tsx';
 import { Name } from '../components/name.tsx';
 import { Section } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
-import { duration, percent, quantity, text } from '../format/quantity.ts';
+import { duration, percent, prose, quantity, text } from '../format/quantity.ts';
 import type { Report, Roofline, RoofPoint } from '../model/report.ts';
 import { groupSlots } from '../model/time_tree.ts';
 
@@ -62,7 +62,7 @@ export function HardwareSection({ line, report, id, title }: { line: Roofline; r
     return { ...point, reached: Number.isFinite(limit) && limit > 0 ? point.flops / (point.time_ns * 1e-9) / limit : undefined };
   });
   return (
-    <Section id={id} title={title} lead={line.text}>
+    <Section id={id} title={title} lead={prose(line.text)}>
       {line.reached_ratio !== undefined && (
         <div class="reached" role="img" aria-label={`Reached ${percent(line.reached_ratio)} of the hardware's limit`}>
           <span class="reached-fill s0" style={{ width: `${Math.min(1, Math.max(0, line.reached_ratio)) * 100}%` }}><b>{percent(line.reached_ratio)}</b></span>

@@ -1,5 +1,5 @@
 import { Confidence } from '../components/meter.tsx';
-import { interval, percent, quantity } from '../format/quantity.ts';
+import { interval, percent, prose, quantity } from '../format/quantity.ts';
 import { findMetric, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
 
 const relative = (metric: NamedMetric): number => {
@@ -46,7 +46,7 @@ export function Headline({ report }: { report: Report }) {
   return (
     <header class="headline" id="verdict">
       <p class="kicker">{report.title}</p>
-      <h1>{report.verdict?.text || 'No verdict: this session measured nothing that one could rest on.'}</h1>
+      <h1>{prose(report.verdict?.text ?? '') || 'No verdict: this session measured nothing that one could rest on.'}</h1>
       {report.verdict?.confidence && <Confidence text={report.verdict.confidence} />}
       {metrics.length > 0 && <dl class="tiles">{metrics.map((metric) => <Tile key={metric.id} report={report} metric={metric} reach={reach} />)}</dl>}
       {metrics.some((metric) => metric.ci95) && <p class="tiles-note">Below each number: its 95 % interval, drawn on one relative scale of {'\u00b1'}{'\u00a0'}{percent(reach)}.</p>}

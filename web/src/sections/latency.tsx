@@ -66,6 +66,7 @@ export function LatencySection({ report, id, title }: { report: Report; id: stri
           <ul class="key">
             {series.phases.some(isWarmup) && <li><i class="swatch hatch" />warm-up, not counted</li>}
             {series.phases.some(isBeside) && <li><i class="line-swatch" />with telemetry, not counted</li>}
+            {series.phases.some((phase) => !isWarmup(phase) && !isBeside(phase) && !isMeasured(phase)) && <li><i class="line-swatch grey" />profiled, not counted</li>}
             <li><i class="sign-outlier" />{plural(outliers, 'outlier')} beyond 3 IQR of the quartiles</li>
             {series.disturbance.size > 0 && <li><i class="sign-disturbed" />{plural(series.disturbance.size, 'iteration')} disturbed from outside</li>}
           </ul>

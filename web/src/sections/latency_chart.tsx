@@ -74,7 +74,7 @@ export function LatencyChart({ series, median, thinnedFrom }: { series: Iteratio
           {series.runs.map((run, index) => {
             const [a, b] = [Math.max(box.left, x(series.start[run.from] ?? 0)), Math.min(box.right, x((series.start[run.to - 1] ?? 0) + (series.duration[run.to - 1] ?? 0)))];
             if (b <= a) return null;
-            const shade = isWarmup(run.phase) ? 'warm' : run.phase === 'measure' || run.phase === 'step' ? 'plain' : 'tinted';
+            const shade = isWarmup(run.phase) ? 'warm' : isBeside(run.phase) ? 'tinted' : 'plain';
             return (
               <g key={index}>
                 <rect x={a} y={box.top} width={b - a} height={box.bottom - box.top} class={`band ${shade}`} />
@@ -88,7 +88,7 @@ export function LatencyChart({ series, median, thinnedFrom }: { series: Iteratio
           <clipPath id="latency-clip"><rect x={box.left} y={box.top} width={Math.max(0, box.right - box.left)} height={box.bottom - box.top} /></clipPath>
           <g clip-path="url(#latency-clip)">
             {median !== undefined && <line x1={box.left} x2={box.right} y1={y(median)} y2={y(median)} class="median" />}
-            {lines.map((line) => <path key={line.phase} d={line.path} class={`series ${isWarmup(line.phase) ? 'warm' : line.phase === 'measure' || line.phase === 'step' ? 'main' : 'second'}`} />)}
+            {lines.map((line) => <path key={line.phase} d={line.path} class={`series ${isMeasured(line.phase) ? 'main' : isBeside(line.phase) ? 'second' : 'warm'}`} />)}
           </g>
           {disturbed.map((row) => <path key={row} d={`M${x(series.start[row] ?? 0)} ${box.bottom}v-7`} class="disturbed" />)}
           {aboveShown.map((row) => <path key={row} d={`M${x(series.start[row] ?? 0) - 3.5} ${box.top + 7}l3.5-6 3.5 6z`} class="above" />)}

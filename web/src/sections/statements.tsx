@@ -1,11 +1,11 @@
 import { Meter } from '../components/meter.tsx';
 import { Section } from '../components/section.tsx';
-import { roundPercent } from '../format/quantity.ts';
+import { prose, roundPercent } from '../format/quantity.ts';
 import type { Statement } from '../model/report.ts';
 
 function Evidence({ list }: { list: string[] | undefined }) {
   if (!list || list.length === 0) return null;
-  return <ul class="evidence" aria-label="Evidence">{list.map((one, index) => <li key={index}>{one}</li>)}</ul>;
+  return <ul class="evidence" aria-label="Evidence">{list.map((one, index) => <li key={index}>{prose(one)}</li>)}</ul>;
 }
 
 export function WhySection({ statements, id, title }: { statements: Statement[]; id: string; title: string }) {
@@ -15,10 +15,10 @@ export function WhySection({ statements, id, title }: { statements: Statement[];
         {statements.map((one, index) => (
           <li key={index}>
             <div class="statement-head">
-              <h3>{one.title}</h3>
+              <h3>{prose(one.title)}</h3>
               {one.confidence_ratio !== undefined && <span class="sure"><span class="quiet">confidence</span> <Meter ratio={one.confidence_ratio} label="Confidence" /></span>}
             </div>
-            <p>{one.text}</p>
+            <p>{prose(one.text)}</p>
             <Evidence list={one.evidence} />
           </li>
         ))}
@@ -41,8 +41,8 @@ export function AdviceSection({ statements, id, title }: { statements: Statement
                 : <span class="quiet">gain not estimated</span>}
             </div>
             <div>
-              <h3>{one.title}</h3>
-              <p>{one.text}</p>
+              <h3>{prose(one.title)}</h3>
+              <p>{prose(one.text)}</p>
               {one.confidence_ratio !== undefined && <p class="sure"><span class="quiet">confidence</span> <Meter ratio={one.confidence_ratio} label="Confidence" /></p>}
               <Evidence list={one.evidence} />
             </div>

@@ -6,7 +6,7 @@ import { useWidth } from '../charts/use_width.ts';
 import { useZoom, type Zoom } from '../charts/use_zoom.ts';
 import { Section } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
-import { duration, interval, plural, scaleFor, text } from '../format/quantity.ts';
+import { duration, interval, plural, scaleFor, text, unitOf } from '../format/quantity.ts';
 import type { Phase, Report, Series } from '../model/report.ts';
 
 const kHeight = 132;
@@ -98,7 +98,7 @@ function SmallChart({ list, phases, zoom, hover, onHover }: ChartProps) {
   const named = list.length <= kNamed;
   const read = (one: Series): string => {
     const value = hover === null ? mean(one.value) : valueAt(one, hover);
-    return value === null || value === undefined ? 'not measured' : text(value, unit);
+    return value === null || value === undefined ? 'not measured' : text(value, unitOf(one.metric, unit));
   };
   const all = extent(list.flatMap((one) => one.value));
   const metric = list[0]?.metric ?? '';
@@ -153,7 +153,7 @@ export function TelemetrySection({ report, id, title }: { report: Report; id: st
       {unchanged.length > 0 && (
         <div class="unchanged">
           <h3>Unchanged throughout</h3>
-          <ul>{unchanged.map((one, index) => <li key={index}><span class="mono">{shorten(one.metric, 48)}{one.entity && one.entity !== one.metric.split('.')[0] ? ` ${shorten(one.entity, 20)}` : ''}</span> <b>{text(mean(one.value) ?? 0, one.unit)}</b></li>)}</ul>
+          <ul>{unchanged.map((one, index) => <li key={index}><span class="mono">{shorten(one.metric, 48)}{one.entity && one.entity !== one.metric.split('.')[0] ? ` ${shorten(one.entity, 20)}` : ''}</span> <b>{text(mean(one.value) ?? 0, unitOf(one.metric, one.unit))}</b></li>)}</ul>
         </div>
       )}
     </Section>

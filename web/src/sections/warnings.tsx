@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { prose } from '../format/quantity.ts';
 import type { Report, Warning } from '../model/report.ts';
 
 const kShown = 4;
@@ -19,8 +20,8 @@ export function Warnings({ report }: { report: Report }) {
           <li key={index} class={index >= kShown && !all ? 'folded' : ''}>
             <span class="sign" aria-hidden="true" />
             <div>
-              <p>{warning.message}</p>
-              {warning.remedy && <p class="remedy">{warning.remedy}</p>}
+              <p>{prose(warning.message)}</p>
+              {warning.remedy && <p class="remedy">{prose(warning.remedy)}</p>}
             </div>
           </li>
         ))}
