@@ -59,6 +59,9 @@ class RowBuffer final : public trace::Sink {
   void add(const trace::KernelCounterRow&) override { refuse(); }
   void add(const trace::GraphNodeRow&) override { refuse(); }
   void add(const trace::GraphEdgeRow&) override { refuse(); }
+  void add(const trace::AttributionRow&) override { refuse(); }
+  void add(const trace::KernelGroupRow&) override { refuse(); }
+  void add(const trace::GapRow&) override { refuse(); }
   trace::NameId name(std::string_view text) override;
   [[nodiscard]] core::Status status() const override { return {}; }
 

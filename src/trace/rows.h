@@ -174,4 +174,50 @@ struct GraphEdgeRow {
   bool operator==(const GraphEdgeRow&) const = default;
 };
 
+// What caused kernels: all executions of one kernel that one operator (or node) launched by one call, and how that is known.
+struct AttributionRow {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  NameId node_name;      // graph node or innermost marker range; empty: unknown
+  NameId operator_name;  // framework operator; empty: unknown
+  NameId kernel_name;
+  NameId launch;          // API function that launched it; empty: no launch in the trace
+  NameId method;          // correlation, external_id, marker, capture_map, name_and_shape, name, graph_launch, launch_only, none
+  double confidence = 0;  // that the operator or node is the cause, 0..1
+  std::int64_t kernel_count = 0;
+  std::int64_t kernel_sum_ns = 0;
+  bool operator==(const AttributionRow&) const = default;
+};
+
+// All executions of one kernel on one device, with what its name says.
+struct KernelGroupRow {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  NameId kernel_name;
+  NameId family;
+  NameId library;
+  NameId parameters;  // JSON: what the name encodes, or empty
+  std::int64_t kernel_count = 0;
+  std::int64_t kernel_sum_ns = 0;
+  std::int64_t kernel_min_ns = 0;
+  std::int64_t kernel_max_ns = 0;
+  bool operator==(const KernelGroupRow&) const = default;
+};
+
+// A time in which a device did nothing between two pieces of work, and why.
+struct GapRow {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  NameId cause;     // host_late, launch_latency, synchronisation, copy, queue_empty, unknown
+  NameId previous;  // work that ended last before it
+  NameId next;      // work that ends it
+  NameId evidence;  // host event that says so: a call, an operator; empty: none
+  std::optional<std::int64_t> evidence_start_ns, evidence_end_ns;
+  std::optional<std::int64_t> launch_start_ns, launch_end_ns;  // of the work that ends it
+  double confidence = 0;                                       // 0..1
+  bool operator==(const GapRow&) const = default;
+};
+
 }  // namespace aaco::trace

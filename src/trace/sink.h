@@ -31,7 +31,10 @@ class Sink : public RowSink<IterationRow>,
              public RowSink<GpuEventRow>,
              public RowSink<SchedEventRow>,
              public RowSink<GraphNodeRow>,
-             public RowSink<GraphEdgeRow> {
+             public RowSink<GraphEdgeRow>,
+             public RowSink<AttributionRow>,
+             public RowSink<KernelGroupRow>,
+             public RowSink<GapRow> {
  public:
   using RowSink<IterationRow>::add;
   using RowSink<NodeExecutionRow>::add;
@@ -45,6 +48,9 @@ class Sink : public RowSink<IterationRow>,
   using RowSink<SchedEventRow>::add;
   using RowSink<GraphNodeRow>::add;
   using RowSink<GraphEdgeRow>::add;
+  using RowSink<AttributionRow>::add;
+  using RowSink<KernelGroupRow>::add;
+  using RowSink<GapRow>::add;
 
   // The id of a text in this sink's name table, for the rows' NameId members.
   virtual NameId name(std::string_view text) = 0;
@@ -66,6 +72,9 @@ class MemorySink final : public Sink {
   void add(const SchedEventRow& row) override { keep(row); }
   void add(const GraphNodeRow& row) override { keep(row); }
   void add(const GraphEdgeRow& row) override { keep(row); }
+  void add(const AttributionRow& row) override { keep(row); }
+  void add(const KernelGroupRow& row) override { keep(row); }
+  void add(const GapRow& row) override { keep(row); }
   NameId name(std::string_view text) override { return names_.intern(text); }
   [[nodiscard]] core::Status status() const override { return {}; }
 
@@ -84,7 +93,8 @@ class MemorySink final : public Sink {
   NameTable names_;
   std::tuple<std::vector<IterationRow>, std::vector<NodeExecutionRow>, std::vector<KernelRow>, std::vector<ApiCallRow>,
              std::vector<CopyRow>, std::vector<CollectiveRow>, std::vector<KernelCounterRow>, std::vector<SystemEventRow>,
-             std::vector<GpuEventRow>, std::vector<SchedEventRow>, std::vector<GraphNodeRow>, std::vector<GraphEdgeRow>>
+             std::vector<GpuEventRow>, std::vector<SchedEventRow>, std::vector<GraphNodeRow>, std::vector<GraphEdgeRow>,
+             std::vector<AttributionRow>, std::vector<KernelGroupRow>, std::vector<GapRow>>
       rows_;
 };
 

@@ -175,6 +175,42 @@ AACO_TABLE(GraphEdgeRow, "graph_edges", "model/graph_edges.parquet", "", "One ro
       column("target_node", &R::target_node, "node that reads it; -1: a graph output"), column("data_type", &R::data_type, "element type"),
       column("shape", &R::shape, "JSON list; a symbol is a text"));
 } AACO_TABLE_END
+
+AACO_TABLE(AttributionRow, "op_to_kernel_map", "attribution/op_to_kernel_map.parquet", "", "One row all executions of a kernel with one cause, and how that is known") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"), column("device", &R::device, "GPU number in the trace"),
+      column("node_name", &R::node_name, "graph node or innermost marker range; empty: unknown"),
+      column("operator_name", &R::operator_name, "framework operator; empty: unknown"),
+      column("kernel_name", &R::kernel_name, "kernel"),
+      column("launch", &R::launch, "API function that launched it; empty: no launch in the trace"),
+      column("method", &R::method, "correlation, external_id, marker, capture_map, name_and_shape, name, graph_launch, launch_only, none"),
+      column("confidence_ratio", &R::confidence, "confidence in operator and node, 0..1; 0: not attributed"),
+      column("kernel_count", &R::kernel_count, "executions"), column("kernel_sum_ns", &R::kernel_sum_ns, "their time added up, ns"));
+} AACO_TABLE_END
+
+AACO_TABLE(KernelGroupRow, "kernel_groups", "attribution/kernel_groups.parquet", "", "One row all executions of a kernel on a device, with what its name says") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"), column("device", &R::device, "GPU number in the trace"),
+      column("kernel_name", &R::kernel_name, "kernel"),
+      column("family", &R::family, "gemm, convolution, attention, reduction, normalisation, softmax, elementwise, copy, embedding, sort_scan, rng, collective, optimiser, other"),
+      column("library", &R::library, "library whose kernel it is; empty: unknown"),
+      column("parameters", &R::parameters, "JSON: tile, data types, transposes, split ... as the name encodes them, or empty"),
+      column("kernel_count", &R::kernel_count, "executions"), column("kernel_sum_ns", &R::kernel_sum_ns, "their time added up, ns"),
+      column("kernel_min_ns", &R::kernel_min_ns, "shortest, ns"), column("kernel_max_ns", &R::kernel_max_ns, "longest, ns"));
+} AACO_TABLE_END
+
+AACO_TABLE(GapRow, "gaps", "attribution/gaps.parquet", "start_ns", "One row an idle gap of a device above the threshold, and why it was") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"), column("device", &R::device, "GPU number in the trace"),
+      column("start_ns", &R::start_ns, "when the device fell idle, ns on the session's home clock"), column("end_ns", &R::end_ns, "when work began again, ns"),
+      column("cause", &R::cause, "host_late, launch_latency, synchronisation, copy, queue_empty, unknown"),
+      column("previous", &R::previous, "work that ended last before it"), column("next", &R::next, "work that ends it"),
+      column("evidence", &R::evidence, "host event that says so; empty: none"),
+      column("evidence_start_ns", &R::evidence_start_ns, "its start, ns"), column("evidence_end_ns", &R::evidence_end_ns, "its end, ns"),
+      column("launch_start_ns", &R::launch_start_ns, "start of the call that launched the next work, ns"),
+      column("launch_end_ns", &R::launch_end_ns, "its end, ns"),
+      column("confidence_ratio", &R::confidence, "confidence in the cause, 0..1"));
+} AACO_TABLE_END
 // clang-format on
 
 // Calls f.template operator()<Row>() for each table, in a fixed order.
@@ -192,6 +228,9 @@ constexpr void for_each_table(F&& f) {
   f.template operator()<SchedEventRow>();
   f.template operator()<GraphNodeRow>();
   f.template operator()<GraphEdgeRow>();
+  f.template operator()<AttributionRow>();
+  f.template operator()<KernelGroupRow>();
+  f.template operator()<GapRow>();
 }
 
 }  // namespace aaco::trace

@@ -26,6 +26,9 @@ class BundleSink final : public trace::Sink {
   void add(const trace::SchedEventRow& row) override { keep(row); }
   void add(const trace::GraphNodeRow& row) override { keep(row); }
   void add(const trace::GraphEdgeRow& row) override { keep(row); }
+  void add(const trace::AttributionRow& row) override { keep(row); }
+  void add(const trace::KernelGroupRow& row) override { keep(row); }
+  void add(const trace::GapRow& row) override { keep(row); }
   trace::NameId name(std::string_view text) override;
   [[nodiscard]] core::Status status() const override { return status_; }
 
@@ -46,7 +49,8 @@ class BundleSink final : public trace::Sink {
   std::tuple<TableWriter<trace::IterationRow>, TableWriter<trace::NodeExecutionRow>, TableWriter<trace::KernelRow>,
              TableWriter<trace::ApiCallRow>, TableWriter<trace::CopyRow>, TableWriter<trace::CollectiveRow>,
              TableWriter<trace::KernelCounterRow>, TableWriter<trace::SystemEventRow>, TableWriter<trace::GpuEventRow>,
-             TableWriter<trace::SchedEventRow>, TableWriter<trace::GraphNodeRow>, TableWriter<trace::GraphEdgeRow>>
+             TableWriter<trace::SchedEventRow>, TableWriter<trace::GraphNodeRow>, TableWriter<trace::GraphEdgeRow>,
+             TableWriter<trace::AttributionRow>, TableWriter<trace::KernelGroupRow>, TableWriter<trace::GapRow>>
       tables_;
   core::Status status_;
 };

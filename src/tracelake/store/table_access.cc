@@ -80,6 +80,9 @@ AACO_INSTANTIATE(GpuEventRow)
 AACO_INSTANTIATE(SchedEventRow)
 AACO_INSTANTIATE(GraphNodeRow)
 AACO_INSTANTIATE(GraphEdgeRow)
+AACO_INSTANTIATE(AttributionRow)
+AACO_INSTANTIATE(KernelGroupRow)
+AACO_INSTANTIATE(GapRow)
 #undef AACO_INSTANTIATE
 
 }  // namespace aaco::tracelake

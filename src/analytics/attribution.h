@@ -1,0 +1,158 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "trace/metric.h"
+#include "trace/names.h"
+#include "trace/rows.h"
+
+// What caused each kernel. Two passes over a trace: the API calls build a launch index, the kernels are joined to it.
+namespace aaco::analytics::attribution {
+
+// A call of a runtime API, with what enclosed it on its thread.
+struct Launch {
+  std::uint64_t correlation_id = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t thread_id = 0;
+  std::int32_t rank = 0;
+  trace::NameId api;
+  trace::NameId operator_name;  // innermost framework operator, or empty
+  trace::NameId marker;         // innermost marker range, or empty
+  bool operator==(const Launch&) const = default;
+};
+
+bool is_runtime_domain(std::string_view domain);   // hip, hsa, cuda_runtime, cuda_driver
+bool is_graph_launch(std::string_view api);        // hipGraphLaunch, cudaGraphLaunch, cuGraphLaunch
+bool is_step_annotation(std::string_view name);    // "ProfilerStep#3", "ProfilerStep*"
+
+// Launches by correlation id, operators by external id. Unchanging once built; 64 bytes a launch, 16 an operator.
+class LaunchIndex {
+ public:
+  // The call with this correlation id; of several the one whose name says that it launches. Null for id 0.
+  [[nodiscard]] const Launch* find(std::int32_t rank, std::uint64_t correlation_id) const;
+  // The operator with this external id, or the empty name.
+  [[nodiscard]] trace::NameId operator_of(std::int32_t rank, std::uint64_t external_id) const;
+  [[nodiscard]] bool empty() const { return launches_.empty(); }
+  [[nodiscard]] const std::vector<Launch>& launches() const { return launches_; }
+
+ private:
+  friend class LaunchIndexBuilder;
+  struct ExternalOperator {
+    std::uint64_t external_id = 0;
+    std::int32_t rank = 0;
+    trace::NameId name;
+  };
+  std::vector<Launch> launches_;              // by rank, correlation id; the best of several first
+  std::vector<ExternalOperator> operators_;  // by rank, external id
+};
+
+// Call order: add() every ApiCallRow in order of start, then finish().
+class LaunchIndexBuilder {
+ public:
+  explicit LaunchIndexBuilder(const trace::NameTable& names) : names_(names) {}
+  void add(const trace::ApiCallRow& row);
+  LaunchIndex finish();
+
+ private:
+  enum class Kind : std::uint8_t { unseen, other, runtime, cpu_op, range };
+  struct Open {
+    std::int64_t end_ns = 0;
+    trace::NameId name;
+    Kind kind = Kind::other;
+  };
+  struct Thread {
+    std::vector<Open> open;  // enclosing ranges, outermost first
+  };
+  Kind kind_of(trace::NameId domain);
+  bool is_step(trace::NameId name);
+
+  const trace::NameTable& names_;
+  std::vector<Kind> kinds_;                // by domain's name id
+  std::vector<std::int8_t> steps_;         // by name id: -1 not asked yet
+  std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, Thread> threads_;  // rank, process, thread
+  LaunchIndex index_;
+};
+
+enum class Method : std::uint8_t { none, launch_only, graph_launch, name, name_and_shape, capture_map, marker, external_id, correlation };
+std::string_view to_string(Method method);
+// How sure an attribution by this method is, 0..1; 0 where the method names no cause.
+double confidence_of(Method method);
+
+struct Coverage {
+  std::int64_t kernel_count = 0;
+  std::int64_t kernel_sum_ns = 0;
+  std::int64_t attributed_count = 0;
+  std::int64_t attributed_sum_ns = 0;
+  bool operator==(const Coverage&) const = default;
+};
+
+// The operator that each kernel of a captured graph came from, in order of capture: read from a trace of the capture.
+struct CapturedKernel {
+  trace::NameId kernel_name;
+  trace::NameId operator_name;
+  trace::NameId marker;
+};
+using CaptureMap = std::vector<CapturedKernel>;
+
+struct AttributionResult {
+  std::vector<trace::AttributionRow> rows;  // largest time first
+  std::map<std::pair<std::int32_t, std::int64_t>, Coverage> coverage;  // by rank, device
+};
+
+// Attributes kernels, one after another in order of start; memory grows with the number of different causes, not of kernels.
+// Kernels of a graph launch, and those without a launch, are attributed at the end: by the capture map where their launch's
+// names follow it, by name and shape, or by name, where the trace shows exactly one cause for such kernels elsewhere.
+class KernelAttributor {
+ public:
+  // `names` holds the names of rows, index and captures, and gets those of the methods.
+  KernelAttributor(trace::NameTable& names, const LaunchIndex& index, CaptureMap capture = {});
+  // Answers the launch the kernel is joined to, or null.
+  const Launch* add(const trace::KernelRow& row);
+  AttributionResult finish();
+
+ private:
+  struct Shape {
+    std::int64_t grid_x = -1, grid_y = -1, grid_z = -1, block_x = -1, block_y = -1, block_z = -1;
+    auto operator<=>(const Shape&) const = default;
+  };
+  struct Key {
+    std::int32_t rank = 0;
+    std::int64_t device = 0;
+    std::uint32_t node = 0, operator_name = 0, kernel = 0, launch = 0;
+    Method method = Method::none;
+    Shape shape;  // kept only where there is no cause yet
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Sum {
+    std::int64_t count = 0;
+    std::int64_t sum_ns = 0;
+  };
+  struct Cause {
+    std::uint32_t node = 0, operator_name = 0;
+    bool ambiguous = false;
+  };
+  const CapturedKernel* captured(const trace::KernelRow& row, const Launch& launch);
+  void learn(const trace::KernelRow& row, const Shape& shape, const Key& key);
+  void infer(std::map<Key, Sum>& groups) const;
+
+  trace::NameTable& names_;
+  const LaunchIndex& index_;
+  CaptureMap capture_;
+  std::map<std::pair<std::int32_t, std::uint64_t>, std::size_t> capture_position_;  // by rank, correlation id of the graph launch
+  std::vector<std::int8_t> graph_apis_;                                             // by name id: -1 not asked yet
+  std::map<Key, Sum> groups_;
+  std::map<std::pair<std::uint32_t, Shape>, Cause> by_shape_;
+  std::map<std::uint32_t, Cause> by_name_;
+};
+
+// attribution.launch_coverage_ratio and attribution.time_coverage_ratio of one device.
+trace::Metrics coverage_metrics(const Coverage& coverage, std::int64_t device);
+
+}  // namespace aaco::analytics::attribution

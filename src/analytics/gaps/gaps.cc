@@ -1,0 +1,159 @@
+#include "analytics/gaps.h"
+
+#include <algorithm>
+#include <array>
+
+namespace aaco::analytics::gaps {
+namespace {
+
+constexpr std::array<std::string_view, kCauses> kNames = {"host_late",   "launch_latency", "synchronisation",
+                                                           "copy", "queue_empty",    "unknown"};
+
+// After a synchronising call the host needs some time to fill the queue again; up to this much is put down to the call.
+constexpr std::int64_t kRefillNs = 100'000;
+// Work that lay in the queue for longer than this while the device was idle waited for something that the trace does not show.
+constexpr std::int64_t kDispatchNs = 50'000;
+// A host event explains a gap when it covers at least this share of the time in which the host kept the device waiting.
+constexpr double kHostShare = 0.2;
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+}  // namespace
+
+std::string_view to_string(Cause cause) { return kNames[static_cast<std::size_t>(cause)]; }
+
+void GapExplainer::Evidence::offer(std::int64_t overlap, const trace::ApiCallRow& row) {
+  if (overlap <= overlap_ns) return;
+  *this = {overlap, row.start_ns, row.end_ns, row.name};
+}
+
+GapExplainer::Role GapExplainer::role_of(const trace::ApiCallRow& row) {
+  Role& role = roles_.try_emplace((std::uint64_t{row.domain.value} << 32) | row.name.value, Role::unseen).first->second;
+  if (role != Role::unseen) return role;
+  const std::string_view domain = names_.text(row.domain);
+  const std::string_view name = names_.text(row.name);
+  const bool runtime = domain == "hip" || domain == "hsa" || domain == "cuda_runtime" || domain == "cuda_driver";
+  if (!runtime && domain != "cpu_op" && domain != "python")
+    role = Role::ignored;
+  else if (name.starts_with("ProfilerStep"))
+    role = Role::ignored;
+  else if (runtime && contains(name, "WaitEvent"))
+    role = Role::device_wait;
+  else if (runtime && (contains(name, "ynchronize") || contains(name, "signal_wait")))
+    role = Role::synchronise;
+  else if (runtime && (contains(name, "emcpy") || contains(name, "emCopy")))
+    role = Role::copy;
+  else
+    role = Role::host;
+  return role;
+}
+
+void GapExplainer::add_gap(const Gap& gap) { gaps_[{gap.rank, gap.device}].push_back({gap, {}, {}, {}, {}}); }
+
+void GapExplainer::add_call(const trace::ApiCallRow& row) {
+  if (gaps_.empty() || row.end_ns <= row.start_ns) return;
+  const Role role = role_of(row);
+  if (role == Role::ignored) return;
+  for (auto& [key, list] : gaps_) {
+    if (key.first != row.rank) continue;
+    auto place = std::upper_bound(list.begin(), list.end(), row.start_ns,
+                                  [](std::int64_t time, const Candidate& candidate) { return time < candidate.gap.end_ns; });
+    for (; place != list.end() && place->gap.start_ns < row.end_ns; ++place) {
+      const Gap& gap = place->gap;
+      if (gap.launch && gap.launch->thread_id != row.thread_id) continue;
+      const std::int64_t until = gap.launch ? std::min(gap.end_ns, std::max(gap.start_ns, gap.launch->start_ns)) : gap.end_ns;
+      const std::int64_t overlap = std::min(row.end_ns, until) - std::max(row.start_ns, gap.start_ns);
+      if (role == Role::synchronise) place->synchronise.offer(overlap, row);
+      if (role == Role::copy) place->copy.offer(overlap, row);
+      if (role == Role::device_wait) place->device_wait.offer(overlap, row);
+      if (role == Role::host) place->host.offer(overlap, row);
+    }
+  }
+}
+
+// The launch came after the device had fallen idle: what was the host doing?
+GapExplainer::Decision GapExplainer::decide_late(const Candidate& candidate) {
+  const Gap& gap = candidate.gap;
+  const std::int64_t waited = std::min(gap.launch->start_ns, gap.end_ns) - gap.start_ns;
+  const std::int64_t launching = gap.end_ns - gap.start_ns - waited;
+  if (launching >= waited) {
+    if (gap.launch->is_copy) return {Cause::copy, 0.7, nullptr, true};
+    return {Cause::launch_latency, 0.8, nullptr, true};
+  }
+  const auto covers = [&](const Evidence& evidence) {
+    if (evidence.overlap_ns <= 0) return false;
+    const bool ran_into_it = evidence.start_ns <= gap.start_ns;
+    return 2 * evidence.overlap_ns >= waited || (ran_into_it && waited - evidence.overlap_ns <= kRefillNs);
+  };
+  if (covers(candidate.synchronise)) return {Cause::synchronisation, 0.8, &candidate.synchronise};
+  if (covers(candidate.copy)) return {Cause::copy, 0.7, &candidate.copy};
+  if (static_cast<double>(candidate.host.overlap_ns) >= kHostShare * static_cast<double>(waited))
+    return {Cause::host_late, 0.8, &candidate.host};
+  // Nothing that was traced filled the time: the program itself had no work for the device, or did something untraced.
+  return {Cause::queue_empty, 0.6, candidate.host.overlap_ns > 0 ? &candidate.host : nullptr};
+}
+
+// The launch had begun before the device fell idle.
+GapExplainer::Decision GapExplainer::decide_queued(const Candidate& candidate) {
+  const Gap& gap = candidate.gap;
+  if (gap.launch->is_copy) return {Cause::copy, gap.launch->end_ns > gap.start_ns ? 0.7 : 0.5, nullptr, true};
+  if (gap.launch->end_ns > gap.start_ns) return {Cause::launch_latency, 0.8, nullptr, true};
+  if (gap.launch->is_graph) return {Cause::launch_latency, 0.7, nullptr, true};
+  if (gap.end_ns - gap.start_ns <= kDispatchNs) return {Cause::launch_latency, 0.6, nullptr, true};
+  return {};
+}
+
+GapExplainer::Decision GapExplainer::decide(const Candidate& candidate) {
+  const Gap& gap = candidate.gap;
+  if (gap.launch) return gap.launch->start_ns >= gap.start_ns ? decide_late(candidate) : decide_queued(candidate);
+  const std::int64_t length = gap.end_ns - gap.start_ns;
+  if (2 * candidate.synchronise.overlap_ns >= length) return {Cause::synchronisation, 0.4, &candidate.synchronise};
+  if (2 * candidate.copy.overlap_ns >= length) return {Cause::copy, 0.4, &candidate.copy};
+  return {};
+}
+
+std::vector<trace::GapRow> GapExplainer::finish() {
+  std::vector<trace::GapRow> rows;
+  for (const auto& [key, list] : gaps_)
+    for (const Candidate& candidate : list) {
+      const Gap& gap = candidate.gap;
+      const Decision decision = decide(candidate);
+      trace::GapRow row;
+      row.rank = gap.rank;
+      row.device = gap.device;
+      row.start_ns = gap.start_ns;
+      row.end_ns = gap.end_ns;
+      row.cause = names_.intern(to_string(decision.cause));
+      row.confidence = decision.confidence;
+      row.previous = gap.previous;
+      row.next = gap.next;
+      if (gap.launch) {
+        row.launch_start_ns = gap.launch->start_ns;
+        row.launch_end_ns = gap.launch->end_ns;
+      }
+      if (decision.evidence != nullptr) {
+        row.evidence = decision.evidence->name;
+        row.evidence_start_ns = decision.evidence->start_ns;
+        row.evidence_end_ns = decision.evidence->end_ns;
+      } else if (decision.evidence_is_launch) {
+        row.evidence = gap.launch->api;
+        row.evidence_start_ns = gap.launch->start_ns;
+        row.evidence_end_ns = gap.launch->end_ns;
+      }
+      rows.push_back(row);
+    }
+  return rows;
+}
+
+std::map<Cause, CauseSum> sum_by_cause(const std::vector<trace::GapRow>& gaps, const trace::NameTable& names) {
+  std::map<Cause, CauseSum> sums;
+  for (const trace::GapRow& row : gaps) {
+    const auto place = std::find(kNames.begin(), kNames.end(), names.text(row.cause));
+    const Cause cause = place == kNames.end() ? Cause::unknown : static_cast<Cause>(place - kNames.begin());
+    ++sums[cause].gap_count;
+    sums[cause].idle_ns += row.end_ns - row.start_ns;
+  }
+  return sums;
+}
+
+}  // namespace aaco::analytics::gaps

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "trace/metric.h"
+
+// Where a device's time went, as a fold over its work in time order: memory does not grow with the trace.
+namespace aaco::analytics::trace_time {
+
+enum class WorkKind : std::uint8_t { compute, collective, copy, memset };
+
+// What is counted. The default counts everything the device did; the convention is printed beside the numbers.
+struct Convention {
+  bool orphans = true;  // kernels whose launch is not in the trace
+  bool memset = true;
+  bool operator==(const Convention&) const = default;
+};
+
+// A kernel shorter than this costs less than launching it (feature C1).
+inline constexpr std::int64_t kMicrokernelNs = 10'000;
+
+// The API call that launched a piece of work.
+struct LaunchSpan {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+struct Work {
+  WorkKind kind = WorkKind::compute;
+  std::int64_t stream = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::optional<LaunchSpan> launch;
+};
+
+struct StreamTime {
+  std::int64_t work_count = 0;
+  std::int64_t sum_ns = 0;
+  std::int64_t busy_ns = 0;  // union
+  bool operator==(const StreamTime&) const = default;
+};
+
+// Lengths of kernels: bin b holds those of 2^b .. 2^(b+1) - 1 ns; bin 0 also holds 0.
+using DurationBins = std::array<std::int64_t, 44>;
+
+// How long the three steps of a launch took, added up over the kernels that are joined to their call.
+struct LaunchSplit {
+  std::int64_t kernel_count = 0;
+  std::int64_t api_ns = 0;        // in the call
+  std::int64_t queue_ns = 0;      // from the call's return to the kernel's start; 0 where it started before
+  std::int64_t execution_ns = 0;  // in the kernel
+  bool operator==(const LaunchSplit&) const = default;
+};
+
+struct DeviceTime {
+  std::int64_t kernel_count = 0;
+  std::int64_t kernel_sum_ns = 0;
+  std::int64_t microkernel_count = 0;
+  std::int64_t orphan_count = 0;  // also where the convention leaves them out of all else
+  std::int64_t linked_sum_ns = 0;
+  std::int64_t copy_count = 0;
+  std::int64_t copy_sum_ns = 0;  // copies and memsets
+  std::int64_t memset_count = 0;
+  std::int64_t collective_count = 0;
+  std::int64_t collective_sum_ns = 0;
+
+  std::int64_t first_ns = 0;
+  std::int64_t last_ns = 0;  // first start to last end
+  std::int64_t span_ns = 0;
+  std::int64_t busy_ns = 0;  // union of all work
+  std::int64_t idle_ns = 0;
+  std::int64_t active_ns = 0;      // union of kernels
+  std::int64_t compute_ns = 0;     // union of kernels that are not collectives
+  std::int64_t copy_ns = 0;        // union of copies and memsets
+  std::int64_t collective_ns = 0;  // union
+  std::int64_t exposed_copy_ns = 0;
+  std::int64_t exposed_collective_ns = 0;
+  std::int64_t launch_lost_ns = 0;  // idle, while the call that launched the next work had not returned
+
+  std::int64_t invalid_count = 0;       // ends before it starts: left out
+  std::int64_t out_of_order_count = 0;  // starts before the work before it: cut at that start; 0 on a sorted table
+  LaunchSplit launch;
+  DurationBins duration_bins{};
+  std::map<std::int64_t, StreamTime> streams;
+  bool operator==(const DeviceTime&) const = default;
+};
+
+// A time in which the device had nothing to do, ended by the work that was added.
+struct Idle {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  bool operator==(const Idle&) const = default;
+};
+
+// Time of one device. Call order: add() in order of start, then finish().
+class DeviceTimeFold {
+ public:
+  explicit DeviceTimeFold(Convention convention = {}) : convention_(convention) {}
+  // Answers the gap this work ends, if there is one.
+  std::optional<Idle> add(const Work& work);
+  [[nodiscard]] DeviceTime finish();
+
+ private:
+  enum Class : std::uint8_t { kComputeClass, kCollectiveClass, kCopyClass, kClasses };
+  void advance(std::int64_t to_ns);
+  bool count(const Work& work);
+  void count_kernel(const Work& work, std::int64_t duration_ns);
+
+  Convention convention_;
+  DeviceTime time_;
+  bool started_ = false;
+  std::int64_t now_ns_ = 0;
+  std::array<std::int64_t, kClasses> until_ns_{};            // latest end of each class so far
+  std::array<std::int64_t, std::size_t{1} << kClasses> in_{};  // time by set of classes that were active
+  std::map<std::int64_t, std::int64_t> stream_until_ns_;
+};
+
+// The published metrics of one device (data/metrics/gpu_time.yaml, launch.yaml). Ratios without a denominator are left out, and what
+// needs launch calls where the trace has none (`has_api_calls`).
+trace::Metrics device_metrics(const DeviceTime& time, std::int64_t device, bool has_api_calls);
+
+}  // namespace aaco::analytics::trace_time
