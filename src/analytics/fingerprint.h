@@ -14,7 +14,7 @@
 namespace aaco::analytics::fingerprint {
 
 enum class Family : std::uint8_t {
-  gemm, convolution, attention, reduction, normalisation, softmax, elementwise, copy, embedding, sort_scan, rng, collective,
+  gemm, convolution, attention, reduction, normalisation, softmax, elementwise, copy_transpose, embedding_gather, sort_scan, rng, collective,
   optimiser, other
 };
 std::string_view to_string(Family family);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, 14> kFamilies = {
     "gemm", "convolution", "attention", "reduction", "normalisation", "softmax",    "elementwise",
-    "copy", "embedding",   "sort_scan", "rng",       "collective",    "optimiser", "other"};
+    "copy_transpose", "embedding_gather", "sort_scan", "rng",       "collective",    "optimiser", "other"};
 
 using Decoder = core::Json (*)(std::string_view);
 struct NamedDecoder {

@@ -1,0 +1,162 @@
+#include "analytics/fingerprint.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+#include "core/strings.h"
+
+namespace aaco::analytics::fingerprint {
+namespace {
+
+const PatternBook& book() {
+  static const PatternBook kBook = [] {
+    auto loaded = PatternBook::load(AACO_SOURCE_DIR "/data/kernels");
+    EXPECT_TRUE(loaded.has_value()) << (loaded ? "" : loaded.error().text());
+    return loaded ? std::move(*loaded) : PatternBook();
+  }();
+  return kBook;
+}
+
+struct Labelled {
+  std::string part, family, library, name;
+};
+
+std::vector<Labelled> labelled_names() {
+  std::ifstream file(AACO_SOURCE_DIR "/tests/fixtures/kernel_names.tsv");
+  std::vector<Labelled> names;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const auto fields = core::split(line, '\t');
+    EXPECT_EQ(fields.size(), 4u) << line;
+    if (fields.size() == 4) names.push_back({std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), std::string(fields[3])});
+  }
+  return names;
+}
+
+// The share classified right, family and library; the wrong ones go to the log.
+double share_right(std::string_view part) {
+  double right = 0, all = 0;
+  for (const Labelled& label : labelled_names()) {
+    if (label.part != part) continue;
+    const Fingerprint print = book().classify(label.name);
+    const bool good = to_string(print.family) == label.family && print.library == label.library;
+    ++all;
+    right += good ? 1 : 0;
+    if (!good)
+      std::printf("  %s/%s, not %s/%s: %.120s\n", std::string(to_string(print.family)).c_str(), print.library.c_str(),
+                  label.family.c_str(), label.library.c_str(), label.name.c_str());
+  }
+  std::printf("%.0f of %.0f %s names right\n", right, all, std::string(part).c_str());
+  return all > 0 ? right / all : 0;
+}
+
+core::Status add(PatternBook& to, std::string_view text) {
+  const auto document = core::YamlNode::parse(text, "test.yaml");
+  EXPECT_TRUE(document.has_value());
+  return to.add(*document);
+}
+
+core::Status load_text(std::string_view patterns) {
+  PatternBook fresh;
+  return add(fresh, "schema: 1\npatterns:\n" + std::string(patterns));
+}
+
+TEST(PatternBook, LabelsThreeHundredNamesAndMore) { EXPECT_GE(labelled_names().size(), 300u); }
+TEST(PatternBook, KnownNamesAreRight) { EXPECT_GE(share_right("known"), 0.98); }
+TEST(PatternBook, NamesSetAsideAreRight) { EXPECT_GE(share_right("held"), 0.98); }
+
+TEST(PatternBook, DecorationsDoNotMatter) {
+  EXPECT_EQ(book().classify("attn_fwd.kd"), book().classify("attn_fwd"));
+  EXPECT_EQ(book().classify("void at::native::reduce_kernel<512>(int) [clone .kd]").family, Family::reduction);
+}
+TEST(PatternBook, UnknownNamesAreOther) {
+  for (const auto* name : {"", " ", ".kd", "void ", "qwertz", "\xff\xfe"}) {
+    EXPECT_EQ(book().classify(name).family, Family::other) << name;
+    EXPECT_EQ(book().classify(name).library, "") << name;
+  }
+}
+TEST(PatternBook, HugeNamesAreJustSearched) {
+  EXPECT_EQ(book().classify(std::string(1 << 20, 'x')).family, Family::other);
+  EXPECT_EQ(book().classify("Cijk_" + std::string(1 << 16, '_')).family, Family::gemm);
+}
+
+TEST(PatternBook, FirstPatternWins) {
+  PatternBook fresh;
+  ASSERT_TRUE(add(fresh, "schema: 1\npatterns:\n"
+                         "  - {id: a, any: [foo], family: gemm}\n  - {id: b, any: [foo], family: softmax, library: L}\n").has_value());
+  EXPECT_EQ(fresh.classify("FOO").family, Family::gemm);
+  EXPECT_EQ(fresh.classify("FOO").library, "L");
+  EXPECT_EQ(fresh.classify("FOO").pattern, "a");
+}
+TEST(PatternBook, Refusals) {
+  EXPECT_FALSE(load_text("  - {id: a, any: [x]}\n").has_value());                             // says nothing
+  EXPECT_FALSE(load_text("  - {id: a, family: gemm}\n").has_value());                         // no condition
+  EXPECT_FALSE(load_text("  - {id: a, any: [x], family: gem}\n").has_value());                // no such family
+  EXPECT_FALSE(load_text("  - {id: a, any: [x], family: gemm, decoder: nope}\n").has_value());
+  EXPECT_FALSE(load_text("  - {id: a, any: [''], family: gemm}\n").has_value());              // matches everything
+  EXPECT_FALSE(load_text("  - {any: [x], family: gemm}\n").has_value());                      // no id
+  EXPECT_FALSE(load_text("  - {id: a, anyy: [x], family: gemm}\n").has_value());              // unknown key
+  EXPECT_FALSE(load_text("  - {id: a, any: [x], family: gemm}\n  - {id: a, any: [y], family: rng}\n").has_value());
+  PatternBook fresh;
+  EXPECT_FALSE(add(fresh, "schema: 2\npatterns: []\n").has_value());
+  EXPECT_FALSE(add(fresh, "schema: 1\npatterns: 3\n").has_value());
+  EXPECT_FALSE(PatternBook::load(AACO_SOURCE_DIR "/data/nowhere").has_value());
+}
+
+std::string parameters(std::string_view name) { return book().classify(name).parameters.dump(-1); }
+
+TEST(Decode, Tensile) {
+  const auto json = decode_tensile("Cijk_Ailk_Bjlk_SB_MT128x64x16_MI32x32x2x1_SN_GSU4_ISA90a_WGM8");
+  EXPECT_EQ(json["macro_tile"].dump(-1), "[128,64,16]");
+  EXPECT_EQ(json["matrix_instruction"].dump(-1), "[32,32,2,1]");
+  EXPECT_EQ(json["split_k"].as_i64(), 4);
+  EXPECT_EQ(json["architecture"].text(), "gfx90a");
+  EXPECT_EQ(json["input_type"].text(), "f32");
+  EXPECT_EQ(json["compute_type"].text(), "f32");
+  EXPECT_EQ(json["transpose_a"].as_bool(), false);
+  EXPECT_EQ(json["transpose_b"].as_bool(), true);
+}
+TEST(Decode, HipblasltTypes) {
+  const auto json = decode_tensile("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x32x64_MI16x16x1_GSUAMBSK_ISA942");
+  EXPECT_EQ(json["input_type"].text(), "bf16");
+  EXPECT_EQ(json["output_type"].text(), "bf16");
+  EXPECT_EQ(json["compute_type"].text(), "f32");
+  EXPECT_EQ(json["transpose_a"].as_bool(), true);
+  EXPECT_EQ(json["split_k_algorithm"].text(), "MBSK");
+  EXPECT_FALSE(json.contains("split_k"));
+  EXPECT_EQ(decode_tensile("Cijk_Alik_Bljk_F8BS_BH_MT16x16x32")["input_type"].text(), "f8");
+}
+TEST(Decode, TensileRefusesNonsense) {
+  EXPECT_TRUE(decode_tensile("hello").is_null());
+  EXPECT_FALSE(decode_tensile("Cijk_Ailk_Bljk_SB_MT128xx16")["macro_tile"].is_array());
+  EXPECT_FALSE(decode_tensile("Cijk_Ailk_Bljk_SB_MT99999999999999999999x1x1").contains("macro_tile"));
+  EXPECT_FALSE(decode_tensile("Cijk_Ailk_Bljk_SB_GSUx").contains("split_k"));
+}
+TEST(Decode, Cutlass) {
+  const auto json = decode_cutlass("cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_64x3_tn_align2>(x)");
+  EXPECT_EQ(json["tile"].dump(-1), "[256,128]");
+  EXPECT_EQ(json["tile_k"].as_i64(), 64);
+  EXPECT_EQ(json["stages"].as_i64(), 3);
+  EXPECT_EQ(json["transpose_a"].as_bool(), true);
+  EXPECT_EQ(decode_cutlass("volta_sgemm_64x32_sliced1x4_tn")["tile"].dump(-1), "[64,32]");
+  EXPECT_TRUE(decode_cutlass("hello").is_null());
+}
+TEST(Decode, ComposableKernel) {
+  const auto json = decode_ck("cfg1_moe_ck2stages_gemm2_128x16x128x64_1x2_MulABScale_v1_F8_F8_B16");
+  EXPECT_EQ(json["block"].as_i64(), 128);
+  EXPECT_EQ(json["tile"].dump(-1), "[16,128,64]");
+  EXPECT_EQ(json["output_type"].text(), "B16");
+  EXPECT_TRUE(decode_ck("moe_ck2stages_").is_null());
+}
+TEST(Decode, TritonAndAssemblyConvolutions) {
+  EXPECT_EQ(parameters("triton_poi_fused_add_cos_sin_0"), R"({"kind":"pointwise","fused":"add_cos_sin"})");
+  EXPECT_TRUE(decode_triton("triton").is_null());
+  const auto json = decode_asm_conv("igemm_wrw_gtcx2_nhwc_bf16_bx0_ex1_bt256x128x16_wt32x32x8_gkgs");
+  EXPECT_EQ(json["direction"].text(), "wrw");
+  EXPECT_EQ(json["macro_tile"].dump(-1), "[256,128,16]");
+}
+
+}  // namespace
+}  // namespace aaco::analytics::fingerprint
