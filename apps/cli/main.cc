@@ -76,6 +76,7 @@ int main(int argc, char** argv) {
 
   aaco::cli::add_run(app, context);
   aaco::cli::add_record(app, context);
+  aaco::cli::add_import(app, context);
   aaco::cli::add_sweep(app, context);
   aaco::cli::add_report(app, context);
   aaco::cli::add_diff(app, context);

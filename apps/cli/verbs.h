@@ -11,6 +11,7 @@ struct Context;
 // Each adds one verb to the program; the verb runs when its subcommand was parsed, and leaves its exit code in the context.
 void add_run(CLI::App& app, Context& context);
 void add_record(CLI::App& app, Context& context);
+void add_import(CLI::App& app, Context& context);
 void add_sweep(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);

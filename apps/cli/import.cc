@@ -1,0 +1,82 @@
+#include "workflows/import.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/run_options.h"
+#include "cli/session_output.h"
+#include "cli/verbs.h"
+#include "core/numbers.h"
+
+namespace aaco::cli {
+namespace {
+
+struct ImportOptions {
+  workflows::ImportRequest request;
+  std::string gap_threshold = "5us";
+  bool without_orphans = false;
+  bool without_memset = false;
+  bool json = false;
+  bool no_report = false;
+  std::size_t top = 50;
+};
+
+void add_options(CLI::App& verb, ImportOptions& options, Context& context) {
+  verb.add_option("paths", options.request.paths, "Files and folders that a profiler wrote; together they become one session")
+      ->required();
+  verb.add_option("--tag", options.request.tag, "A name for the session: 'tag:NAME' finds it");
+  verb.add_flag("--keep-raw", options.request.keep_raw, "Copy the files into the session");
+  verb.add_option("--gap-threshold", options.gap_threshold, "Explain idle gaps of a GPU from this length on")->capture_default_str();
+  verb.add_flag("--without-orphans", options.without_orphans, "Leave out kernels whose launch is not in the trace");
+  verb.add_flag("--without-memset", options.without_memset, "Leave memsets out of busy time and copies");
+  verb.add_option("--top", options.top, "Kernels listed with --json")->capture_default_str();
+  verb.add_option("-o,--out", context.paths.sessions, "Root folder of the sessions (the same as --sessions)");
+  verb.add_flag("--json", options.json, "Print one JSON object instead of the report");
+  verb.add_flag("--no-report", options.no_report, "Write no page");
+  verb.footer(
+      "Formats: PyTorch profiler (Kineto) and Chrome traces, ONNX Runtime profiles, and those of rocprof, rocprofv3, RPD and\n"
+      "Nsight Systems as far as this version reads them; gzip and zstd are seen through.\n\n"
+      "Examples:\n  aaco import trace.json.gz\n  aaco import rank0.json rank1.json --tag tp2\n  aaco import rocprof_out/ --json");
+}
+
+void print_json(Context& context, const workflows::SessionOutcome& outcome, std::size_t top) {
+  const auto kernels = workflows::top_kernels(outcome.path, top);
+  if (!kernels) return context.fail(kernels.error());
+  core::Json document = session_json(outcome);
+  core::Json list = core::Json::array();
+  for (const auto& kernel : *kernels)
+    list.push(core::Json::object({{"name", kernel.name},
+                                  {"family", kernel.family},
+                                  {"library", kernel.library},
+                                  {"count", kernel.count},
+                                  {"sum_ns", kernel.sum_ns}}));
+  document.set("top_kernels", std::move(list));
+  context.print_json(document);
+}
+
+void run_import(Context& context, ImportOptions& options) {
+  const auto threshold = core::parse_duration_ns(options.gap_threshold);
+  if (!threshold || *threshold <= 0)
+    return context.fail({core::ErrorCode::invalid_argument, "--gap-threshold " + options.gap_threshold + " is no length of time",
+                         "write 5us, 100us or 1ms", {}});
+  options.request.gap_threshold_ns = *threshold;
+  options.request.count_orphans = !options.without_orphans;
+  options.request.count_memset = !options.without_memset;
+  const auto outcome = workflows::import(options.request, make_services(context));
+  if (!options.json) return finish_session(context, outcome, false, options.no_report);
+  if (!outcome) return context.fail(outcome.error());
+  context.progress("");
+  print_json(context, *outcome, options.top);
+}
+
+}  // namespace
+
+void add_import(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("import", "Make a session of what another profiler wrote");
+  auto options = std::make_shared<ImportOptions>();
+  add_options(*verb, *options, context);
+  verb->callback([&context, options] { run_import(context, *options); });
+}
+
+}  // namespace aaco::cli

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "trace/names.h"
+#include "trace/rows.h"
+
+// Cuts an imported trace into iterations, so that it has a latency series too.
+namespace aaco::analytics::steps {
+
+enum class Method : std::uint8_t { none, profiler_step, marker, kernel_period };
+std::string_view to_string(Method method);
+
+struct Steps {
+  Method method = Method::none;
+  double confidence = 0;          // 0..1
+  std::string explanation;        // one sentence
+  std::vector<trace::IterationRow> iterations;  // phase "step", in time order within a rank
+};
+
+// Call order: add_call() and add_kernel() in order of start, in any mixture; then finish().
+// Profiler steps ("ProfilerStep#7") are taken first; else the marker range that repeats most and covers most of the time; else the
+// period of the sequence of kernel names on the device with most kernels: the shortest after which at least nine of ten names
+// come again. Memory: 12 bytes a kernel, of at most the first million of a rank.
+class StepFinder {
+ public:
+  explicit StepFinder(trace::NameTable& names) : names_(names) {}
+  void add_call(const trace::ApiCallRow& row);
+  void add_kernel(const trace::KernelRow& row);
+  Steps finish();
+
+ private:
+  struct Range {
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+  };
+  struct Kernels {
+    std::vector<std::uint32_t> names;
+    std::vector<std::int64_t> starts_ns;
+    std::int64_t end_ns = 0;
+  };
+  enum class Role : std::int8_t { unseen, ignored, step, marker };
+  Role role_of(const trace::ApiCallRow& row);
+  Steps from_profiler_steps();
+  Steps from_markers();
+  Steps from_period();
+  trace::IterationRow row_of(std::int32_t rank, std::int64_t number, Range range);
+
+  trace::NameTable& names_;
+  std::map<std::uint64_t, Role> roles_;
+  std::map<std::int32_t, std::vector<Range>> profiler_steps_;  // by rank
+  std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<Range>> markers_;  // by rank, name
+  std::map<std::pair<std::int32_t, std::int64_t>, Kernels> kernels_;              // by rank, device
+  std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;                       // of the kernels
+};
+
+// The period of a sequence: the smallest p for which at least `agreement` of the elements equal the one p later, with at least
+// three periods in the sequence. Empty where there is none. At most the first 200,000 elements are looked at.
+std::optional<std::size_t> period_of(const std::vector<std::uint32_t>& sequence, double agreement = 0.9);
+
+}  // namespace aaco::analytics::steps

@@ -1,0 +1,148 @@
+#include "analytics/steps.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace aaco::analytics::steps {
+namespace {
+
+constexpr std::size_t kMostKernels = 1'000'000;   // of a rank's device
+constexpr std::size_t kMostRanges = 1'000'000;
+constexpr std::size_t kMostMarkers = 10'000;      // different names
+constexpr double kMarkerCoverage = 0.5;           // of the kernels' time, to be taken for steps
+constexpr std::size_t kLeastPeriod = 4;           // kernels: a shorter one is a kernel in a loop
+
+}  // namespace
+
+std::string_view to_string(Method method) {
+  constexpr std::array<std::string_view, 4> kNames = {"none", "profiler_step", "marker", "kernel_period"};
+  return kNames[static_cast<std::size_t>(method)];
+}
+
+StepFinder::Role StepFinder::role_of(const trace::ApiCallRow& row) {
+  Role& role = roles_.try_emplace((std::uint64_t{row.domain.value} << 32) | row.name.value, Role::unseen).first->second;
+  if (role != Role::unseen) return role;
+  const std::string_view domain = names_.text(row.domain);
+  if (names_.text(row.name).starts_with("ProfilerStep"))
+    role = Role::step;
+  else
+    role = domain == "marker" || domain == "annotation" ? Role::marker : Role::ignored;
+  return role;
+}
+
+void StepFinder::add_call(const trace::ApiCallRow& row) {
+  const Role role = role_of(row);
+  if (role == Role::ignored || row.end_ns <= row.start_ns) return;
+  if (role == Role::step) {
+    auto& list = profiler_steps_[row.rank];
+    if (list.size() < kMostRanges) list.push_back({row.start_ns, row.end_ns});
+    return;
+  }
+  const std::pair key(row.rank, row.name.value);
+  if (markers_.size() >= kMostMarkers && !markers_.contains(key)) return;
+  auto& list = markers_[key];
+  if (list.size() < kMostRanges) list.push_back({row.start_ns, row.end_ns});
+}
+
+void StepFinder::add_kernel(const trace::KernelRow& row) {
+  first_ns_ = std::min(first_ns_, row.start_ns);
+  last_ns_ = std::max(last_ns_, row.end_ns);
+  Kernels& kernels = kernels_[{row.rank, row.device}];
+  kernels.end_ns = std::max(kernels.end_ns, row.end_ns);
+  if (kernels.names.size() >= kMostKernels) return;
+  kernels.names.push_back(row.name.value);
+  kernels.starts_ns.push_back(row.start_ns);
+}
+
+trace::IterationRow StepFinder::row_of(std::int32_t rank, std::int64_t number, Range range) {
+  trace::IterationRow row;
+  row.rank = rank;
+  row.iteration = number;
+  row.phase = names_.intern("step");
+  row.start_ns = range.start_ns;
+  row.duration_ns = range.end_ns - range.start_ns;
+  return row;
+}
+
+Steps StepFinder::from_profiler_steps() {
+  Steps steps;
+  for (auto& [rank, ranges] : profiler_steps_) {
+    std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.start_ns < b.start_ns; });
+    std::int64_t number = 0;
+    std::int64_t until = INT64_MIN;
+    for (const Range& range : ranges) {
+      if (range.start_ns < until) continue;  // the device's own copy of the annotation, or a nested one
+      until = range.end_ns;
+      steps.iterations.push_back(row_of(rank, number++, range));
+    }
+  }
+  if (steps.iterations.empty()) return steps;
+  steps.method = Method::profiler_step;
+  steps.confidence = 0.98;
+  steps.explanation = "the profiler's own step annotations";
+  return steps;
+}
+
+Steps StepFinder::from_markers() {
+  Steps steps;
+  std::map<std::int32_t, std::pair<double, std::uint32_t>> best;  // by rank: coverage, name
+  const std::int64_t span = last_ns_ > first_ns_ ? last_ns_ - first_ns_ : 0;
+  for (const auto& [key, ranges] : markers_) {
+    if (ranges.size() < 3 || span == 0) continue;
+    std::int64_t covered = 0;
+    std::int64_t until = INT64_MIN;
+    bool overlaps = false;
+    for (const Range& range : ranges) {
+      overlaps = overlaps || range.start_ns < until;
+      until = range.end_ns;
+      covered += std::max<std::int64_t>(0, std::min(range.end_ns, last_ns_) - std::max(range.start_ns, first_ns_));
+    }
+    const double coverage = static_cast<double>(covered) / static_cast<double>(span);
+    auto& leader = best[key.first];
+    if (!overlaps && coverage >= kMarkerCoverage && coverage > leader.first) leader = {coverage, key.second};
+  }
+  for (const auto& [rank, leader] : best) {
+    if (leader.first <= 0) continue;
+    std::int64_t number = 0;
+    for (const Range& range : markers_[{rank, leader.second}]) steps.iterations.push_back(row_of(rank, number++, range));
+    steps.method = Method::marker;
+    steps.confidence = 0.85;
+    steps.explanation = "the range '" + std::string(names_.text({leader.second})) + "', which repeats and covers most of the time";
+  }
+  return steps;
+}
+
+Steps StepFinder::from_period() {
+  Steps steps;
+  std::map<std::int32_t, const Kernels*> busiest;  // by rank
+  for (const auto& [key, kernels] : kernels_) {
+    const Kernels*& leader = busiest[key.first];
+    if (leader == nullptr || kernels.names.size() > leader->names.size()) leader = &kernels;
+  }
+  for (const auto& [rank, kernels] : busiest) {
+    const auto period = period_of(kernels->names);
+    if (!period || *period < kLeastPeriod) continue;
+    const auto& starts = kernels->starts_ns;
+    std::int64_t number = 0;
+    for (std::size_t i = 0; i + *period <= starts.size(); i += *period) {
+      const std::size_t next = i + *period;
+      const std::int64_t end = next < starts.size() ? starts[next] : kernels->end_ns;
+      if (end > starts[i]) steps.iterations.push_back(row_of(rank, number++, {starts[i], end}));
+    }
+    steps.method = Method::kernel_period;
+    steps.confidence = 0.6;
+    steps.explanation = "the sequence of kernels repeats every " + std::to_string(*period) + " kernels";
+  }
+  return steps;
+}
+
+Steps StepFinder::finish() {
+  Steps steps = from_profiler_steps();
+  if (steps.method == Method::none) steps = from_markers();
+  if (steps.method == Method::none) steps = from_period();
+  if (steps.method == Method::none) steps.explanation = "no step annotations, no repeating range, and the kernels do not repeat";
+  return steps;
+}
+
+}  // namespace aaco::analytics::steps

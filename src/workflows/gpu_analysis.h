@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analytics/attribution.h"
+#include "analytics/gaps.h"
+#include "analytics/steps.h"
+#include "analytics/trace_time.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "trace/metric.h"
+#include "trace/sink.h"
+#include "workflows/services.h"
+
+namespace aaco::workflows {
+
+struct GpuAnalysisOptions {
+  analytics::trace_time::Convention convention;
+  std::int64_t gap_threshold_ns = analytics::gaps::kDefaultThresholdNs;
+  bool find_steps = true;  // false where the session has iterations already
+};
+
+// One GPU of one rank. `metric_device` is the number its metrics carry: the device's own, unless two ranks share a number.
+struct GpuOfTrace {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  std::int64_t metric_device = 0;
+  analytics::trace_time::DeviceTime time;
+  analytics::attribution::Coverage coverage;
+  std::int64_t known_family_ns = 0;  // kernel time with a family other than "other"
+  std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;
+};
+
+struct GpuAnalysis {
+  std::vector<GpuOfTrace> gpus;  // by rank and device; empty: the session has no device work
+  bool has_api_calls = false;
+  analytics::steps::Steps steps;
+  trace::Metrics metrics;
+};
+
+// Reads a flushed bundle's kernels, copies and API calls in time order and bounded memory, and adds what follows from them to
+// `sink`: attribution, kernel groups, gaps, steps.
+core::Result<GpuAnalysis> analyse_gpu(const std::string& session_path, const GpuAnalysisOptions& options, trace::Sink& sink,
+                                      const Services& services);
+
+// What the outcome says of each GPU, with the convention beside the numbers.
+core::Json to_json(const GpuAnalysis& analysis, const GpuAnalysisOptions& options);
+
+}  // namespace aaco::workflows

@@ -1,0 +1,86 @@
+#include <algorithm>
+
+#include "workflows/gpu_analysis.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+constexpr std::size_t kStreams = 32;  // the busiest; there may be hundreds
+
+Json streams_json(const analytics::trace_time::DeviceTime& time) {
+  std::vector<std::pair<std::int64_t, analytics::trace_time::StreamTime>> streams(time.streams.begin(), time.streams.end());
+  std::stable_sort(streams.begin(), streams.end(), [](const auto& a, const auto& b) { return a.second.busy_ns > b.second.busy_ns; });
+  if (streams.size() > kStreams) streams.resize(kStreams);
+  Json list = Json::array();
+  for (const auto& [stream, sum] : streams)
+    list.push(Json::object({{"stream", stream}, {"work_count", sum.work_count}, {"sum_ns", sum.sum_ns}, {"busy_ns", sum.busy_ns}}));
+  return list;
+}
+
+// Bins that hold something: kernels of low_ns up to, not including, high_ns.
+Json durations_json(const analytics::trace_time::DurationBins& bins) {
+  Json list = Json::array();
+  for (std::size_t bin = 0; bin < bins.size(); ++bin)
+    if (bins[bin] > 0)
+      list.push(Json::object({{"low_ns", bin == 0 ? std::int64_t{0} : std::int64_t{1} << bin},
+                              {"high_ns", std::int64_t{1} << (bin + 1)},
+                              {"count", bins[bin]}}));
+  return list;
+}
+
+Json launch_json(const analytics::trace_time::LaunchSplit& split) {
+  if (split.kernel_count == 0) return {};
+  const auto mean = [&](std::int64_t sum) { return static_cast<double>(sum) / static_cast<double>(split.kernel_count); };
+  return Json::object({{"kernel_count", split.kernel_count},
+                       {"api_mean_ns", mean(split.api_ns)},
+                       {"queue_mean_ns", mean(split.queue_ns)},
+                       {"execution_mean_ns", mean(split.execution_ns)}});
+}
+
+Json gaps_json(const GpuOfTrace& gpu) {
+  Json causes = Json::array();
+  for (const auto& [cause, sum] : gpu.gaps)
+    causes.push(Json::object({{"cause", analytics::gaps::to_string(cause)}, {"gap_count", sum.gap_count}, {"idle_ns", sum.idle_ns}}));
+  return causes;
+}
+
+Json gpu_json(const GpuOfTrace& gpu) {
+  Json out = Json::object({{"rank", gpu.rank},
+                           {"device", gpu.device},
+                           {"metric_device", gpu.metric_device},
+                           {"copy_count", gpu.time.copy_count},
+                           {"memset_count", gpu.time.memset_count},
+                           {"collective_count", gpu.time.collective_count},
+                           {"collective_ns", gpu.time.collective_ns},
+                           {"copy_ns", gpu.time.copy_ns},
+                           {"attributed_kernel_count", gpu.coverage.attributed_count},
+                           {"attributed_kernel_ns", gpu.coverage.attributed_sum_ns},
+                           {"gaps", gaps_json(gpu)},
+                           {"kernel_durations", durations_json(gpu.time.duration_bins)},
+                           {"streams", streams_json(gpu.time)}});
+  out.set_if("launch", launch_json(gpu.time.launch));
+  return out;
+}
+
+}  // namespace
+
+Json to_json(const GpuAnalysis& analysis, const GpuAnalysisOptions& options) {
+  Json gpus = Json::array();
+  for (const GpuOfTrace& gpu : analysis.gpus) gpus.push(gpu_json(gpu));
+  Json out = Json::object(
+      {{"gpus", std::move(gpus)},
+       {"convention", Json::object({{"orphan_kernels", options.convention.orphans ? "counted" : "left out"},
+                                    {"memset", options.convention.memset ? "counted" : "left out"},
+                                    {"span", "first start to last end of device work in the whole trace"}})},
+       {"gap_threshold_ns", options.gap_threshold_ns}});
+  if (options.find_steps)
+    out.set("steps", Json::object({{"method", analytics::steps::to_string(analysis.steps.method)},
+                                   {"confidence_ratio", analysis.steps.confidence},
+                                   {"count", analysis.steps.iterations.size()},
+                                   {"explanation", analysis.steps.explanation}}));
+  return out;
+}
+
+}  // namespace aaco::workflows
