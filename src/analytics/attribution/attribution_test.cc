@@ -1,0 +1,161 @@
+#include "analytics/attribution.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace aaco::analytics::attribution {
+namespace {
+
+class AttributionTest : public testing::Test {
+ protected:
+  void call(const char* domain, const char* name, std::int64_t start, std::int64_t end, std::uint64_t correlation = 0,
+            std::uint64_t external = 0, std::int64_t thread = 1) {
+    trace::ApiCallRow row;
+    row.domain = names_.intern(domain);
+    row.name = names_.intern(name);
+    row.process_id = 1;
+    row.thread_id = thread;
+    row.start_ns = start;
+    row.end_ns = end;
+    row.correlation_id = correlation;
+    row.external_id = external;
+    calls_.push_back(row);
+  }
+  void kernel(const char* name, std::uint64_t correlation, std::uint64_t external = 0, std::int64_t grid = 1) {
+    trace::KernelRow row;
+    row.name = names_.intern(name);
+    row.start_ns = static_cast<std::int64_t>(kernels_.size()) * 100;
+    row.end_ns = row.start_ns + 10;
+    row.correlation_id = correlation;
+    row.external_id = external;
+    row.grid_x = grid;
+    kernels_.push_back(row);
+  }
+  AttributionResult attribute(CaptureMap capture = {}) {
+    std::stable_sort(calls_.begin(), calls_.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    LaunchIndexBuilder builder(names_);
+    for (const auto& row : calls_) builder.add(row);
+    index_ = builder.finish();
+    KernelAttributor attributor(names_, index_, std::move(capture));
+    for (const auto& row : kernels_) attributor.add(row);
+    return attributor.finish();
+  }
+  // "operator/node by method" of the kernel with this name.
+  std::string cause(const AttributionResult& result, const char* kernel_name) {
+    for (const auto& row : result.rows)
+      if (names_.text(row.kernel_name) == kernel_name)
+        return std::string(names_.text(row.operator_name)) + "/" + std::string(names_.text(row.node_name)) + " by " +
+               std::string(names_.text(row.method));
+    return "absent";
+  }
+  trace::NameTable names_;
+  std::vector<trace::ApiCallRow> calls_;
+  std::vector<trace::KernelRow> kernels_;
+  LaunchIndex index_;
+};
+
+TEST_F(AttributionTest, TheInnermostOperatorAroundTheLaunch) {
+  call("cpu_op", "aten::linear", 0, 100);
+  call("cpu_op", "aten::addmm", 10, 90);
+  call("cuda_runtime", "cudaLaunchKernel", 20, 30, 7);
+  kernel("gemm", 7);
+  EXPECT_EQ(cause(attribute(), "gemm"), "aten::addmm/ by correlation");
+}
+TEST_F(AttributionTest, AnOperatorThatEndedOrIsOnAnotherThreadIsNoCause) {
+  call("cpu_op", "aten::mul", 0, 10);
+  call("cpu_op", "aten::add", 0, 100, 0, 0, 2);
+  call("hip", "hipLaunchKernel", 20, 30, 7);
+  kernel("k", 7);
+  EXPECT_EQ(cause(attribute(), "k"), "/ by launch_only");
+}
+TEST_F(AttributionTest, OfTwoThatStartTogetherTheLongerEncloses) {
+  call("cpu_op", "inner", 0, 50);
+  call("cpu_op", "outer", 0, 100);
+  call("hip", "hipLaunchKernel", 20, 30, 7);
+  kernel("k", 7);
+  EXPECT_EQ(cause(attribute(), "k"), "inner/ by correlation");
+}
+TEST_F(AttributionTest, ExternalIdWhereThereIsNoLaunch) {
+  call("cpu_op", "aten::add", 0, 100, 0, 42);
+  kernel("k", 0, 42);
+  EXPECT_EQ(cause(attribute(), "k"), "aten::add/ by external_id");
+}
+TEST_F(AttributionTest, AMarkerIsACauseToo) {
+  call("marker", "layer 3", 0, 100);
+  call("hip", "hipLaunchKernel", 20, 30, 7);
+  kernel("k", 7);
+  EXPECT_EQ(cause(attribute(), "k"), "/layer 3 by marker");
+}
+TEST_F(AttributionTest, ProfilerStepsAreNoMarkers) {
+  call("annotation", "ProfilerStep#3", 0, 100);
+  call("hip", "hipLaunchKernel", 20, 30, 7);
+  kernel("k", 7);
+  EXPECT_EQ(cause(attribute(), "k"), "/ by launch_only");
+}
+TEST_F(AttributionTest, AGraphLaunchHidesTheOperator) {
+  call("cpu_op", "replay", 0, 100);
+  call("hip", "hipGraphLaunch", 20, 30, 7);
+  kernel("k", 7);
+  const auto result = attribute();
+  EXPECT_EQ(cause(result, "k"), "/ by graph_launch");
+  EXPECT_EQ(result.coverage.at({0, 0}).attributed_count, 0);
+}
+TEST_F(AttributionTest, ACaptureTellsWhatAGraphHolds) {
+  call("hip", "hipGraphLaunch", 20, 30, 7);
+  kernel("a", 7);
+  kernel("lost", 7);
+  kernel("b", 7);
+  const CaptureMap capture = {{names_.intern("a"), names_.intern("aten::relu"), {}}, {names_.intern("b"), names_.intern("aten::mm"), {}}};
+  const auto result = attribute(capture);
+  EXPECT_EQ(cause(result, "a"), "aten::relu/ by capture_map");
+  EXPECT_EQ(cause(result, "b"), "aten::mm/ by capture_map");
+  EXPECT_EQ(cause(result, "lost"), "/ by graph_launch");
+  EXPECT_EQ(result.coverage.at({0, 0}).attributed_count, 2);
+}
+TEST_F(AttributionTest, SameNameAndShapeElsewhere) {
+  call("cpu_op", "aten::mm", 0, 100);
+  call("hip", "hipLaunchKernel", 20, 30, 7);
+  call("hip", "hipGraphLaunch", 120, 130, 8);
+  kernel("k", 7, 0, 64);
+  kernel("k", 8, 0, 64);
+  const auto result = attribute();
+  ASSERT_EQ(result.rows.size(), 2u);
+  EXPECT_EQ(result.coverage.at({0, 0}).attributed_count, 2);
+  EXPECT_EQ(names_.text(result.rows[0].method) == "name_and_shape" || names_.text(result.rows[1].method) == "name_and_shape", true);
+}
+TEST_F(AttributionTest, AnAmbiguousNameIsNoCause) {
+  call("cpu_op", "aten::mm", 0, 100);
+  call("hip", "hipLaunchKernel", 20, 30, 7);
+  call("cpu_op", "aten::bmm", 100, 200);
+  call("hip", "hipLaunchKernel", 120, 130, 8);
+  kernel("k", 7);
+  kernel("k", 8);
+  kernel("k", 999);
+  EXPECT_EQ(attribute().coverage.at({0, 0}).attributed_count, 2);
+}
+TEST_F(AttributionTest, ZeroIdsMeetNothing) {
+  call("hip", "hipLaunchKernel", 20, 30, 0);
+  kernel("k", 0);
+  EXPECT_EQ(cause(attribute(), "k"), "/ by none");
+  EXPECT_EQ(index_.find(0, 0), nullptr);
+}
+TEST_F(AttributionTest, IdsAboveTwoToThe63AndRanksAreKeptApart) {
+  call("hip", "hipLaunchKernel", 20, 30, UINT64_MAX);
+  (void)attribute();
+  EXPECT_NE(index_.find(0, UINT64_MAX), nullptr);
+  EXPECT_EQ(index_.find(1, UINT64_MAX), nullptr);
+}
+TEST_F(AttributionTest, OfSeveralCallsTheOneThatLaunches) {
+  call("hsa", "hsa_queue_load_index", 10, 40, 7);
+  call("hip", "hipLaunchKernel", 20, 30, 7);
+  (void)attribute();
+  EXPECT_EQ(names_.text(index_.find(0, 7)->api), "hipLaunchKernel");
+}
+TEST(Coverage, RatiosNeedKernels) {
+  EXPECT_TRUE(coverage_metrics({}, 0).empty());
+  EXPECT_DOUBLE_EQ(coverage_metrics({4, 100, 1, 75}, 0)[1].value, 0.75);
+}
+
+}  // namespace
+}  // namespace aaco::analytics::attribution

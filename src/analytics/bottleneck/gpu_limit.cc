@@ -1,0 +1,79 @@
+#include "analytics/gpu_limit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/numbers.h"
+
+namespace aaco::analytics::bottleneck {
+namespace {
+
+constexpr double kMostlyMicrokernels = 0.5;
+
+std::int64_t idle_of(const std::map<gaps::Cause, gaps::CauseSum>& gaps, gaps::Cause cause) {
+  const auto found = gaps.find(cause);
+  return found == gaps.end() ? 0 : found->second.idle_ns;
+}
+
+GpuLimitShares shares_of(const trace_time::DeviceTime& time, const std::map<gaps::Cause, gaps::CauseSum>& gaps) {
+  const auto span = static_cast<double>(time.span_ns);
+  const bool micro = static_cast<double>(time.microkernel_count) > kMostlyMicrokernels * static_cast<double>(time.kernel_count);
+  std::int64_t explained = 0;
+  for (const auto& [cause, sum] : gaps) explained += sum.idle_ns;
+  const std::int64_t small = std::max<std::int64_t>(0, time.idle_ns - explained);
+  std::int64_t launch = idle_of(gaps, gaps::Cause::launch_latency) + (micro ? small : 0);
+  // A host that is late between microkernels is late because it launches them one by one.
+  if (micro) launch += idle_of(gaps, gaps::Cause::host_late);
+  GpuLimitShares shares;
+  shares.compute = static_cast<double>(time.compute_ns) / span;
+  shares.communication = static_cast<double>(time.exposed_collective_ns) / span;
+  shares.copy = static_cast<double>(time.exposed_copy_ns) / span;
+  shares.launch = static_cast<double>(launch) / span;
+  shares.waiting = static_cast<double>(time.idle_ns - launch) / span;
+  return shares;
+}
+
+void add_evidence(const trace_time::DeviceTime& time, const std::map<gaps::Cause, gaps::CauseSum>& gaps, GpuLimitFinding& finding) {
+  const auto say = [&](std::string_view what, double share) {
+    finding.evidence.push_back(fmt::format("{}: {} of the span", what, core::format_percent(share)));
+  };
+  say("compute kernels ran", finding.shares.compute);
+  say("collectives ran and nothing hid them", finding.shares.communication);
+  say("copies ran and nothing hid them", finding.shares.copy);
+  for (const auto& [cause, sum] : gaps)
+    say(fmt::format("idle, {} ({} gaps)", gaps::to_string(cause), sum.gap_count),
+        static_cast<double>(sum.idle_ns) / static_cast<double>(time.span_ns));
+  if (time.kernel_count > 0)
+    finding.evidence.push_back(fmt::format("{} of {} kernels are shorter than 10 us", time.microkernel_count, time.kernel_count));
+}
+
+}  // namespace
+
+std::string_view to_string(GpuLimit limit) {
+  constexpr std::array<std::string_view, 6> kNames = {"none", "compute", "communication", "copy", "launch", "waiting"};
+  return kNames[static_cast<std::size_t>(limit)];
+}
+
+GpuLimitFinding find_limit(const trace_time::DeviceTime& time, const std::map<gaps::Cause, gaps::CauseSum>& gaps) {
+  GpuLimitFinding finding;
+  if (time.span_ns <= 0) return finding;
+  finding.shares = shares_of(time, gaps);
+  std::array<std::pair<double, GpuLimit>, 4> limits = {{{finding.shares.communication, GpuLimit::communication},
+                                                        {finding.shares.copy, GpuLimit::copy},
+                                                        {finding.shares.launch, GpuLimit::launch},
+                                                        {finding.shares.waiting, GpuLimit::waiting}}};
+  std::stable_sort(limits.begin(), limits.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (limits[0].first >= kLeastLimitShare) {
+    finding.limit = limits[0].second;
+    finding.confidence = std::clamp((limits[0].first - limits[1].first) / limits[0].first, 0.0, 1.0);
+  } else {
+    finding.limit = GpuLimit::compute;
+    finding.confidence = std::clamp((finding.shares.compute - limits[0].first) / std::max(finding.shares.compute, limits[0].first), 0.0, 1.0);
+  }
+  add_evidence(time, gaps, finding);
+  return finding;
+}
+
+}  // namespace aaco::analytics::bottleneck

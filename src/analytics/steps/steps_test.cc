@@ -1,0 +1,80 @@
+#include "analytics/steps.h"
+
+#include <gtest/gtest.h>
+
+namespace aaco::analytics::steps {
+namespace {
+
+class StepTest : public testing::Test {
+ protected:
+  void range(const char* domain, const std::string& name, std::int64_t start, std::int64_t end) {
+    trace::ApiCallRow row;
+    row.domain = names_.intern(domain);
+    row.name = names_.intern(name);
+    row.start_ns = start;
+    row.end_ns = end;
+    finder_.add_call(row);
+  }
+  void kernel(const std::string& name, std::int64_t start) {
+    trace::KernelRow row;
+    row.name = names_.intern(name);
+    row.start_ns = start;
+    row.end_ns = start + 5;
+    finder_.add_kernel(row);
+  }
+  void kernels(const std::vector<std::string>& pattern, int times) {
+    for (int i = 0; i < times * static_cast<int>(pattern.size()); ++i)
+      kernel(pattern[static_cast<std::size_t>(i) % pattern.size()], i * 10);
+  }
+  trace::NameTable names_;
+  StepFinder finder_{names_};
+};
+
+TEST_F(StepTest, ProfilerStepsComeFirst) {
+  kernels({"a", "b", "c", "d", "e"}, 10);
+  range("annotation", "ProfilerStep#0", 0, 100);
+  range("annotation", "ProfilerStep#0", 0, 100);  // the device's copy
+  range("annotation", "ProfilerStep#1", 100, 210);
+  const auto steps = finder_.finish();
+  EXPECT_EQ(steps.method, Method::profiler_step);
+  ASSERT_EQ(steps.iterations.size(), 2u);
+  EXPECT_EQ(steps.iterations[1].duration_ns, 110);
+  EXPECT_EQ(names_.text(steps.iterations[0].phase), "step");
+}
+TEST_F(StepTest, AMarkerThatCoversMostOfTheTime) {
+  kernels({"a", "b", "c", "d", "e"}, 6);
+  for (int i = 0; i < 3; ++i) range("marker", "forward", i * 100, i * 100 + 90);
+  for (int i = 0; i < 3; ++i) range("marker", "tiny", i * 100, i * 100 + 2);
+  EXPECT_EQ(finder_.finish().method, Method::marker);
+}
+TEST_F(StepTest, ThePeriodOfTheKernels) {
+  kernels({"a", "b", "b", "c", "d"}, 20);
+  const auto steps = finder_.finish();
+  EXPECT_EQ(steps.method, Method::kernel_period);
+  ASSERT_EQ(steps.iterations.size(), 20u);
+  EXPECT_EQ(steps.iterations[0].duration_ns, 50);
+}
+TEST_F(StepTest, OneKernelInALoopIsNoStep) {
+  kernels({"a"}, 100);
+  EXPECT_EQ(finder_.finish().method, Method::none);
+}
+TEST_F(StepTest, NothingIsNothing) {
+  const auto steps = finder_.finish();
+  EXPECT_EQ(steps.method, Method::none);
+  EXPECT_TRUE(steps.iterations.empty());
+  EXPECT_FALSE(steps.explanation.empty());
+}
+TEST(Period, ShortestThatRepeats) { EXPECT_EQ(period_of({1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}), 4u); }
+TEST(Period, AFewStrangersAreForgiven) {
+  std::vector<std::uint32_t> sequence;
+  for (std::uint32_t i = 0; i < 500; ++i) sequence.push_back(i % 100 == 50 ? 1000 + i : i % 10);
+  EXPECT_EQ(period_of(sequence), 10u);
+}
+TEST(Period, NoneWhereNothingRepeats) {
+  EXPECT_EQ(period_of({}), std::nullopt);
+  EXPECT_EQ(period_of({1, 2, 3, 4, 5, 6, 7, 8, 9}), std::nullopt);
+  EXPECT_EQ(period_of({1, 2, 3, 1, 2, 3}), std::nullopt);  // twice is not enough
+}
+
+}  // namespace
+}  // namespace aaco::analytics::steps

@@ -1,0 +1,123 @@
+#include "analytics/tracediff.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "analytics/tracediff/align.h"
+
+namespace aaco::analytics::tracediff {
+namespace {
+
+struct Tally {
+  double calls = 0;
+  double sum_ns = 0;
+  double step_ns = 0;             // of the step under way
+  double step_sum = 0, squares = 0;  // of the steps' times, for the deviation
+};
+
+using Tallies = std::map<std::string_view, Tally>;
+
+Tallies tally(const std::vector<Step>& steps) {
+  Tallies tallies;
+  for (const Step& step : steps) {
+    for (const KernelCall& call : step) {
+      Tally& one = tallies[call.name];
+      ++one.calls;
+      one.sum_ns += static_cast<double>(call.duration_ns);
+      one.step_ns += static_cast<double>(call.duration_ns);
+    }
+    for (auto& [name, one] : tallies) {
+      one.step_sum += one.step_ns;
+      one.squares += one.step_ns * one.step_ns;
+      one.step_ns = 0;
+    }
+  }
+  return tallies;
+}
+
+KernelSide side_of(const Tallies& tallies, std::string_view name, std::size_t steps) {
+  KernelSide side;
+  const auto found = tallies.find(name);
+  const auto count = static_cast<double>(steps);
+  if (found == tallies.end() || steps == 0) return side;
+  const Tally& one = found->second;
+  side.calls_per_step = one.calls / count;
+  side.mean_ns = one.sum_ns / one.calls;
+  side.per_step_ns = one.sum_ns / count;
+  if (steps > 1) {
+    const double mean = one.step_sum / count;
+    side.deviation_ns = std::sqrt(std::max(0.0, (one.squares - count * mean * mean) / (count - 1)));
+  }
+  return side;
+}
+
+// Twice the standard error of the difference of the two steps' times; 0 where it is not known.
+double noise_of(const KernelChange& row, std::size_t a_steps, std::size_t b_steps) {
+  double variance = 0;
+  if (row.a.deviation_ns) variance += *row.a.deviation_ns * *row.a.deviation_ns / static_cast<double>(a_steps);
+  if (row.b.deviation_ns) variance += *row.b.deviation_ns * *row.b.deviation_ns / static_cast<double>(b_steps);
+  return 2 * std::sqrt(variance);
+}
+
+Change change_of(const KernelChange& row, double noise_ns, double threshold_ratio) {
+  if (row.a.calls_per_step == 0) return Change::appeared;
+  if (row.b.calls_per_step == 0) return Change::gone;
+  const double calls = row.b.calls_per_step / row.a.calls_per_step - 1;
+  const bool count_leads = std::abs(row.count_part_ns) >= std::abs(row.time_part_ns);
+  if (std::abs(calls) > threshold_ratio && count_leads) return calls > 0 ? Change::more_often : Change::less_often;
+  const bool matters = std::abs(row.time_part_ns) > threshold_ratio * row.a.per_step_ns && std::abs(row.time_part_ns) > noise_ns;
+  if (matters) return row.time_part_ns > 0 ? Change::slower : Change::faster;
+  return Change::same;
+}
+
+// The step whose kernel time is the median.
+const Step* median_step(const std::vector<Step>& steps) {
+  std::vector<std::pair<std::int64_t, const Step*>> by_time;
+  for (const Step& step : steps) {
+    std::int64_t sum = 0;
+    for (const KernelCall& call : step) sum += call.duration_ns;
+    by_time.emplace_back(sum, &step);
+  }
+  if (by_time.empty()) return nullptr;
+  const auto middle = by_time.begin() + static_cast<std::ptrdiff_t>((by_time.size() - 1) / 2);
+  std::nth_element(by_time.begin(), middle, by_time.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+  return middle->second;
+}
+
+}  // namespace
+
+std::string_view to_string(Change change) {
+  constexpr std::array<std::string_view, 7> kNames = {"same", "new", "gone", "slower", "faster", "more_often", "less_often"};
+  return kNames[static_cast<std::size_t>(change)];
+}
+
+TraceDifference compare(const std::vector<Step>& a, const std::vector<Step>& b, double threshold_ratio) {
+  const Tallies left = tally(a), right = tally(b);
+  std::map<std::string_view, int> names;
+  for (const auto& [name, one] : left) names[name] = 1;
+  for (const auto& [name, one] : right) names[name] = 1;
+  TraceDifference difference;
+  for (const auto& [name, unused] : names) {
+    KernelChange row;
+    row.name = name;
+    row.a = side_of(left, name, a.size());
+    row.b = side_of(right, name, b.size());
+    row.delta_ns = row.b.per_step_ns - row.a.per_step_ns;
+    // A side without calls has no time a call: the whole difference is one of count.
+    const bool both = row.a.calls_per_step > 0 && row.b.calls_per_step > 0;
+    row.time_part_ns = both ? (row.b.mean_ns - row.a.mean_ns) * (row.a.calls_per_step + row.b.calls_per_step) / 2 : 0;
+    row.count_part_ns = row.delta_ns - row.time_part_ns;
+    row.change = change_of(row, noise_of(row, a.size(), b.size()), threshold_ratio);
+    difference.delta_ns += row.delta_ns;
+    difference.kernels.push_back(std::move(row));
+  }
+  std::stable_sort(difference.kernels.begin(), difference.kernels.end(),
+                   [](const auto& x, const auto& y) { return std::abs(x.delta_ns) > std::abs(y.delta_ns); });
+  const Step *first = median_step(a), *second = median_step(b);
+  if (first != nullptr && second != nullptr) difference.order_complete = align(*first, *second, difference.order);
+  return difference;
+}
+
+}  // namespace aaco::analytics::tracediff
