@@ -27,7 +27,8 @@ void add_options(CLI::App& verb, ImportOptions& options, Context& context) {
       ->required();
   verb.add_option("--tag", options.request.tag, "A name for the session: 'tag:NAME' finds it");
   verb.add_flag("--keep-raw", options.request.keep_raw, "Copy the files into the session");
-  verb.add_option("--gap-threshold", options.gap_threshold, "Explain idle gaps of a GPU from this length on")->capture_default_str();
+  verb.add_option("--gap-threshold", options.gap_threshold, "Explain idle gaps of a GPU from this length on")
+      ->capture_default_str();
   verb.add_flag("--without-orphans", options.without_orphans, "Leave out kernels whose launch is not in the trace");
   verb.add_flag("--without-memset", options.without_memset, "Leave memsets out of busy time and copies");
   verb.add_option("--top", options.top, "Kernels listed with --json")->capture_default_str();
@@ -58,8 +59,10 @@ void print_json(Context& context, const workflows::SessionOutcome& outcome, std:
 void run_import(Context& context, ImportOptions& options) {
   const auto threshold = core::parse_duration_ns(options.gap_threshold);
   if (!threshold || *threshold <= 0)
-    return context.fail({core::ErrorCode::invalid_argument, "--gap-threshold " + options.gap_threshold + " is no length of time",
-                         "write 5us, 100us or 1ms", {}});
+    return context.fail({core::ErrorCode::invalid_argument,
+                         "--gap-threshold " + options.gap_threshold + " is no length of time",
+                         "write 5us, 100us or 1ms",
+                         {}});
   options.request.gap_threshold_ns = *threshold;
   options.request.count_orphans = !options.without_orphans;
   options.request.count_memset = !options.without_memset;

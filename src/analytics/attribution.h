@@ -28,9 +28,9 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
-bool is_runtime_domain(std::string_view domain);   // hip, hsa, cuda_runtime, cuda_driver
-bool is_graph_launch(std::string_view api);        // hipGraphLaunch, cudaGraphLaunch, cuGraphLaunch
-bool is_step_annotation(std::string_view name);    // "ProfilerStep#3", "ProfilerStep*"
+bool is_runtime_domain(std::string_view domain);  // hip, hsa, cuda_runtime, cuda_driver
+bool is_graph_launch(std::string_view api);       // hipGraphLaunch, cudaGraphLaunch, cuGraphLaunch
+bool is_step_annotation(std::string_view name);   // "ProfilerStep#3", "ProfilerStep*"
 
 // Launches by correlation id, operators by external id. Unchanging once built; 64 bytes a launch, 16 an operator.
 class LaunchIndex {
@@ -49,7 +49,7 @@ class LaunchIndex {
     std::int32_t rank = 0;
     trace::NameId name;
   };
-  std::vector<Launch> launches_;              // by rank, correlation id; the best of several first
+  std::vector<Launch> launches_;             // by rank, correlation id; the best of several first
   std::vector<ExternalOperator> operators_;  // by rank, external id
 };
 
@@ -74,13 +74,23 @@ class LaunchIndexBuilder {
   bool is_step(trace::NameId name);
 
   const trace::NameTable& names_;
-  std::vector<Kind> kinds_;                // by domain's name id
-  std::vector<std::int8_t> steps_;         // by name id: -1 not asked yet
+  std::vector<Kind> kinds_;                                                         // by domain's name id
+  std::vector<std::int8_t> steps_;                                                  // by name id: -1 not asked yet
   std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, Thread> threads_;  // rank, process, thread
   LaunchIndex index_;
 };
 
-enum class Method : std::uint8_t { none, launch_only, graph_launch, name, name_and_shape, capture_map, marker, external_id, correlation };
+enum class Method : std::uint8_t {
+  none,
+  launch_only,
+  graph_launch,
+  name,
+  name_and_shape,
+  capture_map,
+  marker,
+  external_id,
+  correlation
+};
 std::string_view to_string(Method method);
 // How sure an attribution by this method is, 0..1; 0 where the method names no cause.
 double confidence_of(Method method);
@@ -102,7 +112,7 @@ struct CapturedKernel {
 using CaptureMap = std::vector<CapturedKernel>;
 
 struct AttributionResult {
-  std::vector<trace::AttributionRow> rows;  // largest time first
+  std::vector<trace::AttributionRow> rows;                             // largest time first
   std::map<std::pair<std::int32_t, std::int64_t>, Coverage> coverage;  // by rank, device
 };
 

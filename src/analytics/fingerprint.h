@@ -14,30 +14,42 @@
 namespace aaco::analytics::fingerprint {
 
 enum class Family : std::uint8_t {
-  gemm, convolution, attention, reduction, normalisation, softmax, elementwise, copy_transpose, embedding_gather, sort_scan, rng, collective,
-  optimiser, other
+  gemm,
+  convolution,
+  attention,
+  reduction,
+  normalisation,
+  softmax,
+  elementwise,
+  copy_transpose,
+  embedding_gather,
+  sort_scan,
+  rng,
+  collective,
+  optimiser,
+  other
 };
 std::string_view to_string(Family family);
 std::optional<Family> family_from_string(std::string_view name);
 
 struct Fingerprint {
   Family family = Family::other;
-  std::string library;     // "hipBLASLt"; empty: unknown
-  core::Json parameters;   // object, or null
-  std::string pattern;     // id of the pattern that decided; empty: none did
+  std::string library;    // "hipBLASLt"; empty: unknown
+  core::Json parameters;  // object, or null
+  std::string pattern;    // id of the pattern that decided; empty: none did
   bool operator==(const Fingerprint&) const = default;
 };
 
 // A pattern of data/kernels: texts that must (not) stand in the name, compared without regard to case where they say so.
 struct Pattern {
   std::string id;
-  std::vector<std::string> starts;        // one of them begins the name (empty: no condition); so for the others
-  std::vector<std::string> all;           // all stand in it
-  std::vector<std::string> any;           // at least one does
-  std::vector<std::string> none;          // none does
-  std::optional<Family> family;           // what it says; a pattern may say only one of both
+  std::vector<std::string> starts;  // one of them begins the name (empty: no condition); so for the others
+  std::vector<std::string> all;     // all stand in it
+  std::vector<std::string> any;     // at least one does
+  std::vector<std::string> none;    // none does
+  std::optional<Family> family;     // what it says; a pattern may say only one of both
   std::optional<std::string> library;
-  std::string decoder;                    // how parameters are read: tensile, ck, cutlass, triton, asm_conv; or empty
+  std::string decoder;  // how parameters are read: tensile, ck, cutlass, triton, asm_conv; or empty
 };
 
 // The patterns, asked in order; the first that says the family decides it, the first that says the library decides that.
@@ -56,10 +68,10 @@ class PatternBook {
 };
 
 // Parameters that names of these kinds encode; null where there are none.
-core::Json decode_tensile(std::string_view name);  // rocBLAS/Tensile and hipBLASLt: layout, types, macro tile, MFMA, split
-core::Json decode_ck(std::string_view name);       // Composable Kernel: block, tile, types
-core::Json decode_cutlass(std::string_view name);  // cutlass_80_tensorop_..., sm80_xmma_..., ampere_sgemm_...
-core::Json decode_triton(std::string_view name);   // triton_poi_fused_add_mul_0: kind and fused operators
-core::Json decode_asm_conv(std::string_view name); // igemm_fwd_gtcx2_nhwc_bf16_...: direction, layout, type, tile
+core::Json decode_tensile(std::string_view name);   // rocBLAS/Tensile and hipBLASLt: layout, types, macro tile, MFMA, split
+core::Json decode_ck(std::string_view name);        // Composable Kernel: block, tile, types
+core::Json decode_cutlass(std::string_view name);   // cutlass_80_tensorop_..., sm80_xmma_..., ampere_sgemm_...
+core::Json decode_triton(std::string_view name);    // triton_poi_fused_add_mul_0: kind and fused operators
+core::Json decode_asm_conv(std::string_view name);  // igemm_fwd_gtcx2_nhwc_bf16_...: direction, layout, type, tile
 
 }  // namespace aaco::analytics::fingerprint

@@ -40,7 +40,8 @@ struct Gap {
   std::optional<NextLaunch> launch;  // empty: the launch is not in the trace
 };
 
-// Call order: add_gap() for all (in time order within a device), then add_call() for every API call row in any order, then finish().
+// Call order: add_gap() for all (in time order within a device), then add_call() for every API call row in any order, then
+// finish().
 class GapExplainer {
  public:
   explicit GapExplainer(trace::NameTable& names) : names_(names) {}
@@ -74,7 +75,7 @@ class GapExplainer {
   static Decision decide_queued(const Candidate& candidate);
 
   trace::NameTable& names_;
-  std::map<std::uint64_t, Role> roles_;  // by domain and name
+  std::map<std::uint64_t, Role> roles_;                                           // by domain and name
   std::map<std::pair<std::int32_t, std::int64_t>, std::vector<Candidate>> gaps_;  // by rank, device
 };
 

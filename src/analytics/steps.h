@@ -19,14 +19,14 @@ std::string_view to_string(Method method);
 
 struct Steps {
   Method method = Method::none;
-  double confidence = 0;          // 0..1
-  std::string explanation;        // one sentence
+  double confidence = 0;                        // 0..1
+  std::string explanation;                      // one sentence
   std::vector<trace::IterationRow> iterations;  // phase "step", in time order within a rank
 };
 
 // Call order: add_call() and add_kernel() in order of start, in any mixture; then finish().
-// Profiler steps ("ProfilerStep#7") are taken first; else the marker range that repeats most and covers most of the time; else the
-// period of the sequence of kernel names on the device with most kernels: the shortest after which at least nine of ten names
+// Profiler steps ("ProfilerStep#7") are taken first; else the marker range that repeats most and covers most of the time; else
+// the period of the sequence of kernel names on the device with most kernels: the shortest after which at least nine of ten names
 // come again. Memory: 12 bytes a kernel, of at most the first million of a rank.
 class StepFinder {
  public:
@@ -54,7 +54,7 @@ class StepFinder {
 
   trace::NameTable& names_;
   std::map<std::uint64_t, Role> roles_;
-  std::map<std::int32_t, std::vector<Range>> profiler_steps_;  // by rank
+  std::map<std::int32_t, std::vector<Range>> profiler_steps_;                     // by rank
   std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<Range>> markers_;  // by rank, name
   std::map<std::pair<std::int32_t, std::int64_t>, Kernels> kernels_;              // by rank, device
   std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;                       // of the kernels

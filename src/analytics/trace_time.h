@@ -115,13 +115,13 @@ class DeviceTimeFold {
   DeviceTime time_;
   bool started_ = false;
   std::int64_t now_ns_ = 0;
-  std::array<std::int64_t, kClasses> until_ns_{};            // latest end of each class so far
+  std::array<std::int64_t, kClasses> until_ns_{};              // latest end of each class so far
   std::array<std::int64_t, std::size_t{1} << kClasses> in_{};  // time by set of classes that were active
   std::map<std::int64_t, std::int64_t> stream_until_ns_;
 };
 
-// The published metrics of one device (data/metrics/gpu_time.yaml, launch.yaml). Ratios without a denominator are left out, and what
-// needs launch calls where the trace has none (`has_api_calls`).
+// The published metrics of one device (data/metrics/gpu_time.yaml, launch.yaml). Ratios without a denominator are left out, and
+// what needs launch calls where the trace has none (`has_api_calls`).
 trace::Metrics device_metrics(const DeviceTime& time, std::int64_t device, bool has_api_calls);
 
 }  // namespace aaco::analytics::trace_time

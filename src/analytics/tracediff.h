@@ -22,17 +22,17 @@ std::string_view to_string(Change change);
 // One side of a kernel's row: per step, and per call.
 struct KernelSide {
   double calls_per_step = 0;
-  double mean_ns = 0;      // of a call; 0 where it is not called
-  double per_step_ns = 0;  // calls_per_step * mean_ns
+  double mean_ns = 0;                  // of a call; 0 where it is not called
+  double per_step_ns = 0;              // calls_per_step * mean_ns
   std::optional<double> deviation_ns;  // standard deviation of per_step_ns between steps; empty with one step
 };
 
 struct KernelChange {
   std::string name;
   KernelSide a, b;
-  double delta_ns = 0;        // of a step: b - a
-  double count_part_ns = 0;   // of it, because it is called more or less often (at the mean of both times)
-  double time_part_ns = 0;    // of it, because a call takes longer or shorter; both parts add up to delta_ns
+  double delta_ns = 0;       // of a step: b - a
+  double count_part_ns = 0;  // of it, because it is called more or less often (at the mean of both times)
+  double time_part_ns = 0;   // of it, because a call takes longer or shorter; both parts add up to delta_ns
   Change change = Change::same;
 };
 

@@ -124,8 +124,9 @@ class Analyser {
     if (idle && idle->end_ns - idle->start_ns >= options_.gap_threshold_ns) {
       analytics::gaps::Gap gap{key.first, key.second, idle->start_ns, idle->end_ns, place.last_name, name, std::nullopt};
       if (launch != nullptr)
-        gap.launch = analytics::gaps::NextLaunch{launch->start_ns, launch->end_ns, launch->thread_id, launch->api, is_copy,
-                                                 analytics::attribution::is_graph_launch(names_.text(launch->api))};
+        gap.launch = analytics::gaps::NextLaunch{
+            launch->start_ns, launch->end_ns, launch->thread_id,
+            launch->api,      is_copy,        analytics::attribution::is_graph_launch(names_.text(launch->api))};
       gaps_.add_gap(gap);
     }
     if (work.end_ns >= place.last_end_ns) {
@@ -183,7 +184,9 @@ class Analyser {
     append(analytics::attribution::coverage_metrics(gpu.coverage, gpu.metric_device));
     if (gpu.coverage.kernel_sum_ns > 0)
       result_.metrics.push_back({"fingerprint.time_coverage_ratio",
-                                 static_cast<double>(gpu.known_family_ns) / static_cast<double>(gpu.coverage.kernel_sum_ns), "ratio", {},
+                                 static_cast<double>(gpu.known_family_ns) / static_cast<double>(gpu.coverage.kernel_sum_ns),
+                                 "ratio",
+                                 {},
                                  gpu.metric_device});
   }
 
@@ -234,8 +237,7 @@ class Analyser {
 
 core::Result<GpuAnalysis> analyse_gpu(const std::string& session_path, const GpuAnalysisOptions& options, trace::Sink& sink,
                                       const Services& services) {
-  AACO_ASSIGN(const auto book,
-              analytics::fingerprint::PatternBook::load(core::join_path(services.paths.share, "data/kernels")));
+  AACO_ASSIGN(const auto book, analytics::fingerprint::PatternBook::load(core::join_path(services.paths.share, "data/kernels")));
   return Analyser(session_path, options, sink, services, book).run();
 }
 

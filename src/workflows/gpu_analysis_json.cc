@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analytics/gpu_limit.h"
 #include "workflows/gpu_analysis.h"
 
 namespace aaco::workflows {
@@ -11,11 +12,13 @@ constexpr std::size_t kStreams = 32;  // the busiest; there may be hundreds
 
 Json streams_json(const analytics::trace_time::DeviceTime& time) {
   std::vector<std::pair<std::int64_t, analytics::trace_time::StreamTime>> streams(time.streams.begin(), time.streams.end());
-  std::stable_sort(streams.begin(), streams.end(), [](const auto& a, const auto& b) { return a.second.busy_ns > b.second.busy_ns; });
+  std::stable_sort(streams.begin(), streams.end(),
+                   [](const auto& a, const auto& b) { return a.second.busy_ns > b.second.busy_ns; });
   if (streams.size() > kStreams) streams.resize(kStreams);
   Json list = Json::array();
   for (const auto& [stream, sum] : streams)
-    list.push(Json::object({{"stream", stream}, {"work_count", sum.work_count}, {"sum_ns", sum.sum_ns}, {"busy_ns", sum.busy_ns}}));
+    list.push(
+        Json::object({{"stream", stream}, {"work_count", sum.work_count}, {"sum_ns", sum.sum_ns}, {"busy_ns", sum.busy_ns}}));
   return list;
 }
 
@@ -42,8 +45,23 @@ Json launch_json(const analytics::trace_time::LaunchSplit& split) {
 Json gaps_json(const GpuOfTrace& gpu) {
   Json causes = Json::array();
   for (const auto& [cause, sum] : gpu.gaps)
-    causes.push(Json::object({{"cause", analytics::gaps::to_string(cause)}, {"gap_count", sum.gap_count}, {"idle_ns", sum.idle_ns}}));
+    causes.push(
+        Json::object({{"cause", analytics::gaps::to_string(cause)}, {"gap_count", sum.gap_count}, {"idle_ns", sum.idle_ns}}));
   return causes;
+}
+
+Json limit_json(const GpuOfTrace& gpu) {
+  const auto finding = analytics::bottleneck::find_limit(gpu.time, gpu.gaps);
+  Json evidence = Json::array();
+  for (const auto& sentence : finding.evidence) evidence.push(sentence);
+  return Json::object({{"limit", analytics::bottleneck::to_string(finding.limit)},
+                       {"confidence_ratio", finding.confidence},
+                       {"compute_ratio", finding.shares.compute},
+                       {"communication_ratio", finding.shares.communication},
+                       {"copy_ratio", finding.shares.copy},
+                       {"launch_ratio", finding.shares.launch},
+                       {"waiting_ratio", finding.shares.waiting},
+                       {"evidence", std::move(evidence)}});
 }
 
 Json gpu_json(const GpuOfTrace& gpu) {
@@ -57,6 +75,7 @@ Json gpu_json(const GpuOfTrace& gpu) {
                            {"copy_ns", gpu.time.copy_ns},
                            {"attributed_kernel_count", gpu.coverage.attributed_count},
                            {"attributed_kernel_ns", gpu.coverage.attributed_sum_ns},
+                           {"bound", limit_json(gpu)},
                            {"gaps", gaps_json(gpu)},
                            {"kernel_durations", durations_json(gpu.time.duration_bins)},
                            {"streams", streams_json(gpu.time)}});
@@ -69,12 +88,11 @@ Json gpu_json(const GpuOfTrace& gpu) {
 Json to_json(const GpuAnalysis& analysis, const GpuAnalysisOptions& options) {
   Json gpus = Json::array();
   for (const GpuOfTrace& gpu : analysis.gpus) gpus.push(gpu_json(gpu));
-  Json out = Json::object(
-      {{"gpus", std::move(gpus)},
-       {"convention", Json::object({{"orphan_kernels", options.convention.orphans ? "counted" : "left out"},
-                                    {"memset", options.convention.memset ? "counted" : "left out"},
-                                    {"span", "first start to last end of device work in the whole trace"}})},
-       {"gap_threshold_ns", options.gap_threshold_ns}});
+  Json out = Json::object({{"gpus", std::move(gpus)},
+                           {"convention", Json::object({{"orphan_kernels", options.convention.orphans ? "counted" : "left out"},
+                                                        {"memset", options.convention.memset ? "counted" : "left out"},
+                                                        {"span", "first start to last end of device work in the whole trace"}})},
+                           {"gap_threshold_ns", options.gap_threshold_ns}});
   if (options.find_steps)
     out.set("steps", Json::object({{"method", analytics::steps::to_string(analysis.steps.method)},
                                    {"confidence_ratio", analysis.steps.confidence},

@@ -9,6 +9,7 @@
 #include "importers/builtin.h"
 #include "importers/discovery.h"
 #include "importers/file_source.h"
+#include "importers/kineto.h"
 #include "tracelake/lake.h"
 #include "workflows/import_ranks.h"
 #include "workflows/import_sink.h"
@@ -41,12 +42,10 @@ void find_ranks(std::vector<InputFile>& files) {
     if (file.format != "kineto") continue;
     const auto head = importers::read_head(file.path);
     traces.push_back(&file);
-    clues.push_back({head ? rank_in_head(*head) : std::nullopt, rank_in_name(core::base_name(file.path))});
+    clues.push_back({head ? importers::kineto::rank_of(*head, {}, {}) : std::nullopt,
+                     importers::kineto::rank_of({}, {}, core::base_name(file.path))});
   }
-  if (traces.size() == 1) {
-    traces[0]->rank = clues[0].head;
-    return;
-  }
+  if (traces.size() == 1 && !clues[0].text) return;  // a lone trace's file name says nothing of other ranks
   const auto ranks = assign_ranks(clues);
   for (std::size_t i = 0; i < traces.size(); ++i) traces[i]->rank = ranks[i];
 }
@@ -143,8 +142,10 @@ core::Status keep_raw_files(const Inputs& inputs, SessionDraft& draft) {
     const std::string name = core::base_name(file.path);
     const int number = used[name]++;
     std::error_code problem;
-    std::filesystem::copy_file(file.path, core::join_path(folder, number == 0 ? name : std::to_string(number) + "_" + name), problem);
-    if (problem) return core::fail_errno(problem.value(), "copying " + file.path, "import without --keep-raw, or free some space");
+    std::filesystem::copy_file(file.path, core::join_path(folder, number == 0 ? name : std::to_string(number) + "_" + name),
+                               problem);
+    if (problem)
+      return core::fail_errno(problem.value(), "copying " + file.path, "import without --keep-raw, or free some space");
   }
   return {};
 }
@@ -159,12 +160,14 @@ void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
       return;
     }
     if (2 * gpu.coverage.attributed_sum_ns < gpu.coverage.kernel_sum_ns)
-      draft.warn("attribution.low", which + std::to_string(gpu.coverage.attributed_count) + " of " +
-                                        std::to_string(gpu.coverage.kernel_count) + " kernels could be attributed to an operator",
+      draft.warn("attribution.low",
+                 which + std::to_string(gpu.coverage.attributed_count) + " of " + std::to_string(gpu.coverage.kernel_count) +
+                     " kernels could be attributed to an operator",
                  "graph launches hide operators: give a trace of the capture too, or profile eagerly");
     if (time.invalid_count > 0 || time.out_of_order_count > 0)
-      draft.warn("gpu.odd_times", which + std::to_string(time.invalid_count + time.out_of_order_count) +
-                                      " pieces of work have times that cannot be: they end before they start",
+      draft.warn("gpu.odd_times",
+                 which + std::to_string(time.invalid_count + time.out_of_order_count) +
+                     " pieces of work have times that cannot be: they end before they start",
                  "the profiler wrote wrong times; see its issue tracker");
   }
 }

@@ -24,8 +24,12 @@ class ImportSink final : public trace::Sink {
   void set_rank(std::optional<std::int32_t> rank) { rank_ = rank; }
   [[nodiscard]] const ImportCounts& counts() const { return counts_; }
 
-  void add(const trace::IterationRow& row) override { pass(row, counts_.iterations, row.start_ns, row.start_ns + row.duration_ns); }
-  void add(const trace::NodeExecutionRow& row) override { pass(row, counts_.nodes, row.start_ns, row.start_ns + row.duration_ns); }
+  void add(const trace::IterationRow& row) override {
+    pass(row, counts_.iterations, row.start_ns, row.start_ns + row.duration_ns);
+  }
+  void add(const trace::NodeExecutionRow& row) override {
+    pass(row, counts_.nodes, row.start_ns, row.start_ns + row.duration_ns);
+  }
   void add(const trace::KernelRow& row) override { pass(row, counts_.kernels, row.start_ns, row.end_ns); }
   void add(const trace::ApiCallRow& row) override { pass(row, counts_.calls, row.start_ns, row.end_ns); }
   void add(const trace::CopyRow& row) override { pass(row, counts_.copies, row.start_ns, row.end_ns); }

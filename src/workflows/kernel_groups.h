@@ -30,7 +30,7 @@ class KernelGroups {
   };
   const analytics::fingerprint::PatternBook& book_;
   trace::NameTable& names_;
-  std::map<std::uint32_t, Known> known_;  // by name
+  std::map<std::uint32_t, Known> known_;                                                           // by name
   std::map<std::tuple<std::int32_t, std::int64_t, std::uint32_t>, trace::KernelGroupRow> groups_;  // by rank, device, name
 };
 

@@ -5,6 +5,7 @@
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/metrics_files.h"
+#include "workflows/report_gpu.h"
 #include "workflows/report_series.h"
 #include "workflows/report_shares.h"
 #include "workflows/verdict.h"
@@ -59,7 +60,9 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   fill_iterations(model, iterations, names, origin);
   fill_node_shares(model, iterations, nodes, names, origin);
   model.telemetry = telemetry_series(system, gpu, names, origin);
-  VerdictText verdict = verdict_of(model);
+  AACO_TRY(fill_gpu(model, session_path));
+  const auto of_gpu = gpu_verdict(model);
+  VerdictText verdict = of_gpu ? *of_gpu : verdict_of(model);
   model.verdict = std::move(verdict.sentence);
   model.verdict_confidence = std::move(verdict.confidence);
   model.headline_metrics = std::move(verdict.headline_metrics);

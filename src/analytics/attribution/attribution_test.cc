@@ -106,7 +106,8 @@ TEST_F(AttributionTest, ACaptureTellsWhatAGraphHolds) {
   kernel("a", 7);
   kernel("lost", 7);
   kernel("b", 7);
-  const CaptureMap capture = {{names_.intern("a"), names_.intern("aten::relu"), {}}, {names_.intern("b"), names_.intern("aten::mm"), {}}};
+  const CaptureMap capture = {{names_.intern("a"), names_.intern("aten::relu"), {}},
+                              {names_.intern("b"), names_.intern("aten::mm"), {}}};
   const auto result = attribute(capture);
   EXPECT_EQ(cause(result, "a"), "aten::relu/ by capture_map");
   EXPECT_EQ(cause(result, "b"), "aten::mm/ by capture_map");
@@ -122,7 +123,8 @@ TEST_F(AttributionTest, SameNameAndShapeElsewhere) {
   const auto result = attribute();
   ASSERT_EQ(result.rows.size(), 2u);
   EXPECT_EQ(result.coverage.at({0, 0}).attributed_count, 2);
-  EXPECT_EQ(names_.text(result.rows[0].method) == "name_and_shape" || names_.text(result.rows[1].method) == "name_and_shape", true);
+  EXPECT_EQ(names_.text(result.rows[0].method) == "name_and_shape" || names_.text(result.rows[1].method) == "name_and_shape",
+            true);
 }
 TEST_F(AttributionTest, AnAmbiguousNameIsNoCause) {
   call("cpu_op", "aten::mm", 0, 100);

@@ -24,19 +24,17 @@ bool is_step_annotation(std::string_view name) { return name.starts_with("Profil
 
 const Launch* LaunchIndex::find(std::int32_t rank, std::uint64_t correlation_id) const {
   if (correlation_id == 0) return nullptr;
-  const auto place = std::lower_bound(launches_.begin(), launches_.end(), std::pair(rank, correlation_id),
-                                      [](const Launch& launch, const auto& key) {
-                                        return std::pair(launch.rank, launch.correlation_id) < key;
-                                      });
+  const auto place =
+      std::lower_bound(launches_.begin(), launches_.end(), std::pair(rank, correlation_id),
+                       [](const Launch& launch, const auto& key) { return std::pair(launch.rank, launch.correlation_id) < key; });
   return place != launches_.end() && place->rank == rank && place->correlation_id == correlation_id ? &*place : nullptr;
 }
 
 trace::NameId LaunchIndex::operator_of(std::int32_t rank, std::uint64_t external_id) const {
   if (external_id == 0) return {};
-  const auto place = std::lower_bound(operators_.begin(), operators_.end(), std::pair(rank, external_id),
-                                      [](const ExternalOperator& op, const auto& key) {
-                                        return std::pair(op.rank, op.external_id) < key;
-                                      });
+  const auto place =
+      std::lower_bound(operators_.begin(), operators_.end(), std::pair(rank, external_id),
+                       [](const ExternalOperator& op, const auto& key) { return std::pair(op.rank, op.external_id) < key; });
   return place != operators_.end() && place->rank == rank && place->external_id == external_id ? place->name : trace::NameId{};
 }
 
@@ -45,10 +43,10 @@ LaunchIndexBuilder::Kind LaunchIndexBuilder::kind_of(trace::NameId domain) {
   Kind& kind = kinds_[domain.value];
   if (kind == Kind::unseen) {
     const std::string_view text = names_.text(domain);
-    kind = is_runtime_domain(text)                        ? Kind::runtime
-           : text == "cpu_op"                             ? Kind::cpu_op
-           : text == "marker" || text == "annotation"     ? Kind::range
-                                                          : Kind::other;
+    kind = is_runtime_domain(text)                    ? Kind::runtime
+           : text == "cpu_op"                         ? Kind::cpu_op
+           : text == "marker" || text == "annotation" ? Kind::range
+                                                      : Kind::other;
   }
   return kind;
 }

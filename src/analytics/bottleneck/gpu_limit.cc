@@ -35,7 +35,8 @@ GpuLimitShares shares_of(const trace_time::DeviceTime& time, const std::map<gaps
   return shares;
 }
 
-void add_evidence(const trace_time::DeviceTime& time, const std::map<gaps::Cause, gaps::CauseSum>& gaps, GpuLimitFinding& finding) {
+void add_evidence(const trace_time::DeviceTime& time, const std::map<gaps::Cause, gaps::CauseSum>& gaps,
+                  GpuLimitFinding& finding) {
   const auto say = [&](std::string_view what, double share) {
     finding.evidence.push_back(fmt::format("{}: {} of the span", what, core::format_percent(share)));
   };
@@ -70,7 +71,8 @@ GpuLimitFinding find_limit(const trace_time::DeviceTime& time, const std::map<ga
     finding.confidence = std::clamp((limits[0].first - limits[1].first) / limits[0].first, 0.0, 1.0);
   } else {
     finding.limit = GpuLimit::compute;
-    finding.confidence = std::clamp((finding.shares.compute - limits[0].first) / std::max(finding.shares.compute, limits[0].first), 0.0, 1.0);
+    finding.confidence =
+        std::clamp((finding.shares.compute - limits[0].first) / std::max(finding.shares.compute, limits[0].first), 0.0, 1.0);
   }
   add_evidence(time, gaps, finding);
   return finding;

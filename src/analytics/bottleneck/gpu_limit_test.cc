@@ -9,7 +9,8 @@ using gaps::Cause;
 using trace_time::DeviceTime;
 
 // A device that ran for 1000 ns.
-DeviceTime device(std::int64_t compute, std::int64_t exposed_collective, std::int64_t exposed_copy, std::int64_t microkernels = 0) {
+DeviceTime device(std::int64_t compute, std::int64_t exposed_collective, std::int64_t exposed_copy,
+                  std::int64_t microkernels = 0) {
   DeviceTime time;
   time.span_ns = 1000;
   time.compute_ns = compute;
@@ -26,11 +27,15 @@ TEST(GpuLimit, ComputeWhereNothingElseTakesMuch) { EXPECT_EQ(find_limit(device(9
 TEST(GpuLimit, Communication) { EXPECT_EQ(find_limit(device(500, 400, 20), {}).limit, GpuLimit::communication); }
 TEST(GpuLimit, Copy) { EXPECT_EQ(find_limit(device(500, 0, 450), {}).limit, GpuLimit::copy); }
 TEST(GpuLimit, Launch) {
-  EXPECT_EQ(find_limit(device(300, 0, 0, 95), {{Cause::launch_latency, {10, 300}}, {Cause::host_late, {10, 400}}}).limit, GpuLimit::launch);
+  EXPECT_EQ(find_limit(device(300, 0, 0, 95), {{Cause::launch_latency, {10, 300}}, {Cause::host_late, {10, 400}}}).limit,
+            GpuLimit::launch);
 }
-TEST(GpuLimit, SmallGapsBetweenMicrokernelsAreLaunches) { EXPECT_EQ(find_limit(device(300, 0, 0, 95), {}).limit, GpuLimit::launch); }
+TEST(GpuLimit, SmallGapsBetweenMicrokernelsAreLaunches) {
+  EXPECT_EQ(find_limit(device(300, 0, 0, 95), {}).limit, GpuLimit::launch);
+}
 TEST(GpuLimit, Waiting) {
-  EXPECT_EQ(find_limit(device(300, 0, 0), {{Cause::synchronisation, {3, 300}}, {Cause::queue_empty, {3, 400}}}).limit, GpuLimit::waiting);
+  EXPECT_EQ(find_limit(device(300, 0, 0), {{Cause::synchronisation, {3, 300}}, {Cause::queue_empty, {3, 400}}}).limit,
+            GpuLimit::waiting);
 }
 // The host sits in a copy call for the whole time, the device copies for a moment.
 TEST(GpuLimit, ACopyCallThatWaitsForAKernelIsNotCopyBound) {

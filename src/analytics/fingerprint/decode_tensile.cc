@@ -37,7 +37,8 @@ std::string_view type_of(char letter) {
 
 // One type from the front of `text`: two letters first ("I8", "F8", "B8").
 std::string_view take_type(std::string_view& text) {
-  for (const auto& [letters, type] : {std::pair<std::string_view, std::string_view>{"F8", "f8"}, {"B8", "bf8"}, {"I8", "i8"}, {"F4", "f4"}})
+  for (const auto& [letters, type] :
+       {std::pair<std::string_view, std::string_view>{"F8", "f8"}, {"B8", "bf8"}, {"I8", "i8"}, {"F4", "f4"}})
     if (text.starts_with(letters)) {
       text.remove_prefix(letters.size());
       return type;

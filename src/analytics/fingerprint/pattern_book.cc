@@ -9,7 +9,7 @@ namespace aaco::analytics::fingerprint {
 namespace {
 
 constexpr std::array<std::string_view, 14> kFamilies = {
-    "gemm", "convolution", "attention", "reduction", "normalisation", "softmax",    "elementwise",
+    "gemm",           "convolution",      "attention", "reduction", "normalisation", "softmax",   "elementwise",
     "copy_transpose", "embedding_gather", "sort_scan", "rng",       "collective",    "optimiser", "other"};
 
 using Decoder = core::Json (*)(std::string_view);

@@ -1,10 +1,9 @@
-#include "analytics/fingerprint.h"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <map>
 
+#include "analytics/fingerprint.h"
 #include "core/strings.h"
 
 namespace aaco::analytics::fingerprint {
@@ -30,7 +29,8 @@ std::vector<Labelled> labelled_names() {
     if (line.empty() || line[0] == '#') continue;
     const auto fields = core::split(line, '\t');
     EXPECT_EQ(fields.size(), 4u) << line;
-    if (fields.size() == 4) names.push_back({std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), std::string(fields[3])});
+    if (fields.size() == 4)
+      names.push_back({std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), std::string(fields[3])});
   }
   return names;
 }
@@ -84,20 +84,22 @@ TEST(PatternBook, HugeNamesAreJustSearched) {
 
 TEST(PatternBook, FirstPatternWins) {
   PatternBook fresh;
-  ASSERT_TRUE(add(fresh, "schema: 1\npatterns:\n"
-                         "  - {id: a, any: [foo], family: gemm}\n  - {id: b, any: [foo], family: softmax, library: L}\n").has_value());
+  ASSERT_TRUE(add(fresh,
+                  "schema: 1\npatterns:\n"
+                  "  - {id: a, any: [foo], family: gemm}\n  - {id: b, any: [foo], family: softmax, library: L}\n")
+                  .has_value());
   EXPECT_EQ(fresh.classify("FOO").family, Family::gemm);
   EXPECT_EQ(fresh.classify("FOO").library, "L");
   EXPECT_EQ(fresh.classify("FOO").pattern, "a");
 }
 TEST(PatternBook, Refusals) {
-  EXPECT_FALSE(load_text("  - {id: a, any: [x]}\n").has_value());                             // says nothing
-  EXPECT_FALSE(load_text("  - {id: a, family: gemm}\n").has_value());                         // no condition
-  EXPECT_FALSE(load_text("  - {id: a, any: [x], family: gem}\n").has_value());                // no such family
+  EXPECT_FALSE(load_text("  - {id: a, any: [x]}\n").has_value());               // says nothing
+  EXPECT_FALSE(load_text("  - {id: a, family: gemm}\n").has_value());           // no condition
+  EXPECT_FALSE(load_text("  - {id: a, any: [x], family: gem}\n").has_value());  // no such family
   EXPECT_FALSE(load_text("  - {id: a, any: [x], family: gemm, decoder: nope}\n").has_value());
-  EXPECT_FALSE(load_text("  - {id: a, any: [''], family: gemm}\n").has_value());              // matches everything
-  EXPECT_FALSE(load_text("  - {any: [x], family: gemm}\n").has_value());                      // no id
-  EXPECT_FALSE(load_text("  - {id: a, anyy: [x], family: gemm}\n").has_value());              // unknown key
+  EXPECT_FALSE(load_text("  - {id: a, any: [''], family: gemm}\n").has_value());  // matches everything
+  EXPECT_FALSE(load_text("  - {any: [x], family: gemm}\n").has_value());          // no id
+  EXPECT_FALSE(load_text("  - {id: a, anyy: [x], family: gemm}\n").has_value());  // unknown key
   EXPECT_FALSE(load_text("  - {id: a, any: [x], family: gemm}\n  - {id: a, any: [y], family: rng}\n").has_value());
   PatternBook fresh;
   EXPECT_FALSE(add(fresh, "schema: 2\npatterns: []\n").has_value());

@@ -6,8 +6,8 @@
 namespace aaco::analytics::gaps {
 namespace {
 
-constexpr std::array<std::string_view, kCauses> kNames = {"host_late",   "launch_latency", "synchronisation",
-                                                           "copy", "queue_empty",    "unknown"};
+constexpr std::array<std::string_view, kCauses> kNames = {"host_late", "launch_latency", "synchronisation",
+                                                          "copy",      "queue_empty",    "unknown"};
 
 // After a synchronising call the host needs some time to fill the queue again; up to this much is put down to the call.
 constexpr std::int64_t kRefillNs = 100'000;

@@ -41,7 +41,8 @@ std::optional<std::size_t> period_of(const std::vector<std::uint32_t>& sequence,
   if (often.size() > kCandidates) often.resize(kCandidates);
   std::optional<std::size_t> best;
   for (const auto& [count, distance] : often)
-    if (3 * distance <= size && (!best || distance < *best) && agreement_at(sequence, size, distance) >= agreement) best = distance;
+    if (3 * distance <= size && (!best || distance < *best) && agreement_at(sequence, size, distance) >= agreement)
+      best = distance;
   return best;
 }
 

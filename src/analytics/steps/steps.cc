@@ -7,11 +7,11 @@
 namespace aaco::analytics::steps {
 namespace {
 
-constexpr std::size_t kMostKernels = 1'000'000;   // of a rank's device
+constexpr std::size_t kMostKernels = 1'000'000;  // of a rank's device
 constexpr std::size_t kMostRanges = 1'000'000;
-constexpr std::size_t kMostMarkers = 10'000;      // different names
-constexpr double kMarkerCoverage = 0.5;           // of the kernels' time, to be taken for steps
-constexpr std::size_t kLeastPeriod = 4;           // kernels: a shorter one is a kernel in a loop
+constexpr std::size_t kMostMarkers = 10'000;  // different names
+constexpr double kMarkerCoverage = 0.5;       // of the kernels' time, to be taken for steps
+constexpr std::size_t kLeastPeriod = 4;       // kernels: a shorter one is a kernel in a loop
 
 }  // namespace
 
@@ -108,7 +108,8 @@ Steps StepFinder::from_markers() {
     for (const Range& range : markers_[{rank, leader.second}]) steps.iterations.push_back(row_of(rank, number++, range));
     steps.method = Method::marker;
     steps.confidence = 0.85;
-    steps.explanation = "the range '" + std::string(names_.text({leader.second})) + "', which repeats and covers most of the time";
+    steps.explanation =
+        "the range '" + std::string(names_.text({leader.second})) + "', which repeats and covers most of the time";
   }
   return steps;
 }

@@ -15,7 +15,9 @@ constexpr WorkKind kCollective = WorkKind::collective;
 constexpr WorkKind kCopy = WorkKind::copy;
 constexpr WorkKind kMemset = WorkKind::memset;
 
-Work work(WorkKind kind, std::int64_t start, std::int64_t end, std::int64_t stream = 0) { return {kind, stream, start, end, LaunchSpan{start - 10, start - 5}}; }
+Work work(WorkKind kind, std::int64_t start, std::int64_t end, std::int64_t stream = 0) {
+  return {kind, stream, start, end, LaunchSpan{start - 10, start - 5}};
+}
 Work orphan(std::int64_t start, std::int64_t end) { return {kCompute, 0, start, end, std::nullopt}; }
 
 DeviceTime time_of(std::vector<Work> list, Convention convention = {}) {

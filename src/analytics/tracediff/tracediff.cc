@@ -13,7 +13,7 @@ namespace {
 struct Tally {
   double calls = 0;
   double sum_ns = 0;
-  double step_ns = 0;             // of the step under way
+  double step_ns = 0;                // of the step under way
   double step_sum = 0, squares = 0;  // of the steps' times, for the deviation
 };
 

@@ -1,0 +1,295 @@
+#include "workflows/import.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "core/files.h"
+#include "importers/file_source.h"
+#include "tracelake/lake.h"
+#include "workflows/import_ranks.h"
+
+// Imports of real and hand-made traces, held against a second, simple computation: every event in memory, its boundaries
+// sorted, the active work counted between two boundaries.
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::int64_t nanoseconds(const Json& microseconds) {
+  if (const auto whole = microseconds.as_i64()) return *whole * 1000;
+  return std::llround(microseconds.as_f64().value_or(0) * 1000);  // exact below 9e15 ns
+}
+
+struct SimpleDevice {
+  std::map<std::int64_t, std::array<int, 3>> changes;  // time -> change of the number of compute, collective, copy events
+  std::int64_t kernels = 0, kernel_sum = 0, copy_sum = 0, collective_sum = 0, orphans = 0, linked_sum = 0, micro = 0;
+  std::int64_t busy = 0, compute = 0, exposed_copy = 0, exposed_collective = 0, span = 0, active = 0;
+
+  void count() {
+    std::array<int, 3> now{};
+    std::int64_t last = changes.begin()->first;
+    for (const auto& [time, change] : changes) {
+      const std::int64_t length = time - last;
+      if (now[0] + now[1] + now[2] > 0) busy += length;
+      if (now[0] + now[1] > 0) active += length;
+      if (now[0] > 0) compute += length;
+      if (now[0] == 0 && now[1] > 0) exposed_collective += length;
+      if (now[0] == 0 && now[2] > 0) exposed_copy += length;
+      for (std::size_t i = 0; i < 3; ++i) now[i] += change[i];
+      last = time;
+    }
+    span = changes.rbegin()->first - changes.begin()->first;
+  }
+};
+
+struct SimpleTrace {
+  std::map<std::int64_t, SimpleDevice> devices;
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> kernels;  // name -> count, sum
+};
+
+core::Result<std::string> whole_text(const std::string& path) {
+  AACO_ASSIGN(const auto source, importers::open_file_source(path));
+  std::string text, piece(1 << 20, '\0');
+  for (;;) {
+    AACO_ASSIGN(const std::size_t got, source->read(piece));
+    if (got == 0) return text;
+    text.append(piece, 0, got);
+  }
+}
+
+SimpleTrace simple_trace(const std::string& path) {
+  SimpleTrace trace;
+  const auto text = whole_text(path);
+  if (!text) return trace;
+  const auto document = Json::parse(*text);
+  if (!document) return trace;
+  const Json& events = (*document)["traceEvents"];
+  std::set<std::uint64_t> launches;
+  for (const Json& event : events.items()) {
+    const std::string category = lower(std::string(event["cat"].text()));
+    if (category == "cuda_runtime" || category == "cuda_driver" || category == "hip_runtime" || category == "runtime")
+      launches.insert(event["args"]["correlation"].as_u64().value_or(0));
+  }
+  for (const Json& event : events.items()) {
+    if (event["ph"].text() != "X") continue;
+    const std::string category = lower(std::string(event["cat"].text()));
+    const bool kernel = category == "kernel";
+    if (!kernel && category != "gpu_memcpy" && category != "gpu_memset" && category != "memcpy" && category != "memset") continue;
+    const std::string name(event["name"].text());
+    const std::int64_t start = nanoseconds(event["ts"]), length = nanoseconds(event["dur"]);
+    SimpleDevice& device = trace.devices[event["args"]["device"].as_i64().value_or(-1)];
+    const bool collective = kernel && lower(name).find("nccl") != std::string::npos;
+    const std::size_t kind = collective ? 1 : kernel ? 0 : 2;
+    ++device.changes[start][kind];
+    --device.changes[start + length][kind];
+    if (!kernel) {
+      device.copy_sum += length;
+      continue;
+    }
+    ++device.kernels;
+    device.kernel_sum += length;
+    device.micro += length < 10'000 ? 1 : 0;
+    if (collective) device.collective_sum += length;
+    const bool linked = launches.contains(event["args"]["correlation"].as_u64().value_or(0));
+    (linked ? device.linked_sum : device.orphans) += linked ? length : 1;
+    auto& sum = trace.kernels[name];
+    ++sum.first;
+    sum.second += length;
+  }
+  for (auto& [number, device] : trace.devices) device.count();
+  return trace;
+}
+
+class ImportTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = core::TemporaryDirectory::make(testing::TempDir(), "import");
+    ASSERT_TRUE(made.has_value());
+    folder_.emplace(std::move(*made));
+    services_.paths.share = AACO_SOURCE_DIR;  // data/ lies there
+    services_.paths.sessions = core::join_path(folder_->path(), "sessions");
+    services_.tool_version = "test";
+  }
+  std::string file(const std::string& name, std::string_view text) {
+    const std::string path = core::join_path(folder_->path(), name);
+    EXPECT_TRUE(core::write_file_atomic(path, text).has_value());
+    return path;
+  }
+  core::Result<SessionOutcome> run(const std::vector<std::string>& paths) {
+    ImportRequest request;
+    request.paths = paths;
+    return import(request, services_);
+  }
+  // Folders of sessions, whole or half.
+  std::size_t sessions() const {
+    std::size_t count = 0;
+    std::error_code none;
+    for (const auto& day : std::filesystem::directory_iterator(services_.paths.sessions, none))
+      if (day.is_directory() && !day.is_symlink())
+        for (const auto& entry : std::filesystem::directory_iterator(day.path())) count += entry.is_directory() ? 1 : 0;
+    return count;
+  }
+  std::optional<core::TemporaryDirectory> folder_;
+  Services services_;
+};
+
+void expect_equal(const SessionOutcome& outcome, const SimpleTrace& simple) {
+  for (const auto& [number, device] : simple.devices) {
+    const auto expect = [&, device_number = number](const char* id, std::int64_t value) {
+      const auto* metric = trace::find_metric(outcome.metrics, id, device_number);
+      ASSERT_NE(metric, nullptr) << id << " of GPU " << device_number;
+      EXPECT_EQ(static_cast<std::int64_t>(metric->value), value) << id << " of GPU " << device_number;
+    };
+    expect("gpu.kernel_count", device.kernels);
+    expect("gpu.kernel_sum_ns", device.kernel_sum);
+    expect("gpu.busy_ns", device.busy);
+    expect("gpu.span_ns", device.span);
+    expect("gpu.idle_ns", device.span - device.busy);
+    expect("gpu.compute_ns", device.compute);
+    expect("gpu.copy_sum_ns", device.copy_sum);
+    expect("gpu.collective_sum_ns", device.collective_sum);
+    expect("gpu.exposed_copy_ns", device.exposed_copy);
+    expect("gpu.exposed_collective_ns", device.exposed_collective);
+    expect("gpu.orphan_kernel_count", device.orphans);
+    expect("gpu.linked_kernel_sum_ns", device.linked_sum);
+    if (device.span > 0)
+      EXPECT_DOUBLE_EQ(trace::find_metric(outcome.metrics, "gpu.active_ratio", number)->value,
+                       static_cast<double>(device.active) / static_cast<double>(device.span));
+  }
+  const auto kernels = top_kernels(outcome.path, SIZE_MAX);
+  ASSERT_TRUE(kernels.has_value());
+  EXPECT_EQ(kernels->size(), simple.kernels.size());
+  for (const TopKernel& kernel : *kernels) {
+    const auto found = simple.kernels.find(kernel.name);
+    ASSERT_NE(found, simple.kernels.end()) << kernel.name;
+    EXPECT_EQ(std::pair(kernel.count, kernel.sum_ns), found->second) << kernel.name;
+  }
+}
+
+std::vector<std::string> real_kineto_traces() {
+  const char* place = std::getenv("AACO_REAL_DATA");
+  const std::string root = core::join_path(place != nullptr ? place : AACO_SOURCE_DIR "/../shared/data", "traces/kineto");
+  std::vector<std::string> files;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root, none))
+    if (const std::string path = entry.path().string(); path.find(".json") != std::string::npos) files.push_back(path);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST_F(ImportTest, RealTracesEqualTheSimplePathToTheNanosecond) {
+  const auto files = real_kineto_traces();
+  if (files.empty()) GTEST_SKIP() << "skipped, no real data";
+  double gap_ns = 0, unknown_ns = 0, kernel_ns = 0, other_ns = 0;
+  int with_devices = 0;
+  for (const std::string& path : files) {
+    SCOPED_TRACE(path);
+    const SimpleTrace simple = simple_trace(path);
+    if (simple.devices.empty()) continue;
+    ++with_devices;
+    const auto outcome = run({path});
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+    expect_equal(*outcome, simple);
+    trace::NameTable names;
+    const auto gaps = tracelake::read_table<trace::GapRow>(outcome->path, names);
+    ASSERT_TRUE(gaps.has_value());
+    for (const auto& gap : *gaps) {
+      gap_ns += static_cast<double>(gap.end_ns - gap.start_ns);
+      if (names.text(gap.cause) == "unknown") unknown_ns += static_cast<double>(gap.end_ns - gap.start_ns);
+    }
+    for (const auto& kernel : *top_kernels(outcome->path, SIZE_MAX)) {
+      kernel_ns += static_cast<double>(kernel.sum_ns);
+      if (kernel.family == "other") other_ns += static_cast<double>(kernel.sum_ns);
+    }
+  }
+  ASSERT_GT(with_devices, 0);
+  std::printf("%d traces; gaps unexplained: %.2f %% of gap time; kernels of no family: %.3f %% of kernel time\n", with_devices,
+              100 * unknown_ns / gap_ns, 100 * other_ns / kernel_ns);
+  EXPECT_LE(unknown_ns, 0.15 * gap_ns);
+  EXPECT_LE(other_ns, 0.02 * kernel_ns);
+}
+
+constexpr std::string_view kSmall = R"({"traceEvents":[
+ {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":0.5,"dur":20,"args":{"External id":5}},
+ {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":1,"tid":1,"ts":1,"dur":4,"args":{"correlation":11}},
+ {"ph":"X","cat":"kernel","name":"Cijk_Ailk_Bljk_SB_MT64x64x8_SE","pid":0,"tid":7,"ts":10.001,"dur":5.5,"args":{"device":0,"stream":7,"correlation":11}},
+ {"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce_Sum_f32_RING_LL","pid":0,"tid":8,"ts":14,"dur":10,"args":{"device":0,"stream":8,"correlation":77}},
+ {"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD","pid":0,"tid":7,"ts":40,"dur":2,"args":{"device":0,"stream":7,"correlation":12,"bytes":4096}}
+]})";
+
+TEST_F(ImportTest, ASmallTraceEqualsTheSimplePath) {
+  const std::string path = file("trace.json", kSmall);
+  const auto outcome = run({path});
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  expect_equal(*outcome, simple_trace(path));
+  EXPECT_EQ(outcome->manifest.kind, "import");
+  EXPECT_DOUBLE_EQ(trace::find_metric(outcome->metrics, "attribution.launch_coverage_ratio")->value, 0.5);
+  EXPECT_DOUBLE_EQ(trace::find_metric(outcome->metrics, "fingerprint.time_coverage_ratio")->value, 1);
+  ASSERT_EQ(outcome->manifest.accounts.size(), 1u);
+  EXPECT_EQ(sessions(), 1u);
+}
+TEST_F(ImportTest, WithoutOrphans) {
+  ImportRequest request;
+  request.paths = {file("trace.json", kSmall)};
+  request.count_orphans = false;
+  const auto outcome = import(request, services_);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(trace::find_metric(outcome->metrics, "gpu.kernel_count")->value, 1);
+  EXPECT_EQ(trace::find_metric(outcome->metrics, "gpu.orphan_kernel_count")->value, 1);
+  EXPECT_EQ(outcome->manifest.outcome["gpu"]["convention"]["orphan_kernels"].text(), "left out");
+}
+TEST_F(ImportTest, TwoTracesAreTwoRanks) {
+  const auto outcome = run({file("rank0.json", kSmall), file("rank1.json", kSmall)});
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  const Json& gpus = outcome->manifest.outcome["gpu"]["gpus"];
+  ASSERT_EQ(gpus.items().size(), 2u);
+  EXPECT_EQ(gpus.items()[1]["rank"].as_i64(), 1);
+  ASSERT_NE(trace::find_metric(outcome->metrics, "gpu.busy_ns", 1), nullptr);  // both are device 0 of their rank
+}
+TEST_F(ImportTest, RawFilesAreKeptOnlyWhenAsked) {
+  ImportRequest request;
+  request.paths = {file("trace.json", kSmall)};
+  const auto without = import(request, services_);
+  request.keep_raw = true;
+  const auto with = import(request, services_);
+  ASSERT_TRUE(without.has_value() && with.has_value());
+  EXPECT_FALSE(core::exists(core::join_path(without->path, "profiler/rocprof_raw")));
+  EXPECT_TRUE(core::exists(core::join_path(with->path, "profiler/rocprof_raw/trace.json")));
+}
+TEST_F(ImportTest, ADamagedFileBesideAGoodOneIsAWarning) {
+  const auto outcome =
+      run({file("rank0.json", kSmall), file("rank1.json", R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"k","ts":1,)")});
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_FALSE(outcome->manifest.warnings.empty());
+}
+TEST_F(ImportTest, RefusalsLeaveNothingBehind) {
+  for (const std::string_view text :
+       {"", "hello", "{}", "[]", "[1,2,3]", R"({"traceEvents":[]})", R"({"traceEvents":3})", "\x1f\x8b broken"}) {
+    EXPECT_FALSE(run({file("bad.json", text)}).has_value()) << text;
+    EXPECT_EQ(sessions(), 0u) << text;
+  }
+  EXPECT_FALSE(run({core::join_path(folder_->path(), "nowhere.json")}).has_value());
+  EXPECT_EQ(sessions(), 0u);
+}
+
+TEST(AssignRanks, TextsThenNamesThenOrder) {
+  using Ranks = std::vector<std::int32_t>;
+  EXPECT_EQ(assign_ranks({{4, 1}, {2, 1}}), (Ranks{4, 2}));
+  EXPECT_EQ(assign_ranks({{0, 7}, {0, 3}}), (Ranks{7, 3}));
+  EXPECT_EQ(assign_ranks({{0, {}}, {0, 3}}), (Ranks{0, 1}));
+  EXPECT_EQ(assign_ranks({{-1, {}}, {INT64_MAX, {}}}), (Ranks{0, 1}));
+  EXPECT_EQ(assign_ranks({}), Ranks());
+}
+
+}  // namespace
+}  // namespace aaco::workflows

@@ -1,0 +1,197 @@
+#include "workflows/report_gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/numbers.h"
+#include "tracelake/lake.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+using report::TimeShare;
+
+constexpr std::size_t kKernels = 200;
+constexpr std::size_t kGaps = 50;
+constexpr std::size_t kCauses = 50;
+
+double sum_of(const report::ReportModel& model, std::string_view id) {
+  double sum = 0;
+  for (const auto& metric : model.metrics)
+    if (metric.id == id) sum += metric.value;
+  return sum;
+}
+
+// Times are those of the whole trace, all devices: it is one iteration as far as the bar is concerned.
+void fill_parts(report::ReportModel& model) {
+  const double span = sum_of(model, "gpu.span_ns");
+  if (span <= 0 || !model.parts.empty()) return;
+  const double compute = sum_of(model, "gpu.compute_ns"), busy = sum_of(model, "gpu.busy_ns");
+  const double communication = sum_of(model, "gpu.exposed_collective_ns");
+  // A copy beside a collective counts as communication, so that the parts add up.
+  const double copies = std::max(0.0, busy - compute - communication);
+  std::vector<std::pair<std::string, double>> parts = {
+      {"GPU computes", compute}, {"communication, exposed", communication}, {"copies, exposed", copies}};
+  std::map<std::string, double> idle;
+  double explained = 0;
+  for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items())
+    for (const Json& gap : gpu["gaps"].items()) {
+      idle["idle: " + std::string(gap["cause"].text())] += gap["idle_ns"].as_f64().value_or(0);
+      explained += gap["idle_ns"].as_f64().value_or(0);
+    }
+  for (const auto& [name, time] : idle) parts.emplace_back(name, time);
+  parts.emplace_back("idle: gaps too short to explain", std::max(0.0, span - busy - explained));
+  for (const auto& [name, time] : parts) {
+    if (time <= 0) continue;
+    TimeShare share;
+    share.name = name;
+    share.total_ns = time;
+    share.share_ratio = time / span;
+    model.parts.push_back(share);
+  }
+}
+
+core::Status fill_kernels(report::ReportModel& model, const std::string& session_path) {
+  trace::NameTable names;
+  AACO_ASSIGN(const auto groups, tracelake::read_table<trace::KernelGroupRow>(session_path, names));
+  const double span = sum_of(model, "gpu.span_ns");
+  for (const auto& row : groups) {
+    TimeShare share;
+    share.name = names.text(row.kernel_name);
+    share.group = names.text(row.family);
+    share.provider = names.text(row.library);
+    share.total_ns = static_cast<double>(row.kernel_sum_ns);
+    share.share_ratio = span > 0 ? share.total_ns / span : 0;
+    share.count = row.kernel_count;
+    if (auto parameters = Json::parse(names.text(row.parameters)); parameters && parameters->is_object())
+      share.detail = std::move(*parameters);
+    model.kernels.push_back(std::move(share));
+  }
+  std::stable_sort(model.kernels.begin(), model.kernels.end(),
+                   [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+  if (model.kernels.size() > kKernels) model.kernels.resize(kKernels);
+  return {};
+}
+
+core::Status fill_attribution(report::ReportModel& model, const std::string& session_path) {
+  trace::NameTable names;
+  AACO_ASSIGN(const auto rows, tracelake::read_table<trace::AttributionRow>(session_path, names));
+  if (rows.empty()) return {};
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> methods;
+  std::map<std::string, std::int64_t> causes;
+  std::int64_t count = 0, sum = 0, known_count = 0, known_sum = 0;
+  for (const auto& row : rows) {
+    auto& method = methods[std::string(names.text(row.method))];
+    method.first += row.kernel_count;
+    method.second += row.kernel_sum_ns;
+    count += row.kernel_count;
+    sum += row.kernel_sum_ns;
+    if (row.confidence <= 0) continue;
+    known_count += row.kernel_count;
+    known_sum += row.kernel_sum_ns;
+    causes[std::string(names.text(row.operator_name.value != 0 ? row.operator_name : row.node_name))] += row.kernel_sum_ns;
+  }
+  Json by_method = Json::array(), by_cause = Json::array();
+  for (const auto& [name, total] : methods)
+    by_method.push(Json::object({{"method", name}, {"kernel_count", total.first}, {"kernel_sum_ns", total.second}}));
+  std::vector<std::pair<std::int64_t, std::string>> largest;
+  for (const auto& [name, time] : causes) largest.emplace_back(time, name);
+  std::sort(largest.rbegin(), largest.rend());
+  if (largest.size() > kCauses) largest.resize(kCauses);
+  for (const auto& [time, name] : largest) by_cause.push(Json::object({{"operator", name}, {"kernel_sum_ns", time}}));
+  model.extra.set("attribution", Json::object({{"kernel_count", count},
+                                               {"attributed_kernel_count", known_count},
+                                               {"kernel_sum_ns", sum},
+                                               {"attributed_kernel_sum_ns", known_sum},
+                                               {"methods", std::move(by_method)},
+                                               {"operators", std::move(by_cause)}}));
+  return {};
+}
+
+core::Status fill_gaps(report::ReportModel& model, const std::string& session_path) {
+  trace::NameTable names;
+  AACO_ASSIGN(auto rows, tracelake::read_table<trace::GapRow>(session_path, names));
+  if (rows.empty()) return {};
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> causes;
+  for (const auto& row : rows) {
+    auto& cause = causes[std::string(names.text(row.cause))];
+    ++cause.first;
+    cause.second += row.end_ns - row.start_ns;
+  }
+  Json by_cause = Json::array(), longest = Json::array();
+  for (const auto& [name, total] : causes)
+    by_cause.push(Json::object({{"cause", name}, {"gap_count", total.first}, {"idle_ns", total.second}}));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.end_ns - a.start_ns > b.end_ns - b.start_ns; });
+  if (rows.size() > kGaps) rows.resize(kGaps);
+  for (const auto& row : rows) {
+    Json gap = Json::object({{"rank", row.rank},
+                             {"device", row.device},
+                             {"start_ns", row.start_ns},
+                             {"length_ns", row.end_ns - row.start_ns},
+                             {"cause", names.text(row.cause)},
+                             {"confidence_ratio", row.confidence},
+                             {"previous", names.text(row.previous)},
+                             {"next", names.text(row.next)}});
+    if (row.evidence.value != 0) gap.set("evidence", names.text(row.evidence));
+    longest.push(std::move(gap));
+  }
+  model.extra.set("gaps", Json::object({{"causes", std::move(by_cause)}, {"longest", std::move(longest)}}));
+  return {};
+}
+
+std::string in_words(std::string_view limit) {
+  if (limit == "compute") return "it computes";
+  if (limit == "communication") return "communication that nothing hides binds it";
+  if (limit == "copy") return "copies that nothing hides bind it";
+  if (limit == "launch") return "launching kernels binds it";
+  return "it waits for the host";
+}
+
+}  // namespace
+
+std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
+  const auto& gpus = model.session.outcome["gpu"]["gpus"].items();
+  if (model.session.kind != "import" || gpus.empty()) return std::nullopt;
+  const Json* idlest = nullptr;
+  double lowest = 2;
+  for (const Json& gpu : gpus) {
+    const auto* busy = find_metric(model.metrics, "gpu.busy_ns", gpu["metric_device"].as_i64());
+    const auto* span = find_metric(model.metrics, "gpu.span_ns", gpu["metric_device"].as_i64());
+    if (busy == nullptr || span == nullptr || span->value <= 0 || busy->value / span->value >= lowest) continue;
+    lowest = busy->value / span->value;
+    idlest = &gpu;
+  }
+  if (idlest == nullptr) return std::nullopt;
+  const std::int64_t number = (*idlest)["metric_device"].as_i64().value_or(0);
+  VerdictText verdict;
+  verdict.sentence = fmt::format(
+      "{}GPU {} is busy {} of {}; {}.", gpus.size() > 1 ? fmt::format("Of {} GPUs the idlest: ", gpus.size()) : "", number,
+      core::format_percent(lowest), core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
+      in_words((*idlest)["bound"]["limit"].text()));
+  const double total = sum_of(model, "gpu.kernel_sum_ns");
+  double attributed = 0;
+  for (const Json& gpu : gpus) attributed += gpu["attributed_kernel_ns"].as_f64().value_or(0);
+  const double coverage = total > 0 ? attributed / total : 0;
+  verdict.confidence = fmt::format("{}: {} of the kernel time is attributed to an operator or range",
+                                   coverage >= 0.9   ? "high"
+                                   : coverage >= 0.5 ? "medium"
+                                                     : "low",
+                                   core::format_percent(coverage));
+  for (const char* id : {"gpu.active_ratio", "gpu.idle_ns", "launch.tax"})
+    if (find_metric(model.metrics, id)) verdict.headline_metrics.emplace_back(id);
+  return verdict;
+}
+
+core::Status fill_gpu(report::ReportModel& model, const std::string& session_path) {
+  AACO_TRY(fill_kernels(model, session_path));
+  if (model.kernels.empty()) return {};
+  fill_parts(model);
+  AACO_TRY(fill_attribution(model, session_path));
+  return fill_gaps(model, session_path);
+}
+
+}  // namespace aaco::workflows
