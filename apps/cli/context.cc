@@ -14,6 +14,7 @@ void Context::progress(std::string_view text) const {
 
 void Context::note(std::string_view text) const {
   if (quiet) return;
+  std::fflush(stdout);  // what was printed before comes first, also in a pipe of both
   if (terminal) fmt::print(stderr, "\r\x1b[2K");
   fmt::print(stderr, "{}\n", text);
 }
