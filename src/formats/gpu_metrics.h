@@ -124,7 +124,7 @@ enum class GpuMetricsField : std::uint8_t {
   partition_below_limit_power,
   partition_below_limit_thermal,
   partition_low_utilization,  // firmware cycles
-  kCount
+  field_count
 };
 
 std::string_view to_string(GpuMetricsField field);
@@ -140,8 +140,8 @@ struct GpuMetricsValue {
 struct GpuMetrics {
   int format = 0, content = 0;          // version "format.content"
   std::vector<GpuMetricsValue> values;  // in the order of the table; what the driver marked as not available is left out
-  std::array<std::int16_t, static_cast<std::size_t>(GpuMetricsField::kCount)> first{};  // a field's first value, -1: none
-  std::int64_t not_available = 0;                                                       // values so marked
+  std::array<std::int16_t, static_cast<std::size_t>(GpuMetricsField::field_count)> first{};  // a field's first value, -1: none
+  std::int64_t not_available = 0;                                                            // values so marked
   std::int64_t unknown_fields = 0;  // attributes of a self-describing table that this decoder does not know
 
   // The value of an instance, or null.

@@ -125,9 +125,9 @@ TEST(GpuMetrics, ThrottleBitsFallIntoTheirClasses) {
 }
 TEST(GpuMetrics, EachFieldHasANameOfItsOwn) {
   std::map<std::string_view, int> names;
-  for (int i = 0; i < static_cast<int>(F::kCount); ++i)
+  for (int i = 0; i < static_cast<int>(F::field_count); ++i)
     EXPECT_EQ(++names[to_string(static_cast<F>(i))], 1) << to_string(static_cast<F>(i));
-  EXPECT_EQ(to_string(F::kCount), "");
+  EXPECT_EQ(to_string(F::field_count), "");
 }
 
 // Tables captured from machines by others; what they must say stands beside them in the same capture (hwmon).

@@ -112,7 +112,7 @@ std::string_view to_string(GpuMetricsField field) {
                                                 "partition_below_limit_power",
                                                 "partition_below_limit_thermal",
                                                 "partition_low_utilization"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(GpuMetricsField::kCount));
+  static_assert(std::size(kNames) == static_cast<std::size_t>(GpuMetricsField::field_count));
   const auto index = static_cast<std::size_t>(field);
   return index < std::size(kNames) ? kNames[index] : "";
 }
