@@ -2,10 +2,12 @@
 
 #include "collectors/collector.h"
 #include "core/files.h"
+#include "core/strings.h"
 #include "core/subprocess.h"
 #include "hardware/inventory.h"
 #include "runner/ort_runtime.h"
 #include "runner/registry.h"
+#include "runner/zoo.h"
 
 namespace aaco::workflows {
 namespace {
@@ -14,6 +16,30 @@ using core::Json;
 
 DoctorLine failed(std::string feature, const core::Error& error) {
   return {std::move(feature), false, error.message, error.remedy};
+}
+
+// A small model to open on each backend: that a provider was compiled in does not say that it loads.
+core::Result<std::string> trial_model(const Services& services) {
+  AACO_ASSIGN(const auto request, runner::zoo::parse_request("mlp"));
+  return runner::zoo::make(*request.entry, request.config, 1, services.paths.cache);
+}
+
+DoctorLine try_backend(runner::ort::Runtime& runtime, const std::string& name, const runner::BackendConfig& config,
+                       const core::Result<std::string>& model) {
+  const std::string feature = "backend " + name;
+  const auto& available = runtime.available_providers();
+  if (std::find(available.begin(), available.end(), config.provider) == available.end())
+    return {feature, false, config.provider + " is not in this ONNX Runtime",
+            "name a build that has it with --ort-lib FILE or AACO_ORT_LIBRARY"};
+  if (!model) return failed(feature, model.error());
+  const auto options = runner::backend_options(config);
+  if (!options) return failed(feature, options.error());
+  const auto opened = runtime.open_model(*model, *options);
+  if (opened) return {feature, true, config.provider + " opens a model", {}};
+  return {feature, false,
+          config.provider +
+              " is in this ONNX Runtime and does not load: " + std::string(core::split_lines(opened.error().message).front()),
+          "install its libraries and a device it supports, or name another build with --ort-lib FILE"};
 }
 
 void look_at_runtime(const Services& services, const std::string& ort_library, std::vector<DoctorLine>& lines) {
@@ -29,12 +55,8 @@ void look_at_runtime(const Services& services, const std::string& ort_library, s
     lines.push_back(failed("models and backends by name", registry.error()));
     return;
   }
-  const auto& available = (*runtime)->available_providers();
-  for (const auto& [name, backend] : registry->backends()) {
-    const bool present = std::find(available.begin(), available.end(), backend.provider) != available.end();
-    lines.push_back({"backend " + name, present, backend.provider + (present ? " is there" : " is not in this ONNX Runtime"),
-                     present ? "" : "name a build that has it with --ort-lib FILE or AACO_ORT_LIBRARY"});
-  }
+  const auto model = trial_model(services);
+  for (const auto& [name, backend] : registry->backends()) lines.push_back(try_backend(**runtime, name, backend, model));
 }
 
 void look_at_collectors(std::vector<DoctorLine>& lines) {

@@ -96,6 +96,7 @@ core::Status append_migraphx(const Api& api, OrtSessionOptions* session, const O
 // The short name the generic call wants: "XNNPACK" for "XnnpackExecutionProvider".
 std::string generic_name(const std::string& provider) {
   if (provider == "XnnpackExecutionProvider") return "XNNPACK";
+  if (provider == "WebGpuExecutionProvider") return "WebGPU";
   const std::string suffix = "ExecutionProvider";
   if (provider.size() > suffix.size() && provider.ends_with(suffix)) return provider.substr(0, provider.size() - suffix.size());
   return provider;
