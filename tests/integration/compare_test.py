@@ -72,6 +72,33 @@ class Sweep(program.ProgramTest):
     def test_refuses_a_list_that_is_none(self): self.refused(self.aaco('sweep', 'mlp', '--batch', '1,two'), 2, '1,two')
 
 
+class Export(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.run_small('--tag', 'x', '--profile')
+
+    def test_chrome_timeline_has_the_iterations_and_nodes(self):
+        file = self.folder / 'x.json'
+        self.assertEqual(self.aaco('export', 'tag:x', '--format', 'chrome', '-o', file).code, 0)
+        document = json.loads(file.read_text())
+        events = document['traceEvents'] if isinstance(document, dict) else document
+        self.assertGreater(sum(1 for event in events if event.get('ph') == 'X'), 60)
+
+    def test_perfetto_timeline_is_written(self):
+        file = self.folder / 'x.perfetto-trace'
+        self.assertEqual(self.aaco('export', 'tag:x', '-o', file).code, 0)
+        self.assertGreater(file.stat().st_size, 1000)
+
+    def test_csv_has_a_file_for_each_table(self):
+        folder = self.folder / 'csv'
+        self.assertEqual(self.aaco('export', 'tag:x', '-f', 'csv', '-o', folder).code, 0)
+        self.assertIn('inference_iters.csv', [path.name for path in folder.iterdir()])
+
+    def test_refuses_other_formats(self): self.refused(self.aaco('export', 'tag:x', '-f', 'pdf'), 2)
+    def test_refuses_unknown_session(self): self.refused(self.aaco('export', 'tag:none'), 3, 'none')
+
+
 class Safety(program.ProgramTest):
     def test_kill_leaves_finished_sessions_whole_and_the_open_one_marked(self):
         lake = {'AACO_SESSIONS': str(self.folder / 'killed')}
