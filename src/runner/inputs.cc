@@ -18,7 +18,8 @@ core::Result<std::map<std::string, TensorData>> read_files(const std::vector<Ten
                                                            const std::map<std::string, std::string>& files) {
   std::map<std::string, TensorData> tensors;
   for (const auto& [name, path] : files) {
-    const auto info = std::find_if(inputs.begin(), inputs.end(), [&](const TensorInfo& input) { return input.name == name; });
+    const auto info =
+        std::find_if(inputs.begin(), inputs.end(), [&name = name](const TensorInfo& input) { return input.name == name; });
     if (info == inputs.end()) {
       std::vector<std::string> names;
       for (const TensorInfo& input : inputs) names.push_back(input.name);

@@ -208,7 +208,7 @@ class Analyser {
       gpu.known_family_ns = groups_.known_family_ns(key);
       std::vector<trace::GapRow> own;
       std::copy_if(gap_rows.begin(), gap_rows.end(), std::back_inserter(own),
-                   [&](const auto& row) { return row.rank == key.first && row.device == key.second; });
+                   [&key = key](const auto& row) { return row.rank == key.first && row.device == key.second; });
       gpu.gaps = analytics::gaps::sum_by_cause(own, names_);
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));

@@ -1,4 +1,5 @@
 #include "hardware/inventory.h"
+#include "hardware/secrets.h"
 #include "workflows/session_draft.h"
 
 namespace aaco::workflows {
@@ -12,7 +13,7 @@ core::Status SessionDraft::write_lockbox(std::vector<hardware::Fact> subject, co
   const hardware::Fingerprint fingerprint = make_fingerprint(std::move(facts));
   manifest_.fingerprint = fingerprint.hash;
   Json command = Json::array();
-  for (const auto& word : services_->command_line) command.push(word);
+  for (const auto& word : hardware::without_secrets(services_->command_line)) command.push(word);
   Json document = to_json(inventory);
   document.set("libraries", libraries);
   document.set("command", std::move(command));

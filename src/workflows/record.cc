@@ -7,6 +7,7 @@
 #include "core/files.h"
 #include "core/strings.h"
 #include "core/subprocess.h"
+#include "hardware/secrets.h"
 #include "workflows/session_draft.h"
 #include "workflows/table_metrics.h"
 #include "workflows/telemetry.h"
@@ -21,7 +22,7 @@ constexpr std::int64_t kGraceNs = 5'000'000'000;  // between passing a stop on a
 
 Json request_json(const RecordRequest& request) {
   Json words = Json::array();
-  for (const auto& word : request.command) words.push(word);
+  for (const auto& word : hardware::without_secrets(request.command)) words.push(word);
   return Json::object({{"command", std::move(words)},
                        {"process_id", request.process_id},
                        {"duration_ns", request.duration ? Json(static_cast<long long>(request.duration->count())) : Json()},
@@ -114,7 +115,8 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
                     {"process_id", observed},
                     {"exit_code", child ? Json(outcome.exit_code) : Json()},
                     {"wall_ns", end - begin}});
-  AACO_TRY(draft.write_lockbox({{"mode", "record"}, {"command", core::join(request.command, " ")}}, Json::object()));
+  AACO_TRY(draft.write_lockbox({{"mode", "record"}, {"command", core::join(hardware::without_secrets(request.command), " ")}},
+                               Json::object()));
   AACO_TRY(draft.writer().flush());
   AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft.writer().path(), draft.manifest().phases, 1));
   AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), interrupted));

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "collectors/clock_state.h"
 #include "core/files.h"
 #include "stats/observer.h"
 #include "workflows/model_tables.h"
@@ -139,7 +140,11 @@ core::Result<SessionOutcome> run(const RunRequest& request, const Services& serv
   AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request), Json::object({{"onnxruntime", model.runtime->version()}})));
   warn_of_placement(draft, plan, runtime);
 
+  const Json clocks_before = request.telemetry ? collectors::clock_state({}) : Json();
   AACO_ASSIGN(const Measured measured, measure_model(model, plan, request, draft, services));
+  if (request.telemetry)
+    AACO_TRY(draft.writer().write_json("telemetry/clock_state.json",
+                                       Json::object({{"before", clocks_before}, {"after", collectors::clock_state({})}})));
   if (!measured.loop.warmup_verdict.stationary && !request.warmup)
     draft.warn("warmup.not_stationary", "warm-up ended without the latency having settled: " + measured.loop.warmup_reason,
                "close other programs, or give --warmup; 'aaco doctor' lists what may disturb");

@@ -2,6 +2,7 @@
 
 #include "core/clock.h"
 #include "core/random.h"
+#include "hardware/secrets.h"
 
 namespace aaco::workflows {
 
@@ -14,7 +15,7 @@ core::Result<SessionDraft> SessionDraft::begin(std::string kind, std::string tag
   manifest.tag = std::move(tag);
   manifest.state = "incomplete";
   manifest.tool_version = services.tool_version;
-  manifest.command = services.command_line;
+  manifest.command = hardware::without_secrets(services.command_line);
   manifest.request = std::move(request);
   for (auto id : {core::ClockId::realtime, core::ClockId::boottime, core::ClockId::monotonic_raw})
     manifest.clocks.add(trace::read_clock_pair(clock, id));

@@ -64,7 +64,7 @@ core::Result<Blueprint> build_graph(const Entry& entry, const Config& config) {
                 entry.name + ": the zoo makes float32 and float16 models, not " + std::string(graph::to_string(config.type)));
   for (const auto& [name, value] : config.values) {
     const auto known = std::find_if(entry.parameters.begin(), entry.parameters.end(),
-                                    [&](const Parameter& parameter) { return parameter.name == name; });
+                                    [&name = name](const Parameter& parameter) { return parameter.name == name; });
     if (known == entry.parameters.end()) {
       std::vector<std::string> names;
       for (const Parameter& parameter : entry.parameters) names.push_back(parameter.name);
