@@ -17,7 +17,8 @@ core::Result<std::string> export_session(const ExportRequest& request, const cor
   }
   const bool chrome = request.format == "chrome";
   const std::string file = !request.output.empty() ? request.output : id + (chrome ? ".json" : ".perfetto-trace");
-  AACO_TRY(tracelake::export_timeline(path, chrome ? tracelake::TimelineFormat::chrome : tracelake::TimelineFormat::perfetto, file));
+  AACO_TRY(
+      tracelake::export_timeline(path, chrome ? tracelake::TimelineFormat::chrome : tracelake::TimelineFormat::perfetto, file));
   return core::absolute_path(file);
 }
 
