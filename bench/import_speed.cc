@@ -86,6 +86,7 @@ class PatternSource final : public trace::ByteSource {
 class Nowhere final : public trace::Sink {
  public:
   void add(const trace::IterationRow&) override { ++rows_; }
+  void add(const trace::LoopBlockRow&) override { ++rows_; }
   void add(const trace::NodeExecutionRow&) override { ++rows_; }
   void add(const trace::KernelRow& row) override { ++rows_, kernel_ns_ += row.end_ns - row.start_ns; }
   void add(const trace::ApiCallRow&) override { ++rows_; }

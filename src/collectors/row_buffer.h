@@ -51,6 +51,7 @@ class RowBuffer final : public trace::Sink {
   void add(const trace::GpuEventRow& row) override { gpu_.add(row); }
   void add(const trace::SchedEventRow& row) override { sched_.add(row); }
   void add(const trace::IterationRow&) override { refuse(); }
+  void add(const trace::LoopBlockRow&) override { refuse(); }
   void add(const trace::NodeExecutionRow&) override { refuse(); }
   void add(const trace::KernelRow&) override { refuse(); }
   void add(const trace::ApiCallRow&) override { refuse(); }

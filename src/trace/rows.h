@@ -22,6 +22,21 @@ struct IterationRow {
   bool operator==(const IterationRow&) const = default;
 };
 
+// An interleaved block of the measuring loop as the kernel accounts for it: sums over the block, read between blocks, so that
+// no call pays for it. `caller` is the thread that calls the model, `process` all threads of its process.
+struct LoopBlockRow {
+  std::int32_t rank = 0;
+  NameId phase;  // measure, measure_telemetry
+  std::int64_t block = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t call_count = 0;
+  std::optional<std::int64_t> caller_cpu_ns, caller_wait_ns, process_cpu_ns, process_wait_ns, process_system_ns;
+  std::optional<std::int64_t> minor_faults, major_faults, voluntary_switches, involuntary_switches, migrations;
+  std::optional<std::int64_t> storage_bytes, throttled_ns, machine_busy_ns, steal_ns, iowait_ns, interrupts;
+  bool operator==(const LoopBlockRow&) const = default;
+};
+
 // One execution of one graph node in the profiled pass.
 struct NodeExecutionRow {
   std::int32_t rank = 0;

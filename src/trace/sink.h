@@ -21,6 +21,7 @@ class RowSink {
 // disk keeps the first error, ignores what follows, and answers it from status(), which producers ask now and then (each
 // chunk) and at the end. One producer at a time: a sink is not thread-safe.
 class Sink : public RowSink<IterationRow>,
+             public RowSink<LoopBlockRow>,
              public RowSink<NodeExecutionRow>,
              public RowSink<KernelRow>,
              public RowSink<ApiCallRow>,
@@ -37,6 +38,7 @@ class Sink : public RowSink<IterationRow>,
              public RowSink<GapRow> {
  public:
   using RowSink<IterationRow>::add;
+  using RowSink<LoopBlockRow>::add;
   using RowSink<NodeExecutionRow>::add;
   using RowSink<KernelRow>::add;
   using RowSink<ApiCallRow>::add;
@@ -61,6 +63,7 @@ class Sink : public RowSink<IterationRow>,
 class MemorySink final : public Sink {
  public:
   void add(const IterationRow& row) override { keep(row); }
+  void add(const LoopBlockRow& row) override { keep(row); }
   void add(const NodeExecutionRow& row) override { keep(row); }
   void add(const KernelRow& row) override { keep(row); }
   void add(const ApiCallRow& row) override { keep(row); }
@@ -91,10 +94,10 @@ class MemorySink final : public Sink {
     std::get<std::vector<Row>>(rows_).push_back(row);
   }
   NameTable names_;
-  std::tuple<std::vector<IterationRow>, std::vector<NodeExecutionRow>, std::vector<KernelRow>, std::vector<ApiCallRow>,
-             std::vector<CopyRow>, std::vector<CollectiveRow>, std::vector<KernelCounterRow>, std::vector<SystemEventRow>,
-             std::vector<GpuEventRow>, std::vector<SchedEventRow>, std::vector<GraphNodeRow>, std::vector<GraphEdgeRow>,
-             std::vector<AttributionRow>, std::vector<KernelGroupRow>, std::vector<GapRow>>
+  std::tuple<std::vector<IterationRow>, std::vector<LoopBlockRow>, std::vector<NodeExecutionRow>, std::vector<KernelRow>,
+             std::vector<ApiCallRow>, std::vector<CopyRow>, std::vector<CollectiveRow>, std::vector<KernelCounterRow>,
+             std::vector<SystemEventRow>, std::vector<GpuEventRow>, std::vector<SchedEventRow>, std::vector<GraphNodeRow>,
+             std::vector<GraphEdgeRow>, std::vector<AttributionRow>, std::vector<KernelGroupRow>, std::vector<GapRow>>
       rows_;
 };
 

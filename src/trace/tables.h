@@ -54,6 +54,32 @@ AACO_TABLE(IterationRow, "inference_iters", "metrics/inference_iters.parquet", "
       column("disturbance", &R::disturbance, "empty, or what disturbed the iteration"));
 } AACO_TABLE_END
 
+AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns", "One row an interleaved block of the measuring loop, as the kernel accounts for it; read between blocks") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("phase", &R::phase, "measure, or measure_telemetry"),
+      column("block", &R::block, "number of the block, as in inference_iters"),
+      column("start_ns", &R::start_ns, "start, ns on the session's home clock"),
+      column("end_ns", &R::end_ns, "end, ns"),
+      column("call_count", &R::call_count, "calls in the block"),
+      column("caller_cpu_ns", &R::caller_cpu_ns, "time on a CPU of the thread that calls the model, ns"),
+      column("caller_wait_ns", &R::caller_wait_ns, "time it was ready and had no CPU, ns"),
+      column("process_cpu_ns", &R::process_cpu_ns, "time on a CPU of all threads of the process, ns"),
+      column("process_wait_ns", &R::process_wait_ns, "time they were ready and had no CPU, summed, ns"),
+      column("process_system_ns", &R::process_system_ns, "time of them in the kernel, ns"),
+      column("minor_faults", &R::minor_faults, "page faults without I/O"),
+      column("major_faults", &R::major_faults, "page faults that waited for I/O"),
+      column("voluntary_switches", &R::voluntary_switches, "times a thread gave up its CPU"),
+      column("involuntary_switches", &R::involuntary_switches, "times a thread was made to give up its CPU"),
+      column("migrations", &R::migrations, "times a thread was moved to another CPU"),
+      column("storage_bytes", &R::storage_bytes, "bytes read from and written to storage by the process"),
+      column("throttled_ns", &R::throttled_ns, "time the control group was throttled by its quota, summed over CPUs, ns"),
+      column("machine_busy_ns", &R::machine_busy_ns, "time all CPUs were busy, for whomever, ns; steps of 10 ms"),
+      column("steal_ns", &R::steal_ns, "time the hypervisor gave to others, all CPUs, ns; steps of 10 ms"),
+      column("iowait_ns", &R::iowait_ns, "time CPUs were idle with I/O outstanding, ns; steps of 10 ms"),
+      column("interrupts", &R::interrupts, "interrupts of the machine"));
+} AACO_TABLE_END
+
 AACO_TABLE(NodeExecutionRow, "node_executions", "profiler/node_executions.parquet", "start_ns", "One row an execution of a graph node in the profiled pass") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
@@ -217,6 +243,7 @@ AACO_TABLE(GapRow, "gaps", "attribution/gaps.parquet", "start_ns", "One row an i
 template <class F>
 constexpr void for_each_table(F&& f) {
   f.template operator()<IterationRow>();
+  f.template operator()<LoopBlockRow>();
   f.template operator()<NodeExecutionRow>();
   f.template operator()<KernelRow>();
   f.template operator()<ApiCallRow>();

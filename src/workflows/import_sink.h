@@ -27,6 +27,7 @@ class ImportSink final : public trace::Sink {
   void add(const trace::IterationRow& row) override {
     pass(row, counts_.iterations, row.start_ns, row.start_ns + row.duration_ns);
   }
+  void add(const trace::LoopBlockRow& row) override { pass(row); }
   void add(const trace::NodeExecutionRow& row) override {
     pass(row, counts_.nodes, row.start_ns, row.start_ns + row.duration_ns);
   }

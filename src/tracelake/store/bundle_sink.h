@@ -15,6 +15,7 @@ class BundleSink final : public trace::Sink {
   explicit BundleSink(const std::string& folder);
 
   void add(const trace::IterationRow& row) override { keep(row); }
+  void add(const trace::LoopBlockRow& row) override { keep(row); }
   void add(const trace::NodeExecutionRow& row) override { keep(row); }
   void add(const trace::KernelRow& row) override { keep(row); }
   void add(const trace::ApiCallRow& row) override { keep(row); }
@@ -46,11 +47,12 @@ class BundleSink final : public trace::Sink {
   NameStore names_;
   StoreDatabase database_;
   TableContext context_;
-  std::tuple<TableWriter<trace::IterationRow>, TableWriter<trace::NodeExecutionRow>, TableWriter<trace::KernelRow>,
-             TableWriter<trace::ApiCallRow>, TableWriter<trace::CopyRow>, TableWriter<trace::CollectiveRow>,
-             TableWriter<trace::KernelCounterRow>, TableWriter<trace::SystemEventRow>, TableWriter<trace::GpuEventRow>,
-             TableWriter<trace::SchedEventRow>, TableWriter<trace::GraphNodeRow>, TableWriter<trace::GraphEdgeRow>,
-             TableWriter<trace::AttributionRow>, TableWriter<trace::KernelGroupRow>, TableWriter<trace::GapRow>>
+  std::tuple<TableWriter<trace::IterationRow>, TableWriter<trace::LoopBlockRow>, TableWriter<trace::NodeExecutionRow>,
+             TableWriter<trace::KernelRow>, TableWriter<trace::ApiCallRow>, TableWriter<trace::CopyRow>,
+             TableWriter<trace::CollectiveRow>, TableWriter<trace::KernelCounterRow>, TableWriter<trace::SystemEventRow>,
+             TableWriter<trace::GpuEventRow>, TableWriter<trace::SchedEventRow>, TableWriter<trace::GraphNodeRow>,
+             TableWriter<trace::GraphEdgeRow>, TableWriter<trace::AttributionRow>, TableWriter<trace::KernelGroupRow>,
+             TableWriter<trace::GapRow>>
       tables_;
   core::Status status_;
 };

@@ -69,6 +69,7 @@ core::Status scan_table(const std::string& session_path, trace::NameTable& names
   template core::Status scan_table<trace::Row>(const std::string&, trace::NameTable&,                           \
                                                const std::function<core::Status(std::span<const trace::Row>)>&);
 AACO_INSTANTIATE(IterationRow)
+AACO_INSTANTIATE(LoopBlockRow)
 AACO_INSTANTIATE(NodeExecutionRow)
 AACO_INSTANTIATE(KernelRow)
 AACO_INSTANTIATE(ApiCallRow)
