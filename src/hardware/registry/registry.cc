@@ -1,0 +1,195 @@
+#include "hardware/registry.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/files.h"
+#include "core/strings.h"
+
+namespace aaco::hardware {
+namespace {
+
+using core::ErrorCode;
+using core::fail;
+
+constexpr int kMostDepth = 4;  // of folders below data/hardware
+
+// Letter case and punctuation aside, and without the words that drivers add: "AMD Instinct MI300X VF" and "mi300x" differ in the
+// vendor only, which stays; aliases list both.
+std::string fold(std::string_view name) {
+  std::string folded;
+  for (const char letter : core::to_lower(name))
+    if ((letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '@') folded += letter;
+  return folded;
+}
+
+core::Status collect(const std::string& folder, int depth, std::vector<std::string>& files) {
+  AACO_ASSIGN(const std::vector<std::string> names, core::list_directory(folder));
+  for (const std::string& name : names) {
+    const std::string path = core::join_path(folder, name);
+    if (core::is_directory(path)) {
+      if (depth < kMostDepth) AACO_TRY(collect(path, depth + 1, files));
+    } else if (name.ends_with(".yaml")) {
+      files.push_back(path);
+    }
+  }
+  return {};
+}
+
+core::Result<std::vector<Device>> read_folder(const std::string& folder) {
+  std::vector<std::string> files;
+  AACO_TRY(collect(folder, 0, files));
+  std::vector<Device> devices;
+  for (const std::string& file : files) {
+    AACO_ASSIGN(Device device, load_device(file));
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+void scale(std::optional<Figure>& figure, const std::optional<Figure>& replacement) {
+  if (figure && replacement) figure = replacement;
+}
+
+std::string list_of(const std::vector<const Device*>& devices) {
+  std::vector<std::string> ids;
+  ids.reserve(devices.size());
+  for (const Device* device : devices) ids.push_back(device->id);
+  return core::join(ids, ", ");
+}
+
+}  // namespace
+
+core::Result<Device> in_state(const Device& device, std::string_view name) {
+  std::vector<std::string> names;
+  for (const PowerState& state : device.power.states) {
+    names.push_back(state.name);
+    if (fold(state.name) != fold(name)) continue;
+    Device result = device;
+    result.state = state.name;
+    for (Engine& engine : result.engines) {
+      scale(engine.clock_hz, state.clock_hz);
+      scale(engine.units, state.units);
+      for (EngineRate& rate : engine.rates) {
+        if (engine.units && engine.clock_hz && rate.ops_per_clock) rate.peak_ops_per_s.reset();
+        rate.sparse_ops_per_s.reset();
+      }
+    }
+    scale(result.memory.bytes_per_s, state.memory_bytes_per_s);
+    if (state.memory_bytes_per_s) result.memory.transfers_per_s.reset();
+    if (state.watts) result.power.board_watts = state.watts;
+    return result;
+  }
+  return fail(ErrorCode::not_found, device.id + " has no power state '" + std::string(name) + "'",
+              names.empty() ? "it has none" : "it has: " + core::join(names, ", "));
+}
+
+core::Status DeviceRegistry::add(Device device) {
+  const std::string id = device.id;
+  const auto claim = [&](const std::string& name, const std::string& target) -> core::Status {
+    const auto [place, added] = names_.emplace(fold(name), target);
+    if (added || place->second == target) return {};
+    return fail(ErrorCode::invalid_input,
+                device.where + ": the name '" + name + "' stands for " + place->second + " already, and would for " + target,
+                "a name means one device: remove it from one of them");
+  };
+  AACO_TRY(claim(id, id));
+  AACO_TRY(claim(device.name, id));
+  for (const std::string& alias : device.aliases) AACO_TRY(claim(alias, id));
+  for (const PowerState& state : device.power.states)
+    for (const std::string& alias : state.aliases) AACO_TRY(claim(alias, id + "@" + state.name));
+  devices_.emplace(id, std::move(device));
+  return {};
+}
+
+core::Result<DeviceRegistry> DeviceRegistry::of(std::vector<Device> devices) {
+  DeviceRegistry registry;
+  for (Device& device : devices) {
+    if (registry.devices_.contains(device.id))
+      return fail(ErrorCode::invalid_input,
+                  device.where + ": the id '" + device.id + "' stands in " + registry.devices_.at(device.id).where + " too");
+    AACO_TRY(registry.add(std::move(device)));
+  }
+  return registry;
+}
+
+core::Result<DeviceRegistry> DeviceRegistry::load(const core::Paths& paths) {
+  const std::string shipped = core::join_path(paths.share, "data/hardware");
+  if (!core::is_directory(shipped))
+    return fail(ErrorCode::not_found, "the hardware registry " + shipped + " is missing",
+                "install the program with its share folder, or set AACO_SHARE");
+  AACO_ASSIGN(std::vector<Device> devices, read_folder(shipped));
+  const std::string users = core::join_path(paths.registry, "hardware");
+  if (core::is_directory(users)) {
+    AACO_ASSIGN(std::vector<Device> own, read_folder(users));
+    for (Device& device : own) {
+      std::erase_if(devices, [&](const Device& other) { return other.id == device.id; });
+      devices.push_back(std::move(device));
+    }
+  }
+  return of(std::move(devices));
+}
+
+std::string DeviceRegistry::id_of(std::string_view name) const {
+  if (const auto found = names_.find(fold(name)); found != names_.end()) return found->second;
+  const std::size_t at = name.find('@');
+  if (at == std::string_view::npos) return {};
+  const auto found = names_.find(fold(name.substr(0, at)));
+  if (found == names_.end() || found->second.find('@') != std::string::npos) return {};
+  for (const PowerState& state : devices_.at(found->second).power.states)
+    if (fold(state.name) == fold(name.substr(at + 1))) return found->second + "@" + state.name;
+  return {};
+}
+
+core::Result<Device> DeviceRegistry::find(std::string_view name) const {
+  const std::size_t at = name.find('@');
+  if (at != std::string_view::npos && id_of(name).empty() && !id_of(name.substr(0, at)).empty()) {
+    AACO_ASSIGN(const Device device, find(name.substr(0, at)));
+    return in_state(device, name.substr(at + 1));
+  }
+  const std::string id = id_of(name);
+  if (!id.empty()) {
+    const std::size_t state = id.find('@');
+    const Device& device = devices_.at(id.substr(0, state));
+    if (state == std::string::npos) return device;
+    return in_state(device, id.substr(state + 1));
+  }
+  std::vector<const Device*> same_target;
+  std::vector<std::string_view> known;
+  for (const auto& [key, device] : devices_) {
+    known.push_back(key);
+    for (const std::string& alias : device.aliases) known.push_back(alias);
+    if (!device.target.empty() && fold(device.target) == fold(name)) same_target.push_back(&device);
+  }
+  if (same_target.size() == 1) return *same_target.front();
+  if (!same_target.empty())
+    return fail(ErrorCode::invalid_argument, "'" + std::string(name) + "' is several devices: " + list_of(same_target),
+                "name one of them");
+  const auto near = core::nearest(name, known);
+  return fail(ErrorCode::not_found, "no device is called '" + std::string(name) + "'",
+              near.empty() ? "`aaco hardware ls` lists the devices"
+                           : "did you mean '" + std::string(near) + "'? `aaco hardware ls` lists the devices");
+}
+
+core::Result<Device> DeviceRegistry::match(const Seen& seen) const {
+  constexpr double kMemoryTolerance = 0.1;  // drivers report what firmware leaves
+  if (!seen.name.empty() && !id_of(seen.name).empty()) return find(seen.name);
+  std::vector<const Device*> fitting;
+  for (const auto& [id, device] : devices_) {
+    const std::string& target = seen.target.empty() ? seen.name : seen.target;
+    if (device.target.empty() || fold(device.target) != fold(target)) continue;
+    if (seen.units && device.units() && *device.units() != *seen.units) continue;
+    if (seen.memory_bytes && device.memory.bytes &&
+        std::abs(device.memory.bytes->value - *seen.memory_bytes) > kMemoryTolerance * device.memory.bytes->value)
+      continue;
+    fitting.push_back(&device);
+  }
+  if (fitting.size() == 1) return *fitting.front();
+  const std::string what =
+      "'" + seen.name + (seen.target.empty() ? "" : "' (" + seen.target + ")") + (seen.target.empty() ? "'" : "");
+  if (fitting.empty())
+    return fail(ErrorCode::not_found, "no device of the registry is " + what, "`aaco hardware ls` lists the devices");
+  return fail(ErrorCode::invalid_argument, what + " may be any of: " + list_of(fitting), "name one of them");
+}
+
+}  // namespace aaco::hardware

@@ -1,0 +1,246 @@
+#include "hardware/registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/files.h"
+#include "core/strings.h"
+
+namespace aaco::hardware {
+namespace {
+
+using testing::HasSubstr;
+
+const DeviceRegistry& shipped() {
+  static const DeviceRegistry registry = [] {
+    core::Paths paths;
+    paths.share = AACO_SOURCE_DIR;
+    paths.registry = "/nonexistent";
+    auto loaded = DeviceRegistry::load(paths);
+    EXPECT_TRUE(loaded) << loaded.error().text();
+    return loaded ? std::move(*loaded) : DeviceRegistry();
+  }();
+  return registry;
+}
+
+constexpr std::string_view kGood = R"(schema: 1
+id: acme_one_1gb
+name: Acme One
+vendor: acme
+kind: gpu
+architecture: A1
+target: a100x
+aliases: ["One", "Acme-1"]
+sources:
+  sheet: "Acme One data sheet"
+  paper: "Acme paper"
+engines:
+  - name: lanes
+    kind: vector
+    units: {value: 10, source: sheet}
+    clock: {value: 1, unit: GHz, source: sheet}
+    rates:
+      - {dtype: float32, ops: 100, peak: 1, unit: TFLOP/s, source: sheet}
+      - {dtype: float16, ops: 200, peak: 2, sparse: 4, unit: TFLOP/s, source: sheet}
+memory_levels:
+  - {name: l2, scope: device, size: {value: 2, unit: MiB, source: sheet}, bandwidth: {value: 1, unit: TB/s, source: sheet}}
+memory:
+  kind: X
+  size: {value: 1, unit: GiB, source: sheet}
+  bandwidth: {value: 100, unit: GB/s, source: sheet, others: [{value: 102, source: paper}]}
+  bus: {value: 128, unit: bit, source: sheet}
+  rate: {value: 6250, unit: MT/s, source: sheet}
+power:
+  board: {value: 100, unit: W, source: sheet}
+  idle: {value: 10, unit: W, source: sheet}
+  states:
+    - {name: half, aliases: [one_half], clock: {value: 500, unit: MHz, source: sheet}, power: {value: 40, unit: W, source: sheet}}
+)";
+
+Device good() { return parse_device(kGood, "one.yaml").value(); }
+std::string with(std::string_view from, std::string_view to) {
+  EXPECT_NE(kGood.find(from), std::string_view::npos) << from;
+  return core::replace_all(std::string(kGood), from, to);
+}
+std::string refusal(std::string_view from, std::string_view to) {
+  const auto parsed = parse_device(with(from, to), "one.yaml");
+  return parsed ? "" : parsed.error().text();
+}
+std::string rules(std::string_view from, std::string_view to) {
+  const auto parsed = parse_device(with(from, to), "one.yaml");
+  if (!parsed) return parsed.error().text();
+  std::string found;
+  for (const Violation& violation : check_invariants(*parsed)) found += violation.rule + " ";
+  return found;
+}
+
+TEST(ShippedHardware, EveryEntryKeepsItsInvariants) {
+  for (const auto& [id, device] : shipped().devices())
+    for (const Violation& violation : check_invariants(device)) ADD_FAILURE() << device.where << ": " << violation.text;
+}
+
+TEST(ShippedHardware, FilesAreNamedAfterTheirIds) {
+  for (const auto& [id, device] : shipped().devices())
+    EXPECT_THAT(device.where, HasSubstr("/" + id + ".yaml:")) << "one device, one file of its name";
+}
+
+TEST(ShippedHardware, EveryPeakHasWhatItFollowsFrom) {
+  // Where a maker publishes units and clock, the rate a unit and clock is there too, so that the product is checked.
+  for (const auto& [id, device] : shipped().devices())
+    for (const Engine& engine : device.engines)
+      for (const EngineRate& rate : engine.rates)
+        EXPECT_TRUE(!engine.units || !engine.clock_hz || rate.ops_per_clock) << id << ' ' << rate.dtype;
+}
+
+TEST(ShippedHardware, DensePeaksAndBandwidthsAreThePublishedOnes) {
+  const DeviceRegistry& registry = shipped();
+  const auto peak = [&](const char* name, const char* dtype) {
+    return registry.find(name).value().peak_ops_per_s(dtype).value() / 1e12;
+  };
+  EXPECT_NEAR(peak("MI210", "float16"), 181, 1);
+  EXPECT_NEAR(peak("MI250X", "bfloat16"), 383, 1);
+  EXPECT_NEAR(peak("MI300X", "bfloat16"), 1307, 1);
+  EXPECT_NEAR(peak("MI300X", "float8e4m3fnuz"), 2615, 1);
+  EXPECT_NEAR(peak("MI355X", "float4"), 10066, 40);
+  EXPECT_NEAR(peak("A100", "bfloat16"), 312, 1);
+  EXPECT_NEAR(peak("H100", "bfloat16"), 989, 1);
+  EXPECT_NEAR(peak("L4", "bfloat16"), 121, 1);
+  EXPECT_NEAR(peak("B200", "float8"), 4500, 10);
+  EXPECT_NEAR(peak("TPU v5e", "bfloat16"), 197, 1);
+  EXPECT_NEAR(peak("EPYC 9754", "float32"), 12.7, 0.1);
+  EXPECT_NEAR(registry.find("L4").value().memory.bytes_per_s->value, 300e9, 1e9);
+  EXPECT_NEAR(registry.find("H200").value().memory.bytes_per_s->value, 4800e9, 1e9);
+}
+
+TEST(ShippedHardware, EveryNameOfTheMeasurementsMeansOneDevice) {
+  const DeviceRegistry& registry = shipped();
+  for (const char* name : {"A100-SXM-80GB",
+                           "H100-SXM-80GB",
+                           "H200-SXM-141GB",
+                           "MI100",
+                           "MI210",
+                           "MI300X",
+                           "MI308X",
+                           "NVIDIA_A100-PCIE-40GB",
+                           "NVIDIA_A100-SXM4-40GB",
+                           "NVIDIA_A100_80GB_PCIe",
+                           "Tesla_P100-PCIE-16GB",
+                           "Tesla_P4",
+                           "Tesla_T4",
+                           "Tesla_V100-PCIE-32GB",
+                           "i7_12700K",
+                           "intel_core_i7_12700k",
+                           "jetson_orin_15w",
+                           "jetson_orin_agx_15w",
+                           "jetson_orin_maxn",
+                           "ryzen_9_8945hs",
+                           "NVIDIA_H100_80GB_HBM3",
+                           "NVIDIA_L4",
+                           "AMD_Instinct_MI250",
+                           "Tesla V100-DGXS-32GB",
+                           "NVIDIA A100-PG509-200",
+                           "AMD Instinct MI300X VF"})
+    EXPECT_TRUE(registry.find(name)) << name;
+  EXPECT_EQ(registry.id_of("i7_12700K"), registry.id_of("intel_core_i7_12700k"));
+  EXPECT_EQ(registry.id_of("jetson_orin_15w"), "nvidia_jetson_agx_orin_64gb@15w");
+}
+
+TEST(ShippedHardware, AStateHasItsOwnPeaks) {
+  const DeviceRegistry& registry = shipped();
+  const Device slow = registry.find("jetson_orin_agx_15w").value();
+  EXPECT_EQ(slow.state, "15w");
+  EXPECT_NEAR(slow.peak_ops_per_s("float16").value(), 6 * 2048 * 420.75e6, 1e9);
+  EXPECT_EQ(slow.power.board_watts->value, 15);
+  EXPECT_TRUE(registry.find("nvidia_jetson_agx_orin_64gb@15W"));
+  EXPECT_THAT(registry.find("MI300X@turbo").error().text(), HasSubstr("no power state"));
+}
+
+TEST(ShippedHardware, ATargetOfSeveralDevicesIsDecidedByItsUnits) {
+  const DeviceRegistry& registry = shipped();
+  EXPECT_EQ(registry.match({"gfx942", "", 80, {}}).value().id, "amd_instinct_mi308x_192gb");
+  EXPECT_EQ(registry.match({"", "gfx90a", 104, 64.0 * (1 << 30)}).value().id, "amd_instinct_mi210_64gb");
+  EXPECT_EQ(registry.match({"AMD Instinct MI300X", "gfx942", {}, {}}).value().id, "amd_instinct_mi300x_192gb");
+  EXPECT_THAT(registry.match({"gfx90a", "", {}, {}}).error().text(), HasSubstr("may be any of"));
+  EXPECT_THAT(registry.match({"gfx000", "", {}, {}}).error().text(), HasSubstr("no device of the registry"));
+  EXPECT_THAT(registry.find("gfx942").error().text(), HasSubstr("several devices"));
+  EXPECT_THAT(registry.find("MI300Y").error().text(), HasSubstr("did you mean"));
+}
+
+TEST(Device, TypesItDoesNotHaveRunAsTheNextWiderOne) {
+  const DeviceRegistry& registry = shipped();
+  const Device cpu = registry.find("i7-12700K").value();
+  EXPECT_EQ(cpu.computed_as("float16"), "float32");
+  EXPECT_NEAR(cpu.peak_ops_per_s("float32").value(), 8 * 32 * 4.7e9 + 4 * 16 * 3.6e9, 1e6) << "both kinds of cores work";
+  EXPECT_EQ(registry.find("Coral").value().computed_as("float32"), "");
+  EXPECT_EQ(good().computed_as("float8e5m2"), "float16");
+  EXPECT_EQ(good().computed_as("string"), "");
+}
+
+TEST(ParseDevice, ReadsUnitsAndSources) {
+  const Device device = good();
+  EXPECT_EQ(device.engines[0].clock_hz->value, 1e9);
+  EXPECT_EQ(device.memory.bytes_per_s->others[0].value, 102e9);
+  EXPECT_EQ(device.memory.bytes_per_s->others[0].source, "paper");
+  EXPECT_EQ(device.memory_levels[0].bytes.value, 2 << 20);
+  EXPECT_TRUE(check_invariants(device).empty());
+}
+
+TEST(ParseDevice, NamesFileAndLineOfWhatIsWrong) {
+  EXPECT_THAT(refusal("value: 100, unit: GB/s", "value: 100, unit: GHz"),
+              testing::AllOf(HasSubstr("one.yaml:25"), HasSubstr("GHz")));
+  EXPECT_THAT(refusal("unit: TFLOP/s, source: sheet}\n", "unit: W, source: sheet}\n"), HasSubstr("is no unit of this figure"));
+  EXPECT_THAT(refusal("source: sheet, others", "source: nowhere, others"), HasSubstr("not declared"));
+  EXPECT_THAT(refusal("dtype: float32", "dtype: float33"), HasSubstr("no data type"));
+  EXPECT_THAT(refusal("kind: gpu", "kind: toaster"), HasSubstr("use one of: cpu, gpu"));
+  EXPECT_THAT(refusal("value: 128, unit: bit", "value: -128, unit: bit"), HasSubstr("above zero"));
+  EXPECT_THAT(refusal("schema: 1", "schema: 9"), HasSubstr("schema 9"));
+  EXPECT_THAT(refusal("id: acme_one_1gb", "id: ../evil"), HasSubstr("no device id"));
+  EXPECT_THAT(refusal("vendor: acme", "vendro: acme"), HasSubstr("vendor"));
+  EXPECT_THAT(refusal("engines:", "motors:"), HasSubstr("engines"));
+  EXPECT_THAT(refusal("value: 1, unit: GiB", "value: one, unit: GiB"), HasSubstr("one.yaml:"));
+  EXPECT_THAT(refusal("ops: 100, peak: 1, unit: TFLOP/s, ", ""), HasSubstr("ops"));
+  EXPECT_THAT(refusal("dtype: float16, ops: 200", "dtype: float32, ops: 200"), HasSubstr("twice"));
+  EXPECT_FALSE(parse_device("", "empty.yaml"));
+  EXPECT_FALSE(parse_device("[1, 2]", "list.yaml"));
+}
+
+TEST(Invariants, FindTheErrorsThatRegistriesHave) {
+  EXPECT_EQ(rules("peak: 1,", "peak: 4,"), "peak ") << "a sparse peak given as dense";
+  EXPECT_EQ(rules("sparse: 4", "sparse: 2"), "sparse ");
+  EXPECT_EQ(rules("value: 6250", "value: 62500"), "bandwidth ");
+  EXPECT_EQ(rules("ops: 200, peak: 2, sparse: 4,", "ops: 50, peak: 0.5,"), "order ");
+  EXPECT_EQ(rules("value: 10, unit: W", "value: 200, unit: W"), "power ");
+  EXPECT_EQ(rules("value: 500, unit: MHz", "value: 5, unit: GHz"), "power ");
+  EXPECT_EQ(rules("bandwidth: {value: 1, unit: TB/s", "bandwidth: {value: 1, unit: GB/s"), "order ");
+}
+
+TEST(Registry, TheUsersEntryWinsAndNamesMayNotClash) {
+  auto folder = core::TemporaryDirectory::make(testing::TempDir()).value();
+  core::Paths paths;
+  paths.share = core::join_path(folder.path(), "share");
+  paths.registry = core::join_path(folder.path(), "own");
+  EXPECT_THAT(DeviceRegistry::load(paths).error().text(), HasSubstr("AACO_SHARE"));
+  const auto put = [](const std::string& root, const std::string& name, const std::string& text) {
+    ASSERT_TRUE(core::make_directories(root));
+    ASSERT_TRUE(core::write_file_atomic(core::join_path(root, name), text));
+  };
+  put(core::join_path(paths.share, "data/hardware/deep"), "acme_one_1gb.yaml", std::string(kGood));
+  EXPECT_EQ(DeviceRegistry::load(paths).value().find("one").value().name, "Acme One");
+  put(core::join_path(paths.registry, "hardware"), "mine.yaml", with("name: Acme One", "name: My One"));
+  EXPECT_EQ(DeviceRegistry::load(paths).value().find("acme-1").value().name, "My One");
+  EXPECT_EQ(DeviceRegistry::load(paths).value().find("one half").value().power.board_watts->value, 40);
+  put(core::join_path(paths.registry, "hardware"), "other.yaml", with("id: acme_one_1gb", "id: acme_two_1gb"));
+  EXPECT_THAT(DeviceRegistry::load(paths).error().text(), HasSubstr("stands for"));
+  put(core::join_path(paths.registry, "hardware"), "other.yaml", "schema: 1\nid: [");
+  EXPECT_THAT(DeviceRegistry::load(paths).error().text(), HasSubstr("other.yaml:"));
+}
+
+TEST(DeviceJson, CarriesFiguresWithUnitsAndSources) {
+  const core::Json json = to_json(good());
+  EXPECT_EQ(json["memory"]["bandwidth"]["value"].as_f64(), 100e9);
+  EXPECT_EQ(json["memory"]["bandwidth"]["source"].text(), "sheet");
+  EXPECT_EQ(json["engines"].items()[0]["rates"].items()[1]["ops_per_s"].as_f64(), 2e12);
+}
+
+}  // namespace
+}  // namespace aaco::hardware
