@@ -1,0 +1,27 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "hardware/device.h"
+
+namespace aaco::estimation {
+
+// What the estimators need of a device; specifications only.
+struct DeviceFacts {
+  std::string id;  // with "@STATE" where it is seen in a power state
+  std::string vendor;
+  std::string architecture;  // devices of one architecture run the same kernels
+  bool is_cpu = false;
+  double compute_units = 0;                   // SMs, CUs, cores: tiles are dealt to these; 0: unknown
+  double clock_hz = 0;                        // 0: unknown
+  std::map<std::string, double> flops_per_s;  // dense peak by element type ("bf16"), the fastest engine that takes it
+  double vector_flops_per_s = 0;              // fp32 on the engine that is no matrix unit; 0: unknown
+  double memory_bytes_per_s = 0;              // 0: unknown
+  double cache_bytes = 0;                     // the largest cache all units share; 0: none or unknown
+  double power_watts = 0;                     // limit; 0: unknown
+};
+
+DeviceFacts facts_of(const hardware::Device& device);
+
+}  // namespace aaco::estimation

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/result.h"
+
+// One piece of device work as the estimators see it: what is computed, in which shape and type, and how much work that is.
+namespace aaco::estimation {
+
+// C[m x n] = A[m x k] B[k x n], `batch` times.
+struct GemmShape {
+  std::int64_t batch = 1, m = 0, n = 0, k = 0;
+  bool operator==(const GemmShape&) const = default;
+};
+
+// Input n x c x h x w, k filters of c / groups x r x s.
+struct ConvolutionShape {
+  std::int64_t n = 1, c = 0, h = 0, w = 0, k = 0, r = 1, s = 1;
+  std::int64_t pad_h = 0, pad_w = 0, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, groups = 1;
+  bool channels_last = false;
+  [[nodiscard]] std::int64_t out_h() const { return (h + 2 * pad_h - dilation_h * (r - 1) - 1) / stride_h + 1; }
+  [[nodiscard]] std::int64_t out_w() const { return (w + 2 * pad_w - dilation_w * (s - 1) - 1) / stride_w + 1; }
+  bool operator==(const ConvolutionShape&) const = default;
+};
+
+// Prefill: `query` new tokens of each sequence attend to `past` + `query` (causal); decode: one new token attends to `past` + 1.
+struct AttentionShape {
+  bool prefill = true;
+  std::int64_t batch = 1, query = 0, past = 0, heads = 0, kv_heads = 0, head_dim = 0;
+  std::string kv_type;  // of the cache, as Kernel::type
+  bool operator==(const AttentionShape&) const = default;
+};
+
+// An elementwise, normalising or reducing operator over rows x cols elements ("add", "softmax", "ln", "gelu" ...).
+struct VectorShape {
+  std::string op;
+  std::int64_t rows = 1, cols = 0;
+  bool operator==(const VectorShape&) const = default;
+};
+
+// Anything else, by its work alone.
+struct OtherShape {
+  std::string op;
+  double flops = 0, bytes = 0;
+  bool operator==(const OtherShape&) const = default;
+};
+
+struct Kernel {
+  std::variant<GemmShape, ConvolutionShape, AttentionShape, VectorShape, OtherShape> shape;
+  // Element type as canonical_type() writes it: "fp32", "fp16", "bf16", "fp8", "int8", or one with a variant behind it
+  // ("fp8_block", "a8w8_blockscale"): a library's own kernel family, calibrated apart.
+  std::string type = "fp32";
+  bool operator==(const Kernel&) const = default;
+};
+
+// "gemm", "convolution", "attention", "vector", "other": calibrations are kept by it.
+std::string_view kind_of(const Kernel& kernel);
+
+// "bfloat16", "BF16" -> "bf16"; "float32", "FP32" -> "fp32"; what is unknown in lower case.
+std::string canonical_type(std::string_view name);
+// The type whose ceiling counts: "fp8_block" -> "fp8", "a8w8_blockscale" -> "fp8"; empty where the name says none.
+std::optional<std::string> element_of(std::string_view type);
+// Bytes of an element of "fp32", "bf16", ...; empty where unknown.
+std::optional<double> element_bytes(std::string_view element);
+
+// A multiply-add is 2 operations; every operand is read once and every result written once.
+struct Work {
+  double flops = 0;
+  double bytes = 0;
+};
+// Refuses dimensions below 1, kernels larger than their padded input and unknown types, with invalid_input.
+core::Result<Work> work_of(const Kernel& kernel);
+
+}  // namespace aaco::estimation

@@ -1,0 +1,39 @@
+#include "estimation/device_facts.h"
+
+#include <array>
+#include <utility>
+
+namespace aaco::estimation {
+namespace {
+
+// The registry's names of data types beside those of the estimators.
+constexpr std::array<std::pair<std::string_view, const char*>, 9> kTypes{{{"float64", "fp64"},
+                                                                          {"float32", "fp32"},
+                                                                          {"tf32", "tf32"},
+                                                                          {"float16", "fp16"},
+                                                                          {"bfloat16", "bf16"},
+                                                                          {"float8", "fp8"},
+                                                                          {"float6", "fp6"},
+                                                                          {"float4", "fp4"},
+                                                                          {"int8", "int8"}}};
+
+}  // namespace
+
+DeviceFacts facts_of(const hardware::Device& device) {
+  DeviceFacts facts;
+  facts.id = device.state.empty() ? device.id : device.id + "@" + device.state;
+  facts.vendor = device.vendor;
+  facts.architecture = device.architecture;
+  facts.is_cpu = device.kind == hardware::DeviceKind::cpu;
+  facts.compute_units = device.units().value_or(0);
+  facts.clock_hz = device.clock_hz().value_or(0);
+  for (const auto& [registry_name, name] : kTypes)
+    if (const auto peak = device.peak_ops_per_s(registry_name)) facts.flops_per_s[name] = *peak;
+  facts.vector_flops_per_s = device.peak_ops_per_s("float32", hardware::EngineKind::vector).value_or(0);
+  if (device.memory.bytes_per_s) facts.memory_bytes_per_s = device.memory.bytes_per_s->value;
+  if (const auto* cache = device.last_level()) facts.cache_bytes = cache->bytes.value * static_cast<double>(cache->instances);
+  if (device.power.board_watts) facts.power_watts = device.power.board_watts->value;
+  return facts;
+}
+
+}  // namespace aaco::estimation

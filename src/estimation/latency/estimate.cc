@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/strings.h"
+#include "estimation/latency.h"
+#include "estimation/roofline.h"
+
+namespace aaco::estimation {
+namespace {
+
+// What is known of devices nobody measured: the part of the peaks that good kernels reach, the floor of a launch, and how far
+// estimates so made were from measurements (docs/estimation.md).
+constexpr double kReachedRatio = 0.6;
+constexpr double kGpuFloorS = 4e-6, kCpuFloorS = 2e-6;
+constexpr double kTheoreticalBelow = 2.0, kTheoreticalAbove = 3.0;
+
+LatencyEstimate theoretical(const Roofline& roof, const DeviceFacts& device) {
+  LatencyEstimate result;
+  const double floor = device.is_cpu ? kCpuFloorS : kGpuFloorS;
+  const double best = roof.seconds();
+  result.seconds = best / kReachedRatio + floor;
+  result.lower = std::max(best, result.seconds / kTheoreticalBelow);
+  result.upper = result.seconds * kTheoreticalAbove;
+  result.level = Level::theoretical;
+  result.source = "specification";
+  Explanation& why = result.explanation;
+  why.compute_s = roof.compute_s;
+  why.memory_s = roof.memory_s;
+  why.floor_s = floor;
+  why.tile_ratio = roof.tile_ratio;
+  why.wave_ratio = roof.wave_ratio;
+  why.efficiency_ratio = (best + floor) / result.seconds;
+  why.limit = best < floor ? "floor" : roof.compute_s > roof.memory_s ? "compute" : "memory";
+  why.method = "roofline of the published peaks, of which good kernels reach about 60 %, and a launch floor";
+  return result;
+}
+
+constexpr std::array<std::string_view, 3> kLevels{"CALIBRATED", "INTERPOLATED", "THEORETICAL"};
+
+}  // namespace
+
+std::string_view to_string(Level level) { return kLevels[static_cast<std::size_t>(level)]; }
+
+std::optional<Level> level_from_string(std::string_view text) {
+  for (const Level level : {Level::calibrated, Level::interpolated, Level::theoretical})
+    if (core::to_lower(to_string(level)) == core::to_lower(text)) return level;
+  return std::nullopt;
+}
+
+core::Result<LatencyEstimate> estimate(const Kernel& kernel, const DeviceFacts& device, const CalibrationSet* /*calibrations*/,
+                                       Level /*best*/) {
+  AACO_ASSIGN(const Roofline roof, roofline(kernel, device));
+  return theoretical(roof, device);
+}
+
+}  // namespace aaco::estimation
