@@ -1,77 +1,50 @@
 #include "workflows/diff.h"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/context.h"
 #include "cli/run_options.h"
 #include "cli/verbs.h"
-#include "core/numbers.h"
-#include "core/strings.h"
+#include "cli/verdict_output.h"
 
 namespace aaco::cli {
 namespace {
 
 struct DiffOptions {
-  std::string a, b, threshold = "5%", metrics;
-  bool force = false;
-  bool json = false;
+  std::vector<std::string> sides;
+  std::string baseline, session, threshold = "5%", metrics;
+  bool force = false, no_history = false, no_store = false, json = false;
 };
 
-std::vector<std::string> list_of(const std::string& text) {
-  std::vector<std::string> out;
-  if (text.empty()) return out;
-  for (std::string_view part : core::split(text, ',')) out.emplace_back(core::trim(part));
-  return out;
-}
-
-int exit_code_for(const std::string& verdict) {
-  if (verdict == "regression") return kRegression;
-  if (verdict == "inconclusive" || verdict == "not-comparable") return kInconclusive;
-  return kFine;
-}
-
-std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
-
-void print_differences(const Context& context, const workflows::DiffOutcome& outcome) {
-  if (outcome.differences.empty()) return context.print("comparable: nothing that matters differs between the two sides\n");
-  context.print(outcome.comparable ? "comparable, and this differs:\n" : "not comparable, because this differs:\n");
-  for (const auto& difference : outcome.differences)
-    context.print(fmt::format("  {} {}\n", difference.severity == hardware::Severity::hard ? "!" : "-", to_text(difference)));
-}
-
-void print_metric(const Context& context, const workflows::MetricComparison& metric) {
-  if (!metric.comparison) return context.print(fmt::format("{:<18} no comparison: {}\n", metric.metric, metric.reason));
-  const auto& c = *metric.comparison;
-  context.print(fmt::format("{:<18} {:>10} -> {:>10}  {:>8}  [{}, {}]  detectable {:<8} {}\n", metric.metric,
-                            core::format_duration(c.baseline), core::format_duration(c.candidate), signed_percent(c.delta_ratio),
-                            signed_percent(c.interval.low), signed_percent(c.interval.high),
-                            core::format_percent(c.smallest_detectable_ratio), to_string(c.verdict)));
+core::Result<workflows::DiffRequest> resolve(const DiffOptions& options) {
+  workflows::DiffRequest request;
+  AACO_ASSIGN(request.metrics.threshold_ratio, parse_threshold(options.threshold, "--threshold"));
+  request.metrics.names = list_of(options.metrics);
+  request.force = options.force;
+  request.use_history = !options.no_history;
+  request.store = !options.no_store;
+  std::vector<std::string> sides = options.sides;
+  if (!options.baseline.empty()) sides.insert(sides.begin(), options.baseline);
+  if (!options.session.empty()) sides.push_back(options.session);
+  if (sides.size() != 2)
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "a comparison wants two sides, and " + std::to_string(sides.size()) + " are named",
+                      "aaco diff A B, or aaco diff --baseline FILE --session S");
+  request.baseline = list_of(sides[0]);
+  request.candidate = list_of(sides[1]);
+  return request;
 }
 
 void compare(Context& context, const DiffOptions& options) {
-  workflows::DiffRequest request;
-  request.baseline = list_of(options.a);
-  request.candidate = list_of(options.b);
-  request.metrics = list_of(options.metrics);
-  request.force = options.force;
-  const auto threshold = core::parse_ratio(options.threshold);
-  if (!threshold || *threshold <= 0 || *threshold >= 1)
-    return context.fail(
-        {core::ErrorCode::invalid_argument, "--threshold wants a share such as 5%, not '" + options.threshold + "'", {}, {}});
-  request.threshold_ratio = *threshold;
-  const auto outcome = workflows::diff(request, make_services(context));
+  const auto request = resolve(options);
+  if (!request) return context.fail(request.error());
+  const auto outcome = workflows::diff(*request, make_services(context));
   if (!outcome) return context.fail(outcome.error());
+  context.progress("");
   context.exit_code = exit_code_for(outcome->verdict);
-  if (options.json) return context.print_json(to_json(*outcome, request));
-  print_differences(context, *outcome);
-  if (!outcome->metrics.empty()) context.print("\n");
-  for (const auto& metric : outcome->metrics) print_metric(context, metric);
-  context.print(fmt::format("\nverdict: {}\n", outcome->verdict));
-  if (!outcome->metrics.empty() && outcome->metrics.front().comparison)
-    context.print(outcome->metrics.front().comparison->explanation + "\n");
+  if (options.json) return context.print_json(to_json(*outcome, *request));
+  print_verdict(context, *outcome);
 }
 
 }  // namespace
@@ -79,14 +52,23 @@ void compare(Context& context, const DiffOptions& options) {
 void add_diff(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("diff", "Compare two sessions (or sets): what differs, by how much, how sure");
   auto options = std::make_shared<DiffOptions>();
-  verb->add_option("baseline", options->a, "Session A, or several of the same thing: ID,ID,...")->required();
-  verb->add_option("candidate", options->b, "Session B, or several")->required();
+  verb->add_option("sides", options->sides, "Session A and session B; several of the same thing as ID,ID,... or tag:NAME")
+      ->type_name("A B")
+      ->expected(0, 2);
+  verb->add_option("--baseline", options->baseline, "Side A: sessions, or a file of 'aaco baseline set'");
+  verb->add_option("--session", options->session, "Side B");
   verb->add_option("--threshold", options->threshold, "Changes within this are equivalent")->capture_default_str();
   verb->add_option("--metric", options->metrics,
-                   "Latency statistics: p50,p90,p95,p99,mean; the first decides (default: p50,p90,mean)");
+                   "Metrics to judge, the first decides: ids such as latency.p99_ns, throughput.items_per_second, "
+                   "memory.rss_peak_bytes, gpu.busy_ns; gpu.* for all of a kind; p50,p90,p95,p99,mean for short");
   verb->add_flag("--force", options->force, "Compare even what is not comparable");
+  verb->add_flag("--no-history", options->no_history, "Do not learn from the lake how much equal sessions differ");
+  verb->add_flag("--no-store", options->no_store, "Leave regress/ of session B as it is");
   verb->add_flag("--json", options->json, "Print the verdict as JSON");
-  verb->footer("Exit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive or not comparable.");
+  verb->footer(
+      "Examples:\n  aaco diff latest tag:nightly --threshold 3%\n  aaco diff ID1,ID2,ID3 ID4,ID5,ID6 --metric p99,throughput\n"
+      "Processes differ by themselves: give several sessions a side, or use 'aaco ab'.\n"
+      "Exit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive or not comparable.");
   verb->callback([&context, options] { compare(context, *options); });
 }
 

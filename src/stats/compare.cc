@@ -112,6 +112,10 @@ void add_interval(const Sides& sides, const CompareOptions& options, Comparison&
   result.interval = {std::expm1(centre + widening * quantile_of_sorted(deviations, 1 - upper)),
                      std::expm1(centre + widening * quantile_of_sorted(deviations, upper))};
   const double error = std::sqrt(sides.a.variance + sides.b.variance);
+  result.log_change = centre;
+  result.standard_error = error;
+  result.degrees_of_freedom = degrees;
+  result.p_value = change_p_value(centre, error, degrees);
   result.smallest_detectable_ratio = std::expm1((critical + student_t_quantile(options.power, degrees)) * error);
 }
 
@@ -154,6 +158,23 @@ std::string_view to_string(Verdict verdict) {
     case Verdict::inconclusive: return "inconclusive";
   }
   return "inconclusive";
+}
+
+VerdictShares verdict_shares(double log_change, double standard_error, double degrees_of_freedom, double threshold_ratio,
+                             bool lower_is_better) {
+  const auto below = [&](double limit) {
+    if (standard_error > 0) return student_t_cdf((limit - log_change) / standard_error, degrees_of_freedom);
+    return log_change <= limit ? 1.0 : 0.0;
+  };
+  const double slower = 1 - below(std::log1p(threshold_ratio));
+  const double faster = threshold_ratio < 1 ? below(std::log1p(-threshold_ratio)) : 0;
+  const double inside = std::max(0.0, 1 - slower - faster);
+  return lower_is_better ? VerdictShares{slower, inside, faster} : VerdictShares{faster, inside, slower};
+}
+
+double change_p_value(double log_change, double standard_error, double degrees_of_freedom) {
+  if (standard_error <= 0) return log_change == 0 ? 1 : 0;
+  return 2 * (1 - student_t_cdf(std::abs(log_change) / standard_error, degrees_of_freedom));
 }
 
 Verdict judge(const Interval& delta, double threshold_ratio, bool lower_is_better) {

@@ -45,6 +45,10 @@ struct Comparison {
   double delta_ratio = 0;                // (B - A) / A
   Interval interval;                     // of delta_ratio, at the level asked for
   double smallest_detectable_ratio = 0;  // a true change of this size is told from none at the level, with the power asked for
+  double log_change = 0;                 // log(B / A), of which delta_ratio is the ratio
+  double standard_error = 0;             // of log_change
+  double degrees_of_freedom = 1;
+  double p_value = 1;  // two-sided, that there is no change at all: Student's t of log_change
   bool between_sessions_known =
       false;                       // false: one session a side and no history, so the interval holds within these sessions only
   std::optional<WelchTest> welch;  // on iterations, all sessions of a side together, correlation allowed for
@@ -63,6 +67,19 @@ struct Comparison {
 // supported: minimum_count() values in a session of its own for a quantile other than the median, and on a side of one session.
 core::Result<Comparison> compare(std::span<const std::vector<double>> a, std::span<const std::vector<double>> b,
                                  const CompareOptions& options = {});
+
+// How the belief in a change is spread over the three answers: Student's t around the estimate, read as a confidence
+// distribution. They add up to 1.
+struct VerdictShares {
+  double regression = 0;
+  double equivalent = 0;
+  double improvement = 0;
+};
+VerdictShares verdict_shares(double log_change, double standard_error, double degrees_of_freedom, double threshold_ratio,
+                             bool lower_is_better);
+
+// Two-sided p value of a log change that it is none.
+double change_p_value(double log_change, double standard_error, double degrees_of_freedom);
 
 // The verdict of an interval by the definition above; the whole rule.
 Verdict judge(const Interval& delta, double threshold_ratio, bool lower_is_better);

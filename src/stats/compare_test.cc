@@ -123,6 +123,24 @@ TEST(Compare, SmallestDetectableEffectHasItsPower) {
   EXPECT_NEAR(found, 240, 25);
 }
 
+TEST(Compare, SharesOfTheThreeAnswersAddUp) {
+  const VerdictShares none = verdict_shares(0, 0.01, 30, 0.05, true);
+  EXPECT_NEAR(none.regression + none.equivalent + none.improvement, 1, 1e-12);
+  EXPECT_GT(none.equivalent, 0.99);
+  EXPECT_GT(verdict_shares(0.2, 0.02, 30, 0.05, true).regression, 0.99);
+  EXPECT_GT(verdict_shares(0.2, 0.02, 30, 0.05, false).improvement, 0.99);
+  EXPECT_EQ(verdict_shares(0.2, 0, 1, 0.05, true).regression, 1);
+  EXPECT_EQ(verdict_shares(0, 0, 1, 0.05, true).equivalent, 1);
+}
+
+TEST(Compare, PValueOfNoChange) {
+  EXPECT_NEAR(change_p_value(1.96, 1, 1e9), 0.05, 1e-3);
+  EXPECT_EQ(change_p_value(0, 0, 1), 1);
+  EXPECT_EQ(change_p_value(0.1, 0, 1), 0);
+  EXPECT_LT(compared({}, 0.2, 1, 200).p_value, 1e-6);
+  EXPECT_GT(compared({}, 0.0, 1, 200).p_value, 0.001);
+}
+
 TEST(Compare, OtherQuantilesAndTheMean) {
   EXPECT_NEAR(compared({}, 0.1, 1, 1000, {.statistic = 0.99}).delta_ratio, 0.1, 0.02);
   EXPECT_NEAR(compared({}, 0.1, 1, 1000, {.statistic = std::nullopt}).delta_ratio, 0.1, 0.01);

@@ -63,7 +63,7 @@ struct VerifyFinding {
   std::string problem;  // missing, changed, unexpected
 };
 // Compares every file with the recorded hashes; no finding means that the evidence is what was written. What lies in
-// report/ is made from the evidence and may come later. Refuses an incomplete session.
+// report/ and regress/ is made from the evidence and may come later. Refuses an incomplete session.
 core::Result<std::vector<VerifyFinding>> verify_session(const std::string& session_path);
 
 // Removes a session, complete or not. Refuses what is no session, and one whose writer lives. Links are never followed.

@@ -7,9 +7,9 @@
 
 namespace aaco::tracelake {
 namespace {
-constexpr std::string_view kDerived =
-    "report/";  // made from the evidence after the session was closed, and again whenever wanted
-}
+// Made from the evidence after the session was closed, and again whenever wanted.
+bool is_derived(std::string_view file) { return file.starts_with("report/") || file.starts_with("regress/"); }
+}  // namespace
 
 core::Result<std::vector<VerifyFinding>> verify_session(const std::string& session_path) {
   AACO_ASSIGN(const trace::SessionManifest manifest, read_manifest(session_path));
@@ -23,7 +23,7 @@ core::Result<std::vector<VerifyFinding>> verify_session(const std::string& sessi
   for (const std::string& file : files) {
     if (file == store::kManifestFile) continue;
     const auto recorded = manifest.hashes.find(file);
-    if (recorded == manifest.hashes.end() && file.starts_with(kDerived)) continue;
+    if (recorded == manifest.hashes.end() && is_derived(file)) continue;
     if (recorded == manifest.hashes.end()) {
       findings.push_back({file, "unexpected"});
       continue;

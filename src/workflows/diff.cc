@@ -1,177 +1,161 @@
 #include "workflows/diff.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "analytics/latency.h"
+#include "core/clock.h"
 #include "core/files.h"
-#include "tracelake/bundle.h"
-#include "tracelake/lake.h"
 
 namespace aaco::workflows {
 namespace {
 
-using core::ErrorCode;
+using analytics::regression::MetricResult;
+using core::Json;
 
-// One session of a side: what it was, and its series.
-struct Side {
-  std::vector<std::string> ids;
-  std::vector<hardware::Fingerprint> fingerprints;
-  std::vector<std::vector<double>> series;  // measured iterations in order, ns
-};
+// How much equal sessions differ where nothing of the lake tells: medians of processes of one CPU run differ by 10 to 40 % on
+// shared machines (docs/results.md), traces of one GPU program by a few percent (our own judgement).
+constexpr double kAssumedBetweenRuns = 0.10;
+constexpr double kAssumedBetweenTraces = 0.03;
 
-core::Result<std::vector<double>> measured_series(const std::string& path) {
-  trace::NameTable names;
-  AACO_ASSIGN(const auto rows, tracelake::read_table<trace::IterationRow>(path, names));
-  for (const char* phase : {"measure", "step"}) {
-    auto series = analytics::metrics::durations_of(rows, names, phase);
-    if (!series.empty()) return series;
+// How far the kernels of two traces are laid side by side; the parts of a difference all are in the first of them.
+std::optional<analytics::tracediff::TraceDifference> kernel_differences(const ComparedSide& a, const ComparedSide& b,
+                                                                        std::vector<std::string>& notes) {
+  std::vector<analytics::tracediff::Step> steps_a, steps_b;
+  bool cut = false;
+  const auto gather = [&](const ComparedSide& side, auto& steps) {
+    for (const ComparedSession& session : side.sessions) {
+      if (!session.work) return false;
+      steps.insert(steps.end(), session.work->steps.begin(), session.work->steps.end());
+      cut = cut || session.work->cut;
+    }
+    return true;
+  };
+  if (!gather(a, steps_a) || !gather(b, steps_b)) return std::nullopt;
+  if (cut) notes.emplace_back("a trace has more kernels than are compared one by one: the first two million only");
+  return analytics::tracediff::compare(steps_a, steps_b);
+}
+
+std::optional<double> latency_delta(const std::vector<MetricResult>& metrics) {
+  const auto find = [&](auto&& wanted) -> const MetricResult* {
+    const auto found =
+        std::find_if(metrics.begin(), metrics.end(), [&](const auto& one) { return one.delta_ratio && wanted(one); });
+    return found == metrics.end() ? nullptr : &*found;
+  };
+  const auto* median = find([](const MetricResult& one) { return one.id == "latency.p50_ns"; });
+  if (median == nullptr) median = find([](const MetricResult& one) { return one.id.starts_with("latency."); });
+  if (median == nullptr)
+    median = find([](const MetricResult& one) { return one.id == "gpu.busy_ns" || one.id == "gpu.kernel_sum_ns"; });
+  return median != nullptr ? std::optional(*median->delta_ratio * 100) : std::nullopt;
+}
+
+void decide(DiffOutcome& outcome) {
+  const MetricResult& first = outcome.metrics.front();
+  outcome.verdict = std::string(to_string(first.verdict));
+  outcome.severity = std::string(severity_of(first));
+  outcome.confidence = confidence_of(first);
+  outcome.latency_delta_pct = latency_delta(outcome.metrics);
+  for (std::size_t i = 1; i < outcome.metrics.size(); ++i)
+    if (outcome.metrics[i].verdict == stats::Verdict::regression && first.verdict != stats::Verdict::regression)
+      outcome.notes.push_back(outcome.metrics[i].id +
+                              " regressed too, and does not decide: name it first with --metric to judge by it");
+}
+
+std::string recommend(const DiffOutcome& outcome) {
+  if (outcome.verdict == "not-comparable")
+    return "make both sides equal in " + outcome.differences.front().key + ", or compare anyway with --force";
+  const MetricResult& first = outcome.metrics.front();
+  if (first.method == analytics::regression::Method::none) return first.reason;
+  if (outcome.verdict == "equivalent") return "nothing to do";
+  if (outcome.verdict == "inconclusive") {
+    if (first.more_iterations) return "measure about " + std::to_string(*first.more_iterations) + " more iterations a side";
+    if (first.more_sessions)
+      return "measure about " + std::to_string(*first.more_sessions) + " more sessions a side, or use 'aaco ab'";
+    return "use 'aaco ab', which alternates both sides, or another --threshold: the change lies too near this one";
   }
-  return std::vector<double>();
+  return outcome.cause ? outcome.cause->recommendation
+                       : "run both sides with --profile, or import a trace of each, to see where the difference comes from";
 }
 
-core::Result<hardware::Fingerprint> stored_fingerprint(const std::string& path) {
-  const std::string file = core::join_path(path, "env.json");
-  if (!core::exists(file)) return hardware::Fingerprint{};
-  AACO_ASSIGN(const core::Json environment, core::read_json_file(file));
-  return hardware::fingerprint_from_json(environment["fingerprint"]);
+Json session_json(const ComparedSession& session) {
+  Json out = Json::object({{"id", session.id}});
+  if (!session.path.empty()) out.set("path", session.path);
+  return out.set("fingerprint", session.fingerprint_hash);
 }
 
-core::Result<Side> load_side(const std::vector<std::string>& names, const Services& services) {
-  Side side;
-  for (const std::string& name : names) {
-    AACO_ASSIGN(const std::string path, tracelake::find_session(services.paths.sessions, name));
-    AACO_ASSIGN(const auto manifest, tracelake::read_manifest(path));
-    if (manifest.state == "incomplete")
-      return core::fail(ErrorCode::invalid_input, "the session " + manifest.id.text + " is incomplete and cannot be compared",
-                        "run it again");
-    side.ids.push_back(manifest.id.text);
-    AACO_ASSIGN(hardware::Fingerprint fingerprint, stored_fingerprint(path));
-    side.fingerprints.push_back(std::move(fingerprint));
-    AACO_ASSIGN(auto series, measured_series(path));
-    side.series.push_back(std::move(series));
+// regress/ of the newest session of side B: the evidence itself stays as it was.
+core::Status store(const ComparedSide& a, const ComparedSide& b, const DiffOutcome& outcome, const DiffRequest& request) {
+  const std::string& session = b.sessions.back().path;
+  if (session.empty()) return {};
+  const std::string folder = core::join_path(session, "regress");
+  AACO_TRY(core::make_directories(folder));
+  Json baseline = Json::array();
+  for (const ComparedSession& one : a.sessions) baseline.push(session_json(one));
+  Json reference = Json::object({{"schema_version", 1},
+                                 {"written", core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime))},
+                                 {"baseline", std::move(baseline)}});
+  if (!outcome.baseline_name.empty()) reference.set("name", outcome.baseline_name);
+  const Json verdict = to_json(outcome, request);
+  const Json details = Json::object({{"schema_version", 1},
+                                     {"differences", verdict["differences"]},
+                                     {"statistics", verdict["statistics"]},
+                                     {"kernels", verdict["kernels"]}});
+  AACO_TRY(core::write_file_atomic(core::join_path(folder, "baseline_ref.json"), reference.dump() + "\n"));
+  AACO_TRY(core::write_file_atomic(core::join_path(folder, "diff.json"), details.dump() + "\n"));
+  return core::write_file_atomic(core::join_path(folder, "verdict.json"), verdict.dump() + "\n");
+}
+
+core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const DiffRequest& request, const Services& services,
+                             DiffOutcome& outcome) {
+  AACO_ASSIGN(const auto catalogue,
+              analytics::metrics::MetricCatalogue::load(core::join_path(services.paths.share, "data/metrics")));
+  AACO_ASSIGN(const auto metrics, comparison_metrics(request.metrics, a, b, catalogue));
+  analytics::regression::Options options;
+  options.level = request.level;
+  if (request.use_history && a.sessions.size() == 1 && b.sessions.size() == 1) {
+    AACO_ASSIGN(outcome.history, history_between(a, b, services));
   }
-  return side;
-}
-
-// Every difference between any session of one side and any other session, each key once.
-std::vector<hardware::Difference> all_differences(const Side& a, const Side& b) {
-  std::vector<hardware::Fingerprint> all = a.fingerprints;
-  all.insert(all.end(), b.fingerprints.begin(), b.fingerprints.end());
-  std::vector<hardware::Difference> found;
-  for (std::size_t i = 1; i < all.size(); ++i)
-    for (auto& difference : hardware::compare_fingerprints(all.front(), all[i]))
-      if (std::none_of(found.begin(), found.end(), [&](const auto& known) { return known.key == difference.key; }))
-        found.push_back(std::move(difference));
-  std::stable_sort(found.begin(), found.end(), [](const auto& x, const auto& y) { return x.severity < y.severity; });
-  return found;
-}
-
-core::Result<stats::StatisticChoice> statistic_of(const std::string& name) {
-  if (name == "mean") return stats::StatisticChoice{};
-  if (name == "p50") return stats::StatisticChoice{0.5};
-  if (name == "p90") return stats::StatisticChoice{0.9};
-  if (name == "p95") return stats::StatisticChoice{0.95};
-  if (name == "p99") return stats::StatisticChoice{0.99};
-  return core::fail(ErrorCode::invalid_argument, "'" + name + "' is no latency statistic", "known: p50, p90, p95, p99, mean");
-}
-
-core::Result<MetricComparison> compare_metric(const std::string& name, const Side& a, const Side& b, const DiffRequest& request,
-                                              std::size_t metric_count) {
-  stats::CompareOptions options;
-  options.threshold_ratio = request.threshold_ratio;
-  options.level = 1 - (1 - request.level) / static_cast<double>(metric_count);
-  AACO_ASSIGN(options.statistic, statistic_of(name));
-  auto compared = stats::compare(a.series, b.series, options);
-  MetricComparison metric{"latency." + name + "_ns", std::nullopt, {}};
-  if (compared)
-    metric.comparison = std::move(*compared);
-  else
-    metric.reason = compared.error().message;
-  return metric;
-}
-
-std::string severity_of(const stats::Comparison& comparison, double threshold) {
-  const double size = std::abs(comparison.delta_ratio);
-  if (comparison.verdict != stats::Verdict::regression) return "none";
-  if (size >= 4 * threshold) return "critical";
-  if (size >= 2 * threshold) return "major";
-  return "minor";
-}
-
-core::Json metric_json(const MetricComparison& metric) {
-  core::Json out = core::Json::object({{"metric", metric.metric}});
-  if (!metric.comparison) return out.set("reason", metric.reason);
-  const auto& c = *metric.comparison;
-  out.set("verdict", to_string(c.verdict))
-      .set("baseline_ns", c.baseline)
-      .set("candidate_ns", c.candidate)
-      .set("delta_ratio", c.delta_ratio)
-      .set("interval", core::Json::array({c.interval.low, c.interval.high}))
-      .set("smallest_detectable_ratio", c.smallest_detectable_ratio)
-      .set("between_sessions_known", c.between_sessions_known)
-      .set("more_sessions", c.more_sessions)
-      .set("more_iterations", c.more_iterations)
-      .set("explanation", c.explanation);
-  if (c.welch) out.set("welch_p", c.welch->p_value);
-  if (c.rank) out.set("rank_p", c.rank->p_value);
-  return out;
-}
-
-core::Json texts(const std::vector<std::string>& values) {
-  core::Json out = core::Json::array();
-  for (const auto& value : values) out.push(value);
-  return out;
+  if (outcome.history) {
+    options.history_deviation_ratio = outcome.history->deviation_ratio;
+    options.history_count = outcome.history->sessions;
+  }
+  const bool traced = std::all_of(b.sessions.begin(), b.sessions.end(), [](const auto& one) { return one.kind == "import"; });
+  options.assumed_between_ratio = traced ? kAssumedBetweenTraces : kAssumedBetweenRuns;
+  services.progress("comparing");
+  outcome.metrics = analytics::regression::compare(metrics, options);
+  decide(outcome);
+  outcome.evidence = find_evidence(a, b);
+  outcome.kernels = kernel_differences(a, b, outcome.notes);
+  AACO_ASSIGN(outcome.cause, suspect_cause(a, b, outcome.metrics.front(), outcome.evidence, outcome.differences, services));
+  return {};
 }
 
 }  // namespace
 
 core::Result<DiffOutcome> diff(const DiffRequest& request, const Services& services) {
-  AACO_ASSIGN(const Side a, load_side(request.baseline, services));
-  AACO_ASSIGN(const Side b, load_side(request.candidate, services));
-  DiffOutcome outcome;
-  outcome.baseline_ids = a.ids;
-  outcome.candidate_ids = b.ids;
-  outcome.differences = all_differences(a, b);
-  outcome.comparable = hardware::comparable(outcome.differences);
-  if (!outcome.comparable && !request.force) {
-    outcome.verdict = "not-comparable";
-    return outcome;
-  }
-  const std::vector<std::string> names =
-      request.metrics.empty() ? std::vector<std::string>{"p50", "p90", "mean"} : request.metrics;
-  for (const std::string& name : names) {
-    AACO_ASSIGN(MetricComparison metric, compare_metric(name, a, b, request, names.size()));
-    outcome.metrics.push_back(std::move(metric));
-  }
-  const auto& first = outcome.metrics.front();
-  outcome.verdict = first.comparison ? std::string(to_string(first.comparison->verdict)) : "inconclusive";
-  return outcome;
+  AACO_ASSIGN(const ComparedSide a, load_side(request.baseline, services));
+  AACO_ASSIGN(const ComparedSide b, load_side(request.candidate, services));
+  return diff_sides(a, b, request, services);
 }
 
-core::Json to_json(const DiffOutcome& outcome, const DiffRequest& request) {
-  core::Json differences = core::Json::array();
-  for (const auto& d : outcome.differences)
-    differences.push(core::Json::object({{"key", d.key},
-                                         {"baseline", d.a},
-                                         {"candidate", d.b},
-                                         {"forbids", d.severity == hardware::Severity::hard},
-                                         {"meaning", d.meaning}}));
-  core::Json metrics = core::Json::array();
-  for (const auto& metric : outcome.metrics) metrics.push(metric_json(metric));
-  core::Json out = core::Json::object({{"schema_version", 1},
-                                       {"verdict", outcome.verdict},
-                                       {"regression", outcome.verdict == "regression"},
-                                       {"comparable", outcome.comparable},
-                                       {"baseline", texts(outcome.baseline_ids)},
-                                       {"candidate", texts(outcome.candidate_ids)},
-                                       {"threshold_ratio", request.threshold_ratio},
-                                       {"level", request.level}});
-  if (!outcome.metrics.empty() && outcome.metrics.front().comparison) {
-    const auto& decided = *outcome.metrics.front().comparison;
-    out.set("severity", severity_of(decided, request.threshold_ratio)).set("latency_delta_pct", decided.delta_ratio * 100);
+core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& b, const DiffRequest& request,
+                                     const Services& services) {
+  DiffOutcome outcome;
+  outcome.baseline_ids = a.ids();
+  outcome.candidate_ids = b.ids();
+  outcome.baseline_name = a.name;
+  outcome.differences = side_differences(a, b);
+  outcome.comparable = hardware::comparable(outcome.differences);
+  if (outcome.comparable || request.force) {
+    AACO_TRY(compare_numbers(a, b, request, services, outcome));
+    if (!outcome.comparable) outcome.notes.emplace_back("compared by force: the sides measure different things");
+  } else {
+    outcome.verdict = "not-comparable";
+    outcome.confidence = 1;  // the facts differ for certain
   }
-  return out.set("differences", std::move(differences)).set("statistics", std::move(metrics));
+  outcome.recommendation = recommend(outcome);
+  if (request.store)
+    if (const auto stored = store(a, b, outcome, request); !stored)
+      outcome.notes.push_back("regress/ of the session was not written: " + stored.error().message);
+  return outcome;
 }
 
 }  // namespace aaco::workflows

@@ -4,10 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "analytics/regression.h"
+#include "analytics/tracediff.h"
 #include "core/json.h"
 #include "core/result.h"
 #include "hardware/fingerprint.h"
-#include "stats/compare.h"
+#include "workflows/compare_metrics.h"
+#include "workflows/compare_sides.h"
+#include "workflows/diff_evidence.h"
 #include "workflows/services.h"
 
 namespace aaco::workflows {
@@ -15,35 +19,42 @@ namespace aaco::workflows {
 struct DiffRequest {
   std::vector<std::string> baseline;   // sessions of side A
   std::vector<std::string> candidate;  // sessions of side B
-  double threshold_ratio = 0.05;
   double level = 0.95;
-  std::vector<std::string>
-      metrics;         // latency statistics to judge: p50, p90, p95, p99, mean; the first decides. Empty: p50, p90, mean
-  bool force = false;  // compare even what is not comparable
-};
-
-// One metric's comparison, or why there is none.
-struct MetricComparison {
-  std::string metric;  // "latency.p50_ns"
-  std::optional<stats::Comparison> comparison;
-  std::string reason;
+  MetricChoice metrics;     // the first decides
+  bool force = false;       // compare even what is not comparable
+  bool use_history = true;  // one session a side: learn from the lake how much equal sessions differ
+  bool store = true;        // write regress/ of the newest session of side B
 };
 
 struct DiffOutcome {
   std::vector<hardware::Difference> differences;  // of the fingerprints, hard first
   bool comparable = true;
-  std::vector<MetricComparison> metrics;  // the first decides
-  std::string verdict;                    // regression, improvement, equivalent, inconclusive, not-comparable
+  std::vector<analytics::regression::MetricResult> metrics;  // the first decides
+  std::string verdict;                                       // regression, improvement, equivalent, inconclusive, not-comparable
+  std::string severity = "none";
+  double confidence = 0;
+  std::optional<double> latency_delta_pct;
   std::vector<std::string> baseline_ids, candidate_ids;
+  std::string baseline_name;  // of the baseline file, where it is one
+  std::optional<BetweenHistory> history;
+  DiffEvidence evidence;
+  std::optional<SuspectedCause> cause;
+  std::string recommendation;                                    // what to do next
+  std::optional<analytics::tracediff::TraceDifference> kernels;  // of two traces
+  std::vector<std::string> notes;                                // what the reader should know besides
 };
 
 // Compares two sides, each one session or several of the same thing. What differs between them (fingerprint) is found first;
-// where that forbids a comparison the verdict is not-comparable and no number is compared, unless forced. With several metrics
-// the level of each is corrected (Bonferroni), so that `level` holds for all together.
+// where that forbids a comparison the verdict is not-comparable and no number is compared, unless forced. The first metric
+// decides (analytics/regression.h says how the others are corrected for being many).
 core::Result<DiffOutcome> diff(const DiffRequest& request, const Services& services);
+// The same of sides that are loaded already.
+core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& b, const DiffRequest& request,
+                                     const Services& services);
 
-// The verdict document: verdict, regression, severity, confidence, latency_delta_pct, evidence, statistics
-// (docs/formats/verdict.md).
+// The verdict document (docs/formats/verdict.md).
 core::Json to_json(const DiffOutcome& outcome, const DiffRequest& request);
+core::Json to_json(const analytics::regression::MetricResult& metric);
+core::Json to_json(const std::vector<hardware::Difference>& differences);
 
 }  // namespace aaco::workflows

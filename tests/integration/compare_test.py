@@ -45,8 +45,10 @@ class Diff(program.ProgramTest):
 
     def test_every_statistic_states_what_it_could_have_seen(self):
         for statistic in self.aaco('diff', 'tag:a', 'tag:b', '--json').json()['statistics']:
-            self.assertGreater(statistic['smallest_detectable_ratio'], 0)
-            self.assertLessEqual(statistic['interval'][0], statistic['interval'][1])
+            self.assertTrue('interval' in statistic or statistic['reason'])
+            if 'interval' in statistic:
+                self.assertGreater(statistic['smallest_detectable_ratio'], 0)
+                self.assertLessEqual(statistic['interval'][0], statistic['interval'][1])
 
     def test_refuses_unknown_session(self): self.refused(self.aaco('diff', 'tag:a', 'tag:none'), 3, 'none')
     def test_refuses_unknown_metric(self): self.refused(self.aaco('diff', 'tag:a', 'tag:b', '--metric', 'p12'), 2, 'p12')

@@ -1,0 +1,183 @@
+#include "analytics/regression.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analytics/regression/values.h"
+#include "core/numbers.h"
+#include "stats/multiple.h"
+
+namespace aaco::analytics::regression {
+namespace {
+
+using stats::Verdict;
+
+std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
+
+bool has_series(const std::vector<SessionSample>& side) {
+  return !side.empty() &&
+         std::all_of(side.begin(), side.end(), [](const SessionSample& sample) { return !sample.series.empty(); });
+}
+
+bool has_values(const std::vector<SessionSample>& side) {
+  return !side.empty() && std::all_of(side.begin(), side.end(),
+                                      [](const SessionSample& sample) { return sample.value && std::isfinite(*sample.value); });
+}
+
+std::vector<std::vector<double>> series_of(const std::vector<SessionSample>& side) {
+  std::vector<std::vector<double>> all;
+  for (const SessionSample& sample : side) all.push_back(sample.series);
+  return all;
+}
+
+void take(const stats::Comparison& compared, MetricResult& result) {
+  result.method = Method::bootstrap;
+  result.verdict = compared.verdict;
+  result.baseline = compared.baseline;
+  result.candidate = compared.candidate;
+  result.delta_ratio = compared.delta_ratio;
+  result.interval = compared.interval;
+  result.smallest_detectable_ratio = compared.smallest_detectable_ratio;
+  result.between_sessions_known = compared.between_sessions_known;
+  result.welch = compared.welch;
+  result.rank = compared.rank;
+  result.shift = compared.shift;
+  result.p_value = compared.p_value;
+  result.more_sessions = compared.more_sessions;
+  result.more_iterations = compared.more_iterations;
+  result.explanation = compared.explanation;
+}
+
+double reciprocal_change(double ratio) { return 1 / (1 + ratio) - 1; }
+
+// The same comparison of scale / x: deltas and interval turn over, the tests of x do not.
+void turn_over(double scale, const MetricInput& metric, MetricResult& result) {
+  result.baseline = scale / *result.baseline;
+  result.candidate = scale / *result.candidate;
+  result.delta_ratio = reciprocal_change(*result.delta_ratio);
+  result.interval = stats::Interval{reciprocal_change(result.interval->high), reciprocal_change(result.interval->low)};
+  result.verdict = stats::judge(*result.interval, metric.threshold_ratio, metric.better != Better::higher);
+  if (result.rank) result.rank->superiority_ratio = 1 - result.rank->superiority_ratio;
+  result.welch.reset();
+  result.shift.reset();
+  result.explanation.clear();
+}
+
+void compare_series(const MetricInput& metric, const Options& options, MetricResult& result) {
+  stats::CompareOptions how;
+  how.threshold_ratio = metric.threshold_ratio;
+  how.level = options.level;
+  how.power = options.power;
+  how.lower_is_better = metric.better != Better::higher;
+  how.statistic = metric.statistic;
+  how.resamples = options.resamples;
+  how.seed = options.seed;
+  how.history_deviation_ratio = options.history_deviation_ratio;
+  how.history_count = options.history_count;
+  const auto compared = stats::compare(series_of(metric.a), series_of(metric.b), how);
+  if (!compared) {
+    const core::Error& error = compared.error();
+    result.reason = error.message + (error.remedy.empty() ? "" : ": " + error.remedy);
+    return;
+  }
+  take(*compared, result);
+  const bool over = metric.reciprocal_of.has_value();
+  const double assumed = compared->between_sessions_known ? 0 : std::sqrt(2.0) * std::log1p(options.assumed_between_ratio);
+  result.shares =
+      stats::verdict_shares(over ? -compared->log_change : compared->log_change, std::hypot(compared->standard_error, assumed),
+                            compared->degrees_of_freedom, metric.threshold_ratio, metric.better != Better::higher);
+  if (over) turn_over(*metric.reciprocal_of, metric, result);
+}
+
+std::string describe(const MetricResult& result) {
+  if (result.method == Method::none) return "no verdict: " + result.reason;
+  std::string text = fmt::format("{}: {}", to_string(result.verdict), signed_percent(*result.delta_ratio));
+  if (result.method == Method::exact) return text + ", a count that does not vary";
+  text += fmt::format(", interval {} to {}, threshold {}; the smallest detectable change is {}",
+                      signed_percent(result.interval->low), signed_percent(result.interval->high),
+                      core::format_percent(result.threshold_ratio), core::format_percent(*result.smallest_detectable_ratio));
+  if (!result.between_sessions_known) text += "; one session a side, so the variance between sessions is unknown";
+  return text;
+}
+
+MetricResult compare_one(const MetricInput& metric, const Options& options) {
+  MetricResult result;
+  result.id = metric.id;
+  result.unit = metric.unit;
+  result.scope = metric.scope;
+  result.device = metric.device;
+  result.threshold_ratio = metric.threshold_ratio;
+  if (has_series(metric.a) && has_series(metric.b))
+    compare_series(metric, options, result);
+  else if (has_values(metric.a) && has_values(metric.b))
+    compare_values(metric, options, result);
+  else
+    result.reason = "it was not measured in every session of both sides";
+  if (metric.better == Better::neither && result.verdict != Verdict::equivalent && result.verdict != Verdict::inconclusive) {
+    result.verdict = Verdict::inconclusive;
+    result.explanation = "it changed by " + signed_percent(*result.delta_ratio) + ", and neither direction is better in itself";
+  }
+  if (result.explanation.empty()) result.explanation = describe(result);
+  return result;
+}
+
+void correct(std::vector<MetricResult>& results, double level) {
+  std::vector<double> p_values;
+  std::vector<MetricResult*> tested;
+  for (std::size_t i = 1; i < results.size(); ++i)
+    if (results[i].p_value) {
+      p_values.push_back(*results[i].p_value);
+      tested.push_back(&results[i]);
+    }
+  const auto holm = stats::holm_adjusted(p_values), q = stats::benjamini_hochberg_adjusted(p_values);
+  for (std::size_t i = 0; i < tested.size(); ++i) {
+    MetricResult& result = *tested[i];
+    result.p_holm = holm[i];
+    result.q_value = q[i];
+    const bool changed = result.verdict == Verdict::regression || result.verdict == Verdict::improvement;
+    if (!changed || holm[i] <= 1 - level) continue;
+    result.verdict = Verdict::inconclusive;
+    result.corrected = true;
+    result.explanation = fmt::format(
+        "inconclusive: {}, and {} metrics were looked at, so that this much may be chance (p = {:.3f} "
+        "after Holm's correction)",
+        signed_percent(*result.delta_ratio), results.size(), holm[i]);
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(Method method) {
+  constexpr std::array<std::string_view, 5> kNames = {"none", "bootstrap", "values", "interval", "exact"};
+  return kNames[static_cast<std::size_t>(method)];
+}
+
+std::vector<MetricResult> compare(const std::vector<MetricInput>& metrics, const Options& options) {
+  std::vector<MetricResult> results;
+  for (const MetricInput& metric : metrics) results.push_back(compare_one(metric, options));
+  correct(results, options.level);
+  return results;
+}
+
+std::string_view severity_of(const MetricResult& result) {
+  if (result.verdict != Verdict::regression || !result.delta_ratio) return "none";
+  const double size = std::abs(*result.delta_ratio);
+  if (size >= 4 * result.threshold_ratio) return "critical";
+  return size >= 2 * result.threshold_ratio ? "major" : "minor";
+}
+
+double confidence_of(const MetricResult& result) {
+  if (result.method == Method::none) return 0;
+  switch (result.verdict) {
+    case Verdict::regression: return result.shares.regression;
+    case Verdict::improvement: return result.shares.improvement;
+    case Verdict::equivalent: return result.shares.equivalent;
+    case Verdict::inconclusive: break;
+  }
+  return std::max({result.shares.regression, result.shares.equivalent, result.shares.improvement});
+}
+
+}  // namespace aaco::analytics::regression

@@ -1,0 +1,159 @@
+#include "analytics/regression.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/random.h"
+
+namespace aaco::analytics::regression {
+namespace {
+
+using stats::Verdict;
+using testing::HasSubstr;
+
+std::vector<double> series(double level, int count, std::uint64_t seed, double noise = 0.02) {
+  core::Random random(seed);
+  std::vector<double> values;
+  for (int i = 0; i < count; ++i) values.push_back(level * std::exp(noise * random.normal()));
+  return values;
+}
+
+MetricInput latency(double a, double b, int count = 200) {
+  MetricInput metric{.id = "latency.p50_ns", .unit = "ns", .scope = "iteration"};
+  metric.a.push_back({series(a, count, 1), {}, {}});
+  metric.b.push_back({series(b, count, 2), {}, {}});
+  return metric;
+}
+
+MetricInput values(std::vector<double> a, std::vector<double> b, bool exact = false) {
+  MetricInput metric{.id = "gpu.kernel_count", .unit = "count", .scope = "session", .exact = exact};
+  for (double value : a) metric.a.push_back({{}, value, {}});
+  for (double value : b) metric.b.push_back({{}, value, {}});
+  return metric;
+}
+
+MetricResult only(const MetricInput& metric, const Options& options = {}) { return compare({metric}, options).front(); }
+
+TEST(Regression, OfASeries) {
+  const auto result = only(latency(100, 120));
+  EXPECT_EQ(result.verdict, Verdict::regression);
+  EXPECT_EQ(result.method, Method::bootstrap);
+  EXPECT_EQ(severity_of(result), "critical");
+  EXPECT_GT(confidence_of(result), 0.99);
+}
+TEST(Regression, ImprovementAndEquivalent) {
+  EXPECT_EQ(only(latency(120, 100)).verdict, Verdict::improvement);
+  EXPECT_EQ(severity_of(only(latency(120, 100))), "none");
+  EXPECT_EQ(only(latency(100, 100)).verdict, Verdict::equivalent);
+  EXPECT_GT(confidence_of(only(latency(100, 100))), 0.95);
+}
+TEST(Regression, ThroughputIsTheReciprocalOfTheMean) {
+  MetricInput metric = latency(1e6, 1.25e6);
+  metric.id = "throughput.items_per_second";
+  metric.better = Better::higher;
+  metric.statistic = std::nullopt;
+  metric.reciprocal_of = 1e9;
+  const auto result = only(metric);
+  EXPECT_EQ(result.verdict, Verdict::regression);
+  EXPECT_NEAR(*result.delta_ratio, -0.2, 0.01);
+  EXPECT_NEAR(*result.baseline, 1000, 10);
+  EXPECT_LT(result.interval->low, result.interval->high);
+  EXPECT_GT(confidence_of(result), 0.99);
+}
+TEST(Regression, SeveralValuesASide) {
+  EXPECT_EQ(only(values({100, 101, 99, 100}, {120, 121, 119, 120})).verdict, Verdict::regression);
+  EXPECT_EQ(only(values({100, 101, 99, 100}, {100, 100, 101, 99})).verdict, Verdict::equivalent);
+  EXPECT_EQ(only(values({100, 150, 70}, {110, 60, 160})).verdict, Verdict::inconclusive);
+}
+TEST(Regression, OneValueAgainstSeveralBorrowsTheirVariance) {
+  const auto result = only(values({100, 101, 99, 100}, {120}));
+  EXPECT_EQ(result.verdict, Verdict::regression);
+  EXPECT_EQ(result.method, Method::values);
+}
+TEST(Regression, ExactCountsDecideAtOnce) {
+  const auto result = only(values({100}, {150}, true));
+  EXPECT_EQ(result.method, Method::exact);
+  EXPECT_EQ(result.verdict, Verdict::regression);
+  EXPECT_EQ(only(values({100}, {100}, true)).verdict, Verdict::equivalent);
+}
+TEST(Regression, OneValueASideSaysThatItCannot) {
+  const auto result = only(values({100}, {150}));
+  EXPECT_EQ(result.verdict, Verdict::inconclusive);
+  EXPECT_THAT(result.reason, HasSubstr("several sessions"));
+  EXPECT_NEAR(*result.delta_ratio, 0.5, 1e-12);
+}
+TEST(Regression, OneValueASideWithItsOwnInterval) {
+  MetricInput metric = values({100}, {150});
+  metric.a[0].ci95 = stats::Interval{98, 102};
+  metric.b[0].ci95 = stats::Interval{148, 152};
+  const auto result = only(metric);
+  EXPECT_EQ(result.method, Method::interval);
+  EXPECT_EQ(result.verdict, Verdict::regression);
+}
+TEST(Regression, ZeroAndNegativeHaveNoRatio) {
+  EXPECT_THAT(only(values({0}, {5})).reason, HasSubstr("not positive"));
+  EXPECT_THAT(only(values({-1}, {5})).reason, HasSubstr("not positive"));
+  EXPECT_EQ(only(values({0}, {0})).verdict, Verdict::equivalent);
+}
+TEST(Regression, NaNIsNotMeasured) { EXPECT_THAT(only(values({NAN}, {5})).reason, HasSubstr("not measured")); }
+TEST(Regression, WithoutDataThereIsNoVerdict) {
+  const auto result = only(values({}, {}));
+  EXPECT_EQ(result.method, Method::none);
+  EXPECT_EQ(confidence_of(result), 0);
+}
+TEST(Regression, OneIterationOnlySaysHowManyAreNeeded) {
+  EXPECT_THAT(only(latency(100, 100, 1)).reason, HasSubstr("measure at least 6 iterations"));
+}
+TEST(Regression, ConstantSeriesDecide) {
+  MetricInput metric = latency(1, 1);
+  metric.a[0].series.assign(10, 100.0);
+  metric.b[0].series.assign(10, 120.0);
+  EXPECT_EQ(only(metric).verdict, Verdict::regression);
+  metric.b[0].series.assign(10, 100.0);
+  EXPECT_EQ(only(metric).verdict, Verdict::equivalent);
+}
+TEST(Regression, ConfidenceAllowsForSessionsThatDiffer) {
+  EXPECT_GT(confidence_of(only(latency(100, 112))), 0.99);
+  const Options assumed{.assumed_between_ratio = 0.1};
+  EXPECT_EQ(only(latency(100, 112), assumed).verdict, Verdict::regression);
+  EXPECT_LT(confidence_of(only(latency(100, 112), assumed)), 0.8);
+  EXPECT_GT(confidence_of(only(latency(100, 250), assumed)), 0.99);
+}
+TEST(Regression, NeitherDirectionIsBetter) {
+  MetricInput metric = values({100}, {150}, true);
+  metric.better = Better::neither;
+  const auto result = only(metric);
+  EXPECT_EQ(result.verdict, Verdict::inconclusive);
+  EXPECT_THAT(result.explanation, HasSubstr("neither direction"));
+}
+
+// Of equal sides, the share of sets of ten metrics in which any but the first is called changed stays at the level.
+TEST(Regression, CorrectionHoldsOverManyMetrics) {
+  core::Random random(7);
+  int alarms = 0;
+  constexpr int kTrials = 400;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<MetricInput> metrics;
+    for (int i = 0; i < 10; ++i) {
+      MetricInput metric = values({}, {});
+      metric.threshold_ratio = 0;
+      for (int k = 0; k < 5; ++k) {
+        metric.a.push_back({{}, 100 * std::exp(0.05 * random.normal()), {}});
+        metric.b.push_back({{}, 100 * std::exp(0.05 * random.normal()), {}});
+      }
+      metrics.push_back(std::move(metric));
+    }
+    const auto results = compare(metrics, {});
+    for (std::size_t i = 1; i < results.size(); ++i)
+      if (results[i].verdict != Verdict::inconclusive) {
+        ++alarms;
+        break;
+      }
+  }
+  EXPECT_LT(alarms, kTrials * 0.05 + 3 * std::sqrt(kTrials * 0.05 * 0.95));
+}
+
+}  // namespace
+}  // namespace aaco::analytics::regression

@@ -1,0 +1,228 @@
+#include "workflows/compare_sides.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "analytics/latency.h"
+#include "core/files.h"
+#include "stats/robust.h"
+#include "tracelake/bundle.h"
+#include "tracelake/lake.h"
+#include "workflows/metrics_files.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::ErrorCode;
+using core::Json;
+
+constexpr std::string_view kTagPrefix = "tag:";
+constexpr std::size_t kFewestHistory = 5;  // sessions, below which nothing is learnt of their scatter
+constexpr std::size_t kMostHistory = 50;   // the newest
+constexpr double kOtherGridShare = 0.25;   // of the time of kernels that both traces have
+
+struct Found {
+  std::string path;
+  trace::SessionManifest manifest;
+};
+
+bool whole(const trace::SessionManifest& manifest) { return manifest.state == "complete" || manifest.state == "interrupted"; }
+
+core::Result<std::vector<Found>> tagged(std::string_view tag, const std::string& root) {
+  AACO_ASSIGN(auto entries, tracelake::list_sessions(root));
+  std::vector<Found> found;
+  for (auto& entry : entries)
+    if (whole(entry.manifest) && entry.manifest.tag == tag && entry.manifest.kind != "sweep")
+      found.push_back({entry.path, std::move(entry.manifest)});
+  if (found.empty())
+    return core::fail(ErrorCode::not_found, "no whole session under " + root + " has the tag " + std::string(tag),
+                      "'aaco ls' lists the sessions with their tags");
+  return found;
+}
+
+core::Result<std::vector<Found>> find_all(const std::string& name, const Services& services) {
+  if (name.starts_with(kTagPrefix) && name.size() > kTagPrefix.size())
+    return tagged(std::string_view(name).substr(kTagPrefix.size()), services.paths.sessions);
+  AACO_ASSIGN(std::string path, tracelake::find_session(services.paths.sessions, name));
+  AACO_ASSIGN(auto manifest, tracelake::read_manifest(path));
+  return std::vector<Found>{{std::move(path), std::move(manifest)}};
+}
+
+core::Status check(const Found& found) {
+  const std::string& id = found.manifest.id.text;
+  if (found.manifest.state == "incomplete")
+    return core::fail(ErrorCode::invalid_input, "the session " + id + " is incomplete and cannot be compared", "run it again");
+  if (found.manifest.kind == "sweep")
+    return core::fail(ErrorCode::invalid_input, "the session " + id + " is the summary of a sweep and measured nothing itself",
+                      "compare the sessions of its points; 'aaco show' names them");
+  for (const auto& [file, hash] : found.manifest.hashes)
+    if (!core::exists(core::join_path(found.path, file)))
+      return core::fail(ErrorCode::invalid_input,
+                        "the session " + id + " lacks " + file + ", which it lists: part of its evidence is gone",
+                        "'aaco verify " + id + "' tells what else; take the session from a copy, or measure again");
+  return {};
+}
+
+core::Status read_series(ComparedSession& session) {
+  trace::NameTable names;
+  AACO_ASSIGN(const auto rows, tracelake::read_table<trace::IterationRow>(session.path, names));
+  for (const char* phase : {"measure", "step"}) {
+    session.iterations = analytics::metrics::durations_of(rows, names, phase);
+    session.scope = std::string_view(phase) == "step" ? "step" : "iteration";
+    if (!session.iterations.empty()) break;
+  }
+  if (std::any_of(session.iterations.begin(), session.iterations.end(), [](double value) { return value < 0; }))
+    return core::fail(ErrorCode::invalid_input, "the session " + session.id + " has iterations of negative time",
+                      "its clock or its importer is wrong: import or measure it again");
+  return {};
+}
+
+// An imported trace knows its devices from its files.
+void add_traced_devices(const Json& environment, hardware::Fingerprint& fingerprint) {
+  std::set<std::string> names;
+  for (const Json& file : environment["files"].items())
+    for (const Json& device : file["facts"]["devices"].items())
+      if (!device["name"].text().empty()) names.emplace(device["name"].text());
+  if (names.empty()) return;
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  fingerprint.facts.push_back({"device", all});
+  fingerprint = hardware::make_fingerprint(std::move(fingerprint.facts));
+}
+
+core::Status read_fingerprint(ComparedSession& session) {
+  const std::string file = core::join_path(session.path, "env.json");
+  if (!core::exists(file)) return {};
+  AACO_ASSIGN(const Json environment, core::read_json_file(file));
+  AACO_ASSIGN(session.fingerprint, hardware::fingerprint_from_json(environment["fingerprint"]));
+  if (environment["imported"].as_bool() == true) add_traced_devices(environment, session.fingerprint);
+  return {};
+}
+
+core::Result<ComparedSession> load_one(const Found& found) {
+  AACO_TRY(check(found));
+  ComparedSession session;
+  session.id = found.manifest.id.text;
+  session.path = found.path;
+  session.kind = found.manifest.kind;
+  session.tag = found.manifest.tag;
+  session.fingerprint_hash = found.manifest.fingerprint;
+  AACO_TRY(read_fingerprint(session));
+  AACO_TRY(read_series(session));
+  AACO_ASSIGN(session.metrics, read_metrics(session.path));
+  if (const auto batch = found.manifest.outcome["batch"].as_f64()) session.items_per_iteration = *batch;
+  AACO_ASSIGN(session.work, load_trace_work(session.path));
+  return session;
+}
+
+void add_new(std::vector<hardware::Difference>& known, hardware::Difference difference) {
+  if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.key == difference.key; }))
+    known.push_back(std::move(difference));
+}
+
+std::string kernel_of(const std::string& key) { return key.substr(0, key.find('\n')); }
+
+// Share of the time of kernels that both have, spent on grids that the other never uses.
+double other_grid_share(const TraceWork& a, const TraceWork& b, std::string& example) {
+  std::set<std::string> in_a, in_b;
+  for (const auto& [key, time] : a.grids) in_a.insert(kernel_of(key));
+  for (const auto& [key, time] : b.grids) in_b.insert(kernel_of(key));
+  double common = 0, other = 0, largest = 0;
+  const auto add = [&](const TraceWork& side, const TraceWork& against, const std::set<std::string>& names) {
+    for (const auto& [key, time] : side.grids) {
+      if (!names.contains(kernel_of(key))) continue;
+      common += time;
+      if (against.grids.contains(key)) continue;
+      other += time;
+      if (time > largest) {
+        largest = time;
+        example = key;
+      }
+    }
+  };
+  add(a, b, in_b);
+  add(b, a, in_a);
+  return common > 0 ? other / common : 0;
+}
+
+std::optional<hardware::Difference> grid_difference(const ComparedSession& a, const ComparedSession& b) {
+  if (!a.work || !b.work) return std::nullopt;
+  std::string example;
+  const double share = other_grid_share(*a.work, *b.work, example);
+  if (share <= kOtherGridShare) return std::nullopt;
+  const std::string grid = example.substr(example.find('\n') + 1);
+  const bool of_a = a.work->grids.contains(example);
+  const std::string name = kernel_of(example).substr(0, 60);
+  return hardware::Difference{"grid", of_a ? grid + " of " + name : "not " + grid + " of " + name,
+                              of_a ? "not " + grid + " of " + name : grid + " of " + name, hardware::Severity::hard,
+                              "the same kernels ran on other grids: another problem size"};
+}
+
+// Scatter of neighbours in time, so that a slow drift of the machine does not count.
+double neighbour_deviation(const std::vector<double>& logs) {
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < logs.size(); ++i) steps.push_back(std::abs(logs[i] - logs[i - 1]));
+  constexpr double kNormalConsistency = 1.4826;
+  return kNormalConsistency * stats::median(steps) / std::sqrt(2.0);
+}
+
+}  // namespace
+
+std::vector<std::string> ComparedSide::ids() const {
+  std::vector<std::string> all;
+  for (const ComparedSession& session : sessions) all.push_back(session.id);
+  return all;
+}
+
+core::Result<ComparedSide> load_side(const std::vector<std::string>& names, const Services& services) {
+  ComparedSide side;
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    side.name += (side.name.empty() ? "" : ",") + name;
+    AACO_ASSIGN(const auto found, find_all(name, services));
+    for (const Found& one : found) {
+      if (!seen.insert(one.path).second) continue;
+      services.progress("reading " + one.manifest.id.text);
+      AACO_ASSIGN(ComparedSession session, load_one(one));
+      side.sessions.push_back(std::move(session));
+    }
+  }
+  if (side.sessions.empty()) return core::fail(ErrorCode::invalid_argument, "a side of the comparison names no session");
+  return side;
+}
+
+std::vector<hardware::Difference> side_differences(const ComparedSide& a, const ComparedSide& b) {
+  std::vector<hardware::Difference> found;
+  std::vector<const ComparedSession*> all;
+  for (const ComparedSide* side : {&a, &b})
+    for (const ComparedSession& session : side->sessions) all.push_back(&session);
+  for (std::size_t i = 1; i < all.size(); ++i)
+    for (auto& difference : hardware::compare_fingerprints(all.front()->fingerprint, all[i]->fingerprint))
+      add_new(found, std::move(difference));
+  for (const ComparedSession& session : b.sessions)
+    if (auto grid = grid_difference(a.sessions.front(), session)) add_new(found, std::move(*grid));
+  std::stable_sort(found.begin(), found.end(), [](const auto& x, const auto& y) { return x.severity < y.severity; });
+  return found;
+}
+
+core::Result<std::optional<BetweenHistory>> history_between(const ComparedSide& a, const ComparedSide& b,
+                                                            const Services& services) {
+  const std::string& hash = b.sessions.front().fingerprint_hash;
+  if (hash.empty() || a.sessions.front().fingerprint_hash != hash) return std::optional<BetweenHistory>();
+  std::set<std::string> own;
+  for (const ComparedSide* side : {&a, &b})
+    for (const ComparedSession& session : side->sessions) own.insert(session.id);
+  AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
+  std::vector<double> logs;
+  for (const auto& entry : entries) {
+    const auto median = entry.manifest.outcome["p50_ns"].as_f64();
+    if (entry.manifest.state != "complete" || entry.manifest.kind != "run" || entry.manifest.fingerprint != hash) continue;
+    if (median && *median > 0 && !own.contains(entry.manifest.id.text)) logs.push_back(std::log(*median));
+  }
+  if (logs.size() < kFewestHistory) return std::optional<BetweenHistory>();
+  if (logs.size() > kMostHistory) logs.erase(logs.begin(), logs.end() - static_cast<std::ptrdiff_t>(kMostHistory));
+  return std::optional(BetweenHistory{std::expm1(neighbour_deviation(logs)), static_cast<std::int64_t>(logs.size())});
+}
+
+}  // namespace aaco::workflows

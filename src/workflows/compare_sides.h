@@ -1,0 +1,66 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analytics/tracediff.h"
+#include "core/result.h"
+#include "hardware/fingerprint.h"
+#include "trace/metric.h"
+#include "trace/names.h"
+#include "workflows/services.h"
+
+namespace aaco::workflows {
+
+// What a trace's device work says, cut at its steps.
+struct TraceWork {
+  trace::NameTable names;                         // of the calls below
+  std::vector<analytics::tracediff::Step> steps;  // kernels by step; one step where the trace has none
+  bool has_steps = false;
+  bool cut = false;                                   // more kernels than are kept: the first ones only
+  std::map<std::string, std::vector<double>> series;  // metric id -> a value a step, all devices together
+  std::map<std::string, trace::MetricValue> values;   // of a step (of the trace without steps), from the scatter of the calls
+  std::map<std::string, double> grids;                // "KERNEL\nXxYxZ" -> time, ns, where the grid is known
+};
+
+// One session of a side.
+struct ComparedSession {
+  std::string id, path, kind, tag;  // path: empty where only a baseline file tells of it
+  hardware::Fingerprint fingerprint;
+  std::string fingerprint_hash;
+  std::vector<double> iterations;  // measured ones in order, ns; of an imported trace its steps
+  std::string scope;               // iteration or step
+  std::optional<double> items_per_iteration;
+  trace::Metrics metrics;
+  std::shared_ptr<const TraceWork> work;  // null without device work
+};
+
+struct ComparedSide {
+  std::string name;  // as asked
+  std::vector<ComparedSession> sessions;
+  [[nodiscard]] std::vector<std::string> ids() const;
+};
+
+// The sessions named: ids, paths, latest; tag:NAME is every whole session with the tag. Fails with a clear answer on a session of
+// another schema version, one that is incomplete, lacks a table that it lists, or holds impossible times.
+core::Result<ComparedSide> load_side(const std::vector<std::string>& names, const Services& services);
+
+// Every difference between any session of one side and any other session, each key once, hard first; traces whose kernels of one
+// name ran on other grids differ in "grid".
+std::vector<hardware::Difference> side_differences(const ComparedSide& a, const ComparedSide& b);
+
+// Deviation of latency between equal sessions (same fingerprint) of the lake, those of both sides left out.
+struct BetweenHistory {
+  double deviation_ratio = 0;
+  std::int64_t sessions = 0;
+};
+core::Result<std::optional<BetweenHistory>> history_between(const ComparedSide& a, const ComparedSide& b,
+                                                            const Services& services);
+
+// Device work of a stored session; null where it has none.
+core::Result<std::shared_ptr<const TraceWork>> load_trace_work(const std::string& session_path);
+
+}  // namespace aaco::workflows

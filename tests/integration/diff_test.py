@@ -1,0 +1,191 @@
+"""Verdicts of `aaco diff`: sets of sessions, traces, metrics of every kind, stored results, and sessions that are not whole."""
+import json
+import pathlib
+import shutil
+import unittest
+
+import program
+
+KEYS = {'verdict', 'regression', 'severity', 'confidence', 'latency_delta_pct', 'suspected_cause', 'evidence', 'recommendation', 'statistics'}
+EVIDENCE = {'kernel_launch_count_delta', 'avg_kernel_duration_delta', 'cpu_overhead_delta'}
+
+
+def trace(path, steps=10, slower=1.0, calls=4, grid=64, device='AMD Instinct MI300X'):
+    """A PyTorch trace of steps with kernels; their time varies a little from step to step."""
+    events, time, number = [], 1000.0, 1
+    for step in range(steps):
+        start = time
+        for call in range(calls):
+            duration = (50 + 10 * call) * slower * (1 + 0.01 * ((step * 7 + call * 3) % 5 - 2))
+            arguments = {'correlation': number, 'device': 0, 'stream': 7, 'grid': [grid, 1, 1], 'block': [256, 1, 1]}
+            events.append({'ph': 'X', 'cat': 'cuda_runtime', 'name': 'hipLaunchKernel', 'pid': 1, 'tid': 1, 'ts': time, 'dur': 5,
+                           'args': {'correlation': number}})
+            events.append({'ph': 'X', 'cat': 'kernel', 'name': f'kernel_{call % 3}', 'pid': 0, 'tid': 7, 'ts': time + 8, 'dur': duration,
+                           'args': arguments})
+            time += duration + 12
+            number += 1
+        events.append({'ph': 'X', 'cat': 'user_annotation', 'name': f'ProfilerStep#{step}', 'pid': 1, 'tid': 1, 'ts': start,
+                       'dur': time - start, 'args': {}})
+        time += 3
+    document = {'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': device}], 'traceEvents': events}
+    pathlib.Path(path).write_text(json.dumps(document))
+
+
+class Verdict(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for number in range(3):
+            for tag in ('left', 'right'):
+                cls.run_small('--tag', tag, '--profile', iterations=100)
+
+    def test_the_document_has_every_key(self):
+        verdict = self.aaco('diff', 'tag:left', 'tag:right', '--json').json()
+        self.assertLessEqual(KEYS, set(verdict))
+        self.assertLessEqual(EVIDENCE, set(verdict['evidence']))
+        self.assertEqual(verdict['evidence']['kernels_are'], 'graph_nodes')
+        self.assertEqual(verdict['evidence']['kernel_launch_count_delta'], 0)
+        self.assertEqual(verdict['regression'], verdict['verdict'] == 'regression')
+
+    def test_a_tag_of_several_sessions_is_all_of_them(self):
+        verdict = self.aaco('diff', 'tag:left', 'tag:right', '--json').json()
+        self.assertEqual((len(verdict['baseline']), len(verdict['candidate'])), (3, 3))
+        self.assertTrue(verdict['statistics'][0]['between_sessions_known'])
+        memory = next(s for s in verdict['statistics'] if s['metric'] == 'memory.rss_peak_bytes')
+        self.assertEqual(memory['method'], 'values')
+
+    def test_any_metric_can_decide(self):
+        verdict = self.aaco('diff', 'tag:left', 'tag:right', '--metric', 'memory,throughput,load.duration_ns', '--json').json()
+        self.assertEqual([s['metric'] for s in verdict['statistics']],
+                         ['memory.rss_peak_bytes', 'throughput.items_per_second', 'load.duration_ns'])
+        self.assertEqual(verdict['decided_by'], 'memory.rss_peak_bytes')
+        self.assertEqual(verdict['verdict'], 'equivalent')
+
+    def test_results_are_kept_with_the_session_and_disturb_no_hash(self):
+        self.aaco('diff', 'tag:left', 'tag:right')
+        session = pathlib.Path(self.aaco('show', 'tag:right', '--json').json()['session']['path'])
+        kept = {name: json.loads((session / 'regress' / f'{name}.json').read_text()) for name in ('baseline_ref', 'diff', 'verdict')}
+        self.assertEqual(len(kept['baseline_ref']['baseline']), 3)
+        self.assertLessEqual(KEYS, set(kept['verdict']))
+        self.assertEqual(self.aaco('verify', 'tag:right').code, 0)
+
+    def test_sides_as_options(self):
+        self.assertIn(self.aaco('diff', '--baseline', 'tag:left', '--session', 'tag:right').code, (0, 1, 4))
+        self.refused(self.aaco('diff', 'tag:left'), 2, 'two sides')
+        self.refused(self.aaco('diff', 'tag:left', '--baseline', 'tag:left', '--session', 'tag:right'), 2, 'two sides')
+
+    def test_history_of_the_lake_tells_how_much_sessions_differ(self):
+        sessions = [s['id'] for s in self.aaco('ls', '--json').json()['sessions']]
+        for _ in range(2):
+            self.run_small('--tag', 'more', '--profile', iterations=100)
+        verdict = self.aaco('diff', sessions[0], sessions[1], '--json').json()
+        self.assertGreaterEqual(verdict['history']['sessions'], 5)
+        self.assertTrue(verdict['statistics'][0]['between_sessions_known'])
+        self.assertNotIn('history', self.aaco('diff', sessions[0], sessions[1], '--no-history', '--json').json())
+
+    def test_unknown_metric_has_a_suggestion(self):
+        self.refused(self.aaco('diff', 'tag:left', 'tag:right', '--metric', 'memory.rss_peak_byte'), 2, 'memory.rss_peak_bytes')
+    def test_empty_pattern(self): self.refused(self.aaco('diff', 'tag:left', 'tag:right', '--metric', 'gpu.*'), 2, 'gpu.*')
+
+
+class Traces(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for tag, how in {'base': {}, 'slow': {'slower': 1.2}, 'more': {'calls': 6}, 'grid': {'grid': 128}, 'few': {'steps': 2},
+                         'few_slow': {'steps': 2, 'slower': 1.3}, 'other': {'device': 'NVIDIA H100'}}.items():
+            trace(cls.folder / f'{tag}.json', **how)
+            cls.aaco('import', cls.folder / f'{tag}.json', '--tag', tag)
+
+    def diff(self, a, b, *options):
+        outcome = self.aaco('diff', f'tag:{a}', f'tag:{b}', '--json', *options)
+        return outcome.code, outcome.json()
+
+    def test_slower_kernels_are_a_regression_kernel_by_kernel(self):
+        code, verdict = self.diff('base', 'slow')
+        self.assertEqual((code, verdict['verdict']), (1, 'regression'))
+        self.assertAlmostEqual(verdict['evidence']['avg_kernel_duration_delta'], 0.2, places=2)
+        self.assertEqual(verdict['evidence']['kernel_launch_count_delta'], 0)
+        self.assertIn('mean time', verdict['suspected_cause'])
+        kernels = verdict['kernels']['kernels']
+        self.assertEqual({kernel['change'] for kernel in kernels}, {'slower'})
+        self.assertAlmostEqual(sum(kernel['delta_ns'] for kernel in kernels), verdict['kernels']['delta_ns'], places=3)
+
+    def test_more_kernels_are_seen_as_such(self):
+        code, verdict = self.diff('base', 'more')
+        self.assertEqual(code, 1)
+        self.assertAlmostEqual(verdict['evidence']['kernel_launch_count_delta'], 0.5)
+        count = next(s for s in verdict['statistics'] if s['metric'] == 'gpu.kernel_count')
+        self.assertEqual(count['verdict'], 'regression')
+
+    def test_the_same_trace_is_equivalent(self):
+        code, verdict = self.diff('base', 'base')
+        self.assertEqual((code, verdict['verdict']), (0, 'equivalent'))
+        self.assertEqual({kernel['change'] for kernel in verdict['kernels']['kernels']}, {'same'})
+
+    def test_an_improvement(self): self.assertEqual(self.diff('slow', 'base')[1]['verdict'], 'improvement')
+
+    def test_a_trace_of_two_steps_is_judged_by_its_kernels(self):
+        code, verdict = self.diff('few', 'few_slow')
+        self.assertEqual((code, verdict['decided_by']), (1, 'gpu.kernel_sum_ns'))
+
+    def test_all_gpu_metrics(self):
+        metrics = [s['metric'] for s in self.diff('base', 'slow', '--metric', 'gpu.*')[1]['statistics']]
+        self.assertIn('gpu.busy_ns', metrics)
+        self.assertIn('gpu.kernel_count', metrics)
+
+    def test_other_grids_are_another_problem(self):
+        code, verdict = self.diff('base', 'grid')
+        self.assertEqual((code, verdict['verdict']), (4, 'not-comparable'))
+        self.assertEqual(verdict['differences'][0]['key'], 'grid')
+        self.assertFalse(verdict['statistics'])
+        forced = self.diff('base', 'grid', '--force')[1]
+        self.assertTrue(forced['forced'])
+        self.assertTrue(forced['statistics'])
+
+    def test_another_device_is_not_comparable(self):
+        code, verdict = self.diff('base', 'other')
+        self.assertEqual((code, verdict['differences'][0]['key']), (4, 'device'))
+
+
+class Damaged(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for tag in ('good', 'one', 'newer', 'holed', 'damaged'):
+            cls.run_small('--tag', tag, iterations=1 if tag == 'one' else 60)
+
+    def path(self, tag):
+        return pathlib.Path(self.aaco('show', f'tag:{tag}', '--json').json()['session']['path'])
+
+    def test_one_iteration_is_no_sample(self):
+        outcome = self.aaco('diff', 'tag:good', 'tag:one')
+        self.assertEqual(outcome.code, 4)
+        self.assertIn('at least 6 iterations', outcome.output)
+
+    def test_another_schema_version(self):
+        path = self.path('newer')
+        manifest = json.loads((path / 'session.json').read_text())
+        manifest['schema_version'] = 99
+        (path / 'session.json').write_text(json.dumps(manifest))
+        self.refused(self.aaco('diff', 'tag:good', path), 3, '99')
+
+    def test_a_missing_table(self):
+        path = self.path('holed')
+        (path / 'metrics' / 'inference_iters.parquet').unlink()
+        self.refused(self.aaco('diff', 'tag:good', 'tag:holed'), 3, 'inference_iters', 'verify')
+
+    def test_a_damaged_table(self):
+        path = self.path('damaged')
+        (path / 'metrics' / 'inference_iters.parquet').write_bytes(b'PAR1 nonsense PAR1')
+        self.refused(self.aaco('diff', 'tag:good', 'tag:damaged'), 3, 'inference_iters')
+
+    def test_a_session_that_is_gone(self):
+        folder = self.folder / 'copy'
+        shutil.copytree(self.path('good'), folder)
+        (folder / 'session.json').unlink()
+        self.refused(self.aaco('diff', 'tag:good', folder), 3)
+
+
+if __name__ == '__main__':
+    unittest.main()
