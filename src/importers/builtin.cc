@@ -2,12 +2,18 @@
 
 #include "importers/kineto.h"
 #include "importers/ort_profile.h"
+#include "importers/rocprof.h"
+#include "importers/rocprof_compute.h"
+#include "importers/rocprofv3.h"
 
 namespace aaco::importers {
 
 std::vector<std::unique_ptr<Importer>> builtin_importers() {
   std::vector<std::unique_ptr<Importer>> importers;
   importers.push_back(ort::make_importer());
+  importers.push_back(rocprof_compute::make_importer());  // a narrower form of rocprofv2's tables
+  importers.push_back(rocprof::make_csv_importer());
+  importers.push_back(rocprofv3::make_csv_importer());
   importers.push_back(kineto::make_importer());  // takes any Chrome trace: last of the JSON formats
   return importers;
 }

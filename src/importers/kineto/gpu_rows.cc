@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "importers/stream/collectives.h"
 #include "importers/stream/json_skim.h"
 
 namespace aaco::importers::kineto {
@@ -47,37 +48,6 @@ std::string_view direction_of(std::string_view name) {
   return "unknown";
 }
 
-struct Operation {
-  std::string_view word;  // in lower case without separators
-  std::string_view name;
-};
-constexpr std::array<Operation, 9> kOperations = {{
-    {"allreduce", "all_reduce"},
-    {"allgather", "all_gather"},
-    {"reducescatter", "reduce_scatter"},
-    {"alltoall", "all_to_all"},
-    {"broadcast", "broadcast"},
-    {"barrier", "barrier"},
-    {"sendrecv", "send_recv"},
-    {"reduce", "reduce"},
-    {"gather", "gather"},
-}};
-
-// The operation a name speaks of, or the empty text ("ncclDevKernel_Generic").
-std::string_view operation_of(std::string_view name) {
-  std::string letters;
-  for (char c : name.substr(0, 200)) {
-    if (c >= 'A' && c <= 'Z')
-      letters += static_cast<char>(c + ('a' - 'A'));
-    else if (c != '_' && c != '-' && c != ' ')
-      letters += c;
-  }
-  for (const auto& [word, operation] : kOperations)
-    if (letters.find(word) != std::string::npos) return operation;
-  if (letters == "send" || letters == "recv") return letters == "send" ? "send" : "recv";
-  return {};
-}
-
 std::optional<std::int64_t> element_bytes(std::string_view type) {
   constexpr std::array<std::pair<std::string_view, std::int64_t>, 19> kSizes = {{
       {"Float", 4},
@@ -103,11 +73,6 @@ std::optional<std::int64_t> element_bytes(std::string_view type) {
   for (const auto& [name, size] : kSizes)
     if (name == type) return size;
   return std::nullopt;
-}
-
-bool is_collective(std::string_view name) {
-  return name.find("nccl") != std::string_view::npos || name.find("rccl") != std::string_view::npos ||
-         name.find("mscclpp") != std::string_view::npos || name.find("mscclKernel") != std::string_view::npos;
 }
 
 }  // namespace
@@ -190,14 +155,14 @@ std::optional<trace::CollectiveRow> collective_row(const TraceEvent& event, cons
   row.start_ns = kernel.start_ns;
   row.end_ns = kernel.end_ns;
   row.correlation_id = kernel.correlation_id;
-  std::string_view operation = operation_of(event.name);
+  std::string_view operation = collective_operation(event.name);
   std::optional<std::int64_t> elements;
   std::optional<std::int64_t> size;
   std::string_view description;
   for_each_member(event.args, [&](std::string_view key, std::string_view raw) {
     const std::string_view value = unquoted(raw);
     if (key == "Collective name") {
-      if (const auto named = operation_of(value); !named.empty()) operation = named;
+      if (const auto named = collective_operation(value); !named.empty()) operation = named;
     } else if (key == "In msg nelems") {
       elements = token_i64(value);
     } else if (key == "dtype") {

@@ -1,0 +1,101 @@
+#include <optional>
+
+#include "core/files.h"
+#include "importers/rocm/table_reader.h"
+#include "importers/rocm/values.h"
+
+namespace aaco::importers::rocm {
+namespace {
+
+constexpr std::int64_t kStatusEvery = 4096;
+
+std::unique_ptr<TableReader> make_reader(const ReaderContext& context, Table table) {
+  switch (table) {
+    case Table::kernels:
+    case Table::counters: return make_dispatch_reader(context, table);
+    case Table::api:
+    case Table::copies:
+    case Table::allocations:
+    case Table::scratch: return make_call_reader(context, table);
+    case Table::samples:
+    case Table::agents:
+    case Table::statistics:
+    case Table::system:
+    case Table::roofline: return make_facts_reader(context, table);
+    case Table::unknown: break;
+  }
+  return nullptr;
+}
+
+class Importing {
+ public:
+  Importing(const trace::ByteSource& source, trace::Sink& sink, ImportResult& result)
+      : source_(source), sink_(sink), result_(result) {}
+
+  core::Status take(const CsvFields& fields, bool terminated) {
+    if (!columns_) return header(fields);
+    if (fields.size() < columns_->size()) {
+      cut_ = !terminated;
+      result_.account.drop(cut_ ? "cut inside the record" : kFewFields);
+    } else {
+      reader_->record(fields);
+    }
+    return ++records_ % kStatusEvery == 0 ? sink_.status() : core::Status();
+  }
+
+  core::Status finish(const CsvEnd& end) {
+    if (!reader_) return core::fail(core::ErrorCode::invalid_input, source_.name() + ": there is no header");
+    reader_->finish(result_);
+    if (records_ == 0) result_.account.notes.push_back("the table has a header and no line");
+    if (!end.trouble.empty()) {
+      report_cut(end.trouble);
+    } else if (cut_) {
+      report_cut("the text ends inside a line");
+    } else if (!end.terminated && records_ > 0) {
+      result_.account.notes.push_back("the last line has no line end: whether it is whole cannot be known");
+    }
+    return sink_.status();
+  }
+
+ private:
+  core::Status header(const CsvFields& fields) {
+    columns_.emplace(fields);
+    const Table table = table_of(*columns_);
+    reader_ = make_reader({*columns_, sink_, result_.account, core::base_name(source_.name())}, table);
+    if (reader_) return {};
+    return core::fail(core::ErrorCode::invalid_input, source_.name() + ": its columns are of no known table of ROCm's profilers");
+  }
+  void report_cut(const std::string& how) {
+    trace::Account& account = result_.account;
+    account.state = trace::Account::State::partial;
+    account.reason = "cut: " + how;
+    account.notes.push_back(account.reason);
+    result_.warnings.push_back({"import.truncated",
+                                source_.name() + " is cut (" + how + "): " + std::to_string(account.kept) +
+                                    " lines before the cut are kept, totals are lower bounds",
+                                "copy the whole file again"});
+  }
+
+  const trace::ByteSource& source_;
+  trace::Sink& sink_;
+  ImportResult& result_;
+  std::optional<Columns> columns_;
+  std::unique_ptr<TableReader> reader_;
+  std::int64_t records_ = 0;
+  bool cut_ = false;
+};
+
+}  // namespace
+
+core::Result<ImportResult> import_table(trace::ByteSource& source, trace::Sink& sink, std::string_view importer_name) {
+  ImportResult result;
+  result.account.source = importer_name;
+  result.facts = core::Json::object();
+  Importing importing(source, sink, result);
+  AACO_ASSIGN(const CsvEnd end,
+              read_csv(source, [&](const CsvFields& fields, bool terminated) { return importing.take(fields, terminated); }));
+  AACO_TRY(importing.finish(end));
+  return result;
+}
+
+}  // namespace aaco::importers::rocm

@@ -1,0 +1,28 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "importers/rocm/table_reader.h"
+#include "importers/stream/source_testing.h"
+
+// What is read is kept or dropped by reason, whatever the bytes; and reading in small pieces changes nothing.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace aaco;
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  (void)importers::rocm::table_of_head(text);
+  trace::MemorySink whole;
+  trace::MemorySink pieces;
+  importers::TextSource at_once(text);
+  importers::TextSource bit_by_bit(text, 7);
+  const auto first = importers::rocm::import_table(at_once, whole, "fuzz");
+  const auto second = importers::rocm::import_table(bit_by_bit, pieces, "fuzz");
+  if (first.has_value() != second.has_value()) std::abort();
+  if (!first) return 0;
+  if (first->account != second->account || first->facts != second->facts) std::abort();
+  if (first->account.read != first->account.kept + first->account.dropped_total()) std::abort();
+  for (const auto& row : whole.rows<trace::KernelRow>())
+    if (row.end_ns < row.start_ns || row.start_ns < 0) std::abort();
+  for (const auto& row : whole.rows<trace::ApiCallRow>())
+    if (row.end_ns < row.start_ns) std::abort();
+  return 0;
+}

@@ -1,0 +1,36 @@
+#include <algorithm>
+
+#include "core/strings.h"
+#include "importers/rocm/table_reader.h"
+#include "importers/rocprof.h"
+
+namespace aaco::importers::rocprof {
+namespace {
+
+bool is_one_of(std::string_view heading, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), heading) != words.end();
+}
+
+class CsvImporter final : public Importer {
+ public:
+  [[nodiscard]] ImporterInfo info() const override { return {"rocprof", "rocprof or rocprofv2 table (CSV)"}; }
+  // By the spellings that only these two have; rocprof's statistics have five columns and ".stats.csv" at the end of their name.
+  [[nodiscard]] bool sniff(std::string_view head, std::string_view file_name) const override {
+    std::vector<std::string> headings;
+    const rocm::Table table = rocm::table_of_head(head, &headings);
+    if (table == rocm::Table::unknown) return false;
+    if (table == rocm::Table::statistics) return file_name.find("stats.csv") != std::string_view::npos && headings.size() == 5;
+    return std::any_of(headings.begin(), headings.end(), [](const std::string& heading) {
+      return is_one_of(heading, {"KernelName", "gpu-id", "BeginNs", "GPU_ID", "Correlation_ID", "Dispatch_ID"});
+    });
+  }
+  core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
+    return rocm::import_table(source, sink, "rocprof");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> make_csv_importer() { return std::make_unique<CsvImporter>(); }
+
+}  // namespace aaco::importers::rocprof
