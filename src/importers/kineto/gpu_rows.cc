@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "importers/stream/collectives.h"
+#include "importers/stream/gpu_names.h"
 #include "importers/stream/json_skim.h"
 
 namespace aaco::importers::kineto {
@@ -27,25 +27,6 @@ void read_dimensions(std::string_view list, Dimension& x, Dimension& y, Dimensio
     if (comma == std::string_view::npos) return;
     list.remove_prefix(comma + 1);
   }
-}
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kDirections = {{
-    {"HtoD", "h2d"},
-    {"DtoH", "d2h"},
-    {"DtoD", "d2d"},
-    {"PtoP", "p2p"},
-    {"HtoH", "h2h"},
-    {"HtoA", "h2d"},
-    {"AtoH", "d2h"},
-    {"HostToDevice", "h2d"},
-    {"DeviceToHost", "d2h"},
-    {"DeviceToDevice", "d2d"},
-}};
-
-std::string_view direction_of(std::string_view name) {
-  for (const auto& [word, kind] : kDirections)
-    if (name.find(word) != std::string_view::npos) return kind;
-  return "unknown";
 }
 
 std::optional<std::int64_t> element_bytes(std::string_view type) {
@@ -121,7 +102,7 @@ trace::CopyRow copy_row(const TraceEvent& event, Span span, std::int32_t rank, b
   row.end_ns = span.end_ns;
   std::optional<std::int64_t> device;
   std::optional<std::int64_t> stream;
-  std::string_view direction = memset ? "memset" : direction_of(event.name);
+  std::string_view direction = memset ? "memset" : copy_direction_of(event.name);
   for_each_member(event.args, [&](std::string_view key, std::string_view raw) {
     const std::string_view value = unquoted(raw);
     if (key == "device")
@@ -137,7 +118,7 @@ trace::CopyRow copy_row(const TraceEvent& event, Span span, std::int32_t rank, b
     else if (key == "toDevice")
       row.target_device = number_of(value);
     else if (key == "kind" && direction == "unknown")
-      direction = direction_of(value);
+      direction = copy_direction_of(value);
   });
   if (row.bytes && *row.bytes < 0) row.bytes.reset();
   row.kind = ids.name(direction);
@@ -147,7 +128,7 @@ trace::CopyRow copy_row(const TraceEvent& event, Span span, std::int32_t rank, b
 }
 
 std::optional<trace::CollectiveRow> collective_row(const TraceEvent& event, const trace::KernelRow& kernel, TextIds& ids) {
-  if (!is_collective(event.name)) return std::nullopt;
+  if (!is_collective_kernel(event.name)) return std::nullopt;
   trace::CollectiveRow row;
   row.rank = kernel.rank;
   row.device = kernel.device;
@@ -155,14 +136,14 @@ std::optional<trace::CollectiveRow> collective_row(const TraceEvent& event, cons
   row.start_ns = kernel.start_ns;
   row.end_ns = kernel.end_ns;
   row.correlation_id = kernel.correlation_id;
-  std::string_view operation = collective_operation(event.name);
+  std::string_view operation = collective_operation_of(event.name);
   std::optional<std::int64_t> elements;
   std::optional<std::int64_t> size;
   std::string_view description;
   for_each_member(event.args, [&](std::string_view key, std::string_view raw) {
     const std::string_view value = unquoted(raw);
     if (key == "Collective name") {
-      if (const auto named = collective_operation(value); !named.empty()) operation = named;
+      if (const auto named = collective_operation_of(value); !named.empty()) operation = named;
     } else if (key == "In msg nelems") {
       elements = token_i64(value);
     } else if (key == "dtype") {

@@ -5,7 +5,7 @@
 #include "importers/rocm/seen_set.h"
 #include "importers/rocm/table_reader.h"
 #include "importers/rocm/values.h"
-#include "importers/stream/collectives.h"
+#include "importers/stream/gpu_names.h"
 
 namespace aaco::importers::rocm {
 namespace {
@@ -43,12 +43,12 @@ class DispatchFields {
   // A kernel of a communication library is a collective as well.
   void add(const trace::KernelRow& row, std::string_view name) {
     sink_.add(row);
-    if (!is_collective(name)) return;
+    if (!is_collective_kernel(name)) return;
     trace::CollectiveRow collective;
     collective.rank = row.rank;
     collective.device = row.device;
     collective.stream = row.stream;
-    collective.operation = names_.name(collective_operation(name));
+    collective.operation = names_.name(collective_operation_of(name));
     collective.start_ns = row.start_ns;
     collective.end_ns = row.end_ns;
     collective.correlation_id = row.correlation_id;

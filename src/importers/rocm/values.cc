@@ -1,10 +1,8 @@
 #include "importers/rocm/values.h"
 
-#include <array>
-#include <utility>
-
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "importers/stream/gpu_names.h"
 
 namespace aaco::importers::rocm {
 
@@ -47,24 +45,9 @@ std::optional<TimeSpan> time_span(std::string_view start, std::string_view end, 
 }
 
 std::string_view copy_kind(std::string_view direction) {
-  std::string letters;
-  for (const char c : core::to_lower(direction.substr(0, 80)))
-    if (c >= 'a' && c <= 'z') letters += c;
-  constexpr auto kWords = std::to_array<std::pair<std::string_view, std::string_view>>({
-      {"hosttodevice", "h2d"},
-      {"devicetohost", "d2h"},
-      {"devicetodevice", "d2d"},
-      {"hosttohost", "h2h"},
-      {"htod", "h2d"},
-      {"dtoh", "d2h"},
-      {"dtod", "d2d"},
-      {"htoh", "h2h"},
-      {"fillbuffer", "memset"},
-      {"memset", "memset"},
-  });
-  for (const auto& [word, kind] : kWords)
-    if (letters.find(word) != std::string::npos) return kind;
-  return "unknown";
+  const std::string lower = core::to_lower(direction.substr(0, 80));
+  if (lower.find("memset") != std::string::npos || lower.find("fill") != std::string::npos) return "memset";
+  return copy_direction_of(direction);
 }
 
 std::string domain_of(std::string_view domain) {

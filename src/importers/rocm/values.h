@@ -33,7 +33,8 @@ struct TimeSpan {
 // Both times, or empty with the reason. Two zeros are no times.
 std::optional<TimeSpan> time_span(std::string_view start, std::string_view end, const char*& why_not);
 
-// "h2d", "d2h", "d2d", "h2h" or "unknown" of "MEMORY_COPY_HOST_TO_DEVICE", "HOST_TO_DEVICE", "CopyHostToDevice", "hcMemcpyHtoD".
+// "h2d", "d2h", "d2d", "h2h", "memset" or "unknown" of "MEMORY_COPY_HOST_TO_DEVICE", "HOST_TO_DEVICE", "CopyHostToDevice",
+// "hcMemcpyHtoD".
 std::string_view copy_kind(std::string_view direction);
 // "hip", "hsa", "marker", "rccl" ... of "HIP_RUNTIME_API_EXT" and the like.
 std::string domain_of(std::string_view domain);

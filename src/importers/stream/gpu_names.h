@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string_view>
+
+// What the names that profilers give to GPU work say, in the words of our tables.
+namespace aaco::importers {
+
+// h2d, d2h, d2d, p2p, h2h from "Memcpy HtoD (Pageable -> Device)", "CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE" and the like;
+// else unknown.
+std::string_view copy_direction_of(std::string_view name);
+
+// Whether a kernel of this name belongs to NCCL, RCCL or MSCCL.
+bool is_collective_kernel(std::string_view name);
+
+// The operation (all_reduce, send, ...) that the name of a collective's kernel or call speaks of, or the empty text
+// ("ncclDevKernel_Generic").
+std::string_view collective_operation_of(std::string_view name);
+
+}  // namespace aaco::importers
