@@ -45,6 +45,17 @@ constexpr std::array kTypes = {
     Entry{ElementType::string, "string", "", 0},
 };
 
+// Indexed by TensorProto.DataType.
+constexpr std::array kOnnxTypes = {ElementType::unknown,        ElementType::float32,    ElementType::uint8,
+                                   ElementType::int8,           ElementType::uint16,     ElementType::int16,
+                                   ElementType::int32,          ElementType::int64,      ElementType::string,
+                                   ElementType::boolean,        ElementType::float16,    ElementType::float64,
+                                   ElementType::uint32,         ElementType::uint64,     ElementType::complex64,
+                                   ElementType::complex128,     ElementType::bfloat16,   ElementType::float8e4m3fn,
+                                   ElementType::float8e4m3fnuz, ElementType::float8e5m2, ElementType::float8e5m2fnuz,
+                                   ElementType::uint4,          ElementType::int4,       ElementType::float4e2m1,
+                                   ElementType::float8e8m0,     ElementType::uint2,      ElementType::int2};
+
 const Entry& entry_of(ElementType type) {
   for (const Entry& entry : kTypes)
     if (entry.type == type) return entry;
@@ -75,6 +86,17 @@ std::optional<std::int64_t> bytes_of(ElementType type, std::int64_t count) {
   std::int64_t total = 0;
   if (bits == 0 || count < 0 || __builtin_mul_overflow(bits, count, &total) || total > INT64_MAX - 7) return std::nullopt;
   return (total + 7) / 8;
+}
+
+std::optional<ElementType> element_type_from_onnx(std::int64_t number) {
+  if (number < 0 || number >= static_cast<std::int64_t>(kOnnxTypes.size())) return std::nullopt;
+  return kOnnxTypes[static_cast<std::size_t>(number)];
+}
+
+std::int64_t onnx_number(ElementType type) {
+  for (std::size_t number = 0; number < kOnnxTypes.size(); ++number)
+    if (kOnnxTypes[number] == type) return static_cast<std::int64_t>(number);
+  return 0;
 }
 
 }  // namespace aaco::graph

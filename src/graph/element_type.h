@@ -47,4 +47,8 @@ bool is_floating(ElementType type);
 // Bytes that `count` dense elements take, rounded up to whole bytes; empty for string and unknown, and where 64 bits overflow.
 std::optional<std::int64_t> bytes_of(ElementType type, std::int64_t count);
 
+// ONNX's TensorProto.DataType; empty for a number that ONNX has not given out (0, undefined, is unknown).
+std::optional<ElementType> element_type_from_onnx(std::int64_t number);
+std::int64_t onnx_number(ElementType type);
+
 }  // namespace aaco::graph

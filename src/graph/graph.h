@@ -82,8 +82,15 @@ struct OpaqueValue {
   bool operator==(const OpaqueValue&) const = default;
 };
 
-using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
-                                    std::vector<std::string>, TensorLiteral, std::vector<SubgraphId>, OpaqueValue>;
+// In a function's body: the attribute of that name of the node that calls the function.
+struct AttributeReference {
+  std::string name;
+  bool operator==(const AttributeReference&) const = default;
+};
+
+using AttributeValue =
+    std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>,
+                 TensorLiteral, std::vector<SubgraphId>, AttributeReference, OpaqueValue>;
 
 struct Attribute {
   std::string name;
@@ -98,6 +105,7 @@ struct Node {
   std::vector<TensorId> inputs;   // an optional input that is left out is not valid()
   std::vector<TensorId> outputs;  // likewise
   std::vector<Attribute> attributes;
+  std::optional<std::int64_t> trips = {};  // of a Loop or Scan whose shapes were inferred
   bool operator==(const Node&) const = default;
 
   [[nodiscard]] const AttributeValue* attribute(std::string_view key) const;

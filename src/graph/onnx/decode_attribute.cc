@@ -41,7 +41,7 @@ std::int64_t guess_kind(const Parts& parts) {
 }
 
 AttributeValue value_of(Parts&& parts) {
-  if (!parts.reference.empty()) return OpaqueValue{"reference to the function's attribute " + parts.reference};
+  if (!parts.reference.empty()) return AttributeReference{std::move(parts.reference)};
   switch (parts.kind != 0 ? parts.kind : guess_kind(parts)) {
     case Schema::kFloat: return parts.real;
     case Schema::kInt: return parts.integer;

@@ -106,7 +106,7 @@ void settle(Input& input, const Payload& payload, std::int64_t bytes, std::int64
 }  // namespace
 
 ElementType decode_element_type(Input& input, std::int64_t number, const std::string& tensor) {
-  const auto type = schema::element_type_of(number);
+  const auto type = element_type_from_onnx(number);
   if (!type)
     input.fail(ErrorCode::invalid_input,
                "the tensor '" + tensor + "' is of element type " + std::to_string(number) + ", which ONNX does not define",

@@ -62,6 +62,9 @@ struct AttributeEncoder {
     }
     return bodies.size() == 1 ? Field::kGraph : Field::kGraphs;
   }
+  core::Result<std::int64_t> operator()(const AttributeReference& value) const {
+    return fail(ErrorCode::unsupported, "a reference to the attribute " + value.name + " of a function cannot be written");
+  }
   core::Result<std::int64_t> operator()(const OpaqueValue& value) const {
     return fail(ErrorCode::unsupported, "an attribute of kind " + value.kind + " cannot be written: it was not read");
   }
@@ -76,7 +79,7 @@ std::string encode_value_info(const TensorDescriptor& descriptor) {
     return name_only.bytes();
   }
   WireWriter tensor;
-  tensor.int_field(schema::TensorType::elem_type, schema::data_type_of(descriptor.type));
+  tensor.int_field(schema::TensorType::elem_type, onnx_number(descriptor.type));
   if (descriptor.shape) {
     WireWriter shape;
     for (const Dimension& dimension : *descriptor.shape) {
@@ -120,7 +123,7 @@ core::Result<std::string> encode_tensor_head(const TensorDescriptor& descriptor)
     return fail(ErrorCode::invalid_argument, "the constant '" + descriptor.name + "' has no fixed shape and cannot be written");
   WireWriter out;
   for (const Dimension& dimension : *descriptor.shape) out.int_field(schema::Tensor::dims, dimension.size);
-  out.int_field(schema::Tensor::data_type, schema::data_type_of(descriptor.type));
+  out.int_field(schema::Tensor::data_type, onnx_number(descriptor.type));
   if (!descriptor.name.empty()) out.bytes_field(schema::Tensor::name, descriptor.name);
   return out.bytes();
 }

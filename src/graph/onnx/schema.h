@@ -105,8 +105,4 @@ struct Function {
   };
 };
 
-// TensorProto.DataType; empty for a number that ONNX has not given out (0, undefined, is unknown).
-std::optional<ElementType> element_type_of(std::int64_t data_type);
-std::int64_t data_type_of(ElementType type);
-
 }  // namespace aaco::graph::onnx::schema

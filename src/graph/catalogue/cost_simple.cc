@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <cmath>
+
+#include "graph/catalogue/costs.h"
+
+namespace aaco::graph::costs {
+namespace {
+
+double kernel_elements(const Node& node) {
+  double count = 1;
+  for (const std::int64_t size : node.ints_or("kernel_shape", {})) count *= static_cast<double>(std::max<std::int64_t>(1, size));
+  return count;
+}
+
+}  // namespace
+
+void view(CostContext&) {}
+
+void host(CostContext& c) { c.write_all(); }
+
+void moved(CostContext& c) { c.touch_all(); }
+
+void elementwise(CostContext& c) {
+  c.out().flops = c.entry().flops * c.output_elements();
+  c.touch_all();
+}
+
+void reduced(CostContext& c) {
+  c.out().flops = c.entry().flops * c.elements(0);
+  c.touch_all();
+}
+
+void picked(CostContext& c) {
+  c.write_all();
+  c.read_bytes(0, c.out().bytes_written);
+  for (std::size_t input = 1; input < c.node().inputs.size(); ++input) c.read(input);
+}
+
+void created(CostContext& c) {
+  c.out().flops = c.entry().flops * c.output_elements();
+  c.write_all();
+}
+
+void scattered(CostContext& c) {
+  c.out().flops = c.node().string_or("reduction", "none") == "none" ? 0 : c.elements(2);
+  c.touch_all();
+}
+
+void accumulated(CostContext& c) {
+  const auto operands = static_cast<double>(c.node().inputs.size());
+  c.out().flops = std::max(0.0, operands - 1 + c.entry().flops) * c.output_elements();
+  c.touch_all();
+}
+
+void sorted(CostContext& c) {
+  const double count = c.elements(0);
+  c.out().flops = count > 1 ? count * std::log2(count) : 0;
+  c.touch_all();
+}
+
+void pooled(CostContext& c) {
+  double window = kernel_elements(c.node());
+  // TFLite names the window otherwise.
+  window = std::max(window, static_cast<double>(std::max<std::int64_t>(1, c.node().int_or("filter_height", 1))) *
+                                static_cast<double>(std::max<std::int64_t>(1, c.node().int_or("filter_width", 1))));
+  c.out().flops = window * c.output_elements();
+  c.touch_all();
+}
+
+void pooled_globally(CostContext& c) {
+  c.out().flops = c.elements(0);
+  c.touch_all();
+}
+
+// Nearest copies; linear blends 2 corners an axis that changes, cubic 4, with a multiply-accumulate each.
+void resized(CostContext& c) {
+  const std::vector<std::int64_t> from = c.dims(0), to = c.output_dims();
+  if (c.failed()) return;
+  int axes = 0;
+  for (std::size_t axis = 0; axis < std::min(from.size(), to.size()); ++axis) axes += from[axis] != to[axis] ? 1 : 0;
+  const std::string mode = c.node().string_or("mode", c.entry().flops > 0 ? "linear" : "nearest");
+  const double corners = mode == "cubic" ? 4 : mode == "nearest" ? 0 : 2;
+  c.out().flops = corners == 0 ? 0 : kMac * std::pow(corners, axes) * c.output_elements();
+  c.read(0);
+  c.write_all();
+}
+
+// 5 n log2 n, the count of operations of a radix-2 FFT (Cooley and Tukey 1965), over the longest dimension but the last.
+void transformed(CostContext& c) {
+  const std::vector<std::int64_t> sizes = c.output_dims();
+  if (c.failed() || sizes.size() < 2) return;
+  const auto length = static_cast<double>(*std::max_element(sizes.begin(), sizes.end() - 1));
+  c.out().flops = length > 1 ? 5 * std::log2(length) * c.output_elements() / 2 : 0;
+  c.touch_all();
+}
+
+void sampled(CostContext& c) {
+  c.out().flops = 4 * kMac * c.output_elements();
+  c.touch_all();
+}
+
+void normalised(CostContext& c) {
+  c.out().flops = c.entry().flops * c.elements(0);
+  c.touch_all();
+}
+
+}  // namespace aaco::graph::costs

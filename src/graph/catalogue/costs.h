@@ -1,0 +1,56 @@
+#pragma once
+
+#include "graph/catalogue/cost_context.h"
+
+// Cost functions. Each notes FLOPs, bytes and, where kernels differ by it, the site.
+namespace aaco::graph::costs {
+
+// cost_simple.cc
+void view(CostContext&);         // moves nothing
+void host(CostContext&);         // a few numbers
+void moved(CostContext&);        // reads and writes everything, computes nothing
+void elementwise(CostContext&);  // entry.flops an element of the output
+void reduced(CostContext&);      // entry.flops an element of the input
+void picked(CostContext&);       // reads as much of input 0 as it writes, and the indices: gather, slice, split
+void created(CostContext&);      // writes only; entry.flops an element
+void scattered(CostContext&);    // the data pass through, the updates go over them
+void accumulated(CostContext&);  // one operation an element of all inputs but one: Sum, Mean, Max
+void sorted(CostContext&);       // n log2 n compares
+void pooled(CostContext&);       // one operation an element of the window
+void pooled_globally(CostContext&);
+void resized(CostContext&);
+void transformed(CostContext&);  // discrete Fourier transforms
+void sampled(CostContext&);      // GridSample, RoiAlign: bilinear
+void normalised(CostContext&);   // entry.flops an element of input 0
+
+// cost_gemm.cc
+void matmul(CostContext&);            // ONNX MatMul and its relatives: operands 0 and 1
+void matmul_quantised(CostContext&);  // QLinearMatMul: operands 0 and 3
+void gemm(CostContext&);              // transA, transB, bias
+void matmul_nbits(CostContext&);
+void einsum(CostContext&);
+void linear(CostContext&);  // x [.., k], weight [n, k], bias (PyTorch and TFLite)
+void addmm(CostContext&);   // bias, a, b
+void baddbmm(CostContext&);
+void mixture_of_experts(CostContext&);
+
+// cost_convolution.cc
+void convolution(CostContext&);
+void convolution_quantised(CostContext&);
+void convolution_nhwc(CostContext&);
+void convolution_transposed(CostContext&);
+void aten_convolution(CostContext&);
+void tflite_convolution(CostContext&);
+void tflite_depthwise(CostContext&);
+void tflite_transposed(CostContext&);
+
+// cost_sequence.cc
+void recurrent(CostContext&);
+void attention_standard(CostContext&);
+void attention_projected(CostContext&);  // com.microsoft.Attention: with its projection
+void multi_head_attention(CostContext&);
+void group_query_attention(CostContext&);
+void scaled_dot_product(CostContext&);  // aten: q, k, v of [.., length, size]
+void tflite_lstm(CostContext&);
+
+}  // namespace aaco::graph::costs
