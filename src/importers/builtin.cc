@@ -13,6 +13,7 @@ std::vector<std::unique_ptr<Importer>> builtin_importers() {
   importers.push_back(ort::make_importer());
   importers.push_back(rocprof_compute::make_importer());  // a narrower form of rocprofv2's tables
   importers.push_back(rocprof::make_csv_importer());
+  importers.push_back(rocprof::make_json_importer());  // a narrower form of Chrome traces
   importers.push_back(rocprofv3::make_csv_importer());
   importers.push_back(kineto::make_importer());  // takes any Chrome trace: last of the JSON formats
   return importers;

@@ -5,7 +5,6 @@
 #include "importers/rocm/seen_set.h"
 #include "importers/rocm/table_reader.h"
 #include "importers/rocm/values.h"
-#include "importers/stream/gpu_names.h"
 
 namespace aaco::importers::rocm {
 namespace {
@@ -40,20 +39,7 @@ class DispatchFields {
   }
   trace::NameId name(std::string_view text) { return names_.name(text); }
 
-  // A kernel of a communication library is a collective as well.
-  void add(const trace::KernelRow& row, std::string_view name) {
-    sink_.add(row);
-    if (!is_collective_kernel(name)) return;
-    trace::CollectiveRow collective;
-    collective.rank = row.rank;
-    collective.device = row.device;
-    collective.stream = row.stream;
-    collective.operation = names_.name(collective_operation_of(name));
-    collective.start_ns = row.start_ns;
-    collective.end_ns = row.end_ns;
-    collective.correlation_id = row.correlation_id;
-    sink_.add(collective);
-  }
+  void add(const trace::KernelRow& row, std::string_view name) { add_kernel(sink_, names_, row, name); }
 
  private:
   // Profilers count work-items; the table has groups.

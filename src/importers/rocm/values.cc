@@ -2,7 +2,6 @@
 
 #include "core/numbers.h"
 #include "core/strings.h"
-#include "importers/stream/gpu_names.h"
 
 namespace aaco::importers::rocm {
 

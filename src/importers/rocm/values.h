@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "importers/stream/gpu_names.h"
 #include "importers/stream/tokens.h"
 #include "trace/sink.h"
 
@@ -42,6 +43,22 @@ std::string domain_of(std::string_view domain);
 // The row's devices by its kind: copies know the agent they read from and the one they write to, the host's being none.
 void set_devices(trace::CopyRow& row, std::string_view kind, std::optional<std::int64_t> source,
                  std::optional<std::int64_t> target);
+
+// A kernel of a communication library is a collective as well.
+template <class Ids>
+void add_kernel(trace::Sink& sink, Ids& ids, const trace::KernelRow& row, std::string_view name) {
+  sink.add(row);
+  if (!is_collective_kernel(name)) return;
+  trace::CollectiveRow collective;
+  collective.rank = row.rank;
+  collective.device = row.device;
+  collective.stream = row.stream;
+  collective.operation = ids.name(collective_operation_of(name));
+  collective.start_ns = row.start_ns;
+  collective.end_ns = row.end_ns;
+  collective.correlation_id = row.correlation_id;
+  sink.add(collective);
+}
 
 // Ids of texts that are no JSON, each cleaned once. Not for texts that never repeat.
 class PlainIds {
