@@ -12,7 +12,7 @@
 #include "trace/names.h"
 #include "trace/rows.h"
 
-// What caused each kernel. Two passes over a trace: the API calls build a launch index, the kernels are joined to it.
+// What caused each kernel. Two passes over a trace: the API calls give launches, the kernels are joined to them.
 namespace aaco::analytics::attribution {
 
 // A call of a runtime API, with what enclosed it on its thread.
@@ -21,50 +21,59 @@ struct Launch {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::int64_t thread_id = 0;
+  std::int64_t operator_start_ns = 0;  // of the operator: tells its calls apart; 0 where there is none
   std::int32_t rank = 0;
   trace::NameId api;
-  trace::NameId operator_name;  // innermost framework operator, or empty
-  trace::NameId marker;         // innermost marker range, or empty
+  trace::NameId operator_name;       // innermost framework operator, or empty
+  trace::NameId operator_arguments;  // of the innermost operator that has some: shapes and types (JSON), or empty
+  trace::NameId marker;              // innermost marker range, or empty
+  bool launches = false;             // its name says that it launches work
   bool operator==(const Launch&) const = default;
+};
+
+// A framework operator that has an external id.
+struct ExternalOperator {
+  std::uint64_t external_id = 0;
+  std::int32_t rank = 0;
+  trace::NameId name;
+  bool operator==(const ExternalOperator&) const = default;
 };
 
 bool is_runtime_domain(std::string_view domain);  // hip, hsa, cuda_runtime, cuda_driver
 bool is_graph_launch(std::string_view api);       // hipGraphLaunch, cudaGraphLaunch, cuGraphLaunch
 bool is_step_annotation(std::string_view name);   // "ProfilerStep#3", "ProfilerStep*"
 
-// Launches by correlation id, operators by external id. Unchanging once built; 64 bytes a launch, 16 an operator.
-class LaunchIndex {
+// Where launches and operators go as they are found.
+class LaunchStore {
  public:
-  // The call with this correlation id; of several the one whose name says that it launches. Null for id 0.
-  [[nodiscard]] const Launch* find(std::int32_t rank, std::uint64_t correlation_id) const;
-  // The operator with this external id, or the empty name.
-  [[nodiscard]] trace::NameId operator_of(std::int32_t rank, std::uint64_t external_id) const;
-  [[nodiscard]] bool empty() const { return launches_.empty(); }
-  [[nodiscard]] const std::vector<Launch>& launches() const { return launches_; }
-
- private:
-  friend class LaunchIndexBuilder;
-  struct ExternalOperator {
-    std::uint64_t external_id = 0;
-    std::int32_t rank = 0;
-    trace::NameId name;
-  };
-  std::vector<Launch> launches_;             // by rank, correlation id; the best of several first
-  std::vector<ExternalOperator> operators_;  // by rank, external id
+  virtual ~LaunchStore() = default;
+  virtual void add(const Launch& launch) = 0;
+  virtual void add(const ExternalOperator& op) = 0;
 };
 
-// Call order: add() every ApiCallRow in order of start, then finish().
-class LaunchIndexBuilder {
+// Launches by correlation id, operators by external id.
+class LaunchLookup {
  public:
-  explicit LaunchIndexBuilder(const trace::NameTable& names) : names_(names) {}
+  virtual ~LaunchLookup() = default;
+  // The call with this correlation id; of several the first whose name says that it launches. Null for id 0, and where there is
+  // none. It lives until the next find().
+  [[nodiscard]] virtual const Launch* find(std::int32_t rank, std::uint64_t correlation_id) const = 0;
+  // The first operator with this external id, or the empty name.
+  [[nodiscard]] virtual trace::NameId operator_of(std::int32_t rank, std::uint64_t external_id) const = 0;
+};
+
+// Finds the launches among the API calls of a trace and what encloses each. Give it every row in order of start.
+class LaunchFinder {
+ public:
+  LaunchFinder(const trace::NameTable& names, LaunchStore& store) : names_(names), store_(store) {}
   void add(const trace::ApiCallRow& row);
-  LaunchIndex finish();
+  [[nodiscard]] std::int64_t launches() const { return launches_; }
 
  private:
   enum class Kind : std::uint8_t { unseen, other, runtime, cpu_op, range };
   struct Open {
-    std::int64_t end_ns = 0;
-    trace::NameId name;
+    std::int64_t start_ns = 0, end_ns = 0;
+    trace::NameId name, arguments;
     Kind kind = Kind::other;
   };
   struct Thread {
@@ -72,12 +81,14 @@ class LaunchIndexBuilder {
   };
   Kind kind_of(trace::NameId domain);
   bool is_step(trace::NameId name);
+  bool says_launch(trace::NameId api);
 
   const trace::NameTable& names_;
+  LaunchStore& store_;
+  std::int64_t launches_ = 0;
   std::vector<Kind> kinds_;                                                         // by domain's name id
-  std::vector<std::int8_t> steps_;                                                  // by name id: -1 not asked yet
+  std::vector<std::int8_t> steps_, launching_;                                      // by name id: -1 not asked yet
   std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, Thread> threads_;  // rank, process, thread
-  LaunchIndex index_;
 };
 
 enum class Method : std::uint8_t {
@@ -122,8 +133,8 @@ struct AttributionResult {
 class KernelAttributor {
  public:
   // `names` holds the names of rows, index and captures, and gets those of the methods.
-  KernelAttributor(trace::NameTable& names, const LaunchIndex& index, CaptureMap capture = {});
-  // Answers the launch the kernel is joined to, or null.
+  KernelAttributor(trace::NameTable& names, const LaunchLookup& index, CaptureMap capture = {});
+  // Answers the launch the kernel is joined to, or null; it lives until the next look-up.
   const Launch* add(const trace::KernelRow& row);
   AttributionResult finish();
 
@@ -153,7 +164,7 @@ class KernelAttributor {
   void infer(std::map<Key, Sum>& groups) const;
 
   trace::NameTable& names_;
-  const LaunchIndex& index_;
+  const LaunchLookup& index_;
   CaptureMap capture_;
   std::map<std::pair<std::int32_t, std::uint64_t>, std::size_t> capture_position_;  // by rank, correlation id of the graph launch
   std::vector<std::int8_t> graph_apis_;                                             // by name id: -1 not asked yet

@@ -40,24 +40,45 @@ struct Gap {
   std::optional<NextLaunch> launch;  // empty: the launch is not in the trace
 };
 
-// Call order: add_gap() for all (in time order within a device), then add_call() for every API call row in any order, then
-// finish().
+// Since when a device has had nothing to do.
+struct Idler {
+  std::int32_t rank = 0;
+  std::int64_t since_ns = 0;
+};
+
+struct Explained {
+  trace::GapRow row;
+  Cause cause = Cause::unknown;
+};
+
+// Follows a trace in time order, in bounded memory. For each gap, when the work that ends it is known: still_idle() with the end
+// of every device's work so far, add_call() for the calls that start before the gap's end and were not added yet (in order of
+// start), then explain(). Calls that can say nothing of any open gap are forgotten: those that ended before, and, once a gap is
+// longer than kFineGapNs, those shorter than a 64th of it.
 class GapExplainer {
  public:
+  static constexpr std::int64_t kFineGapNs = 10'000'000;
+  static constexpr std::int64_t kCoarseness = 64;
+
   explicit GapExplainer(trace::NameTable& names) : names_(names) {}
-  void add_gap(const Gap& gap);
+  void still_idle(std::vector<Idler> idlers);
   void add_call(const trace::ApiCallRow& row);
-  [[nodiscard]] bool empty() const { return gaps_.empty(); }
-  // By device, in time order.
-  std::vector<trace::GapRow> finish();
+  Explained explain(const Gap& gap);
+  [[nodiscard]] std::size_t calls_kept() const { return calls_.size(); }
 
  private:
   enum class Role : std::uint8_t { unseen, ignored, synchronise, copy, device_wait, host };
+  struct Call {
+    std::int64_t start_ns = 0, end_ns = 0, thread_id = 0;
+    trace::NameId name;
+    std::int32_t rank = 0;
+    Role role = Role::host;
+  };
   struct Evidence {
     std::int64_t overlap_ns = 0;  // with the time in which the host kept the device waiting
     std::int64_t start_ns = 0, end_ns = 0;
     trace::NameId name;
-    void offer(std::int64_t overlap, const trace::ApiCallRow& row);
+    void offer(std::int64_t overlap, const Call& call);
   };
   struct Candidate {
     Gap gap;
@@ -70,13 +91,16 @@ class GapExplainer {
     bool evidence_is_launch = false;
   };
   Role role_of(const trace::ApiCallRow& row);
+  [[nodiscard]] bool is_wanted(const Call& call, std::int64_t now_ns) const;
   static Decision decide(const Candidate& candidate);
   static Decision decide_late(const Candidate& candidate);
   static Decision decide_queued(const Candidate& candidate);
 
   trace::NameTable& names_;
-  std::map<std::uint64_t, Role> roles_;                                           // by domain and name
-  std::map<std::pair<std::int32_t, std::int64_t>, std::vector<Candidate>> gaps_;  // by rank, device
+  std::map<std::uint64_t, Role> roles_;  // by domain and name
+  std::vector<Call> calls_;
+  std::size_t sweep_at_ = 4096;  // calls
+  std::vector<Idler> idlers_;
 };
 
 // Idle time by cause.
@@ -84,6 +108,5 @@ struct CauseSum {
   std::int64_t gap_count = 0;
   std::int64_t idle_ns = 0;
 };
-std::map<Cause, CauseSum> sum_by_cause(const std::vector<trace::GapRow>& gaps, const trace::NameTable& names);
 
 }  // namespace aaco::analytics::gaps

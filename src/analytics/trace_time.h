@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analytics/queue_depth.h"
 #include "trace/metric.h"
 
 // Where a device's time went, as a fold over its work in time order: memory does not grow with the trace.
@@ -123,5 +124,7 @@ class DeviceTimeFold {
 // The published metrics of one device (data/metrics/gpu_time.yaml, launch.yaml). Ratios without a denominator are left out, and
 // what needs launch calls where the trace has none (`has_api_calls`).
 trace::Metrics device_metrics(const DeviceTime& time, std::int64_t device, bool has_api_calls);
+// How long the steps of a launch took and how full the queue was; nothing where no kernel is joined to its launch.
+trace::Metrics launch_metrics(const LaunchSplit& split, const QueueDepth& queue, std::int64_t device);
 
 }  // namespace aaco::analytics::trace_time

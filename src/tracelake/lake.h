@@ -24,6 +24,25 @@ template <class Row>
 core::Status scan_table(const std::string& session_path, trace::NameTable& names,
                         const std::function<core::Status(std::span<const Row>)>& visit);
 
+// What to read instead of a column: {"arguments", "NULL"} leaves a column out that a pass does not need.
+struct Instead {
+  std::string_view column;
+  std::string_view sql;  // an expression over the table's columns
+};
+
+// The rows pulled instead of pushed, so that several tables can be followed side by side.
+template <class Row>
+class RowStream {
+ public:
+  virtual ~RowStream() = default;
+  // The next rows in time order, empty at the end; they live until the next call.
+  virtual core::Result<std::span<const Row>> next() = 0;
+};
+// `names` must outlive the stream. A table that the session lacks is a stream without rows.
+template <class Row>
+core::Result<std::unique_ptr<RowStream<Row>>> open_rows(const std::string& session_path, trace::NameTable& names,
+                                                        const std::vector<Instead>& instead = {});
+
 // A query's answer as text cells, for the faces. A cell is empty where it is NULL.
 struct QueryResult {
   std::vector<std::string> columns;

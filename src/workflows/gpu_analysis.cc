@@ -7,43 +7,48 @@
 #include "core/files.h"
 #include "tracelake/lake.h"
 #include "workflows/kernel_groups.h"
+#include "workflows/launch_file.h"
+#include "workflows/row_puller.h"
 
 namespace aaco::workflows {
 namespace {
 
 using analytics::attribution::Launch;
-using analytics::attribution::LaunchIndex;
 using analytics::trace_time::LaunchSpan;
 using analytics::trace_time::Work;
 using analytics::trace_time::WorkKind;
 using DeviceKey = std::pair<std::int32_t, std::int64_t>;  // rank, device
 
-// A copy, as small as it gets: they are kept while the kernels stream past.
-struct CopyWork {
-  std::int64_t start_ns = 0, end_ns = 0, stream = 0;
-  std::uint64_t correlation_id = 0;
-  trace::NameId kind;
-};
+constexpr std::int64_t kRowsBetweenQuestions = 1 << 16;  // whether to go on
+
+// What a walk over the launches needs of an operator's arguments are its shapes; those of other calls may all differ.
+constexpr tracelake::Instead kOperatorArguments = {"arguments", "CASE WHEN domain = 'cpu_op' THEN arguments END"};
+constexpr tracelake::Instead kNoArguments = {"arguments", "NULL"};
 
 class Analyser {
  public:
   Analyser(const std::string& path, const GpuAnalysisOptions& options, trace::Sink& sink, const Services& services,
            const analytics::fingerprint::PatternBook& book)
-      : path_(path), options_(options), sink_(sink), services_(services), steps_(names_), gaps_(names_), groups_(book, names_) {}
+      : path_(path),
+        options_(options),
+        sink_(sink),
+        services_(services),
+        launches_(core::join_path(path, ".spill")),
+        steps_(names_),
+        gaps_(names_),
+        groups_(book, names_) {}
 
   core::Result<GpuAnalysis> run() {
-    AACO_TRY(read_calls());
-    AACO_TRY(read_copies());
-    AACO_TRY(read_kernels());
-    AACO_TRY(explain_gaps());
+    AACO_TRY(find_launches());
+    AACO_TRY(walk());
     return finish();
   }
 
  private:
   struct Device {
     analytics::trace_time::DeviceTimeFold fold;
-    std::vector<CopyWork> copies;
-    std::size_t next_copy = 0;
+    analytics::trace_time::QueueDepthFold queue;
+    std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;
     trace::NameId last_name;  // of the work that ended last
     std::int64_t last_end_ns = INT64_MIN;
   };
@@ -53,65 +58,71 @@ class Analyser {
     return sink_.status();
   }
 
-  core::Status read_calls() {
+  core::Status find_launches() {
     services_.progress("joining launches");
-    analytics::attribution::LaunchIndexBuilder builder(names_);
-    AACO_TRY(tracelake::scan_table<trace::ApiCallRow>(path_, names_, [&](std::span<const trace::ApiCallRow> rows) {
+    analytics::attribution::LaunchFinder finder(names_, launches_);
+    AACO_ASSIGN(const auto calls, tracelake::open_rows<trace::ApiCallRow>(path_, names_, {kOperatorArguments}));
+    for (;;) {
+      AACO_ASSIGN(const auto rows, calls->next());
+      if (rows.empty()) break;
       for (const auto& row : rows) {
-        builder.add(row);
+        finder.add(row);
         if (options_.find_steps) steps_.add_call(row);
       }
-      return go_on();
-    }));
-    index_ = builder.finish();
-    result_.has_api_calls = !index_.empty();
-    return {};
+      AACO_TRY(go_on());
+    }
+    launches_.seal();
+    result_.has_api_calls = finder.launches() > 0;
+    return launches_.status();
   }
 
-  core::Status read_copies() {
-    return tracelake::scan_table<trace::CopyRow>(path_, names_, [&](std::span<const trace::CopyRow> rows) {
-      for (const auto& row : rows)
-        device({row.rank, row.device}).copies.push_back({row.start_ns, row.end_ns, row.stream, row.correlation_id, row.kind});
-      return go_on();
-    });
-  }
-
-  core::Status read_kernels() {
+  // Kernels and copies in one order of start (a copy first); the calls follow as far as gaps ask for them.
+  core::Status walk() {
     services_.progress("following the devices' time");
     memset_ = names_.intern("memset");
-    analytics::attribution::KernelAttributor attributor(names_, index_, {});
-    AACO_TRY(tracelake::scan_table<trace::KernelRow>(path_, names_, [&](std::span<const trace::KernelRow> rows) {
-      for (const auto& row : rows) add_kernel(row, attributor.add(row));
-      return go_on();
-    }));
-    for (auto& [key, device] : devices_) add_copies_until(key, device, INT64_MAX);
+    analytics::attribution::KernelAttributor attributor(names_, launches_, {});
+    AACO_ASSIGN(auto kernels, RowPuller<trace::KernelRow>::open(path_, names_));
+    AACO_ASSIGN(auto copies, RowPuller<trace::CopyRow>::open(path_, names_));
+    AACO_ASSIGN(auto calls, RowPuller<trace::ApiCallRow>::open(path_, names_, {kNoArguments}));
+    calls_ = &calls;
+    for (std::int64_t rows = 1;; ++rows) {
+      const trace::KernelRow* kernel = kernels.peek();
+      const trace::CopyRow* copy = copies.peek();
+      if (kernel == nullptr && copy == nullptr) break;
+      if (copy != nullptr && (kernel == nullptr || copy->start_ns <= kernel->start_ns)) {
+        AACO_TRY(add_copy(*copy));
+        AACO_TRY(copies.pop());
+      } else {
+        AACO_TRY(add_kernel(*kernel, attributor.add(*kernel)));
+        AACO_TRY(kernels.pop());
+      }
+      if (rows % kRowsBetweenQuestions == 0) AACO_TRY(go_on());
+    }
+    calls_ = nullptr;
     attribution_ = attributor.finish();
-    return {};
+    return launches_.status();
   }
 
   Device& device(const DeviceKey& key) {
-    return devices_.try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention), {}, 0, {}, INT64_MIN})
+    return devices_.try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention), {}, {}, {}, INT64_MIN})
         .first->second;
   }
 
-  void add_kernel(const trace::KernelRow& row, const Launch* launch) {
+  core::Status add_kernel(const trace::KernelRow& row, const Launch* launch) {
     const DeviceKey key(row.rank, row.device);
     Device& place = device(key);
-    add_copies_until(key, place, row.start_ns);
     if (options_.find_steps) steps_.add_kernel(row);
     const bool collective = groups_.add(row) == analytics::fingerprint::Family::collective;
+    if (launch != nullptr && row.end_ns >= row.start_ns) place.queue.add(std::min(launch->end_ns, row.start_ns), row.end_ns);
     const Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns, row.end_ns, span_of(launch)};
-    add_work(key, place, work, row.name, launch, false);
+    return add_work(key, place, work, row.name, launch, false);
   }
 
-  // The copies that start no later than the next kernel come before it, so that the fold sees one order.
-  void add_copies_until(const DeviceKey& key, Device& place, std::int64_t start_ns) {
-    for (; place.next_copy < place.copies.size() && place.copies[place.next_copy].start_ns <= start_ns; ++place.next_copy) {
-      const CopyWork& copy = place.copies[place.next_copy];
-      const Launch* launch = index_.find(key.first, copy.correlation_id);
-      const WorkKind kind = copy.kind == memset_ ? WorkKind::memset : WorkKind::copy;
-      add_work(key, place, {kind, copy.stream, copy.start_ns, copy.end_ns, span_of(launch)}, copy.kind, launch, true);
-    }
+  core::Status add_copy(const trace::CopyRow& row) {
+    const DeviceKey key(row.rank, row.device);
+    const Launch* launch = launches_.find(row.rank, row.correlation_id);
+    const WorkKind kind = row.kind == memset_ ? WorkKind::memset : WorkKind::copy;
+    return add_work(key, device(key), {kind, row.stream, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch, true);
   }
 
   static std::optional<LaunchSpan> span_of(const Launch* launch) {
@@ -119,7 +130,8 @@ class Analyser {
     return LaunchSpan{launch->start_ns, launch->end_ns};
   }
 
-  void add_work(const DeviceKey& key, Device& place, const Work& work, trace::NameId name, const Launch* launch, bool is_copy) {
+  core::Status add_work(const DeviceKey& key, Device& place, const Work& work, trace::NameId name, const Launch* launch,
+                        bool is_copy) {
     const auto idle = place.fold.add(work);
     if (idle && idle->end_ns - idle->start_ns >= options_.gap_threshold_ns) {
       analytics::gaps::Gap gap{key.first, key.second, idle->start_ns, idle->end_ns, place.last_name, name, std::nullopt};
@@ -127,27 +139,41 @@ class Analyser {
         gap.launch = analytics::gaps::NextLaunch{
             launch->start_ns, launch->end_ns, launch->thread_id,
             launch->api,      is_copy,        analytics::attribution::is_graph_launch(names_.text(launch->api))};
-      gaps_.add_gap(gap);
+      AACO_TRY(explain(gap, place));
     }
     if (work.end_ns >= place.last_end_ns) {
       place.last_end_ns = work.end_ns;
       place.last_name = name;
     }
+    return {};
   }
 
-  core::Status explain_gaps() {
-    if (gaps_.empty()) return {};
-    services_.progress("explaining idle gaps");
-    return tracelake::scan_table<trace::ApiCallRow>(path_, names_, [&](std::span<const trace::ApiCallRow> rows) {
-      for (const auto& row : rows) gaps_.add_call(row);
-      return go_on();
-    });
+  core::Status explain(const analytics::gaps::Gap& gap, Device& place) {
+    std::vector<analytics::gaps::Idler> idlers;
+    for (const auto& [key, device] : devices_)
+      if (device.last_end_ns != INT64_MIN) idlers.push_back({key.first, device.last_end_ns});
+    gaps_.still_idle(std::move(idlers));
+    for (const auto* call = calls_->peek(); call != nullptr && call->start_ns < gap.end_ns; call = calls_->peek()) {
+      gaps_.add_call(*call);
+      AACO_TRY(calls_->pop());
+    }
+    auto explained = gaps_.explain(gap);
+    auto& sum = place.gaps[explained.cause];
+    ++sum.gap_count;
+    sum.idle_ns += gap.end_ns - gap.start_ns;
+    trace::GapRow& row = explained.row;
+    row.cause = stored(row.cause);
+    row.previous = stored(row.previous);
+    row.next = stored(row.next);
+    row.evidence = stored(row.evidence);
+    sink_.add(row);
+    return {};
   }
 
   // The names of what is stored belong to the sink's table.
   trace::NameId stored(trace::NameId id) { return sink_.name(names_.text(id)); }
 
-  void store(const std::vector<trace::GapRow>& gaps) {
+  void store() {
     for (trace::AttributionRow row : attribution_.rows) {
       row.node_name = stored(row.node_name);
       row.operator_name = stored(row.operator_name);
@@ -163,13 +189,6 @@ class Analyser {
       row.parameters = stored(row.parameters);
       sink_.add(row);
     }
-    for (trace::GapRow row : gaps) {
-      row.cause = stored(row.cause);
-      row.previous = stored(row.previous);
-      row.next = stored(row.next);
-      row.evidence = stored(row.evidence);
-      sink_.add(row);
-    }
     for (trace::IterationRow row : result_.steps.iterations) {
       row.phase = stored(row.phase);
       sink_.add(row);
@@ -181,6 +200,7 @@ class Analyser {
       result_.metrics.insert(result_.metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     };
     append(analytics::trace_time::device_metrics(gpu.time, gpu.metric_device, result_.has_api_calls));
+    append(analytics::trace_time::launch_metrics(gpu.time.launch, gpu.queue, gpu.metric_device));
     append(analytics::attribution::coverage_metrics(gpu.coverage, gpu.metric_device));
     if (gpu.coverage.kernel_sum_ns > 0)
       result_.metrics.push_back({"fingerprint.time_coverage_ratio",
@@ -191,7 +211,6 @@ class Analyser {
   }
 
   core::Result<GpuAnalysis> finish() {
-    const auto gap_rows = gaps_.finish();
     if (options_.find_steps) result_.steps = steps_.finish();
     std::map<std::int64_t, int> sharing;
     for (const auto& [key, device] : devices_) ++sharing[key.second];
@@ -206,14 +225,12 @@ class Analyser {
       gpu.time = device.fold.finish();
       gpu.coverage = attribution_.coverage[key];
       gpu.known_family_ns = groups_.known_family_ns(key);
-      std::vector<trace::GapRow> own;
-      std::copy_if(gap_rows.begin(), gap_rows.end(), std::back_inserter(own),
-                   [&key = key](const auto& row) { return row.rank == key.first && row.device == key.second; });
-      gpu.gaps = analytics::gaps::sum_by_cause(own, names_);
+      gpu.queue = device.queue.finish();
+      gpu.gaps = std::move(device.gaps);
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));
     }
-    store(gap_rows);
+    store();
     AACO_TRY(sink_.status());
     return std::move(result_);
   }
@@ -224,7 +241,8 @@ class Analyser {
   const Services& services_;
   trace::NameTable names_;
   trace::NameId memset_;
-  LaunchIndex index_;
+  LaunchFile launches_;
+  RowPuller<trace::ApiCallRow>* calls_ = nullptr;  // during the walk
   std::map<DeviceKey, Device> devices_;
   analytics::steps::StepFinder steps_;
   analytics::gaps::GapExplainer gaps_;

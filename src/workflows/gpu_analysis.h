@@ -8,6 +8,7 @@
 
 #include "analytics/attribution.h"
 #include "analytics/gaps.h"
+#include "analytics/queue_depth.h"
 #include "analytics/steps.h"
 #include "analytics/trace_time.h"
 #include "core/json.h"
@@ -30,6 +31,7 @@ struct GpuOfTrace {
   std::int64_t device = 0;
   std::int64_t metric_device = 0;
   analytics::trace_time::DeviceTime time;
+  analytics::trace_time::QueueDepth queue;
   analytics::attribution::Coverage coverage;
   std::int64_t known_family_ns = 0;  // kernel time with a family other than "other"
   std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;

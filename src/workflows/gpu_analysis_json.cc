@@ -42,6 +42,17 @@ Json launch_json(const analytics::trace_time::LaunchSplit& split) {
                        {"execution_mean_ns", mean(split.execution_ns)}});
 }
 
+Json queue_json(const analytics::trace_time::QueueDepth& queue) {
+  if (queue.depth.empty()) return {};
+  Json depth = Json::array();
+  for (const double value : queue.depth) depth.push(value);
+  return Json::object({{"origin_ns", queue.origin_ns},
+                       {"bucket_ns", queue.bucket_ns},
+                       {"mean", queue.mean},
+                       {"peak", queue.peak},
+                       {"depth", std::move(depth)}});
+}
+
 Json gaps_json(const GpuOfTrace& gpu) {
   Json causes = Json::array();
   for (const auto& [cause, sum] : gpu.gaps)
@@ -80,6 +91,7 @@ Json gpu_json(const GpuOfTrace& gpu) {
                            {"kernel_durations", durations_json(gpu.time.duration_bins)},
                            {"streams", streams_json(gpu.time)}});
   out.set_if("launch", launch_json(gpu.time.launch));
+  out.set_if("queue_depth", queue_json(gpu.queue));
   return out;
 }
 

@@ -111,35 +111,45 @@ core::Status fill_attribution(report::ReportModel& model, const std::string& ses
   return {};
 }
 
+Json gap_json(const trace::GapRow& row, const trace::NameTable& names) {
+  Json gap = Json::object({{"rank", row.rank},
+                           {"device", row.device},
+                           {"start_ns", row.start_ns},
+                           {"length_ns", row.end_ns - row.start_ns},
+                           {"cause", names.text(row.cause)},
+                           {"confidence_ratio", row.confidence},
+                           {"previous", names.text(row.previous)},
+                           {"next", names.text(row.next)}});
+  if (row.evidence.value != 0) gap.set("evidence", names.text(row.evidence));
+  return gap;
+}
+
+// There may be millions: they are summed while they pass, and the longest are kept.
 core::Status fill_gaps(report::ReportModel& model, const std::string& session_path) {
   trace::NameTable names;
-  AACO_ASSIGN(auto rows, tracelake::read_table<trace::GapRow>(session_path, names));
-  if (rows.empty()) return {};
-  std::map<std::string, std::pair<std::int64_t, std::int64_t>> causes;
-  for (const auto& row : rows) {
-    auto& cause = causes[std::string(names.text(row.cause))];
-    ++cause.first;
-    cause.second += row.end_ns - row.start_ns;
-  }
-  Json by_cause = Json::array(), longest = Json::array();
+  std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> causes;
+  std::vector<trace::GapRow> longest;
+  const auto longer = [](const auto& a, const auto& b) {
+    const auto length = a.end_ns - a.start_ns, other = b.end_ns - b.start_ns;
+    return length != other ? length > other : a.start_ns < b.start_ns;
+  };
+  AACO_TRY(tracelake::scan_table<trace::GapRow>(session_path, names, [&](std::span<const trace::GapRow> rows) -> core::Status {
+    for (const auto& row : rows) {
+      auto& cause = causes[row.cause.value];
+      ++cause.first;
+      cause.second += row.end_ns - row.start_ns;
+    }
+    longest.insert(longest.end(), rows.begin(), rows.end());
+    std::sort(longest.begin(), longest.end(), longer);
+    if (longest.size() > kGaps) longest.resize(kGaps);
+    return {};
+  }));
+  if (longest.empty()) return {};
+  Json by_cause = Json::array(), list = Json::array();
   for (const auto& [name, total] : causes)
-    by_cause.push(Json::object({{"cause", name}, {"gap_count", total.first}, {"idle_ns", total.second}}));
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.end_ns - a.start_ns > b.end_ns - b.start_ns; });
-  if (rows.size() > kGaps) rows.resize(kGaps);
-  for (const auto& row : rows) {
-    Json gap = Json::object({{"rank", row.rank},
-                             {"device", row.device},
-                             {"start_ns", row.start_ns},
-                             {"length_ns", row.end_ns - row.start_ns},
-                             {"cause", names.text(row.cause)},
-                             {"confidence_ratio", row.confidence},
-                             {"previous", names.text(row.previous)},
-                             {"next", names.text(row.next)}});
-    if (row.evidence.value != 0) gap.set("evidence", names.text(row.evidence));
-    longest.push(std::move(gap));
-  }
-  model.extra.set("gaps", Json::object({{"causes", std::move(by_cause)}, {"longest", std::move(longest)}}));
+    by_cause.push(Json::object({{"cause", names.text({name})}, {"gap_count", total.first}, {"idle_ns", total.second}}));
+  for (const auto& row : longest) list.push(gap_json(row, names));
+  model.extra.set("gaps", Json::object({{"causes", std::move(by_cause)}, {"longest", std::move(list)}}));
   return {};
 }
 

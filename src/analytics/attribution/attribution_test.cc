@@ -7,6 +7,28 @@
 namespace aaco::analytics::attribution {
 namespace {
 
+// Keeps the first of several, but one that launches before one that does not.
+class MapIndex final : public LaunchStore, public LaunchLookup {
+ public:
+  void add(const Launch& launch) override {
+    const auto [place, fresh] = launches_.try_emplace({launch.rank, launch.correlation_id}, launch);
+    if (!fresh && launch.launches && !place->second.launches) place->second = launch;
+  }
+  void add(const ExternalOperator& op) override { operators_.try_emplace({op.rank, op.external_id}, op.name); }
+  const Launch* find(std::int32_t rank, std::uint64_t id) const override {
+    const auto place = launches_.find({rank, id});
+    return place == launches_.end() ? nullptr : &place->second;
+  }
+  trace::NameId operator_of(std::int32_t rank, std::uint64_t id) const override {
+    const auto place = operators_.find({rank, id});
+    return place == operators_.end() ? trace::NameId{} : place->second;
+  }
+
+ private:
+  std::map<std::pair<std::int32_t, std::uint64_t>, Launch> launches_;
+  std::map<std::pair<std::int32_t, std::uint64_t>, trace::NameId> operators_;
+};
+
 class AttributionTest : public testing::Test {
  protected:
   void call(const char* domain, const char* name, std::int64_t start, std::int64_t end, std::uint64_t correlation = 0,
@@ -34,9 +56,8 @@ class AttributionTest : public testing::Test {
   }
   AttributionResult attribute(CaptureMap capture = {}) {
     std::stable_sort(calls_.begin(), calls_.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
-    LaunchIndexBuilder builder(names_);
-    for (const auto& row : calls_) builder.add(row);
-    index_ = builder.finish();
+    LaunchFinder finder(names_, index_);
+    for (const auto& row : calls_) finder.add(row);
     KernelAttributor attributor(names_, index_, std::move(capture));
     for (const auto& row : kernels_) attributor.add(row);
     return attributor.finish();
@@ -52,7 +73,7 @@ class AttributionTest : public testing::Test {
   trace::NameTable names_;
   std::vector<trace::ApiCallRow> calls_;
   std::vector<trace::KernelRow> kernels_;
-  LaunchIndex index_;
+  MapIndex index_;
 };
 
 TEST_F(AttributionTest, TheInnermostOperatorAroundTheLaunch) {
@@ -153,6 +174,15 @@ TEST_F(AttributionTest, OfSeveralCallsTheOneThatLaunches) {
   call("hip", "hipLaunchKernel", 20, 30, 7);
   (void)attribute();
   EXPECT_EQ(names_.text(index_.find(0, 7)->api), "hipLaunchKernel");
+}
+TEST_F(AttributionTest, ALaunchKnowsItsOperatorsArguments) {
+  call("cpu_op", "aten::linear", 5, 100);
+  calls_.back().arguments = names_.intern(R"({"Input Dims":[[1,2]]})");
+  call("cpu_op", "aten::addmm", 10, 90);
+  call("cuda_runtime", "cudaLaunchKernel", 20, 30, 7);
+  (void)attribute();
+  EXPECT_EQ(names_.text(index_.find(0, 7)->operator_arguments), R"({"Input Dims":[[1,2]]})");
+  EXPECT_EQ(index_.find(0, 7)->operator_start_ns, 10);
 }
 TEST(Coverage, RatiosNeedKernels) {
   EXPECT_TRUE(coverage_metrics({}, 0).empty());

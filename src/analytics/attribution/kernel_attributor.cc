@@ -36,7 +36,7 @@ double confidence_of(Method method) {
   return 0;
 }
 
-KernelAttributor::KernelAttributor(trace::NameTable& names, const LaunchIndex& index, CaptureMap capture)
+KernelAttributor::KernelAttributor(trace::NameTable& names, const LaunchLookup& index, CaptureMap capture)
     : names_(names), index_(index), capture_(std::move(capture)) {}
 
 // Graph launches replay the captured kernels in order: the next captured kernel of this name, from where this launch stands.

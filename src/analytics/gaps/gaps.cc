@@ -22,9 +22,9 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 
 std::string_view to_string(Cause cause) { return kNames[static_cast<std::size_t>(cause)]; }
 
-void GapExplainer::Evidence::offer(std::int64_t overlap, const trace::ApiCallRow& row) {
+void GapExplainer::Evidence::offer(std::int64_t overlap, const Call& call) {
   if (overlap <= overlap_ns) return;
-  *this = {overlap, row.start_ns, row.end_ns, row.name};
+  *this = {overlap, call.start_ns, call.end_ns, call.name};
 }
 
 GapExplainer::Role GapExplainer::role_of(const trace::ApiCallRow& row) {
@@ -48,27 +48,29 @@ GapExplainer::Role GapExplainer::role_of(const trace::ApiCallRow& row) {
   return role;
 }
 
-void GapExplainer::add_gap(const Gap& gap) { gaps_[{gap.rank, gap.device}].push_back({gap, {}, {}, {}, {}}); }
+bool GapExplainer::is_wanted(const Call& call, std::int64_t now_ns) const {
+  return std::any_of(idlers_.begin(), idlers_.end(), [&](const Idler& idler) {
+    if (idler.rank != call.rank || call.end_ns <= idler.since_ns) return false;
+    const std::int64_t idle = now_ns - idler.since_ns;
+    return idle <= kFineGapNs || call.end_ns - std::max(call.start_ns, idler.since_ns) >= idle / kCoarseness;
+  });
+}
+
+void GapExplainer::still_idle(std::vector<Idler> idlers) {
+  idlers_ = std::move(idlers);
+  std::erase_if(calls_, [&](const Call& call) { return !is_wanted(call, call.start_ns); });
+}
 
 void GapExplainer::add_call(const trace::ApiCallRow& row) {
-  if (gaps_.empty() || row.end_ns <= row.start_ns) return;
+  if (row.end_ns <= row.start_ns) return;
   const Role role = role_of(row);
   if (role == Role::ignored) return;
-  for (auto& [key, list] : gaps_) {
-    if (key.first != row.rank) continue;
-    auto place = std::upper_bound(list.begin(), list.end(), row.start_ns,
-                                  [](std::int64_t time, const Candidate& candidate) { return time < candidate.gap.end_ns; });
-    for (; place != list.end() && place->gap.start_ns < row.end_ns; ++place) {
-      const Gap& gap = place->gap;
-      if (gap.launch && gap.launch->thread_id != row.thread_id) continue;
-      const std::int64_t until = gap.launch ? std::min(gap.end_ns, std::max(gap.start_ns, gap.launch->start_ns)) : gap.end_ns;
-      const std::int64_t overlap = std::min(row.end_ns, until) - std::max(row.start_ns, gap.start_ns);
-      if (role == Role::synchronise) place->synchronise.offer(overlap, row);
-      if (role == Role::copy) place->copy.offer(overlap, row);
-      if (role == Role::device_wait) place->device_wait.offer(overlap, row);
-      if (role == Role::host) place->host.offer(overlap, row);
-    }
-  }
+  const Call call{row.start_ns, row.end_ns, row.thread_id, row.name, row.rank, role};
+  if (!is_wanted(call, row.start_ns)) return;
+  calls_.push_back(call);
+  if (calls_.size() < sweep_at_) return;
+  std::erase_if(calls_, [&](const Call& old) { return !is_wanted(old, row.start_ns); });
+  sweep_at_ = std::max<std::size_t>(4096, 2 * calls_.size());
 }
 
 // The launch came after the device had fallen idle: what was the host doing?
@@ -112,48 +114,45 @@ GapExplainer::Decision GapExplainer::decide(const Candidate& candidate) {
   return {};
 }
 
-std::vector<trace::GapRow> GapExplainer::finish() {
-  std::vector<trace::GapRow> rows;
-  for (const auto& [key, list] : gaps_)
-    for (const Candidate& candidate : list) {
-      const Gap& gap = candidate.gap;
-      const Decision decision = decide(candidate);
-      trace::GapRow row;
-      row.rank = gap.rank;
-      row.device = gap.device;
-      row.start_ns = gap.start_ns;
-      row.end_ns = gap.end_ns;
-      row.cause = names_.intern(to_string(decision.cause));
-      row.confidence = decision.confidence;
-      row.previous = gap.previous;
-      row.next = gap.next;
-      if (gap.launch) {
-        row.launch_start_ns = gap.launch->start_ns;
-        row.launch_end_ns = gap.launch->end_ns;
-      }
-      if (decision.evidence != nullptr) {
-        row.evidence = decision.evidence->name;
-        row.evidence_start_ns = decision.evidence->start_ns;
-        row.evidence_end_ns = decision.evidence->end_ns;
-      } else if (decision.evidence_is_launch) {
-        row.evidence = gap.launch->api;
-        row.evidence_start_ns = gap.launch->start_ns;
-        row.evidence_end_ns = gap.launch->end_ns;
-      }
-      rows.push_back(row);
-    }
-  return rows;
-}
-
-std::map<Cause, CauseSum> sum_by_cause(const std::vector<trace::GapRow>& gaps, const trace::NameTable& names) {
-  std::map<Cause, CauseSum> sums;
-  for (const trace::GapRow& row : gaps) {
-    const auto place = std::find(kNames.begin(), kNames.end(), names.text(row.cause));
-    const Cause cause = place == kNames.end() ? Cause::unknown : static_cast<Cause>(place - kNames.begin());
-    ++sums[cause].gap_count;
-    sums[cause].idle_ns += row.end_ns - row.start_ns;
+Explained GapExplainer::explain(const Gap& gap) {
+  Candidate candidate{gap, {}, {}, {}, {}};
+  for (const Call& call : calls_) {
+    if (call.rank != gap.rank || call.end_ns <= gap.start_ns || call.start_ns >= gap.end_ns) continue;
+    if (gap.launch && gap.launch->thread_id != call.thread_id) continue;
+    const std::int64_t until = gap.launch ? std::min(gap.end_ns, std::max(gap.start_ns, gap.launch->start_ns)) : gap.end_ns;
+    const std::int64_t overlap = std::min(call.end_ns, until) - std::max(call.start_ns, gap.start_ns);
+    Evidence& evidence = call.role == Role::synchronise   ? candidate.synchronise
+                         : call.role == Role::copy        ? candidate.copy
+                         : call.role == Role::device_wait ? candidate.device_wait
+                                                          : candidate.host;
+    evidence.offer(overlap, call);
   }
-  return sums;
+  const Decision decision = decide(candidate);
+  Explained out;
+  out.cause = decision.cause;
+  trace::GapRow& row = out.row;
+  row.rank = gap.rank;
+  row.device = gap.device;
+  row.start_ns = gap.start_ns;
+  row.end_ns = gap.end_ns;
+  row.cause = names_.intern(to_string(decision.cause));
+  row.confidence = decision.confidence;
+  row.previous = gap.previous;
+  row.next = gap.next;
+  if (gap.launch) {
+    row.launch_start_ns = gap.launch->start_ns;
+    row.launch_end_ns = gap.launch->end_ns;
+  }
+  if (decision.evidence != nullptr) {
+    row.evidence = decision.evidence->name;
+    row.evidence_start_ns = decision.evidence->start_ns;
+    row.evidence_end_ns = decision.evidence->end_ns;
+  } else if (decision.evidence_is_launch) {
+    row.evidence = gap.launch->api;
+    row.evidence_start_ns = gap.launch->start_ns;
+    row.evidence_end_ns = gap.launch->end_ns;
+  }
+  return out;
 }
 
 }  // namespace aaco::analytics::gaps

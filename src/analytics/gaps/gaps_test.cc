@@ -9,7 +9,8 @@ class GapTest : public testing::Test {
  protected:
   // A gap from 100 to 200 us.
   void gap(std::optional<NextLaunch> launch) {
-    explainer_.add_gap({0, 0, 100'000, 200'000, names_.intern("before"), names_.intern("after"), launch});
+    gap_ = {0, 0, 100'000, 200'000, names_.intern("before"), names_.intern("after"), launch};
+    explainer_.still_idle({{0, 100'000}});
   }
   NextLaunch launch(std::int64_t start_us, std::int64_t end_us, bool is_copy = false) {
     return {start_us * 1000, end_us * 1000, 1, names_.intern("hipLaunchKernel"), is_copy, false};
@@ -24,14 +25,14 @@ class GapTest : public testing::Test {
     explainer_.add_call(row);
   }
   std::string cause() {
-    const auto rows = explainer_.finish();
-    EXPECT_EQ(rows.size(), 1u);
-    if (rows.empty()) return "no row";
-    evidence_ = names_.text(rows[0].evidence);
-    return std::string(names_.text(rows[0].cause));
+    const auto explained = explainer_.explain(gap_);
+    evidence_ = names_.text(explained.row.evidence);
+    EXPECT_EQ(names_.text(explained.row.cause), to_string(explained.cause));
+    return std::string(to_string(explained.cause));
   }
   trace::NameTable names_;
   GapExplainer explainer_{names_};
+  Gap gap_;
   std::string evidence_;
 };
 
@@ -99,11 +100,30 @@ TEST_F(GapTest, AnnotationsAndCallsOfNoLengthSayNothing) {
   call("cpu_op", "ProfilerStep#3", 0, 300);
   EXPECT_EQ(cause(), "queue_empty");
 }
-TEST_F(GapTest, SumsByCause) {
-  gap(launch(90, 195));
-  const auto sums = sum_by_cause(explainer_.finish(), names_);
-  ASSERT_EQ(sums.size(), 1u);
-  EXPECT_EQ(sums.at(Cause::launch_latency).idle_ns, 100'000);
+TEST_F(GapTest, OtherRanksSayNothing) {
+  gap(launch(190, 195));
+  gap_.rank = 1;
+  call("cpu_op", "aten::index", 90, 185);
+  EXPECT_EQ(cause(), "queue_empty");
+}
+TEST_F(GapTest, CallsThatEndedBeforeAreForgotten) {
+  gap(launch(190, 195));
+  for (int i = 0; i < 1000; ++i) call("cpu_op", "aten::early", 50, 99);
+  EXPECT_EQ(explainer_.calls_kept(), 0u);
+  call("cpu_op", "aten::index", 90, 185);
+  EXPECT_EQ(explainer_.calls_kept(), 1u);
+  explainer_.still_idle({{0, 190'000}});
+  EXPECT_EQ(explainer_.calls_kept(), 0u);
+}
+// A device that never works again would keep every call: in a long gap only long calls count.
+TEST_F(GapTest, ALongGapKeepsNoShortCalls) {
+  explainer_.still_idle({{0, 0}});
+  for (std::int64_t i = 0; i < 200'000; ++i) call("cpu_op", "aten::tiny", 10 * i, 10 * i + 5);
+  call("cpu_op", "aten::giant", 100, 2'000'000);
+  EXPECT_LE(explainer_.calls_kept(), 8192u);
+  gap_ = {0, 0, 0, 2'000'000'000, {}, {}, NextLaunch{1'999'999'000, 1'999'999'500, 1, {}, false, false}};
+  EXPECT_EQ(cause(), "host_late");
+  EXPECT_EQ(evidence_, "aten::giant");
 }
 
 }  // namespace

@@ -51,4 +51,21 @@ trace::Metrics device_metrics(const DeviceTime& time, std::int64_t device, bool 
   return out.take();
 }
 
+trace::Metrics launch_metrics(const LaunchSplit& split, const QueueDepth& queue, std::int64_t device) {
+  Publisher out(device);
+  if (split.kernel_count > 0) {
+    const auto mean = [&](const char* id, std::int64_t sum) {
+      out.add(id, static_cast<double>(sum) / static_cast<double>(split.kernel_count), "ns");
+    };
+    mean("launch.api_mean_ns", split.api_ns);
+    mean("launch.queue_mean_ns", split.queue_ns);
+    mean("launch.execution_mean_ns", split.execution_ns);
+  }
+  if (!queue.depth.empty()) {
+    out.add("launch.queue_depth_mean", queue.mean, "");
+    out.add("launch.queue_depth_peak", queue.peak, "");
+  }
+  return out.take();
+}
+
 }  // namespace aaco::analytics::trace_time

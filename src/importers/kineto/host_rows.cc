@@ -14,14 +14,12 @@ struct KeptKey {
   std::string_view key;
   std::size_t most_bytes;
 };
-constexpr std::array<KeptKey, 14> kOperationKeys = {{
+constexpr std::array<KeptKey, 12> kOperationKeys = {{
     {"Input Dims", kMostShapeBytes},
     {"Input type", kMostShapeBytes},
     {"Input dims", kMostShapeBytes},
     {"Input Strides", 1024},
     {"Concrete Inputs", kMostConcreteBytes},
-    {"Sequence number", 32},
-    {"Fwd thread id", 32},
     {"Collective name", 64},
     {"In msg nelems", 32},
     {"Out msg nelems", 32},
@@ -91,12 +89,13 @@ trace::ApiCallRow HostRows::row(const TraceEvent& event, Category category, Span
 // The values are JSON already; only what no JSON text may hold is cleaned.
 trace::NameId HostRows::arguments(const std::string& kept) {
   if (const auto known = known_.find(kept); known != known_.end()) return known->second;
-  if (static_cast<std::int64_t>(known_.size()) >= kMostArguments) {
+  if (static_cast<std::int64_t>(known_.size()) >= kMostArguments || known_bytes_ + kept.size() > kMostArgumentBytes) {
     ++left_out_;
     return {};
   }
   const trace::NameId id = ids_.json(kept);
   known_.emplace(kept, id);
+  known_bytes_ += kept.size();
   return id;
 }
 

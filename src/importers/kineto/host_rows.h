@@ -19,9 +19,9 @@ class ThreadNumbers {
   std::unordered_map<std::string, std::int64_t> texts_;
 };
 
-// Makes API call rows. Of the arguments it keeps what attribution and the roofline read: shapes, types, small concrete inputs,
-// sequence numbers; copies' sizes and directions. Arguments are interned: beyond kMostArguments different ones they are left out
-// and counted.
+// Makes API call rows. Of the arguments it keeps what attribution and the roofline read: shapes, types, small concrete inputs;
+// copies' sizes and directions; not what differs from call to call. Arguments are interned: beyond kMostArguments different ones,
+// or kMostArgumentBytes of them, they are left out and counted.
 class HostRows {
  public:
   HostRows(std::int32_t rank, TextIds& ids) : rank_(rank), ids_(ids) {}
@@ -29,6 +29,7 @@ class HostRows {
   [[nodiscard]] std::int64_t arguments_left_out() const { return left_out_; }
 
   static constexpr std::int64_t kMostArguments = 200'000;
+  static constexpr std::size_t kMostArgumentBytes = std::size_t{32} << 20;
 
  private:
   trace::NameId arguments(const std::string& kept);
@@ -38,6 +39,7 @@ class HostRows {
   ThreadNumbers numbers_;
   std::string kept_;  // reused
   std::unordered_map<std::string, trace::NameId> known_;
+  std::size_t known_bytes_ = 0;
   std::int64_t left_out_ = 0;
 };
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "core/files.h"
 #include "trace/tables.h"
@@ -9,38 +10,82 @@
 namespace aaco::tracelake {
 namespace {
 
-constexpr std::size_t kBatchRows = std::size_t{1} << 16;
+constexpr std::size_t kBatchRows = std::size_t{1} << 14;  // of 200 bytes: several tables are open at once
 
-// Calls visit(chunk) for each chunk of the table's file; nothing where there is no file.
-template <class Row, class Visit>
-core::Status for_each_chunk(const std::string& session_path, const Visit& visit) {
-  const std::string file = core::join_path(session_path, trace::TableOf<Row>::kPath);
-  if (!core::is_directory(session_path))
-    return core::fail(core::ErrorCode::not_found, session_path + ": there is no such session");
-  if (!core::exists(file)) return {};
-  const auto scan = [&]() -> core::Status {
+template <class Row>
+class FileStream final : public RowStream<Row> {
+ public:
+  FileStream(std::string file, trace::NameTable& names) : file_(std::move(file)), names_(names) {}
+
+  core::Status open(const std::vector<Instead>& instead) {
     AACO_ASSIGN(auto database, duckdb::Database::open({}));
-    AACO_ASSIGN(auto connection, database.connect());
-    AACO_ASSIGN(const std::string sql, store::select_columns(connection, file, store::TableReader<Row>::columns()));
-    AACO_ASSIGN(auto cursor, connection.query(sql));
-    for (;;) {
-      AACO_ASSIGN(const duckdb::DataChunk chunk, cursor.next());
-      if (!chunk.valid() || chunk.size() == 0) return {};
-      AACO_TRY(visit(chunk));
+    database_.emplace(std::move(database));
+    AACO_ASSIGN(auto connection, database_->connect());
+    connection_.emplace(std::move(connection));
+    AACO_ASSIGN(const std::string sql, store::select_columns(*connection_, file_, store::TableReader<Row>::columns(), instead));
+    AACO_ASSIGN(auto cursor, connection_->query(sql));
+    cursor_.emplace(std::move(cursor));
+    return {};
+  }
+  core::Result<std::span<const Row>> next() override {
+    batch_.clear();
+    while (!ended_ && batch_.size() < kBatchRows) {
+      auto chunk = cursor_->next();
+      if (!chunk) return tl::unexpected<core::Error>(std::move(chunk).error().with("reading " + file_));
+      ended_ = !chunk->valid() || chunk->size() == 0;
+      if (ended_) break;
+      store::TableReader<Row>::append(*chunk, names_, batch_);
     }
-  };
-  core::Status status = scan();
-  if (!status) return tl::unexpected<core::Error>(std::move(status).error().with("reading " + file));
-  return status;
-}
+    return std::span<const Row>(batch_);
+  }
+
+ private:
+  std::string file_;
+  trace::NameTable& names_;
+  std::optional<duckdb::Database> database_;  // in this order: a cursor goes before its connection
+  std::optional<duckdb::Connection> connection_;
+  std::optional<duckdb::Cursor> cursor_;
+  std::vector<Row> batch_;
+  bool ended_ = false;
+};
+
+template <class Row>
+class NoRows final : public RowStream<Row> {
+ public:
+  core::Result<std::span<const Row>> next() override { return std::span<const Row>(); }
+};
 
 }  // namespace
 
 template <class Row>
+core::Result<std::unique_ptr<RowStream<Row>>> open_rows(const std::string& session_path, trace::NameTable& names,
+                                                        const std::vector<Instead>& instead) {
+  const std::string file = core::join_path(session_path, trace::TableOf<Row>::kPath);
+  if (!core::is_directory(session_path))
+    return core::fail(core::ErrorCode::not_found, session_path + ": there is no such session");
+  if (!core::exists(file)) return std::make_unique<NoRows<Row>>();
+  auto stream = std::make_unique<FileStream<Row>>(file, names);
+  core::Status opened = stream->open(instead);
+  if (!opened) return tl::unexpected<core::Error>(std::move(opened).error().with("reading " + file));
+  return stream;
+}
+
+template <class Row>
+core::Status scan_table(const std::string& session_path, trace::NameTable& names,
+                        const std::function<core::Status(std::span<const Row>)>& visit) {
+  AACO_ASSIGN(const auto stream, open_rows<Row>(session_path, names));
+  for (;;) {
+    AACO_ASSIGN(const std::span<const Row> rows, stream->next());
+    if (rows.empty()) return {};
+    AACO_TRY(visit(rows));
+  }
+}
+
+template <class Row>
 core::Result<std::vector<Row>> read_table(const std::string& session_path, trace::NameTable& names) {
   std::vector<Row> rows;
-  AACO_TRY(for_each_chunk<Row>(session_path, [&](const duckdb::DataChunk& chunk) -> core::Status {
-    store::TableReader<Row>::append(chunk, names, rows);
+  AACO_TRY(scan_table<Row>(session_path, names, [&](std::span<const Row> batch) -> core::Status {
+    rows.insert(rows.end(), batch.begin(), batch.end());
     return {};
   }));
   if constexpr (store::kHasTime<Row>) {
@@ -50,23 +95,11 @@ core::Result<std::vector<Row>> read_table(const std::string& session_path, trace
   return rows;
 }
 
-template <class Row>
-core::Status scan_table(const std::string& session_path, trace::NameTable& names,
-                        const std::function<core::Status(std::span<const Row>)>& visit) {
-  std::vector<Row> batch;
-  AACO_TRY(for_each_chunk<Row>(session_path, [&](const duckdb::DataChunk& chunk) -> core::Status {
-    store::TableReader<Row>::append(chunk, names, batch);
-    if (batch.size() < kBatchRows) return {};
-    core::Status status = visit(batch);
-    batch.clear();
-    return status;
-  }));
-  return batch.empty() ? core::Status() : visit(batch);
-}
-
-#define AACO_INSTANTIATE(Row)                                                                                   \
-  template core::Result<std::vector<trace::Row>> read_table<trace::Row>(const std::string&, trace::NameTable&); \
-  template core::Status scan_table<trace::Row>(const std::string&, trace::NameTable&,                           \
+#define AACO_INSTANTIATE(Row)                                                                                                \
+  template core::Result<std::unique_ptr<RowStream<trace::Row>>> open_rows<trace::Row>(const std::string&, trace::NameTable&, \
+                                                                                      const std::vector<Instead>&);          \
+  template core::Result<std::vector<trace::Row>> read_table<trace::Row>(const std::string&, trace::NameTable&);              \
+  template core::Status scan_table<trace::Row>(const std::string&, trace::NameTable&,                                        \
                                                const std::function<core::Status(std::span<const trace::Row>)>&);
 AACO_INSTANTIATE(IterationRow)
 AACO_INSTANTIATE(LoopBlockRow)

@@ -5,7 +5,7 @@
 namespace aaco::tracelake::store {
 
 core::Result<std::string> select_columns(duckdb::Connection& connection, const std::string& file,
-                                         const std::vector<FileColumn>& columns) {
+                                         const std::vector<FileColumn>& columns, const std::vector<Instead>& instead) {
   const std::string from = "read_parquet(" + duckdb::literal(file) + ")";
   AACO_ASSIGN(auto cursor, connection.query("SELECT * FROM " + from + " LIMIT 0"));
   std::vector<std::string> present;
@@ -18,8 +18,10 @@ core::Result<std::string> select_columns(duckdb::Connection& connection, const s
                         file + " has no column " + std::string(column.name) + ", so it is not a table of this schema",
                         "run `aaco verify` on the session");
     const std::string name = duckdb::identifier(column.name);
-    select += (select.empty() ? "SELECT CAST(" : ", CAST(") + (found ? name : "NULL") + " AS " + std::string(column.sql_type) +
-              ") AS " + name;
+    std::string value = found ? name : "NULL";
+    for (const Instead& other : instead)
+      if (other.column == column.name) value = other.sql;
+    select += (select.empty() ? "SELECT CAST(" : ", CAST(") + value + " AS " + std::string(column.sql_type) + ") AS " + name;
   }
   return select + " FROM " + from;
 }

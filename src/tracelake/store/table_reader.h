@@ -14,6 +14,7 @@
 #include "trace/names.h"
 #include "trace/tables.h"
 #include "tracelake/duckdb/database.h"
+#include "tracelake/lake.h"
 #include "tracelake/store/cell.h"
 
 namespace aaco::tracelake::store {
@@ -26,7 +27,7 @@ struct FileColumn {
 
 // The statement that reads `columns` of a Parquet file, those it lacks as NULL. Fails where a required one is missing.
 core::Result<std::string> select_columns(duckdb::Connection& connection, const std::string& file,
-                                         const std::vector<FileColumn>& columns);
+                                         const std::vector<FileColumn>& columns, const std::vector<Instead>& instead = {});
 
 // Reads a column's texts as names; equal neighbours cost one comparison.
 class NameCells {
