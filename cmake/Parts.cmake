@@ -28,6 +28,7 @@ aaco_part_pkg(zlib zlib)
 aaco_part_pkg(zstd libzstd)
 aaco_part_pkg(simdjson simdjson)
 aaco_part_pkg(crypto libcrypto)
+aaco_part_pkg(httplib cpp-httplib)
 aaco_part_pkg(bpf libbpf)
 aaco_part_pkg(xgboost xgboost)
 

@@ -80,8 +80,10 @@ int main(int argc, char** argv) {
   aaco::cli::add_sweep(app, context);
   aaco::cli::add_report(app, context);
   aaco::cli::add_diff(app, context);
+  aaco::cli::add_ab_worker(app, context);
   aaco::cli::add_show(app, context);
   aaco::cli::add_ls(app, context);
+  aaco::cli::add_history(app, context);
   aaco::cli::add_store(app, context);
 
   aaco::cli::add_query(app, context);

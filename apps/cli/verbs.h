@@ -14,9 +14,11 @@ void add_record(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_sweep(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
+void add_ab_worker(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 void add_ls(CLI::App& app, Context& context);
 void add_diff(CLI::App& app, Context& context);
+void add_history(CLI::App& app, Context& context);
 void add_store(CLI::App& app, Context& context);  // verify, rm, pack, unpack, gc
 void add_query(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);

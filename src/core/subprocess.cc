@@ -34,8 +34,10 @@ Result<Pipe> make_pipe() {
 int decode_exit(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
 // In the child, between fork and exec: only async-signal-safe calls.
-[[noreturn]] void become(char* const* arguments, char* const* environment, const char* directory, int out, int err, int report) {
+[[noreturn]] void become(char* const* arguments, char* const* environment, const char* directory, int in, int out, int err,
+                         int report) {
   ::setpgid(0, 0);
+  if (in >= 0) ::dup2(in, STDIN_FILENO);
   if (out >= 0) ::dup2(out, STDOUT_FILENO);
   if (err >= 0) ::dup2(err, STDERR_FILENO);
   sigset_t none;
@@ -72,7 +74,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-Result<pid_t> spawn(const Command& command, int out, int err) {
+Result<pid_t> spawn(const Command& command, int in, int out, int err) {
   AACO_CHECK(!command.arguments.empty());
   AACO_ASSIGN(Pipe report, make_pipe());
   std::vector<std::string> arguments = command.arguments;
@@ -82,7 +84,7 @@ Result<pid_t> spawn(const Command& command, int out, int err) {
   const char* directory = command.directory.empty() ? nullptr : command.directory.c_str();
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno(errno, "a process could not be started");
-  if (pid == 0) become(argument_pointers.data(), environment_pointers.data(), directory, out, err, report.write.get());
+  if (pid == 0) become(argument_pointers.data(), environment_pointers.data(), directory, in, out, err, report.write.get());
   ::setpgid(pid, pid);
   report.write.reset();
   int problem = 0;
@@ -123,7 +125,7 @@ Result<CommandResult> run_command(const Command& command) {
     null = FileDescriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
     out_fd = err_fd = null.get();
   }
-  AACO_ASSIGN(const pid_t pid, spawn(command, out_fd, err_fd));
+  AACO_ASSIGN(const pid_t pid, spawn(command, -1, out_fd, err_fd));
   out.write.reset();
   err.write.reset();
 
@@ -157,8 +159,16 @@ Result<Child> Child::start(const Command& command) {
     null = FileDescriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
     fd = null.get();
   }
-  AACO_ASSIGN(const pid_t pid, spawn(command, fd, fd));
+  AACO_ASSIGN(const pid_t pid, spawn(command, -1, fd, fd));
   return Child(pid);
+}
+
+Result<ChildPipes> Child::start_with_pipes(const Command& command) {
+  AACO_ASSIGN(Pipe in, make_pipe());
+  AACO_ASSIGN(Pipe out, make_pipe());
+  AACO_ASSIGN(Pipe err, make_pipe());
+  AACO_ASSIGN(const pid_t pid, spawn(command, in.read.get(), out.write.get(), err.write.get()));
+  return ChildPipes{Child(pid), std::move(in.write), std::move(out.read), std::move(err.read)};
 }
 
 Child::Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)), exit_code_(other.exit_code_) {}

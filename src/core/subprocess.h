@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/handles.h"
 #include "core/result.h"
 
 namespace aaco::core {
@@ -30,10 +31,13 @@ struct CommandResult {
 // Runs to the end. Fails only where the program could not be started (not_found, permission).
 Result<CommandResult> run_command(const Command& command);
 
+struct ChildPipes;
+
 // A child under observation: started stopped or running, waited for without blocking.
 class Child {
  public:
   static Result<Child> start(const Command& command);  // Output::capture is not for this
+  static Result<ChildPipes> start_with_pipes(const Command& command);
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
   ~Child();  // kills and reaps what still runs
@@ -48,6 +52,12 @@ class Child {
   explicit Child(pid_t pid) : pid_(pid) {}
   pid_t pid_ = -1;
   std::optional<int> exit_code_;
+};
+
+// A child whose standard streams are ours: what is written to `input` it reads.
+struct ChildPipes {
+  Child child;
+  FileDescriptor input, output, error;
 };
 
 // The program's full path by PATH, or empty.

@@ -1,0 +1,190 @@
+#include "analytics/trend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analytics/trend/stretch.h"
+#include "core/numbers.h"
+#include "stats/distributions.h"
+#include "stats/online_changes.h"
+#include "stats/robust.h"
+
+namespace aaco::analytics::trend {
+namespace {
+
+constexpr std::size_t kFewest = 6;
+constexpr std::size_t kFewestForDrift = 8;
+constexpr std::int64_t kAgreement = 5;  // observations between the places of two methods
+constexpr double kMedianEfficiency =
+    0.37;  // of the median absolute deviation as a standard deviation (Huber, Robust Statistics, 1.2)
+
+Meaning meaning_of(double delta, const std::optional<bool>& lower_is_better) {
+  if (!lower_is_better || delta == 0) return Meaning::change;
+  return (delta > 0) == *lower_is_better ? Meaning::regression : Meaning::improvement;
+}
+
+std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
+
+void add_steps(const std::vector<stats::ChangePoint>& found, const std::vector<std::int64_t>& bayes, const Options& options,
+               Trend& trend) {
+  for (const auto& change : found) {
+    Step step;
+    step.index = static_cast<std::size_t>(change.index);
+    step.before = change.before;
+    step.after = change.after;
+    if (change.before > 0 && change.after > 0) step.delta_ratio = change.after / change.before - 1;
+    step.p_value = change.p_value;
+    step.bayes_agrees =
+        std::any_of(bayes.begin(), bayes.end(), [&](std::int64_t at) { return std::abs(at - change.index) <= kAgreement; });
+    step.part_of_drift = step.index > trend.stretch_start;
+    step.alarm = !step.part_of_drift && (!step.delta_ratio || std::abs(*step.delta_ratio) >= options.threshold_ratio);
+    step.meaning = meaning_of(change.after - change.before, options.lower_is_better);
+    trend.steps.push_back(step);
+  }
+}
+
+void add_drift(const Line& line, double length, const Options& options, Trend& trend) {
+  if (!line.slope_ci95) return;
+  Drift drift;
+  drift.per_unit = line.slope;
+  drift.per_unit_ci95 = *line.slope_ci95;
+  const bool sure = line.slope_ci95->low > 0 || line.slope_ci95->high < 0;
+  drift.significant = sure && std::abs(line.slope) * length >= options.threshold_ratio * std::abs(trend.level);
+  drift.meaning = meaning_of(line.slope, options.lower_is_better);
+  trend.drift = drift;
+}
+
+// How single observations scatter about where they should be.
+struct Scatter {
+  double deviation = 0;
+  bool relative = false;  // a share of the value
+  double count = 0;       // of observations it is from
+};
+
+Forecast forecast_of(const Trend& trend, const Scatter& scatter, double length, double ahead) {
+  Forecast forecast;
+  forecast.ahead = ahead;
+  const bool moves = trend.drift && trend.drift->significant;
+  const double slope = moves ? trend.drift->per_unit : 0;
+  // A slope turns about the middle of the stretch.
+  const double arm = ahead + length / 2;
+  const double slope_error = moves ? (trend.drift->per_unit_ci95.high - trend.drift->per_unit_ci95.low) / 2 * arm : 0;
+  forecast.value = trend.level + slope * ahead;
+  const double critical = stats::student_t_quantile(0.975, std::max(2.0, kMedianEfficiency * scatter.count));
+  const double half = std::hypot(slope_error, critical * scatter.deviation * (scatter.relative ? std::abs(forecast.value) : 1));
+  forecast.interval = {forecast.value - half, forecast.value + half};
+  return forecast;
+}
+
+// Units until the level passes the limit at this slope; empty: never.
+std::optional<double> time_to(double level, double limit, double slope) {
+  if ((limit - level) * slope <= 0) return std::nullopt;
+  return (limit - level) / slope;
+}
+
+std::optional<double> limit_of(const Options& options, double start_level) {
+  if (options.limit) return options.limit;
+  if (!options.budget_ratio || !options.lower_is_better) return std::nullopt;
+  return start_level * (*options.lower_is_better ? 1 + *options.budget_ratio : 1 - *options.budget_ratio);
+}
+
+std::optional<Break> break_of(const Trend& trend, const Options& options, double start_level) {
+  const auto limit = limit_of(options, start_level);
+  if (!limit || !options.lower_is_better) return std::nullopt;
+  Break found{*limit, 0, 0, 0.0};
+  if (*options.lower_is_better ? trend.level > *limit : trend.level < *limit) return found;
+  if (!trend.drift || !trend.drift->significant) return std::nullopt;
+  const auto when = time_to(trend.level, *limit, trend.drift->per_unit);
+  if (!when) return std::nullopt;
+  const auto a = time_to(trend.level, *limit, trend.drift->per_unit_ci95.low);
+  const auto b = time_to(trend.level, *limit, trend.drift->per_unit_ci95.high);
+  found.in_units = *when;
+  found.earliest = std::min(a.value_or(*when), b.value_or(*when));
+  found.latest = a && b ? std::optional(std::max(*a, *b)) : std::nullopt;
+  return found;
+}
+
+std::string time_of(const Trend& trend, double units) {
+  return fmt::format("{:.3g} {}{}", units, trend.in_days ? "day" : "point", units == 1 ? "" : "s");
+}
+
+void add_alarms(Trend& trend) {
+  for (const Step& step : trend.steps)
+    if (step.alarm)
+      trend.alarms.push_back(fmt::format("{} {} at observation {}", to_string(step.meaning),
+                                         step.delta_ratio ? "of " + signed_percent(*step.delta_ratio)
+                                                          : fmt::format("from {:.4g} to {:.4g}", step.before, step.after),
+                                         step.index));
+  if (trend.drift && trend.drift->significant)
+    trend.alarms.push_back(fmt::format("drift of {} a {} ({})",
+                                       trend.drift->ratio_per_unit ? signed_percent(*trend.drift->ratio_per_unit)
+                                                                   : fmt::format("{:+.4g}", trend.drift->per_unit),
+                                       trend.in_days ? "day" : "point", to_string(trend.drift->meaning)));
+  if (!trend.breaks) return;
+  if (trend.breaks->in_units == 0)
+    trend.alarms.emplace_back("the budget is broken already");
+  else
+    trend.alarms.push_back(
+        fmt::format("this drift will break its budget in {} ({} at the earliest, {})", time_of(trend, trend.breaks->in_units),
+                    time_of(trend, trend.breaks->earliest),
+                    trend.breaks->latest ? time_of(trend, *trend.breaks->latest) + " at the latest" : "perhaps never"));
+}
+
+core::Status check(const std::vector<Observation>& series) {
+  if (series.size() < kFewest)
+    return core::fail(core::ErrorCode::invalid_input,
+                      fmt::format("a history of {} values is too short to tell a change from chance", series.size()),
+                      fmt::format("give at least {}", kFewest));
+  for (std::size_t i = 0; i < series.size(); ++i)
+    if (!std::isfinite(series[i].value))
+      return core::fail(core::ErrorCode::invalid_input, fmt::format("value {} of the history is not a finite number", i + 1));
+  return {};
+}
+
+}  // namespace
+
+std::string_view to_string(Meaning meaning) {
+  constexpr std::array<std::string_view, 3> kNames = {"regression", "improvement", "change"};
+  return kNames[static_cast<std::size_t>(meaning)];
+}
+
+core::Result<Trend> analyze(const std::vector<Observation>& series, const Options& options) {
+  AACO_TRY(check(series));
+  std::vector<double> values;
+  for (const Observation& one : series) values.push_back(one.value);
+  const Places places = places_of(series);
+  const auto found = stats::find_changes(values);
+  stats::OnlineChangeDetector bayes;
+  for (const double value : values) bayes.add(value);
+
+  Trend trend;
+  trend.in_days = places.in_days;
+  trend.recent_change_probability = bayes.change_probability(kAgreement);
+  trend.stretch_start = stretch_start(places.x, values, found);
+  const std::vector<double> stretch(values.begin() + static_cast<std::ptrdiff_t>(trend.stretch_start), values.end());
+  const double length = places.x.back() - places.x[trend.stretch_start];
+  trend.level = stats::median(stretch);
+  double start_level = trend.level;
+  Scatter scatter{stats::robust_deviation(stretch), false, static_cast<double>(stretch.size())};
+  const auto line = stretch.size() >= kFewestForDrift ? line_through(places.x, values, trend.stretch_start) : std::nullopt;
+  if (line && length > 0) {
+    add_drift(*line, length, options, trend);
+    if (trend.drift && trend.drift->significant) {
+      start_level = line->intercept + line->slope * places.x[trend.stretch_start];
+      trend.level = line->intercept + line->slope * places.x.back();
+      scatter.deviation = line->residual_ratio.value_or(line->residual_deviation);
+      scatter.relative = line->residual_ratio.has_value();
+    }
+  }
+  if (trend.drift && trend.level > 0) trend.drift->ratio_per_unit = line->slope / trend.level;
+  add_steps(found, bayes.changes(), options, trend);
+  trend.forecast = forecast_of(trend, scatter, length, options.horizon);
+  trend.breaks = break_of(trend, options, start_level);
+  add_alarms(trend);
+  return trend;
+}
+
+}  // namespace aaco::analytics::trend

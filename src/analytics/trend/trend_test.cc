@@ -1,0 +1,161 @@
+#include "analytics/trend.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "core/random.h"
+
+namespace aaco::analytics::trend {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr double kNsPerDay = 86'400e9;
+
+// Values around what `level` says of each observation, with this much noise; one a day.
+template <class Level>
+std::vector<Observation> made(std::size_t count, double noise, Level&& level, std::uint64_t seed = 7) {
+  core::Random random(seed);
+  std::vector<Observation> series;
+  for (std::size_t i = 0; i < count; ++i)
+    series.push_back(
+        {level(i) * std::exp(noise * random.normal()), static_cast<std::int64_t>(static_cast<double>(i) * kNsPerDay)});
+  return series;
+}
+
+Trend analyzed(const std::vector<Observation>& series, const Options& options = {}) {
+  const auto trend = analyze(series, options);
+  if (!trend) throw std::runtime_error(trend.error().text());
+  return *trend;
+}
+Options lower() {
+  Options options;
+  options.lower_is_better = true;
+  return options;
+}
+
+TEST(Trend, AStepUpIsARegression) {
+  const Trend trend = analyzed(made(60, 0.01, [](std::size_t i) { return i < 40 ? 100.0 : 105.0; }), lower());
+  ASSERT_EQ(trend.steps.size(), 1U);
+  EXPECT_NEAR(*trend.steps[0].delta_ratio, 0.05, 0.01);
+  EXPECT_EQ(trend.steps[0].index, 40U);
+  EXPECT_EQ(trend.steps[0].meaning, Meaning::regression);
+  EXPECT_TRUE(trend.steps[0].alarm);
+  EXPECT_TRUE(trend.steps[0].bayes_agrees);
+  EXPECT_EQ(trend.alarms.size(), 1U);
+}
+TEST(Trend, AStepUpOfThroughputIsAnImprovement) {
+  Options options;
+  options.lower_is_better = false;
+  EXPECT_EQ(analyzed(made(60, 0.01, [](std::size_t i) { return i < 40 ? 100.0 : 124.6; }), options).steps.at(0).meaning,
+            Meaning::improvement);
+}
+TEST(Trend, NothingIsNoAlarm) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    EXPECT_TRUE(analyzed(made(
+                             80, 0.02, [](std::size_t) { return 50.0; }, seed),
+                         lower())
+                    .alarms.empty())
+        << seed;
+}
+TEST(Trend, AChangeBelowTheThresholdIsSeenAndNoAlarm) {
+  const Trend trend = analyzed(made(80, 0.0005, [](std::size_t i) { return i < 40 ? 100.0 : 100.7; }), lower());
+  ASSERT_EQ(trend.steps.size(), 1U);
+  EXPECT_FALSE(trend.steps[0].alarm);
+  EXPECT_TRUE(trend.alarms.empty());
+}
+TEST(Trend, ASlopeIsADriftAndNotManySteps) {
+  const Trend trend = analyzed(made(120, 0.005, [](std::size_t i) { return 100 + 0.2 * static_cast<double>(i); }), lower());
+  ASSERT_TRUE(trend.drift && trend.drift->significant);
+  EXPECT_EQ(trend.stretch_start, 0U);
+  EXPECT_NEAR(trend.drift->per_unit, 0.2, 0.02);
+  EXPECT_EQ(trend.drift->meaning, Meaning::regression);
+  for (const Step& step : trend.steps) EXPECT_FALSE(step.alarm);
+}
+TEST(Trend, ADriftAnnouncesWhenItBreaksItsBudget) {
+  Options options = lower();
+  options.limit = 130;
+  const Trend trend = analyzed(made(100, 0.004, [](std::size_t i) { return 100 + 0.2 * static_cast<double>(i); }), options);
+  ASSERT_TRUE(trend.breaks);
+  EXPECT_TRUE(trend.in_days);
+  EXPECT_NEAR(trend.breaks->in_units, (130 - 119.8) / 0.2, 6);
+  EXPECT_LE(trend.breaks->earliest, trend.breaks->in_units);
+  ASSERT_TRUE(trend.breaks->latest);
+  EXPECT_GE(*trend.breaks->latest, trend.breaks->in_units);
+  EXPECT_THAT(trend.alarms.back(), HasSubstr("will break its budget in"));
+}
+TEST(Trend, ARelativeBudgetCountsFromWhereTheStretchBegan) {
+  Options options = lower();
+  options.budget_ratio = 0.3;
+  const Trend trend = analyzed(made(100, 0.004, [](std::size_t i) { return 100 + 0.2 * static_cast<double>(i); }), options);
+  ASSERT_TRUE(trend.breaks);
+  EXPECT_NEAR(trend.breaks->limit, 130, 1.5);
+}
+TEST(Trend, AnImprovingDriftBreaksNothing) {
+  Options options = lower();
+  options.limit = 130;
+  EXPECT_FALSE(analyzed(made(100, 0.004, [](std::size_t i) { return 120 - 0.2 * static_cast<double>(i); }), options).breaks);
+}
+TEST(Trend, ABudgetThatIsBrokenAlready) {
+  Options options = lower();
+  options.limit = 90;
+  const Trend trend = analyzed(made(40, 0.004, [](std::size_t) { return 100.0; }), options);
+  ASSERT_TRUE(trend.breaks);
+  EXPECT_EQ(trend.breaks->in_units, 0);
+  EXPECT_THAT(trend.alarms.back(), HasSubstr("broken already"));
+}
+TEST(Trend, TheForecastHoldsWhatComes) {
+  int inside = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const auto series = made(
+        91, 0.01, [](std::size_t i) { return 100 + 0.3 * static_cast<double>(i); }, seed);
+    Options options = lower();
+    options.horizon = 10;
+    const Trend trend = analyzed({series.begin(), series.begin() + 81}, options);
+    const double truth = series[90].value;
+    inside += trend.forecast->interval.low <= truth && truth <= trend.forecast->interval.high ? 1 : 0;
+  }
+  EXPECT_GE(inside, 180);
+}
+TEST(Trend, OfPointsWithoutTimes) {
+  auto series = made(60, 0.01, [](std::size_t) { return 10.0; });
+  series[5].time_ns.reset();
+  EXPECT_FALSE(analyzed(series).in_days);
+}
+TEST(Trend, OfPointsOutOfOrder) {
+  auto series = made(60, 0.01, [](std::size_t) { return 10.0; });
+  std::swap(series[5].time_ns, series[9].time_ns);
+  EXPECT_FALSE(analyzed(series).in_days);
+}
+TEST(Trend, AConstantSeries) {
+  const Trend trend = analyzed(made(50, 0, [](std::size_t) { return 3.0; }), lower());
+  EXPECT_TRUE(trend.alarms.empty());
+  EXPECT_EQ(trend.forecast->value, 3);
+  EXPECT_EQ(trend.forecast->interval, (stats::Interval{3, 3}));
+}
+TEST(Trend, NegativeValuesHaveNoRatio) {
+  const Trend trend = analyzed(made(60, 0, [](std::size_t i) {
+    return i < 30 ? -10.0 + 0.01 * static_cast<double>(i % 3) : -5.0 + 0.01 * static_cast<double>(i % 3);
+  }));
+  ASSERT_EQ(trend.steps.size(), 1U);
+  EXPECT_FALSE(trend.steps[0].delta_ratio);
+  EXPECT_TRUE(trend.steps[0].alarm);
+  EXPECT_THAT(trend.alarms.at(0), HasSubstr("from -"));
+}
+TEST(Trend, TooShort) {
+  EXPECT_THAT(analyze(made(5, 0, [](std::size_t) { return 1.0; })).error().message, HasSubstr("too short"));
+}
+TEST(Trend, NotFinite) {
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    auto series = made(20, 0, [](std::size_t) { return 1.0; });
+    series[3].value = bad;
+    EXPECT_THAT(analyze(series).error().message, HasSubstr("value 4"));
+  }
+}
+
+}  // namespace
+}  // namespace aaco::analytics::trend

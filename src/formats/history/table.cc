@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <array>
+
+#include "core/numbers.h"
+#include "core/strings.h"
+#include "core/time_text.h"
+#include "formats/csv.h"
+#include "formats/history/readers.h"
+
+namespace aaco::formats::history {
+namespace {
+
+using core::ErrorCode;
+
+constexpr std::size_t kMostCells = 20'000'000;
+
+struct Table {
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+  bool tagged = false;  // the first column names what the row is of, as "Tag=NAME"
+};
+
+using Records = std::vector<std::vector<std::string>>;
+
+Records split_plainly(std::string_view text, char separator) {
+  Records records;
+  for (std::string_view line : core::split_lines(text)) {
+    if (core::trim(line).empty()) continue;
+    auto& record = records.emplace_back();
+    for (std::string_view cell : core::split(line, separator)) record.emplace_back(core::trim(cell));
+  }
+  return records;
+}
+
+Records decode_commas(std::string_view text) {
+  Records records;
+  csv::Decoder decoder;
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  while (decoder.next(at, end, true) == csv::Step::record) {
+    auto& record = records.emplace_back();
+    for (std::string_view cell : decoder.fields()) record.emplace_back(core::trim(cell));
+  }
+  return records;
+}
+
+char separator_of(std::string_view line) {
+  char best = ',';
+  for (const char one : {';', '\t'})
+    if (std::count(line.begin(), line.end(), one) > std::count(line.begin(), line.end(), best)) best = one;
+  return best;
+}
+
+// Lines that begin with '#' are remarks; the last of them may be the header (histogram logs write it so).
+core::Result<Table> read_rows(std::string_view text, const std::string& name) {
+  std::string_view remark;
+  while (text.starts_with('#')) {
+    const auto end = text.find('\n');
+    remark = core::trim(text.substr(1, end == std::string_view::npos ? end : end - 1));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  if (core::trim(text).empty()) return core::fail(ErrorCode::invalid_input, name + " has no rows");
+  const char separator = separator_of(text.substr(0, text.find('\n')));
+  Records records = separator == ',' ? decode_commas(text) : split_plainly(text, separator);
+  Table table;
+  if (remark.find(separator) != std::string_view::npos) {
+    for (std::string_view cell : core::split(remark, separator)) table.header.emplace_back(core::trim(cell));
+  } else if (!records.empty()) {
+    table.header = std::move(records.front());
+    records.erase(records.begin());
+  }
+  table.rows = std::move(records);
+  if (table.header.size() * table.rows.size() > kMostCells)
+    return core::fail(ErrorCode::exhausted, name + " has more cells than a history is made of", "give the newest part of it");
+  table.tagged = !table.rows.empty() && !table.rows.front().empty() && table.rows.front().front().starts_with("Tag=");
+  return table;
+}
+
+enum class Kind { number, time, text };
+
+bool named_time(std::string_view column) {
+  const std::string lower = core::to_lower(column);
+  for (const std::string_view name : {"time", "date", "timestamp", "when", "created"})
+    if (lower == name || lower.ends_with("_" + std::string(name))) return true;
+  return false;
+}
+
+bool named_label(std::string_view column) {
+  const std::string lower = core::to_lower(column);
+  for (const std::string_view name :
+       {"commit", "version", "revision", "sha", "tag", "run", "build", "branch", "label", "name", "hash"})
+    if (lower == name) return true;
+  return false;
+}
+
+std::string_view cell(const std::vector<std::string>& row, std::size_t column) {
+  return column < row.size() ? std::string_view(row[column]) : std::string_view();
+}
+
+Kind kind_of(const Table& table, std::size_t column) {
+  if (named_label(table.header[column])) return Kind::text;
+  std::size_t numbers = 0, times = 0, filled = 0;
+  for (const auto& row : table.rows) {
+    const std::string_view text = cell(row, column);
+    if (text.empty()) continue;
+    ++filled;
+    numbers += core::parse_f64(text).has_value() ? 1 : 0;
+    times += core::parse_time_text(text).has_value() ? 1 : 0;
+  }
+  if (filled > 0 && times == filled) return Kind::time;
+  if (named_time(table.header[column]) && filled > 0 && numbers == filled) return Kind::time;
+  return 2 * numbers > filled ? Kind::number : Kind::text;
+}
+
+std::optional<std::int64_t> time_of(std::string_view text) {
+  if (const auto time = core::parse_time_text(text)) return time;
+  const auto number = core::parse_f64(text);
+  return number ? core::parse_epoch(*number) : std::nullopt;
+}
+
+core::Result<std::vector<std::pair<std::size_t, std::string>>> resolve(const Filter& filter, const Table& table,
+                                                                       const std::string& name) {
+  std::vector<std::pair<std::size_t, std::string>> wanted;
+  for (const auto& [column, text] : filter) {
+    const auto found = std::find(table.header.begin(), table.header.end(), column);
+    if (found == table.header.end())
+      return core::fail(ErrorCode::invalid_argument, name + " has no column '" + column + "' to choose rows by",
+                        "it has " + core::join(table.header, ", "));
+    wanted.emplace_back(static_cast<std::size_t>(found - table.header.begin()), text);
+  }
+  return wanted;
+}
+
+struct Columns {
+  std::optional<std::size_t> time, label;
+  std::vector<std::size_t> values;
+};
+
+Columns columns_of(const Table& table) {
+  Columns columns;
+  for (std::size_t i = table.tagged ? 1 : 0; i < table.header.size(); ++i) {
+    const Kind kind = kind_of(table, i);
+    if (kind == Kind::time && !columns.time) columns.time = i;
+    if (kind == Kind::text && !columns.label) columns.label = i;
+    if (kind == Kind::number) columns.values.push_back(i);
+  }
+  return columns;
+}
+
+}  // namespace
+
+core::Result<Document> read_table(std::string_view text, const std::string& name, const Filter& filter) {
+  AACO_ASSIGN(const Table table, read_rows(text, name));
+  AACO_ASSIGN(const auto wanted, resolve(filter, table, name));
+  const Columns columns = columns_of(table);
+  Document document;
+  document.format = table.tagged ? "histogram-log" : "csv";
+  std::map<std::string, std::size_t> index;
+  for (const auto& row : table.rows) {
+    if (!std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) { return cell(row, one.first) == one.second; })) continue;
+    Point point;
+    if (columns.time) point.time_ns = time_of(cell(row, *columns.time));
+    if (columns.label) point.label = std::string(cell(row, *columns.label));
+    const std::string tag = table.tagged ? std::string(cell(row, 0)).substr(4) + ":" : std::string();
+    for (const std::size_t column : columns.values) {
+      const auto [found, added] = index.try_emplace(tag + table.header[column], document.series.size());
+      if (added) document.series.push_back({found->first, {}, {}, {}});
+      add_value(core::parse_f64(cell(row, column)), point, document.series[found->second], document);
+    }
+  }
+  return document;
+}
+
+}  // namespace aaco::formats::history

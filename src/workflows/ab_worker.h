@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/result.h"
+#include "workflows/run.h"
+
+namespace aaco::workflows {
+
+// What is added to each call of a side, to see what a comparison can resolve: a share of the call's own time, or a time.
+struct InjectedDelay {
+  double ratio = 0;
+  std::int64_t ns = 0;
+  bool operator==(const InjectedDelay&) const = default;
+};
+
+// One configuration that a measuring process holds ready.
+struct AbSide {
+  RunRequest request;
+  InjectedDelay delay;
+};
+
+// The measuring process of `aaco ab`: loads the sides, warms each up, then obeys the lines on standard input and answers each
+// with one line of JSON on standard output, until its input ends. The first answer, unasked, is what was loaded. "run SIDE CALLS"
+// times that many calls in a row. Whatever else writes to standard output goes to standard error.
+core::Status serve_ab(const std::vector<AbSide>& sides, const Services& services);
+
+}  // namespace aaco::workflows
