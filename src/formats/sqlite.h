@@ -61,6 +61,8 @@ class Database {
   enum class Mode : std::uint8_t { immutable, own_copy };
   static core::Result<Database> open(const std::string& path, Mode mode = Mode::immutable);
 
+  // The file is shorter than its header says: tables may be damaged, or lack rows.
+  [[nodiscard]] bool is_cut() const { return cut_; }
   // Ordinary tables, by name: neither views nor virtual tables.
   [[nodiscard]] const std::vector<Table>& tables() const { return tables_; }
   // Without regard to case, as in SQL; null where there is none.
@@ -72,18 +74,21 @@ class Database {
   [[nodiscard]] core::Result<Rows> select(std::string_view table, const std::vector<std::string_view>& columns) const;
   // The row that Rows::restart() names, of a table with a row_id.
   [[nodiscard]] core::Result<Rows> by_row_id(std::string_view table, const std::vector<std::string_view>& columns) const;
+  // SQL of our own over ordinary tables, as joins; never text of the database. The tables named must be there.
+  [[nodiscard]] core::Result<Rows> query(const std::string& sql) const { return query(connection_, sql); }
   // 0 where there is no such table.
   [[nodiscard]] core::Result<std::int64_t> count(std::string_view table) const;
 
  private:
-  Database(std::shared_ptr<Connection> connection, std::vector<Table> tables)
-      : connection_(std::move(connection)), tables_(std::move(tables)) {}
+  Database(std::shared_ptr<Connection> connection, std::vector<Table> tables, bool cut)
+      : connection_(std::move(connection)), tables_(std::move(tables)), cut_(cut) {}
   static core::Result<std::vector<Table>> read_tables(const std::shared_ptr<Connection>& connection);
   static core::Result<Rows> query(const std::shared_ptr<Connection>& connection, const std::string& sql);
   static std::string select_sql(const Table& table, const std::vector<std::string_view>& columns);
 
   std::shared_ptr<Connection> connection_;
   std::vector<Table> tables_;
+  bool cut_ = false;
 };
 
 }  // namespace aaco::formats::sqlite

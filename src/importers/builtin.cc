@@ -5,6 +5,7 @@
 #include "importers/rocprof.h"
 #include "importers/rocprof_compute.h"
 #include "importers/rocprofv3.h"
+#include "importers/rpd.h"
 
 namespace aaco::importers {
 
@@ -15,6 +16,7 @@ std::vector<std::unique_ptr<Importer>> builtin_importers() {
   importers.push_back(rocprof::make_csv_importer());
   importers.push_back(rocprof::make_json_importer());  // a narrower form of Chrome traces
   importers.push_back(rocprofv3::make_csv_importer());
+  importers.push_back(rpd::make_importer());
   importers.push_back(kineto::make_importer());  // takes any Chrome trace: last of the JSON formats
   return importers;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <fstream>
 
 #include "core/strings.h"
 #include "formats/sqlite/connection.h"
@@ -42,6 +43,23 @@ void harden(sqlite3* handle) {
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValueBytes);
   sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_extended_result_codes(handle, 1);
+}
+
+// Page size and page count stand big-endian at bytes 16 and 28 of the header; the count holds where bytes 24 and 92 are equal.
+bool shorter_than_its_header(const std::string& path) {
+  std::array<unsigned char, 100> header = {};
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(header.data()), header.size())) return true;
+  file.seekg(0, std::ios::end);
+  const auto size = static_cast<std::uint64_t>(file.tellg());
+  const auto number = [&](std::size_t at, std::size_t bytes) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < bytes; ++i) value = value << 8U | header[at + i];
+    return value;
+  };
+  const std::uint64_t page = number(16, 2) == 1 ? 65536 : number(16, 2);
+  if (page == 0 || size % page != 0) return true;
+  return number(24, 4) == number(92, 4) && number(28, 4) * page > size;
 }
 
 }  // namespace
@@ -93,7 +111,7 @@ core::Result<Database> Database::open(const std::string& path, Mode mode) {
     }
   }
   AACO_ASSIGN(auto tables, read_tables(connection));
-  return Database(std::move(connection), std::move(tables));
+  return Database(std::move(connection), std::move(tables), shorter_than_its_header(path));
 }
 
 core::Result<Rows> Database::query(const std::shared_ptr<Connection>& connection, const std::string& sql) {

@@ -47,6 +47,7 @@ TEST_F(SqliteTest, ReadsRowsColumnByColumn) {
   EXPECT_FALSE(database->has("t", "y"));
   EXPECT_EQ(*database->count("t"), 2);
   EXPECT_EQ(*database->count("u"), 0);
+  EXPECT_FALSE(database->is_cut());
   auto rows = database->select("t", {"x", "id", "not there"});
   ASSERT_TRUE(rows.has_value());
   ASSERT_TRUE(*rows->next());
@@ -158,6 +159,7 @@ TEST_F(SqliteTest, ACutDatabaseGivesWhatIsWhole) {
   for (std::size_t size = 0; size < whole->size(); size += 512) {
     ASSERT_TRUE(core::write_file_atomic(cut, whole->substr(0, size)).has_value());
     const auto database = Database::open(cut);
+    EXPECT_TRUE(!database || database->is_cut()) << size;
     if (!database || database->table("t") == nullptr) continue;
     core::ErrorCode why = core::ErrorCode::io;
     const std::int64_t count = readable_rows(*database, "t", &why);

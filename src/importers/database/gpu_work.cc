@@ -1,0 +1,34 @@
+#include "importers/database/gpu_work.h"
+
+#include "importers/stream/gpu_names.h"
+
+namespace aaco::importers {
+
+void KernelSink::add(const trace::KernelRow& row, const std::function<std::string()>& text) {
+  sink_.add(row);
+  const auto [place, fresh] = operations_.try_emplace(row.name.value);
+  if (fresh)
+    if (const std::string name = text(); is_collective_kernel(name)) place->second = sink_.name(collective_operation_of(name));
+  if (!place->second) return;
+  trace::CollectiveRow collective;
+  collective.rank = row.rank;
+  collective.device = row.device;
+  collective.stream = row.stream;
+  collective.operation = *place->second;
+  collective.start_ns = row.start_ns;
+  collective.end_ns = row.end_ns;
+  collective.correlation_id = row.correlation_id;
+  sink_.add(collective);
+}
+
+trace::NameId BoundedTexts::name(const std::string& text) {
+  if (text.empty()) return {};
+  if (const auto known = known_.find(text); known != known_.end()) return known->second;
+  if (known_.size() >= kMost) {
+    ++left_out_;
+    return {};
+  }
+  return known_.emplace(text, sink_.name(text)).first->second;
+}
+
+}  // namespace aaco::importers
