@@ -17,6 +17,7 @@ std::vector<std::unique_ptr<Importer>> builtin_importers() {
   importers.push_back(rocprof::make_json_importer());  // a narrower form of Chrome traces
   importers.push_back(rocprofv3::make_csv_importer());
   importers.push_back(rpd::make_importer());
+  importers.push_back(rocprofv3::make_json_importer());
   importers.push_back(kineto::make_importer());  // takes any Chrome trace: last of the JSON formats
   return importers;
 }

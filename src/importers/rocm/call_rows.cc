@@ -1,18 +1,24 @@
 #include <map>
 #include <set>
 
+#include "importers/rocm/allocation_arguments.h"
 #include "importers/rocm/table_reader.h"
 #include "importers/rocm/values.h"
 
 namespace aaco::importers::rocm {
 namespace {
 
-constexpr std::size_t kMostArguments = 10'000;  // different ones that are kept
+constexpr std::size_t kMostDifferent = 10'000;
 
 class CallReader final : public TableReader {
  public:
   CallReader(const ReaderContext& context, Table table)
-      : columns_(context.columns), sink_(context.sink), account_(context.account), table_(table), names_(context.sink) {}
+      : columns_(context.columns),
+        sink_(context.sink),
+        account_(context.account),
+        table_(table),
+        names_(context.sink),
+        arguments_(context.sink) {}
 
   void record(const CsvFields& fields) override {
     const char* why_not = nullptr;
@@ -26,9 +32,7 @@ class CallReader final : public TableReader {
   }
 
   void finish(ImportResult& result) override {
-    if (left_out_ > 0)
-      account_.notes.push_back("arguments of " + std::to_string(left_out_) +
-                               " records were left out: more different ones than are kept");
+    arguments_.report(account_);
     if (guids_.size() <= 1) return;
     result.warnings.push_back({"import.processes_mixed",
                                "the table holds " + std::to_string(guids_.size()) +
@@ -66,37 +70,21 @@ class CallReader final : public TableReader {
     } else {
       row.domain = names_.name(table_ == Table::allocations ? "memory_allocation" : "scratch_memory");
       row.name = names_.name(columns_.field(fields, Column::operation));
-      row.arguments = arguments(fields);
+      row.arguments =
+          arguments_.of(agent_number(columns_.field(fields, Column::agent)), count_of(columns_.field(fields, Column::bytes)));
     }
     sink_.add(row);
   }
 
   void note_guid(std::string_view guid) {
-    if (!guids_.contains(guid) && guids_.size() < kMostArguments) guids_.emplace(guid);
+    if (!guids_.contains(guid) && guids_.size() < kMostDifferent) guids_.emplace(guid);
   }
 
   trace::NameId domain(std::string_view text) {
     if (const auto known = domains_.find(text); known != domains_.end()) return known->second;
     const trace::NameId id = names_.name(domain_of(text));
-    if (domains_.size() < kMostArguments) domains_.emplace(std::string(text), id);
+    if (domains_.size() < kMostDifferent) domains_.emplace(std::string(text), id);
     return id;
-  }
-
-  trace::NameId arguments(const CsvFields& fields) {
-    std::string text;
-    const auto add = [&](std::string_view key, std::optional<std::int64_t> value) {
-      if (value) text.append(text.empty() ? "{\"" : ",\"").append(key).append("\":").append(std::to_string(*value));
-    };
-    add("agent", agent_number(columns_.field(fields, Column::agent)));
-    if (const auto bytes = count_of(columns_.field(fields, Column::bytes)); bytes && *bytes > 0) add("bytes", bytes);
-    if (text.empty()) return {};
-    text += '}';
-    if (const auto known = arguments_.find(text); known != arguments_.end()) return known->second;
-    if (arguments_.size() >= kMostArguments) {
-      ++left_out_;
-      return {};
-    }
-    return arguments_.emplace(text, sink_.name(text)).first->second;
   }
 
   const Columns& columns_;
@@ -104,9 +92,9 @@ class CallReader final : public TableReader {
   trace::Account& account_;
   Table table_;
   PlainIds names_;
-  std::map<std::string, trace::NameId, std::less<>> domains_, arguments_;
+  AllocationArguments arguments_;
+  std::map<std::string, trace::NameId, std::less<>> domains_;
   std::set<std::string, std::less<>> guids_;
-  std::int64_t left_out_ = 0;
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <map>
 
 #include "core/numbers.h"
-#include "importers/rocm/seen_set.h"
+#include "core/seen_set.h"
 #include "importers/rocm/table_reader.h"
 #include "importers/rocm/values.h"
 
@@ -224,7 +224,7 @@ class CounterReader final : public TableReader {
   trace::Sink& sink_;
   trace::Account& account_;
   DispatchFields fields_;
-  SeenSet seen_;
+  core::SeenSet seen_;
   bool open_ = false;
   trace::KernelRow kernel_;
   std::uint64_t dispatch_ = 0, process_ = 0;

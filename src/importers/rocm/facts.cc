@@ -1,8 +1,6 @@
-#include <algorithm>
-#include <map>
-
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "importers/rocm/sample_counts.h"
 #include "importers/rocm/table_reader.h"
 #include "importers/rocm/values.h"
 
@@ -11,9 +9,7 @@ namespace {
 
 using core::Json;
 
-constexpr std::size_t kMostEntries = 20'000;     // lines of a table that become facts
-constexpr std::size_t kMostDifferent = 100'000;  // instructions that are counted apart
-constexpr std::size_t kShown = 100;
+constexpr std::size_t kMostEntries = 20'000;  // lines of a table that become facts
 
 // A value as JSON: a number where the text is one.
 Json json_value(std::string_view text) {
@@ -158,55 +154,17 @@ class SampleReader final : public TableReader {
     const auto time = time_ns(columns_.field(fields, Column::sample_time));
     if (!time) return account_.drop(kNoTime);
     account_.keep();
-    ++samples_;
-    first_ns_ = std::min(first_ns_, *time);
-    last_ns_ = std::max(last_ns_, *time);
-    std::string place(columns_.field(fields, Column::instruction).substr(0, 256));
-    if (const auto comment = columns_.field(fields, Column::instruction_comment); !comment.empty())
-      place.append("\n").append(comment.substr(0, 512));
-    count(by_instruction_, place);
-    count(by_type_, columns_.field(fields, Column::instruction_type));
-    count(by_stall_, columns_.field(fields, Column::stall_reason));
+    samples_.add(*time, columns_.field(fields, Column::instruction), columns_.field(fields, Column::instruction_comment),
+                 columns_.field(fields, Column::instruction_type), columns_.field(fields, Column::stall_reason));
   }
   void finish(ImportResult& result) override {
-    if (samples_ == 0) return;
-    Json summary = Json::object({{"samples", samples_}, {"first_ns", first_ns_}, {"last_ns", last_ns_}});
-    Json list = Json::array();
-    for (const auto& [place, number] : sorted(by_instruction_)) {
-      const auto line = place.find('\n');
-      Json entry = Json::object({{"instruction", clean_utf8(place.substr(0, line))}});
-      if (line != std::string::npos) entry.set("source", clean_utf8(place.substr(line + 1)));
-      list.push(std::move(entry.set("samples", number)));
-    }
-    summary.set("instructions", std::move(list)).set("different_instructions", static_cast<long long>(by_instruction_.size()));
-    for (const auto& [key, counts] : {std::pair{"types", &by_type_}, std::pair{"stall_reasons", &by_stall_}}) {
-      Json object = Json::object();
-      for (const auto& [name, number] : sorted(*counts))
-        if (!name.empty()) object.set(clean_utf8(name), number);
-      if (!object.members().empty()) summary.set(key, std::move(object));
-    }
-    result.facts.set("program_counter_samples", std::move(summary));
+    if (Json summary = samples_.summary(); summary.is_object()) result.facts.set("program_counter_samples", std::move(summary));
   }
 
  private:
-  using Counts = std::map<std::string, std::int64_t, std::less<>>;
-  static void count(Counts& counts, std::string_view key) {
-    if (const auto known = counts.find(key); known != counts.end())
-      ++known->second;
-    else if (counts.size() < kMostDifferent)
-      counts.emplace(key.substr(0, 1024), 1);
-  }
-  static std::vector<std::pair<std::string, std::int64_t>> sorted(const Counts& counts) {
-    std::vector<std::pair<std::string, std::int64_t>> list(counts.begin(), counts.end());
-    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-    if (list.size() > kShown) list.resize(kShown);
-    return list;
-  }
-
   const Columns& columns_;
   trace::Account& account_;
-  std::int64_t samples_ = 0, first_ns_ = INT64_MAX, last_ns_ = 0;
-  Counts by_instruction_, by_type_, by_stall_;
+  SampleCounts samples_;
 };
 
 }  // namespace

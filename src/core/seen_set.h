@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace aaco::importers::rocm {
+namespace aaco::core {
 
 // What has been seen, by a 64-bit mix of three numbers, in 16 to 32 bytes an entry. At most kMost entries are remembered; beyond
 // that everything new counts as not seen.
@@ -48,4 +48,4 @@ class SeenSet {
   std::size_t count_ = 0;
 };
 
-}  // namespace aaco::importers::rocm
+}  // namespace aaco::core
