@@ -89,6 +89,7 @@ int main(int argc, char** argv) {
   aaco::cli::add_query(app, context);
   aaco::cli::add_export(app, context);
   aaco::cli::add_zoo(app, context);
+  aaco::cli::add_inspect(app, context);
   aaco::cli::add_info(app, context);
   aaco::cli::add_doctor(app, context);
   aaco::cli::add_completion(app, context);

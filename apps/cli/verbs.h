@@ -23,6 +23,7 @@ void add_store(CLI::App& app, Context& context);  // verify, rm, pack, unpack, g
 void add_query(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_zoo(CLI::App& app, Context& context);
+void add_inspect(CLI::App& app, Context& context);
 void add_info(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);

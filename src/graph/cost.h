@@ -71,7 +71,9 @@ struct NodeCost {
   std::string reason;  // why not
 };
 
-// `opset`: of the node's domain. `graph` owns the node.
+// What kind of operator the catalogue says a node is; a convolution may turn out to be depthwise when it is costed.
+OperatorClass class_of(const Node& node);
+// `graph` owns the node. Many nodes are costed faster by cost_of(graph).
 NodeCost cost_of(const Graph& graph, const Node& node);
 
 // One node of the graph or of a body below it.

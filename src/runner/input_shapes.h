@@ -20,4 +20,7 @@ struct ResolvedShapes {
 core::Result<ResolvedShapes> resolve_shapes(const std::vector<TensorInfo>& inputs, const Shapes& file_shapes,
                                             const InputRequest& request);
 
+// The sizes make_inputs would give this graph's inputs; files are read for their shapes, and nothing else is made.
+core::Result<ResolvedShapes> resolve_inputs(const graph::Graph& graph, const InputRequest& request);
+
 }  // namespace aaco::runner

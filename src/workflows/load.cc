@@ -1,27 +1,12 @@
-#include <algorithm>
-
 #include "core/strings.h"
 #include "runner/inputs.h"
-#include "runner/memory_fit.h"
+#include "workflows/memory_check.h"
 #include "workflows/prepare.h"
 
 namespace aaco::workflows {
 namespace {
 
 using core::Json;
-
-core::Status check_memory(const RunPlan& plan) {
-  const auto room = runner::memory_room();
-  if (!room) return {};  // a machine that does not say cannot be asked
-  const std::int64_t weights = graph::total_constants(plan.graph).bytes;
-  const bool external = plan.model_bytes < weights / 2;
-  const auto& constants = plan.graph.initializers;
-  const auto is_half = [&](const auto& constant) {
-    return plan.graph.tensor(constant.tensor).type == graph::ElementType::float16;
-  };
-  const bool half = plan.backend.provider == "CPUExecutionProvider" && std::any_of(constants.begin(), constants.end(), is_half);
-  return runner::require_memory(plan.model_name, runner::loading_bytes(weights, external, half), *room);
-}
 
 std::string shape_text(const std::vector<runner::TensorData>& inputs) {
   std::string text;
@@ -51,11 +36,13 @@ Json describe_inputs(const runner::ModelInputs& inputs) {
 }  // namespace
 
 core::Result<LoadedModel> load_model(const RunPlan& plan, const RunRequest& request, const Services& services) {
-  AACO_TRY(check_memory(plan));
+  const runner::InputRequest wanted{request.inputs, request.shapes,    request.dimensions,
+                                    request.batch,  plan.model_shapes, request.seed};
+  AACO_ASSIGN(const runner::ResolvedShapes sizes, runner::resolve_inputs(plan.graph, wanted));
+  AACO_TRY(check_memory(plan, sizes));
   LoadedModel model;
   AACO_ASSIGN(model.runtime, runner::ort::Runtime::open({request.ort_library, services.environment, services.paths}));
   AACO_ASSIGN(model.backend, model.runtime->open_model(plan.model_path, plan.backend));
-  runner::InputRequest wanted{request.inputs, request.shapes, request.dimensions, request.batch, plan.model_shapes, request.seed};
   AACO_ASSIGN(const runner::ModelInputs inputs, runner::make_inputs(plan.graph, wanted));
   for (const auto& text : inputs.warnings)
     model.warnings.push_back({"inputs.assumed", text, "give --shape, --dim or --input to choose it"});

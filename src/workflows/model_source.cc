@@ -1,18 +1,72 @@
 #include "workflows/model_source.h"
 
+#include <algorithm>
+
+#include "core/files.h"
+#include "graph/batch.h"
 #include "runner/registry.h"
 #include "runner/zoo.h"
 
 namespace aaco::workflows {
+namespace {
 
-core::Result<graph::Model> open_model(const std::string& name, const graph::Bindings& dimensions, const Services& services,
-                                      const graph::ShapeOptions& options) {
+using core::ErrorCode;
+
+bool names_input(std::string_view pattern, std::string_view input) {
+  return pattern.ends_with('*') ? input.starts_with(pattern.substr(0, pattern.size() - 1)) : pattern == input;
+}
+
+// The sizes of models.yaml for dimensions that nobody gave.
+void add_configured(const graph::Graph& graph, const runner::ModelConfig& config, graph::Bindings& sizes) {
+  for (const graph::TensorId id : graph.inputs) {
+    const graph::TensorDescriptor& tensor = graph.tensor(id);
+    for (const auto& [pattern, shape] : config.input_shapes) {
+      if (!tensor.shape || tensor.shape->size() != shape.size() || !names_input(pattern, tensor.name)) continue;
+      for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const graph::Dimension& dimension = (*tensor.shape)[axis];
+        if (dimension.fixed()) continue;
+        const std::string symbol = dimension.symbol.empty() ? tensor.name + "#" + std::to_string(axis) : dimension.symbol;
+        const auto names = graph::free_symbols(graph);
+        if (std::find(names.begin(), names.end(), symbol) != names.end()) sizes.try_emplace(symbol, shape[axis]);
+      }
+    }
+  }
+}
+
+struct Source {
+  graph::ModelFormat format = graph::ModelFormat::onnx;
+  graph::Graph graph;
+};
+
+core::Result<Source> read_source(const runner::ModelConfig& config) {
+  Source source;
+  if (config.from_zoo()) {
+    AACO_ASSIGN(const auto request, runner::zoo::parse_request(config.zoo_request()));
+    AACO_ASSIGN(auto blueprint, runner::zoo::build_graph(*request.entry, request.config));
+    source.graph = std::move(blueprint.graph);
+    return source;
+  }
+  if (!core::exists(config.path))
+    return core::fail(ErrorCode::not_found, "the model " + config.path + " does not exist",
+                      config.where.empty() ? "'aaco zoo ls' lists the models that AACO makes by itself"
+                                           : "correct its path in " + config.where);
+  AACO_ASSIGN(source.format, graph::sniff_model(config.path));
+  AACO_ASSIGN(source.graph, graph::load(config.path));
+  return source;
+}
+
+}  // namespace
+
+core::Result<graph::Model> open_model(const ModelRequest& request, const Services& services) {
   AACO_ASSIGN(const auto registry, runner::Registry::load(services.paths));
-  AACO_ASSIGN(const auto config, registry.model(name));
-  if (!config.from_zoo()) return graph::open_model(config.path, dimensions, options);
-  AACO_ASSIGN(const auto request, runner::zoo::parse_request(config.zoo_request()));
-  AACO_ASSIGN(auto blueprint, runner::zoo::build_graph(*request.entry, request.config));
-  return graph::prepare(std::move(blueprint.graph), dimensions, options);
+  AACO_ASSIGN(const auto config, registry.model(request.name));
+  AACO_ASSIGN(Source source, read_source(config));
+  graph::Bindings sizes = request.dimensions;
+  if (request.batch) AACO_TRY(bind_batch(source.graph, *request.batch, sizes));
+  add_configured(source.graph, config, sizes);
+  AACO_ASSIGN(graph::Model model, graph::prepare(std::move(source.graph), sizes, request.shapes));
+  model.format = source.format;
+  return model;
 }
 
 }  // namespace aaco::workflows

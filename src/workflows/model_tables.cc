@@ -2,30 +2,14 @@
 
 #include <unordered_map>
 
+#include "workflows/graph_json.h"
+
 namespace aaco::workflows {
 namespace {
 
 using core::Json;
 
-Json shape_json(const graph::Shape& shape) {
-  Json out = Json::array();
-  for (const auto& dimension : shape) out.push(dimension.fixed() ? Json(dimension.size) : Json(dimension.symbol));
-  return out;
-}
-
-Json tensors_json(const graph::Graph& graph, const std::vector<graph::TensorId>& ids) {
-  Json out = Json::array();
-  for (const auto id : ids) {
-    const auto& tensor = graph.tensor(id);
-    out.push(Json::object(
-        {{"name", tensor.name}, {"type", to_string(tensor.type)}, {"shape", tensor.shape ? shape_json(*tensor.shape) : Json()}}));
-  }
-  return out;
-}
-
 Json meta_json(const graph::Graph& graph) {
-  Json opsets = Json::object();
-  for (const auto& [domain, version] : graph.opsets) opsets.set(domain.empty() ? "ai.onnx" : domain, version);
   std::map<std::string, std::int64_t> operators;
   for (const auto& node : graph.nodes) ++operators[node.op_type];
   Json counts = Json::object();
@@ -35,7 +19,7 @@ Json meta_json(const graph::Graph& graph) {
                        {"name", graph.name},
                        {"producer", graph.producer},
                        {"ir_version", graph.format_version},
-                       {"opsets", std::move(opsets)},
+                       {"opsets", opsets_json(graph)},
                        {"node_count", graph.nodes.size()},
                        {"initializer_elements", totals.elements},
                        {"initializer_bytes", totals.bytes},

@@ -182,6 +182,11 @@ std::string_view to_string(OperatorClass kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+OperatorClass class_of(const Node& node) {
+  const Entry* entry = find_entry(node.domain, node.op_type);
+  return entry == nullptr ? OperatorClass::unknown : entry->kind;
+}
+
 NodeCost cost_of(const Graph& graph, const Node& node) { return cost_with(graph, node, initial_constants(graph)); }
 
 GraphCost cost_of(const Graph& graph) {

@@ -1,0 +1,71 @@
+#include "graph/parameters.h"
+
+#include <gtest/gtest.h>
+
+namespace aaco::graph {
+namespace {
+
+struct Model {
+  TensorId weight(Shape shape, ElementType type = ElementType::float32) {
+    const TensorId id = graph.add_tensor({"w" + std::to_string(graph.tensors.size()), type, std::move(shape)});
+    graph.initializers.push_back({id, {}});
+    return id;
+  }
+  void node(const std::string& op, std::vector<TensorId> inputs) {
+    graph.nodes.push_back({op, op, "", std::move(inputs), {}, {}});
+  }
+  [[nodiscard]] std::int64_t elements() const { return count_parameters(graph).elements; }
+  Graph graph;
+};
+
+TEST(Parameters, AWeightThatIsReadTwiceCountsOnce) {
+  Model model;
+  const TensorId w = model.weight({3, 4});
+  model.node("MatMul", {w});
+  model.node("Gather", {w});
+  EXPECT_EQ(model.elements(), 12);
+  EXPECT_EQ(count_parameters(model.graph).bytes, 48);
+}
+TEST(Parameters, RunningStatisticsAreNone) {
+  Model model;
+  model.node("BatchNormalization",
+             {model.weight({1, 5}), model.weight({5}), model.weight({5}), model.weight({5}), model.weight({5})});
+  EXPECT_EQ(model.elements(), 15);
+}
+TEST(Parameters, QuantisedWeightsAre) {
+  Model model;
+  model.node("DequantizeLinear",
+             {model.weight({3, 4}, ElementType::int8), model.weight({3}), model.weight({3}, ElementType::int8)});
+  EXPECT_EQ(model.elements(), 12);
+  EXPECT_EQ(count_parameters(model.graph).types.at(ElementType::int8), 12);
+}
+TEST(Parameters, ScalarsSizesAndWhatNobodyReadsAreNone) {
+  Model model;
+  model.node("Mul", {model.weight({}), model.weight({1})});
+  model.node("Reshape", {model.weight({2, 3}, ElementType::int64)});
+  (void)model.weight({100});
+  EXPECT_EQ(model.elements(), 0);
+}
+TEST(Parameters, ThoseThatABodyReadsAre) {
+  Model body, model;
+  const TensorId captured = body.graph.add_tensor({"w0", ElementType::float32, Shape{2, 2}});
+  body.graph.captured = {captured};
+  body.node("MatMul", {captured, body.weight({2, 5})});
+  (void)model.weight({2, 2});
+  model.graph.subgraphs = {body.graph};
+  EXPECT_EQ(model.elements(), 4 + 10);
+}
+TEST(Parameters, ConstantsOfNodesAre) {
+  Model model;
+  TensorLiteral literal{{"", ElementType::float32, Shape{4}}, {}};
+  model.graph.nodes.push_back({"c", "Constant", "", {}, {}, {{"value", literal}}});
+  EXPECT_EQ(model.elements(), 4);
+}
+TEST(Parameters, UnknownShapesCountAsNothing) {
+  Model model;
+  model.node("MatMul", {model.weight({"n"})});
+  EXPECT_EQ(model.elements(), 0);
+}
+
+}  // namespace
+}  // namespace aaco::graph

@@ -1,0 +1,159 @@
+"""`aaco inspect`: what it counts, and what it refuses."""
+import struct
+
+import program
+
+
+def field(number, payload):
+    """A length-delimited field of protobuf's wire format."""
+    return varint(number << 3 | 2) + varint(len(payload)) + payload
+
+
+def integer(number, value):
+    return varint(number << 3) + varint(value & (2 ** 64 - 1))
+
+
+def varint(value):
+    out = b''
+    while value > 0x7F:
+        out += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def tensor(name, dims, element_type=1):
+    """A ValueInfoProto; a dimension is a number or a name."""
+    shape = b''.join(field(1, field(2, dim.encode()) if isinstance(dim, str) else integer(1, dim)) for dim in dims)
+    return field(1, name.encode()) + field(2, field(1, integer(1, element_type) + field(2, shape)))
+
+
+def node(op_type, inputs, outputs, domain=''):
+    return (b''.join(field(1, name.encode()) for name in inputs) + b''.join(field(2, name.encode()) for name in outputs)
+            + field(4, op_type.encode()) + (field(7, domain.encode()) if domain else b''))
+
+
+def weight(name, dims):
+    count = 1
+    for dim in dims:
+        count *= dim
+    return b''.join(integer(1, dim) for dim in dims) + integer(2, 1) + field(8, name.encode()) + field(9, struct.pack('<f', 1) * count)
+
+
+def model(nodes, inputs, outputs, weights=()):
+    graph = b''.join(field(1, item) for item in nodes) + field(2, b'g') + b''.join(field(5, item) for item in weights)
+    graph += b''.join(field(11, item) for item in inputs) + b''.join(field(12, item) for item in outputs)
+    return integer(1, 8) + field(7, graph) + field(8, integer(2, 17)) + field(8, field(1, b'example.domain') + integer(2, 1))
+
+
+class Inspect(program.ProgramTest):
+    @classmethod
+    def write(cls, name, data):
+        path = cls.folder / name
+        path.write_bytes(data)
+        return path
+
+    def small(self, dims=('batch', 8), element_type=1):
+        return model([node('MatMul', ['x', 'w'], ['h']), node('Relu', ['h'], ['y'])], [tensor('x', dims, element_type)],
+                     [tensor('y', ('batch', 4))], [weight('w', (8, 4))])
+
+    def inspect(self, *arguments):
+        outcome = self.aaco('inspect', '--json', *arguments)
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        return outcome.json()
+
+    def test_counts_a_product_by_hand(self):
+        told = self.inspect(self.write('small.onnx', self.small()), '--dim', 'batch=3')
+        self.assertEqual(told['flops'], 2 * 3 * 8 * 4 + 3 * 4)
+        self.assertEqual(told['macs'], 3 * 8 * 4)
+        self.assertEqual(told['parameters']['count'], 32)
+        self.assertEqual(told['dimensions'], {'batch': 3})
+        self.assertEqual(told['assumptions'], [])
+        self.assertEqual(told['outputs'][0]['shape'], [3, 4])
+        self.assertEqual(told['opsets'], {'ai.onnx': 17, 'example.domain': 1})
+        self.assertEqual(told['unmodelled'], [])
+
+    def test_batch_is_the_dimension_that_counts_items(self):
+        path = self.write('small.onnx', self.small())
+        self.assertEqual(self.inspect(path, '--batch', 5)['inputs'][0]['shape'], [5, 8])
+
+    def test_an_open_dimension_is_assumed_and_said(self):
+        told = self.inspect(self.write('small.onnx', self.small()))
+        self.assertEqual(told['dimensions'], {'batch': 1})
+        self.assertIn("'batch'", told['assumptions'][0])
+
+    def test_published_work_of_resnet50(self):
+        told = self.inspect('resnet50')
+        self.assertEqual(told['parameters']['count'], 25557032)
+        self.assertAlmostEqual(told['macs'] / 1e9, 4.09, delta=0.01)
+        self.assertAlmostEqual(self.inspect('resnet50', '--batch', 4)['macs'] / told['macs'], 4)
+
+    def test_nodes_add_up(self):
+        told = self.inspect('squeezenet1.1', '--nodes')
+        self.assertEqual(sum(row['flops'] * row['repeats'] for row in told['nodes']), told['flops'])
+        self.assertEqual(sum(row['nodes'] for row in told['operators']), told['node_count'])
+        self.assertEqual(sum(row['flops'] for row in told['classes'].values()), told['flops'])
+
+    def test_an_operator_without_a_model_is_named_with_what_it_may_hide(self):
+        data = model([node('MatMul', ['x', 'w'], ['h']), node('Mystery', ['h'], ['y'], 'example.domain')], [tensor('x', (2, 8))],
+                     [tensor('y', (2, 4))], [weight('w', (8, 4))])
+        told = self.inspect(self.write('odd.onnx', data))
+        self.assertEqual([row['op_type'] for row in told['unmodelled']], ['example.domain.Mystery'])
+        self.assertGreater(told['unmodelled'][0]['activation_ratio'], 0)
+        self.assertLess(told['confidence_ratio'], 1)
+        shown = self.aaco('inspect', self.folder / 'odd.onnx')
+        self.assertIn('example.domain.Mystery', shown.output)
+
+    def test_text_says_the_same(self):
+        shown = self.aaco('inspect', 'resnet50')
+        for word in ('25.6 M', '4.09 GMAC', 'Conv', '[1, 3, 224, 224]'):
+            self.assertIn(word, shown.output)
+
+    def test_a_truncated_file_is_refused(self):
+        self.refused(self.aaco('inspect', self.write('cut.onnx', self.small()[:-40])), 3, 'cut.onnx')
+
+    def test_an_empty_file_is_refused(self):
+        self.refused(self.aaco('inspect', self.write('empty.onnx', b'')), 3, 'empty')
+
+    def test_a_cycle_is_refused(self):
+        data = model([node('Add', ['x', 'b'], ['a']), node('Relu', ['a'], ['b'])], [tensor('x', (2,))], [tensor('b', (2,))])
+        self.refused(self.aaco('inspect', self.write('cycle.onnx', data)), 3, 'cycle')
+
+    def test_an_unknown_element_type_is_refused(self):
+        self.refused(self.aaco('inspect', self.write('type.onnx', self.small(element_type=99))), 3, '99')
+
+    def test_a_negative_dimension_is_refused(self):
+        self.refused(self.aaco('inspect', self.write('negative.onnx', self.small(dims=(-3, 8)))), 3, '-3')
+
+    def test_strict_refuses_an_open_dimension(self):
+        path = self.write('small.onnx', self.small())
+        self.refused(self.aaco('inspect', '--strict', path), 3, 'batch', '--dim')
+        self.assertEqual(self.aaco('inspect', '--strict', path, '--dim', 'batch=2').code, 0)
+
+    def test_other_files_are_called_by_their_name(self):
+        self.refused(self.aaco('inspect', self.write('weights.gguf', b'GGUF' + bytes(60))), 3, 'GGUF', 'export')
+        self.refused(self.aaco('inspect', self.write('w.safetensors', struct.pack('<Q', 40) + b'{"a":1}' + bytes(60))), 3, 'safetensors')
+
+    def test_an_unknown_dimension_is_a_usage_error(self):
+        self.refused(self.aaco('inspect', 'resnet50', '--dim', 'length=3'), 2, 'length', 'batch')
+
+    def test_a_size_that_is_no_number_is_a_usage_error(self):
+        self.refused(self.aaco('inspect', 'resnet50', '--dim', 'batch=two'), 2, 'NAME=SIZE')
+
+    def test_a_fixed_batch_cannot_be_another(self):
+        path = self.write('fixed.onnx', self.small(dims=(2, 8)))
+        self.refused(self.aaco('inspect', path, '--batch', 4), 2, 'fixed at [2, 8]')
+
+    def test_a_missing_model_is_an_error(self):
+        self.refused(self.aaco('inspect', 'no_such.onnx'), 3, 'no_such.onnx')
+        self.refused(self.aaco('inspect', 'resnet51'), 3, 'resnet50')
+
+
+class MemoryFits(program.ProgramTest):
+    def test_a_batch_that_does_not_fit_is_refused_before_it_is_tried(self):
+        with open('/proc/meminfo', encoding='ascii') as text:
+            available = next(int(line.split()[1]) * 1024 for line in text if line.startswith('MemAvailable'))
+        if available > 60e9:
+            self.skipTest('skipped, it would fit into the memory of this machine')
+        self.run_small()  # skips where there is no ONNX Runtime
+        outcome = self.aaco('run', '--model', 'squeezenet1.1', '--batch', 25000)
+        self.refused(outcome, 3, 'a batch of 25000 needs', 'not tried', 'would fit')
