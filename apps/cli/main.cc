@@ -90,6 +90,8 @@ int main(int argc, char** argv) {
   aaco::cli::add_export(app, context);
   aaco::cli::add_zoo(app, context);
   aaco::cli::add_inspect(app, context);
+  aaco::cli::add_hardware(app, context);
+  aaco::cli::add_benchmark(app, context);
   aaco::cli::add_info(app, context);
   aaco::cli::add_doctor(app, context);
   aaco::cli::add_completion(app, context);

@@ -24,6 +24,8 @@ void add_query(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_zoo(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
+void add_hardware(CLI::App& app, Context& context);
+void add_benchmark(CLI::App& app, Context& context);
 void add_info(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);

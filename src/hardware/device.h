@@ -40,6 +40,7 @@ struct EngineRate {
   std::optional<double> ops_per_clock;   // of one unit, dense
   std::optional<Figure> peak_ops_per_s;  // of all units, dense, as published; empty: nobody published one
   std::optional<double> sparse_ops_per_s;
+  std::string where;  // "FILE:LINE", as below
 };
 
 struct Engine {
@@ -49,6 +50,7 @@ struct Engine {
   std::optional<Figure> clock_hz;
   std::optional<std::int64_t> rows, columns;  // of one systolic grid
   std::vector<EngineRate> rates;
+  std::string where;
 
   [[nodiscard]] const EngineRate* rate(std::string_view dtype) const;
   // Units x operations a clock x clock; where one of them is not published, the published peak.
@@ -66,11 +68,13 @@ struct MemoryLevel {
   std::int64_t instances = 1;         // on the device
   std::optional<Figure> bytes_per_s;  // all instances together, reading
   std::optional<std::int64_t> line_bytes;
+  std::string where;
 };
 
 struct MainMemory {
   std::string kind;  // HBM3, GDDR6, DDR5, LPDDR5; "none" where the device has none of its own
   std::optional<Figure> bytes, bytes_per_s, bus_bits, transfers_per_s;
+  std::string where;
 };
 
 // Facts of the execution model that decide wave and tile quantisation; empty where they do not apply.
@@ -89,6 +93,7 @@ struct PowerState {
   std::string name;
   std::vector<std::string> aliases;  // of the device in this state
   std::optional<Figure> watts, clock_hz, units, memory_bytes_per_s;
+  std::string where;
 };
 
 struct Power {
@@ -96,6 +101,7 @@ struct Power {
   std::optional<Figure> idle_watts;     // powered, no work
   std::optional<Figure> leakage_ratio;  // part of board power that flows at full voltage without switching
   std::vector<PowerState> states;
+  std::string where;
 };
 
 struct Link {

@@ -53,7 +53,8 @@ core::Result<Device> in_state(const Device& device, std::string_view state);
 
 // Where an entry contradicts itself or the arithmetic of its figures; empty: nothing found. What is not published is not checked.
 struct Violation {
-  std::string rule;  // "peak", "sparse", "bandwidth", "power", "source", "order"
+  std::string rule;   // "peak", "sparse", "bandwidth", "power", "order"
+  std::string where;  // "FILE:LINE" of the part that is wrong
   std::string text;
 };
 std::vector<Violation> check_invariants(const Device& device);
@@ -61,6 +62,25 @@ std::vector<Violation> check_invariants(const Device& device);
 inline constexpr double kPeakTolerance = 0.02;
 inline constexpr double kBandwidthTolerance = 0.03;
 
+// Everything wrong with a set of entries, not only the first thing: what does not fit the schema, contradicts itself, or claims a
+// name that another entry has.
+struct Problem {
+  std::string rule;   // a Violation's, or "schema", "name"
+  std::string where;  // "FILE:LINE"
+  std::string text;
+  std::string remedy;  // may be empty
+};
+struct Audit {
+  std::size_t shipped = 0, own = 0;  // files read
+  std::vector<Problem> problems;
+};
+// The registry as DeviceRegistry::load() reads it. Fails only where a folder cannot be read.
+core::Result<Audit> audit_registry(const core::Paths& paths);
+// These files alone, counted as one's own.
+core::Result<Audit> audit_files(const std::vector<std::string>& files);
+
 core::Json to_json(const Device& device);
+// The entry as a file of the registry, which parse_device() reads back to the same figures.
+std::string to_yaml(const Device& device);
 
 }  // namespace aaco::hardware

@@ -55,6 +55,7 @@ core::Result<std::vector<YamlNode>> read_list(const YamlNode& parent, std::strin
 core::Result<EngineRate> read_rate(const YamlNode& node, const Sources& sources) {
   AACO_TRY(node.only_keys({"dtype", "ops", "peak", "sparse", "unit", "source", "others"}));
   EngineRate rate;
+  rate.where = node.where();
   AACO_ASSIGN(rate.dtype, node.require_string("dtype"));
   if (dtype_bits(rate.dtype) == 0)
     return node.find("dtype")->error("'" + rate.dtype + "' is no data type of the registry",
@@ -96,6 +97,7 @@ core::Result<EngineRate> read_rate(const YamlNode& node, const Sources& sources)
 core::Result<Engine> read_engine(const YamlNode& node, const Sources& sources) {
   AACO_TRY(node.only_keys({"name", "kind", "units", "clock", "grid", "rates"}));
   Engine engine;
+  engine.where = node.where();
   AACO_ASSIGN(engine.name, node.require_string("name"));
   AACO_ASSIGN(engine.kind, read_enum(node, "kind", std::array{EngineKind::vector, EngineKind::matrix, EngineKind::systolic}));
   AACO_ASSIGN(engine.units, read_optional_figure(node, "units", Quantity::count, sources));
@@ -120,6 +122,7 @@ core::Result<Engine> read_engine(const YamlNode& node, const Sources& sources) {
 core::Result<MemoryLevel> read_level(const YamlNode& node, const Sources& sources) {
   AACO_TRY(node.only_keys({"name", "scope", "instances", "size", "bandwidth", "line"}));
   MemoryLevel level;
+  level.where = node.where();
   AACO_ASSIGN(level.name, node.require_string("name"));
   AACO_ASSIGN(level.scope, read_enum(node, "scope", std::array{Scope::unit, Scope::cluster, Scope::die, Scope::device}));
   AACO_ASSIGN(const auto instances, read_count(node, "instances"));
@@ -135,6 +138,7 @@ core::Result<MainMemory> read_memory(const YamlNode& node, const Sources& source
   if (!node.is_mapping()) return node.error("memory is a mapping");
   AACO_TRY(node.only_keys({"kind", "size", "bandwidth", "bus", "rate"}));
   MainMemory memory;
+  memory.where = node.where();
   AACO_ASSIGN(memory.kind, node.require_string("kind"));
   AACO_ASSIGN(memory.bytes, read_optional_figure(node, "size", Quantity::bytes, sources));
   AACO_ASSIGN(memory.bytes_per_s, read_optional_figure(node, "bandwidth", Quantity::bytes_per_s, sources));
@@ -162,6 +166,7 @@ core::Result<Power> read_power(const YamlNode& node, const Sources& sources) {
   if (!node.is_mapping()) return node.error("power is a mapping");
   AACO_TRY(node.only_keys({"board", "idle", "leakage", "states"}));
   Power power;
+  power.where = node.where();
   AACO_ASSIGN(power.board_watts, read_optional_figure(node, "board", Quantity::power, sources));
   AACO_ASSIGN(power.idle_watts, read_optional_figure(node, "idle", Quantity::power, sources));
   AACO_ASSIGN(power.leakage_ratio, read_optional_figure(node, "leakage", Quantity::ratio, sources));
@@ -169,6 +174,7 @@ core::Result<Power> read_power(const YamlNode& node, const Sources& sources) {
   for (const YamlNode& item : states) {
     AACO_TRY(item.only_keys({"name", "aliases", "power", "clock", "units", "bandwidth"}));
     PowerState state;
+    state.where = item.where();
     AACO_ASSIGN(state.name, item.require_string("name"));
     AACO_ASSIGN(state.aliases, read_strings(item, "aliases"));
     AACO_ASSIGN(state.watts, read_optional_figure(item, "power", Quantity::power, sources));

@@ -5,14 +5,13 @@
 
 #include "core/files.h"
 #include "core/strings.h"
+#include "hardware/registry/entry_files.h"
 
 namespace aaco::hardware {
 namespace {
 
 using core::ErrorCode;
 using core::fail;
-
-constexpr int kMostDepth = 4;  // of folders below data/hardware
 
 // Letter case and punctuation aside, and without the words that drivers add: "AMD Instinct MI300X VF" and "mi300x" differ in the
 // vendor only, which stays; aliases list both.
@@ -23,22 +22,8 @@ std::string fold(std::string_view name) {
   return folded;
 }
 
-core::Status collect(const std::string& folder, int depth, std::vector<std::string>& files) {
-  AACO_ASSIGN(const std::vector<std::string> names, core::list_directory(folder));
-  for (const std::string& name : names) {
-    const std::string path = core::join_path(folder, name);
-    if (core::is_directory(path)) {
-      if (depth < kMostDepth) AACO_TRY(collect(path, depth + 1, files));
-    } else if (name.ends_with(".yaml")) {
-      files.push_back(path);
-    }
-  }
-  return {};
-}
-
 core::Result<std::vector<Device>> read_folder(const std::string& folder) {
-  std::vector<std::string> files;
-  AACO_TRY(collect(folder, 0, files));
+  AACO_ASSIGN(const std::vector<std::string> files, registry::entry_files(folder));
   std::vector<Device> devices;
   for (const std::string& file : files) {
     AACO_ASSIGN(Device device, load_device(file));
@@ -114,12 +99,9 @@ core::Result<DeviceRegistry> DeviceRegistry::of(std::vector<Device> devices) {
 }
 
 core::Result<DeviceRegistry> DeviceRegistry::load(const core::Paths& paths) {
-  const std::string shipped = core::join_path(paths.share, "data/hardware");
-  if (!core::is_directory(shipped))
-    return fail(ErrorCode::not_found, "the hardware registry " + shipped + " is missing",
-                "install the program with its share folder, or set AACO_SHARE");
-  AACO_ASSIGN(std::vector<Device> devices, read_folder(shipped));
-  const std::string users = core::join_path(paths.registry, "hardware");
+  AACO_TRY(registry::require_shipped(paths));
+  AACO_ASSIGN(std::vector<Device> devices, read_folder(registry::shipped_folder(paths)));
+  const std::string users = registry::own_folder(paths);
   if (core::is_directory(users)) {
     AACO_ASSIGN(std::vector<Device> own, read_folder(users));
     for (Device& device : own) {
@@ -157,18 +139,19 @@ core::Result<Device> DeviceRegistry::find(std::string_view name) const {
   std::vector<const Device*> same_target;
   std::vector<std::string_view> known;
   for (const auto& [key, device] : devices_) {
-    known.push_back(key);
-    for (const std::string& alias : device.aliases) known.push_back(alias);
     if (!device.target.empty() && fold(device.target) == fold(name)) same_target.push_back(&device);
   }
   if (same_target.size() == 1) return *same_target.front();
   if (!same_target.empty())
     return fail(ErrorCode::invalid_argument, "'" + std::string(name) + "' is several devices: " + list_of(same_target),
                 "name one of them");
-  const auto near = core::nearest(name, known);
+  for (const auto& [folded, target] : names_) known.push_back(folded);
+  const std::string asked = fold(name);
+  const auto near = core::nearest(asked, known);
   return fail(ErrorCode::not_found, "no device is called '" + std::string(name) + "'",
-              near.empty() ? "`aaco hardware ls` lists the devices"
-                           : "did you mean '" + std::string(near) + "'? `aaco hardware ls` lists the devices");
+              near.empty()
+                  ? "`aaco hardware ls` lists the devices"
+                  : "did you mean '" + names_.find(std::string(near))->second + "'? `aaco hardware ls` lists the devices");
 }
 
 core::Result<Device> DeviceRegistry::match(const Seen& seen) const {

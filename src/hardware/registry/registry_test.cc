@@ -235,6 +235,39 @@ TEST(Registry, TheUsersEntryWinsAndNamesMayNotClash) {
   EXPECT_THAT(DeviceRegistry::load(paths).error().text(), HasSubstr("other.yaml:"));
 }
 
+TEST(Audit, NamesEveryProblemWithFileAndLine) {
+  auto folder = core::TemporaryDirectory::make(testing::TempDir()).value();
+  const auto put = [&](const std::string& name, const std::string& text) {
+    const std::string path = core::join_path(folder.path(), name);
+    EXPECT_TRUE(core::write_file_atomic(path, text));
+    return path;
+  };
+  const std::string good = put("good.yaml", std::string(kGood));
+  const std::string peak = put("peak.yaml", core::replace_all(with("peak: 1,", "peak: 4,"), "acme_one_1gb", "acme_two_1gb"));
+  const std::string unit = put("unit.yaml", with("value: 100, unit: GB/s", "value: 100, unit: GHz"));
+  const std::string twin = put("twin.yaml", with("id: acme_one_1gb", "id: acme_twin_1gb"));
+  const Audit audit = audit_files({good, peak, unit, twin}).value();
+  EXPECT_EQ(audit.own, 4U);
+  std::string found;
+  for (const Problem& problem : audit.problems) found += problem.rule + " " + problem.where + "\n";
+  EXPECT_THAT(found, HasSubstr("peak " + peak + ":18"));
+  EXPECT_THAT(found, HasSubstr("schema " + unit + ":25"));
+  EXPECT_THAT(found, HasSubstr("name " + twin + ":1"));
+  EXPECT_EQ(audit_files({good}).value().problems.size(), 0U);
+  EXPECT_EQ(audit_files({core::join_path(folder.path(), "none.yaml")}).value().problems.size(), 1U);
+}
+
+TEST(Audit, TheShippedRegistryHasNoProblem) {
+  core::Paths paths;
+  paths.share = AACO_SOURCE_DIR;
+  paths.registry = "/nonexistent";
+  const Audit audit = audit_registry(paths).value();
+  EXPECT_GE(audit.shipped, 48U);
+  for (const Problem& problem : audit.problems) ADD_FAILURE() << problem.where << ": " << problem.text;
+  paths.share = "/nonexistent";
+  EXPECT_FALSE(audit_registry(paths));
+}
+
 TEST(DeviceJson, CarriesFiguresWithUnitsAndSources) {
   const core::Json json = to_json(good());
   EXPECT_EQ(json["memory"]["bandwidth"]["value"].as_f64(), 100e9);

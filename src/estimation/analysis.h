@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "core/result.h"
+#include "estimation/energy.h"
+#include "estimation/latency.h"
+#include "estimation/mapping.h"
+#include "graph/cost.h"
+#include "graph/graph.h"
+#include "hardware/device.h"
+
+// What a whole graph would take on a device: time, memory, energy, each with its level, its source and a 90 % interval, and why.
+namespace aaco::estimation {
+
+struct Estimate {
+  double value = 0;
+  std::string unit;  // "ns", "bytes", "J", "W"
+  Level level = Level::theoretical;
+  std::string source;
+  double lower = 0, upper = 0;
+};
+
+// What is asked beside the graph.
+struct Conditions {
+  std::string dtype;                      // of all floating-point work ("fp16"); empty: as the graph has it
+  std::optional<double> power_cap_watts;  // below the board's own
+  std::optional<double> host_ns;          // the host's part of issuing a node; empty: what is usual for the kind of device
+  Level best = Level::calibrated;         // no better level is used
+};
+
+// A node with work on the device.
+struct NodeEstimate {
+  std::string name, op_type;
+  graph::OperatorClass kind = graph::OperatorClass::unknown;
+  double repeats = 1;  // executions in one run of the graph
+  std::string shape;   // "1x197x768 k 3072", for people
+  std::string dtype;
+  Work work;                // of one execution
+  LatencyEstimate latency;  // of one execution, under the conditions
+  Mapping mapping;
+  double clock_ratio = 1;                // below 1: the power limit holds the clock down
+  std::optional<EnergyEstimate> energy;  // of one execution
+  [[nodiscard]] double seconds() const { return latency.seconds * repeats; }
+};
+
+struct ClassEstimate {
+  std::int64_t nodes = 0;
+  double seconds = 0, joules = 0, flops = 0, bytes = 0;
+};
+
+// Where the device's memory goes.
+struct MemoryParts {
+  std::int64_t weight_bytes = 0, activation_bytes = 0, workspace_bytes = 0, kv_cache_bytes = 0;
+  std::int64_t device_bytes = 0;  // what the device has; 0: not published
+  std::string peak_node;
+};
+
+struct GraphEstimate {
+  std::string device_id, device_name;
+  std::vector<NodeEstimate> nodes;  // in order of execution
+  Estimate latency;
+  double device_seconds = 0;        // sum over nodes
+  double host_exposed_seconds = 0;  // when the device waits for the host
+  double overlapped_seconds = 0;    // host time hidden behind the device
+  std::optional<Estimate> energy;
+  EnergyEstimate energy_parts;
+  std::optional<Estimate> power;  // mean
+  double least_clock_ratio = 1;
+  std::optional<Estimate> memory;  // peak; filled by the caller that knows the runtime
+  MemoryParts memory_parts;
+  std::map<std::string, ClassEstimate> classes;
+  std::vector<graph::Unmodelled> unmodelled;
+  double confidence_ratio = 1;  // share of activation bytes around modelled nodes
+  std::vector<std::string> notes;
+  double flops = 0, bytes = 0, weight_bytes = 0;
+};
+
+// `calibrations` may be null. Fails with unsupported where the device can compute none of the graph's work, with invalid_argument
+// for a cap it cannot hold or a type nobody knows.
+core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::Device& device, const Conditions& conditions,
+                                    const CalibrationSet* calibrations);
+
+core::Json to_json(const Estimate& estimate);
+core::Json to_json(const GraphEstimate& estimate, bool nodes);
+
+// The node's work as the estimators see it; `dtype` replaces a floating-point type. Host-only nodes have none.
+std::optional<Kernel> kernel_of(const graph::Graph& graph, const graph::Node& node, const graph::NodeCost& cost,
+                                const std::string& dtype);
+// The cost's work with floating-point bytes as `dtype` has them.
+Work work_under(const graph::NodeCost& cost, const std::string& dtype);
+
+}  // namespace aaco::estimation

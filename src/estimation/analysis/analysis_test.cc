@@ -1,0 +1,154 @@
+#include "estimation/analysis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hardware/registry.h"
+
+namespace aaco::estimation {
+namespace {
+
+using graph::ElementType;
+using graph::Shape;
+using testing::HasSubstr;
+
+hardware::Device device(const char* name) {
+  core::Paths paths;
+  paths.share = AACO_SOURCE_DIR;
+  paths.registry = "/nonexistent";
+  return hardware::DeviceRegistry::load(paths).value().find(name).value();
+}
+
+// Two linear layers with an activation between them.
+graph::Graph two_layers(std::int64_t batch = 64, std::int64_t width = 2048, const char* middle = "Relu") {
+  graph::Graph g;
+  g.opsets[""] = 17;
+  const auto tensor = [&g](const char* name, Shape shape) {
+    return g.add_tensor({name, ElementType::float32, std::move(shape)});
+  };
+  const auto x = tensor("x", {batch, width}), w1 = tensor("w1", {width, width}), h = tensor("h", {batch, width});
+  const auto a = tensor("a", {batch, width}), w2 = tensor("w2", {width, width}), y = tensor("y", {batch, width});
+  g.inputs = {x};
+  g.outputs = {y};
+  g.initializers = {{w1, {}}, {w2, {}}};
+  g.nodes = {
+      {"first", "MatMul", "", {x, w1}, {h}, {}}, {"act", middle, "", {h}, {a}, {}}, {"second", "MatMul", "", {a, w2}, {y}, {}}};
+  return g;
+}
+
+GraphEstimate estimate_of(const graph::Graph& graph, const char* on, Conditions conditions = {}) {
+  auto made = analyze(graph, device(on), conditions, nullptr);
+  EXPECT_TRUE(made) << made.error().text();
+  return made ? std::move(*made) : GraphEstimate();
+}
+
+TEST(Analyze, EveryNodeHasAnEstimateWithBoundsAndReasons) {
+  const GraphEstimate e = estimate_of(two_layers(), "MI300X");
+  ASSERT_EQ(e.nodes.size(), 3U);
+  for (const NodeEstimate& node : e.nodes) {
+    EXPECT_GT(node.latency.seconds, 0);
+    EXPECT_LE(node.latency.lower, node.latency.seconds);
+    EXPECT_GE(node.latency.upper, node.latency.seconds);
+    EXPECT_THAT(node.latency.explanation.limit, testing::AnyOf("compute", "memory", "floor"));
+  }
+  EXPECT_EQ(e.flops, 2 * 2.0 * 64 * 2048 * 2048 + 64 * 2048);
+  EXPECT_EQ(e.latency.level, Level::theoretical);
+  EXPECT_LT(e.latency.lower, e.latency.value);
+  EXPECT_GT(e.latency.upper, e.latency.value);
+}
+
+TEST(Analyze, TheGraphTakesAtLeastItsDevicesTime) {
+  const GraphEstimate gpu = estimate_of(two_layers(), "MI300X"), cpu = estimate_of(two_layers(), "EPYC 9654");
+  EXPECT_GE(gpu.latency.value * 1e-9, gpu.device_seconds * 0.999999);
+  EXPECT_NEAR(cpu.latency.value * 1e-9, cpu.device_seconds + cpu.host_exposed_seconds, 1e-12);
+}
+
+TEST(Analyze, ASlowHostIsWaitedFor) {
+  Conditions slow;
+  slow.host_ns = 1e6;
+  const GraphEstimate waiting = estimate_of(two_layers(), "MI300X", slow);
+  EXPECT_GT(waiting.latency.value, 3e6);
+  EXPECT_GT(waiting.host_exposed_seconds, 2.9e-3);
+  Conditions none;
+  none.host_ns = 0;
+  EXPECT_EQ(estimate_of(two_layers(), "MI300X", none).host_exposed_seconds, 0);
+}
+
+TEST(Analyze, ANarrowerTypeIsFasterAndMovesLess) {
+  Conditions half;
+  half.dtype = "fp16";
+  const GraphEstimate wide = estimate_of(two_layers(4096), "MI300X"), narrow = estimate_of(two_layers(4096), "MI300X", half);
+  EXPECT_LT(narrow.device_seconds, wide.device_seconds / 2);
+  EXPECT_EQ(narrow.nodes[0].work.bytes, wide.nodes[0].work.bytes / 2);
+  EXPECT_EQ(narrow.nodes[0].dtype, "fp16");
+}
+
+TEST(Analyze, APowerCapSlowsAndSaves) {
+  Conditions capped;
+  capped.power_cap_watts = 400;
+  const GraphEstimate free = estimate_of(two_layers(8192), "MI300X"), held = estimate_of(two_layers(8192), "MI300X", capped);
+  EXPECT_LT(held.least_clock_ratio, 1);
+  EXPECT_GT(held.device_seconds, free.device_seconds);
+  EXPECT_LE(held.power->value, 400.5);
+  EXPECT_LT(held.energy_parts.compute_joules, free.energy_parts.compute_joules);
+  Conditions hopeless;
+  hopeless.power_cap_watts = 5;
+  EXPECT_EQ(analyze(two_layers(8192), device("MI300X"), hopeless, nullptr).error().code, core::ErrorCode::invalid_argument);
+}
+
+TEST(Analyze, ADeviceWithoutBoardPowerHasTimesAndNoEnergy) {
+  hardware::Device unknown = device("MI300X");
+  unknown.power.board_watts.reset();
+  const auto made = analyze(two_layers(), unknown, {}, nullptr);
+  ASSERT_TRUE(made);
+  EXPECT_FALSE(made->energy);
+  Conditions capped;
+  capped.power_cap_watts = 400;
+  EXPECT_FALSE(analyze(two_layers(), unknown, capped, nullptr)) << "a cap without a power model is no silent nothing";
+}
+
+TEST(Analyze, WhatIsNotModelledIsNamedAndLowersConfidence) {
+  const GraphEstimate e = estimate_of(two_layers(64, 2048, "Frobnicate"), "MI300X");
+  EXPECT_EQ(e.nodes.size(), 2U);
+  ASSERT_EQ(e.unmodelled.size(), 1U);
+  EXPECT_THAT(e.unmodelled[0].op_type, HasSubstr("Frobnicate"));
+  EXPECT_LT(e.confidence_ratio, 1);
+}
+
+TEST(Analyze, Refuses) {
+  Conditions odd;
+  odd.dtype = "fp33";
+  EXPECT_EQ(analyze(two_layers(), device("MI300X"), odd, nullptr).error().code, core::ErrorCode::invalid_argument);
+  graph::Graph empty;
+  EXPECT_EQ(analyze(empty, device("MI300X"), {}, nullptr).error().code, core::ErrorCode::unsupported);
+  EXPECT_EQ(analyze(two_layers(), device("Coral"), {}, nullptr).error().code, core::ErrorCode::unsupported);
+}
+
+TEST(Kernels, ATransposedConvolutionKeepsItsWork) {
+  graph::NodeCost cost;
+  cost.kind = graph::OperatorClass::convolution;
+  cost.known = true;
+  cost.flops = 1e9;
+  cost.bytes_read = 1e6;
+  cost.type = ElementType::float32;
+  graph::ConvolutionSite site;
+  site.transposed = true;
+  cost.site = site;
+  const auto kernel = kernel_of({}, {"t", "ConvTranspose", "", {}, {}, {}}, cost, "");
+  ASSERT_TRUE(kernel);
+  EXPECT_EQ(std::get<OtherShape>(kernel->shape).flops, 1e9);
+}
+
+TEST(AnalysisJson, CarriesEachEstimateWithUnitConfidenceSourceAndBounds) {
+  const core::Json json = to_json(estimate_of(two_layers(), "MI300X"), true);
+  for (const char* name : {"latency", "energy", "power"})
+    for (const char* part : {"value", "unit", "confidence", "source", "lower", "upper"})
+      EXPECT_TRUE(json[name].contains(part)) << name << ' ' << part;
+  EXPECT_EQ(json["nodes"].items().size(), 3U);
+  EXPECT_EQ(json["nodes"].items()[0]["latency"]["confidence"].text(), "THEORETICAL");
+}
+
+}  // namespace
+}  // namespace aaco::estimation

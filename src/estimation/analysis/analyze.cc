@@ -1,0 +1,266 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimation/analysis.h"
+#include "estimation/roofline.h"
+
+namespace aaco::estimation {
+namespace {
+
+using core::ErrorCode;
+
+// The host's part of issuing a node: a framework's dispatch in front of an asynchronous launch; a runtime's step from node to
+// node on the processor itself; a program compiled ahead.
+constexpr double kGpuHostS = 5e-6, kCpuHostS = 1e-6, kAheadHostS = 0;
+constexpr double kEnergyFactor = 2.0;  // how far theoretical energies may be off, either way
+
+double host_seconds(const hardware::Device& device, const Conditions& conditions) {
+  if (conditions.host_ns) return *conditions.host_ns * 1e-9;
+  switch (device.kind) {
+    case hardware::DeviceKind::gpu: return kGpuHostS;
+    case hardware::DeviceKind::cpu: return kCpuHostS;
+    case hardware::DeviceKind::accelerator: break;
+  }
+  return kAheadHostS;
+}
+
+std::string shape_text(const Kernel& kernel) {
+  if (const auto* gemm = std::get_if<GemmShape>(&kernel.shape))
+    return fmt::format("{}{}x{}, k {}", gemm->batch > 1 ? fmt::format("{} of ", gemm->batch) : "", gemm->m, gemm->n, gemm->k);
+  if (const auto* conv = std::get_if<ConvolutionShape>(&kernel.shape))
+    return fmt::format("{}x{}x{}x{}, {} of {}x{}{}", conv->n, conv->c, conv->h, conv->w, conv->k, conv->r, conv->s,
+                       conv->groups > 1 ? fmt::format(", {} groups", conv->groups) : "");
+  if (const auto* attention = std::get_if<AttentionShape>(&kernel.shape))
+    return fmt::format("{} x {} heads of {}, {} on {}", attention->batch, attention->heads, attention->head_dim, attention->query,
+                       attention->past + attention->query);
+  if (const auto* rows = std::get_if<VectorShape>(&kernel.shape)) return fmt::format("{}x{}", rows->rows, rows->cols);
+  return fmt::format("{:.3g} MB", std::get<OtherShape>(kernel.shape).bytes / 1e6);
+}
+
+// One analysis: what all nodes share, and the estimates of kernels seen before (layers repeat).
+class Analysis {
+ public:
+  Analysis(const hardware::Device& device, const Conditions& conditions, const CalibrationSet* calibrations)
+      : device_(device), conditions_(conditions), calibrations_(calibrations), facts_(facts_of(device)) {
+    if (device.power.board_watts) limit_watts_ = device.power.board_watts->value;
+    if (conditions.power_cap_watts) limit_watts_ = std::min(*conditions.power_cap_watts, limit_watts_.value_or(1e9));
+  }
+
+  core::Result<NodeEstimate> node(const Kernel& kernel, const Work& work) {
+    const std::string key = shape_text(kernel) + kernel.type + std::to_string(kernel.shape.index()) +
+                            fmt::format("{} {} {}", op_of(kernel), work.flops, work.bytes);
+    if (const auto known = known_.find(key); known != known_.end()) return known->second;
+    AACO_ASSIGN(NodeEstimate made, estimate_node(kernel, work));
+    return known_.emplace(key, std::move(made)).first->second;
+  }
+
+ private:
+  static std::string op_of(const Kernel& kernel) {
+    if (const auto* rows = std::get_if<VectorShape>(&kernel.shape)) return rows->op;
+    if (const auto* conv = std::get_if<ConvolutionShape>(&kernel.shape))
+      return fmt::format("{} {} {} {} {} {}", conv->pad_h, conv->pad_w, conv->stride_h, conv->stride_w, conv->dilation_h,
+                         conv->dilation_w);
+    return {};
+  }
+
+  core::Result<NodeEstimate> estimate_node(const Kernel& kernel, const Work& work) {
+    NodeEstimate out;
+    out.shape = shape_text(kernel);
+    out.dtype = kernel.type;
+    out.work = work;
+    AACO_ASSIGN(out.mapping, map_kernel(kernel, work, device_));
+    out.latency = theoretical_estimate(work, out.mapping, device_);
+    if (calibrations_ != nullptr && conditions_.best != Level::theoretical) {
+      const auto fitted = estimate(kernel, facts_, calibrations_, conditions_.best);
+      if (fitted && fitted->level != Level::theoretical) out.latency = *fitted;
+    }
+    AACO_TRY(power(out));
+    return out;
+  }
+
+  // Energy, and the clock the power limit leaves; the estimate slows down as its compute part does.
+  core::Status power(NodeEstimate& node) const {
+    const auto model = energy_model(device_, node.mapping.ops_per_s);
+    if (!model) {
+      if (conditions_.power_cap_watts) return tl::unexpected<core::Error>(model.error());
+      return {};
+    }
+    PoweredWork powered{node.work, 0, 0, 0};
+    const Explanation& why = node.latency.explanation;
+    // Whatever the level: the split into what follows the clock and what does not is the roofline's.
+    const double body = std::max(0.0, node.latency.seconds - why.floor_s);
+    const double longer = std::max(why.compute_s / node.mapping.compute_ratio(), why.memory_s);
+    powered.compute_s = longer > 0 ? body * why.compute_s / node.mapping.compute_ratio() / longer : 0;
+    powered.fixed_s = longer > 0 ? body * why.memory_s / longer : 0;
+    powered.floor_s = node.latency.seconds - body;
+    if (conditions_.power_cap_watts) {
+      AACO_ASSIGN(node.clock_ratio, clock_under_cap(powered, *model, *limit_watts_));
+      const double slower = powered.seconds(node.clock_ratio) / node.latency.seconds;
+      node.latency.seconds *= slower;
+      node.latency.lower *= slower;
+      node.latency.upper *= slower;
+    }
+    node.energy = energy_of(powered, *model, node.clock_ratio);
+    return {};
+  }
+
+  const hardware::Device& device_;
+  const Conditions& conditions_;
+  const CalibrationSet* calibrations_;
+  DeviceFacts facts_;
+  std::optional<double> limit_watts_;
+  std::map<std::string, NodeEstimate> known_;
+};
+
+// The host issues nodes one after the other and runs ahead of the device as far as it can; a processor does both itself.
+void schedule(const hardware::Device& device, double host_s, GraphEstimate& out) {
+  double host = 0, end = 0;
+  for (const NodeEstimate& node : out.nodes) {
+    const double device_s = node.latency.seconds;
+    out.device_seconds += device_s * node.repeats;
+    if (device.kind == hardware::DeviceKind::cpu) {
+      end += (device_s + host_s) * node.repeats;
+      host += host_s * node.repeats;
+      continue;
+    }
+    // Repetitions of one node: after the first, the slower of both sets the pace.
+    host += host_s;
+    const double start = std::max(host, end);
+    end = start + device_s + (node.repeats - 1) * std::max(device_s, host_s);
+    host += (node.repeats - 1) * host_s;
+  }
+  out.latency.value = end * 1e9;
+  out.host_exposed_seconds = std::max(0.0, end - out.device_seconds);
+  out.overlapped_seconds = std::max(0.0, host - out.host_exposed_seconds);
+}
+
+// Errors of one class of operators go together, those of different classes do not: half widths add up within a class and by
+// squares over classes.
+void bound(GraphEstimate& out) {
+  std::map<std::string, std::pair<double, double>> widths;
+  for (const NodeEstimate& node : out.nodes) {
+    auto& [below, above] = widths[std::string(graph::to_string(node.kind))];
+    below += (node.latency.seconds - node.latency.lower) * node.repeats;
+    above += (node.latency.upper - node.latency.seconds) * node.repeats;
+  }
+  double below = 0, above = 0;
+  for (const auto& [kind, width] : widths) {
+    below += width.first * width.first;
+    above += width.second * width.second;
+  }
+  out.latency.lower = std::max(0.0, out.latency.value - std::sqrt(below) * 1e9);
+  out.latency.upper = out.latency.value + std::sqrt(above) * 1e9;
+}
+
+// The level and source by the time that stands on them: the worst level that a tenth of the time rests on.
+void grade(GraphEstimate& out) {
+  constexpr double kMatters = 0.1;
+  std::map<Level, double> share;
+  std::map<std::string, double> sources;
+  double all = 0;
+  for (const NodeEstimate& node : out.nodes) {
+    share[node.latency.level] += node.seconds();
+    sources[node.latency.source] += node.seconds();
+    all += node.seconds();
+  }
+  for (const auto& [level, seconds] : share)
+    if (seconds >= kMatters * all) out.latency.level = std::max(out.latency.level, level);
+  std::string text;
+  for (const auto& [source, seconds] : sources)
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", source,
+                        sources.size() > 1 ? fmt::format(" ({:.0f} % of the time)", 100 * seconds / all) : "");
+  out.latency.source = text;
+}
+
+void add_energy(const hardware::Device& device, GraphEstimate& out) {
+  double seconds_without = 0;
+  bool any = false;
+  for (const NodeEstimate& node : out.nodes) {
+    out.least_clock_ratio = std::min(out.least_clock_ratio, node.clock_ratio);
+    if (!node.energy) continue;
+    any = true;
+    out.energy_parts.compute_joules += node.energy->compute_joules * node.repeats;
+    out.energy_parts.movement_joules += node.energy->movement_joules * node.repeats;
+    out.energy_parts.static_joules += node.energy->static_joules * node.repeats;
+  }
+  if (!any) return;
+  seconds_without = out.latency.value * 1e-9 - out.device_seconds;
+  if (const auto model = energy_model(device, 1); model && seconds_without > 0)
+    out.energy_parts.static_joules += model->static_watts() * seconds_without;
+  const double joules = out.energy_parts.joules();
+  const auto model = energy_model(device, 1);
+  const std::string source = "specification: " + (model ? model->source : std::string());
+  out.energy = Estimate{joules, "J", Level::theoretical, source, joules / kEnergyFactor, joules * kEnergyFactor};
+  const double watts = joules / (out.latency.value * 1e-9);
+  const double most = device.power.board_watts ? device.power.board_watts->value : watts * kEnergyFactor;
+  out.power = Estimate{
+      watts, "W", Level::theoretical, source, watts / kEnergyFactor, std::max(watts, std::min(most, watts * kEnergyFactor))};
+}
+
+void add_classes(GraphEstimate& out) {
+  for (const NodeEstimate& node : out.nodes) {
+    ClassEstimate& one = out.classes[std::string(graph::to_string(node.kind))];
+    ++one.nodes;
+    one.seconds += node.seconds();
+    one.flops += node.work.flops * node.repeats;
+    one.bytes += node.work.bytes * node.repeats;
+    if (node.energy) one.joules += node.energy->joules() * node.repeats;
+  }
+}
+
+core::Status check(const Conditions& conditions) {
+  if (!conditions.dtype.empty() && !element_bytes(conditions.dtype))
+    return core::fail(ErrorCode::invalid_argument, "'" + conditions.dtype + "' is no data type",
+                      "use fp32, tf32, fp16, bf16, fp8, int8, fp4 or int4");
+  if (conditions.power_cap_watts && !(*conditions.power_cap_watts > 0))
+    return core::fail(ErrorCode::invalid_argument, "a power cap is above 0 W");
+  return {};
+}
+
+}  // namespace
+
+core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::Device& device, const Conditions& conditions,
+                                    const CalibrationSet* calibrations) {
+  AACO_TRY(check(conditions));
+  const graph::GraphCost cost = graph::cost_of(graph);
+  GraphEstimate out;
+  out.device_id = device.state.empty() ? device.id : device.id + "@" + device.state;
+  out.device_name = device.name;
+  out.latency.unit = "ns";
+  out.latency.level = Level::calibrated;
+  out.flops = cost.flops;
+  out.bytes = cost.bytes_read + cost.bytes_written;
+  out.weight_bytes = cost.weight_bytes;
+  out.unmodelled = cost.unmodelled;
+  out.confidence_ratio = cost.confidence;
+  Analysis analysis(device, conditions, calibrations);
+  for (const graph::CostedNode& costed : cost.nodes) {
+    if (costed.repeats <= 0) continue;
+    const auto kernel = kernel_of(*costed.graph, *costed.node, costed.cost, conditions.dtype);
+    if (!kernel) continue;
+    AACO_ASSIGN(NodeEstimate node, analysis.node(*kernel, work_under(costed.cost, conditions.dtype)));
+    node.name = costed.node->name;
+    node.op_type = costed.node->op_type;
+    node.kind = costed.cost.kind;
+    node.repeats = costed.repeats;
+    out.nodes.push_back(std::move(node));
+  }
+  if (out.nodes.empty())
+    return core::fail(ErrorCode::unsupported,
+                      "the graph has no work that could be predicted: " + std::to_string(cost.nodes.size()) +
+                          " nodes, none of them modelled and with known shapes",
+                      "`aaco inspect` lists them; give sizes with --dim");
+  const double host_s = host_seconds(device, conditions);
+  schedule(device, host_s, out);
+  bound(out);
+  grade(out);
+  add_classes(out);
+  add_energy(device, out);
+  out.notes.push_back(fmt::format("the host takes {:.3g} us to issue a node{}", host_s * 1e6,
+                                  device.kind == hardware::DeviceKind::gpu ? ", ahead of the device where it can" : ""));
+  return out;
+}
+
+}  // namespace aaco::estimation

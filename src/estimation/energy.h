@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/result.h"
+#include "estimation/kernel.h"
+#include "estimation/mapping.h"
+#include "hardware/device.h"
+
+// Energy of work on a device: computing, moving data, and what flows whether it works or not; and what a power cap does to the
+// clock. From specifications; docs/estimation.md derives the formulas.
+namespace aaco::estimation {
+
+struct EnergyModel {
+  double joules_per_op = 0;    // of the type on its engine, at full clock and voltage
+  double joules_per_byte = 0;  // of main memory
+  double idle_watts = 0;       // flows whatever the clock
+  double leakage_watts = 0;    // at full voltage; follows the voltage
+  std::string source;          // what it rests on, one line
+  [[nodiscard]] double static_watts() const { return idle_watts + leakage_watts; }
+};
+
+// Empty-handed where the entry has no board power: unsupported. `ops_per_s`: of the engine and type.
+core::Result<EnergyModel> energy_model(const hardware::Device& device, double ops_per_s);
+
+struct EnergyEstimate {
+  double compute_joules = 0, movement_joules = 0, static_joules = 0;
+  [[nodiscard]] double joules() const { return compute_joules + movement_joules + static_joules; }
+};
+
+// How voltage follows the clock: v(r) = kRestVoltage + (1 - kRestVoltage) r of the full voltage at r of the full clock (the usual
+// range of DVFS tables; switching energy goes with its square, leakage with it).
+inline constexpr double kRestVoltage = 0.6;
+double voltage_ratio(double clock_ratio);
+
+// A piece of work at full clock.
+struct PoweredWork {
+  Work work;
+  double compute_s = 0;  // slows down with the clock
+  double fixed_s = 0;    // memory time: does not
+  double floor_s = 0;    // added to the longer of both
+  [[nodiscard]] double seconds(double clock_ratio) const;
+};
+
+EnergyEstimate energy_of(const PoweredWork& work, const EnergyModel& model, double clock_ratio);
+
+// The highest clock, as a part of the full one, at which the work's mean power stays within `watts`; 1: the cap does not bind.
+// Fails with invalid_argument where even the lowest clock draws more.
+inline constexpr double kLowestClockRatio = 0.2;
+core::Result<double> clock_under_cap(const PoweredWork& work, const EnergyModel& model, double watts);
+
+// Joules that moving a byte to or from a kind of memory takes (HBM3, GDDR6 ...); empty: not known.
+std::optional<double> joules_per_byte(std::string_view memory_kind);
+
+}  // namespace aaco::estimation

@@ -1,0 +1,86 @@
+#include "estimation/energy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace aaco::estimation {
+namespace {
+
+constexpr double kBitsPerByte = 8;
+
+struct MemoryEnergy {
+  std::string_view kind;  // the beginning of its name
+  double picojoules_per_bit;
+};
+// The device's and the interface's part, with rows opened for streams. HBM2 and GDDR5: O'Connor et al., Fine-Grained DRAM, MICRO
+// 2017 (3.92 and 14.0 pJ/bit). DDR3 to LPDDR: Ghose et al., What Your DRAM Power Models Are Not Telling You, 2018, and vendors'
+// statements of the steps between generations; those are assumptions of about 30 %. The longest name that fits counts.
+constexpr std::array kMemories{MemoryEnergy{"HBM", 3.9},    MemoryEnergy{"HBM2", 3.92},  MemoryEnergy{"HBM3", 3.5},
+                               MemoryEnergy{"GDDR5", 14.0}, MemoryEnergy{"GDDR6", 7.5},  MemoryEnergy{"DDR4", 18.0},
+                               MemoryEnergy{"DDR5", 14.0},  MemoryEnergy{"LPDDR4", 5.5}, MemoryEnergy{"LPDDR5", 4.5},
+                               MemoryEnergy{"DRAM", 15.0}};
+constexpr double kUnknownMemory = 10.0;
+
+// Of the board's power, what remains for the units when a product of large matrices keeps them busy and memory half busy.
+constexpr double kMemoryShareAtPeak = 0.5;
+constexpr double kLeastComputeShare = 0.2;  // of board power, whatever memory and leakage take
+constexpr double kUsualLeakage = 0.15, kUsualIdle = 0.1;
+
+}  // namespace
+
+std::optional<double> joules_per_byte(std::string_view memory_kind) {
+  const MemoryEnergy* best = nullptr;
+  for (const MemoryEnergy& memory : kMemories)
+    if (memory_kind.starts_with(memory.kind) && (best == nullptr || memory.kind.size() > best->kind.size())) best = &memory;
+  if (best == nullptr) return std::nullopt;
+  return best->picojoules_per_bit * kBitsPerByte * 1e-12;
+}
+
+core::Result<EnergyModel> energy_model(const hardware::Device& device, double ops_per_s) {
+  if (!device.power.board_watts)
+    return core::fail(core::ErrorCode::unsupported,
+                      "the registry has no board power of " + device.id + ", so energy is not predicted",
+                      "add power: {board: ...} to the entry " + device.where);
+  const double board = device.power.board_watts->value;
+  EnergyModel model;
+  model.idle_watts = device.power.idle_watts ? device.power.idle_watts->value : kUsualIdle * board;
+  model.leakage_watts = (device.power.leakage_ratio ? device.power.leakage_ratio->value : kUsualLeakage) * board;
+  const auto moved = joules_per_byte(device.memory.kind);
+  model.joules_per_byte = moved.value_or(kUnknownMemory * kBitsPerByte * 1e-12);
+  const double bandwidth = device.memory.bytes_per_s ? device.memory.bytes_per_s->value : 0;
+  const double rest = board - model.static_watts() - kMemoryShareAtPeak * model.joules_per_byte * bandwidth;
+  model.joules_per_op = std::max(rest, kLeastComputeShare * board) / ops_per_s;
+  model.source = fmt::format("board power {:g} W, {} per byte of {}", board, moved ? "published energy" : "an assumed energy",
+                             device.memory.kind);
+  return model;
+}
+
+double voltage_ratio(double clock_ratio) { return kRestVoltage + (1 - kRestVoltage) * clock_ratio; }
+
+double PoweredWork::seconds(double clock_ratio) const { return std::max(compute_s / clock_ratio, fixed_s) + floor_s; }
+
+EnergyEstimate energy_of(const PoweredWork& work, const EnergyModel& model, double clock_ratio) {
+  const double voltage = voltage_ratio(clock_ratio);
+  return {work.work.flops * model.joules_per_op * voltage * voltage, work.work.bytes * model.joules_per_byte,
+          (model.idle_watts + model.leakage_watts * voltage) * work.seconds(clock_ratio)};
+}
+
+core::Result<double> clock_under_cap(const PoweredWork& work, const EnergyModel& model, double watts) {
+  const auto power = [&](double ratio) { return energy_of(work, model, ratio).joules() / work.seconds(ratio); };
+  if (power(1) <= watts) return 1.0;
+  if (power(kLowestClockRatio) > watts)
+    return core::fail(core::ErrorCode::invalid_argument,
+                      fmt::format("a power cap of {:g} W cannot be held: at a fifth of the clock this work still draws {:.0f} W",
+                                  watts, power(kLowestClockRatio)),
+                      "give a higher --power-cap");
+  double low = kLowestClockRatio, high = 1;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (low + high) / 2;
+    (power(middle) <= watts ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace aaco::estimation

@@ -1,0 +1,127 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "estimation/mapping.h"
+#include "hardware/registry.h"
+
+namespace aaco::estimation {
+namespace {
+
+using testing::HasSubstr;
+
+const hardware::DeviceRegistry& registry() {
+  static const hardware::DeviceRegistry loaded = [] {
+    core::Paths paths;
+    paths.share = AACO_SOURCE_DIR;
+    paths.registry = "/nonexistent";
+    return hardware::DeviceRegistry::load(paths).value();
+  }();
+  return loaded;
+}
+
+Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k, const char* type = "bf16", std::int64_t batch = 1) {
+  return {GemmShape{batch, m, n, k}, type};
+}
+core::Result<Mapping> map(const Kernel& kernel, const char* device) {
+  const Work work = work_of(kernel).value();
+  return map_kernel(kernel, work, registry().find(device).value());
+}
+double seconds(const Kernel& kernel, const char* device) {
+  const Work work = work_of(kernel).value();
+  const auto found = registry().find(device).value();
+  return theoretical_estimate(work, map_kernel(kernel, work, found).value(), found).seconds;
+}
+
+TEST(GpuMapper, ALargeProductFillsTilesAndWaves) {
+  const Mapping mapping = map(gemm(8192, 8192, 4096), "H100").value();
+  EXPECT_THAT(mapping.engine, HasSubstr("ensor"));
+  EXPECT_GT(mapping.compute_ratio(), 0.8);
+  EXPECT_EQ(mapping.tile_ratio, 1);
+  EXPECT_EQ(mapping.split_k, 1);
+}
+
+TEST(GpuMapper, OneTileMoreThanTheUnitsTakesAnotherWave) {
+  // 132 multiprocessors: a wave of 133 whole tiles wastes half.
+  Mapping full = map(gemm(128 * 132, 128, 4096), "H100").value();
+  Mapping over = map(gemm(128 * 133, 128, 4096), "H100").value();
+  EXPECT_GT(full.wave_ratio, 0.9);
+  EXPECT_LT(over.compute_ratio(), full.compute_ratio());
+}
+
+TEST(GpuMapper, ASmallProductOfLongSumsSplitsThem) {
+  const Mapping mapping = map(gemm(64, 64, 65536), "MI300X").value();
+  EXPECT_GT(mapping.split_k, 1);
+  EXPECT_LT(mapping.wave_ratio, 0.5);
+}
+
+TEST(GpuMapper, TilesFitTheirStagingMemory) {
+  for (const char* device : {"MI300X", "MI100", "T4", "H100"}) {
+    const Mapping mapping = map(gemm(4096, 4096, 4096, "fp32"), device).value();
+    ASSERT_GT(mapping.staging_bytes, 0) << device;
+    EXPECT_GT(mapping.tile_ratio, 0.5) << device;
+  }
+}
+
+TEST(GpuMapper, FewRowsOfAnElementwiseOperatorCannotKeepMemoryBusy) {
+  const Mapping few = map({VectorShape{"add", 1, 1024}, "fp32"}, "MI300X").value();
+  const Mapping many = map({VectorShape{"add", 65536, 4096}, "fp32"}, "MI300X").value();
+  EXPECT_LT(few.bytes_per_s, many.bytes_per_s);
+  EXPECT_EQ(many.level, "memory");
+}
+
+TEST(CpuMapper, NarrowResultsLeaveLanesEmpty) {
+  EXPECT_EQ(map(gemm(512, 512, 512, "fp32"), "EPYC 9654").value().tile_ratio, 1);
+  EXPECT_LT(map(gemm(3, 3, 512, "fp32"), "EPYC 9654").value().tile_ratio, 0.25);
+}
+
+TEST(CpuMapper, LittleWorkWakesFewCores) {
+  EXPECT_LT(map(gemm(16, 16, 16, "fp32"), "EPYC 9654").value().wave_ratio, 0.02);
+  EXPECT_GT(map(gemm(4096, 4096, 512, "fp32"), "EPYC 9654").value().wave_ratio, 0.95);
+}
+
+TEST(SystolicMapper, FewRowsDoNotFillTheGrid) {
+  const Mapping one = map(gemm(1, 4096, 4096), "TPU v5e").value();
+  const Mapping many = map(gemm(8192, 4096, 4096), "TPU v5e").value();
+  EXPECT_LT(one.pipeline_ratio, 0.01);
+  EXPECT_GT(many.pipeline_ratio, 0.95);
+  EXPECT_EQ(many.tile_ratio, 1);
+  EXPECT_LT(map(gemm(8192, 130, 130), "TPU v5e").value().tile_ratio, 0.3);
+}
+
+TEST(Mapping, MoreWorkTakesNoLessTime) {
+  for (const char* device : {"MI300X", "H100", "EPYC 9654", "TPU v5e", "Jetson AGX Orin 64GB"}) {
+    double before = 0;
+    for (std::int64_t m = 1; m <= 4096; m *= 2) {
+      const double now = seconds(gemm(m, 4096, 4096), device);
+      EXPECT_GE(now, before * 0.98) << device << " at " << m;  // tiles may fit better
+      before = now;
+    }
+  }
+}
+
+TEST(Mapping, NoEstimateIsBelowTheRoofline) {
+  for (const auto& [id, device] : registry().devices()) {
+    const Kernel kernel = gemm(1000, 1000, 1000, "int8");
+    const Work work = work_of(kernel).value();
+    const auto mapping = map_kernel(kernel, work, device);
+    if (!mapping) continue;
+    const LatencyEstimate estimate = theoretical_estimate(work, *mapping, device);
+    EXPECT_GE(estimate.lower, std::max(work.flops / mapping->ops_per_s, work.bytes / mapping->bytes_per_s)) << id;
+    EXPECT_LE(estimate.lower, estimate.seconds) << id;
+    EXPECT_GE(estimate.upper, estimate.seconds) << id;
+  }
+}
+
+TEST(Mapping, AWiderTypeIsNamedWhereItIsUsed) {
+  const Mapping mapping = map(gemm(512, 512, 512, "fp16"), "i7-12700K").value();
+  EXPECT_EQ(mapping.computed_as, "float32");
+  EXPECT_THAT(mapping.reasons, testing::Contains(HasSubstr("computed as float32")));
+}
+
+TEST(Mapping, RefusesTypesTheDeviceCannotCompute) {
+  EXPECT_EQ(map(gemm(8, 8, 8, "fp32"), "Coral").error().code, core::ErrorCode::unsupported);
+  EXPECT_FALSE(map_kernel({OtherShape{"x", 1, 1}, "string"}, {1, 1}, registry().find("H100").value()));
+}
+
+}  // namespace
+}  // namespace aaco::estimation

@@ -1,0 +1,202 @@
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "core/clock.h"
+#include "hardware/inventory/read.h"
+#include "hardware/probe.h"
+#include "hardware/probe/operations.h"
+
+namespace aaco::hardware {
+namespace {
+
+constexpr int kRepetitions = 5;
+constexpr std::int64_t kMegabyte = 1 << 20;
+// Arrays several times the last cache, within what a machine can spare.
+constexpr std::int64_t kCopyOverCache = 4, kLeastCopy = 64 * kMegabyte, kMostCopy = 2048 * kMegabyte;
+constexpr std::int64_t kAvailableShare = 4;  // at most one part in four of what is available
+constexpr std::int64_t kAlignment = 512;
+
+std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+void bind_to(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  ::sched_setaffinity(0, sizeof(set), &set);  // refused: the thread runs where the kernel puts it
+}
+
+// Threads that do the same at the same time, each on its own processor.
+class Crew {
+ public:
+  explicit Crew(std::vector<int> cpus) : cpus_(std::move(cpus)) {}
+  [[nodiscard]] int size() const { return static_cast<int>(cpus_.size()); }
+
+  // Each thread runs `prepare(index)`, then all together `work(index)` kRepetitions times; the wall times in ns.
+  std::vector<double> time(const std::function<void(int)>& prepare, const std::function<void(int)>& work) const {
+    std::barrier start(size() + 1), end(size() + 1);
+    std::vector<std::thread> threads;
+    for (int index = 0; index < size(); ++index)
+      threads.emplace_back([&, index] {
+        bind_to(cpus_[static_cast<std::size_t>(index)]);
+        prepare(index);
+        for (int i = 0; i < kRepetitions; ++i) {
+          start.arrive_and_wait();
+          work(index);
+          end.arrive_and_wait();
+        }
+      });
+    std::vector<double> times;
+    for (int i = 0; i < kRepetitions; ++i) {
+      start.arrive_and_wait();
+      const std::int64_t begin = core::monotonic_ns();
+      end.arrive_and_wait();
+      times.push_back(static_cast<double>(core::monotonic_ns() - begin));
+    }
+    for (std::thread& thread : threads) thread.join();
+    return times;
+  }
+
+ private:
+  std::vector<int> cpus_;
+};
+
+ProbeReading reading(std::string what, double amount, const std::vector<double>& times_ns) {
+  const auto [least, most] = std::minmax_element(times_ns.begin(), times_ns.end());
+  return {std::move(what), amount / *least * 1e9, 1 - *least / *most};
+}
+
+// How many rounds of `run` last about `time_ns` on one thread.
+std::int64_t calibrate(const std::function<void(std::int64_t)>& run, std::int64_t time_ns) {
+  std::int64_t rounds = 1;
+  while (true) {
+    const std::int64_t begin = core::monotonic_ns();
+    run(rounds);
+    const std::int64_t taken = core::monotonic_ns() - begin;
+    constexpr std::int64_t kClear = 2'000'000;  // long beside the clock's own steps
+    if (taken >= kClear) return std::max<std::int64_t>(1, rounds * time_ns / taken);
+    rounds *= 4;
+  }
+}
+
+struct Free {
+  void operator()(std::byte* data) const { std::free(data); }
+};
+using Buffer = std::unique_ptr<std::byte, Free>;
+
+Buffer touched(std::int64_t bytes) {
+  Buffer buffer(static_cast<std::byte*>(std::aligned_alloc(kAlignment, static_cast<std::size_t>(bytes))));
+  if (buffer) std::memset(buffer.get(), 1, static_cast<std::size_t>(bytes));
+  return buffer;
+}
+
+std::int64_t aligned(std::int64_t bytes) { return std::max<std::int64_t>(1, bytes / kAlignment) * kAlignment; }
+
+std::int64_t copy_bytes(const ProbeOptions& options, const Inventory& machine) {
+  if (options.memory_bytes > 0) return options.memory_bytes;
+  std::int64_t last = 0;
+  for (const CpuCache& cache : machine.cpu.caches) last = std::max(last, cache.size_bytes);
+  std::int64_t bytes = std::clamp(kCopyOverCache * last, kLeastCopy, kMostCopy);
+  if (machine.memory.available_bytes) bytes = std::min(bytes, *machine.memory.available_bytes / kAvailableShare);
+  return bytes;
+}
+
+core::Status measure_memory(const Crew& crew, const ProbeOptions& options, const Inventory& machine, ProbeMeasurements& out) {
+  const std::int64_t share = aligned(copy_bytes(options, machine) / 2 / crew.size());
+  std::vector<Buffer> from(static_cast<std::size_t>(crew.size())), to(static_cast<std::size_t>(crew.size()));
+  std::atomic<bool> missing{false};
+  const auto prepare = [&](int index) {
+    const auto at = static_cast<std::size_t>(index);
+    from[at] = touched(share);
+    to[at] = touched(share);
+    if (!from[at] || !to[at]) missing = true;
+  };
+  std::atomic<std::uint64_t> sink{0};
+  const auto copied = crew.time(prepare, [&](int index) {
+    const auto at = static_cast<std::size_t>(index);
+    if (!missing) std::memcpy(to[at].get(), from[at].get(), static_cast<std::size_t>(share));
+  });
+  if (missing)
+    return core::fail(core::ErrorCode::exhausted,
+                      "there is no memory for the two arrays of " + std::to_string(share * crew.size() / kMegabyte) +
+                          " MiB that the bandwidth is measured with",
+                      "free some, or give a smaller --memory");
+  const auto read =
+      crew.time([](int) {}, [&](int index) { sink ^= probe::read_all(from[static_cast<std::size_t>(index)].get(), share, 1); });
+  const double bytes = static_cast<double>(share) * crew.size();
+  out.copy = reading("copy", 2 * bytes, copied);  // read and written, as STREAM counts
+  out.read = reading("read", bytes, read);
+  return {};
+}
+
+// Bytes a thread may keep in an instance of the cache, with room for what else lies there.
+std::int64_t working_set(const CpuCache& cache, int threads) {
+  const auto sharers = static_cast<std::int64_t>(std::max<std::size_t>(1, inventory::parse_cpu_list(cache.shared_cpus).size()));
+  return aligned(cache.size_bytes / 2 / std::min<std::int64_t>(sharers, threads));
+}
+
+void measure_caches(const Crew& crew, const ProbeOptions& options, const Inventory& machine, ProbeMeasurements& out) {
+  for (const CpuCache& cache : machine.cpu.caches) {
+    if (cache.type == "Instruction") continue;
+    const std::int64_t share = working_set(cache, crew.size());
+    if (share * crew.size() > copy_bytes(options, machine)) continue;  // larger than what may be taken: it stays unmeasured
+    std::vector<Buffer> data(static_cast<std::size_t>(crew.size()));
+    const Buffer trial = touched(share);
+    if (!trial) continue;
+    const std::int64_t times = calibrate([&](std::int64_t n) { probe::read_all(trial.get(), share, n); }, options.time_ns / 4);
+    std::atomic<std::uint64_t> sink{0};
+    const auto taken = crew.time([&](int index) { data[static_cast<std::size_t>(index)] = touched(share); },
+                                 [&](int index) {
+                                   const Buffer& own = data[static_cast<std::size_t>(index)];
+                                   if (own) sink ^= probe::read_all(own.get(), share, times);
+                                 });
+    const double bytes = static_cast<double>(share) * static_cast<double>(times) * crew.size();
+    out.caches.push_back(reading("l" + std::to_string(cache.level), bytes, taken));
+  }
+}
+
+}  // namespace
+
+core::Result<ProbeMeasurements> measure_processor(const ProbeOptions& options, const Inventory& machine) {
+  std::vector<int> cpus = options.cpus.empty() ? allowed_cpus() : options.cpus;
+  if (cpus.empty())
+    return core::fail(core::ErrorCode::unsupported, "the kernel does not say on which processors this process may run");
+  const Crew crew(std::move(cpus));
+  ProbeMeasurements out;
+  out.threads = crew.size();
+  const probe::VectorUnit unit = probe::widest_unit();
+  out.vector_unit = unit.name;
+  out.simd_bits = unit.bits;
+  for (const probe::OperationLoop& loop : unit.loops) {
+    const std::int64_t rounds = calibrate(loop.run, options.time_ns / kRepetitions);
+    const auto times = crew.time([](int) {}, [&](int) { loop.run(rounds); });
+    out.operations.push_back(
+        reading(loop.dtype, static_cast<double>(loop.per_round) * static_cast<double>(rounds) * crew.size(), times));
+  }
+  if (probe::chain_clocks(1) > 0) {
+    const std::int64_t rounds = calibrate(probe::run_chain, options.time_ns / kRepetitions);
+    const auto times = crew.time([](int) {}, [&](int) { probe::run_chain(rounds); });
+    out.clock_hz = reading("clock", static_cast<double>(probe::chain_clocks(rounds)), times).per_second;
+  }
+  AACO_TRY(measure_memory(crew, options, machine, out));
+  measure_caches(crew, options, machine, out);
+  return out;
+}
+
+}  // namespace aaco::hardware

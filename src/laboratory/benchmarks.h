@@ -1,0 +1,120 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/environment.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "runner/ort_runtime.h"
+
+// Benchmarks of a device: single operators and whole models, run through the runner, their raw results kept in a journal from
+// which the tables of the benchmark registry are written (docs/formats/benchmarks.md).
+namespace aaco::laboratory {
+
+// What decides the columns of a case's table.
+enum class CaseKind { gemm, convolution, attention, vector, model };
+std::string_view to_string(CaseKind kind);
+
+struct BenchmarkCase {
+  std::string id;      // "gemm float32 k=768 m=1 n=768": the same site has the same id for ever
+  std::string kernel;  // names the table: "gemm", "depthwise", "softmax"
+  CaseKind kind = CaseKind::gemm;
+  std::string dtype;                          // "float32"
+  std::string op;                             // of a vector kernel: "add"
+  std::string model;                          // of a workload: a name of models.yaml or of the zoo
+  std::map<std::string, std::int64_t> sizes;  // of the site, every one of its kind; a workload's batch and dimensions
+
+  [[nodiscard]] std::int64_t size(const std::string& name) const { return sizes.at(name); }
+};
+core::Json to_json(const BenchmarkCase& one);
+// Empty where a part is missing or no size of its kind.
+std::optional<BenchmarkCase> case_from_json(const core::Json& json);
+
+struct BenchmarkSuite {
+  std::string name;
+  std::int64_t rounds = 1;             // every case is visited once in each
+  std::int64_t visit_ns = 60'000'000;  // measured a visit at most
+  double precision_ratio = 0.01;       // or until the median is known this well
+  std::vector<BenchmarkCase> cases;
+};
+
+// A definition (data/benchmarks/*.yaml); `name` stands in messages.
+core::Result<BenchmarkSuite> parse_suite(std::string_view text, const std::string& name);
+// "micro", "workloads", "all", or a file of one's own.
+core::Result<std::vector<BenchmarkSuite>> load_suites(const std::string& selection, const core::Paths& paths);
+
+// What one visit to a case saw.
+struct BenchmarkVisit {
+  BenchmarkCase one;
+  std::int64_t round = 0;
+  std::string error;  // why there is nothing else
+  std::int64_t calls = 0;
+  double median_ns = 0;  // of a call
+  double lowest_ns = 0, p90_ns = 0;
+  std::optional<double> interval_ratio;  // width of the median's 95 % interval over it
+  std::optional<double> operator_ratio;  // part of the call's node time that the operator itself took (the runtime's profile)
+  // A workload's: resident before loading, when loaded, and the most from then on.
+  std::optional<std::int64_t> resident_before_bytes, resident_loaded_bytes, resident_peak_bytes;
+  std::optional<double> flops, bytes;  // a workload's, by the operator catalogue
+};
+
+// A run's results, one line of JSON each, flushed as they come: a run that was cut off goes on where it was.
+class BenchmarkJournal {
+ public:
+  // Opens the newest journal of this folder that has the same key and no end, else begins one. `fresh`: begins one in any case.
+  static core::Result<BenchmarkJournal> open(const std::string& folder, const core::Json& provenance, const std::string& key,
+                                             bool fresh);
+  // Reads a journal; a last line that was cut off is left out.
+  static core::Result<BenchmarkJournal> read(const std::string& path);
+
+  core::Status add(const BenchmarkVisit& visit);
+  core::Status finish();
+
+  [[nodiscard]] bool resumed() const { return resumed_; }
+  [[nodiscard]] bool finished() const { return finished_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string run_id() const;
+  [[nodiscard]] const core::Json& provenance() const { return provenance_; }
+  [[nodiscard]] const std::vector<BenchmarkVisit>& visits() const { return visits_; }
+  [[nodiscard]] bool has(const std::string& case_id, std::int64_t round) const;
+
+ private:
+  core::Status append(const core::Json& line) const;
+  void remember(BenchmarkVisit visit);
+  std::string path_, key_;
+  core::Json provenance_;
+  std::vector<BenchmarkVisit> visits_;
+  std::set<std::pair<std::string, std::int64_t>> done_;
+  bool resumed_ = false, finished_ = false;
+};
+
+struct BenchmarkOptions {
+  runner::BackendOptions backend;
+  std::uint64_t seed = 1;  // of the order, of weights and of inputs
+  std::string scratch;     // a folder for the models of single operators
+  const std::atomic<bool>* stop = nullptr;
+  // Where a workload's file is: made now if need be.
+  std::function<core::Result<std::string>(const std::string& model)> model_file;
+  std::function<void(std::int64_t done, std::int64_t total, const std::string& what)> progress;
+};
+
+// Visits what the journal does not have yet, round by round, each in a shuffled order, so that a drift of the machine falls on
+// all cases. A case that fails is written down with its reason and passed over.
+core::Status run_suite(const BenchmarkSuite& suite, runner::ort::Runtime& runtime, const BenchmarkOptions& options,
+                       BenchmarkJournal& journal);
+
+struct BenchmarkTable {
+  std::string path;
+  std::int64_t rows = 0;
+};
+// Writes the tables of a device's folder anew from all its journals: one CSV for each kernel and data type.
+core::Result<std::vector<BenchmarkTable>> write_tables(const std::string& folder, const std::string& device);
+
+}  // namespace aaco::laboratory

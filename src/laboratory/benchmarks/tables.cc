@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/files.h"
+#include "core/strings.h"
+#include "laboratory/benchmarks.h"
+
+// The registry's tables: columns as docs/formats/benchmarks.md has them, which `aaco calibrate` reads.
+namespace aaco::laboratory {
+namespace {
+
+constexpr std::string_view kCallCase = "call";
+constexpr std::string_view kLaunchCase = "launch";
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+// All visits of one case in one run.
+struct Site {
+  const BenchmarkCase* one = nullptr;
+  std::vector<const BenchmarkVisit*> visits;
+
+  [[nodiscard]] double over(double (*value)(const BenchmarkVisit&)) const {
+    std::vector<double> values;
+    for (const BenchmarkVisit* visit : visits) values.push_back(value(*visit));
+    return median(std::move(values));
+  }
+  [[nodiscard]] double call_ns() const {
+    return over([](const BenchmarkVisit& visit) { return visit.median_ns; });
+  }
+};
+
+double operator_ratio(const BenchmarkVisit& visit) { return visit.operator_ratio.value_or(1); }
+
+// What a call costs besides its nodes: a call of one tiny node less what such a node costs in a chain.
+double call_cost_ns(const std::vector<Site>& sites) {
+  double call = 0, launch = 0;
+  for (const Site& site : sites) {
+    if (site.one->op == kCallCase) call = site.call_ns();
+    if (site.one->op == kLaunchCase) launch = site.call_ns();
+  }
+  return call > launch ? call - launch : 0;
+}
+
+// Of the operator alone: without the call around it, and without changes of layout that a network does not make there. At least a
+// tenth of the call, so that no noise makes it vanish.
+double operator_us(const Site& site, double call_cost) {
+  const bool whole = site.one->kind == CaseKind::model || site.one->op == kLaunchCase || site.one->op == kCallCase;
+  const double call = site.call_ns();
+  const double alone = whole ? call : std::max(call / 10, call - call_cost) * site.over(operator_ratio);
+  return alone / 1e3;
+}
+
+std::string optional_number(std::optional<double> value) { return value ? fmt::format("{:.0f}", *value) : ""; }
+
+std::string header_of(CaseKind kind) {
+  switch (kind) {
+    case CaseKind::gemm: return "device,dtype,batch,m,n,k,latency_us,power_w,source";
+    case CaseKind::convolution: return "device,dtype,layout,n,c,h,w,k,r,s,pad,stride,dilation,groups,latency_us,solver,source";
+    case CaseKind::attention: return "device,phase,dtype,kv_dtype,batch,isl,step,heads,kv_heads,head_dim,latency_us,source";
+    case CaseKind::vector: return "device,op,rows,cols,latency_us,source";
+    case CaseKind::model: break;
+  }
+  return "device,model,precision,batch,profile,flops,bytes,latency_ms,memory_bytes,loaded_bytes,source";
+}
+
+std::string model_row(const Site& site, const std::string& device, const std::string& source) {
+  const BenchmarkCase& one = *site.one;
+  const BenchmarkVisit& first = *site.visits.front();
+  std::string profile;
+  for (const auto& [name, size] : one.sizes)
+    if (name != "batch") profile += fmt::format("{}{}={}", profile.empty() ? "" : " ", name, size);
+  // The most that any visit kept above what was there before the model was loaded, and of it what loading took.
+  std::optional<double> memory, loaded;
+  for (const BenchmarkVisit* visit : site.visits)
+    if (visit->resident_peak_bytes) {
+      memory = std::max(memory.value_or(0), static_cast<double>(*visit->resident_peak_bytes - *visit->resident_before_bytes));
+      loaded = std::max(loaded.value_or(0), static_cast<double>(*visit->resident_loaded_bytes - *visit->resident_before_bytes));
+    }
+  return fmt::format("{},{},FP32,{},{},{},{},{:.6g},{},{},{}", device, one.model, one.size("batch"), profile,
+                     optional_number(first.flops), optional_number(first.bytes), site.call_ns() / 1e6, optional_number(memory),
+                     optional_number(loaded), source);
+}
+
+std::string row_of(const Site& site, const std::string& device, const std::string& source, double call_cost) {
+  const BenchmarkCase& one = *site.one;
+  const double us = operator_us(site, call_cost);
+  const auto size = [&](const char* name) { return one.size(name); };
+  switch (one.kind) {
+    case CaseKind::gemm:
+      return fmt::format("{},{},{},{},{},{},{:.6g},,{}", device, one.dtype, size("batch"), size("m"), size("n"), size("k"), us,
+                         source);
+    case CaseKind::convolution:
+      return fmt::format("{},{},NCHW,{},{},{},{},{},{},{},{}x{},{}x{},{}x{},{},{:.6g},,{}", device, one.dtype, size("n"),
+                         size("c"), size("h"), size("w"), size("k"), size("r"), size("s"), size("pad"), size("pad"),
+                         size("stride"), size("stride"), size("dilation"), size("dilation"), size("groups"), us, source);
+    case CaseKind::attention:
+      return fmt::format("{},prefill,{},{},{},{},0,{},{},{},{:.6g},{}", device, one.dtype, one.dtype, size("batch"),
+                         size("tokens"), size("heads"), size("heads"), size("head_dim"), us, source);
+    case CaseKind::vector: return fmt::format("{},{},{},{},{:.6g},{}", device, one.op, size("rows"), size("cols"), us, source);
+    case CaseKind::model: break;
+  }
+  return model_row(site, device, source);
+}
+
+std::vector<Site> sites_of(const BenchmarkJournal& journal) {
+  std::map<std::string, Site> by_id;
+  for (const BenchmarkVisit& visit : journal.visits()) {
+    if (!visit.error.empty()) continue;
+    Site& site = by_id[visit.one.id];
+    site.one = &visit.one;
+    site.visits.push_back(&visit);
+  }
+  std::vector<Site> sites;
+  for (auto& [id, site] : by_id) sites.push_back(std::move(site));
+  return sites;
+}
+
+}  // namespace
+
+core::Result<std::vector<BenchmarkTable>> write_tables(const std::string& folder, const std::string& device) {
+  std::map<std::string, std::pair<std::string, std::int64_t>> tables;  // file -> text and rows
+  AACO_ASSIGN(const std::vector<std::string> names, core::list_directory(folder));
+  for (const std::string& name : names) {
+    if (!name.ends_with(".jsonl")) continue;
+    AACO_ASSIGN(const BenchmarkJournal journal, BenchmarkJournal::read(core::join_path(folder, name)));
+    const std::vector<Site> sites = sites_of(journal);
+    const double call_cost = call_cost_ns(sites);
+    for (const Site& site : sites) {
+      auto& [text, rows] = tables[site.one->kernel + "_" + site.one->dtype + ".csv"];
+      if (text.empty()) text = header_of(site.one->kind) + "\n";
+      text += row_of(site, device, journal.run_id(), call_cost) + "\n";
+      ++rows;
+    }
+  }
+  std::vector<BenchmarkTable> written;
+  for (const auto& [name, table] : tables) {
+    const std::string path = core::join_path(folder, name);
+    AACO_TRY(core::write_file_atomic(path, table.first));
+    written.push_back({path, table.second});
+  }
+  return written;
+}
+
+}  // namespace aaco::laboratory

@@ -1,0 +1,211 @@
+#include "report/analysis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/numbers.h"
+
+namespace aaco::report {
+namespace {
+
+using estimation::Estimate;
+using estimation::GraphEstimate;
+using estimation::NodeEstimate;
+
+std::string seconds_text(double seconds) { return core::format_duration(seconds * 1e9); }
+std::string share_text(double part, double whole) { return whole > 0 ? core::format_percent(part / whole) : "-"; }
+std::string ratio_text(double ratio) { return fmt::format("{:.2f}", ratio); }
+
+std::string quantity(double value, const std::string& unit) {
+  if (unit == "ns") return core::format_duration(value);
+  if (unit == "bytes") return core::format_bytes(value);
+  if (unit == "J" && value < 1) return fmt::format("{:.3g} mJ", value * 1e3);
+  return fmt::format("{:.3g} {}", value, unit);
+}
+
+std::string parts_text(const GraphEstimate& estimate) {
+  const auto& parts = estimate.energy_parts;
+  const double all = parts.joules();
+  return fmt::format("computing {}, moving data {}, static {}", share_text(parts.compute_joules, all),
+                     share_text(parts.movement_joules, all), share_text(parts.static_joules, all));
+}
+
+PaperSection head(const AnalysisReport& report) {
+  const GraphEstimate& e = report.estimate;
+  PaperSection section;
+  auto& facts = section.facts;
+  facts.emplace_back("latency", estimate_text(e.latency));
+  facts.emplace_back("", fmt::format("on the device {}, waiting for the host {}", seconds_text(e.device_seconds),
+                                     seconds_text(e.host_exposed_seconds)));
+  facts.emplace_back("throughput",
+                     fmt::format("{} items/s at batch {}",
+                                 core::format_count(static_cast<double>(report.batch) / (e.latency.value * 1e-9)), report.batch));
+  if (e.memory) {
+    facts.emplace_back("peak memory", estimate_text(*e.memory));
+    const auto& parts = e.memory_parts;
+    facts.emplace_back(
+        "",
+        fmt::format(
+            "weights {}, activations {}, workspace {}{}{}", core::format_bytes(static_cast<double>(parts.weight_bytes)),
+            core::format_bytes(static_cast<double>(parts.activation_bytes)),
+            core::format_bytes(static_cast<double>(parts.workspace_bytes)),
+            parts.kv_cache_bytes > 0 ? ", of them KV cache " + core::format_bytes(static_cast<double>(parts.kv_cache_bytes)) : "",
+            parts.peak_node.empty() ? "" : ", most at " + parts.peak_node));
+    if (parts.device_bytes > 0 && e.memory->value > static_cast<double>(parts.device_bytes))
+      facts.emplace_back("", "DOES NOT FIT: the device has " + core::format_bytes(static_cast<double>(parts.device_bytes)));
+  }
+  if (e.energy) {
+    facts.emplace_back("energy", estimate_text(*e.energy));
+    facts.emplace_back("", parts_text(e));
+    facts.emplace_back("mean power", estimate_text(*e.power));
+    if (e.least_clock_ratio < 1)
+      facts.emplace_back("",
+                         "the power cap holds the clock down to " + core::format_percent(e.least_clock_ratio) + " at the least");
+  }
+  facts.emplace_back("work", fmt::format("{:.4g} GFLOP, {} moved, weights {}", e.flops / 1e9, core::format_bytes(e.bytes),
+                                         core::format_bytes(e.weight_bytes)));
+  std::string sizes;
+  for (const auto& [name, size] : report.sizes) sizes += fmt::format("{}{}={}", sizes.empty() ? "" : ", ", name, size);
+  if (!sizes.empty()) facts.emplace_back("sizes", sizes);
+  if (!report.dtype.empty()) facts.emplace_back("computed in", report.dtype);
+  return section;
+}
+
+PaperSection classes(const GraphEstimate& e) {
+  PaperSection section{"Where the time goes", {}, {}, {}};
+  section.table.header = {"CLASS", "NODES", "TIME", "SHARE", "GFLOP", "MB"};
+  section.table.numeric = {false, true, true, true, true, true};
+  std::vector<std::pair<std::string, estimation::ClassEstimate>> sorted(e.classes.begin(), e.classes.end());
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
+  for (const auto& [name, one] : sorted)
+    section.table.rows.push_back({name, std::to_string(one.nodes), seconds_text(one.seconds),
+                                  share_text(one.seconds, e.device_seconds), fmt::format("{:.3g}", one.flops / 1e9),
+                                  fmt::format("{:.3g}", one.bytes / 1e6)});
+  return section;
+}
+
+std::vector<const NodeEstimate*> slowest(const GraphEstimate& e, std::size_t count) {
+  std::vector<const NodeEstimate*> nodes;
+  for (const NodeEstimate& node : e.nodes) nodes.push_back(&node);
+  if (count == 0 || count >= nodes.size()) return nodes;
+  std::stable_sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) { return a->seconds() > b->seconds(); });
+  nodes.resize(count);
+  return nodes;
+}
+
+PaperSection nodes(const GraphEstimate& e, std::size_t count) {
+  const auto listed = slowest(e, count);
+  PaperSection section{
+      listed.size() < e.nodes.size() ? fmt::format("The {} slowest of {} nodes", listed.size(), e.nodes.size()) : "Nodes",
+      {},
+      {},
+      {}};
+  section.table.header = {"NODE",   "OP",    "SHAPE", "TIME", "SHARE",  "LIMIT", "COMPUTE",
+                          "MEMORY", "FLOOR", "TILE",  "WAVE", "EFFIC.", "LEVEL"};
+  section.table.numeric = {false, false, false, true, true, false, true, true, true, true, true, true, false};
+  for (const NodeEstimate* node : listed) {
+    const auto& why = node->latency.explanation;
+    section.table.rows.push_back(
+        {node->name + (node->repeats > 1 ? fmt::format(" ({:g} times)", node->repeats) : ""), node->op_type, node->shape,
+         seconds_text(node->seconds()), share_text(node->seconds(), e.device_seconds), why.limit, seconds_text(why.compute_s),
+         seconds_text(why.memory_s), seconds_text(why.floor_s), ratio_text(node->mapping.tile_ratio),
+         ratio_text(node->mapping.wave_ratio), ratio_text(why.efficiency_ratio), std::string(to_string(node->latency.level))});
+  }
+  section.lines.emplace_back(
+      "COMPUTE and MEMORY are the least times the ceilings allow (roofline), FLOOR what no shape avoids; TILE and WAVE the "
+      "useful "
+      "shares of tiles and units; EFFIC. the part of the estimate that roofline and floor explain.");
+  return section;
+}
+
+void add_lines(Paper& paper, const char* title, std::vector<std::string> lines) {
+  if (!lines.empty()) paper.sections.push_back({title, {}, {}, std::move(lines)});
+}
+
+std::vector<std::string> unmodelled(const GraphEstimate& e) {
+  std::vector<std::string> lines;
+  for (const auto& one : e.unmodelled)
+    lines.push_back(fmt::format("{} x {}: {}; up to {} of the activations pass them", one.nodes, one.op_type, one.reason,
+                                core::format_percent(one.activation_share)));
+  return lines;
+}
+
+std::vector<std::string> mappings(const GraphEstimate& e, std::size_t count) {
+  std::vector<std::string> lines;
+  for (const NodeEstimate* node : slowest(e, count)) {
+    std::string text =
+        node->name + ": " + node->mapping.engine + " in " + node->mapping.computed_as + ", fed by " + node->mapping.level;
+    for (const std::string& reason : node->mapping.reasons) text += "; " + reason;
+    lines.push_back(std::move(text));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string estimate_text(const Estimate& e) {
+  return fmt::format("{}  ({} to {}, 90 %)  {}, {}", quantity(e.value, e.unit), quantity(e.lower, e.unit),
+                     quantity(e.upper, e.unit), to_string(e.level), e.source);
+}
+
+Paper analysis_paper(const AnalysisReport& report, std::size_t count) {
+  constexpr std::size_t kMapped = 5;
+  const GraphEstimate& e = report.estimate;
+  Paper paper{report.model + " on " + e.device_id + " (" + e.device_name + ")", {}};
+  paper.sections.push_back(head(report));
+  paper.sections.push_back(classes(e));
+  paper.sections.push_back(nodes(e, count));
+  add_lines(paper, "How the slowest lie on the device", mappings(e, kMapped));
+  add_lines(paper, "Not modelled, and not in the figures", unmodelled(e));
+  add_lines(paper, "Assumed", report.assumptions);
+  add_lines(paper, "Notes", e.notes);
+  return paper;
+}
+
+PaperTable analysis_table(const AnalysisReport& report) {
+  PaperTable table;
+  table.header = {"node",       "op_type",   "class",         "shape",      "dtype",      "repeats",
+                  "latency_ns", "lower_ns",  "upper_ns",      "level",      "source",     "limit",
+                  "compute_ns", "memory_ns", "floor_ns",      "tile_ratio", "wave_ratio", "efficiency_ratio",
+                  "flops",      "bytes",     "energy_joules", "clock_ratio"};
+  const auto ns = [](double seconds) { return fmt::format("{:.6g}", seconds * 1e9); };
+  for (const NodeEstimate& node : report.estimate.nodes) {
+    const auto& why = node.latency.explanation;
+    table.rows.push_back({node.name,
+                          node.op_type,
+                          std::string(graph::to_string(node.kind)),
+                          node.shape,
+                          node.dtype,
+                          fmt::format("{:g}", node.repeats),
+                          ns(node.latency.seconds),
+                          ns(node.latency.lower),
+                          ns(node.latency.upper),
+                          std::string(to_string(node.latency.level)),
+                          node.latency.source,
+                          why.limit,
+                          ns(why.compute_s),
+                          ns(why.memory_s),
+                          ns(why.floor_s),
+                          fmt::format("{:.4g}", node.mapping.tile_ratio),
+                          fmt::format("{:.4g}", node.mapping.wave_ratio),
+                          fmt::format("{:.4g}", why.efficiency_ratio),
+                          fmt::format("{:.10g}", node.work.flops),
+                          fmt::format("{:.10g}", node.work.bytes),
+                          node.energy ? fmt::format("{:.6g}", node.energy->joules()) : "",
+                          fmt::format("{:.4g}", node.clock_ratio)});
+  }
+  return table;
+}
+
+core::Json analysis_json(const AnalysisReport& report) {
+  core::Json sizes = core::Json::object(), assumptions = core::Json::array();
+  for (const auto& [name, size] : report.sizes) sizes.set(name, size);
+  for (const std::string& text : report.assumptions) assumptions.push(text);
+  core::Json out = core::Json::object({{"schema_version", 1}, {"model", report.model}, {"batch", report.batch}});
+  if (!report.dtype.empty()) out.set("dtype", report.dtype);
+  out.set("sizes", std::move(sizes)).set("assumptions", std::move(assumptions));
+  return out.set("estimate", to_json(report.estimate, true));
+}
+
+}  // namespace aaco::report

@@ -1,0 +1,45 @@
+#include "report/paper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace aaco::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Paper paper() {
+  PaperSection section{
+      "Part", {{"name", "va|lue"}}, {{"NODE", "TIME"}, {false, true}, {{"a<b>\x1b[31m", "1"}, {"c,\"d\"", "200"}}}, {"one"}};
+  return {"Title & more", {section}};
+}
+
+TEST(Paper, TextAlignsAndCannotSteerATerminal) {
+  const std::string text = paper_text(paper());
+  EXPECT_THAT(text, HasSubstr("TIME\n"));
+  EXPECT_THAT(text, HasSubstr("   1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST(Paper, MarkdownKeepsBarsInTheirCells) {
+  EXPECT_THAT(paper_markdown(paper()), HasSubstr("va\\|lue"));
+  EXPECT_THAT(paper_markdown(paper()), HasSubstr("|---|---:|"));
+}
+
+TEST(Paper, HtmlIsOneWholePageWithNothingOfTheModelsOwn) {
+  const std::string page = paper_html(paper());
+  EXPECT_THAT(page, HasSubstr("Title &amp; more"));
+  EXPECT_THAT(page, HasSubstr("a&lt;b&gt;"));
+  EXPECT_THAT(page, Not(HasSubstr("http")));
+  EXPECT_THAT(page, HasSubstr("</html>"));
+}
+
+TEST(Paper, CsvQuotesWhatNeedsIt) {
+  EXPECT_EQ(table_csv(paper().sections[0].table), "NODE,TIME\na<b>\x1b[31m,1\n\"c,\"\"d\"\"\",200\n");
+}
+
+TEST(Paper, AnEmptyOneIsItsTitle) { EXPECT_EQ(paper_text({"x", {}}), "x\n"); }
+
+}  // namespace
+}  // namespace aaco::report

@@ -1,0 +1,161 @@
+#include "workflows/benchmark.h"
+
+#include <fmt/format.h>
+
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/hash.h"
+#include "core/numbers.h"
+#include "hardware/inventory.h"
+#include "runner/registry.h"
+#include "workflows/hardware.h"
+#include "workflows/zoo.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+constexpr std::size_t kShownFailures = 5;
+
+core::Result<hardware::Device> device_for(const BenchmarkRequest& request, const Services& services) {
+  auto device = find_device(request.hardware, services);
+  if (device || request.hardware != "this" || device.error().code != core::ErrorCode::not_found) return device;
+  AACO_ASSIGN(const ProbeOutcome probed, probe_hardware({}, services));
+  return probed.device;
+}
+
+core::Result<runner::BackendOptions> backend_of(const BenchmarkRequest& request, const Services& services) {
+  AACO_ASSIGN(const auto registry, runner::Registry::load(services.paths));
+  AACO_ASSIGN(const auto config, registry.backend(request.backend));
+  AACO_ASSIGN(auto options, runner::backend_options(config));
+  if (request.threads) options.intra_op_threads = *request.threads;
+  return options;
+}
+
+// A file named directly, or a model of the zoo that is made now.
+core::Result<std::string> model_file(const std::string& name, std::uint64_t seed, const Services& services) {
+  AACO_ASSIGN(const auto registry, runner::Registry::load(services.paths));
+  AACO_ASSIGN(const auto config, registry.model(name));
+  if (!config.from_zoo()) return config.path;
+  return make_zoo_model(name, seed, services);
+}
+
+std::string suites_hash(const std::vector<laboratory::BenchmarkSuite>& suites) {
+  std::string text;
+  for (const auto& suite : suites) {
+    text += fmt::format("{} {} {} {}\n", suite.name, suite.rounds, suite.visit_ns, suite.precision_ratio);
+    for (const auto& one : suite.cases) text += one.id + "\n";
+  }
+  return core::sha256_hex(text);
+}
+
+Json facts_json(const hardware::Inventory& inventory) {
+  Json facts = Json::object();
+  for (const auto& fact : hardware::machine_facts(inventory)) facts.set(fact.key, fact.value);
+  return facts;
+}
+
+Json provenance_of(const BenchmarkRequest& request, const hardware::Device& device, const runner::ort::Runtime& runtime,
+                   const runner::BackendOptions& backend, const Services& services) {
+  return Json::object({{"device", device.id},
+                       {"suite", request.suite},
+                       {"backend", backend.backend},
+                       {"provider", backend.provider},
+                       {"threads", backend.intra_op_threads},
+                       {"graph_level", backend.graph_level},
+                       {"seed", request.seed},
+                       {"runtime", "onnxruntime " + runtime.version()},
+                       {"tool_version", services.tool_version},
+                       {"started", core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime))},
+                       {"machine", facts_json(hardware::take_inventory("/", services.environment))}});
+}
+
+// What must be equal for a run to go on where another ended.
+std::string key_of(const Json& provenance, const std::vector<laboratory::BenchmarkSuite>& suites) {
+  std::string text = suites_hash(suites);
+  for (const char* part : {"device", "backend", "provider", "threads", "seed", "runtime", "tool_version"})
+    text += "\n" + provenance[part].dump(-1);
+  return core::sha256_hex(text).substr(0, 16);
+}
+
+laboratory::BenchmarkOptions options_of(const BenchmarkRequest& request, runner::BackendOptions backend, std::string scratch,
+                                        const Services& services) {
+  static const std::atomic<bool> kNever{false};
+  laboratory::BenchmarkOptions options;
+  options.backend = std::move(backend);
+  options.seed = request.seed;
+  options.scratch = std::move(scratch);
+  options.stop = services.stop != nullptr ? services.stop : &kNever;
+  options.model_file = [&](const std::string& name) { return model_file(name, request.seed, services); };
+  const std::int64_t start = core::monotonic_ns();
+  options.progress = [&services, start](std::int64_t done, std::int64_t total, const std::string& what) {
+    const auto elapsed = static_cast<double>(core::monotonic_ns() - start);
+    services.progress(fmt::format("{} of {} ({}), {}", done, total, core::format_duration(elapsed), what));
+  };
+  return options;
+}
+
+void count(const laboratory::BenchmarkJournal& journal, BenchmarkOutcome& outcome) {
+  outcome.visits = static_cast<std::int64_t>(journal.visits().size());
+  for (const auto& visit : journal.visits()) {
+    if (visit.error.empty()) continue;
+    ++outcome.failed;
+    if (outcome.failures.size() < kShownFailures) outcome.failures.push_back(visit.one.id + ": " + visit.error);
+  }
+}
+
+}  // namespace
+
+core::Result<std::vector<laboratory::BenchmarkSuite>> list_benchmarks(const BenchmarkRequest& request, const Services& services) {
+  return laboratory::load_suites(request.suite, services.paths);
+}
+
+core::Result<BenchmarkOutcome> benchmark(const BenchmarkRequest& request, const Services& services) {
+  AACO_ASSIGN(const auto suites, laboratory::load_suites(request.suite, services.paths));
+  AACO_ASSIGN(const runner::BackendOptions backend, backend_of(request, services));
+  AACO_ASSIGN(const auto runtime, runner::ort::Runtime::open({request.ort_library, services.environment, services.paths}));
+  AACO_ASSIGN(const hardware::Device device, device_for(request, services));
+  BenchmarkOutcome outcome;
+  outcome.device = device.id;
+  outcome.folder = core::join_path(services.paths.registry, "benchmarks/" + device.id);
+  const Json provenance = provenance_of(request, device, *runtime, backend, services);
+  AACO_ASSIGN(auto journal,
+              laboratory::BenchmarkJournal::open(outcome.folder, provenance, key_of(provenance, suites), request.fresh));
+  outcome.run_id = journal.run_id();
+  outcome.resumed = journal.resumed();
+  AACO_ASSIGN(const auto scratch, core::TemporaryDirectory::make("/tmp"));
+  const auto options = options_of(request, backend, scratch.path(), services);
+  for (const auto& suite : suites) {
+    outcome.cases += static_cast<std::int64_t>(suite.cases.size());
+    const auto status = laboratory::run_suite(suite, *runtime, options, journal);
+    if (!status && status.error().code == core::ErrorCode::cancelled)
+      outcome.interrupted = true;
+    else if (!status)
+      return tl::unexpected<core::Error>(status.error());
+    if (outcome.interrupted) break;
+  }
+  if (!outcome.interrupted) AACO_TRY(journal.finish());
+  count(journal, outcome);
+  AACO_ASSIGN(outcome.tables, laboratory::write_tables(outcome.folder, device.id));
+  return outcome;
+}
+
+Json to_json(const BenchmarkOutcome& outcome) {
+  Json tables = Json::array(), failures = Json::array();
+  for (const auto& table : outcome.tables) tables.push(Json::object({{"path", table.path}, {"rows", table.rows}}));
+  for (const std::string& text : outcome.failures) failures.push(text);
+  return Json::object({{"schema_version", 1},
+                       {"device", outcome.device},
+                       {"folder", outcome.folder},
+                       {"run", outcome.run_id},
+                       {"resumed", outcome.resumed},
+                       {"interrupted", outcome.interrupted},
+                       {"cases", outcome.cases},
+                       {"visits", outcome.visits},
+                       {"failed", outcome.failed},
+                       {"failures", std::move(failures)},
+                       {"tables", std::move(tables)}});
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "core/result.h"
+#include "laboratory/benchmarks.h"
+#include "workflows/services.h"
+
+namespace aaco::workflows {
+
+struct BenchmarkRequest {
+  std::string suite = "all";      // micro, workloads, all, or a file
+  std::string hardware = "this";  // whose results these are
+  std::string backend = "cpu";
+  std::optional<int> threads;
+  std::uint64_t seed = 1;
+  std::string ort_library;
+  bool fresh = false;  // begin anew where an unfinished run could go on
+  bool list = false;   // only say what would be measured
+};
+
+struct BenchmarkOutcome {
+  std::string device;
+  std::string folder;  // of the device in the benchmark registry
+  std::string run_id;
+  bool resumed = false;
+  bool interrupted = false;
+  std::int64_t cases = 0;
+  std::int64_t visits = 0, failed = 0;  // of this run, in all its parts
+  std::vector<std::string> failures;    // the first few, with their reasons
+  std::vector<laboratory::BenchmarkTable> tables;
+};
+
+// Measures the suites and writes the registry's tables. "this" is probed first where the hardware registry does not have it.
+core::Result<BenchmarkOutcome> benchmark(const BenchmarkRequest& request, const Services& services);
+
+// The cases of the suites.
+core::Result<std::vector<laboratory::BenchmarkSuite>> list_benchmarks(const BenchmarkRequest& request, const Services& services);
+
+core::Json to_json(const BenchmarkOutcome& outcome);
+
+}  // namespace aaco::workflows

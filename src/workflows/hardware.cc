@@ -1,0 +1,99 @@
+#include "workflows/hardware.h"
+
+#include "core/clock.h"
+#include "core/files.h"
+#include "hardware/probe.h"
+
+namespace aaco::workflows {
+namespace {
+
+constexpr std::string_view kThis = "this";
+
+std::string path_of(const std::string& id, const Services& services) {
+  return core::join_path(core::join_path(services.paths.registry, "hardware"), id + ".yaml");
+}
+
+std::vector<std::string> known_gpus(const hardware::Inventory& inventory, const hardware::DeviceRegistry& registry) {
+  std::vector<std::string> lines;
+  for (const hardware::GpuInfo& gpu : inventory.gpus) {
+    hardware::DeviceRegistry::Seen seen{gpu.name, gpu.architecture, {}, {}};
+    if (gpu.compute_units) seen.units = static_cast<double>(*gpu.compute_units);
+    if (gpu.memory_bytes) seen.memory_bytes = static_cast<double>(*gpu.memory_bytes);
+    const auto found = registry.match(seen);
+    lines.push_back("GPU " + std::to_string(gpu.index) + ", " + gpu.name +
+                    (found ? ", is " + found->id : ": " + found.error().message));
+  }
+  return lines;
+}
+
+// An entry with the names that others have already taken would keep the whole registry from loading.
+core::Status check_with_others(const hardware::Device& device, const Services& services) {
+  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
+  std::vector<hardware::Device> all{device};
+  for (const auto& [id, other] : registry.devices())
+    if (id != device.id) all.push_back(other);
+  const auto together = hardware::DeviceRegistry::of(std::move(all));
+  if (!together) return tl::unexpected<core::Error>(together.error());
+  return {};
+}
+
+}  // namespace
+
+core::Result<hardware::Device> find_device(const std::string& name, const Services& services) {
+  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
+  if (name != kThis) return registry.find(name);
+  const auto inventory = hardware::take_inventory("/", services.environment);
+  const std::string id = hardware::id_of_processor(inventory);
+  if (!registry.id_of(id).empty()) return registry.find(id);
+  if (!registry.id_of(inventory.cpu.model).empty()) return registry.find(inventory.cpu.model);
+  return core::fail(core::ErrorCode::not_found,
+                    "this machine's processor (" + inventory.cpu.model + ", " + id + ") is not in the hardware registry",
+                    "measure it once with 'aaco hardware probe'");
+}
+
+core::Result<std::vector<DeviceLine>> list_devices(const std::string& kind, const Services& services) {
+  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
+  const std::string own = core::join_path(services.paths.registry, "hardware");
+  std::vector<DeviceLine> lines;
+  for (const auto& [id, device] : registry.devices())
+    if (kind.empty() || to_string(device.kind) == kind) lines.push_back({device, device.where.starts_with(own)});
+  return lines;
+}
+
+core::Result<hardware::Audit> check_hardware(const std::vector<std::string>& files, const Services& services) {
+  if (!files.empty()) return hardware::audit_files(files);
+  return hardware::audit_registry(services.paths);
+}
+
+core::Result<ProbeOutcome> probe_hardware(const ProbeRequest& request, const Services& services) {
+  const auto inventory = hardware::take_inventory("/", services.environment);
+  services.progress("measuring this processor: multiply-adds, copies, caches");
+  hardware::ProbeOptions options;
+  options.memory_bytes = request.memory_bytes;
+  AACO_ASSIGN(const auto measured, hardware::measure_processor(options, inventory));
+  const std::string date = core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime)).substr(0, 10);
+  ProbeOutcome outcome;
+  outcome.device = hardware::device_of(inventory, measured, date);
+  AACO_TRY(check_with_others(outcome.device, services));
+  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
+  outcome.known = known_gpus(inventory, registry);
+  if (request.dry_run) return outcome;
+  outcome.path = path_of(outcome.device.id, services);
+  outcome.replaced = core::exists(outcome.path);
+  AACO_TRY(core::make_directories(core::parent_path(outcome.path)));
+  AACO_TRY(core::write_file_atomic(outcome.path, to_yaml(outcome.device)));
+  return outcome;
+}
+
+core::Json to_json(const hardware::Audit& audit) {
+  core::Json problems = core::Json::array();
+  for (const hardware::Problem& problem : audit.problems) {
+    core::Json one = core::Json::object({{"rule", problem.rule}, {"where", problem.where}, {"text", problem.text}});
+    if (!problem.remedy.empty()) one.set("remedy", problem.remedy);
+    problems.push(std::move(one));
+  }
+  return core::Json::object(
+      {{"schema_version", 1}, {"shipped", audit.shipped}, {"own", audit.own}, {"problems", std::move(problems)}});
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "core/result.h"
+#include "hardware/registry.h"
+#include "workflows/services.h"
+
+namespace aaco::workflows {
+
+// A device by id, alias, "ID@STATE", or "this": the entry that `probe` made of this machine's processor, else the shipped one of
+// its name.
+core::Result<hardware::Device> find_device(const std::string& name, const Services& services);
+
+struct DeviceLine {
+  hardware::Device device;
+  bool own = false;  // an entry of the user's
+};
+// All devices, by id; `kind`: only those ("cpu", "gpu", "accelerator"), empty: all.
+core::Result<std::vector<DeviceLine>> list_devices(const std::string& kind, const Services& services);
+
+// Checks the registry, or only `files` where there are any.
+core::Result<hardware::Audit> check_hardware(const std::vector<std::string>& files, const Services& services);
+
+struct ProbeRequest {
+  std::int64_t memory_bytes = 0;  // of the copy's arrays; 0: by the caches
+  bool dry_run = false;           // measure, and write nothing
+};
+struct ProbeOutcome {
+  hardware::Device device;
+  std::string path;                // where the entry lies; empty after a dry run
+  bool replaced = false;           // an older one
+  std::vector<std::string> known;  // GPUs of this machine: "0: AMD Instinct MI300X is amd_instinct_mi300x_192gb", or why not
+};
+// Measures this machine's processor and writes its entry to the user's registry.
+core::Result<ProbeOutcome> probe_hardware(const ProbeRequest& request, const Services& services);
+
+core::Json to_json(const hardware::Audit& audit);
+
+}  // namespace aaco::workflows
