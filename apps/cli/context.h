@@ -26,6 +26,7 @@ struct Context {
   int width = 100;        // of standard output
   std::string sessions;   // --sessions: another root of the lake
   std::atomic<bool>* stop = nullptr;
+  std::atomic<bool>* terminal_lent = nullptr;  // a child has the terminal: its Ctrl-C is the child's alone
   int exit_code = kFine;
 
   // One line on standard error that is overwritten by the next; only on a terminal.

@@ -12,13 +12,22 @@
 namespace {
 
 std::atomic<bool> stop_requested{false};
+std::atomic<bool> terminal_lent{false};
 
-void request_stop(int) { stop_requested = true; }
+// The first stop asks, the second ends the program at once. A Ctrl-C that the terminal sent while a child has it is the
+// child's to answer: it got the signal too.
+void request_stop(int number, siginfo_t* sender, void*) {
+  if (number == SIGINT && terminal_lent && sender->si_code == SI_KERNEL) return;
+  if (stop_requested.exchange(true)) {
+    std::signal(number, SIG_DFL);
+    raise(number);
+  }
+}
 
 void listen_for_stop() {
   struct sigaction action {};
-  action.sa_handler = &request_stop;
-  action.sa_flags = SA_RESETHAND;  // the second Ctrl-C ends the program at once
+  action.sa_sigaction = &request_stop;
+  action.sa_flags = SA_SIGINFO;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
@@ -43,6 +52,7 @@ aaco::cli::Context make_context(int argc, char** argv) {
                    context.environment.get("TERM").value_or("dumb") != "dumb";
   context.width = terminal_width(context.environment);
   context.stop = &stop_requested;
+  context.terminal_lent = &terminal_lent;
   return context;
 }
 

@@ -136,6 +136,7 @@ workflows::Services make_services(const Context& context) {
   services.paths = context.paths;
   services.progress = [&context](std::string_view text) { context.progress(text); };
   services.stop = context.stop;
+  services.terminal_lent = context.terminal_lent;
   services.tool_version = AACO_VERSION;
   services.command_line = context.command_line;
   return services;

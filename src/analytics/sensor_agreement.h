@@ -47,6 +47,21 @@ inline constexpr std::int64_t kNearestNs = 200'000'000;  // readings further apa
 // "gpu.energy_joules": mean W of both). Rows in any order; order of the result: device, metric, sources.
 std::vector<SensorAgreement> compare_sensors(std::span<const trace::GpuEventRow> rows, const trace::NameTable& names);
 
+// How far one sensor can be trusted, by the others that state the same quantity.
+struct SensorTrust {
+  std::int64_t device = 0;
+  std::string metric, source;
+  std::int64_t agreed = 0, disagreed = 0, undecided = 0;  // comparisons with another sensor
+  // Mean over the decided comparisons of min(1, tolerance / |difference|), 0..1: 1 is within tolerance of every other sensor, 0.1
+  // ten times beyond it. A disagreement does not say which of the two is wrong: both lose. Empty where none was decided.
+  std::optional<double> score;
+  bool operator==(const SensorTrust&) const = default;
+};
+
+// Every sensor that was compared with another; order: device, metric, source. An energy counter's comparisons with power sensors
+// count for both.
+std::vector<SensorTrust> sensor_trust(const std::vector<SensorAgreement>& agreements);
+
 // For the head of a report: each disagreement, with what to do. Empty where there is none.
 std::optional<trace::Warning> disagreement_warning(const std::vector<SensorAgreement>& agreements);
 

@@ -34,17 +34,18 @@ Result<Pipe> make_pipe() {
 int decode_exit(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
 // In the child, between fork and exec: only async-signal-safe calls.
-[[noreturn]] void become(char* const* arguments, char* const* environment, const char* directory, int in, int out, int err,
+[[noreturn]] void become(char* const* arguments, char* const* environment, const Command& command, int in, int out, int err,
                          int report) {
-  ::setpgid(0, 0);
+  if (command.group == Command::Group::own) ::setpgid(0, 0);
   if (in >= 0) ::dup2(in, STDIN_FILENO);
   if (out >= 0) ::dup2(out, STDOUT_FILENO);
   if (err >= 0) ::dup2(err, STDERR_FILENO);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
   int problem = 0;
-  if (directory != nullptr && ::chdir(directory) != 0) problem = errno;
+  if (!command.directory.empty() && ::chdir(command.directory.c_str()) != 0) problem = errno;
   if (problem == 0) {
     ::execvpe(arguments[0], arguments, environment);
     problem = errno;
@@ -81,11 +82,10 @@ Result<pid_t> spawn(const Command& command, int in, int out, int err) {
   std::vector<std::string> environment = child_environment(command);
   const auto argument_pointers = pointers(arguments);
   const auto environment_pointers = pointers(environment);
-  const char* directory = command.directory.empty() ? nullptr : command.directory.c_str();
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno(errno, "a process could not be started");
-  if (pid == 0) become(argument_pointers.data(), environment_pointers.data(), directory, in, out, err, report.write.get());
-  ::setpgid(pid, pid);
+  if (pid == 0) become(argument_pointers.data(), environment_pointers.data(), command, in, out, err, report.write.get());
+  if (command.group == Command::Group::own) ::setpgid(pid, pid);
   report.write.reset();
   int problem = 0;
   ssize_t reported = 0;
@@ -142,7 +142,7 @@ Result<CommandResult> run_command(const Command& command) {
     int raw = 0;
     if (!status && ::waitpid(pid, &raw, WNOHANG) == pid) status = decode_exit(raw);
     if (monotonic_ns() >= deadline) {
-      ::kill(-pid, SIGKILL);
+      ::kill(command.group == Command::Group::own ? -pid : pid, SIGKILL);
       result.timed_out = true;
       if (!status && ::waitpid(pid, &raw, 0) == pid) status = decode_exit(raw);
       break;
@@ -160,7 +160,7 @@ Result<Child> Child::start(const Command& command) {
     fd = null.get();
   }
   AACO_ASSIGN(const pid_t pid, spawn(command, -1, fd, fd));
-  return Child(pid);
+  return Child(pid, command.group);
 }
 
 Result<ChildPipes> Child::start_with_pipes(const Command& command) {
@@ -168,20 +168,22 @@ Result<ChildPipes> Child::start_with_pipes(const Command& command) {
   AACO_ASSIGN(Pipe out, make_pipe());
   AACO_ASSIGN(Pipe err, make_pipe());
   AACO_ASSIGN(const pid_t pid, spawn(command, in.read.get(), out.write.get(), err.write.get()));
-  return ChildPipes{Child(pid), std::move(in.write), std::move(out.read), std::move(err.read)};
+  return ChildPipes{Child(pid, command.group), std::move(in.write), std::move(out.read), std::move(err.read)};
 }
 
-Child::Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)), exit_code_(other.exit_code_) {}
+Child::Child(Child&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), target_(std::exchange(other.target_, -1)), exit_code_(other.exit_code_) {}
 
 Child& Child::operator=(Child&& other) noexcept {
   std::swap(pid_, other.pid_);
+  std::swap(target_, other.target_);
   std::swap(exit_code_, other.exit_code_);
   return *this;
 }
 
 Child::~Child() {
   if (pid_ > 0 && !exit_code_) {
-    ::kill(-pid_, SIGKILL);
+    ::kill(target_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
 }
@@ -206,7 +208,7 @@ int Child::wait() {
 }
 
 void Child::signal(int number) const {
-  if (pid_ > 0 && !exit_code_) ::kill(-pid_, number);
+  if (pid_ > 0 && !exit_code_) ::kill(target_, number);
 }
 
 std::optional<std::string> find_program(const std::string& name, const std::string& path_variable) {

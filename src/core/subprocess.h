@@ -19,6 +19,9 @@ struct Command {
   enum class Output { inherit, capture, discard } output = Output::capture;         // capture: standard output and error apart
   std::optional<std::int64_t> timeout_ns;                                           // then it and its process group are killed
   std::int64_t capture_limit_bytes = std::int64_t{64} << 20;                        // what comes beyond is dropped
+  // own: a process group of its own, so that a signal reaches all of it. callers: this process's group, for a program that
+  // shares the terminal (a group of its own may not read it); a signal then reaches the program alone.
+  enum class Group { own, callers } group = Group::own;
 };
 
 struct CommandResult {
@@ -49,8 +52,9 @@ class Child {
   void signal(int number) const;
 
  private:
-  explicit Child(pid_t pid) : pid_(pid) {}
+  Child(pid_t pid, Command::Group group) : pid_(pid), target_(group == Command::Group::own ? -pid : pid) {}
   pid_t pid_ = -1;
+  pid_t target_ = -1;  // whom a signal reaches, as kill takes it
   std::optional<int> exit_code_;
 };
 

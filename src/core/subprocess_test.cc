@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "core/clock.h"
 #include "core/files.h"
+#include "core/numbers.h"
 #include "core/strings.h"
 
 namespace aaco::core {
@@ -53,6 +55,16 @@ TEST(RunCommand, Directory) {
   command.directory = "/proc";
   EXPECT_EQ(run(command).output, "/proc\n");
 }
+TEST(RunCommand, BrokenPipeEndsAChild) {  // as a shell would start it, though this program ignores the signal
+  EXPECT_EQ(run(shell("(yes; echo $? >&2) | head -n 1")).error_output, "141\n");
+}
+std::optional<std::int64_t> process_group(Command::Group group) {
+  Command command{.arguments = {"cut", "-d ", "-f5", "/proc/self/stat"}};
+  command.group = group;
+  return parse_i64(trim(run(command).output));
+}
+TEST(RunCommand, GroupOfItsOwn) { EXPECT_NE(process_group(Command::Group::own), ::getpgrp()); }
+TEST(RunCommand, CallersGroup) { EXPECT_EQ(process_group(Command::Group::callers), ::getpgrp()); }
 TEST(RunCommand, SetsVariable) {
   Command command = shell("echo $AACO_TEST_VARIABLE");
   command.set_environment = {{"AACO_TEST_VARIABLE", "a b"}};

@@ -15,12 +15,13 @@ struct Column {
   std::string_view name;
   Value Row::*member;
   std::string_view meaning;  // with its unit, for the documents
+  int since = 1;             // the schema version that brought it; older files do not have it, and rows keep the member's default
   using value_type = Value;
 };
 
 template <class Row, class Value>
-constexpr Column<Row, Value> column(std::string_view name, Value Row::*member, std::string_view meaning) {
-  return {name, member, meaning};
+constexpr Column<Row, Value> column(std::string_view name, Value Row::*member, std::string_view meaning, int since = 1) {
+  return {name, member, meaning, since};
 }
 
 // Specialised for each row: kName (the table in SQL), kPath (the file in a bundle), kTime (the column it is sorted by, or empty),

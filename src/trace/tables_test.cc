@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/session.h"
 #include "trace/sink.h"
 
 namespace aaco::trace {
@@ -52,6 +53,12 @@ TEST(Tables, ColumnNamesAreUniqueWithinATable) {
   std::set<std::string> seen;
   for_each_column(
       [&]<class Row>(auto column) { EXPECT_TRUE(seen.insert(place(TableOf<Row>::kName, column.name)).second) << column.name; });
+}
+TEST(Tables, ColumnsCameWithAVersionThatExists) {
+  for_each_column([]<class Row>(auto column) {
+    EXPECT_GE(column.since, 1) << column.name;
+    EXPECT_LE(column.since, kSessionSchemaVersion) << column.name;
+  });
 }
 TEST(Tables, ColumnNamesAreSnakeCase) {
   for_each_column([]<class Row>(auto column) {

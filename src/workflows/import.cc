@@ -203,7 +203,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     metrics = std::move(analysis.metrics);
     AACO_TRY(draft.writer().flush());
   }
-  AACO_ASSIGN(trace::Metrics more, table_metrics(draft.writer().path(), manifest.phases, 1));
+  AACO_ASSIGN(trace::Metrics more, table_metrics(draft, 1));
   metrics.insert(metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return draft.finish(std::move(metrics), false);
 }

@@ -1,5 +1,7 @@
 #include "workflows/record.h"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <functional>
 
@@ -8,6 +10,7 @@
 #include "core/strings.h"
 #include "core/subprocess.h"
 #include "hardware/secrets.h"
+#include "workflows/python_watch.h"
 #include "workflows/session_draft.h"
 #include "workflows/table_metrics.h"
 #include "workflows/telemetry.h"
@@ -69,6 +72,25 @@ void wait_for_process(std::int64_t process_id, const RecordRequest& request, con
   }
 }
 
+// Whether standard input is a terminal that this process may read: then the child may too, and must stand in the same group.
+bool has_terminal() { return ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
+
+// While it lives, a Ctrl-C of the terminal is the child's alone.
+class LentTerminal {
+ public:
+  LentTerminal(std::atomic<bool>* flag, bool lent) : flag_(lent ? flag : nullptr) {
+    if (flag_ != nullptr) flag_->store(true);
+  }
+  ~LentTerminal() {
+    if (flag_ != nullptr) flag_->store(false);
+  }
+  LentTerminal(const LentTerminal&) = delete;
+  LentTerminal& operator=(const LentTerminal&) = delete;
+
+ private:
+  std::atomic<bool>* flag_;
+};
+
 // --profile needs a GPU profiler that can wrap the command.
 core::Status check_profiler(const RecordRequest& request, const Services& services) {
   if (!request.profile) return {};
@@ -92,7 +114,10 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("record", request.tag, request_json(request), services));
   RecordOutcome outcome;
   bool interrupted = false;
-  core::Command command{request.command, {}, {}, core::Command::Output::inherit, {}, 0};
+  const bool shares_terminal = services.terminal_lent != nullptr && !request.process_id && has_terminal();
+  core::Command command{.arguments = request.command, .output = core::Command::Output::inherit};
+  if (shares_terminal) command.group = core::Command::Group::callers;
+  const LentTerminal lent(services.terminal_lent, shares_terminal);
   const std::int64_t begin = core::monotonic_ns();
   std::optional<core::Child> child;
   if (!request.process_id) {
@@ -102,7 +127,11 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   Telemetry telemetry(observed, request.telemetry_period);
   AACO_TRY(telemetry.start());
   telemetry.resume();
-  const auto drain = [&] { telemetry.drain(draft.sink()); };
+  PythonWatch python(observed);
+  const auto drain = [&] {
+    telemetry.drain(draft.sink());
+    python.look();
+  };
   if (child)
     outcome.exit_code = wait_for_child(*child, request, services, drain, interrupted);
   else
@@ -116,9 +145,9 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
                     {"exit_code", child ? Json(outcome.exit_code) : Json()},
                     {"wall_ns", end - begin}});
   AACO_TRY(draft.write_lockbox({{"mode", "record"}, {"command", core::join(hardware::without_secrets(request.command), " ")}},
-                               Json::object()));
+                               python.libraries()));
   AACO_TRY(draft.writer().flush());
-  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft.writer().path(), draft.manifest().phases, 1));
+  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, 1));
   AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), interrupted));
   return outcome;
 }

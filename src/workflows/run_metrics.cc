@@ -34,7 +34,7 @@ void warn_of_distortion(SessionDraft& draft, const trace::Metrics& metrics) {
 }  // namespace
 
 core::Result<trace::Metrics> run_metrics(const RunFacts& facts, SessionDraft& draft) {
-  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft.writer().path(), draft.manifest().phases, facts.batch));
+  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, facts.batch));
   for (auto& metric : own_metrics(facts)) {
     std::erase_if(metrics, [&](const trace::MetricValue& known) { return known.id == metric.id; });
     metrics.push_back(std::move(metric));

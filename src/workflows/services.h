@@ -16,6 +16,7 @@ struct Services {
   core::Paths paths;
   std::function<void(std::string_view)> progress = [](std::string_view) {};  // what is going on, one line
   const std::atomic<bool>* stop = nullptr;                                   // set: end early, keep everything
+  std::atomic<bool>* terminal_lent = nullptr;  // set while a child has the terminal, so that its Ctrl-C is the child's alone
   std::string tool_version;
   std::vector<std::string> command_line;
 

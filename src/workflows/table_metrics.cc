@@ -2,6 +2,7 @@
 
 #include "analytics/latency.h"
 #include "analytics/node_time.h"
+#include "analytics/sensor_agreement.h"
 #include "analytics/telemetry.h"
 #include "tracelake/lake.h"
 
@@ -22,10 +23,29 @@ analytics::metrics::ObservedWork work_of(const std::vector<trace::IterationRow>&
   return work;
 }
 
+core::Json to_json(const analytics::trust::SensorTrust& sensor) {
+  core::Json out = core::Json::object({{"device", sensor.device},
+                                       {"metric", sensor.metric},
+                                       {"source", sensor.source},
+                                       {"agreed", sensor.agreed},
+                                       {"disagreed", sensor.disagreed},
+                                       {"undecided", sensor.undecided}});
+  return std::move(out.set_if("trust_ratio", sensor.score));
+}
+
+void judge_sensors(const std::vector<trace::GpuEventRow>& events, const trace::NameTable& names, SessionDraft& draft) {
+  const auto agreements = analytics::trust::compare_sensors(events, names);
+  core::Json sensors = core::Json::array();
+  for (const auto& sensor : analytics::trust::sensor_trust(agreements)) sensors.push(to_json(sensor));
+  if (!agreements.empty()) draft.manifest().outcome.set("sensors", std::move(sensors));
+  if (auto warning = analytics::trust::disagreement_warning(agreements)) draft.manifest().warnings.push_back(std::move(*warning));
+}
+
 }  // namespace
 
-core::Result<trace::Metrics> table_metrics(const std::string& session_path, const std::vector<trace::Phase>& phases,
-                                           std::int64_t items_per_iteration) {
+core::Result<trace::Metrics> table_metrics(SessionDraft& draft, std::int64_t items_per_iteration) {
+  const std::string& session_path = draft.writer().path();
+  const std::vector<trace::Phase>& phases = draft.manifest().phases;
   trace::NameTable names;
   AACO_ASSIGN(const auto iterations, tracelake::read_table<trace::IterationRow>(session_path, names));
   AACO_ASSIGN(const auto nodes, tracelake::read_table<trace::NodeExecutionRow>(session_path, names));
@@ -37,6 +57,7 @@ core::Result<trace::Metrics> table_metrics(const std::string& session_path, cons
   const auto work = work_of(iterations, phases, names);
   append(metrics, analytics::metrics::host_metrics(system, names, work));
   append(metrics, analytics::metrics::gpu_metrics(gpu, names, work));
+  judge_sensors(gpu, names, draft);
   return metrics;
 }
 

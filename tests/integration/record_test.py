@@ -1,8 +1,11 @@
 """`aaco record`: the child's exit code, signals, and what it refuses."""
 import json
 import os
+import pty
+import select
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -39,6 +42,50 @@ class Record(program.ProgramTest):
         child.wait(timeout=60)
         bundle = self.folder / self.aaco('show', 'tag:stopped', '--json').json()['session']['path']
         self.assertIn(json.loads((bundle / 'session.json').read_text())['state'], ('complete', 'interrupted'))
+
+    def test_lockbox_has_the_packages_of_a_python(self):
+        site = self.folder / 'venv/lib' / f'python{sys.version_info.major}.{sys.version_info.minor}' / 'site-packages'
+        (site / 'pretended_package-4.5.6.dist-info').mkdir(parents=True)
+        self.aaco('record', '--tag', 'python', '--', sys.executable, '-c', 'import time; time.sleep(0.4)', PYTHONPATH=str(site))
+        bundle = self.folder / self.aaco('show', 'tag:python', '--json').json()['session']['path']
+        interpreters = json.loads((bundle / 'env.json').read_text())['libraries']['python']
+        self.assertEqual(interpreters[0]['packages']['pretended_package'], '4.5.6')
+
+    def in_terminal(self, script, *, send=b'', after=b'', tag):
+        """Runs record with a terminal of its own; types `send` when `after` was printed. Its output and exit code."""
+        child, terminal = pty.fork()
+        if child == 0:
+            os.chdir(self.folder)
+            os.environ['AACO_SESSIONS'] = str(self.lake)
+            os.execv(program.PROGRAM, [program.PROGRAM, '-q', 'record', '--tag', tag, '--', 'sh', '-c', script])
+        output, typed = b'', False
+        while True:
+            ready, _, _ = select.select([terminal], [], [], 60)
+            try:
+                piece = os.read(terminal, 4096) if ready else b''
+            except OSError:  # the other end is closed
+                piece = b''
+            if not piece:
+                break
+            output += piece
+            if not typed and after in output:
+                os.write(terminal, send)
+                typed = True
+        _, status = os.waitpid(child, 0)
+        os.close(terminal)
+        return output.decode(errors='replace'), os.waitstatus_to_exitcode(status)
+
+    def test_child_reads_the_terminal(self):
+        output, code = self.in_terminal('echo ready; read line; echo "got $line"; exit 3', send=b'words\n', after=b'ready', tag='reads')
+        self.assertIn('got words', output)
+        self.assertEqual(code, 3)
+
+    def test_ctrl_c_of_the_terminal_is_the_childs_to_answer(self):
+        output, code = self.in_terminal('trap "echo caught; exit 5" INT; echo ready; while :; do sleep 0.1; done', send=b'\x03',
+                                        after=b'ready', tag='caught')
+        self.assertEqual(output.count('caught'), 1)
+        self.assertEqual(code, 5)
+        self.assertEqual(self.aaco('show', 'tag:caught', '--json').json()['session']['state'], 'complete')
 
     def test_refuses_missing_program(self): self.refused(self.aaco('record', '--', 'aaco-no-such-program'), 125, 'aaco-no-such-program')
     def test_refuses_nothing_to_do(self): self.assertIn(self.aaco('record').code, (2, 125))

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <tuple>
 
 namespace aaco::analytics::trust {
 namespace {
@@ -129,6 +130,33 @@ std::vector<SensorAgreement> compare_sensors(std::span<const trace::GpuEventRow>
       for (auto b = std::next(a); b != sensors.end(); ++b) compare(quantity, a->first, b->first, a->second, b->second);
   }
   return agreements;
+}
+
+std::vector<SensorTrust> sensor_trust(const std::vector<SensorAgreement>& agreements) {
+  std::map<std::tuple<std::int64_t, std::string, std::string>, SensorTrust> sensors;
+  const auto count = [&](const SensorAgreement& one, const std::string& metric, const std::string& source) {
+    SensorTrust& trust = sensors[{one.device, metric, source}];
+    trust.device = one.device;
+    trust.metric = metric;
+    trust.source = source;
+    if (one.verdict == SensorAgreement::Verdict::undecided) {
+      ++trust.undecided;
+      return;
+    }
+    ++(one.verdict == SensorAgreement::Verdict::agree ? trust.agreed : trust.disagreed);
+    const double distance = std::abs(one.difference);
+    trust.score = trust.score.value_or(0) + (distance <= one.tolerance ? 1 : one.tolerance / distance);
+  };
+  for (const SensorAgreement& one : agreements) {
+    count(one, one.metric, one.source_a);
+    count(one, one.metric == kEnergy ? std::string(kPower) : one.metric, one.source_b);
+  }
+  std::vector<SensorTrust> out;
+  for (auto& [key, trust] : sensors) {
+    if (trust.score) *trust.score /= static_cast<double>(trust.agreed + trust.disagreed);
+    out.push_back(std::move(trust));
+  }
+  return out;
 }
 
 std::optional<trace::Warning> disagreement_warning(const std::vector<SensorAgreement>& agreements) {

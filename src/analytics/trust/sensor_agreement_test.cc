@@ -132,5 +132,51 @@ TEST(SensorAgreement, OrderOfTheRowsDoesNotMatter) {
   EXPECT_EQ(r.compare(), forward);
 }
 
+TEST(SensorTrust, AgreeingSensorsAreTrusted) {
+  Rows r;
+  r.add("gpu.power_watts", "amdgpu.hwmon", 50, 0.05, constant(300));
+  r.add("gpu.power_watts", "amdgpu.gpu_metrics", 100, 0.02, constant(310));
+  const auto trust = sensor_trust(r.compare());
+  ASSERT_EQ(trust.size(), 2U);
+  EXPECT_EQ(trust[0].source, "amdgpu.gpu_metrics");
+  EXPECT_EQ(trust[0].score, 1.0);
+  EXPECT_EQ(trust[1].agreed, 1);
+}
+TEST(SensorTrust, TheOddOneOutOfThreeLosesMost) {
+  Rows r;
+  r.add("gpu.power_watts", "a", 50, 0.05, constant(300));
+  r.add("gpu.power_watts", "b", 50, 0.05, constant(301));
+  r.add("gpu.power_watts", "wrong unit", 50, 0.05, constant(0.3));
+  const auto trust = sensor_trust(r.compare());
+  ASSERT_EQ(trust.size(), 3U);
+  EXPECT_LT(*trust[2].score, 0.1);
+  EXPECT_GT(*trust[0].score, 0.5);
+  EXPECT_EQ(trust[2].disagreed, 2);
+}
+TEST(SensorTrust, UndecidedGivesNoScore) {
+  Rows r;
+  r.add("gpu.power_watts", "a", 3, 0.05, constant(300));
+  r.add("gpu.power_watts", "b", 3, 0.05, constant(300));
+  const auto trust = sensor_trust(r.compare());
+  ASSERT_EQ(trust.size(), 2U);
+  EXPECT_EQ(trust[0].score, std::nullopt);
+  EXPECT_EQ(trust[0].undecided, 1);
+}
+TEST(SensorTrust, ASensorAloneIsNotJudged) {
+  Rows r;
+  r.add("gpu.power_watts", "a", 50, 0.05, constant(300));
+  EXPECT_TRUE(sensor_trust(r.compare()).empty());
+}
+TEST(SensorTrust, AnEnergyCounterIsHeldAgainstPower) {
+  Rows r;
+  r.add("gpu.energy_joules", "counter", 100, 0.05, [](double t) { return 300 * t; });
+  r.add("gpu.power_watts", "sensor", 100, 0.05, constant(300));
+  const auto trust = sensor_trust(r.compare());
+  ASSERT_EQ(trust.size(), 2U);
+  EXPECT_EQ(trust[0].metric, "gpu.energy_joules");
+  EXPECT_EQ(trust[1].metric, "gpu.power_watts");
+  EXPECT_EQ(trust[1].agreed, 1);
+}
+
 }  // namespace
 }  // namespace aaco::analytics::trust

@@ -13,9 +13,8 @@ using duckdb::literal;
 // give up their dictionary early.
 std::string copy_statement(const std::string& select, const std::string& file) {
   return "COPY (" + select + ") TO " + literal(file) +
-         " (FORMAT parquet, PARQUET_VERSION V2, COMPRESSION zstd, DICTIONARY_SIZE_LIMIT 2048, KV_METADATA {aaco_schema_version: "
-         "'" +
-         std::to_string(trace::kSessionSchemaVersion) + "'})";
+         " (FORMAT parquet, PARQUET_VERSION V2, COMPRESSION zstd, DICTIONARY_SIZE_LIMIT 2048, KV_METADATA {" +
+         std::string(kSchemaVersionKey) + ": '" + std::to_string(trace::kSessionSchemaVersion) + "'})";
 }
 
 void bind(duckdb_bind_info info) {

@@ -26,6 +26,9 @@ class StoreDatabase {
   std::optional<duckdb::Database> database_;
 };
 
+// Every table file says under this key which schema version wrote it.
+inline constexpr std::string_view kSchemaVersionKey = "aaco_schema_version";
+
 struct FileField {
   std::string_view name;
   duckdb_type type;

@@ -23,9 +23,11 @@ struct FileColumn {
   std::string_view name;
   std::string_view sql_type;
   bool required;  // has no value that means "not measured"
+  int since = 1;  // the schema version that brought it
 };
 
-// The statement that reads `columns` of a Parquet file, those it lacks as NULL. Fails where a required one is missing.
+// The statement that reads `columns` of a Parquet file, those it lacks as NULL: what older schema versions did not have, and
+// what was not measured. Fails where a required one is missing that the file's own schema version has.
 core::Result<std::string> select_columns(duckdb::Connection& connection, const std::string& file,
                                          const std::vector<FileColumn>& columns, const std::vector<Instead>& instead = {});
 
@@ -64,7 +66,7 @@ class TableReader {
     return std::apply(
         [](auto... column) {
           return std::vector<FileColumn>{{column.name, Cell<typename decltype(column)::value_type>::kSql,
-                                          !kIsOptional<typename decltype(column)::value_type>}...};
+                                          !kIsOptional<typename decltype(column)::value_type>, column.since}...};
         },
         Table::columns());
   }
