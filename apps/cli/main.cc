@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "cli/context.h"
+#include "cli/lab.h"
 #include "cli/verbs.h"
 #include "core/numbers.h"
 
@@ -91,6 +92,8 @@ int main(int argc, char** argv) {
   aaco::cli::add_report(app, context);
   aaco::cli::add_diff(app, context);
   aaco::cli::add_ab_worker(app, context);
+  aaco::cli::add_explain(app, context);
+  aaco::cli::add_lab(app, context);
   aaco::cli::add_show(app, context);
   aaco::cli::add_ls(app, context);
   aaco::cli::add_history(app, context);

@@ -13,6 +13,7 @@ struct Loop {
   const std::function<Status()>& once;
   const LoopOptions& options;
   const std::atomic<bool>& stop;
+  BlockObserver* observer;
   LoopResult result;
 
   Status call(std::vector<TimedCall>& into, std::int64_t block) const {
@@ -25,7 +26,7 @@ struct Loop {
   }
 
   Status warm_up();
-  [[nodiscard]] std::int64_t calls_a_block() const;
+  [[nodiscard]] std::int64_t calls_a_block(bool interleaved) const;
   Status block(std::vector<TimedCall>& into, std::int64_t number, std::int64_t calls, stats::StoppingRule* rule);
 };
 
@@ -72,37 +73,41 @@ Status Loop::warm_up() {
   return {};
 }
 
-std::int64_t Loop::calls_a_block() const {
+std::int64_t Loop::calls_a_block(bool interleaved) const {
   if (result.warmup.empty()) return options.block_min_calls;
   std::vector<double> recent = durations(result.warmup);
   recent.erase(recent.begin(), recent.begin() + static_cast<std::ptrdiff_t>(recent.size() / 2));
   std::nth_element(recent.begin(), recent.begin() + static_cast<std::ptrdiff_t>(recent.size() / 2), recent.end());
   const double median = std::max(1.0, recent[recent.size() / 2]);
   const auto by_time = static_cast<std::int64_t>(static_cast<double>(options.block_time.count()) / median);
-  return std::min(std::max(options.block_min_calls, by_time),
-                  options.block_max_calls.value_or(by_time + options.block_min_calls));
+  const std::int64_t wanted = std::max(options.block_min_calls, by_time);
+  return interleaved && options.block_max_calls ? std::min(wanted, *options.block_max_calls) : wanted;
 }
 
 Status Loop::block(std::vector<TimedCall>& into, std::int64_t number, std::int64_t calls, stats::StoppingRule* rule) {
   const std::size_t needed = into.size() + static_cast<std::size_t>(calls);
   if (into.capacity() < needed) into.reserve(std::max(needed + kBlockReserve, into.capacity() * 2));
+  const std::size_t first = into.size();
+  if (observer != nullptr) observer->begin_block();
   for (std::int64_t i = 0; i < calls && !stop; ++i) {
     AACO_TRY(call(into, number));
-    if (rule != nullptr) {
-      rule->add(into.back().duration_ns);
-      if (rule->done()) return {};
-    }
+    if (rule == nullptr) continue;
+    rule->add(into.back().duration_ns);
+    if (rule->done()) break;
   }
+  if (observer != nullptr && into.size() > first)
+    observer->end_block(number, rule == nullptr, into[first].start_ns, into.back().start_ns + into.back().duration_ns,
+                        static_cast<std::int64_t>(into.size() - first));
   return {};
 }
 
 }  // namespace
 
 core::Result<LoopResult> measure(const std::function<Status()>& once, const LoopOptions& options, stats::StoppingRule& rule,
-                                 Instrument* instrument, const std::atomic<bool>& stop) {
-  Loop loop{once, options, stop, {}};
+                                 Instrument* instrument, const std::atomic<bool>& stop, BlockObserver* blocks) {
+  Loop loop{once, options, stop, blocks, {}};
   AACO_TRY(loop.warm_up());
-  const std::int64_t calls = loop.calls_a_block();
+  const std::int64_t calls = loop.calls_a_block(instrument != nullptr);
   std::int64_t number = 0;
   for (std::int64_t pair = 0; !rule.done() && !stop; ++pair) {
     const bool plain_first = pair % 2 == 0;

@@ -30,6 +30,16 @@ class Instrument {
   virtual void pause() = 0;
 };
 
+// Hears of each block of calls: the only places where something may be read without a call paying for it.
+class BlockObserver {
+ public:
+  virtual ~BlockObserver() = default;
+  virtual void begin_block() = 0;
+  // `start_ns` and `end_ns` are those of the first and the last call.
+  virtual void end_block(std::int64_t number, bool instrumented, std::int64_t start_ns, std::int64_t end_ns,
+                         std::int64_t calls) = 0;
+};
+
 struct LoopOptions {
   std::optional<std::int64_t> warmup_iterations;  // fixed; else until the series is stationary
   std::int64_t warmup_max_iterations = 5000;
@@ -54,6 +64,6 @@ struct LoopResult {
 // without it alternate in the order ABBA, so that a drift of the machine falls on both. A call is two clock reads around `once`;
 // nothing is allocated between them. An error of `once` ends the loop and is returned.
 core::Result<LoopResult> measure(const std::function<core::Status()>& once, const LoopOptions& options, stats::StoppingRule& rule,
-                                 Instrument* instrument, const std::atomic<bool>& stop);
+                                 Instrument* instrument, const std::atomic<bool>& stop, BlockObserver* blocks = nullptr);
 
 }  // namespace aaco::runner

@@ -6,6 +6,7 @@
 
 #include "core/numbers.h"
 #include "workflows/diff_evidence.h"
+#include "workflows/diff_rootcause.h"
 
 namespace aaco::workflows {
 namespace {
@@ -39,12 +40,17 @@ std::string advice(std::string_view part, bool slower) {
 
 }  // namespace
 
-core::Result<std::optional<SuspectedCause>> suspect_cause(const ComparedSide&, const ComparedSide&,
+core::Result<std::optional<SuspectedCause>> suspect_cause(const ComparedSide& a, const ComparedSide& b,
                                                           const analytics::regression::MetricResult& decided,
-                                                          const DiffEvidence& evidence, const std::vector<hardware::Difference>&,
-                                                          const Services&) {
+                                                          const DiffEvidence& evidence,
+                                                          const std::vector<hardware::Difference>& differences,
+                                                          const Services& services) {
   const bool changed = decided.verdict == stats::Verdict::regression || decided.verdict == stats::Verdict::improvement;
   if (!changed || decided.unit != "ns") return std::optional<SuspectedCause>();
+  AACO_ASSIGN(auto of_runs, cause_of_runs(a, b, differences, services));
+  if (of_runs) return of_runs;
+  AACO_ASSIGN(auto of_traces, cause_of_traces(a, b, services));
+  if (of_traces) return of_traces;
   if (!evidence.count_part_ns || !evidence.duration_part_ns) return std::optional<SuspectedCause>();
   // Time between kernels is no part of the kernels' own time.
   const bool kernels_only = decided.id == "gpu.kernel_sum_ns";

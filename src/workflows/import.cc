@@ -13,6 +13,7 @@
 #include "tracelake/lake.h"
 #include "workflows/import_ranks.h"
 #include "workflows/import_sink.h"
+#include "workflows/insight.h"
 #include "workflows/session_draft.h"
 #include "workflows/table_metrics.h"
 
@@ -205,6 +206,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   }
   AACO_ASSIGN(trace::Metrics more, table_metrics(draft, 1));
   metrics.insert(metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  write_bottleneck(draft, metrics, services.paths);
   return draft.finish(std::move(metrics), false);
 }
 

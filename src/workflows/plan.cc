@@ -92,6 +92,16 @@ Json map_json(const std::map<std::string, Value>& values) {
   return out;
 }
 
+core::Status set_dtype(runner::ModelConfig& model, const std::string& dtype) {
+  const auto type = graph::element_type_from_string(dtype);
+  if (!type) return core::fail(ErrorCode::invalid_argument, "'" + dtype + "' is no element type", "use float32 or float16");
+  if (!model.from_zoo())
+    return core::fail(ErrorCode::unsupported, model.name + " is a file: its data type cannot be chosen",
+                      "take a model of the zoo, or convert the file");
+  model.dtype = type;
+  return {};
+}
+
 Json request_json(const RunRequest& request, const RunPlan& plan) {
   Json shapes = Json::object();
   for (const auto& [name, shape] : request.shapes) {
@@ -116,17 +126,23 @@ Json request_json(const RunRequest& request, const RunPlan& plan) {
                        {"telemetry", request.telemetry},
                        {"telemetry_period_ns", static_cast<long long>(request.telemetry_period.count())},
                        {"profile", request.profile},
-                       {"allow_fallback", request.allow_fallback}});
+                       {"allow_fallback", request.allow_fallback},
+                       {"dtype", request.dtype.empty() ? Json() : Json(request.dtype)},
+                       {"fault", request.fault}});
 }
 
 }  // namespace
 
 core::Result<RunPlan> plan_run(const RunRequest& request, const Services& services) {
   AACO_ASSIGN(const auto registry, runner::Registry::load(services.paths));
-  AACO_ASSIGN(const auto model, registry.model(request.model));
+  AACO_ASSIGN(auto model, registry.model(request.model));
+  if (!request.dtype.empty()) AACO_TRY(set_dtype(model, request.dtype));
   RunPlan plan;
   AACO_ASSIGN(plan.backend, backend_for(registry, request));
   AACO_ASSIGN(plan.model_path, find_model_file(model, request, services));
+  if (request.edit_model) {
+    AACO_ASSIGN(plan.model_path, request.edit_model(plan.model_path));
+  }
   plan.model_name = model.name.find('/') == std::string::npos ? model.name : core::base_name(model.name);
   services.progress("hashing " + plan.model_name);
   AACO_ASSIGN(plan.model_hash, core::sha256_file(plan.model_path));

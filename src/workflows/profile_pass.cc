@@ -14,10 +14,9 @@ namespace {
 constexpr std::int64_t kWarmupCalls = 3;
 constexpr std::int64_t kMinimumCalls = 5;
 constexpr std::int64_t kMaximumCalls = 100;
-constexpr double kTimeBudgetNs = 5e9;
 
-std::int64_t calls_within_budget(double expected_call_ns) {
-  const double fit = kTimeBudgetNs / std::max(1.0, expected_call_ns);
+std::int64_t calls_within_budget(double expected_call_ns, double budget_ns) {
+  const double fit = budget_ns / std::max(1.0, expected_call_ns);
   return std::clamp(static_cast<std::int64_t>(std::min(fit, 1e9)), kMinimumCalls, kMaximumCalls);
 }
 
@@ -39,13 +38,15 @@ core::Status import_profile(const runner::Backend::Profile& profile, trace::Sink
 
 }  // namespace
 
-core::Result<ProfilePass> profile_pass(runner::Backend& backend, double expected_call_ns, trace::Sink& sink,
+core::Result<ProfilePass> profile_pass(runner::Backend& backend, double expected_call_ns, double budget_ns,
+                                       const std::function<void()>& before_call, trace::Sink& sink,
                                        trace::SessionManifest& manifest, const Services& services) {
   const std::int64_t begin = core::monotonic_ns();
-  const std::int64_t calls = calls_within_budget(expected_call_ns);
+  const std::int64_t calls = calls_within_budget(expected_call_ns, budget_ns);
   std::vector<double> durations;
   for (std::int64_t i = 0; i < kWarmupCalls + calls && !services.stopping(); ++i) {
     const std::int64_t start = core::monotonic_ns();
+    if (before_call) before_call();
     AACO_TRY(backend.run_once());
     if (i >= kWarmupCalls) durations.push_back(static_cast<double>(core::monotonic_ns() - start));
   }

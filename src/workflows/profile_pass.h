@@ -21,7 +21,8 @@ struct ProfilePass {
 
 // Runs a backend that was opened with its profiler on, a bounded number of times, and imports what the profiler wrote: node
 // executions and their iterations, on the monotonic clock. Disturbs, so it is a pass of its own, after the measurement.
-core::Result<ProfilePass> profile_pass(runner::Backend& backend, double expected_call_ns, trace::Sink& sink,
+core::Result<ProfilePass> profile_pass(runner::Backend& backend, double expected_call_ns, double budget_ns,
+                                       const std::function<void()>& before_call, trace::Sink& sink,
                                        trace::SessionManifest& manifest, const Services& services);
 
 }  // namespace aaco::workflows

@@ -3,10 +3,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "collectors/clock_state.h"
 #include "core/files.h"
 #include "stats/observer.h"
+#include "workflows/insight.h"
+#include "workflows/loop_blocks.h"
 #include "workflows/model_tables.h"
+#include "workflows/model_work.h"
 #include "workflows/prepare.h"
 #include "workflows/profile_pass.h"
 #include "workflows/run_metrics.h"
@@ -64,17 +69,30 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
   }
   static const std::atomic<bool> kNever{false};
   services.progress("measuring " + plan.model_name);
-  AACO_ASSIGN(runner::LoopResult loop,
-              runner::measure([&] { return model.backend->run_once(); }, plan.loop, rule, telemetry ? &*telemetry : nullptr,
-                              services.stop != nullptr ? *services.stop : kNever));
+  LoopBlocks blocks;
+  std::function<core::Status()> once = [&] { return model.backend->run_once(); };
+  if (request.before_call)
+    once = [&] {
+      request.before_call();
+      return model.backend->run_once();
+    };
+  AACO_ASSIGN(runner::LoopResult loop, runner::measure(once, plan.loop, rule, telemetry ? &*telemetry : nullptr,
+                                                       services.stop != nullptr ? *services.stop : kNever, &blocks));
   Measured measured{std::move(loop), 0};
   measured.rss_peak_bytes = resident_peak_bytes();
   if (telemetry) telemetry->finish(draft.sink(), draft.manifest());
+  blocks.store(draft.sink());
   store_calls(draft.sink(), measured.loop.warmup, "warmup");
   store_calls(draft.sink(), measured.loop.plain, kPlain);
   store_calls(draft.sink(), measured.loop.instrumented, kInstrumented);
   store_phases(draft, measured.loop);
   return measured;
+}
+
+// The profiled pass takes no longer than the measurement was to take.
+double profile_budget_ns(const RunRequest& request) {
+  constexpr double kMost = 5e9, kLeast = 3e8;
+  return request.duration ? std::clamp(static_cast<double>(request.duration->count()), kLeast, kMost) : kMost;
 }
 
 // The profiled pass has a session of its own; the measured one is gone by then, so that both do not need memory at once.
@@ -86,7 +104,8 @@ core::Result<std::optional<double>> profile_model(LoadedModel& model, const RunP
   profiled.backend.profile = true;
   profiled.backend.profile_prefix = core::join_path(draft.writer().path(), "ort_profile");
   AACO_ASSIGN(LoadedModel again, load_model(profiled, request, services));
-  AACO_ASSIGN(const ProfilePass pass, profile_pass(*again.backend, median_ns, draft.sink(), draft.manifest(), services));
+  AACO_ASSIGN(const ProfilePass pass, profile_pass(*again.backend, median_ns, profile_budget_ns(request), request.before_call,
+                                                   draft.sink(), draft.manifest(), services));
   if (pass.iterations == 0 || median_ns <= 0) return std::optional<double>();
   return std::optional(pass.median_ns / median_ns - 1);
 }
@@ -139,6 +158,9 @@ core::Result<SessionOutcome> run(const RunRequest& request, const Services& serv
   AACO_TRY(draft.writer().write_json("runtime/ort_config.json", runtime));
   AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request), Json::object({{"onnxruntime", model.runtime->version()}})));
   warn_of_placement(draft, plan, runtime);
+  if (!request.fault.is_null())
+    draft.warn("lab.fault", "the fault laboratory disturbed this run on purpose: " + std::string(request.fault["means"].text()),
+               "do not compare it with runs that were left alone, unless the difference is what you want to see");
 
   const Json clocks_before = request.telemetry ? collectors::clock_state({}) : Json();
   AACO_ASSIGN(const Measured measured, measure_model(model, plan, request, draft, services));
@@ -149,6 +171,7 @@ core::Result<SessionOutcome> run(const RunRequest& request, const Services& serv
     draft.warn("warmup.not_stationary", "warm-up ended without the latency having settled: " + measured.loop.warmup_reason,
                "close other programs, or give --warmup; 'aaco doctor' lists what may disturb");
   draft.manifest().outcome = outcome_json(plan, model, measured);
+  draft.manifest().outcome.set_if("work", model_work(plan.graph, model.inputs));
   RunFacts facts{model.batch, rss_load_bytes, measured.rss_peak_bytes, std::nullopt};
   const double median_ns = median_of(measured.loop.plain);
   if (request.profile && !services.stopping()) {
@@ -158,6 +181,7 @@ core::Result<SessionOutcome> run(const RunRequest& request, const Services& serv
   AACO_TRY(store_model_tables(plan.graph, draft));
   AACO_TRY(draft.writer().flush());
   AACO_ASSIGN(trace::Metrics metrics, run_metrics(facts, draft));
+  write_bottleneck(draft, metrics, services.paths);
   return draft.finish(std::move(metrics), measured.loop.interrupted);
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
+#include "core/json.h"
 #include "core/result.h"
 #include "core/units.h"
 #include "trace/metric.h"
@@ -35,6 +37,11 @@ struct RunRequest {
   bool telemetry = false;
   core::Nanoseconds telemetry_period{10'000'000};
   bool profile = false;
+  std::string dtype;  // of a model of the zoo; empty: as its entry says
+  core::Json fault;   // what the fault laboratory does to this run; null: nothing
+  // The laboratory's hands: what runs at the beginning of every call, and what is made of the model's file before it is opened.
+  std::function<void()> before_call;
+  std::function<core::Result<std::string>(const std::string& model_path)> edit_model;
 };
 
 // A session that lies complete in the lake.

@@ -6,6 +6,7 @@
 #include "tracelake/lake.h"
 #include "workflows/metrics_files.h"
 #include "workflows/report_gpu.h"
+#include "workflows/report_insight.h"
 #include "workflows/report_series.h"
 #include "workflows/report_shares.h"
 #include "workflows/verdict.h"
@@ -61,6 +62,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   fill_node_shares(model, iterations, nodes, names, origin);
   model.telemetry = telemetry_series(system, gpu, names, origin);
   AACO_TRY(fill_gpu(model, session_path));
+  AACO_TRY(fill_insight(model, session_path));
   const auto of_gpu = gpu_verdict(model);
   VerdictText verdict = of_gpu ? *of_gpu : verdict_of(model);
   model.verdict = std::move(verdict.sentence);

@@ -1,0 +1,108 @@
+#include "analytics/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/numbers.h"
+
+namespace aaco::analytics::advice {
+namespace {
+
+constexpr double kLeastProbability = 0.05;
+constexpr double kLeastGain = 0.01;
+
+struct Gain {
+  double ratio = 0;
+  std::string basis;
+};
+
+Gain part(const signals::Signals& signals, std::string_view what, std::initializer_list<std::string_view> ids) {
+  Gain gain;
+  std::string terms;
+  for (const std::string_view id : ids) {
+    const double value = signals.get(id).value_or(0);
+    gain.ratio += value;
+    terms += fmt::format("{}{} {}", terms.empty() ? "" : ", ", id, core::format_percent(value));
+  }
+  gain.ratio = std::clamp(gain.ratio, 0.0, 0.95);
+  gain.basis = fmt::format("{} of a call would go away if {} did ({})", core::format_percent(gain.ratio), what, terms);
+  return gain;
+}
+
+// The kernel's time is that of all threads; a call has as much of it as its thread, at most.
+Gain in_kernel(const signals::Signals& signals) {
+  const double share = signals.get("process.system_ratio").value_or(0);
+  const double cpu = signals.get("caller.cpu_ratio").value_or(1);
+  return {std::min(0.95, share * cpu), fmt::format("the kernel used {} of the process's CPU time", core::format_percent(share))};
+}
+
+Gain of_quota(const signals::Signals& signals) {
+  const double cores = std::max(1.0, signals.get("process.cpu_use_cores").value_or(1));
+  const double held = signals.get("cgroup.throttled_ratio").value_or(0);
+  const double ratio = std::min(0.95, held / cores);
+  return {ratio,
+          fmt::format("CPUs were held back for {} of the time, over {:.2g} CPUs in use", core::format_percent(held), cores)};
+}
+
+// Half of what the costliest operator takes: what twice as fast an implementation would give.
+Gain of_largest_operator(const metrics::NodeTime& nodes, const trace::NameTable& names) {
+  if (nodes.operators.empty()) return {};
+  const auto& first = nodes.operators.front();
+  return {first.share_ratio / 2, fmt::format("{} takes {} of a call; twice as fast it would save half of that",
+                                             names.text(first.op_type), core::format_percent(first.share_ratio))};
+}
+
+Gain gain_of(std::string_view id, const signals::Signals& signals, const metrics::NodeTime& nodes,
+             const trace::NameTable& names) {
+  if (id == "cpu_contention" || id == "cpu_placement" || id == "interrupts")
+    return part(signals, "waiting for a CPU", {"caller.wait_ratio", "process.others_wait_ratio"});
+  if (id == "cpu_throttling") return of_quota(signals);
+  if (id == "page_faults") return in_kernel(signals);
+  if (id == "storage" || id == "host_waiting") return part(signals, "sleeping within the call", {"caller.blocked_ratio"});
+  if (id == "host_computing") return part(signals, "the host's own work", {"host.around_ratio"});
+  if (id == "launch_bound") return part(signals, "time between and around nodes", {"node.remainder_ratio"});
+  if (id == "compute_bound" || id == "memory_bound") return of_largest_operator(nodes, names);
+  return {};
+}
+
+// What a setting changes is easy; what changes the program or the machine is not.
+double effort_of(std::string_view id) {
+  for (const std::string_view easy : {"cpu_contention", "cpu_placement", "cpu_throttling", "interrupts", "migration"})
+    if (id == easy) return 1;
+  for (const std::string_view hard : {"compute_bound", "clock_throttling"})
+    if (id == hard) return 3;
+  return 2;
+}
+
+}  // namespace
+
+std::vector<Recommendation> recommend(const bottleneck::Bottleneck& bottleneck, const bottleneck::RuleBook& book,
+                                      const signals::Signals& signals, const metrics::NodeTime& nodes,
+                                      const trace::NameTable& names) {
+  std::vector<Recommendation> list;
+  for (const bottleneck::ClassScore& score : bottleneck.ranking) {
+    const auto* kind = book.find(score.class_id);
+    if (kind == nullptr || score.probability < kLeastProbability) continue;
+    Gain gain = gain_of(kind->id, signals, nodes, names);
+    if (gain.ratio < kLeastGain) continue;
+    Recommendation one{kind->id,          kind->strategies.front(), kind->meaning,        gain.ratio,
+                       score.probability, effort_of(kind->id),      std::move(gain.basis)};
+    for (std::size_t i = 1; i < kind->strategies.size(); ++i) one.text += " Or: " + kind->strategies[i] + ".";
+    list.push_back(std::move(one));
+  }
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.worth() > b.worth(); });
+  return list;
+}
+
+core::Json to_json(const Recommendation& one) {
+  return core::Json::object({{"id", one.id},
+                             {"title", one.title},
+                             {"text", one.text},
+                             {"gain_ratio", one.gain_ratio},
+                             {"confidence", one.confidence},
+                             {"effort", one.effort},
+                             {"basis", one.basis}});
+}
+
+}  // namespace aaco::analytics::advice

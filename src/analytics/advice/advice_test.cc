@@ -1,0 +1,71 @@
+#include "analytics/advice.h"
+
+#include <gtest/gtest.h>
+
+namespace aaco::analytics::advice {
+namespace {
+
+const bottleneck::RuleBook& book() {
+  static const bottleneck::RuleBook shipped = *bottleneck::RuleBook::load(AACO_SOURCE_DIR "/data/rules/bottleneck.yaml");
+  return shipped;
+}
+
+bottleneck::Bottleneck limited_by(std::initializer_list<std::pair<const char*, double>> classes) {
+  bottleneck::Bottleneck found;
+  for (const auto& [id, probability] : classes) found.ranking.push_back({id, probability});
+  found.class_id = found.ranking.front().class_id;
+  return found;
+}
+
+TEST(Advice, TheGainIsThePartThatWouldGoAway) {
+  signals::Signals signals;
+  signals.set("caller.wait_ratio", 0.2);
+  signals.set("process.others_wait_ratio", 0.1);
+  const auto list = recommend(limited_by({{"cpu_contention", 0.9}}), book(), signals, {}, {});
+  ASSERT_EQ(list.size(), 1U);
+  EXPECT_NEAR(list[0].gain_ratio, 0.3, 1e-9);
+  EXPECT_EQ(list[0].title, book().find("cpu_contention")->strategies.front());
+  EXPECT_NE(list[0].basis.find("caller.wait_ratio"), std::string::npos);
+}
+
+TEST(Advice, RankedByGainTimesConfidenceOverEffort) {
+  signals::Signals signals;
+  signals.set("caller.wait_ratio", 0.2);
+  signals.set("host.around_ratio", 0.3);
+  signals.set("node.remainder_ratio", 0.9);
+  const auto list =
+      recommend(limited_by({{"launch_bound", 0.1}, {"cpu_contention", 0.6}, {"host_computing", 0.3}}), book(), signals, {}, {});
+  ASSERT_EQ(list.size(), 3U);
+  EXPECT_EQ(list[0].id, "cpu_contention");  // 0.12; the others 0.045 each
+  for (std::size_t i = 1; i < list.size(); ++i) EXPECT_GE(list[i - 1].worth(), list[i].worth());
+}
+
+TEST(Advice, NothingToGainIsNoAdvice) {
+  signals::Signals signals;
+  EXPECT_TRUE(recommend(limited_by({{"cpu_contention", 0.9}}), book(), signals, {}, {}).empty());
+  signals.set("caller.wait_ratio", 0.4);
+  EXPECT_TRUE(recommend(limited_by({{"host_waiting", 0.9}, {"cpu_contention", 0.01}}), book(), signals, {}, {}).empty());
+  EXPECT_TRUE(recommend(limited_by({{"unheard", 1}}), book(), signals, {}, {}).empty());
+}
+
+TEST(Advice, TheCostliestOperatorIsWorthHalfOfItself) {
+  trace::NameTable names;
+  metrics::NodeTime nodes;
+  metrics::NodeShare share;
+  share.op_type = names.intern("Conv");
+  share.share_ratio = 0.8;
+  nodes.operators.push_back(share);
+  const auto list = recommend(limited_by({{"compute_bound", 0.9}}), book(), {}, nodes, names);
+  ASSERT_EQ(list.size(), 1U);
+  EXPECT_NEAR(list[0].gain_ratio, 0.4, 1e-9);
+  EXPECT_NE(list[0].basis.find("Conv"), std::string::npos);
+}
+
+TEST(Advice, NoGainIsTheWholeCall) {
+  signals::Signals signals;
+  signals.set("caller.wait_ratio", 3);
+  EXPECT_LT(recommend(limited_by({{"cpu_contention", 1}}), book(), signals, {}, {})[0].gain_ratio, 1);
+}
+
+}  // namespace
+}  // namespace aaco::analytics::advice

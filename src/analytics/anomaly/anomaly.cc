@@ -1,0 +1,199 @@
+#include "analytics/anomaly.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "core/numbers.h"
+#include "stats/changepoint.h"
+#include "stats/robust.h"
+
+namespace aaco::analytics::anomaly {
+namespace {
+
+constexpr std::size_t kFewest = 5;  // values, below which nothing stands out from the rest
+constexpr std::int64_t kFewestIterations = 12;
+constexpr double kLeastDeviationRatio = 0.02;  // of the median: a series steadier than this is not told to be unsteady
+constexpr std::int64_t kSameSpike = 3;         // iterations between two slow ones that still belong together
+constexpr double kLevelRatio = 0.1;            // a change of level below this share is no anomaly
+
+struct Normal {
+  double median = 0, deviation = 0;
+};
+
+Normal normal_of(std::span<const double> values) {
+  Normal normal{stats::median(values), stats::robust_deviation(values)};
+  normal.deviation = std::max(normal.deviation, kLeastDeviationRatio * std::abs(normal.median));
+  return normal;
+}
+
+bool stands_out(double value, const Normal& normal, const Thresholds& thresholds) {
+  const double distance = std::abs(value - normal.median);
+  return distance > thresholds.deviations * normal.deviation && distance > thresholds.least_ratio * std::abs(normal.median);
+}
+
+double deviations_of(double value, const Normal& normal) {
+  return normal.deviation > 0 ? (value - normal.median) / normal.deviation : 0;
+}
+
+void add_level_shifts(std::span<const trace::IterationRow> rows, const std::vector<double>& values, const Normal& normal,
+                      std::vector<Anomaly>& out) {
+  for (const stats::ChangePoint& change : stats::find_changes(values)) {
+    if (change.before <= 0 || std::abs(change.after / change.before - 1) < kLevelRatio) continue;
+    const auto& at = rows[static_cast<std::size_t>(change.index)];
+    out.push_back({Kind::level_shift, fmt::format("iteration {}", at.iteration), change.after, change.before,
+                   (change.after - change.before) / normal.deviation, at.start_ns, at.start_ns,
+                   fmt::format("from iteration {} on a call takes {} instead of {}", at.iteration,
+                               core::format_duration(change.after), core::format_duration(change.before))});
+  }
+}
+
+using Count = std::optional<std::int64_t>;
+struct Counter {
+  std::string_view name;
+  Count trace::LoopBlockRow::*member;
+  bool time = false;
+};
+constexpr std::array kCounters = {
+    Counter{"caller_wait_ns", &trace::LoopBlockRow::caller_wait_ns, true},
+    Counter{"process_wait_ns", &trace::LoopBlockRow::process_wait_ns, true},
+    Counter{"process_system_ns", &trace::LoopBlockRow::process_system_ns, true},
+    Counter{"minor_faults", &trace::LoopBlockRow::minor_faults},
+    Counter{"major_faults", &trace::LoopBlockRow::major_faults},
+    Counter{"involuntary_switches", &trace::LoopBlockRow::involuntary_switches},
+    Counter{"migrations", &trace::LoopBlockRow::migrations},
+    Counter{"storage_bytes", &trace::LoopBlockRow::storage_bytes},
+    Counter{"throttled_ns", &trace::LoopBlockRow::throttled_ns, true},
+    Counter{"steal_ns", &trace::LoopBlockRow::steal_ns, true},
+    Counter{"interrupts", &trace::LoopBlockRow::interrupts},
+};
+constexpr double kLeastTimeRatio = 0.02;  // of the block: a smaller time did nothing to it
+constexpr double kLeastPerSecond = 200;   // events; fewer did nothing either
+
+}  // namespace
+
+std::string_view to_string(Kind kind) {
+  constexpr std::array<std::string_view, 5> kNames = {"spike", "level_shift", "counter", "execution", "session"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::vector<Anomaly> of_iterations(std::span<const trace::IterationRow> rows, const Thresholds& thresholds) {
+  std::vector<Anomaly> out;
+  if (static_cast<std::int64_t>(rows.size()) < kFewestIterations) return out;
+  std::vector<double> values;
+  for (const auto& row : rows) values.push_back(static_cast<double>(row.duration_ns));
+  const Normal normal = normal_of(values);
+  std::int64_t last = -kSameSpike - 1, first = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (values[i] < normal.median || !stands_out(values[i], normal, thresholds)) continue;
+    const auto at = static_cast<std::int64_t>(i);
+    const bool joined = at - last <= kSameSpike && !out.empty();
+    last = at;
+    if (!joined) {
+      first = rows[i].iteration;
+      out.push_back({Kind::spike, "", values[i], normal.median, deviations_of(values[i], normal), rows[i].start_ns, 0, ""});
+    }
+    Anomaly& spike = out.back();
+    if (values[i] > spike.value) spike.value = values[i], spike.deviations = deviations_of(values[i], normal);
+    spike.end_ns = rows[i].start_ns + rows[i].duration_ns;
+    spike.subject = first == rows[i].iteration ? fmt::format("iteration {}", first)
+                                               : fmt::format("iterations {} to {}", first, rows[i].iteration);
+    spike.text = fmt::format("{}: up to {} instead of {}", spike.subject, core::format_duration(spike.value),
+                             core::format_duration(spike.expected));
+  }
+  add_level_shifts(rows, values, normal, out);
+  return out;
+}
+
+std::vector<Anomaly> of_blocks(std::span<const trace::LoopBlockRow> rows, const trace::NameTable& names,
+                               const Thresholds& thresholds) {
+  std::vector<const trace::LoopBlockRow*> blocks;
+  for (const auto& row : rows)
+    if (names.text(row.phase) == "measure" && row.end_ns > row.start_ns) blocks.push_back(&row);
+  std::vector<Anomaly> out;
+  if (blocks.size() < kFewest) return out;
+  for (const Counter& counter : kCounters) {
+    std::vector<double> rates;  // of the block's time
+    for (const auto* block : blocks)
+      if (block->*counter.member)
+        rates.push_back(static_cast<double>(*(block->*counter.member)) / static_cast<double>(block->end_ns - block->start_ns));
+    if (rates.size() != blocks.size()) continue;
+    const Normal normal = normal_of(rates);
+    const double least = counter.time ? kLeastTimeRatio : kLeastPerSecond / 1e9;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      if (rates[i] - normal.median < least || !stands_out(rates[i], normal, thresholds)) continue;
+      const std::string what = counter.time
+                                   ? fmt::format("{} of the block's time instead of {}", core::format_percent(rates[i]),
+                                                 core::format_percent(normal.median))
+                                   : fmt::format("{:.3g} a second instead of {:.3g}", rates[i] * 1e9, normal.median * 1e9);
+      out.push_back({Kind::counter, std::string(counter.name), rates[i], normal.median, deviations_of(rates[i], normal),
+                     blocks[i]->start_ns, blocks[i]->end_ns,
+                     fmt::format("block {}: {} {}", blocks[i]->block, counter.name, what)});
+    }
+  }
+  return out;
+}
+
+std::vector<Anomaly> of_executions(std::span<const Execution> executions, const trace::NameTable& names, std::size_t most,
+                                   const Thresholds& thresholds) {
+  std::map<std::uint32_t, std::vector<const Execution*>> by_name;
+  for (const Execution& one : executions) by_name[one.name.value].push_back(&one);
+  std::vector<Anomaly> out;
+  for (const auto& [id, list] : by_name) {
+    if (static_cast<std::int64_t>(list.size()) < kFewestIterations) continue;
+    std::vector<double> values;
+    for (const Execution* one : list) values.push_back(static_cast<double>(one->duration_ns));
+    const Normal normal = normal_of(values);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (values[i] < normal.median || !stands_out(values[i], normal, thresholds)) continue;
+      const std::string name(names.text(list[i]->name));
+      out.push_back({Kind::execution, name, values[i], normal.median, deviations_of(values[i], normal), list[i]->start_ns,
+                     list[i]->start_ns + list[i]->duration_ns,
+                     fmt::format("{} took {} instead of {}", name, core::format_duration(values[i]),
+                                 core::format_duration(normal.median))});
+    }
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.value - a.expected > b.value - b.expected; });
+  if (out.size() > most) out.resize(most);
+  return out;
+}
+
+std::optional<Anomaly> of_session(std::string_view metric, double value, std::span<const double> earlier,
+                                  const Thresholds& thresholds) {
+  if (earlier.size() < kFewest || !std::isfinite(value)) return std::nullopt;
+  const Normal normal = normal_of(earlier);
+  if (!stands_out(value, normal, thresholds)) return std::nullopt;
+  return Anomaly{Kind::session,
+                 std::string(metric),
+                 value,
+                 normal.median,
+                 deviations_of(value, normal),
+                 0,
+                 0,
+                 fmt::format("{} is {:.4g}, and {:.4g} in the {} earlier sessions like this one", metric, value, normal.median,
+                             earlier.size())};
+}
+
+void join_causes(std::vector<Anomaly>& spikes, std::span<const Anomaly> counters) {
+  for (Anomaly& spike : spikes)
+    for (const Anomaly& counter : counters)
+      if (spike.kind == Kind::spike && counter.start_ns <= spike.end_ns && spike.start_ns <= counter.end_ns)
+        spike.text += "; meanwhile " + counter.text;
+}
+
+core::Json to_json(const Anomaly& anomaly) {
+  core::Json out = core::Json::object({{"kind", to_string(anomaly.kind)},
+                                       {"subject", anomaly.subject},
+                                       {"value", anomaly.value},
+                                       {"expected", anomaly.expected},
+                                       {"deviations", anomaly.deviations},
+                                       {"text", anomaly.text}});
+  if (anomaly.end_ns != 0) out.set("start_ns", anomaly.start_ns).set("end_ns", anomaly.end_ns);
+  return out;
+}
+
+}  // namespace aaco::analytics::anomaly

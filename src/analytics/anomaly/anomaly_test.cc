@@ -1,0 +1,134 @@
+#include "analytics/anomaly.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/random.h"
+
+namespace aaco::analytics::anomaly {
+namespace {
+
+std::vector<trace::IterationRow> series(std::size_t count, double deviation = 10) {
+  core::Random random(3);
+  std::vector<trace::IterationRow> rows;
+  std::int64_t time = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    trace::IterationRow row;
+    row.iteration = static_cast<std::int64_t>(i);
+    row.start_ns = time;
+    row.duration_ns = 1000 + static_cast<std::int64_t>(deviation * random.normal());
+    time += row.duration_ns;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+TEST(Iterations, ACalmSeriesHasNone) {
+  EXPECT_TRUE(of_iterations(series(2000)).empty());
+  EXPECT_TRUE(of_iterations(series(2000, 0)).empty());
+  EXPECT_TRUE(of_iterations(series(0)).empty());
+}
+
+TEST(Iterations, NeighboursAreOneSpike) {
+  auto rows = series(200);
+  rows[50].duration_ns = 5000;
+  rows[52].duration_ns = 9000;
+  rows[120].duration_ns = 4000;
+  const auto found = of_iterations(rows);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].subject, "iterations 50 to 52");
+  EXPECT_EQ(found[0].value, 9000);
+  EXPECT_NEAR(found[0].expected, 1000, 10);
+  EXPECT_EQ(found[1].subject, "iteration 120");
+}
+
+TEST(Iterations, AChangeOfLevelIsToldOnce) {
+  auto rows = series(200);
+  for (std::size_t i = 100; i < rows.size(); ++i) rows[i].duration_ns += 150;
+  const auto found = of_iterations(rows);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].kind, Kind::level_shift);
+  EXPECT_EQ(found[0].subject, "iteration 100");
+}
+
+TEST(Iterations, AFewAreTooFewToTell) {
+  auto rows = series(8);
+  rows[3].duration_ns = 90'000;
+  EXPECT_TRUE(of_iterations(rows).empty());
+}
+
+std::vector<trace::LoopBlockRow> blocks(trace::NameTable& names, std::size_t count) {
+  std::vector<trace::LoopBlockRow> rows(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    rows[i].phase = names.intern("measure");
+    rows[i].block = static_cast<std::int64_t>(i);
+    rows[i].start_ns = static_cast<std::int64_t>(i) * 1'000'000;
+    rows[i].end_ns = rows[i].start_ns + 1'000'000;
+    rows[i].process_wait_ns = 1000;
+    rows[i].minor_faults = 0;
+  }
+  return rows;
+}
+
+TEST(Blocks, ABlockThatWaitedStandsOut) {
+  trace::NameTable names;
+  auto rows = blocks(names, 8);
+  EXPECT_TRUE(of_blocks(rows, names).empty());
+  rows[5].process_wait_ns = 400'000;
+  const auto found = of_blocks(rows, names);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].subject, "process_wait_ns");
+  EXPECT_EQ(found[0].start_ns, 5'000'000);
+}
+
+TEST(Blocks, ACounterThatDidNothingIsNotNamed) {
+  trace::NameTable names;
+  auto rows = blocks(names, 8);
+  rows[2].process_wait_ns = 9000;  // nine times the others, and 0.9 % of the block
+  EXPECT_TRUE(of_blocks(rows, names).empty());
+}
+
+TEST(Blocks, ACounterThatABlockLacksIsLeftOut) {
+  trace::NameTable names;
+  auto rows = blocks(names, 8);
+  rows[5].process_wait_ns = 400'000;
+  rows[6].process_wait_ns.reset();
+  EXPECT_TRUE(of_blocks(rows, names).empty());
+}
+
+TEST(Joined, ASpikeNamesWhatStoodOutMeanwhile) {
+  std::vector<Anomaly> spikes = {{Kind::spike, "iteration 1", 5, 1, 9, 100, 200, "slow"},
+                                 {Kind::spike, "iteration 9", 5, 1, 9, 900, 950, "slow"}};
+  const std::vector<Anomaly> counters = {{Kind::counter, "faults", 5, 1, 9, 150, 400, "many faults"}};
+  join_causes(spikes, counters);
+  EXPECT_EQ(spikes[0].text, "slow; meanwhile many faults");
+  EXPECT_EQ(spikes[1].text, "slow");
+}
+
+TEST(Executions, OnlyAgainstTheirOwnKind) {
+  trace::NameTable names;
+  std::vector<Execution> list;
+  for (int i = 0; i < 30; ++i) {
+    list.push_back({names.intern("fast"), i * 100, 10});
+    list.push_back({names.intern("slow"), i * 100 + 20, 5000});
+  }
+  EXPECT_TRUE(of_executions(list, names, 10).empty());
+  list[20].duration_ns = 400;
+  const auto found = of_executions(list, names, 10);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].subject, "fast");
+  EXPECT_TRUE(of_executions(list, names, 0).empty());
+}
+
+TEST(Sessions, OneAmongEqualOnes) {
+  const std::vector<double> earlier = {100, 101, 99, 100, 102, 98};
+  EXPECT_FALSE(of_session("latency.p50_ns", 104, earlier));
+  ASSERT_TRUE(of_session("latency.p50_ns", 150, earlier));
+  EXPECT_GT(of_session("latency.p50_ns", 150, earlier)->deviations, 5);
+  EXPECT_FALSE(of_session("latency.p50_ns", 150, std::span(earlier).first(4)));
+  EXPECT_FALSE(of_session("latency.p50_ns", std::nan(""), earlier));
+}
+
+}  // namespace
+}  // namespace aaco::analytics::anomaly

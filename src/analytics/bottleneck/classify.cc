@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <cmath>
+
+#include "analytics/bottleneck.h"
+
+namespace aaco::analytics::bottleneck {
+namespace {
+
+using core::Json;
+
+constexpr double kLeastEvidence = 0.05;  // log-odds: less is not worth a row
+constexpr std::size_t kMostEvidence = 6;
+
+// How far the value is on the way from `from` to `to`, 0..1.
+double reached(const Rule& rule, double value) {
+  double from = rule.from, to = rule.to;
+  if (rule.logarithmic) {
+    if (value <= 0) return from > to ? 1 : 0;
+    value = std::log(value), from = std::log(from), to = std::log(to);
+  }
+  return std::clamp((value - from) / (to - from), 0.0, 1.0);
+}
+
+std::vector<double> softmax(std::vector<double> scores) {
+  const double largest = *std::max_element(scores.begin(), scores.end());
+  double sum = 0;
+  for (double& one : scores) sum += one = std::exp(one - largest);
+  for (double& one : scores) one /= sum;
+  return scores;
+}
+
+std::vector<ClassScore> ranked(const std::vector<std::string>& classes, const std::vector<double>& probabilities) {
+  std::vector<ClassScore> ranking;
+  for (std::size_t i = 0; i < classes.size(); ++i) ranking.push_back({classes[i], probabilities[i]});
+  std::stable_sort(ranking.begin(), ranking.end(), [](const auto& a, const auto& b) { return a.probability > b.probability; });
+  return ranking;
+}
+
+std::vector<Evidence> evidence_for(const RuleBook& book, const signals::Signals& signals, std::string_view class_id) {
+  std::vector<Evidence> rows;
+  for (const Rule& rule : book.rules()) {
+    if (rule.class_id != class_id) continue;
+    const auto value = signals.get(rule.signal);
+    if (!value) continue;
+    const double weight = rule.weight * reached(rule, *value);
+    if (std::abs(weight) >= kLeastEvidence) rows.push_back({rule.signal, *value, weight});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return std::abs(a.weight) > std::abs(b.weight); });
+  if (rows.size() > kMostEvidence) rows.resize(kMostEvidence);
+  return rows;
+}
+
+// What the kernel says of the calls is what the model cannot do without.
+bool covers(const signals::Signals& signals) {
+  return signals.get("caller.cpu_ratio").has_value() && signals.get("latency.p50_ns").has_value();
+}
+
+}  // namespace
+
+Bottleneck classify_by_rules(const RuleBook& book, const signals::Signals& signals) {
+  std::vector<std::string> ids;
+  std::vector<double> scores;
+  bool anything = false;
+  for (const BottleneckClass& one : book.classes()) {
+    ids.push_back(one.id);
+    scores.push_back(one.prior);
+  }
+  for (const Rule& rule : book.rules()) {
+    const auto value = signals.get(rule.signal);
+    if (!value) continue;
+    anything = true;
+    const auto at = std::find(ids.begin(), ids.end(), rule.class_id) - ids.begin();
+    scores[static_cast<std::size_t>(at)] += rule.weight * reached(rule, *value);
+  }
+  Bottleneck answer;
+  answer.method = "rules";
+  if (!anything) return answer;
+  answer.ranking = ranked(ids, softmax(std::move(scores)));
+  answer.class_id = answer.ranking.front().class_id;
+  answer.confidence = answer.ranking.front().probability;
+  answer.evidence = evidence_for(book, signals, answer.class_id);
+  return answer;
+}
+
+Features features_of(const signals::Signals& signals) {
+  Features out;
+  for (const auto& one : signals::definitions()) out.names.emplace_back(one.id);
+  out.values = signals.features();
+  return out;
+}
+
+std::vector<ClassScore> score(const LearnedModel& model, const Features& features) {
+  std::vector<float> row;
+  for (const std::string& wanted : model.features) {
+    const auto found = std::find(features.names.begin(), features.names.end(), wanted);
+    row.push_back(found == features.names.end() ? std::nanf("")
+                                                : features.values[static_cast<std::size_t>(found - features.names.begin())]);
+  }
+  std::vector<double> scores = model.trees.predict_all(row);
+  for (double& one : scores) one /= model.temperature;
+  return ranked(model.classes, softmax(std::move(scores)));
+}
+
+Bottleneck classify(const RuleBook& book, const LearnedModel* model, const signals::Signals& signals) {
+  if (model == nullptr || !covers(signals)) return classify_by_rules(book, signals);
+  Bottleneck answer;
+  answer.method = "trees";
+  answer.ranking = score(*model, features_of(signals));
+  answer.class_id = answer.ranking.front().class_id;
+  answer.confidence = answer.ranking.front().probability;
+  answer.evidence = evidence_for(book, signals, answer.class_id);
+  return answer;
+}
+
+Json to_json(const Bottleneck& bottleneck, const RuleBook& book) {
+  Json evidence = Json::array(), ranking = Json::array(), strategies = Json::array();
+  for (const Evidence& one : bottleneck.evidence)
+    evidence.push(Json::object({{"signal", one.signal}, {"value", one.value}, {"weight", one.weight}}));
+  for (const ClassScore& one : bottleneck.ranking)
+    ranking.push(Json::object({{"class", one.class_id}, {"probability_ratio", one.probability}}));
+  Json out =
+      Json::object({{"schema_version", 1}, {"bottleneck_class", bottleneck.class_id}, {"confidence", bottleneck.confidence}});
+  if (const BottleneckClass* kind = book.find(bottleneck.class_id)) {
+    out.set("title", kind->title).set("meaning", kind->meaning);
+    for (const std::string& strategy : kind->strategies) strategies.push(strategy);
+  }
+  return out.set("method", bottleneck.method)
+      .set("top_evidence", std::move(evidence))
+      .set("optimization_priority", std::move(strategies))
+      .set("ranking", std::move(ranking));
+}
+
+}  // namespace aaco::analytics::bottleneck

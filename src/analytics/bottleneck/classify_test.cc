@@ -1,0 +1,178 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "analytics/bottleneck.h"
+
+namespace aaco::analytics::bottleneck {
+namespace {
+
+using signals::Signals;
+
+const RuleBook& shipped() {
+  static const RuleBook book = *RuleBook::load(AACO_SOURCE_DIR "/data/rules/bottleneck.yaml");
+  return book;
+}
+
+core::Result<RuleBook> parse(const std::string& text) { return RuleBook::parse(*core::YamlNode::parse(text, "rules.yaml")); }
+
+const std::string kClasses =
+    "schema: 1\nclasses:\n  - {id: a, title: A, meaning: M, strategies: [do a]}\n"
+    "  - {id: b, title: B, meaning: M, prior: 0.1, strategies: [do b]}\n";
+
+Signals with(std::initializer_list<std::pair<std::string_view, double>> values) {
+  Signals signals;
+  for (const auto& [id, value] : values) signals.set(id, value);
+  return signals;
+}
+
+TEST(Rules, TheShippedBookIsWhole) {
+  const auto book = RuleBook::load(AACO_SOURCE_DIR "/data/rules/bottleneck.yaml");
+  ASSERT_TRUE(book) << book.error().text();
+  for (const BottleneckClass& one : book->classes()) {
+    EXPECT_FALSE(one.strategies.empty()) << one.id;
+    EXPECT_FALSE(one.meaning.empty()) << one.id;
+  }
+}
+
+TEST(Rules, RefusesWhatIsWrongWithFileAndLine) {
+  const auto refused = [](const std::string& rules) {
+    const auto book = parse(kClasses + "rules:\n  - " + rules + "\n");
+    return !book && book.error().message.find("rules.yaml:") != std::string::npos;
+  };
+  EXPECT_TRUE(refused("{class: c, signal: latency.p50_ns, from: 0, to: 1, weight: 1}"));
+  EXPECT_TRUE(refused("{class: a, signal: latency.nothing, from: 0, to: 1, weight: 1}"));
+  EXPECT_TRUE(refused("{class: a, signal: latency.p50_ns, from: 1, to: 1, weight: 1}"));
+  EXPECT_TRUE(refused("{class: a, signal: latency.p50_ns, from: 0, to: 1, weight: 1, scale: log}"));
+  EXPECT_TRUE(refused("{class: a, signal: latency.p50_ns, from: 1, to: 2, weight: 1, scale: square}"));
+  EXPECT_TRUE(refused("{class: a, signal: latency.p50_ns, from: 0, to: 1}"));
+  EXPECT_TRUE(refused("{class: a, signal: latency.p50_ns, from: 0, to: 1, weight: 1, colour: red}"));
+  EXPECT_FALSE(parse("schema: 2\nclasses: []\nrules: []\n"));
+  EXPECT_FALSE(parse("schema: 1\nclasses: []\nrules: []\n"));
+  EXPECT_FALSE(parse(kClasses + "  - {id: a, title: A, meaning: M, strategies: [x]}\nrules: []\n"));
+  EXPECT_FALSE(parse("schema: 1\nclasses:\n  - {id: a, title: A, meaning: M, strategies: []}\nrules: []\n"));
+}
+
+TEST(Rules, ASignalSpeaksAsFarAsItReaches) {
+  const auto book = parse(kClasses + "rules:\n  - {class: a, signal: caller.wait_ratio, from: 0.1, to: 0.3, weight: 2}\n");
+  ASSERT_TRUE(book);
+  const auto none = classify_by_rules(*book, with({{"caller.wait_ratio", 0.05}}));
+  EXPECT_EQ(none.class_id, "b");  // by its prior
+  EXPECT_TRUE(none.evidence.empty());
+  const auto half = classify_by_rules(*book, with({{"caller.wait_ratio", 0.2}}));
+  EXPECT_EQ(half.class_id, "a");
+  ASSERT_EQ(half.evidence.size(), 1U);
+  EXPECT_NEAR(half.evidence[0].weight, 1, 1e-9);
+  EXPECT_NEAR(half.confidence, 1 / (1 + std::exp(0.1 - 1)), 1e-9);
+  EXPECT_NEAR(classify_by_rules(*book, with({{"caller.wait_ratio", 5}})).evidence[0].weight, 2, 1e-9);
+}
+
+TEST(Rules, NothingMeasuredIsNoAnswer) {
+  const auto found = classify_by_rules(shipped(), Signals());
+  EXPECT_TRUE(found.class_id.empty());
+  EXPECT_TRUE(found.ranking.empty());
+}
+
+TEST(Rules, ProbabilitiesAddUp) {
+  const auto found = classify_by_rules(shipped(), with({{"caller.wait_ratio", 0.2}, {"work.intensity", 30}}));
+  double sum = 0;
+  for (const ClassScore& one : found.ranking) sum += one.probability;
+  EXPECT_NEAR(sum, 1, 1e-9);
+  EXPECT_EQ(found.ranking.size(), shipped().classes().size());
+}
+
+TEST(Rules, EachPlainCaseIsFound) {
+  const auto class_of = [](std::initializer_list<std::pair<std::string_view, double>> values) {
+    return classify_by_rules(shipped(), with(values)).class_id;
+  };
+  EXPECT_EQ(
+      class_of({{"work.intensity", 40}, {"node.remainder_ratio", 0.05}, {"work.flops_per_second", 6e10}, {"node.mean_ns", 4e5}}),
+      "compute_bound");
+  EXPECT_EQ(
+      class_of({{"work.intensity", 0.1}, {"work.bytes_per_second", 9e9}, {"node.mean_ns", 3e6}, {"node.remainder_ratio", 0.02}}),
+      "memory_bound");
+  EXPECT_EQ(
+      class_of({{"node.mean_ns", 900}, {"node.between_ratio", 0.5}, {"work.flops_per_second", 1e8}, {"work.intensity", 0.2}}),
+      "launch_bound");
+  EXPECT_EQ(class_of({{"caller.wait_ratio", 0.3}, {"process.others_wait_ratio", 0.3}, {"others.cpu_use_cores", 1}}),
+            "cpu_contention");
+  EXPECT_EQ(class_of({{"cgroup.throttled_ratio", 0.5}, {"caller.wait_ratio", 0.3}}), "cpu_throttling");
+  EXPECT_EQ(class_of({{"faults.minor_per_second", 8e5}, {"process.system_ratio", 0.5}, {"host.around_ratio", 0.4}}),
+            "page_faults");
+  EXPECT_EQ(class_of({{"caller.blocked_ratio", 0.4}, {"host.around_ratio", 0.4}, {"storage.bytes_per_second", 0}}),
+            "host_waiting");
+  EXPECT_EQ(class_of({{"migrations_per_second", 900}}), "migration");
+}
+
+LearnedModel two_leaves() {
+  LearnedModel model;
+  model.classes = {"compute_bound", "cpu_contention"};
+  model.features = {"caller.wait_ratio"};
+  using Node = stats::BoostedTrees::Node;
+  model.trees = *stats::BoostedTrees::of(
+      1, {0, 0}, {Node{0, 0.1F, 2, true}, Node{-1, 2.0F, 0, false}, Node{-1, -2.0F, 0, false}, Node{-1, 0.0F, 0, false}}, {0, 3});
+  return model;
+}
+
+TEST(Learned, DecidesWhereItsSignalsAre) {
+  const LearnedModel model = two_leaves();
+  const auto calm =
+      classify(shipped(), &model, with({{"caller.wait_ratio", 0.01}, {"caller.cpu_ratio", 0.9}, {"latency.p50_ns", 1}}));
+  EXPECT_EQ(calm.method, "trees");
+  EXPECT_EQ(calm.class_id, "compute_bound");
+  EXPECT_NEAR(calm.confidence, 1 / (1 + std::exp(-2.0)), 1e-6);
+  EXPECT_EQ(
+      classify(shipped(), &model, with({{"caller.wait_ratio", 0.5}, {"caller.cpu_ratio", 0.5}, {"latency.p50_ns", 1}})).class_id,
+      "cpu_contention");
+  EXPECT_EQ(classify(shipped(), &model, with({{"caller.wait_ratio", 0.5}})).method, "rules");
+  EXPECT_EQ(classify(shipped(), nullptr, with({{"caller.cpu_ratio", 0.5}, {"latency.p50_ns", 1}})).method, "rules");
+}
+
+TEST(Learned, ATemperatureMakesItLessSure) {
+  LearnedModel model = two_leaves();
+  const auto features = features_of(with({{"caller.wait_ratio", 0.01}}));
+  const double hot = score(model, features).front().probability;
+  model.temperature = 4;
+  EXPECT_LT(score(model, features).front().probability, hot);
+}
+
+TEST(Learned, ComesBackFromItsDocument) {
+  const LearnedModel model = two_leaves();
+  const auto known = features_of(Signals()).names;
+  const auto back = model_from_json(to_json(model), known);
+  ASSERT_TRUE(back) << back.error().text();
+  EXPECT_EQ(back->trees, model.trees);
+  EXPECT_EQ(back->classes, model.classes);
+}
+
+TEST(Learned, RefusesADocumentThatIsWrong) {
+  const auto known = features_of(Signals()).names;
+  const core::Json good = to_json(two_leaves());
+  const auto refused = [&](std::string_view key, core::Json value) {
+    core::Json document = good;
+    document.set(key, std::move(value));
+    return !model_from_json(document, known);
+  };
+  EXPECT_TRUE(refused("schema_version", 2));
+  EXPECT_TRUE(refused("temperature", 0));
+  EXPECT_TRUE(refused("temperature", core::Json()));
+  EXPECT_TRUE(refused("classes", core::Json::array({"a"})));
+  EXPECT_TRUE(refused("classes", core::Json::array({1, 2})));
+  EXPECT_TRUE(refused("features", core::Json::array({"nothing"})));
+  EXPECT_TRUE(refused("features", core::Json::array()));
+  EXPECT_TRUE(refused("trees", core::Json()));
+  EXPECT_FALSE(model_from_json(core::Json(), known));
+}
+
+TEST(Document, HasWhatIsPublished) {
+  const auto found = classify_by_rules(shipped(), with({{"caller.wait_ratio", 0.3}, {"others.cpu_use_cores", 1}}));
+  const core::Json document = to_json(found, shipped());
+  EXPECT_EQ(document["bottleneck_class"].text(), "cpu_contention");
+  EXPECT_EQ(document["confidence"].as_f64(), found.confidence);
+  ASSERT_FALSE(document["top_evidence"].items().empty());
+  for (const char* key : {"signal", "value", "weight"}) EXPECT_TRUE(document["top_evidence"].items()[0].contains(key)) << key;
+  EXPECT_FALSE(document["optimization_priority"].items().empty());
+}
+
+}  // namespace
+}  // namespace aaco::analytics::bottleneck

@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <cmath>
+
+#include "analytics/bottleneck.h"
+
+namespace aaco::analytics::bottleneck {
+namespace {
+
+using core::Result;
+using core::YamlNode;
+
+constexpr std::int64_t kSchemaVersion = 1;
+
+Result<BottleneckClass> parse_class(const YamlNode& node) {
+  AACO_TRY(node.only_keys({"id", "title", "meaning", "prior", "strategies"}));
+  BottleneckClass one;
+  AACO_ASSIGN(one.id, node.require_string("id"));
+  AACO_ASSIGN(one.title, node.require_string("title"));
+  AACO_ASSIGN(one.meaning, node.require_string("meaning"));
+  AACO_ASSIGN(const auto prior, node.optional_f64("prior"));
+  one.prior = prior.value_or(0);
+  AACO_ASSIGN(const YamlNode* const strategies, node.require("strategies"));
+  AACO_ASSIGN(one.strategies, strategies->as_strings());
+  if (one.strategies.empty()) return node.error("the class " + one.id + " has no strategy");
+  return one;
+}
+
+Result<Rule> parse_rule(const YamlNode& node) {
+  AACO_TRY(node.only_keys({"class", "signal", "from", "to", "weight", "scale"}));
+  Rule rule;
+  AACO_ASSIGN(rule.class_id, node.require_string("class"));
+  AACO_ASSIGN(rule.signal, node.require_string("signal"));
+  AACO_ASSIGN(rule.from, node.require_f64("from"));
+  AACO_ASSIGN(rule.to, node.require_f64("to"));
+  AACO_ASSIGN(rule.weight, node.require_f64("weight"));
+  AACO_ASSIGN(const auto scale, node.optional_string("scale"));
+  if (scale && *scale != "log") return node.error("scale '" + *scale + "' is not log");
+  rule.logarithmic = scale.has_value();
+  if (rule.from == rule.to) return node.error("from and to are the same");
+  if (rule.logarithmic && (rule.from <= 0 || rule.to <= 0)) return node.error("a logarithmic scale wants ends above 0");
+  const auto known = signals::definitions();
+  if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.id == rule.signal; }))
+    return node.error("there is no signal '" + rule.signal + "'");
+  return rule;
+}
+
+}  // namespace
+
+Result<RuleBook> RuleBook::load(const std::string& path) {
+  AACO_ASSIGN(const YamlNode document, YamlNode::load(path));
+  return parse(document);
+}
+
+Result<RuleBook> RuleBook::parse(const YamlNode& document) {
+  AACO_TRY(document.only_keys({"schema", "classes", "rules"}));
+  AACO_ASSIGN(const std::int64_t schema, document.require_i64("schema"));
+  if (schema != kSchemaVersion) return document.error("schema " + std::to_string(schema) + " is not one this version reads");
+  RuleBook book;
+  AACO_ASSIGN(const YamlNode* const classes, document.require("classes"));
+  for (const YamlNode& node : classes->items()) {
+    AACO_ASSIGN(BottleneckClass one, parse_class(node));
+    if (book.find(one.id) != nullptr) return node.error("the class " + one.id + " stands twice");
+    book.classes_.push_back(std::move(one));
+  }
+  if (book.classes_.empty()) return document.error("there are no classes");
+  AACO_ASSIGN(const YamlNode* const rules, document.require("rules"));
+  for (const YamlNode& node : rules->items()) {
+    AACO_ASSIGN(Rule rule, parse_rule(node));
+    if (book.find(rule.class_id) == nullptr) return node.error("there is no class '" + rule.class_id + "'");
+    book.rules_.push_back(std::move(rule));
+  }
+  return book;
+}
+
+const BottleneckClass* RuleBook::find(std::string_view id) const {
+  const auto found = std::find_if(classes_.begin(), classes_.end(), [&](const auto& one) { return one.id == id; });
+  return found == classes_.end() ? nullptr : &*found;
+}
+
+}  // namespace aaco::analytics::bottleneck

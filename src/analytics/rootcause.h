@@ -1,0 +1,69 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analytics/bottleneck.h"
+#include "analytics/node_time.h"
+#include "analytics/signals.h"
+#include "core/json.h"
+#include "hardware/fingerprint.h"
+#include "trace/metric.h"
+#include "trace/names.h"
+
+// Why one session is slower (or faster) than another: the difference of a call divided into parts that add up to it, and the
+// causes that the parts and the signals speak for.
+namespace aaco::analytics::rootcause {
+
+struct Side {
+  std::optional<signals::CallAccount> account;
+  signals::Signals signals;
+  metrics::NodeTime nodes;
+  const trace::NameTable* names = nullptr;  // of `nodes`
+  trace::Metrics metrics;
+  double call_ns = 0;  // mean of the measured calls; 0: unknown
+};
+
+// A part of the difference.
+struct Part {
+  std::string id;        // "run_queue_wait", "node:Conv"
+  std::string title;     // "waiting for a CPU"
+  double ns = 0;         // of a call, B - A
+  std::string evidence;  // one sentence with its numbers
+};
+
+struct Decomposition {
+  double baseline_ns = 0, candidate_ns = 0;  // of a call
+  double delta_ns = 0;
+  std::vector<Part> parts;  // the largest in the direction of the whole first; with unexplained they add up to delta_ns
+  double unexplained_ns = 0;
+  bool profiled = false;  // both sides have node times, so that computing is divided further
+};
+// Empty where a side has no calls.
+std::optional<Decomposition> decompose(const Side& a, const Side& b);
+
+struct Cause {
+  std::string
+      id;  // a class of data/rules/bottleneck.yaml, or a configuration: threads, graph_optimisation, data_type, batch, model
+  std::string title;
+  double probability = 0;
+  double share_ratio = 0;  // of the difference that its parts have
+  std::vector<std::string> evidence;
+};
+
+// What a learned ranking looks at, in a fixed order: the signals of B, how they changed, and the parts' shares.
+std::vector<std::string> feature_names();
+bottleneck::Features features_of(const Side& a, const Side& b, const Decomposition& decomposition);
+
+// Causes, the likeliest first. A configuration that differs is named before anything that was measured: it was changed on purpose
+// or by mistake, and for certain. `model` may be null: then the parts decide.
+std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition& decomposition,
+                               const std::vector<hardware::Difference>& differences, const bottleneck::RuleBook& book,
+                               const bottleneck::LearnedModel* model);
+
+core::Json to_json(const Decomposition& decomposition);
+core::Json to_json(const std::vector<Cause>& causes);
+
+}  // namespace aaco::analytics::rootcause

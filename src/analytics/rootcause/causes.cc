@@ -1,0 +1,176 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "analytics/rootcause.h"
+
+namespace aaco::analytics::rootcause {
+namespace {
+
+using core::Json;
+
+constexpr std::array<std::string_view, 9> kPartGroups = {"cpu_throttling", "run_queue_wait", "page_faults",
+                                                         "storage",        "host_waiting",   "host_computing",
+                                                         "launch",         "node",           "unexplained"};
+constexpr double kCertain = 0.97;     // that a configuration which differs is a cause, before it is asked which
+constexpr double kBusyOthers = 0.15;  // CPUs that other processes keep busy, from which on they are to blame for waits
+
+double share_of(const Decomposition& decomposition, std::string_view group) {
+  if (decomposition.delta_ns == 0) return 0;
+  double ns = group == "unexplained" ? decomposition.unexplained_ns : 0;
+  for (const Part& part : decomposition.parts)
+    if (part.id == group || (group == "node" && (part.id.starts_with("node:") || part.id == "computing"))) ns += part.ns;
+  return ns / decomposition.delta_ns;
+}
+
+// The cause a fact of the fingerprint stands for.
+struct Configuration {
+  std::string_view key, cause, title;
+};
+constexpr std::array kConfigurations = {
+    Configuration{"threads.intra", "threads", "another number of threads"},
+    Configuration{"graph_level", "graph_optimisation", "another level of graph optimisation"},
+    Configuration{"dtype", "data_type", "another data type"},
+    Configuration{"batch", "batch", "another batch size"},
+    Configuration{"provider", "provider", "another execution provider"},
+    Configuration{"runtime.version", "runtime_version", "another version of the runtime"},
+    Configuration{"driver.amdgpu", "driver_version", "another driver"},
+    Configuration{"driver.rocm", "driver_version", "another version of ROCm"},
+    Configuration{"driver.nvidia", "driver_version", "another driver"},
+    Configuration{"cpu.governor", "clock_governor", "another clock governor"},
+    Configuration{"cpu.limit_cores", "cpu_throttling", "another CPU quota"},
+};
+
+// Another model: more nodes of tiny work are a matter of launching, other data types of their own.
+std::pair<std::string, std::string> cause_of_model(const Side& a, const Side& b, const Decomposition& decomposition) {
+  const auto count_a = a.signals.get("node.execution_count"), count_b = b.signals.get("node.execution_count");
+  const auto mean_a = a.signals.get("node.mean_ns"), mean_b = b.signals.get("node.mean_ns");
+  if (count_a && count_b && mean_a && mean_b && *count_b > 1.1 * *count_a && *mean_b < *mean_a && decomposition.delta_ns > 0)
+    return {"launch_overhead", fmt::format("more and smaller operators: {:.0f} instead of {:.0f}", *count_b, *count_a)};
+  return {"model", "another model"};
+}
+
+std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Decomposition& decomposition,
+                                        const std::vector<hardware::Difference>& differences) {
+  std::vector<Cause> causes;
+  const auto add = [&](std::string id, std::string title, const hardware::Difference& difference) {
+    causes.push_back({std::move(id), std::move(title), 0, 0, {to_text(difference)}});
+  };
+  const auto has = [&](std::string_view key) {
+    return std::any_of(differences.begin(), differences.end(), [&](const auto& one) { return one.key == key; });
+  };
+  for (const hardware::Difference& difference : differences) {
+    if (difference.a.empty() || difference.b.empty()) continue;  // one side does not know it
+    for (const Configuration& one : kConfigurations)
+      if (difference.key == one.key) add(std::string(one.cause), std::string(one.title), difference);
+    // A type or batch that differs makes the model or its shapes differ too: it is named once.
+    if (difference.key == "model.hash" && !has("dtype")) {
+      auto [id, title] = cause_of_model(a, b, decomposition);
+      add(std::move(id), std::move(title), difference);
+    }
+    if (difference.key == "input_shapes" && !has("batch") && !has("dtype")) add("shapes", "other input shapes", difference);
+  }
+  return causes;
+}
+
+// Without a learned ranking: what the parts say.
+std::map<std::string, double> causes_by_parts(const Side& b, const Decomposition& decomposition) {
+  std::map<std::string, double> weights;
+  for (const char* id : {"cpu_throttling", "page_faults", "storage", "host_waiting", "host_computing"})
+    weights[id] = std::max(0.0, share_of(decomposition, id));
+  const double waits = std::max(0.0, share_of(decomposition, "run_queue_wait"));
+  const double others = b.signals.get("others.cpu_use_cores").value_or(0);
+  weights[others >= kBusyOthers ? "cpu_contention" : "cpu_placement"] += waits;
+  const double slower = std::max(0.0, share_of(decomposition, "node") + share_of(decomposition, "launch"));
+  if (b.signals.get("migrations_per_second").value_or(0) > 100)
+    weights["migration"] += slower + waits / 2;
+  else
+    weights[others >= kBusyOthers ? "memory_contention" : "slower_execution"] += slower;
+  return weights;
+}
+
+std::vector<std::string> evidence_of(const Decomposition& decomposition, std::size_t most) {
+  std::vector<std::string> rows;
+  for (const Part& part : decomposition.parts)
+    if (rows.size() < most)
+      rows.push_back(
+          fmt::format("{}: {:.0f} % of the difference ({})", part.title, 100 * part.ns / decomposition.delta_ns, part.evidence));
+  return rows;
+}
+
+// The part whose time a cause takes.
+std::string_view part_of(std::string_view cause) {
+  if (cause == "cpu_contention" || cause == "cpu_placement" || cause == "interrupts") return "run_queue_wait";
+  for (const std::string_view group : kPartGroups)
+    if (group == cause) return group;
+  return "node";
+}
+
+}  // namespace
+
+std::vector<std::string> feature_names() {
+  std::vector<std::string> names;
+  for (const auto& one : signals::definitions()) names.push_back("b:" + std::string(one.id));
+  for (const auto& one : signals::definitions()) names.push_back("change:" + std::string(one.id));
+  for (const std::string_view group : kPartGroups) names.push_back("share:" + std::string(group));
+  names.emplace_back("delta_ratio");
+  return names;
+}
+
+bottleneck::Features features_of(const Side& a, const Side& b, const Decomposition& decomposition) {
+  std::vector<float> row = b.signals.features();
+  const std::vector<float> before = a.signals.features();
+  const std::size_t count = row.size();
+  for (std::size_t i = 0; i < count; ++i) row.push_back(row[i] - before[i]);  // NaN where either is not known
+  for (const std::string_view group : kPartGroups) row.push_back(static_cast<float>(share_of(decomposition, group)));
+  row.push_back(static_cast<float>(decomposition.delta_ns / decomposition.baseline_ns));
+  return {feature_names(), std::move(row)};
+}
+
+std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition& decomposition,
+                               const std::vector<hardware::Difference>& differences, const bottleneck::RuleBook& book,
+                               const bottleneck::LearnedModel* model) {
+  if (decomposition.delta_ns == 0) return {};
+  std::vector<Cause> causes = configuration_causes(a, b, decomposition, differences);
+  const double certain = causes.empty() ? 0 : kCertain;
+  const auto evidence = evidence_of(decomposition, 4);
+  for (Cause& cause : causes) {
+    cause.probability = certain / static_cast<double>(causes.size());
+    cause.share_ratio = share_of(decomposition, "node") + share_of(decomposition, "launch");
+    cause.evidence.insert(cause.evidence.end(), evidence.begin(), evidence.end());
+  }
+  std::map<std::string, double> weights;
+  if (model != nullptr && a.account && b.account)
+    for (const auto& one : bottleneck::score(*model, features_of(a, b, decomposition))) weights[one.class_id] = one.probability;
+  else
+    weights = causes_by_parts(b, decomposition);
+  double sum = 0;
+  for (const auto& [id, weight] : weights) sum += weight;
+  for (const auto& [id, weight] : weights) {
+    if (weight <= 0) continue;
+    const auto* kind = book.find(id);
+    causes.push_back(
+        {id, kind != nullptr ? kind->title : id, (1 - certain) * weight / sum, share_of(decomposition, part_of(id)), evidence});
+  }
+  std::stable_sort(causes.begin(), causes.end(), [](const auto& x, const auto& y) { return x.probability > y.probability; });
+  return causes;
+}
+
+Json to_json(const std::vector<Cause>& causes) {
+  Json out = Json::array();
+  for (const Cause& cause : causes) {
+    Json evidence = Json::array();
+    for (const std::string& one : cause.evidence) evidence.push(one);
+    out.push(Json::object({{"cause", cause.id},
+                           {"title", cause.title},
+                           {"probability_ratio", cause.probability},
+                           {"share_ratio", cause.share_ratio},
+                           {"evidence", std::move(evidence)}}));
+  }
+  return out;
+}
+
+}  // namespace aaco::analytics::rootcause

@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analytics/rootcause.h"
+#include "core/numbers.h"
+
+namespace aaco::analytics::rootcause {
+namespace {
+
+constexpr double kProfileTolerance = 1.3;  // the profiled pass may tell this much less of a difference than the measured one has
+constexpr double kLeastPart = 0.005;       // of the difference; smaller parts are left together
+
+std::string signed_time(double ns) { return (ns < 0 ? "-" : "+") + core::format_duration(std::abs(ns)); }
+
+double change(const std::optional<double>& a, const std::optional<double>& b) { return a && b ? *b - *a : 0; }
+
+// Takes parts out of a difference until nothing is left: none may take more than there is, nor go the other way.
+class Remainder {
+ public:
+  Remainder(double delta, std::vector<Part>& parts) : delta_(delta), left_(std::abs(delta)), parts_(parts) {}
+
+  // `ns` as measured, B - A.
+  double take(std::string id, std::string title, double ns, std::string evidence) {
+    const double forward = delta_ < 0 ? -ns : ns;
+    const double taken = std::min(forward, left_);
+    if (taken <= kLeastPart * std::abs(delta_)) return 0;
+    left_ -= taken;
+    parts_.push_back({std::move(id), std::move(title), delta_ < 0 ? -taken : taken, std::move(evidence)});
+    return taken;
+  }
+  [[nodiscard]] double left() const { return left_; }
+  [[nodiscard]] double signed_left() const { return delta_ < 0 ? -left_ : left_; }
+
+ private:
+  double delta_, left_;
+  std::vector<Part>& parts_;
+};
+
+// Time of a call outside the model as the profiled pass saw it.
+std::optional<double> around_model_ns(const Side& side) {
+  const auto ratio = side.signals.get("host.around_ratio");
+  return ratio ? std::optional(*ratio * side.call_ns) : std::nullopt;
+}
+
+void take_waits(const signals::CallAccount& a, const signals::CallAccount& b, Remainder& rest) {
+  // Held back on several CPUs at once, a call is held back once.
+  const double cpus = std::max(1.0, std::round(std::max(a.process_cpu_ns.value_or(0) / a.wall_ns, 1.0)));
+  const double throttled = change(a.throttled_ns, b.throttled_ns) / cpus;
+  rest.take("cpu_throttling", "held back by the CPU quota", throttled,
+            fmt::format("throttled {} a call", signed_time(throttled)));
+  const double own = change(a.wait_ns, b.wait_ns), others = change(a.others_wait_ns, b.others_wait_ns);
+  rest.take(
+      "run_queue_wait", "waiting for a CPU", own + others,
+      fmt::format("ready but not running: the caller {}, the other threads {} a call", signed_time(own), signed_time(others)));
+}
+
+// What the kernel accounts to memory, storage and sleep. What the host does within calls is taken after these, so that it does
+// not count twice.
+double take_kernel_time(const signals::CallAccount& a, const signals::CallAccount& b, Remainder& rest) {
+  double taken = 0;
+  const double faults = change(a.minor_faults, b.minor_faults) + change(a.major_faults, b.major_faults);
+  const double system = change(a.system_ns, b.system_ns);
+  if (std::abs(faults) >= 1 && (faults > 0) == (system > 0))
+    taken += rest.take("page_faults", "page faults", system,
+                       fmt::format("{:+.3g} page faults and {} in the kernel a call", faults, signed_time(system)));
+  const double blocked = change(a.blocked_ns, b.blocked_ns);
+  const double bytes = change(a.storage_bytes, b.storage_bytes);
+  if (std::abs(bytes) >= 1 && (bytes > 0) == (blocked > 0))
+    taken += rest.take("storage", "waiting for storage", blocked,
+                       fmt::format("{:+.4g} bytes of storage and {} asleep a call", bytes, signed_time(blocked)));
+  else
+    taken += rest.take("host_waiting", "the caller sleeps", blocked, fmt::format("asleep {} a call", signed_time(blocked)));
+  return taken;
+}
+
+struct NodeChange {
+  std::string name;
+  double ns = 0;
+};
+
+std::map<std::string, double> by_operator(const Side& side) {
+  std::map<std::string, double> times;
+  for (const auto& one : side.nodes.operators) times[std::string(side.names->text(one.op_type))] += one.time.mean_ns;
+  return times;
+}
+
+// What is left is computing: divided as the profiled passes say, as far as they say so much.
+void take_computing(const Side& a, const Side& b, double delta, Remainder& rest) {
+  std::vector<NodeChange> changes = {{"", b.nodes.parts->between_nodes.mean_ns - a.nodes.parts->between_nodes.mean_ns +
+                                              b.nodes.parts->around_nodes.mean_ns - a.nodes.parts->around_nodes.mean_ns}};
+  auto times_a = by_operator(a);
+  const auto times_b = by_operator(b);
+  for (const auto& [name, ns] : times_b) {
+    changes.push_back({name, ns - times_a[name]});
+    times_a.erase(name);
+  }
+  for (const auto& [name, ns] : times_a) changes.push_back({name, -ns});
+  double forward = 0;
+  for (const NodeChange& one : changes) forward += std::max(0.0, delta < 0 ? -one.ns : one.ns);
+  if (forward <= 0) return;
+  const double scale = std::min(kProfileTolerance, rest.left() / forward);
+  std::stable_sort(changes.begin(), changes.end(), [](const auto& x, const auto& y) { return std::abs(x.ns) > std::abs(y.ns); });
+  for (const NodeChange& one : changes) {
+    const std::string evidence = fmt::format("{} in the profiled pass", signed_time(one.ns));
+    if (one.name.empty())
+      rest.take("launch", "the runtime between and around nodes", one.ns * scale, evidence);
+    else
+      rest.take("node:" + one.name, "nodes of type " + one.name, one.ns * scale, evidence);
+  }
+}
+
+}  // namespace
+
+std::optional<Decomposition> decompose(const Side& a, const Side& b) {
+  if (a.call_ns <= 0 || b.call_ns <= 0) return std::nullopt;
+  Decomposition out;
+  out.baseline_ns = a.call_ns;
+  out.candidate_ns = b.call_ns;
+  out.delta_ns = b.call_ns - a.call_ns;
+  Remainder rest(out.delta_ns, out.parts);
+  double kernel = 0;
+  if (a.account && b.account) {
+    take_waits(*a.account, *b.account, rest);
+    kernel = take_kernel_time(*a.account, *b.account, rest);
+  }
+  const auto around_a = around_model_ns(a), around_b = around_model_ns(b);
+  if (around_a && around_b) {
+    const double around = *around_b - *around_a;
+    const double computing = around > 0 ? std::max(0.0, around - kernel) : std::min(0.0, around + kernel);
+    rest.take("host_computing", "the host outside the model", computing,
+              fmt::format("outside the model {} a call, {} of it asleep or in the kernel", signed_time(around),
+                          core::format_duration(kernel)));
+  }
+  out.profiled = a.nodes.parts && b.nodes.parts && a.names != nullptr && b.names != nullptr;
+  if (out.profiled) {
+    take_computing(a, b, out.delta_ns, rest);
+  } else if (a.account && b.account) {
+    const double running = change(a.account->cpu_ns, b.account->cpu_ns);
+    rest.take("computing", "the caller computes", running,
+              fmt::format("running {} a call; no profiled pass divides it", signed_time(running)));
+  }
+  out.unexplained_ns = rest.signed_left();
+  std::stable_sort(out.parts.begin(), out.parts.end(),
+                   [](const Part& x, const Part& y) { return std::abs(x.ns) > std::abs(y.ns); });
+  return out;
+}
+
+core::Json to_json(const Decomposition& decomposition) {
+  core::Json parts = core::Json::array();
+  const auto share = [&](double ns) { return decomposition.delta_ns != 0 ? ns / decomposition.delta_ns : 0; };
+  for (const Part& part : decomposition.parts)
+    parts.push(core::Json::object({{"part", part.id},
+                                   {"title", part.title},
+                                   {"delta_ns", part.ns},
+                                   {"share_ratio", share(part.ns)},
+                                   {"evidence", part.evidence}}));
+  return core::Json::object({{"baseline_ns", decomposition.baseline_ns},
+                             {"candidate_ns", decomposition.candidate_ns},
+                             {"delta_ns", decomposition.delta_ns},
+                             {"profiled", decomposition.profiled},
+                             {"parts", std::move(parts)},
+                             {"unexplained_ns", decomposition.unexplained_ns},
+                             {"unexplained_ratio", share(decomposition.unexplained_ns)}});
+}
+
+}  // namespace aaco::analytics::rootcause

@@ -1,0 +1,231 @@
+#include "analytics/rootcause.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace aaco::analytics::rootcause {
+namespace {
+
+const bottleneck::RuleBook& book() {
+  static const bottleneck::RuleBook shipped = *bottleneck::RuleBook::load(AACO_SOURCE_DIR "/data/rules/bottleneck.yaml");
+  return shipped;
+}
+
+// A call of 1000 ns on two CPUs, all of it computing.
+Side calm() {
+  Side side;
+  side.call_ns = 1000;
+  side.account.emplace();
+  auto& call = *side.account;
+  call.calls = 100;
+  call.wall_ns = 1000;
+  call.cpu_ns = 1000;
+  call.wait_ns = call.blocked_ns = call.others_wait_ns = call.system_ns = call.throttled_ns = 0;
+  call.process_cpu_ns = 2000;
+  call.minor_faults = call.major_faults = call.storage_bytes = 0;
+  return side;
+}
+
+double sum_of(const Decomposition& difference) {
+  double sum = difference.unexplained_ns;
+  for (const Part& part : difference.parts) sum += part.ns;
+  return sum;
+}
+
+double part_of(const Decomposition& difference, std::string_view id) {
+  for (const Part& part : difference.parts)
+    if (part.id == id) return part.ns;
+  return 0;
+}
+
+TEST(Decompose, PartsAddUpToTheWhole) {
+  Side b = calm();
+  b.call_ns = 1700;
+  b.account->wait_ns = 300;
+  b.account->others_wait_ns = 150;
+  b.account->blocked_ns = 100;
+  b.account->cpu_ns = 1300;
+  const auto difference = decompose(calm(), b);
+  ASSERT_TRUE(difference);
+  EXPECT_DOUBLE_EQ(difference->delta_ns, 700);
+  EXPECT_NEAR(sum_of(*difference), 700, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "run_queue_wait"), 450, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "host_waiting"), 100, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "computing"), 150, 1e-9);
+}
+
+TEST(Decompose, NoPartTakesMoreThanThereIs) {
+  Side b = calm();
+  b.call_ns = 1100;
+  b.account->wait_ns = 5000;
+  b.account->system_ns = 400;
+  b.account->minor_faults = 50;
+  const auto difference = decompose(calm(), b);
+  EXPECT_NEAR(part_of(*difference, "run_queue_wait"), 100, 1e-9);
+  EXPECT_EQ(difference->parts.size(), 1U);
+  EXPECT_NEAR(difference->unexplained_ns, 0, 1e-9);
+}
+
+TEST(Decompose, FasterIsTheSameTheOtherWay) {
+  Side a = calm();
+  a.call_ns = 1400;
+  a.account->wait_ns = 400;
+  const auto difference = decompose(a, calm());
+  EXPECT_DOUBLE_EQ(difference->delta_ns, -400);
+  EXPECT_NEAR(part_of(*difference, "run_queue_wait"), -400, 1e-9);
+  EXPECT_NEAR(sum_of(*difference), -400, 1e-9);
+}
+
+TEST(Decompose, WhatNothingShowsIsUnexplained) {
+  Side b = calm();
+  b.call_ns = 1500;
+  const auto difference = decompose(calm(), b);
+  EXPECT_TRUE(difference->parts.empty());
+  EXPECT_DOUBLE_EQ(difference->unexplained_ns, 500);
+}
+
+TEST(Decompose, FaultsNeedFaultsAndStorageNeedsBytes) {
+  Side b = calm();
+  b.call_ns = 1600;
+  b.account->system_ns = 300;
+  b.account->blocked_ns = 300;
+  auto difference = decompose(calm(), b);
+  EXPECT_EQ(part_of(*difference, "page_faults"), 0);
+  EXPECT_EQ(part_of(*difference, "storage"), 0);
+  b.account->minor_faults = 40;
+  b.account->storage_bytes = 4096;
+  difference = decompose(calm(), b);
+  EXPECT_NEAR(part_of(*difference, "page_faults"), 300, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "storage"), 300, 1e-9);
+}
+
+TEST(Decompose, BeingHeldBackOnTwoCpusIsHeldBackOnce) {
+  Side b = calm();
+  b.call_ns = 2000;
+  b.account->throttled_ns = 2000;
+  EXPECT_NEAR(part_of(*decompose(calm(), b), "cpu_throttling"), 1000, 1e-9);
+}
+
+TEST(Decompose, WithoutCallsThereIsNothingToDivide) {
+  EXPECT_FALSE(decompose(Side(), calm()));
+  EXPECT_FALSE(decompose(calm(), Side()));
+}
+
+TEST(Decompose, WithoutTheKernelsAccountsAllIsUnexplained) {
+  Side a, b;
+  a.call_ns = 100, b.call_ns = 150;
+  EXPECT_DOUBLE_EQ(decompose(a, b)->unexplained_ns, 50);
+}
+
+struct Profiled {
+  trace::NameTable names;
+  Side side = calm();
+  Profiled(double convolution, double matmul, double between) {
+    side.names = &names;
+    side.nodes.parts.emplace();
+    side.nodes.parts->in_nodes.mean_ns = convolution + matmul;
+    side.nodes.parts->between_nodes.mean_ns = between;
+    side.nodes.parts->whole.mean_ns = convolution + matmul + between;
+    add("Conv", convolution);
+    add("MatMul", matmul);
+  }
+  void add(std::string_view name, double ns) {
+    metrics::NodeShare share;
+    share.op_type = names.intern(name);
+    share.time.mean_ns = ns;
+    if (ns > 0) side.nodes.operators.push_back(share);
+  }
+};
+
+TEST(Decompose, ComputingIsDividedOverNodes) {
+  const Profiled a(600, 300, 100);
+  Profiled b(900, 300, 200);
+  b.side.call_ns = 1400;
+  const auto difference = decompose(a.side, b.side);
+  EXPECT_TRUE(difference->profiled);
+  EXPECT_NEAR(part_of(*difference, "node:Conv"), 300, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "launch"), 100, 1e-9);
+  EXPECT_NEAR(difference->unexplained_ns, 0, 1e-9);
+}
+
+TEST(Decompose, AProfileThatTellsTooLittleLeavesARest) {
+  const Profiled a(600, 300, 100);
+  Profiled b(700, 300, 100);
+  b.side.call_ns = 2000;
+  const auto difference = decompose(a.side, b.side);
+  EXPECT_NEAR(part_of(*difference, "node:Conv"), 130, 1e-9);
+  EXPECT_NEAR(difference->unexplained_ns, 870, 1e-9);
+}
+
+TEST(Decompose, AnOperatorThatIsNewOrGoneCounts) {
+  const Profiled a(600, 0, 100);
+  Profiled b(0, 900, 100);
+  b.side.call_ns = 1300;
+  const auto difference = decompose(a.side, b.side);
+  EXPECT_NEAR(sum_of(*difference), 300, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "node:MatMul"), 300, 1e-9);
+}
+
+std::string first_cause(const Side& a, const Side& b, const std::vector<hardware::Difference>& differences = {}) {
+  const auto causes = find_causes(a, b, *decompose(a, b), differences, book(), nullptr);
+  return causes.empty() ? "" : causes.front().id;
+}
+
+TEST(Causes, WhoeverHasTheCpuIsToBlameForWaits) {
+  Side b = calm();
+  b.call_ns = 1500;
+  b.account->wait_ns = 500;
+  b.signals.set("others.cpu_use_cores", 0.9);
+  EXPECT_EQ(first_cause(calm(), b), "cpu_contention");
+  b.signals.set("others.cpu_use_cores", 0.01);
+  EXPECT_EQ(first_cause(calm(), b), "cpu_placement");
+}
+
+TEST(Causes, ASettingThatDiffersIsNamedFirst) {
+  Side b = calm();
+  b.call_ns = 1500;
+  b.account->wait_ns = 500;
+  EXPECT_EQ(first_cause(calm(), b, {{"threads.intra", "2", "1", hardware::Severity::hard, ""}}), "threads");
+  EXPECT_EQ(first_cause(calm(), b,
+                        {{"dtype", "float32", "float16", hardware::Severity::hard, ""},
+                         {"model.hash", "a", "b", hardware::Severity::hard, ""}}),
+            "data_type");
+  EXPECT_EQ(first_cause(calm(), b, {{"model.hash", "a", "b", hardware::Severity::hard, ""}}), "model");
+  // A fact that one side does not know may have been equal.
+  EXPECT_EQ(first_cause(calm(), b, {{"threads.intra", "2", "", hardware::Severity::soft, ""}}), "cpu_placement");
+}
+
+TEST(Causes, MoreAndSmallerNodesAreAMatterOfLaunching) {
+  Side a = calm(), b = calm();
+  b.call_ns = 1500;
+  a.signals.set("node.execution_count", 40), a.signals.set("node.mean_ns", 9000);
+  b.signals.set("node.execution_count", 1040), b.signals.set("node.mean_ns", 900);
+  EXPECT_EQ(first_cause(a, b, {{"model.hash", "a", "b", hardware::Severity::hard, ""}}), "launch_overhead");
+}
+
+TEST(Causes, NothingChangedHasNoCause) {
+  EXPECT_TRUE(find_causes(calm(), calm(), *decompose(calm(), calm()), {}, book(), nullptr).empty());
+}
+
+TEST(Causes, ProbabilitiesAddUp) {
+  Side b = calm();
+  b.call_ns = 1500;
+  b.account->wait_ns = 200;
+  b.account->blocked_ns = 200;
+  double sum = 0;
+  for (const Cause& cause : find_causes(calm(), b, *decompose(calm(), b), {}, book(), nullptr)) sum += cause.probability;
+  EXPECT_NEAR(sum, 1, 1e-9);
+}
+
+TEST(FeatureTable, NamesAndValuesFit) {
+  Side b = calm();
+  b.call_ns = 1500;
+  const auto features = features_of(calm(), b, *decompose(calm(), b));
+  EXPECT_EQ(features.names.size(), features.values.size());
+  EXPECT_EQ(features.names.back(), "delta_ratio");
+  EXPECT_FLOAT_EQ(features.values.back(), 0.5F);
+}
+
+}  // namespace
+}  // namespace aaco::analytics::rootcause

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analytics/trace_cause.h"
+#include "core/numbers.h"
+
+namespace aaco::analytics::rootcause {
+namespace {
+
+constexpr double kSlower = 0.03;        // a kernel's mean time changed by more than this did change
+constexpr double kMostKernels = 0.6;    // of the kernel time: if so much changed in one direction it is the device, not a kernel
+constexpr double kMoreLaunches = 1.15;  // kernels of B over those of A, from which on launching is to blame
+constexpr std::size_t kNamedKernels = 5;
+
+struct KernelSums {
+  double count_a = 0, count_b = 0, sum_a = 0, sum_b = 0;
+  double slower_ns = 0, faster_ns = 0;  // time in A of the kernels whose mean grew, fell
+};
+
+KernelSums sums_of(const TraceSide& a, const TraceSide& b) {
+  KernelSums sums;
+  for (const auto& [name, kernel] : a.kernels) sums.count_a += kernel.count, sums.sum_a += kernel.sum_ns;
+  for (const auto& [name, kernel] : b.kernels) sums.count_b += kernel.count, sums.sum_b += kernel.sum_ns;
+  for (const auto& [name, kernel] : a.kernels) {
+    const auto other = b.kernels.find(name);
+    if (other == b.kernels.end() || kernel.count <= 0 || other->second.count <= 0 || kernel.sum_ns <= 0) continue;
+    const double ratio = (other->second.sum_ns / other->second.count) / (kernel.sum_ns / kernel.count);
+    if (ratio > 1 + kSlower) sums.slower_ns += kernel.sum_ns;
+    if (ratio < 1 - kSlower) sums.faster_ns += kernel.sum_ns;
+  }
+  return sums;
+}
+
+// Computing time is a union, kernels' times are a sum: each kernel has its share of what the union changed by.
+void add_kernels(const TraceSide& a, const TraceSide& b, Decomposition& out) {
+  const double compute = b.compute_ns - a.compute_ns;
+  std::vector<std::pair<std::string, double>> changes;
+  double sum = 0;
+  for (const auto& [name, kernel] : b.kernels) {
+    const auto before = a.kernels.find(name);
+    changes.emplace_back(name, kernel.sum_ns - (before == a.kernels.end() ? 0 : before->second.sum_ns));
+  }
+  for (const auto& [name, kernel] : a.kernels)
+    if (!b.kernels.contains(name)) changes.emplace_back(name, -kernel.sum_ns);
+  for (const auto& [name, ns] : changes) sum += ns;
+  if (sum == 0 || (sum > 0) != (compute > 0)) {
+    out.unexplained_ns += compute;
+    return;
+  }
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const auto& x, const auto& y) { return std::abs(x.second) > std::abs(y.second); });
+  double rest = compute;
+  for (std::size_t i = 0; i < std::min(kNamedKernels, changes.size()); ++i) {
+    const double ns = changes[i].second / sum * compute;
+    if (ns == 0) continue;
+    rest -= ns;
+    const auto before = a.kernels.find(changes[i].first);
+    const auto after = b.kernels.find(changes[i].first);
+    out.parts.push_back(
+        {"kernel:" + changes[i].first, changes[i].first, ns,
+         fmt::format("{:.4g} calls instead of {:.4g}, {} instead of {} in all",
+                     after == b.kernels.end() ? 0 : after->second.count, before == a.kernels.end() ? 0 : before->second.count,
+                     core::format_duration(after == b.kernels.end() ? 0 : after->second.sum_ns),
+                     core::format_duration(before == a.kernels.end() ? 0 : before->second.sum_ns))});
+  }
+  if (rest != 0)
+    out.parts.push_back(
+        {"kernels", "other kernels", rest, fmt::format("{} kernels", changes.size() - std::min(kNamedKernels, changes.size()))});
+}
+
+}  // namespace
+
+Decomposition decompose_traces(const TraceSide& a, const TraceSide& b) {
+  Decomposition out;
+  out.baseline_ns = a.span_ns;
+  out.candidate_ns = b.span_ns;
+  out.delta_ns = b.span_ns - a.span_ns;
+  out.profiled = true;
+  const auto add = [&](std::string id, std::string title, double before, double after) {
+    if (before == after) return;
+    out.parts.push_back({std::move(id), std::move(title), after - before,
+                         fmt::format("{} instead of {}", core::format_duration(after), core::format_duration(before))});
+  };
+  double known = b.compute_ns - a.compute_ns;
+  const auto both = [&](double before, double after) { known += after - before; };
+  add("copies", "copies that nothing hides", a.exposed_copy_ns, b.exposed_copy_ns);
+  both(a.exposed_copy_ns, b.exposed_copy_ns);
+  add("communication", "collectives that nothing hides", a.exposed_collective_ns, b.exposed_collective_ns);
+  both(a.exposed_collective_ns, b.exposed_collective_ns);
+  auto idle = a.idle_ns;
+  for (const auto& [cause, ns] : b.idle_ns) idle.emplace(cause, 0);
+  for (const auto& [cause, ns] : idle) {
+    const auto value = [&](const TraceSide& side) {
+      const auto found = side.idle_ns.find(cause);
+      return found == side.idle_ns.end() ? 0 : found->second;
+    };
+    add("idle:" + cause, "idle, " + cause, value(a), value(b));
+    both(value(a), value(b));
+  }
+  out.unexplained_ns = out.delta_ns - known;
+  add_kernels(a, b, out);
+  std::stable_sort(out.parts.begin(), out.parts.end(),
+                   [](const Part& x, const Part& y) { return std::abs(x.ns) > std::abs(y.ns); });
+  return out;
+}
+
+std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, const Decomposition& decomposition,
+                                     const bottleneck::RuleBook& book) {
+  if (decomposition.delta_ns == 0) return {};
+  const double sign = decomposition.delta_ns < 0 ? -1 : 1;
+  const KernelSums sums = sums_of(a, b);
+  double idle = 0;
+  for (const auto& [cause, ns] : b.idle_ns) idle += ns;
+  for (const auto& [cause, ns] : a.idle_ns) idle -= ns;
+  const double compute = sign * (b.compute_ns - a.compute_ns);
+  const bool launches =
+      sums.count_a > 0 && sums.count_b > 0 && std::max(sums.count_b / sums.count_a, sums.count_a / sums.count_b) >= kMoreLaunches;
+  const double alike = sums.sum_a > 0 ? std::max(sums.slower_ns, sums.faster_ns) / sums.sum_a : 0;
+  std::map<std::string, double> weights;
+  weights["copy_bound"] = sign * (b.exposed_copy_ns - a.exposed_copy_ns);
+  weights["communication_bound"] = sign * (b.exposed_collective_ns - a.exposed_collective_ns);
+  weights[launches ? "more_launches" : "host_waiting"] += sign * idle;
+  weights[launches ? "more_launches" : alike >= kMostKernels ? "clock_throttling" : "slower_kernels"] += compute;
+  double sum = 0;
+  for (auto& [id, weight] : weights) sum += weight = std::max(0.0, weight);
+  std::vector<Cause> causes;
+  const std::string seen = fmt::format(
+      "{:.4g} kernels instead of {:.4g}; {} of the kernel time in kernels that became slower, {} in such that became faster",
+      sums.count_b, sums.count_a, core::format_percent(sums.sum_a > 0 ? sums.slower_ns / sums.sum_a : 0),
+      core::format_percent(sums.sum_a > 0 ? sums.faster_ns / sums.sum_a : 0));
+  for (const auto& [id, weight] : weights) {
+    if (weight <= 0) continue;
+    const auto* kind = book.find(id);
+    Cause cause{id,
+                kind != nullptr         ? kind->title
+                : id == "more_launches" ? "more launches"
+                                        : "slower kernels",
+                weight / sum,
+                weight / std::abs(decomposition.delta_ns),
+                {seen}};
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, decomposition.parts.size()); ++i)
+      cause.evidence.push_back(decomposition.parts[i].title + ": " + decomposition.parts[i].evidence);
+    causes.push_back(std::move(cause));
+  }
+  std::stable_sort(causes.begin(), causes.end(), [](const auto& x, const auto& y) { return x.probability > y.probability; });
+  return causes;
+}
+
+}  // namespace aaco::analytics::rootcause

@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "analytics/trace_cause.h"
+
+namespace aaco::analytics::rootcause {
+namespace {
+
+TraceSide calm() {
+  TraceSide side;
+  side.compute_ns = 800;
+  side.exposed_copy_ns = 50;
+  side.idle_ns = {{"host_late", 100}, {"unknown", 50}};
+  side.span_ns = 1000;
+  side.kernels = {{"gemm", {10, 500}}, {"relu", {20, 200}}, {"softmax", {5, 100}}};
+  return side;
+}
+
+double sum_of(const Decomposition& difference) {
+  double sum = difference.unexplained_ns;
+  for (const Part& part : difference.parts) sum += part.ns;
+  return sum;
+}
+
+std::string first(const TraceSide& b) {
+  static const auto book = *bottleneck::RuleBook::load(AACO_SOURCE_DIR "/data/rules/bottleneck.yaml");
+  const TraceSide a = calm();
+  const Decomposition difference = decompose_traces(a, b);
+  EXPECT_NEAR(sum_of(difference), b.span_ns - a.span_ns, 1e-6);
+  const auto causes = find_trace_causes(a, b, difference, book);
+  return causes.empty() ? "" : causes.front().id;
+}
+
+TEST(Traces, EqualTracesHaveNoCause) { EXPECT_EQ(first(calm()), ""); }
+
+TEST(Traces, AllKernelsSlowerIsTheClock) {
+  TraceSide b = calm();
+  for (auto& [name, kernel] : b.kernels) kernel.sum_ns *= 1.5;
+  b.compute_ns = 1200;
+  b.span_ns = 1400;
+  EXPECT_EQ(first(b), "clock_throttling");
+}
+
+TEST(Traces, OneKernelSlowerIsThatKernel) {
+  TraceSide b = calm();
+  b.kernels["relu"].sum_ns = 500;
+  b.compute_ns = 1100;
+  b.span_ns = 1300;
+  EXPECT_EQ(first(b), "slower_kernels");
+  EXPECT_EQ(decompose_traces(calm(), b).parts.front().id, "kernel:relu");
+}
+
+TEST(Traces, MoreAndShorterKernelsAreLaunches) {
+  TraceSide b = calm();
+  for (auto& [name, kernel] : b.kernels) kernel.count *= 4;
+  b.idle_ns["unknown"] = 450;
+  b.span_ns = 1400;
+  EXPECT_EQ(first(b), "more_launches");
+}
+
+TEST(Traces, IdleIsTheHostAndCopiesAreCopies) {
+  TraceSide b = calm();
+  b.idle_ns["host_late"] = 600;
+  b.span_ns = 1500;
+  EXPECT_EQ(first(b), "host_waiting");
+  b = calm();
+  b.exposed_copy_ns = 650;
+  b.span_ns = 1600;
+  EXPECT_EQ(first(b), "copy_bound");
+  b = calm();
+  b.exposed_collective_ns = 400;
+  b.span_ns = 1400;
+  EXPECT_EQ(first(b), "communication_bound");
+}
+
+TEST(Traces, WhatThePartsDoNotAddUpToIsUnexplained) {
+  TraceSide b = calm();
+  b.span_ns = 1300;
+  const Decomposition difference = decompose_traces(calm(), b);
+  EXPECT_NEAR(difference.unexplained_ns, 300, 1e-9);
+}
+
+TEST(Traces, ComputingThatNoKernelExplainsIsUnexplained) {
+  TraceSide b = calm();
+  b.compute_ns = 900;
+  b.span_ns = 1100;
+  EXPECT_NEAR(decompose_traces(calm(), b).unexplained_ns, 100, 1e-9);
+}
+
+}  // namespace
+}  // namespace aaco::analytics::rootcause

@@ -1,0 +1,64 @@
+#include <algorithm>
+
+#include "analytics/signals.h"
+
+namespace aaco::analytics::signals {
+namespace {
+
+using Count = std::optional<std::int64_t>;
+
+// A call's share of a counter over all blocks; empty where one block has none.
+std::optional<double> a_call(std::span<const trace::LoopBlockRow* const> blocks, double calls,
+                             Count trace::LoopBlockRow::*member) {
+  double sum = 0;
+  for (const trace::LoopBlockRow* block : blocks) {
+    if (!(block->*member)) return std::nullopt;
+    sum += static_cast<double>(*(block->*member));
+  }
+  return sum / calls;
+}
+
+}  // namespace
+
+std::optional<CallAccount> account_of(std::span<const trace::LoopBlockRow> blocks, const trace::NameTable& names) {
+  using R = trace::LoopBlockRow;
+  std::vector<const R*> plain;
+  CallAccount account;
+  for (const R& row : blocks) {
+    if (names.text(row.phase) != "measure" || row.call_count <= 0 || row.end_ns < row.start_ns) continue;
+    plain.push_back(&row);
+    account.calls += row.call_count;
+    account.wall_ns += static_cast<double>(row.end_ns - row.start_ns);
+  }
+  if (account.calls == 0) return std::nullopt;
+  const auto calls = static_cast<double>(account.calls);
+  account.wall_ns /= calls;
+  const auto of = [&](Count R::*member) { return a_call(plain, calls, member); };
+  account.cpu_ns = of(&R::caller_cpu_ns);
+  account.wait_ns = of(&R::caller_wait_ns);
+  if (account.cpu_ns && account.wait_ns) {
+    // Reading the counters takes time of the caller's own, outside the calls: what exceeds the wall time was that.
+    account.cpu_ns = std::min(*account.cpu_ns, account.wall_ns);
+    account.wait_ns = std::min(*account.wait_ns, account.wall_ns - *account.cpu_ns);
+    account.blocked_ns = account.wall_ns - *account.cpu_ns - *account.wait_ns;
+  }
+  const auto process_wait = of(&R::process_wait_ns), caller_wait = of(&R::caller_wait_ns);
+  if (process_wait && caller_wait) account.others_wait_ns = std::max(0.0, *process_wait - *caller_wait);
+  account.process_cpu_ns = of(&R::process_cpu_ns);
+  account.system_ns = of(&R::process_system_ns);
+  account.throttled_ns = of(&R::throttled_ns);
+  account.minor_faults = of(&R::minor_faults);
+  account.major_faults = of(&R::major_faults);
+  account.migrations = of(&R::migrations);
+  account.storage_bytes = of(&R::storage_bytes);
+  account.voluntary_switches = of(&R::voluntary_switches);
+  account.involuntary_switches = of(&R::involuntary_switches);
+  account.interrupts = of(&R::interrupts);
+  account.steal_ns = of(&R::steal_ns);
+  account.iowait_ns = of(&R::iowait_ns);
+  if (const auto busy = of(&R::machine_busy_ns); busy && account.process_cpu_ns)
+    account.others_cpu_ns = std::max(0.0, *busy - *account.process_cpu_ns);
+  return account;
+}
+
+}  // namespace aaco::analytics::signals

@@ -1,0 +1,151 @@
+#include "analytics/signals.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "core/check.h"
+
+namespace aaco::analytics::signals {
+namespace {
+
+constexpr std::array kDefinitions = {
+    SignalDefinition{"caller.cpu_ratio", "ratio", "share of the call in which its thread ran"},
+    SignalDefinition{"caller.wait_ratio", "ratio", "share of the call in which its thread waited for a CPU"},
+    SignalDefinition{"caller.blocked_ratio", "ratio", "share of the call in which its thread slept"},
+    SignalDefinition{"process.cpu_use_cores", "cores", "CPUs that the process kept busy"},
+    SignalDefinition{"process.others_wait_ratio", "ratio", "waiting for a CPU by the process's other threads, all together"},
+    SignalDefinition{"process.system_ratio", "ratio", "share of the process's CPU time that the kernel used"},
+    SignalDefinition{"faults.minor_per_second", "1/s", "page faults without I/O"},
+    SignalDefinition{"faults.major_per_second", "1/s", "page faults that waited for I/O"},
+    SignalDefinition{"switches.voluntary_per_second", "1/s", "times a thread gave up its CPU"},
+    SignalDefinition{"switches.involuntary_per_second", "1/s", "times a thread was made to give up its CPU"},
+    SignalDefinition{"migrations_per_second", "1/s", "moves of a thread to another CPU"},
+    SignalDefinition{"storage.bytes_per_second", "bytes/s", "read from and written to storage"},
+    SignalDefinition{"cgroup.throttled_ratio", "ratio", "time held back by the CPU quota, summed over CPUs"},
+    SignalDefinition{"others.cpu_use_cores", "cores", "CPUs that other processes kept busy"},
+    SignalDefinition{"machine.idle_cores", "cores", "CPUs that nobody used"},
+    SignalDefinition{"machine.steal_ratio", "ratio", "CPU time that the hypervisor gave to others, all CPUs"},
+    SignalDefinition{"machine.iowait_ratio", "ratio", "CPUs idle with I/O outstanding, all CPUs"},
+    SignalDefinition{"machine.interrupts_per_second", "1/s", "interrupts"},
+    SignalDefinition{"latency.p50_ns", "ns", "median latency"},
+    SignalDefinition{"latency.cov_ratio", "ratio", "scatter of the latency over its mean"},
+    SignalDefinition{"latency.tail_ratio", "ratio", "P90 over the median, minus 1"},
+    SignalDefinition{"latency.drift_ratio", "ratio", "median of the last third over that of the first, minus 1"},
+    SignalDefinition{"latency.autocorrelation_ratio", "ratio", "how much an iteration resembles the one before"},
+    SignalDefinition{"node.remainder_ratio", "ratio", "share of the model's time outside its nodes"},
+    SignalDefinition{"node.between_ratio", "ratio", "share of the model's time between its nodes"},
+    SignalDefinition{"node.around_ratio", "ratio", "share of the model's time before its first and after its last node"},
+    SignalDefinition{"node.mean_ns", "ns", "mean time of a node"},
+    SignalDefinition{"node.execution_count", "count", "nodes that ran in a call"},
+    SignalDefinition{"node.largest_ratio", "ratio", "share of the costliest kind of operator"},
+    SignalDefinition{"host.around_ratio", "ratio", "share of a profiled call outside the model"},
+    SignalDefinition{"work.intensity", "flop/byte", "arithmetic for each byte that has to move"},
+    SignalDefinition{"work.flops_per_second", "flop/s", "arithmetic done"},
+    SignalDefinition{"work.bytes_per_second", "bytes/s", "bytes that had to move"},
+    SignalDefinition{"profile.slowdown_ratio", "ratio", "how much slower the profiled pass was"},
+    SignalDefinition{"cpu.clock_cov_ratio", "ratio", "variation of the CPU clock"},
+};
+
+std::optional<double> over(std::optional<double> value, double by) {
+  return value && by > 0 ? std::optional(*value / by) : std::nullopt;
+}
+
+std::optional<double> metric(const trace::Metrics& metrics, std::string_view id) {
+  const auto* found = find_metric(metrics, id);
+  return found != nullptr ? std::optional(found->value) : std::nullopt;
+}
+
+void add_account(const CallAccount& call, std::optional<double> cpus, Signals& out) {
+  const double wall = call.wall_ns, second = call.wall_ns / 1e9;
+  out.set("caller.cpu_ratio", over(call.cpu_ns, wall));
+  out.set("caller.wait_ratio", over(call.wait_ns, wall));
+  out.set("caller.blocked_ratio", over(call.blocked_ns, wall));
+  out.set("process.cpu_use_cores", over(call.process_cpu_ns, wall));
+  out.set("process.others_wait_ratio", over(call.others_wait_ns, wall));
+  if (call.process_cpu_ns) out.set("process.system_ratio", over(call.system_ns, *call.process_cpu_ns));
+  out.set("faults.minor_per_second", over(call.minor_faults, second));
+  out.set("faults.major_per_second", over(call.major_faults, second));
+  out.set("switches.voluntary_per_second", over(call.voluntary_switches, second));
+  out.set("switches.involuntary_per_second", over(call.involuntary_switches, second));
+  out.set("migrations_per_second", over(call.migrations, second));
+  out.set("storage.bytes_per_second", over(call.storage_bytes, second));
+  out.set("cgroup.throttled_ratio", over(call.throttled_ns, wall));
+  out.set("others.cpu_use_cores", over(call.others_cpu_ns, wall));
+  if (cpus && call.others_cpu_ns && call.process_cpu_ns)
+    out.set("machine.idle_cores", std::max(0.0, *cpus - (*call.others_cpu_ns + *call.process_cpu_ns) / wall));
+  out.set("machine.steal_ratio", over(call.steal_ns, wall));
+  out.set("machine.iowait_ratio", over(call.iowait_ns, wall));
+  out.set("machine.interrupts_per_second", over(call.interrupts, second));
+}
+
+void add_nodes(const metrics::NodeTime& nodes, const trace::Metrics& known, Signals& out) {
+  if (!nodes.parts || nodes.parts->whole.mean_ns <= 0) return;
+  const metrics::IterationParts& parts = *nodes.parts;
+  const double whole = parts.whole.mean_ns;
+  out.set("node.remainder_ratio", 1 - parts.in_nodes.mean_ns / whole);
+  out.set("node.between_ratio", parts.between_nodes.mean_ns / whole);
+  out.set("node.around_ratio", parts.around_nodes.mean_ns / whole);
+  double executions = 0, largest = 0;
+  for (const metrics::NodeShare& one : nodes.operators) {
+    executions += one.executions;
+    largest = std::max(largest, one.share_ratio);
+  }
+  out.set("node.execution_count", executions);
+  if (executions > 0) out.set("node.mean_ns", parts.in_nodes.mean_ns / executions);
+  out.set("node.largest_ratio", largest);
+  // The profiled calls as they look from outside.
+  const auto median = metric(known, "latency.p50_ns"), slower = metric(known, "profile.slowdown_ratio");
+  if (!median || !slower) return;
+  const double call = *median * (1 + *slower);
+  if (call > 0) out.set("host.around_ratio", std::clamp((call - whole) / call, 0.0, 1.0));
+}
+
+std::size_t position(std::string_view id) {
+  const auto found = std::find_if(kDefinitions.begin(), kDefinitions.end(), [&](const auto& one) { return one.id == id; });
+  AACO_CHECK(found != kDefinitions.end());
+  return static_cast<std::size_t>(found - kDefinitions.begin());
+}
+
+}  // namespace
+
+std::span<const SignalDefinition> definitions() { return kDefinitions; }
+
+Signals::Signals() : values_(kDefinitions.size()) {}
+
+std::optional<double> Signals::get(std::string_view id) const { return values_[position(id)]; }
+
+void Signals::set(std::string_view id, std::optional<double> value) {
+  if (value && std::isfinite(*value)) values_[position(id)] = value;
+}
+
+std::vector<float> Signals::features() const {
+  std::vector<float> out;
+  for (const auto& value : values_) out.push_back(value ? static_cast<float>(*value) : std::numeric_limits<float>::quiet_NaN());
+  return out;
+}
+
+Signals signals_of(const SignalInput& input) {
+  Signals out;
+  if (input.names != nullptr)
+    if (const auto account = account_of(input.blocks, *input.names)) add_account(*account, input.cpus, out);
+  const auto median = metric(input.metrics, "latency.p50_ns");
+  out.set("latency.p50_ns", median);
+  out.set("latency.cov_ratio", metric(input.metrics, "latency.cov_ratio"));
+  if (const auto p90 = metric(input.metrics, "latency.p90_ns"); p90 && median && *median > 0)
+    out.set("latency.tail_ratio", *p90 / *median - 1);
+  out.set("latency.drift_ratio", metric(input.metrics, "latency.drift_ratio"));
+  out.set("latency.autocorrelation_ratio", metric(input.metrics, "latency.autocorrelation_ratio"));
+  if (input.nodes != nullptr) add_nodes(*input.nodes, input.metrics, out);
+  if (input.flops && input.bytes && *input.bytes > 0) out.set("work.intensity", *input.flops / *input.bytes);
+  if (median && *median > 0) {
+    out.set("work.flops_per_second", over(input.flops, *median / 1e9));
+    out.set("work.bytes_per_second", over(input.bytes, *median / 1e9));
+  }
+  out.set("profile.slowdown_ratio", metric(input.metrics, "profile.slowdown_ratio"));
+  out.set("cpu.clock_cov_ratio", metric(input.metrics, "cpu.clock_cov_ratio"));
+  return out;
+}
+
+}  // namespace aaco::analytics::signals

@@ -1,0 +1,115 @@
+#include "analytics/signals.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+namespace aaco::analytics::signals {
+namespace {
+
+struct Blocks {
+  trace::NameTable names;
+  std::vector<trace::LoopBlockRow> rows;
+  // A block of ten calls of 1000 ns: 700 running, 200 waiting, 100 asleep.
+  trace::LoopBlockRow& add(std::string_view phase = "measure") {
+    trace::LoopBlockRow row;
+    row.phase = names.intern(phase);
+    row.start_ns = static_cast<std::int64_t>(rows.size()) * 20'000;
+    row.end_ns = row.start_ns + 10'000;
+    row.call_count = 10;
+    row.caller_cpu_ns = 7'000;
+    row.caller_wait_ns = 2'000;
+    row.process_wait_ns = 5'000;
+    row.process_cpu_ns = 12'000;
+    row.machine_busy_ns = 20'000;
+    row.minor_faults = 30;
+    rows.push_back(row);
+    return rows.back();
+  }
+};
+
+TEST(Account, TheCallersTimeAddsUp) {
+  Blocks blocks;
+  blocks.add();
+  blocks.add();
+  const auto account = account_of(blocks.rows, blocks.names);
+  ASSERT_TRUE(account);
+  EXPECT_EQ(account->calls, 20);
+  EXPECT_DOUBLE_EQ(account->wall_ns, 1000);
+  EXPECT_DOUBLE_EQ(*account->cpu_ns + *account->wait_ns + *account->blocked_ns, account->wall_ns);
+  EXPECT_DOUBLE_EQ(*account->others_wait_ns, 300);
+  EXPECT_DOUBLE_EQ(*account->others_cpu_ns, 800);
+  EXPECT_DOUBLE_EQ(*account->minor_faults, 3);
+  EXPECT_FALSE(account->throttled_ns);
+}
+
+TEST(Account, OnlyBlocksWithoutTelemetryCount) {
+  Blocks blocks;
+  blocks.add("measure_telemetry").minor_faults = 1000;
+  EXPECT_FALSE(account_of(blocks.rows, blocks.names));
+  blocks.add();
+  EXPECT_DOUBLE_EQ(*account_of(blocks.rows, blocks.names)->minor_faults, 3);
+}
+
+TEST(Account, WhatOneBlockDoesNotTellIsNotKnown) {
+  Blocks blocks;
+  blocks.add();
+  blocks.add().minor_faults.reset();
+  EXPECT_FALSE(account_of(blocks.rows, blocks.names)->minor_faults);
+}
+
+TEST(Account, TimeOfReadingTheCountersIsNotTheCalls) {
+  Blocks blocks;
+  blocks.add().caller_cpu_ns = 50'000;
+  const auto account = account_of(blocks.rows, blocks.names);
+  EXPECT_DOUBLE_EQ(*account->cpu_ns, 1000);
+  EXPECT_DOUBLE_EQ(*account->wait_ns, 0);
+  EXPECT_DOUBLE_EQ(*account->blocked_ns, 0);
+}
+
+TEST(Account, BlocksThatCannotBeAreLeftOut) {
+  Blocks blocks;
+  blocks.add().call_count = 0;
+  blocks.add().end_ns = -5;
+  EXPECT_FALSE(account_of(blocks.rows, blocks.names));
+}
+
+TEST(SignalTable, EverySignalIsDefinedOnce) {
+  std::set<std::string_view> ids;
+  for (const auto& one : definitions()) EXPECT_TRUE(ids.insert(one.id).second) << one.id;
+}
+
+TEST(SignalTable, RatiosOfTheWall) {
+  Blocks blocks;
+  blocks.add();
+  SignalInput input;
+  input.blocks = blocks.rows;
+  input.names = &blocks.names;
+  input.cpus = 4;
+  input.metrics = {{"latency.p50_ns", 1000, "ns", {}, {}}, {"latency.p90_ns", 1500, "ns", {}, {}}};
+  input.flops = 2000;
+  input.bytes = 500;
+  const Signals signals = signals_of(input);
+  EXPECT_DOUBLE_EQ(*signals.get("caller.cpu_ratio"), 0.7);
+  EXPECT_DOUBLE_EQ(*signals.get("process.cpu_use_cores"), 1.2);
+  EXPECT_DOUBLE_EQ(*signals.get("machine.idle_cores"), 2);
+  EXPECT_DOUBLE_EQ(*signals.get("latency.tail_ratio"), 0.5);
+  EXPECT_DOUBLE_EQ(*signals.get("work.intensity"), 4);
+  EXPECT_DOUBLE_EQ(*signals.get("work.flops_per_second"), 2e9);
+  EXPECT_FALSE(signals.get("node.mean_ns"));
+}
+
+TEST(SignalTable, NothingMeasuredIsNothingKnown) {
+  for (const float feature : signals_of({}).features()) EXPECT_TRUE(std::isnan(feature));
+}
+
+TEST(SignalTable, WhatIsNotFiniteIsNotKept) {
+  Signals signals;
+  signals.set("latency.p50_ns", std::nan(""));
+  signals.set("latency.p50_ns", INFINITY);
+  EXPECT_EQ(signals, Signals());
+}
+
+}  // namespace
+}  // namespace aaco::analytics::signals

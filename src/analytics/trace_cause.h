@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "analytics/rootcause.h"
+
+// Why one GPU trace is slower than another.
+namespace aaco::analytics::rootcause {
+
+struct KernelSum {
+  double count = 0;
+  double sum_ns = 0;
+};
+
+// A step of a trace (the whole of it where it has no steps), all devices together.
+struct TraceSide {
+  double span_ns = 0;
+  double compute_ns = 0;  // union of kernels that are not collectives
+  double exposed_copy_ns = 0, exposed_collective_ns = 0;
+  std::map<std::string, double> idle_ns;  // by cause; with the above they add up to the span
+  std::map<std::string, KernelSum> kernels;
+};
+
+Decomposition decompose_traces(const TraceSide& a, const TraceSide& b);
+
+// clock_throttling (most kernels slower alike), slower_kernels (few are), more_launches (more and shorter ones), host_waiting,
+// copy_bound, communication_bound. The likeliest first; a probability is the share of the difference that speaks for it.
+std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, const Decomposition& decomposition,
+                                     const bottleneck::RuleBook& book);
+
+}  // namespace aaco::analytics::rootcause

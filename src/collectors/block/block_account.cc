@@ -1,0 +1,202 @@
+#include "collectors/block_account.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "collectors/probe/probe_file.h"
+#include "collectors/probe/scanner.h"
+#include "collectors/proc/cgroup_source.h"
+#include "collectors/proc/cpu_stat.h"
+#include "collectors/proc/process_files.h"
+#include "core/files.h"
+#include "core/numbers.h"
+#include "hardware/cgroup.h"
+
+namespace aaco::collectors {
+namespace {
+
+using Count = std::optional<std::int64_t>;
+
+constexpr std::int64_t kTickNs = 10'000'000;
+constexpr std::size_t kMostThreads = 256;  // read one by one; a process with more is not accounted by thread
+
+Count signed_count(std::optional<std::uint64_t> value) {
+  if (!value || *value > static_cast<std::uint64_t>(INT64_MAX)) return std::nullopt;
+  return static_cast<std::int64_t>(*value);
+}
+
+std::int64_t nanoseconds(const timeval& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_usec * 1000; }
+
+Count grown(Count before, Count after) {
+  if (!before || !after || *after < *before) return std::nullopt;
+  return *after - *before;
+}
+
+struct ThreadCounts {
+  Count run_ns, wait_ns, migrations;
+};
+
+struct Snapshot {
+  std::map<std::int64_t, ThreadCounts> threads;
+  Count cpu_ns, system_ns, minor_faults, major_faults, voluntary, involuntary;
+  Count storage_bytes, throttled_ns, busy_ns, steal_ns, iowait_ns, interrupts;
+};
+
+// "nr_switches   :   12" of /proc/PID/sched.
+Count sched_value(std::string_view text, std::string_view key) {
+  probe::Scanner lines(text);
+  while (const auto line = lines.next_line()) {
+    if (!line->starts_with(key)) continue;
+    const auto colon = line->find(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    return probe::Scanner(line->substr(colon + 1)).next_i64();
+  }
+  return std::nullopt;
+}
+
+class ProcBlockAccount final : public BlockAccount {
+ public:
+  ProcBlockAccount(SysRoot root, std::int64_t process_id, std::int64_t caller)
+      : root_(std::move(root)),
+        folder_("/proc/" + std::to_string(process_id)),
+        caller_(caller != 0 ? caller : process_id),
+        own_(root_.is_real() && process_id == ::getpid()),
+        buffer_(std::size_t{64} << 10) {
+    const hardware::Cgroup group = hardware::find_cgroup(root_.path, process_id);
+    if (!group.cpu_folder.empty())
+      if (auto file = probe::ProbeFile::open(root_.at(group.cpu_folder + "/cpu.stat"))) cgroup_ = std::move(*file);
+    if (auto file = probe::ProbeFile::open(root_.at("/proc/stat"))) machine_ = std::move(*file);
+    if (auto file = probe::ProbeFile::open(root_.at(folder_ + "/io"))) io_ = std::move(*file);
+    if (auto file = probe::ProbeFile::open(root_.at(folder_ + "/stat"))) stat_ = std::move(*file);
+  }
+
+  void begin() override { before_ = read(); }
+  void end(trace::LoopBlockRow& row) override {
+    const Snapshot after = read();
+    add_threads(after, row);
+    row.process_cpu_ns = grown(before_.cpu_ns, after.cpu_ns);
+    row.process_system_ns = grown(before_.system_ns, after.system_ns);
+    row.minor_faults = grown(before_.minor_faults, after.minor_faults);
+    row.major_faults = grown(before_.major_faults, after.major_faults);
+    row.voluntary_switches = grown(before_.voluntary, after.voluntary);
+    row.involuntary_switches = grown(before_.involuntary, after.involuntary);
+    row.storage_bytes = grown(before_.storage_bytes, after.storage_bytes);
+    row.throttled_ns = grown(before_.throttled_ns, after.throttled_ns);
+    row.machine_busy_ns = grown(before_.busy_ns, after.busy_ns);
+    row.steal_ns = grown(before_.steal_ns, after.steal_ns);
+    row.iowait_ns = grown(before_.iowait_ns, after.iowait_ns);
+    row.interrupts = grown(before_.interrupts, after.interrupts);
+  }
+
+ private:
+  Snapshot read() {
+    Snapshot now;
+    read_threads(now);
+    if (own_)
+      read_usage(now);
+    else
+      read_stat(now);
+    if (cgroup_.valid())
+      if (const auto text = cgroup_.read(buffer_))
+        now.throttled_ns = signed_count(proc::parse_cgroup_cpu_stat(*text).throttled_ns);
+    if (io_.valid())
+      if (const auto text = io_.read(buffer_)) {
+        const auto read = signed_count(probe::keyed_u64(*text, "read_bytes"));
+        const auto written = signed_count(probe::keyed_u64(*text, "write_bytes"));
+        if (read && written) now.storage_bytes = *read + *written;
+      }
+    read_machine(now);
+    return now;
+  }
+
+  void read_machine(Snapshot& now) {
+    if (!machine_.valid()) return;
+    const auto text = machine_.read(buffer_);
+    if (!text || !proc::parse_system_stat(*text, system_)) return;
+    const proc::CpuTimes& t = system_.machine;
+    now.busy_ns = static_cast<std::int64_t>(t.user + t.nice + t.system + t.irq + t.softirq) * kTickNs;
+    now.steal_ns = static_cast<std::int64_t>(t.steal) * kTickNs;
+    now.iowait_ns = static_cast<std::int64_t>(t.iowait) * kTickNs;
+    now.interrupts = signed_count(system_.interrupts);
+  }
+
+  void read_threads(Snapshot& now) {
+    const auto names = core::list_directory(root_.at(folder_ + "/task"));
+    if (!names || names->size() > kMostThreads) return;
+    for (const std::string& name : *names) {
+      const auto id = core::parse_i64(name);
+      if (!id) continue;
+      const std::string task = folder_ + "/task/" + name;
+      ThreadCounts counts;
+      if (const auto text = probe::read_small(root_.at(task + "/schedstat")))
+        if (const auto stat = proc::parse_sched_stat(*text)) {
+          counts.run_ns = signed_count(stat->run_ns);
+          counts.wait_ns = signed_count(stat->wait_ns);
+        }
+      if (const auto text = probe::read_small(root_.at(task + "/sched")))
+        counts.migrations = sched_value(*text, "se.nr_migrations");
+      now.threads.emplace(*id, counts);
+    }
+  }
+
+  static void read_usage(Snapshot& now) {
+    struct rusage usage {};
+    if (::getrusage(RUSAGE_SELF, &usage) != 0) return;
+    now.cpu_ns = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
+    now.system_ns = nanoseconds(usage.ru_stime);
+    now.minor_faults = usage.ru_minflt;
+    now.major_faults = usage.ru_majflt;
+    now.voluntary = usage.ru_nvcsw;
+    now.involuntary = usage.ru_nivcsw;
+  }
+
+  void read_stat(Snapshot& now) {
+    if (!stat_.valid()) return;
+    const auto text = stat_.read(buffer_);
+    if (!text) return;
+    const auto stat = proc::parse_process_stat(*text);
+    if (!stat) return;
+    now.cpu_ns = static_cast<std::int64_t>(stat->user_ticks + stat->system_ticks) * kTickNs;
+    now.system_ns = static_cast<std::int64_t>(stat->system_ticks) * kTickNs;
+    now.minor_faults = signed_count(stat->minor_faults);
+    now.major_faults = signed_count(stat->major_faults);
+  }
+
+  // A thread that began within the block counts from 0; one that ended takes what it did in it along.
+  void add_threads(const Snapshot& after, trace::LoopBlockRow& row) const {
+    const auto add = [](std::optional<std::int64_t>& sum, Count part) {
+      if (part) sum = sum.value_or(0) + *part;
+    };
+    for (const auto& [id, counts] : after.threads) {
+      const auto known = before_.threads.find(id);
+      const ThreadCounts start = known != before_.threads.end() ? known->second : ThreadCounts{0, 0, 0};
+      const Count wait = grown(start.wait_ns, counts.wait_ns);
+      add(row.process_wait_ns, wait);
+      add(row.migrations, grown(start.migrations, counts.migrations));
+      if (id != caller_) continue;
+      row.caller_cpu_ns = grown(start.run_ns, counts.run_ns);
+      row.caller_wait_ns = wait;
+    }
+  }
+
+  SysRoot root_;
+  std::string folder_;
+  std::int64_t caller_;
+  bool own_;
+  std::vector<char> buffer_;
+  probe::ProbeFile cgroup_, machine_, io_, stat_;
+  proc::SystemStat system_;
+  Snapshot before_;
+};
+
+}  // namespace
+
+std::unique_ptr<BlockAccount> BlockAccount::open(const SysRoot& root, std::int64_t process_id, std::int64_t caller_thread) {
+  return std::make_unique<ProcBlockAccount>(root, process_id, caller_thread);
+}
+
+}  // namespace aaco::collectors

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analytics/bottleneck.h"
+#include "core/json.h"
+#include "core/result.h"
+
+// How well a classifier does on what it has not seen: whole groups (models, intensities, generators) are held out, never rows.
+namespace aaco::laboratory::scoring {
+
+struct Example {
+  std::string name;  // of the session, for messages
+  std::string truth;
+  std::vector<float> values;                  // by Examples::features
+  std::map<std::string, std::string> groups;  // "model" -> "mlp", "intensity" -> "0.5", "generator" -> "spin"
+};
+struct Examples {
+  std::vector<std::string> features;
+  std::vector<Example> rows;
+};
+
+struct Prediction {
+  std::string name, truth, group;
+  std::vector<analytics::bottleneck::ClassScore> ranking;
+};
+
+struct Score {
+  std::int64_t count = 0, first = 0, first_two = 0;  // right class first; among the first two
+  double calibration_error = 0;                      // expected calibration error of the first class, ten bins of equal width
+  std::map<std::string, std::map<std::string, std::int64_t>> confusion;  // truth -> answer -> count
+  [[nodiscard]] double accuracy() const { return count > 0 ? static_cast<double>(first) / static_cast<double>(count) : 0; }
+  [[nodiscard]] double within_two() const { return count > 0 ? static_cast<double>(first_two) / static_cast<double>(count) : 0; }
+};
+
+Score score_of(const std::vector<Prediction>& predictions);
+
+// Trees over the examples; `temperature` makes their probabilities true (calibrate()). invalid_argument with fewer than two
+// classes; unsupported where the program was built without the library that fits.
+core::Result<analytics::bottleneck::LearnedModel> fit(const Examples& examples, double temperature);
+
+// Each group of `key` in turn is held out, and predicted by trees that were fitted to the rest. An example without that group is
+// never held out. A class that the rest does not have cannot be found: its examples count as wrong.
+core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const std::string& key, double temperature);
+
+// The temperature under which predictions made at temperature 1 have the least negative log-likelihood.
+double calibrate(const std::vector<Prediction>& predictions);
+
+core::Json to_json(const Score& score);
+// A table in Markdown, truths as rows.
+std::string confusion_table(const Score& score);
+
+}  // namespace aaco::laboratory::scoring

@@ -1,0 +1,100 @@
+#include "laboratory/scoring.h"
+
+#include <gtest/gtest.h>
+
+#include "core/random.h"
+
+namespace aaco::laboratory::scoring {
+namespace {
+
+Prediction said(const std::string& truth, const std::string& first, double probability, const std::string& second = "other") {
+  return {"s", truth, "g", {{first, probability}, {second, 1 - probability}}};
+}
+
+TEST(Scores, CountsFirstAndSecond) {
+  const Score score = score_of({said("a", "a", 0.9), said("a", "b", 0.8, "a"), said("b", "c", 0.6, "d"), said("b", "b", 0.7)});
+  EXPECT_EQ(score.count, 4);
+  EXPECT_EQ(score.first, 2);
+  EXPECT_EQ(score.first_two, 3);
+  EXPECT_DOUBLE_EQ(score.accuracy(), 0.5);
+  EXPECT_EQ(score.confusion.at("a").at("b"), 1);
+}
+
+TEST(Scores, NothingPredictedIsNoScore) {
+  const Score score = score_of({});
+  EXPECT_EQ(score.count, 0);
+  EXPECT_EQ(score.accuracy(), 0);
+  EXPECT_EQ(score_of({{"s", "a", "g", {}}}).count, 0);
+}
+
+TEST(Scores, TheCalibrationErrorIsWhatConfidenceIsOffBy) {
+  std::vector<Prediction> predictions;
+  for (int i = 0; i < 10; ++i) predictions.push_back(said("a", i < 7 ? "a" : "b", 0.95));
+  EXPECT_NEAR(score_of(predictions).calibration_error, 0.25, 1e-9);
+}
+
+TEST(Calibration, CoolsWhatIsTooSure) {
+  std::vector<Prediction> predictions;
+  for (int i = 0; i < 100; ++i) predictions.push_back(said("a", i < 70 ? "a" : "b", 0.99, i < 70 ? "b" : "a"));
+  EXPECT_GT(calibrate(predictions), 2);
+  for (auto& one : predictions) one.ranking = {{"a", 0.7}, {"b", 0.3}};
+  for (std::size_t i = 70; i < 100; ++i) predictions[i].truth = "b";
+  EXPECT_NEAR(calibrate(predictions), 1, 0.15);
+}
+
+TEST(Tables, EveryTruthIsARow) {
+  const std::string table = confusion_table(score_of({said("a", "a", 0.9), said("b", "a", 0.8)}));
+  EXPECT_EQ(table, "| truth | a | b |\n|---|---:|---:|\n| a | 1 |  |\n| b | 1 |  |\n");
+}
+
+// Two classes that one feature tells apart; a second feature tells the models apart and nothing else.
+Examples separable(std::size_t models) {
+  Examples examples{{"signal", "model"}, {}};
+  core::Random random(7);
+  for (std::size_t model = 0; model < models; ++model)
+    for (int i = 0; i < 20; ++i) {
+      const bool high = i % 2 == 0;
+      examples.rows.push_back({"s",
+                               high ? "high" : "low",
+                               {static_cast<float>((high ? 1.0 : 0.0) + 0.2 * random.uniform()), static_cast<float>(model)},
+                               {{"model", std::to_string(model)}}});
+    }
+  return examples;
+}
+
+TEST(HoldOut, WhatCarriesOverIsFoundInModelsNeverSeen) {
+  const auto predictions = hold_out(separable(4), "model", 1);
+  if (!predictions && predictions.error().code == core::ErrorCode::unsupported) GTEST_SKIP() << "skipped, built without XGBoost";
+  ASSERT_TRUE(predictions) << predictions.error().text();
+  EXPECT_EQ(predictions->size(), 80U);
+  EXPECT_GE(score_of(*predictions).accuracy(), 0.95);
+}
+
+TEST(HoldOut, AClassThatOnlyTheHeldGroupHasCannotBeFound) {
+  Examples examples = separable(3);
+  for (Example& row : examples.rows)
+    if (row.groups["model"] == "2") row.truth = "unheard";
+  const auto predictions = hold_out(examples, "model", 1);
+  if (!predictions && predictions.error().code == core::ErrorCode::unsupported) GTEST_SKIP() << "skipped, built without XGBoost";
+  ASSERT_TRUE(predictions);
+  EXPECT_LE(score_of(*predictions).first, 40);
+  EXPECT_GE(score_of(*predictions).first, 36);
+}
+
+TEST(HoldOut, AnExampleWithoutTheGroupIsNeverHeldOut) {
+  Examples examples = separable(2);
+  examples.rows[0].groups.clear();
+  const auto predictions = hold_out(examples, "model", 1);
+  if (!predictions && predictions.error().code == core::ErrorCode::unsupported) GTEST_SKIP() << "skipped, built without XGBoost";
+  EXPECT_EQ(predictions->size(), 39U);
+}
+
+TEST(Fit, OneClassIsNothingToLearn) {
+  Examples examples = separable(1);
+  for (Example& row : examples.rows) row.truth = "same";
+  EXPECT_EQ(fit(examples, 1).error().code, core::ErrorCode::invalid_argument);
+  EXPECT_FALSE(fit({{"a"}, {}}, 1));
+}
+
+}  // namespace
+}  // namespace aaco::laboratory::scoring

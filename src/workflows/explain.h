@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analytics/anomaly.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "workflows/services.h"
+
+namespace aaco::workflows {
+
+struct Explanation {
+  std::string session_id;
+  core::Json bottleneck;                               // metrics/bottleneck.json's content, judged anew; null: nothing can tell
+  std::vector<analytics::anomaly::Anomaly> anomalies;  // in the session, then against earlier ones of the same fingerprint
+  std::int64_t compared_with = 0;                      // earlier sessions
+};
+
+// Why a session is as fast as it is, and what in it does not fit the rest.
+core::Result<Explanation> explain(const std::string& session, const Services& services);
+core::Json to_json(const Explanation& explanation);
+
+// What of a session does not fit the rest of it.
+core::Result<std::vector<analytics::anomaly::Anomaly>> session_anomalies(const std::string& path);
+
+}  // namespace aaco::workflows

@@ -1,0 +1,92 @@
+#include "workflows/insight.h"
+
+#include "analytics/advice.h"
+#include "analytics/latency.h"
+#include "core/files.h"
+#include "core/numbers.h"
+#include "tracelake/lake.h"
+#include "workflows/gpu_bottleneck.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::bottleneck::LearnedModel;
+using core::Json;
+
+std::optional<double> cpus_of(const std::string& path) {
+  const auto environment = core::read_json_file(core::join_path(path, "env.json"));
+  if (!environment) return std::nullopt;
+  return core::parse_f64((*environment)["fingerprint"]["facts"]["cpu.cores"].text());
+}
+
+core::Result<std::optional<LearnedModel>> load_model(const std::string& path, const std::vector<std::string>& known) {
+  if (!core::exists(path)) return std::optional<LearnedModel>();
+  AACO_ASSIGN(const Json document, core::read_json_file(path));
+  auto model = analytics::bottleneck::model_from_json(document, known);
+  if (!model) return tl::unexpected<core::Error>(std::move(model).error().with("reading " + path));
+  return std::optional(std::move(*model));
+}
+
+}  // namespace
+
+core::Result<std::unique_ptr<SessionFacts>> session_facts(const std::string& path, const trace::SessionManifest& manifest,
+                                                          const trace::Metrics& metrics) {
+  auto facts = std::make_unique<SessionFacts>();
+  trace::NameTable& names = facts->names;
+  AACO_ASSIGN(const auto blocks, tracelake::read_table<trace::LoopBlockRow>(path, names));
+  AACO_ASSIGN(const auto iterations, tracelake::read_table<trace::IterationRow>(path, names));
+  AACO_ASSIGN(const auto nodes, tracelake::read_table<trace::NodeExecutionRow>(path, names));
+  auto& side = facts->side;
+  side.names = &names;
+  side.nodes = analytics::metrics::node_time(iterations, nodes, names);
+  side.account = analytics::signals::account_of(blocks, names);
+  side.metrics = metrics;
+  facts->iterations = analytics::metrics::durations_of(iterations, names, "measure");
+  for (const double ns : facts->iterations) side.call_ns += ns / static_cast<double>(facts->iterations.size());
+  analytics::signals::SignalInput input;
+  input.blocks = blocks;
+  input.names = &names;
+  input.nodes = &side.nodes;
+  input.metrics = metrics;
+  input.flops = manifest.outcome["work"]["flops"].as_f64();
+  input.bytes = manifest.outcome["work"]["bytes"].as_f64();
+  input.cpus = cpus_of(path);
+  side.signals = analytics::signals::signals_of(input);
+  return facts;
+}
+
+core::Result<Judges> load_judges(const core::Paths& paths) {
+  Judges judges;
+  const auto data = [&](std::string_view file) { return core::join_path(paths.share, core::join_path("data", file)); };
+  AACO_ASSIGN(judges.book, analytics::bottleneck::RuleBook::load(data("rules/bottleneck.yaml")));
+  const auto signals = analytics::bottleneck::features_of(analytics::signals::Signals()).names;
+  AACO_ASSIGN(judges.bottleneck, load_model(data("bottleneck/classifier.json"), signals));
+  AACO_ASSIGN(judges.cause, load_model(data("bottleneck/causes.json"), analytics::rootcause::feature_names()));
+  return judges;
+}
+
+void write_bottleneck(SessionDraft& draft, const trace::Metrics& metrics, const core::Paths& paths) {
+  const auto written = [&]() -> core::Status {
+    AACO_ASSIGN(const Json document, bottleneck_document(draft.writer().path(), draft.manifest(), metrics, paths));
+    return document.is_null() ? core::Status() : draft.writer().write_json("metrics/bottleneck.json", document);
+  }();
+  if (!written)
+    draft.warn("bottleneck.failed", "what limits this session was not judged: " + written.error().message,
+               written.error().remedy);
+}
+
+core::Result<Json> bottleneck_document(const std::string& path, const trace::SessionManifest& manifest,
+                                       const trace::Metrics& metrics, const core::Paths& paths) {
+  AACO_ASSIGN(const Judges judges, load_judges(paths));
+  if (const auto of_gpu = gpu_bottleneck(path, manifest, metrics)) return to_json(*of_gpu, judges.book);
+  AACO_ASSIGN(const auto facts, session_facts(path, manifest, metrics));
+  const auto found = classify(judges.book, judges.bottleneck ? &*judges.bottleneck : nullptr, facts->side.signals);
+  if (found.class_id.empty()) return Json();
+  Json document = to_json(found, judges.book);
+  Json advice = Json::array();
+  for (const auto& one : analytics::advice::recommend(found, judges.book, facts->side.signals, facts->side.nodes, facts->names))
+    advice.push(to_json(one));
+  return document.set("recommendations", std::move(advice));
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,72 @@
+#include "workflows/lab.h"
+
+#include <unistd.h>
+
+#include <cmath>
+
+#include "core/files.h"
+#include "laboratory/tiny_operators.h"
+
+namespace aaco::workflows {
+namespace {
+
+namespace faults = laboratory::faults;
+
+constexpr double kMostTinyOperators = 2000;
+constexpr double kLargestBatchFactor = 8;
+
+faults::FaultWorld world_of(const Services& services) { return {"/", core::join_path(services.paths.cache, "faults")}; }
+
+core::Status set_batch(RunRequest& run, double intensity) {
+  const std::int64_t from = run.batch.value_or(1);
+  run.batch = from + std::max<std::int64_t>(1, std::llround(static_cast<double>(from) * (kLargestBatchFactor - 1) * intensity));
+  return {};
+}
+
+void add_tiny_operators(RunRequest& run, const faults::Fault& fault, const std::string& folder) {
+  const auto count = std::max<std::int64_t>(2, std::llround(fault.intensity * kMostTinyOperators));
+  const std::string op_type = fault.generator == "absolute" ? "Abs" : "Neg";
+  run.edit_model = [=](const std::string& model) -> core::Result<std::string> {
+    const std::string path = core::join_path(folder, core::base_name(model));
+    AACO_TRY(faults::append_tiny_operators(model, count, op_type, path));
+    return path;
+  };
+}
+
+// What the run is asked for otherwise.
+core::Status change_request(RunRequest& run, const faults::Fault& fault, const std::string& folder) {
+  const std::string& id = fault.kind->id;
+  if (id == "fewer_threads") {
+    if (run.threads == 1)
+      return core::fail(core::ErrorCode::invalid_argument, "the run has one thread already, so it cannot get fewer");
+    run.threads = 1;
+  } else if (id == "graph_optimisation_off") {
+    run.graph_level = "disabled";
+  } else if (id == "data_type") {
+    run.dtype = fault.generator;
+  } else if (id == "batch_change") {
+    return set_batch(run, fault.intensity);
+  } else {
+    add_tiny_operators(run, fault, folder);
+  }
+  return {};
+}
+
+}  // namespace
+
+core::Result<std::int64_t> clean_up_faults(const Services& services) { return faults::clean_up(world_of(services)); }
+
+core::Result<SessionOutcome> inject(const InjectRequest& request, const Services& services) {
+  AACO_ASSIGN(const faults::Fault fault, faults::make_fault(request.fault, request.intensity, request.generator));
+  AACO_TRY(clean_up_faults(services));
+  RunRequest run_request = request.run;
+  run_request.fault = to_json(fault);
+  AACO_TRY(core::make_directories(services.paths.cache));
+  AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make(services.paths.cache, "lab"));
+  if (fault.kind->place == faults::Place::request) AACO_TRY(change_request(run_request, fault, folder.path()));
+  AACO_ASSIGN(const auto injection, faults::inject(fault, world_of(services)));
+  if (fault.kind->place == faults::Place::call) run_request.before_call = [&injection = *injection] { injection.before_call(); };
+  return run(run_request, services);
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "collectors/block_account.h"
+#include "runner/loop.h"
+#include "trace/sink.h"
+
+namespace aaco::workflows {
+
+// Keeps what the kernel says of each block of a measuring loop. Belongs to the thread that calls the model.
+class LoopBlocks final : public runner::BlockObserver {
+ public:
+  LoopBlocks();
+  void begin_block() override { account_->begin(); }
+  void end_block(std::int64_t number, bool instrumented, std::int64_t start_ns, std::int64_t end_ns, std::int64_t calls) override;
+  void store(trace::Sink& sink);
+
+ private:
+  struct Block {
+    trace::LoopBlockRow row;
+    bool instrumented = false;
+  };
+  std::unique_ptr<collectors::BlockAccount> account_;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace aaco::workflows

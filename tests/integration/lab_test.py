@@ -1,0 +1,124 @@
+"""The fault laboratory: real faults on runs, what the session says of them, and that the causes are found and explained."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+import program
+
+RUN = ['run', '--model', 'mlp', '--warmup', 5, '--iterations', 60, '--no-report', '--json']
+
+
+class Lab(program.ProgramTest):
+    @classmethod
+    def inject(cls, fault, *options, run=tuple(RUN)):
+        outcome = cls.aaco('lab', 'inject', *options, '--', fault, *run)
+        if outcome.code == 3 and 'unsupported' in outcome.errors:
+            raise unittest.SkipTest('skipped, this machine does not allow it: ' + outcome.errors.strip())
+        return outcome
+
+    def session_of(self, outcome):
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        return pathlib.Path(outcome.json()['session']['path'])
+
+    def test_faults_are_listed_with_their_causes(self):
+        listed = self.aaco('lab', 'faults', '--json').json()['faults']
+        self.assertGreaterEqual(len(listed), 15)
+        self.assertEqual(next(f for f in listed if f['fault'] == 'cpu_quota')['cause'], 'cpu_throttling')
+
+    def test_the_session_says_what_was_done_to_it(self):
+        path = self.session_of(self.inject('sleep', '--intensity', '0.4', '--generator', 'futex'))
+        document = json.loads((path / 'session.json').read_text())
+        self.assertEqual(document['request']['fault']['cause'], 'host_waiting')
+        self.assertEqual(document['request']['fault']['generator'], 'futex')
+        self.assertIn('lab.fault', [w['id'] for w in document['warnings']])
+
+    def test_faults_of_the_request_change_what_runs(self):
+        for fault, key, value in (('fewer_threads', 'threads', 1), ('graph_optimisation_off', 'graph_level', 'disabled'), ('data_type', 'dtype', 'float16')):
+            path = self.session_of(self.inject(fault))
+            self.assertEqual(json.loads((path / 'session.json').read_text())['request'][key], value)
+        batch = self.inject('batch_change', '--intensity', '1').json()
+        self.assertEqual(batch['outcome']['batch'], 8)
+
+    def test_tiny_operators_follow_the_model(self):
+        plain = self.run_small('--profile').json()
+        tiny = self.inject('tiny_kernels', '--intensity', '0.1', run=RUN + ['--profile']).json()
+        count = 'node.execution_count'
+        self.assertGreaterEqual(tiny['metrics'][count]['value'], plain['metrics'][count]['value'] + 200)
+
+    def test_a_quota_is_set_and_removed(self):
+        path = self.session_of(self.inject('cpu_quota', '--intensity', '0.9', run=['run', '--model', 'squeezenet', '--warmup', '3', '--duration',
+                                                                                   '1s', '--no-report', '--json']))
+        self.assertTrue((path / 'metrics/loop_blocks.parquet').exists())
+        self.assertEqual(self.aaco('lab', 'clean').output.strip(), '0 left-over changes undone')
+        left = [p for p in pathlib.Path('/sys/fs/cgroup').rglob('aaco-fault-*') if p.is_dir() and not (p / 'cgroup.procs').read_text()]
+        self.assertEqual(left, [])
+
+    def test_what_a_killed_injection_leaves_is_undone(self):
+        words = ['lab', 'inject', '--', 'cpu_quota', 'run', '--model', 'mlp', '--duration', '60s', '--no-report']
+        environment = {**os.environ, 'AACO_SESSIONS': str(self.lake)}
+        running = subprocess.Popen([program.PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+        group = f'aaco-fault-{running.pid}'
+        for _ in range(200):
+            if running.poll() is not None or any(pathlib.Path('/sys/fs/cgroup').rglob(group)):
+                break
+            time.sleep(0.05)
+        if running.poll() is not None:
+            self.skipTest('skipped, no quota can be set here: ' + running.stderr.read().decode()[-200:])
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        running.stderr.close()
+        for _ in range(100):
+            cleaned = self.aaco('lab', 'clean')
+            if cleaned.code == 0:
+                break
+            time.sleep(0.05)  # the kernel empties the group a moment after the process has gone
+        self.assertEqual(cleaned.output.strip(), '1 left-over changes undone')
+        self.assertEqual([p for p in pathlib.Path('/sys/fs/cgroup').rglob(group)], [])
+
+    def test_refusals(self):
+        self.refused(self.aaco('lab', 'inject', '--', 'cpu_hog', *RUN), 2, 'there is no fault')
+        self.refused(self.aaco('lab', 'inject', '--intensity', '2', '--', 'sleep', *RUN), 2, 'intensity')
+        self.refused(self.aaco('lab', 'inject', '--generator', 'magic', '--', 'sleep', *RUN), 2, 'generator')
+        self.refused(self.aaco('lab', 'inject', '--', 'sleep', 'run', '--model', 'no-such-model'), 3)
+        self.assertEqual(self.aaco('lab', 'inject', '--', 'sleep', 'run', '--no-such-option').code, 2)
+        self.refused(self.aaco('lab', 'inject', '--', 'fewer_threads', *RUN, '--threads', '1'), 2, 'one thread')
+        self.refused(self.aaco('--sessions', str(self.folder) + '/nothing', 'lab', 'score'), 3, 'whose truth is known')
+
+
+class Explain(program.ProgramTest):
+    def test_every_run_says_what_limits_it(self):
+        run = self.run_small('--profile', iterations=200).json()
+        document = json.loads((pathlib.Path(run['session']['path']) / 'metrics/bottleneck.json').read_text())
+        self.assertLessEqual({'bottleneck_class', 'confidence', 'top_evidence', 'optimization_priority'}, set(document))
+        for row in document['top_evidence']:
+            self.assertLessEqual({'signal', 'value', 'weight'}, set(row))
+        report = self.aaco('report', 'latest', '--json').json()
+        self.assertEqual(report['why'][0]['id'], document['bottleneck_class'])
+
+    def test_explain_names_class_evidence_and_what_does_not_fit(self):
+        self.run_small('--profile', iterations=200)
+        explained = self.aaco('explain', 'latest', '--json').json()
+        self.assertIn('bottleneck_class', explained['bottleneck'])
+        self.assertIsInstance(explained['anomalies'], list)
+        self.assertIn('Limited by', self.aaco('explain').output)
+
+    def test_a_difference_is_divided_into_parts_that_add_up(self):
+        self.run_small('--profile', '--tag', 'calm', iterations=300)
+        self.aaco('lab', 'inject', '--intensity', '1', '--', 'slow_host', *RUN[:-2], '--tag', 'slow', '--profile', '--no-report')
+        verdict = self.aaco('diff', 'tag:calm', 'tag:slow', '--json').json()
+        if 'root_cause' not in verdict:
+            self.skipTest('skipped, the difference did not stand out of the noise: ' + verdict['verdict'])
+        parts = verdict['root_cause']['decomposition']
+        self.assertAlmostEqual(sum(p['delta_ns'] for p in parts['parts']) + parts['unexplained_ns'], parts['delta_ns'], delta=1)
+        self.assertTrue(verdict['root_cause']['causes'])
+
+    def test_refusals(self):
+        self.refused(self.aaco('explain', 'no-such-session'), 3)
+
+
+if __name__ == '__main__':
+    unittest.main()
