@@ -3,6 +3,7 @@
 #include "collectors/collector.h"
 #include "collectors/nvml/nvml_collector.h"
 #include "collectors/proc/proc_collector.h"
+#include "collectors/smi/smi_collector.h"
 
 namespace aaco::collectors {
 
@@ -12,6 +13,7 @@ std::vector<std::unique_ptr<Collector>> builtin_collectors() {
   collectors.push_back(clock::make_collector());
   collectors.push_back(amdgpu::make_collector());
   collectors.push_back(nvml::make_collector());
+  collectors.push_back(smi::make_collector());
   return collectors;
 }
 

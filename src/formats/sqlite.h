@@ -61,6 +61,7 @@ class Database {
   enum class Mode : std::uint8_t { immutable, own_copy };
   static core::Result<Database> open(const std::string& path, Mode mode = Mode::immutable);
 
+  [[nodiscard]] const std::string& path() const;
   // The file is shorter than its header says: tables may be damaged, or lack rows.
   [[nodiscard]] bool is_cut() const { return cut_; }
   // Ordinary tables, by name: neither views nor virtual tables.

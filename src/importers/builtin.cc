@@ -1,11 +1,16 @@
 #include "importers/builtin.h"
 
+#include "importers/any_database.h"
 #include "importers/kineto.h"
+#include "importers/nsys.h"
 #include "importers/ort_profile.h"
+#include "importers/rocpd.h"
 #include "importers/rocprof.h"
 #include "importers/rocprof_compute.h"
+#include "importers/rocprof_db.h"
 #include "importers/rocprofv3.h"
 #include "importers/rpd.h"
+#include "importers/smi.h"
 
 namespace aaco::importers {
 
@@ -16,9 +21,14 @@ std::vector<std::unique_ptr<Importer>> builtin_importers() {
   importers.push_back(rocprof::make_csv_importer());
   importers.push_back(rocprof::make_json_importer());  // a narrower form of Chrome traces
   importers.push_back(rocprofv3::make_csv_importer());
+  importers.push_back(smi::make_importer());
   importers.push_back(rpd::make_importer());
   importers.push_back(rocprofv3::make_json_importer());
-  importers.push_back(kineto::make_importer());  // takes any Chrome trace: last of the JSON formats
+  importers.push_back(rocpd::make_importer());
+  importers.push_back(nsys::make_importer());
+  importers.push_back(rocprof_db::make_importer());
+  importers.push_back(any_database::make_importer());  // last of the databases
+  importers.push_back(kineto::make_importer());        // takes any Chrome trace: last of the JSON formats
   return importers;
 }
 

@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "core/files.h"
+#include "formats/sqlite.h"
+#include "importers/database/open_database.h"
 #include "importers/file_source.h"
 
 namespace aaco::importers {
@@ -58,8 +60,10 @@ core::Result<std::vector<std::string>> regular_files(const std::string& folder) 
 }
 
 core::Result<const Importer*> sniff_file(const std::string& path, const std::vector<std::unique_ptr<Importer>>& importers) {
-  AACO_ASSIGN(const std::string head, read_head(path));
+  AACO_ASSIGN(std::string head, read_head(path));
   if (head.empty()) return core::fail(core::ErrorCode::invalid_input, path + ": the file is empty");
+  if (formats::sqlite::is_database(head))
+    if (std::string tables = describe_database(path); !tables.empty()) head = std::move(tables);
   if (const Importer* importer = find_importer(importers, head, core::base_name(path))) return importer;
   return core::fail(core::ErrorCode::invalid_input, path + ": no importer knows this format",
                     "docs/how_to/add_an_importer.md shows how to add one");

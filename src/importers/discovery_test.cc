@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/files.h"
+#include "formats/sqlite_testing.h"
 
 namespace aaco::importers {
 namespace {
@@ -54,6 +55,29 @@ TEST_F(DiscoveryTest, RefusesWhatNobodyKnows) {
   EXPECT_EQ(find("empty.json").error().code, core::ErrorCode::invalid_input);
   EXPECT_EQ(find("absent").error().code, core::ErrorCode::not_found);
   EXPECT_EQ(find().error().code, core::ErrorCode::invalid_input);
+}
+
+// Also where the first 64 KiB do not show the tables.
+TEST_F(DiscoveryTest, KnowsDatabasesByTheirTables) {
+  const auto database = [&](const std::string& name, const std::string& sql) {
+    const std::string path = core::join_path(folder_->path(), name);
+    ASSERT_TRUE(formats::sqlite::make_database(path, "CREATE TABLE first(x); INSERT INTO first VALUES(zeroblob(200000));" + sql)
+                    .has_value());
+  };
+  std::string many;
+  for (int i = 0; i < 60; ++i)
+    many += "CREATE TABLE \"a table with a long name that fills the first page " + std::to_string(i) + "\"(x);";
+  database("1.db", many + "CREATE TABLE rocpd_kernel_dispatch_a(id INTEGER)");
+  database("2.rpd", many + "CREATE TABLE \"rocpd_op\"(id INTEGER)");
+  database("3.sqlite", many + "CREATE TABLE StringIds(id INTEGER, value TEXT)");
+  database("4.db", many + "CREATE TABLE KERN(\"BeginNs\" INTEGER)");
+  database("5.db", many);
+  const auto found = find();
+  ASSERT_TRUE(found.has_value());
+  std::vector<std::string> names;
+  for (const auto& file : found->files) names.push_back(file.importer->info().name);
+  EXPECT_EQ(names, (std::vector<std::string>{"rocpd", "rpd", "nsys", "rocprof"}));
+  EXPECT_EQ(found->passed.size(), 1U);
 }
 
 }  // namespace

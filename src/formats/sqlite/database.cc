@@ -151,6 +151,8 @@ core::Result<std::vector<Table>> Database::read_tables(const std::shared_ptr<Con
   return tables;
 }
 
+const std::string& Database::path() const { return connection_->path; }
+
 const Table* Database::table(std::string_view name) const {
   const auto place = std::find_if(tables_.begin(), tables_.end(), [&](const Table& table) { return same(table.name, name); });
   return place == tables_.end() ? nullptr : &*place;

@@ -86,4 +86,21 @@ core::Result<OpenDatabase> open_database(trace::ByteSource& source) {
   return OpenDatabase{std::move(folder), std::move(database)};
 }
 
+std::string describe(const Database& database) {
+  std::string text("SQLite format 3\0", 16);
+  for (const auto& table : database.tables()) {
+    text.append(" \"").append(table.name).append("\"(");
+    for (const std::string& column : table.columns) text.append("\"").append(column).append("\" ");
+    text += ')';
+  }
+  return text;
+}
+
+std::string describe_database(const std::string& path) {
+  std::error_code none;
+  if (!fs::is_regular_file(path, none)) return {};
+  const auto database = Database::open(path);
+  return database ? describe(*database) : std::string();
+}
+
 }  // namespace aaco::importers

@@ -19,4 +19,10 @@ struct OpenDatabase {
 // beside it, which SQLite then brings in.
 core::Result<OpenDatabase> open_database(trace::ByteSource& source);
 
+// What Importer::sniff would see of a database whose first page told all: its magic number, and its tables with their columns in
+// quotes. Tables may be described anywhere in a file.
+std::string describe(const formats::sqlite::Database& database);
+// The same of a plain file; empty where it is no database, or cannot be opened.
+std::string describe_database(const std::string& path);
+
 }  // namespace aaco::importers

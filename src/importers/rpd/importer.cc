@@ -9,7 +9,8 @@ class RpdImporter final : public Importer {
  public:
   [[nodiscard]] ImporterInfo info() const override { return {"rpd", "rocmProfileData (SQLite)"}; }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
-    return formats::sqlite::is_database(head) && head.find("\"rocpd_op\"") != std::string_view::npos;
+    return formats::sqlite::is_database(head) &&
+           (head.find("\"rocpd_op\"") != std::string_view::npos || head.find("\"rocpd_api\"") != std::string_view::npos);
   }
   core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
     AACO_ASSIGN(const OpenDatabase open, open_database(source));

@@ -1,0 +1,39 @@
+#include "importers/database/open_database.h"
+#include "importers/rocpd.h"
+#include "importers/rocpd/reader.h"
+
+namespace aaco::importers::rocpd {
+namespace {
+
+class RocpdImporter final : public Importer {
+ public:
+  [[nodiscard]] ImporterInfo info() const override { return {"rocpd", "rocprofv3 database (rocpd, SQLite)"}; }
+  [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
+    return formats::sqlite::is_database(head) &&
+           (head.find("rocpd_info_") != std::string_view::npos || head.find("rocpd_kernel_dispatch") != std::string_view::npos);
+  }
+  core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
+    AACO_ASSIGN(const OpenDatabase open, open_database(source));
+    ImportResult result;
+    result.account.source = "rocpd";
+    result.facts = core::Json::object();
+    TableScan scan(open.database, source, sink, result);
+    AACO_ASSIGN(const auto groups, read_groups(scan));
+    if (groups.empty())
+      return core::fail(core::ErrorCode::invalid_input,
+                        source.name() + ": it has no table of rocprofv3 (rocpd_kernel_dispatch and others)",
+                        "the file was cut, or made by another version: export it again with rocprofv3 --output-format rocpd");
+    const ProcessRanks ranks = ranks_of(groups);
+    result.rank = ranks.only_claim();
+    if (ranks.count() > 1)
+      result.account.notes.push_back(std::to_string(ranks.count()) + " processes with GPU work or calls: each is a rank");
+    for (const TableGroup& group : groups) AACO_TRY(Reader(scan, group, ranks).read());
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> make_importer() { return std::make_unique<RocpdImporter>(); }
+
+}  // namespace aaco::importers::rocpd

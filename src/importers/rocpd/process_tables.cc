@@ -1,0 +1,124 @@
+#include "importers/rocpd/process_tables.h"
+
+#include <array>
+
+#include "core/strings.h"
+#include "importers/stream/tokens.h"
+
+namespace aaco::importers::rocpd {
+namespace {
+
+using core::Json;
+using formats::sqlite::Rows;
+
+constexpr std::size_t kMostListed = 1000;  // agents, processes, threads in the facts and in memory
+constexpr std::size_t kMostThreads = 1'000'000;
+constexpr std::array<std::string_view, 6> kDataTables = {"rocpd_kernel_dispatch", "rocpd_region", "rocpd_memory_copy",
+                                                         "rocpd_memory_allocate", "rocpd_sample", "rocpd_pmc_event"};
+
+Json& list_of(Json& facts, const char* key) {
+  if (!facts.contains(key)) facts.set(key, Json::array());
+  return const_cast<Json&>(facts[key]);
+}
+
+void list(Json& facts, const char* key, Json entry) {
+  if (facts[key].items().size() < kMostListed) list_of(facts, key).push(std::move(entry));
+}
+
+std::vector<TableGroup> find_groups(const formats::sqlite::Database& database) {
+  std::set<std::string> suffixes;
+  for (const auto& table : database.tables())
+    for (const std::string_view name : kDataTables)
+      if (table.name.starts_with(name)) {
+        const std::string suffix = table.name.substr(name.size());
+        if (suffix.empty() || suffix[0] == '_') suffixes.insert(suffix);
+      }
+  std::vector<TableGroup> groups;
+  for (const std::string& suffix : suffixes) {
+    groups.emplace_back();
+    groups.back().index = groups.size() - 1;
+    groups.back().suffix = suffix;
+  }
+  return groups;
+}
+
+core::Status read_machine(TableScan& scan, TableGroup& group) {
+  Json& facts = scan.result().facts;
+  AACO_TRY(scan.table(group.table("rocpd_metadata"), {"tag", "value"}, [&](const Rows& row) {
+    if (row.text(0) == "schema_version" && row.text(1) != "3")
+      scan.result().warnings.push_back({"import.other_schema",
+                                        "the database has schema " + clean_utf8(row.text(1)) + ", this version knows 3",
+                                        "compare the totals with the database's own 'top' view"});
+    facts.set("schema_version", clean_utf8(row.text(1)));
+  }));
+  AACO_TRY(
+      scan.table(group.table("rocpd_info_node"), {"hostname", "system_name", "release", "hardware_name"}, [&](const Rows& row) {
+        if (scan.result().host.empty()) scan.result().host = clean_utf8(row.text(0));
+        list(facts, "nodes",
+             Json::object(
+                 {{"host", clean_utf8(row.text(0))}, {"system", clean_utf8(row.text(1))}, {"release", clean_utf8(row.text(2))}}));
+      }));
+  AACO_TRY(scan.table(group.table("rocpd_info_process"), {"id", "pid", "command", "environment"}, [&](const Rows& row) {
+    if (group.processes.size() >= kMostListed) return;
+    TableGroup::Process process;
+    process.pid = row.integer(1).value_or(0);
+    if (const auto environment = Json::parse(row.text(3))) process.claimed_rank = rank_of_environment(*environment);
+    group.processes.try_emplace(row.integer(0).value_or(0), process);
+    list(facts, "processes", Json::object({{"pid", process.pid}, {"command", clean_utf8(row.text(2).substr(0, 4096))}}));
+  }));
+  AACO_TRY(scan.table(group.table("rocpd_info_thread"), {"id", "tid"}, [&](const Rows& row) {
+    if (group.threads.size() < kMostThreads) group.threads.try_emplace(row.integer(0).value_or(0), row.integer(1).value_or(0));
+  }));
+  return scan.table(
+      group.table("rocpd_info_agent"),
+      {"id", "type", "logical_index", "absolute_index", "type_index", "name", "product_name", "model_name"},
+      [&](const Rows& row) {
+        if (group.agents.size() >= kMostListed) return;
+        TableGroup::Agent agent;
+        agent.is_gpu = core::to_lower(row.text(1)) == "gpu";
+        for (const int column : {2, 3, 4, 0})
+          if (const auto number = row.integer(column)) {
+            agent.number = *number;
+            break;
+          }
+        group.agents.try_emplace(row.integer(0).value_or(0), agent);
+        Json entry = Json::object({{"device", agent.number}, {"type", clean_utf8(row.text(1))}});
+        entry.set("name", clean_utf8(row.text(5))).set("product", clean_utf8(row.text(6))).set("model", clean_utf8(row.text(7)));
+        entry.set_if("type_index", Json(row.integer(4)));
+        list(facts, "agents", std::move(entry));
+      });
+}
+
+core::Status find_working_processes(TableScan& scan, TableGroup& group) {
+  for (const char* table : {"rocpd_kernel_dispatch", "rocpd_memory_copy"}) {
+    const std::string name = group.table(table);
+    if (!scan.database().has(name, "pid")) continue;
+    AACO_TRY(scan.rows(scan.database().query("SELECT DISTINCT pid FROM main.\"" + core::replace_all(name, "\"", "\"\"") + '"'),
+                       [&](const Rows& row) {
+                         if (group.processes.size() < kMostListed)
+                           group.processes[row.integer(0).value_or(0)].has_gpu_work = true;
+                       }));
+  }
+  return {};
+}
+
+}  // namespace
+
+core::Result<std::vector<TableGroup>> read_groups(TableScan& scan) {
+  std::vector<TableGroup> groups = find_groups(scan.database());
+  for (TableGroup& group : groups) {
+    AACO_TRY(read_machine(scan, group));
+    AACO_TRY(find_working_processes(scan, group));
+  }
+  return groups;
+}
+
+ProcessRanks ranks_of(const std::vector<TableGroup>& groups) {
+  std::vector<ProcessRanks::Process> processes;
+  for (const TableGroup& group : groups)
+    for (const auto& [number, process] : group.processes)
+      processes.push_back({group.key(number), process.has_gpu_work, process.claimed_rank});
+  return ProcessRanks(processes);
+}
+
+}  // namespace aaco::importers::rocpd

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <memory>
+
+#include "importers/importer.h"
+
+namespace aaco::importers::rocprof_db {
+
+// The database that rocprof (v1) writes beside its tables: KERN (dispatches, with counters in columns of their own), OPS and COPY
+// (work that the traced calls caused), HIP, HSA, KFD and roctx (calls and ranges). Times are ns.
+std::unique_ptr<Importer> make_importer();
+
+}  // namespace aaco::importers::rocprof_db

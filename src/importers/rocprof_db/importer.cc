@@ -1,0 +1,143 @@
+#include <algorithm>
+
+#include "core/strings.h"
+#include "importers/database/gpu_work.h"
+#include "importers/database/open_database.h"
+#include "importers/database/table_scan.h"
+#include "importers/rocm/table_reader.h"
+#include "importers/rocm/values.h"
+#include "importers/rocprof_db.h"
+
+namespace aaco::importers::rocprof_db {
+namespace {
+
+using formats::sqlite::Rows;
+using formats::sqlite::Table;
+
+std::string_view unquoted(std::string_view text) {
+  return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2) : text;
+}
+
+bool has(const Table& table, std::string_view column) {
+  return std::any_of(table.columns.begin(), table.columns.end(),
+                     [&](const std::string& name) { return core::to_lower(name) == core::to_lower(column); });
+}
+
+bool is_dispatches(const Table& table) { return has(table, "KernelName") && has(table, "Index"); }
+bool is_activity(const Table& table) { return has(table, "BeginNs") && has(table, "EndNs") && has(table, "Name"); }
+
+class Reader {
+ public:
+  explicit Reader(TableScan& scan) : scan_(scan), sink_(scan.sink()), names_(scan.sink()), kernels_(scan.sink()) {}
+
+  core::Status read() {
+    for (const Table& table : scan_.database().tables())
+      if (is_dispatches(table)) AACO_TRY(read_dispatches(table));
+    for (const Table& table : scan_.database().tables())
+      if (!is_dispatches(table) && is_activity(table)) AACO_TRY(read_activity(table));
+    return {};
+  }
+
+ private:
+  // Its columns are those of rocprof's CSV.
+  core::Status read_dispatches(const Table& table) {
+    const std::vector<std::string_view> headings(table.columns.begin(), table.columns.end());
+    const rocm::Columns columns(headings);
+    const auto reader = rocm::make_dispatch_reader({columns, sink_, scan_.account(), table.name}, rocm::Table::kernels);
+    std::vector<std::string> texts(headings.size());
+    CsvFields fields(headings.size());
+    AACO_TRY(scan_.table(table.name, headings, [&](const Rows& row) {
+      for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = unquoted(row.text(static_cast<int>(i)));
+      std::copy(texts.begin(), texts.end(), fields.begin());
+      reader->record(fields);
+      ++dispatches_;
+    }));
+    reader->finish(scan_.result());
+    return {};
+  }
+
+  core::Status read_activity(const Table& table) {
+    const std::string kind = core::to_lower(table.name);
+    const bool on_device = has(table, "dev-id") || kind.starts_with("ops");
+    const bool copies = kind.starts_with("copy");
+    const std::string domain = kind.substr(0, std::min(kind.find('_'), kind.find("_api")));
+    return scan_.table(table.name, {"BeginNs", "EndNs", "Name", "pid", "tid", "Index", "dev-id", "queue-id"},
+                       [&](const Rows& row) {
+                         const auto span = scan_.span(row, 0, 1);
+                         if (!span) return;
+                         const std::string name(unquoted(row.text(2)));
+                         const std::string_view direction = rocm::copy_kind(name);
+                         if (copies || (on_device && direction != "unknown")) return add_copy(row, *span, direction);
+                         if (on_device) return add_kernel(row, *span, name);
+                         scan_.account().keep();
+                         trace::ApiCallRow call;
+                         call.domain = names_.name(domain == "roctx" ? "marker" : domain);
+                         call.name = names_.name(name);
+                         call.process_id = row.integer(3).value_or(0);
+                         call.thread_id = row.integer(4).value_or(0);
+                         call.start_ns = span->start_ns;
+                         call.end_ns = span->end_ns;
+                         call.correlation_id = row.id(5).value_or(0);
+                         sink_.add(call);
+                       });
+  }
+
+  void add_kernel(const Rows& row, RowSpan span, const std::string& name) {
+    if (dispatches_ > 0) return scan_.account().drop("stands in the table of dispatches too");
+    scan_.account().keep();
+    trace::KernelRow kernel;
+    kernel.device = row.integer(6).value_or(0);
+    kernel.queue = row.integer(7).value_or(-1);
+    kernel.stream = std::max<std::int64_t>(kernel.queue, 0);
+    kernel.name = names_.name(name);
+    kernel.start_ns = span.start_ns;
+    kernel.end_ns = span.end_ns;
+    kernel.correlation_id = row.id(5).value_or(0);
+    kernels_.add(kernel, [&] { return name; });
+  }
+
+  void add_copy(const Rows& row, RowSpan span, std::string_view kind) {
+    scan_.account().keep();
+    trace::CopyRow copy;
+    copy.device = row.integer(6).value_or(0);
+    copy.stream = row.integer(7).value_or(0);
+    copy.kind = names_.name(kind);
+    copy.start_ns = span.start_ns;
+    copy.end_ns = span.end_ns;
+    copy.correlation_id = row.id(5).value_or(0);
+    sink_.add(copy);
+  }
+
+  TableScan& scan_;
+  trace::Sink& sink_;
+  rocm::PlainIds names_;
+  KernelSink kernels_;
+  std::int64_t dispatches_ = 0;
+};
+
+class RocprofDatabase final : public Importer {
+ public:
+  [[nodiscard]] ImporterInfo info() const override { return {"rocprof", "rocprof database (SQLite)"}; }
+  [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
+    return formats::sqlite::is_database(head) && head.find("\"BeginNs\"") != std::string_view::npos;
+  }
+  core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
+    AACO_ASSIGN(const OpenDatabase open, open_database(source));
+    const auto& tables = open.database.tables();
+    if (std::none_of(tables.begin(), tables.end(), [](const Table& table) { return is_dispatches(table) || is_activity(table); }))
+      return core::fail(core::ErrorCode::invalid_input,
+                        source.name() + ": it has no table of rocprof (KERN, HIP, OPS and the like)");
+    ImportResult result;
+    result.account.source = "rocprof";
+    result.facts = core::Json::object();
+    TableScan scan(open.database, source, sink, result);
+    AACO_TRY(Reader(scan).read());
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> make_importer() { return std::make_unique<RocprofDatabase>(); }
+
+}  // namespace aaco::importers::rocprof_db

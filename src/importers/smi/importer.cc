@@ -1,0 +1,96 @@
+#include "formats/smi_text.h"
+#include "importers/smi.h"
+#include "importers/stream/tokens.h"
+
+namespace aaco::importers::smi {
+namespace {
+
+using core::Json;
+using formats::smi_text::Log;
+using formats::smi_text::Reading;
+
+constexpr std::size_t kLargestBytes = std::size_t{512} << 20;
+constexpr std::int64_t kAssumedPeriodNs = 1'000'000'000;
+
+core::Result<std::string> read_all(trace::ByteSource& source) {
+  std::string text;
+  std::vector<char> piece(std::size_t{1} << 20);
+  for (;;) {
+    AACO_ASSIGN(const std::size_t count, source.read(piece));
+    if (count == 0) return text;
+    if (text.size() + count > kLargestBytes)
+      return core::fail(core::ErrorCode::exhausted, source.name() + ": the log is larger than 512 MiB", "cut it into parts");
+    text.append(piece.data(), count);
+  }
+}
+
+Json devices_json(const Log& log) {
+  Json devices = Json::array();
+  for (const auto& [number, facts] : log.devices) {
+    if (devices.items().size() >= 1000) break;
+    Json device = Json::object({{"device", number}});
+    for (const auto& [key, value] : facts) device.set(key, clean_utf8(value));
+    devices.push(std::move(device));
+  }
+  return devices;
+}
+
+void add_readings(const Log& log, trace::Sink& sink, ImportResult& result) {
+  const trace::NameId source = sink.name(to_string(log.tool));
+  std::int64_t unstamped = 0;
+  bool several = false;
+  for (const Reading& reading : log.readings) {
+    trace::GpuEventRow row;
+    if (!reading.realtime_ns) {
+      ++unstamped;
+      several = several || reading.snapshot > 0;
+    }
+    row.time_ns = reading.realtime_ns.value_or(reading.snapshot * kAssumedPeriodNs);
+    row.device = reading.device;
+    row.metric = sink.name(reading.metric);
+    row.source = source;
+    row.value = reading.value;
+    sink.add(row);
+    result.account.keep();
+  }
+  if (unstamped == 0) return;
+  result.clock = core::ClockId::trace;
+  result.account.notes.push_back(std::to_string(unstamped) + " readings have no time");
+  if (several)
+    result.warnings.push_back(
+        {"import.no_times", "the log stamps no times: its readings are taken to be one second apart",
+         "let the tool write times: amd-smi monitor --watch 1 --csv, nvidia-smi --query-gpu=timestamp,..."});
+}
+
+class SmiImporter final : public Importer {
+ public:
+  [[nodiscard]] ImporterInfo info() const override { return {"smi", "log of amd-smi, rocm-smi or nvidia-smi (text, JSON, CSV)"}; }
+  [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
+    return formats::smi_text::is_smi_text(head);
+  }
+  core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
+    AACO_ASSIGN(const std::string text, read_all(source));
+    auto log = formats::smi_text::decode(text);
+    if (!log) return tl::unexpected<core::Error>(std::move(log).error().with(source.name()));
+    if (log->readings.empty())
+      return core::fail(core::ErrorCode::invalid_input,
+                        source.name() + ": " + std::string(to_string(log->tool)) + " output without any reading that is kept",
+                        "clock, power, temperature, use and memory are kept: amd-smi metric, amd-smi monitor, nvidia-smi -q");
+    ImportResult result;
+    result.clock = core::ClockId::realtime;
+    result.account.source = "smi";
+    result.facts = Json::object({{"tool", to_string(log->tool)}, {"layout", log->layout}, {"devices", devices_json(*log)}});
+    add_readings(*log, sink, result);
+    if (log->not_available > 0) result.account.drop("stands as N/A", log->not_available);
+    if (log->not_understood > 0) result.account.drop("a value or unit that is not understood", log->not_understood);
+    if (log->other > 0) result.account.notes.push_back(std::to_string(log->other) + " other fields were passed over");
+    AACO_TRY(sink.status());
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> make_importer() { return std::make_unique<SmiImporter>(); }
+
+}  // namespace aaco::importers::smi

@@ -1,0 +1,69 @@
+"""`aaco import` of databases and of logs of the GPU vendors' tools, as a user gives them: plain, compressed, in a folder, damaged."""
+import gzip
+import sqlite3
+
+import program
+
+RPD = '''
+CREATE TABLE "rocpd_metadata" ("id" integer PRIMARY KEY, "tag" varchar(4096), "value" varchar(4096));
+CREATE TABLE "rocpd_string" ("id" integer PRIMARY KEY, "string" varchar(4096));
+CREATE TABLE "rocpd_api" ("id" integer PRIMARY KEY, "pid" integer, "tid" integer, "start" integer, "end" integer, "apiName_id" integer, "args_id" integer);
+CREATE TABLE "rocpd_op" ("id" integer PRIMARY KEY, "gpuId" integer, "queueId" integer, "sequenceId" integer, "start" integer, "end" integer,
+  "description_id" integer, "opType_id" integer);
+CREATE TABLE "rocpd_api_ops" ("id" integer PRIMARY KEY, "api_id" integer, "op_id" integer);
+INSERT INTO rocpd_string VALUES(1,''),(2,'hipLaunchKernel'),(3,'Cijk_Ailk_Bljk_SB_MT64x64x8_SE'),(4,'KernelExecution');
+INSERT INTO rocpd_api VALUES(7,1,1,1000,1100,2,1);
+INSERT INTO rocpd_op VALUES(1,0,0,0,2000,2500,3,4),(2,0,0,1,3000,3250,3,4);
+INSERT INTO rocpd_api_ops VALUES(1,7,1);
+'''
+
+QUERY = '''timestamp, index, name, power.draw [W], utilization.gpu [%], clocks.sm [MHz]
+2024/05/01 12:34:56.000, 0, NVIDIA A100, 67.50 W, 25 %, 210 MHz
+2024/05/01 12:34:57.000, 0, NVIDIA A100, [N/A], 50 %, 1410 MHz
+'''
+
+
+class ImportDatabase(program.ProgramTest):
+    def database(self, name, sql):
+        path = self.folder / name
+        path.unlink(missing_ok=True)
+        connection = sqlite3.connect(path)
+        connection.executescript(sql)
+        connection.close()
+        return path
+
+    def test_database_plain_and_compressed(self):
+        path = self.database('trace.rpd', RPD)
+        packed = self.folder / 'trace.rpd.gz'
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        for file in (path, packed):
+            printed = self.aaco('import', file, '--json').json()
+            self.assertEqual(printed['metrics']['gpu.kernel_count']['value'], 2)
+            self.assertEqual(printed['metrics']['gpu.kernel_sum_ns']['value'], 750)
+            self.assertEqual(printed['metrics']['gpu.orphan_kernel_count']['value'], 1)
+            self.assertEqual(printed['account'][0]['source'], 'rpd')
+        self.assertEqual([p.name for p in self.folder.glob('trace.rpd-*')], [])  # nothing is left beside it
+
+    def test_damaged_and_foreign_databases_are_code_3_and_leave_nothing(self):
+        before = self.aaco('ls').output
+        whole = self.database('whole.rpd', RPD).read_bytes()
+        damaged = self.folder / 'damaged.rpd'
+        for data in (whole[:100], whole[:4096], b'SQLite format 3\0' + b'\xff' * 5000):
+            damaged.write_bytes(data)
+            self.refused(self.aaco('import', damaged), 3)
+        self.refused(self.aaco('import', self.database('foreign.db', 'CREATE TABLE t(x); INSERT INTO t VALUES(1)')), 3)
+        self.assertEqual(self.aaco('ls').output, before)
+
+    def test_log_of_nvidia_smi(self):
+        path = self.folder / 'smi.csv'
+        path.write_text(QUERY)
+        printed = self.aaco('import', path, '--json').json()
+        self.assertEqual(printed['account'][0]['dropped'], {'stands as N/A': 1})
+        rows = self.aaco('query', "SELECT metric, value FROM gpu_events WHERE session_id = '%s' ORDER BY time_ns, metric" % printed['session']['id'],
+                         '--format', 'csv').output
+        self.assertIn('gpu.power_watts,67.5', rows)
+        self.assertIn('gpu.clock_hz,1410000000', rows)
+
+
+if __name__ == '__main__':
+    program.unittest.main()
