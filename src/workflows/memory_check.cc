@@ -57,7 +57,7 @@ class Need {
         if (name == batch_symbol_) size = *batch;
     const auto model = graph::prepare(plan_.graph, bindings);
     if (!model) return std::nullopt;
-    estimation::MemoryPolicy policy;
+    estimation::MemoryPolicy policy = estimation::onnxruntime_cpu();
     policy.weight_copies = policy.loading_copies = 0;  // counted as the file holds them
     const auto estimate = estimation::estimate_memory(model->graph, policy);
     const double running =

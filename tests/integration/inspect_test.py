@@ -1,7 +1,10 @@
 """`aaco inspect`: what it counts, and what it refuses."""
+import pathlib
 import struct
 
 import program
+
+SEEDS = pathlib.Path(__file__).resolve().parents[1] / 'fixtures/fuzz'
 
 
 def field(number, payload):
@@ -107,6 +110,26 @@ class Inspect(program.ProgramTest):
         shown = self.aaco('inspect', 'resnet50')
         for word in ('25.6 M', '4.09 GMAC', 'Conv', '[1, 3, 224, 224]'):
             self.assertIn(word, shown.output)
+
+    # Both are a convolution of 3 x 8 x 8 by four filters of 3 x 3 with stride 2, and a Relu.
+    def test_a_pytorch_export(self):
+        told = self.inspect(SEEDS / 'pt2_fuzz/new_layout.pt2', '--batch', 2)
+        self.assertEqual((told['format'], told['macs'], told['parameters']['count']), ('pt2', 2 * 4 * 16 * 27, 4 * 27 + 4))
+        self.assertEqual(told['flops'], 2 * told['macs'] + 2 * 2 * 64)  # the bias and the Relu
+
+    def test_an_older_pytorch_export_with_branches(self):
+        told = self.inspect(SEEDS / 'pt2_fuzz/old_layout_deflated.pt2')
+        self.assertEqual((told['flops'], told['unmodelled']), (8, []))  # two of the three Relus run
+
+    def test_a_tflite_model(self):
+        told = self.inspect(SEEDS / 'tflite_fuzz/convolution.tflite', '--batch', 2)
+        self.assertEqual((told['format'], told['macs'], told['parameters']['count']), ('tflite', 2 * 4 * 16 * 27, 4 * 27))
+
+    def test_a_cut_archive_is_refused(self):
+        data = (SEEDS / 'pt2_fuzz/new_layout.pt2').read_bytes()
+        self.refused(self.aaco('inspect', self.write('cut.pt2', data[:len(data) // 2])), 3, 'cut.pt2', 'damaged')
+        data = (SEEDS / 'tflite_fuzz/convolution.tflite').read_bytes()
+        self.refused(self.aaco('inspect', self.write('cut.tflite', data[:len(data) // 2])), 3, 'cut.tflite', 'cut short')
 
     def test_a_truncated_file_is_refused(self):
         self.refused(self.aaco('inspect', self.write('cut.onnx', self.small()[:-40])), 3, 'cut.onnx')

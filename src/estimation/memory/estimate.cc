@@ -122,6 +122,14 @@ void list_peak(const Graph& graph, const Buffers& buffers, MemoryEstimate& out) 
 
 }  // namespace
 
+MemoryPolicy onnxruntime_cpu() {
+  MemoryPolicy policy;
+  policy.weight_copies = policy.loading_copies = 2;
+  policy.activation_ratio = 1.7;
+  policy.runtime_bytes = 67'000'000;
+  return policy;
+}
+
 MemoryEstimate estimate_memory(const Graph& graph, const MemoryPolicy& policy) {
   const Buffers buffers = assign_buffers(graph, policy);
   const graph::GraphCost cost = cost_of(graph);

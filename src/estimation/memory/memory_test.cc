@@ -187,6 +187,16 @@ TEST(Memory, SizesBeyondAnyMachineDoNotOverflow) {
   EXPECT_EQ(chain.estimate().peak_bytes, INT64_MAX);
 }
 
+TEST(Memory, OnnxRuntimeTakesMoreThanIsLive) {
+  Chain chain;
+  TensorId x = chain.input("x");
+  for (int step = 0; step < 5; ++step) x = chain.node("Transpose", {x});
+  chain.graph.outputs = {x};
+  const MemoryEstimate estimate = chain.estimate(onnxruntime_cpu());
+  EXPECT_EQ(estimate.activation_bytes, 3 * kBytes);
+  EXPECT_GT(estimate.peak_bytes - estimate.loaded_bytes, 3 * kBytes);
+}
+
 TEST(Memory, AnEmptyGraphTakesNothing) { EXPECT_EQ(Chain().estimate().peak_bytes, 0); }
 
 }  // namespace

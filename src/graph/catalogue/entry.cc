@@ -28,7 +28,11 @@ const Entry* find_entry(std::string_view domain, std::string_view op_type) {
     // ONNX Runtime puts a few of its own into the standard domain while it optimises (SimplifiedLayerNormalization).
     return entry != nullptr ? entry : find_in(kMicrosoft, op_type);
   }
-  if (domain == "aten") return find_in(kAten, op_type);
+  if (domain == "aten" || domain == "quantized_decomposed") {
+    const Entry* entry = find_in(kAten, op_type);
+    // "relu_" writes over its input.
+    return entry == nullptr && op_type.ends_with('_') ? find_in(kAten, op_type.substr(0, op_type.size() - 1)) : entry;
+  }
   if (domain == "tflite") return find_in(kTflite, op_type);
   if (domain.starts_with("com.microsoft") || domain == "com.ms.internal.nhwc" || domain == "ai.onnx.contrib") {
     const Entry* entry = find_in(kMicrosoft, op_type);

@@ -58,7 +58,7 @@ void where(ShapeContext& c) {
 void dropout(ShapeContext& c) {
   if (const Shape* shape = c.shape(0)) {
     c.set(0, *shape, c.type(0));
-    c.set(1, *shape, ElementType::boolean);
+    c.set(1, *shape, c.opset() < 10 && c.node().domain.empty() ? c.type(0) : ElementType::boolean);  // the mask
   }
 }
 

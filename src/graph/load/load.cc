@@ -1,6 +1,8 @@
 #include "graph/load.h"
 
 #include "graph/onnx.h"
+#include "graph/pt2.h"
+#include "graph/tflite.h"
 
 namespace aaco::graph {
 
@@ -8,12 +10,10 @@ core::Result<Graph> load(const std::string& path) {
   AACO_ASSIGN(const ModelFormat format, sniff_model(path));
   switch (format) {
     case ModelFormat::onnx: return onnx::load(path);
-    case ModelFormat::pt2:
-    case ModelFormat::tflite: break;
+    case ModelFormat::pt2: return pt2::load(path);
+    case ModelFormat::tflite: return tflite::load(path);
   }
-  return core::fail(core::ErrorCode::unsupported,
-                    path + " is a " + std::string(to_string(format)) + " file, which is not read yet",
-                    "export the model to ONNX");
+  return core::fail(core::ErrorCode::unsupported, path + " is of a format that is not read");
 }
 
 core::Result<Model> prepare(Graph graph, const Bindings& given, const ShapeOptions& options) {

@@ -1,0 +1,12 @@
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "graph/pt2.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (const auto graph = aaco::graph::pt2::parse(bytes, "fuzz"); graph) (void)aaco::graph::total_constants(*graph);
+  (void)aaco::graph::pt2::parse_program(bytes, "fuzz");
+  return 0;
+}

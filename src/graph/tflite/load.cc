@@ -1,0 +1,258 @@
+#include <algorithm>
+
+#include "core/mapped_file.h"
+#include "graph/tflite.h"
+#include "graph/tflite/flat_table.h"
+#include "graph/tflite/options.h"
+#include "graph/tflite/schema.h"
+
+namespace aaco::graph::tflite {
+namespace {
+
+using core::ErrorCode;
+
+constexpr std::int64_t kVersion = 3;
+constexpr std::uint64_t kMaxRank = 64, kMaxInputs = 1 << 16;
+constexpr std::size_t kMaxNodes = 1'000'000;
+constexpr int kMaxDepth = 8;
+
+template <class Field>
+constexpr int at(Field field) {
+  return static_cast<int>(field);
+}
+
+class Decoder {
+ public:
+  Decoder(FlatBytes& bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
+
+  core::Result<Graph> run() {
+    using schema::Model;
+    if (bytes_.data.size() < 8 || bytes_.data.substr(4, 4) != "TFL3")
+      return refuse("it does not say TFL3 at byte 4, so this is no TFLite model");
+    model_ = FlatTable::root(bytes_);
+    const std::uint64_t version = model_.unsigned_number(at(Model::version), 4, 0);
+    if (bytes_.damaged) return damage();
+    if (version != kVersion) return refuse("its schema has version " + std::to_string(version) + ", AACO reads version 3");
+    codes_ = model_.vector(at(Model::operator_codes), 4);
+    buffers_ = model_.vector(at(Model::buffers), 4);
+    subgraphs_ = model_.vector(at(Model::subgraphs), 4);
+    if (subgraphs_.count == 0) return refuse("there is no graph in it");
+    Graph graph;
+    AACO_TRY(fill(graph, 0, 0));
+    graph.opsets["tflite"] = kVersion;
+    graph.format_version = kVersion;
+    graph.producer = model_.text(at(Model::description));
+    if (bytes_.damaged) return damage();
+    return graph;
+  }
+
+ private:
+  [[nodiscard]] tl::unexpected<core::Error> refuse(const std::string& what) const {
+    return core::fail(ErrorCode::invalid_input, name_ + ": " + what, "convert the model again");
+  }
+  [[nodiscard]] tl::unexpected<core::Error> damage() const {
+    return core::fail(ErrorCode::invalid_input, name_ + ": the file is damaged or cut short (an offset leads out of it)",
+                      "get the file again");
+  }
+
+  core::Status fill(Graph& graph, std::uint64_t number, int depth) {
+    using schema::SubGraph;
+    if (depth > kMaxDepth) return refuse("its graphs lie more than " + std::to_string(kMaxDepth) + " deep in each other");
+    if (number >= subgraphs_.count) return refuse("it refers to graph " + std::to_string(number) + ", which it does not have");
+    const FlatTable source = model_.element(subgraphs_, number);
+    graph.name = source.text(at(SubGraph::name));
+    AACO_TRY(add_tensors(source, graph));
+    std::vector<bool> made(graph.tensors.size(), false);
+    for (const Initializer& initializer : graph.initializers) made[static_cast<std::size_t>(initializer.tensor.value)] = true;
+    AACO_ASSIGN(const auto inputs, ids(source, at(SubGraph::inputs), graph));
+    for (const TensorId id : inputs)
+      if (id.valid() && !made[static_cast<std::size_t>(id.value)]) {
+        graph.inputs.push_back(id);
+        made[static_cast<std::size_t>(id.value)] = true;
+      }
+    for (const TensorId id : variables_) made[static_cast<std::size_t>(id.value)] = true;
+    AACO_TRY(add_nodes(source, graph, made, depth));
+    AACO_ASSIGN(graph.outputs, ids(source, at(SubGraph::outputs), graph));
+    for (const TensorId id : graph.outputs)
+      if (!id.valid() || !made[static_cast<std::size_t>(id.value)]) return refuse("one of its outputs is made by nothing");
+    return {};
+  }
+
+  core::Status add_tensors(const FlatTable& source, Graph& graph) {
+    using schema::Tensor;
+    variables_.clear();
+    const auto tensors = source.vector(at(schema::SubGraph::tensors), 4);
+    tensors_ += tensors.count;
+    if (tensors_ > 4 * kMaxNodes) return refuse("it has more than four million tensors");
+    for (std::uint64_t number = 0; number < tensors.count && !bytes_.damaged; ++number) {
+      const FlatTable item = source.element(tensors, number);
+      TensorDescriptor tensor{item.text(at(Tensor::name)), ElementType::unknown, std::nullopt};
+      const std::int64_t code = item.signed_number(at(Tensor::type), 1, 0);
+      const auto type = schema::element_type_of(code);
+      if (!type)
+        return refuse("the tensor '" + tensor.name + "' has an element type that TFLite does not have (" + std::to_string(code) +
+                      ")");
+      tensor.type = *type;
+      AACO_TRY(read_shape(item, tensor));
+      const TensorId id = graph.add_tensor(tensor);
+      if (item.unsigned_number(at(Tensor::is_variable), 1, 0) != 0) variables_.push_back(id);
+      AACO_TRY(add_constant(item, id, graph));
+    }
+    return bytes_.damaged ? core::Status(damage()) : core::Status();
+  }
+
+  core::Status read_shape(const FlatTable& item, TensorDescriptor& tensor) const {
+    using schema::Tensor;
+    const auto sizes = item.integers(at(Tensor::shape), kMaxRank);
+    const auto signature = item.integers(at(Tensor::shape_signature), kMaxRank);
+    tensor.shape = Shape{};
+    for (std::size_t axis = 0; sizes && axis < sizes->size(); ++axis) {
+      const std::int64_t size = (*sizes)[axis];
+      const bool open = signature && signature->size() == sizes->size() && (*signature)[axis] == -1;
+      if (size < 0 && !(open || size == -1))
+        return refuse("the tensor '" + tensor.name + "' has a negative size, " + std::to_string(size));
+      // Every open first dimension is the batch.
+      tensor.shape->push_back((open && axis == 0) || size < 0 ? Dimension("batch") : Dimension(size));
+    }
+    return {};
+  }
+
+  core::Status add_constant(const FlatTable& item, TensorId id, Graph& graph) {
+    using schema::Buffer;
+    const std::uint64_t index = item.unsigned_number(at(schema::Tensor::buffer), 4, 0);
+    if (index == 0 || index >= buffers_.count) return {};
+    const FlatTable buffer = model_.element(buffers_, index);
+    const auto data = buffer.vector(at(Buffer::data), 1);
+    const std::uint64_t outside = buffer.unsigned_number(at(Buffer::offset), 8, 0),
+                        size = buffer.unsigned_number(at(Buffer::size), 8, 0);
+    const std::uint64_t begin = data.count > 0 ? data.at : outside > 1 ? outside : 0, bytes = data.count > 0 ? data.count : size;
+    if (begin == 0 || bytes == 0) return {};
+    if (begin > bytes_.data.size() || bytes > bytes_.data.size() - begin) return damage();
+    const TensorDescriptor& tensor = graph.tensor(id);
+    const bool sparse = item.table(at(schema::Tensor::sparsity)).valid();
+    const auto count = tensor.shape ? element_count(*tensor.shape) : std::nullopt;
+    const auto expected = count ? bytes_of(tensor.type, *count) : std::nullopt;
+    if (!sparse && expected && static_cast<std::uint64_t>(*expected) != bytes)
+      return refuse("the constant '" + tensor.name + "' has " + std::to_string(bytes) + " bytes for the shape " +
+                    to_string(*tensor.shape));
+    Constant constant;
+    if (!sparse) constant.location = DataLocation{name_, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(bytes)};
+    if (!sparse && bytes <= static_cast<std::uint64_t>(kKeptConstantBytes)) {
+      const std::string_view held = bytes_.data.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(bytes));
+      const auto* first = reinterpret_cast<const std::byte*>(held.data());
+      constant.data.assign(first, first + held.size());
+    }
+    graph.initializers.push_back({id, std::move(constant)});
+    return {};
+  }
+
+  core::Result<std::vector<TensorId>> ids(const FlatTable& table, int field, const Graph& graph) const {
+    std::vector<TensorId> out;
+    for (const std::int64_t number : table.integers(field, kMaxInputs).value_or(std::vector<std::int64_t>())) {
+      if (number < -1 || number >= static_cast<std::int64_t>(graph.tensors.size()))
+        return refuse("it refers to tensor " + std::to_string(number) + ", which it does not have");
+      out.push_back(number < 0 ? TensorId() : TensorId{static_cast<std::int32_t>(number)});
+    }
+    return out;
+  }
+
+  // The operator's number: two fields, of which the larger counts (codes above 127 came later).
+  core::Status name_operator(const FlatTable& item, Node& node, std::int64_t& code) const {
+    using schema::OperatorCode;
+    const std::uint64_t index = item.unsigned_number(at(schema::Operator::opcode), 4, 0);
+    if (index >= codes_.count)
+      return refuse("an operator refers to code " + std::to_string(index) + ", which the file does not have");
+    const FlatTable held = model_.element(codes_, index);
+    code = std::max(held.signed_number(at(OperatorCode::deprecated_code), 1, 0),
+                    held.signed_number(at(OperatorCode::builtin_code), 4, 0));
+    node.domain = "tflite";
+    node.op_type = std::string(schema::operator_name(code));
+    if (node.op_type.empty()) node.op_type = "BUILTIN_" + std::to_string(code);
+    if (code == schema::kCustom) node.op_type = "custom:" + held.text(at(OperatorCode::custom_code));
+    return {};
+  }
+
+  core::Status add_nodes(const FlatTable& source, Graph& graph, std::vector<bool>& made, int depth) {
+    using schema::Operator;
+    const auto operators = source.vector(at(schema::SubGraph::operators), 4);
+    for (std::uint64_t number = 0; number < operators.count && !bytes_.damaged; ++number) {
+      if (++nodes_ > kMaxNodes) return refuse("it has more than a million operators");
+      const FlatTable item = source.element(operators, number);
+      Node node;
+      std::int64_t code = 0;
+      AACO_TRY(name_operator(item, node, code));
+      AACO_ASSIGN(node.inputs, ids(item, at(Operator::inputs), graph));
+      AACO_ASSIGN(node.outputs, ids(item, at(Operator::outputs), graph));
+      AACO_TRY(check_order(node, graph, made));
+      node.name = node.outputs.empty() || !node.outputs[0].valid() ? node.op_type + std::to_string(number)
+                                                                   : graph.tensor(node.outputs[0]).name;
+      const FlatTable options = item.table(at(Operator::options));
+      read_options(node, options);
+      AACO_TRY(add_bodies(node, options, graph, depth));
+      graph.nodes.push_back(std::move(node));
+    }
+    return bytes_.damaged ? core::Status(damage()) : core::Status();
+  }
+
+  core::Status check_order(const Node& node, const Graph& graph, std::vector<bool>& made) const {
+    for (const TensorId id : node.inputs)
+      if (id.valid() && !made[static_cast<std::size_t>(id.value)])
+        return refuse("the tensor '" + graph.tensor(id).name +
+                      "' is read before any operator makes it (a cycle, or a lost operator)");
+    for (const TensorId id : node.outputs) {
+      if (!id.valid()) continue;
+      const bool variable = std::find(variables_.begin(), variables_.end(), id) != variables_.end();
+      if (made[static_cast<std::size_t>(id.value)] && !variable)
+        return refuse("the tensor '" + graph.tensor(id).name + "' is made twice");
+      made[static_cast<std::size_t>(id.value)] = true;
+    }
+    return {};
+  }
+
+  // IF has two branches, WHILE a condition and a body, by their numbers.
+  core::Status add_bodies(Node& node, const FlatTable& options, Graph& graph, int depth) {
+    if (node.op_type != "IF" && node.op_type != "WHILE") return {};
+    const std::vector<TensorId> variables = variables_;
+    std::vector<SubgraphId> bodies;
+    for (const int field : {0, 1}) {
+      Graph body;
+      const auto number = options.signed_number(field, 4, 0);
+      if (number <= 0) return refuse("'" + node.name + "' runs graph " + std::to_string(number));
+      AACO_TRY(fill(body, static_cast<std::uint64_t>(number), depth + 1));
+      graph.subgraphs.push_back(std::move(body));
+      bodies.push_back(SubgraphId{static_cast<std::int32_t>(graph.subgraphs.size() - 1)});
+    }
+    variables_ = variables;
+    if (node.op_type == "WHILE") {
+      node.attributes.push_back({"bodies", bodies});
+      return {};
+    }
+    if (node.inputs.empty()) return refuse("'" + node.name + "' has nothing to decide by");
+    node.op_type = "If";
+    node.domain.clear();
+    node.inputs.resize(1);
+    node.attributes = {{"then_branch", std::vector<SubgraphId>{bodies[0]}}, {"else_branch", std::vector<SubgraphId>{bodies[1]}}};
+    return {};
+  }
+
+  FlatBytes& bytes_;
+  std::string name_;
+  FlatTable model_;
+  FlatTable::Vector codes_, buffers_, subgraphs_;
+  std::vector<TensorId> variables_;  // of the graph that is being read: state that lives between calls
+  std::size_t nodes_ = 0, tensors_ = 0;
+};
+
+}  // namespace
+
+core::Result<Graph> parse(std::string_view bytes, const std::string& name) {
+  FlatBytes flat{bytes, false};
+  return Decoder(flat, name).run();
+}
+
+core::Result<Graph> load(const std::string& path) {
+  AACO_ASSIGN(const core::MappedFile file, core::MappedFile::open(path));
+  return parse(file.bytes(), path);
+}
+
+}  // namespace aaco::graph::tflite

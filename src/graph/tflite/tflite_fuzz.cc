@@ -1,0 +1,11 @@
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "graph/tflite.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (const auto graph = aaco::graph::tflite::parse(bytes, "fuzz"); graph) (void)aaco::graph::total_constants(*graph);
+  return 0;
+}
