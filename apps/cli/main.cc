@@ -91,6 +91,7 @@ int main(int argc, char** argv) {
   aaco::cli::add_sweep(app, context);
   aaco::cli::add_report(app, context);
   aaco::cli::add_diff(app, context);
+  aaco::cli::add_ab(app, context);
   aaco::cli::add_ab_worker(app, context);
   aaco::cli::add_explain(app, context);
   aaco::cli::add_lab(app, context);

@@ -14,6 +14,7 @@ void add_record(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_sweep(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
+void add_ab(CLI::App& app, Context& context);
 void add_ab_worker(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 void add_ls(CLI::App& app, Context& context);

@@ -41,6 +41,7 @@ enum class Method : std::uint8_t {
   values,     // Student's t over one value a session
   interval,   // one value a side, each with its own interval
   exact,      // nothing varies
+  paired,     // neighbouring blocks, round by round (stats/paired.h)
 };
 std::string_view to_string(Method method);
 

@@ -151,7 +151,7 @@ void correct(std::vector<MetricResult>& results, double level) {
 }  // namespace
 
 std::string_view to_string(Method method) {
-  constexpr std::array<std::string_view, 5> kNames = {"none", "bootstrap", "values", "interval", "exact"};
+  constexpr std::array<std::string_view, 6> kNames = {"none", "bootstrap", "values", "interval", "exact", "paired"};
   return kNames[static_cast<std::size_t>(method)];
 }
 
