@@ -20,6 +20,9 @@ void add_show(CLI::App& app, Context& context);
 void add_ls(CLI::App& app, Context& context);
 void add_diff(CLI::App& app, Context& context);
 void add_history(CLI::App& app, Context& context);
+void add_baseline(CLI::App& app, Context& context);
+void add_gate(CLI::App& app, Context& context);
+void add_sla(CLI::App& app, Context& context);
 void add_store(CLI::App& app, Context& context);  // verify, rm, pack, unpack, gc
 void add_query(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);

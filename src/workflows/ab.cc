@@ -22,6 +22,7 @@ constexpr std::int64_t kRoundNs = 1'500'000'000;  // measured time of a side in 
 constexpr std::int64_t kFewestRoundsAimed = 8;    // in the time there is
 constexpr std::int64_t kFewestPairs = 3;          // of blocks in a round
 constexpr std::int64_t kMostCalls = 100'000;      // of a block
+constexpr std::int64_t kPatience = 3;             // times the budget, for the rounds that an interval needs at least
 constexpr std::size_t kMostLost = 3;              // rounds whose process ended by itself, before it is given up
 
 bool can_share(const AbRequest& request) {
@@ -39,7 +40,9 @@ struct Progress {
   [[nodiscard]] std::int64_t spent() const { return core::monotonic_ns() - begin_ns; }
   [[nodiscard]] std::int64_t budget() const { return 2 * request.duration.count(); }
   [[nodiscard]] bool calls_left() const { return !request.iterations || calls[0] < *request.iterations; }
-  [[nodiscard]] bool over() const { return spent() >= budget() || !calls_left() || services.stopping(); }
+  // Fewer rounds than an interval needs are worth nothing, so that they may take longer than asked.
+  [[nodiscard]] std::int64_t bound() const { return samples.rounds() < stats::kFewestRounds ? kPatience * budget() : budget(); }
+  [[nodiscard]] bool over() const { return spent() >= bound() || !calls_left() || services.stopping(); }
 };
 
 // Calls of a block so that the slower side takes about the time of one.
@@ -68,7 +71,8 @@ core::Status measure_round(AbProcesses& processes, Progress& progress, AbSession
   const auto enough = [&] {
     if (!progress.calls_left() || progress.services.stopping()) return true;
     const bool pairs = static_cast<std::int64_t>(blocks.sides[0].size()) >= kFewestPairs;
-    return (pairs && core::monotonic_ns() - begin >= length_ns) || progress.spent() >= progress.budget();
+    const bool late = core::monotonic_ns() - begin >= length_ns || progress.spent() >= progress.budget();
+    return (pairs && late) || progress.spent() >= kPatience * progress.budget();
   };
   const std::int64_t share =
       progress.request.iterations ? std::max<std::int64_t>(*progress.request.iterations / kFewestRoundsAimed, 1) : INT64_MAX;
@@ -116,7 +120,7 @@ core::Status measure_all(AbProcesses processes, std::int64_t start_took_ns, Prog
     const auto look = progress.samples.look(progress.request);
     if (look) progress.services.progress(look->sentence);
     decided = look && look->enough;
-    if (decided || progress.spent() + start_took_ns >= progress.budget()) break;
+    if (decided || progress.spent() + start_took_ns >= progress.bound()) break;
     b_first = !b_first;
     for (;;) {
       const std::int64_t begin = core::monotonic_ns();

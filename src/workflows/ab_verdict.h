@@ -24,6 +24,7 @@ struct AbRoundBlocks {
 class AbSamples {
  public:
   void add(AbRoundBlocks round) { rounds_.push_back(std::move(round)); }
+  [[nodiscard]] std::size_t rounds() const { return rounds_.size(); }
   struct Look {
     std::string sentence;
     bool enough = false;  // decided, and the smallest detectable change is small enough

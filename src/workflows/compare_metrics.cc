@@ -75,6 +75,8 @@ const trace::MetricValue* traced_value(const ComparedSession& session, const std
 }
 
 const std::vector<double>* traced_series(const ComparedSession& session, const std::string& id) {
+  if (const auto kept = session.series.find(id); kept != session.series.end() && kept->second.size() >= kFewestSteps)
+    return &kept->second;
   if (!session.work) return nullptr;
   const auto found = session.work->series.find(id);
   return found == session.work->series.end() || found->second.size() < kFewestSteps ? nullptr : &found->second;

@@ -5,10 +5,12 @@
 #include <set>
 
 #include "analytics/latency.h"
+#include "core/clock.h"
 #include "core/files.h"
 #include "stats/robust.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
+#include "workflows/baseline.h"
 #include "workflows/metrics_files.h"
 
 namespace aaco::workflows {
@@ -176,6 +178,10 @@ std::vector<std::string> ComparedSide::ids() const {
 }
 
 core::Result<ComparedSide> load_side(const std::vector<std::string>& names, const Services& services) {
+  if (names.size() == 1 && is_baseline_file(names.front())) {
+    AACO_ASSIGN(auto baseline, load_baseline(names.front()));
+    return side_of(std::move(baseline));
+  }
   ComparedSide side;
   std::set<std::string> seen;
   for (const std::string& name : names) {
@@ -202,6 +208,11 @@ std::vector<hardware::Difference> side_differences(const ComparedSide& a, const 
       add_new(found, std::move(difference));
   for (const ComparedSession& session : b.sessions)
     if (auto grid = grid_difference(a.sessions.front(), session)) add_new(found, std::move(*grid));
+  for (const ComparedSide* side : {&a, &b}) {
+    if (!side->baseline) continue;
+    const auto now = core::SystemClock().now_ns(core::ClockId::realtime);
+    for (auto& difference : baseline_differences(*side->baseline, now)) add_new(found, std::move(difference));
+  }
   std::stable_sort(found.begin(), found.end(), [](const auto& x, const auto& y) { return x.severity < y.severity; });
   return found;
 }

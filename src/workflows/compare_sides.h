@@ -8,6 +8,7 @@
 
 #include "analytics/tracediff.h"
 #include "core/result.h"
+#include "governance/baseline.h"
 #include "hardware/fingerprint.h"
 #include "trace/metric.h"
 #include "trace/names.h"
@@ -35,17 +36,20 @@ struct ComparedSession {
   std::string scope;               // iteration or step
   std::optional<double> items_per_iteration;
   trace::Metrics metrics;
-  std::shared_ptr<const TraceWork> work;  // null without device work
+  std::map<std::string, std::vector<double>> series;  // metric id -> a value a step, as a baseline file keeps them
+  std::shared_ptr<const TraceWork> work;              // null without device work
 };
 
 struct ComparedSide {
   std::string name;  // as asked
   std::vector<ComparedSession> sessions;
+  std::shared_ptr<const governance::Baseline> baseline;  // where the side is a baseline file
   [[nodiscard]] std::vector<std::string> ids() const;
 };
 
-// The sessions named: ids, paths, latest; tag:NAME is every whole session with the tag. Fails with a clear answer on a session of
-// another schema version, one that is incomplete, lacks a table that it lists, or holds impossible times.
+// The sessions named: ids, paths, latest; tag:NAME is every whole session with the tag; a lone .yaml file is a baseline. Fails
+// with a clear answer on a session of another schema version, one that is incomplete, lacks a table that it lists, or holds
+// impossible times.
 core::Result<ComparedSide> load_side(const std::vector<std::string>& names, const Services& services);
 
 // Every difference between any session of one side and any other session, each key once, hard first; traces whose kernels of one

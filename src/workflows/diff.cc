@@ -60,6 +60,8 @@ void decide(DiffOutcome& outcome) {
 }
 
 std::string recommend(const DiffOutcome& outcome) {
+  if (outcome.verdict == "not-comparable" && outcome.differences.front().key == "baseline.expired")
+    return "measure a new baseline ('aaco baseline add NAME SESSION --replace'), or judge by the old one with --force";
   if (outcome.verdict == "not-comparable")
     return "make both sides equal in " + outcome.differences.front().key + ", or compare anyway with --force";
   const MetricResult& first = outcome.metrics.front();
@@ -133,7 +135,21 @@ core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const
 core::Result<DiffOutcome> diff(const DiffRequest& request, const Services& services) {
   AACO_ASSIGN(const ComparedSide a, load_side(request.baseline, services));
   AACO_ASSIGN(const ComparedSide b, load_side(request.candidate, services));
-  return diff_sides(a, b, request, services);
+  return diff_sides(a, b, with_policy(request, a), services);
+}
+
+DiffRequest with_policy(DiffRequest request, const ComparedSide& a) {
+  if (!a.baseline) return request;
+  const governance::Baseline& policy = *a.baseline;
+  using analytics::regression::Better;
+  for (const auto& [id, budget] : policy.budgets)
+    request.metrics.budgets[id] = {budget.loss_ratio, budget.lower_is_better ? Better::lower : Better::higher};
+  if (!request.metrics.names.empty()) return request;
+  request.metrics.threshold_ratio = policy.budgets.at(policy.decides).loss_ratio;
+  request.metrics.names = {policy.decides};
+  for (const auto& [id, budget] : policy.budgets)
+    if (id != policy.decides) request.metrics.names.push_back(id);
+  return request;
 }
 
 core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& b, const DiffRequest& request,
@@ -141,7 +157,7 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
   DiffOutcome outcome;
   outcome.baseline_ids = a.ids();
   outcome.candidate_ids = b.ids();
-  outcome.baseline_name = a.name;
+  outcome.baseline_name = a.baseline ? a.baseline->name : std::string();
   outcome.differences = side_differences(a, b);
   outcome.comparable = hardware::comparable(outcome.differences);
   if (outcome.comparable || request.force) {

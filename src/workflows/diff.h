@@ -52,6 +52,10 @@ core::Result<DiffOutcome> diff(const DiffRequest& request, const Services& servi
 core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& b, const DiffRequest& request,
                                      const Services& services);
 
+// The request with the metrics, budgets and directions of the baseline that side A is, where it is one and the request names
+// none.
+DiffRequest with_policy(DiffRequest request, const ComparedSide& a);
+
 // The verdict document (docs/formats/verdict.md).
 core::Json to_json(const DiffOutcome& outcome, const DiffRequest& request);
 core::Json to_json(const analytics::regression::MetricResult& metric);

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""How often verdicts are right on this machine: equal runs (false alarms, binomial test) and calls prolonged on purpose (found).
+
+  bench/verdict_power.py ab   [--comparisons 200] [--duration 2s] [--inject 0,2,5,10] [--model squeezenet] [--threshold 2%]
+  bench/verdict_power.py diff [--comparisons 200] [--iterations 60] [--model mlp] [--threshold 5%]
+
+`ab` makes a comparison of its own each time. `diff` measures sessions one after the other and compares sets of three, every second
+session on the other side, moving on by one session for each comparison. Takes as long as it takes; a line a comparison says how it goes.
+"""
+import argparse
+import collections
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = os.environ.get('AACO_PROGRAM', str(pathlib.Path(__file__).resolve().parents[1] / 'build/release/bin/aaco'))
+SIDE = 3  # sessions
+
+
+def aaco(lake, *arguments):
+    ran = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, env=os.environ | {'AACO_SESSIONS': str(lake)})
+    if ran.returncode not in (0, 1, 4):
+        sys.exit(f'{ran.args}: exit {ran.returncode}\n{ran.stderr}')
+    return json.loads(ran.stdout)
+
+
+def at_least(count, trials, share):
+    """The probability of so many or more where each has this share."""
+    return sum(math.comb(trials, k) * share**k * (1 - share)**(trials - k) for k in range(count, trials + 1))
+
+
+def summary(name, verdicts, level=0.05):
+    counts = collections.Counter(v['verdict'] for v in verdicts)
+    detectable = statistics.median(v['detectable'] for v in verdicts if v['detectable'] is not None)
+    decided = 1 - counts['inconclusive'] / len(verdicts)
+    text = f'{name}: {len(verdicts)} comparisons, {dict(counts)}, decided {decided:.1%}, median smallest detectable change {detectable:.2%}'
+    changed = counts['regression'] + counts['improvement']
+    if name == '0 %':
+        text += f'; false alarms {changed} ({changed / len(verdicts):.1%}), P(as many or more at {level:.0%}) = {at_least(changed, len(verdicts), level):.3f}'
+        outside = sum(v['excludes_zero'] for v in verdicts)
+        text += f'; intervals without 0: {outside} ({outside / len(verdicts):.1%}), P = {at_least(outside, len(verdicts), level):.3f}'
+    print(text, flush=True)
+
+
+def taken(verdict):
+    first = verdict['statistics'][0]
+    low, high = first.get('interval', [0, 0])
+    return {'verdict': verdict['verdict'], 'detectable': first.get('smallest_detectable_ratio'), 'excludes_zero': low > 0 or high < 0,
+            'delta': first.get('delta_ratio'), 'rounds': len(verdict.get('ab', {}).get('rounds', []))}
+
+
+def by_ab(arguments, lake):
+    for share in arguments.inject.split(','):
+        verdicts = []
+        for _ in range(arguments.comparisons):
+            b = ['--inject-delay', f'{share}%'] if float(share) > 0 else []
+            verdict = aaco(lake, 'ab', '--no-store', '--json', '--duration', arguments.duration, '--threshold', arguments.threshold, '--', '--model',
+                           arguments.model, '--', *(b or ['--model', arguments.model]))
+            verdicts.append(taken(verdict))
+            print('  ', share, verdicts[-1], f'{verdict["ab"]["wall_ns"] / 1e9:.0f} s', flush=True)
+        summary(f'{share} %', verdicts)
+
+
+def by_diff(arguments, lake):
+    sessions = []
+    for number in range(arguments.comparisons + 2 * SIDE - 1):
+        made = aaco(lake, 'run', '--model', arguments.model, '--warmup', 20, '--iterations', arguments.iterations, '--no-report', '--json')
+        sessions.append(made['session']['id'])
+        if number % 20 == 0:
+            print('   measured', number + 1, flush=True)
+    verdicts = []
+    for first in range(arguments.comparisons):
+        window = sessions[first:first + 2 * SIDE]
+        verdict = aaco(lake, 'diff', ','.join(window[0::2]), ','.join(window[1::2]), '--no-store', '--json', '--threshold', arguments.threshold)
+        verdicts.append(taken(verdict))
+    summary('0 %', verdicts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('kind', choices=('ab', 'diff'))
+    parser.add_argument('--comparisons', type=int, default=200)
+    parser.add_argument('--duration', default='2s')
+    parser.add_argument('--inject', default='0')
+    parser.add_argument('--iterations', type=int, default=60)
+    parser.add_argument('--model')
+    parser.add_argument('--threshold')
+    arguments = parser.parse_args()
+    arguments.model = arguments.model or ('squeezenet' if arguments.kind == 'ab' else 'mlp')
+    arguments.threshold = arguments.threshold or ('2%' if arguments.kind == 'ab' else '5%')
+    with tempfile.TemporaryDirectory(prefix='aaco-power-') as lake:
+        (by_ab if arguments.kind == 'ab' else by_diff)(arguments, lake)
+
+
+if __name__ == '__main__':
+    main()

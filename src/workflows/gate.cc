@@ -1,0 +1,162 @@
+#include "workflows/gate.h"
+
+#include <fmt/format.h>
+
+#include "core/clock.h"
+#include "workflows/baseline.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::ErrorCode;
+using core::Json;
+
+std::string not_approved(const std::vector<hardware::Difference>& differences) {
+  for (const auto& difference : differences)
+    if (difference.key == "baseline.approval") return difference.meaning;
+  return {};
+}
+
+bool expired_or_refused(const GateRequest& request, const ComparedSide& a, GateOutcome& outcome) {
+  auto found = baseline_differences(*a.baseline, core::SystemClock().now_ns(core::ClockId::realtime));
+  if (request.require_approval)
+    for (auto& difference : found)
+      if (difference.key == "baseline.approval") difference.severity = hardware::Severity::hard;
+  if (hardware::comparable(found) || request.force) return false;
+  outcome.verdict.verdict = "not-comparable";
+  outcome.verdict.confidence = 1;
+  outcome.verdict.comparable = false;
+  outcome.verdict.baseline_ids = a.ids();
+  outcome.verdict.candidate_ids = request.sessions;
+  outcome.verdict.baseline_name = a.baseline->name;
+  const bool approval = found.front().key == "baseline.approval" && found.front().severity == hardware::Severity::hard;
+  outcome.verdict.recommendation = approval ? "review it, then 'aaco baseline approve " + a.baseline->name + " --by NAME'"
+                                            : "measure it anew: 'aaco baseline add " + a.baseline->name + " SESSION --replace'";
+  outcome.verdict.differences = std::move(found);
+  return true;
+}
+
+core::Result<RunRequest> request_for(const GateRequest& request, const governance::Baseline& baseline) {
+  if (request.run) return *request.run;
+  if (baseline.request.empty())
+    return core::fail(ErrorCode::invalid_input,
+                      "the baseline " + baseline.name + " does not say how it was measured, so nothing can be measured like it",
+                      "name sessions with --session, or a run after '--'");
+  AACO_ASSIGN(const Json document, Json::parse(baseline.request));
+  return run_request_from_json(document);
+}
+
+core::Result<std::string> measure_one(const RunRequest& run_request, const std::string& name, const Services& services) {
+  RunRequest one = run_request;
+  if (one.tag.empty()) one.tag = "gate-" + name;
+  AACO_ASSIGN(const SessionOutcome made, run(one, services));
+  return made.path;
+}
+
+}  // namespace
+
+core::Result<RunRequest> run_request_from_json(const Json& document) {
+  RunRequest request;
+  request.model = std::string(document["model"].text());
+  if (request.model.empty()) return core::fail(ErrorCode::invalid_input, "the request names no model");
+  if (document["backend"].is_string()) request.backend = std::string(document["backend"].text());
+  request.batch = document["batch"].as_i64();
+  for (const auto& [name, size] : document["dimensions"].members())
+    if (const auto value = size.as_i64()) request.dimensions[name] = *value;
+  for (const auto& [name, sizes] : document["shapes"].members())
+    for (const Json& size : sizes.items()) request.shapes[name].push_back(size.as_i64().value_or(0));
+  for (const auto& [name, file] : document["inputs"].members()) request.inputs[name] = std::string(file.text());
+  for (const auto& [name, value] : document["provider_options"].members())
+    request.provider_options[name] = std::string(value.text());
+  request.warmup = document["warmup"].as_i64();
+  request.iterations = document["iterations"].as_i64();
+  if (const auto ns = document["duration_ns"].as_i64()) request.duration = core::Nanoseconds(*ns);
+  request.precision_ratio = document["precision_ratio"].as_f64();
+  if (const auto threads = document["threads"].as_i64(); threads && *threads > 0) request.threads = static_cast<int>(*threads);
+  if (document["graph_level"].is_string()) request.graph_level = std::string(document["graph_level"].text());
+  if (const auto seed = document["seed"].as_u64()) request.seed = *seed;
+  request.telemetry = document["telemetry"].as_bool().value_or(false);
+  if (const auto period = document["telemetry_period_ns"].as_i64()) request.telemetry_period = core::Nanoseconds(*period);
+  request.profile = document["profile"].as_bool().value_or(false);
+  request.allow_fallback = document["allow_fallback"].as_bool().value_or(false);
+  return request;
+}
+
+core::Result<GateOutcome> gate(const GateRequest& request, const Services& services) {
+  AACO_ASSIGN(const std::string path, find_baseline(request.baseline, services));
+  AACO_ASSIGN(auto baseline, load_baseline(path));
+  const ComparedSide a = side_of(std::move(baseline));
+  GateOutcome outcome;
+  if (expired_or_refused(request, a, outcome)) return outcome;
+  std::vector<std::string> candidates = request.sessions;
+  const auto measure_another = [&]() -> core::Status {
+    AACO_ASSIGN(const RunRequest run_request, request_for(request, *a.baseline));
+    AACO_ASSIGN(std::string made, measure_one(run_request, a.baseline->name, services));
+    outcome.measured.push_back(made);
+    candidates.push_back(std::move(made));
+    return {};
+  };
+  if (candidates.empty()) AACO_TRY(measure_another());
+  outcome.asked.force = request.force;
+  outcome.asked.use_history = request.use_history;
+  outcome.asked.level = 1 - (1 - request.level) / (request.retries + 1);
+  outcome.asked = with_policy(outcome.asked, a);
+  for (;;) {
+    AACO_ASSIGN(const ComparedSide b, load_side(candidates, services));
+    AACO_ASSIGN(outcome.verdict, diff_sides(a, b, outcome.asked, services));
+    ++outcome.attempts;
+    if (outcome.verdict.verdict != "inconclusive" || outcome.attempts > request.retries || services.stopping()) break;
+    services.progress(fmt::format("not decided: measuring again ({} of {})", outcome.attempts, request.retries));
+    AACO_TRY(measure_another());
+  }
+  if (const std::string why = not_approved(outcome.verdict.differences); !why.empty()) outcome.verdict.notes.push_back(why);
+  if (outcome.attempts > 1)
+    outcome.verdict.notes.push_back(fmt::format("{} comparisons were made; each at the level of {}, so that all together keep {}",
+                                                outcome.attempts, outcome.asked.level, request.level));
+  return outcome;
+}
+
+governance::GateReport gate_report(const GateOutcome& outcome) {
+  const DiffOutcome& verdict = outcome.verdict;
+  governance::GateReport report;
+  report.name = verdict.baseline_name;
+  report.verdict = verdict.verdict;
+  report.severity = verdict.severity;
+  report.confidence = verdict.confidence;
+  report.recommendation = verdict.recommendation;
+  if (verdict.cause) report.suspected_cause = verdict.cause->cause;
+  for (const auto& difference : verdict.differences) report.differences.push_back(to_text(difference));
+  report.notes = verdict.notes;
+  report.baseline_sessions = verdict.baseline_ids;
+  report.candidate_sessions = verdict.candidate_ids;
+  for (const auto& metric : verdict.metrics) {
+    governance::GateRow row;
+    row.metric = metric.device ? fmt::format("{}[{}]", metric.id, *metric.device) : metric.id;
+    row.unit = metric.unit;
+    const auto budget = outcome.asked.metrics.budgets.find(metric.id);
+    row.lower_is_better =
+        budget == outcome.asked.metrics.budgets.end() || budget->second.better != analytics::regression::Better::higher;
+    row.decides = &metric == &verdict.metrics.front();
+    row.budget_ratio = metric.threshold_ratio;
+    row.verdict = std::string(to_string(metric.verdict));
+    row.baseline = metric.baseline;
+    row.candidate = metric.candidate;
+    row.delta_ratio = metric.delta_ratio;
+    row.interval = metric.interval;
+    row.smallest_detectable_ratio = metric.smallest_detectable_ratio;
+    row.explanation = metric.explanation;
+    report.rows.push_back(std::move(row));
+  }
+  return report;
+}
+
+Json to_json(const GateOutcome& outcome) {
+  Json measured = Json::array();
+  for (const auto& session : outcome.measured) measured.push(session);
+  return to_json(outcome.verdict, outcome.asked)
+      .set("gate",
+           Json::object(
+               {{"baseline", outcome.verdict.baseline_name}, {"attempts", outcome.attempts}, {"measured", std::move(measured)}}));
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,64 @@
+"""`aaco ab`: two configurations in turn."""
+import json
+import pathlib
+import unittest
+
+import program
+
+
+class Ab(program.ProgramTest):
+    def ab(self, a, b, *options):
+        outcome = self.aaco('ab', '--duration', '3s', '--json', *options, '--', *a, '--', *b)
+        if outcome.code == 3 and 'ONNX Runtime' in outcome.errors and 'unsupported' in outcome.errors:
+            raise unittest.SkipTest('skipped, no ONNX Runtime on this machine')
+        return outcome
+
+    def test_a_large_delay_is_a_regression_and_both_sides_are_stored(self):
+        outcome = self.ab(['--model', 'mlp', '--warmup', 5], ['--warmup', 5, '--inject-delay', '100%'], '--tag', 'pair')
+        verdict = outcome.json()
+        self.assertEqual((outcome.code, verdict['verdict'], verdict['decided_by']), (1, 'regression', 'latency.p50_ns'))
+        self.assertEqual(verdict['statistics'][0]['method'], 'paired')
+        self.assertGreater(verdict['statistics'][0]['smallest_detectable_ratio'], 0)
+        self.assertGreaterEqual(len(verdict['ab']['rounds']), 4)
+        self.assertTrue(verdict['ab']['together'])
+        for session in verdict['baseline'] + verdict['candidate']:
+            shown = self.aaco('show', session, '--json').json()
+            self.assertEqual(shown['session']['tag'], 'pair')
+            self.assertEqual(shown['outcome']['iterations'], sum(shown['outcome']['ab_process_iterations']))
+            self.assertEqual(self.aaco('verify', session).code, 0)
+        kept = pathlib.Path(self.aaco('show', verdict['candidate'][0], '--json').json()['session']['path']) / 'regress' / 'verdict.json'
+        self.assertEqual(json.loads(kept.read_text())['verdict'], 'regression')
+
+    def test_apart(self):
+        verdict = self.ab(['--model', 'mlp', '--warmup', 5], ['--warmup', 5, '--inject-delay', '1ms'], '--apart', '--no-store').json()
+        self.assertFalse(verdict['ab']['together'])
+        self.assertEqual(verdict['verdict'], 'regression')
+        self.assertIn('injected_delay', [d['key'] for d in verdict['differences']])
+
+    def test_iterations_bound_it(self):
+        verdict = self.ab(['--model', 'mlp', '--warmup', 2], ['--warmup', 2], '--iterations', 60, '--duration', '60s', '--no-store').json()
+        self.assertIn('60 iterations', verdict['ab']['ended'])
+        self.assertIn(verdict['verdict'], ('equivalent', 'inconclusive', 'regression', 'improvement'))
+
+    def test_other_batches_are_another_problem(self):
+        outcome = self.ab(['--model', 'mlp'], ['--batch', 4])
+        verdict = outcome.json()
+        self.assertEqual((outcome.code, verdict['verdict'], verdict['comparable']), (4, 'not-comparable', False))
+        self.assertIn('batch', [d['key'] for d in verdict['differences'] if d['forbids']])
+
+    def test_one_side(self): self.refused(self.aaco('ab', '--', '--model', 'mlp'), 2, 'two sides')
+    def test_three_sides(self): self.refused(self.aaco('ab', '--', 'mlp', '--', 'mlp', '--', 'mlp'), 2, 'two sides')
+    def test_no_sides(self): self.refused(self.aaco('ab'), 2, 'two sides')
+    def test_no_model(self): self.refused(self.aaco('ab', '--', '--threads', '1', '--', '--threads', '2'), 2, 'side A', 'model')
+    def test_a_model_that_is_not_there(self): self.refused(self.aaco('ab', '--', 'mlp', '--', 'none.onnx'), 3, 'none.onnx')
+    def test_an_option_that_is_none(self): self.refused(self.aaco('ab', '--', 'mlp', '--', '--thraeds', '2'), 2, 'side B')
+    def test_a_duration_of_a_side(self): self.refused(self.aaco('ab', '--', 'mlp', '--', '--duration', '2s'), 2, '--duration', 'side B')
+    def test_a_delay_that_is_none(self): self.refused(self.aaco('ab', '--', 'mlp', '--', '--inject-delay', 'soon'), 2, '--inject-delay')
+    def test_a_threshold_that_is_none(self): self.refused(self.aaco('ab', '--threshold', '0', '--', 'mlp', '--', 'mlp'), 2, '--threshold')
+    def test_no_half_session_is_left(self):
+        self.aaco('ab', '--duration', '1s', '--', 'mlp', '--', 'none.onnx')
+        self.assertNotIn('incomplete', self.aaco('ls').output)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,214 @@
+"""Baselines, the gate and service levels, as continuous integration uses them."""
+import http.server
+import json
+import pathlib
+import threading
+import unittest
+import xml.etree.ElementTree
+
+import program
+
+
+class Governed(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for _ in range(3):
+            cls.run_small('--tag', 'base', iterations=60)
+        for _ in range(3):
+            cls.run_small('--tag', 'new', iterations=60)
+        cls.made = cls.aaco('baseline', 'add', 'mlp', 'tag:base', '--owner', 'perf team', '--metric', 'p50=90%,throughput=90%,memory=50%', '--expires', '90d')
+
+    def file(self, name='mlp'):
+        return self.folder / 'baselines' / f'{name}.yaml'
+
+
+class Baselines(Governed):
+    def test_it_is_a_file_to_review(self):
+        self.assertEqual(self.made.code, 0, self.made.errors)
+        text = self.file().read_text()
+        for word in ('owner: "perf team"', 'expires:', '"latency.p50_ns": {loss: 0.9, better: lower}', '"throughput.items_per_second": {loss: 0.9, better: higher}'):
+            self.assertIn(word, text)
+
+    def test_ls_and_show(self):
+        listed = self.aaco('baseline', 'ls', '--json').json()['baselines']
+        self.assertIn('mlp', [b['name'] for b in listed])
+        shown = self.aaco('baseline', 'show', 'mlp', '--json').json()
+        self.assertEqual((shown['decides'], len(shown['sessions']), shown['expired']), ('latency.p50_ns', 3, False))
+        self.assertIn('perf team', self.aaco('baseline', 'show', 'mlp').output)
+
+    def test_an_approval_falls_with_a_change(self):
+        self.aaco('baseline', 'add', 'agreed', 'tag:base', '--owner', 'o')
+        self.assertEqual(self.aaco('baseline', 'approve', 'agreed', '--by', 'ada').code, 0)
+        self.assertEqual(self.aaco('baseline', 'show', 'agreed', '--json').json()['approval'], 'approved')
+        path = self.file('agreed')
+        path.write_text(path.read_text().replace('loss: 0.05', 'loss: 0.5', 1))
+        self.assertEqual(self.aaco('baseline', 'show', 'agreed', '--json').json()['approval'], 'changed_since')
+        outcome = self.aaco('gate', '--baseline', 'agreed', '--session', 'tag:new', '--require-approval')
+        self.assertEqual(outcome.code, 4)
+        self.assertIn('changed after its approval', outcome.output)
+
+    def test_rm(self):
+        self.aaco('baseline', 'add', 'gone', 'tag:base', '--owner', 'o')
+        self.assertEqual(self.aaco('baseline', 'rm', 'gone').code, 0)
+        self.refused(self.aaco('baseline', 'show', 'gone'), 3, 'gone')
+
+    def test_a_name_that_is_taken(self): self.refused(self.aaco('baseline', 'add', 'mlp', 'tag:base', '--owner', 'o'), 3, '--replace')
+    def test_a_name_that_is_a_path(self): self.refused(self.aaco('baseline', 'add', '../x', 'tag:base', '--owner', 'o'), 2, 'no name')
+    def test_no_owner(self): self.refused(self.aaco('baseline', 'add', 'x', 'tag:base', '--owner', ' '), 2, '--owner')
+    def test_no_session(self): self.refused(self.aaco('baseline', 'add', 'x', 'tag:none', '--owner', 'o'), 3, 'none')
+    def test_a_metric_nobody_measured(self): self.refused(self.aaco('baseline', 'add', 'x', 'tag:base', '--owner', 'o', '--metric', 'gpu.busy_ns'), 2, 'gpu.busy_ns')
+    def test_a_budget_that_is_none(self): self.refused(self.aaco('baseline', 'add', 'x', 'tag:base', '--owner', 'o', '--metric', 'p50=lots'), 2, 'p50=lots')
+    def test_a_nearby_name(self): self.refused(self.aaco('gate', '--baseline', 'mpl', '--session', 'latest'), 3, 'mlp')
+
+    def test_a_damaged_file(self):
+        self.file('bad').write_text('schema_version: 1\nname: bad\n')
+        self.refused(self.aaco('gate', '--baseline', 'bad', '--session', 'latest'), 3, 'bad.yaml')
+        self.assertIn('cannot be read', self.aaco('baseline', 'ls').output)
+        self.refused(self.aaco('baseline', 'rm', 'bad'), 3, 'bad.yaml')
+        self.file('bad').unlink()
+
+    def test_another_schema_version(self):
+        self.file('newer').write_text(self.file().read_text().replace('schema_version: 1', 'schema_version: 9'))
+        self.refused(self.aaco('gate', '--baseline', 'newer', '--session', 'latest'), 3, 'schema version 9')
+        self.file('newer').unlink()
+
+
+class Gate(Governed):
+    def slower(self, name, factor, metric='latency'):
+        """The baseline as it would be of a machine that much faster."""
+        text = self.file().read_text()
+        lines = []
+        for line in text.splitlines():
+            if line.startswith('    iterations_ns:') or (lines and lines[-1].endswith(',') and line.startswith('      ')):
+                head, _, rest = line.rpartition('[') if '[' in line else ('', '', line)
+                numbers = [n for n in rest.replace(']', '').split(',') if n.strip()]
+                tail = ']' if ']' in line else ','
+                line = (head + '[' if '[' in line else '      ') + ', '.join(str(float(n) * factor) for n in numbers) + tail
+            lines.append(line)
+        self.file(name).write_text('\n'.join(lines).replace('loss: 0.9', 'loss: 0.05') + '\n')
+
+    def test_within_its_budget(self):
+        outcome = self.aaco('gate', '--baseline', 'mlp', '--session', 'tag:new', '--json')
+        self.assertEqual(outcome.code, 0, outcome.output + outcome.errors)
+        verdict = outcome.json()
+        self.assertEqual((verdict['verdict'], verdict['gate']['attempts'], verdict['decided_by']), ('equivalent', 1, 'latency.p50_ns'))
+        self.assertIn('approved by nobody', ' '.join(verdict['notes']))
+
+    def test_a_regression_in_every_form(self):
+        self.slower('fast', 0.01)
+        files = {name: self.folder / name for name in ('comment.md', 'gate.xml', 'bencher.json', 'github.json')}
+        outcome = self.aaco('gate', '--baseline', 'fast', '--session', 'tag:new', '--markdown', files['comment.md'], '--junit', files['gate.xml'], '--bencher',
+                            files['bencher.json'], '--github-benchmark', files['github.json'])
+        self.assertEqual(outcome.code, 1, outcome.output)
+        self.assertIn('Regression, critical', files['comment.md'].read_text())
+        suite = xml.etree.ElementTree.parse(files['gate.xml']).getroot().find('testsuite')
+        self.assertGreaterEqual(int(suite.get('failures')), 1)
+        self.assertGreater(json.loads(files['bencher.json'].read_text())['mlp']['latency.p50_ns']['value'], 0)
+        self.assertIn('mlp latency.p50_ns', [b['name'] for b in json.loads(files['github.json'].read_text())])
+        bigger = json.loads((self.folder / 'github.bigger.json').read_text())
+        self.assertEqual([b['unit'] for b in bigger], ['1/s'])
+
+    def test_it_measures_by_itself_as_the_baseline_was(self):
+        outcome = self.aaco('gate', '--baseline', 'mlp', '--retries', '2', '--json')
+        self.assertIn(outcome.code, (0, 1, 4), outcome.errors)
+        verdict = outcome.json()
+        self.assertEqual(len(verdict['gate']['measured']), verdict['gate']['attempts'])
+        self.assertTrue(verdict['comparable'])
+
+    def test_another_run_is_not_comparable(self):
+        outcome = self.aaco('gate', '--baseline', 'mlp', '--json', '--', '--model', 'mlp', '--batch', '2', '--iterations', '20')
+        self.assertEqual((outcome.code, outcome.json()['verdict']), (4, 'not-comparable'))
+
+    def test_expired(self):
+        text = self.file().read_text()
+        start = text.index('expires: "') + len('expires: "')
+        self.file('old').write_text(text[:start] + '2020-01-01T00:00:00Z' + text[start + 20:])
+        outcome = self.aaco('gate', '--baseline', 'old', '--session', 'tag:new', '--json')
+        self.assertEqual((outcome.code, outcome.json()['verdict'], outcome.json()['differences'][0]['key']), (4, 'not-comparable', 'baseline.expired'))
+        self.assertIn('expired', self.aaco('gate', '--baseline', 'old', '--session', 'tag:new').output)
+        difference = self.aaco('diff', '--baseline', self.file('old'), '--session', 'tag:new')
+        self.assertEqual(difference.code, 4)
+        self.assertIn('expired', difference.output)
+        self.assertEqual(self.aaco('gate', '--baseline', 'old', '--session', 'tag:new', '--force').code, 0)
+
+    def test_diff_takes_the_file(self):
+        verdict = self.aaco('diff', '--baseline', self.file(), '--session', 'tag:new', '--json').json()
+        self.assertEqual([s['metric'] for s in verdict['statistics']], ['latency.p50_ns', 'memory.rss_peak_bytes', 'throughput.items_per_second'])
+        self.assertEqual(verdict['statistics'][0]['threshold_ratio'], 0.9)
+        kept = pathlib.Path(self.aaco('show', 'tag:new', '--json').json()['session']['path']) / 'regress' / 'baseline_ref.json'
+        self.assertEqual(json.loads(kept.read_text())['name'], 'mlp')
+
+    def test_options_after_the_dashes(self): self.refused(self.aaco('gate', '--baseline', 'mlp', '--', '--bacth', '2'), 2, 'after')
+    def test_no_baseline(self): self.assertEqual(self.aaco('gate').code, 2)
+
+
+class Hook(http.server.BaseHTTPRequestHandler):
+    received = []
+    hang = threading.Event()
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers['Content-Length']))
+        if self.path == '/hang':
+            self.hang.wait(30)
+            return
+        Hook.received.append(json.loads(body))
+        self.send_response(500 if self.path == '/broken' else 204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+class Sla(Governed):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Hook)
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        cls.addClassCleanup(server.shutdown)
+        cls.addClassCleanup(Hook.hang.set)
+        cls.url = f'http://127.0.0.1:{server.server_port}'
+
+    def check(self, rules, alerts='', *options):
+        path = self.folder / 'sla.yaml'
+        path.write_text('schema_version: 1\nrules:\n' + ''.join(f'  - {{{rule}}}\n' for rule in rules) + (f'alerts:\n{alerts}' if alerts else ''))
+        return self.aaco('sla', 'check', '--rules', path, 'tag:new', *options)
+
+    def test_kept(self):
+        outcome = self.check(['metric: p50, max: 10s', 'metric: throughput, min: 0.001', 'metric: memory, max: 100GiB'])
+        self.assertEqual(outcome.code, 0, outcome.output)
+
+    def test_broken_tells_everybody(self):
+        alerts = f'  - {{file: {self.folder}/alerts.jsonl}}\n  - {{command: [cp, /dev/stdin, {self.folder}/told.json]}}\n  - {{webhook: "{self.url}/hook"}}\n'
+        outcome = self.check(['name: tail, metric: p50, max: 1ns, severity: critical'], alerts)
+        self.assertEqual(outcome.code, 1, outcome.errors)
+        self.assertIn('BROKEN', outcome.output)
+        for document in (json.loads((self.folder / 'alerts.jsonl').read_text().splitlines()[0]), json.loads((self.folder / 'told.json').read_text()), Hook.received[-1]):
+            self.assertEqual((document['findings'][0]['rule'], document['findings'][0]['severity']), ('tail', 'critical'))
+
+    def test_a_webhook_that_hangs_times_out(self):
+        outcome = self.check(['metric: p50, max: 1ns'], f'  - {{webhook: "{self.url}/hang", timeout: 500ms}}\n', '--json')
+        self.assertEqual(outcome.code, 1)
+        alert = outcome.json()['alerts'][0]
+        self.assertFalse(alert['delivered'])
+        self.assertIn('did not answer within 500 ms', alert['problem'])
+
+    def test_receivers_that_fail_change_no_verdict(self):
+        alerts = (f'  - {{webhook: "{self.url}/broken"}}\n  - {{webhook: "http://127.0.0.1:1/x"}}\n  - {{command: ["false"]}}\n  - {{command: [no-such-program]}}\n'
+                  '  - {file: /proc/none/alerts}\n  - {command: [sleep, "20"], timeout: 300ms}\n')
+        outcome = self.check(['metric: p50, max: 1ns'], alerts, '--json')
+        self.assertEqual(outcome.code, 1)
+        self.assertEqual([a['delivered'] for a in outcome.json()['alerts']], [False] * 6)
+        self.assertIn('status 500', outcome.json()['alerts'][0]['problem'])
+
+    def test_nobody_is_told_of_what_is_kept(self): self.assertEqual(self.check(['metric: p50, max: 10s'], f'  - {{webhook: "{self.url}/hang"}}\n', '--json').json()['alerts'], [])
+    def test_not_measured_answers_nothing(self): self.assertEqual(self.check(['metric: energy.gpu_joules, max: 5']).code, 4)
+    def test_for_another_model(self): self.assertEqual(self.check(['metric: p50, max: 1ns, where: {model: vgg16}']).code, 4)
+    def test_rules_that_are_none(self): self.refused(self.check(['metric: p50']), 3, 'sla.yaml:3', 'no limit')
+    def test_no_rules(self): self.refused(self.aaco('sla', 'check', '--rules', 'none.yaml'), 3, 'none.yaml')
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,118 @@
+"""`aaco history`: sessions and files of benchmark tools, what changed, where it drifts."""
+import gzip
+import json
+import random
+import unittest
+
+import program
+
+
+def tracker(values, name='BM_sort/8', tool='googlecpp'):
+    entries = [{'commit': {'id': f'{i:040x}'}, 'date': 1_700_000_000_000 + i * 86_400_000, 'tool': tool,
+                'benches': [{'name': name, 'value': value, 'unit': 'ns/iter'}, {'name': 'BM_other', 'value': 7, 'unit': 'ns/iter'}]}
+               for i, value in enumerate(values)]
+    return 'window.BENCHMARK_DATA = ' + json.dumps({'entries': {'Suite': entries}})
+
+
+def noisy(levels, noise=0.01, seed=3):
+    source = random.Random(seed)
+    return [level * (1 + noise * source.gauss(0, 1)) for level in levels]
+
+
+class Files(program.ProgramTest):
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def history(self, *arguments):
+        outcome = self.aaco('history', *arguments, '--json')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        return outcome.json()
+
+    def one(self, values, *arguments):
+        path = self.write('numbers.json', json.dumps(values))
+        return self.history('--from', path, '--better', 'lower', *arguments)['series'][0]
+
+    def test_a_real_size_of_regression_and_improvement(self):
+        regression = self.one(noisy([100] * 40 + [104.9] * 40))
+        self.assertEqual([c['meaning'] for c in regression['trend']['changes'] if c['alarm']], ['regression'])
+        improvement = self.one(noisy([100] * 40 + [75.4] * 40))
+        self.assertEqual([c['meaning'] for c in improvement['trend']['changes'] if c['alarm']], ['improvement'])
+
+    def test_equal_runs_raise_no_alarm(self):
+        for size in (1.0005, 1.007):
+            self.assertEqual(self.one(noisy([100] * 40 + [100 * size] * 40, noise=0.002))['trend']['alarms'], [])
+
+    def test_a_tracker(self):
+        path = self.write('data.js', tracker(noisy([50] * 30 + [60] * 30)))
+        answer = self.history('BM_sort/8', '--from', path)
+        series = answer['series'][0]
+        self.assertTrue(answer['alarmed'])
+        change = series['trend']['changes'][0]
+        self.assertEqual((series['better'], change['index'], change['meaning']), ('lower', 30, 'regression'))
+        self.assertEqual(change['label'], f'{30:040x}'[:10])
+        self.assertEqual(len(self.history('--from', path)['series']), 2)
+
+    def test_compressed_and_google_benchmark(self):
+        document = {'context': {'date': '2026-11-21T08:15:30Z'},
+                    'benchmarks': [{'name': 'BM', 'run_name': 'BM', 'run_type': 'iteration', 'real_time': v, 'cpu_time': v, 'time_unit': 'ns'}
+                                   for v in noisy([10] * 12)]}
+        path = self.folder / 'bench.json.gz'
+        path.write_bytes(gzip.compress(json.dumps(document).encode()))
+        answer = self.history('BM', '--from', path)
+        self.assertEqual((answer['account']['source'], answer['series'][0]['count']), ('google-benchmark', 12))
+
+    def test_a_table_with_branches(self):
+        rows = ''.join(f'2024-01-{1 + i % 28:02d},{"main" if i % 2 else "side"},{100 + i % 3}\n' for i in range(28))
+        path = self.write('table.csv', 'time,branch,latency\n' + rows)
+        self.assertEqual(self.history('latency', '--from', path, '--where', 'branch=main')['series'][0]['count'], 14)
+        self.refused(self.aaco('history', 'latency', '--from', path, '--where', 'brunch=main'), 2, 'branch')
+
+    def test_a_drift_announces_its_end(self):
+        path = self.write('drift.csv', 'time,latency_ms\n' + ''.join(
+            f'{1_700_000_000 + 86_400 * i},{value}\n' for i, value in enumerate(noisy([100 + 0.2 * i for i in range(100)], 0.004))))
+        answer = self.history('--from', path, '--limit', '130')['series'][0]['trend']
+        self.assertTrue(answer['drift']['significant'])
+        self.assertGreater(answer['budget_break']['in_days'], 30)
+        self.assertIn('will break its budget in', answer['alarms'][-1])
+        text = self.aaco('history', '--from', path, '--limit', '130', '--svg', self.folder / 'drift.svg')
+        self.assertIn('will break its budget', text.output)
+        self.assertIn('<svg', (self.folder / 'drift.svg').read_text())
+
+    def test_check_decides_the_exit_code(self):
+        self.one(noisy([100] * 30 + [120] * 30))
+        self.assertEqual(self.aaco('history', '--from', self.folder / 'numbers.json', '--better', 'lower', '--check').code, 1)
+
+    def test_missing_values_are_counted(self):
+        series = self.history('--from', self.write('holes.json', json.dumps([1, None, 2, 'x', 3, 4, 5, 6, 7])))
+        self.assertEqual((series['account']['read'], series['account']['kept']), (9, 7))
+
+    def test_a_constant_series(self): self.assertEqual(self.one([5] * 50)['trend']['alarms'], [])
+    def test_too_few_values(self): self.assertIn('6', self.one([1, 2, 3])['reason'])
+    def test_no_such_series(self): self.refused(self.aaco('history', 'BM_srt', '--from', self.write('d.js', tracker([1] * 9))), 3, 'BM_sort/8')
+    def test_no_such_file(self): self.refused(self.aaco('history', '--from', 'none.csv'), 3, 'none.csv')
+    def test_damaged(self): self.refused(self.aaco('history', '--from', self.write('bad.json', '{"entries": {')), 3, 'bad.json')
+    def test_not_numbers(self): self.refused(self.aaco('history', '--from', self.write('words.csv', 'a,b\nx,y\n')), 3, 'no series')
+    def test_no_metric(self): self.refused(self.aaco('history'), 2, 'no metric')
+
+
+class Sessions(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for number in range(7):
+            cls.run_small('--tag', 'even' if number % 2 == 0 else 'odd', iterations=30)
+
+    def test_sessions_of_one_kind_are_a_series(self):
+        series = self.aaco('history', 'p50', '--json').json()['series']
+        self.assertEqual((len(series), series[0]['count'], series[0]['unit'], series[0]['better']), (1, 7, 'ns', 'lower'))
+        self.assertIn('mlp', series[0]['of'])
+        self.assertEqual(self.aaco('history', 'p50', '--where', 'tag=even', '--json').json()['series'][0]['count'], 4)
+
+    def test_what_was_not_measured(self): self.refused(self.aaco('history', 'gpu.busy_ns'), 3, 'gpu.busy_ns')
+    def test_a_choice_that_is_none(self): self.refused(self.aaco('history', 'p50', '--where', 'colour=red'), 2, 'colour')
+
+
+if __name__ == '__main__':
+    unittest.main()
