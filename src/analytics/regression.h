@@ -74,8 +74,10 @@ struct Options {
   std::uint64_t seed = 1;
   std::optional<double> history_deviation_ratio;  // of latency between equal sessions, for one session a side
   std::int64_t history_count = 0;
-  // What the confidence (and nothing else) takes for the deviation between sessions where neither the data nor history tells it.
+  // What is taken for the deviation between sessions where neither the data nor history tells it: by the confidence, and with
+  // `assumption_widens` by the interval too.
   double assumed_between_ratio = 0;
+  bool assumption_widens = false;
 };
 
 // The metrics, the first of which decides: it is named before the data is seen and has the whole level. The others are judged at

@@ -13,12 +13,13 @@ namespace {
 
 using Sessions = std::span<const std::vector<double>>;
 
-constexpr double kMostMore = 1000;  // times the data there is: beyond that, more data is no advice
+constexpr double kManyDegrees = 1000;  // of a deviation that is assumed
+constexpr double kMostMore = 1000;     // times the data there is: beyond that, more data is no advice
 
 core::Status check_options(const CompareOptions& options) {
   const auto share = [](double value) { return value > 0 && value < 1; };
   if (!(options.threshold_ratio >= 0) || !share(options.level) || !share(options.power) || options.resamples < 100 ||
-      (options.statistic && !share(*options.statistic)))
+      (options.statistic && !share(*options.statistic)) || !(options.assumed_deviation_ratio >= 0))
     return core::fail(
         core::ErrorCode::invalid_argument,
         "a comparison needs a threshold of at least 0, level, power and quantile between 0 and 1, and 100 resamples");
@@ -61,12 +62,14 @@ Pooled pool(Sessions sessions) {
   return pooled;
 }
 
-// What is known of the variance between sessions for a side of one session: history, else the other side's.
+// What is known of the variance between sessions for a side of one session: history, else the other side's, else what is assumed.
 std::optional<BetweenSessions> elsewhere(const CompareOptions& options, const SideEstimate* other) {
   if (options.history_deviation_ratio)
     return BetweenSessions{std::pow(std::log1p(*options.history_deviation_ratio), 2),
                            static_cast<double>(options.history_count - 1)};
   if (other != nullptr && other->between_known) return BetweenSessions{other->between_variance, other->degrees_of_freedom};
+  if (options.assumed_deviation_ratio > 0)
+    return BetweenSessions{std::pow(std::log1p(options.assumed_deviation_ratio), 2), kManyDegrees};
   return std::nullopt;
 }
 
@@ -129,7 +132,8 @@ void add_what_decides(std::size_t sessions, std::size_t iterations, double thres
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil((times - 1) * static_cast<double>(have))));
   };
   result.more_sessions = more(sessions);
-  if (sessions == 1 && !result.between_sessions_known) result.more_iterations = more(iterations);
+  if (sessions == 1 && !result.between_sessions_known && !result.between_sessions_assumed)
+    result.more_iterations = more(iterations);
 }
 
 std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
@@ -139,7 +143,11 @@ std::string describe(const Comparison& result, const CompareOptions& options) {
                      core::format_percent(options.level) + " interval " + signed_percent(result.interval.low) + " to " +
                      signed_percent(result.interval.high) + ", threshold " + core::format_percent(options.threshold_ratio) +
                      "; the smallest detectable change is " + core::format_percent(result.smallest_detectable_ratio);
-  if (!result.between_sessions_known) text += "; one session a side, so the variance between sessions is unknown";
+  if (result.between_sessions_assumed)
+    text +=
+        "; one session a side, so equal sessions are taken to differ by " + core::format_percent(options.assumed_deviation_ratio);
+  else if (!result.between_sessions_known)
+    text += "; one session a side, so the variance between sessions is unknown";
   if (result.verdict != Verdict::inconclusive) return text;
   if (result.more_iterations)
     return text + "; about " + std::to_string(*result.more_iterations) + " more iterations a side would decide";
@@ -192,7 +200,8 @@ core::Result<Comparison> compare(Sessions a, Sessions b, const CompareOptions& o
   Comparison result;
   result.baseline = std::exp(sides.a.log_value);
   result.candidate = std::exp(sides.b.log_value);
-  result.between_sessions_known = sides.a.between_known && sides.b.between_known;
+  result.between_sessions_known = a.size() > 1 || b.size() > 1 || options.history_deviation_ratio;
+  result.between_sessions_assumed = !result.between_sessions_known && options.assumed_deviation_ratio > 0;
   add_interval(sides, options, result);
   result.verdict = judge(result.interval, options.threshold_ratio, options.lower_is_better);
   const Pooled of_a = pool(a), of_b = pool(b);

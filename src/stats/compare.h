@@ -35,6 +35,9 @@ struct CompareOptions {
   // Standard deviation between sessions from history, as a share of the value, and how many sessions it is from.
   std::optional<double> history_deviation_ratio = {};
   std::int64_t history_count = 0;
+  // The same where neither the data nor history tells it: a guess that makes the interval as wide as equal sessions may lie
+  // apart. 0: the interval holds within these sessions only.
+  double assumed_deviation_ratio = 0;
 };
 
 // A is the baseline, B what is judged.
@@ -48,9 +51,9 @@ struct Comparison {
   double log_change = 0;                 // log(B / A), of which delta_ratio is the ratio
   double standard_error = 0;             // of log_change
   double degrees_of_freedom = 1;
-  double p_value = 1;  // two-sided, that there is no change at all: Student's t of log_change
-  bool between_sessions_known =
-      false;                       // false: one session a side and no history, so the interval holds within these sessions only
+  double p_value = 1;                   // two-sided, that there is no change at all: Student's t of log_change
+  bool between_sessions_known = false;  // false: one session a side and no history, so the interval rests on what is assumed
+  bool between_sessions_assumed = false;
   std::optional<WelchTest> welch;  // on iterations, all sessions of a side together, correlation allowed for
   std::optional<RankTest> rank;
   std::optional<ShiftEstimate> shift;

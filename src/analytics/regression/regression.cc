@@ -77,6 +77,7 @@ void compare_series(const MetricInput& metric, const Options& options, MetricRes
   how.seed = options.seed;
   how.history_deviation_ratio = options.history_deviation_ratio;
   how.history_count = options.history_count;
+  if (options.assumption_widens) how.assumed_deviation_ratio = options.assumed_between_ratio;
   const auto compared = stats::compare(series_of(metric.a), series_of(metric.b), how);
   if (!compared) {
     const core::Error& error = compared.error();
@@ -85,7 +86,8 @@ void compare_series(const MetricInput& metric, const Options& options, MetricRes
   }
   take(*compared, result);
   const bool over = metric.reciprocal_of.has_value();
-  const double assumed = compared->between_sessions_known ? 0 : std::sqrt(2.0) * std::log1p(options.assumed_between_ratio);
+  const bool allowed_for = compared->between_sessions_known || compared->between_sessions_assumed;
+  const double assumed = allowed_for ? 0 : std::sqrt(2.0) * std::log1p(options.assumed_between_ratio);
   result.shares =
       stats::verdict_shares(over ? -compared->log_change : compared->log_change, std::hypot(compared->standard_error, assumed),
                             compared->degrees_of_freedom, metric.threshold_ratio, metric.better != Better::higher);

@@ -121,6 +121,16 @@ TEST(Regression, ConfidenceAllowsForSessionsThatDiffer) {
   EXPECT_LT(confidence_of(only(latency(100, 112), assumed)), 0.8);
   EXPECT_GT(confidence_of(only(latency(100, 250), assumed)), 0.99);
 }
+TEST(Regression, OneSessionASideIsJudgedAsWideAsSessionsMayDiffer) {
+  const Options assumed{.assumed_between_ratio = 0.2, .assumption_widens = true};
+  const auto modest = only(latency(100, 130), assumed);
+  EXPECT_EQ(modest.verdict, Verdict::inconclusive);
+  EXPECT_FALSE(modest.between_sessions_known);
+  EXPECT_GT(*modest.smallest_detectable_ratio, 0.5);
+  EXPECT_THAT(modest.explanation, HasSubstr("taken to differ by 20"));
+  EXPECT_FALSE(modest.more_iterations);
+  EXPECT_EQ(only(latency(100, 250), assumed).verdict, Verdict::regression);
+}
 TEST(Regression, NeitherDirectionIsBetter) {
   MetricInput metric = values({100}, {150}, true);
   metric.better = Better::neither;

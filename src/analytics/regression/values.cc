@@ -70,7 +70,7 @@ void judge_change(const LogChange& change, const MetricInput& metric, const Opti
   result.smallest_detectable_ratio = std::expm1((critical + power) * change.standard_error);
   result.p_value = stats::change_p_value(change.change, change.standard_error, change.degrees_of_freedom);
   const bool lower = metric.better != Better::higher;
-  const bool assume = result.method == Method::interval;
+  const bool assume = result.method == Method::interval && !options.assumption_widens;
   const double assumed = assume ? std::sqrt(2.0) * std::log1p(options.assumed_between_ratio) : 0;
   result.shares = stats::verdict_shares(change.change, std::hypot(change.standard_error, assumed), change.degrees_of_freedom,
                                         metric.threshold_ratio, lower);
@@ -107,7 +107,8 @@ void compare_values(const MetricInput& metric, const Options& options, MetricRes
     return;
   }
   result.method = Method::interval;
-  judge_change({b.mean - a.mean, std::sqrt(*va + *vb), kManyDegrees}, metric, options, result);
+  const double assumed = options.assumption_widens ? std::sqrt(2.0) * std::log1p(options.assumed_between_ratio) : 0;
+  judge_change({b.mean - a.mean, std::hypot(std::sqrt(*va + *vb), assumed), kManyDegrees}, metric, options, result);
 }
 
 }  // namespace aaco::analytics::regression
