@@ -14,7 +14,7 @@ class Ab(program.ProgramTest):
         return outcome
 
     def test_a_large_delay_is_a_regression_and_both_sides_are_stored(self):
-        outcome = self.ab(['--model', 'mlp', '--warmup', 5], ['--warmup', 5, '--inject-delay', '100%'], '--tag', 'pair')
+        outcome = self.ab(['--model', 'mlp', '--warmup', 5], ['--warmup', 5, '--inject-delay', '900%'], '--tag', 'pair')
         verdict = outcome.json()
         self.assertEqual((outcome.code, verdict['verdict'], verdict['decided_by']), (1, 'regression', 'latency.p50_ns'))
         self.assertEqual(verdict['statistics'][0]['method'], 'paired')

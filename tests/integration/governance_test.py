@@ -2,6 +2,7 @@
 import http.server
 import json
 import pathlib
+import re
 import threading
 import unittest
 import xml.etree.ElementTree
@@ -17,7 +18,7 @@ class Governed(program.ProgramTest):
             cls.run_small('--tag', 'base', iterations=60)
         for _ in range(3):
             cls.run_small('--tag', 'new', iterations=60)
-        cls.made = cls.aaco('baseline', 'add', 'mlp', 'tag:base', '--owner', 'perf team', '--metric', 'p50=90%,throughput=90%,memory=50%', '--expires', '90d')
+        cls.made = cls.aaco('baseline', 'add', 'mlp', 'tag:base', '--owner', 'perf team', '--metric', 'memory=50%,p50=90%,throughput=90%', '--expires', '90d')
 
     def file(self, name='mlp'):
         return self.folder / 'baselines' / f'{name}.yaml'
@@ -34,7 +35,7 @@ class Baselines(Governed):
         listed = self.aaco('baseline', 'ls', '--json').json()['baselines']
         self.assertIn('mlp', [b['name'] for b in listed])
         shown = self.aaco('baseline', 'show', 'mlp', '--json').json()
-        self.assertEqual((shown['decides'], len(shown['sessions']), shown['expired']), ('latency.p50_ns', 3, False))
+        self.assertEqual((shown['decides'], len(shown['sessions']), shown['expired']), ('memory.rss_peak_bytes', 3, False))
         self.assertIn('perf team', self.aaco('baseline', 'show', 'mlp').output)
 
     def test_an_approval_falls_with_a_change(self):
@@ -75,30 +76,22 @@ class Baselines(Governed):
 
 
 class Gate(Governed):
-    def slower(self, name, factor, metric='latency'):
-        """The baseline as it would be of a machine that much faster."""
-        text = self.file().read_text()
-        lines = []
-        for line in text.splitlines():
-            if line.startswith('    iterations_ns:') or (lines and lines[-1].endswith(',') and line.startswith('      ')):
-                head, _, rest = line.rpartition('[') if '[' in line else ('', '', line)
-                numbers = [n for n in rest.replace(']', '').split(',') if n.strip()]
-                tail = ']' if ']' in line else ','
-                line = (head + '[' if '[' in line else '      ') + ', '.join(str(float(n) * factor) for n in numbers) + tail
-            lines.append(line)
-        self.file(name).write_text('\n'.join(lines).replace('loss: 0.9', 'loss: 0.05') + '\n')
+    def smaller(self, name, factor):
+        """The baseline as if memory had been that much smaller, with a tight budget."""
+        scaled = re.sub(r'("memory.rss_peak_bytes", unit: "bytes", value: )(\d+)', lambda m: m.group(1) + str(int(int(m.group(2)) * factor)), self.file().read_text())
+        self.file(name).write_text(scaled.replace('loss: 0.5,', 'loss: 0.05,'))
 
     def test_within_its_budget(self):
         outcome = self.aaco('gate', '--baseline', 'mlp', '--session', 'tag:new', '--json')
         self.assertEqual(outcome.code, 0, outcome.output + outcome.errors)
         verdict = outcome.json()
-        self.assertEqual((verdict['verdict'], verdict['gate']['attempts'], verdict['decided_by']), ('equivalent', 1, 'latency.p50_ns'))
+        self.assertEqual((verdict['verdict'], verdict['gate']['attempts'], verdict['decided_by']), ('equivalent', 1, 'memory.rss_peak_bytes'))
         self.assertIn('approved by nobody', ' '.join(verdict['notes']))
 
     def test_a_regression_in_every_form(self):
-        self.slower('fast', 0.01)
+        self.smaller('small', 0.1)
         files = {name: self.folder / name for name in ('comment.md', 'gate.xml', 'bencher.json', 'github.json')}
-        outcome = self.aaco('gate', '--baseline', 'fast', '--session', 'tag:new', '--markdown', files['comment.md'], '--junit', files['gate.xml'], '--bencher',
+        outcome = self.aaco('gate', '--baseline', 'small', '--session', 'tag:new', '--markdown', files['comment.md'], '--junit', files['gate.xml'], '--bencher',
                             files['bencher.json'], '--github-benchmark', files['github.json'])
         self.assertEqual(outcome.code, 1, outcome.output)
         self.assertIn('Regression, critical', files['comment.md'].read_text())
@@ -134,8 +127,8 @@ class Gate(Governed):
 
     def test_diff_takes_the_file(self):
         verdict = self.aaco('diff', '--baseline', self.file(), '--session', 'tag:new', '--json').json()
-        self.assertEqual([s['metric'] for s in verdict['statistics']], ['latency.p50_ns', 'memory.rss_peak_bytes', 'throughput.items_per_second'])
-        self.assertEqual(verdict['statistics'][0]['threshold_ratio'], 0.9)
+        self.assertEqual([s['metric'] for s in verdict['statistics']], ['memory.rss_peak_bytes', 'latency.p50_ns', 'throughput.items_per_second'])
+        self.assertEqual([s['threshold_ratio'] for s in verdict['statistics']], [0.5, 0.9, 0.9])
         kept = pathlib.Path(self.aaco('show', 'tag:new', '--json').json()['session']['path']) / 'regress' / 'baseline_ref.json'
         self.assertEqual(json.loads(kept.read_text())['name'], 'mlp')
 
