@@ -76,7 +76,7 @@ core::Result<SessionOutcome> simulate(const SimulateRequest& request, const Serv
   draft.manifest().outcome.set("gpu", to_json(analysis, options));
   AACO_TRY(draft.writer().flush());
   trace::Metrics metrics = std::move(analysis.metrics);
-  AACO_ASSIGN(trace::Metrics more, table_metrics(draft.writer().path(), draft.manifest().phases, 1));
+  AACO_ASSIGN(trace::Metrics more, table_metrics(draft, 1));
   metrics.insert(metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   write_bottleneck(draft, metrics, services.paths);
   return draft.finish(std::move(metrics), false);
