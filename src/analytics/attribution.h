@@ -21,11 +21,12 @@ struct Launch {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::int64_t thread_id = 0;
-  std::int64_t operator_start_ns = 0;  // of the operator: tells its calls apart; 0 where there is none
+  std::int64_t shaped_start_ns = 0;  // of `shaped_operator`: tells its calls apart
   std::int32_t rank = 0;
   trace::NameId api;
   trace::NameId operator_name;       // innermost framework operator, or empty
-  trace::NameId operator_arguments;  // of the innermost operator that has some: shapes and types (JSON), or empty
+  trace::NameId shaped_operator;     // innermost operator that has arguments, or empty
+  trace::NameId operator_arguments;  // its shapes and types (JSON), or empty
   trace::NameId marker;              // innermost marker range, or empty
   bool launches = false;             // its name says that it launches work
   bool operator==(const Launch&) const = default;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -82,7 +83,8 @@ class GapExplainer {
   };
   struct Candidate {
     Gap gap;
-    Evidence synchronise, copy, device_wait, host;
+    Evidence synchronise, copy, host;
+    Evidence device_wait;  // the call that made the stream wait just before the launch
   };
   struct Decision {
     Cause cause = Cause::unknown;
@@ -95,18 +97,26 @@ class GapExplainer {
   static Decision decide(const Candidate& candidate);
   static Decision decide_late(const Candidate& candidate);
   static Decision decide_queued(const Candidate& candidate);
+  static Decision decide_held(const Candidate& candidate);
+  void find_device_wait(Candidate& candidate) const;
 
   trace::NameTable& names_;
   std::map<std::uint64_t, Role> roles_;  // by domain and name
   std::vector<Call> calls_;
   std::size_t sweep_at_ = 4096;  // calls
   std::vector<Idler> idlers_;
+  std::map<std::pair<std::int32_t, std::int64_t>, std::deque<Call>> waits_;  // newest stream waits, by rank and thread
 };
+
+// Up to this long a gap between two kernels is what an eager framework needs to launch the next operator; a host that is late for
+// longer did something else (our own judgement: operators of PyTorch take 5 to 100 us on the host).
+inline constexpr std::int64_t kLaunchGapNs = 200'000;
 
 // Idle time by cause.
 struct CauseSum {
   std::int64_t gap_count = 0;
   std::int64_t idle_ns = 0;
+  std::int64_t short_idle_ns = 0;  // in gaps of at most kLaunchGapNs
 };
 
 }  // namespace aaco::analytics::gaps

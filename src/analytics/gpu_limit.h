@@ -34,7 +34,8 @@ struct GpuLimitFinding {
 };
 
 // Copy-bound means that the device copied: a copy call that only waits for a kernel is idle or compute time, and counts as
-// that. Idle time below the threshold of `gaps` is put down to launches where kernels are mostly microkernels, else to waiting.
+// that. Idle time below the threshold of `gaps`, and gaps up to gaps::kLaunchGapNs in which the host was late, are put down to
+// launches where kernels are mostly microkernels, else to waiting.
 GpuLimitFinding find_limit(const trace_time::DeviceTime& time, const std::map<gaps::Cause, gaps::CauseSum>& gaps);
 
 }  // namespace aaco::analytics::bottleneck

@@ -94,6 +94,7 @@ struct RoofPoint {
   double flops = 0;  // per iteration
   double bytes = 0;
   double time_ns = 0;
+  std::optional<double> reached_ratio;  // of its own roofs (its data type's peak); empty: of the highest compute roof
 };
 
 // How far from what the hardware can do.

@@ -89,12 +89,15 @@ Json roofline(const Roofline& line) {
                              {"unit", roof.kind == Roof::Kind::compute ? "flop/s" : "bytes/s"},
                              {"source", roof.source}}));
   Json points = Json::array();
-  for (const RoofPoint& point : line.points)
-    points.push(Json::object({{"name", point.name},
-                              {"group", point.group},
-                              {"flops", real(point.flops)},
-                              {"bytes", real(point.bytes)},
-                              {"time_ns", real(point.time_ns)}}));
+  for (const RoofPoint& point : line.points) {
+    Json entry = Json::object({{"name", point.name},
+                               {"group", point.group},
+                               {"flops", real(point.flops)},
+                               {"bytes", real(point.bytes)},
+                               {"time_ns", real(point.time_ns)}});
+    if (point.reached_ratio) entry.set("reached_ratio", real(*point.reached_ratio));
+    points.push(std::move(entry));
+  }
   Json out = Json::object({{"text", line.text}});
   if (line.reached_ratio) out.set("reached_ratio", real(*line.reached_ratio));
   return out.set("roofs", std::move(roofs)).set("points", std::move(points));

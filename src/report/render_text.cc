@@ -8,6 +8,7 @@ std::string render_text(const ReportModel& model, const TextOptions& options) {
   TextPage page(options);
   write_head(page, model);
   write_time(page, model);
+  write_gpu(page, model);
   write_why(page, model);
   write_hardware(page, model);
   if (options.brief) return page.take();

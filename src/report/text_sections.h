@@ -8,6 +8,7 @@ namespace aaco::report {
 
 void write_head(TextPage& page, const ReportModel& model);      // title, verdict, the three numbers, warnings
 void write_time(TextPage& page, const ReportModel& model);      // where the time went
+void write_gpu(TextPage& page, const ReportModel& model);       // devices, families, attribution, idle gaps
 void write_why(TextPage& page, const ReportModel& model);       // bottleneck, advice
 void write_hardware(TextPage& page, const ReportModel& model);  // how far from the hardware
 void write_phases(TextPage& page, const ReportModel& model);    // the timeline in words

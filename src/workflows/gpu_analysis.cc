@@ -1,7 +1,9 @@
 #include "workflows/gpu_analysis.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <set>
 
 #include "analytics/fingerprint.h"
 #include "core/files.h"
@@ -36,11 +38,15 @@ class Analyser {
         launches_(core::join_path(path, ".spill")),
         steps_(names_),
         gaps_(names_),
-        groups_(book, names_) {}
+        groups_(book, names_),
+        shape_work_(names_),
+        counter_work_(names_) {}
 
   core::Result<GpuAnalysis> run() {
     AACO_TRY(find_launches());
     AACO_TRY(walk());
+    AACO_TRY(read_counters());
+    AACO_TRY(count_graph());
     return finish();
   }
 
@@ -112,7 +118,9 @@ class Analyser {
     const DeviceKey key(row.rank, row.device);
     Device& place = device(key);
     if (options_.find_steps) steps_.add_kernel(row);
-    const bool collective = groups_.add(row) == analytics::fingerprint::Family::collective;
+    const auto family = groups_.add(row);
+    const bool collective = family == analytics::fingerprint::Family::collective;
+    if (launch != nullptr) shape_work_.add(row, family, *launch);
     if (launch != nullptr && row.end_ns >= row.start_ns) place.queue.add(std::min(launch->end_ns, row.start_ns), row.end_ns);
     const Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns, row.end_ns, span_of(launch)};
     return add_work(key, place, work, row.name, launch, false);
@@ -160,7 +168,9 @@ class Analyser {
     auto explained = gaps_.explain(gap);
     auto& sum = place.gaps[explained.cause];
     ++sum.gap_count;
-    sum.idle_ns += gap.end_ns - gap.start_ns;
+    const std::int64_t length = gap.end_ns - gap.start_ns;
+    sum.idle_ns += length;
+    if (length <= analytics::gaps::kLaunchGapNs) sum.short_idle_ns += length;
     trace::GapRow& row = explained.row;
     row.cause = stored(row.cause);
     row.previous = stored(row.previous);
@@ -168,6 +178,37 @@ class Analyser {
     row.evidence = stored(row.evidence);
     sink_.add(row);
     return {};
+  }
+
+  core::Status read_counters() {
+    return tracelake::scan_table<trace::KernelCounterRow>(path_, names_, [&](std::span<const trace::KernelCounterRow> rows) {
+      for (const auto& row : rows) counter_work_.add(row);
+      return go_on();
+    });
+  }
+
+  // Nodes of the graph and its iterations, for the kernels that a node became.
+  core::Status count_graph() {
+    std::set<std::pair<std::int64_t, std::uint32_t>> nodes;
+    AACO_TRY(tracelake::scan_table<trace::GraphNodeRow>(path_, names_, [&](std::span<const trace::GraphNodeRow> rows) {
+      graph_nodes_ += static_cast<std::int64_t>(rows.size());
+      return go_on();
+    }));
+    if (graph_nodes_ == 0)
+      AACO_TRY(tracelake::scan_table<trace::NodeExecutionRow>(path_, names_, [&](std::span<const trace::NodeExecutionRow> rows) {
+        for (const auto& row : rows) nodes.emplace(row.node_index, row.node_name.value);
+        return go_on();
+      }));
+    graph_nodes_ += static_cast<std::int64_t>(nodes.size());
+    if (options_.find_steps) return {};
+    return tracelake::scan_table<trace::IterationRow>(path_, names_, [&](std::span<const trace::IterationRow> rows) {
+      for (const auto& row : rows) count_step(row);
+      return go_on();
+    });
+  }
+  void count_step(const trace::IterationRow& row) {
+    ++iterations_[row.rank];
+    steps_time_[row.rank] += row.duration_ns;
   }
 
   // The names of what is stored belong to the sink's table.
@@ -208,10 +249,55 @@ class Analyser {
                                  "ratio",
                                  {},
                                  gpu.metric_device});
+    append(roofline_metrics(gpu.roofline, gpu.time.kernel_sum_ns, gpu.metric_device));
+    if (const auto iterations = iterations_.find(gpu.rank); graph_nodes_ > 0 && iterations != iterations_.end())
+      result_.metrics.push_back({"launch.kernel_amplification_ratio",
+                                 static_cast<double>(gpu.time.kernel_count) /
+                                     (static_cast<double>(iterations->second) * static_cast<double>(graph_nodes_)),
+                                 "ratio",
+                                 {},
+                                 gpu.metric_device});
+  }
+
+  GpuRoofline roofline_of(const DeviceKey& key) const {
+    std::vector<analytics::roofline::GroupWork> own;
+    for (const auto* list : {&shapes_, &counters_}) {
+      if (!own.empty()) break;  // shapes tell of every launch, counters of some
+      std::copy_if(list->begin(), list->end(), std::back_inserter(own),
+                   [&](const auto& work) { return work.rank == key.first && work.device == key.second; });
+    }
+    const auto seen = options_.devices.find(key);
+    return make_roofline(own, names_, seen == options_.devices.end() ? nullptr : &seen->second, services_);
+  }
+
+  void compare_ranks() {
+    std::map<std::int32_t, analytics::trace_time::RankTime> ranks;
+    for (const GpuOfTrace& gpu : result_.gpus) {
+      auto& rank = ranks[gpu.rank];
+      rank.rank = gpu.rank;
+      rank.span_ns = std::max(rank.span_ns, gpu.time.span_ns);
+      rank.compute_ns += gpu.time.compute_ns;
+      rank.collective_count += gpu.time.collective_count;
+      rank.collective_sum_ns += gpu.time.collective_sum_ns;
+      rank.exposed_collective_ns += gpu.time.exposed_collective_ns;
+      rank.idle_ns += gpu.time.idle_ns;
+    }
+    for (auto& [number, rank] : ranks) {
+      if (const auto steps = steps_time_.find(number); steps != steps_time_.end() && iterations_[number] > 0)
+        rank.step_mean_ns = static_cast<double>(steps->second) / static_cast<double>(iterations_[number]);
+      result_.ranks.push_back(rank);
+    }
+    result_.skew = analytics::trace_time::rank_skew(result_.ranks);
+    if (!result_.skew) return;
+    auto more = analytics::trace_time::skew_metrics(*result_.skew, result_.ranks.size());
+    result_.metrics.insert(result_.metrics.end(), more.begin(), more.end());
   }
 
   core::Result<GpuAnalysis> finish() {
     if (options_.find_steps) result_.steps = steps_.finish();
+    for (const auto& row : result_.steps.iterations) count_step(row);
+    shapes_ = shape_work_.finish();
+    counters_ = counter_work_.finish(groups_.rows());
     std::map<std::int64_t, int> sharing;
     for (const auto& [key, device] : devices_) ++sharing[key.second];
     const bool shared = std::any_of(sharing.begin(), sharing.end(), [](const auto& entry) { return entry.second > 1; });
@@ -227,9 +313,11 @@ class Analyser {
       gpu.known_family_ns = groups_.known_family_ns(key);
       gpu.queue = device.queue.finish();
       gpu.gaps = std::move(device.gaps);
+      gpu.roofline = roofline_of(key);
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));
     }
+    compare_ranks();
     store();
     AACO_TRY(sink_.status());
     return std::move(result_);
@@ -247,6 +335,11 @@ class Analyser {
   analytics::steps::StepFinder steps_;
   analytics::gaps::GapExplainer gaps_;
   KernelGroups groups_;
+  analytics::roofline::ShapeWork shape_work_;
+  analytics::roofline::CounterWork counter_work_;
+  std::vector<analytics::roofline::GroupWork> shapes_, counters_;
+  std::int64_t graph_nodes_ = 0;
+  std::map<std::int32_t, std::int64_t> iterations_, steps_time_;  // by rank
   analytics::attribution::AttributionResult attribution_;
   GpuAnalysis result_;
 };

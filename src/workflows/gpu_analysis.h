@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,12 +10,14 @@
 #include "analytics/attribution.h"
 #include "analytics/gaps.h"
 #include "analytics/queue_depth.h"
+#include "analytics/rank_skew.h"
 #include "analytics/steps.h"
 #include "analytics/trace_time.h"
 #include "core/json.h"
 #include "core/result.h"
 #include "trace/metric.h"
 #include "trace/sink.h"
+#include "workflows/gpu_roofline.h"
 #include "workflows/services.h"
 
 namespace aaco::workflows {
@@ -23,6 +26,7 @@ struct GpuAnalysisOptions {
   analytics::trace_time::Convention convention;
   std::int64_t gap_threshold_ns = analytics::gaps::kDefaultThresholdNs;
   bool find_steps = true;  // false where the session has iterations already
+  SeenDevices devices;
 };
 
 // One GPU of one rank. `metric_device` is the number its metrics carry: the device's own, unless two ranks share a number.
@@ -35,10 +39,13 @@ struct GpuOfTrace {
   analytics::attribution::Coverage coverage;
   std::int64_t known_family_ns = 0;  // kernel time with a family other than "other"
   std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;
+  GpuRoofline roofline;
 };
 
 struct GpuAnalysis {
-  std::vector<GpuOfTrace> gpus;  // by rank and device; empty: the session has no device work
+  std::vector<GpuOfTrace> gpus;                         // by rank and device; empty: the session has no device work
+  std::vector<analytics::trace_time::RankTime> ranks;   // by rank
+  std::optional<analytics::trace_time::RankSkew> skew;  // of several
   bool has_api_calls = false;
   analytics::steps::Steps steps;
   trace::Metrics metrics;

@@ -92,7 +92,29 @@ Json gpu_json(const GpuOfTrace& gpu) {
                            {"streams", streams_json(gpu.time)}});
   out.set_if("launch", launch_json(gpu.time.launch));
   out.set_if("queue_depth", queue_json(gpu.queue));
+  out.set("roofline", to_json(gpu.roofline));
   return out;
+}
+
+Json ranks_json(const GpuAnalysis& analysis) {
+  Json ranks = Json::array();
+  for (const auto& rank : analysis.ranks) {
+    Json entry = Json::object({{"rank", rank.rank},
+                               {"span_ns", rank.span_ns},
+                               {"compute_ns", rank.compute_ns},
+                               {"collective_count", rank.collective_count},
+                               {"collective_sum_ns", rank.collective_sum_ns},
+                               {"exposed_collective_ns", rank.exposed_collective_ns},
+                               {"idle_ns", rank.idle_ns}});
+    entry.set_if("step_mean_ns", Json(rank.step_mean_ns));
+    ranks.push(std::move(entry));
+  }
+  return ranks;
+}
+
+Json straggler_json(const analytics::trace_time::RankSkew& skew) {
+  if (!skew.straggler) return {};
+  return Json::object({{"rank", *skew.straggler}, {"confidence_ratio", skew.confidence}, {"evidence", skew.evidence}});
 }
 
 }  // namespace
@@ -105,6 +127,10 @@ Json to_json(const GpuAnalysis& analysis, const GpuAnalysisOptions& options) {
                                                         {"memset", options.convention.memset ? "counted" : "left out"},
                                                         {"span", "first start to last end of device work in the whole trace"}})},
                            {"gap_threshold_ns", options.gap_threshold_ns}});
+  if (analysis.skew) {
+    out.set("ranks", ranks_json(analysis));
+    out.set_if("straggler", straggler_json(*analysis.skew));
+  }
   if (options.find_steps)
     out.set("steps", Json::object({{"method", analytics::steps::to_string(analysis.steps.method)},
                                    {"confidence_ratio", analysis.steps.confidence},

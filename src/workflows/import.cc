@@ -74,6 +74,7 @@ struct Read {
   Json files = Json::array();
   core::Error first_error;
   core::ClockId clock = core::ClockId::trace;
+  SeenDevices devices;
 };
 
 trace::Account failed_account(const InputFile& file, const core::Error& error) {
@@ -109,6 +110,7 @@ core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDra
     entry.set_if("facts", result->facts);
     read.files.push(std::move(entry));
     if (read.results.empty()) read.clock = result->clock;
+    add_seen_devices(result->facts, file.rank.value_or(0), read.devices);
     draft.manifest().accounts.push_back(result->account);
     for (const auto& warning : result->warnings) draft.manifest().warnings.push_back(warning);
     read.results.push_back(std::move(*result));
@@ -198,6 +200,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     options.convention = {request.count_orphans, request.count_memset};
     options.gap_threshold_ns = request.gap_threshold_ns;
     options.find_steps = sink.counts().iterations == 0;
+    options.devices = read.devices;
     AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
     warn_of_attribution(analysis, draft);
     manifest.outcome.set("gpu", to_json(analysis, options));

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "core/numbers.h"
 #include "tracelake/lake.h"
+#include "workflows/gpu_roofline.h"
+#include "workflows/report_gpu_sections.h"
 
 namespace aaco::workflows {
 namespace {
@@ -81,7 +84,7 @@ core::Status fill_attribution(report::ReportModel& model, const std::string& ses
   AACO_ASSIGN(const auto rows, tracelake::read_table<trace::AttributionRow>(session_path, names));
   if (rows.empty()) return {};
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> methods;
-  std::map<std::string, std::int64_t> causes;
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> causes;
   std::int64_t count = 0, sum = 0, known_count = 0, known_sum = 0;
   for (const auto& row : rows) {
     auto& method = methods[std::string(names.text(row.method))];
@@ -92,16 +95,19 @@ core::Status fill_attribution(report::ReportModel& model, const std::string& ses
     if (row.confidence <= 0) continue;
     known_count += row.kernel_count;
     known_sum += row.kernel_sum_ns;
-    causes[std::string(names.text(row.operator_name.value != 0 ? row.operator_name : row.node_name))] += row.kernel_sum_ns;
+    auto& cause = causes[std::string(names.text(row.operator_name.value != 0 ? row.operator_name : row.node_name))];
+    cause.first += row.kernel_sum_ns;
+    cause.second += row.kernel_count;
   }
   Json by_method = Json::array(), by_cause = Json::array();
   for (const auto& [name, total] : methods)
     by_method.push(Json::object({{"method", name}, {"kernel_count", total.first}, {"kernel_sum_ns", total.second}}));
-  std::vector<std::pair<std::int64_t, std::string>> largest;
-  for (const auto& [name, time] : causes) largest.emplace_back(time, name);
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::string>> largest;
+  for (const auto& [name, total] : causes) largest.emplace_back(total.first, total.second, name);
   std::sort(largest.rbegin(), largest.rend());
   if (largest.size() > kCauses) largest.resize(kCauses);
-  for (const auto& [time, name] : largest) by_cause.push(Json::object({{"operator", name}, {"kernel_sum_ns", time}}));
+  for (const auto& [time, kernels, name] : largest)
+    by_cause.push(Json::object({{"operator", name}, {"kernel_count", kernels}, {"kernel_sum_ns", time}}));
   model.extra.set("attribution", Json::object({{"kernel_count", count},
                                                {"attributed_kernel_count", known_count},
                                                {"kernel_sum_ns", sum},
@@ -196,10 +202,13 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   return verdict;
 }
 
-core::Status fill_gpu(report::ReportModel& model, const std::string& session_path) {
+core::Status fill_gpu(report::ReportModel& model, const std::string& session_path, const core::Paths& paths) {
   AACO_TRY(fill_kernels(model, session_path));
   if (model.kernels.empty()) return {};
   fill_parts(model);
+  fill_roofline(model);
+  AACO_TRY(fill_gpu_section(model, session_path, paths));
+  AACO_TRY(fill_gpu_strip(model, session_path));
   AACO_TRY(fill_attribution(model, session_path));
   return fill_gaps(model, session_path);
 }

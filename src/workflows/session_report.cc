@@ -61,7 +61,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   fill_iterations(model, iterations, names, origin);
   fill_node_shares(model, iterations, nodes, names, origin);
   model.telemetry = telemetry_series(system, gpu, names, origin);
-  AACO_TRY(fill_gpu(model, session_path));
+  AACO_TRY(fill_gpu(model, session_path, paths));
   AACO_TRY(fill_insight(model, session_path));
   const auto of_gpu = gpu_verdict(model);
   VerdictText verdict = of_gpu ? *of_gpu : verdict_of(model);

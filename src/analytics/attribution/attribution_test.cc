@@ -182,7 +182,8 @@ TEST_F(AttributionTest, ALaunchKnowsItsOperatorsArguments) {
   call("cuda_runtime", "cudaLaunchKernel", 20, 30, 7);
   (void)attribute();
   EXPECT_EQ(names_.text(index_.find(0, 7)->operator_arguments), R"({"Input Dims":[[1,2]]})");
-  EXPECT_EQ(index_.find(0, 7)->operator_start_ns, 10);
+  EXPECT_EQ(names_.text(index_.find(0, 7)->shaped_operator), "aten::linear");
+  EXPECT_EQ(index_.find(0, 7)->shaped_start_ns, 5);
 }
 TEST(Coverage, RatiosNeedKernels) {
   EXPECT_TRUE(coverage_metrics({}, 0).empty());

@@ -75,8 +75,10 @@ void LaunchFinder::add(const trace::ApiCallRow& row) {
       continue;
     }
     launch.operator_name = open.name;
-    launch.operator_start_ns = open.start_ns;
-    if (open.arguments.value != 0) launch.operator_arguments = open.arguments;
+    if (open.arguments.value == 0) continue;
+    launch.shaped_operator = open.name;
+    launch.shaped_start_ns = open.start_ns;
+    launch.operator_arguments = open.arguments;
   }
   ++launches_;
   store_.add(launch);

@@ -24,8 +24,8 @@ GpuLimitShares shares_of(const trace_time::DeviceTime& time, const std::map<gaps
   for (const auto& [cause, sum] : gaps) explained += sum.idle_ns;
   const std::int64_t small = std::max<std::int64_t>(0, time.idle_ns - explained);
   std::int64_t launch = idle_of(gaps, gaps::Cause::launch_latency) + (micro ? small : 0);
-  // A host that is late between microkernels is late because it launches them one by one.
-  if (micro) launch += idle_of(gaps, gaps::Cause::host_late);
+  // A host that is late by little between microkernels is late because it launches them one by one.
+  if (const auto late = gaps.find(gaps::Cause::host_late); micro && late != gaps.end()) launch += late->second.short_idle_ns;
   GpuLimitShares shares;
   shares.compute = static_cast<double>(time.compute_ns) / span;
   shares.communication = static_cast<double>(time.exposed_collective_ns) / span;

@@ -27,24 +27,28 @@ TEST(GpuLimit, ComputeWhereNothingElseTakesMuch) { EXPECT_EQ(find_limit(device(9
 TEST(GpuLimit, Communication) { EXPECT_EQ(find_limit(device(500, 400, 20), {}).limit, GpuLimit::communication); }
 TEST(GpuLimit, Copy) { EXPECT_EQ(find_limit(device(500, 0, 450), {}).limit, GpuLimit::copy); }
 TEST(GpuLimit, Launch) {
-  EXPECT_EQ(find_limit(device(300, 0, 0, 95), {{Cause::launch_latency, {10, 300}}, {Cause::host_late, {10, 400}}}).limit,
+  EXPECT_EQ(find_limit(device(300, 0, 0, 95), {{Cause::launch_latency, {10, 300, 0}}, {Cause::host_late, {10, 400, 400}}}).limit,
             GpuLimit::launch);
 }
 TEST(GpuLimit, SmallGapsBetweenMicrokernelsAreLaunches) {
   EXPECT_EQ(find_limit(device(300, 0, 0, 95), {}).limit, GpuLimit::launch);
 }
+// The same idle time in few long gaps: the host did something else than launching.
+TEST(GpuLimit, AHostThatIsLateForLongIsWaitedFor) {
+  EXPECT_EQ(find_limit(device(300, 0, 0, 95), {{Cause::host_late, {2, 700, 0}}}).limit, GpuLimit::waiting);
+}
 TEST(GpuLimit, Waiting) {
-  EXPECT_EQ(find_limit(device(300, 0, 0), {{Cause::synchronisation, {3, 300}}, {Cause::queue_empty, {3, 400}}}).limit,
+  EXPECT_EQ(find_limit(device(300, 0, 0), {{Cause::synchronisation, {3, 300, 0}}, {Cause::queue_empty, {3, 400, 0}}}).limit,
             GpuLimit::waiting);
 }
 // The host sits in a copy call for the whole time, the device copies for a moment.
 TEST(GpuLimit, ACopyCallThatWaitsForAKernelIsNotCopyBound) {
-  EXPECT_EQ(find_limit(device(890, 0, 10), {{Cause::copy, {1, 100}}}).limit, GpuLimit::compute);
-  EXPECT_EQ(find_limit(device(390, 0, 10), {{Cause::copy, {1, 600}}}).limit, GpuLimit::waiting);
+  EXPECT_EQ(find_limit(device(890, 0, 10), {{Cause::copy, {1, 100, 0}}}).limit, GpuLimit::compute);
+  EXPECT_EQ(find_limit(device(390, 0, 10), {{Cause::copy, {1, 600, 0}}}).limit, GpuLimit::waiting);
 }
 TEST(GpuLimit, NoWorkNoLimit) { EXPECT_EQ(find_limit(DeviceTime(), {}).limit, GpuLimit::none); }
 TEST(GpuLimit, EvidenceStandsBesideIt) {
-  const auto finding = find_limit(device(500, 400, 20), {{Cause::host_late, {3, 80}}});
+  const auto finding = find_limit(device(500, 400, 20), {{Cause::host_late, {3, 80, 0}}});
   EXPECT_GE(finding.evidence.size(), 4u);
   EXPECT_GT(finding.confidence, 0.5);
 }

@@ -15,6 +15,9 @@ constexpr std::int64_t kRefillNs = 100'000;
 constexpr std::int64_t kDispatchNs = 50'000;
 // A host event explains a gap when it covers at least this share of the time in which the host kept the device waiting.
 constexpr double kHostShare = 0.2;
+// A stream wait belongs to a launch that follows it within this time on the same thread.
+constexpr std::int64_t kWaitToLaunchNs = 100'000;
+constexpr std::size_t kWaitsKept = 64;  // of a thread
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -66,6 +69,12 @@ void GapExplainer::add_call(const trace::ApiCallRow& row) {
   const Role role = role_of(row);
   if (role == Role::ignored) return;
   const Call call{row.start_ns, row.end_ns, row.thread_id, row.name, row.rank, role};
+  if (role == Role::device_wait) {
+    auto& waits = waits_[{row.rank, row.thread_id}];
+    waits.push_back(call);
+    if (waits.size() > kWaitsKept) waits.pop_front();
+    return;
+  }
   if (!is_wanted(call, row.start_ns)) return;
   calls_.push_back(call);
   if (calls_.size() < sweep_at_) return;
@@ -100,15 +109,33 @@ GapExplainer::Decision GapExplainer::decide_queued(const Candidate& candidate) {
   const Gap& gap = candidate.gap;
   if (gap.launch->is_copy) return {Cause::copy, gap.launch->end_ns > gap.start_ns ? 0.7 : 0.5, nullptr, true};
   if (gap.launch->end_ns > gap.start_ns) return {Cause::launch_latency, 0.8, nullptr, true};
-  if (gap.launch->is_graph) return {Cause::launch_latency, 0.7, nullptr, true};
-  if (gap.end_ns - gap.start_ns <= kDispatchNs) return {Cause::launch_latency, 0.6, nullptr, true};
+  return {Cause::launch_latency, gap.launch->is_graph ? 0.7 : 0.6, nullptr, true};
+}
+
+// The work was launched and lay there for most of the gap: the stream had been told to wait, or for something untraced.
+GapExplainer::Decision GapExplainer::decide_held(const Candidate& candidate) {
+  if (candidate.device_wait.overlap_ns > 0) return {Cause::synchronisation, 0.5, &candidate.device_wait};
   return {};
+}
+
+void GapExplainer::find_device_wait(Candidate& candidate) const {
+  if (!candidate.gap.launch) return;
+  const NextLaunch& launch = *candidate.gap.launch;
+  const auto waits = waits_.find({candidate.gap.rank, launch.thread_id});
+  if (waits == waits_.end()) return;
+  for (const Call& wait : waits->second)
+    if (wait.end_ns <= launch.start_ns && launch.start_ns - wait.end_ns <= kWaitToLaunchNs)
+      candidate.device_wait = {1, wait.start_ns, wait.end_ns, wait.name};
 }
 
 GapExplainer::Decision GapExplainer::decide(const Candidate& candidate) {
   const Gap& gap = candidate.gap;
-  if (gap.launch) return gap.launch->start_ns >= gap.start_ns ? decide_late(candidate) : decide_queued(candidate);
   const std::int64_t length = gap.end_ns - gap.start_ns;
+  if (gap.launch) {
+    const std::int64_t held = gap.end_ns - std::max(gap.start_ns, gap.launch->end_ns);
+    if (held > kDispatchNs && 2 * held >= length && !gap.launch->is_graph) return decide_held(candidate);
+    return gap.launch->start_ns >= gap.start_ns ? decide_late(candidate) : decide_queued(candidate);
+  }
   if (2 * candidate.synchronise.overlap_ns >= length) return {Cause::synchronisation, 0.4, &candidate.synchronise};
   if (2 * candidate.copy.overlap_ns >= length) return {Cause::copy, 0.4, &candidate.copy};
   return {};
@@ -116,15 +143,15 @@ GapExplainer::Decision GapExplainer::decide(const Candidate& candidate) {
 
 Explained GapExplainer::explain(const Gap& gap) {
   Candidate candidate{gap, {}, {}, {}, {}};
+  find_device_wait(candidate);
   for (const Call& call : calls_) {
     if (call.rank != gap.rank || call.end_ns <= gap.start_ns || call.start_ns >= gap.end_ns) continue;
     if (gap.launch && gap.launch->thread_id != call.thread_id) continue;
     const std::int64_t until = gap.launch ? std::min(gap.end_ns, std::max(gap.start_ns, gap.launch->start_ns)) : gap.end_ns;
     const std::int64_t overlap = std::min(call.end_ns, until) - std::max(call.start_ns, gap.start_ns);
-    Evidence& evidence = call.role == Role::synchronise   ? candidate.synchronise
-                         : call.role == Role::copy        ? candidate.copy
-                         : call.role == Role::device_wait ? candidate.device_wait
-                                                          : candidate.host;
+    Evidence& evidence = call.role == Role::synchronise ? candidate.synchronise
+                         : call.role == Role::copy      ? candidate.copy
+                                                        : candidate.host;
     evidence.offer(overlap, call);
   }
   const Decision decision = decide(candidate);

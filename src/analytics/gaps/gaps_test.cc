@@ -71,9 +71,30 @@ TEST_F(GapTest, TheLaunchItselfTookTheTime) {
   gap(launch(90, 195));
   EXPECT_EQ(cause(), "launch_latency");
 }
-TEST_F(GapTest, LaunchedEarlyInTheGap) {
-  gap(launch(110, 120));
+TEST_F(GapTest, LaunchedEarlyInTheGapAndStartedSoon) {
+  gap(launch(110, 160));
   EXPECT_EQ(cause(), "launch_latency");
+}
+TEST_F(GapTest, LaunchedEarlyAndHeldIsNotKnown) {
+  gap(launch(110, 120));
+  EXPECT_EQ(cause(), "unknown");
+}
+TEST_F(GapTest, AStreamThatWasToldToWait) {
+  gap(launch(110, 120));
+  call("hip", "hipStreamWaitEvent", 104, 108);
+  EXPECT_EQ(cause(), "synchronisation");
+  EXPECT_EQ(evidence_, "hipStreamWaitEvent");
+}
+TEST_F(GapTest, AWaitBeforeTheGapHoldsAQueuedLaunch) {
+  call("cuda_runtime", "cudaStreamWaitEvent", 5, 8);
+  gap(launch(10, 20));
+  EXPECT_EQ(cause(), "synchronisation");
+}
+TEST_F(GapTest, AWaitOfAnotherThreadOrLongBeforeIsNone) {
+  call("cuda_runtime", "cudaStreamWaitEvent", 5, 8, 2);
+  call("cuda_runtime", "cudaStreamWaitEvent", -500, -495);
+  gap(launch(10, 20));
+  EXPECT_EQ(cause(), "unknown");
 }
 TEST_F(GapTest, ACopyThatIsSetUp) {
   gap(launch(90, 195, true));

@@ -89,6 +89,7 @@ export interface RoofPoint {
   flops: number;
   bytes: number;
   time_ns: number;
+  reached_ratio?: number;
 }
 
 export interface Roofline {

@@ -9,6 +9,7 @@ import { factTitle } from '../components/facts.tsx';
 import { listMetrics, type Report } from '../model/report.ts';
 import { EnvironmentSection, ExtraSection, MetricsSection, SourcesSection } from '../sections/ground.tsx';
 import { HardwareSection } from '../sections/hardware.tsx';
+import { GpuSection, hasGpu, kGpuExtras } from '../sections/gpu.tsx';
 import { Headline } from '../sections/headline.tsx';
 import { LatencySection } from '../sections/latency.tsx';
 import { AdviceSection, WhySection } from '../sections/statements.tsx';
@@ -28,6 +29,7 @@ function partsOf(report: Report): Part[] {
     if (has) parts.push({ id, title, body: body({ id, title }) });
   };
   add(report.time, 'time', 'Where the time went', (info) => <TimeSection report={report} {...info} />);
+  add(hasGpu(report), 'gpu', 'The GPUs', (info) => <GpuSection report={report} {...info} />);
   add(report.why?.length, 'why', 'Why', (info) => <WhySection statements={report.why ?? []} {...info} />);
   add(report.advice?.length, 'advice', 'What to do', (info) => <AdviceSection statements={report.advice ?? []} {...info} />);
   add(report.roofline, 'hardware', 'How far from the hardware', (info) => report.roofline && <HardwareSection line={report.roofline} report={report} {...info} />);
@@ -38,7 +40,7 @@ function partsOf(report: Report): Part[] {
   add(report.accounts.length, 'sources', 'Sources', (info) => <SourcesSection report={report} {...info} />);
   add(listMetrics(report).length, 'metrics', 'Metrics and definitions', (info) => <MetricsSection report={report} {...info} />);
   for (const [name, value] of Object.entries(report.extra ?? {}))
-    parts.push({ id: `extra-${name.replace(/[^a-z0-9]+/gi, '-')}`, title: factTitle(name), body: <ExtraSection name={name} value={value} /> });
+    if (!(hasGpu(report) && kGpuExtras.includes(name))) parts.push({ id: `extra-${name.replace(/[^a-z0-9]+/gi, '-')}`, title: factTitle(name), body: <ExtraSection name={name} value={value} /> });
   return parts;
 }
 

@@ -59,7 +59,7 @@ export function HardwareSection({ line, report, id, title }: { line: Roofline; r
   const memory = slowest.length > 0 ? Math.min(...slowest) : 0;
   const rows = line.points.filter((point) => point.time_ns > 0).map((point) => {
     const limit = Math.min(compute || Infinity, memory > 0 && point.bytes > 0 ? (memory * point.flops) / point.bytes : Infinity);
-    return { ...point, reached: Number.isFinite(limit) && limit > 0 ? point.flops / (point.time_ns * 1e-9) / limit : undefined };
+    return { ...point, reached: point.reached_ratio ?? (Number.isFinite(limit) && limit > 0 ? point.flops / (point.time_ns * 1e-9) / limit : undefined) };
   });
   return (
     <Section id={id} title={title} lead={prose(line.text)}>

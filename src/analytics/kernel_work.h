@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "analytics/attribution.h"
+#include "analytics/fingerprint.h"
+#include "core/json.h"
+#include "hardware/device.h"
+#include "trace/names.h"
+#include "trace/rows.h"
+
+// What GPU kernels had to do, as far as a trace says it, and how near to the device's limits they came.
+namespace aaco::analytics::roofline {
+
+// Arithmetic and least traffic (every operand once) of one kernel of an operator.
+struct OperatorWork {
+  double flops = 0;  // a multiply-add is two
+  double bytes = 0;
+  std::string dtype;  // as data/hardware names it
+  fingerprint::Family family = fingerprint::Family::other;
+  int kernels = 1;  // of the family that do this much each (a convolution's two gradients)
+  bool operator==(const OperatorWork&) const = default;
+};
+
+// From the shapes and types that the PyTorch profiler records ("Input Dims", "Input type", "Concrete Inputs"). Knows matrix
+// products, convolutions and attention of ATen; empty for anything else and where a shape or a stride is missing.
+std::optional<OperatorWork> operator_work(std::string_view operator_name, const core::Json& arguments);
+
+enum class WorkSource : std::uint8_t { shapes, counters };
+std::string_view to_string(WorkSource source);
+
+// All executions of one kernel in one data type whose work is known.
+struct GroupWork {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  trace::NameId kernel;
+  fingerprint::Family family = fingerprint::Family::other;
+  std::string dtype;
+  WorkSource source = WorkSource::shapes;
+  std::int64_t count = 0;
+  double time_ns = 0, flops = 0, bytes = 0;  // of all of them
+};
+
+// Adds up the work of kernels that were launched by operators of known shape. An operator's work is counted once, for the first
+// of its kernels of the fitting family.
+class ShapeWork {
+ public:
+  explicit ShapeWork(const trace::NameTable& names) : names_(names) {}
+  // Kernels in order of start, with the launch they are joined to.
+  void add(const trace::KernelRow& row, fingerprint::Family family, const attribution::Launch& launch);
+  [[nodiscard]] std::vector<GroupWork> finish() const;
+
+ private:
+  using Instance = std::tuple<std::int32_t, std::int64_t, std::int64_t>;  // rank, thread, start of the operator
+  bool first_of(const Instance& instance, int kernels);
+
+  const trace::NameTable& names_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<OperatorWork>> known_;  // by operator, arguments
+  std::map<Instance, int> counted_;                                                       // the newest instances
+  std::deque<Instance> order_;
+  std::map<std::tuple<std::int32_t, std::int64_t, std::uint32_t, std::string>, GroupWork> groups_;
+};
+
+// The same from hardware counters of CDNA GPUs: matrix and vector instructions, bytes fetched and written. Counted dispatches
+// take their kernel's mean time. Kernels of which either side was not counted are left out.
+class CounterWork {
+ public:
+  explicit CounterWork(const trace::NameTable& names) : names_(names) {}
+  void add(const trace::KernelCounterRow& row);
+  [[nodiscard]] std::vector<GroupWork> finish(const std::vector<trace::KernelGroupRow>& groups) const;
+
+ private:
+  struct Sum {
+    double value = 0;
+    std::int64_t dispatches = 0;
+  };
+  using Kernel = std::tuple<std::int32_t, std::int64_t, std::uint32_t>;  // rank, device, name
+  const trace::NameTable& names_;
+  std::map<Kernel, std::map<std::uint32_t, Sum>> sums_;  // then by counter
+};
+
+// A group under the roofs of its device.
+struct Placed {
+  GroupWork work;
+  double peak_flops_per_s = 0;
+  double bytes_per_s = 0;
+  double ideal_ns = 0;  // max(flops / peak, bytes / bandwidth)
+  bool compute_roof = false;
+  double reached_ratio = 0;  // ideal / measured; above 1 where caches gave what memory did not have to
+};
+// Empty where the device's peak of that type or its bandwidth is not published, or nothing was measured.
+std::optional<Placed> place(const GroupWork& work, const hardware::Device& device);
+
+}  // namespace aaco::analytics::roofline

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/metric.h"
+
+// How unevenly the ranks of one job work, and who holds the others up.
+namespace aaco::analytics::trace_time {
+
+// One rank, its devices added up.
+struct RankTime {
+  std::int32_t rank = 0;
+  std::int64_t span_ns = 0;  // of the longest device
+  std::int64_t compute_ns = 0;
+  std::int64_t collective_count = 0;
+  std::int64_t collective_sum_ns = 0;
+  std::int64_t exposed_collective_ns = 0;
+  std::int64_t idle_ns = 0;
+  std::optional<double> step_mean_ns;
+  bool operator==(const RankTime&) const = default;
+};
+
+// The rank that spends less time in collectives than the others by at least this share of the longest came last to them.
+inline constexpr double kLeastWaitShare = 0.1;
+
+struct RankSkew {
+  double compute_skew_ratio = 0;                // largest / mean - 1
+  std::optional<double> step_skew_ratio;        // largest mean step / mean - 1
+  std::optional<double> collective_wait_ratio;  // mean over the ranks of the time above the shortest, over the mean span
+  std::optional<std::int32_t> straggler;
+  double confidence = 0;
+  std::string evidence;  // one sentence
+};
+
+// Empty for fewer than two ranks. Collectives are compared where every rank took part in as many: a collective ends for all
+// together, so whoever spends least time in it came last. Needs no common clock.
+std::optional<RankSkew> rank_skew(const std::vector<RankTime>& ranks);
+trace::Metrics skew_metrics(const RankSkew& skew, std::size_t ranks);
+
+}  // namespace aaco::analytics::trace_time

@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analytics/kernel_work.h"
+#include "core/numbers.h"
+#include "core/strings.h"
+
+namespace aaco::analytics::roofline {
+namespace {
+
+using core::Json;
+using fingerprint::Family;
+using Shape = std::vector<double>;
+
+constexpr double kLargestExtent = 1e12;
+
+struct Type {
+  std::string_view theirs, ours;
+  double bytes;
+};
+constexpr std::array<Type, 13> kTypes = {{{"float", "float32", 4},
+                                          {"c10::Half", "float16", 2},
+                                          {"c10::BFloat16", "bfloat16", 2},
+                                          {"double", "float64", 8},
+                                          {"c10::Float8_e4m3fn", "float8", 1},
+                                          {"c10::Float8_e5m2", "float8", 1},
+                                          {"c10::Float8_e4m3fnuz", "float8", 1},
+                                          {"c10::Float8_e5m2fnuz", "float8", 1},
+                                          {"signed char", "int8", 1},
+                                          {"Half", "float16", 2},
+                                          {"BFloat16", "bfloat16", 2},
+                                          {"Float", "float32", 4},
+                                          {"Double", "float64", 8}}};
+
+// The arguments of one call.
+class Call {
+ public:
+  explicit Call(const Json& arguments)
+      : dims_(arguments.contains("Input Dims") ? arguments["Input Dims"] : arguments["Input dims"]),
+        types_(arguments["Input type"]),
+        concrete_(arguments["Concrete Inputs"]) {}
+
+  // Of a tensor with `least` to `most` dimensions; empty: no such tensor.
+  [[nodiscard]] Shape shape(std::size_t index, std::size_t least, std::size_t most) const {
+    if (index >= dims_.items().size()) return {};
+    Shape shape;
+    for (const Json& extent : dims_.items()[index].items()) {
+      const auto value = extent.as_f64();
+      if (!value || *value < 1 || *value > kLargestExtent) return {};
+      shape.push_back(*value);
+    }
+    return shape.size() < least || shape.size() > most ? Shape() : shape;
+  }
+  [[nodiscard]] const Type* type(std::size_t index) const {
+    if (index >= types_.items().size()) return nullptr;
+    const auto place =
+        std::find_if(kTypes.begin(), kTypes.end(), [&](const Type& type) { return type.theirs == types_.items()[index].text(); });
+    return place == kTypes.end() ? nullptr : place;
+  }
+  [[nodiscard]] std::string_view text(std::size_t index) const {
+    return index < concrete_.items().size() ? concrete_.items()[index].text() : std::string_view();
+  }
+  // "[1, 2]"; one number stands for all. Empty where it is not that.
+  [[nodiscard]] Shape list(std::size_t index, std::size_t size) const {
+    const auto parsed = Json::parse(text(index));
+    if (!parsed) return {};
+    Shape values;
+    for (const Json& item : parsed->items()) values.push_back(item.as_f64().value_or(-1));
+    if (values.size() == 1) values.resize(size, values.front());
+    const bool odd = std::any_of(values.begin(), values.end(), [](double v) { return v < 0 || v > kLargestExtent; });
+    return odd || values.size() != size ? Shape() : values;
+  }
+
+ private:
+  const Json& dims_;
+  const Json& types_;
+  const Json& concrete_;
+};
+
+double product(const Shape& shape) {
+  double out = 1;
+  for (const double extent : shape) out *= extent;
+  return out;
+}
+
+// A [.., M, K] times B [.., K, N].
+std::optional<OperatorWork> matmul(const Call& call, std::size_t a_index, std::size_t rank, double output_bytes) {
+  const Shape a = call.shape(a_index, rank, rank), b = call.shape(a_index + 1, rank, rank);
+  const Type* type = call.type(a_index);
+  if (a.empty() || b.empty() || type == nullptr || a[rank - 1] != b[rank - 2]) return std::nullopt;
+  const double batch = rank == 3 ? a[0] : 1;
+  if (rank == 3 && b[0] != batch) return std::nullopt;
+  const double m = a[rank - 2], k = a[rank - 1], n = b[rank - 1];
+  const double output = batch * m * n * (output_bytes > 0 ? output_bytes : type->bytes);
+  return OperatorWork{2 * batch * m * n * k, batch * (m * k + k * n) * type->bytes + output, std::string(type->ours),
+                      Family::gemm};
+}
+
+struct ConvolutionPlaces {
+  std::size_t padding, stride, dilation;
+  std::size_t transposed;  // 0: never
+};
+
+std::optional<OperatorWork> convolution(const Call& call, const ConvolutionPlaces& places) {
+  const Shape input = call.shape(0, 3, 5);
+  const Shape weight = call.shape(1, input.size(), input.size());
+  const Type* type = call.type(0);
+  if (input.empty() || weight.empty() || type == nullptr) return std::nullopt;
+  if (places.transposed != 0 && call.text(places.transposed) != "False") return std::nullopt;
+  const std::size_t spatial = input.size() - 2;
+  const Shape padding = call.list(places.padding, spatial), stride = call.list(places.stride, spatial),
+              dilation = call.list(places.dilation, spatial);
+  if (padding.empty() || stride.empty() || dilation.empty()) return std::nullopt;
+  double outputs = input[0] * weight[0];
+  for (std::size_t i = 0; i < spatial; ++i) {
+    if (stride[i] < 1) return std::nullopt;
+    const double extent = std::floor((input[i + 2] + 2 * padding[i] - dilation[i] * (weight[i + 2] - 1) - 1) / stride[i]) + 1;
+    if (extent < 1) return std::nullopt;
+    outputs *= extent;
+  }
+  return OperatorWork{2 * outputs * product(weight) / weight[0], (product(input) + product(weight) + outputs) * type->bytes,
+                      std::string(type->ours), Family::convolution};
+}
+
+// Both gradients take as many operations as the forward pass: outputs (the gradient that comes in) times the weights of one.
+std::optional<OperatorWork> convolution_gradient(const Call& call, std::size_t gradient_index, std::size_t weight_index,
+                                                 double input_elements, int kernels) {
+  const Shape gradient = call.shape(gradient_index, 3, 5);
+  const Shape weight = call.shape(weight_index, gradient.size(), gradient.size());
+  const Type* type = call.type(gradient_index);
+  if (gradient.empty() || weight.empty() || type == nullptr || kernels < 1) return std::nullopt;
+  return OperatorWork{2 * product(gradient) * product(weight) / weight[0],
+                      (product(gradient) + product(weight) + input_elements) * type->bytes, std::string(type->ours),
+                      Family::convolution, kernels};
+}
+
+std::optional<OperatorWork> convolution_backward(const Call& call) {
+  constexpr std::size_t kTransposed = 7, kMask = 10;
+  if (call.text(kTransposed) != "False") return std::nullopt;
+  const std::string_view mask = call.text(kMask);  // "[True, True, False]": input, weight, bias
+  int kernels = 0;
+  const auto flags = core::split(mask, ',');
+  for (std::size_t i = 0; i < flags.size() && i < 2; ++i) kernels += flags[i].find("True") != std::string_view::npos ? 1 : 0;
+  return convolution_gradient(call, 0, 2, product(call.shape(1, 3, 5)), kernels);
+}
+
+// Queries see all keys, or with a causal mask (aligned at the end) those up to their own.
+std::optional<OperatorWork> attention(const Call& call, std::size_t heads_at, std::size_t causal_index) {
+  const Shape q = call.shape(0, 4, 4), k = call.shape(1, 4, 4), v = call.shape(2, 4, 4);
+  const Type* type = call.type(0);
+  if (q.empty() || k.empty() || v.empty() || type == nullptr) return std::nullopt;
+  const std::size_t length_at = heads_at == 1 ? 2 : 1;
+  const double queries = q[length_at], keys = k[length_at];
+  const std::string_view causal = call.text(causal_index);
+  if (causal != "True" && causal != "False") return std::nullopt;
+  double seen = keys;
+  if (causal == "True") seen = queries <= keys ? keys - (queries - 1) / 2 : (keys + 1) / 2 * keys / queries;
+  const double output = q[0] * q[heads_at] * queries * v[3];
+  return OperatorWork{2 * q[0] * q[heads_at] * queries * seen * (q[3] + v[3]),
+                      (product(q) + product(k) + product(v) + output) * type->bytes, std::string(type->ours), Family::attention};
+}
+
+}  // namespace
+
+// Positions are those of the operators' schemas in PyTorch (native_functions.yaml).
+std::optional<OperatorWork> operator_work(std::string_view name, const Json& arguments) {
+  constexpr std::string_view kPrefix = "aten::";
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  name.remove_prefix(kPrefix.size());
+  const Call call(arguments);
+  if (name == "mm") return matmul(call, 0, 2, 0);
+  if (name == "addmm" || name == "_addmm_activation") return matmul(call, 1, 2, 0);
+  if (name == "_scaled_mm") return matmul(call, 0, 2, 2);
+  if (name == "bmm") return matmul(call, 0, 3, 0);
+  if (name == "baddbmm") return matmul(call, 1, 3, 0);
+  if (name == "convolution" || name == "_convolution" || name == "convolution_overrideable")
+    return convolution(call, {4, 3, 5, 6});
+  if (name == "cudnn_convolution") return convolution(call, {2, 3, 4, 0});
+  if (name == "miopen_convolution" || name == "miopen_depthwise_convolution") return convolution(call, {3, 4, 5, 0});
+  if (name == "cudnn_convolution_backward_input") return convolution_gradient(call, 1, 2, 0, 1);
+  if (name == "convolution_backward") return convolution_backward(call);
+  if (name == "_scaled_dot_product_flash_attention") return attention(call, 1, 4);
+  if (name == "_scaled_dot_product_efficient_attention" || name == "_scaled_dot_product_cudnn_attention")
+    return attention(call, 1, 6);
+  if (name == "_flash_attention_forward") return attention(call, 2, 8);
+  return std::nullopt;
+}
+
+}  // namespace aaco::analytics::roofline

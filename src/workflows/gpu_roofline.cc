@@ -1,0 +1,150 @@
+#include "workflows/gpu_roofline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/numbers.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::roofline::Placed;
+using core::Json;
+
+constexpr std::size_t kKernels = 60;  // in the manifest; the metrics count all
+
+Json kernel_json(const GpuRoofline::Kernel& kernel) {
+  const Placed& placed = kernel.placed;
+  const double seconds = placed.work.time_ns * 1e-9;
+  const double attainable =
+      placed.compute_roof ? placed.peak_flops_per_s : placed.work.flops / placed.work.bytes * placed.bytes_per_s;
+  return Json::object({{"name", kernel.name},
+                       {"family", analytics::fingerprint::to_string(placed.work.family)},
+                       {"dtype", placed.work.dtype},
+                       {"work_from", analytics::roofline::to_string(placed.work.source)},
+                       {"count", placed.work.count},
+                       {"time_ns", placed.work.time_ns},
+                       {"flops", placed.work.flops},
+                       {"bytes", placed.work.bytes},
+                       {"achieved_flops_per_s", placed.work.flops / seconds},
+                       {"achieved_bytes_per_s", placed.work.bytes / seconds},
+                       {"attainable_flops_per_s", attainable},
+                       {"roof", placed.compute_roof ? "compute" : "memory"},
+                       {"peak_flops_per_s", placed.peak_flops_per_s},
+                       {"memory_bytes_per_s", placed.bytes_per_s},
+                       {"reached_ratio", placed.reached_ratio}});
+}
+
+const Json* best_known(const report::ReportModel& model) {
+  const Json* best = nullptr;
+  for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items()) {
+    const Json& line = gpu["roofline"];
+    if (line["kernels"].items().empty()) continue;
+    if (best == nullptr || line["known_ns"].as_f64().value_or(0) > (*best)["known_ns"].as_f64().value_or(0)) best = &line;
+  }
+  return best;
+}
+
+}  // namespace
+
+void add_seen_devices(const Json& facts, std::int32_t rank, SeenDevices& devices) {
+  std::int64_t next = 0;
+  for (const Json& entry : facts["devices"].items()) {
+    const std::int64_t number = entry["id"].as_i64().value_or(next);
+    next = number + 1;
+    hardware::DeviceRegistry::Seen seen;
+    seen.name = entry["name"].text();
+    for (const char* key : {"target", "architecture"})
+      if (seen.target.empty()) seen.target = entry[key].text();
+    for (const char* key : {"numSms", "compute_unit_count"})
+      if (!seen.units) seen.units = entry[key].as_f64();
+    for (const char* key : {"totalGlobalMem", "memory_bytes"})
+      if (!seen.memory_bytes) seen.memory_bytes = entry[key].as_f64();
+    if (!seen.name.empty() || !seen.target.empty()) devices.try_emplace({rank, number}, std::move(seen));
+  }
+}
+
+GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& work, const trace::NameTable& names,
+                          const hardware::DeviceRegistry::Seen* seen, const Services& services) {
+  GpuRoofline out;
+  if (work.empty()) {
+    out.reason = "the trace has neither shapes of operators nor counters, so the kernels' work is not known";
+    return out;
+  }
+  if (seen == nullptr) {
+    out.reason = "the trace does not name the device";
+    return out;
+  }
+  const auto registry = hardware::DeviceRegistry::load(services.paths);
+  const auto device = registry ? registry->match(*seen) : tl::unexpected<core::Error>(registry.error());
+  if (!device) {
+    out.reason = device.error().message;
+    return out;
+  }
+  out.device_id = device->id;
+  out.device_name = device->name;
+  for (const auto& group : work) {
+    const auto placed = analytics::roofline::place(group, *device);
+    if (!placed) continue;
+    out.known_ns += group.time_ns;
+    out.ideal_ns += placed->ideal_ns;
+    out.kernels.push_back({std::string(names.text(group.kernel)), *placed});
+  }
+  std::stable_sort(out.kernels.begin(), out.kernels.end(),
+                   [](const auto& a, const auto& b) { return a.placed.work.time_ns > b.placed.work.time_ns; });
+  if (out.kernels.empty()) out.reason = "no figure of " + out.device_name + " fits the kernels' data types";
+  return out;
+}
+
+trace::Metrics roofline_metrics(const GpuRoofline& roofline, std::int64_t kernel_sum_ns, std::int64_t device) {
+  trace::Metrics metrics;
+  if (roofline.kernels.empty() || kernel_sum_ns <= 0 || roofline.known_ns <= 0) return metrics;
+  metrics.push_back({"gpu.known_work_ratio", roofline.known_ns / static_cast<double>(kernel_sum_ns), "ratio", {}, device});
+  metrics.push_back({"gpu.roofline_ratio", roofline.ideal_ns / roofline.known_ns, "ratio", {}, device});
+  return metrics;
+}
+
+Json to_json(const GpuRoofline& roofline) {
+  Json out = Json::object();
+  if (!roofline.device_id.empty()) out.set("device_id", roofline.device_id).set("device_name", roofline.device_name);
+  if (!roofline.reason.empty()) return out.set("reason", roofline.reason);
+  Json kernels = Json::array();
+  for (std::size_t i = 0; i < std::min(kKernels, roofline.kernels.size()); ++i) kernels.push(kernel_json(roofline.kernels[i]));
+  return out.set("known_ns", roofline.known_ns)
+      .set("ideal_ns", roofline.ideal_ns)
+      .set("kernel_count", roofline.kernels.size())
+      .set("kernels", std::move(kernels));
+}
+
+void fill_roofline(report::ReportModel& model) {
+  const Json* stored = best_known(model);
+  if (model.roofline || stored == nullptr) return;
+  const std::string device((*stored)["device_name"].text());
+  report::Roofline line;
+  std::map<std::string, double> peaks;
+  double bandwidth = 0;
+  for (const Json& kernel : (*stored)["kernels"].items()) {
+    peaks[std::string(kernel["dtype"].text())] = kernel["peak_flops_per_s"].as_f64().value_or(0);
+    bandwidth = kernel["memory_bytes_per_s"].as_f64().value_or(0);
+    line.points.push_back({std::string(kernel["name"].text()), std::string(kernel["family"].text()),
+                           kernel["flops"].as_f64().value_or(0), kernel["bytes"].as_f64().value_or(0),
+                           kernel["time_ns"].as_f64().value_or(0), kernel["reached_ratio"].as_f64()});
+  }
+  const std::string source = "data sheet of " + device;
+  line.roofs.push_back({"memory", report::Roof::Kind::memory, bandwidth, source});
+  for (const auto& [dtype, peak] : peaks) line.roofs.push_back({dtype, report::Roof::Kind::compute, peak, source});
+  const double known = (*stored)["known_ns"].as_f64().value_or(0), ideal = (*stored)["ideal_ns"].as_f64().value_or(0);
+  double total = 0;
+  for (const auto& metric : model.metrics)
+    if (metric.id == "gpu.kernel_sum_ns") total += metric.value;
+  if (known > 0) line.reached_ratio = ideal / known;
+  line.text = fmt::format(
+      "Kernels whose work is known ({} of the kernel time) reach {} of what the data sheet of {} allows them; traffic is the "
+      "least "
+      "there can be, every operand once.",
+      core::format_percent(total > 0 ? known / total : 0), core::format_percent(known > 0 ? ideal / known : 0), device);
+  model.roofline = std::move(line);
+}
+
+}  // namespace aaco::workflows

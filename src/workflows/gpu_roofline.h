@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analytics/kernel_work.h"
+#include "core/json.h"
+#include "hardware/registry.h"
+#include "report/model.h"
+#include "trace/metric.h"
+#include "trace/names.h"
+#include "workflows/services.h"
+
+namespace aaco::workflows {
+
+// What the files say of the devices their rows name, by rank and device.
+using SeenDevices = std::map<std::pair<std::int32_t, std::int64_t>, hardware::DeviceRegistry::Seen>;
+// Adds what a file's facts ("devices") say.
+void add_seen_devices(const core::Json& facts, std::int32_t rank, SeenDevices& devices);
+
+// One GPU's kernels of known work under the limits that its data sheet states.
+struct GpuRoofline {
+  struct Kernel {
+    std::string name;
+    analytics::roofline::Placed placed;
+  };
+  std::string device_id, device_name;
+  std::string reason;  // why there are no kernels; empty where there are some
+  double known_ns = 0, ideal_ns = 0;
+  std::vector<Kernel> kernels;  // largest time first
+};
+GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& work, const trace::NameTable& names,
+                          const hardware::DeviceRegistry::Seen* seen, const Services& services);
+
+// gpu.known_work_ratio and gpu.roofline_ratio; nothing where no kernel's work is known.
+trace::Metrics roofline_metrics(const GpuRoofline& roofline, std::int64_t kernel_sum_ns, std::int64_t device);
+core::Json to_json(const GpuRoofline& roofline);
+// The report's section, from what to_json() stored for the GPU with most kernel time of known work.
+void fill_roofline(report::ReportModel& model);
+
+}  // namespace aaco::workflows

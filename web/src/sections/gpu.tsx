@@ -1,0 +1,96 @@
+import { Facts } from '../components/facts.tsx';
+import { Name } from '../components/name.tsx';
+import { Section } from '../components/section.tsx';
+import { duration, percent, text } from '../format/quantity.ts';
+import type { Report } from '../model/report.ts';
+
+// What extra.gpu, extra.attribution and extra.gaps hold (docs/formats/report.md); every member may be missing.
+interface Device {
+  name: string; bound?: string; bound_confidence_ratio?: number; active_ratio?: number; active_ratio_band?: string;
+  launch_tax?: number; launch_tax_band?: string; launch_lost_ratio?: number; queue_depth?: number;
+  api_mean_ns?: number; queue_mean_ns?: number; execution_mean_ns?: number; roofline_ratio?: number; kernels_per_node?: number;
+}
+interface Gpu { devices?: Device[]; families?: { family: string; kernel_count: number; kernel_sum_ns: number }[]; convention?: unknown; ranks?: unknown }
+interface Attribution {
+  kernel_count?: number; attributed_kernel_count?: number; kernel_sum_ns?: number; attributed_kernel_sum_ns?: number;
+  methods?: { method: string; kernel_count: number; kernel_sum_ns: number }[]; operators?: { operator: string; kernel_count?: number; kernel_sum_ns: number }[];
+}
+interface Gaps { causes?: { cause: string; gap_count: number; idle_ns: number }[]; longest?: unknown[] }
+
+const kRows = 12;
+const kBound: Record<string, string> = {
+  compute: 'it computes', communication: 'communication that nothing hides', copy: 'copies that nothing hides', launch: 'launching kernels', waiting: 'waiting for the host',
+};
+
+interface Bar { name: string; ns: number; count?: number }
+
+function Bars({ title, bars, noun }: { title: string; bars: Bar[]; noun: string }) {
+  const sorted = bars.filter((bar) => bar.ns > 0).sort((a, b) => b.ns - a.ns);
+  const whole = sorted.reduce((sum, bar) => sum + bar.ns, 0);
+  const largest = sorted[0]?.ns ?? 0;
+  if (whole <= 0) return null;
+  return (
+    <table class="legend">
+      <caption class="left quiet">{title}{sorted.length > kRows ? `, the largest ${kRows} of ${sorted.length}` : ''}</caption>
+      <thead><tr><th scope="col">{noun}</th><th scope="col" class="narrow" aria-label="relative size" /><th scope="col" class="right">share</th><th scope="col" class="right">time</th><th scope="col" class="right narrow">count</th></tr></thead>
+      <tbody>
+        {sorted.slice(0, kRows).map((bar) => (
+          <tr key={bar.name}>
+            <th scope="row"><Name text={bar.name} /></th>
+            <td class="narrow bar-cell"><span class="bar s0" style={{ width: `${(bar.ns / largest) * 100}%` }} /></td>
+            <td class="right strong">{percent(bar.ns / whole)}</td>
+            <td class="right">{duration(bar.ns)}</td>
+            <td class="right narrow quiet">{bar.count ? `×\u00a0${bar.count.toLocaleString('en')}` : ''}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function DeviceTable({ devices }: { devices: Device[] }) {
+  if (devices.length === 0) return null;
+  const band = (value: string | undefined, name: string | undefined) => (value === undefined ? '' : name ? `${value} (${name})` : value);
+  return (
+    <table class="fact-table">
+      <thead><tr><th scope="col">Device</th><th scope="col">Bound by</th><th scope="col">Kernels run</th><th scope="col">Launch tax</th><th scope="col">Queue depth</th><th scope="col">Call, queue, run</th><th scope="col">Of its roofs</th></tr></thead>
+      <tbody>
+        {devices.map((device) => (
+          <tr key={device.name}>
+            <td>{device.name}</td>
+            <td>{kBound[device.bound ?? ''] ?? device.bound ?? ''}{device.bound_confidence_ratio !== undefined && device.bound !== 'none' ? <span class="quiet"> {percent(device.bound_confidence_ratio)} sure</span> : null}</td>
+            <td>{band(device.active_ratio === undefined ? undefined : percent(device.active_ratio), device.active_ratio_band)}</td>
+            <td>{band(device.launch_tax === undefined ? undefined : text(device.launch_tax, ''), device.launch_tax_band)}</td>
+            <td>{device.queue_depth === undefined ? '' : text(device.queue_depth, '')}</td>
+            <td>{device.api_mean_ns === undefined ? '' : `${duration(device.api_mean_ns)}, ${duration(device.queue_mean_ns ?? 0)}, ${duration(device.execution_mean_ns ?? 0)}`}</td>
+            <td>{device.roofline_ratio === undefined ? '' : percent(device.roofline_ratio)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export const kGpuExtras = ['gpu', 'attribution', 'gaps'];
+export const hasGpu = (report: Report): boolean => typeof report.extra?.gpu === 'object' && report.extra.gpu !== null;
+
+export function GpuSection({ report, id, title }: { report: Report; id: string; title: string }) {
+  const gpu = (report.extra?.gpu ?? {}) as Gpu;
+  const attribution = (report.extra?.attribution ?? {}) as Attribution;
+  const gaps = (report.extra?.gaps ?? {}) as Gaps;
+  const kernels = attribution.kernel_count ?? 0;
+  const lead = kernels > 0
+    ? `What caused it is known for ${percent((attribution.attributed_kernel_count ?? 0) / kernels)} of the kernels and ${percent((attribution.attributed_kernel_sum_ns ?? 0) / Math.max(1, attribution.kernel_sum_ns ?? 0))} of their time.`
+    : undefined;
+  return (
+    <Section id={id} title={title} lead={lead}>
+      <DeviceTable devices={gpu.devices ?? []} />
+      <Bars title="Kernel families" noun="family" bars={(gpu.families ?? []).map((one) => ({ name: one.family, ns: one.kernel_sum_ns, count: one.kernel_count }))} />
+      <Bars title="Idle gaps by cause" noun="cause" bars={(gaps.causes ?? []).map((one) => ({ name: one.cause, ns: one.idle_ns, count: one.gap_count }))} />
+      <Bars title="What caused the kernels" noun="operator" bars={(attribution.operators ?? []).map((one) => ({ name: one.operator, ns: one.kernel_sum_ns, ...(one.kernel_count ? { count: one.kernel_count } : {}) }))} />
+      <details class="fold"><summary>How attribution is known, the longest gaps, the convention of the numbers</summary>
+        <Facts value={{ methods: attribution.methods ?? [], longest_gaps: gaps.longest ?? [], convention: gpu.convention, ranks: gpu.ranks }} />
+      </details>
+    </Section>
+  );
+}
