@@ -131,6 +131,33 @@ void print_nodes(const Context& context, const Json& document) {
   }
 }
 
+void print_plan(const Context& context, const Json& plan) {
+  const Json& fusion = plan["fusion"];
+  context.print(fmt::format("\nOn {} ({}):\n", plan["backend"].text(), plan["source"].text()));
+  context.print(
+      fmt::format("  {} kernels; fusing saves {} of traffic\n", fusion["kernels"].dump(-1), bytes(fusion["saved_bytes"])));
+  for (const Json& row : fusion["patterns"].items())
+    context.print(fmt::format("  {:>6} x {:<18} {}\n", row["kernels"].dump(-1), row["pattern"].text(), row["example"].text()));
+  constexpr std::size_t kShown = 5;
+  const Json::Array& apart = fusion["not_fused"].items();
+  for (std::size_t number = 0; number < std::min(kShown, apart.size()); ++number)
+    context.print(fmt::format("  not fused: {} at {}: {}\n", apart[number]["pattern"].text(), apart[number]["node"].text(),
+                              apart[number]["reason"].text()));
+  if (apart.size() > kShown) context.print(fmt::format("  and {} more (--json lists them)\n", apart.size() - kShown));
+  const Json& partition = plan["partition"];
+  context.print(fmt::format("  {} part{}, {} copies of {} between them\n", partition["parts"].items().size(),
+                            partition["parts"].items().size() == 1 ? "" : "s", partition["transfers"].items().size(),
+                            bytes(partition["transfer_bytes"])));
+  for (const Json& row : partition["refusals"].items())
+    context.print(fmt::format("  {} leaves {} nodes of {} to the host: {}\n", row["target"].text(), row["nodes"].dump(-1),
+                              row["op_type"].text(), row["reason"].text()));
+  const Json& at_once = plan["concurrency"];
+  context.print(
+      fmt::format("  the longest chain of nodes that wait for each other: {} nodes, {}FLOP; at best {:.2f} nodes' work at once\n",
+                  at_once["longest_chain_nodes"].dump(-1), scaled(at_once["longest_chain_flops"]),
+                  at_once["flops_at_once_ratio"].as_f64().value_or(1)));
+}
+
 core::Status read_dimensions(Options& options) {
   for (const std::string& text : options.dimensions)
     for (const std::string_view part : core::split(text, ',')) {
@@ -154,6 +181,7 @@ void show(Context& context, Options& options) {
   print_operators(context, *document);
   print_doubts(context, *document);
   if (options.request.nodes) print_nodes(context, *document);
+  if (document->contains("plan")) print_plan(context, (*document)["plan"]);
 }
 
 }  // namespace
@@ -174,6 +202,11 @@ void add_inspect(CLI::App& app, Context& context) {
       ->capture_default_str();
   verb->add_flag("--strict", request.strict, "Refuse a model with dimensions that have no size, in place of usual ones");
   verb->add_flag("--nodes", request.nodes, "List every node with its shape and work");
+  verb->add_option(
+      "--plan", request.plan.backend,
+      "What a backend makes of the graph: kernels after fusion, parts, copies, concurrency (onnxruntime_cpu, migraphx)");
+  verb->add_option("--on-host", request.plan.on_host, "With --plan: an operator that the backend leaves to the host (repeatable)")
+      ->allow_extra_args(false);
   verb->add_flag("--json", options->json, "As JSON");
   verb->footer(
       "Examples:\n"

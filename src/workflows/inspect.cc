@@ -219,6 +219,10 @@ core::Result<Json> inspect(const InspectRequest& request, const Services& servic
                                   {"problems", texts_json(model.shapes.problems)}}));
   out.set("classes", classes_json(cost)).set("operators", operators_json(cost)).set("unmodelled", unmodelled_json(cost));
   if (request.nodes) out.set("nodes", nodes_json(cost));
+  if (!request.plan.backend.empty()) {
+    AACO_ASSIGN(Json plan, plan_model(graph, cost, request.plan, services));
+    out.set("plan", std::move(plan));
+  }
   return out;
 }
 

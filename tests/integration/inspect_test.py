@@ -106,6 +106,25 @@ class Inspect(program.ProgramTest):
         shown = self.aaco('inspect', self.folder / 'odd.onnx')
         self.assertIn('example.domain.Mystery', shown.output)
 
+    def test_a_plan_says_what_a_backend_makes_of_it(self):
+        plan = self.inspect('resnet50', '--plan', 'onnxruntime_cpu')['plan']
+        kernels = {row['pattern']: row['kernels'] for row in plan['fusion']['patterns']}
+        # 53 convolutions, each with its normalisation; 33 end in a Relu, 16 in a sum and a Relu, 4 in neither.
+        self.assertEqual(kernels, {'conv_activation': 33, 'conv_add_relu': 16, 'conv_bn': 4})
+        self.assertEqual(plan['fusion']['kernels'], 53 + 3)  # and both pools and the product at the end
+        self.assertEqual(len(plan['partition']['parts']), 1)
+        plan = self.inspect('bert-base', '--plan', 'onnxruntime_cpu')['plan']
+        kernels = {row['pattern']: row['kernels'] for row in plan['fusion']['patterns']}
+        self.assertEqual((kernels['attention'], kernels['gelu_erf']), (12, 12))
+
+    def test_operators_on_the_host_tear_the_graph_apart(self):
+        plan = self.inspect('resnet50', '--plan', 'migraphx', '--on-host', 'MaxPool')['plan']
+        self.assertEqual([part['target'] for part in plan['partition']['parts']], ['migraphx', 'host', 'migraphx'])
+        self.assertEqual(plan['partition']['transfer_bytes'], 64 * 112 * 112 * 4 + 64 * 56 * 56 * 4)
+        self.assertEqual(plan['partition']['refusals'][0]['op_type'], 'MaxPool')
+        self.refused(self.aaco('inspect', 'resnet50', '--plan', 'migraphx', '--on-host', 'TopK'), 2, 'TopK')
+        self.refused(self.aaco('inspect', 'resnet50', '--plan', 'abacus'), 3, 'abacus', 'onnxruntime_cpu')
+
     def test_text_says_the_same(self):
         shown = self.aaco('inspect', 'resnet50')
         for word in ('25.6 M', '4.09 GMAC', 'Conv', '[1, 3, 224, 224]'):

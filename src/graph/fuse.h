@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "graph/cost.h"
+#include "graph/graph.h"
+
+// Which nodes a backend's compiler makes one kernel of, by patterns that are data (data/fusion, docs/formats/fusion.md).
+namespace aaco::graph {
+
+// One node of a pattern. Operands, in order: a step's id, "const" (a constant), "*" (anything), "$NAME" (the same tensor wherever
+// the name stands). Inputs beyond them may be anything.
+struct FusionStep {
+  std::string id;
+  std::vector<std::string> ops;  // any of these, with their domain where it is not ONNX's
+  std::vector<std::string> operands;
+  bool optional = false;  // where it is missing, its first operand stands for it
+};
+struct FusionPattern {
+  std::string name;
+  std::vector<FusionStep> steps;  // the last one's result is the pattern's
+};
+struct FusionRules {
+  std::string backend;
+  std::string source;
+  std::vector<FusionPattern> patterns;   // earlier ones win
+  bool pointwise = false;                // chains of element-wise nodes become one kernel
+  std::vector<OperatorClass> epilogues;  // classes whose kernels take the element-wise nodes behind them in
+};
+// Fails with invalid_input, with file and line, for an unknown key, a step that refers to none, a class that does not exist.
+core::Result<FusionRules> load_fusion_rules(const std::string& path);
+
+struct FusedGroup {
+  std::string pattern;             // "pointwise" for a chain, "epilogue" for one behind a kernel
+  std::vector<std::size_t> nodes;  // of graph.nodes, in order
+  double saved_bytes = 0;          // of results that are neither written nor read again
+};
+// A pattern that fits but for a result that is needed elsewhere.
+struct NotFused {
+  std::string pattern;
+  std::size_t node = 0;  // the pattern's last
+  std::string reason;
+};
+struct Fusion {
+  std::vector<FusedGroup> groups;  // of two nodes and more
+  std::vector<NotFused> not_fused;
+  std::vector<std::size_t> kernel_of;  // by node: nodes with one number are one kernel
+  std::size_t kernels = 0;             // that are left, views and folded nodes not counted
+  double saved_bytes = 0;
+};
+// The outermost graph's nodes only; bodies keep theirs. Shapes are inferred.
+Fusion fuse(const Graph& graph, const FusionRules& rules);
+
+}  // namespace aaco::graph
