@@ -9,6 +9,7 @@
 #include "formats/csv.h"
 #include "graph/batch.h"
 #include "graph/cost.h"
+#include "graph/fuse.h"
 #include "graph/load.h"
 #include "graph/parameters.h"
 #include "runner/zoo.h"
@@ -126,6 +127,25 @@ TEST(ZooWork, ParametersAreCountedAsTheZooDeclaresThem) {
   }
   const auto resnet = zoo::parse_request("resnet50");
   EXPECT_EQ(count_parameters(zoo::build_graph(*resnet->entry, resnet->config)->graph).elements, 25'557'032);
+}
+
+TEST(ZooWork, FusionFindsWhatTheModelsAreMadeOf) {
+  const auto rules = graph::load_fusion_rules(AACO_SOURCE_DIR "/data/fusion/onnxruntime_cpu.yaml");
+  ASSERT_TRUE(rules) << rules.error().text();
+  const auto found = [&](const char* name) {
+    std::map<std::string, int> kernels;
+    for (const graph::FusedGroup& group : fuse(prepared(name).graph, *rules).groups) ++kernels[group.pattern];
+    return kernels;
+  };
+  // 53 convolutions: 33 end in a Relu, 16 in a sum and a Relu, 4 in neither.
+  EXPECT_EQ(found("resnet50"), (std::map<std::string, int>{{"conv_activation", 33}, {"conv_add_relu", 16}, {"conv_bn", 4}}));
+  auto bert = found("bert-base");
+  EXPECT_EQ(bert["attention"], 12);
+  EXPECT_EQ(bert["gelu_erf"], 12);
+  EXPECT_EQ(found("gpt2")["gelu_tanh"], 12);
+  auto llama = found("llama-tiny");
+  EXPECT_EQ(llama["rms_norm"], 2 * 5 + 1);
+  EXPECT_EQ(llama["silu"], 5);
 }
 
 // The `flops` of measured models (2 a multiply-accumulate) that have the zoo's structure.
