@@ -36,8 +36,11 @@ void add_options(CLI::App& verb, ImportOptions& options, Context& context) {
   verb.add_flag("--json", options.json, "Print one JSON object instead of the report");
   verb.add_flag("--no-report", options.no_report, "Write no page");
   verb.footer(
-      "Formats: PyTorch profiler (Kineto) and Chrome traces, ONNX Runtime profiles, and those of rocprof, rocprofv3, RPD and\n"
-      "Nsight Systems as far as this version reads them; gzip and zstd are seen through.\n\n"
+      "Formats: PyTorch profiler (Kineto) and Chrome traces, ONNX Runtime profiles, rocprof (tables, JSON), rocprofv3 (tables, "
+      "JSON),\n"
+      "rocprof-compute workloads, RPD databases, MIGraphX programs and reports; gzip and zstd are seen through. A folder's files "
+      "are\n"
+      "joined into one session: kernels once, counters of all passes by dispatch, processes as ranks.\n\n"
       "Examples:\n  aaco import trace.json.gz\n  aaco import rank0.json rank1.json --tag tp2\n  aaco import rocprof_out/ --json");
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 struct RecordOptions {
   workflows::RecordRequest request;
-  std::string duration, period;
+  std::string duration, period, profile_timeout;
   bool json = false;
   bool no_report = false;
 };
@@ -32,6 +32,17 @@ core::Status read_times(RecordOptions& options) {
       return core::fail(core::ErrorCode::invalid_argument, "--telemetry-period wants 5ms or more, not '" + options.period + "'");
     options.request.telemetry_period = core::Nanoseconds(*value);
   }
+  if (!options.profile_timeout.empty()) {
+    const auto value = core::parse_duration_ns(options.profile_timeout);
+    if (!value || *value <= 0)
+      return core::fail(core::ErrorCode::invalid_argument,
+                        "--profile-timeout wants a time such as 10min, not '" + options.profile_timeout + "'");
+    options.request.profile_timeout = core::Nanoseconds(*value);
+  }
+  auto& request = options.request;
+  if (!request.profile && (!request.profile_domains.empty() || !request.counters.empty() || request.profile_timeout))
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "--profile-domains, --counters and --profile-timeout say how --profile works", "add --profile");
   return {};
 }
 
@@ -63,11 +74,26 @@ void add_record(CLI::App& app, Context& context) {
   verb->add_option("--tag", options->request.tag, "Name the session");
   verb->add_option("-o,--out", context.paths.sessions, "Root folder of the sessions (the same as --sessions)");
   verb->add_flag("--profile", options->request.profile, "Run the command once more under the GPU profiler that is on the path");
+  verb->add_option("--profile-domains", options->request.profile_domains,
+                   "With --profile: what is traced, of kernel,hip,hsa,marker,copy,memory,scratch,rccl "
+                   "(default: kernel,hip,marker,copy)")
+      ->type_name("LIST");
+  verb->add_option("--counters", options->request.counters,
+                   "With --profile: hardware counters, e.g. SQ_WAVES,GRBM_GUI_ACTIVE, in one execution more")
+      ->type_name("LIST");
+  verb->add_option(
+          "--profile-timeout", options->profile_timeout,
+          "With --profile: kill an execution under the profiler after this long (default: 2min and 20 times the measured)")
+      ->type_name("TIME");
   verb->add_flag("--json", options->json, "Print one JSON object instead of the report");
   verb->add_flag("--no-report", options->no_report, "Write no page");
   verb->add_option("command", options->request.command, "Command and its arguments, after '--'");
   verb->positionals_at_end();
-  verb->footer("The command's own exit code is passed on; 125 says that record itself failed.");
+  verb->footer(
+      "The command's own exit code is passed on; 125 says that record itself failed. --profile executes the command a second\n"
+      "time, under rocprofv3 (or rocprof), so that what disturbs stays out of what is measured.\n\n"
+      "Examples:\n  aaco record -- python3 train.py\n  aaco record --profile --counters SQ_WAVES -- ./app\n"
+      "  aaco record --pid 4711 --duration 10s");
   verb->callback([&context, options] { record_program(context, *options); });
 }
 

@@ -83,7 +83,14 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   app.add_flag("--allow-fallback", r.allow_fallback, "Run even where the provider asked for is not there, and say so");
   app.add_flag("--telemetry", r.telemetry, "Sample the machine during every second block, and measure what that costs");
   app.add_option("--telemetry-period", t.period, "Sampling period, 5ms and up (default: 10ms)")->type_name("TIME");
-  app.add_flag("--profile", r.profile, "Profile the nodes in a pass of its own after the measurement");
+  app.add_flag(
+      "--profile", r.profile,
+      "Profile the nodes, and on a ROCm backend the kernels (under rocprofv3), in passes of their own after the measurement");
+  app.add_option("--profile-domains", r.profile_domains,
+                 "With --profile: what the GPU profiler traces, of kernel,hip,hsa,marker,copy,memory,scratch,rccl")
+      ->type_name("LIST");
+  app.add_option("--counters", r.counters, "With --profile: hardware counters of the GPU, e.g. SQ_WAVES,GRBM_GUI_ACTIVE")
+      ->type_name("LIST");
 }
 
 RunOptions::~RunOptions() = default;
@@ -103,6 +110,8 @@ core::Result<workflows::RunRequest> RunOptions::resolve() const {
   if (period && period->count() < 5'000'000)
     return core::fail(ErrorCode::invalid_argument, "--telemetry-period must be at least 5ms");
   if (period) request.telemetry_period = *period;
+  if (!request.profile && (!request.profile_domains.empty() || !request.counters.empty()))
+    return core::fail(ErrorCode::invalid_argument, "--profile-domains and --counters say how --profile works", "add --profile");
   if (!t.precision.empty()) {
     request.precision_ratio = core::parse_ratio(t.precision);
     if (!request.precision_ratio || *request.precision_ratio <= 0 || *request.precision_ratio >= 1)

@@ -25,9 +25,10 @@ struct Steps {
 };
 
 // Call order: add_call() and add_kernel() in order of start, in any mixture; then finish().
-// Profiler steps ("ProfilerStep#7") are taken first; else the marker range that repeats most and covers most of the time; else
-// the period of the sequence of kernel names on the device with most kernels: the shortest after which at least nine of ten names
-// come again. Memory: 12 bytes a kernel, of at most the first million of a rank.
+// Profiler steps ("ProfilerStep#7") are taken first; else the marker range that repeats and covers most of the time (numbers in
+// names do not count: "step 1" and "step 2" are the same; of ranges that cover alike the outermost); else the period of the
+// sequence of kernel names on the device with most kernels: the shortest after which at least nine of ten names come again.
+// Memory: 12 bytes a kernel, of at most the first million of a rank.
 class StepFinder {
  public:
   explicit StepFinder(trace::NameTable& names) : names_(names) {}
@@ -47,6 +48,7 @@ class StepFinder {
   };
   enum class Role : std::int8_t { unseen, ignored, step, marker };
   Role role_of(const trace::ApiCallRow& row);
+  std::uint32_t stem_of(trace::NameId name);
   Steps from_profiler_steps();
   Steps from_markers();
   Steps from_period();
@@ -54,8 +56,9 @@ class StepFinder {
 
   trace::NameTable& names_;
   std::map<std::uint64_t, Role> roles_;
+  std::map<std::uint32_t, std::uint32_t> stems_;                                  // names of markers without their numbers
   std::map<std::int32_t, std::vector<Range>> profiler_steps_;                     // by rank
-  std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<Range>> markers_;  // by rank, name
+  std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<Range>> markers_;  // by rank, stem of the name
   std::map<std::pair<std::int32_t, std::int64_t>, Kernels> kernels_;              // by rank, device
   std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;                       // of the kernels
 };

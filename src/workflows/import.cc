@@ -6,14 +6,10 @@
 #include <set>
 
 #include "core/files.h"
-#include "importers/builtin.h"
-#include "importers/discovery.h"
-#include "importers/file_source.h"
-#include "importers/kineto.h"
 #include "tracelake/lake.h"
-#include "workflows/import_ranks.h"
-#include "workflows/import_sink.h"
+#include "workflows/import_read.h"
 #include "workflows/insight.h"
+#include "workflows/migraphx_program.h"
 #include "workflows/session_draft.h"
 #include "workflows/table_metrics.h"
 
@@ -22,101 +18,12 @@ namespace {
 
 using core::Json;
 
-struct InputFile {
-  std::string path;
-  const importers::Importer* importer = nullptr;
-  std::string format;
-  std::optional<std::int32_t> rank;
-};
-
-struct Inputs {
-  std::vector<std::unique_ptr<importers::Importer>> importers;
-  std::vector<InputFile> files;
-  std::vector<importers::PassedFile> passed;
-};
-
-// A Kineto trace is a process each; the files of the other profilers belong to one.
-void find_ranks(std::vector<InputFile>& files) {
-  std::vector<InputFile*> traces;
-  std::vector<RankClue> clues;
-  for (InputFile& file : files) {
-    if (file.format != "kineto") continue;
-    const auto head = importers::read_head(file.path);
-    traces.push_back(&file);
-    clues.push_back({head ? importers::kineto::rank_of(*head, {}, {}) : std::nullopt,
-                     importers::kineto::rank_of({}, {}, core::base_name(file.path))});
-  }
-  if (traces.size() == 1 && !clues[0].text) return;  // a lone trace's file name says nothing of other ranks
-  const auto ranks = assign_ranks(clues);
-  for (std::size_t i = 0; i < traces.size(); ++i) traces[i]->rank = ranks[i];
-}
-
-core::Result<Inputs> find_inputs(const ImportRequest& request) {
-  Inputs inputs;
-  inputs.importers = importers::builtin_importers();
-  std::set<std::string> seen;
-  for (const std::string& path : request.paths) {
-    AACO_ASSIGN(auto found, importers::discover(path, inputs.importers));
-    for (const auto& file : found.files)
-      if (seen.insert(core::absolute_path(file.path)).second)
-        inputs.files.push_back({file.path, file.importer, file.importer->info().name, std::nullopt});
-    inputs.passed.insert(inputs.passed.end(), found.passed.begin(), found.passed.end());
-  }
-  if (inputs.files.empty())
-    return core::fail(core::ErrorCode::invalid_input, "none of the files is a profile that this program knows",
-                      "'aaco import --help' lists the formats");
-  find_ranks(inputs.files);
-  return inputs;
-}
-
-struct Read {
-  std::vector<importers::ImportResult> results;  // of the files that could be read
-  Json files = Json::array();
-  core::Error first_error;
-  core::ClockId clock = core::ClockId::trace;
-  SeenDevices devices;
-};
-
-trace::Account failed_account(const InputFile& file, const core::Error& error) {
-  trace::Account account;
-  account.source = file.format;
-  account.state = trace::Account::State::failed;
-  account.reason = core::base_name(file.path) + ": " + error.text();
-  return account;
-}
-
-core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDraft& draft, const Services& services) {
-  Read read;
-  for (const InputFile& file : inputs.files) {
-    if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "the import was stopped", "start it again");
-    services.progress("importing " + core::base_name(file.path));
-    sink.set_rank(file.rank);
-    auto result = [&]() -> core::Result<importers::ImportResult> {
-      AACO_ASSIGN(const auto source, importers::open_file_source(file.path));
-      return importers::import_source(*file.importer, *source, sink);
-    }();
-    AACO_TRY(sink.status());
-    if (!result) {
-      if (read.first_error.message.empty()) read.first_error = result.error();
-      draft.manifest().accounts.push_back(failed_account(file, result.error()));
-      draft.warn("import.file_failed", core::base_name(file.path) + " could not be imported: " + result.error().message,
-                 result.error().remedy);
-      continue;
-    }
-    Json entry = Json::object({{"file", core::base_name(file.path)}, {"format", file.format}});
-    entry.set_if("bytes", core::file_size(file.path) ? Json(*core::file_size(file.path)) : Json());
-    if (file.rank) entry.set("rank", *file.rank);
-    if (!result->host.empty()) entry.set("host", result->host);
-    entry.set_if("facts", result->facts);
-    read.files.push(std::move(entry));
-    if (read.results.empty()) read.clock = result->clock;
-    add_seen_devices(result->facts, file.rank.value_or(0), read.devices);
-    draft.manifest().accounts.push_back(result->account);
-    for (const auto& warning : result->warnings) draft.manifest().warnings.push_back(warning);
-    read.results.push_back(std::move(*result));
-  }
-  if (read.results.empty()) return tl::unexpected<core::Error>(std::move(read.first_error));
-  return read;
+Json passed_json(const std::vector<importers::PassedFile>& passed) {
+  constexpr std::size_t kMostListed = 1000;
+  Json list = Json::array();
+  for (std::size_t i = 0; i < std::min(passed.size(), kMostListed); ++i)
+    list.push(Json::object({{"file", core::base_name(passed[i].path)}, {"reason", passed[i].reason}}));
+  return list;
 }
 
 // The lockbox of an import tells of the traced machine as far as the files do, not of this one.
@@ -178,22 +85,25 @@ void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
 core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inputs, const ImportRequest& request,
                                          const Services& services) {
   ImportSink sink(draft.sink());
-  AACO_ASSIGN(const Read read, read_files(inputs, sink, draft, services));
+  AACO_ASSIGN(Read read, read_files(inputs, sink, draft, services));
   if (sink.counts().total() == 0)
     return core::fail(core::ErrorCode::invalid_input, "the files hold no event that a session could be made of",
                       "was the profiled region empty? 'aaco import --help' lists what is read");
   trace::SessionManifest& manifest = draft.manifest();
   manifest.home_clock = read.clock;
   if (sink.counts().first_ns <= sink.counts().last_ns) draft.phase("trace", sink.counts().first_ns, sink.counts().last_ns);
-  if (!inputs.passed.empty())
-    draft.warn("import.passed_over", std::to_string(inputs.passed.size()) + " files were passed over, the first: " +
-                                         core::base_name(inputs.passed.front().path) + " (" + inputs.passed.front().reason + ")");
+  read.passed.insert(read.passed.begin(), inputs.passed.begin(), inputs.passed.end());
+  if (!read.passed.empty())
+    draft.warn("import.passed_over", std::to_string(read.passed.size()) + " files were passed over, the first: " +
+                                         core::base_name(read.passed.front().path) + " (" + read.passed.front().reason + ")");
   AACO_TRY(write_lockbox(read, inputs, draft));
+  AACO_TRY(store_partition(read.results, draft));
   if (request.keep_raw) AACO_TRY(keep_raw_files(inputs, draft));
   services.progress("storing the tables");
   AACO_TRY(draft.writer().flush());
 
   manifest.outcome = Json::object({{"files", read.files}});
+  if (!read.passed.empty()) manifest.outcome.set("passed_over", passed_json(read.passed));
   trace::Metrics metrics;
   if (sink.counts().kernels + sink.counts().copies > 0) {
     GpuAnalysisOptions options;
@@ -226,7 +136,7 @@ Json request_json(const ImportRequest& request) {
 }  // namespace
 
 core::Result<SessionOutcome> import(const ImportRequest& request, const Services& services) {
-  AACO_ASSIGN(const Inputs inputs, find_inputs(request));
+  AACO_ASSIGN(const Inputs inputs, find_inputs(request.paths));
   std::string open_path;
   auto outcome = [&]() -> core::Result<SessionOutcome> {
     AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("import", request.tag, request_json(request), services));

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 
+#include "core/seen_set.h"
 #include "trace/sink.h"
 
 namespace aaco::workflows {
@@ -16,13 +19,36 @@ struct ImportCounts {
   [[nodiscard]] std::int64_t total() const { return kernels + calls + copies + iterations + nodes + others; }
 };
 
+// How the rows of a file are taken.
+struct FileRules {
+  std::optional<std::int32_t> rank;  // of all its rows; empty: they keep their own
+  bool drop_kernels = false;         // another file has them
+  std::optional<std::uint64_t> run;  // counters of files of one run are joined by dispatch, each counter once
+};
+
+// What a file brought.
+struct FileCounts {
+  std::int64_t kernels = 0, kernel_sum_ns = 0;
+  std::int64_t dropped_kernels = 0;
+  std::int64_t counters = 0;
+  std::int64_t repeated_counters = 0;  // that an earlier file of the run has for the dispatch
+  std::int64_t unlike_dispatches = 0;  // counters of dispatches that ran another kernel in an earlier file
+  std::int64_t copies = 0, copy_sum_ns = 0;
+  std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> calls;  // by the domain's id: count and ns
+};
+
 // Passes rows on to a bundle, with the rank of the file they come from, and counts them.
 class ImportSink final : public trace::Sink {
  public:
-  explicit ImportSink(trace::Sink& target) : target_(target) {}
-  // Of the rows that follow; empty: they keep their own.
-  void set_rank(std::optional<std::int32_t> rank) { rank_ = rank; }
+  // `shift_ns` leads from the files' clock to the session's and is added to all times.
+  explicit ImportSink(trace::Sink& target, std::int64_t shift_ns = 0) : target_(target), shift_ns_(shift_ns) {}
+  // Of the rows that follow.
+  void begin_file(const FileRules& rules) {
+    rules_ = rules;
+    file_ = {};
+  }
   [[nodiscard]] const ImportCounts& counts() const { return counts_; }
+  [[nodiscard]] const FileCounts& file() const { return file_; }
 
   void add(const trace::IterationRow& row) override {
     pass(row, counts_.iterations, row.start_ns, row.start_ns + row.duration_ns);
@@ -31,11 +57,30 @@ class ImportSink final : public trace::Sink {
   void add(const trace::NodeExecutionRow& row) override {
     pass(row, counts_.nodes, row.start_ns, row.start_ns + row.duration_ns);
   }
-  void add(const trace::KernelRow& row) override { pass(row, counts_.kernels, row.start_ns, row.end_ns); }
-  void add(const trace::ApiCallRow& row) override { pass(row, counts_.calls, row.start_ns, row.end_ns); }
-  void add(const trace::CopyRow& row) override { pass(row, counts_.copies, row.start_ns, row.end_ns); }
-  void add(const trace::CollectiveRow& row) override { pass(row, counts_.others, row.start_ns, row.end_ns); }
-  void add(const trace::KernelCounterRow& row) override { pass(row); }
+  void add(const trace::KernelRow& row) override {
+    if (rules_.drop_kernels) {
+      ++file_.dropped_kernels;
+      return;
+    }
+    ++file_.kernels;
+    file_.kernel_sum_ns += row.end_ns - row.start_ns;
+    pass(row, counts_.kernels, row.start_ns, row.end_ns);
+  }
+  void add(const trace::ApiCallRow& row) override {
+    auto& [count, sum_ns] = file_.calls[row.domain.value];
+    ++count, sum_ns += row.end_ns - row.start_ns;
+    pass(row, counts_.calls, row.start_ns, row.end_ns);
+  }
+  void add(const trace::CopyRow& row) override {
+    ++file_.copies, file_.copy_sum_ns += row.end_ns - row.start_ns;
+    pass(row, counts_.copies, row.start_ns, row.end_ns);
+  }
+  void add(const trace::CollectiveRow& row) override {
+    if (!rules_.drop_kernels) pass(row, counts_.others, row.start_ns, row.end_ns);
+  }
+  void add(const trace::KernelCounterRow& row) override {
+    if (!rules_.run || is_new(row)) pass(row);
+  }
   void add(const trace::SystemEventRow& row) override { pass(row, counts_.others, row.time_ns, row.time_ns); }
   void add(const trace::GpuEventRow& row) override { pass(row, counts_.others, row.time_ns, row.time_ns); }
   void add(const trace::SchedEventRow& row) override { pass(row, counts_.others, row.time_ns, row.time_ns); }
@@ -48,32 +93,53 @@ class ImportSink final : public trace::Sink {
   [[nodiscard]] core::Status status() const override { return target_.status(); }
 
  private:
+  static constexpr std::size_t kMostDispatches = 1'000'000;  // whose kernel is remembered
+
+  bool is_new(const trace::KernelCounterRow& row) {
+    const std::uint64_t dispatch = row.dispatch_id ^ (*rules_.run << 40U);
+    const auto known = dispatches_.find(dispatch);
+    if (known == dispatches_.end()) {
+      if (dispatches_.size() < kMostDispatches) dispatches_.emplace(dispatch, row.kernel_name.value);
+    } else if (known->second != row.kernel_name.value) {
+      ++file_.unlike_dispatches;
+    }
+    const bool first = counters_.insert(dispatch, row.counter.value, static_cast<std::uint64_t>(row.device));
+    ++(first ? file_.counters : file_.repeated_counters);
+    return first;
+  }
   template <class Row>
   void plain(const Row& row) {
     ++counts_.others;
     target_.add(row);
   }
   template <class Row>
-  void pass(const Row& row) {
-    if (!rank_) return plain(row);
+  Row moved(const Row& row) const {
     Row own = row;
-    own.rank = *rank_;
-    plain(own);
+    if (rules_.rank) own.rank = *rules_.rank;
+    if constexpr (requires { own.start_ns; }) own.start_ns += shift_ns_;
+    if constexpr (requires { own.end_ns; }) own.end_ns += shift_ns_;
+    if constexpr (requires { own.time_ns; }) own.time_ns += shift_ns_;
+    return own;
+  }
+  template <class Row>
+  void pass(const Row& row) {
+    plain(rules_.rank ? moved(row) : row);
   }
   template <class Row>
   void pass(const Row& row, std::int64_t& count, std::int64_t start_ns, std::int64_t end_ns) {
     ++count;
-    counts_.first_ns = std::min(counts_.first_ns, start_ns);
-    counts_.last_ns = std::max(counts_.last_ns, end_ns);
-    if (!rank_) return target_.add(row);
-    Row own = row;
-    own.rank = *rank_;
-    target_.add(own);
+    counts_.first_ns = std::min(counts_.first_ns, start_ns + shift_ns_);
+    counts_.last_ns = std::max(counts_.last_ns, end_ns + shift_ns_);
+    target_.add(rules_.rank || shift_ns_ != 0 ? moved(row) : row);
   }
 
   trace::Sink& target_;
-  std::optional<std::int32_t> rank_;
+  std::int64_t shift_ns_;
+  FileRules rules_;
+  FileCounts file_;
   ImportCounts counts_;
+  core::SeenSet counters_;
+  std::unordered_map<std::uint64_t, std::uint32_t> dispatches_;  // by run and dispatch: the kernel's name
 };
 
 }  // namespace aaco::workflows

@@ -10,6 +10,7 @@
 #include "core/strings.h"
 #include "core/subprocess.h"
 #include "hardware/secrets.h"
+#include "workflows/gpu_profile_pass.h"
 #include "workflows/python_watch.h"
 #include "workflows/session_draft.h"
 #include "workflows/table_metrics.h"
@@ -30,7 +31,9 @@ Json request_json(const RecordRequest& request) {
                        {"process_id", request.process_id},
                        {"duration_ns", request.duration ? Json(static_cast<long long>(request.duration->count())) : Json()},
                        {"telemetry_period_ns", static_cast<long long>(request.telemetry_period.count())},
-                       {"profile", request.profile}});
+                       {"profile", request.profile},
+                       {"profile_domains", request.profile_domains},
+                       {"counters", request.counters}});
 }
 
 // Waits for the child; passes a stop of the user on to it, and kills it where it does not end in the time of grace.
@@ -91,17 +94,23 @@ class LentTerminal {
   std::atomic<bool>* flag_;
 };
 
+struct Profiling {
+  runner::profilers::Profiler profiler;
+  GpuProfileRequest pass;
+};
+
 // --profile needs a GPU profiler that can wrap the command.
-core::Status check_profiler(const RecordRequest& request, const Services& services) {
-  if (!request.profile) return {};
+core::Result<std::optional<Profiling>> profiling_for(const RecordRequest& request, const Services& services) {
+  if (!request.profile) return std::optional<Profiling>();
   if (request.process_id)
     return core::fail(core::ErrorCode::invalid_argument,
                       "--profile runs a command under a profiler; a running process cannot be put under one",
                       "leave --profile or --pid out");
-  if (core::find_program("rocprofv3", services.environment.get("PATH").value_or(""))) return {};
-  return core::fail(core::ErrorCode::unsupported, "--profile wants rocprofv3, and it is not on the path",
-                    "install the rocprofiler-sdk package of your ROCm version and put its bin folder on PATH, or leave --profile "
-                    "out; 'aaco import' reads traces made elsewhere");
+  Profiling profiling;
+  AACO_ASSIGN(profiling.pass, gpu_profile_request(request.profile_domains, request.counters));
+  profiling.pass.command = request.command;
+  AACO_ASSIGN(profiling.profiler, runner::profilers::find_profiler(services.environment.get("PATH").value_or("")));
+  return std::optional(std::move(profiling));
 }
 
 }  // namespace
@@ -110,14 +119,14 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   if (request.process_id && ::kill(static_cast<pid_t>(*request.process_id), 0) != 0 && errno == ESRCH)
     return core::fail(core::ErrorCode::not_found, "there is no process " + std::to_string(*request.process_id),
                       "see 'ps' for those that run");
-  AACO_TRY(check_profiler(request, services));
+  AACO_ASSIGN(auto profiling, profiling_for(request, services));
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("record", request.tag, request_json(request), services));
   RecordOutcome outcome;
   bool interrupted = false;
   const bool shares_terminal = services.terminal_lent != nullptr && !request.process_id && has_terminal();
   core::Command command{.arguments = request.command, .output = core::Command::Output::inherit};
   if (shares_terminal) command.group = core::Command::Group::callers;
-  const LentTerminal lent(services.terminal_lent, shares_terminal);
+  std::optional<LentTerminal> lent(std::in_place, services.terminal_lent, shares_terminal);
   const std::int64_t begin = core::monotonic_ns();
   std::optional<core::Child> child;
   if (!request.process_id) {
@@ -137,6 +146,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   else
     wait_for_process(*request.process_id, request, services, drain, interrupted);
   const std::int64_t end = core::monotonic_ns();
+  lent.reset();
   draft.phase("record", begin, end);
   telemetry.finish(draft.sink(), draft.manifest());
   draft.manifest().outcome =
@@ -147,7 +157,14 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   AACO_TRY(draft.write_lockbox({{"mode", "record"}, {"command", core::join(hardware::without_secrets(request.command), " ")}},
                                python.libraries()));
   AACO_TRY(draft.writer().flush());
+  trace::Metrics gpu_metrics;
+  if (profiling && !interrupted) {
+    profiling->pass.timeout_ns = request.profile_timeout ? request.profile_timeout->count() : profile_timeout_ns(end - begin);
+    AACO_ASSIGN(gpu_metrics, gpu_profile_pass(profiling->pass, profiling->profiler, draft, services));
+    interrupted = services.stopping();
+  }
   AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, 1));
+  metrics.insert(metrics.end(), std::make_move_iterator(gpu_metrics.begin()), std::make_move_iterator(gpu_metrics.end()));
   AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), interrupted));
   return outcome;
 }

@@ -6,14 +6,17 @@
 #include <algorithm>
 
 #include "collectors/clock_state.h"
+#include "core/environment.h"
 #include "core/files.h"
 #include "stats/observer.h"
+#include "workflows/gpu_profile_pass.h"
 #include "workflows/insight.h"
 #include "workflows/loop_blocks.h"
 #include "workflows/model_tables.h"
 #include "workflows/model_work.h"
 #include "workflows/prepare.h"
 #include "workflows/profile_pass.h"
+#include "workflows/run_again.h"
 #include "workflows/run_metrics.h"
 #include "workflows/session_draft.h"
 #include "workflows/telemetry.h"
@@ -110,6 +113,44 @@ core::Result<std::optional<double>> profile_model(LoadedModel& model, const RunP
   return std::optional(pass.median_ns / median_ns - 1);
 }
 
+struct GpuProfiling {
+  runner::profilers::Profiler profiler;
+  GpuProfileRequest pass;
+};
+
+// The GPU's pass: on a backend of ROCm, and wherever it is asked for by name. Looked up before anything is measured; only where
+// it was asked for by name is a missing profiler an error.
+core::Result<std::optional<GpuProfiling>> gpu_profiling_for(const RunPlan& plan, const RunRequest& request,
+                                                            const Services& services, std::vector<trace::Warning>& warnings) {
+  const bool by_name = !request.profile_domains.empty() || !request.counters.empty();
+  if (!request.profile || (!by_name && !is_rocm_provider(plan.backend.provider))) return std::optional<GpuProfiling>();
+  GpuProfiling profiling;
+  AACO_ASSIGN(profiling.pass, gpu_profile_request(request.profile_domains, request.counters));
+  profiling.pass.find_steps = false;
+  auto profiler = runner::profilers::find_profiler(services.environment.get("PATH").value_or(""));
+  if (!profiler && by_name) return tl::unexpected<core::Error>(std::move(profiler.error()));
+  if (!profiler) {
+    warnings.push_back(
+        {"profile.no_profiler", "kernels were not profiled: " + profiler.error().message, profiler.error().remedy});
+    return std::optional<GpuProfiling>();
+  }
+  profiling.profiler = std::move(*profiler);
+  return std::optional(std::move(profiling));
+}
+
+// The same model again, as a process of its own under the profiler.
+core::Result<trace::Metrics> profile_gpu(GpuProfiling& profiling, const RunRequest& request, const Measured& measured,
+                                         SessionDraft& draft, const Services& services) {
+  constexpr std::int64_t kMostIterations = 100;
+  AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make("/tmp", "aaco-profile"));
+  const auto iterations = static_cast<std::int64_t>(measured.loop.plain.size());
+  profiling.pass.command =
+      run_again(core::executable_path(), request, std::clamp<std::int64_t>(iterations, 1, kMostIterations), folder.path());
+  profiling.pass.timeout_ns =
+      profile_timeout_ns(draft.manifest().phases.back().end_ns - draft.manifest().phases.front().start_ns);
+  return gpu_profile_pass(profiling.pass, profiling.profiler, draft, services);
+}
+
 Json outcome_json(const RunPlan& plan, const LoadedModel& model, const Measured& measured) {
   return Json::object({{"model", plan.model_name},
                        {"backend", plan.backend.backend},
@@ -145,6 +186,8 @@ std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel
 core::Result<SessionOutcome> run(const RunRequest& request, const Services& services) {
   services.progress("preparing " + request.model);
   AACO_ASSIGN(const RunPlan plan, plan_run(request, services));
+  std::vector<trace::Warning> warnings;
+  AACO_ASSIGN(auto gpu_profiling, gpu_profiling_for(plan, request, services, warnings));
   // The model is loaded before the session begins: what cannot run leaves nothing behind.
   const std::int64_t load_begin = core::monotonic_ns();
   services.progress("loading " + plan.model_name);
@@ -154,6 +197,7 @@ core::Result<SessionOutcome> run(const RunRequest& request, const Services& serv
   draft.phase("load", load_begin, load_end);
   const std::int64_t rss_load_bytes = resident_peak_bytes();
   for (auto& warning : model.warnings) draft.manifest().warnings.push_back(std::move(warning));
+  for (auto& warning : warnings) draft.manifest().warnings.push_back(std::move(warning));
   const Json runtime = model.backend->describe();
   AACO_TRY(draft.writer().write_json("runtime/ort_config.json", runtime));
   AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request), Json::object({{"onnxruntime", model.runtime->version()}})));
@@ -177,10 +221,15 @@ core::Result<SessionOutcome> run(const RunRequest& request, const Services& serv
   if (request.profile && !services.stopping()) {
     AACO_ASSIGN(facts.profile_slowdown_ratio, profile_model(model, plan, request, median_ns, draft, services));
   }
+  trace::Metrics gpu_metrics;
+  if (gpu_profiling && !services.stopping()) {
+    AACO_ASSIGN(gpu_metrics, profile_gpu(*gpu_profiling, request, measured, draft, services));
+  }
   services.progress("storing the evidence");
   AACO_TRY(store_model_tables(plan.graph, draft));
   AACO_TRY(draft.writer().flush());
   AACO_ASSIGN(trace::Metrics metrics, run_metrics(facts, draft));
+  metrics.insert(metrics.end(), std::make_move_iterator(gpu_metrics.begin()), std::make_move_iterator(gpu_metrics.end()));
   write_bottleneck(draft, metrics, services.paths);
   return draft.finish(std::move(metrics), measured.loop.interrupted);
 }

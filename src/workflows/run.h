@@ -36,7 +36,9 @@ struct RunRequest {
   bool allow_fallback = false;
   bool telemetry = false;
   core::Nanoseconds telemetry_period{10'000'000};
-  bool profile = false;
+  bool profile = false;         // nodes, and the GPU's kernels on a ROCm backend, in passes of their own
+  std::string profile_domains;  // of the GPU's pass ("kernel,hip"); empty: the usual. Given, the pass is made on any backend
+  std::string counters;         // hardware counters of the GPU ("SQ_WAVES,GRBM_COUNT"); as above
   std::string dtype;  // of a model of the zoo; empty: as its entry says
   core::Json fault;   // what the fault laboratory does to this run; null: nothing
   // The laboratory's hands: what runs at the beginning of every call, and what is made of the model's file before it is opened.

@@ -11,6 +11,7 @@ constexpr std::size_t kMostKernels = 1'000'000;  // of a rank's device
 constexpr std::size_t kMostRanges = 1'000'000;
 constexpr std::size_t kMostMarkers = 10'000;  // different names
 constexpr double kMarkerCoverage = 0.5;       // of the kernels' time, to be taken for steps
+constexpr double kAlikeCoverage = 0.05;       // ranges nested in each other cover nearly the same
 constexpr std::size_t kLeastPeriod = 4;       // kernels: a shorter one is a kernel in a loop
 
 }  // namespace
@@ -31,6 +32,21 @@ StepFinder::Role StepFinder::role_of(const trace::ApiCallRow& row) {
   return role;
 }
 
+std::uint32_t StepFinder::stem_of(trace::NameId name) {
+  if (const auto known = stems_.find(name.value); known != stems_.end()) return known->second;
+  std::string stem;
+  for (const char c : names_.text(name)) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit)
+      stem += c;
+    else if (!stem.ends_with('#'))
+      stem += '#';
+  }
+  const std::uint32_t id = names_.intern(stem).value;
+  if (stems_.size() < kMostRanges) stems_.emplace(name.value, id);
+  return id;
+}
+
 void StepFinder::add_call(const trace::ApiCallRow& row) {
   const Role role = role_of(row);
   if (role == Role::ignored || row.end_ns <= row.start_ns) return;
@@ -39,7 +55,7 @@ void StepFinder::add_call(const trace::ApiCallRow& row) {
     if (list.size() < kMostRanges) list.push_back({row.start_ns, row.end_ns});
     return;
   }
-  const std::pair key(row.rank, row.name.value);
+  const std::pair key(row.rank, stem_of(row.name));
   if (markers_.size() >= kMostMarkers && !markers_.contains(key)) return;
   auto& list = markers_[key];
   if (list.size() < kMostRanges) list.push_back({row.start_ns, row.end_ns});
@@ -86,7 +102,12 @@ Steps StepFinder::from_profiler_steps() {
 
 Steps StepFinder::from_markers() {
   Steps steps;
-  std::map<std::int32_t, std::pair<double, std::uint32_t>> best;  // by rank: coverage, name
+  struct Leader {
+    double coverage = 0;
+    std::size_t count = 0;
+    std::uint32_t stem = 0;
+  };
+  std::map<std::int32_t, Leader> best;  // by rank
   const std::int64_t span = last_ns_ > first_ns_ ? last_ns_ - first_ns_ : 0;
   for (const auto& [key, ranges] : markers_) {
     if (ranges.size() < 3 || span == 0) continue;
@@ -100,16 +121,17 @@ Steps StepFinder::from_markers() {
     }
     const double coverage = static_cast<double>(covered) / static_cast<double>(span);
     auto& leader = best[key.first];
-    if (!overlaps && coverage >= kMarkerCoverage && coverage > leader.first) leader = {coverage, key.second};
+    if (overlaps || coverage < kMarkerCoverage) continue;
+    const bool alike = coverage > leader.coverage - kAlikeCoverage && coverage < leader.coverage + kAlikeCoverage;
+    if (alike ? ranges.size() < leader.count : coverage > leader.coverage) leader = {coverage, ranges.size(), key.second};
   }
   for (const auto& [rank, leader] : best) {
-    if (leader.first <= 0) continue;
+    if (leader.count == 0) continue;
     std::int64_t number = 0;
-    for (const Range& range : markers_[{rank, leader.second}]) steps.iterations.push_back(row_of(rank, number++, range));
+    for (const Range& range : markers_[{rank, leader.stem}]) steps.iterations.push_back(row_of(rank, number++, range));
     steps.method = Method::marker;
     steps.confidence = 0.85;
-    steps.explanation =
-        "the range '" + std::string(names_.text({leader.second})) + "', which repeats and covers most of the time";
+    steps.explanation = "the range '" + std::string(names_.text({leader.stem})) + "', which repeats and covers most of the time";
   }
   return steps;
 }

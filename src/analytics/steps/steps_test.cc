@@ -47,6 +47,22 @@ TEST_F(StepTest, AMarkerThatCoversMostOfTheTime) {
   for (int i = 0; i < 3; ++i) range("marker", "tiny", i * 100, i * 100 + 2);
   EXPECT_EQ(finder_.finish().method, Method::marker);
 }
+TEST_F(StepTest, NumbersInMarkersDoNotCount) {
+  kernels({"a", "b", "c", "d", "e"}, 6);
+  for (int i = 0; i < 3; ++i) range("marker", "step " + std::to_string(i + 8), i * 100, i * 100 + 90);
+  const auto steps = finder_.finish();
+  EXPECT_EQ(steps.method, Method::marker);
+  EXPECT_EQ(steps.iterations.size(), 3u);
+}
+TEST_F(StepTest, OfNestedMarkersTheOutermostIsTheStep) {
+  kernels({"a", "b", "c", "d", "e"}, 6);
+  for (int i = 0; i < 3; ++i) {
+    for (int layer = 0; layer < 4; ++layer)
+      range("marker", "layer" + std::to_string(layer), i * 100 + layer * 24, i * 100 + layer * 24 + 24);
+    range("marker", "iteration", i * 100, i * 100 + 97);
+  }
+  EXPECT_EQ(finder_.finish().iterations.size(), 3u);
+}
 TEST_F(StepTest, ThePeriodOfTheKernels) {
   kernels({"a", "b", "b", "c", "d"}, 20);
   const auto steps = finder_.finish();

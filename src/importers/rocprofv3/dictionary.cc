@@ -199,6 +199,12 @@ std::string_view Dictionary::counter(std::uint64_t handle) const {
   return found == counters_.end() ? std::string_view() : found->second;
 }
 
+std::uint64_t Dictionary::counter_of(std::uint64_t instance) const {
+  constexpr unsigned kInstanceBits = 48;
+  const std::uint64_t upper = instance >> kInstanceBits;
+  return counters_.contains(instance) || !counters_.contains(upper) ? instance : upper;
+}
+
 std::string_view Dictionary::operation(std::uint64_t kind, std::uint64_t operation) const {
   if (kind >= kinds_.size() || operation >= kinds_[kind].size()) return {};
   return kinds_[kind][operation];

@@ -36,6 +36,8 @@ class Dictionary {
   // As they stand in the document, without their quotes; empty: unknown.
   [[nodiscard]] std::string_view symbol(std::uint64_t kernel_id) const;
   [[nodiscard]] std::string_view counter(std::uint64_t handle) const;
+  // The counter that a value is of: early files name its instance, whose counter stands in the upper 16 bits.
+  [[nodiscard]] std::uint64_t counter_of(std::uint64_t instance) const;
   [[nodiscard]] std::string_view operation(std::uint64_t kind, std::uint64_t operation) const;
   [[nodiscard]] std::string_view marker(std::uint64_t correlation_id) const;
   [[nodiscard]] std::string_view instruction(std::int64_t index) const;

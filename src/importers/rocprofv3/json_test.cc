@@ -116,6 +116,18 @@ TEST(Rocprofv3Json, CountersAreAddedUpAndTheirKernelsCountOnce) {
   EXPECT_EQ(kernels(alone)[0].lds_bytes, 512);
 }
 
+TEST(Rocprofv3Json, InstancesOfCountersInEarlyFilesAreAddedUp) {
+  std::string early(kCollection);
+  early.replace(
+      early.find("\"records\": ["), std::string::npos,
+      R"("records": [{"id": 1125899906842624, "counter_value": 2, "dispatch_id": 1}, {"id": 1125899906842625, "counter_value": 5}]}]})");
+  const auto imported = import(document(
+      process({kMetadata, kAgents, R"("counters": [{"id": {"handle": 4}, "name": "SQ_WAVES"}])", kStrings, kSymbols, early})));
+  ASSERT_EQ(counters(imported).size(), 1U);
+  EXPECT_EQ(counters(imported)[0].value, 7);
+  EXPECT_EQ(imported.sink.text(counters(imported)[0].counter), "SQ_WAVES");
+}
+
 TEST(Rocprofv3Json, CollectivesAreKnownByTheirKernels) {
   const auto imported = import(whole());
   const auto& collectives = imported.sink.rows<trace::CollectiveRow>();

@@ -46,7 +46,7 @@ void read_values(std::string_view list, std::vector<CounterValue>& values) {
     std::optional<std::uint64_t> counter;
     std::optional<double> value;
     const Skim skim = skim_object(at, end, [&](std::string_view key, std::string_view raw) {
-      if (key == "counter_id") counter = handle_of(raw);
+      if (key == "counter_id" || (key == "id" && !counter)) counter = handle_of(raw);
       if (key == "value" || key == "counter_value") value = core::parse_f64(unquoted(raw));
     });
     if (skim != Skim::whole) return;

@@ -166,9 +166,10 @@ void RecordRows::write_counters(const Counted& counted) {
   const trace::KernelRow kernel = kernel_row(counted.record);
   std::vector<CounterValue> sums;
   for (const CounterValue& value : counted.values) {
-    const auto known = std::find_if(sums.begin(), sums.end(), [&](const auto& sum) { return sum.counter == value.counter; });
+    const std::uint64_t counter = dictionary_.counter_of(value.counter);
+    const auto known = std::find_if(sums.begin(), sums.end(), [&](const auto& sum) { return sum.counter == counter; });
     if (known == sums.end())
-      sums.push_back(value);
+      sums.push_back({counter, value.value});
     else
       known->value += value.value;
   }

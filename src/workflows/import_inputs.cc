@@ -1,0 +1,86 @@
+#include "workflows/import_inputs.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/files.h"
+#include "importers/file_source.h"
+#include "importers/kineto.h"
+#include "workflows/import_ranks.h"
+#include "workflows/migraphx_program.h"
+
+namespace aaco::workflows {
+namespace {
+
+// A Kineto trace is a process each; the files of the other profilers belong to one.
+void find_ranks(std::vector<InputFile>& files) {
+  std::vector<InputFile*> traces;
+  std::vector<RankClue> clues;
+  for (InputFile& file : files) {
+    if (file.format != "kineto") continue;
+    const auto head = importers::read_head(file.path);
+    traces.push_back(&file);
+    clues.push_back({head ? importers::kineto::rank_of(*head, {}, {}) : std::nullopt,
+                     importers::kineto::rank_of({}, {}, core::base_name(file.path))});
+  }
+  if (traces.size() == 1 && !clues[0].text) return;  // a lone trace's file name says nothing of other ranks
+  const auto ranks = assign_ranks(clues);
+  for (std::size_t i = 0; i < traces.size(); ++i) traces[i]->rank = ranks[i];
+}
+
+// Files of ROCm's profilers belong together by their names; they are read behind the others, in the order that joins them.
+void join_rocm_files(std::vector<InputFile>& files) {
+  std::vector<InputFile> others, ours;
+  for (InputFile& file : files) {
+    const bool rocm = file.format.starts_with("rocprof") || file.format == "rocpd";
+    if (rocm)
+      if (const auto head = importers::read_head(file.path)) file.table = importers::rocm_table_of(*head);
+    (rocm ? ours : others).push_back(std::move(file));
+  }
+  std::vector<RocmFile> described;
+  for (const InputFile& file : ours) described.push_back({file.path, file.format, file.table});
+  for (RocmPlace& place : place_files(described)) {
+    InputFile& file = ours[place.file];
+    file.rank = place.rank;
+    file.place = std::move(place);
+    others.push_back(std::move(file));
+  }
+  files = std::move(others);
+}
+
+void keep_one_program(Inputs& inputs) {
+  std::vector<std::string> programs;
+  for (const InputFile& file : inputs.files)
+    if (file.format == "migraphx") programs.push_back(file.path);
+  if (programs.size() < 2) return;
+  const std::string chosen = programs[choose_program(programs)];
+  std::erase_if(inputs.files, [&](const InputFile& file) {
+    if (file.format != "migraphx" || file.path == chosen) return false;
+    inputs.passed.push_back({file.path, "a session has one model: that of " + core::base_name(chosen) + " was taken"});
+    return true;
+  });
+}
+
+}  // namespace
+
+core::Result<Inputs> find_inputs(const std::vector<std::string>& paths) {
+  Inputs inputs;
+  inputs.importers = importers::builtin_importers();
+  std::set<std::string> seen;
+  for (const std::string& path : paths) {
+    AACO_ASSIGN(auto found, importers::discover(path, inputs.importers));
+    for (const auto& file : found.files)
+      if (seen.insert(core::absolute_path(file.path)).second)
+        inputs.files.push_back({file.path, file.importer, file.importer->info().name, std::nullopt});
+    inputs.passed.insert(inputs.passed.end(), found.passed.begin(), found.passed.end());
+  }
+  if (inputs.files.empty())
+    return core::fail(core::ErrorCode::invalid_input, "none of the files is a profile that this program knows",
+                      "'aaco import --help' lists the formats");
+  find_ranks(inputs.files);
+  join_rocm_files(inputs.files);
+  keep_one_program(inputs);
+  return inputs;
+}
+
+}  // namespace aaco::workflows

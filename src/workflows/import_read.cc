@@ -1,0 +1,80 @@
+#include "workflows/import_read.h"
+
+#include "core/files.h"
+#include "importers/file_source.h"
+#include "workflows/rocm_join.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+trace::Account failed_account(const InputFile& file, const core::Error& error) {
+  trace::Account account;
+  account.source = file.format;
+  account.state = trace::Account::State::failed;
+  account.reason = core::base_name(file.path) + ": " + error.text();
+  return account;
+}
+
+void note_failure(const InputFile& file, const core::Error& error, Read& read, SessionDraft& draft) {
+  if (read.first_error.message.empty()) read.first_error = error;
+  draft.manifest().accounts.push_back(failed_account(file, error));
+  draft.warn("import.file_failed", core::base_name(file.path) + " could not be imported: " + error.message, error.remedy);
+}
+
+Json entry_of(const InputFile& file, const importers::ImportResult& result) {
+  Json entry = Json::object({{"file", core::base_name(file.path)}, {"format", file.format}});
+  entry.set_if("bytes", core::file_size(file.path) ? Json(*core::file_size(file.path)) : Json());
+  if (file.rank) entry.set("rank", *file.rank);
+  if (file.place && file.place->pass > 0 && file.format != "rocprof_compute") entry.set("pass", file.place->pass);
+  if (!result.host.empty()) entry.set("host", result.host);
+  entry.set_if("facts", result.facts);
+  return entry;
+}
+
+core::Result<importers::ImportResult> read_file(const InputFile& file, ImportSink& sink, RocmJoin& join) {
+  sink.begin_file(file.place ? join.rules(*file.place, file.table) : FileRules{file.rank, false, std::nullopt});
+  AACO_ASSIGN(const auto source, importers::open_file_source(file.path));
+  AACO_ASSIGN(auto result, importers::import_source(*file.importer, *source, sink));
+  if (file.place) join.done(*file.place, core::base_name(file.path), sink.file(), result, file.table);
+  return result;
+}
+
+}  // namespace
+
+core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDraft& draft, const Services& services) {
+  Read read;
+  RocmJoin join;
+  std::vector<const InputFile*> files;  // of the results
+  for (const InputFile& file : inputs.files) {
+    if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "the import was stopped", "start it again");
+    if (const std::string why = file.place ? join.skip(*file.place, file.table) : ""; !why.empty()) {
+      read.passed.push_back({file.path, why});
+      continue;
+    }
+    services.progress("importing " + core::base_name(file.path));
+    auto result = read_file(file, sink, join);
+    AACO_TRY(sink.status());
+    if (!result) {
+      note_failure(file, result.error(), read, draft);
+      continue;
+    }
+    if (read.results.empty()) read.clock = result->clock;
+    files.push_back(&file);
+    read.results.push_back(std::move(*result));
+  }
+  if (read.results.empty()) return tl::unexpected<core::Error>(std::move(read.first_error));
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    importers::ImportResult& result = read.results[i];
+    if (files[i]->place && result.facts["statistics"].is_object())
+      join.check_statistics(*files[i]->place, core::base_name(files[i]->path), result.facts["statistics"], sink, result);
+    read.files.push(entry_of(*files[i], result));
+    add_seen_devices(result.facts, files[i]->rank.value_or(0), read.devices);
+    draft.manifest().accounts.push_back(result.account);
+    for (const auto& warning : result.warnings) draft.manifest().warnings.push_back(warning);
+  }
+  return read;
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,224 @@
+// Folders of ROCm's profilers become one session: kernels once, counters of all passes by dispatch, processes as ranks.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "core/files.h"
+#include "tracelake/lake.h"
+#include "workflows/import.h"
+
+namespace aaco::workflows {
+namespace {
+
+constexpr std::string_view kKernelHeader =
+    "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Thread_Id\",\"Dispatch_Id\",\"Kernel_Id\",\"Kernel_Name\",\"Correlation_Id\",\"Start_"
+    "Timestamp\","
+    "\"End_Timestamp\",\"Workgroup_Size_X\",\"Workgroup_Size_Y\",\"Workgroup_Size_Z\",\"Grid_Size_X\",\"Grid_Size_Y\",\"Grid_"
+    "Size_Z\"\n";
+constexpr std::string_view kCounterHeader =
+    "\"Correlation_Id\",\"Dispatch_Id\",\"Agent_Id\",\"Queue_Id\",\"Process_Id\",\"Thread_Id\",\"Grid_Size\",\"Kernel_Id\","
+    "\"Kernel_Name\","
+    "\"Workgroup_Size\",\"LDS_Block_Size\",\"Scratch_Size\",\"VGPR_Count\",\"SGPR_Count\",\"Counter_Name\",\"Counter_Value\","
+    "\"Start_Timestamp\",\"End_Timestamp\"\n";
+constexpr std::string_view kCallHeader =
+    "\"Domain\",\"Function\",\"Process_Id\",\"Thread_Id\",\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\"\n";
+
+std::string kernels(std::int64_t first_ns) {
+  std::string text(kKernelHeader);
+  for (int i = 1; i <= 3; ++i) {
+    const std::int64_t start = first_ns + 1000 * i;
+    text += "\"KERNEL_DISPATCH\",\"Agent 1\",1,7," + std::to_string(i) + ",5,\"gemm\"," + std::to_string(i) + "," +
+            std::to_string(start) + "," + std::to_string(start + 100 * i) + ",64,1,1,128,1,1\n";
+  }
+  return text;
+}
+std::string counters(std::int64_t first_ns, std::initializer_list<const char*> names, const char* kernel = "gemm") {
+  std::string text(kCounterHeader);
+  for (int i = 1; i <= 3; ++i)
+    for (const char* name : names) {
+      const std::int64_t start = first_ns + 1000 * i;
+      text += std::to_string(i) + "," + std::to_string(i) + ",\"Agent 1\",1,7,7,128,5,\"" + kernel + "\",64,0,0,8,16,\"" + name +
+              "\"," + std::to_string(10 * i) + "," + std::to_string(start) + "," + std::to_string(start + 100 * i) + "\n";
+    }
+  return text;
+}
+std::string calls(std::int64_t first_ns) {
+  std::string text(kCallHeader);
+  for (int i = 1; i <= 3; ++i)
+    text += "\"HIP_RUNTIME_API\",\"hipLaunchKernel\",7,7," + std::to_string(i) + "," + std::to_string(first_ns + 1000 * i - 500) +
+            "," + std::to_string(first_ns + 1000 * i - 400) + "\n";
+  return text;
+}
+
+class RocmImportTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = core::TemporaryDirectory::make(testing::TempDir(), "rocm_import");
+    ASSERT_TRUE(made.has_value());
+    folder_.emplace(std::move(*made));
+    services_.paths.share = AACO_SOURCE_DIR;  // data/ lies there
+    services_.paths.sessions = core::join_path(folder_->path(), "sessions");
+  }
+  void file(const std::string& name, std::string_view text) {
+    const std::string path = core::join_path(input(), name);
+    ASSERT_TRUE(core::make_directories(core::parent_path(path)).has_value());
+    ASSERT_TRUE(core::write_file_atomic(path, text).has_value());
+  }
+  [[nodiscard]] std::string input() const { return core::join_path(folder_->path(), "input"); }
+  core::Result<SessionOutcome> run(const std::string& path) {
+    ImportRequest request;
+    request.paths = {path};
+    return import(request, services_);
+  }
+  static double metric(const SessionOutcome& outcome, std::string_view id) {
+    const auto* found = trace::find_metric(outcome.metrics, id);
+    return found == nullptr ? -1 : found->value;
+  }
+  static std::vector<trace::KernelCounterRow> counter_rows(const SessionOutcome& outcome) {
+    trace::NameTable names;
+    auto rows = tracelake::read_table<trace::KernelCounterRow>(outcome.path, names);
+    return rows ? std::move(*rows) : std::vector<trace::KernelCounterRow>();
+  }
+  static bool warns(const SessionOutcome& outcome, std::string_view id) {
+    for (const auto& warning : outcome.manifest.warnings)
+      if (warning.id == id) return true;
+    return false;
+  }
+
+  std::optional<core::TemporaryDirectory> folder_;
+  Services services_;
+};
+
+TEST_F(RocmImportTest, TablesOfOneRunAreOneSession) {
+  file("h/77_kernel_trace.csv", kernels(0));
+  file("h/77_hip_api_trace.csv", calls(0));
+  file("h/77_counter_collection.csv", counters(0, {"SQ_WAVES"}));
+  file("h/77_agent_info.csv",
+       "\"Node_Id\",\"Logical_Node_Id\",\"Agent_Type\",\"Name\",\"Product_Name\"\n1,1,\"GPU\",\"gfx942\",\"MI300X\"\n");
+  file("h/77_kernel_stats.csv",
+       "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\",\"MinNs\",\"MaxNs\",\"StdDev\"\n\"gemm\",3,600,200,"
+       "100,100,300,100\n");
+  file("h/notes.txt", "nothing");
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_EQ(metric(*outcome, "gpu.kernel_count"), 3);  // not six: the counters' dispatches are the same
+  EXPECT_EQ(metric(*outcome, "gpu.kernel_sum_ns"), 600);
+  EXPECT_EQ(metric(*outcome, "attribution.launch_coverage_ratio"), 1);
+  EXPECT_EQ(counter_rows(*outcome).size(), 3U);
+  EXPECT_EQ(outcome->manifest.accounts.size(), 5U);
+  EXPECT_FALSE(warns(*outcome, "import.statistics_differ"));
+  EXPECT_TRUE(warns(*outcome, "import.passed_over"));
+}
+
+TEST_F(RocmImportTest, StatisticsThatDifferAreSaid) {
+  file("77_kernel_trace.csv", kernels(0));
+  file("77_kernel_stats.csv", "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n\"gemm\",4,700,200,100\n");
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_TRUE(warns(*outcome, "import.statistics_differ"));
+}
+
+TEST_F(RocmImportTest, CountersOfSeveralPassesAreJoinedByDispatch) {
+  file("pmc_1/h/100_counter_collection.csv", counters(0, {"SQ_WAVES", "GRBM_COUNT"}));
+  file("pmc_2/h/200_counter_collection.csv", counters(9000, {"TCC_HIT", "GRBM_COUNT"}));
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_EQ(metric(*outcome, "gpu.kernel_count"), 3);  // of the first pass
+  const auto rows = counter_rows(*outcome);
+  std::set<std::pair<std::uint64_t, std::uint32_t>> different;
+  for (const auto& row : rows) different.emplace(row.dispatch_id, row.counter.value);
+  EXPECT_EQ(rows.size(), 9U);
+  EXPECT_EQ(different.size(), 9U);
+  EXPECT_FALSE(warns(*outcome, "import.passes_differ"));
+}
+
+TEST_F(RocmImportTest, PassesThatDidNotDoTheSameAreSaid) {
+  file("pass_1/out_counter_collection.csv", counters(0, {"SQ_WAVES"}));
+  file("pass_2/out_counter_collection.csv", counters(9000, {"TCC_HIT"}, "softmax"));
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_TRUE(warns(*outcome, "import.passes_differ"));
+}
+
+TEST_F(RocmImportTest, ProcessesAreRanks) {
+  file("h/100_kernel_trace.csv", kernels(0));
+  file("h/100_hip_api_trace.csv", calls(0));
+  file("h/101_kernel_trace.csv", kernels(50));
+  file("h/101_hip_api_trace.csv", calls(50));
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value());
+  const auto& gpus = outcome->manifest.outcome["gpu"]["gpus"].items();
+  ASSERT_EQ(gpus.size(), 2U);
+  EXPECT_EQ(gpus[1]["rank"].as_i64(), 1);
+}
+
+TEST_F(RocmImportTest, ADocumentAndItsTablesAreReadOnce) {
+  file("results.csv", "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"BeginNs\",\"EndNs\"\n0,\"k\",0,0,1000,1500\n");
+  file("results.json", R"({ "traceEvents":[{}
+,{"args":{"name":"GPU0"},"ph":"M","pid":6,"name":"process_name","sort_index":1}
+,{"ph":"X","name":"k","pid":6,"tid":0,"ts":"1","dur":"1","args":{"KernelName":"k","gpu-id":"0","queue-id":"0","BeginNs":"1000","EndNs":"1500"}}
+],"otherData":{}})");
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(metric(*outcome, "gpu.kernel_count"), 1);
+  ASSERT_EQ(outcome->manifest.outcome["passed_over"].items().size(), 1U);
+}
+
+TEST_F(RocmImportTest, ADocumentWithoutAnEventLeavesTheTableItsPlace) {
+  file("results.csv", "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"BeginNs\",\"EndNs\"\n0,\"k\",0,0,1000,1500\n");
+  file("results.json", ",{\"args\":{\"name\":\"COPY\"},\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"sort_index\":0}\n");
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(metric(*outcome, "gpu.kernel_count"), 1);
+  EXPECT_TRUE(warns(*outcome, "import.file_failed"));
+}
+
+TEST_F(RocmImportTest, AFolderOfFactsOnlyIsRefused) {
+  file("77_agent_info.csv", "\"Node_Id\",\"Logical_Node_Id\",\"Agent_Type\",\"Name\"\n1,1,\"GPU\",\"gfx942\"\n");
+  EXPECT_FALSE(run(input()).has_value());
+}
+
+TEST_F(RocmImportTest, MigraphxProgramsBecomeGraphAndPartition) {
+  file("read.txt", "@0 = @param:x -> float_type, {1}, {1}\n@1 = relu(@0) -> float_type, {1}, {1}\n");
+  file("compile.txt", "Compiling ...\n@0 = @param:x -> float_type, {1}, {1}\n@1 = gpu::relu(@0) -> float_type, {1}, {1}\n");
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  trace::NameTable names;
+  const auto nodes = tracelake::read_table<trace::GraphNodeRow>(outcome->path, names);
+  ASSERT_TRUE(nodes.has_value());
+  ASSERT_EQ(nodes->size(), 2U);
+  EXPECT_EQ(names.text((*nodes)[1].op_type), "gpu::relu");
+  EXPECT_TRUE(core::exists(core::join_path(outcome->path, "runtime/migraphx_partition.json")));
+}
+
+// The shared folders, with numbers that their own tables have.
+TEST_F(RocmImportTest, RealFoldersHaveEachKernelOnce) {
+  const char* set = std::getenv("AACO_REAL_DATA");
+  const std::string root = core::join_path(set != nullptr ? set : AACO_SOURCE_DIR "/../shared/data", "traces");
+  if (!core::exists(core::join_path(root, "rocprof_legacy"))) GTEST_SKIP() << "skipped, no real data";
+  const auto lines = [&](const std::string& path) {
+    const auto text = core::read_file(core::join_path(root, path));
+    return text ? static_cast<double>(std::count(text->begin(), text->end(), '\n')) - 1 : -1;
+  };
+  const struct {
+    const char *folder, *table;
+  } cases[] = {{"rocprof_legacy/ROCm_aiter_root", "rocprof_legacy/ROCm_aiter_root/results.csv"},
+               {"rocprof_compute/ROCm_rocprofiler-compute/vcopy/MI200",
+                "rocprof_compute/ROCm_rocprofiler-compute/vcopy/MI200/timestamps.csv"}};
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.folder);
+    const auto outcome = run(core::join_path(root, each.folder));
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+    EXPECT_EQ(metric(*outcome, "gpu.kernel_count"), lines(each.table));
+    EXPECT_FALSE(warns(*outcome, "import.statistics_differ"));
+    std::set<std::pair<std::uint64_t, std::uint32_t>> different;
+    const auto rows = counter_rows(*outcome);
+    for (const auto& row : rows) different.emplace(row.dispatch_id, row.counter.value);
+    EXPECT_EQ(different.size(), rows.size());
+  }
+}
+
+}  // namespace
+}  // namespace aaco::workflows
