@@ -65,6 +65,7 @@ core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDra
     read.results.push_back(std::move(*result));
   }
   if (read.results.empty()) return tl::unexpected<core::Error>(std::move(read.first_error));
+  join.check_runs(draft);
   for (std::size_t i = 0; i < files.size(); ++i) {
     importers::ImportResult& result = read.results[i];
     if (files[i]->place && result.facts["statistics"].is_object())

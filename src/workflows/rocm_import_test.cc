@@ -105,7 +105,7 @@ TEST_F(RocmImportTest, TablesOfOneRunAreOneSession) {
   ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
   EXPECT_EQ(metric(*outcome, "gpu.kernel_count"), 3);  // not six: the counters' dispatches are the same
   EXPECT_EQ(metric(*outcome, "gpu.kernel_sum_ns"), 600);
-  EXPECT_EQ(metric(*outcome, "attribution.launch_coverage_ratio"), 1);
+  EXPECT_EQ(metric(*outcome, "gpu.linked_kernel_sum_ns"), 600);  // each has its launch
   EXPECT_EQ(counter_rows(*outcome).size(), 3U);
   EXPECT_EQ(outcome->manifest.accounts.size(), 5U);
   EXPECT_FALSE(warns(*outcome, "import.statistics_differ"));
@@ -173,6 +173,18 @@ TEST_F(RocmImportTest, ADocumentWithoutAnEventLeavesTheTableItsPlace) {
   ASSERT_TRUE(outcome.has_value());
   EXPECT_EQ(metric(*outcome, "gpu.kernel_count"), 1);
   EXPECT_TRUE(warns(*outcome, "import.file_failed"));
+}
+
+TEST_F(RocmImportTest, RunsAfterEachOtherAreSaid) {
+  const std::string_view table =
+      "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"BeginNs\",\"EndNs\"\n0,\"k\",0,0,1000,1500\n";
+  file("a/results.csv", table);
+  const auto one = run(input());
+  file("b/results.csv", table);
+  const auto two = run(input());
+  ASSERT_TRUE(one.has_value() && two.has_value());
+  EXPECT_FALSE(warns(*one, "import.several_runs"));
+  EXPECT_TRUE(warns(*two, "import.several_runs"));
 }
 
 TEST_F(RocmImportTest, AFolderOfFactsOnlyIsRefused) {

@@ -44,6 +44,7 @@ void RocmJoin::done(const RocmPlace& place, const std::string& name, const FileC
                     const std::optional<RocmTable>& table) {
   Run& run = runs_[place.run];
   add_counts(run.counts, counts);
+  run.has_rank = place.rank.has_value();
   if (counts.kernels > 0 && !run.kernels_pass) {
     run.kernels_pass = place.pass;
     run.kernels_from_table = table == RocmTable::kernels;
@@ -66,6 +67,15 @@ void RocmJoin::done(const RocmPlace& place, const std::string& name, const FileC
          std::to_string(counts.unlike_dispatches) + " counters in " + name +
              " are of dispatches that ran another kernel in an earlier pass: the passes did not do the same",
          "make the workload deterministic (fixed seed, no tuning at run time) and profile again"});
+}
+
+void RocmJoin::check_runs(SessionDraft& draft) const {
+  std::int64_t runs = 0;
+  for (const auto& [name, run] : runs_) runs += run.counts.kernels > 0 && !run.has_rank ? 1 : 0;
+  if (runs > 1)
+    draft.warn("import.several_runs",
+               "the files hold " + std::to_string(runs) + " runs with kernels: counts and sums are of all of them",
+               "import each run's folder or file by itself to compare them");
 }
 
 void RocmJoin::check_statistics(const RocmPlace& place, const std::string& name, const core::Json& statistics, trace::Sink& sink,

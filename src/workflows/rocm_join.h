@@ -8,6 +8,7 @@
 #include "importers/importer.h"
 #include "workflows/import_files.h"
 #include "workflows/import_sink.h"
+#include "workflows/session_draft.h"
 
 namespace aaco::workflows {
 
@@ -21,6 +22,8 @@ class RocmJoin {
   // Adds to the account and the warnings what became of the file's rows.
   void done(const RocmPlace& place, const std::string& name, const FileCounts& counts, importers::ImportResult& result,
             const std::optional<importers::RocmTable>& table);
+  // Warns where several runs without ranks brought kernels: executions after each other, whose sums mean little.
+  void check_runs(SessionDraft& draft) const;
   // Compares the profiler's own statistics of a run with what was read of it; after all files.
   void check_statistics(const RocmPlace& place, const std::string& name, const core::Json& statistics, trace::Sink& sink,
                         importers::ImportResult& result) const;
@@ -30,6 +33,7 @@ class RocmJoin {
     std::uint64_t number = 0;
     std::optional<int> kernels_pass;  // whose kernels are taken
     bool kernels_from_table = false;
+    bool has_rank = false;
     FileCounts counts;
   };
   std::map<std::string, Run> runs_;

@@ -28,7 +28,7 @@ class Profile(program.ProgramTest):
         printed = self.profiled('--counters', 'SQ_WAVES,GRBM_COUNT', '--tag', 'good')
         self.assertEqual(printed['metrics']['gpu.kernel_count']['value'], 5)
         self.assertEqual(printed['metrics']['gpu.kernel_sum_ns']['value'], 15000)
-        self.assertEqual(printed['metrics']['attribution.launch_coverage_ratio']['value'], 1)
+        self.assertEqual(printed['metrics']['gpu.orphan_kernel_count']['value'], 0)
         self.assertFalse({name for name in self.warnings(printed) if name.startswith('profile.')})
         rows = self.aaco('query', 'SELECT counter, count(*) AS n, sum(value) AS v FROM counters GROUP BY counter ORDER BY counter', '--json').json()
         self.assertIn('SQ_WAVES', str(rows))

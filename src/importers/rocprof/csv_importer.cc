@@ -11,6 +11,14 @@ bool is_one_of(std::string_view heading, std::initializer_list<std::string_view>
   return std::find(words.begin(), words.end(), heading) != words.end();
 }
 
+// "results.stats.csv", "results.hip_stats.csv"; rocprofv3's have no point in front ("out_kernel_stats.csv").
+bool is_statistics_name(std::string_view name) {
+  constexpr std::string_view kEnd = "stats.csv";
+  const auto end = name.find(kEnd);
+  if (end == std::string_view::npos) return false;
+  return name.substr(0, end).find('.') != std::string_view::npos;
+}
+
 class CsvImporter final : public Importer {
  public:
   [[nodiscard]] ImporterInfo info() const override { return {"rocprof", "rocprof or rocprofv2 table (CSV)"}; }
@@ -19,7 +27,7 @@ class CsvImporter final : public Importer {
     std::vector<std::string> headings;
     const rocm::Table table = rocm::table_of_head(head, &headings);
     if (table == rocm::Table::unknown) return false;
-    if (table == rocm::Table::statistics) return file_name.find("stats.csv") != std::string_view::npos && headings.size() == 5;
+    if (table == rocm::Table::statistics) return headings.size() == 5 && is_statistics_name(file_name);
     return std::any_of(headings.begin(), headings.end(), [](const std::string& heading) {
       return is_one_of(heading, {"KernelName", "gpu-id", "BeginNs", "GPU_ID", "Correlation_ID", "Dispatch_ID"});
     });
