@@ -30,7 +30,7 @@ std::vector<std::unique_ptr<Importer>> builtin_importers() {
   importers.push_back(rocprof_db::make_importer());
   importers.push_back(any_database::make_importer());  // last of the databases
   importers.push_back(migraphx::make_importer());
-  importers.push_back(kineto::make_importer());        // takes any Chrome trace: last of the JSON formats
+  importers.push_back(kineto::make_importer());  // takes any Chrome trace: last of the JSON formats
   return importers;
 }
 

@@ -39,8 +39,8 @@ struct RunRequest {
   bool profile = false;         // nodes, and the GPU's kernels on a ROCm backend, in passes of their own
   std::string profile_domains;  // of the GPU's pass ("kernel,hip"); empty: the usual. Given, the pass is made on any backend
   std::string counters;         // hardware counters of the GPU ("SQ_WAVES,GRBM_COUNT"); as above
-  std::string dtype;  // of a model of the zoo; empty: as its entry says
-  core::Json fault;   // what the fault laboratory does to this run; null: nothing
+  std::string dtype;            // of a model of the zoo; empty: as its entry says
+  core::Json fault;             // what the fault laboratory does to this run; null: nothing
   // The laboratory's hands: what runs at the beginning of every call, and what is made of the model's file before it is opened.
   std::function<void()> before_call;
   std::function<core::Result<std::string>(const std::string& model_path)> edit_model;
