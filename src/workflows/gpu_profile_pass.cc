@@ -157,6 +157,7 @@ core::Result<Imported> import_output(const GpuProfileRequest& request, const std
   AACO_TRY(draft.writer().flush());
   GpuAnalysisOptions options;
   options.find_steps = request.find_steps && counts.iterations == 0;
+  options.devices = read->devices;
   AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
   draft.manifest().outcome.set("gpu", to_json(analysis, options));
   imported.metrics = std::move(analysis.metrics);

@@ -4,6 +4,7 @@
 
 #include "core/json.h"
 #include "importers/importer.h"
+#include "workflows/gpu_roofline.h"
 #include "workflows/import_inputs.h"
 #include "workflows/import_sink.h"
 #include "workflows/session_draft.h"
