@@ -109,6 +109,7 @@ int main(int argc, char** argv) {
   aaco::cli::add_inspect(app, context);
   aaco::cli::add_hardware(app, context);
   aaco::cli::add_benchmark(app, context);
+  aaco::cli::add_validate(app, context);
   aaco::cli::add_info(app, context);
   aaco::cli::add_doctor(app, context);
   aaco::cli::add_completion(app, context);

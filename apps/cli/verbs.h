@@ -30,6 +30,7 @@ void add_zoo(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_hardware(CLI::App& app, Context& context);
 void add_benchmark(CLI::App& app, Context& context);
+void add_validate(CLI::App& app, Context& context);
 void add_info(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);

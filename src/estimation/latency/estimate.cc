@@ -3,7 +3,10 @@
 #include <cmath>
 
 #include "core/strings.h"
+#include "estimation/calibrated.h"
 #include "estimation/latency.h"
+#include "estimation/latency/features.h"
+#include "estimation/latency/predict.h"
 #include "estimation/roofline.h"
 
 namespace aaco::estimation {
@@ -12,12 +15,11 @@ namespace {
 // What is known of devices nobody measured: the part of the peaks that good kernels reach, the floor of a launch, and how far
 // estimates so made were from measurements (docs/estimation.md).
 constexpr double kReachedRatio = 0.6;
-constexpr double kGpuFloorS = 4e-6, kCpuFloorS = 2e-6;
 constexpr double kTheoreticalBelow = 2.0, kTheoreticalAbove = 3.0;
 
 LatencyEstimate theoretical(const Roofline& roof, const DeviceFacts& device) {
   LatencyEstimate result;
-  const double floor = device.is_cpu ? kCpuFloorS : kGpuFloorS;
+  const double floor = nominal_floor_s(device);
   const double best = roof.seconds();
   result.seconds = best / kReachedRatio + floor;
   result.lower = std::max(best, result.seconds / kTheoreticalBelow);
@@ -48,9 +50,13 @@ std::optional<Level> level_from_string(std::string_view text) {
   return std::nullopt;
 }
 
-core::Result<LatencyEstimate> estimate(const Kernel& kernel, const DeviceFacts& device, const CalibrationSet* /*calibrations*/,
-                                       Level /*best*/) {
+core::Result<LatencyEstimate> estimate(const Kernel& kernel, const DeviceFacts& device, const CalibrationSet* calibrations,
+                                       Level best) {
   AACO_ASSIGN(const Roofline roof, roofline(kernel, device));
+  if (calibrations != nullptr && best == Level::calibrated)
+    if (const LatencyModel* model = calibrations->find(device.id, kernel)) return calibrated(kernel, device, roof, *model);
+  if (calibrations != nullptr && best != Level::theoretical)
+    if (auto carried = interpolated(kernel, device, roof, *calibrations)) return *std::move(carried);
   return theoretical(roof, device);
 }
 

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.h"
+#include "core/result.h"
+#include "estimation/device_facts.h"
+#include "estimation/kernel.h"
+#include "estimation/latency.h"
+#include "estimation/roofline.h"
+#include "stats/boosted_trees.h"
+
+// What was fitted to measurements of a device, and how estimates come from it. docs/formats/calibration.md has the document.
+namespace aaco::estimation {
+
+// The best that was reached: an estimate is never faster. 0: not seen.
+struct Ceilings {
+  double flops_per_s = 0;
+  double bytes_per_s = 0;         // of kernels whose operands do not fit the largest cache
+  double cached_bytes_per_s = 0;  // of those that do
+  double floor_s = 0;             // what next to no work takes
+  bool operator==(const Ceilings&) const = default;
+};
+
+// A 90 % interval: the scale of log(measured / estimate) follows from the features, its quantiles were taken over sites that a
+// fit had not seen (split conformal: Lei et al., Distribution-Free Predictive Inference for Regression, 2018).
+struct Bounds {
+  stats::BoostedTrees log_scale;
+  double low = 0, high = 0;  // in scales
+  bool operator==(const Bounds&) const = default;
+};
+
+// How good a fit is on whole sites it had not seen.
+struct Quality {
+  std::int64_t rows = 0, sites = 0;
+  double mean_error = 0, median_error = 0, p90_error = 0;  // of |estimate / measured - 1|
+  double bias = 0;                                         // mean of estimate / measured - 1
+  bool operator==(const Quality&) const = default;
+};
+
+// The time of one kind of kernel in one type on one device.
+struct LatencyModel {
+  std::string kind, type;
+  Ceilings ceilings;
+  std::vector<std::string> operators;      // of vector kernels, numbered by their place
+  std::vector<stats::BoostedTrees> trees;  // each answers log(time / (roofline + floor)); their mean counts
+  Bounds bounds;
+  Quality quality;
+  bool operator==(const LatencyModel&) const = default;
+};
+
+// Energy of a kernel whose time is known: static power, and energy per operation and byte; trees say how far from that.
+struct EnergyModel {
+  double static_watts = 0, joules_per_flop = 0, joules_per_byte = 0;
+  std::vector<stats::BoostedTrees> trees;  // of log(measured / three components)
+  Bounds bounds;
+  Quality quality;
+  bool operator==(const EnergyModel&) const = default;
+};
+
+// Where a calibration is from.
+struct Provenance {
+  std::string tool_version, created;      // RFC 3339
+  std::vector<std::string> measurements;  // file names with their hashes
+  std::vector<std::string> sources;       // who measured, as the files say
+  bool operator==(const Provenance&) const = default;
+};
+
+struct DeviceCalibration {
+  std::string device;  // id of the registry
+  Provenance provenance;
+  std::vector<LatencyModel> latency;
+  std::map<std::string, EnergyModel> energy;  // by kind + " " + type, as class_of()
+};
+
+// "gemm bf16"; batched products and vector operators are classes of their own ("batched gemm fp32", "softmax fp32").
+std::string class_of(const Kernel& kernel);
+
+struct EnergyEstimate {
+  double joules = 0, lower = 0, upper = 0;  // 90 % interval
+  double static_joules = 0, compute_joules = 0, memory_joules = 0;
+  Level level = Level::calibrated;
+  std::string source;
+};
+
+// The calibrations at hand. Devices are described so that estimates for a device without one can be carried over.
+class CalibrationSet {
+ public:
+  // Replaces a calibration of the same device.
+  void add(DeviceCalibration calibration, DeviceFacts facts);
+
+  struct Entry {
+    DeviceCalibration calibration;
+    DeviceFacts facts;
+  };
+  [[nodiscard]] const std::map<std::string, Entry>& entries() const { return entries_; }
+  // The model of the kernel's kind and type, else of another type with the same element; null: none.
+  [[nodiscard]] const LatencyModel* find(std::string_view device, const Kernel& kernel) const;
+  // Only these devices lend to others; empty: all.
+  void lend_only(std::vector<std::string> devices) { lenders_ = std::move(devices); }
+  [[nodiscard]] const std::vector<std::string>& lenders() const { return lenders_; }
+
+ private:
+  std::map<std::string, Entry> entries_;
+  std::vector<std::string> lenders_;
+};
+
+// Energy of a kernel that takes `seconds`; unsupported where neither the device nor a relative has energy coefficients for it.
+core::Result<EnergyEstimate> energy_of(const Kernel& kernel, const DeviceFacts& device, double seconds,
+                                       const CalibrationSet& set);
+
+// The document of a device's calibration, and back; from_json() refuses what is damaged, with the member's name.
+core::Json to_json(const DeviceCalibration& calibration);
+core::Result<DeviceCalibration> calibration_from_json(const core::Json& document);
+
+}  // namespace aaco::estimation

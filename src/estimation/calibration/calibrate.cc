@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "estimation/calibration.h"
+#include "estimation/calibration/ceilings.h"
+#include "estimation/calibration/energy.h"
+#include "estimation/calibration/ensemble.h"
+#include "estimation/latency/features.h"
+
+namespace aaco::estimation {
+namespace {
+
+using core::ErrorCode;
+using Rows = std::vector<std::size_t>;
+
+std::vector<std::string> operators_of(std::span<const Measurement> measurements, const Rows& rows) {
+  std::vector<std::string> names;
+  for (const std::size_t row : rows)
+    if (const auto* vector = std::get_if<VectorShape>(&measurements[row].kernel.shape)) names.push_back(vector->op);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+struct Prepared {
+  TrainingTable table;
+  std::vector<TimedRoofline> timed;
+};
+
+core::Result<Prepared> prepare(std::span<const Measurement> measurements, const Rows& rows, const DeviceFacts& device,
+                               const LatencyModel& model) {
+  Prepared result;
+  result.table.features.columns = feature_count(model.kind);
+  result.table.features.values.reserve(rows.size() * result.table.features.columns);
+  std::vector<std::string> sites;
+  for (const std::size_t row : rows) {
+    const Measurement& measured = measurements[row];
+    auto roof = roofline(measured.kernel, device);
+    if (!roof) return tl::unexpected<core::Error>(std::move(roof).error().with(measured.where));
+    const std::vector<float> features = features_of(measured.kernel, device, *roof, model.operators);
+    result.table.features.values.insert(result.table.features.values.end(), features.begin(), features.end());
+    result.table.targets.push_back(static_cast<float>(std::log(measured.seconds / (roof->seconds() + nominal_floor_s(device)))));
+    result.timed.push_back({*roof, measured.seconds});
+    sites.push_back(site_of(measured.kernel));
+  }
+  result.table.groups = number(sites, result.table.group_count);
+  return result;
+}
+
+core::Result<LatencyModel> fit_latency(std::span<const Measurement> measurements, const Rows& rows, const DeviceFacts& device,
+                                       const FitSettings& settings, std::vector<Residual>& residuals) {
+  const Kernel& first = measurements[rows.front()].kernel;
+  LatencyModel model;
+  model.kind = kind_of(first);
+  model.type = first.type;
+  model.operators = operators_of(measurements, rows);
+  AACO_ASSIGN(const Prepared prepared, prepare(measurements, rows, device, model));
+  model.ceilings = ceilings_of(prepared.timed, device);
+  AACO_ASSIGN(Ensemble ensemble, fit_ensemble(prepared.table, settings));
+  std::vector<double> measured, estimated;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double nominal = prepared.timed[i].roof.seconds() + nominal_floor_s(device);
+    measured.push_back(prepared.timed[i].seconds);
+    estimated.push_back(nominal * std::exp(ensemble.unseen[i]));
+    residuals.push_back({rows[i], estimated.back()});
+  }
+  model.quality = quality_of(measured, estimated, prepared.table.group_count);
+  model.trees = std::move(ensemble.members);
+  model.bounds = std::move(ensemble.bounds);
+  return model;
+}
+
+}  // namespace
+
+std::string site_of(const Kernel& kernel) {
+  const auto text = [](auto... values) {
+    std::string joined;
+    ((joined += (joined.empty() ? "" : "x") + std::to_string(values)), ...);
+    return joined;
+  };
+  if (const auto* s = std::get_if<GemmShape>(&kernel.shape)) return "gemm " + text(s->n, s->k);
+  if (const auto* s = std::get_if<ConvolutionShape>(&kernel.shape)) return "filter " + text(s->k, s->c, s->r, s->s, s->groups);
+  if (const auto* s = std::get_if<AttentionShape>(&kernel.shape)) return "heads " + text(s->heads, s->kv_heads, s->head_dim);
+  if (const auto* s = std::get_if<VectorShape>(&kernel.shape)) return s->op + " " + text(s->cols);
+  return std::get<OtherShape>(kernel.shape).op;
+}
+
+core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measurements, const DeviceFacts& device,
+                                          const FitSettings& settings, FittedResiduals& residuals) {
+  if (measurements.empty())
+    return core::fail(ErrorCode::invalid_input, "there is no measurement of " + device.id + " to calibrate with");
+  std::map<std::pair<std::string, std::string>, Rows> classes;
+  for (std::size_t row = 0; row < measurements.size(); ++row)
+    classes[{std::string(kind_of(measurements[row].kernel)), measurements[row].kernel.type}].push_back(row);
+  DeviceCalibration result;
+  result.device = device.id;
+  for (const auto& [name, rows] : classes) {
+    AACO_ASSIGN(LatencyModel model, fit_latency(measurements, rows, device, settings, residuals.latency));
+    result.latency.push_back(std::move(model));
+    Rows powered;
+    for (const std::size_t row : rows)
+      if (measurements[row].power_watts) powered.push_back(row);
+    if (powered.empty()) continue;
+    AACO_ASSIGN(EnergyModel energy, fit_energy(measurements, powered, device, settings, residuals.energy));
+    result.energy.insert_or_assign(class_of(measurements[powered.front()].kernel), std::move(energy));
+  }
+  return result;
+}
+
+core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measurements, const DeviceFacts& device,
+                                          const FitSettings& settings) {
+  FittedResiduals unused;
+  return calibrate(measurements, device, settings, unused);
+}
+
+}  // namespace aaco::estimation

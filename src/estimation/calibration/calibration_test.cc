@@ -1,0 +1,218 @@
+#include "estimation/calibration.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/random.h"
+#include "estimation/calibrated.h"
+
+namespace aaco::estimation {
+namespace {
+
+using core::ErrorCode;
+
+DeviceFacts device(const std::string& id = "acme_one", double bandwidth = 1e12) {
+  DeviceFacts facts;
+  facts.id = id;
+  facts.vendor = "acme";
+  facts.architecture = "one";
+  facts.compute_units = 100;
+  facts.flops_per_s = {{"bf16", 1e14}};
+  facts.vector_flops_per_s = 1e13;
+  facts.memory_bytes_per_s = bandwidth;
+  facts.cache_bytes = 1e6;
+  return facts;
+}
+
+// A device that reaches 70 % of the peak, 80 % of the bandwidth, needs 5 us for a launch, and is measured with 3 % of noise.
+std::vector<Measurement> measured(const DeviceFacts& facts, std::uint64_t seed = 1) {
+  core::Random random(seed);
+  std::vector<Measurement> rows;
+  for (std::int64_t n = 64; n <= 8192; n *= 2)
+    for (std::int64_t k = 64; k <= 8192; k *= 2)
+      for (std::int64_t m = 1; m <= 4096; m *= 4) {
+        const Kernel kernel{GemmShape{1, m, n, k}, "bf16"};
+        const Work work = work_of(kernel).value();
+        const double seconds = std::max(work.flops / 0.7e14, work.bytes / (0.8 * facts.memory_bytes_per_s)) + 5e-6;
+        const double noisy = seconds * std::exp(0.03 * random.normal());
+        const double watts = 100 + (work.flops * 1e-12 + work.bytes * 20e-12) / seconds;
+        rows.push_back({kernel, noisy, watts, "table.csv:" + std::to_string(rows.size() + 2)});
+      }
+  return rows;
+}
+
+FitSettings quick() {
+  FitSettings settings;
+  settings.parts = 3;
+  return settings;
+}
+
+#define AACO_CALIBRATED(name, ...)                                                                                           \
+  auto name##_result = __VA_ARGS__;                                                                                          \
+  if (!name##_result && name##_result.error().code == ErrorCode::unsupported) GTEST_SKIP() << name##_result.error().message; \
+  ASSERT_TRUE(name##_result) << name##_result.error().text();                                                                \
+  DeviceCalibration name = *std::move(name##_result)
+
+TEST(Calibrate, LearnsWhatADeviceReaches) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  ASSERT_EQ(fitted.latency.size(), 1U);
+  const LatencyModel& model = fitted.latency.front();
+  EXPECT_LT(model.quality.mean_error, 0.06);
+  EXPECT_EQ(model.quality.sites, 64);
+  EXPECT_NEAR(model.ceilings.flops_per_s / 0.7e14, 1, 0.15);
+  CalibrationSet set;
+  set.add(fitted, device());
+  const auto made = estimate({GemmShape{1, 1024, 1536, 1536}, "bf16"}, device(), &set).value();
+  EXPECT_EQ(made.level, Level::calibrated);
+  EXPECT_NEAR(made.seconds / (2.0 * 1024 * 1536 * 1536 / 0.7e14 + 5e-6), 1, 0.12);
+  EXPECT_GE(made.explanation.floor_s, 4e-6);
+}
+
+TEST(Calibrate, BoundsHoldOnFreshNoise) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  CalibrationSet set;
+  set.add(fitted, device());
+  const auto fresh = measured(device(), 7);
+  double inside = 0;
+  for (const Measurement& row : fresh) {
+    const auto made = estimate(row.kernel, device(), &set).value();
+    EXPECT_LE(made.lower, made.seconds);
+    EXPECT_GE(made.upper, made.seconds);
+    if (made.lower <= row.seconds && row.seconds <= made.upper) inside += 1 / static_cast<double>(fresh.size());
+  }
+  EXPECT_GT(inside, 0.82);
+  EXPECT_LT(inside, 0.99);
+}
+
+TEST(Calibrate, NeverFasterThanItsCeilings) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  const Ceilings best = fitted.latency.front().ceilings;
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  core::Random random(3);
+  for (int i = 0; i < 500; ++i) {
+    const auto side = [&] { return static_cast<std::int64_t>(1 + random.below(1 << (1 + random.below(16)))); };
+    const Kernel kernel{GemmShape{side(), side(), side(), side()}, "bf16"};
+    const Work work = work_of(kernel).value();
+    const auto made = estimate(kernel, device(), &set).value();
+    EXPECT_GE(made.seconds * best.flops_per_s, work.flops * 0.999999);
+    EXPECT_TRUE(std::isfinite(made.upper));
+  }
+}
+
+TEST(Calibrate, EnergyOfKnownParts) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  const EnergyModel& model = fitted.energy.at("gemm bf16");
+  EXPECT_NEAR(model.static_watts / 100, 1, 0.1);
+  EXPECT_NEAR(model.joules_per_flop / 1e-12, 1, 0.1);
+  EXPECT_LT(model.quality.mean_error, 0.05);
+  CalibrationSet set;
+  set.add(fitted, device());
+  const auto made = energy_of({GemmShape{1, 4096, 4096, 4096}, "bf16"}, device(), 2e-3, set).value();
+  EXPECT_NEAR(made.joules / (0.2 + 0.137 + 0.002), 1, 0.1);
+  EXPECT_FALSE(energy_of({GemmShape{1, 8, 8, 8}, "bf16"}, device("acme_two"), 1e-3, set));
+}
+
+TEST(Calibrate, ARelativeLendsByTheRatioOfRooflines) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  const DeviceFacts faster = device("acme_two", 2e12);
+  const Kernel streaming{GemmShape{1, 1, 8192, 8192}, "bf16"};
+  const auto made = estimate(streaming, faster, &set).value();
+  EXPECT_EQ(made.level, Level::interpolated);
+  EXPECT_EQ(made.source, "acme_one");
+  EXPECT_LT(made.seconds / estimate(streaming, device(), &set)->seconds, 0.6);
+  set.lend_only({"acme_nine"});
+  EXPECT_EQ(estimate(streaming, faster, &set)->level, Level::theoretical);
+}
+
+TEST(Calibrate, AnotherArchitectureLendsWithWiderBounds) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  const Kernel kernel{GemmShape{1, 512, 2048, 2048}, "bf16"};
+  DeviceFacts stranger = device("acme_two");
+  const auto near = estimate(kernel, stranger, &set).value();
+  stranger.architecture = "two";
+  const auto far = estimate(kernel, stranger, &set).value();
+  EXPECT_GT(far.upper / far.lower, 1.5 * near.upper / near.lower);
+}
+
+TEST(Calibrate, TheSameInputGivesTheSameCalibration) {
+  AACO_CALIBRATED(one, calibrate(measured(device()), device(), quick()));
+  const auto two = calibrate(measured(device()), device(), quick());
+  EXPECT_EQ(to_json(one).dump(), to_json(*two).dump());
+}
+
+TEST(Calibrate, FewSitesGiveWideBounds) {
+  auto rows = measured(device());
+  rows.resize(7);  // one site
+  AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  const auto made = estimate(rows.front().kernel, device(), &set).value();
+  EXPECT_GT(made.upper / made.lower, 3);
+}
+
+TEST(Calibrate, RefusesWhatCannotBeFitted) {
+  EXPECT_EQ(calibrate({}, device()).error().code, ErrorCode::invalid_input);
+  std::vector<Measurement> rows{{Kernel{GemmShape{1, 8, 8, 8}, "fp8"}, 1e-3, {}, "table.csv:2"}};
+  const auto result = calibrate(rows, device());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::unsupported);
+  EXPECT_NE(result.error().text().find("table.csv:2"), std::string::npos);
+}
+
+TEST(CalibrationDocument, ReadsWhatItWrote) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  fitted.provenance = {"1.0", "2026-01-01T00:00:00Z", {"table.csv sha256:0"}, {}};
+  const auto read = calibration_from_json(core::Json::parse(to_json(fitted).dump()).value());
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(to_json(*read).dump(), to_json(fitted).dump());
+}
+
+core::Json small_document() {
+  DeviceCalibration made;
+  made.device = "acme_one";
+  made.provenance = {"1.0", "2026-01-01T00:00:00Z", {}, {}};
+  LatencyModel model;
+  model.kind = "other";
+  model.type = "bf16";
+  model.trees.push_back(stats::BoostedTrees::of(4, {0.5}, {}, {}).value());
+  model.bounds = {{}, -0.1, 0.1};
+  made.latency.push_back(model);
+  return to_json(made);
+}
+
+TEST(CalibrationDocument, RefusesDamage) {
+  const core::Json good = small_document();
+  ASSERT_TRUE(calibration_from_json(good)) << calibration_from_json(good).error().text();
+  const auto with = [&](std::string_view key, core::Json value) {
+    core::Json document = good;
+    document.set(key, std::move(value));
+    const auto read = calibration_from_json(document);
+    return read ? ErrorCode::cancelled : read.error().code;
+  };
+  EXPECT_EQ(with("schema_version", 99), ErrorCode::unsupported);
+  EXPECT_EQ(with("schema_version", "1"), ErrorCode::invalid_input);
+  EXPECT_EQ(with("device", 3), ErrorCode::invalid_input);
+  EXPECT_EQ(with("provenance", core::Json::array()), ErrorCode::invalid_input);
+  EXPECT_EQ(with("latency", core::Json::array()), ErrorCode::invalid_input);
+  core::Json model = good["latency"].items()[0];
+  model.set("kind", "gemm");  // whose features are more than four
+  EXPECT_EQ(with("latency", core::Json::array({model})), ErrorCode::invalid_input);
+  model = good["latency"].items()[0];
+  model.set("trees", core::Json::array());
+  EXPECT_EQ(with("latency", core::Json::array({model})), ErrorCode::invalid_input);
+}
+
+TEST(SiteOf, WholeSitesAreOfOneName) {
+  EXPECT_EQ(site_of({GemmShape{1, 2, 3, 4}, "bf16"}), site_of({GemmShape{8, 9, 3, 4}, "fp8"}));
+  EXPECT_NE(site_of({GemmShape{1, 2, 3, 4}, "bf16"}), site_of({GemmShape{1, 2, 4, 3}, "bf16"}));
+  EXPECT_NE(site_of({VectorShape{"add", 1, 2}, "fp32"}), site_of({VectorShape{"mul", 1, 2}, "fp32"}));
+}
+
+}  // namespace
+}  // namespace aaco::estimation

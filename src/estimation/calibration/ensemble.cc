@@ -1,0 +1,166 @@
+#include "estimation/calibration/ensemble.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <thread>
+
+#include "core/random.h"
+#include "stats/summary.h"
+
+namespace aaco::estimation {
+namespace {
+
+// By the number of rows: deep trees where there is enough to learn from.
+stats::TreeSettings settings_for(std::size_t rows) {
+  constexpr std::size_t kFew = 300, kSome = 4000;
+  stats::TreeSettings trees;
+  trees.threads = 1;  // members are fitted side by side
+  trees.row_ratio = 0.8;
+  trees.column_ratio = 0.6;
+  trees.learning_rate = 0.1;
+  trees.rounds = rows < kFew ? 100 : rows < kSome ? 300 : 200;
+  trees.depth = rows < kFew ? 4 : rows < kSome ? 6 : 8;
+  trees.least_weight = 3;
+  return trees;
+}
+
+std::vector<int> parts_of(const TrainingTable& table, int parts, std::uint64_t seed) {
+  std::vector<int> order(static_cast<std::size_t>(table.group_count));
+  std::iota(order.begin(), order.end(), 0);
+  core::Random random(seed);
+  std::shuffle(order.begin(), order.end(), random);
+  std::vector<int> part(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) part[static_cast<std::size_t>(order[i])] = static_cast<int>(i) % parts;
+  return part;
+}
+
+core::Result<stats::BoostedTrees> fit_member(const TrainingTable& table, const std::vector<int>& part, int left_out,
+                                             std::uint64_t seed) {
+  stats::FeatureTable features{{}, table.features.columns};
+  std::vector<float> targets;
+  for (std::size_t row = 0; row < table.targets.size(); ++row) {
+    if (part[static_cast<std::size_t>(table.groups[row])] == left_out) continue;
+    const auto values = table.features.row(row);
+    features.values.insert(features.values.end(), values.begin(), values.end());
+    targets.push_back(table.targets[row]);
+  }
+  stats::TreeSettings settings = settings_for(targets.size());
+  settings.seed = seed;
+  return stats::fit_trees(features, targets, settings);
+}
+
+// Runs jobs 0 .. count - 1 on some threads; the first failure is the answer.
+template <class Job>
+core::Status side_by_side(int count, int threads, const Job& job) {
+  std::vector<core::Status> outcomes(static_cast<std::size_t>(count));
+  std::atomic<int> next{0};
+  const auto work = [&] {
+    for (int i = next++; i < count; i = next++) outcomes[static_cast<std::size_t>(i)] = job(i);
+  };
+  std::vector<std::thread> workers;
+  for (int i = 1; i < std::min(threads, count); ++i) workers.emplace_back(work);
+  work();
+  for (std::thread& worker : workers) worker.join();
+  for (core::Status& outcome : outcomes) AACO_TRY(std::move(outcome));
+  return {};
+}
+
+constexpr double kLeastScale = 1e-3;
+
+// A quantile that leaves room for the few groups it was seen on: exchangeable in groups, so it is taken at level (g + 1) / g.
+double quantile(const std::vector<double>& sorted, double level, int groups) {
+  const double g = groups;
+  const double further = level < 0.5 ? level - level / g : level + (1 - level) / g;
+  return stats::quantile_of_sorted(sorted, further) * (1 + 2 / g);
+}
+
+core::Result<Bounds> bounds_of(const TrainingTable& table, const std::vector<double>& unseen) {
+  std::vector<float> log_sizes;
+  for (std::size_t row = 0; row < unseen.size(); ++row)
+    log_sizes.push_back(
+        static_cast<float>(std::log(std::abs(static_cast<double>(table.targets[row]) - unseen[row]) + kLeastScale)));
+  stats::TreeSettings settings;
+  settings.threads = 1;
+  settings.rounds = 60;
+  settings.depth = 4;
+  settings.least_weight = 40;
+  Bounds bounds;
+  AACO_ASSIGN(bounds.log_scale, stats::fit_trees(table.features, log_sizes, settings));
+  std::vector<double> scaled;
+  for (std::size_t row = 0; row < unseen.size(); ++row)
+    scaled.push_back((static_cast<double>(table.targets[row]) - unseen[row]) /
+                     std::exp(bounds.log_scale.predict(table.features.row(row))));
+  std::sort(scaled.begin(), scaled.end());
+  bounds.low = quantile(scaled, 0.05, table.group_count);
+  bounds.high = quantile(scaled, 0.95, table.group_count);
+  return bounds;
+}
+
+}  // namespace
+
+core::Result<Ensemble> fit_ensemble(const TrainingTable& table, const FitSettings& settings) {
+  constexpr int kLeastGroups = 3;
+  constexpr double kUntestedBound = 0.7;  // a factor of two either way
+  Ensemble result;
+  result.unseen.resize(table.targets.size());
+  if (table.group_count < kLeastGroups) {
+    double sum = 0;
+    for (const float target : table.targets) sum += static_cast<double>(target);
+    const double mean = sum / static_cast<double>(table.targets.size());
+    AACO_ASSIGN(stats::BoostedTrees constant, stats::BoostedTrees::of(table.features.columns, {mean}, {}, {}));
+    result.members.push_back(std::move(constant));
+    std::fill(result.unseen.begin(), result.unseen.end(), mean);
+    result.bounds.low = -kUntestedBound;
+    result.bounds.high = kUntestedBound;
+    return result;
+  }
+  const int parts = std::clamp(table.group_count, 2, settings.parts);
+  const std::vector<int> part = parts_of(table, parts, settings.seed);
+  result.members.resize(static_cast<std::size_t>(parts));
+  AACO_TRY(side_by_side(parts, settings.threads, [&](int left_out) -> core::Status {
+    auto member = fit_member(table, part, left_out, settings.seed + static_cast<std::uint64_t>(left_out));
+    if (!member) return tl::unexpected<core::Error>(std::move(member).error());
+    result.members[static_cast<std::size_t>(left_out)] = *std::move(member);
+    return {};
+  }));
+  for (std::size_t row = 0; row < table.targets.size(); ++row) {
+    const auto& member = result.members[static_cast<std::size_t>(part[static_cast<std::size_t>(table.groups[row])])];
+    result.unseen[row] = member.predict(table.features.row(row));
+  }
+  AACO_ASSIGN(result.bounds, bounds_of(table, result.unseen));
+  return result;
+}
+
+std::vector<int> number(const std::vector<std::string>& names, int& count) {
+  std::map<std::string_view, int> numbers;
+  std::vector<int> result;
+  result.reserve(names.size());
+  for (const std::string& name : names)
+    result.push_back(numbers.try_emplace(name, static_cast<int>(numbers.size())).first->second);
+  count = static_cast<int>(numbers.size());
+  return result;
+}
+
+Quality quality_of(std::span<const double> measured, std::span<const double> estimated, int sites) {
+  Quality quality;
+  quality.rows = static_cast<std::int64_t>(measured.size());
+  quality.sites = sites;
+  if (measured.empty()) return quality;
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const double relative = estimated[i] / measured[i] - 1;
+    quality.bias += relative / static_cast<double>(measured.size());
+    errors.push_back(std::abs(relative));
+    quality.mean_error += errors.back() / static_cast<double>(measured.size());
+  }
+  std::sort(errors.begin(), errors.end());
+  quality.median_error = stats::quantile_of_sorted(errors, 0.5);
+  quality.p90_error = stats::quantile_of_sorted(errors, 0.9);
+  return quality;
+}
+
+}  // namespace aaco::estimation

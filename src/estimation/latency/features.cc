@@ -1,0 +1,154 @@
+#include "estimation/latency/features.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace aaco::estimation {
+namespace {
+
+constexpr double kGpuFloorS = 4e-6, kCpuFloorS = 2e-6;
+
+// Tile sizes that the vendors' libraries choose among.
+constexpr std::array<std::pair<double, double>, 9> kTiles{
+    {{64, 64}, {128, 64}, {64, 128}, {128, 128}, {256, 128}, {128, 256}, {256, 256}, {32, 64}, {16, 128}}};
+
+class Row {
+ public:
+  explicit Row(std::size_t expected) { values_.reserve(expected); }
+  void plain(double value) { values_.push_back(static_cast<float>(value)); }
+  void log(double value) { plain(std::log2(std::max(value, 1e-30))); }
+  template <class... Integers>
+  void logs(Integers... values) {
+    (log(static_cast<double>(values)), ...);
+  }
+  void flag(bool value) { plain(value ? 1 : 0); }
+  // How well a dimension is aligned, and what is left over of the last tile.
+  void alignment(std::int64_t value) {
+    std::int64_t power = 1;
+    while (power < 256 && value % (power * 2) == 0) power *= 2;
+    log(static_cast<double>(power));
+    plain(static_cast<double>(value % 128) / 128);
+  }
+  std::vector<float> take() { return std::move(values_); }
+
+ private:
+  std::vector<float> values_;
+};
+
+void add_roofline(Row& row, const Roofline& roof) {
+  row.logs(roof.compute_s, roof.memory_s, roof.seconds());
+  row.log(roof.compute_s / std::max(roof.memory_s, 1e-30));
+}
+
+void add_fills(Row& row, const GemmShape& shape, const DeviceFacts& device) {
+  for (const auto& [tile_m, tile_n] : kTiles) {
+    const TileFill filled = fill(shape, tile_m, tile_n, device.compute_units);
+    row.log(filled.waves);
+    row.log(filled.tile_ratio * filled.wave_ratio);
+  }
+}
+
+void add(Row& row, const GemmShape& s, const DeviceFacts& device) {
+  row.logs(s.batch, s.m, s.n, s.k);
+  const double outputs = static_cast<double>(s.batch) * static_cast<double>(s.m) * static_cast<double>(s.n);
+  row.logs(outputs, static_cast<double>(s.k) / outputs, static_cast<double>(s.m) / static_cast<double>(s.n));
+  row.alignment(s.m);
+  row.alignment(s.n);
+  row.alignment(s.k);
+  add_fills(row, s, device);
+}
+
+void add(Row& row, const ConvolutionShape& s, const DeviceFacts& device) {
+  row.logs(s.n, s.c, s.h, s.w, s.k, s.r, s.s, s.stride_h, s.stride_w, s.dilation_h, s.groups);
+  row.plain(static_cast<double>(s.pad_h));
+  row.plain(static_cast<double>(s.pad_w));
+  row.flag(s.channels_last);
+  row.logs(s.out_h(), s.out_w(), s.out_h() * s.out_w() * s.n);
+  row.alignment(s.c / s.groups);
+  row.alignment(s.k / s.groups);
+  row.alignment(s.n);
+  row.logs(s.r * s.s, s.h * s.w, s.c / s.groups * s.r * s.s, s.k / s.groups);
+  const bool plain = s.stride_h == 1 && s.stride_w == 1 && s.dilation_h == 1 && s.dilation_w == 1;
+  row.flag(plain && s.groups == 1 && s.r == 3 && s.s == 3);                 // where Winograd's transforms apply
+  row.flag(plain && s.r == 1 && s.s == 1 && s.pad_h == 0 && s.pad_w == 0);  // a plain product
+  row.flag(s.groups > 1 && s.groups == s.c);
+  // The transforms work on tiles of 2 x 2 and 3 x 3 outputs, whose last ones may be partly empty.
+  for (const double tile : {2.0, 3.0, 4.0, 6.0}) {
+    const double h = static_cast<double>(s.out_h()), w = static_cast<double>(s.out_w());
+    row.log(h * w / (std::ceil(h / tile) * std::ceil(w / tile) * tile * tile));
+  }
+  const GemmShape product = *as_gemm({s, "fp32"});
+  add_fills(row, product, device);
+}
+
+void add(Row& row, const AttentionShape& s, const DeviceFacts& device) {
+  const std::int64_t query = s.prefill ? s.query : 1;
+  row.flag(s.prefill);
+  row.logs(s.batch, query, s.past + query, s.heads, s.kv_heads, s.head_dim, s.heads / std::max<std::int64_t>(1, s.kv_heads));
+  row.logs(s.batch * s.heads, s.batch * query, s.heads * s.head_dim, s.batch * s.kv_heads);
+  row.plain(static_cast<double>(query % 128) / 128);
+  row.plain(static_cast<double>(s.head_dim % 64) / 64);
+  for (const double tile : {64.0, 128.0, 192.0, 256.0}) {
+    // A block works on some queries of a head; with grouped heads, on those of a group.
+    for (const std::int64_t group : {std::int64_t{1}, s.heads / std::max<std::int64_t>(1, s.kv_heads)}) {
+      const GemmShape grid{s.batch * s.heads / std::max<std::int64_t>(1, group), query * group, 1, 1};
+      const TileFill filled = fill(grid, tile, 1, device.compute_units);
+      row.log(filled.waves);
+      row.log(filled.tile_ratio * filled.wave_ratio);
+    }
+  }
+}
+
+void add(Row& row, const VectorShape& s, const std::vector<std::string>& operators) {
+  const auto found = std::find(operators.begin(), operators.end(), s.op);
+  row.plain(static_cast<double>(found - operators.begin()));
+  row.logs(s.rows, s.cols);
+  row.log(static_cast<double>(s.rows) * static_cast<double>(s.cols));
+  row.alignment(s.cols);
+  row.alignment(s.rows);
+  for (const double tile : {256.0, 512.0, 1024.0})
+    row.plain(static_cast<double>(s.cols) / tile - std::floor(static_cast<double>(s.cols) / tile));
+}
+
+}  // namespace
+
+double nominal_floor_s(const DeviceFacts& device) { return device.is_cpu ? kCpuFloorS : kGpuFloorS; }
+
+std::vector<float> features_of(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof,
+                               const std::vector<std::string>& operators) {
+  constexpr std::size_t kUsual = 80;
+  Row row(kUsual);
+  add_roofline(row, roof);
+  if (const auto* gemm = std::get_if<GemmShape>(&kernel.shape)) add(row, *gemm, device);
+  if (const auto* conv = std::get_if<ConvolutionShape>(&kernel.shape)) add(row, *conv, device);
+  if (const auto* attention = std::get_if<AttentionShape>(&kernel.shape)) add(row, *attention, device);
+  if (const auto* vector = std::get_if<VectorShape>(&kernel.shape)) add(row, *vector, operators);
+  return row.take();
+}
+
+std::size_t feature_count(std::string_view kind) {
+  const DeviceFacts device;
+  const auto count = [&](const Kernel& kernel) { return features_of(kernel, device, {}, {}).size(); };
+  if (kind == "gemm") return count({GemmShape{1, 1, 1, 1}, "fp32"});
+  if (kind == "convolution") return count({ConvolutionShape{1, 1, 1, 1, 1}, "fp32"});
+  if (kind == "attention") return count({AttentionShape{true, 1, 1, 0, 1, 1, 1, ""}, "fp32"});
+  if (kind == "vector") return count({VectorShape{"add", 1, 1}, "fp32"});
+  return count({OtherShape{}, "fp32"});
+}
+
+std::vector<float> energy_features_of(const Kernel& kernel, const Roofline& roof, double seconds) {
+  Row row(16);
+  row.logs(seconds, roof.compute_s / seconds, roof.memory_s / seconds, roof.flops, roof.bytes);
+  const auto gemm = as_gemm(kernel);
+  const GemmShape shape = gemm.value_or(GemmShape{});
+  row.logs(shape.batch, std::max<std::int64_t>(shape.m, 1), std::max<std::int64_t>(shape.n, 1),
+           std::max<std::int64_t>(shape.k, 1));
+  row.logs(roof.tile_ratio, roof.wave_ratio);
+  return row.take();
+}
+
+std::size_t energy_feature_count() { return energy_features_of({OtherShape{}, "fp32"}, {}, 1).size(); }
+
+}  // namespace aaco::estimation

@@ -1,0 +1,278 @@
+#include "workflows/measurement_files.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "core/files.h"
+#include "core/hash.h"
+#include "core/strings.h"
+#include "formats/csv.h"
+#include "importers/file_source.h"
+#include "workflows/measurement_row.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::ErrorCode;
+using estimation::Kernel;
+
+core::Result<std::string> type_of(const MeasurementRow& row, std::string_view column) {
+  std::string type = estimation::canonical_type(row.text(column));
+  if (!estimation::element_of(type)) return row.wrong(column, "not a data type that is known");
+  return type;
+}
+
+core::Result<Kernel> gemm(const MeasurementRow& row) {
+  estimation::GemmShape shape;
+  AACO_ASSIGN(shape.batch, row.integer_or("batch", 1));
+  AACO_ASSIGN(shape.m, row.integer("m"));
+  AACO_ASSIGN(shape.n, row.integer("n"));
+  AACO_ASSIGN(shape.k, row.integer("k"));
+  return Kernel{shape, {}};
+}
+
+core::Result<Kernel> convolution(const MeasurementRow& row) {
+  estimation::ConvolutionShape shape;
+  AACO_ASSIGN(shape.n, row.integer("n"));
+  AACO_ASSIGN(shape.c, row.integer("c"));
+  AACO_ASSIGN(shape.h, row.integer("h"));
+  AACO_ASSIGN(shape.w, row.integer("w"));
+  AACO_ASSIGN(shape.k, row.integer("k"));
+  AACO_ASSIGN(shape.r, row.integer("r"));
+  AACO_ASSIGN(shape.s, row.integer("s"));
+  AACO_ASSIGN(std::tie(shape.pad_h, shape.pad_w), row.pair("pad"));
+  AACO_ASSIGN(std::tie(shape.stride_h, shape.stride_w), row.pair("stride"));
+  AACO_ASSIGN(std::tie(shape.dilation_h, shape.dilation_w), row.pair("dilation"));
+  AACO_ASSIGN(shape.groups, row.integer_or("groups", 1));
+  const std::string layout = core::to_lower(row.text("layout"));
+  if (layout != "nchw" && layout != "nhwc" && !layout.empty()) return row.wrong("layout", "neither NCHW nor NHWC");
+  shape.channels_last = layout == "nhwc";
+  return Kernel{shape, {}};
+}
+
+core::Result<Kernel> attention(const MeasurementRow& row) {
+  estimation::AttentionShape shape;
+  const std::string phase = core::to_lower(row.text("phase"));
+  const bool decode = phase == "decode" || phase == "generation";
+  if (phase != "prefill" && phase != "context" && !decode) return row.wrong("phase", "neither prefill nor decode");
+  shape.prefill = !decode;
+  AACO_ASSIGN(shape.batch, row.integer("batch"));
+  AACO_ASSIGN(const std::int64_t isl, row.integer("isl"));
+  AACO_ASSIGN(const std::int64_t step, row.integer_or("step", 0));
+  // A decoding step has isl + step tokens behind it; a prefill computes isl new ones.
+  shape.query = decode ? 1 : isl;
+  shape.past = decode ? isl + step : step;
+  AACO_ASSIGN(shape.heads, row.integer("heads"));
+  AACO_ASSIGN(shape.kv_heads, row.integer("kv_heads"));
+  AACO_ASSIGN(shape.head_dim, row.integer("head_dim"));
+  if (!row.text("kv_dtype").empty()) {
+    AACO_ASSIGN(shape.kv_type, type_of(row, "kv_dtype"));
+  }
+  return Kernel{shape, {}};
+}
+
+core::Result<Kernel> vector(const MeasurementRow& row) {
+  estimation::VectorShape shape;
+  shape.op = core::to_lower(row.text("op"));
+  if (shape.op.empty()) return row.wrong("op", "and without an operator there is nothing to fit");
+  AACO_ASSIGN(shape.rows, row.integer("rows"));
+  AACO_ASSIGN(shape.cols, row.integer("cols"));
+  return Kernel{shape, {}};
+}
+
+using KernelReader = core::Result<Kernel> (*)(const MeasurementRow&);
+
+// A kind of file: the columns that it has and no kind above it, and those that it needs besides.
+struct Kind {
+  std::string_view name;
+  std::vector<std::string_view> signature, needed;
+  KernelReader read = nullptr;  // null: whole models
+};
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> kKinds{
+      {"attention", {"phase", "isl"}, {"dtype", "batch", "heads", "kv_heads", "head_dim", "latency_us"}, attention},
+      {"conv2d", {"r", "s", "stride"}, {"dtype", "n", "c", "h", "w", "k", "pad", "dilation", "latency_us"}, convolution},
+      {"gemm", {"m", "n"}, {"dtype", "k", "latency_us"}, gemm},
+      {"vector", {"op", "rows"}, {"cols", "latency_us"}, vector},
+      {"e2e", {"model", "seqlen"}, {"batch", "latency_ms"}, nullptr},
+      {"models", {"model"}, {"precision", "batch", "flops", "bytes", "latency_ms"}, nullptr}};
+  return kKinds;
+}
+
+core::Result<const Kind*> kind_of(const MeasurementRow::Columns& columns, const std::string& name) {
+  const auto missing = [&](const std::vector<std::string_view>& wanted) {
+    std::vector<std::string_view> result;
+    for (const std::string_view column : wanted)
+      if (!columns.contains(column)) result.push_back(column);
+    return result;
+  };
+  for (const Kind& kind : kinds()) {
+    if (!missing(kind.signature).empty()) continue;
+    std::vector<std::string_view> wanted = kind.needed;
+    wanted.push_back("device");
+    const auto absent = missing(wanted);
+    if (absent.empty()) return &kind;
+    return core::fail(ErrorCode::invalid_input,
+                      name + ":1: a table of " + std::string(kind.name) + " needs the column " + core::join(absent, ", "));
+  }
+  return core::fail(
+      ErrorCode::invalid_input, name + ":1: the columns fit no kind of measurement",
+      "products have m, n, k; convolutions r, s, stride; attention phase, isl; vector operators op, rows, cols; models model");
+}
+
+core::Status add_kernel(const MeasurementRow& row, const Kind& kind, DeviceMeasurements& device, MeasurementFiles& into) {
+  estimation::Measurement measured;
+  AACO_ASSIGN(measured.kernel, kind.read(row));
+  measured.kernel.type = "fp32";
+  if (row.has("dtype")) {
+    AACO_ASSIGN(measured.kernel.type, type_of(row, "dtype"));
+  }
+  AACO_ASSIGN(const double micros, row.positive("latency_us"));
+  if (std::isinf(micros)) {
+    ++into.failed;
+    return {};
+  }
+  measured.seconds = micros * 1e-6;
+  if (!row.text("power_w").empty()) {
+    AACO_ASSIGN(const double watts, row.positive("power_w"));
+    measured.power_watts = watts;
+  }
+  if (auto work = estimation::work_of(measured.kernel); !work)
+    return core::fail(ErrorCode::invalid_input, row.where() + ": " + work.error().message, work.error().remedy);
+  measured.where = row.where();
+  device.kernels.push_back(std::move(measured));
+  return {};
+}
+
+core::Status add_model(const MeasurementRow& row, DeviceMeasurements& device, MeasurementFiles& into) {
+  ModelRun run;
+  run.model = row.text("model");
+  if (run.model.empty()) return row.wrong("model", "and a model without a name has no site");
+  run.type = "fp32";
+  if (row.has("precision")) {
+    AACO_ASSIGN(run.type, type_of(row, "precision"));
+  }
+  run.profile = row.text("profile");
+  run.mode = row.text("mode");
+  run.option = row.text("option");
+  AACO_ASSIGN(run.batch, row.integer("batch"));
+  if (run.batch < 1) return row.wrong("batch", "not a number above 0");
+  AACO_ASSIGN(run.sequence, row.integer_or("seqlen", 0));
+  if (row.has("flops")) {
+    AACO_ASSIGN(run.flops, row.positive("flops"));
+    AACO_ASSIGN(run.bytes, row.positive("bytes"));
+  }
+  AACO_ASSIGN(const double millis, row.positive("latency_ms"));
+  if (std::isinf(millis)) {
+    ++into.failed;
+    return {};
+  }
+  run.seconds = millis * 1e-3;
+  run.where = row.where();
+  device.models.push_back(std::move(run));
+  return {};
+}
+
+core::Result<std::string> contents(const std::string& path) {
+  constexpr std::size_t kMost = std::size_t{1} << 30;
+  AACO_ASSIGN(const auto source, importers::open_file_source(path));
+  std::string text;
+  std::array<char, 1 << 16> buffer;
+  for (;;) {
+    AACO_ASSIGN(const std::size_t got, source->read(buffer));
+    if (got == 0) break;
+    text.append(buffer.data(), got);
+    if (text.size() > kMost) return core::fail(ErrorCode::exhausted, path + " is larger than 1 GiB", "cut it into several files");
+  }
+  if (!source->damage().empty()) return core::fail(ErrorCode::invalid_input, path + ": " + source->damage());
+  return text;
+}
+
+// A whole file, record by record, its devices looked up once each.
+class Table {
+ public:
+  Table(std::string name, const hardware::DeviceRegistry& registry, MeasurementFiles& into)
+      : name_(std::move(name)), registry_(registry), into_(into) {}
+
+  core::Status read(std::string_view text) {
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    formats::csv::Decoder decoder;
+    const char* at = text.data();
+    const char* counted = at;
+    const char* const end = text.data() + text.size();
+    std::int64_t line = 1;
+    while (decoder.next(at, end, true) == formats::csv::Step::record) {
+      if (columns_.empty())
+        AACO_TRY(header(decoder.fields()));
+      else
+        AACO_TRY(record(decoder.fields(), line));
+      line += std::count(counted, at, '\n');
+      counted = at;
+    }
+    if (columns_.empty()) return core::fail(ErrorCode::invalid_input, name_ + ": there is no table in it");
+    return {};
+  }
+
+ private:
+  core::Status header(const std::vector<std::string_view>& fields) {
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      if (!columns_.try_emplace(core::to_lower(core::trim(fields[i])), i).second)
+        return core::fail(ErrorCode::invalid_input, name_ + ":1: two columns are named '" + std::string(fields[i]) + "'");
+    AACO_ASSIGN(kind_, kind_of(columns_, name_));
+    return {};
+  }
+
+  core::Status record(const std::vector<std::string_view>& fields, std::int64_t line) {
+    const std::string where = name_ + ":" + std::to_string(line);
+    if (fields.size() != columns_.size())
+      return core::fail(ErrorCode::invalid_input, where + ": " + std::to_string(fields.size()) + " fields under " +
+                                                      std::to_string(columns_.size()) + " columns");
+    const MeasurementRow row(columns_, fields, where);
+    ++into_.rows;
+    AACO_ASSIGN(DeviceMeasurements * device, device_of(row));
+    const std::string source(row.text("source"));
+    if (!source.empty() && std::find(into_.sources.begin(), into_.sources.end(), source) == into_.sources.end())
+      into_.sources.push_back(source);
+    return kind_->read == nullptr ? add_model(row, *device, into_) : add_kernel(row, *kind_, *device, into_);
+  }
+
+  core::Result<DeviceMeasurements*> device_of(const MeasurementRow& row) {
+    const std::string name(row.text("device"));
+    const auto known = devices_.find(name);
+    if (known != devices_.end()) return known->second;
+    const auto device = registry_.find(name);
+    if (!device) return core::fail(ErrorCode::invalid_input, row.where() + ": " + device.error().message, device.error().remedy);
+    const std::string id = device->state.empty() ? device->id : device->id + "@" + device->state;
+    return devices_[name] = &into_.devices[id];
+  }
+
+  std::string name_;
+  const hardware::DeviceRegistry& registry_;
+  MeasurementFiles& into_;
+  MeasurementRow::Columns columns_;
+  const Kind* kind_ = nullptr;
+  std::map<std::string, DeviceMeasurements*> devices_;
+};
+
+}  // namespace
+
+core::Status read_measurements(std::string_view text, const std::string& name, const hardware::DeviceRegistry& registry,
+                               MeasurementFiles& into) {
+  return Table(name, registry, into).read(text);
+}
+
+core::Result<MeasurementFiles> read_measurements(const std::vector<std::string>& paths,
+                                                 const hardware::DeviceRegistry& registry) {
+  MeasurementFiles files;
+  for (const std::string& path : paths) {
+    AACO_ASSIGN(const std::string text, contents(path));
+    AACO_TRY(read_measurements(text, path, registry, files));
+    files.files.push_back(core::base_name(path) + " sha256:" + core::sha256_hex(text));
+  }
+  return files;
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "estimation/calibration.h"
+#include "hardware/registry.h"
+
+namespace aaco::workflows {
+
+// A whole model measured on a device, from files of the kinds "models" and "e2e".
+struct ModelRun {
+  std::string model, type, profile, mode, option;
+  std::int64_t batch = 1, sequence = 0;
+  double flops = 0, bytes = 0;  // 0: the file does not say
+  double seconds = 0;
+  std::string where;
+};
+
+struct DeviceMeasurements {
+  std::vector<estimation::Measurement> kernels;
+  std::vector<ModelRun> models;
+};
+
+struct MeasurementFiles {
+  std::map<std::string, DeviceMeasurements> devices;  // by id of the registry, with "@STATE" where the name says one
+  std::vector<std::string> files;                     // NAME sha256:HASH
+  std::vector<std::string> sources;                   // who measured, as the files say
+  std::int64_t rows = 0;                              // read
+  std::int64_t failed = 0;                            // left out: their time is infinite, which is how failed runs are written
+};
+
+// Reads CSV files, gzip or zstd seen through; which kind of measurement one holds follows from its columns (docs/formats/
+// calibration.md). A missing column, a device or type that is unknown, a time that is no positive number, an impossible shape and
+// a file that is cut are errors with file and line.
+core::Result<MeasurementFiles> read_measurements(const std::vector<std::string>& paths, const hardware::DeviceRegistry& registry);
+
+// The same of a text; `name` stands in messages.
+core::Status read_measurements(std::string_view text, const std::string& name, const hardware::DeviceRegistry& registry,
+                               MeasurementFiles& into);
+
+}  // namespace aaco::workflows

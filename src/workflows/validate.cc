@@ -1,0 +1,123 @@
+#include "workflows/validate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/files.h"
+#include "core/random.h"
+#include "core/strings.h"
+#include "estimation/calibration.h"
+#include "workflows/calibration_registry.h"
+#include "workflows/measurement_files.h"
+#include "workflows/validate_kernels.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::ErrorCode;
+using estimation::Judged;
+using estimation::Level;
+
+Judgement judge(const std::vector<Judged>& rows, std::uint64_t seed) {
+  estimation::ScoreSettings settings;
+  settings.seed = seed;
+  return {estimation::score(rows, settings), estimation::score_groups(rows, settings)};
+}
+
+core::Result<std::vector<std::string>> ids_of(const std::vector<std::string>& names, const hardware::DeviceRegistry& registry) {
+  std::vector<std::string> ids;
+  for (const std::string& name : names) {
+    AACO_ASSIGN(const hardware::Device device, registry.find(name));
+    ids.push_back(device.state.empty() ? device.id : device.id + "@" + device.state);
+  }
+  return ids;
+}
+
+core::Status write_residuals(const std::string& path, const std::vector<KernelResidual>& rows) {
+  std::string text = "where,class,site,level,measured_us,estimated_us,lower_us,upper_us,relative_error\n";
+  const auto micros = [](double seconds) { return std::to_string(seconds * 1e6); };
+  for (const KernelResidual& row : rows) {
+    text += row.where + "," + row.judged.group + "," + row.judged.site + ",";
+    if (row.judged.estimated)
+      text += std::string(to_string(row.level)) + "," + micros(row.judged.measured) + "," + micros(*row.judged.estimated) + "," +
+              micros(row.judged.lower) + "," + micros(row.judged.upper) + "," +
+              std::to_string(*row.judged.estimated / row.judged.measured - 1) + "\n";
+    else
+      text += "," + micros(row.judged.measured) + ",,,,\n";
+  }
+  return core::write_file_atomic(path, text);
+}
+
+Level level_of(const ValidateRequest& request) {
+  if (request.level) return *request.level;
+  return request.split == Split::device ? Level::interpolated : Level::calibrated;
+}
+
+core::Status check(const ValidateRequest& request) {
+  const Level level = level_of(request);
+  if (request.measurements.empty())
+    return core::fail(ErrorCode::invalid_argument, "there is nothing to validate against", "name files with --measurements");
+  if (request.folds < 2) return core::fail(ErrorCode::invalid_argument, "--folds is below 2, so nothing would be held out");
+  if (request.split == Split::site && level != Level::calibrated)
+    return core::fail(ErrorCode::invalid_argument, "--split site tests calibrated estimates",
+                      "leave --level out, or use --split device");
+  if (request.split == Split::device && level != Level::interpolated)
+    return core::fail(ErrorCode::invalid_argument, "--split device tests interpolated estimates", "leave --level out");
+  return {};
+}
+
+}  // namespace
+
+core::Result<ValidateOutcome> validate(const ValidateRequest& request, const Services& services) {
+  AACO_TRY(check(request));
+  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
+  AACO_ASSIGN(const hardware::Device device, registry.find(request.hardware));
+  const estimation::DeviceFacts facts = estimation::facts_of(device);
+  AACO_ASSIGN(const MeasurementFiles files, read_measurements(request.measurements, registry));
+  const auto own = files.devices.find(facts.id);
+  if (own == files.devices.end()) return core::fail(ErrorCode::invalid_input, "the files hold no measurement of " + facts.id);
+  ValidateOutcome outcome;
+  outcome.device = facts.id;
+  outcome.level = level_of(request);
+  if (files.failed > 0) outcome.notes.push_back(std::to_string(files.failed) + " rows left out, their time is infinite");
+  AACO_ASSIGN(const std::vector<std::string> lenders, ids_of(request.calibration_from, registry));
+  KernelTrial trial{own->second.kernels, facts, files, registry, request, lenders, services};
+  AACO_ASSIGN(const KernelJudgement kernels, judge_kernels(trial));
+  std::vector<Judged> rows;
+  for (const KernelResidual& residual : kernels.latency) {
+    rows.push_back(residual.judged);
+    if (residual.judged.estimated) ++outcome.levels[std::string(to_string(residual.level))];
+  }
+  services.progress("intervals");
+  outcome.latency = judge(rows, request.seed);
+  if (!kernels.energy.empty()) outcome.energy = judge(kernels.energy, request.seed);
+  for (const auto& [name, baseline] : kernels.baselines) outcome.baselines.emplace(name, judge(baseline, request.seed));
+  if (!request.residuals.empty()) AACO_TRY(write_residuals(request.residuals, kernels.latency));
+  return outcome;
+}
+
+core::Json to_json(const ValidateOutcome& outcome) {
+  const auto judgement = [](const Judgement& judged) {
+    core::Json document = estimation::to_json(judged.all);
+    core::Json classes = core::Json::object();
+    for (const auto& [name, scores] : judged.classes) classes.set(name, estimation::to_json(scores));
+    return document.set("classes", std::move(classes));
+  };
+  core::Json document =
+      core::Json::object({{"schema_version", 1}, {"device", outcome.device}, {"level", std::string(to_string(outcome.level))}});
+  for (const auto& [name, value] : judgement(outcome.latency).members()) document.set(name, value);
+  core::Json levels = core::Json::object();
+  for (const auto& [name, count] : outcome.levels) levels.set(name, count);
+  document.set("levels", std::move(levels));
+  core::Json baselines = core::Json::object();
+  for (const auto& [name, judged] : outcome.baselines) baselines.set(name, judgement(judged));
+  document.set("baselines", std::move(baselines));
+  if (outcome.energy) document.set("energy", judgement(*outcome.energy));
+  core::Json notes = core::Json::array();
+  for (const std::string& note : outcome.notes) notes.push(note);
+  document.set("notes", std::move(notes));
+  return document;
+}
+
+}  // namespace aaco::workflows

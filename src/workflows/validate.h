@@ -1,0 +1,52 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "core/result.h"
+#include "estimation/latency.h"
+#include "estimation/validation.h"
+#include "workflows/services.h"
+
+namespace aaco::workflows {
+
+// What is held out as a whole where the fit is made here. none: nothing is fitted, the calibrations at hand are tried.
+enum class Split { none, site, model, device };
+
+struct ValidateRequest {
+  std::string hardware;
+  std::vector<std::string> measurements;   // files
+  std::optional<estimation::Level> level;  // the best that may be used; empty: what the split is about, else calibrated
+  Split split = Split::none;
+  int folds = 5;
+  std::uint64_t seed = 1;
+  std::vector<std::string> calibration_from;  // devices that may lend; empty: all
+  std::string residuals;                      // a CSV file to write; empty: none
+};
+
+// One way to estimate, judged: over all and by class.
+struct Judgement {
+  estimation::Scores all;
+  std::map<std::string, estimation::Scores> classes;
+};
+
+struct ValidateOutcome {
+  std::string device;
+  estimation::Level level = estimation::Level::calibrated;
+  Judgement latency;
+  std::optional<Judgement> energy;             // of measurements with a power, their time given
+  std::map<std::string, Judgement> baselines;  // by name, of latency
+  std::map<std::string, std::int64_t> levels;  // how many estimates were of which level
+  std::vector<std::string> notes;
+};
+
+// Estimates of kernels (or whole models, whatever the files hold) of the device beside their measured times. Registries stay as
+// they are.
+core::Result<ValidateOutcome> validate(const ValidateRequest& request, const Services& services);
+
+core::Json to_json(const ValidateOutcome& outcome);
+
+}  // namespace aaco::workflows
