@@ -22,7 +22,7 @@ MODELS = [
     ('zoo:mlp,width=4096', ['--batch', '1'], 'memory_bound'),
     ('zoo:memory-bound,rows=512', [], 'memory_bound'),
     ('zoo:memory-bound,rows=2048', [], 'memory_bound'),
-    ('llama-110m', [], 'memory_bound'),
+    ('zoo:mlp,width=2048,layers=4', ['--batch', '1'], 'memory_bound'),
     ('zoo:launch-bound,nodes=500', [], 'launch_bound'),
     ('zoo:launch-bound,nodes=2000', [], 'launch_bound'),
     ('llama-tiny', [], 'launch_bound'),
@@ -48,19 +48,22 @@ FAULTS = [
 MEMORY_HOG = ('memory_bandwidth_hog', ['copy', 'write', 'random_read'], [0.5, 1.0])  # wants a CPU of its own: the model has one thread
 
 
-def plan(seed, share):
+def plan(seed, share, only):
     chooser = random.Random(seed)
     blocks = []
     for model, options, label in MODELS:
         jobs = []
         for fault, generators, intensities in FAULTS:
+            if only and fault not in only:
+                continue
             every = [(fault, g, i) for g in generators for i in intensities]
             jobs += [(model, options, f'class={label}', one) for one in chooser.sample(every, max(1, round(share * len(every))))]
         fault, generators, intensities = MEMORY_HOG
         one_thread = options + ['--threads', '1']
-        jobs += [(model, one_thread, f'class={label};one thread', (fault, g, intensities[-1])) for g in generators[:2]]
-        jobs += [(model, one_thread, f'class={label};one thread', None)] * 2
-        jobs += [(model, options, f'class={label}', None)] * 8
+        if not only or fault in only:
+            jobs += [(model, one_thread, f'class={label};one thread', (fault, g, intensities[-1])) for g in generators[:2]]
+            jobs += [(model, one_thread, f'class={label};one thread', None)] * 2
+        jobs += [(model, options, f'class={label}', None)] * 5
         chooser.shuffle(jobs)
         blocks.append(jobs)
     # All models in turn, so that whatever the machine does over time falls on all of them.
@@ -69,7 +72,7 @@ def plan(seed, share):
 
 def command(program, sessions, job):
     model, options, tag, fault = job
-    run = ['run', '--model', model, *options, '--tag', tag, '--warmup', '12', '--duration', '600ms', '--profile', '--no-report', '--json']
+    run = ['run', '--model', model, *options, '--tag', tag, '--warmup', '8', '--duration', '500ms', '--profile', '--no-report', '--json']
     if fault is None:
         return [program, '--sessions', sessions, *run]
     name, generator, intensity = fault
@@ -84,17 +87,22 @@ def main():
     parser.add_argument('--start', type=int, default=0, help='job to begin with')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--share', type=float, default=0.6, help='of the combinations of generator and intensity')
+    parser.add_argument('--only', help='faults, parted by commas')
     options = parser.parse_args()
-    jobs, end, failed = plan(options.seed, options.share), time.monotonic() + options.seconds, 0
+    jobs, end, failed = plan(options.seed, options.share, options.only.split(',') if options.only else []), time.monotonic() + options.seconds, 0
     number = options.start
     for number in range(options.start, len(jobs)):
         if time.monotonic() > end - 6:
             break
-        ran = subprocess.run(command(options.program, options.sessions, jobs[number]), capture_output=True, text=True, check=False,
-                             timeout=60)
-        if ran.returncode != 0:
+        try:
+            ran = subprocess.run(command(options.program, options.sessions, jobs[number]), capture_output=True, text=True, check=False,
+                                 timeout=30)
+            problem = ran.stderr.strip()[-300:] if ran.returncode != 0 else ''
+        except subprocess.TimeoutExpired:
+            problem = 'took longer than 30 s'
+        if problem:
             failed += 1
-            print(f'{jobs[number]}: {ran.stderr.strip()[-300:]}', file=sys.stderr)
+            print(f'{jobs[number]}: {problem}', file=sys.stderr)
     else:
         number = len(jobs)
     print(f'next --start {number} of {len(jobs)}; {failed} failed')

@@ -139,8 +139,9 @@ void print_score(const Context& context, const workflows::LabReport& report, boo
   if (json) return context.print_json(to_json(report));
   const auto& examples = report.examples;
   context.print(
-      fmt::format("{} sessions whose truth is known; {} disturbed without effect, {} without an undisturbed run beside them\n\n",
-                  examples.sessions, examples.without_effect, examples.without_partner));
+      fmt::format("{} sessions whose truth is known; {} disturbed by other programs too, {} disturbed without effect, {} without "
+                  "an undisturbed run beside them\n\n",
+                  examples.sessions, examples.disturbed_otherwise, examples.without_effect, examples.without_partner));
   print_scores(context, "bottleneck", report.bottlenecks);
   print_scores(context, "cause", report.causes);
   context.print(fmt::format("causes that are settings: {} of {} named first\n", examples.by_configuration_right,

@@ -87,7 +87,8 @@ struct Features {
   std::vector<std::string> names;
   std::vector<float> values;
 };
-Features features_of(const signals::Signals& signals);
+// The signals, and what the rules make of them for each class ("rule:CLASS"): that carries over to models never seen.
+Features features_of(const RuleBook& book, const signals::Signals& signals);
 
 // Refuses a model whose classes or features do not fit its trees, a feature that is not among `known`, a temperature that is not
 // positive.

@@ -53,9 +53,11 @@ struct Cause {
   std::vector<std::string> evidence;
 };
 
-// What a learned ranking looks at, in a fixed order: the signals of B, how they changed, and the parts' shares.
-std::vector<std::string> feature_names();
-bottleneck::Features features_of(const Side& a, const Side& b, const Decomposition& decomposition);
+// What a learned ranking looks at, in a fixed order: the signals of B with what the rules make of them, how they changed, and the
+// parts' shares.
+std::vector<std::string> feature_names(const bottleneck::RuleBook& book);
+bottleneck::Features features_of(const Side& a, const Side& b, const Decomposition& decomposition,
+                                 const bottleneck::RuleBook& book);
 
 // Causes, the likeliest first. A configuration that differs is named before anything that was measured: it was changed on purpose
 // or by mistake, and for certain. `model` may be null: then the parts decide.

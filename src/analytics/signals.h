@@ -27,6 +27,7 @@ std::span<const SignalDefinition> definitions();
 struct SignalInput {
   std::span<const trace::LoopBlockRow> blocks;
   const trace::NameTable* names = nullptr;  // of the rows
+  std::span<const trace::GpuEventRow> gpu_events;
   const metrics::NodeTime* nodes = nullptr;
   trace::Metrics metrics;
   std::optional<double> flops, bytes;  // of a call

@@ -29,6 +29,7 @@ struct Prediction {
 };
 
 struct Score {
+  std::int64_t not_held = 0;                         // examples of a class that only the held group has
   std::int64_t count = 0, first = 0, first_two = 0;  // right class first; among the first two
   double calibration_error = 0;                      // expected calibration error of the first class, ten bins of equal width
   std::map<std::string, std::map<std::string, std::int64_t>> confusion;  // truth -> answer -> count
@@ -43,8 +44,9 @@ Score score_of(const std::vector<Prediction>& predictions);
 core::Result<analytics::bottleneck::LearnedModel> fit(const Examples& examples, double temperature);
 
 // Each group of `key` in turn is held out, and predicted by trees that were fitted to the rest. An example without that group is
-// never held out. A class that the rest does not have cannot be found: its examples count as wrong.
-core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const std::string& key, double temperature);
+// never held out, nor is one whose class the rest does not have at all: nobody could have learnt it. `not_held` counts those.
+core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const std::string& key, double temperature,
+                                               std::int64_t* not_held = nullptr);
 
 // The temperature under which predictions made at temperature 1 have the least negative log-likelihood.
 double calibrate(const std::vector<Prediction>& predictions);

@@ -64,10 +64,8 @@ std::optional<Bottleneck> gpu_bottleneck(const std::string& path, const trace::S
     found.evidence.push_back({std::move(signal), share, share});
     sum += share;
   };
-  // The time in which kernels ran belongs to what most of it is, unless something else is the limit.
-  const bool computes = bound["limit"].text() == "compute";
-  add("compute_bound", "gpu.compute_kernels_ratio", computes ? compute * computing : 0);
-  add("memory_bound", "gpu.memory_kernels_ratio", computes ? compute * (1 - computing) : 0);
+  add("compute_bound", "gpu.compute_kernels_ratio", compute * computing);
+  add("memory_bound", "gpu.memory_kernels_ratio", compute * (1 - computing));
   for (const Limit& limit : kLimits)
     add(limit.class_id, "gpu." + std::string(limit.ratio), bound[limit.ratio].as_f64().value_or(0));
   if (sum <= 0) return std::nullopt;

@@ -9,8 +9,8 @@
 
 namespace aaco::workflows {
 
-// What limits the least busy GPU of a session that has GPU work: the limit that outcome.gpu tells, and of compute whether the
-// kernels are of those that compute or of those that move bytes. Empty for other sessions.
+// What limits the least busy GPU of a session that has GPU work: what takes the largest share of its span, as outcome.gpu divides
+// it, time in kernels divided by whether they are of those that compute or of those that move bytes. Empty for other sessions.
 std::optional<analytics::bottleneck::Bottleneck> gpu_bottleneck(const std::string& path, const trace::SessionManifest& manifest,
                                                                 const trace::Metrics& metrics);
 

@@ -36,6 +36,7 @@ core::Result<std::unique_ptr<SessionFacts>> session_facts(const std::string& pat
   AACO_ASSIGN(const auto blocks, tracelake::read_table<trace::LoopBlockRow>(path, names));
   AACO_ASSIGN(const auto iterations, tracelake::read_table<trace::IterationRow>(path, names));
   AACO_ASSIGN(const auto nodes, tracelake::read_table<trace::NodeExecutionRow>(path, names));
+  AACO_ASSIGN(const auto gpu_events, tracelake::read_table<trace::GpuEventRow>(path, names));
   auto& side = facts->side;
   side.names = &names;
   side.nodes = analytics::metrics::node_time(iterations, nodes, names);
@@ -46,6 +47,7 @@ core::Result<std::unique_ptr<SessionFacts>> session_facts(const std::string& pat
   analytics::signals::SignalInput input;
   input.blocks = blocks;
   input.names = &names;
+  input.gpu_events = gpu_events;
   input.nodes = &side.nodes;
   input.metrics = metrics;
   input.flops = manifest.outcome["work"]["flops"].as_f64();
@@ -59,9 +61,9 @@ core::Result<Judges> load_judges(const core::Paths& paths) {
   Judges judges;
   const auto data = [&](std::string_view file) { return core::join_path(paths.share, core::join_path("data", file)); };
   AACO_ASSIGN(judges.book, analytics::bottleneck::RuleBook::load(data("rules/bottleneck.yaml")));
-  const auto signals = analytics::bottleneck::features_of(analytics::signals::Signals()).names;
+  const auto signals = analytics::bottleneck::features_of(judges.book, analytics::signals::Signals()).names;
   AACO_ASSIGN(judges.bottleneck, load_model(data("bottleneck/classifier.json"), signals));
-  AACO_ASSIGN(judges.cause, load_model(data("bottleneck/causes.json"), analytics::rootcause::feature_names()));
+  AACO_ASSIGN(judges.cause, load_model(data("bottleneck/causes.json"), analytics::rootcause::feature_names(judges.book)));
   return judges;
 }
 

@@ -17,9 +17,10 @@ using core::Json;
 using laboratory::scoring::Example;
 
 constexpr std::string_view kClassTag = "class=";
-constexpr double kLeastEffect = 0.08;     // of the latency; runs of this machine differ by less for no reason
-constexpr std::size_t kPartners = 2;      // undisturbed runs that each disturbed one is laid beside
-constexpr double kLeastExplained = 0.10;  // effect from which on a decomposition is judged
+constexpr double kLeastEffect = 0.08;      // of the latency; runs of this machine differ by less for no reason
+constexpr std::size_t kPartners = 2;       // undisturbed runs that each disturbed one is laid beside
+constexpr double kMostForeignWait = 0.10;  // of the time of the calls
+constexpr double kLeastExplained = 0.10;   // effect from which on a decomposition is judged
 
 struct Labelled {
   std::string id, model, tag, fault, cause, generator, intensity, label;
@@ -81,6 +82,14 @@ std::vector<const Labelled*> partners_of(const Labelled& disturbed, const std::v
   return partners;
 }
 
+// Whether threads waited for a CPU though no fault made them: then other programs did, and the truth is not the whole truth.
+bool disturbed_otherwise(const Labelled& one) {
+  for (const char* cause : {"cpu_contention", "cpu_placement", "cpu_throttling", "interrupts", "migration", "memory_contention"})
+    if (one.cause == cause) return false;
+  const auto& signals = one.facts->side.signals;
+  return signals.get("caller.wait_ratio").value_or(0) + signals.get("process.others_wait_ratio").value_or(0) > kMostForeignWait;
+}
+
 std::map<std::string, std::string> groups_of(const Labelled& one) {
   std::map<std::string, std::string> groups = {{"model", one.model}};
   if (one.fault.empty()) return groups;
@@ -105,7 +114,7 @@ void add_pair(const Labelled& a, const Labelled& b, const Judges& judges, LabExa
     out.by_configuration_right += !causes.empty() && causes.front().id == b.cause ? 1 : 0;
     return;
   }
-  auto features = features_of(a.facts->side, b.facts->side, *decomposition);
+  auto features = features_of(a.facts->side, b.facts->side, *decomposition, judges.book);
   out.causes.features = std::move(features.names);
   out.causes.rows.push_back({b.id, b.cause, std::move(features.values), groups_of(b)});
 }
@@ -120,11 +129,12 @@ bool has_effect(const Labelled& disturbed, const std::vector<const Labelled*>& p
 
 core::Result<LabExamples> lab_examples(const Services& services) {
   AACO_ASSIGN(const Judges judges, load_judges(services.paths));
-  AACO_ASSIGN(const auto all, load_labelled(services));
+  AACO_ASSIGN(auto all, load_labelled(services));
   LabExamples out;
   out.sessions = static_cast<std::int64_t>(all.size());
+  out.disturbed_otherwise = static_cast<std::int64_t>(std::erase_if(all, disturbed_otherwise));
   for (const Labelled& one : all) {
-    auto features = analytics::bottleneck::features_of(one.facts->side.signals);
+    auto features = analytics::bottleneck::features_of(judges.book, one.facts->side.signals);
     out.bottlenecks.features = features.names;
     std::string truth = one.label;
     if (!one.fault.empty()) {

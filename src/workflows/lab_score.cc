@@ -22,8 +22,11 @@ core::Result<std::map<std::string, scoring::Score>> score_all(const scoring::Exa
   temperature = scoring::calibrate(uncalibrated);
   for (const std::string_view key : kHeld) {
     services.progress("holding out by " + std::string(key));
-    AACO_ASSIGN(const auto predictions, scoring::hold_out(examples, std::string(key), temperature));
-    scores[std::string(key)] = scoring::score_of(predictions);
+    std::int64_t not_held = 0;
+    AACO_ASSIGN(const auto predictions, scoring::hold_out(examples, std::string(key), temperature, &not_held));
+    scoring::Score score = scoring::score_of(predictions);
+    score.not_held = not_held;
+    scores[std::string(key)] = std::move(score);
   }
   return scores;
 }
@@ -72,6 +75,7 @@ Json to_json(const LabReport& report) {
   return Json::object(
       {{"schema_version", 1},
        {"sessions", examples.sessions},
+       {"disturbed_otherwise", examples.disturbed_otherwise},
        {"without_effect", examples.without_effect},
        {"without_partner", examples.without_partner},
        {"bottleneck", Json::object({{"examples", counts_json(examples.bottlenecks)},

@@ -18,8 +18,9 @@ struct LabExamples {
   laboratory::scoring::Examples bottlenecks;  // truth: a class of data/rules/bottleneck.yaml
   laboratory::scoring::Examples causes;       // pairs of an undisturbed and a disturbed session; truth: a fault's cause
   std::int64_t sessions = 0;
-  std::int64_t without_effect = 0;   // disturbed ones whose latency changed by less than the least effect
-  std::int64_t without_partner = 0;  // disturbed ones of which no undisturbed run of the same model is there
+  std::int64_t disturbed_otherwise = 0;  // other processes took CPU time that the truth does not tell of
+  std::int64_t without_effect = 0;       // disturbed ones whose latency changed by less than the least effect
+  std::int64_t without_partner = 0;      // disturbed ones of which no undisturbed run of the same model is there
   std::int64_t by_configuration = 0, by_configuration_right = 0;  // pairs whose cause is a setting, which needs no learned model
   std::vector<double> unexplained;                                // of each pair: share of the difference
   std::map<std::string, std::vector<double>> unexplained_by_cause;

@@ -51,6 +51,22 @@ std::vector<Evidence> evidence_for(const RuleBook& book, const signals::Signals&
   return rows;
 }
 
+// Log-odds of each class; empty where no rule's signal was measured.
+std::optional<std::vector<double>> rule_scores(const RuleBook& book, const signals::Signals& signals) {
+  std::vector<double> scores;
+  bool anything = false;
+  for (const BottleneckClass& one : book.classes()) {
+    scores.push_back(one.prior);
+    for (const Rule& rule : book.rules()) {
+      const auto value = rule.class_id == one.id ? signals.get(rule.signal) : std::nullopt;
+      if (!value) continue;
+      anything = true;
+      scores.back() += rule.weight * reached(rule, *value);
+    }
+  }
+  return anything ? std::optional(std::move(scores)) : std::nullopt;
+}
+
 // What the kernel says of the calls is what the model cannot do without.
 bool covers(const signals::Signals& signals) {
   return signals.get("caller.cpu_ratio").has_value() && signals.get("latency.p50_ns").has_value();
@@ -60,33 +76,27 @@ bool covers(const signals::Signals& signals) {
 
 Bottleneck classify_by_rules(const RuleBook& book, const signals::Signals& signals) {
   std::vector<std::string> ids;
-  std::vector<double> scores;
-  bool anything = false;
-  for (const BottleneckClass& one : book.classes()) {
-    ids.push_back(one.id);
-    scores.push_back(one.prior);
-  }
-  for (const Rule& rule : book.rules()) {
-    const auto value = signals.get(rule.signal);
-    if (!value) continue;
-    anything = true;
-    const auto at = std::find(ids.begin(), ids.end(), rule.class_id) - ids.begin();
-    scores[static_cast<std::size_t>(at)] += rule.weight * reached(rule, *value);
-  }
+  for (const BottleneckClass& one : book.classes()) ids.push_back(one.id);
+  auto scores = rule_scores(book, signals);
   Bottleneck answer;
   answer.method = "rules";
-  if (!anything) return answer;
-  answer.ranking = ranked(ids, softmax(std::move(scores)));
+  if (!scores) return answer;
+  answer.ranking = ranked(ids, softmax(std::move(*scores)));
   answer.class_id = answer.ranking.front().class_id;
   answer.confidence = answer.ranking.front().probability;
   answer.evidence = evidence_for(book, signals, answer.class_id);
   return answer;
 }
 
-Features features_of(const signals::Signals& signals) {
+Features features_of(const RuleBook& book, const signals::Signals& signals) {
   Features out;
   for (const auto& one : signals::definitions()) out.names.emplace_back(one.id);
   out.values = signals.features();
+  const auto scores = rule_scores(book, signals);
+  for (std::size_t i = 0; i < book.classes().size(); ++i) {
+    out.names.push_back("rule:" + book.classes()[i].id);
+    out.values.push_back(scores ? static_cast<float>((*scores)[i]) : std::nanf(""));
+  }
   return out;
 }
 
@@ -106,7 +116,7 @@ Bottleneck classify(const RuleBook& book, const LearnedModel* model, const signa
   if (model == nullptr || !covers(signals)) return classify_by_rules(book, signals);
   Bottleneck answer;
   answer.method = "trees";
-  answer.ranking = score(*model, features_of(signals));
+  answer.ranking = score(*model, features_of(book, signals));
   answer.class_id = answer.ranking.front().class_id;
   answer.confidence = answer.ranking.front().probability;
   answer.evidence = evidence_for(book, signals, answer.class_id);

@@ -130,7 +130,7 @@ TEST(Learned, DecidesWhereItsSignalsAre) {
 
 TEST(Learned, ATemperatureMakesItLessSure) {
   LearnedModel model = two_leaves();
-  const auto features = features_of(with({{"caller.wait_ratio", 0.01}}));
+  const auto features = features_of(shipped(), with({{"caller.wait_ratio", 0.01}}));
   const double hot = score(model, features).front().probability;
   model.temperature = 4;
   EXPECT_LT(score(model, features).front().probability, hot);
@@ -138,7 +138,7 @@ TEST(Learned, ATemperatureMakesItLessSure) {
 
 TEST(Learned, ComesBackFromItsDocument) {
   const LearnedModel model = two_leaves();
-  const auto known = features_of(Signals()).names;
+  const auto known = features_of(shipped(), Signals()).names;
   const auto back = model_from_json(to_json(model), known);
   ASSERT_TRUE(back) << back.error().text();
   EXPECT_EQ(back->trees, model.trees);
@@ -146,7 +146,7 @@ TEST(Learned, ComesBackFromItsDocument) {
 }
 
 TEST(Learned, RefusesADocumentThatIsWrong) {
-  const auto known = features_of(Signals()).names;
+  const auto known = features_of(shipped(), Signals()).names;
   const core::Json good = to_json(two_leaves());
   const auto refused = [&](std::string_view key, core::Json value) {
     core::Json document = good;

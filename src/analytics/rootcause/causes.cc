@@ -15,8 +15,9 @@ using core::Json;
 constexpr std::array<std::string_view, 9> kPartGroups = {"cpu_throttling", "run_queue_wait", "page_faults",
                                                          "storage",        "host_waiting",   "host_computing",
                                                          "launch",         "node",           "unexplained"};
-constexpr double kCertain = 0.97;     // that a configuration which differs is a cause, before it is asked which
-constexpr double kBusyOthers = 0.15;  // CPUs that other processes keep busy, from which on they are to blame for waits
+constexpr double kCertain = 0.97;       // that a configuration which differs is a cause, before it is asked which
+constexpr double kTinyNodeNs = 20'000;  // of the operators that came: shorter ones cost about what issuing them does
+constexpr double kBusyOthers = 0.15;    // CPUs that other processes keep busy, from which on they are to blame for waits
 
 double share_of(const Decomposition& decomposition, std::string_view group) {
   if (decomposition.delta_ns == 0) return 0;
@@ -48,7 +49,8 @@ constexpr std::array kConfigurations = {
 std::pair<std::string, std::string> cause_of_model(const Side& a, const Side& b, const Decomposition& decomposition) {
   const auto count_a = a.signals.get("node.execution_count"), count_b = b.signals.get("node.execution_count");
   const auto mean_a = a.signals.get("node.mean_ns"), mean_b = b.signals.get("node.mean_ns");
-  if (count_a && count_b && mean_a && mean_b && *count_b > 1.1 * *count_a && *mean_b < *mean_a && decomposition.delta_ns > 0)
+  if (count_a && count_b && mean_a && mean_b && *count_b > 1.05 * *count_a && decomposition.delta_ns > 0 &&
+      (*mean_b * *count_b - *mean_a * *count_a) / (*count_b - *count_a) < kTinyNodeNs)
     return {"launch_overhead", fmt::format("more and smaller operators: {:.0f} instead of {:.0f}", *count_b, *count_a)};
   return {"model", "another model"};
 }
@@ -111,23 +113,23 @@ std::string_view part_of(std::string_view cause) {
 
 }  // namespace
 
-std::vector<std::string> feature_names() {
+std::vector<std::string> feature_names(const bottleneck::RuleBook& book) {
   std::vector<std::string> names;
-  for (const auto& one : signals::definitions()) names.push_back("b:" + std::string(one.id));
+  for (const auto& name : bottleneck::features_of(book, signals::Signals()).names) names.push_back("b:" + name);
   for (const auto& one : signals::definitions()) names.push_back("change:" + std::string(one.id));
   for (const std::string_view group : kPartGroups) names.push_back("share:" + std::string(group));
   names.emplace_back("delta_ratio");
   return names;
 }
 
-bottleneck::Features features_of(const Side& a, const Side& b, const Decomposition& decomposition) {
-  std::vector<float> row = b.signals.features();
-  const std::vector<float> before = a.signals.features();
-  const std::size_t count = row.size();
-  for (std::size_t i = 0; i < count; ++i) row.push_back(row[i] - before[i]);  // NaN where either is not known
+bottleneck::Features features_of(const Side& a, const Side& b, const Decomposition& decomposition,
+                                 const bottleneck::RuleBook& book) {
+  std::vector<float> row = bottleneck::features_of(book, b.signals).values;
+  const std::vector<float> before = a.signals.features(), after = b.signals.features();
+  for (std::size_t i = 0; i < before.size(); ++i) row.push_back(after[i] - before[i]);  // NaN where either is not known
   for (const std::string_view group : kPartGroups) row.push_back(static_cast<float>(share_of(decomposition, group)));
   row.push_back(static_cast<float>(decomposition.delta_ns / decomposition.baseline_ns));
-  return {feature_names(), std::move(row)};
+  return {feature_names(book), std::move(row)};
 }
 
 std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition& decomposition,
@@ -144,7 +146,8 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
   }
   std::map<std::string, double> weights;
   if (model != nullptr && a.account && b.account)
-    for (const auto& one : bottleneck::score(*model, features_of(a, b, decomposition))) weights[one.class_id] = one.probability;
+    for (const auto& one : bottleneck::score(*model, features_of(a, b, decomposition, book)))
+      weights[one.class_id] = one.probability;
   else
     weights = causes_by_parts(b, decomposition);
   double sum = 0;

@@ -221,7 +221,7 @@ TEST(Causes, ProbabilitiesAddUp) {
 TEST(FeatureTable, NamesAndValuesFit) {
   Side b = calm();
   b.call_ns = 1500;
-  const auto features = features_of(calm(), b, *decompose(calm(), b));
+  const auto features = features_of(calm(), b, *decompose(calm(), b), book());
   EXPECT_EQ(features.names.size(), features.values.size());
   EXPECT_EQ(features.names.back(), "delta_ratio");
   EXPECT_FLOAT_EQ(features.values.back(), 0.5F);

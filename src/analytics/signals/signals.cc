@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "core/check.h"
 
@@ -46,6 +47,12 @@ constexpr std::array kDefinitions = {
     SignalDefinition{"work.bytes_per_second", "bytes/s", "bytes that had to move"},
     SignalDefinition{"profile.slowdown_ratio", "ratio", "how much slower the profiled pass was"},
     SignalDefinition{"cpu.clock_cov_ratio", "ratio", "variation of the CPU clock"},
+    SignalDefinition{"gpu.clock_cov_ratio", "ratio", "variation of the clock of the GPU that varies most"},
+    SignalDefinition{"gpu.throttled_power_ratio", "ratio", "time a GPU was held back by its power limit"},
+    SignalDefinition{"gpu.throttled_thermal_ratio", "ratio", "time a GPU was held back by its temperature"},
+    SignalDefinition{"gpu.ecc_correctable_count", "count", "memory errors of GPUs that were corrected meanwhile"},
+    SignalDefinition{"gpu.ecc_uncorrectable_count", "count", "memory errors of GPUs that were not"},
+    SignalDefinition{"gpu.pcie_replays_count", "count", "packets that GPUs had to send again over PCIe"},
 };
 
 std::optional<double> over(std::optional<double> value, double by) {
@@ -102,6 +109,34 @@ void add_nodes(const metrics::NodeTime& nodes, const trace::Metrics& known, Sign
   if (call > 0) out.set("host.around_ratio", std::clamp((call - whole) / call, 0.0, 1.0));
 }
 
+// The device that has most of it.
+std::optional<double> largest(const trace::Metrics& metrics, std::string_view id) {
+  std::optional<double> most;
+  for (const auto& one : metrics)
+    if (one.id == id) most = std::max(most.value_or(one.value), one.value);
+  return most;
+}
+
+// Counters of health only grow; what they grew by while they were watched is the session's.
+void add_health(const SignalInput& input, Signals& out) {
+  for (const std::string_view id : {"gpu.clock_cov_ratio", "gpu.throttled_power_ratio", "gpu.throttled_thermal_ratio"})
+    out.set(id, largest(input.metrics, id));
+  if (input.names == nullptr) return;
+  for (const std::string_view id : {"gpu.ecc_correctable_count", "gpu.ecc_uncorrectable_count", "gpu.pcie_replays_count"}) {
+    std::map<std::pair<std::int32_t, std::int64_t>, std::pair<double, double>> ends;  // by rank and device: least, most
+    for (const auto& row : input.gpu_events)
+      if (input.names->text(row.metric) == id) {
+        const auto [place, fresh] = ends.try_emplace({row.rank, row.device}, row.value, row.value);
+        place->second.first = std::min(place->second.first, row.value);
+        place->second.second = std::max(place->second.second, row.value);
+      }
+    if (ends.empty()) continue;
+    double grown = 0;
+    for (const auto& [device, range] : ends) grown += range.second - range.first;
+    out.set(id, grown);
+  }
+}
+
 std::size_t position(std::string_view id) {
   const auto found = std::find_if(kDefinitions.begin(), kDefinitions.end(), [&](const auto& one) { return one.id == id; });
   AACO_CHECK(found != kDefinitions.end());
@@ -145,6 +180,7 @@ Signals signals_of(const SignalInput& input) {
   }
   out.set("profile.slowdown_ratio", metric(input.metrics, "profile.slowdown_ratio"));
   out.set("cpu.clock_cov_ratio", metric(input.metrics, "cpu.clock_cov_ratio"));
+  add_health(input, out);
   return out;
 }
 

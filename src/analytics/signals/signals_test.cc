@@ -100,6 +100,23 @@ TEST(SignalTable, RatiosOfTheWall) {
   EXPECT_FALSE(signals.get("node.mean_ns"));
 }
 
+TEST(SignalTable, HealthIsWhatItsCountersGrewBy) {
+  trace::NameTable names;
+  std::vector<trace::GpuEventRow> events;
+  const auto add = [&](std::int64_t device, double value) {
+    events.push_back({0, 0, device, names.intern("gpu.pcie_replays_count"), names.intern("amdgpu"), value});
+  };
+  add(0, 100), add(0, 103), add(1, 7), add(1, 7);
+  SignalInput input;
+  input.names = &names;
+  input.gpu_events = events;
+  input.metrics = {{"gpu.throttled_power_ratio", 0.1, "ratio", {}, 0}, {"gpu.throttled_power_ratio", 0.4, "ratio", {}, 1}};
+  const Signals signals = signals_of(input);
+  EXPECT_EQ(signals.get("gpu.pcie_replays_count"), 3);
+  EXPECT_EQ(signals.get("gpu.throttled_power_ratio"), 0.4);
+  EXPECT_FALSE(signals.get("gpu.ecc_uncorrectable_count"));
+}
+
 TEST(SignalTable, NothingMeasuredIsNothingKnown) {
   for (const float feature : signals_of({}).features()) EXPECT_TRUE(std::isnan(feature));
 }

@@ -110,13 +110,14 @@ char* take_memory() {
     if (::read(timer, &count, sizeof count) < 0) ::_exit(1);
 }
 
-// Two processes that wake each other over pipes: an interrupt between CPUs each time they run on different ones.
-[[noreturn]] void ping(double share) {
+// Two processes on two CPUs that wake each other over pipes: an interrupt from CPU to CPU each time.
+[[noreturn]] void ping(double share, int other_cpu) {
   std::array<int, 2> there{}, back{};
   if (::pipe(there.data()) != 0 || ::pipe(back.data()) != 0) ::_exit(1);
   char byte = 0;
   if (::fork() == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pin(other_cpu);
     while (::read(there[0], &byte, 1) == 1 && ::write(back[1], &byte, 1) == 1) {
     }
     ::_exit(0);
@@ -225,7 +226,9 @@ core::Result<std::unique_ptr<Injection>> start_neighbours(const Fault& fault) {
   } else if (id == "memory_bandwidth_hog") {
     AACO_TRY(neighbours->start(cpus.back(), [&] { move_memory(share, fault.generator); }));
   } else if (id == "interrupt_storm") {
-    for (const int cpu : cpus) AACO_TRY(neighbours->start(cpu, [&] { fault.generator == "pipe" ? ping(share) : tick(share); }));
+    for (std::size_t i = 0; i < cpus.size(); ++i)
+      AACO_TRY(neighbours->start(cpus[i],
+                                 [&] { fault.generator == "pipe" ? ping(share, cpus[(i + 1) % cpus.size()]) : tick(share); }));
   } else {
     const pid_t target = ::getpid();
     AACO_TRY(neighbours->start(-1, [&] { move_threads(target, share, cpus); }));

@@ -50,7 +50,8 @@ core::Result<LearnedModel> fit(const Examples& examples, double temperature) {
   return model;
 }
 
-core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const std::string& key, double temperature) {
+core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const std::string& key, double temperature,
+                                               std::int64_t* not_held) {
   std::set<std::string> groups;
   const auto group_of = [&](const Example& row) {
     const auto found = row.groups.find(key);
@@ -64,8 +65,13 @@ core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const s
     for (const Example& row : examples.rows)
       if (group_of(row) != group) rest.rows.push_back(row);
     AACO_ASSIGN(const LearnedModel model, fit(rest, temperature));
+    const auto known = [&](const Example& row) {
+      return std::find(model.classes.begin(), model.classes.end(), row.truth) != model.classes.end();
+    };
     for (const Example& row : examples.rows)
-      if (group_of(row) == group)
+      if (group_of(row) == group && !known(row)) {
+        if (not_held != nullptr) ++*not_held;
+      } else if (group_of(row) == group)
         predictions.push_back({row.name, row.truth, group, score(model, {examples.features, row.values})});
   }
   return predictions;

@@ -71,6 +71,7 @@ Json to_json(const Score& score) {
     confusion.set(truth, std::move(row));
   }
   return Json::object({{"count", score.count},
+                       {"not_held_out", score.not_held},
                        {"right_first", score.first},
                        {"right_among_two", score.first_two},
                        {"accuracy_ratio", score.accuracy()},
