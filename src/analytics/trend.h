@@ -45,7 +45,7 @@ struct Drift {
   double per_unit = 0;  // of the value, a day or a point
   stats::Interval per_unit_ci95;
   std::optional<double> ratio_per_unit;  // of the present level, where that is above 0
-  bool significant = false;  // its interval holds no 0, and it moved the level by at least the threshold over the stretch
+  bool significant = false;  // its interval holds no 0, and it moved the level by the threshold and by two residual deviations
   Meaning meaning = Meaning::change;
 };
 

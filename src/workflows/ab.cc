@@ -22,7 +22,7 @@ constexpr std::int64_t kRoundNs = 1'500'000'000;  // measured time of a side in 
 constexpr std::int64_t kFewestRoundsAimed = 8;    // in the time there is
 constexpr std::int64_t kFewestPairs = 3;          // of blocks in a round
 constexpr std::int64_t kMostCalls = 100'000;      // of a block
-constexpr std::int64_t kPatience = 3;             // times the budget, for the rounds that an interval needs at least
+constexpr std::int64_t kPatience = 6;             // times the budget, for the rounds that an interval needs at least
 constexpr std::size_t kMostLost = 3;              // rounds whose process ended by itself, before it is given up
 
 bool can_share(const AbRequest& request) {

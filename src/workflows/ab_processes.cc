@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/numbers.h"
 #include "stats/robust.h"
 
 namespace aaco::workflows {
@@ -36,6 +37,11 @@ core::Result<std::vector<runner::TimedCall>> calls_of(const Json& document) {
   return calls;
 }
 
+std::string delay_text(const InjectedDelay& delay) {
+  if (delay.ratio > 0) return "+" + core::format_percent(delay.ratio) + " of each call";
+  return delay.ns > 0 ? "+" + core::format_duration(static_cast<double>(delay.ns)) : std::string("none");
+}
+
 }  // namespace
 
 std::vector<hardware::Fact> AbLoaded::facts(const AbSide& side) const {
@@ -53,10 +59,8 @@ std::vector<hardware::Fact> AbLoaded::facts(const AbSide& side) const {
                                        {"input_shapes", text("shapes_text")},
                                        {"batch", text("batch")},
                                        {"seed", std::to_string(side.request.seed)},
+                                       {"injected_delay", delay_text(side.delay)},
                                        {"mode", "ab"}};
-  if (side.delay != InjectedDelay{})
-    facts.push_back(
-        {"injected_delay", std::to_string(side.delay.ratio) + " of a call and " + std::to_string(side.delay.ns) + " ns"});
   return facts;
 }
 

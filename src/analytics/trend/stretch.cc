@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stats/autocorrelation.h"
 #include "stats/fits.h"
 #include "stats/robust.h"
 
@@ -24,6 +25,13 @@ std::vector<double> line_residuals(const Line& line, const std::vector<double>& 
   std::vector<double> residuals;
   for (std::size_t i = start; i < values.size(); ++i) residuals.push_back(values[i] - line.intercept - line.slope * x[i]);
   return residuals;
+}
+
+// Correlated observations are worth fewer: the interval grows by the root of how many times fewer.
+void widen(double times, Line& line) {
+  const double factor = std::sqrt(std::max(1.0, times));
+  line.slope_ci95->low = line.slope - factor * (line.slope - line.slope_ci95->low);
+  line.slope_ci95->high = line.slope + factor * (line.slope_ci95->high - line.slope);
 }
 
 std::vector<double> step_residuals(const std::vector<double>& values, const std::vector<std::size_t>& bounds) {
@@ -64,6 +72,7 @@ std::optional<Line> line_through(const std::vector<double>& x, const std::vector
   Line line{fit->slope, fit->intercept, fit->slope_ci95, 0, {}};
   std::vector<double> residuals = line_residuals(line, x, values, start);
   line.residual_deviation = spread(residuals);
+  if (line.slope_ci95) widen(static_cast<double>(residuals.size()) / stats::effective_sample_size(residuals), line);
   if (line.intercept + line.slope * x[start] <= 0 || line.intercept + line.slope * x.back() <= 0) return line;
   for (std::size_t i = 0; i < residuals.size(); ++i) residuals[i] /= line.intercept + line.slope * x[start + i];
   line.residual_ratio = spread(std::move(residuals));

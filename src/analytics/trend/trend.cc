@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kFewest = 6;
 constexpr std::size_t kFewestForDrift = 8;
+constexpr double kScatters = 2;  // standard deviations that a drift moves at least
 constexpr std::int64_t kAgreement = 5;  // observations between the places of two methods
 constexpr double kMedianEfficiency =
     0.37;  // of the median absolute deviation as a standard deviation (Huber, Robust Statistics, 1.2)
@@ -52,7 +53,9 @@ void add_drift(const Line& line, double length, const Options& options, Trend& t
   drift.per_unit = line.slope;
   drift.per_unit_ci95 = *line.slope_ci95;
   const bool sure = line.slope_ci95->low > 0 || line.slope_ci95->high < 0;
-  drift.significant = sure && std::abs(line.slope) * length >= options.threshold_ratio * std::abs(trend.level);
+  // A drift is told from chance, and is more than the threshold and than what single observations scatter by.
+  const double moved = std::abs(line.slope) * length;
+  drift.significant = sure && moved >= options.threshold_ratio * std::abs(trend.level) && moved >= kScatters * line.residual_deviation;
   drift.meaning = meaning_of(line.slope, options.lower_is_better);
   trend.drift = drift;
 }
@@ -179,7 +182,7 @@ core::Result<Trend> analyze(const std::vector<Observation>& series, const Option
       scatter.relative = line->residual_ratio.has_value();
     }
   }
-  if (trend.drift && trend.level > 0) trend.drift->ratio_per_unit = line->slope / trend.level;
+  if (trend.drift && trend.level > 0) trend.drift->ratio_per_unit = trend.drift->per_unit / trend.level;
   add_steps(found, bayes.changes(), options, trend);
   trend.forecast = forecast_of(trend, scatter, length, options.horizon);
   trend.breaks = break_of(trend, options, start_level);
