@@ -22,8 +22,10 @@ constexpr std::int64_t kRoundNs = 1'500'000'000;  // measured time of a side in 
 constexpr std::int64_t kFewestRoundsAimed = 8;    // in the time there is
 constexpr std::int64_t kFewestPairs = 3;          // of blocks in a round
 constexpr std::int64_t kMostCalls = 100'000;      // of a block
-constexpr std::int64_t kPatience = 6;             // times the budget, for the rounds that an interval needs at least
-constexpr std::size_t kMostLost = 3;              // rounds whose process ended by itself, before it is given up
+// For the rounds that an interval needs at least: so many times what was asked, and never less than this.
+constexpr std::int64_t kPatience = 6;
+constexpr std::int64_t kLeastPatienceNs = 120'000'000'000;
+constexpr std::size_t kMostLost = 3;  // rounds whose process ended by itself, before it is given up
 
 bool can_share(const AbRequest& request) {
   return !request.apart && request.a.request.ort_library == request.b.request.ort_library;
@@ -41,7 +43,8 @@ struct Progress {
   [[nodiscard]] std::int64_t budget() const { return 2 * request.duration.count(); }
   [[nodiscard]] bool calls_left() const { return !request.iterations || calls[0] < *request.iterations; }
   // Fewer rounds than an interval needs are worth nothing, so that they may take longer than asked.
-  [[nodiscard]] std::int64_t bound() const { return samples.rounds() < stats::kFewestRounds ? kPatience * budget() : budget(); }
+  [[nodiscard]] std::int64_t bound() const { return samples.rounds() < stats::kFewestRounds ? patience() : budget(); }
+  [[nodiscard]] std::int64_t patience() const { return std::max(kPatience * budget(), kLeastPatienceNs); }
   [[nodiscard]] bool over() const { return spent() >= bound() || !calls_left() || services.stopping(); }
 };
 
@@ -72,7 +75,7 @@ core::Status measure_round(AbProcesses& processes, Progress& progress, AbSession
     if (!progress.calls_left() || progress.services.stopping()) return true;
     const bool pairs = static_cast<std::int64_t>(blocks.sides[0].size()) >= kFewestPairs;
     const bool late = core::monotonic_ns() - begin >= length_ns || progress.spent() >= progress.budget();
-    return (pairs && late) || progress.spent() >= kPatience * progress.budget();
+    return (pairs && late) || progress.spent() >= progress.patience();
   };
   const std::int64_t share =
       progress.request.iterations ? std::max<std::int64_t>(*progress.request.iterations / kFewestRoundsAimed, 1) : INT64_MAX;

@@ -160,6 +160,7 @@ class Sla(Governed):
         server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Hook)
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
+        cls.addClassCleanup(server.server_close)
         cls.addClassCleanup(server.shutdown)
         cls.addClassCleanup(Hook.hang.set)
         cls.url = f'http://127.0.0.1:{server.server_port}'

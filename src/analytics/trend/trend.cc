@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kFewest = 6;
 constexpr std::size_t kFewestForDrift = 8;
-constexpr double kScatters = 2;  // standard deviations that a drift moves at least
+constexpr double kScatters = 2;         // standard deviations that a drift moves at least
 constexpr std::int64_t kAgreement = 5;  // observations between the places of two methods
 constexpr double kMedianEfficiency =
     0.37;  // of the median absolute deviation as a standard deviation (Huber, Robust Statistics, 1.2)
@@ -55,7 +55,8 @@ void add_drift(const Line& line, double length, const Options& options, Trend& t
   const bool sure = line.slope_ci95->low > 0 || line.slope_ci95->high < 0;
   // A drift is told from chance, and is more than the threshold and than what single observations scatter by.
   const double moved = std::abs(line.slope) * length;
-  drift.significant = sure && moved >= options.threshold_ratio * std::abs(trend.level) && moved >= kScatters * line.residual_deviation;
+  drift.significant =
+      sure && moved >= options.threshold_ratio * std::abs(trend.level) && moved >= kScatters * line.residual_deviation;
   drift.meaning = meaning_of(line.slope, options.lower_is_better);
   trend.drift = drift;
 }
