@@ -120,7 +120,7 @@ void add_pair(const Labelled& a, const Labelled& b, const Judges& judges, LabExa
 }
 
 bool has_effect(const Labelled& disturbed, const std::vector<const Labelled*>& partners) {
-  return std::any_of(partners.begin(), partners.end(), [&](const Labelled* one) {
+  return std::all_of(partners.begin(), partners.end(), [&](const Labelled* one) {
     return one->facts->side.call_ns > 0 && std::abs(disturbed.facts->side.call_ns / one->facts->side.call_ns - 1) >= kLeastEffect;
   });
 }

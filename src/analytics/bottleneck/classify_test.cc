@@ -145,6 +145,16 @@ TEST(Learned, ComesBackFromItsDocument) {
   EXPECT_EQ(back->classes, model.classes);
 }
 
+TEST(Learned, TheShippedModelIsWholeAndSaysHowItWasMade) {
+  const auto document = core::read_json_file(AACO_SOURCE_DIR "/data/bottleneck/classifier.json");
+  ASSERT_TRUE(document);
+  const auto model = model_from_json(*document, features_of(shipped(), Signals()).names);
+  ASSERT_TRUE(model) << model.error().text();
+  for (const std::string& one : model->classes) EXPECT_NE(shipped().find(one), nullptr) << one;
+  EXPECT_GT(model->record["examples"].as_i64().value_or(0), 100);
+  EXPECT_GT(model->record["scores"]["held_out_by_model"]["accuracy_ratio"].as_f64().value_or(0), 0.8);
+}
+
 TEST(Learned, RefusesADocumentThatIsWrong) {
   const auto known = features_of(shipped(), Signals()).names;
   const core::Json good = to_json(two_leaves());

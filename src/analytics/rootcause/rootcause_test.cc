@@ -218,6 +218,14 @@ TEST(Causes, ProbabilitiesAddUp) {
   EXPECT_NEAR(sum, 1, 1e-9);
 }
 
+TEST(Causes, TheShippedModelIsWholeAndSaysHowItWasMade) {
+  const auto document = core::read_json_file(AACO_SOURCE_DIR "/data/bottleneck/causes.json");
+  ASSERT_TRUE(document);
+  const auto model = bottleneck::model_from_json(*document, feature_names(book()));
+  ASSERT_TRUE(model) << model.error().text();
+  EXPECT_GT(model->record["scores"]["held_out_by_model"]["accuracy_ratio"].as_f64().value_or(0), 0.9);
+}
+
 TEST(FeatureTable, NamesAndValuesFit) {
   Side b = calm();
   b.call_ns = 1500;
