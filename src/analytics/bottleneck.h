@@ -15,12 +15,19 @@
 // What limits a session: a class, how sure that is, and the signals that say so.
 namespace aaco::analytics::bottleneck {
 
+// What must have been seen for a class to be possible at all: a quota cannot have held back what was never throttled.
+struct Need {
+  std::string signal;
+  double above = 0;
+};
+
 // A kind of bottleneck, and what helps against it. data/rules/bottleneck.yaml.
 struct BottleneckClass {
   std::string id;                       // "memory_bound"
   std::string title;                    // "memory bandwidth"
   std::string meaning;                  // one sentence
   double prior = 0;                     // log-odds before any signal is seen
+  std::optional<Need> needs;            // counts only where the signal was measured
   std::vector<std::string> strategies;  // what to do, the best first
 };
 
@@ -96,6 +103,10 @@ core::Result<LearnedModel> model_from_json(const core::Json& document, const std
 core::Json to_json(const LearnedModel& model);
 // Calibrated probabilities, the likeliest first. The features may stand in any order.
 std::vector<ClassScore> score(const LearnedModel& model, const Features& features);
+
+// Takes classes out whose need was measured and not met, and lets the others add up to 1 again. Features are found by the
+// signal's name, or with "b:" before it.
+void rule_out(const RuleBook& book, const Features& features, std::vector<ClassScore>& ranking);
 
 // The answer of the model where there is one and something was measured of what it was trained on, else of the rules; evidence
 // from the rules either way.

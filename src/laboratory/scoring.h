@@ -45,8 +45,10 @@ core::Result<analytics::bottleneck::LearnedModel> fit(const Examples& examples, 
 
 // Each group of `key` in turn is held out, and predicted by trees that were fitted to the rest. An example without that group is
 // never held out, nor is one whose class the rest does not have at all: nobody could have learnt it. `not_held` counts those.
+// With `needs`, classes are ruled out as they are in use.
 core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const std::string& key, double temperature,
-                                               std::int64_t* not_held = nullptr);
+                                               std::int64_t* not_held = nullptr,
+                                               const analytics::bottleneck::RuleBook* needs = nullptr);
 
 // The temperature under which predictions made at temperature 1 have the least negative log-likelihood.
 double calibrate(const std::vector<Prediction>& predictions);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/files.h"
+#include "workflows/insight.h"
 
 namespace aaco::workflows {
 namespace {
@@ -14,16 +15,16 @@ using core::Json;
 constexpr std::array<std::string_view, 3> kHeld = {"model", "intensity", "generator"};
 
 // Scores with each kind of group held out. The temperature comes from models held out, and is applied to all.
-core::Result<std::map<std::string, scoring::Score>> score_all(const scoring::Examples& examples, double& temperature,
-                                                              const Services& services) {
+core::Result<std::map<std::string, scoring::Score>> score_all(const scoring::Examples& examples, const Judges& judges,
+                                                              double& temperature, const Services& services) {
   std::map<std::string, scoring::Score> scores;
   services.progress("calibrating");
-  AACO_ASSIGN(const auto uncalibrated, scoring::hold_out(examples, "model", 1));
+  AACO_ASSIGN(const auto uncalibrated, scoring::hold_out(examples, "model", 1, nullptr, &judges.book));
   temperature = scoring::calibrate(uncalibrated);
   for (const std::string_view key : kHeld) {
     services.progress("holding out by " + std::string(key));
     std::int64_t not_held = 0;
-    AACO_ASSIGN(const auto predictions, scoring::hold_out(examples, std::string(key), temperature, &not_held));
+    AACO_ASSIGN(const auto predictions, scoring::hold_out(examples, std::string(key), temperature, &not_held, &judges.book));
     scoring::Score score = scoring::score_of(predictions);
     score.not_held = not_held;
     scores[std::string(key)] = std::move(score);
@@ -64,9 +65,10 @@ core::Status write_model(const std::string& folder, const std::string& file, con
 
 core::Result<LabReport> lab_score(const Services& services) {
   LabReport report;
+  AACO_ASSIGN(const Judges judges, load_judges(services.paths));
   AACO_ASSIGN(report.examples, lab_examples(services));
-  AACO_ASSIGN(report.bottlenecks, score_all(report.examples.bottlenecks, report.bottleneck_temperature, services));
-  AACO_ASSIGN(report.causes, score_all(report.examples.causes, report.cause_temperature, services));
+  AACO_ASSIGN(report.bottlenecks, score_all(report.examples.bottlenecks, judges, report.bottleneck_temperature, services));
+  AACO_ASSIGN(report.causes, score_all(report.examples.causes, judges, report.cause_temperature, services));
   return report;
 }
 

@@ -74,6 +74,27 @@ bool covers(const signals::Signals& signals) {
 
 }  // namespace
 
+void rule_out(const RuleBook& book, const Features& features, std::vector<ClassScore>& ranking) {
+  const auto value_of = [&](const std::string& signal) -> std::optional<double> {
+    for (std::size_t i = 0; i < features.names.size(); ++i)
+      if ((features.names[i] == signal || features.names[i] == "b:" + signal) && !std::isnan(features.values[i]))
+        return features.values[i];
+    return std::nullopt;
+  };
+  std::vector<ClassScore> left;
+  double sum = 0;
+  for (const ClassScore& one : ranking) {
+    const BottleneckClass* const kind = book.find(one.class_id);
+    const auto value = kind != nullptr && kind->needs ? value_of(kind->needs->signal) : std::nullopt;
+    if (value && *value <= kind->needs->above) continue;
+    left.push_back(one);
+    sum += one.probability;
+  }
+  if (sum <= 0) return;
+  for (ClassScore& one : left) one.probability /= sum;
+  ranking = std::move(left);
+}
+
 Bottleneck classify_by_rules(const RuleBook& book, const signals::Signals& signals) {
   std::vector<std::string> ids;
   for (const BottleneckClass& one : book.classes()) ids.push_back(one.id);
@@ -82,6 +103,7 @@ Bottleneck classify_by_rules(const RuleBook& book, const signals::Signals& signa
   answer.method = "rules";
   if (!scores) return answer;
   answer.ranking = ranked(ids, softmax(std::move(*scores)));
+  rule_out(book, features_of(book, signals), answer.ranking);
   answer.class_id = answer.ranking.front().class_id;
   answer.confidence = answer.ranking.front().probability;
   answer.evidence = evidence_for(book, signals, answer.class_id);
@@ -116,7 +138,9 @@ Bottleneck classify(const RuleBook& book, const LearnedModel* model, const signa
   if (model == nullptr || !covers(signals)) return classify_by_rules(book, signals);
   Bottleneck answer;
   answer.method = "trees";
-  answer.ranking = score(*model, features_of(book, signals));
+  const Features features = features_of(book, signals);
+  answer.ranking = score(*model, features);
+  rule_out(book, features, answer.ranking);
   answer.class_id = answer.ranking.front().class_id;
   answer.confidence = answer.ranking.front().probability;
   answer.evidence = evidence_for(book, signals, answer.class_id);

@@ -67,6 +67,20 @@ TEST(Rules, ASignalSpeaksAsFarAsItReaches) {
   EXPECT_NEAR(classify_by_rules(*book, with({{"caller.wait_ratio", 5}})).evidence[0].weight, 2, 1e-9);
 }
 
+TEST(Rules, WhatWasNotSeenIsRuledOut) {
+  const auto book = parse(
+      "schema: 1\nclasses:\n  - {id: a, title: A, meaning: M, prior: 5, needs: {signal: cgroup.throttled_ratio, above: 0.01}, "
+      "strategies: [x]}\n"
+      "  - {id: b, title: B, meaning: M, strategies: [y]}\nrules:\n"
+      "  - {class: b, signal: caller.wait_ratio, from: 0.1, to: 0.3, weight: 2}\n");
+  ASSERT_TRUE(book) << book.error().text();
+  EXPECT_EQ(classify_by_rules(*book, with({{"caller.wait_ratio", 0.2}})).class_id, "a");  // not measured: possible
+  EXPECT_EQ(classify_by_rules(*book, with({{"caller.wait_ratio", 0.2}, {"cgroup.throttled_ratio", 0}})).class_id, "b");
+  EXPECT_EQ(classify_by_rules(*book, with({{"caller.wait_ratio", 0.2}, {"cgroup.throttled_ratio", 0.3}})).class_id, "a");
+  EXPECT_FALSE(parse(
+      "schema: 1\nclasses:\n  - {id: a, title: A, meaning: M, needs: {signal: no, above: 1}, strategies: [x]}\nrules: []\n"));
+}
+
 TEST(Rules, NothingMeasuredIsNoAnswer) {
   const auto found = classify_by_rules(shipped(), Signals());
   EXPECT_TRUE(found.class_id.empty());
@@ -78,7 +92,7 @@ TEST(Rules, ProbabilitiesAddUp) {
   double sum = 0;
   for (const ClassScore& one : found.ranking) sum += one.probability;
   EXPECT_NEAR(sum, 1, 1e-9);
-  EXPECT_EQ(found.ranking.size(), shipped().classes().size());
+  EXPECT_LE(found.ranking.size(), shipped().classes().size());
 }
 
 TEST(Rules, EachPlainCaseIsFound) {

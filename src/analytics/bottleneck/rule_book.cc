@@ -11,14 +11,27 @@ using core::YamlNode;
 
 constexpr std::int64_t kSchemaVersion = 1;
 
+bool is_signal(std::string_view id) {
+  const auto known = signals::definitions();
+  return std::any_of(known.begin(), known.end(), [&](const auto& one) { return one.id == id; });
+}
+
 Result<BottleneckClass> parse_class(const YamlNode& node) {
-  AACO_TRY(node.only_keys({"id", "title", "meaning", "prior", "strategies"}));
+  AACO_TRY(node.only_keys({"id", "title", "meaning", "prior", "needs", "strategies"}));
   BottleneckClass one;
   AACO_ASSIGN(one.id, node.require_string("id"));
   AACO_ASSIGN(one.title, node.require_string("title"));
   AACO_ASSIGN(one.meaning, node.require_string("meaning"));
   AACO_ASSIGN(const auto prior, node.optional_f64("prior"));
   one.prior = prior.value_or(0);
+  if (const YamlNode* const needs = node.find("needs")) {
+    AACO_TRY(needs->only_keys({"signal", "above"}));
+    Need need;
+    AACO_ASSIGN(need.signal, needs->require_string("signal"));
+    AACO_ASSIGN(need.above, needs->require_f64("above"));
+    if (!is_signal(need.signal)) return needs->error("there is no signal '" + need.signal + "'");
+    one.needs = std::move(need);
+  }
   AACO_ASSIGN(const YamlNode* const strategies, node.require("strategies"));
   AACO_ASSIGN(one.strategies, strategies->as_strings());
   if (one.strategies.empty()) return node.error("the class " + one.id + " has no strategy");
@@ -38,9 +51,7 @@ Result<Rule> parse_rule(const YamlNode& node) {
   rule.logarithmic = scale.has_value();
   if (rule.from == rule.to) return node.error("from and to are the same");
   if (rule.logarithmic && (rule.from <= 0 || rule.to <= 0)) return node.error("a logarithmic scale wants ends above 0");
-  const auto known = signals::definitions();
-  if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.id == rule.signal; }))
-    return node.error("there is no signal '" + rule.signal + "'");
+  if (!is_signal(rule.signal)) return node.error("there is no signal '" + rule.signal + "'");
   return rule;
 }
 

@@ -145,11 +145,15 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
     cause.evidence.insert(cause.evidence.end(), evidence.begin(), evidence.end());
   }
   std::map<std::string, double> weights;
-  if (model != nullptr && a.account && b.account)
-    for (const auto& one : bottleneck::score(*model, features_of(a, b, decomposition, book)))
-      weights[one.class_id] = one.probability;
-  else
+  if (model != nullptr && a.account && b.account) {
+    const auto features = features_of(a, b, decomposition, book);
+    auto ranking = bottleneck::score(*model, features);
+    // What must have been seen for a slower run speaks of B; of a faster one A had it.
+    if (decomposition.delta_ns > 0) bottleneck::rule_out(book, features, ranking);
+    for (const auto& one : ranking) weights[one.class_id] = one.probability;
+  } else {
     weights = causes_by_parts(b, decomposition);
+  }
   double sum = 0;
   for (const auto& [id, weight] : weights) sum += weight;
   for (const auto& [id, weight] : weights) {

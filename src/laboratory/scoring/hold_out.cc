@@ -51,7 +51,7 @@ core::Result<LearnedModel> fit(const Examples& examples, double temperature) {
 }
 
 core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const std::string& key, double temperature,
-                                               std::int64_t* not_held) {
+                                               std::int64_t* not_held, const analytics::bottleneck::RuleBook* needs) {
   std::set<std::string> groups;
   const auto group_of = [&](const Example& row) {
     const auto found = row.groups.find(key);
@@ -71,8 +71,11 @@ core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const s
     for (const Example& row : examples.rows)
       if (group_of(row) == group && !known(row)) {
         if (not_held != nullptr) ++*not_held;
-      } else if (group_of(row) == group)
-        predictions.push_back({row.name, row.truth, group, score(model, {examples.features, row.values})});
+      } else if (group_of(row) == group) {
+        auto ranking = score(model, {examples.features, row.values});
+        if (needs != nullptr) rule_out(*needs, {examples.features, row.values}, ranking);
+        predictions.push_back({row.name, row.truth, group, std::move(ranking)});
+      }
   }
   return predictions;
 }
