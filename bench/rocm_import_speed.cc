@@ -9,6 +9,7 @@
 
 #include "core/clock.h"
 #include "core/files.h"
+#include "core/random.h"
 #include "importers/rocprofv3.h"
 #include "tracelake/bundle.h"
 

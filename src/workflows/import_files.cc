@@ -142,7 +142,8 @@ void number_ranks(std::vector<Draft>& drafts) {
   for (const Draft& draft : drafts) {
     if (!draft.has_events || named.contains(draft.place.run)) continue;
     runs.push_back(draft.place.run);
-    named[draft.place.run] = importers::kineto::rank_of({}, {}, draft.process.empty() ? draft.folder : draft.process);
+    auto rank = importers::kineto::rank_of({}, {}, draft.process);
+    named[draft.place.run] = rank ? rank : importers::kineto::rank_of({}, {}, draft.folder);
   }
   if (runs.size() < 2) return;
   std::set<std::int64_t> different;

@@ -45,6 +45,10 @@ TEST(ImportFiles, NamedRanksKeepTheirNumbers) {
       {table("out/rank3_kernel_trace.csv", RocmTable::kernels), table("out/rank1_kernel_trace.csv", RocmTable::kernels)});
   EXPECT_EQ(place_of(places, 0).rank, 3);
   EXPECT_EQ(place_of(places, 1).rank, 1);
+  const auto folders = place_files({table("out/rank_5/h/9_kernel_trace.csv", RocmTable::kernels),
+                                    table("out/rank_2/h/8_kernel_trace.csv", RocmTable::kernels)});
+  EXPECT_EQ(place_of(folders, 0).rank, 5);
+  EXPECT_EQ(place_of(folders, 1).rank, 2);
 }
 
 TEST(ImportFiles, PassesOfOneProcessAreOneRunWhateverItsNumber) {
