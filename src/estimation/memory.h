@@ -24,8 +24,8 @@ struct MemoryPolicy {
 };
 
 // ONNX Runtime 1.30 on a CPU, weights embedded in the model's file, fitted to nine models of the zoo at batch 1, 4 and 16
-// (docs/results.md): its allocator takes about 1.7 bytes for each that is live, because the first call and the plan it makes for
-// the later ones lie side by side.
+// (docs/results.md). Its allocator takes twice what is live, because the first call and the plan it makes for the later ones lie
+// side by side; inputs are held twice, as they were made and as they are bound.
 MemoryPolicy onnxruntime_cpu();
 
 // One step of the execution: what is held while the node runs.

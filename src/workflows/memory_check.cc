@@ -11,9 +11,6 @@
 namespace aaco::workflows {
 namespace {
 
-// The inputs are held twice: as they were made, and as they are bound.
-constexpr std::int64_t kInputCopies = 2;
-
 std::int64_t weights_loaded(const RunPlan& plan) {
   const std::int64_t weights = graph::total_constants(plan.graph).bytes;
   const bool external = plan.model_bytes < weights / 2;
@@ -60,9 +57,7 @@ class Need {
     estimation::MemoryPolicy policy = estimation::onnxruntime_cpu();
     policy.weight_copies = policy.loading_copies = 0;  // counted as the file holds them
     const auto estimate = estimation::estimate_memory(model->graph, policy);
-    const double running =
-        static_cast<double>(estimate.peak_bytes) + static_cast<double>(estimate.input_bytes) * (kInputCopies - 1);
-    return Bytes{weights_loaded(plan_), running >= 9e18 ? INT64_MAX : static_cast<std::int64_t>(running)};
+    return Bytes{weights_loaded(plan_), estimate.peak_bytes};
   }
 
   // The largest batch below `batch` that fits; empty where not even 1 does, or nothing counts items.

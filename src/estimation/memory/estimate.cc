@@ -124,9 +124,10 @@ void list_peak(const Graph& graph, const Buffers& buffers, MemoryEstimate& out) 
 
 MemoryPolicy onnxruntime_cpu() {
   MemoryPolicy policy;
-  policy.weight_copies = policy.loading_copies = 2;
-  policy.activation_ratio = 1.7;
-  policy.runtime_bytes = 67'000'000;
+  policy.weight_copies = policy.loading_copies = 1.8;
+  policy.activation_ratio = 2;
+  policy.runtime_bytes = 60'000'000;
+  policy.node_bytes = 100'000;
   return policy;
 }
 

@@ -60,6 +60,9 @@ ElementType ShapeContext::type_attribute(std::string_view attribute, ElementType
 
 void ShapeContext::set(std::size_t output, Shape shape, ElementType type) {
   if (output >= node_.outputs.size() || !node_.outputs[output].valid() || shape.size() > kMaxRank) return;
+  // Hostile attributes make sizes below zero; no definition does.
+  for (Dimension& dimension : shape)
+    if (dimension.size < -1) dimension = Dimension();
   std::optional<Shape>& held = graph_.tensor(node_.outputs[output]).shape;
   // What the file declares fills the gaps of what was inferred.
   if (held && held->size() == shape.size())
