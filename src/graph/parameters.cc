@@ -1,5 +1,6 @@
 #include "graph/parameters.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace aaco::graph {
@@ -32,9 +33,45 @@ void add(const TensorDescriptor& tensor, ParameterTotals& totals) {
   totals.types[tensor.type] += *count;
 }
 
+// Weights that nodes make from sizes alone stand in files whose weights were taken out (ConstantOfShape): once read, they count.
+// Those that are computed from weights do not, for the weights do.
+class MadeWeights {
+ public:
+  explicit MadeWeights(const Graph& graph) : graph_(graph), state_(graph.tensors.size(), State::activation) {
+    for (const Initializer& initializer : graph.initializers)
+      at(initializer.tensor) = is_floating(graph.tensor(initializer.tensor).type) ? State::from_weights : State::from_sizes;
+  }
+  void visit(const Node& node, ParameterTotals& totals) {
+    const bool folded = node.op_type == "Constant" || (!node.inputs.empty() && node.op_type.find("Random") == std::string::npos &&
+                                                       std::all_of(node.inputs.begin(), node.inputs.end(), [&](TensorId id) {
+                                                         return !id.valid() || at(id) != State::activation;
+                                                       }));
+    const bool weights = node.op_type == "Constant" || std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId id) {
+                           return id.valid() && at(id) == State::from_weights;
+                         });
+    if (folded)
+      for (const TensorId id : node.outputs)
+        if (id.valid()) at(id) = weights ? State::from_weights : State::made;
+    for (std::size_t input = 0; input < node.inputs.size() && !folded; ++input) {
+      const TensorId id = node.inputs[input];
+      if (!id.valid() || at(id) != State::made || is_aside(node, input)) continue;
+      add(graph_.tensor(id), totals);
+      at(id) = State::from_weights;  // counted
+    }
+  }
+
+ private:
+  enum class State { activation, from_sizes, from_weights, made };
+  State& at(TensorId id) { return state_[static_cast<std::size_t>(id.value)]; }
+  const Graph& graph_;
+  std::vector<State> state_;
+};
+
 void walk(const Graph& graph, ParameterTotals& totals) {
   std::vector<bool> read(graph.tensors.size(), false);
+  MadeWeights made(graph);
   for (const Node& node : graph.nodes) {
+    made.visit(node, totals);
     for (std::size_t input = 0; input < node.inputs.size(); ++input)
       if (node.inputs[input].valid() && !is_aside(node, input)) read[static_cast<std::size_t>(node.inputs[input].value)] = true;
     if (const auto* literal = node.attribute("value"); literal != nullptr && node.op_type == "Constant")

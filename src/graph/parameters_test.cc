@@ -61,6 +61,19 @@ TEST(Parameters, ConstantsOfNodesAre) {
   model.graph.nodes.push_back({"c", "Constant", "", {}, {}, {{"value", literal}}});
   EXPECT_EQ(model.elements(), 4);
 }
+TEST(Parameters, WeightsMadeFromTheirSizesAreAndThoseMadeFromWeightsAreNot) {
+  Model model;
+  const TensorId x = model.graph.add_tensor({"x", ElementType::float32, Shape{1, 6}});
+  model.graph.inputs = {x};
+  const TensorId made = model.graph.add_tensor({"made", ElementType::float32, Shape{6, 4}});
+  const TensorId turned = model.graph.add_tensor({"turned", ElementType::float32, Shape{6, 4}});
+  model.graph.nodes.push_back({"c", "ConstantOfShape", "", {model.weight({2}, ElementType::int64)}, {made}, {}});
+  model.graph.nodes.push_back({"t", "Transpose", "", {model.weight({4, 6})}, {turned}, {}});
+  model.node("MatMul", {x, made});
+  model.node("Gemm", {x, made});
+  model.node("MatMul", {x, turned});
+  EXPECT_EQ(model.elements(), 24 + 24);
+}
 TEST(Parameters, UnknownShapesCountAsNothing) {
   Model model;
   model.node("MatMul", {model.weight({"n"})});

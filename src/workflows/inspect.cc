@@ -31,6 +31,12 @@ Json texts_json(const std::vector<std::string>& texts) {
 
 std::string operator_name(const graph::Node& node) { return (node.domain.empty() ? "" : node.domain + ".") + node.op_type; }
 
+double product_of(const std::vector<std::int64_t>& sizes) {
+  double product = 1;
+  for (const std::int64_t size : sizes) product *= static_cast<double>(size);
+  return product;
+}
+
 // Multiply-accumulates, as the papers count them: of products, convolutions and attention.
 double macs_of(const GraphCost& cost) {
   double macs = 0;
@@ -43,6 +49,10 @@ double macs_of(const GraphCost& cost) {
       own = static_cast<double>(attention->batch) * static_cast<double>(attention->heads) *
             static_cast<double>(attention->queries) * static_cast<double>(attention->keys) *
             static_cast<double>(attention->head_dim + attention->value_dim);
+    } else if (const auto* site = std::get_if<graph::ConvolutionSite>(&item.cost.site)) {
+      own = static_cast<double>(site->n) * static_cast<double>(site->c) * static_cast<double>(site->k) /
+            static_cast<double>(site->groups) * product_of(site->filter) *
+            product_of(site->transposed ? site->input : site->output);
     } else if (item.cost.kind == graph::OperatorClass::convolution || item.cost.kind == graph::OperatorClass::depthwise ||
                item.cost.kind == graph::OperatorClass::recurrent || item.cost.kind == graph::OperatorClass::gemm) {
       own = item.cost.flops / 2;
@@ -154,6 +164,11 @@ Json work_json(const GraphCost& cost) {
                        {"confidence_ratio", cost.confidence}});
 }
 
+std::string label_of(const graph::Graph& graph, std::int64_t number) {
+  const graph::Node& node = graph.nodes[static_cast<std::size_t>(number)];
+  return node.name.empty() ? node.op_type + " " + std::to_string(number) : node.name;
+}
+
 // Without what a runtime adds of its own.
 Json memory_json(const graph::Graph& graph, bool timeline) {
   const estimation::MemoryEstimate estimate = estimation::estimate_memory(graph);
@@ -167,12 +182,12 @@ Json memory_json(const graph::Graph& graph, bool timeline) {
                            {"workspace_bytes", estimate.workspace_bytes},
                            {"peak_bytes", estimate.peak_bytes},
                            {"unknown_tensors", estimate.unknown_tensors}});
-  if (estimate.peak_node >= 0) out.set("peak_node", graph.nodes[static_cast<std::size_t>(estimate.peak_node)].name);
+  if (estimate.peak_node >= 0) out.set("peak_node", label_of(graph, estimate.peak_node));
   out.set("at_peak", std::move(at_peak));
   if (!timeline) return out;
   Json steps = Json::array();
   for (const auto& step : estimate.timeline)
-    steps.push(Json::object({{"node", graph.nodes[static_cast<std::size_t>(step.node)].name},
+    steps.push(Json::object({{"node", label_of(graph, step.node)},
                              {"activation_bytes", step.activation_bytes},
                              {"workspace_bytes", step.workspace_bytes}}));
   out.set("timeline", std::move(steps));
