@@ -108,6 +108,8 @@ int main(int argc, char** argv) {
   aaco::cli::add_zoo(app, context);
   aaco::cli::add_inspect(app, context);
   aaco::cli::add_hardware(app, context);
+  aaco::cli::add_analyze(app, context);
+  aaco::cli::add_compare(app, context);
   aaco::cli::add_benchmark(app, context);
   aaco::cli::add_validate(app, context);
   aaco::cli::add_info(app, context);

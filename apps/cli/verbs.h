@@ -29,6 +29,8 @@ void add_export(CLI::App& app, Context& context);
 void add_zoo(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_hardware(CLI::App& app, Context& context);
+void add_analyze(CLI::App& app, Context& context);
+void add_compare(CLI::App& app, Context& context);
 void add_benchmark(CLI::App& app, Context& context);
 void add_validate(CLI::App& app, Context& context);
 void add_info(CLI::App& app, Context& context);

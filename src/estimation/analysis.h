@@ -45,8 +45,8 @@ struct NodeEstimate {
   Work work;                // of one execution
   LatencyEstimate latency;  // of one execution, under the conditions
   Mapping mapping;
-  double clock_ratio = 1;                // below 1: the power limit holds the clock down
-  std::optional<EnergyEstimate> energy;  // of one execution
+  double clock_ratio = 1;             // below 1: the power limit holds the clock down
+  std::optional<EnergyParts> energy;  // of one execution
   [[nodiscard]] double seconds() const { return latency.seconds * repeats; }
 };
 
@@ -70,7 +70,7 @@ struct GraphEstimate {
   double host_exposed_seconds = 0;  // when the device waits for the host
   double overlapped_seconds = 0;    // host time hidden behind the device
   std::optional<Estimate> energy;
-  EnergyEstimate energy_parts;
+  EnergyParts energy_parts;
   std::optional<Estimate> power;  // mean
   double least_clock_ratio = 1;
   std::optional<Estimate> memory;  // peak; filled by the caller that knows the runtime

@@ -12,7 +12,7 @@
 // clock. From specifications; docs/estimation.md derives the formulas.
 namespace aaco::estimation {
 
-struct EnergyModel {
+struct PowerModel {
   double joules_per_op = 0;    // of the type on its engine, at full clock and voltage
   double joules_per_byte = 0;  // of main memory
   double idle_watts = 0;       // flows whatever the clock
@@ -22,9 +22,9 @@ struct EnergyModel {
 };
 
 // Empty-handed where the entry has no board power: unsupported. `ops_per_s`: of the engine and type.
-core::Result<EnergyModel> energy_model(const hardware::Device& device, double ops_per_s);
+core::Result<PowerModel> power_model(const hardware::Device& device, double ops_per_s);
 
-struct EnergyEstimate {
+struct EnergyParts {
   double compute_joules = 0, movement_joules = 0, static_joules = 0;
   [[nodiscard]] double joules() const { return compute_joules + movement_joules + static_joules; }
 };
@@ -43,12 +43,16 @@ struct PoweredWork {
   [[nodiscard]] double seconds(double clock_ratio) const;
 };
 
-EnergyEstimate energy_of(const PoweredWork& work, const EnergyModel& model, double clock_ratio);
+EnergyParts energy_parts(const PoweredWork& work, const PowerModel& model, double clock_ratio);
 
 // The highest clock, as a part of the full one, at which the work's mean power stays within `watts`; 1: the cap does not bind.
 // Fails with invalid_argument where even the lowest clock draws more.
 inline constexpr double kLowestClockRatio = 0.2;
-core::Result<double> clock_under_cap(const PoweredWork& work, const EnergyModel& model, double watts);
+core::Result<double> clock_under_cap(const PoweredWork& work, const PowerModel& model, double watts);
+
+// Part of main memory's energy a byte that one from a cache on the chip takes (an assumption; Horowitz, ISSCC 2014, has a tenth
+// to a third by the cache's size).
+inline constexpr double kCacheEnergyRatio = 0.2;
 
 // Joules that moving a byte to or from a kind of memory takes (HBM3, GDDR6 ...); empty: not known.
 std::optional<double> joules_per_byte(std::string_view memory_kind);

@@ -12,6 +12,7 @@ std::string render_text(const ReportModel& model, const TextOptions& options) {
   write_why(page, model);
   write_hardware(page, model);
   if (options.brief) return page.take();
+  write_attainable(page, model);
   write_phases(page, model);
   write_latency(page, model);
   write_telemetry(page, model);

@@ -9,6 +9,7 @@
 #include "core/environment.h"
 #include "core/files.h"
 #include "stats/observer.h"
+#include "workflows/attainable.h"
 #include "workflows/gpu_profile_pass.h"
 #include "workflows/insight.h"
 #include "workflows/loop_blocks.h"
@@ -166,6 +167,17 @@ Json outcome_json(const RunPlan& plan, const LoadedModel& model, const Measured&
                        {"measuring_ended", measured.loop.stop_reason}});
 }
 
+// What the nodes could take at the least, where this machine is in the hardware registry: without that the report says how to get
+// it there, and the run is whole all the same.
+core::Status store_attainable(const RunPlan& plan, const LoadedModel& model, SessionDraft& draft, const Services& services) {
+  if (plan.backend.provider != "CPUExecutionProvider") return {};
+  const auto attainable = attainable_json(plan.graph, model.inputs, "", services);
+  if (attainable) return draft.writer().write_json("predict/attainable.json", *attainable);
+  draft.warn("attainable.unknown", "how far the nodes are from the hardware is not known: " + attainable.error().message,
+             attainable.error().remedy);
+  return {};
+}
+
 // What must be equal for two runs to be compared.
 std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel& model, const RunRequest& request) {
   return {{"model.hash", plan.model_hash},
@@ -227,6 +239,7 @@ core::Result<SessionOutcome> run(const RunRequest& request, const Services& serv
   }
   services.progress("storing the evidence");
   AACO_TRY(store_model_tables(plan.graph, draft));
+  if (request.profile) AACO_TRY(store_attainable(plan, model, draft, services));
   AACO_TRY(draft.writer().flush());
   AACO_ASSIGN(trace::Metrics metrics, run_metrics(facts, draft));
   metrics.insert(metrics.end(), std::make_move_iterator(gpu_metrics.begin()), std::make_move_iterator(gpu_metrics.end()));

@@ -82,11 +82,12 @@ class Analysis {
 
   // Energy, and the clock the power limit leaves; the estimate slows down as its compute part does.
   core::Status power(NodeEstimate& node) const {
-    const auto model = energy_model(device_, node.mapping.ops_per_s);
+    auto model = power_model(device_, node.mapping.ops_per_s);
     if (!model) {
       if (conditions_.power_cap_watts) return tl::unexpected<core::Error>(model.error());
       return {};
     }
+    if (node.mapping.level != "memory") model->joules_per_byte *= kCacheEnergyRatio;
     PoweredWork powered{node.work, 0, 0, 0};
     const Explanation& why = node.latency.explanation;
     // Whatever the level: the split into what follows the clock and what does not is the roofline's.
@@ -102,7 +103,7 @@ class Analysis {
       node.latency.lower *= slower;
       node.latency.upper *= slower;
     }
-    node.energy = energy_of(powered, *model, node.clock_ratio);
+    node.energy = energy_parts(powered, *model, node.clock_ratio);
     return {};
   }
 
@@ -187,10 +188,10 @@ void add_energy(const hardware::Device& device, GraphEstimate& out) {
   }
   if (!any) return;
   seconds_without = out.latency.value * 1e-9 - out.device_seconds;
-  if (const auto model = energy_model(device, 1); model && seconds_without > 0)
+  if (const auto model = power_model(device, 1); model && seconds_without > 0)
     out.energy_parts.static_joules += model->static_watts() * seconds_without;
   const double joules = out.energy_parts.joules();
-  const auto model = energy_model(device, 1);
+  const auto model = power_model(device, 1);
   const std::string source = "specification: " + (model ? model->source : std::string());
   out.energy = Estimate{joules, "J", Level::theoretical, source, joules / kEnergyFactor, joules * kEnergyFactor};
   const double watts = joules / (out.latency.value * 1e-9);

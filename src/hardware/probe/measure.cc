@@ -48,28 +48,33 @@ class Crew {
   explicit Crew(std::vector<int> cpus) : cpus_(std::move(cpus)) {}
   [[nodiscard]] int size() const { return static_cast<int>(cpus_.size()); }
 
-  // Each thread runs `prepare(index)`, then all together `work(index)` kRepetitions times; the wall times in ns.
+  // Each thread runs `prepare(index)`, then all together `work(index)` kRepetitions times; for each, the time in ns from the
+  // first that began to the last that ended. Each thread reads the clock itself: whoever waits for them may be late.
   std::vector<double> time(const std::function<void(int)>& prepare, const std::function<void(int)>& work) const {
-    std::barrier start(size() + 1), end(size() + 1);
+    struct Span {
+      std::int64_t begin = 0, end = 0;
+    };
+    std::vector<std::vector<Span>> spans(cpus_.size(), std::vector<Span>(kRepetitions));
+    std::barrier start(size());
     std::vector<std::thread> threads;
     for (int index = 0; index < size(); ++index)
       threads.emplace_back([&, index] {
         bind_to(cpus_[static_cast<std::size_t>(index)]);
         prepare(index);
-        for (int i = 0; i < kRepetitions; ++i) {
+        for (Span& span : spans[static_cast<std::size_t>(index)]) {
           start.arrive_and_wait();
+          span.begin = core::monotonic_ns();
           work(index);
-          end.arrive_and_wait();
+          span.end = core::monotonic_ns();
         }
       });
-    std::vector<double> times;
-    for (int i = 0; i < kRepetitions; ++i) {
-      start.arrive_and_wait();
-      const std::int64_t begin = core::monotonic_ns();
-      end.arrive_and_wait();
-      times.push_back(static_cast<double>(core::monotonic_ns() - begin));
-    }
     for (std::thread& thread : threads) thread.join();
+    std::vector<double> times;
+    for (std::size_t i = 0; i < kRepetitions; ++i) {
+      Span whole = spans.front()[i];
+      for (const auto& one : spans) whole = {std::min(whole.begin, one[i].begin), std::max(whole.end, one[i].end)};
+      times.push_back(static_cast<double>(whole.end - whole.begin));
+    }
     return times;
   }
 

@@ -1,0 +1,82 @@
+#include "cli/predict_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "core/numbers.h"
+#include "core/strings.h"
+
+namespace aaco::cli {
+
+struct PredictOptions::Texts {
+  std::optional<std::int64_t> batch;
+  std::vector<std::string> dimensions;
+  std::string dtype, power_cap, host_time, level;
+};
+
+namespace {
+
+using core::ErrorCode;
+
+core::Status parse_dimensions(const std::vector<std::string>& texts, graph::Bindings& sizes) {
+  for (const std::string& text : split_list(texts)) {
+    const auto equals = text.find('=');
+    const auto size = equals == std::string::npos ? std::nullopt : core::parse_i64(std::string_view(text).substr(equals + 1));
+    if (!size || *size < 0 || equals == 0)
+      return core::fail(ErrorCode::invalid_argument, "--dim wants NAME=SIZE, several with commas, not '" + text + "'");
+    sizes[text.substr(0, equals)] = *size;
+  }
+  return {};
+}
+
+core::Result<std::optional<double>> parse_watts(std::string_view text) {
+  if (text.empty()) return std::optional<double>();
+  std::string_view number = core::trim(text);
+  if (number.ends_with('W')) number.remove_suffix(1);
+  const auto watts = core::parse_f64(core::trim(number));
+  if (!watts || !(*watts > 0) || *watts > 1e6)
+    return core::fail(ErrorCode::invalid_argument, "--power-cap wants watts such as 300, not '" + std::string(text) + "'");
+  return std::optional(*watts);
+}
+
+}  // namespace
+
+std::vector<std::string> split_list(const std::vector<std::string>& texts) {
+  std::vector<std::string> parts;
+  for (const std::string& text : texts)
+    for (const std::string_view part : core::split(text, ','))
+      if (!core::trim(part).empty()) parts.emplace_back(core::trim(part));
+  return parts;
+}
+
+PredictOptions::PredictOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
+  Texts& t = *texts_;
+  app.add_option("--batch", t.batch, "Batch size")->check(CLI::PositiveNumber);
+  app.add_option("--dim", t.dimensions, "Sizes of symbolic dimensions, NAME=SIZE,...")->type_name("NAME=SIZE");
+  app.add_option("--dtype", t.dtype, "Compute floating-point work in this type: fp32, tf32, fp16, bf16, fp8, int8 ...");
+  app.add_option("--power-cap", t.power_cap, "Watts the device may draw; the clock follows")->type_name("WATTS");
+  app.add_option("--host-time", t.host_time, "The host's part of issuing a node, e.g. 5us (default: usual for the device)")
+      ->type_name("TIME");
+  app.add_option("--level", t.level, "The best level of estimates to use: calibrated, interpolated, theoretical")
+      ->check(CLI::IsMember({"calibrated", "interpolated", "theoretical"}));
+}
+
+PredictOptions::~PredictOptions() = default;
+
+core::Result<workflows::AnalyzeRequest> PredictOptions::resolve() const {
+  const Texts& t = *texts_;
+  workflows::AnalyzeRequest request;
+  request.model.batch = t.batch;
+  AACO_TRY(parse_dimensions(t.dimensions, request.model.dimensions));
+  request.conditions.dtype = t.dtype;
+  AACO_ASSIGN(request.conditions.power_cap_watts, parse_watts(t.power_cap));
+  if (!t.host_time.empty()) {
+    const auto ns = core::parse_duration_ns(t.host_time);
+    if (!ns || *ns < 0)
+      return core::fail(ErrorCode::invalid_argument, "--host-time wants a time such as 5us, not '" + t.host_time + "'");
+    request.conditions.host_ns = static_cast<double>(*ns);
+  }
+  if (const auto level = estimation::level_from_string(t.level)) request.conditions.best = *level;
+  return request;
+}
+
+}  // namespace aaco::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "workflows/analyze.h"
+
+namespace CLI {
+class App;
+}
+
+namespace aaco::cli {
+
+// The options of the verbs that predict: sizes of the model and conditions on the device. Texts until resolve() has checked them.
+class PredictOptions {
+ public:
+  explicit PredictOptions(CLI::App& app);
+  ~PredictOptions();
+  // Everything but the model's name and the device.
+  [[nodiscard]] core::Result<workflows::AnalyzeRequest> resolve() const;
+
+ private:
+  struct Texts;
+  std::unique_ptr<Texts> texts_;
+};
+
+// Texts with commas between them as a list, without empty ones.
+std::vector<std::string> split_list(const std::vector<std::string>& texts);
+
+}  // namespace aaco::cli

@@ -1,0 +1,43 @@
+#include <algorithm>
+
+#include "core/numbers.h"
+#include "report/text_sections.h"
+
+namespace aaco::report {
+namespace {
+
+constexpr std::size_t kShown = 12;
+
+double number(const core::Json& json, std::string_view key) { return json[key].as_f64().value_or(0); }
+
+}  // namespace
+
+// The widest gaps first: what could be won there.
+void write_attainable(TextPage& page, const ReportModel& model) {
+  const core::Json& section = model.extra["attainable"];
+  if (!section.is_object()) return;
+  std::vector<const core::Json*> rows;
+  for (const core::Json& row : section["nodes"].items()) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto* a, const auto* b) { return number(*a, "gap_ns") > number(*b, "gap_ns"); });
+  page.heading("Each node and the hardware", page.width() >= 70 ? "measured, attainable, gap" : "");
+  const int room = std::max(12, page.width() - 2 - 3 * 11);
+  for (std::size_t i = 0; i < rows.size() && i < kShown; ++i) {
+    const core::Json& row = *rows[i];
+    const bool surprise = row["surprise"].as_bool().value_or(false);
+    std::string line = "  " + fit_left(page.clean(row["name"].text()), room, page.ascii());
+    for (const char* key : {"measured_ns", "attainable_ns", "gap_ns"})
+      line += fit_right(core::format_duration(number(row, key)), 11, page.ascii());
+    page.line(line);
+    page.paragraph((surprise ? "SURPRISE: " : "") + std::string(row["reason"].text()), 4, surprise ? Style::warning : Style::dim);
+  }
+  if (rows.size() > kShown)
+    page.line(page.styled("  and " + std::to_string(rows.size() - kShown) + " more with --json", Style::dim));
+  const auto unmatched = section["unmatched_nodes"].as_i64().value_or(0);
+  if (unmatched > 0)
+    page.paragraph(std::to_string(unmatched) + " nodes that the runtime made (changes of layout and the like) took " +
+                       core::format_duration(number(section, "unmatched_ns")) + " and have no counterpart in the graph.",
+                   2, Style::dim);
+}
+
+}  // namespace aaco::report

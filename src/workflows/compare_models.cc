@@ -1,0 +1,209 @@
+#include "workflows/compare_models.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/numbers.h"
+#include "workflows/hardware.h"
+#include "workflows/predict.h"
+
+namespace aaco::workflows {
+namespace {
+
+using Rank = CompareModelsRequest::Rank;
+
+constexpr std::size_t kMostPoints = 10'000;
+
+// Every combination, in the order given.
+std::vector<ComparedPoint> points_of(const CompareModelsRequest& request) {
+  std::vector<ComparedPoint> points(1);
+  const auto expand = [&points](const auto& values, auto&& apply) {
+    if (values.empty()) return;
+    std::vector<ComparedPoint> next;
+    for (const ComparedPoint& point : points)
+      for (const auto& value : values) {
+        next.push_back(point);
+        apply(next.back(), value);
+      }
+    points = std::move(next);
+  };
+  points.front().batch = request.base.model.batch.value_or(0);  // 0: as the model has it
+  points.front().dtype = request.base.conditions.dtype;
+  points.front().power_cap_watts = request.base.conditions.power_cap_watts;
+  expand(request.models, [](ComparedPoint& point, const std::string& value) { point.model = value; });
+  expand(request.hardware, [](ComparedPoint& point, const std::string& value) { point.hardware = value; });
+  expand(request.batches, [](ComparedPoint& point, std::int64_t value) { point.batch = value; });
+  expand(request.dtypes, [](ComparedPoint& point, const std::string& value) { point.dtype = value; });
+  expand(request.power_caps, [](ComparedPoint& point, double value) { point.power_cap_watts = value; });
+  expand(request.device_counts, [](ComparedPoint& point, std::int64_t value) { point.devices = value; });
+  return points;
+}
+
+// Models are opened once for each share of a batch.
+class Models {
+ public:
+  Models(const ModelRequest& base, const Services& services) : base_(base), services_(services) {}
+
+  const core::Result<graph::Model>& open(const std::string& name, std::int64_t batch) {
+    const auto key = std::pair(name, batch);
+    if (const auto known = opened_.find(key); known != opened_.end()) return known->second;
+    ModelRequest request = base_;
+    request.name = name;
+    if (batch > 0) request.batch = batch;
+    return opened_.emplace(key, open_model(request, services_)).first->second;
+  }
+
+ private:
+  const ModelRequest& base_;
+  const Services& services_;
+  std::map<std::pair<std::string, std::int64_t>, core::Result<graph::Model>> opened_;
+};
+
+void fill(ComparedPoint& point, const CompareModelsRequest& request, Models& models, const Services& services) {
+  const auto fail = [&point](const core::Error& error) { point.error = error.message; };
+  const auto device = find_device(point.hardware, services);
+  if (!device) return fail(device.error());
+  if (point.devices > 1 && point.batch > 0 && point.batch < point.devices) {
+    point.error = fmt::format("a batch of {} cannot be split over {} devices", point.batch, point.devices);
+    return;
+  }
+  const std::int64_t share = point.batch > 0 ? (point.batch + point.devices - 1) / point.devices : 0;
+  const auto& model = models.open(point.model, share);
+  if (!model) return fail(model.error());
+  estimation::Conditions conditions = request.base.conditions;
+  conditions.dtype = point.dtype;
+  conditions.power_cap_watts = point.power_cap_watts;
+  auto prediction = predict(*model, point.model, *device, conditions);
+  if (!prediction) return fail(prediction.error());
+  if (point.batch <= 0) point.batch = prediction->batch * point.devices;
+  const auto& estimate = prediction->estimate;
+  const double seconds = estimate.latency.value * 1e-9;
+  point.items_per_s = static_cast<double>(point.batch) / seconds;
+  if (estimate.energy)
+    point.joules_per_item = estimate.energy->value * static_cast<double>(point.devices) / static_cast<double>(point.batch);
+  if (estimate.memory && estimate.memory_parts.device_bytes > 0)
+    point.fits = estimate.memory->value <= static_cast<double>(estimate.memory_parts.device_bytes);
+  point.prediction = std::move(*prediction);
+}
+
+// The smaller the better.
+double key_of(const ComparedPoint& point, Rank rank) {
+  constexpr double kLast = 1e300;
+  const auto& estimate = point.prediction->estimate;
+  switch (rank) {
+    case Rank::latency: return estimate.latency.value;
+    case Rank::throughput: return -point.items_per_s.value_or(0);
+    case Rank::energy: return point.joules_per_item.value_or(kLast);
+    case Rank::memory: return estimate.memory ? estimate.memory->value : kLast;
+  }
+  return kLast;
+}
+
+void sort(std::vector<ComparedPoint>& points, Rank rank) {
+  std::stable_sort(points.begin(), points.end(), [rank](const ComparedPoint& a, const ComparedPoint& b) {
+    const auto order = [](const ComparedPoint& point) { return point.prediction ? (point.fits ? 0 : 1) : 2; };
+    if (order(a) != order(b)) return order(a) < order(b);
+    return a.prediction && key_of(a, rank) < key_of(b, rank);
+  });
+}
+
+std::string_view rank_name(Rank rank) {
+  switch (rank) {
+    case Rank::latency: return "latency";
+    case Rank::throughput: return "throughput";
+    case Rank::energy: return "energy";
+    case Rank::memory: return "memory";
+  }
+  return "";
+}
+
+std::string condition_text(const ComparedPoint& point) {
+  std::string text = fmt::format("batch {}", point.batch);
+  if (point.devices > 1) text += fmt::format(" on {} devices", point.devices);
+  if (!point.dtype.empty()) text += ", " + point.dtype;
+  if (point.power_cap_watts) text += fmt::format(", {:g} W", *point.power_cap_watts);
+  return text;
+}
+
+}  // namespace
+
+core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsRequest& request, const Services& services) {
+  std::vector<ComparedPoint> points = points_of(request);
+  if (points.size() > kMostPoints)
+    return core::fail(core::ErrorCode::invalid_argument,
+                      fmt::format("{} combinations are asked for, at most {} are compared", points.size(), kMostPoints));
+  Models models(request.base.model, services);
+  std::size_t done = 0;
+  for (ComparedPoint& point : points) {
+    services.progress(fmt::format("{} of {}: {} on {}", ++done, points.size(), point.model, point.hardware));
+    fill(point, request, models, services);
+  }
+  if (std::none_of(points.begin(), points.end(), [](const ComparedPoint& point) { return point.prediction.has_value(); }))
+    return core::fail(core::ErrorCode::not_found, "nothing could be predicted: " + points.front().model + " on " +
+                                                      points.front().hardware + ": " + points.front().error);
+  sort(points, request.rank);
+  return points;
+}
+
+report::Paper comparison_paper(const std::vector<ComparedPoint>& points, const CompareModelsRequest& request) {
+  report::PaperSection section;
+  auto& table = section.table;
+  table.header = {"#",       "MODEL",  "HARDWARE", "CONDITIONS", "LATENCY", "90 % INTERVAL",
+                  "ITEMS/S", "J/ITEM", "WATTS",    "MEMORY",     "LEVEL"};
+  table.numeric = {true, false, false, false, true, true, true, true, true, true, false};
+  std::size_t place = 0;
+  const ComparedPoint* best = nullptr;
+  for (const ComparedPoint& point : points) {
+    if (!point.prediction) {
+      table.rows.push_back({"-", point.model, point.hardware, condition_text(point), point.error});
+      continue;
+    }
+    if (best == nullptr) best = &point;
+    const auto& e = point.prediction->estimate;
+    table.rows.push_back(
+        {std::to_string(++place), point.model, e.device_id, condition_text(point), core::format_duration(e.latency.value),
+         core::format_duration(e.latency.lower) + " to " + core::format_duration(e.latency.upper),
+         core::format_count(*point.items_per_s), point.joules_per_item ? fmt::format("{:.3g}", *point.joules_per_item) : "-",
+         e.power ? fmt::format("{:.0f}", e.power->value * static_cast<double>(point.devices)) : "-",
+         e.memory ? core::format_bytes(e.memory->value) + (point.fits ? "" : " DOES NOT FIT") : "-",
+         std::string(to_string(e.latency.level))});
+  }
+  if (best != nullptr && place > 1) {
+    // Intervals that overlap do not decide which of two is faster.
+    std::size_t undecided = 0;
+    for (const ComparedPoint& point : points)
+      if (point.prediction && &point != best &&
+          point.prediction->estimate.latency.lower < best->prediction->estimate.latency.upper)
+        ++undecided;
+    if (undecided > 0 && request.rank == Rank::latency)
+      section.lines.push_back(
+          fmt::format("The first place is not certain: the intervals of {} other(s) overlap its own.", undecided));
+  }
+  if (!request.device_counts.empty())
+    section.lines.emplace_back("Several devices share the batch (data parallel); nothing is exchanged between them.");
+  return {fmt::format("Predictions, ranked by {}", rank_name(request.rank)), {std::move(section)}};
+}
+
+core::Json comparison_json(const std::vector<ComparedPoint>& points, const CompareModelsRequest& request) {
+  core::Json list = core::Json::array();
+  std::int64_t place = 0;
+  for (const ComparedPoint& point : points) {
+    core::Json one = core::Json::object(
+        {{"model", point.model}, {"hardware", point.hardware}, {"batch", point.batch}, {"devices", point.devices}});
+    if (!point.dtype.empty()) one.set("dtype", point.dtype);
+    one.set_if("power_cap_watts", point.power_cap_watts);
+    if (!point.prediction) {
+      list.push(one.set("error", point.error));
+      continue;
+    }
+    one.set("rank", ++place).set("fits", point.fits);
+    one.set_if("items_per_s", point.items_per_s).set_if("joules_per_item", point.joules_per_item);
+    list.push(one.set("estimate", to_json(point.prediction->estimate, false)));
+  }
+  return core::Json::object({{"schema_version", 1}, {"ranked_by", rank_name(request.rank)}, {"points", std::move(list)}});
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,77 @@
+#include "workflows/predict.h"
+
+#include "estimation/kernel.h"
+#include "estimation/memory.h"
+#include "graph/batch.h"
+
+namespace aaco::workflows {
+namespace {
+
+using estimation::Estimate;
+using graph::ElementType;
+
+// How far measured peaks were from the liveness of graphs (docs/estimation.md): allocators round and keep, runtimes plan anew.
+constexpr double kMemoryBelow = 0.9, kMemoryAbove = 1.5;
+
+std::optional<ElementType> element_type(const std::string& dtype) {
+  if (dtype == "tf32") return ElementType::float32;
+  if (dtype == "fp8") return ElementType::float8e4m3fn;
+  if (dtype == "fp4") return ElementType::float4e2m1;
+  if (dtype == "fp64") return ElementType::float64;
+  return graph::element_type_from_string(dtype);
+}
+
+// The graph as it would be with its floating-point tensors in another type.
+void retype(graph::Graph& graph, ElementType type) {
+  for (auto& tensor : graph.tensors)
+    if (graph::is_floating(tensor.type)) tensor.type = type;
+  for (auto& body : graph.subgraphs) retype(body, type);
+}
+
+void add_memory(const graph::Graph& graph, const hardware::Device& device, const std::string& dtype,
+                estimation::GraphEstimate& out) {
+  estimation::MemoryEstimate memory;
+  const auto type = dtype.empty() ? std::nullopt : element_type(dtype);
+  if (type) {
+    graph::Graph other = graph;
+    retype(other, *type);
+    memory = estimation::estimate_memory(other);
+  } else {
+    memory = estimation::estimate_memory(graph);
+  }
+  auto& parts = out.memory_parts;
+  parts.weight_bytes = memory.weight_bytes;
+  parts.activation_bytes = memory.activation_bytes;
+  parts.workspace_bytes = memory.workspace_bytes;
+  parts.kv_cache_bytes = memory.kv_cache_bytes;
+  if (device.memory.bytes) parts.device_bytes = static_cast<std::int64_t>(device.memory.bytes->value);
+  if (memory.peak_node >= 0 && static_cast<std::size_t>(memory.peak_node) < graph.nodes.size())
+    parts.peak_node = graph.nodes[static_cast<std::size_t>(memory.peak_node)].name;
+  const auto peak = static_cast<double>(memory.peak_bytes);
+  out.memory = Estimate{
+      peak, "bytes", estimation::Level::theoretical, "liveness of the graph's tensors", kMemoryBelow * peak, kMemoryAbove * peak};
+  if (memory.unknown_tensors > 0)
+    out.notes.push_back(std::to_string(memory.unknown_tensors) +
+                        " tensors have no known size: the memory is at least what is said");
+}
+
+}  // namespace
+
+core::Result<report::AnalysisReport> predict(const graph::Model& model, const std::string& name, const hardware::Device& device,
+                                             const estimation::Conditions& asked) {
+  estimation::Conditions conditions = asked;
+  if (!conditions.dtype.empty()) conditions.dtype = estimation::canonical_type(conditions.dtype);
+  report::AnalysisReport report;
+  report.model = name;
+  report.dtype = conditions.dtype;
+  for (const auto& [symbol, size] : model.dimensions.sizes) report.sizes.emplace_back(symbol, size);
+  report.assumptions = model.dimensions.assumptions;
+  report.assumptions.insert(report.assumptions.end(), model.shapes.assumptions.begin(), model.shapes.assumptions.end());
+  report.assumptions.insert(report.assumptions.end(), model.shapes.problems.begin(), model.shapes.problems.end());
+  report.batch = graph::batch_of(model.graph);
+  AACO_ASSIGN(report.estimate, estimation::analyze(model.graph, device, conditions, nullptr));
+  add_memory(model.graph, device, conditions.dtype, report.estimate);
+  return report;
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "core/result.h"
+#include "graph/load.h"
+#include "hardware/device.h"
+#include "report/analysis.h"
+
+namespace aaco::workflows {
+
+// The prediction for a model that is open already, with the calibrations that the registry has for the device. `asked`: its dtype
+// as people write it.
+core::Result<report::AnalysisReport> predict(const graph::Model& model, const std::string& name, const hardware::Device& device,
+                                             const estimation::Conditions& asked);
+
+}  // namespace aaco::workflows

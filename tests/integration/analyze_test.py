@@ -1,0 +1,145 @@
+"""aaco analyze and compare: predictions in every form, explained, bounded, and what they refuse."""
+import csv
+import io
+import json
+
+import program
+
+ESTIMATES = ('latency', 'memory', 'energy', 'power')
+
+
+class Analyze(program.ProgramTest):
+    def estimate(self, *arguments):
+        outcome = self.aaco('analyze', *arguments, '--format', 'json')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        return outcome.json()['estimate']
+
+    def test_every_estimate_has_unit_confidence_source_and_bounds(self):
+        estimate = self.estimate('resnet50', '--hardware', 'MI300X', '--batch', 8)
+        for name in ESTIMATES:
+            one = estimate[name]
+            self.assertIn(one['confidence'], ('CALIBRATED', 'INTERPOLATED', 'THEORETICAL'))
+            self.assertTrue(one['source'] and one['unit'])
+            self.assertLessEqual(one['lower'], one['value'])
+            self.assertGreaterEqual(one['upper'], one['value'])
+
+    def test_nodes_add_up_and_say_why(self):
+        estimate = self.estimate('resnet50', '--hardware', 'MI300X')
+        total = sum(node['latency']['value'] * node['repeats'] for node in estimate['nodes'])
+        self.assertAlmostEqual(total, estimate['latency_parts']['device_ns'], delta=total * 1e-6)
+        for node in estimate['nodes']:
+            self.assertIn(node['why']['limit'], ('compute', 'memory', 'floor'))
+            self.assertGreaterEqual(node['latency']['value'], max(node['why']['compute_ns'], node['why']['memory_ns']) * 0.999)
+        self.assertAlmostEqual(estimate['flops'] / 2e9, 4.1, delta=0.2)
+
+    def test_every_form(self):
+        arguments = ('analyze', 'mlp', '--hardware', 'H100')
+        self.assertIn('THEORETICAL', self.aaco(*arguments).output)
+        self.assertIn('# mlp on', self.aaco(*arguments, '--format', 'md').output)
+        self.assertIn('</html>', self.aaco(*arguments, '--format', 'html').output)
+        rows = list(csv.DictReader(io.StringIO(self.aaco(*arguments, '--format', 'csv').output)))
+        self.assertGreater(len(rows), 4)
+        self.assertGreater(float(rows[0]['latency_ns']), 0)
+        file = self.folder / 'out.json'
+        self.assertEqual(self.aaco(*arguments, '--json', '-o', file).code, 0)
+        self.assertEqual(json.loads(file.read_text())['model'], 'mlp')
+
+    def test_a_narrower_type_is_faster_and_takes_less_memory(self):
+        wide = self.estimate('bert-base', '--hardware', 'MI300X', '--batch', 32)
+        half = self.estimate('bert-base', '--hardware', 'MI300X', '--batch', 32, '--dtype', 'fp16')
+        self.assertLess(half['latency']['value'], wide['latency']['value'])
+        self.assertLess(half['memory']['value'], wide['memory']['value'])
+
+    def test_a_power_cap_slows_down(self):
+        free = self.estimate('vgg16', '--hardware', 'MI300X', '--batch', 256)
+        held = self.estimate('vgg16', '--hardware', 'MI300X', '--batch', 256, '--power-cap', '350W')
+        self.assertGreater(held['latency']['value'], free['latency']['value'])
+        self.assertLess(held['power']['value'], 351)
+        self.assertLess(held['least_clock_ratio'], 1)
+
+    def test_every_kind_of_device(self):
+        for device in ('epyc 9654', 'jetson_orin_agx_15w', 'tpu v5e', 'mi100', 'rx 7900 xtx', 'b200'):
+            self.assertGreater(self.estimate('resnet18', '--hardware', device)['latency']['value'], 1e4, device)
+
+    def test_a_large_decoder_needs_no_weights(self):
+        estimate = self.estimate('llama2-7b', '--hardware', 'H100', '--dtype', 'bf16', '--dim', 'sequence_length=1,past_sequence_length=512')
+        self.assertGreater(estimate['weight_bytes'], 1e10)
+        self.assertGreater(estimate['latency']['value'], 3e6, 'every weight is read once a token')
+
+    def test_refuses(self):
+        self.refused(self.aaco('analyze', 'resnet50', '--hardware', 'mi300y'), 3, 'did you mean')
+        self.refused(self.aaco('analyze', 'resnet51', '--hardware', 'MI300X'), 3, 'resnet51')
+        self.refused(self.aaco('analyze', 'resnet50', '--hardware', 'MI300X', '--dtype', 'fp33'), 2, 'fp33')
+        self.refused(self.aaco('analyze', 'resnet50', '--hardware', 'MI300X', '--batch', 0), 2)
+        self.refused(self.aaco('analyze', 'resnet50', '--hardware', 'MI300X', '--dim', 'batch=-1'), 2, '--dim')
+        self.refused(self.aaco('analyze', 'resnet50', '--hardware', 'MI300X', '--power-cap', 'low'), 2, '--power-cap')
+        self.refused(self.aaco('analyze', 'resnet50', '--hardware', 'MI300X', '--power-cap', 1), 2, 'cannot be held')
+        self.refused(self.aaco('analyze', 'resnet50', '--hardware', 'Coral'), 3, 'does not compute')
+        cut = self.folder / 'cut.onnx'
+        cut.write_bytes(b'\x08\x08\x12\x04abcd\x3a\xff\xff\x03')
+        self.refused(self.aaco('analyze', cut, '--hardware', 'MI300X'), 3, 'cut.onnx')
+
+
+class Compare(program.ProgramTest):
+    def test_ranks_every_combination(self):
+        outcome = self.aaco('compare', 'resnet18', 'resnet50', '--hardware', 'MI300X,T4', '--batches', '1,8', '--dtypes', 'fp32,fp16', '--json')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        points = outcome.json()['points']
+        self.assertEqual(len(points), 16)
+        self.assertEqual([point['rank'] for point in points], list(range(1, 17)))
+        times = [point['estimate']['latency']['value'] for point in points]
+        self.assertEqual(times, sorted(times))
+
+    def test_ranks_by_throughput_and_energy(self):
+        arguments = ('compare', 'resnet50', '--hardware', 'MI300X,T4,H100', '--batch', 8, '--json')
+        rates = [point['items_per_s'] for point in self.aaco(*arguments, '--rank', 'throughput').json()['points']]
+        self.assertEqual(rates, sorted(rates, reverse=True))
+        joules = [point['joules_per_item'] for point in self.aaco(*arguments, '--rank', 'energy').json()['points']]
+        self.assertEqual(joules, sorted(joules))
+
+    def test_several_devices_share_a_batch(self):
+        points = self.aaco('compare', 'resnet50', '--hardware', 'MI300X', '--batches', 64, '--devices', '1,8', '--json').json()['points']
+        self.assertEqual([point['devices'] for point in points], [8, 1])
+        self.assertGreater(points[0]['items_per_s'], points[1]['items_per_s'])
+
+    def test_what_cannot_be_predicted_is_named_and_the_rest_ranked(self):
+        outcome = self.aaco('compare', 'resnet50', '--hardware', 'MI300X,Coral')
+        self.assertEqual(outcome.code, 3)
+        self.assertIn('does not compute', outcome.output)
+        self.assertIn('amd_instinct_mi300x_192gb', outcome.output)
+
+    def test_what_does_not_fit_comes_after_what_does(self):
+        points = self.aaco('compare', 'llama2-7b', '--hardware', 'T4,MI300X', '--json').json()['points']
+        self.assertEqual([point['fits'] for point in points], [True, False])
+
+    def test_refuses(self):
+        self.refused(self.aaco('compare', 'resnet50'), 2, '--hardware')
+        self.refused(self.aaco('compare', 'resnet50', '--hardware', 'MI300X', '--batches', '1,x'), 2, '--batches')
+        self.refused(self.aaco('compare', 'nothing', '--hardware', 'MI300X'), 3, 'nothing')
+
+
+class Attainable(program.ProgramTest):
+    """A session beside its prediction."""
+
+    def test_each_node_has_its_attainable_time_gap_and_reason(self):
+        registry = {'AACO_REGISTRY': str(self.folder / 'registry')}
+        self.aaco('hardware', 'probe', '--memory', '32MiB', **registry)
+        outcome = self.aaco('run', '--model', 'squeezenet', '--warmup', 2, '-n', 10, '--profile', '--no-report', '--tag', 'd', '--json', **registry)
+        if outcome.code == 3 and 'ONNX Runtime' in outcome.errors:
+            self.skipTest('skipped, no ONNX Runtime on this machine')
+        section = self.aaco('report', 'tag:d', '--json', **registry).json()['extra']['attainable']
+        self.assertGreater(len(section['nodes']), 20)
+        matched = section['measured_ns'] / (section['measured_ns'] + section['unmatched_ns'])
+        self.assertGreater(matched, 0.7, 'most of the time has a counterpart in the graph')
+        for node in section['nodes']:
+            self.assertTrue(node['reason'])
+            self.assertAlmostEqual(node['gap_ns'], node['measured_ns'] - node['attainable_ns'], delta=1)
+            self.assertEqual(node['surprise'], not node['predicted_lower_ns'] <= node['measured_ns'] <= node['predicted_upper_ns'])
+        self.assertIn('Each node and the hardware', self.aaco('report', 'tag:d', **registry).output)
+
+    def test_a_machine_that_was_not_probed_is_said_and_no_error(self):
+        registry = {'AACO_REGISTRY': str(self.folder / 'empty')}
+        outcome = self.run_small('--profile', '--tag', 'n')
+        self.assertEqual(outcome.code, 0)
+        report = self.aaco('report', 'tag:n', '--json', **registry).json()
+        self.assertTrue('attainable' in report.get('extra', {}) or any('hardware probe' in w.get('remedy', '') for w in report['warnings']))
