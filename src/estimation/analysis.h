@@ -31,6 +31,7 @@ struct Estimate {
 struct Conditions {
   std::string dtype;                      // of all floating-point work ("fp16"); empty: as the graph has it
   std::optional<double> power_cap_watts;  // below the board's own
+  bool fuse = true;                       // epilogues run with the products before them, as every runtime has it
   std::optional<double> host_ns;          // the host's part of issuing a node; empty: what is usual for the kind of device
   Level best = Level::calibrated;         // no better level is used
 };
@@ -39,8 +40,9 @@ struct Conditions {
 struct NodeEstimate {
   std::string name, op_type;
   graph::OperatorClass kind = graph::OperatorClass::unknown;
-  double repeats = 1;  // executions in one run of the graph
-  std::string shape;   // "1x197x768 k 3072", for people
+  std::vector<std::string> fused;  // operators that run in the same kernel, in order
+  double repeats = 1;              // executions in one run of the graph
+  std::string shape;               // "1x197x768 k 3072", for people
   std::string dtype;
   Work work;                // of one execution
   LatencyEstimate latency;  // of one execution, under the conditions
@@ -80,6 +82,7 @@ struct GraphEstimate {
   double confidence_ratio = 1;  // share of activation bytes around modelled nodes
   std::vector<std::string> notes;
   double flops = 0, bytes = 0, weight_bytes = 0;
+  std::int64_t fused_nodes = 0;  // without a kernel of their own
 };
 
 // `calibrations` may be null. Fails with unsupported where the device can compute none of the graph's work, with invalid_argument

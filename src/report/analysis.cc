@@ -94,6 +94,13 @@ std::vector<const NodeEstimate*> slowest(const GraphEstimate& e, std::size_t cou
   return nodes;
 }
 
+// "Conv+BatchNormalization+Relu"
+std::string op_text(const NodeEstimate& node) {
+  std::string text = node.op_type;
+  for (const std::string& fused : node.fused) text += "+" + (fused == "BatchNormalization" ? "BN" : fused);
+  return text;
+}
+
 PaperSection nodes(const GraphEstimate& e, std::size_t count) {
   const auto listed = slowest(e, count);
   PaperSection section{
@@ -107,7 +114,7 @@ PaperSection nodes(const GraphEstimate& e, std::size_t count) {
   for (const NodeEstimate* node : listed) {
     const auto& why = node->latency.explanation;
     section.table.rows.push_back(
-        {node->name + (node->repeats > 1 ? fmt::format(" ({:g} times)", node->repeats) : ""), node->op_type, node->shape,
+        {node->name + (node->repeats > 1 ? fmt::format(" ({:g} times)", node->repeats) : ""), op_text(*node), node->shape,
          seconds_text(node->seconds()), share_text(node->seconds(), e.device_seconds), why.limit, seconds_text(why.compute_s),
          seconds_text(why.memory_s), seconds_text(why.floor_s), ratio_text(node->mapping.tile_ratio),
          ratio_text(node->mapping.wave_ratio), ratio_text(why.efficiency_ratio), std::string(to_string(node->latency.level))});

@@ -40,8 +40,8 @@ core::Status check_with_others(const hardware::Device& device, const Services& s
 }  // namespace
 
 core::Result<hardware::Device> find_device(const std::string& name, const Services& services) {
+  if (name != kThis) return hardware::DeviceRegistry::load_one(services.paths, name);
   AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
-  if (name != kThis) return registry.find(name);
   const auto inventory = hardware::take_inventory("/", services.environment);
   const std::string id = hardware::id_of_processor(inventory);
   if (!registry.id_of(id).empty()) return registry.find(id);

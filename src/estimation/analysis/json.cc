@@ -45,6 +45,11 @@ Json node_json(const NodeEstimate& node) {
                            {"bytes", node.work.bytes},
                            {"latency", to_json(latency)},
                            {"why", why_json(node)}});
+  if (!node.fused.empty()) {
+    Json fused = Json::array();
+    for (const std::string& op_type : node.fused) fused.push(op_type);
+    out.set("fused", std::move(fused));
+  }
   if (node.energy) out.set("energy", energy_json(*node.energy));
   if (node.clock_ratio < 1) out.set("clock_ratio", node.clock_ratio);
   return out;
@@ -99,6 +104,7 @@ Json to_json(const GraphEstimate& e, bool nodes) {
   if (e.energy)
     out.set("energy", to_json(*e.energy)).set("energy_parts", energy_json(e.energy_parts)).set("power", to_json(*e.power));
   if (e.least_clock_ratio < 1) out.set("least_clock_ratio", e.least_clock_ratio);
+  out.set("fused_nodes", e.fused_nodes);
   out.set("flops", e.flops).set("bytes", e.bytes).set("weight_bytes", e.weight_bytes);
   out.set("classes", classes_json(e.classes)).set("confidence_ratio", e.confidence_ratio);
   out.set("unmodelled", unmodelled_json(e.unmodelled));

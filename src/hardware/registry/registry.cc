@@ -112,6 +112,30 @@ core::Result<DeviceRegistry> DeviceRegistry::load(const core::Paths& paths) {
   return of(std::move(devices));
 }
 
+core::Result<Device> DeviceRegistry::load_one(const core::Paths& paths, std::string_view name) {
+  const std::string wanted = fold(name.substr(0, name.find('@')));
+  std::vector<Device> own, shipped;
+  for (const bool users : {true, false}) {
+    const std::string folder = users ? registry::own_folder(paths) : registry::shipped_folder(paths);
+    if (wanted.empty() || !core::is_directory(folder)) continue;
+    AACO_ASSIGN(const std::vector<std::string> files, registry::entry_files(folder));
+    for (const std::string& file : files) {
+      // Every entry of the user's is read: its id may be that of a shipped one. A text that cannot be read is for load() to name.
+      const auto text = core::read_file(file);
+      if (!text || (!users && fold(*text).find(wanted) == std::string::npos)) continue;
+      AACO_ASSIGN(Device device, parse_device(*text, file));
+      (users ? own : shipped).push_back(std::move(device));
+    }
+  }
+  for (Device& device : shipped)
+    if (std::none_of(own.begin(), own.end(), [&](const Device& other) { return other.id == device.id; }))
+      own.push_back(std::move(device));
+  if (const auto few = of(std::move(own)))
+    if (auto found = few->find(name)) return found;
+  AACO_ASSIGN(const DeviceRegistry all, load(paths));
+  return all.find(name);
+}
+
 std::string DeviceRegistry::id_of(std::string_view name) const {
   if (const auto found = names_.find(fold(name)); found != names_.end()) return found->second;
   const std::size_t at = name.find('@');

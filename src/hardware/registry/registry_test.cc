@@ -268,6 +268,19 @@ TEST(Audit, TheShippedRegistryHasNoProblem) {
   EXPECT_FALSE(audit_registry(paths));
 }
 
+TEST(Registry, OneDeviceIsTheOneThatAllOfThemHave) {
+  core::Paths paths;
+  paths.share = AACO_SOURCE_DIR;
+  paths.registry = "/nonexistent";
+  for (const char* name : {"MI300X", "nvidia_h100_sxm5_80gb", "jetson_orin_agx_15w", "nvidia_jetson_agx_orin_64gb@15W", "gfx90a",
+                           "mi300y", "MI300X@turbo", "", "A100"}) {
+    const auto one = DeviceRegistry::load_one(paths, name);
+    const auto all = shipped().find(name);
+    ASSERT_EQ(one.has_value(), all.has_value()) << name;
+    EXPECT_EQ(one ? one->id + one->state : one.error().text(), all ? all->id + all->state : all.error().text());
+  }
+}
+
 TEST(DeviceJson, CarriesFiguresWithUnitsAndSources) {
   const core::Json json = to_json(good());
   EXPECT_EQ(json["memory"]["bandwidth"]["value"].as_f64(), 100e9);
