@@ -40,7 +40,7 @@ function partsOf(report: Report): Part[] {
   add(report.accounts.length, 'sources', 'Sources', (info) => <SourcesSection report={report} {...info} />);
   add(listMetrics(report).length, 'metrics', 'Metrics and definitions', (info) => <MetricsSection report={report} {...info} />);
   for (const [name, value] of Object.entries(report.extra ?? {}))
-    if (!(hasGpu(report) && kGpuExtras.includes(name))) parts.push({ id: `extra-${name.replace(/[^a-z0-9]+/gi, '-')}`, title: factTitle(name), body: <ExtraSection name={name} value={value} /> });
+    if (!(hasGpu(report) && kGpuExtras.includes(name)) && !(report.roofline && name === 'attainable')) parts.push({ id: `extra-${name.replace(/[^a-z0-9]+/gi, '-')}`, title: factTitle(name), body: <ExtraSection name={name} value={value} /> });
   return parts;
 }
 

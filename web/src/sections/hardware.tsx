@@ -53,6 +53,40 @@ const kColumns: Column<RoofPoint & { reached?: number }>[] = [
   { key: 'reached', title: 'Of its roof', align: 'right', value: (row) => row.reached ?? -1, cell: (row) => (row.reached === undefined ? '' : percent(row.reached)) },
 ];
 
+// What extra.attainable holds (docs/formats/predictions.md); every member may be missing.
+interface Attainable {
+  nodes?: AttainableNode[];
+  unmatched_nodes?: number;
+  unmatched_ns?: number;
+}
+interface AttainableNode {
+  name: string;
+  measured_ns: number;
+  attainable_ns: number;
+  gap_ns: number;
+  reason: string;
+  surprise: boolean;
+}
+
+const kNodeColumns: Column<AttainableNode>[] = [
+  { key: 'name', title: 'Node', value: (row) => row.name, cell: (row) => <Name text={row.name} /> },
+  { key: 'measured', title: 'Measured', align: 'right', value: (row) => row.measured_ns, cell: (row) => duration(row.measured_ns) },
+  { key: 'attainable', title: 'Attainable', align: 'right', value: (row) => row.attainable_ns, cell: (row) => duration(row.attainable_ns) },
+  { key: 'gap', title: 'Gap', align: 'right', value: (row) => row.gap_ns, cell: (row) => duration(row.gap_ns) },
+  { key: 'reason', title: 'Why', value: (row) => row.reason, cell: (row) => `${row.surprise ? 'Surprise: ' : ''}${row.reason}` },
+];
+
+function AttainableTable({ value }: { value: Attainable }) {
+  const rows = Array.isArray(value.nodes) ? value.nodes : [];
+  if (rows.length === 0) return null;
+  return (
+    <details class="fold" open><summary>Each node beside its attainable time</summary>
+      <DataTable caption="Measured, attainable, gap" rows={rows} columns={kNodeColumns} rowKey={(row, index) => `${index}${row.name}`} sortBy="gap" filterText={(row) => `${row.name} ${row.reason}`} noun="node" />
+      {(value.unmatched_nodes ?? 0) > 0 && <p class="quiet">{value.unmatched_nodes} nodes that the runtime made took {duration(value.unmatched_ns ?? 0)} and have no counterpart in the graph.</p>}
+    </details>
+  );
+}
+
 export function HardwareSection({ line, report, id, title }: { line: Roofline; report: Report; id: string; title: string }) {
   const compute = Math.max(0, ...line.roofs.filter((roof) => roof.kind === 'compute').map((roof) => roof.per_second));
   const slowest = line.roofs.filter((roof) => roof.kind === 'memory').map((roof) => roof.per_second);
@@ -73,6 +107,7 @@ export function HardwareSection({ line, report, id, title }: { line: Roofline; r
       <ul class="sources">
         {line.roofs.map((roof, index) => <li key={index}><span>{roof.name}</span> <strong>{text(roof.per_second, roof.unit)}</strong> <span class="quiet">{roof.source}</span></li>)}
       </ul>
+      {typeof report.extra?.attainable === 'object' && report.extra.attainable !== null && <AttainableTable value={report.extra.attainable} />}
       {rows.length > 0 && (
         <details class="fold"><summary>The points as a table</summary>
           <DataTable caption="Work against the roofs" rows={rows} columns={kColumns} rowKey={(row, index) => `${index}${row.name}`} sortBy="time" filterText={(row) => row.name} noun="point" />

@@ -1,0 +1,143 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "core/files.h"
+#include "core/numbers.h"
+#include "core/strings.h"
+#include "estimation/mapping.h"
+#include "formats/csv.h"
+#include "hardware/registry.h"
+#include "importers/file_source.h"
+
+// Estimates from specifications alone, held against what others measured: how wide their interval must be.
+namespace aaco::estimation {
+namespace {
+
+using Row = std::map<std::string, std::string>;
+
+std::string data_file(const std::string& name) {
+  const char* root = std::getenv("AACO_REAL_DATA");
+  return core::join_path(root != nullptr ? root : AACO_SOURCE_DIR "/../shared/data", "estimation/" + name);
+}
+
+std::string whole_text(const std::string& path) {
+  std::string text;
+  auto source = importers::open_file_source(path);
+  if (!source) return text;
+  std::vector<char> buffer(1 << 20);
+  while (true) {
+    const auto count = (*source)->read(buffer);
+    if (!count || *count == 0) return text;
+    text.append(buffer.data(), *count);
+  }
+}
+
+// Every `step`-th record as column -> text.
+std::vector<Row> rows_of(const std::string& path, std::size_t step) {
+  const std::string text = whole_text(path);
+  formats::csv::Decoder decoder;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  std::vector<std::string> header;
+  std::vector<Row> rows;
+  for (std::size_t index = 0; decoder.next(at, end, true) == formats::csv::Step::record; ++index) {
+    const auto& fields = decoder.fields();
+    if (header.empty()) {
+      header.assign(fields.begin(), fields.end());
+      continue;
+    }
+    if (index % step != 0 || fields.size() != header.size()) continue;
+    Row row;
+    for (std::size_t i = 0; i < fields.size(); ++i) row[header[i]] = fields[i];
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::int64_t integer(const Row& row, const char* name) { return core::parse_i64(row.at(name)).value_or(1); }
+
+Kernel gemm_of(const Row& row) {
+  return {GemmShape{integer(row, "batch"), integer(row, "m"), integer(row, "n"), integer(row, "k")},
+          canonical_type(row.at("dtype"))};
+}
+
+Kernel convolution_of(const Row& row) {
+  const auto pair = [&row](const char* name, std::size_t which) {
+    return core::parse_i64(core::split(row.at(name), 'x').at(which)).value_or(1);
+  };
+  ConvolutionShape shape{integer(row, "n"), integer(row, "c"), integer(row, "h"), integer(row, "w"),
+                         integer(row, "k"), integer(row, "r"), integer(row, "s")};
+  shape.pad_h = pair("pad", 0);
+  shape.pad_w = pair("pad", 1);
+  shape.stride_h = pair("stride", 0);
+  shape.stride_w = pair("stride", 1);
+  shape.dilation_h = pair("dilation", 0);
+  shape.dilation_w = pair("dilation", 1);
+  shape.groups = integer(row, "groups");
+  return {shape, canonical_type(row.at("dtype"))};
+}
+
+struct Tally {
+  std::vector<double> ratios;  // estimate over measured
+  std::size_t inside = 0;
+  [[nodiscard]] double coverage() const { return static_cast<double>(inside) / static_cast<double>(ratios.size()); }
+};
+
+// By device and type.
+std::map<std::string, Tally> tally(const std::vector<Row>& rows, Kernel (*kernel_of)(const Row&)) {
+  core::Paths paths;
+  paths.share = AACO_SOURCE_DIR;
+  paths.registry = "/nonexistent";
+  const auto registry = hardware::DeviceRegistry::load(paths).value();
+  std::map<std::string, hardware::Device> devices;
+  std::map<std::string, Tally> tallies;
+  for (const Row& row : rows) {
+    const auto known = devices.find(row.at("device"));
+    const hardware::Device& device =
+        known != devices.end() ? known->second
+                               : devices.emplace(row.at("device"), registry.find(row.at("device")).value()).first->second;
+    const auto seconds = core::parse_f64(row.at("latency_us"));
+    const Kernel kernel = kernel_of(row);
+    const auto work = work_of(kernel);
+    if (!work || !seconds || !(*seconds > 0) || !std::isfinite(*seconds)) continue;
+    const auto mapping = map_kernel(kernel, *work, device);
+    if (!mapping) continue;
+    const LatencyEstimate estimate = theoretical_estimate(*work, *mapping, device);
+    Tally& one = tallies[device.id + " " + kernel.type];
+    one.ratios.push_back(estimate.seconds / (*seconds * 1e-6));
+    if (*seconds * 1e-6 >= estimate.lower && *seconds * 1e-6 <= estimate.upper) ++one.inside;
+  }
+  return tallies;
+}
+
+void check(const char* file, std::size_t step, Kernel (*kernel_of)(const Row&)) {
+  if (!core::exists(data_file(file))) GTEST_SKIP() << "skipped, no real data";
+  std::size_t inside = 0, all = 0;
+  for (auto& [name, one] : tally(rows_of(data_file(file), step), kernel_of)) {
+    std::sort(one.ratios.begin(), one.ratios.end());
+    const double median = one.ratios[one.ratios.size() / 2];
+    std::printf("%-48s %7zu rows, estimate over measured: median %.2f, p10 %.2f, p90 %.2f; inside %.0f %%\n", name.c_str(),
+                one.ratios.size(), median, one.ratios[one.ratios.size() / 10], one.ratios[one.ratios.size() * 9 / 10],
+                100 * one.coverage());
+    inside += one.inside;
+    all += one.ratios.size();
+    // A variant ("fp8_block") is one library's kernel family, which may reach far less than its type: only in the interval's count.
+    if (one.ratios.size() < 100 || name.substr(name.find(' ')).find('_') != std::string::npos) continue;
+    EXPECT_GT(median, 0.33) << name;
+    EXPECT_LT(median, 3) << name;
+  }
+  ASSERT_GT(all, 0U);
+  const double coverage = static_cast<double>(inside) / static_cast<double>(all);
+  std::printf("all: %zu rows, inside the interval: %.1f %%\n", all, 100 * coverage);
+  EXPECT_GT(coverage, 0.85);
+}
+
+TEST(TheoreticalEstimates, HoldForProductsOfMatrices) { check("gemm.csv.gz", 17, &gemm_of); }
+TEST(TheoreticalEstimates, HoldForConvolutions) { check("conv2d.csv.gz", 7, &convolution_of); }
+
+}  // namespace
+}  // namespace aaco::estimation
