@@ -38,7 +38,7 @@ core::Status measure(const Case& one, const hardware::Device& device, int rounds
     const std::int64_t start = core::monotonic_ns();
     AACO_ASSIGN(const auto model, workflows::open_model(request, services));
     const std::int64_t open = core::monotonic_ns();
-    AACO_ASSIGN(const auto report, workflows::predict(model, one.model, device, {}));
+    AACO_ASSIGN(const auto report, workflows::predict(model, one.model, device, {}, services.paths));
     if (report.estimate.nodes.empty()) return core::fail(core::ErrorCode::invalid_input, "no node was estimated");
     opening.push_back(static_cast<double>(open - start) * 1e-6);
     predicting.push_back(static_cast<double>(core::monotonic_ns() - open) * 1e-6);

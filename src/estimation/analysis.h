@@ -13,6 +13,7 @@
 #include "estimation/latency.h"
 #include "estimation/mapping.h"
 #include "graph/cost.h"
+#include "graph/fuse.h"
 #include "graph/graph.h"
 #include "hardware/device.h"
 
@@ -31,7 +32,7 @@ struct Estimate {
 struct Conditions {
   std::string dtype;                      // of all floating-point work ("fp16"); empty: as the graph has it
   std::optional<double> power_cap_watts;  // below the board's own
-  bool fuse = true;                       // epilogues run with the products before them, as every runtime has it
+  const graph::Fusion* fusion = nullptr;  // of the graph, as the runtime makes kernels of its nodes (graph/fuse.h); null: none
   std::optional<double> host_ns;          // the host's part of issuing a node; empty: what is usual for the kind of device
   Level best = Level::calibrated;         // no better level is used
 };

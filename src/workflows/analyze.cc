@@ -8,7 +8,7 @@ namespace aaco::workflows {
 core::Result<report::AnalysisReport> analyze(const AnalyzeRequest& request, const Services& services) {
   AACO_ASSIGN(const hardware::Device device, find_device(request.hardware, services));
   AACO_ASSIGN(const graph::Model model, open_model(request.model, services));
-  return predict(model, request.model.name, device, request.conditions);
+  return predict(model, request.model.name, device, request.conditions, services.paths);
 }
 
 std::optional<AnalysisFormat> analysis_format(std::string_view name) {

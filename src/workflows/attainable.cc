@@ -6,6 +6,7 @@
 #include "estimation/analysis.h"
 #include "graph/load.h"
 #include "workflows/hardware.h"
+#include "workflows/predict.h"
 
 namespace aaco::workflows {
 namespace {
@@ -111,6 +112,8 @@ core::Result<Json> attainable_json(const graph::Graph& given, const Json& inputs
   AACO_ASSIGN(const graph::Model model, graph::prepare(std::move(graph)));
   estimation::Conditions conditions;
   conditions.dtype = dtype;
+  AACO_ASSIGN(const graph::Fusion fusion, usual_fusion(model.graph, device, services.paths));
+  conditions.fusion = &fusion;
   AACO_ASSIGN(const auto estimate, estimation::analyze(model.graph, device, conditions, nullptr));
   const Chains chains(model.graph);
   Json nodes = Json::array();

@@ -76,7 +76,7 @@ void fill(ComparedPoint& point, const CompareModelsRequest& request, Models& mod
   estimation::Conditions conditions = request.base.conditions;
   conditions.dtype = point.dtype;
   conditions.power_cap_watts = point.power_cap_watts;
-  auto prediction = predict(*model, point.model, *device, conditions);
+  auto prediction = predict(*model, point.model, *device, conditions, services.paths);
   if (!prediction) return fail(prediction.error());
   if (point.batch <= 0) point.batch = prediction->batch * point.devices;
   const auto& estimate = prediction->estimate;

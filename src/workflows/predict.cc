@@ -1,5 +1,6 @@
 #include "workflows/predict.h"
 
+#include "core/files.h"
 #include "estimation/kernel.h"
 #include "estimation/memory.h"
 #include "graph/batch.h"
@@ -57,8 +58,15 @@ void add_memory(const graph::Graph& graph, const hardware::Device& device, const
 
 }  // namespace
 
+core::Result<graph::Fusion> usual_fusion(const graph::Graph& graph, const hardware::Device& device, const core::Paths& paths) {
+  const bool cpu = device.kind == hardware::DeviceKind::cpu;
+  const std::string file = core::join_path(paths.share, cpu ? "data/fusion/onnxruntime_cpu.yaml" : "data/fusion/migraphx.yaml");
+  AACO_ASSIGN(const graph::FusionRules rules, graph::load_fusion_rules(file));
+  return graph::fuse(graph, rules);
+}
+
 core::Result<report::AnalysisReport> predict(const graph::Model& model, const std::string& name, const hardware::Device& device,
-                                             const estimation::Conditions& asked) {
+                                             const estimation::Conditions& asked, const core::Paths& paths) {
   estimation::Conditions conditions = asked;
   if (!conditions.dtype.empty()) conditions.dtype = estimation::canonical_type(conditions.dtype);
   report::AnalysisReport report;
@@ -69,6 +77,8 @@ core::Result<report::AnalysisReport> predict(const graph::Model& model, const st
   report.assumptions.insert(report.assumptions.end(), model.shapes.assumptions.begin(), model.shapes.assumptions.end());
   report.assumptions.insert(report.assumptions.end(), model.shapes.problems.begin(), model.shapes.problems.end());
   report.batch = graph::batch_of(model.graph);
+  AACO_ASSIGN(const graph::Fusion fusion, usual_fusion(model.graph, device, paths));
+  conditions.fusion = &fusion;
   AACO_ASSIGN(report.estimate, estimation::analyze(model.graph, device, conditions, nullptr));
   add_memory(model.graph, device, conditions.dtype, report.estimate);
   return report;

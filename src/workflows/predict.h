@@ -2,7 +2,9 @@
 
 #include <string>
 
+#include "core/environment.h"
 #include "core/result.h"
+#include "graph/fuse.h"
 #include "graph/load.h"
 #include "hardware/device.h"
 #include "report/analysis.h"
@@ -12,6 +14,9 @@ namespace aaco::workflows {
 // The prediction for a model that is open already, with the calibrations that the registry has for the device. `asked`: its dtype
 // as people write it.
 core::Result<report::AnalysisReport> predict(const graph::Model& model, const std::string& name, const hardware::Device& device,
-                                             const estimation::Conditions& asked);
+                                             const estimation::Conditions& asked, const core::Paths& paths);
+
+// How the graph's nodes become kernels on such a device: the patterns of its usual runtime (data/fusion).
+core::Result<graph::Fusion> usual_fusion(const graph::Graph& graph, const hardware::Device& device, const core::Paths& paths);
 
 }  // namespace aaco::workflows

@@ -125,7 +125,8 @@ void check(const char* file, std::size_t step, Kernel (*kernel_of)(const Row&)) 
                 100 * one.coverage());
     inside += one.inside;
     all += one.ratios.size();
-    // A variant ("fp8_block") is one library's kernel family, which may reach far less than its type: only in the interval's count.
+    // A variant ("fp8_block") is one library's kernel family, which may reach far less than its type: only in the interval's
+    // count.
     if (one.ratios.size() < 100 || name.substr(name.find(' ')).find('_') != std::string::npos) continue;
     EXPECT_GT(median, 0.33) << name;
     EXPECT_LT(median, 3) << name;

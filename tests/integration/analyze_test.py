@@ -32,6 +32,13 @@ class Analyze(program.ProgramTest):
             self.assertGreaterEqual(node['latency']['value'], max(node['why']['compute_ns'], node['why']['memory_ns']) * 0.999)
         self.assertAlmostEqual(estimate['flops'] / 2e9, 4.1, delta=0.2)
 
+    def test_nodes_that_a_compiler_fuses_have_no_time_of_their_own(self):
+        for device in ('MI300X', 'epyc 9654'):
+            estimate = self.estimate('resnet50', '--hardware', device)
+            self.assertGreater(estimate['fused_nodes'], 50, device)
+            first = next(node for node in estimate['nodes'] if node['op_type'] == 'Conv')
+            self.assertIn('Relu', first['fused'])
+
     def test_every_form(self):
         arguments = ('analyze', 'mlp', '--hardware', 'H100')
         self.assertIn('THEORETICAL', self.aaco(*arguments).output)

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "estimation/analysis.h"
-#include "estimation/analysis/epilogues.h"
+#include "estimation/analysis/fused_kernels.h"
 #include "estimation/roofline.h"
 
 namespace aaco::estimation {
@@ -237,21 +237,24 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
   out.weight_bytes = cost.weight_bytes;
   out.unmodelled = cost.unmodelled;
   out.confidence_ratio = cost.confidence;
-  const Epilogues epilogues = conditions.fuse ? find_epilogues(cost) : Epilogues();
+  const FusedKernels fused = conditions.fusion != nullptr ? fused_kernels(graph, cost, *conditions.fusion) : FusedKernels();
   Analysis analysis(device, conditions, calibrations);
   for (const graph::CostedNode& costed : cost.nodes) {
     if (costed.repeats <= 0) continue;
-    if (epilogues.gone.contains(costed.node)) {
+    if (fused.gone.contains(costed.node)) {
       ++out.fused_nodes;
       continue;
     }
     const auto kernel = kernel_of(*costed.graph, *costed.node, costed.cost, conditions.dtype);
     if (!kernel) continue;
-    const auto behind = epilogues.behind.find(costed.node);
+    const auto behind = fused.by_main.find(costed.node);
     graph::NodeCost own = costed.cost;
-    if (behind != epilogues.behind.end()) own.bytes_read += behind->second.extra_read_bytes;
+    if (behind != fused.by_main.end()) {
+      own.flops += behind->second.flops;
+      own.bytes_read = std::max(0.0, own.bytes_read + behind->second.bytes);
+    }
     AACO_ASSIGN(NodeEstimate node, analysis.node(*kernel, work_under(own, conditions.dtype)));
-    if (behind != epilogues.behind.end()) node.fused = behind->second.op_types;
+    if (behind != fused.by_main.end()) node.fused = behind->second.op_types;
     node.name = costed.node->name;
     node.op_type = costed.node->op_type;
     node.kind = costed.cost.kind;
@@ -270,8 +273,7 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
   add_classes(out);
   add_energy(device, out);
   if (out.fused_nodes > 0)
-    out.notes.push_back(
-        fmt::format("{} elementwise and normalising nodes run in the kernels of the products before them", out.fused_nodes));
+    out.notes.push_back(fmt::format("{} nodes run in the kernels of others, as a compiler fuses them", out.fused_nodes));
   out.notes.push_back(fmt::format("the host takes {:.3g} us to issue a node{}", host_s * 1e6,
                                   device.kind == hardware::DeviceKind::gpu ? ", ahead of the device where it can" : ""));
   return out;
