@@ -114,7 +114,8 @@ core::Result<Json> attainable_json(const graph::Graph& given, const Json& inputs
   conditions.dtype = dtype;
   AACO_ASSIGN(const graph::Fusion fusion, usual_fusion(model.graph, device, services.paths));
   conditions.fusion = &fusion;
-  AACO_ASSIGN(const auto estimate, estimation::analyze(model.graph, device, conditions, nullptr));
+  AACO_ASSIGN(const auto calibrations, calibrations_for(device, conditions, services.paths));
+  AACO_ASSIGN(const auto estimate, estimation::analyze(model.graph, device, conditions, &calibrations));
   const Chains chains(model.graph);
   Json nodes = Json::array();
   for (const NodeEstimate& node : estimate.nodes) nodes.push(node_json(node, chains));

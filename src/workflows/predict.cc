@@ -4,6 +4,8 @@
 #include "estimation/kernel.h"
 #include "estimation/memory.h"
 #include "graph/batch.h"
+#include "hardware/registry.h"
+#include "workflows/calibration_registry.h"
 
 namespace aaco::workflows {
 namespace {
@@ -65,6 +67,15 @@ core::Result<graph::Fusion> usual_fusion(const graph::Graph& graph, const hardwa
   return graph::fuse(graph, rules);
 }
 
+core::Result<estimation::CalibrationSet> calibrations_for(const hardware::Device& device,
+                                                          const estimation::Conditions& conditions, const core::Paths& paths) {
+  const bool any = core::is_directory(core::join_path(paths.share, "data/calibration")) ||
+                   core::is_directory(core::join_path(paths.registry, "calibration"));
+  if (!any || conditions.best == estimation::Level::theoretical) return estimation::CalibrationSet();
+  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(paths));
+  return load_calibrations_for(paths, registry, device.state.empty() ? device.id : device.id + "@" + device.state);
+}
+
 core::Result<report::AnalysisReport> predict(const graph::Model& model, const std::string& name, const hardware::Device& device,
                                              const estimation::Conditions& asked, const core::Paths& paths) {
   estimation::Conditions conditions = asked;
@@ -79,7 +90,8 @@ core::Result<report::AnalysisReport> predict(const graph::Model& model, const st
   report.batch = graph::batch_of(model.graph);
   AACO_ASSIGN(const graph::Fusion fusion, usual_fusion(model.graph, device, paths));
   conditions.fusion = &fusion;
-  AACO_ASSIGN(report.estimate, estimation::analyze(model.graph, device, conditions, nullptr));
+  AACO_ASSIGN(const auto calibrations, calibrations_for(device, conditions, paths));
+  AACO_ASSIGN(report.estimate, estimation::analyze(model.graph, device, conditions, &calibrations));
   add_memory(model.graph, device, conditions.dtype, report.estimate);
   return report;
 }

@@ -4,6 +4,7 @@
 
 #include "core/environment.h"
 #include "core/result.h"
+#include "estimation/calibrated.h"
 #include "graph/fuse.h"
 #include "graph/load.h"
 #include "hardware/device.h"
@@ -15,6 +16,11 @@ namespace aaco::workflows {
 // as people write it.
 core::Result<report::AnalysisReport> predict(const graph::Model& model, const std::string& name, const hardware::Device& device,
                                              const estimation::Conditions& asked, const core::Paths& paths);
+
+// What the registry has for such a device: its own calibration, else those of all others, which interpolation needs. Nothing
+// where only theoretical estimates are asked for.
+core::Result<estimation::CalibrationSet> calibrations_for(const hardware::Device& device,
+                                                          const estimation::Conditions& conditions, const core::Paths& paths);
 
 // How the graph's nodes become kernels on such a device: the patterns of its usual runtime (data/fusion).
 core::Result<graph::Fusion> usual_fusion(const graph::Graph& graph, const hardware::Device& device, const core::Paths& paths);
