@@ -45,7 +45,7 @@ class Analyze(program.ProgramTest):
         self.assertIn('# mlp on', self.aaco(*arguments, '--format', 'md').output)
         self.assertIn('</html>', self.aaco(*arguments, '--format', 'html').output)
         rows = list(csv.DictReader(io.StringIO(self.aaco(*arguments, '--format', 'csv').output)))
-        self.assertGreater(len(rows), 4)
+        self.assertEqual(len(rows), 3, 'three products with their epilogues')
         self.assertGreater(float(rows[0]['latency_ns']), 0)
         file = self.folder / 'out.json'
         self.assertEqual(self.aaco(*arguments, '--json', '-o', file).code, 0)
@@ -66,7 +66,7 @@ class Analyze(program.ProgramTest):
 
     def test_every_kind_of_device(self):
         for device in ('epyc 9654', 'jetson_orin_agx_15w', 'tpu v5e', 'mi100', 'rx 7900 xtx', 'b200'):
-            self.assertGreater(self.estimate('resnet18', '--hardware', device)['latency']['value'], 1e4, device)
+            self.assertGreater(self.estimate('resnet18', '--hardware', device, '--dtype', 'bf16')['latency']['value'], 1e4, device)
 
     def test_a_large_decoder_needs_no_weights(self):
         estimate = self.estimate('llama2-7b', '--hardware', 'H100', '--dtype', 'bf16', '--dim', 'sequence_length=1,past_sequence_length=512')
@@ -116,7 +116,7 @@ class Compare(program.ProgramTest):
         self.assertIn('amd_instinct_mi300x_192gb', outcome.output)
 
     def test_what_does_not_fit_comes_after_what_does(self):
-        points = self.aaco('compare', 'llama2-7b', '--hardware', 'T4,MI300X', '--json').json()['points']
+        points = self.aaco('compare', 'llama2-7b', '--hardware', 'T4,MI300X', '--dtype', 'fp32', '--json').json()['points']
         self.assertEqual([point['fits'] for point in points], [True, False])
 
     def test_refuses(self):
