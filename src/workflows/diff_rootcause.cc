@@ -16,6 +16,8 @@ namespace {
 
 using core::Json;
 
+constexpr double kLeastSpanChange = 0.05;  // of the span of a trace: a smaller change is not looked into
+
 // The run whose median lies in the middle of the side's.
 const ComparedSession* middle_run(const ComparedSide& side) {
   std::vector<std::pair<double, const ComparedSession*>> runs;
@@ -33,9 +35,10 @@ core::Result<std::unique_ptr<SessionFacts>> facts_of(const ComparedSession& sess
   return session_facts(session.path, manifest, session.metrics);
 }
 
-std::string sentence(const analytics::rootcause::Decomposition& difference, const analytics::rootcause::Cause& cause) {
+std::string sentence(const analytics::rootcause::Decomposition& difference, const analytics::rootcause::Cause& cause,
+                     std::string_view what) {
   std::string text =
-      fmt::format("{} ({} likely): a call takes {} {}", cause.title, core::format_percent(cause.probability),
+      fmt::format("{} ({} likely): {} takes {} {}", cause.title, core::format_percent(cause.probability), what,
                   core::format_duration(std::abs(difference.delta_ns)), difference.delta_ns > 0 ? "longer" : "less");
   std::size_t named = 0;
   for (const auto& part : difference.parts)
@@ -101,14 +104,15 @@ core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& 
   if (!side_a || !side_b) return std::optional<SuspectedCause>();
   AACO_ASSIGN(const Judges judges, load_judges(services.paths));
   const auto difference = decompose_traces(*side_a, *side_b);
+  if (std::abs(difference.delta_ns) < kLeastSpanChange * difference.baseline_ns) return std::optional<SuspectedCause>();
   const auto causes = find_trace_causes(*side_a, *side_b, difference, judges.book);
   if (causes.empty()) return std::optional<SuspectedCause>();
   Json details = Json::object({{"baseline_session", a.sessions.front().id},
                                {"candidate_session", b.sessions.front().id},
                                {"causes", to_json(causes)},
                                {"decomposition", to_json(difference)}});
-  return std::optional(
-      SuspectedCause{sentence(difference, causes.front()), advice(judges, difference, causes.front()), std::move(details)});
+  return std::optional(SuspectedCause{sentence(difference, causes.front(), "the device work"),
+                                      advice(judges, difference, causes.front()), std::move(details)});
 }
 
 core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a, const ComparedSide& b,
@@ -128,8 +132,8 @@ core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a,
                                {"candidate_session", run_b->id},
                                {"causes", to_json(causes)},
                                {"decomposition", to_json(*difference)}});
-  return std::optional(
-      SuspectedCause{sentence(*difference, causes.front()), advice(judges, *difference, causes.front()), std::move(details)});
+  return std::optional(SuspectedCause{sentence(*difference, causes.front(), "a call"),
+                                      advice(judges, *difference, causes.front()), std::move(details)});
 }
 
 }  // namespace aaco::workflows

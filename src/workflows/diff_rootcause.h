@@ -14,7 +14,8 @@ core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a,
                                                           const std::vector<hardware::Difference>& differences,
                                                           const Services& services);
 
-// The same of two imported GPU traces, one a side: the difference of a step's span (of the whole where there are no steps).
+// The same of two imported GPU traces, one a side: the difference of a step's span (of the whole where there are no steps), where
+// it is 5 % or more.
 core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& a, const ComparedSide& b,
                                                             const Services& services);
 
