@@ -63,8 +63,7 @@ PaperSection head(const AnalysisReport& report) {
       facts.emplace_back("",
                          "the power cap holds the clock down to " + core::format_percent(e.least_clock_ratio) + " at the least");
   }
-  facts.emplace_back("work", fmt::format("{:.4g} GFLOP, {} moved, weights {}", e.flops / 1e9, core::format_bytes(e.bytes),
-                                         core::format_bytes(e.weight_bytes)));
+  facts.emplace_back("work", fmt::format("{:.4g} GFLOP, {} moved", e.flops / 1e9, core::format_bytes(e.bytes)));
   std::string sizes;
   for (const auto& [name, size] : report.sizes) sizes += fmt::format("{}{}={}", sizes.empty() ? "" : ", ", name, size);
   if (!sizes.empty()) facts.emplace_back("sizes", sizes);

@@ -233,7 +233,6 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
   out.latency.unit = "ns";
   out.latency.level = Level::calibrated;
   out.flops = cost.flops;
-  out.bytes = cost.bytes_read + cost.bytes_written;
   out.weight_bytes = cost.weight_bytes;
   out.unmodelled = cost.unmodelled;
   out.confidence_ratio = cost.confidence;
@@ -259,6 +258,7 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
     node.op_type = costed.node->op_type;
     node.kind = costed.cost.kind;
     node.repeats = costed.repeats;
+    out.bytes += node.work.bytes * node.repeats;
     out.nodes.push_back(std::move(node));
   }
   if (out.nodes.empty())
