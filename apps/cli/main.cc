@@ -111,6 +111,7 @@ int main(int argc, char** argv) {
   aaco::cli::add_analyze(app, context);
   aaco::cli::add_compare(app, context);
   aaco::cli::add_benchmark(app, context);
+  aaco::cli::add_calibrate(app, context);
   aaco::cli::add_validate(app, context);
   aaco::cli::add_info(app, context);
   aaco::cli::add_doctor(app, context);

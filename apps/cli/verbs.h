@@ -32,6 +32,7 @@ void add_hardware(CLI::App& app, Context& context);
 void add_analyze(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
 void add_benchmark(CLI::App& app, Context& context);
+void add_calibrate(CLI::App& app, Context& context);
 void add_validate(CLI::App& app, Context& context);
 void add_info(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);

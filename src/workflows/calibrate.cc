@@ -1,0 +1,145 @@
+#include "workflows/calibrate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "core/clock.h"
+#include "core/files.h"
+#include "estimation/calibration.h"
+#include "workflows/calibration_registry.h"
+#include "workflows/measurement_files.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::ErrorCode;
+using estimation::Measurement;
+
+// Tables that `aaco benchmark` wrote for this device.
+core::Result<std::vector<std::string>> own_tables(const core::Paths& paths, const std::string& device) {
+  const std::string folder = core::join_path(core::join_path(paths.registry, "benchmarks"), device);
+  std::vector<std::string> tables;
+  if (core::is_directory(folder)) {
+    AACO_ASSIGN(const auto names, core::list_directory(folder));
+    for (const std::string& name : names)
+      if (name.ends_with(".csv")) tables.push_back(core::join_path(folder, name));
+  }
+  if (tables.empty())
+    return core::fail(ErrorCode::not_found, "there are no benchmark results of " + device + " in " + folder,
+                      "run 'aaco benchmark --suite micro', or name tables of measurements with --measurements");
+  return tables;
+}
+
+std::vector<BadSite> worst_sites(const std::vector<Measurement>& rows, const estimation::FittedResiduals& residuals) {
+  constexpr std::size_t kShown = 10;
+  std::map<std::pair<std::string, std::string>, BadSite> sites;
+  for (const estimation::Residual& residual : residuals.latency) {
+    const Measurement& row = rows[residual.row];
+    BadSite& site = sites[{class_of(row.kernel), site_of(row.kernel)}];
+    ++site.rows;
+    site.mean_error += std::abs(residual.estimate / row.seconds - 1);
+  }
+  std::vector<BadSite> result;
+  for (auto& [name, site] : sites) {
+    site.group = name.first;
+    site.site = name.second;
+    site.mean_error /= static_cast<double>(site.rows);
+    result.push_back(site);
+  }
+  std::sort(result.begin(), result.end(), [](const BadSite& a, const BadSite& b) { return a.mean_error > b.mean_error; });
+  if (result.size() > kShown) result.resize(kShown);
+  return result;
+}
+
+std::string percent(double ratio) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", ratio * 100);
+  return text;
+}
+
+// What would narrow the fit most, by rules of thumb: classes of few sites, then the surroundings of the worst sites.
+std::vector<std::string> advice(const CalibrateOutcome& outcome) {
+  constexpr std::int64_t kFewSites = 30;
+  constexpr double kBadSite = 0.2;
+  std::vector<std::string> result;
+  for (const estimation::LatencyModel& model : outcome.calibration.latency)
+    if (model.quality.sites < kFewSites)
+      result.push_back("more sites of " + model.kind + " " + model.type + ": " + std::to_string(model.quality.sites) +
+                       " are few to learn from, and bounds are widened for it");
+  for (const BadSite& site : outcome.worst) {
+    constexpr std::size_t kMostAdvice = 5;
+    if (result.size() >= kMostAdvice || site.mean_error < kBadSite) break;
+    result.push_back("shapes near " + site.site + " (" + site.group + "), which is " + percent(site.mean_error) +
+                     " off when it is not seen");
+  }
+  return result;
+}
+
+}  // namespace
+
+core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const Services& services) {
+  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
+  AACO_ASSIGN(const hardware::Device device, registry.find(request.hardware));
+  const estimation::DeviceFacts facts = estimation::facts_of(device);
+  std::vector<std::string> paths = request.measurements;
+  if (paths.empty()) {
+    AACO_ASSIGN(paths, own_tables(services.paths, facts.id));
+  }
+  services.progress("reading measurements");
+  AACO_ASSIGN(const MeasurementFiles files, read_measurements(paths, registry));
+  const auto own = files.devices.find(facts.id);
+  if (own == files.devices.end() || own->second.kernels.empty())
+    return core::fail(ErrorCode::invalid_input, "the tables hold no measured kernel of " + facts.id,
+                      "name the device as the tables do; 'aaco hardware show ID' lists its aliases");
+  CalibrateOutcome outcome;
+  outcome.rows = files.rows;
+  for (const auto& [id, rows] : files.devices)
+    if (id != facts.id) outcome.other_devices += static_cast<std::int64_t>(rows.kernels.size() + rows.models.size());
+  if (files.failed > 0) outcome.notes.push_back(std::to_string(files.failed) + " rows left out, their time is infinite");
+  if (!own->second.models.empty())
+    outcome.notes.push_back(std::to_string(own->second.models.size()) + " rows of whole models left out: kernels are fitted");
+  services.progress("fitting");
+  estimation::FitSettings settings;
+  settings.seed = request.seed;
+  settings.threads = request.threads;
+  estimation::FittedResiduals residuals;
+  AACO_ASSIGN(outcome.calibration, estimation::calibrate(own->second.kernels, facts, settings, residuals));
+  outcome.calibration.provenance = {services.tool_version, core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime)),
+                                    files.files, files.sources};
+  outcome.worst = worst_sites(own->second.kernels, residuals);
+  outcome.measure_next = advice(outcome);
+  AACO_TRY(save_calibration(services.paths, outcome.calibration));
+  outcome.path = user_calibration_path(services.paths, facts.id);
+  return outcome;
+}
+
+core::Json to_json(const CalibrateOutcome& outcome) {
+  core::Json document = core::Json::object({{"schema_version", 1},
+                                            {"device", outcome.calibration.device},
+                                            {"path", outcome.path},
+                                            {"rows", outcome.rows},
+                                            {"rows_of_other_devices", outcome.other_devices}});
+  // The calibration's own document without its trees.
+  const core::Json calibration = estimation::to_json(outcome.calibration);
+  const auto without_trees = [](const core::Json& model) {
+    core::Json kept = core::Json::object();
+    for (const auto& [name, value] : model.members())
+      if (name != "trees" && name != "bounds" && name != "operators") kept.set(name, value);
+    return kept;
+  };
+  core::Json classes = core::Json::array(), energy = core::Json::object(), worst = core::Json::array();
+  for (const core::Json& model : calibration["latency"].items()) classes.push(without_trees(model));
+  for (const auto& [name, model] : calibration["energy"].members()) energy.set(name, without_trees(model));
+  for (const BadSite& site : outcome.worst)
+    worst.push(
+        core::Json::object({{"class", site.group}, {"site", site.site}, {"rows", site.rows}, {"mean_ape", site.mean_error}}));
+  document.set("latency", std::move(classes)).set("energy", std::move(energy)).set("worst_sites", std::move(worst));
+  core::Json next = core::Json::array(), notes = core::Json::array();
+  for (const std::string& text : outcome.measure_next) next.push(text);
+  for (const std::string& text : outcome.notes) notes.push(text);
+  return document.set("measure_next", std::move(next)).set("notes", std::move(notes));
+}
+
+}  // namespace aaco::workflows

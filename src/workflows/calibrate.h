@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "core/result.h"
+#include "estimation/calibrated.h"
+#include "workflows/services.h"
+
+namespace aaco::workflows {
+
+struct CalibrateRequest {
+  std::string hardware;
+  std::vector<std::string> measurements;  // files
+  std::uint64_t seed = 1;
+  int threads = 2;
+};
+
+// A site that the members of the fit that had not seen it estimated badly.
+struct BadSite {
+  std::string group, site;  // class of the operator
+  std::int64_t rows = 0;
+  double mean_error = 0;  // of |estimate / measured - 1|
+};
+
+struct CalibrateOutcome {
+  estimation::DeviceCalibration calibration;
+  std::string path;                // where it was written
+  std::int64_t rows = 0;           // of the files
+  std::int64_t other_devices = 0;  // rows that are not of this device
+  std::vector<BadSite> worst;      // first the worst
+  std::vector<std::string> measure_next;
+  std::vector<std::string> notes;
+};
+
+// Fits a device's calibration to measurements and writes it to the user's registry, where it replaces what was there. On any
+// error the registry stays as it was.
+core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const Services& services);
+
+core::Json to_json(const CalibrateOutcome& outcome);
+
+}  // namespace aaco::workflows

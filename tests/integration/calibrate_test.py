@@ -1,0 +1,118 @@
+"""aaco calibrate and aaco validate on a small table of a device whose times follow a known law."""
+import csv
+import gzip
+import json
+import math
+import random
+import unittest
+
+import program
+
+HEADER = ['device', 'dtype', 'batch', 'm', 'n', 'k', 'latency_us', 'power_w', 'source']
+
+
+def rows(seed=1):
+    """An H100 that reaches 70 % of its peak and bandwidth, with 4 us for a launch and 3 % of noise."""
+    noise = random.Random(seed)
+    for n in (128, 256, 512, 1024, 2048, 4096):
+        for k in (128, 256, 512, 1024, 2048, 4096):
+            for m in (1, 16, 128, 1024):
+                flops, moved = 2 * m * n * k, 2 * (m * n + m * k + n * k)
+                seconds = (max(flops / 0.7e15, moved / 2.3e12) + 4e-6) * math.exp(noise.gauss(0, 0.03))
+                watts = 150 + (flops * 0.4e-12 + moved * 30e-12) / seconds
+                yield ['H100-SXM-80GB', 'bfloat16', 1, m, n, k, f'{seconds * 1e6:.4f}', f'{watts:.2f}', 'made']
+
+
+class Calibrate(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.table = cls.folder / 'gemm.csv.gz'
+        with gzip.open(cls.table, 'wt', newline='') as file:
+            csv.writer(file, lineterminator='\n').writerows([HEADER, *rows()])
+
+    def with_registry(self, *arguments):
+        outcome = self.aaco(*arguments, AACO_REGISTRY=str(self.folder / self.id()))
+        if outcome.code == 3 and 'without XGBoost' in outcome.errors:
+            self.skipTest('skipped, this program was built without XGBoost')
+        return outcome
+
+    def registry_files(self):
+        return sorted(path.name for path in (self.folder / self.id()).rglob('*') if path.is_file())
+
+    def refused_table(self, text, *words):
+        (self.folder / 'bad.csv').write_text(text)
+        for verb in (['calibrate'], ['validate', '--split', 'site']):
+            self.refused(self.with_registry(*verb, '--hardware', 'h100', '--measurements', 'bad.csv'), 3, *words)
+        self.assertEqual(self.registry_files(), [])
+
+    def test_calibrated_then_validated(self):
+        fitted = self.with_registry('calibrate', '--hardware', 'h100', '--measurements', self.table, '--json')
+        self.assertEqual(fitted.code, 0, fitted.errors)
+        document = fitted.json()
+        self.assertEqual(document['latency'][0]['quality']['rows'], 144)
+        self.assertAlmostEqual(document['energy']['gemm bf16']['static_watts'] / 150, 1, delta=0.2)
+        self.assertEqual(self.registry_files(), [document['device'] + '.json'])
+        judged = self.with_registry('validate', '--hardware', 'h100', '--measurements', self.table, '--json').json()
+        self.assertEqual((judged['level'], judged['count'], judged['without_estimate']), ('CALIBRATED', 144, 0))
+        self.assertLess(judged['mean_ape'], 0.1)
+        self.assertIn('gemm bf16', judged['classes'])
+
+    def test_held_sites_with_intervals_and_baselines(self):
+        judged = self.with_registry('validate', '--hardware', 'h100', '--measurements', self.table, '--split', 'site', '--folds', 3,
+                                    '--residuals', 'residuals.csv', '--json').json()
+        self.assertEqual((judged['count'], judged['sites']), (144, 36))
+        low, high = judged['ci95']['mean_ape']
+        self.assertLessEqual(low, judged['mean_ape'])
+        self.assertGreaterEqual(high, judged['mean_ape'])
+        self.assertLess(judged['mean_ape'], judged['baselines']['spec_roofline']['mean_ape'])
+        self.assertGreater(judged['coverage90'], 0.7)
+        self.assertLess(judged['energy']['mean_ape'], 0.2)
+        self.assertEqual(len((self.folder / 'residuals.csv').read_text().splitlines()), 145)
+        self.assertEqual(self.registry_files(), [])
+
+    def test_relatives_lend(self):
+        self.with_registry('calibrate', '--hardware', 'h100', '--measurements', self.table)
+        other = self.folder / 'h200.csv'
+        other.write_text('\n'.join(','.join(map(str, line)) for line in [HEADER, *rows(2)]).replace('H100-SXM-80GB', 'H200-SXM-141GB'))
+        judged = self.with_registry('validate', '--hardware', 'h200', '--measurements', other, '--level', 'interpolated',
+                                    '--calibration-from', 'h100', '--json').json()
+        self.assertEqual((judged['level'], judged['levels']), ('INTERPOLATED', {'INTERPOLATED': 144}))
+
+    def test_without_a_calibration_there_is_no_calibrated_estimate(self):
+        judged = self.with_registry('validate', '--hardware', 'b200', '--measurements', self.renamed('B200'), '--json').json()
+        self.assertEqual((judged['count'], judged['without_estimate']), (0, 144))
+        self.assertNotIn('mean_ape', judged)
+
+    def renamed(self, device):
+        path = self.folder / f'{device}.csv'
+        path.write_text('\n'.join(','.join(map(str, line)) for line in [HEADER, *rows()]).replace('H100-SXM-80GB', device))
+        return path
+
+    def test_missing_column(self): self.refused_table('device,dtype,m,n,latency_us\nh100,bf16,1,2,3\n', 'bad.csv:1', 'column k')
+    def test_no_kind(self): self.refused_table('a,b\n1,2\n', 'bad.csv:1', 'columns')
+    def test_empty(self): self.refused_table('', 'bad.csv')
+    def test_zero_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,0\n', 'bad.csv:2', 'latency_us')
+    def test_negative_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,5\nh100,bf16,1,2,3,-1\n', 'bad.csv:3')
+    def test_text_for_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,fast\n', 'bad.csv:2', 'fast')
+    def test_unknown_device(self): self.refused_table('device,dtype,m,n,k,latency_us\nq9000,bf16,1,2,3,5\n', 'bad.csv:2', 'q9000')
+    def test_unknown_type(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,wide,1,2,3,5\n', 'bad.csv:2', 'wide')
+    def test_negative_dimension(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,-1,2,3,5\n', 'bad.csv:2', '-1')
+    def test_short_row(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2\n', 'bad.csv:2', 'fields')
+    def test_other_device(self): self.refused_table('device,dtype,m,n,k,latency_us\na100,bf16,1,2,3,5\n', 'no measure')
+    def test_no_file(self): self.refused(self.with_registry('calibrate', '--hardware', 'h100', '--measurements', 'none.csv'), 3, 'none.csv')
+
+    def test_cut_file(self):
+        (self.folder / 'cut.csv.gz').write_bytes(self.table.read_bytes()[:800])
+        self.refused(self.with_registry('calibrate', '--hardware', 'h100', '--measurements', 'cut.csv.gz'), 3, 'cut.csv.gz')
+        self.assertEqual(self.registry_files(), [])
+
+    def test_damaged_calibration(self):
+        folder = self.folder / self.id() / 'calibration'
+        folder.mkdir(parents=True)
+        (folder / 'nvidia_h100_sxm5_80gb.json').write_text(json.dumps({'schema_version': 1}))
+        self.refused(self.with_registry('validate', '--hardware', 'h100', '--measurements', self.table), 3, 'nvidia_h100_sxm5_80gb.json')
+
+
+if __name__ == '__main__':
+    unittest.main()
