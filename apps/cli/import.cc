@@ -25,6 +25,8 @@ struct ImportOptions {
 void add_options(CLI::App& verb, ImportOptions& options, Context& context) {
   verb.add_option("paths", options.request.paths, "Files and folders that a profiler wrote; together they become one session")
       ->required();
+  verb.add_option("--capture", options.request.captures,
+                  "Traces of the capture of HIP or CUDA graphs: they say which operator each replayed kernel belongs to");
   verb.add_option("--tag", options.request.tag, "A name for the session: 'tag:NAME' finds it");
   verb.add_flag("--keep-raw", options.request.keep_raw, "Copy the files into the session");
   verb.add_option("--gap-threshold", options.gap_threshold, "Explain idle gaps of a GPU from this length on")
@@ -36,12 +38,12 @@ void add_options(CLI::App& verb, ImportOptions& options, Context& context) {
   verb.add_flag("--json", options.json, "Print one JSON object instead of the report");
   verb.add_flag("--no-report", options.no_report, "Write no page");
   verb.footer(
-      "Formats: PyTorch profiler (Kineto) and Chrome traces, ONNX Runtime profiles, rocprof (tables, JSON), rocprofv3 (tables, "
-      "JSON),\n"
-      "rocprof-compute workloads, RPD databases, MIGraphX programs and reports; gzip and zstd are seen through. A folder's files "
-      "are\n"
+      "Formats: PyTorch profiler (Kineto) and Chrome traces; ONNX Runtime profiles; rocprof and rocprofv3 tables, JSON and\n"
+      "databases; rocprof-compute workloads; rocmProfileData; Nsight Systems exports (nsys export --type sqlite); MIGraphX\n"
+      "programs and reports; logs of amd-smi, rocm-smi and nvidia-smi. gzip and zstd are seen through. A folder's files are\n"
       "joined into one session: kernels once, counters of all passes by dispatch, processes as ranks.\n\n"
-      "Examples:\n  aaco import trace.json.gz\n  aaco import rank0.json rank1.json --tag tp2\n  aaco import rocprof_out/ --json");
+      "Examples:\n  aaco import trace.json.gz\n  aaco import rank0.json rank1.json --tag tp2\n  aaco import rocprof_out/ --json\n"
+      "  aaco import serve.json.gz --capture capture.json.gz");
 }
 
 void print_json(Context& context, const workflows::SessionOutcome& outcome, std::size_t top) {

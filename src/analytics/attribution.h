@@ -44,6 +44,10 @@ bool is_runtime_domain(std::string_view domain);  // hip, hsa, cuda_runtime, cud
 bool is_graph_launch(std::string_view api);       // hipGraphLaunch, cudaGraphLaunch, cuGraphLaunch
 bool is_step_annotation(std::string_view name);   // "ProfilerStep#3", "ProfilerStep*"
 
+// The correlation id under which a store keeps the call that made a graph's node (rows of domain "graph_node", the node's number
+// in external_id): out of the way of those of launches, which profilers count from 1.
+constexpr std::uint64_t graph_node_key(std::uint64_t node) { return node | (std::uint64_t{1} << 63U); }
+
 // Where launches and operators go as they are found.
 class LaunchStore {
  public:
@@ -71,7 +75,7 @@ class LaunchFinder {
   [[nodiscard]] std::int64_t launches() const { return launches_; }
 
  private:
-  enum class Kind : std::uint8_t { unseen, other, runtime, cpu_op, range };
+  enum class Kind : std::uint8_t { unseen, other, runtime, cpu_op, range, graph_node };
   struct Open {
     std::int64_t start_ns = 0, end_ns = 0;
     trace::NameId name, arguments;
@@ -161,6 +165,7 @@ class KernelAttributor {
     bool ambiguous = false;
   };
   const CapturedKernel* captured(const trace::KernelRow& row, const Launch& launch);
+  void attribute_replayed(const trace::KernelRow& row, const Launch& launch, Key& key);
   void learn(const trace::KernelRow& row, const Shape& shape, const Key& key);
   void infer(std::map<Key, Sum>& groups) const;
 

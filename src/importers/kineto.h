@@ -12,6 +12,7 @@ namespace aaco::importers::kineto {
 
 struct Options {
   std::int32_t rank = 0;          // written into every row; ImportResult::rank says what the file itself claims
+  bool launched_kernels = false;  // keep the kernel's name that a launch states (ROCm) among its arguments
   bool python_functions = false;  // keep the frames of Python functions as API calls of domain "python"
 };
 

@@ -86,7 +86,10 @@ class Analyser {
   core::Status walk() {
     services_.progress("following the devices' time");
     memset_ = names_.intern("memset");
-    analytics::attribution::KernelAttributor attributor(names_, launches_, {});
+    analytics::attribution::CaptureMap captures;
+    for (const CapturedLaunch& captured : options_.captures)
+      captures.push_back({names_.intern(captured.kernel), names_.intern(captured.operator_name), names_.intern(captured.marker)});
+    analytics::attribution::KernelAttributor attributor(names_, launches_, std::move(captures));
     AACO_ASSIGN(auto kernels, RowPuller<trace::KernelRow>::open(path_, names_));
     AACO_ASSIGN(auto copies, RowPuller<trace::CopyRow>::open(path_, names_));
     AACO_ASSIGN(auto calls, RowPuller<trace::ApiCallRow>::open(path_, names_, {kNoArguments}));

@@ -17,6 +17,7 @@
 #include "core/result.h"
 #include "trace/metric.h"
 #include "trace/sink.h"
+#include "workflows/capture_map.h"
 #include "workflows/gpu_roofline.h"
 #include "workflows/services.h"
 
@@ -25,7 +26,8 @@ namespace aaco::workflows {
 struct GpuAnalysisOptions {
   analytics::trace_time::Convention convention;
   std::int64_t gap_threshold_ns = analytics::gaps::kDefaultThresholdNs;
-  bool find_steps = true;  // false where the session has iterations already
+  std::vector<CapturedLaunch> captures;  // of the graphs that the trace launches
+  bool find_steps = true;                // false where the session has iterations already
   SeenDevices devices;
 };
 

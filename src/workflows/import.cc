@@ -7,6 +7,7 @@
 
 #include "core/files.h"
 #include "tracelake/lake.h"
+#include "workflows/capture_map.h"
 #include "workflows/import_read.h"
 #include "workflows/insight.h"
 #include "workflows/migraphx_program.h"
@@ -82,6 +83,15 @@ void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
   }
 }
 
+// The captures' accounts and warnings are the session's.
+core::Result<std::vector<CapturedLaunch>> take_captures(const std::vector<std::string>& paths, SessionDraft& draft,
+                                                        const Services& services) {
+  AACO_ASSIGN(Captures captures, read_captures(paths, services));
+  for (auto& account : captures.accounts) draft.manifest().accounts.push_back(std::move(account));
+  for (auto& warning : captures.warnings) draft.manifest().warnings.push_back(std::move(warning));
+  return std::move(captures.launches);
+}
+
 core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inputs, const ImportRequest& request,
                                          const Services& services) {
   ImportSink sink(draft.sink());
@@ -107,6 +117,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   trace::Metrics metrics;
   if (sink.counts().kernels + sink.counts().copies > 0) {
     GpuAnalysisOptions options;
+    AACO_ASSIGN(options.captures, take_captures(request.captures.empty() ? inputs.captures : request.captures, draft, services));
     options.convention = {request.count_orphans, request.count_memset};
     options.gap_threshold_ns = request.gap_threshold_ns;
     options.find_steps = sink.counts().iterations == 0;
@@ -126,7 +137,10 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
 Json request_json(const ImportRequest& request) {
   Json paths = Json::array();
   for (const std::string& path : request.paths) paths.push(path);
+  Json captures = Json::array();
+  for (const std::string& path : request.captures) captures.push(path);
   return Json::object({{"paths", std::move(paths)},
+                       {"captures", std::move(captures)},
                        {"keep_raw", request.keep_raw},
                        {"count_orphans", request.count_orphans},
                        {"count_memset", request.count_memset},

@@ -11,7 +11,8 @@
 namespace aaco::workflows {
 
 struct ImportRequest {
-  std::vector<std::string> paths;  // files and folders; what they hold becomes one session
+  std::vector<std::string> paths;     // files and folders; what they hold becomes one session
+  std::vector<std::string> captures;  // traces of the capture of graphs that the others launch; none: those named so
   std::string tag;
   bool keep_raw = false;  // copy the files into the bundle
   bool count_orphans = true;

@@ -4,13 +4,44 @@
 #include <set>
 
 #include "core/files.h"
+#include "importers/any_database.h"
 #include "importers/file_source.h"
 #include "importers/kineto.h"
+#include "workflows/capture_map.h"
 #include "workflows/import_ranks.h"
 #include "workflows/migraphx_program.h"
 
 namespace aaco::workflows {
 namespace {
+
+// Databases hold a process or several each, and say more of them than their names. Those of ROCm's profilers are joined below.
+void find_database_ranks(std::vector<InputFile>& files) {
+  for (const char* format : {"nsys", "rpd"}) {
+    std::vector<InputFile*> databases;
+    std::vector<FileProcesses> processes;
+    for (InputFile& file : files) {
+      if (file.format != format) continue;
+      const auto inside = importers::any_database::processes_of(file.path);
+      databases.push_back(&file);
+      processes.push_back({inside.count, {inside.claims, importers::kineto::rank_of({}, {}, core::base_name(file.path))}});
+    }
+    const auto ranks = assign_file_ranks(processes);
+    for (std::size_t i = 0; i < databases.size(); ++i) {
+      databases[i]->rank = ranks[i].rank;
+      databases[i]->rank_base = ranks[i].base;
+    }
+  }
+}
+
+// PyTorch traces that are named for a capture, where others stand beside them, are no time that was spent.
+void take_named_captures(Inputs& inputs) {
+  const auto is_capture = [](const InputFile& file) { return file.format == "kineto" && is_named_capture(file.path); };
+  const auto is_other = [&](const InputFile& file) { return file.format == "kineto" && !is_capture(file); };
+  if (std::none_of(inputs.files.begin(), inputs.files.end(), is_other)) return;
+  for (const InputFile& file : inputs.files)
+    if (is_capture(file)) inputs.captures.push_back(file.path);
+  std::erase_if(inputs.files, is_capture);
+}
 
 // A Kineto trace is a process each; the files of the other profilers belong to one.
 void find_ranks(std::vector<InputFile>& files) {
@@ -23,7 +54,7 @@ void find_ranks(std::vector<InputFile>& files) {
     clues.push_back({head ? importers::kineto::rank_of(*head, {}, {}) : std::nullopt,
                      importers::kineto::rank_of({}, {}, core::base_name(file.path))});
   }
-  if (traces.size() == 1 && !clues[0].text) return;  // a lone trace's file name says nothing of other ranks
+  if (traces.empty() || (traces.size() == 1 && !clues[0].text)) return;  // a lone trace's file name says nothing of other ranks
   const auto ranks = assign_ranks(clues);
   for (std::size_t i = 0; i < traces.size(); ++i) traces[i]->rank = ranks[i];
 }
@@ -77,7 +108,9 @@ core::Result<Inputs> find_inputs(const std::vector<std::string>& paths) {
   if (inputs.files.empty())
     return core::fail(core::ErrorCode::invalid_input, "none of the files is a profile that this program knows",
                       "'aaco import --help' lists the formats");
+  take_named_captures(inputs);
   find_ranks(inputs.files);
+  find_database_ranks(inputs.files);
   join_rocm_files(inputs.files);
   keep_one_program(inputs);
   return inputs;

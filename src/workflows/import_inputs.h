@@ -19,12 +19,14 @@ struct InputFile {
   std::optional<std::int32_t> rank;
   std::optional<importers::RocmTable> table = {};  // of a table of ROCm's profilers
   std::optional<RocmPlace> place = {};             // of any of their files
+  std::int32_t rank_base = 0;                      // of a database that holds several ranks
 };
 
 struct Inputs {
   std::vector<std::unique_ptr<importers::Importer>> importers;
   std::vector<InputFile> files;
   std::vector<importers::PassedFile> passed;
+  std::vector<std::string> captures;  // traces that are named for the capture of a graph, beside others
 };
 
 // What the paths hold that an importer knows, in the order in which it is to be read. Fails where there is nothing.

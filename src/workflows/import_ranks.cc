@@ -1,5 +1,6 @@
 #include "workflows/import_ranks.h"
 
+#include <algorithm>
 #include <set>
 
 namespace aaco::workflows {
@@ -22,6 +23,31 @@ std::vector<std::int32_t> assign_ranks(const std::vector<RankClue>& clues) {
   const bool names = !texts && distinct(clues, &RankClue::name);
   for (std::size_t i = 0; i < clues.size(); ++i)
     ranks.push_back(static_cast<std::int32_t>(texts ? *clues[i].text : names ? *clues[i].name : static_cast<std::int64_t>(i)));
+  return ranks;
+}
+
+std::vector<FileRanks> assign_file_ranks(const std::vector<FileProcesses>& files) {
+  std::vector<FileRanks> ranks(files.size());
+  if (files.size() == 1) {
+    if (files[0].count == 1 && files[0].clue.text && *files[0].clue.text >= 0 && *files[0].clue.text <= INT32_MAX)
+      ranks[0].rank = static_cast<std::int32_t>(*files[0].clue.text);
+    return ranks;
+  }
+  if (std::all_of(files.begin(), files.end(), [](const FileProcesses& file) { return file.count == 1; })) {
+    std::vector<RankClue> clues;
+    for (const FileProcesses& file : files) clues.push_back(file.clue);
+    const auto assigned = assign_ranks(clues);
+    for (std::size_t i = 0; i < files.size(); ++i) ranks[i].rank = assigned[i];
+    return ranks;
+  }
+  std::int32_t next = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].count == 1)
+      ranks[i].rank = next;
+    else
+      ranks[i].base = next;
+    next += static_cast<std::int32_t>(files[i].count);
+  }
   return ranks;
 }
 

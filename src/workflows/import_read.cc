@@ -34,7 +34,7 @@ Json entry_of(const InputFile& file, const importers::ImportResult& result) {
 }
 
 core::Result<importers::ImportResult> read_file(const InputFile& file, ImportSink& sink, RocmJoin& join) {
-  sink.begin_file(file.place ? join.rules(*file.place, file.table) : FileRules{file.rank, false, std::nullopt});
+  sink.begin_file(file.place ? join.rules(*file.place, file.table) : FileRules{file.rank, false, std::nullopt, file.rank_base});
   AACO_ASSIGN(const auto source, importers::open_file_source(file.path));
   AACO_ASSIGN(auto result, importers::import_source(*file.importer, *source, sink));
   if (file.place) join.done(*file.place, core::base_name(file.path), sink.file(), result, file.table);
@@ -61,6 +61,11 @@ core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDra
       continue;
     }
     if (read.results.empty()) read.clock = result->clock;
+    if (result->clock != read.clock)
+      draft.warn("import.clocks_differ",
+                 core::base_name(file.path) + " has times of another clock (" + std::string(core::to_string(result->clock)) +
+                     ") than the first file (" + std::string(core::to_string(read.clock)) + "): its rows cannot be placed beside the others'",
+                 "import it by itself");
     files.push_back(&file);
     read.results.push_back(std::move(*result));
   }

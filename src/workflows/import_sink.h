@@ -24,6 +24,8 @@ struct FileRules {
   std::optional<std::int32_t> rank;  // of all its rows; empty: they keep their own
   bool drop_kernels = false;         // another file has them
   std::optional<std::uint64_t> run;  // counters of files of one run are joined by dispatch, each counter once
+  std::int32_t rank_base = 0;        // added to the ranks that rows keep
+  [[nodiscard]] bool changes_rank() const { return rank || rank_base != 0; }
 };
 
 // What a file brought.
@@ -115,7 +117,7 @@ class ImportSink final : public trace::Sink {
   template <class Row>
   Row moved(const Row& row) const {
     Row own = row;
-    if (rules_.rank) own.rank = *rules_.rank;
+    own.rank = rules_.rank ? *rules_.rank : own.rank + rules_.rank_base;
     if constexpr (requires { own.start_ns; }) own.start_ns += shift_ns_;
     if constexpr (requires { own.end_ns; }) own.end_ns += shift_ns_;
     if constexpr (requires { own.time_ns; }) own.time_ns += shift_ns_;
@@ -123,14 +125,14 @@ class ImportSink final : public trace::Sink {
   }
   template <class Row>
   void pass(const Row& row) {
-    plain(rules_.rank ? moved(row) : row);
+    plain(rules_.changes_rank() ? moved(row) : row);
   }
   template <class Row>
   void pass(const Row& row, std::int64_t& count, std::int64_t start_ns, std::int64_t end_ns) {
     ++count;
     counts_.first_ns = std::min(counts_.first_ns, start_ns + shift_ns_);
     counts_.last_ns = std::max(counts_.last_ns, end_ns + shift_ns_);
-    target_.add(rules_.rank || shift_ns_ != 0 ? moved(row) : row);
+    target_.add(rules_.changes_rank() || shift_ns_ != 0 ? moved(row) : row);
   }
 
   trace::Sink& target_;

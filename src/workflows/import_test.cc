@@ -258,6 +258,65 @@ TEST_F(ImportTest, TwoTracesAreTwoRanks) {
   EXPECT_EQ(gpus.items()[1]["rank"].as_i64(), 1);
   ASSERT_NE(trace::find_metric(outcome->metrics, "gpu.busy_ns", 1), nullptr);  // both are device 0 of their rank
 }
+constexpr std::string_view kReplay = R"({"traceEvents":[
+ {"ph":"X","cat":"cpu_op","name":"replay","pid":1,"tid":1,"ts":0.5,"dur":20,"args":{"External id":5}},
+ {"ph":"X","cat":"cuda_runtime","name":"hipGraphLaunch","pid":1,"tid":1,"ts":1,"dur":4,"args":{"correlation":11}},
+ {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":10,"dur":5,"args":{"device":0,"stream":7,"correlation":11}},
+ {"ph":"X","cat":"kernel","name":"relu","pid":0,"tid":7,"ts":16,"dur":1,"args":{"device":0,"stream":7,"correlation":11}},
+ {"ph":"X","cat":"kernel","name":"new","pid":0,"tid":7,"ts":18,"dur":1,"args":{"device":0,"stream":7,"correlation":11}}
+]})";
+// Nothing runs while a graph is captured: its launches name their kernels.
+constexpr std::string_view kCapture = R"({"traceEvents":[
+ {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":20,"args":{"External id":5}},
+ {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":1,"tid":1,"ts":2,"dur":4,"args":{"correlation":3,"kernel":"gemm"}},
+ {"ph":"X","cat":"cpu_op","name":"aten::relu","pid":1,"tid":1,"ts":30,"dur":20,"args":{"External id":6}},
+ {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":1,"tid":1,"ts":32,"dur":4,"args":{"correlation":4,"kernel":"relu"}}
+]})";
+
+TEST_F(ImportTest, ACaptureTellsTheOperatorsOfReplayedKernels) {
+  ImportRequest request;
+  request.paths = {file("serve.json", kReplay)};
+  const auto without = import(request, services_);
+  request.captures = {file("bs8.json", kCapture)};
+  const auto with = import(request, services_);
+  ASSERT_TRUE(without.has_value() && with.has_value());
+  EXPECT_EQ(trace::find_metric(without->metrics, "attribution.launch_coverage_ratio")->value, 0);
+  EXPECT_NEAR(trace::find_metric(with->metrics, "attribution.launch_coverage_ratio")->value, 2.0 / 3, 1e-9);
+  EXPECT_EQ(trace::find_metric(with->metrics, "gpu.kernel_count")->value, 3);
+  trace::NameTable names;
+  const auto rows = tracelake::read_table<trace::AttributionRow>(with->path, names);
+  ASSERT_TRUE(rows.has_value());
+  std::map<std::string, std::string> causes;
+  for (const auto& row : *rows)
+    causes[std::string(names.text(row.kernel_name))] =
+        std::string(names.text(row.operator_name)) + " by " + std::string(names.text(row.method));
+  EXPECT_EQ(causes["gemm"], "aten::mm by capture_map");
+  EXPECT_EQ(causes["relu"], "aten::relu by capture_map");
+  EXPECT_EQ(causes["new"], " by graph_launch");
+}
+TEST_F(ImportTest, ACaptureInAFolderIsKnownByItsName) {
+  (void)file("serve.json", kReplay);
+  (void)file("capture_bs8.json", kCapture);
+  const auto outcome = run({folder_->path()});
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_NEAR(trace::find_metric(outcome->metrics, "attribution.launch_coverage_ratio")->value, 2.0 / 3, 1e-9);
+  EXPECT_EQ(outcome->manifest.accounts.size(), 2u);
+  EXPECT_EQ(outcome->manifest.accounts[1].source, "kineto.capture");
+}
+TEST_F(ImportTest, ACaptureThatTellsNothingIsAWarningAndNoneIsAnError) {
+  ImportRequest request;
+  request.paths = {file("serve.json", kReplay)};
+  request.captures = {
+      file("other.json", R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"x","pid":1,"tid":1,"ts":1,"dur":2}]})")};
+  const auto outcome = import(request, services_);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_TRUE(std::any_of(outcome->manifest.warnings.begin(), outcome->manifest.warnings.end(),
+                          [](const auto& warning) { return warning.id == "import.capture_empty"; }));
+  request.captures = {core::join_path(folder_->path(), "nowhere.json")};
+  const std::size_t before = sessions();
+  EXPECT_FALSE(import(request, services_).has_value());
+  EXPECT_EQ(sessions(), before);
+}
 TEST_F(ImportTest, RawFilesAreKeptOnlyWhenAsked) {
   ImportRequest request;
   request.paths = {file("trace.json", kSmall)};
@@ -291,6 +350,21 @@ TEST(AssignRanks, TextsThenNamesThenOrder) {
   EXPECT_EQ(assign_ranks({{0, {}}, {0, 3}}), (Ranks{0, 1}));
   EXPECT_EQ(assign_ranks({{-1, {}}, {INT64_MAX, {}}}), (Ranks{0, 1}));
   EXPECT_EQ(assign_ranks({}), Ranks());
+}
+
+TEST(AssignFileRanks, ByProcesses) {
+  const auto one = [](std::optional<std::int64_t> text, std::optional<std::int64_t> name = {}) {
+    return FileProcesses{1, {text, name}};
+  };
+  using Ranks = std::vector<FileRanks>;
+  EXPECT_EQ(assign_file_ranks({one({}, 3)}), (Ranks{{std::nullopt, 0}}));  // a lone file's name says nothing of other ranks
+  EXPECT_EQ(assign_file_ranks({one(5)}), (Ranks{{5, 0}}));
+  EXPECT_EQ(assign_file_ranks({one(-5)}), (Ranks{{std::nullopt, 0}}));
+  EXPECT_EQ(assign_file_ranks({{4, {}}}), (Ranks{{std::nullopt, 0}}));
+  EXPECT_EQ(assign_file_ranks({one(1), one(0)}), (Ranks{{1, 0}, {0, 0}}));
+  EXPECT_EQ(assign_file_ranks({one(0, 2), one(0, 1)}), (Ranks{{2, 0}, {1, 0}}));
+  EXPECT_EQ(assign_file_ranks({{2, {}}, one(9), {2, {}}}), (Ranks{{std::nullopt, 0}, {2, 0}, {std::nullopt, 3}}));
+  EXPECT_EQ(assign_file_ranks({}), Ranks());
 }
 
 }  // namespace

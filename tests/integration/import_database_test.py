@@ -17,6 +17,16 @@ INSERT INTO rocpd_op VALUES(1,0,0,0,2000,2500,3,4),(2,0,0,1,3000,3250,3,4);
 INSERT INTO rocpd_api_ops VALUES(1,7,1);
 '''
 
+NSYS = '''
+CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+CREATE TABLE META_DATA_CAPTURE (name TEXT, value TEXT);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER,
+  demangledName INTEGER);
+INSERT INTO StringIds VALUES(1, 'ampere_sgemm_128x64_nn');
+INSERT INTO META_DATA_CAPTURE VALUES('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK="RANK_OF"');
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(100, 200, 0, 7, 1, 117440512, 1);
+'''
+
 QUERY = '''timestamp, index, name, power.draw [W], utilization.gpu [%], clocks.sm [MHz]
 2024/05/01 12:34:56.000, 0, NVIDIA A100, 67.50 W, 25 %, 210 MHz
 2024/05/01 12:34:57.000, 0, NVIDIA A100, [N/A], 50 %, 1410 MHz
@@ -63,6 +73,17 @@ class ImportDatabase(program.ProgramTest):
                          '--format', 'csv').output
         self.assertIn('gpu.power_watts,67.5', rows)
         self.assertIn('gpu.clock_hz,1410000000', rows)
+
+    def test_exports_of_nsight_systems_are_ranks_of_one_job(self):
+        for rank in (0, 1):
+            self.database('report_rank%d.sqlite' % rank, NSYS.replace('RANK_OF', str(rank)))
+        printed = self.aaco('import', self.folder / 'report_rank0.sqlite', self.folder / 'report_rank1.sqlite', '--json').json()
+        ranks = self.aaco('query', "SELECT rank, count(*) AS kernels FROM rocprof_kernels WHERE session_id = '%s' GROUP BY rank ORDER BY rank"
+                          % printed['session']['id'], '--format', 'csv').output
+        self.assertEqual(ranks.split()[1:], ['0,1', '1,1'])
+        alone = self.aaco('import', self.folder / 'report_rank1.sqlite', '--json').json()
+        ranks = self.aaco('query', "SELECT DISTINCT rank FROM rocprof_kernels WHERE session_id = '%s'" % alone['session']['id'], '--format', 'csv').output
+        self.assertEqual(ranks.split()[1:], ['1'])
 
 
 if __name__ == '__main__':

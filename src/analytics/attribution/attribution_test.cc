@@ -135,6 +135,19 @@ TEST_F(AttributionTest, ACaptureTellsWhatAGraphHolds) {
   EXPECT_EQ(cause(result, "lost"), "/ by graph_launch");
   EXPECT_EQ(result.coverage.at({0, 0}).attributed_count, 2);
 }
+TEST_F(AttributionTest, TheCallThatMadeAGraphsNodeTellsTheOperator) {
+  call("marker", "capture", 0, 100);
+  call("cpu_op", "aten::relu", 10, 50);
+  call("graph_node", "Graph Node Creation", 20, 30, 0, 90);
+  call("hip", "hipGraphLaunch", 200, 210, 7);
+  kernel("a", 7);
+  kernels_.back().graph_node_id = 90;
+  kernel("b", 7);
+  kernels_.back().graph_node_id = 91;
+  const auto result = attribute();
+  EXPECT_EQ(cause(result, "a"), "aten::relu/capture by capture_map");
+  EXPECT_EQ(cause(result, "b"), "/ by graph_launch");
+}
 TEST_F(AttributionTest, SameNameAndShapeElsewhere) {
   call("cpu_op", "aten::mm", 0, 100);
   call("hip", "hipLaunchKernel", 20, 30, 7);

@@ -51,6 +51,23 @@ const CapturedKernel* KernelAttributor::captured(const trace::KernelRow& row, co
   return nullptr;
 }
 
+// By the call that made the graph's node, where the trace has it, else by a capture of the same graph.
+void KernelAttributor::attribute_replayed(const trace::KernelRow& row, const Launch& launch, Key& key) {
+  key.method = Method::graph_launch;
+  key.node = launch.marker.value;
+  if (const CapturedKernel* kernel = captured(row, launch)) {
+    key.method = Method::capture_map;
+    key.operator_name = kernel->operator_name.value;
+    key.node = kernel->marker.value;
+  }
+  if (row.graph_node_id == 0) return;
+  const Launch* maker = index_.find(row.rank, graph_node_key(row.graph_node_id));
+  if (maker == nullptr || (maker->operator_name.value == 0 && maker->marker.value == 0)) return;
+  key.method = Method::capture_map;
+  key.operator_name = maker->operator_name.value;
+  key.node = maker->marker.value;
+}
+
 void KernelAttributor::learn(const trace::KernelRow& row, const Shape& shape, const Key& key) {
   const auto note = [&](auto& causes, const auto& where) {
     const auto [place, fresh] = causes.try_emplace(where, Cause{key.node, key.operator_name, false});
@@ -75,13 +92,8 @@ const Launch* KernelAttributor::add(const trace::KernelRow& row) {
     if (is_graph < 0) is_graph = is_graph_launch(names_.text(launch->api)) ? 1 : 0;
     replayed = is_graph == 1;
     if (replayed) {
-      key.method = Method::graph_launch;
-      key.node = launch->marker.value;
-      if (const CapturedKernel* kernel = captured(row, *launch)) {
-        key.method = Method::capture_map;
-        key.operator_name = kernel->operator_name.value;
-        key.node = kernel->marker.value;
-      }
+      attribute_replayed(row, *launch, key);
+      launch = index_.find(row.rank, row.correlation_id);
     } else {
       key.node = launch->marker.value;
       key.operator_name = launch->operator_name.value;

@@ -20,6 +20,7 @@ LaunchFinder::Kind LaunchFinder::kind_of(trace::NameId domain) {
     const std::string_view text = names_.text(domain);
     kind = is_runtime_domain(text)                    ? Kind::runtime
            : text == "cpu_op"                         ? Kind::cpu_op
+           : text == "graph_node"                     ? Kind::graph_node
            : text == "marker" || text == "annotation" ? Kind::range
                                                       : Kind::other;
   }
@@ -50,7 +51,7 @@ void LaunchFinder::add(const trace::ApiCallRow& row) {
   if (kind == Kind::other || row.end_ns < row.start_ns) return;
   Thread& thread = threads_[{row.rank, row.process_id, row.thread_id}];
   std::erase_if(thread.open, [&](const Open& open) { return open.end_ns <= row.start_ns; });
-  if (kind != Kind::runtime) {
+  if (kind == Kind::cpu_op || kind == Kind::range) {
     if (is_step(row.name)) return;
     if (kind == Kind::cpu_op && row.external_id != 0) store_.add(ExternalOperator{row.external_id, row.rank, row.name});
     // Of two that start together the longer one encloses the other.
@@ -59,9 +60,10 @@ void LaunchFinder::add(const trace::ApiCallRow& row) {
     thread.open.insert(place, {row.start_ns, row.end_ns, row.name, row.arguments, kind});
     return;
   }
-  if (row.correlation_id == 0) return;
+  const std::uint64_t id = kind == Kind::graph_node ? row.external_id : row.correlation_id;
+  if (id == 0) return;
   Launch launch;
-  launch.correlation_id = row.correlation_id;
+  launch.correlation_id = kind == Kind::graph_node ? graph_node_key(id) : id;
   launch.start_ns = row.start_ns;
   launch.end_ns = row.end_ns;
   launch.thread_id = row.thread_id;
@@ -80,7 +82,7 @@ void LaunchFinder::add(const trace::ApiCallRow& row) {
     launch.shaped_start_ns = open.start_ns;
     launch.operator_arguments = open.arguments;
   }
-  ++launches_;
+  if (kind == Kind::runtime) ++launches_;
   store_.add(launch);
 }
 

@@ -2,7 +2,9 @@
 #include "importers/any_database.h"
 #include "importers/database/open_database.h"
 #include "importers/nsys.h"
+#include "importers/nsys/machine.h"
 #include "importers/rocpd.h"
+#include "importers/rocpd/process_tables.h"
 #include "importers/rocprof_db.h"
 #include "importers/rpd.h"
 
@@ -52,5 +54,22 @@ class AnyDatabase final : public Importer {
 }  // namespace
 
 std::unique_ptr<Importer> make_importer() { return std::make_unique<AnyDatabase>(); }
+
+Processes processes_of(const std::string& path) {
+  const auto database = Database::open(path);
+  if (!database) return {};
+  trace::MemorySink nothing;
+  ImportResult result;
+  result.facts = core::Json::object();
+  const PathSource source(path, path);
+  TableScan scan(*database, source, nothing, result);
+  const auto answer = [](const ProcessRanks& ranks) { return Processes{ranks.count(), ranks.only_claim()}; };
+  if (database->table("StringIds") != nullptr) {
+    const auto ranks = nsys::read_ranks(scan);
+    return ranks ? answer(*ranks) : Processes();
+  }
+  const auto groups = rocpd::read_groups(scan);
+  return groups && !groups->empty() ? answer(rocpd::ranks_of(*groups)) : Processes();
+}
 
 }  // namespace aaco::importers::any_database

@@ -1,8 +1,11 @@
 #include "importers/database/process_ranks.h"
 
+#include <array>
 #include <set>
+#include <utility>
 
 #include "core/numbers.h"
+#include "importers/stream/tokens.h"
 
 namespace aaco::importers {
 
@@ -46,6 +49,36 @@ std::optional<std::int64_t> rank_of_environment(const core::Json& environment) {
     if (rank && *rank >= 0 && *rank <= INT32_MAX) return rank;
   }
   return std::nullopt;
+}
+
+core::Json job_of_environment(const core::Json& environment) {
+  constexpr std::size_t kLongest = 253;  // of a pod's name
+  constexpr auto kNames = std::to_array<std::pair<const char*, const char*>>({{"LOCAL_RANK", "local_rank"},
+                                                                              {"WORLD_SIZE", "world_size"},
+                                                                              {"SLURM_JOB_ID", "slurm_job"},
+                                                                              {"SLURM_NODEID", "slurm_node"},
+                                                                              {"POD_NAME", "pod"},
+                                                                              {"POD_NAMESPACE", "namespace"},
+                                                                              {"NODE_NAME", "node"}});
+  core::Json job;
+  if (const auto rank = rank_of_environment(environment)) job.set("rank", *rank);
+  for (const auto& [theirs, ours] : kNames) {
+    const core::Json& value = environment[theirs];
+    if (value.is_string() && !value.text().empty() && value.text().size() <= kLongest) job.set(ours, clean_utf8(value.text()));
+    if (value.as_i64()) job.set(ours, std::to_string(*value.as_i64()));
+  }
+  return job;
+}
+
+core::Json to_json(const std::vector<RankIdentity>& ranks) {
+  core::Json list = core::Json::array();
+  for (const RankIdentity& identity : ranks) {
+    core::Json entry = core::Json::object({{"rank", identity.rank}, {"pid", identity.pid}});
+    if (!identity.host.empty()) entry.set("host", identity.host);
+    entry.set_if("job", identity.job);
+    list.push(std::move(entry));
+  }
+  return list;
 }
 
 }  // namespace aaco::importers

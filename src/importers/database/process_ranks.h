@@ -38,4 +38,17 @@ class ProcessRanks {
 // RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK, SLURM_PROCID of an environment (name -> value), in this order.
 std::optional<std::int64_t> rank_of_environment(const core::Json& environment);
 
+// What an environment says of the process's place in its job: rank, local_rank, world_size, slurm_job, slurm_node, pod,
+// namespace, node. Nothing else of it: an environment may hold secrets. Null where it says nothing.
+core::Json job_of_environment(const core::Json& environment);
+
+// The ranks of a file that holds several, for its facts: rank, pid, and the place in the job where it is known.
+struct RankIdentity {
+  std::int32_t rank = 0;
+  std::int64_t pid = 0;
+  std::string host;
+  core::Json job;
+};
+core::Json to_json(const std::vector<RankIdentity>& ranks);
+
 }  // namespace aaco::importers

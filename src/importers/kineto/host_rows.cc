@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kMostConcreteBytes = 512;
 constexpr std::size_t kMostShapeBytes = 4096;
+constexpr std::size_t kMostKernelBytes = 16384;
 
 struct KeptKey {
   std::string_view key;
@@ -79,7 +80,8 @@ trace::ApiCallRow HostRows::row(const TraceEvent& event, Category category, Span
       row.correlation_id = token_u64(unquoted(value)).value_or(0);
     else if (key == "External id" || key == "external id")
       row.external_id = token_u64(unquoted(value)).value_or(0);
-    else if (call ? is_kept(kCallKeys, key, value) : is_kept(kOperationKeys, key, value))
+    else if (call ? is_kept(kCallKeys, key, value) || (launched_kernels_ && key == "kernel" && value.size() <= kMostKernelBytes)
+                  : is_kept(kOperationKeys, key, value))
       kept_.append(kept_.empty() ? "{\"" : ",\"").append(key).append("\":").append(value);
   });
   if (!kept_.empty()) row.arguments = arguments(kept_ += '}');

@@ -24,7 +24,9 @@ class ThreadNumbers {
 // or kMostArgumentBytes of them, they are left out and counted.
 class HostRows {
  public:
-  HostRows(std::int32_t rank, TextIds& ids) : rank_(rank), ids_(ids) {}
+  // `launched_kernels`: launches keep the name of their kernel.
+  HostRows(std::int32_t rank, TextIds& ids, bool launched_kernels = false)
+      : rank_(rank), ids_(ids), launched_kernels_(launched_kernels) {}
   trace::ApiCallRow row(const TraceEvent& event, Category category, Span span);
   [[nodiscard]] std::int64_t arguments_left_out() const { return left_out_; }
 
@@ -36,6 +38,7 @@ class HostRows {
 
   std::int32_t rank_;
   TextIds& ids_;
+  bool launched_kernels_ = false;
   ThreadNumbers numbers_;
   std::string kept_;  // reused
   std::unordered_map<std::string, trace::NameId> known_;

@@ -19,7 +19,12 @@ constexpr const char* kFlow = "flow arrows (the rows carry their ids)";
 }  // namespace
 
 Reader::Reader(trace::Sink& sink, const Options& options, trace::Account& account)
-    : sink_(sink), options_(options), account_(account), ids_(sink), host_rows_(options.rank, ids_), late_(sink) {}
+    : sink_(sink),
+      options_(options),
+      account_(account),
+      ids_(sink),
+      host_rows_(options.rank, ids_, options.launched_kernels),
+      late_(sink) {}
 
 core::Status Reader::events(std::span<const TraceEvent> batch) {
   for (const TraceEvent& each : batch) event(each);

@@ -8,6 +8,8 @@ namespace aaco::importers::nsys {
 namespace {
 
 constexpr std::size_t kMostThreads = 100'000;
+constexpr std::size_t kMostNodes = 1'000'000;  // of graphs
+constexpr int kMostCopies = 16;                // of a copy of a copy
 
 // Of NVTX_EVENTS.eventType.
 constexpr std::int64_t kMark = 34;
@@ -124,24 +126,44 @@ void Reader::add_range(const Rows& row) {
   add_call(range, row.integer(3));
 }
 
-// Where the kernels of graphs come from: the call that made the node stands at the time of the capture. A copy of a node (of an
-// instantiated graph) is followed to the node it was made from. external_id holds the node's number.
+// Where the kernels of graphs come from: a node is made within the range and on the thread that captured it. A copy of a node (of
+// an instantiated graph) gets the time and thread of the node it was made from. external_id holds the node's number.
 core::Status Reader::read_graph_nodes() {
+  struct Node {
+    std::int64_t start_ns = 0, end_ns = 0, name = 0;
+    std::optional<std::int64_t> thread;
+    std::uint64_t original = 0;
+  };
+  std::unordered_map<std::uint64_t, Node> nodes;
+  AACO_TRY(scan_.table(
+      "CUDA_GRAPH_NODE_EVENTS", {"start", "end", "globalTid", "nameId", "graphNodeId", "originalGraphNodeId"},
+      [&](const Rows& row) {
+        const auto number = row.id(4);
+        if (!number || *number == 0) return scan_.account().drop("a graph node without a number");
+        if (nodes.size() >= kMostNodes) return scan_.account().drop("more graph nodes than are kept");
+        const auto span = scan_.span(row, 0, 1);
+        if (!span) return;
+        const auto [place, fresh] = nodes.try_emplace(*number);
+        if (!fresh) return scan_.account().drop("a graph node that was made twice");
+        place->second = {span->start_ns, span->end_ns, row.integer(3).value_or(-1), row.integer(2), row.id(5).value_or(0)};
+      }));
   const trace::NameId domain = sink_.name("graph_node");
-  return scan_.table("CUDA_GRAPH_NODE_EVENTS", {"start", "end", "globalTid", "nameId", "graphNodeId", "originalGraphNodeId"},
-                     [&](const Rows& row) {
-                       const auto span = scan_.span(row, 0, 1);
-                       if (!span) return;
-                       trace::ApiCallRow call;
-                       call.start_ns = span->start_ns;
-                       call.end_ns = span->end_ns;
-                       call.domain = domain;
-                       call.name = strings_.name(row.integer(3), sink_);
-                       call.external_id = row.id(4).value_or(0);
-                       if (const auto original = row.id(5); original && *original != 0)
-                         call.arguments = sink_.name("{\"original_node\":" + std::to_string(*original) + "}");
-                       add_call(call, row.integer(2));
-                     });
+  for (const auto& [number, node] : nodes) {
+    const Node* root = &node;
+    for (int step = 0; step < kMostCopies && root->original != 0; ++step) {
+      const auto original = nodes.find(root->original);
+      if (original == nodes.end()) break;
+      root = &original->second;
+    }
+    trace::ApiCallRow call;
+    call.start_ns = root->start_ns;
+    call.end_ns = root->end_ns;
+    call.domain = domain;
+    call.name = strings_.name(root->name, sink_);
+    call.external_id = number;
+    add_call(call, root->thread);
+  }
+  return {};
 }
 
 // A thread runs from where it is scheduled in to where it is scheduled out.

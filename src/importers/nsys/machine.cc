@@ -95,7 +95,7 @@ core::Result<ProcessRanks> read_ranks(TableScan& scan) {
     if (row.text(0) != "PROCESS_0:ENVIRONMENT_VARIABLE") return;
     const std::string_view text = row.text(1);
     const auto equals = text.find('=');
-    if (equals == std::string_view::npos || equals > 32 || text.size() > 64) return;
+    if (equals == std::string_view::npos || equals > 32 || text.size() > 320) return;
     std::string_view value = text.substr(equals + 1);
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
     environment.set(text.substr(0, equals), value);
@@ -103,7 +103,13 @@ core::Result<ProcessRanks> read_ranks(TableScan& scan) {
   std::vector<ProcessRanks::Process> processes;
   for (const std::int64_t pid : working)
     processes.push_back({pid, true, working.size() == 1 ? rank_of_environment(environment) : std::nullopt});
-  return ProcessRanks(processes);
+  const ProcessRanks ranks(processes);
+  std::vector<RankIdentity> identities;
+  for (const std::int64_t pid : working)
+    identities.push_back(
+        {ranks.rank(pid), pid, scan.result().host, working.size() == 1 ? job_of_environment(environment) : Json()});
+  if (!identities.empty()) scan.result().facts.set("ranks", to_json(identities));
+  return ranks;
 }
 
 }  // namespace aaco::importers::nsys

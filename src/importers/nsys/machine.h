@@ -12,7 +12,7 @@ inline std::int64_t thread_of(std::int64_t global_id) { return global_id & 0xFFF
 // Host, GPUs, versions and what the profiler complained of. Never the environment, which may hold secrets.
 core::Status read_machine(TableScan& scan);
 
-// Processes with GPU work.
+// Processes with GPU work; who they are goes to the facts.
 core::Result<ProcessRanks> read_ranks(TableScan& scan);
 
 }  // namespace aaco::importers::nsys

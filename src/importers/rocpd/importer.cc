@@ -25,6 +25,7 @@ class RocpdImporter final : public Importer {
                         "the file was cut, or made by another version: export it again with rocprofv3 --output-format rocpd");
     const ProcessRanks ranks = ranks_of(groups);
     result.rank = ranks.only_claim();
+    result.facts.set("ranks", to_json(identities_of(groups, ranks)));
     if (ranks.count() > 1)
       result.account.notes.push_back(std::to_string(ranks.count()) + " processes with GPU work or calls: each is a rank");
     for (const TableGroup& group : groups) AACO_TRY(Reader(scan, group, ranks).read());

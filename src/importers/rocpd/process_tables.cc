@@ -44,6 +44,7 @@ std::vector<TableGroup> find_groups(const formats::sqlite::Database& database) {
 
 core::Status read_machine(TableScan& scan, TableGroup& group) {
   Json& facts = scan.result().facts;
+  std::map<std::int64_t, std::string> hosts;
   AACO_TRY(scan.table(group.table("rocpd_metadata"), {"tag", "value"}, [&](const Rows& row) {
     if (row.text(0) == "schema_version" && row.text(1) != "3")
       scan.result().warnings.push_back({"import.other_schema",
@@ -51,18 +52,22 @@ core::Status read_machine(TableScan& scan, TableGroup& group) {
                                         "compare the totals with the database's own 'top' view"});
     facts.set("schema_version", clean_utf8(row.text(1)));
   }));
-  AACO_TRY(
-      scan.table(group.table("rocpd_info_node"), {"hostname", "system_name", "release", "hardware_name"}, [&](const Rows& row) {
-        if (scan.result().host.empty()) scan.result().host = clean_utf8(row.text(0));
-        list(facts, "nodes",
-             Json::object(
-                 {{"host", clean_utf8(row.text(0))}, {"system", clean_utf8(row.text(1))}, {"release", clean_utf8(row.text(2))}}));
-      }));
-  AACO_TRY(scan.table(group.table("rocpd_info_process"), {"id", "pid", "command", "environment"}, [&](const Rows& row) {
+  AACO_TRY(scan.table(group.table("rocpd_info_node"), {"hostname", "system_name", "release", "id"}, [&](const Rows& row) {
+    if (scan.result().host.empty()) scan.result().host = clean_utf8(row.text(0));
+    if (hosts.size() < kMostListed) hosts.try_emplace(row.integer(3).value_or(0), clean_utf8(row.text(0)));
+    list(facts, "nodes",
+         Json::object(
+             {{"host", clean_utf8(row.text(0))}, {"system", clean_utf8(row.text(1))}, {"release", clean_utf8(row.text(2))}}));
+  }));
+  AACO_TRY(scan.table(group.table("rocpd_info_process"), {"id", "pid", "command", "environment", "nid"}, [&](const Rows& row) {
     if (group.processes.size() >= kMostListed) return;
     TableGroup::Process process;
     process.pid = row.integer(1).value_or(0);
-    if (const auto environment = Json::parse(row.text(3))) process.claimed_rank = rank_of_environment(*environment);
+    if (const auto environment = Json::parse(row.text(3))) {
+      process.claimed_rank = rank_of_environment(*environment);
+      process.job = job_of_environment(*environment);
+    }
+    if (const auto host = hosts.find(row.integer(4).value_or(0)); host != hosts.end()) process.host = host->second;
     group.processes.try_emplace(row.integer(0).value_or(0), process);
     list(facts, "processes", Json::object({{"pid", process.pid}, {"command", clean_utf8(row.text(2).substr(0, 4096))}}));
   }));
@@ -119,6 +124,14 @@ ProcessRanks ranks_of(const std::vector<TableGroup>& groups) {
     for (const auto& [number, process] : group.processes)
       processes.push_back({group.key(number), process.has_gpu_work, process.claimed_rank});
   return ProcessRanks(processes);
+}
+
+std::vector<RankIdentity> identities_of(const std::vector<TableGroup>& groups, const ProcessRanks& ranks) {
+  std::vector<RankIdentity> identities;
+  for (const TableGroup& group : groups)
+    for (const auto& [number, process] : group.processes)
+      identities.push_back({ranks.rank(group.key(number)), process.pid, process.host, process.job});
+  return identities;
 }
 
 }  // namespace aaco::importers::rocpd

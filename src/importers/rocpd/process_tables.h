@@ -22,6 +22,8 @@ struct TableGroup {
     std::int64_t pid = 0;
     bool has_gpu_work = false;
     std::optional<std::int64_t> claimed_rank;
+    std::string host;
+    core::Json job;
   };
   std::map<std::int64_t, Agent> agents;
   std::map<std::int64_t, Process> processes;
@@ -38,5 +40,6 @@ struct TableGroup {
 core::Result<std::vector<TableGroup>> read_groups(TableScan& scan);
 
 ProcessRanks ranks_of(const std::vector<TableGroup>& groups);
+std::vector<RankIdentity> identities_of(const std::vector<TableGroup>& groups, const ProcessRanks& ranks);
 
 }  // namespace aaco::importers::rocpd

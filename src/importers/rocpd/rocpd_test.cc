@@ -29,7 +29,7 @@ CREATE TABLE "rocpd_memory_allocateSUFFIX"("id" INTEGER PRIMARY KEY, "guid" TEXT
 INSERT INTO "rocpd_metadataSUFFIX" VALUES(1,'schema_version','3');
 INSERT INTO "rocpd_stringSUFFIX"(id,string) VALUES(1,'HIP_RUNTIME_API'),(2,'MARKER_CORE_API'),(3,'hipLaunchKernel'),(4,'roctxThreadRangeA'),(5,'MEMORY_COPY_HOST_TO_DEVICE'),(6,'KERNEL_DISPATCH'),(7,'roctxMarkA');
 INSERT INTO "rocpd_info_nodeSUFFIX"(id,hostname,system_name) VALUES(1,'node7','Linux');
-INSERT INTO "rocpd_info_processSUFFIX"(id,nid,pid,command,environment) VALUES(1,1,4711,'python train.py','{"RANK":"RANK_OF","TOKEN":"secret"}');
+INSERT INTO "rocpd_info_processSUFFIX"(id,nid,pid,command,environment) VALUES(1,1,4711,'python train.py','{"RANK":"RANK_OF","TOKEN":"secret","POD_NAME":"trainer-0"}');
 INSERT INTO "rocpd_info_threadSUFFIX"(id,pid,tid) VALUES(1,1,4712);
 INSERT INTO "rocpd_info_agentSUFFIX"(id,type,absolute_index,logical_index,type_index,name,product_name) VALUES(1,'CPU',0,0,0,'cpu','EPYC'),(2,'GPU',4,4,0,'gfx942','Instinct');
 INSERT INTO "rocpd_info_pmcSUFFIX"(id,agent_id,name,symbol) VALUES(1,2,'SQ_WAVES','SQ_WAVES'),(2,2,'SQ_WAVES','SQ_WAVES');
@@ -103,6 +103,10 @@ void expect_one_process(const Imported& read) {
   EXPECT_EQ(read.result->host, "node7");
   EXPECT_EQ(read.result->rank, 3);
   EXPECT_EQ(read.result->facts.dump().find("secret"), std::string::npos);
+  const core::Json& who = read.result->facts["ranks"].items().at(0);
+  EXPECT_EQ(who["pid"].as_i64(), 4711);
+  EXPECT_EQ(who["host"].text(), "node7");
+  EXPECT_EQ(who["job"]["pod"].text(), "trainer-0");
 }
 
 TEST_F(RocpdTest, SuffixedTables) {
