@@ -23,11 +23,11 @@ core::Status read_gpus(TableScan& scan, Json& facts) {
                       [&](const Rows& row) {
                         if (gpus.items().size() >= kMostListed) return;
                         Json gpu = Json::object({{"name", clean_utf8(row.text(1))}});
-                        gpu.set_if("device", Json(row.integer(0)));
+                        gpu.set_if("id", Json(row.integer(0)));
                         if (!row.text(2).empty()) gpu.set("pci_address", clean_utf8(row.text(2)));
                         if (!row.text(3).empty()) gpu.set("uuid", clean_utf8(row.text(3)));
                         if (!row.text(8).empty()) gpu.set("chip", clean_utf8(row.text(8)));
-                        gpu.set_if("multiprocessors_count", Json(row.integer(4)));
+                        gpu.set_if("compute_unit_count", Json(row.integer(4)));
                         gpu.set_if("memory_bytes", Json(row.integer(5)));
                         gpu.set_if("memory_bandwidth_bytes_per_second", Json(row.integer(6)));
                         gpu.set_if("clock_hz", Json(row.integer(7)));

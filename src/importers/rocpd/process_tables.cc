@@ -91,6 +91,11 @@ core::Status read_machine(TableScan& scan, TableGroup& group) {
         entry.set("name", clean_utf8(row.text(5))).set("product", clean_utf8(row.text(6))).set("model", clean_utf8(row.text(7)));
         entry.set_if("type_index", Json(row.integer(4)));
         list(facts, "agents", std::move(entry));
+        if (agent.is_gpu)
+          list(facts, "devices",
+               Json::object({{"id", agent.number},
+                             {"name", clean_utf8(row.text(row.text(6).empty() ? 7 : 6))},
+                             {"target", clean_utf8(row.text(5))}}));
       });
 }
 

@@ -106,6 +106,7 @@ void expect_one_process(const Imported& read) {
   const core::Json& who = read.result->facts["ranks"].items().at(0);
   EXPECT_EQ(who["pid"].as_i64(), 4711);
   EXPECT_EQ(who["host"].text(), "node7");
+  EXPECT_EQ(read.result->facts["devices"].items().at(0)["target"].text(), "gfx942");
   EXPECT_EQ(who["job"]["pod"].text(), "trainer-0");
 }
 

@@ -28,7 +28,7 @@ Json devices_json(const Log& log) {
   Json devices = Json::array();
   for (const auto& [number, facts] : log.devices) {
     if (devices.items().size() >= 1000) break;
-    Json device = Json::object({{"device", number}});
+    Json device = Json::object({{"id", number}});
     for (const auto& [key, value] : facts) device.set(key, clean_utf8(value));
     devices.push(std::move(device));
   }
