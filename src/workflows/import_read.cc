@@ -64,7 +64,8 @@ core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDra
     if (result->clock != read.clock)
       draft.warn("import.clocks_differ",
                  core::base_name(file.path) + " has times of another clock (" + std::string(core::to_string(result->clock)) +
-                     ") than the first file (" + std::string(core::to_string(read.clock)) + "): its rows cannot be placed beside the others'",
+                     ") than the first file (" + std::string(core::to_string(read.clock)) +
+                     "): its rows cannot be placed beside the others'",
                  "import it by itself");
     files.push_back(&file);
     read.results.push_back(std::move(*result));
