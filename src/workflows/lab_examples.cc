@@ -19,6 +19,7 @@ using laboratory::scoring::Example;
 constexpr std::string_view kClassTag = "class=";
 constexpr double kLeastEffect = 0.08;      // of the latency; runs of this machine differ by less for no reason
 constexpr std::size_t kPartners = 2;       // undisturbed runs that each disturbed one is laid beside
+constexpr double kForeignCores = 0.15;     // CPUs that other processes used
 constexpr double kMostForeignWait = 0.10;  // of the time of the calls
 constexpr double kLeastExplained = 0.10;   // effect from which on a decomposition is judged
 
@@ -87,7 +88,9 @@ bool disturbed_otherwise(const Labelled& one) {
   for (const char* cause : {"cpu_contention", "cpu_placement", "cpu_throttling", "interrupts", "migration", "memory_contention"})
     if (one.cause == cause) return false;
   const auto& signals = one.facts->side.signals;
-  return signals.get("caller.wait_ratio").value_or(0) + signals.get("process.others_wait_ratio").value_or(0) > kMostForeignWait;
+  const double waits = signals.get("caller.wait_ratio").value_or(0) + signals.get("process.others_wait_ratio").value_or(0);
+  return waits > kMostForeignWait &&
+         signals.get("others.cpu_use_cores").value_or(0) > kForeignCores;  // threads wait for each other too
 }
 
 std::map<std::string, std::string> groups_of(const Labelled& one) {
