@@ -7,8 +7,8 @@ import program
 
 
 class Ab(program.ProgramTest):
-    def ab(self, a, b, *options):
-        outcome = self.aaco('ab', '--duration', '3s', '--json', *options, '--', *a, '--', *b)
+    def ab(self, a, b, *options, duration='3s'):
+        outcome = self.aaco('ab', '--duration', duration, '--json', *options, '--', *a, '--', *b)
         if outcome.code == 3 and 'ONNX Runtime' in outcome.errors and 'unsupported' in outcome.errors:
             raise unittest.SkipTest('skipped, no ONNX Runtime on this machine')
         return outcome
@@ -36,7 +36,7 @@ class Ab(program.ProgramTest):
         self.assertIn('injected_delay', [d['key'] for d in verdict['differences']])
 
     def test_iterations_bound_it(self):
-        verdict = self.ab(['--model', 'mlp', '--warmup', 2], ['--warmup', 2], '--iterations', 60, '--duration', '60s', '--no-store').json()
+        verdict = self.ab(['--model', 'mlp', '--warmup', 2], ['--warmup', 2], '--iterations', 60, '--no-store', duration='60s').json()
         self.assertIn('60 iterations', verdict['ab']['ended'])
         self.assertIn(verdict['verdict'], ('equivalent', 'inconclusive', 'regression', 'improvement'))
 
