@@ -78,22 +78,41 @@ double quantile(const std::vector<double>& sorted, double level, int groups) {
   return stats::quantile_of_sorted(sorted, further) * (1 + 2 / g);
 }
 
-core::Result<Bounds> bounds_of(const TrainingTable& table, const std::vector<double>& unseen) {
-  std::vector<float> log_sizes;
-  for (std::size_t row = 0; row < unseen.size(); ++row)
-    log_sizes.push_back(
-        static_cast<float>(std::log(std::abs(static_cast<double>(table.targets[row]) - unseen[row]) + kLeastScale)));
+// Fits the scale on the rows of some groups; `use` says which.
+template <class Use>
+core::Result<stats::BoostedTrees> fit_scale(const TrainingTable& table, const std::vector<float>& log_sizes, const Use& use) {
+  stats::FeatureTable features{{}, table.features.columns};
+  std::vector<float> targets;
+  for (std::size_t row = 0; row < log_sizes.size(); ++row) {
+    if (!use(table.groups[row])) continue;
+    const auto values = table.features.row(row);
+    features.values.insert(features.values.end(), values.begin(), values.end());
+    targets.push_back(log_sizes[row]);
+  }
   stats::TreeSettings settings;
   settings.threads = 1;
   settings.rounds = 60;
   settings.depth = 4;
   settings.least_weight = 40;
-  Bounds bounds;
-  AACO_ASSIGN(bounds.log_scale, stats::fit_trees(table.features, log_sizes, settings));
-  std::vector<double> scaled;
+  return stats::fit_trees(features, targets, settings);
+}
+
+core::Result<Bounds> bounds_of(const TrainingTable& table, const std::vector<double>& unseen) {
+  std::vector<float> log_sizes;
   for (std::size_t row = 0; row < unseen.size(); ++row)
-    scaled.push_back((static_cast<double>(table.targets[row]) - unseen[row]) /
-                     std::exp(bounds.log_scale.predict(table.features.row(row))));
+    log_sizes.push_back(
+        static_cast<float>(std::log(std::abs(static_cast<double>(table.targets[row]) - unseen[row]) + kLeastScale)));
+  Bounds bounds;
+  AACO_ASSIGN(bounds.log_scale, fit_scale(table, log_sizes, [](int) { return true; }));
+  // The quantiles are of scales that had not seen the group either: half the groups are tried with the other half's scale.
+  std::vector<double> scaled;
+  for (const int half : {0, 1}) {
+    AACO_ASSIGN(const auto scale, fit_scale(table, log_sizes, [half](int group) { return group % 2 != half; }));
+    for (std::size_t row = 0; row < unseen.size(); ++row)
+      if (table.groups[row] % 2 == half)
+        scaled.push_back((static_cast<double>(table.targets[row]) - unseen[row]) /
+                         std::exp(scale.predict(table.features.row(row))));
+  }
   std::sort(scaled.begin(), scaled.end());
   bounds.low = quantile(scaled, 0.05, table.group_count);
   bounds.high = quantile(scaled, 0.95, table.group_count);
