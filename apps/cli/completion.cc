@@ -18,7 +18,7 @@ struct VerbWords {
 
 std::vector<VerbWords> words_of(const CLI::App& app) {
   std::vector<VerbWords> verbs;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); })) {
     VerbWords words{verb->get_name(), verb->get_description(), {}};
     for (const CLI::Option* option : verb->get_options())
       for (const std::string& name : option->get_lnames()) words.options.push_back("--" + name);
