@@ -60,8 +60,12 @@ std::string share_of(const Json& whole, const char* part_key, const char* whole_
 }
 
 void write_device(TextPage& page, const Json& device) {
-  std::string text;
-  const auto add = [&](std::string_view words) { text += (text.empty() ? "" : "; ") + std::string(words); };
+  std::string text = page.clean(device["name"].text()) + ":";
+  bool first = true;
+  const auto add = [&](std::string_view words) {
+    text += (first ? " " : "; ") + std::string(words);
+    first = false;
+  };
   if (const auto active = device["active_ratio"].as_f64()) add("kernels run " + core::format_percent(*active) + " of the time");
   const std::string bound(device["bound"].text());
   if (bound == "waiting")
@@ -76,7 +80,7 @@ void write_device(TextPage& page, const Json& device) {
     add("a launch: " + page.quantity(*api, "ns") + " in the call, " +
         page.quantity(device["queue_mean_ns"].as_f64().value_or(0), "ns") + " in the queue, " +
         page.quantity(device["execution_mean_ns"].as_f64().value_or(0), "ns") + " running");
-  page.paragraph(text, 4, Style::plain, "  " + page.clean(device["name"].text()) + ": ");
+  page.paragraph(text, 2);
 }
 
 }  // namespace

@@ -269,8 +269,7 @@ class Analyser {
       std::copy_if(list->begin(), list->end(), std::back_inserter(own),
                    [&](const auto& work) { return work.rank == key.first && work.device == key.second; });
     }
-    const auto seen = options_.devices.find(key);
-    return make_roofline(own, names_, seen == options_.devices.end() ? nullptr : &seen->second, services_);
+    return make_roofline(own, names_, seen_device(options_.devices, key.first, key.second), services_);
   }
 
   void compare_ranks() {

@@ -65,6 +65,22 @@ void add_seen_devices(const Json& facts, std::int32_t rank, SeenDevices& devices
   }
 }
 
+const hardware::DeviceRegistry::Seen* seen_device(const SeenDevices& devices, std::int32_t rank, std::int64_t device) {
+  if (const auto place = devices.find({rank, device}); place != devices.end()) return &place->second;
+  const auto only_kind = [&](bool of_rank) -> const hardware::DeviceRegistry::Seen* {
+    const hardware::DeviceRegistry::Seen* first = nullptr;
+    for (const auto& [key, seen] : devices) {
+      if (of_rank && key.first != rank) continue;
+      if (first != nullptr && (first->name != seen.name || first->target != seen.target)) return nullptr;
+      if (first == nullptr) first = &seen;
+    }
+    return first;
+  };
+  const auto* own = only_kind(true);
+  const bool has_own = std::any_of(devices.begin(), devices.end(), [&](const auto& entry) { return entry.first.first == rank; });
+  return own != nullptr || has_own ? own : only_kind(false);
+}
+
 GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& work, const trace::NameTable& names,
                           const hardware::DeviceRegistry::Seen* seen, const Services& services) {
   GpuRoofline out;

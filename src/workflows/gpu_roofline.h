@@ -20,6 +20,9 @@ namespace aaco::workflows {
 using SeenDevices = std::map<std::pair<std::int32_t, std::int64_t>, hardware::DeviceRegistry::Seen>;
 // Adds what a file's facts ("devices") say.
 void add_seen_devices(const core::Json& facts, std::int32_t rank, SeenDevices& devices);
+// The device of that number; where the files number their devices otherwise (the visible ones from 0), what all of the rank's,
+// else all of the session's, are. Null where that is not one kind.
+const hardware::DeviceRegistry::Seen* seen_device(const SeenDevices& devices, std::int32_t rank, std::int64_t device);
 
 // One GPU's kernels of known work under the limits that its data sheet states.
 struct GpuRoofline {

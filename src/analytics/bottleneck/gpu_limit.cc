@@ -74,6 +74,11 @@ GpuLimitFinding find_limit(const trace_time::DeviceTime& time, const std::map<ga
     finding.confidence =
         std::clamp((finding.shares.compute - limits[0].first) / std::max(finding.shares.compute, limits[0].first), 0.0, 1.0);
   }
+  // Idle time that nothing explains may be anything.
+  if (finding.limit == GpuLimit::waiting) {
+    const double unknown = static_cast<double>(idle_of(gaps, gaps::Cause::unknown)) / static_cast<double>(time.span_ns);
+    finding.confidence *= std::clamp(1 - unknown / finding.shares.waiting, 0.0, 1.0);
+  }
   add_evidence(time, gaps, finding);
   return finding;
 }

@@ -46,6 +46,11 @@ TEST(GpuLimit, ACopyCallThatWaitsForAKernelIsNotCopyBound) {
   EXPECT_EQ(find_limit(device(890, 0, 10), {{Cause::copy, {1, 100, 0}}}).limit, GpuLimit::compute);
   EXPECT_EQ(find_limit(device(390, 0, 10), {{Cause::copy, {1, 600, 0}}}).limit, GpuLimit::waiting);
 }
+TEST(GpuLimit, IdleTimeThatNothingExplainsGivesNoConfidence) {
+  const auto finding = find_limit(device(300, 0, 0), {{Cause::unknown, {3, 700, 0}}});
+  EXPECT_EQ(finding.limit, GpuLimit::waiting);
+  EXPECT_DOUBLE_EQ(finding.confidence, 0);
+}
 TEST(GpuLimit, NoWorkNoLimit) { EXPECT_EQ(find_limit(DeviceTime(), {}).limit, GpuLimit::none); }
 TEST(GpuLimit, EvidenceStandsBesideIt) {
   const auto finding = find_limit(device(500, 400, 20), {{Cause::host_late, {3, 80, 0}}});

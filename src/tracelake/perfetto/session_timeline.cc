@@ -17,6 +17,7 @@ std::int64_t end_of(const trace::ApiCallRow& row) { return row.end_ns; }
 std::int64_t end_of(const trace::KernelRow& row) { return row.end_ns; }
 std::int64_t end_of(const trace::CopyRow& row) { return row.end_ns; }
 std::int64_t end_of(const trace::CollectiveRow& row) { return row.end_ns; }
+std::int64_t end_of(const trace::GapRow& row) { return row.end_ns; }
 
 // Calls visit(row, names) for each row of a table, by start and, of those that start together, the longest first. Names live for
 // one batch, so that a table with ever new texts takes no more memory than one without.
@@ -76,8 +77,10 @@ class SessionTimeline {
   core::Status kernels();
   core::Status copies();
   core::Status collectives();
+  core::Status gaps();
   core::Status scheduler();
   core::Status telemetry();
+  void queue_depth();
   void iteration(const trace::IterationRow& row, const trace::NameTable& names);
   void node(const trace::NodeExecutionRow& row, const trace::NameTable& names);
   TrackId model_process(std::int64_t rank);
@@ -92,8 +95,9 @@ class SessionTimeline {
 core::Result<trace::Account> SessionTimeline::write() {
   for (const auto part :
        {&SessionTimeline::model, &SessionTimeline::api_calls, &SessionTimeline::kernels, &SessionTimeline::copies,
-        &SessionTimeline::collectives, &SessionTimeline::scheduler, &SessionTimeline::telemetry})
+        &SessionTimeline::collectives, &SessionTimeline::gaps, &SessionTimeline::scheduler, &SessionTimeline::telemetry})
     AACO_TRY((this->*part)());
+  queue_depth();
   tracks_.close();
   return account_;
 }
@@ -187,6 +191,18 @@ core::Status SessionTimeline::collectives() {
   });
 }
 
+core::Status SessionTimeline::gaps() {
+  constexpr std::int64_t kTrack = 3;  // streams take four numbers each, the fourth is free
+  return for_each_row<trace::GapRow>(path_, [&](const trace::GapRow& row, const trace::NameTable& names) {
+    Arguments arguments;
+    arguments.add("evidence", names.text(row.evidence))
+        .add("previous", names.text(row.previous))
+        .add("next", names.text(row.next));
+    const Slice slice{row.start_ns, row.end_ns, names.text(row.cause), "idle", arguments.items()};
+    tracks_.slice(device_group(row.rank, row.device), kTrack, Overlap::spread, slice, [] { return "idle, by cause"; });
+  });
+}
+
 core::Status SessionTimeline::scheduler() {
   return for_each_row<trace::SchedEventRow>(path_, [&](const trace::SchedEventRow& row, const trace::NameTable& names) {
     Arguments arguments;
@@ -210,6 +226,21 @@ core::Status SessionTimeline::telemetry() {
     tracks_.counter(device_group(row.rank, row.device), std::string(metric) + " " + std::string(names.text(row.source)), metric,
                     row.time_ns, row.value);
   });
+}
+
+// How many kernels a device had been given and not finished: the analysis keeps the series in the manifest.
+void SessionTimeline::queue_depth() {
+  for (const core::Json& gpu : manifest_.outcome["gpu"]["gpus"].items()) {
+    const auto origin = gpu["queue_depth"]["origin_ns"].as_i64(), bucket = gpu["queue_depth"]["bucket_ns"].as_i64();
+    const auto rank = gpu["rank"].as_i64(), device = gpu["device"].as_i64();
+    if (!origin || !bucket || !rank || !device) continue;
+    std::int64_t time = *origin;
+    for (const core::Json& depth : gpu["queue_depth"]["depth"].items()) {
+      if (const auto value = depth.as_f64())
+        tracks_.counter(device_group(*rank, *device), "kernels given and not finished", "launch.queue_depth_mean", time, *value);
+      if (__builtin_add_overflow(time, *bucket, &time)) break;
+    }
+  }
 }
 
 }  // namespace
