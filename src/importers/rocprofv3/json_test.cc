@@ -207,8 +207,9 @@ TEST(Rocprofv3Json, DropsWhatCannotBeReadAndSaysWhy) {
 
 TEST(Rocprofv3Json, RefusesWhatIsNoSuchDocument) {
   const std::string deep = "{\"rocprofiler-sdk-tool\": " + std::string(100'000, '[');
-  for (const std::string& text : {std::string(), std::string("["), std::string("[]"), std::string("{}"), std::string("nothing"),
-                                  std::string("{\"traceEvents\": []}"), std::string("{\"rocprofiler-sdk-tool\":"), deep})
+  for (const std::string& text :
+       {std::string(), std::string("["), std::string("[]"), std::string("[] 1"), std::string("[[]]}"), std::string("{}"),
+        std::string("nothing"), std::string("{\"traceEvents\": []}"), std::string("{\"rocprofiler-sdk-tool\":"), deep})
     EXPECT_FALSE(import(text).result.has_value()) << text.substr(0, 40);
   EXPECT_FALSE(make_json_importer()->sniff("{\"traceEvents\": []}", "x.json"));
   EXPECT_TRUE(make_json_importer()->sniff(whole(), "x.json"));

@@ -88,7 +88,9 @@ class Walk {
     if (behind == p) return damaged("what stands there is no JSON,");
     visitor_.value(parent, key, std::string_view(p, static_cast<std::size_t>(behind - p)));
     at = behind;
-    return true;
+    done_ = stack_.empty();  // the whole document was that value
+    end_.complete = done_;
+    return !done_;
   }
 
   JsonVisitor& visitor_;
