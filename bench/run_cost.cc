@@ -2,7 +2,7 @@
 // beside the loop without. Blocks alternate in one process (ABBA) until the pooled ratio of medians is known to +- 1 %, or time
 // is up.
 //
-//   run_cost loop|telemetry MODEL.onnx LIBRARY [seconds]
+//   run_cost loop|telemetry MODEL.onnx LIBRARY [seconds [threads]]
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -124,7 +124,7 @@ void compare(const char* what, const std::function<void()>& with, const std::fun
 }  // namespace
 
 int main(int argc, char** argv) {
-  require(argc >= 4, "usage: run_cost loop|telemetry MODEL.onnx LIBRARY [seconds]");
+  require(argc >= 4, "usage: run_cost loop|telemetry MODEL.onnx LIBRARY [seconds [threads]]");
   const std::string mode = argv[1];
   const double seconds = argc > 4 ? std::atof(argv[4]) : 60;
   const auto environment = aaco::core::Environment::of_process();
@@ -133,6 +133,7 @@ int main(int argc, char** argv) {
   require(runtime.has_value(), "no runtime");
   aaco::runner::BackendOptions options;
   options.provider = "CPUExecutionProvider";
+  if (argc > 5) options.intra_op_threads = std::atoi(argv[5]);
   auto backend = (*runtime)->open_model(argv[2], options);
   require(backend.has_value(), "the model cannot be opened");
   const auto& info = (*backend)->inputs().at(0);
