@@ -262,7 +262,7 @@ TEST_F(LakeTest, MistakesAreNamed) {
   EXPECT_EQ(refusal("-- only a comment").code, ErrorCode::invalid_argument);
   EXPECT_EQ(refusal("SELECT 'a' + INTERVAL").code, ErrorCode::invalid_argument);
   EXPECT_EQ(cell("/* a */ -- b\n SELECT 1 -- c"), "1");
-  EXPECT_EQ(ask("SHOW TABLES").rows.size(), 17u);  // the tables, sessions and metrics
+  EXPECT_EQ(ask("SHOW TABLES").rows.size(), 18u);  // the tables, sessions and metrics
   EXPECT_EQ(refusal("SELECT CAST('x' AS INTEGER)").code, ErrorCode::invalid_input);
 }
 
