@@ -97,7 +97,7 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
   outcome.rows = files.rows;
   for (const auto& [id, rows] : files.devices)
     if (id != facts.id) outcome.other_devices += static_cast<std::int64_t>(rows.kernels.size() + rows.models.size());
-  if (files.failed > 0) outcome.notes.push_back(std::to_string(files.failed) + " rows left out, their time is infinite");
+  for (std::string& note : files.notes()) outcome.notes.push_back(std::move(note));
   if (!own->second.models.empty())
     outcome.notes.push_back(std::to_string(own->second.models.size()) + " rows of whole models left out: kernels are fitted");
   services.progress("fitting");

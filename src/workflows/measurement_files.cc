@@ -82,6 +82,12 @@ core::Result<Kernel> vector(const MeasurementRow& row) {
   return Kernel{shape, {}};
 }
 
+// Tuning databases hold such rows: of passes backwards, or of padding that they do not write down. Their work is unknown.
+bool exceeds_input(const estimation::ConvolutionShape& s) {
+  if (std::min({s.h, s.w, s.r, s.s, s.dilation_h, s.dilation_w}) < 1 || s.pad_h < 0 || s.pad_w < 0) return false;
+  return s.dilation_h * (s.r - 1) + 1 > s.h + 2 * s.pad_h || s.dilation_w * (s.s - 1) + 1 > s.w + 2 * s.pad_w;
+}
+
 using KernelReader = core::Result<Kernel> (*)(const MeasurementRow&);
 
 // A kind of file: the columns that it has and no kind above it, and those that it needs besides.
@@ -139,6 +145,10 @@ core::Status add_kernel(const MeasurementRow& row, const Kind& kind, DeviceMeasu
   if (!row.text("power_w").empty()) {
     AACO_ASSIGN(const double watts, row.positive("power_w"));
     measured.power_watts = watts;
+  }
+  if (const auto* shape = std::get_if<estimation::ConvolutionShape>(&measured.kernel.shape); shape && exceeds_input(*shape)) {
+    if (into.without_output++ == 0) into.first_without_output = row.where();
+    return {};
   }
   if (auto work = estimation::work_of(measured.kernel); !work)
     return core::fail(ErrorCode::invalid_input, row.where() + ": " + work.error().message, work.error().remedy);
@@ -258,6 +268,15 @@ class Table {
 };
 
 }  // namespace
+
+std::vector<std::string> MeasurementFiles::notes() const {
+  std::vector<std::string> out;
+  if (failed > 0) out.push_back(std::to_string(failed) + " rows left out, their time is infinite");
+  if (without_output > 0)
+    out.push_back(std::to_string(without_output) +
+                  " convolutions left out, their filter is larger than their padded input; the first: " + first_without_output);
+  return out;
+}
 
 core::Status read_measurements(std::string_view text, const std::string& name, const hardware::DeviceRegistry& registry,
                                MeasurementFiles& into) {

@@ -32,10 +32,15 @@ struct MeasurementFiles {
   std::vector<std::string> sources;                   // who measured, as the files say
   std::int64_t rows = 0;                              // read
   std::int64_t failed = 0;                            // left out: their time is infinite, which is how failed runs are written
+  std::int64_t without_output = 0;                    // left out: convolutions whose filter exceeds their padded input
+  std::string first_without_output;                   // where the first of them stands
+
+  // What was left out, for people.
+  [[nodiscard]] std::vector<std::string> notes() const;
 };
 
 // Reads CSV files, gzip or zstd seen through; which kind of measurement one holds follows from its columns (docs/formats/
-// calibration.md). A missing column, a device or type that is unknown, a time that is no positive number, an impossible shape and
+// calibration.md). A missing column, a device or type that is unknown, a time that is no positive number, a size that is none and
 // a file that is cut are errors with file and line.
 core::Result<MeasurementFiles> read_measurements(const std::vector<std::string>& paths, const hardware::DeviceRegistry& registry);
 

@@ -83,7 +83,7 @@ core::Result<ValidateOutcome> validate(const ValidateRequest& request, const Ser
   ValidateOutcome outcome;
   outcome.device = facts.id;
   outcome.level = level_of(request);
-  if (files.failed > 0) outcome.notes.push_back(std::to_string(files.failed) + " rows left out, their time is infinite");
+  for (std::string& note : files.notes()) outcome.notes.push_back(std::move(note));
   AACO_ASSIGN(const std::vector<std::string> lenders, ids_of(request.calibration_from, registry));
   KernelTrial trial{own->second.kernels, facts, files, registry, request, lenders, services};
   AACO_ASSIGN(const KernelJudgement kernels, judge_kernels(trial));

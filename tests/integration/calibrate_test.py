@@ -89,6 +89,14 @@ class Calibrate(program.ProgramTest):
         path.write_text('\n'.join(','.join(map(str, line)) for line in [HEADER, *rows()]).replace('H100-SXM-80GB', device))
         return path
 
+    def test_convolutions_without_an_output_are_left_out_and_counted(self):
+        head = 'device,dtype,layout,n,c,h,w,k,r,s,pad,stride,dilation,groups,latency_us'
+        lines = [f'MI100,FP32,NCHW,{n},{c},14,14,{k},3,3,1x1,1x1,1x1,1,{n * c * k / 1e4}' for n in (1, 8, 64) for c in (64, 128, 256) for k in (64, 256)]
+        (self.folder / 'conv.csv').write_text('\n'.join([head, *lines, 'MI100,FP32,NCHW,128,256,1,1,1024,7,7,0x0,1x1,1x1,1,285.76']) + '\n')
+        judged = self.with_registry('validate', '--hardware', 'MI100', '--measurements', 'conv.csv', '--level', 'theoretical', '--json').json()
+        self.assertEqual(judged['count'], 18)
+        self.assertIn('conv.csv:20', judged['notes'][0])
+
     def test_missing_column(self): self.refused_table('device,dtype,m,n,latency_us\nh100,bf16,1,2,3\n', 'bad.csv:1', 'column k')
     def test_no_kind(self): self.refused_table('a,b\n1,2\n', 'bad.csv:1', 'columns')
     def test_empty(self): self.refused_table('', 'bad.csv')

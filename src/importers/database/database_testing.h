@@ -63,10 +63,11 @@ class DatabaseTest : public testing::Test {
   std::optional<core::TemporaryDirectory> folder_;
 };
 
-// A file below the folder of real traces, or empty.
-inline std::string real_trace(const std::string& path) {
+// A file below the folder of real traces (AACO_REAL_DATA, or beside the project's root), or empty.
+inline std::string real_trace(const std::string& path, const std::string& source_folder) {
   const char* set = std::getenv("AACO_REAL_DATA");
-  const std::string whole = core::join_path(set != nullptr ? set : AACO_SOURCE_DIR "/../shared/data", "traces/" + path);
+  const std::string whole =
+      core::join_path(set != nullptr ? std::string(set) : source_folder + "/../shared/data", "traces/" + path);
   return core::exists(whole) ? whole : std::string();
 }
 

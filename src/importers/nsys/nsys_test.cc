@@ -161,7 +161,7 @@ Totals totals_of(const std::string& path, const std::string& sql) {
 
 // The second path: SQL over the file.
 TEST_F(NsysTest, RealExportEqualsSums) {
-  const std::string path = real_trace("nsys_sqlite/NVIDIA_Fuser/8fa9ec29_report1.sqlite");
+  const std::string path = real_trace("nsys_sqlite/NVIDIA_Fuser/8fa9ec29_report1.sqlite", AACO_SOURCE_DIR);
   if (path.empty()) GTEST_SKIP() << "skipped, no real data";
   for (const auto& importer : {make_importer(), any_database::make_importer()}) {
     const auto read = import(*importer, path);

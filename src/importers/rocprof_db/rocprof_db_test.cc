@@ -67,7 +67,7 @@ TEST_F(RocprofDbTest, RealDatabasesEqualSums) {
   int databases = 0;
   for (const char* name :
        {"ROCm_aiter_root", "amd_HPCTrainingExamples_finite_difference", "amd_HPCTrainingExamples_finite_difference/kernel1"}) {
-    const std::string path = real_trace(std::string("rocprof_legacy/") + name + "/results.db");
+    const std::string path = real_trace(std::string("rocprof_legacy/") + name + "/results.db", AACO_SOURCE_DIR);
     if (path.empty()) continue;
     ++databases;
     const auto read = import(*make_importer(), path);

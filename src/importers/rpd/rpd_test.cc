@@ -131,7 +131,7 @@ TEST_F(RpdTest, RowsInTheLogAreRead) {
 
 // The second path: the sums of rocmProfileData's own "top" view, in ns.
 TEST_F(RpdTest, RealDatabaseEqualsItsOwnStatistics) {
-  const std::string path = real_trace("rpd_db/ROCm_rocmProfileData/matmul_result.rpd");
+  const std::string path = real_trace("rpd_db/ROCm_rocmProfileData/matmul_result.rpd", AACO_SOURCE_DIR);
   if (path.empty()) GTEST_SKIP() << "skipped, no real data";
   const auto imported = import(*make_importer(), path);
   ASSERT_TRUE(imported.result.has_value()) << imported.result.error().text();
