@@ -7,7 +7,7 @@
 #include "core/result.h"
 #include "workflows/analyze.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own name
 class App;
 }
 

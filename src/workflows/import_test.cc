@@ -11,7 +11,7 @@
 #include "core/files.h"
 #include "importers/file_source.h"
 #include "tracelake/lake.h"
-#include "workflows/import_ranks.h"
+#include "workflows/simple_trace_testing.h"
 
 // Imports of real and hand-made traces, held against a second, simple computation: every event in memory, its boundaries
 // sorted, the active work counted between two boundaries.
@@ -19,96 +19,6 @@ namespace aaco::workflows {
 namespace {
 
 using core::Json;
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-std::int64_t nanoseconds(const Json& microseconds) {
-  if (const auto whole = microseconds.as_i64()) return *whole * 1000;
-  return std::llround(microseconds.as_f64().value_or(0) * 1000);  // exact below 9e15 ns
-}
-
-struct SimpleDevice {
-  std::map<std::int64_t, std::array<int, 3>> changes;  // time -> change of the number of compute, collective, copy events
-  std::int64_t kernels = 0, kernel_sum = 0, copy_sum = 0, collective_sum = 0, orphans = 0, linked_sum = 0, micro = 0;
-  std::int64_t busy = 0, compute = 0, exposed_copy = 0, exposed_collective = 0, span = 0, active = 0;
-
-  void count() {
-    std::array<int, 3> now{};
-    std::int64_t last = changes.begin()->first;
-    for (const auto& [time, change] : changes) {
-      const std::int64_t length = time - last;
-      if (now[0] + now[1] + now[2] > 0) busy += length;
-      if (now[0] + now[1] > 0) active += length;
-      if (now[0] > 0) compute += length;
-      if (now[0] == 0 && now[1] > 0) exposed_collective += length;
-      if (now[0] == 0 && now[2] > 0) exposed_copy += length;
-      for (std::size_t i = 0; i < 3; ++i) now[i] += change[i];
-      last = time;
-    }
-    span = changes.rbegin()->first - changes.begin()->first;
-  }
-};
-
-struct SimpleTrace {
-  std::map<std::int64_t, SimpleDevice> devices;
-  std::map<std::string, std::pair<std::int64_t, std::int64_t>> kernels;  // name -> count, sum
-};
-
-core::Result<std::string> whole_text(const std::string& path) {
-  AACO_ASSIGN(const auto source, importers::open_file_source(path));
-  std::string text, piece(1 << 20, '\0');
-  for (;;) {
-    AACO_ASSIGN(const std::size_t got, source->read(piece));
-    if (got == 0) return text;
-    text.append(piece, 0, got);
-  }
-}
-
-SimpleTrace simple_trace(const std::string& path) {
-  SimpleTrace trace;
-  const auto text = whole_text(path);
-  if (!text) return trace;
-  const auto document = Json::parse(*text);
-  if (!document) return trace;
-  const Json& events = (*document)["traceEvents"];
-  std::set<std::uint64_t> launches;
-  for (const Json& event : events.items()) {
-    const std::string category = lower(std::string(event["cat"].text()));
-    if (category == "cuda_runtime" || category == "cuda_driver" || category == "hip_runtime" || category == "runtime")
-      launches.insert(event["args"]["correlation"].as_u64().value_or(0));
-  }
-  for (const Json& event : events.items()) {
-    if (event["ph"].text() != "X") continue;
-    const std::string category = lower(std::string(event["cat"].text()));
-    const bool kernel = category == "kernel";
-    if (!kernel && category != "gpu_memcpy" && category != "gpu_memset" && category != "memcpy" && category != "memset") continue;
-    const std::string name(event["name"].text());
-    const std::int64_t start = nanoseconds(event["ts"]), length = nanoseconds(event["dur"]);
-    SimpleDevice& device = trace.devices[event["args"]["device"].as_i64().value_or(-1)];
-    const bool collective = kernel && lower(name).find("nccl") != std::string::npos;
-    const std::size_t kind = collective ? 1 : kernel ? 0 : 2;
-    ++device.changes[start][kind];
-    --device.changes[start + length][kind];
-    if (!kernel) {
-      device.copy_sum += length;
-      continue;
-    }
-    ++device.kernels;
-    device.kernel_sum += length;
-    device.micro += length < 10'000 ? 1 : 0;
-    if (collective) device.collective_sum += length;
-    const bool linked = launches.contains(event["args"]["correlation"].as_u64().value_or(0));
-    (linked ? device.linked_sum : device.orphans) += linked ? length : 1;
-    auto& sum = trace.kernels[name];
-    ++sum.first;
-    sum.second += length;
-  }
-  for (auto& [number, device] : trace.devices) device.count();
-  return trace;
-}
 
 class ImportTest : public testing::Test {
  protected:
@@ -409,30 +319,6 @@ TEST_F(ImportTest, RefusalsLeaveNothingBehind) {
   }
   EXPECT_FALSE(run({core::join_path(folder_->path(), "nowhere.json")}).has_value());
   EXPECT_EQ(sessions(), 0u);
-}
-
-TEST(AssignRanks, TextsThenNamesThenOrder) {
-  using Ranks = std::vector<std::int32_t>;
-  EXPECT_EQ(assign_ranks({{4, 1}, {2, 1}}), (Ranks{4, 2}));
-  EXPECT_EQ(assign_ranks({{0, 7}, {0, 3}}), (Ranks{7, 3}));
-  EXPECT_EQ(assign_ranks({{0, {}}, {0, 3}}), (Ranks{0, 1}));
-  EXPECT_EQ(assign_ranks({{-1, {}}, {INT64_MAX, {}}}), (Ranks{0, 1}));
-  EXPECT_EQ(assign_ranks({}), Ranks());
-}
-
-TEST(AssignFileRanks, ByProcesses) {
-  const auto one = [](std::optional<std::int64_t> text, std::optional<std::int64_t> name = {}) {
-    return FileProcesses{1, {text, name}};
-  };
-  using Ranks = std::vector<FileRanks>;
-  EXPECT_EQ(assign_file_ranks({one({}, 3)}), (Ranks{{std::nullopt, 0}}));  // a lone file's name says nothing of other ranks
-  EXPECT_EQ(assign_file_ranks({one(5)}), (Ranks{{5, 0}}));
-  EXPECT_EQ(assign_file_ranks({one(-5)}), (Ranks{{std::nullopt, 0}}));
-  EXPECT_EQ(assign_file_ranks({{4, {}}}), (Ranks{{std::nullopt, 0}}));
-  EXPECT_EQ(assign_file_ranks({one(1), one(0)}), (Ranks{{1, 0}, {0, 0}}));
-  EXPECT_EQ(assign_file_ranks({one(0, 2), one(0, 1)}), (Ranks{{2, 0}, {1, 0}}));
-  EXPECT_EQ(assign_file_ranks({{2, {}}, one(9), {2, {}}}), (Ranks{{std::nullopt, 0}, {2, 0}, {std::nullopt, 3}}));
-  EXPECT_EQ(assign_file_ranks({}), Ranks());
 }
 
 }  // namespace

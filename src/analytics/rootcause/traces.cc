@@ -93,8 +93,8 @@ Decomposition decompose_traces(const TraceSide& a, const TraceSide& b) {
   auto idle = a.idle_ns;
   for (const auto& [cause, ns] : b.idle_ns) idle.emplace(cause, 0);
   for (const auto& [cause, ns] : idle) {
-    const auto value = [&](const TraceSide& side) {
-      const auto found = side.idle_ns.find(cause);
+    const auto value = [&idle_cause = cause](const TraceSide& side) {
+      const auto found = side.idle_ns.find(idle_cause);
       return found == side.idle_ns.end() ? 0 : found->second;
     };
     add("idle:" + cause, "idle, " + cause, value(a), value(b));
