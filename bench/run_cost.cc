@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
   const auto environment = aaco::core::Environment::of_process();
   auto runtime = aaco::runner::ort::Runtime::open(
       {argv[3], environment, aaco::core::Paths::find(environment, aaco::core::executable_path())});
-  require(runtime.has_value(), "no runtime");
+  require(runtime.has_value(), runtime ? "" : runtime.error().text());
   aaco::runner::BackendOptions options;
   options.provider = "CPUExecutionProvider";
   if (argc > 5) options.intra_op_threads = std::atoi(argv[5]);

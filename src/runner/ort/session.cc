@@ -4,6 +4,7 @@
 
 #include "core/files.h"
 #include "core/strings.h"
+#include "runner/ort/device_memory.h"
 #include "runner/ort/placement.h"
 #include "runner/ort/tensors.h"
 
@@ -114,10 +115,12 @@ core::Status Session::check_placement() const {
 }
 
 core::Result<std::shared_ptr<OrtMemoryInfo>> Session::output_memory() const {
-  const bool device = placement_.contains("CUDAExecutionProvider") || placement_.contains("TensorrtExecutionProvider");
-  if (!device) return cpu_;
+  const DeviceMemory where = device_memory(placement_, options_.provider_options);
+  if (where.name.empty()) return cpu_;
   OrtMemoryInfo* memory = nullptr;
-  AACO_TRY(api_->check(api_->call->CreateMemoryInfo("Cuda", OrtArenaAllocator, 0, OrtMemTypeDefault, &memory), "device memory"));
+  AACO_TRY(
+      api_->check(api_->call->CreateMemoryInfo(where.name.c_str(), OrtArenaAllocator, where.device, OrtMemTypeDefault, &memory),
+                  "device memory"));
   return api_->own(memory, api_->call->ReleaseMemoryInfo);
 }
 
