@@ -6,6 +6,7 @@
 #include "estimation/calibration/ceilings.h"
 #include "estimation/calibration/energy.h"
 #include "estimation/calibration/ensemble.h"
+#include "estimation/calibration/full_attention.h"
 #include "estimation/latency/features.h"
 
 namespace aaco::estimation {
@@ -45,6 +46,9 @@ core::Result<Prepared> prepare(std::span<const Measurement> measurements, const 
     sites.push_back(site_of(measured.kernel));
   }
   result.table.groups = number(sites, result.table.group_count);
+  result.table.learnt = full_attention(measurements, rows, result.timed);
+  if (std::find(result.table.learnt.begin(), result.table.learnt.end(), true) == result.table.learnt.end())
+    result.table.learnt.clear();
   return result;
 }
 
@@ -56,7 +60,10 @@ core::Result<LatencyModel> fit_latency(std::span<const Measurement> measurements
   model.type = first.type;
   model.operators = operators_of(measurements, rows);
   AACO_ASSIGN(const Prepared prepared, prepare(measurements, rows, device, model));
-  model.ceilings = ceilings_of(prepared.timed, device);
+  std::vector<TimedRoofline> whole;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (prepared.table.learns(i)) whole.push_back(prepared.timed[i]);
+  model.ceilings = ceilings_of(whole, device);
   AACO_ASSIGN(Ensemble ensemble, fit_ensemble(prepared.table, settings));
   std::vector<double> measured, estimated;
   for (std::size_t i = 0; i < rows.size(); ++i) {

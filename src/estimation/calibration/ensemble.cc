@@ -43,7 +43,7 @@ core::Result<stats::BoostedTrees> fit_member(const TrainingTable& table, const s
   stats::FeatureTable features{{}, table.features.columns};
   std::vector<float> targets;
   for (std::size_t row = 0; row < table.targets.size(); ++row) {
-    if (part[static_cast<std::size_t>(table.groups[row])] == left_out) continue;
+    if (part[static_cast<std::size_t>(table.groups[row])] == left_out || !table.learns(row)) continue;
     const auto values = table.features.row(row);
     features.values.insert(features.values.end(), values.begin(), values.end());
     targets.push_back(table.targets[row]);

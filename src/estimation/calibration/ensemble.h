@@ -18,6 +18,8 @@ struct TrainingTable {
   std::vector<float> targets;
   std::vector<int> groups;  // 0 .. group_count - 1
   int group_count = 0;
+  std::vector<bool> learnt;  // rows that the members learn from; the bounds are of all rows. Empty: all
+  [[nodiscard]] bool learns(std::size_t row) const { return learnt.empty() || learnt[row]; }
 };
 
 struct Ensemble {

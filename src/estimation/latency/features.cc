@@ -83,7 +83,7 @@ void add(Row& row, const ConvolutionShape& s, const DeviceFacts& device) {
   add_fills(row, product, device);
 }
 
-void add(Row& row, const AttentionShape& s, const DeviceFacts& device) {
+void add(Row& row, const AttentionShape& s, const DeviceFacts& device, const Roofline& roof) {
   const std::int64_t query = s.prefill ? s.query : 1;
   row.flag(s.prefill);
   row.logs(s.batch, query, s.past + query, s.heads, s.kv_heads, s.head_dim, s.heads / std::max<std::int64_t>(1, s.kv_heads));
@@ -97,6 +97,9 @@ void add(Row& row, const AttentionShape& s, const DeviceFacts& device) {
       const TileFill filled = fill(grid, tile, 1, device.compute_units);
       row.log(filled.waves);
       row.log(filled.tile_ratio * filled.wave_ratio);
+      // What is computed when empty parts of tiles and waves count, beside the time that the floor allows.
+      row.log(roof.compute_s / std::max(filled.tile_ratio * filled.wave_ratio, 1e-9) /
+              (roof.seconds() + nominal_floor_s(device)));
     }
   }
 }
@@ -123,7 +126,7 @@ std::vector<float> features_of(const Kernel& kernel, const DeviceFacts& device, 
   add_roofline(row, roof);
   if (const auto* gemm = std::get_if<GemmShape>(&kernel.shape)) add(row, *gemm, device);
   if (const auto* conv = std::get_if<ConvolutionShape>(&kernel.shape)) add(row, *conv, device);
-  if (const auto* attention = std::get_if<AttentionShape>(&kernel.shape)) add(row, *attention, device);
+  if (const auto* attention = std::get_if<AttentionShape>(&kernel.shape)) add(row, *attention, device, roof);
   if (const auto* vector = std::get_if<VectorShape>(&kernel.shape)) add(row, *vector, operators);
   return row.take();
 }
