@@ -92,8 +92,8 @@ OneOperator convolution(const BenchmarkCase& one) {
   const auto [c, h, w, k] = std::array{one.size("c"), one.size("h"), one.size("w"), one.size("k")};
   const auto [r, s, pad] = std::array{one.size("r"), one.size("s"), one.size("pad")};
   const auto [stride, dilation, groups] = std::array{one.size("stride"), one.size("dilation"), one.size("groups")};
-  const auto out = [&](std::int64_t in, std::int64_t filter) {
-    return (in + 2 * pad - dilation * (filter - 1) - 1) / stride + 1;
+  const auto out = [padding = pad, spread = dilation, step = stride](std::int64_t in, std::int64_t filter) {
+    return (in + 2 * padding - spread * (filter - 1) - 1) / step + 1;
   };
   const TensorId x = maker.input("x", {one.size("n"), c, h, w});
   const TensorId y =
