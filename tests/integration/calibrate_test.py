@@ -3,6 +3,8 @@ import csv
 import gzip
 import json
 import math
+import os
+import pathlib
 import random
 import unittest
 
@@ -120,6 +122,24 @@ class Calibrate(program.ProgramTest):
         folder.mkdir(parents=True)
         (folder / 'nvidia_h100_sxm5_80gb.json').write_text(json.dumps({'schema_version': 1}))
         self.refused(self.with_registry('validate', '--hardware', 'h100', '--measurements', self.table), 3, 'nvidia_h100_sxm5_80gb.json')
+
+    def test_held_sites_of_real_products(self):
+        """Limits leave room beside what is seen on these rows (docs/results.md): they catch a fit that breaks, not a tenth lost."""
+        root = pathlib.Path(__file__).resolve().parents[2]
+        table = pathlib.Path(os.environ.get('AACO_REAL_DATA', root.parent / 'shared' / 'data')) / 'estimation' / 'gemm.csv.gz'
+        if not table.is_file():
+            self.skipTest(f'skipped, no real data at {table}')
+        with gzip.open(table, 'rt', newline='') as file:
+            header, *every = csv.reader(file)
+        device, batch = header.index('device'), header.index('batch')
+        with open(self.folder / 'mi100.csv', 'w', newline='') as file:
+            csv.writer(file).writerows([header, *(row for row in every if row[device] == 'MI100' and row[batch] == '1')])
+        arguments = ['--hardware', 'mi100', '--measurements', 'mi100.csv', '--split', 'site', '--folds', '2', '--json']
+        judged = self.with_registry('validate', *arguments).json()
+        self.assertGreater(judged['count'], 500)
+        self.assertLess(judged['mean_ape'], 0.2)
+        self.assertLess(judged['median_ape'], 0.1)
+        self.assertGreater(judged['coverage90'], 0.8)
 
 
 if __name__ == '__main__':
