@@ -60,7 +60,7 @@ void add(Row& row, const GemmShape& s, const DeviceFacts& device) {
   add_fills(row, s, device);
 }
 
-void add(Row& row, const ConvolutionShape& s, const DeviceFacts& device) {
+void add(Row& row, const ConvolutionShape& s, const DeviceFacts& device, const Roofline& roof) {
   row.logs(s.n, s.c, s.h, s.w, s.k, s.r, s.s, s.stride_h, s.stride_w, s.dilation_h, s.groups);
   row.plain(static_cast<double>(s.pad_h));
   row.plain(static_cast<double>(s.pad_w));
@@ -81,6 +81,10 @@ void add(Row& row, const ConvolutionShape& s, const DeviceFacts& device) {
   }
   const GemmShape product = *as_gemm({s, "fp32"});
   add_fills(row, product, device);
+  for (const auto& [tile_m, tile_n] : kTiles) {
+    const TileFill filled = fill(product, tile_m, tile_n, device.compute_units);
+    row.log(roof.compute_s / std::max(filled.tile_ratio * filled.wave_ratio, 1e-9) / (roof.seconds() + nominal_floor_s(device)));
+  }
 }
 
 void add(Row& row, const AttentionShape& s, const DeviceFacts& device, const Roofline& roof) {
@@ -125,7 +129,7 @@ std::vector<float> features_of(const Kernel& kernel, const DeviceFacts& device, 
   Row row(kUsual);
   add_roofline(row, roof);
   if (const auto* gemm = std::get_if<GemmShape>(&kernel.shape)) add(row, *gemm, device);
-  if (const auto* conv = std::get_if<ConvolutionShape>(&kernel.shape)) add(row, *conv, device);
+  if (const auto* conv = std::get_if<ConvolutionShape>(&kernel.shape)) add(row, *conv, device, roof);
   if (const auto* attention = std::get_if<AttentionShape>(&kernel.shape)) add(row, *attention, device, roof);
   if (const auto* vector = std::get_if<VectorShape>(&kernel.shape)) add(row, *vector, operators);
   return row.take();
