@@ -41,6 +41,7 @@ core::Result<Document> read(std::string_view bytes, const std::string& name, con
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (text.empty()) return core::fail(ErrorCode::invalid_input, name + " is empty", "give a table, or JSON of a benchmark");
   text = without_assignment(text);
+  if (text.empty()) return core::fail(ErrorCode::invalid_input, name + " assigns nothing", "is it cut short?");
   Document document;
   if (text.front() == '{' || text.front() == '[') {
     auto root = core::Json::parse(text);

@@ -70,10 +70,17 @@ TEST(HistoryTable, HistogramLog) {
   EXPECT_THAT(values(document.series.at(1)), ElementsAre(10, 12));
   EXPECT_EQ(document.series.at(1).name, "read:p50");
 }
+TEST(HistoryTable, ARowWithoutATagAmongTaggedOnesIsCountedNotRead) {
+  const Document document = parsed("#Tag,Interval_Start,p50\nTag=read,1.5,10\n2r,3.5,12\n,,\n");
+  EXPECT_THAT(values(document.series.at(1)), ElementsAre(10));
+  EXPECT_EQ(document.dropped.at("row without a tag among tagged ones"), 4);
+  EXPECT_EQ(document.read, 6);
+}
 TEST(HistoryTable, RowsShorterThanTheHeader) { EXPECT_THAT(values(parsed("a,b\n1,2\n3\n").series.at(1)), ElementsAre(2)); }
 TEST(HistoryTable, NoNumbers) { EXPECT_THAT(error_of("a,b\nx,y\n"), HasSubstr("no series of numbers")); }
 TEST(HistoryTable, HeaderOnly) { EXPECT_THAT(error_of("a,b\n"), HasSubstr("no series of numbers")); }
 TEST(HistoryTable, RemarksOnly) { EXPECT_THAT(error_of("# nothing\n"), HasSubstr("no rows")); }
+TEST(HistoryTable, AnAssignmentOfNothing) { EXPECT_THAT(error_of("window.BENCHMARK_DATA = "), HasSubstr("nothing")); }
 TEST(HistoryTable, Empty) { EXPECT_THAT(error_of(" \n"), HasSubstr("is empty")); }
 
 constexpr std::string_view kGoogle = R"({"context": {"date": "2026-11-21T08:15:30+00:00"}, "benchmarks": [

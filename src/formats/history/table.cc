@@ -131,6 +131,8 @@ core::Result<std::vector<std::pair<std::size_t, std::string>>> resolve(const Fil
   return wanted;
 }
 
+constexpr std::string_view kTag = "Tag=";
+
 struct Columns {
   std::optional<std::size_t> time, label;
   std::vector<std::size_t> values;
@@ -158,10 +160,16 @@ core::Result<Document> read_table(std::string_view text, const std::string& name
   std::map<std::string, std::size_t> index;
   for (const auto& row : table.rows) {
     if (!std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) { return cell(row, one.first) == one.second; })) continue;
+    if (table.tagged && !cell(row, 0).starts_with(kTag)) {  // its columns would stand one to the left
+      const auto values = static_cast<std::int64_t>(columns.values.size());
+      document.read += values;
+      document.dropped["row without a tag among tagged ones"] += values;
+      continue;
+    }
     Point point;
     if (columns.time) point.time_ns = time_of(cell(row, *columns.time));
     if (columns.label) point.label = std::string(cell(row, *columns.label));
-    const std::string tag = table.tagged ? std::string(cell(row, 0)).substr(4) + ":" : std::string();
+    const std::string tag = table.tagged ? std::string(cell(row, 0).substr(kTag.size())) + ":" : std::string();
     for (const std::size_t column : columns.values) {
       const auto [found, added] = index.try_emplace(tag + table.header[column], document.series.size());
       if (added) document.series.push_back({found->first, {}, {}, {}});
