@@ -103,8 +103,8 @@ int main(int count, char** arguments) {
     const Speed speed = write(rows, folder->path());
     rates.push_back(speed.rows_per_second);
     whole.push_back(speed.rows_per_second_whole);
-    fmt::print("round {}: {:.2f} M rows/s into Parquet, {:.2f} M rows/s until closed, {:.2f} M rows a CPU second\n",
-               round + 1, rates.back() / 1e6, whole.back() / 1e6, speed.rows_per_cpu_second / 1e6);
+    fmt::print("round {}: {:.2f} M rows/s into Parquet, {:.2f} M rows/s until closed, {:.2f} M rows a CPU second\n", round + 1,
+               rates.back() / 1e6, whole.back() / 1e6, speed.rows_per_cpu_second / 1e6);
   }
   std::sort(rates.begin(), rates.end());
   std::sort(whole.begin(), whole.end());
