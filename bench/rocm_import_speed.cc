@@ -11,6 +11,7 @@
 #include "core/files.h"
 #include "core/random.h"
 #include "importers/rocprofv3.h"
+#include "trace/partial_sink.h"
 #include "tracelake/bundle.h"
 
 namespace {
@@ -116,36 +117,23 @@ class PatternSource final : public trace::ByteSource {
 };
 
 // Counts kernels on their way; without a target they end here.
-class Counting final : public trace::Sink {
+class Counting final : public trace::PartialSink {
  public:
+  using PartialSink::add;
   explicit Counting(trace::Sink* target) : target_(target) {}
   void add(const trace::KernelRow& row) override {
     ++kernels_, kernel_ns_ += row.end_ns - row.start_ns;
     if (target_ != nullptr) target_->add(row);
   }
-  void add(const trace::IterationRow&) override {}
-  void add(const trace::LoopBlockRow&) override {}
-  void add(const trace::NodeExecutionRow&) override {}
-  void add(const trace::ApiCallRow&) override {}
-  void add(const trace::CopyRow&) override {}
-  void add(const trace::CollectiveRow&) override {}
-  void add(const trace::KernelCounterRow&) override {}
-  void add(const trace::SystemEventRow&) override {}
-  void add(const trace::GpuEventRow&) override {}
-  void add(const trace::SchedEventRow&) override {}
-  void add(const trace::GraphNodeRow&) override {}
-  void add(const trace::GraphEdgeRow&) override {}
-  void add(const trace::AttributionRow&) override {}
-  void add(const trace::KernelGroupRow&) override {}
-  void add(const trace::GapRow&) override {}
-  trace::NameId name(std::string_view text) override { return target_ != nullptr ? target_->name(text) : names_.intern(text); }
+  trace::NameId name(std::string_view text) override {
+    return target_ != nullptr ? target_->name(text) : PartialSink::name(text);
+  }
   [[nodiscard]] core::Status status() const override { return target_ != nullptr ? target_->status() : core::Status(); }
   [[nodiscard]] std::int64_t kernels() const { return kernels_; }
   [[nodiscard]] std::int64_t kernel_ns() const { return kernel_ns_; }
 
  private:
   trace::Sink* target_;
-  trace::NameTable names_;
   std::int64_t kernels_ = 0;
   std::int64_t kernel_ns_ = 0;
 };

@@ -31,6 +31,10 @@ struct LaunchSpan {
   std::int64_t end_ns = 0;
 };
 
+// Times beyond this (73 years either way) are no times of a trace; differences of those within it fit 64 bits.
+inline constexpr std::int64_t kFarthestNs = std::int64_t{1} << 61;
+constexpr bool is_time(std::int64_t ns) { return -kFarthestNs <= ns && ns <= kFarthestNs; }
+
 struct Work {
   WorkKind kind = WorkKind::compute;
   std::int64_t stream = 0;
@@ -83,7 +87,7 @@ struct DeviceTime {
   std::int64_t exposed_collective_ns = 0;
   std::int64_t launch_lost_ns = 0;  // idle, while the call that launched the next work had not returned
 
-  std::int64_t invalid_count = 0;       // ends before it starts: left out
+  std::int64_t invalid_count = 0;       // ends before it starts, or is at no time of a trace: left out
   std::int64_t out_of_order_count = 0;  // starts before the work before it: cut at that start; 0 on a sorted table
   LaunchSplit launch;
   DurationBins duration_bins{};

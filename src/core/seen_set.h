@@ -19,11 +19,15 @@ class SeenSet {
       if (count_ < kMost) {
         slots_[at] = key;
         ++count_;
+      } else {
+        overflowed_ = true;
       }
       return true;
     }
   }
   static constexpr std::size_t kMost = std::size_t{1} << 22;
+  // Something may have been called new that is not: more than kMost different ones came.
+  [[nodiscard]] bool overflowed() const { return overflowed_; }
 
  private:
   // The finaliser of SplitMix64.
@@ -46,6 +50,7 @@ class SeenSet {
   }
   std::vector<std::uint64_t> slots_;
   std::size_t count_ = 0;
+  bool overflowed_ = false;
 };
 
 }  // namespace aaco::core

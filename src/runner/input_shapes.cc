@@ -4,6 +4,7 @@
 
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "graph/shapes.h"
 
 namespace aaco::runner {
 namespace {
@@ -12,14 +13,6 @@ using core::ErrorCode;
 using core::fail;
 
 constexpr std::int64_t kMaxInputBytes = std::int64_t{16} << 30;
-
-struct Guess {
-  std::string_view part;  // of the symbol's name, in lower case
-  std::int64_t size;
-};
-// Sizes taken where nothing is said, by what exporters call such dimensions. The first that fits.
-constexpr Guess kGuesses[] = {{"batch", 1},    {"past", 0},    {"seq", 128},   {"length", 128},   {"time", 100},
-                              {"height", 224}, {"width", 224}, {"channel", 3}, {"samples", 16000}};
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   graph::Shape dimensions(shape.begin(), shape.end());
@@ -165,14 +158,7 @@ class Resolver {
 
   void assume(const TensorInfo& input, std::size_t axis) {
     const std::string symbol = symbol_of(input, axis);
-    const std::string lower = core::to_lower(symbol);
-    std::int64_t size = 1;
-    const auto guess = std::find_if(std::begin(kGuesses), std::end(kGuesses),
-                                    [&](const Guess& candidate) { return lower.find(candidate.part) != std::string::npos; });
-    if (guess != std::end(kGuesses))
-      size = guess->size;
-    else if (input.shape.size() == 4 && axis > 0)
-      size = axis == 1 ? 3 : 224;  // an image, channels first
+    const std::int64_t size = graph::usual_size(symbol, input.shape.size(), axis);
     sizes_.emplace(symbol, size);
     if (size != 1 || symbol != batch_symbol())
       assumptions_.push_back("dimension " + std::to_string(axis) + " of the input '" + input.name + "'" +

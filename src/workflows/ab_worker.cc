@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -12,6 +11,7 @@
 
 #include "core/clock.h"
 #include "core/handles.h"
+#include "core/resident_memory.h"
 #include "workflows/prepare.h"
 
 namespace aaco::workflows {
@@ -79,12 +79,6 @@ Json calls_json(const std::vector<runner::TimedCall>& calls) {
 
 Json warnings_json(const std::vector<trace::Warning>& warnings) { return trace::to_json(warnings); }
 
-std::int64_t resident_peak_bytes() {
-  struct rusage usage {};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
-}
-
 core::Result<Side> prepare(const AbSide& wanted, const Services& services) {
   Side side;
   side.delay = wanted.delay;
@@ -151,7 +145,7 @@ core::Result<Json> obey(const std::string& line, std::vector<Side>& sides) {
   timed.reserve(static_cast<std::size_t>(calls));
   for (std::int64_t i = 0; i < calls; ++i) AACO_TRY(sides[number].call(timed));
   Json answer = calls_json(timed);
-  answer.set("rss_peak_bytes", resident_peak_bytes());
+  answer.set("rss_peak_bytes", core::resident_peak_bytes());
   return answer;
 }
 
@@ -177,7 +171,7 @@ core::Status serve_ab(const std::vector<AbSide>& wanted, const Services& service
   }
   Json ready = Json::array();
   for (const Side& side : *sides) ready.push(side_json(side));
-  AACO_TRY(answers.say(Json::object({{"sides", std::move(ready)}, {"rss_peak_bytes", resident_peak_bytes()}})));
+  AACO_TRY(answers.say(Json::object({{"sides", std::move(ready)}, {"rss_peak_bytes", core::resident_peak_bytes()}})));
   for (std::string line; std::getline(std::cin, line);) {
     const auto answer = obey(line, *sides);
     AACO_TRY(answers.say(answer ? *answer : error_json(answer.error())));

@@ -9,6 +9,7 @@
 #include "importers/discovery.h"
 #include "importers/file_source.h"
 #include "importers/kineto.h"
+#include "trace/partial_sink.h"
 
 namespace aaco::workflows {
 namespace {
@@ -19,31 +20,16 @@ using analytics::attribution::Launch;
 constexpr std::size_t kMostRows = 20'000'000;  // of a capture: it is one step of a model
 
 // Keeps the kernels and calls of one file.
-class CaptureSink final : public trace::Sink {
+class CaptureSink final : public trace::PartialSink {
  public:
+  using PartialSink::add;
   void add(const trace::KernelRow& row) override { keep(kernels_, row); }
   void add(const trace::ApiCallRow& row) override { keep(calls_, row); }
-  void add(const trace::IterationRow&) override {}
-  void add(const trace::LoopBlockRow&) override {}
-  void add(const trace::NodeExecutionRow&) override {}
-  void add(const trace::CopyRow&) override {}
-  void add(const trace::CollectiveRow&) override {}
-  void add(const trace::KernelCounterRow&) override {}
-  void add(const trace::SystemEventRow&) override {}
-  void add(const trace::GpuEventRow&) override {}
-  void add(const trace::SchedEventRow&) override {}
-  void add(const trace::GraphNodeRow&) override {}
-  void add(const trace::GraphEdgeRow&) override {}
-  void add(const trace::AttributionRow&) override {}
-  void add(const trace::KernelGroupRow&) override {}
-  void add(const trace::GapRow&) override {}
-  trace::NameId name(std::string_view text) override { return names_.intern(text); }
   [[nodiscard]] core::Status status() const override {
     if (kernels_.size() + calls_.size() < kMostRows) return {};
     return core::fail(core::ErrorCode::exhausted, "the trace of the capture has more than 20 million events",
                       "give a trace of the capture alone");
   }
-  [[nodiscard]] const trace::NameTable& names() const { return names_; }
   std::vector<trace::KernelRow>& kernels() { return kernels_; }
   std::vector<trace::ApiCallRow>& calls() { return calls_; }
 
@@ -52,7 +38,6 @@ class CaptureSink final : public trace::Sink {
   static void keep(std::vector<Row>& rows, const Row& row) {
     if (rows.size() < kMostRows) rows.push_back(row);
   }
-  trace::NameTable names_;
   std::vector<trace::KernelRow> kernels_;
   std::vector<trace::ApiCallRow> calls_;
 };

@@ -106,6 +106,9 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   if (!read.passed.empty())
     draft.warn("import.passed_over", std::to_string(read.passed.size()) + " files were passed over, the first: " +
                                          core::base_name(read.passed.front().path) + " (" + read.passed.front().reason + ")");
+  if (sink.counters_overflowed())
+    draft.warn("import.counters_many", "more counters of dispatches came than can be told apart: some may be kept twice",
+               "import fewer passes at once");
   AACO_TRY(write_lockbox(read, inputs, draft));
   AACO_TRY(store_partition(read.results, draft));
   if (request.keep_raw) AACO_TRY(keep_raw_files(inputs, draft));

@@ -94,6 +94,9 @@ class ImportSink final : public trace::Sink {
   trace::NameId name(std::string_view text) override { return target_.name(text); }
   [[nodiscard]] core::Status status() const override { return target_.status(); }
 
+  // More counters of dispatches came than are remembered: repeated ones may have been kept twice.
+  [[nodiscard]] bool counters_overflowed() const { return counters_.overflowed(); }
+
  private:
   static constexpr std::size_t kMostDispatches = 1'000'000;  // whose kernel is remembered
 

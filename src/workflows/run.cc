@@ -1,6 +1,5 @@
 #include "workflows/run.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include "collectors/clock_state.h"
 #include "core/environment.h"
 #include "core/files.h"
+#include "core/resident_memory.h"
 #include "stats/observer.h"
 #include "workflows/attainable.h"
 #include "workflows/gpu_profile_pass.h"
@@ -51,12 +51,6 @@ void store_phases(SessionDraft& draft, const runner::LoopResult& loop) {
   span("measure", loop.plain);
 }
 
-std::int64_t resident_peak_bytes() {
-  struct rusage usage {};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
-}
-
 struct Measured {
   runner::LoopResult loop;
   std::int64_t rss_peak_bytes = 0;
@@ -83,7 +77,7 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
   AACO_ASSIGN(runner::LoopResult loop, runner::measure(once, plan.loop, rule, telemetry ? &*telemetry : nullptr,
                                                        services.stop != nullptr ? *services.stop : kNever, &blocks));
   Measured measured{std::move(loop), 0};
-  measured.rss_peak_bytes = resident_peak_bytes();
+  measured.rss_peak_bytes = core::resident_peak_bytes();
   if (telemetry) telemetry->finish(draft.sink(), draft.manifest());
   blocks.store(draft.sink());
   store_calls(draft.sink(), measured.loop.warmup, "warmup");
@@ -207,7 +201,7 @@ core::Result<SessionOutcome> run(const RunRequest& request, const Services& serv
   const std::int64_t load_end = core::monotonic_ns();
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("run", request.tag, plan.request, services));
   draft.phase("load", load_begin, load_end);
-  const std::int64_t rss_load_bytes = resident_peak_bytes();
+  const std::int64_t rss_load_bytes = core::resident_peak_bytes();
   for (auto& warning : model.warnings) draft.manifest().warnings.push_back(std::move(warning));
   for (auto& warning : warnings) draft.manifest().warnings.push_back(std::move(warning));
   const Json runtime = model.backend->describe();

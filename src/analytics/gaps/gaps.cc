@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analytics/trace_time.h"
+
 namespace aaco::analytics::gaps {
 namespace {
 
@@ -65,7 +67,7 @@ void GapExplainer::still_idle(std::vector<Idler> idlers) {
 }
 
 void GapExplainer::add_call(const trace::ApiCallRow& row) {
-  if (row.end_ns <= row.start_ns) return;
+  if (row.end_ns <= row.start_ns || !trace_time::is_time(row.start_ns) || !trace_time::is_time(row.end_ns)) return;
   const Role role = role_of(row);
   if (role == Role::ignored) return;
   const Call call{row.start_ns, row.end_ns, row.thread_id, row.name, row.rank, role};

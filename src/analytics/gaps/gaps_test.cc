@@ -46,6 +46,11 @@ TEST_F(GapTest, TheHostDidNothingThatWasTraced) {
   gap(launch(190, 195));
   EXPECT_EQ(cause(), "queue_empty");
 }
+TEST_F(GapTest, ACallAtNoTimeOfATraceSaysNothing) {
+  gap(launch(190, 195));
+  call("cpu_op", "aten::index", -9'000'000'000'000'000, 9'000'000'000'000'000);
+  EXPECT_EQ(cause(), "queue_empty");
+}
 TEST_F(GapTest, AnotherThreadIsNoExcuse) {
   gap(launch(190, 195));
   call("cpu_op", "aten::index", 90, 185, 2);

@@ -141,6 +141,8 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
                 weight / sum,
                 weight / std::abs(decomposition.delta_ns),
                 {seen}};
+    if (id == "clock_throttling")
+      cause.evidence.emplace_back("inferred from most kernels changing alike: a trace holds no clock");
     for (std::size_t i = 0; i < std::min<std::size_t>(3, decomposition.parts.size()); ++i)
       cause.evidence.push_back(decomposition.parts[i].title + ": " + decomposition.parts[i].evidence);
     causes.push_back(std::move(cause));

@@ -40,6 +40,10 @@ TEST(Traces, AllKernelsSlowerIsTheClock) {
   b.compute_ns = 1200;
   b.span_ns = 1400;
   EXPECT_EQ(first(b), "clock_throttling");
+  static const auto book = *bottleneck::RuleBook::load(AACO_SOURCE_DIR "/data/rules/bottleneck.yaml");
+  const auto causes = find_trace_causes(calm(), b, decompose_traces(calm(), b), book);
+  ASSERT_GE(causes.front().evidence.size(), 2U);
+  EXPECT_NE(causes.front().evidence[1].find("a trace holds no clock"), std::string::npos);
 }
 
 TEST(Traces, OneKernelSlowerIsThatKernel) {

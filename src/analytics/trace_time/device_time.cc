@@ -64,8 +64,7 @@ bool DeviceTimeFold::count(const Work& work) {
 }
 
 std::optional<Idle> DeviceTimeFold::add(const Work& work) {
-  std::int64_t unused = 0;
-  if (work.end_ns < work.start_ns || __builtin_sub_overflow(work.end_ns, work.start_ns, &unused)) {
+  if (work.end_ns < work.start_ns || !is_time(work.start_ns) || !is_time(work.end_ns)) {
     ++time_.invalid_count;
     return std::nullopt;
   }

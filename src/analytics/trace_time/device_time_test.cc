@@ -74,8 +74,9 @@ TEST(DeviceTime, MemsetByConvention) {
   EXPECT_EQ(time_of(list, {.memset = false}).memset_count, 1);
 }
 TEST(DeviceTime, ImpossibleTimesAreCountedAndLeftOut) {
-  const auto time = time_of({work(kCompute, 0, 10), work(kCompute, 20, 15), work(kCompute, INT64_MIN, INT64_MAX)});
-  EXPECT_EQ(time.invalid_count, 2);
+  const auto time = time_of({work(kCompute, 0, 10), work(kCompute, 20, 15), work(kCompute, INT64_MIN, INT64_MAX),
+                             work(kCompute, INT64_MAX - 5, INT64_MAX), work(kCompute, INT64_MIN, INT64_MIN + 5)});
+  EXPECT_EQ(time.invalid_count, 4);
   EXPECT_EQ(time.busy_ns, 10);
 }
 TEST(DeviceTime, OutOfOrderIsCounted) {

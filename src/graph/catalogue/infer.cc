@@ -79,6 +79,8 @@ class Inference {
       control(scope, node, depth);
     else if (const Entry* entry = find_entry(node.domain, node.op_type); entry != nullptr && entry->shape != nullptr)
       apply(scope, node, *entry);
+    if (node.op_type == "WHILE")
+      report.assumptions.push_back("the loop '" + node.name + "' is taken to run 1 time: its count is not in the model");
     count(scope.graph, node);
   }
 

@@ -44,17 +44,9 @@ Overhead: 5%, -18%
 [ MIGraphX Version: 2.13.0.20250912 ] Complete(0.67s): /opt/rocm/bin/migraphx-driver perf net.onnx
 )text";
 
-struct Imported {
-  core::Result<ImportResult> result;
-  trace::MemorySink sink;
-};
+using Imported = TextImport;
 
-Imported import(const std::string& text, std::size_t step = SIZE_MAX) {
-  Imported imported;
-  TextSource source(text, step);
-  imported.result = make_importer()->import(source, imported.sink);
-  return imported;
-}
+Imported import(const std::string& text, std::size_t step = SIZE_MAX) { return import_text(make_importer(), text, step); }
 
 const auto& nodes(const Imported& imported) { return imported.sink.rows<trace::GraphNodeRow>(); }
 const auto& edges(const Imported& imported) { return imported.sink.rows<trace::GraphEdgeRow>(); }

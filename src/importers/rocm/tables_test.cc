@@ -6,16 +6,10 @@
 namespace aaco::importers::rocm {
 namespace {
 
-struct Imported {
-  core::Result<ImportResult> result;
-  trace::MemorySink sink;
-};
+using Imported = TextImport;
 
 Imported import(const std::string& text, std::size_t step = SIZE_MAX) {
-  Imported imported;
-  TextSource source(text, step);
-  imported.result = import_table(source, imported.sink, "test");
-  return imported;
+  return import_text([](trace::ByteSource& source, trace::Sink& sink) { return import_table(source, sink, "test"); }, text, step);
 }
 
 const auto& kernels(const Imported& imported) { return imported.sink.rows<trace::KernelRow>(); }

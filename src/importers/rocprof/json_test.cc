@@ -36,17 +36,9 @@ constexpr std::string_view kArrow = R"json(,{"ts":910,"ph":"s","cat":"DataFlow",
 ,{"ts":1000,"ph":"t","cat":"DataFlow","id":0,"pid":6,"tid":1,"name":"dep"}
 )json";
 
-struct Imported {
-  core::Result<ImportResult> result;
-  trace::MemorySink sink;
-};
+using Imported = TextImport;
 
-Imported import(const std::string& text, std::size_t step = SIZE_MAX) {
-  Imported imported;
-  TextSource source(text, step);
-  imported.result = make_json_importer()->import(source, imported.sink);
-  return imported;
-}
+Imported import(const std::string& text, std::size_t step = SIZE_MAX) { return import_text(make_json_importer(), text, step); }
 
 std::string document(std::initializer_list<std::string_view> events) {
   std::string text(kHead);

@@ -38,17 +38,9 @@ constexpr std::string_view kRecords =
 "memory_allocation": [{"kind": 4, "operation": 0, "thread_id": 5, "correlation_id": {"internal": 7, "external": 0}, "start_timestamp": 10, "end_timestamp": 20, "agent_id": {"handle": 12}, "address": "0x7f", "allocation_size": 1024}],
 "pc_sample_host_trap": [{"record": {"timestamp": 1100, "dispatch_id": 1, "pc": {"code_object_id": 1, "code_object_offset": 4}}, "inst_index": 1}]})json";
 
-struct Imported {
-  core::Result<ImportResult> result;
-  trace::MemorySink sink;
-};
+using Imported = TextImport;
 
-Imported import(const std::string& text, std::size_t step = SIZE_MAX) {
-  Imported imported;
-  TextSource source(text, step);
-  imported.result = make_json_importer()->import(source, imported.sink);
-  return imported;
-}
+Imported import(const std::string& text, std::size_t step = SIZE_MAX) { return import_text(make_json_importer(), text, step); }
 
 std::string process(std::initializer_list<std::string_view> members) {
   std::string text = "{";
