@@ -78,7 +78,15 @@ AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns
       column("machine_busy_ns", &R::machine_busy_ns, "time all CPUs were busy, for whomever, ns; steps of 10 ms"),
       column("steal_ns", &R::steal_ns, "time the hypervisor gave to others, all CPUs, ns; steps of 10 ms"),
       column("iowait_ns", &R::iowait_ns, "time CPUs were idle with I/O outstanding, ns; steps of 10 ms"),
-      column("interrupts", &R::interrupts, "interrupts of the machine"));
+      column("interrupts", &R::interrupts, "interrupts of the machine"),
+      column("softirqs", &R::softirqs, "soft interrupts of the machine"),
+      column("cpu_some_ns", &R::cpu_some_ns, "time in which some task of the machine was ready and had no CPU (pressure), ns"),
+      column("memory_some_ns", &R::memory_some_ns, "time in which some task waited for memory (pressure), ns"),
+      column("memory_full_ns", &R::memory_full_ns, "time in which every task that was not idle waited for memory (pressure), ns"),
+      column("io_some_ns", &R::io_some_ns, "time in which some task waited for I/O (pressure), ns"),
+      column("io_full_ns", &R::io_full_ns, "time in which every task that was not idle waited for I/O (pressure), ns"),
+      column("thermal_throttles", &R::thermal_throttles, "times a CPU core or package was throttled for its heat"),
+      column("caller_clock_hz", &R::caller_clock_hz, "clock of the CPU that the calling thread was on when the block ended, Hz"));
 } AACO_TABLE_END
 
 AACO_TABLE(NodeExecutionRow, "node_executions", "profiler/node_executions.parquet", "start_ns", "One row an execution of a graph node in the profiled pass") {

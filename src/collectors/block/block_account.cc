@@ -11,9 +11,11 @@
 #include "collectors/probe/scanner.h"
 #include "collectors/proc/cgroup_source.h"
 #include "collectors/proc/cpu_stat.h"
+#include "collectors/proc/machine_sources.h"
 #include "collectors/proc/process_files.h"
 #include "core/files.h"
 #include "core/numbers.h"
+#include "core/strings.h"
 #include "hardware/cgroup.h"
 
 namespace aaco::collectors {
@@ -22,6 +24,9 @@ namespace {
 using Count = std::optional<std::int64_t>;
 
 constexpr std::int64_t kTickNs = 10'000'000;
+constexpr const char* kCpuFolder = "/sys/devices/system/cpu";
+constexpr std::size_t kMostThermalFiles = 512;
+constexpr std::int64_t kMostKhz = 100'000'000;
 constexpr std::size_t kMostThreads = 256;  // read one by one; a process with more is not accounted by thread
 
 Count signed_count(std::optional<std::uint64_t> value) {
@@ -36,6 +41,21 @@ Count grown(Count before, Count after) {
   return *after - *before;
 }
 
+Count stalled_ns(std::optional<std::uint64_t> us) {
+  const Count count = signed_count(us);
+  if (!count || *count > INT64_MAX / 1000) return std::nullopt;
+  return *count * 1000;
+}
+
+// The CPU a thread was on last: the 37th word after the command's name in /proc/PID/task/TID/stat (proc(5)).
+Count processor_of(std::string_view text) {
+  const auto name_end = text.rfind(')');
+  if (name_end == std::string_view::npos) return std::nullopt;
+  const auto words = core::split_words(text.substr(name_end + 1));
+  constexpr std::size_t kProcessor = 36;
+  return words.size() > kProcessor ? core::parse_i64(words[kProcessor]) : std::nullopt;
+}
+
 struct ThreadCounts {
   Count run_ns, wait_ns, migrations;
 };
@@ -43,7 +63,8 @@ struct ThreadCounts {
 struct Snapshot {
   std::map<std::int64_t, ThreadCounts> threads;
   Count cpu_ns, system_ns, minor_faults, major_faults, voluntary, involuntary;
-  Count storage_bytes, throttled_ns, busy_ns, steal_ns, iowait_ns, interrupts;
+  Count storage_bytes, throttled_ns, busy_ns, steal_ns, iowait_ns, interrupts, softirqs;
+  Count cpu_some_ns, memory_some_ns, memory_full_ns, io_some_ns, io_full_ns, thermal_throttles;
 };
 
 // "nr_switches   :   12" of /proc/PID/sched.
@@ -72,6 +93,10 @@ class ProcBlockAccount final : public BlockAccount {
     if (auto file = probe::ProbeFile::open(root_.at("/proc/stat"))) machine_ = std::move(*file);
     if (auto file = probe::ProbeFile::open(root_.at(folder_ + "/io"))) io_ = std::move(*file);
     if (auto file = probe::ProbeFile::open(root_.at(folder_ + "/stat"))) stat_ = std::move(*file);
+    if (auto file = probe::ProbeFile::open(root_.at("/proc/pressure/cpu"))) cpu_pressure_ = std::move(*file);
+    if (auto file = probe::ProbeFile::open(root_.at("/proc/pressure/memory"))) memory_pressure_ = std::move(*file);
+    if (auto file = probe::ProbeFile::open(root_.at("/proc/pressure/io"))) io_pressure_ = std::move(*file);
+    open_thermal();
   }
 
   void begin() override { before_ = read(); }
@@ -90,6 +115,14 @@ class ProcBlockAccount final : public BlockAccount {
     row.steal_ns = grown(before_.steal_ns, after.steal_ns);
     row.iowait_ns = grown(before_.iowait_ns, after.iowait_ns);
     row.interrupts = grown(before_.interrupts, after.interrupts);
+    row.softirqs = grown(before_.softirqs, after.softirqs);
+    row.cpu_some_ns = grown(before_.cpu_some_ns, after.cpu_some_ns);
+    row.memory_some_ns = grown(before_.memory_some_ns, after.memory_some_ns);
+    row.memory_full_ns = grown(before_.memory_full_ns, after.memory_full_ns);
+    row.io_some_ns = grown(before_.io_some_ns, after.io_some_ns);
+    row.io_full_ns = grown(before_.io_full_ns, after.io_full_ns);
+    row.thermal_throttles = grown(before_.thermal_throttles, after.thermal_throttles);
+    row.caller_clock_hz = caller_clock_hz();
   }
 
  private:
@@ -110,6 +143,8 @@ class ProcBlockAccount final : public BlockAccount {
         if (read && written) now.storage_bytes = *read + *written;
       }
     read_machine(now);
+    read_pressure(now);
+    read_thermal(now);
     return now;
   }
 
@@ -122,6 +157,51 @@ class ProcBlockAccount final : public BlockAccount {
     now.steal_ns = static_cast<std::int64_t>(t.steal) * kTickNs;
     now.iowait_ns = static_cast<std::int64_t>(t.iowait) * kTickNs;
     now.interrupts = signed_count(system_.interrupts);
+    now.softirqs = signed_count(system_.soft_interrupts);
+  }
+
+  void read_pressure(Snapshot& now) {
+    const auto of = [this](probe::ProbeFile& file) {
+      const auto text = file.valid() ? file.read(buffer_) : std::nullopt;
+      return text ? proc::parse_pressure(*text) : proc::Pressure{};
+    };
+    const proc::Pressure cpu = of(cpu_pressure_), memory = of(memory_pressure_), io = of(io_pressure_);
+    now.cpu_some_ns = stalled_ns(cpu.some_us);
+    now.memory_some_ns = stalled_ns(memory.some_us);
+    now.memory_full_ns = stalled_ns(memory.full_us);
+    now.io_some_ns = stalled_ns(io.some_us);
+    now.io_full_ns = stalled_ns(io.full_us);
+  }
+
+  void read_thermal(Snapshot& now) {
+    std::int64_t sum = 0;
+    for (probe::ProbeFile& file : thermal_) {
+      const auto count = file.read_i64();
+      if (!count) return;
+      sum += *count;
+    }
+    if (!thermal_.empty()) now.thermal_throttles = sum;
+  }
+
+  // Throttling is counted by core and by package; the kernels of virtual machines and of AMD's processors do not.
+  void open_thermal() {
+    const auto cpus = core::list_directory(root_.at(kCpuFolder));
+    if (!cpus) return;
+    for (const std::string& cpu : *cpus)
+      for (const char* count : {"/thermal_throttle/core_throttle_count", "/thermal_throttle/package_throttle_count"})
+        if (cpu.starts_with("cpu") && thermal_.size() < kMostThermalFiles)
+          if (auto file = probe::ProbeFile::open(root_.at(std::string(kCpuFolder) + "/" + cpu + count)))
+            thermal_.push_back(std::move(*file));
+  }
+
+  [[nodiscard]] Count caller_clock_hz() const {
+    const auto text = probe::read_small(root_.at(folder_ + "/task/" + std::to_string(caller_) + "/stat"));
+    const auto cpu = text ? processor_of(*text) : std::nullopt;
+    if (!cpu) return std::nullopt;
+    const auto khz =
+        probe::read_small_i64(root_.at(std::string(kCpuFolder) + "/cpu" + std::to_string(*cpu) + "/cpufreq/scaling_cur_freq"));
+    if (!khz || *khz <= 0 || *khz > kMostKhz) return std::nullopt;
+    return *khz * 1000;
   }
 
   void read_threads(Snapshot& now) {
@@ -188,7 +268,8 @@ class ProcBlockAccount final : public BlockAccount {
   std::int64_t caller_;
   bool own_;
   std::vector<char> buffer_;
-  probe::ProbeFile cgroup_, machine_, io_, stat_;
+  probe::ProbeFile cgroup_, machine_, io_, stat_, cpu_pressure_, memory_pressure_, io_pressure_;
+  std::vector<probe::ProbeFile> thermal_;
   proc::SystemStat system_;
   Snapshot before_;
 };

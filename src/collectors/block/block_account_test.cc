@@ -34,7 +34,16 @@ class BlockAccountTest : public ::testing::Test {
                    "a (42, #threads: 2)\nse.nr_migrations        :       " + std::to_string(step) + "\n");
     machine_.write("/proc/42/task/43/schedstat", std::to_string(step * 300) + " " + std::to_string(step * 10) + " 3\n");
     machine_.write("/proc/stat", "cpu  " + std::to_string(100 + step * 5) + " 0 0 1000 " + std::to_string(step) + " 0 0 " +
-                                     std::to_string(step * 2) + " 0 0\nintr " + std::to_string(1000 + step) + " 1 2\nctxt 5\n");
+                                     std::to_string(step * 2) + " 0 0\nintr " + std::to_string(1000 + step) +
+                                     " 1 2\nctxt 5\nsoftirq " + std::to_string(7 + step * 3) + " 1\n");
+    for (const char* resource : {"cpu", "memory", "io"})
+      machine_.write(std::string("/proc/pressure/") + resource,
+                     "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(100 + step * 20) +
+                         "\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(10 + step * 2) + "\n");
+    machine_.write("/sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", std::to_string(4 + step) + "\n");
+    machine_.write("/proc/42/task/42/stat",
+                   "42 (a) R 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 100 0 50 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 0\n");
+    machine_.write("/sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", std::to_string(2'000'000 + step) + "\n");
   }
   trace::LoopBlockRow measure() const {
     const auto account = BlockAccount::open({machine_.root()}, 42, 42);
@@ -62,6 +71,14 @@ TEST_F(BlockAccountTest, TellsTheGrowthOfEveryCounter) {
   EXPECT_EQ(row.steal_ns, 20'000'000);
   EXPECT_EQ(row.iowait_ns, 10'000'000);
   EXPECT_EQ(row.interrupts, 1);
+  EXPECT_EQ(row.softirqs, 3);
+  EXPECT_EQ(row.cpu_some_ns, 20'000);
+  EXPECT_EQ(row.memory_some_ns, 20'000);
+  EXPECT_EQ(row.memory_full_ns, 2'000);
+  EXPECT_EQ(row.io_some_ns, 20'000);
+  EXPECT_EQ(row.io_full_ns, 2'000);
+  EXPECT_EQ(row.thermal_throttles, 1);
+  EXPECT_EQ(row.caller_clock_hz, 2'000'001'000);
   EXPECT_FALSE(row.throttled_ns);
 }
 
@@ -95,11 +112,17 @@ TEST_F(BlockAccountTest, TextThatIsNoneIsNotMeasured) {
   account->begin();
   machine_.write("/proc/42/task/42/schedstat", "many\n");
   machine_.write("/proc/stat", "");
+  machine_.write("/proc/pressure/io", "some total=");
+  machine_.write("/sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "often");
+  machine_.write("/proc/42/task/42/stat", "42 (a) R 1");
   trace::LoopBlockRow row;
   account->end(row);
   EXPECT_FALSE(row.caller_cpu_ns);
   EXPECT_FALSE(row.minor_faults);
   EXPECT_FALSE(row.interrupts);
+  EXPECT_FALSE(row.io_some_ns);
+  EXPECT_FALSE(row.thermal_throttles);
+  EXPECT_FALSE(row.caller_clock_hz);
 }
 
 TEST(BlockAccountOfThisProcess, SeesFaultsOfThisProcess) {

@@ -37,11 +37,9 @@ bool parse_core(std::string_view line, SystemStat& into) {
 
 void parse_counter(std::string_view line, SystemStat& into) {
   const std::pair<std::string_view, std::optional<std::uint64_t> SystemStat::*> counters[] = {
-      {"ctxt ", &SystemStat::context_switches},
-      {"intr ", &SystemStat::interrupts},
-      {"processes ", &SystemStat::processes_created},
-      {"procs_running ", &SystemStat::running},
-      {"procs_blocked ", &SystemStat::blocked}};
+      {"ctxt ", &SystemStat::context_switches},   {"intr ", &SystemStat::interrupts},
+      {"softirq ", &SystemStat::soft_interrupts}, {"processes ", &SystemStat::processes_created},
+      {"procs_running ", &SystemStat::running},   {"procs_blocked ", &SystemStat::blocked}};
   for (const auto& [key, member] : counters)
     if (line.starts_with(key)) into.*member = Scanner(line.substr(key.size())).next_u64();
 }
@@ -52,7 +50,8 @@ std::uint64_t grown(std::uint64_t before, std::uint64_t after) { return after > 
 
 bool parse_system_stat(std::string_view text, SystemStat& into) {
   into.cores.clear();
-  into.context_switches = into.interrupts = into.processes_created = into.running = into.blocked = std::nullopt;
+  into.context_switches = into.interrupts = into.soft_interrupts = into.processes_created = into.running = into.blocked =
+      std::nullopt;
   Scanner lines(text);
   const auto first = lines.next_line();
   if (!first || !first->starts_with("cpu ")) return false;

@@ -28,6 +28,7 @@ struct SystemStat {
   std::vector<Core> cores;
   std::optional<std::uint64_t> context_switches;
   std::optional<std::uint64_t> interrupts;
+  std::optional<std::uint64_t> soft_interrupts;
   std::optional<std::uint64_t> processes_created;
   std::optional<std::uint64_t> running;  // runnable now
   std::optional<std::uint64_t> blocked;  // in uninterruptible I/O wait now
