@@ -42,7 +42,7 @@ class BlockAccountTest : public ::testing::Test {
                          "\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(10 + step * 2) + "\n");
     machine_.write("/sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", std::to_string(4 + step) + "\n");
     machine_.write("/proc/42/task/42/stat",
-                   "42 (a) R 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 100 0 50 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 0\n");
+                   "42 (a) R 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0\n");
     machine_.write("/sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", std::to_string(2'000'000 + step) + "\n");
   }
   trace::LoopBlockRow measure() const {
