@@ -26,7 +26,8 @@ void RowBuffer::drain(trace::Sink& sink) {
   for (auto& chunk : gpu)
     for (trace::GpuEventRow& row : chunk) translate(row.metric), translate(row.source), sink.add(row);
   for (auto& chunk : sched)
-    for (trace::SchedEventRow& row : chunk) translate(row.kind), translate(row.detail), sink.add(row);
+    for (trace::SchedEventRow& row : chunk)
+      translate(row.kind), translate(row.detail), translate(row.call), translate(row.thread_name), sink.add(row);
 }
 
 void RowBuffer::drain_all(trace::Sink& sink) {

@@ -19,6 +19,10 @@ struct IterationRow {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
   NameId disturbance;  // empty, or what disturbed it
+  // What the operating system did meanwhile, by its scheduler's events: of the thread that calls the model, and of all threads
+  // of its process together. Empty where nobody watched the scheduler.
+  std::optional<std::int64_t> caller_run_queue_ns, caller_off_cpu_ns, process_run_queue_ns;
+  std::optional<std::int64_t> page_faults, interrupt_ns, migrations;
   bool operator==(const IterationRow&) const = default;
 };
 
@@ -165,6 +169,10 @@ struct SchedEventRow {
   std::int64_t thread_id = 0;
   std::int64_t duration_ns = 0;
   NameId detail;
+  NameId call;                                  // system call it was off its CPU in; empty: none, or unknown
+  NameId thread_name;                           // empty: unknown
+  std::optional<std::int64_t> other_thread_id;  // who woke it, or who took its CPU
+  std::optional<std::int64_t> bytes;            // of block I/O
   bool operator==(const SchedEventRow&) const = default;
 };
 

@@ -13,7 +13,7 @@
 
 namespace aaco::trace {
 
-inline constexpr int kSessionSchemaVersion = 1;
+inline constexpr int kSessionSchemaVersion = 2;
 
 // A span of the session with a name: load, warmup, measure, profile.
 struct Phase {

@@ -52,7 +52,13 @@ AACO_TABLE(IterationRow, "inference_iters", "metrics/inference_iters.parquet", "
       column("block", &R::block, "number of the interleaved block"),
       column("start_ns", &R::start_ns, "start, ns on the session's home clock"),
       column("duration_ns", &R::duration_ns, "time from call to return, ns"),
-      column("disturbance", &R::disturbance, "empty, or what disturbed the iteration"));
+      column("disturbance", &R::disturbance, "empty, or what disturbed the iteration"),
+      column("caller_run_queue_ns", &R::caller_run_queue_ns, "time the thread that calls the model was ready and had no CPU, ns", 2),
+      column("caller_off_cpu_ns", &R::caller_off_cpu_ns, "time it slept or waited off its CPU, ns", 2),
+      column("process_run_queue_ns", &R::process_run_queue_ns, "time all threads of the process were ready and had no CPU, summed, ns", 2),
+      column("page_faults", &R::page_faults, "page faults of all threads", 2),
+      column("interrupt_ns", &R::interrupt_ns, "time interrupts and soft interrupts took from all threads, ns", 2),
+      column("migrations", &R::migrations, "times a thread was moved to another CPU", 2));
 } AACO_TABLE_END
 
 AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns", "One row an interleaved block of the measuring loop, as the kernel accounts for it; read between blocks") {
@@ -192,7 +198,12 @@ AACO_TABLE(SchedEventRow, "sched_events", "telemetry/sched_events.parquet", "tim
       column("time_ns", &R::time_ns, "start, ns on the session's home clock"),
       column("kind", &R::kind, "run, run_queue, off_cpu, migrate, page_fault, irq, softirq, block_io, gpu_job"),
       column("cpu", &R::cpu, "CPU, -1 unknown"), column("process_id", &R::process_id, "process"), column("thread_id", &R::thread_id, "thread"),
-      column("duration_ns", &R::duration_ns, "length, ns; 0 for an instant"), column("detail", &R::detail, "reason or target"));
+      column("duration_ns", &R::duration_ns, "length, ns; 0 for an instant"),
+      column("detail", &R::detail, "off_cpu: sleep, disk_sleep, io, stopped, traced or idle; run_queue: woken, new, preempted or yielded; page_fault: read, write or execute; irq, softirq: whose; block_io: read, write, flush or discard; migrate: where from; gpu_job: ring"),
+      column("call", &R::call, "off_cpu: system call it was in; empty: none, or unknown", 2),
+      column("thread_name", &R::thread_name, "thread's name; empty: unknown", 2),
+      column("other_thread_id", &R::other_thread_id, "thread that woke it or took its CPU; NULL: an interrupt, or unknown", 2),
+      column("bytes", &R::bytes, "size of the block I/O, bytes", 2));
 } AACO_TABLE_END
 
 AACO_TABLE(GraphNodeRow, "graph_nodes", "model/graph_nodes.parquet", "", "One row a node of the model's graph") {
