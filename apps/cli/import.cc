@@ -15,8 +15,7 @@ namespace {
 struct ImportOptions {
   workflows::ImportRequest request;
   std::string gap_threshold = "5us";
-  bool without_orphans = false;
-  bool without_memset = false;
+  std::string orphans = "include", memset = "include";
   bool json = false;
   bool no_report = false;
   std::size_t top = 50;
@@ -31,8 +30,13 @@ void add_options(CLI::App& verb, ImportOptions& options, Context& context) {
   verb.add_flag("--keep-raw", options.request.keep_raw, "Copy the files into the session");
   verb.add_option("--gap-threshold", options.gap_threshold, "Explain idle gaps of a GPU from this length on")
       ->capture_default_str();
-  verb.add_flag("--without-orphans", options.without_orphans, "Leave out kernels whose launch is not in the trace");
-  verb.add_flag("--without-memset", options.without_memset, "Leave memsets out of busy time and copies");
+  const auto count_choice = [&verb](const char* name, std::string& choice, const char* meaning, const char* flag) {
+    verb.add_option(name, choice, meaning)->check(CLI::IsMember({"include", "exclude"}))->capture_default_str();
+    verb.add_flag_callback(
+        flag, [&choice] { choice = "exclude"; }, std::string("The same as ") + name + " exclude");
+  };
+  count_choice("--orphans", options.orphans, "Kernels whose launch is not in the trace: include or exclude", "--without-orphans");
+  count_choice("--memset", options.memset, "Memsets in busy time and copies: include or exclude", "--without-memset");
   verb.add_option("--top", options.top, "Kernels listed with --json")->capture_default_str();
   verb.add_option("-o,--out", context.paths.sessions, "Root folder of the sessions (the same as --sessions)");
   verb.add_flag("--json", options.json, "Print one JSON object instead of the report");
@@ -69,8 +73,8 @@ void run_import(Context& context, ImportOptions& options) {
                          "write 5us, 100us or 1ms",
                          {}});
   options.request.gap_threshold_ns = *threshold;
-  options.request.count_orphans = !options.without_orphans;
-  options.request.count_memset = !options.without_memset;
+  options.request.count_orphans = options.orphans == "include";
+  options.request.count_memset = options.memset == "include";
   const auto outcome = workflows::import(options.request, make_services(context));
   if (!options.json) return finish_session(context, outcome, false, options.no_report);
   if (!outcome) return context.fail(outcome.error());

@@ -79,7 +79,8 @@ int main(int argc, char** argv) {
 
   CLI::App app(kAbout, "aaco");
   app.set_version_flag("--version", "aaco " AACO_VERSION);
-  app.add_flag("-q,--quiet", context.quiet, "Say nothing on standard error but errors");
+  app.add_flag("-q,--quiet", context.quiet,
+               "Say nothing on standard error but errors; of a new session only its id on standard output");
   app.add_option("--sessions", context.paths.sessions, "Root folder of the sessions (default: $AACO_SESSIONS, or ./sessions)");
   app.footer(kFooter);
   app.require_subcommand(1);

@@ -54,6 +54,7 @@ void finish_session(Context& context, const core::Result<workflows::SessionOutco
   }
   context.progress("");
   if (json) return context.print_json(session_json(*outcome));
+  if (context.quiet) return context.print(outcome->manifest.id.text + "\n");
   print_report(context, *model, true);
   context.note(fmt::format("\nsession  {}\nevidence {}", outcome->manifest.id.text, outcome->path));
   if (!page.empty()) context.note("page     " + page);

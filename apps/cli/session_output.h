@@ -18,7 +18,8 @@ core::Json session_json(const workflows::SessionOutcome& outcome);
 // `brief`: what one wants right after a run; else everything.
 void print_report(Context& context, const report::ReportModel& model, bool brief);
 
-// Ends a verb that made a session: the report (text, or JSON), the page beside it unless `no_report`, and where it all lies.
+// Ends a verb that made a session: the report (text, or JSON; the id alone under --quiet), the page beside it unless
+// `no_report`, and where it all lies.
 void finish_session(Context& context, const core::Result<workflows::SessionOutcome>& outcome, bool json, bool no_report);
 
 }  // namespace aaco::cli

@@ -87,6 +87,7 @@ void run_sweep(Context& context, const RunOptions& run, const SweepOptions& opti
   for (const auto& point : outcome->points)
     if (!point.error.empty()) context.exit_code = kEnvironment;
   if (!options.json) {
+    if (context.quiet) return context.print(outcome->id + "\n");
     print_curves(context, *outcome);
     return context.note("\nsummary  " + outcome->summary_path);
   }

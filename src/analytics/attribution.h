@@ -73,6 +73,8 @@ class LaunchFinder {
   LaunchFinder(const trace::NameTable& names, LaunchStore& store) : names_(names), store_(store) {}
   void add(const trace::ApiCallRow& row);
   [[nodiscard]] std::int64_t launches() const { return launches_; }
+  // Operators and ranges that a launch could lie in.
+  [[nodiscard]] std::int64_t causes() const { return causes_; }
 
  private:
   enum class Kind : std::uint8_t { unseen, other, runtime, cpu_op, range, graph_node };
@@ -90,7 +92,7 @@ class LaunchFinder {
 
   const trace::NameTable& names_;
   LaunchStore& store_;
-  std::int64_t launches_ = 0;
+  std::int64_t launches_ = 0, causes_ = 0;
   std::vector<Kind> kinds_;                                                         // by domain's name id
   std::vector<std::int8_t> steps_, launching_;                                      // by name id: -1 not asked yet
   std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, Thread> threads_;  // rank, process, thread
@@ -116,6 +118,10 @@ struct Coverage {
   std::int64_t kernel_sum_ns = 0;
   std::int64_t attributed_count = 0;
   std::int64_t attributed_sum_ns = 0;
+  // Kernel time that has no cause, by what stands in the way; these add up to what is not attributed.
+  std::int64_t replayed_sum_ns = 0;    // launched by a graph
+  std::int64_t outside_sum_ns = 0;     // launched outside every operator and range
+  std::int64_t unlaunched_sum_ns = 0;  // no launch in the trace
   bool operator==(const Coverage&) const = default;
 };
 

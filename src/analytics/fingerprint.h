@@ -27,6 +27,7 @@ enum class Family : std::uint8_t {
   rng,
   collective,
   optimiser,
+  delay,  // spins for a given time: a pause put into a stream
   other
 };
 std::string_view to_string(Family family);

@@ -20,8 +20,10 @@ struct Bar {
   std::int64_t count = 0;
 };
 
-// name, bar, share, time, count: largest first.
-void write_bars(TextPage& page, std::string_view title, std::vector<Bar> bars) {
+enum class Unit { time, count };
+
+// name, bar, share, time (none where counts are what is shown), count: largest first.
+void write_bars(TextPage& page, std::string_view title, std::vector<Bar> bars, Unit unit = Unit::time) {
   double whole = 0;
   for (const Bar& one : bars) whole += one.value_ns;
   if (bars.empty() || whole <= 0) return;
@@ -38,7 +40,7 @@ void write_bars(TextPage& page, std::string_view title, std::vector<Bar> bars) {
       row += " " + page.styled(fit_left(bar(one.value_ns / bars[0].value_ns, bar_room, page.ascii()), bar_room, page.ascii()),
                                Style::accent);
     row += fit_right(format_quantity(one.value_ns / whole, "ratio"), 8, page.ascii()) +
-           fit_right(page.quantity(one.value_ns, "ns"), 10, page.ascii());
+           (unit == Unit::time ? fit_right(page.quantity(one.value_ns, "ns"), 10, page.ascii()) : std::string(10, ' '));
     if (count_room > 0)
       row += page.styled(fit_right(core::format_count(static_cast<double>(one.count)) + (page.ascii() ? " x" : " \u00D7"),
                                    count_room, page.ascii()),
@@ -83,9 +85,34 @@ void write_device(TextPage& page, const Json& device) {
   page.paragraph(text, 2);
 }
 
+std::vector<Bar> sample_bars(const Json& list, const char* name) {
+  std::vector<Bar> bars;
+  for (const Json& item : list.items())
+    bars.push_back({std::string(item[name].text()), item["samples"].as_f64().value_or(0), item["samples"].as_i64().value_or(0)});
+  return bars;
+}
+
+void write_convention(TextPage& page, const Json& convention) {
+  if (convention.is_null()) return;
+  page.paragraph("Kernels without a launch in the trace are " + page.clean(convention["orphan_kernels"].text()) + ", memsets " +
+                     page.clean(convention["memset"].text()) + "; the span is " + page.clean(convention["span"].text()) + ".",
+                 2, Style::dim);
+}
+
 }  // namespace
 
+void write_totals(TextPage& page, const ReportModel& model) {
+  const Json& totals = model.extra["totals"];
+  if (totals["calls"].items().empty() && totals["samples"].is_null()) return;
+  page.heading("Totals that the profiler wrote");
+  write_bars(page, "Calls by total time", bars_of(totals["calls"], "name", "sum_ns", "count"));
+  const Json& samples = totals["samples"];
+  write_bars(page, "Sampled program counters by kernel", sample_bars(samples["kernels"], "name"), Unit::count);
+  write_bars(page, "Sampled program counters by instruction", sample_bars(samples["instructions"], "instruction"), Unit::count);
+}
+
 void write_gpu(TextPage& page, const ReportModel& model) {
+  write_totals(page, model);
   const Json& gpu = model.extra["gpu"];
   const Json& attribution = model.extra["attribution"];
   const Json& gaps = model.extra["gaps"];
@@ -96,6 +123,7 @@ void write_gpu(TextPage& page, const ReportModel& model) {
             share_of(attribution, "attributed_kernel_sum_ns", "kernel_sum_ns") + " of their time";
   page.heading("The GPUs", aside);
   for (const Json& device : gpu["devices"].items()) write_device(page, device);
+  write_convention(page, gpu["convention"]);
   write_bars(page, "Kernel families", bars_of(gpu["families"], "family", "kernel_sum_ns", "kernel_count"));
   write_bars(page, "What caused the kernels", bars_of(attribution["operators"], "operator", "kernel_sum_ns", "kernel_count"));
   write_bars(page, "How that is known", bars_of(attribution["methods"], "method", "kernel_sum_ns", "kernel_count"));

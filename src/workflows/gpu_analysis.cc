@@ -79,6 +79,7 @@ class Analyser {
     }
     launches_.seal();
     result_.has_api_calls = finder.launches() > 0;
+    result_.has_causes = finder.causes() > 0;
     return launches_.status();
   }
 

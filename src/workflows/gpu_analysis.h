@@ -49,6 +49,7 @@ struct GpuAnalysis {
   std::vector<analytics::trace_time::RankTime> ranks;   // by rank
   std::optional<analytics::trace_time::RankSkew> skew;  // of several
   bool has_api_calls = false;
+  bool has_causes = false;  // framework operators or marker ranges
   analytics::steps::Steps steps;
   trace::Metrics metrics;
 };

@@ -6,9 +6,11 @@
 #include <set>
 
 #include "core/files.h"
+#include "core/numbers.h"
 #include "tracelake/lake.h"
 #include "workflows/capture_map.h"
 #include "workflows/import_read.h"
+#include "workflows/import_totals.h"
 #include "workflows/insight.h"
 #include "workflows/migraphx_program.h"
 #include "workflows/session_draft.h"
@@ -45,6 +47,16 @@ core::Status write_lockbox(const Read& read, const Inputs& inputs, SessionDraft&
                                                              {"fingerprint", to_json(fingerprint)}}));
 }
 
+Json to_json(const ImportCounts& counts) {
+  return Json::object({{"kernels", counts.kernels},
+                       {"copies", counts.copies},
+                       {"calls", counts.calls},
+                       {"iterations", counts.iterations},
+                       {"node_executions", counts.nodes},
+                       {"samples", counts.samples},
+                       {"graph_nodes", counts.graph_nodes}});
+}
+
 core::Status keep_raw_files(const Inputs& inputs, SessionDraft& draft) {
   const std::string folder = core::join_path(draft.writer().path(), "profiler/rocprof_raw");
   AACO_TRY(core::make_directories(folder));
@@ -61,6 +73,20 @@ core::Status keep_raw_files(const Inputs& inputs, SessionDraft& draft) {
   return {};
 }
 
+// What stands in the way of most of the kernel time that has no cause.
+std::pair<std::string, std::string> why_not_attributed(const GpuAnalysis& analysis,
+                                                       const analytics::attribution::Coverage& part) {
+  if (part.replayed_sum_ns >= std::max(part.outside_sum_ns, part.unlaunched_sum_ns))
+    return {"graph launches hide the operators", "give a trace of the capture too (--capture), or profile eagerly"};
+  if (part.unlaunched_sum_ns > part.outside_sum_ns)
+    return {"most have no launch in the trace", "start the profiler before the work, and trace the runtime API with the kernels"};
+  if (!analysis.has_causes)
+    return {"the trace has launches, but no operators and no ranges that they lie in",
+            "mark the parts of the program (roctx or NVTX ranges, rocprofv3 --marker-trace), or use the framework's profiler"};
+  return {"most were launched outside of every operator and range",
+          "put ranges (roctx, NVTX, record_function) around those parts"};
+}
+
 void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
   for (const GpuOfTrace& gpu : analysis.gpus) {
     const auto& time = gpu.time;
@@ -70,11 +96,16 @@ void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
                  "trace the runtime API too (rocprofv3 --hip-trace, nsys --trace=cuda)");
       return;
     }
-    if (2 * gpu.coverage.attributed_sum_ns < gpu.coverage.kernel_sum_ns)
+    if (2 * gpu.coverage.attributed_sum_ns < gpu.coverage.kernel_sum_ns) {
+      const auto [reason, remedy] = why_not_attributed(analysis, gpu.coverage);
       draft.warn("attribution.low",
                  which + std::to_string(gpu.coverage.attributed_count) + " of " + std::to_string(gpu.coverage.kernel_count) +
-                     " kernels could be attributed to an operator",
-                 "graph launches hide operators: give a trace of the capture too, or profile eagerly");
+                     " kernels could be attributed to an operator or range (" +
+                     core::format_percent(static_cast<double>(gpu.coverage.attributed_sum_ns) /
+                                          static_cast<double>(gpu.coverage.kernel_sum_ns)) +
+                     " of their time): " + reason,
+                 remedy);
+    }
     if (time.invalid_count > 0 || time.out_of_order_count > 0)
       draft.warn("gpu.odd_times",
                  which + std::to_string(time.invalid_count + time.out_of_order_count) +
@@ -96,7 +127,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
                                          const Services& services) {
   ImportSink sink(draft.sink());
   AACO_ASSIGN(Read read, read_files(inputs, sink, draft, services));
-  if (sink.counts().total() == 0)
+  if (sink.counts().total() == 0 && !has_totals(read))
     return core::fail(core::ErrorCode::invalid_input, "the files hold no event that a session could be made of",
                       "was the profiled region empty? 'aaco import --help' lists what is read");
   trace::SessionManifest& manifest = draft.manifest();
@@ -115,9 +146,10 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   services.progress("storing the tables");
   AACO_TRY(draft.writer().flush());
 
-  manifest.outcome = Json::object({{"files", read.files}});
+  manifest.outcome = Json::object({{"rows", to_json(sink.counts())}});
   if (!read.passed.empty()) manifest.outcome.set("passed_over", passed_json(read.passed));
-  trace::Metrics metrics;
+  AACO_ASSIGN(trace::Metrics metrics, store_totals(read, sink.counts(), draft, services));
+  manifest.outcome.set("files", read.files);  // without the lists that lie in the summary now
   if (sink.counts().kernels + sink.counts().copies > 0) {
     GpuAnalysisOptions options;
     AACO_ASSIGN(options.captures, take_captures(request.captures.empty() ? inputs.captures : request.captures, draft, services));
@@ -128,7 +160,8 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
     warn_of_attribution(analysis, draft);
     manifest.outcome.set("gpu", to_json(analysis, options));
-    metrics = std::move(analysis.metrics);
+    metrics.insert(metrics.end(), std::make_move_iterator(analysis.metrics.begin()),
+                   std::make_move_iterator(analysis.metrics.end()));
     AACO_TRY(draft.writer().flush());
   }
   AACO_ASSIGN(trace::Metrics more, table_metrics(draft, 1));
@@ -164,9 +197,26 @@ core::Result<SessionOutcome> import(const ImportRequest& request, const Services
   return outcome;
 }
 
+namespace {
+
+// Of a session that holds totals and no kernels.
+core::Result<std::vector<TopKernel>> top_totals(const std::string& session_path, std::size_t limit) {
+  std::vector<TopKernel> list;
+  AACO_ASSIGN(const Json summary, read_kernel_summary(session_path));
+  for (const Json& entry : summary["kernels"].items()) {
+    if (list.size() >= limit) break;
+    list.push_back({std::string(entry["name"].text()), std::string(entry["family"].text()), std::string(entry["library"].text()),
+                    entry["count"].as_i64().value_or(0), entry["sum_ns"].as_i64().value_or(0)});
+  }
+  return list;
+}
+
+}  // namespace
+
 core::Result<std::vector<TopKernel>> top_kernels(const std::string& session_path, std::size_t limit) {
   trace::NameTable names;
   AACO_ASSIGN(const auto rows, tracelake::read_table<trace::KernelGroupRow>(session_path, names));
+  if (rows.empty()) return top_totals(session_path, limit);
   std::map<std::uint32_t, TopKernel> by_name;
   for (const auto& row : rows) {
     TopKernel& kernel = by_name[row.kernel_name.value];

@@ -14,9 +14,14 @@ namespace aaco::workflows {
 
 // What passed through an ImportSink.
 struct ImportCounts {
-  std::int64_t kernels = 0, calls = 0, copies = 0, iterations = 0, nodes = 0, others = 0;
+  std::int64_t kernels = 0, calls = 0, copies = 0, iterations = 0, nodes = 0;
+  std::int64_t samples = 0;      // of sensors and counters over time
+  std::int64_t graph_nodes = 0;  // of a program that the files hold
+  std::int64_t others = 0;
   std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;  // of all that has a time
-  [[nodiscard]] std::int64_t total() const { return kernels + calls + copies + iterations + nodes + others; }
+  [[nodiscard]] std::int64_t total() const {
+    return kernels + calls + copies + iterations + nodes + samples + graph_nodes + others;
+  }
 };
 
 // How the rows of a file are taken.
@@ -83,11 +88,17 @@ class ImportSink final : public trace::Sink {
   void add(const trace::KernelCounterRow& row) override {
     if (!rules_.run || is_new(row)) pass(row);
   }
-  void add(const trace::SystemEventRow& row) override { pass(row, counts_.others, row.time_ns, row.time_ns); }
-  void add(const trace::GpuEventRow& row) override { pass(row, counts_.others, row.time_ns, row.time_ns); }
+  void add(const trace::SystemEventRow& row) override { pass(row, counts_.samples, row.time_ns, row.time_ns); }
+  void add(const trace::GpuEventRow& row) override { pass(row, counts_.samples, row.time_ns, row.time_ns); }
   void add(const trace::SchedEventRow& row) override { pass(row, counts_.others, row.time_ns, row.time_ns); }
-  void add(const trace::GraphNodeRow& row) override { plain(row); }
-  void add(const trace::GraphEdgeRow& row) override { plain(row); }
+  void add(const trace::GraphNodeRow& row) override {
+    ++counts_.graph_nodes;
+    target_.add(row);
+  }
+  void add(const trace::GraphEdgeRow& row) override {
+    ++counts_.others;
+    target_.add(row);
+  }
   void add(const trace::AttributionRow& row) override { pass(row); }
   void add(const trace::KernelGroupRow& row) override { pass(row); }
   void add(const trace::GapRow& row) override { pass(row); }
@@ -113,11 +124,6 @@ class ImportSink final : public trace::Sink {
     return first;
   }
   template <class Row>
-  void plain(const Row& row) {
-    ++counts_.others;
-    target_.add(row);
-  }
-  template <class Row>
   Row moved(const Row& row) const {
     Row own = row;
     own.rank = rules_.rank ? *rules_.rank : own.rank + rules_.rank_base;
@@ -128,7 +134,8 @@ class ImportSink final : public trace::Sink {
   }
   template <class Row>
   void pass(const Row& row) {
-    plain(rules_.changes_rank() ? moved(row) : row);
+    ++counts_.others;
+    target_.add(rules_.changes_rank() ? moved(row) : row);
   }
   template <class Row>
   void pass(const Row& row, std::int64_t& count, std::int64_t start_ns, std::int64_t end_ns) {

@@ -9,6 +9,7 @@
 #include "core/numbers.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu_roofline.h"
+#include "workflows/import_totals.h"
 #include "workflows/report_gpu_sections.h"
 
 namespace aaco::workflows {
@@ -76,6 +77,36 @@ core::Status fill_kernels(report::ReportModel& model, const std::string& session
   std::stable_sort(model.kernels.begin(), model.kernels.end(),
                    [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
   if (model.kernels.size() > kKernels) model.kernels.resize(kKernels);
+  return {};
+}
+
+// Of a session that holds totals in place of kernels; calls and sampled program counters beside them.
+core::Status fill_totals(report::ReportModel& model, const std::string& session_path) {
+  AACO_ASSIGN(Json summary, read_kernel_summary(session_path));
+  if (summary.is_null()) return {};
+  double whole = 0;
+  for (const Json& entry : summary["kernels"].items()) whole += entry["sum_ns"].as_f64().value_or(0);
+  const bool totals_only = model.kernels.empty();
+  for (const Json& entry : summary["kernels"].items()) {
+    if (!totals_only || model.kernels.size() >= kKernels) break;
+    TimeShare share;
+    share.name = entry["name"].text();
+    share.group = entry["family"].text();
+    share.provider = entry["library"].text();
+    share.total_ns = entry["sum_ns"].as_f64().value_or(0);
+    share.share_ratio = whole > 0 ? share.total_ns / whole : 0;
+    share.count = entry["count"].as_i64().value_or(0);
+    if (entry["parameters"].is_object()) share.detail = entry["parameters"];
+    model.kernels.push_back(std::move(share));
+  }
+  Json section = Json::object();
+  for (const char* key : {"kernels", "calls"}) {
+    Json list = summary[key];
+    if (list.items().size() > kCauses) list.mutable_items().resize(kCauses);
+    if (!list.items().empty()) section.set(key, std::move(list));
+  }
+  section.set_if("samples", summary["samples"]);
+  model.extra.set("totals", std::move(section));
   return {};
 }
 
@@ -204,7 +235,9 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
 
 core::Status fill_gpu(report::ReportModel& model, const std::string& session_path, const core::Paths& paths) {
   AACO_TRY(fill_kernels(model, session_path));
-  if (model.kernels.empty()) return {};
+  const bool has_kernels = !model.kernels.empty();
+  AACO_TRY(fill_totals(model, session_path));
+  if (!has_kernels) return {};
   fill_parts(model);
   fill_roofline(model);
   AACO_TRY(fill_gpu_section(model, session_path, paths));

@@ -112,6 +112,74 @@ TEST_F(RocmImportTest, TablesOfOneRunAreOneSession) {
   EXPECT_TRUE(warns(*outcome, "import.passed_over"));
 }
 
+TEST_F(RocmImportTest, StatisticsAloneAreASessionOfTotals) {
+  file("77_kernel_stats.csv",
+       "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\",\"MinNs\",\"MaxNs\",\"StdDev\"\n"
+       "\"relu_kernel\",5,50,10,25,9,11,1\n\"Cijk_Ailk_Bljk_SB_MT64x64x8_SE\",3,150,50,75,40,60,1\n");
+  file("77_hip_api_stats.csv",
+       "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n\"hipLaunchKernel\",8,80,10,100\n");
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_EQ(metric(*outcome, "gpu.kernel_count"), 8);
+  EXPECT_EQ(metric(*outcome, "gpu.kernel_sum_ns"), 200);
+  EXPECT_DOUBLE_EQ(metric(*outcome, "fingerprint.time_coverage_ratio"), 1);
+  for (const char* id : {"gpu.busy_ns", "gpu.span_ns", "gpu.idle_ns", "gpu.active_ratio", "launch.tax"})
+    EXPECT_EQ(trace::find_metric(outcome->metrics, id), nullptr) << id;  // not known, which is not 0
+  EXPECT_TRUE(warns(*outcome, "import.totals_only"));
+  const auto kernels = top_kernels(outcome->path, 10);
+  ASSERT_TRUE(kernels.has_value());
+  ASSERT_EQ(kernels->size(), 2U);
+  EXPECT_EQ((*kernels)[0].family, "gemm");
+  EXPECT_EQ((*kernels)[0].sum_ns, 150);
+  EXPECT_EQ((*kernels)[1].count, 5);
+  const auto summary = core::read_json_file(core::join_path(outcome->path, "profiler/kernel_summary.json"));
+  ASSERT_TRUE(summary.has_value());
+  EXPECT_EQ((*summary)["kernels"].items()[0]["min_ns"].as_i64(), 40);
+  EXPECT_EQ((*summary)["kernels"].items()[0]["mean_ns"].as_f64(), 50);
+  EXPECT_EQ((*summary)["calls"].items()[0]["domain"].text(), "hip");
+  EXPECT_TRUE((*summary)["calls"].items()[0]["min_ns"].is_null());
+}
+
+TEST_F(RocmImportTest, StatisticsBesideATraceStayACheck) {
+  file("77_kernel_trace.csv", kernels(0));
+  file("77_kernel_stats.csv", "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n\"gemm\",3,600,200,100\n");
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(metric(*outcome, "gpu.kernel_count"), 3);  // not six
+  EXPECT_FALSE(warns(*outcome, "import.totals_only"));
+}
+
+TEST_F(RocmImportTest, SampledProgramCountersAreCountedByKernelWhereOneIsKnown) {
+  const std::string samples =
+      "\"Sample_Timestamp\",\"Exec_Mask\",\"Dispatch_Id\",\"Instruction\",\"Instruction_Comment\",\"Correlation_Id\"\n"
+      "10,1,1,\"s_endpgm\",\"\",1\n11,1,2,\"v_add\",\"\",2\n12,1,2,\"v_add\",\"\",2\n13,1,9,\"v_add\",\"\",9\n";
+  file("alone/77_pc_sampling_host_trap.csv", samples);
+  const auto alone = run(core::join_path(input(), "alone"));
+  ASSERT_TRUE(alone.has_value()) << alone.error().text();
+  EXPECT_TRUE(warns(*alone, "import.samples_only"));
+  EXPECT_EQ(trace::find_metric(alone->metrics, "gpu.kernel_count"), nullptr);
+  const auto of_alone = core::read_json_file(core::join_path(alone->path, "profiler/kernel_summary.json"));
+  ASSERT_TRUE(of_alone.has_value());
+  EXPECT_EQ((*of_alone)["samples"]["instructions"].items()[0]["instruction"].text(), "v_add");
+  EXPECT_EQ((*of_alone)["samples"]["instructions"].items()[0]["samples"].as_i64(), 3);
+  EXPECT_TRUE((*of_alone)["samples"]["kernels"].is_null());
+
+  file("both/77_pc_sampling_host_trap.csv", samples);
+  file("both/77_kernel_trace.csv", kernels(0));
+  const auto both = run(core::join_path(input(), "both"));
+  ASSERT_TRUE(both.has_value());
+  EXPECT_FALSE(warns(*both, "import.samples_only"));
+  const auto of_both = core::read_json_file(core::join_path(both->path, "profiler/kernel_summary.json"));
+  ASSERT_TRUE(of_both.has_value());
+  ASSERT_EQ((*of_both)["samples"]["kernels"].items().size(), 1U);
+  EXPECT_EQ((*of_both)["samples"]["kernels"].items()[0]["samples"].as_i64(), 3);  // dispatch 9 is not in the trace
+}
+
+TEST_F(RocmImportTest, EmptyStatisticsAreNoSession) {
+  file("77_kernel_stats.csv", "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n");
+  EXPECT_FALSE(run(input()).has_value());
+}
+
 TEST_F(RocmImportTest, StatisticsThatDifferAreSaid) {
   file("77_kernel_trace.csv", kernels(0));
   file("77_kernel_stats.csv", "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n\"gemm\",4,700,200,100\n");

@@ -13,13 +13,13 @@ void append(trace::Metrics& to, trace::Metrics from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-// Without iterations (a recorded program) the whole observed phase counts.
+// Without iterations (a recorded program, an imported log) the whole observed phase counts.
 analytics::metrics::ObservedWork work_of(const std::vector<trace::IterationRow>& iterations,
                                          const std::vector<trace::Phase>& phases, const trace::NameTable& names) {
   if (!iterations.empty()) return analytics::metrics::observed_work(iterations, names);
   analytics::metrics::ObservedWork work;
   for (const auto& phase : phases)
-    if (phase.name == "record") work.windows.push_back({phase.start_ns, phase.end_ns});
+    if (phase.name == "record" || phase.name == "trace") work.windows.push_back({phase.start_ns, phase.end_ns});
   return work;
 }
 

@@ -11,8 +11,22 @@ constexpr double kNarrow = 0.02;  // relative width of the median's interval: a 
 constexpr double kWide = 0.10;    // and one that is hardly known
 constexpr double kHiddenShare = 0.10;
 
+std::string counted(std::int64_t count, const std::string& noun) {
+  return core::format_count(static_cast<double>(count)) + " " + noun + (count == 1 ? "" : "s");
+}
+
+// "trace.json", "a.csv and 3 files more".
+std::string imported_files(const report::ReportModel& model) {
+  const auto& files = model.session.outcome["files"].items();
+  if (files.empty()) return "the import";
+  const std::string first(files.front()["file"].text());
+  return files.size() == 1 ? first
+                           : fmt::format("{} and {} more", first, counted(static_cast<std::int64_t>(files.size()) - 1, "file"));
+}
+
 std::string what_ran(const report::ReportModel& model) {
   const auto& outcome = model.session.outcome;
+  if (model.session.kind == "import") return imported_files(model);
   const std::string name(outcome["model"].text());
   if (model.session.kind != "run") return name;
   const auto batch = outcome["batch"].as_i64();
@@ -71,6 +85,53 @@ std::string latency_confidence(const report::ReportModel& model, const trace::Me
   return text;
 }
 
+// Of an import without iterations and without work of a GPU: what is in it, and what it therefore cannot tell.
+VerdictText imported(const report::ReportModel& model) {
+  const core::Json& rows = model.session.outcome["rows"];
+  const auto count = [&](const char* key) { return rows[key].as_i64().value_or(0); };
+  std::vector<std::string> holds;
+  const auto add = [&](const char* key, const char* noun) {
+    if (const auto number = count(key); number > 0) holds.push_back(counted(number, noun));
+  };
+  add("calls", "call");
+  add("node_executions", "node execution");
+  add("graph_nodes", "graph node");
+  add("samples", "sensor reading");
+  const core::Json& totals = model.session.outcome["totals"];
+  if (const auto names = totals["kernel_names"].as_i64().value_or(0); names > 0 && count("kernels") == 0) {
+    const auto* executions = find_metric(model.metrics, "gpu.kernel_count");
+    const auto* sum = find_metric(model.metrics, "gpu.kernel_sum_ns");
+    holds.push_back(fmt::format("totals of {} ({}, {} together)", counted(names, "kernel"),
+                                counted(static_cast<std::int64_t>(executions ? executions->value : 0), "execution"),
+                                core::format_duration(sum ? sum->value : 0)));
+  }
+  if (const auto names = totals["call_names"].as_i64().value_or(0); names > 0)
+    holds.push_back("totals of " + counted(names, "call"));
+  if (const auto samples = totals["samples"].as_i64().value_or(0); samples > 0)
+    holds.push_back(counted(samples, "sampled program counter"));
+  VerdictText verdict;
+  std::string text = imported_files(model) + " holds ";
+  for (std::size_t i = 0; i < holds.size(); ++i) text += (i == 0 ? "" : i + 1 == holds.size() ? " and " : ", ") + holds[i];
+  if (holds.empty()) text += "no event with a time";
+  for (const auto& phase : model.session.phases)
+    if (phase.name == "trace" && phase.end_ns > phase.start_ns)
+      text += " over " + core::format_duration(static_cast<double>(phase.end_ns - phase.start_ns));
+  const bool host = count("calls") > 0, nodes = count("node_executions") > 0;
+  if (totals.is_object() && !host && !nodes)
+    text += "; without events there is no timeline, busy time or gap to know";
+  else if (host)
+    text += "; no work of a GPU is in it";
+  else if (!nodes && count("graph_nodes") > 0)
+    text += "; nothing in it was timed";
+  else if (!nodes && count("samples") > 0)
+    text += ": how the machine was, not what ran on it";
+  verdict.sentence = text + ".";
+  for (const char* id : {"gpu.kernel_count", "gpu.kernel_sum_ns", "gpu.use_ratio", "gpu.power_mean_watts",
+                         "gpu.temperature_peak_celsius", "cpu.use_ratio"})
+    if (find_metric(model.metrics, id) && verdict.headline_metrics.size() < 3) verdict.headline_metrics.emplace_back(id);
+  return verdict;
+}
+
 }  // namespace
 
 VerdictText verdict_of(const report::ReportModel& model) {
@@ -90,6 +151,7 @@ VerdictText verdict_of(const report::ReportModel& model) {
     verdict.headline_metrics = {"latency.mean_ns", "throughput.items_per_second"};
     return verdict;
   }
+  if (model.session.kind == "import") return imported(model);
   const auto wall = model.session.outcome["wall_ns"].as_f64();
   verdict.sentence = wall ? fmt::format("{} ran for {}.", what_ran(model), core::format_duration(*wall))
                           : fmt::format("{} {}.", model.session.kind, what_ran(model));

@@ -58,5 +58,30 @@ TEST(Verdict, ARecordingSaysHowLongItRan) {
   EXPECT_EQ(verdict_of(model).sentence, "train.py ran for 2.00 s.");
 }
 
+report::ReportModel imported(core::Json rows, std::int64_t length_ns) {
+  report::ReportModel model;
+  model.session.kind = "import";
+  model.session.outcome =
+      core::Json::object({{"files", core::Json::array({core::Json::object({{"file", "gpu.csv"}})})}, {"rows", std::move(rows)}});
+  if (length_ns > 0) model.session.phases.push_back({"trace", 0, length_ns});
+  return model;
+}
+
+TEST(Verdict, AnImportSaysWhatItHoldsAndWhatItCannotTell) {
+  EXPECT_EQ(verdict_of(imported(core::Json::object({{"samples", 12}}), 2'000'000'000)).sentence,
+            "gpu.csv holds 12 sensor readings over 2.00 s: how the machine was, not what ran on it.");
+  EXPECT_EQ(verdict_of(imported(core::Json::object({{"calls", 1}, {"samples", 2}}), 0)).sentence,
+            "gpu.csv holds 1 call and 2 sensor readings; no work of a GPU is in it.");
+  EXPECT_EQ(verdict_of(imported(core::Json::object({{"graph_nodes", 3}}), 0)).sentence,
+            "gpu.csv holds 3 graph nodes; nothing in it was timed.");
+  EXPECT_EQ(verdict_of(imported(core::Json(), 0)).sentence, "gpu.csv holds no event with a time.");
+}
+
+TEST(Verdict, AnImportedSeriesIsNamedAfterItsFile) {
+  auto model = imported(core::Json(), 0);
+  model.metrics = {{"latency.p50_ns", 31e6, "ns", trace::Interval{30.9e6, 31.1e6}, {}}};
+  EXPECT_TRUE(verdict_of(model).sentence.starts_with("gpu.csv takes 31.0 ms a call"));
+}
+
 }  // namespace
 }  // namespace aaco::workflows

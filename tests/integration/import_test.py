@@ -27,6 +27,29 @@ class Import(program.ProgramTest):
         self.assertEqual(outcome.code, 0, outcome.errors)
         self.assertIn('GPU 0 is busy', outcome.output)
 
+    def test_quiet_prints_the_id_of_the_session_only(self):
+        outcome = self.aaco('-q', 'import', self.trace('quiet.json', json.dumps({'traceEvents': [LAUNCH, KERNEL]})), '--no-report')
+        self.assertEqual((outcome.code, outcome.errors), (0, ''))
+        self.assertEqual(self.aaco('show', outcome.output.strip(), '--json').json()['session']['id'] + '\n', outcome.output)
+
+    def test_orphans_and_memsets_can_be_left_out_and_the_report_says_so(self):
+        trace = self.trace('orphan.json', json.dumps({'traceEvents': [KERNEL]}))
+        counted = self.aaco('import', trace, '--no-report')
+        self.assertIn('without a launch in the trace are counted', counted.output)
+        trace = self.trace('both.json', json.dumps({'traceEvents': [LAUNCH, KERNEL, {**KERNEL, 'ts': 30, 'args': {'device': 0, 'stream': 7}}]}))
+        for options in (['--orphans', 'exclude', '--memset', 'exclude'], ['--without-orphans', '--without-memset']):
+            outcome = self.aaco('import', trace, '--json', *options).json()
+            self.assertEqual(outcome['metrics']['gpu.kernel_count']['value'], 1)
+            self.assertEqual(outcome['outcome']['gpu']['convention']['memset'], 'left out')
+        self.refused(self.aaco('import', trace, '--orphans', 'maybe'), 2)
+
+    def test_a_log_of_sensors_is_a_session_with_a_true_sentence(self):
+        log = self.trace('gpu.csv', 'timestamp, index, utilization.gpu [%], power.draw [W]\n'
+                         '2024/05/01 10:00:00.000, 0, 95 %, 310.5 W\n2024/05/01 10:00:01.000, 0, 97 %, 330.5 W\n')
+        outcome = self.aaco('import', log, '--no-report')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        self.assertIn('gpu.csv holds 4 sensor readings over 1.00 s: how the machine was, not what ran on it.', outcome.output)
+
     def test_bad_input_is_code_3_and_leaves_nothing(self):
         before = self.aaco('ls').output
         for text in ('', 'hello', '{"traceEvents":[]}'):

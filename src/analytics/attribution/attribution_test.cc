@@ -170,6 +170,19 @@ TEST_F(AttributionTest, AnAmbiguousNameIsNoCause) {
   kernel("k", 999);
   EXPECT_EQ(attribute().coverage.at({0, 0}).attributed_count, 2);
 }
+TEST_F(AttributionTest, WhatStandsInTheWayAddsUp) {
+  call("hip", "hipLaunchKernel", 20, 30, 7);
+  call("hip", "hipGraphLaunch", 40, 50, 8);
+  kernel("a", 7);
+  kernel("b", 8);
+  kernel("c", 8);
+  kernel("d", 999);
+  const Coverage coverage = attribute().coverage.at({0, 0});
+  EXPECT_EQ(coverage.outside_sum_ns, 10);
+  EXPECT_EQ(coverage.replayed_sum_ns, 20);
+  EXPECT_EQ(coverage.unlaunched_sum_ns, 10);
+  EXPECT_EQ(coverage.attributed_sum_ns, 0);
+}
 TEST_F(AttributionTest, ZeroIdsMeetNothing) {
   call("hip", "hipLaunchKernel", 20, 30, 0);
   kernel("k", 0);

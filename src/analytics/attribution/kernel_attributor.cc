@@ -163,6 +163,10 @@ AttributionResult KernelAttributor::finish() {
     if (row.confidence > 0) {
       coverage.attributed_count += sum.count;
       coverage.attributed_sum_ns += sum.sum_ns;
+    } else {
+      (key.method == Method::graph_launch  ? coverage.replayed_sum_ns
+       : key.method == Method::launch_only ? coverage.outside_sum_ns
+                                           : coverage.unlaunched_sum_ns) += sum.sum_ns;
     }
   }
   std::stable_sort(result.rows.begin(), result.rows.end(),

@@ -53,6 +53,7 @@ void LaunchFinder::add(const trace::ApiCallRow& row) {
   std::erase_if(thread.open, [&](const Open& open) { return open.end_ns <= row.start_ns; });
   if (kind == Kind::cpu_op || kind == Kind::range) {
     if (is_step(row.name)) return;
+    ++causes_;
     if (kind == Kind::cpu_op && row.external_id != 0) store_.add(ExternalOperator{row.external_id, row.rank, row.name});
     // Of two that start together the longer one encloses the other.
     auto place = thread.open.end();

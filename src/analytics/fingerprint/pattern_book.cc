@@ -8,9 +8,9 @@
 namespace aaco::analytics::fingerprint {
 namespace {
 
-constexpr std::array<std::string_view, 14> kFamilies = {
-    "gemm",           "convolution",      "attention", "reduction", "normalisation", "softmax",   "elementwise",
-    "copy_transpose", "embedding_gather", "sort_scan", "rng",       "collective",    "optimiser", "other"};
+constexpr auto kFamilies = std::to_array<std::string_view>({"gemm", "convolution", "attention", "reduction", "normalisation",
+                                                            "softmax", "elementwise", "copy_transpose", "embedding_gather",
+                                                            "sort_scan", "rng", "collective", "optimiser", "delay", "other"});
 
 using Decoder = core::Json (*)(std::string_view);
 struct NamedDecoder {

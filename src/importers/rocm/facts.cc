@@ -155,7 +155,8 @@ class SampleReader final : public TableReader {
     if (!time) return account_.drop(kNoTime);
     account_.keep();
     samples_.add(*time, columns_.field(fields, Column::instruction), columns_.field(fields, Column::instruction_comment),
-                 columns_.field(fields, Column::instruction_type), columns_.field(fields, Column::stall_reason));
+                 columns_.field(fields, Column::instruction_type), columns_.field(fields, Column::stall_reason),
+                 core::parse_u64(columns_.field(fields, Column::dispatch)).value_or(0));
   }
   void finish(ImportResult& result) override {
     if (Json summary = samples_.summary(); summary.is_object()) result.facts.set("program_counter_samples", std::move(summary));

@@ -13,6 +13,7 @@ using core::Json;
 
 constexpr std::size_t kMostDifferent = 100'000;  // that are counted apart
 constexpr std::size_t kShown = 100;
+constexpr std::size_t kShownDispatches = 1'000;
 
 std::vector<std::pair<std::string, std::int64_t>> sorted(const std::map<std::string, std::int64_t, std::less<>>& counts) {
   std::vector<std::pair<std::string, std::int64_t>> list(counts.begin(), counts.end());
@@ -31,7 +32,7 @@ void SampleCounts::count(Counts& counts, std::string_view key) {
 }
 
 void SampleCounts::add(std::int64_t time_ns, std::string_view instruction, std::string_view source, std::string_view type,
-                       std::string_view stall_reason) {
+                       std::string_view stall_reason, std::uint64_t dispatch_id) {
   ++samples_;
   first_ns_ = std::min(first_ns_, time_ns);
   last_ns_ = std::max(last_ns_, time_ns);
@@ -40,6 +41,20 @@ void SampleCounts::add(std::int64_t time_ns, std::string_view instruction, std::
   count(by_instruction_, place);
   count(by_type_, type);
   count(by_stall_, stall_reason);
+  if (const auto known = by_dispatch_.find(dispatch_id); known != by_dispatch_.end())
+    ++known->second;
+  else if (dispatch_id != 0 && by_dispatch_.size() < kMostDifferent)
+    by_dispatch_.emplace(dispatch_id, 1);
+}
+
+Json SampleCounts::dispatches() const {
+  std::vector<std::pair<std::uint64_t, std::int64_t>> list(by_dispatch_.begin(), by_dispatch_.end());
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (list.size() > kShownDispatches) list.resize(kShownDispatches);
+  Json out = Json::array();
+  for (const auto& [dispatch, number] : list)
+    out.push(Json::object({{"dispatch_id", static_cast<unsigned long long>(dispatch)}, {"samples", number}}));
+  return out;
 }
 
 Json SampleCounts::summary() const {
@@ -59,6 +74,8 @@ Json SampleCounts::summary() const {
       if (!name.empty()) object.set(clean_utf8(name), number);
     if (!object.members().empty()) summary.set(key, std::move(object));
   }
+  if (!by_dispatch_.empty())
+    summary.set("dispatches", dispatches()).set("different_dispatches", static_cast<long long>(by_dispatch_.size()));
   return summary;
 }
 

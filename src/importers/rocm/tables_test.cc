@@ -153,6 +153,9 @@ TEST(RocmTables, AgentsStatisticsAndSamplesAreFacts) {
   EXPECT_EQ(summary["samples"].as_i64(), 3);
   EXPECT_EQ(summary["instructions"].items()[0]["samples"].as_i64(), 2);
   EXPECT_EQ(summary["instructions"].items()[1]["source"].text(), "a.cc:3");
+  ASSERT_EQ(summary["dispatches"].items().size(), 1U);
+  EXPECT_EQ(summary["dispatches"].items()[0]["dispatch_id"].as_i64(), 1);
+  EXPECT_EQ(summary["dispatches"].items()[0]["samples"].as_i64(), 3);
 }
 
 TEST(RocmTables, HeaderOnlyIsEmptyAndNoError) {

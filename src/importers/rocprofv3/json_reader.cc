@@ -182,7 +182,7 @@ void JsonReader::sample(std::string_view text) {
   const std::int64_t index = sample.instruction.value_or(-1);
   std::string instruction(dictionary_->instruction(index));
   if (instruction.empty()) instruction = index < 0 ? "unknown" : "instruction " + std::to_string(index);
-  samples_.add(*sample.time_ns, instruction, dictionary_->comment(index), sample.type, sample.stall_reason);
+  samples_.add(*sample.time_ns, instruction, dictionary_->comment(index), sample.type, sample.stall_reason, sample.dispatch_id);
 }
 
 void JsonReader::finish() {

@@ -135,6 +135,7 @@ Sample read_sample(std::string_view text) {
     if (key == "inst_index") sample.instruction = token_i64(value);
     if (key == "inst_type") sample.type = value;
     if (key == "stall_reason") sample.stall_reason = value;
+    if (key == "dispatch_id") sample.dispatch_id = token_u64(value).value_or(0);
   };
   for_each_member(text, [&](std::string_view key, std::string_view raw) {
     member(key, raw);

@@ -36,6 +36,7 @@ bool read_record(std::string_view text, Record& record, std::vector<CounterValue
 struct Sample {
   std::optional<std::int64_t> time_ns, instruction;
   std::string_view type, stall_reason;
+  std::uint64_t dispatch_id = 0;
 };
 // A sampled program counter.
 Sample read_sample(std::string_view text);

@@ -10,7 +10,7 @@ interface Device {
   launch_tax?: number; launch_tax_band?: string; launch_lost_ratio?: number; queue_depth?: number;
   api_mean_ns?: number; queue_mean_ns?: number; execution_mean_ns?: number; roofline_ratio?: number; kernels_per_node?: number;
 }
-interface Gpu { devices?: Device[]; families?: { family: string; kernel_count: number; kernel_sum_ns: number }[]; convention?: unknown; ranks?: unknown }
+interface Gpu { devices?: Device[]; families?: { family: string; kernel_count: number; kernel_sum_ns: number }[]; convention?: { orphan_kernels?: string; memset?: string; span?: string }; ranks?: unknown }
 interface Attribution {
   kernel_count?: number; attributed_kernel_count?: number; kernel_sum_ns?: number; attributed_kernel_sum_ns?: number;
   methods?: { method: string; kernel_count: number; kernel_sum_ns: number }[]; operators?: { operator: string; kernel_count?: number; kernel_sum_ns: number }[];
@@ -85,11 +85,12 @@ export function GpuSection({ report, id, title }: { report: Report; id: string; 
   return (
     <Section id={id} title={title} lead={lead}>
       <DeviceTable devices={gpu.devices ?? []} />
+      {gpu.convention ? <p class="quiet">Kernels without a launch in the trace are {gpu.convention.orphan_kernels}, memsets {gpu.convention.memset}; the span is {gpu.convention.span}.</p> : null}
       <Bars title="Kernel families" noun="family" bars={(gpu.families ?? []).map((one) => ({ name: one.family, ns: one.kernel_sum_ns, count: one.kernel_count }))} />
       <Bars title="Idle gaps by cause" noun="cause" bars={(gaps.causes ?? []).map((one) => ({ name: one.cause, ns: one.idle_ns, count: one.gap_count }))} />
       <Bars title="What caused the kernels" noun="operator" bars={(attribution.operators ?? []).map((one) => ({ name: one.operator, ns: one.kernel_sum_ns, ...(one.kernel_count ? { count: one.kernel_count } : {}) }))} />
-      <details class="fold"><summary>How attribution is known, the longest gaps, the convention of the numbers</summary>
-        <Facts value={{ methods: attribution.methods ?? [], longest_gaps: gaps.longest ?? [], convention: gpu.convention, ranks: gpu.ranks }} />
+      <details class="fold"><summary>How attribution is known, the longest gaps</summary>
+        <Facts value={{ methods: attribution.methods ?? [], longest_gaps: gaps.longest ?? [], ranks: gpu.ranks }} />
       </details>
     </Section>
   );
