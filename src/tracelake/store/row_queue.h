@@ -1,83 +1,98 @@
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <mutex>
-#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "trace/tables.h"
+#include "tracelake/duckdb/database.h"
 #include "tracelake/store/cell.h"
 #include "tracelake/store/chunk_source.h"
 #include "tracelake/store/name_cells.h"
-#include "tracelake/store/time_column.h"
 
 namespace aaco::tracelake::store {
 
-// Batches of rows from the thread that measures or imports to the thread that writes the file; turns them into columns there.
+// Rows from the thread that measures or imports to the thread that writes the file. They become columns here, on the first: the
+// writing thread has enough to do with encoding them, and takes the columns over without a copy.
 template <class Row>
 class RowQueue final : public ChunkSource {
  public:
   explicit RowQueue(const NameStore& names) : names_(names) {}
 
-  // Waits while another batch is waiting. False if the consumer has ended: the batch is lost, and its result says why.
-  bool push(std::vector<Row> batch) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return batches_.empty() || ended_; });
-    if (ended_) return false;
-    batches_.push_back(std::move(batch));
-    changed_.notify_all();
+  // Waits while earlier rows are waiting. False if the consumer has ended: the rows are lost, and its result says why.
+  bool push(const std::vector<Row>& rows) {
+    const std::size_t most = duckdb_vector_size();
+    std::deque<duckdb::DataChunk> chunks;
+    for (std::size_t at = 0; at < rows.size(); at += most) {
+      chunks.push_back(columns(rows.data() + at, std::min(most, rows.size() - at)));
+      if (chunks.size() < kTogether && at + most < rows.size()) continue;
+      if (!hand_over(chunks)) return false;
+    }
     return true;
   }
-  // No more batches will come.
+  // No more rows will come.
   void close() { set(closed_); }
   // The file is not wanted any more: its COPY fails.
   void abandon() { set(abandoned_); }
-  // An empty vector with the memory of an earlier batch.
-  std::vector<Row> spare() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(spare_, {});
-  }
   // Ready for another file.
   void reopen() { closed_ = abandoned_ = ended_ = false; }
 
   core::Result<std::size_t> fill(duckdb_data_chunk chunk) override {
-    if (at_ == batch_.size()) {
-      AACO_ASSIGN(const bool more, next_batch());
-      if (!more) return std::size_t{0};
-    }
-    const std::size_t count = std::min<std::size_t>(duckdb_vector_size(), batch_.size() - at_);
-    const Row* rows = batch_.data() + at_;
-    std::size_t index = 0;
-    std::apply([&](auto... column) { (write(rows, count, column.member, duckdb_data_chunk_get_vector(chunk, index++)), ...); },
-               trace::TableOf<Row>::columns());
-    at_ += count;
-    return count;
+    AACO_ASSIGN(const duckdb::DataChunk ready, next());
+    if (!ready.valid()) return std::size_t{0};
+    for (std::size_t i = 0; i < kColumns; ++i)
+      duckdb_vector_reference_vector(duckdb_data_chunk_get_vector(chunk, i), ready.column(i));
+    return ready.size();
   }
   void consumer_ended() override { set(ended_); }
 
  private:
+  static constexpr std::size_t kTogether = 6;  // chunks that change hands at once: few waits, little memory
+  using Columns = decltype(trace::TableOf<Row>::columns());
+  static constexpr std::size_t kColumns = std::tuple_size_v<Columns>;
+
   void set(bool& flag) {
     const std::lock_guard lock(mutex_);
     flag = true;
     changed_.notify_all();
   }
 
-  core::Result<bool> next_batch() {
+  bool hand_over(std::deque<duckdb::DataChunk>& chunks) {
     std::unique_lock lock(mutex_);
-    batch_.clear();
-    at_ = 0;
-    if (spare_.capacity() == 0) spare_ = std::move(batch_);
-    changed_.wait(lock, [this] { return !batches_.empty() || closed_ || abandoned_; });
-    if (abandoned_) return core::fail(core::ErrorCode::cancelled, "the session was abandoned");
-    if (batches_.empty()) return false;
-    batch_ = std::move(batches_.front());
-    batches_.pop_front();
+    changed_.wait(lock, [this] { return waiting_.empty() || ended_; });
+    if (ended_) return false;
+    waiting_.swap(chunks);
     changed_.notify_all();
     return true;
+  }
+
+  // The next chunk; one that is not valid() at the end.
+  core::Result<duckdb::DataChunk> next() {
+    if (taken_.empty()) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return !waiting_.empty() || closed_ || abandoned_; });
+      if (abandoned_) return core::fail(core::ErrorCode::cancelled, "the session was abandoned");
+      taken_.swap(waiting_);
+      changed_.notify_all();
+    }
+    if (taken_.empty()) return duckdb::DataChunk();
+    duckdb::DataChunk chunk = std::move(taken_.front());
+    taken_.pop_front();
+    return chunk;
+  }
+
+  duckdb::DataChunk columns(const Row* rows, std::size_t count) {
+    duckdb::DataChunk chunk(types_);
+    std::size_t index = 0;
+    std::apply([&](auto... column) { (write(rows, count, column.member, chunk.column(index++)), ...); },
+               trace::TableOf<Row>::columns());
+    duckdb_data_chunk_set_size(chunk.get(), count);
+    return chunk;
   }
 
   template <class Value>
@@ -101,17 +116,23 @@ class RowQueue final : public ChunkSource {
     }
   }
 
-  const NameStore& names_;
+  static std::vector<duckdb_type> types() {
+    return std::apply(
+        [](auto... column) { return std::vector<duckdb_type>{Cell<typename decltype(column)::value_type>::kType...}; },
+        trace::TableOf<Row>::columns());
+  }
+
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::vector<Row>> batches_;
-  std::vector<Row> spare_;
+  std::deque<duckdb::DataChunk> waiting_;
   bool closed_ = false;
   bool abandoned_ = false;
   bool ended_ = false;
   // The consumer's own.
-  std::vector<Row> batch_;
-  std::size_t at_ = 0;
+  std::deque<duckdb::DataChunk> taken_;
+  // The producer's own.
+  const NameStore& names_;
+  const std::vector<duckdb_type> types_ = types();
   std::vector<std::uint32_t> ids_;
   NameCells cells_;
 };

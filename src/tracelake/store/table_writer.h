@@ -75,22 +75,22 @@ class TableWriter {
   }
 
   core::Status advance() {
-    std::vector<Row> batch = window_.rotate(queue_.spare());
-    if (batch.empty()) return {};
+    spare_ = window_.rotate(std::move(spare_));
+    if (spare_.empty()) return {};
     if (!copy_.running()) AACO_TRY(start());
-    if (push(std::move(batch))) return {};
+    if (push(spare_)) return {};
     core::Status status = copy_.finish();
     if (status) return core::fail(core::ErrorCode::io, file_ + ": writing ended early");
     return status;
   }
 
-  bool push(std::vector<Row> batch) {
+  bool push(const std::vector<Row>& batch) {
     if constexpr (kHasTime<Row>) {
       sorted_ = sorted_ && last_time_ <= time_of(batch.front());
       first_time_ = std::min(first_time_, time_of(batch.front()));
       last_time_ = std::max(last_time_, time_of(batch.back()));
     }
-    return queue_.push(std::move(batch));
+    return queue_.push(batch);
   }
 
   // Puts the finished part in the file's place. Rows that were streamed earlier are in the file only, and are kept.
@@ -117,6 +117,7 @@ class TableWriter {
   StoreDatabase& database_;
   std::string file_, part_;
   RowWindow<Row> window_;
+  std::vector<Row> spare_;  // what left the window last: its memory serves the next rows
   RowQueue<Row> queue_;
   ParquetCopy copy_;
   std::int64_t rows_ = 0;
