@@ -60,6 +60,8 @@ function(aaco_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} aaco_settings GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})  # tests/support/...
+  # What is tested is optimised, the test is not: it compiles a third sooner.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   foreach(part ${arg_PARTS})
     target_link_libraries(${name} PRIVATE aaco_part_${part})
   endforeach()

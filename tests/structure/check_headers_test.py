@@ -1,4 +1,5 @@
 """tools/check_headers must find a header that leans on what others include before it."""
+import json
 import os
 import subprocess
 import unittest
@@ -26,6 +27,15 @@ class CheckHeaders(trees.TreeTest):
         self.assertEqual(self.check('#include "core/below.h"\nBelow below();\n')[0], 0)
         self.write('src/core/below.h', '#pragma once\n')
         self.assertEqual(self.check('#include "core/below.h"\nBelow below();\n')[0], 1)
+
+    def test_what_a_source_includes_first_is_proved_by_the_build(self):
+        self.write('src/core/thing.cc', '#include "core/thing.h"\n#include "core/second.h"\n')
+        self.write('src/core/second.h', '#pragma once\nstd::string second();\n')
+        self.write('build/release/compile_commands.json',
+                   json.dumps([{'directory': str(self.root), 'file': 'src/core/thing.cc', 'command': 'c++ -c thing.cc'}]))
+        code, said = self.check('int thing();\n')
+        self.assertIn('1 by the build, 1 compiled', said)
+        self.assertEqual(code, 1, 'the second header leans on others')
 
 
 if __name__ == '__main__':

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <tuple>
 #include <utility>
@@ -24,7 +25,7 @@ class RowQueue final : public ChunkSource {
  public:
   explicit RowQueue(const NameStore& names) : names_(names) {}
 
-  // Waits while earlier rows are waiting. False if the consumer has ended: the rows are lost, and its result says why.
+  // Waits while enough earlier rows are waiting. False if the consumer has ended: the rows are lost, and its result says why.
   bool push(const std::vector<Row>& rows) {
     const std::size_t most = duckdb_vector_size();
     std::deque<duckdb::DataChunk> chunks;
@@ -52,7 +53,9 @@ class RowQueue final : public ChunkSource {
   void consumer_ended() override { set(ended_); }
 
  private:
-  static constexpr std::size_t kTogether = 6;  // chunks that change hands at once: few waits, little memory
+  static constexpr std::size_t kTogether = 4;  // chunks that change hands at once: few waits
+  // While the writing thread encodes a row group it takes no rows; those of the next one are ready then.
+  static constexpr std::size_t kWaiting = 16;
   using Columns = decltype(trace::TableOf<Row>::columns());
   static constexpr std::size_t kColumns = std::tuple_size_v<Columns>;
 
@@ -64,9 +67,10 @@ class RowQueue final : public ChunkSource {
 
   bool hand_over(std::deque<duckdb::DataChunk>& chunks) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return waiting_.empty() || ended_; });
+    changed_.wait(lock, [this] { return waiting_.size() < kWaiting || ended_; });
     if (ended_) return false;
-    waiting_.swap(chunks);
+    std::move(chunks.begin(), chunks.end(), std::back_inserter(waiting_));
+    chunks.clear();
     changed_.notify_all();
     return true;
   }

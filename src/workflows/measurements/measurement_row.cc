@@ -1,4 +1,4 @@
-#include "workflows/measurement_row.h"
+#include "workflows/measurements/measurement_row.h"
 
 #include <cmath>
 

@@ -10,7 +10,7 @@
 #include "core/strings.h"
 #include "formats/csv.h"
 #include "importers/file_source.h"
-#include "workflows/measurement_row.h"
+#include "workflows/measurements/measurement_row.h"
 
 namespace aaco::workflows {
 namespace {
