@@ -35,6 +35,7 @@ core::Status check_side(const workflows::RunRequest& request) {
   if (request.duration) return refuse("--duration", "give it before the first '--': it is the time for each side");
   if (request.iterations) return refuse("--iterations", "give it before the first '--': it is the number for each side");
   if (request.precision_ratio) return refuse("--precision", "give it before the first '--'");
+  if (request.ebpf) return refuse("--ebpf", "leave it out: only the latency is compared; 'aaco run' watches the scheduler");
   if (request.telemetry)
     return refuse("--telemetry", "leave it out: only the latency is compared; 'aaco run' samples the machine");
   if (request.profile) return refuse("--profile", "leave it out: 'aaco run --profile' shows the nodes");

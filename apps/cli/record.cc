@@ -71,6 +71,9 @@ void add_record(CLI::App& app, Context& context) {
   verb->add_option("--pid", options->request.process_id, "Observe this running process (and its children) instead of a command");
   verb->add_option("--duration", options->duration, "Stop observing after this long")->type_name("TIME");
   verb->add_option("--telemetry-period", options->period, "Sampling period, 5ms and up (default: 10ms)")->type_name("TIME");
+  verb->add_flag("--ebpf", options->request.ebpf,
+                 "Record what the operating system does to the program (waits for a CPU, sleeps, faults, interrupts, I/O); needs "
+                 "root or CAP_BPF and CAP_PERFMON, and goes on without");
   verb->add_option("--tag", options->request.tag, "Name the session");
   verb->add_option("-o,--out", context.paths.sessions, "Root folder of the sessions (the same as --sessions)");
   verb->add_flag("--profile", options->request.profile, "Run the command once more under the GPU profiler that is on the path");

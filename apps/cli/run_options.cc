@@ -82,6 +82,10 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
                  "ONNX Runtime library to use (default: $AACO_ORT_LIBRARY, then the one that came with AACO)");
   app.add_flag("--allow-fallback", r.allow_fallback, "Run even where the provider asked for is not there, and say so");
   app.add_flag("--telemetry", r.telemetry, "Sample the machine during every second block, and measure what that costs");
+  app.add_flag(
+      "--ebpf", r.ebpf,
+      "Record what the operating system does to the process (waits for a CPU, sleeps, faults, interrupts, I/O) during every "
+      "second block; needs root or CAP_BPF and CAP_PERFMON, and goes on without");
   app.add_option("--telemetry-period", t.period, "Sampling period, 5ms and up (default: 10ms)")->type_name("TIME");
   app.add_flag(
       "--profile", r.profile,

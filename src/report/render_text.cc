@@ -10,6 +10,7 @@ std::string render_text(const ReportModel& model, const TextOptions& options) {
   write_time(page, model);
   write_gpu(page, model);
   write_why(page, model);
+  write_system(page, model);
   write_hardware(page, model);
   if (options.brief) return page.take();
   write_attainable(page, model);

@@ -10,6 +10,7 @@ void write_head(TextPage& page, const ReportModel& model);        // title, verd
 void write_time(TextPage& page, const ReportModel& model);        // where the time went
 void write_gpu(TextPage& page, const ReportModel& model);         // devices, families, attribution, idle gaps
 void write_why(TextPage& page, const ReportModel& model);         // bottleneck, advice
+void write_system(TextPage& page, const ReportModel& model);      // what the operating system did
 void write_hardware(TextPage& page, const ReportModel& model);    // how far from the hardware
 void write_attainable(TextPage& page, const ReportModel& model);  // each node beside its attainable time
 void write_phases(TextPage& page, const ReportModel& model);      // the timeline in words

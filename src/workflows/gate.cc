@@ -76,6 +76,7 @@ core::Result<RunRequest> run_request_from_json(const Json& document) {
   if (document["graph_level"].is_string()) request.graph_level = std::string(document["graph_level"].text());
   if (const auto seed = document["seed"].as_u64()) request.seed = *seed;
   request.telemetry = document["telemetry"].as_bool().value_or(false);
+  request.ebpf = document["ebpf"].as_bool().value_or(false);
   if (const auto period = document["telemetry_period_ns"].as_i64()) request.telemetry_period = core::Nanoseconds(*period);
   request.profile = document["profile"].as_bool().value_or(false);
   request.allow_fallback = document["allow_fallback"].as_bool().value_or(false);

@@ -124,6 +124,7 @@ Json request_json(const RunRequest& request, const RunPlan& plan) {
                        {"graph_level", request.graph_level},
                        {"seed", request.seed},
                        {"telemetry", request.telemetry},
+                       {"ebpf", request.ebpf},
                        {"telemetry_period_ns", static_cast<long long>(request.telemetry_period.count())},
                        {"profile", request.profile},
                        {"allow_fallback", request.allow_fallback},

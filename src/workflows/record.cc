@@ -12,6 +12,7 @@
 #include "hardware/secrets.h"
 #include "workflows/gpu_profile_pass.h"
 #include "workflows/python_watch.h"
+#include "workflows/scheduler_plane.h"
 #include "workflows/session_draft.h"
 #include "workflows/table_metrics.h"
 #include "workflows/telemetry.h"
@@ -31,6 +32,7 @@ Json request_json(const RecordRequest& request) {
                        {"process_id", request.process_id},
                        {"duration_ns", request.duration ? Json(static_cast<long long>(request.duration->count())) : Json()},
                        {"telemetry_period_ns", static_cast<long long>(request.telemetry_period.count())},
+                       {"ebpf", request.ebpf},
                        {"profile", request.profile},
                        {"profile_domains", request.profile_domains},
                        {"counters", request.counters}});
@@ -127,10 +129,15 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   core::Command command{.arguments = request.command, .output = core::Command::Output::inherit};
   if (shares_terminal) command.group = core::Command::Group::callers;
   std::optional<LentTerminal> lent(std::in_place, services.terminal_lent, shares_terminal);
+  // The child is watched from its birth; a process that runs already, from now on.
+  std::optional<SchedulerPlane> plane;
+  if (request.ebpf) plane.emplace(request.process_id.value_or(::getpid()), request.process_id.has_value());
+  if (plane) plane->resume();
   const std::int64_t begin = core::monotonic_ns();
   std::optional<core::Child> child;
   if (!request.process_id) {
     AACO_ASSIGN(child, core::Child::start(command));
+    if (plane) plane->stop_adopting();
   }
   const std::int64_t observed = child ? child->pid() : *request.process_id;
   Telemetry telemetry(observed, request.telemetry_period);
@@ -139,6 +146,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   PythonWatch python(observed);
   const auto drain = [&] {
     telemetry.drain(draft.sink());
+    if (plane) plane->drain(draft.sink());
     python.look();
   };
   if (child)
@@ -149,6 +157,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   lent.reset();
   draft.phase("record", begin, end);
   telemetry.finish(draft.sink(), draft.manifest());
+  if (plane) plane->finish(draft.sink(), draft.manifest());
   draft.manifest().outcome =
       Json::object({{"model", request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0])},
                     {"process_id", observed},

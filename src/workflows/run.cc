@@ -19,6 +19,7 @@
 #include "workflows/profile_pass.h"
 #include "workflows/run_again.h"
 #include "workflows/run_metrics.h"
+#include "workflows/scheduler_plane.h"
 #include "workflows/session_draft.h"
 #include "workflows/telemetry.h"
 
@@ -30,13 +31,26 @@ using core::Json;
 constexpr std::string_view kPlain = "measure";
 constexpr std::string_view kInstrumented = "measure_telemetry";
 
-void store_calls(trace::Sink& sink, const std::vector<runner::TimedCall>& calls, std::string_view phase) {
+using analytics::scheduling::IterationSums;
+
+// `sums`: what the operating system did in each call; empty where nobody watched.
+void store_calls(trace::Sink& sink, const std::vector<runner::TimedCall>& calls, std::string_view phase,
+                 const std::vector<IterationSums>& sums = {}) {
   trace::IterationRow row;
   row.phase = sink.name(phase);
   for (const runner::TimedCall& call : calls) {
     row.block = call.block;
     row.start_ns = call.start_ns;
     row.duration_ns = call.duration_ns;
+    if (static_cast<std::size_t>(row.iteration) < sums.size()) {
+      const IterationSums& sum = sums[static_cast<std::size_t>(row.iteration)];
+      row.caller_run_queue_ns = sum.caller_run_queue_ns;
+      row.caller_off_cpu_ns = sum.caller_off_cpu_ns;
+      row.process_run_queue_ns = sum.process_run_queue_ns;
+      row.page_faults = sum.page_faults;
+      row.interrupt_ns = sum.interrupt_ns;
+      row.migrations = sum.migrations;
+    }
     sink.add(row);
     ++row.iteration;
   }
@@ -65,6 +79,11 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
     telemetry.emplace(static_cast<std::int64_t>(::getpid()), request.telemetry_period);
     AACO_TRY(telemetry->start());
   }
+  std::optional<SchedulerPlane> plane;
+  if (request.ebpf) plane.emplace(static_cast<std::int64_t>(::getpid()), true);
+  Instruments instruments;
+  if (telemetry) instruments.add(&*telemetry);
+  if (plane && plane->watches()) instruments.add(&*plane);
   static const std::atomic<bool> kNever{false};
   services.progress("measuring " + plan.model_name);
   LoopBlocks blocks;
@@ -74,15 +93,17 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
       request.before_call();
       return model.backend->run_once();
     };
-  AACO_ASSIGN(runner::LoopResult loop, runner::measure(once, plan.loop, rule, telemetry ? &*telemetry : nullptr,
+  AACO_ASSIGN(runner::LoopResult loop, runner::measure(once, plan.loop, rule, instruments.get(),
                                                        services.stop != nullptr ? *services.stop : kNever, &blocks));
   Measured measured{std::move(loop), 0};
   measured.rss_peak_bytes = core::resident_peak_bytes();
   if (telemetry) telemetry->finish(draft.sink(), draft.manifest());
+  std::vector<IterationSums> sums;
+  if (plane) sums = finish_with_calls(*plane, measured.loop.instrumented, ::getpid(), ::gettid(), draft.sink(), draft.manifest());
   blocks.store(draft.sink());
   store_calls(draft.sink(), measured.loop.warmup, "warmup");
   store_calls(draft.sink(), measured.loop.plain, kPlain);
-  store_calls(draft.sink(), measured.loop.instrumented, kInstrumented);
+  store_calls(draft.sink(), measured.loop.instrumented, kInstrumented, sums);
   store_phases(draft, measured.loop);
   return measured;
 }

@@ -36,6 +36,7 @@ struct RunRequest {
   bool allow_fallback = false;
   bool telemetry = false;
   core::Nanoseconds telemetry_period{10'000'000};
+  bool ebpf = false;            // what the operating system did, in the same blocks as telemetry
   bool profile = false;         // nodes, and the GPU's kernels on a ROCm backend, in passes of their own
   std::string profile_domains;  // of the GPU's pass ("kernel,hip"); empty: the usual. Given, the pass is made on any backend
   std::string counters;         // hardware counters of the GPU ("SQ_WAVES,GRBM_COUNT"); as above

@@ -23,7 +23,7 @@ void warn_of_distortion(SessionDraft& draft, const trace::Metrics& metrics) {
   if (const auto* effect = find_metric(metrics, "observer.effect_ratio"); effect && effect->ci95 && effect->ci95->low > 0.01)
     draft.warn("observer.costly",
                "telemetry slowed the blocks it ran in by more than 1 %; the latency is from the blocks without it",
-               "take a longer --telemetry-period");
+               "take a longer --telemetry-period, or leave --ebpf out");
   if (const auto* slow = find_metric(metrics, "profile.slowdown_ratio"); slow && slow->value > kSlowProfile)
     draft.warn("profile.slow",
                "the profiled pass was " + core::format_percent(slow->value) +

@@ -8,6 +8,7 @@
 #include "workflows/metrics_files.h"
 #include "workflows/report_gpu.h"
 #include "workflows/report_insight.h"
+#include "workflows/report_scheduling.h"
 #include "workflows/report_series.h"
 #include "workflows/report_shares.h"
 #include "workflows/verdict.h"
@@ -66,6 +67,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   model.telemetry = telemetry_series(system, gpu, names, origin);
   AACO_TRY(fill_gpu(model, session_path, paths));
   AACO_TRY(fill_insight(model, session_path));
+  AACO_TRY(fill_scheduling(model, session_path));
   const auto of_gpu = gpu_verdict(model);
   VerdictText verdict = of_gpu ? *of_gpu : verdict_of(model);
   model.verdict = std::move(verdict.sentence);

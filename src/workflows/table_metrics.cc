@@ -2,9 +2,11 @@
 
 #include "analytics/latency.h"
 #include "analytics/node_time.h"
+#include "analytics/scheduling.h"
 #include "analytics/sensor_agreement.h"
 #include "analytics/telemetry.h"
 #include "tracelake/lake.h"
+#include "workflows/row_puller.h"
 
 namespace aaco::workflows {
 namespace {
@@ -43,6 +45,17 @@ void judge_sensors(const std::vector<trace::GpuEventRow>& events, const trace::N
 
 }  // namespace
 
+core::Result<analytics::scheduling::Summary> scheduling_summary(const std::string& session_path) {
+  analytics::scheduling::Summary summary;
+  trace::NameTable names;
+  AACO_ASSIGN(auto rows, RowPuller<trace::SchedEventRow>::open(session_path, names));
+  while (const trace::SchedEventRow* row = rows.peek()) {
+    summary.add(*row, names);
+    AACO_TRY(rows.pop());
+  }
+  return summary;
+}
+
 core::Result<trace::Metrics> table_metrics(SessionDraft& draft, std::int64_t items_per_iteration) {
   const std::string& session_path = draft.writer().path();
   const std::vector<trace::Phase>& phases = draft.manifest().phases;
@@ -57,6 +70,9 @@ core::Result<trace::Metrics> table_metrics(SessionDraft& draft, std::int64_t ite
   const auto work = work_of(iterations, phases, names);
   append(metrics, analytics::metrics::host_metrics(system, names, work));
   append(metrics, analytics::metrics::gpu_metrics(gpu, names, work));
+  append(metrics, analytics::scheduling::iteration_metrics(iterations));
+  AACO_ASSIGN(const auto scheduling, scheduling_summary(session_path));
+  append(metrics, scheduling.metrics());
   judge_sensors(gpu, names, draft);
   return metrics;
 }

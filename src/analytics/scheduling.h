@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "trace/metric.h"
+#include "trace/names.h"
+#include "trace/rows.h"
+
+// What the operating system did to a process, from the rows of sched_events: for each iteration, as metrics, and for people.
+namespace aaco::analytics::scheduling {
+
+struct Span {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+// Of one iteration. `caller` is the thread that calls the model, `process` all threads of its process.
+struct IterationSums {
+  std::int64_t caller_run_queue_ns = 0, caller_off_cpu_ns = 0, process_run_queue_ns = 0;
+  std::int64_t page_faults = 0, interrupt_ns = 0, migrations = 0;
+  bool operator==(const IterationSums&) const = default;
+};
+
+// Adds rows, in any order, to the iterations in whose time they fall; an interval that reaches over a border counts on each side
+// with its part.
+class IterationJoin {
+ public:
+  // Iterations in order of time that do not overlap.
+  IterationJoin(std::vector<Span> iterations, std::int64_t process_id, std::int64_t caller_thread);
+  void add(const trace::SchedEventRow& row, std::string_view kind);
+  [[nodiscard]] const std::vector<IterationSums>& sums() const { return sums_; }
+
+ private:
+  std::vector<Span> iterations_;
+  std::vector<IterationSums> sums_;
+  std::int64_t process_id_, caller_;
+};
+
+// sched.*: of the iterations that were watched.
+trace::Metrics iteration_metrics(std::span<const trace::IterationRow> iterations);
+
+// Everything that happened, by thread and by reason. Rows in any order; memory is bound by the number of threads and reasons.
+class Summary {
+ public:
+  struct Thread {
+    std::string name;
+    std::int64_t process_id = 0;
+    std::int64_t run_ns = 0, run_queue_ns = 0, off_cpu_ns = 0, migrations = 0, faults = 0;
+  };
+  struct Reason {
+    std::int64_t count = 0, total_ns = 0, longest_ns = 0, bytes = 0;
+  };
+  using Key = std::tuple<std::string, std::string, std::string>;  // kind, detail, call
+
+  void add(const trace::SchedEventRow& row, const trace::NameTable& names);
+  [[nodiscard]] bool empty() const { return reasons_.empty(); }
+  [[nodiscard]] const std::map<std::int64_t, Thread>& threads() const { return threads_; }  // by id
+  [[nodiscard]] const std::map<Key, Reason>& reasons() const { return reasons_; }
+  // sched.run_queue_*: how long a wait for a CPU was.
+  [[nodiscard]] trace::Metrics metrics() const;
+
+ private:
+  static constexpr std::size_t kMostThreads = 65536;
+  std::map<std::int64_t, Thread> threads_;
+  std::map<Key, Reason> reasons_;
+  std::vector<std::int64_t> waits_;
+};
+
+}  // namespace aaco::analytics::scheduling

@@ -1,0 +1,178 @@
+#include "collectors/ebpf/interval_builder.h"
+
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace aaco::collectors::ebpf {
+namespace {
+
+constexpr std::uint32_t kDead = 0x10 | 0x20 | 0x80;  // EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD of the kernel's task states
+
+std::int64_t signed_of(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+}  // namespace
+
+IntervalBuilder::IntervalBuilder(trace::Sink& sink, ThreadName thread_name, InterruptName interrupt_name)
+    : sink_(sink), thread_name_(std::move(thread_name)), interrupt_name_(std::move(interrupt_name)) {}
+
+void IntervalBuilder::begin_window(std::int64_t time_ns) {
+  window_begin_ns_ = time_ns;
+  for (auto& [id, thread] : threads_) enter(thread, State::unknown, time_ns, {});
+}
+
+void IntervalBuilder::end_window(std::int64_t time_ns) {
+  std::vector<std::uint32_t> ids;  // in order, so that equal input gives equal rows
+  for (const auto& [id, thread] : threads_) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  for (const std::uint32_t id : ids) {
+    Thread& thread = threads_.at(id);
+    if (thread.state != State::unknown) leave(id, thread, time_ns);
+    enter(thread, State::unknown, time_ns, {});
+  }
+}
+
+IntervalBuilder::Thread& IntervalBuilder::thread(std::uint32_t id, std::uint32_t process, std::int64_t) {
+  const auto [place, fresh] = threads_.try_emplace(id);
+  if (fresh) place->second.since_ns = window_begin_ns_;
+  if (process != 0) place->second.process = process;
+  return place->second;
+}
+
+void IntervalBuilder::enter(Thread& thread, State state, std::int64_t time_ns, trace::NameId detail) {
+  thread.state = state;
+  thread.since_ns = time_ns;
+  thread.detail = detail;
+  thread.call = {};
+  thread.other = 0;
+}
+
+void IntervalBuilder::emit(trace::SchedEventRow& row) {
+  row.thread_name = name(thread_name_(static_cast<std::uint32_t>(row.process_id), static_cast<std::uint32_t>(row.thread_id)));
+  sink_.add(row);
+  ++rows_;
+}
+
+void IntervalBuilder::leave(std::uint32_t id, Thread& thread, std::int64_t time_ns, std::uint32_t woken_by) {
+  if (time_ns <= thread.since_ns) return;
+  trace::SchedEventRow row;
+  row.time_ns = thread.since_ns;
+  row.duration_ns = time_ns - thread.since_ns;
+  row.process_id = thread.process;
+  row.thread_id = id;
+  row.cpu = thread.cpu;
+  row.detail = thread.detail;
+  row.call = thread.call;
+  switch (thread.state) {
+    case State::running: row.kind = name("run"); break;
+    case State::queued: row.kind = name("run_queue"); break;
+    default: row.kind = name("off_cpu");
+  }
+  const std::uint32_t other = woken_by != 0 ? woken_by : thread.other;
+  if (other != 0) row.other_thread_id = other;
+  emit(row);
+}
+
+void IntervalBuilder::on_switch(const WireEvent& event) {
+  const std::int64_t time_ns = signed_of(event.time_ns);
+  if (event.process != 0) {
+    Thread& prev = thread(event.thread, event.process, time_ns);
+    if (prev.state != State::running) enter(prev, State::running, prev.since_ns, {});
+    prev.cpu = event.cpu;
+    leave(event.thread, prev, time_ns);
+    const std::uint32_t state = event.state & wire_state_mask;
+    const bool preempted = (event.state & wire_state_preempted) != 0;
+    if (!preempted && (state & kDead) != 0) {
+      threads_.erase(event.thread);
+    } else if (preempted || state == 0) {
+      // The kernel passes a thread over at the end of a system call or an interrupt without saying that it preempts.
+      enter(prev, State::queued, time_ns, name(event.call == SYS_sched_yield && !preempted ? "yielded" : "preempted"));
+      prev.other = event.other_thread;
+    } else {
+      enter(prev, State::off, time_ns, name(off_cpu_reason(event.state)));
+      if (event.call != wire_call_none) prev.call = name(call_name(event.call));
+    }
+  }
+  if (event.value != 0) {
+    Thread& next = thread(event.other_thread, static_cast<std::uint32_t>(event.value), time_ns);
+    // Whatever takes a CPU was ready for it: since the window began, where no wakeup has been seen.
+    if (next.state == State::unknown) next.state = State::queued;
+    next.cpu = event.cpu;
+    if (next.state != State::running) {
+      leave(event.other_thread, next, time_ns);
+      enter(next, State::running, time_ns, {});
+    }
+  }
+}
+
+void IntervalBuilder::on_wakeup(const WireEvent& event) {
+  const std::int64_t time_ns = signed_of(event.time_ns);
+  Thread& woken = thread(event.thread, event.process, time_ns);
+  if ((event.state & wire_state_new) != 0) {
+    enter(woken, State::queued, time_ns, name("new"));
+  } else if (woken.state == State::off || woken.state == State::unknown) {
+    woken.state = State::off;
+    leave(event.thread, woken, time_ns, event.other_thread);
+    enter(woken, State::queued, time_ns, name("woken"));
+  } else {
+    return;  // woken before it had left its CPU: nothing changes for it
+  }
+  woken.other = event.other_thread;
+}
+
+trace::SchedEventRow IntervalBuilder::row_of(const WireEvent& event, trace::NameId kind) {
+  trace::SchedEventRow row;
+  row.time_ns = signed_of(event.time_ns);
+  row.kind = kind;
+  row.cpu = event.cpu;
+  row.process_id = event.process;
+  row.thread_id = event.thread;
+  return row;
+}
+
+void IntervalBuilder::on_instant(const WireEvent& event) {
+  trace::SchedEventRow row = row_of(event, {});
+  row.duration_ns = std::max<std::int64_t>(0, signed_of(event.duration_ns));
+  switch (event.kind) {
+    case wire_fault:
+      row.kind = name("page_fault");
+      row.detail = name(fault_name(event.state));
+      break;
+    case wire_irq:
+      row.kind = name("irq");
+      row.detail = name(event.state == WIRE_TIMER ? "local_timer" : interrupt_name_(event.state));
+      break;
+    case wire_softirq:
+      row.kind = name("softirq");
+      row.detail = name(soft_interrupt_name(event.state));
+      break;
+    case wire_block:
+      row.kind = name("block_io");
+      row.detail = name(block_operation_name(event.state));
+      row.bytes = signed_of(event.value);
+      break;
+    case wire_gpu_job: row.kind = name("gpu_job"); break;
+    default: return;
+  }
+  emit(row);
+}
+
+void IntervalBuilder::add(const WireEvent& event) {
+  switch (event.kind) {
+    case wire_switch: return on_switch(event);
+    case wire_wakeup: return on_wakeup(event);
+    case wire_migrate: {
+      Thread& moved = thread(event.thread, event.process, signed_of(event.time_ns));
+      trace::SchedEventRow row = row_of(event, name("migrate"));
+      if (moved.cpu >= 0) row.detail = name("cpu" + std::to_string(moved.cpu));
+      row.cpu = moved.cpu = signed_of(event.value);
+      return emit(row);
+    }
+    case wire_fork:
+    case wire_exit: return;  // the switches and the first wakeup tell what lies on the CPU
+    default: return on_instant(event);
+  }
+}
+
+}  // namespace aaco::collectors::ebpf

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "collectors/ebpf/wire.h"
+#include "trace/rows.h"
+#include "trace/sink.h"
+
+namespace aaco::collectors::ebpf {
+
+// Texts of numbers that the kernel speaks in; empty where a number is not known.
+std::string_view soft_interrupt_name(std::uint32_t vector);
+std::string_view block_operation_name(std::uint32_t operation);
+std::string_view fault_name(std::uint32_t error_code);
+// Of this machine's architecture: "futex", "epoll_wait"; a number without a name is "syscall 1234".
+std::string call_name(std::int32_t call);
+// Why a thread that left its CPU by itself does not run: sleep, disk_sleep, io, stopped, traced, idle.
+std::string_view off_cpu_reason(std::uint32_t state);
+
+// Turns the kernel's events, in order of time, into intervals of each thread: running, waiting for a CPU, off its CPU. Recording
+// happens in windows; what reaches over the border of one is cut there, so that the rows of a window say what happened in
+// it. A thread that was first seen in the middle of something was in it since the window's beginning.
+class IntervalBuilder {
+ public:
+  // `thread_name` and `interrupt_name` are asked when a row is made.
+  using ThreadName = std::function<std::string(std::uint32_t process, std::uint32_t thread)>;
+  using InterruptName = std::function<std::string(std::uint32_t number)>;
+  IntervalBuilder(trace::Sink& sink, ThreadName thread_name, InterruptName interrupt_name);
+
+  void begin_window(std::int64_t time_ns);
+  void add(const WireEvent& event);
+  // Closes what is open.
+  void end_window(std::int64_t time_ns);
+
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+
+ private:
+  enum class State { unknown, running, queued, off };
+  struct Thread {
+    State state = State::unknown;
+    std::int64_t since_ns = 0;
+    std::int64_t cpu = -1;
+    std::uint32_t process = 0;
+    std::uint32_t other = 0;  // who took its CPU, or woke it
+    trace::NameId detail, call;
+  };
+
+  Thread& thread(std::uint32_t id, std::uint32_t process, std::int64_t time_ns);
+  void enter(Thread& thread, State state, std::int64_t time_ns, trace::NameId detail);
+  // The row of the state that ends now.
+  void leave(std::uint32_t id, Thread& thread, std::int64_t time_ns, std::uint32_t woken_by = 0);
+  void on_switch(const WireEvent& event);
+  void on_wakeup(const WireEvent& event);
+  void on_instant(const WireEvent& event);
+  trace::SchedEventRow row_of(const WireEvent& event, trace::NameId kind);
+  void emit(trace::SchedEventRow& row);
+  trace::NameId name(std::string_view text) { return sink_.name(text); }
+
+  trace::Sink& sink_;
+  ThreadName thread_name_;
+  InterruptName interrupt_name_;
+  std::unordered_map<std::uint32_t, Thread> threads_;
+  std::int64_t window_begin_ns_ = 0;
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace aaco::collectors::ebpf

@@ -1,0 +1,184 @@
+#include "collectors/ebpf/interval_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include <string>
+#include <vector>
+
+namespace aaco::collectors::ebpf {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr std::uint32_t kProcess = 100;
+
+WireEvent event(std::uint64_t time_ns, WireKind kind) {
+  WireEvent made{};
+  made.time_ns = time_ns;
+  made.kind = kind;
+  made.process = kProcess;
+  made.call = wire_call_none;
+  return made;
+}
+
+// `out` leaves, `in` takes the CPU; a thread of 0 is none of the tree.
+WireEvent switched(std::uint64_t time_ns, std::uint32_t out, std::uint32_t in, std::uint32_t state = 0, std::int32_t call = -1) {
+  WireEvent made = event(time_ns, wire_switch);
+  made.thread = out != 0 ? out : 9999;
+  made.process = out != 0 ? kProcess : 0;
+  made.other_thread = in != 0 ? in : 8888;
+  made.value = in != 0 ? kProcess : 0;
+  made.state = state;
+  made.call = call;
+  made.cpu = 1;
+  return made;
+}
+
+WireEvent woken(std::uint64_t time_ns, std::uint32_t thread, std::uint32_t waker = 0, std::uint32_t state = 0) {
+  WireEvent made = event(time_ns, wire_wakeup);
+  made.thread = thread;
+  made.other_thread = waker;
+  made.state = state;
+  return made;
+}
+
+WireEvent moved(std::uint64_t time_ns, std::uint32_t thread, std::uint32_t cpu) {
+  WireEvent made = event(time_ns, wire_migrate);
+  made.thread = thread;
+  made.value = cpu;
+  return made;
+}
+
+// One text a row: "7 run 100+50", with detail, call and the other thread behind.
+std::vector<std::string> rows_of(const std::vector<WireEvent>& events, std::int64_t begin = 0, std::int64_t end = 1000) {
+  trace::MemorySink sink;
+  IntervalBuilder builder(
+      sink, [](std::uint32_t, std::uint32_t thread) { return "t" + std::to_string(thread); },
+      [](std::uint32_t number) { return "irq " + std::to_string(number); });
+  builder.begin_window(begin);
+  for (const WireEvent& each : events) builder.add(each);
+  builder.end_window(end);
+  std::vector<std::string> texts;
+  for (const auto& row : sink.rows<trace::SchedEventRow>()) {
+    EXPECT_EQ(sink.text(row.thread_name), "t" + std::to_string(row.thread_id));
+    std::string text = std::to_string(row.thread_id) + " " + std::string(sink.text(row.kind)) + " " +
+                       std::to_string(row.time_ns) + "+" + std::to_string(row.duration_ns);
+    for (const trace::NameId name : {row.detail, row.call})
+      if (name.value != 0) text += " " + std::string(sink.text(name));
+    if (row.other_thread_id) text += " by " + std::to_string(*row.other_thread_id);
+    if (row.bytes) text += " " + std::to_string(*row.bytes) + "B";
+    texts.push_back(text);
+  }
+  EXPECT_EQ(builder.rows(), static_cast<std::int64_t>(texts.size()));
+  return texts;
+}
+
+TEST(IntervalBuilder, SleepWakeWaitRun) {
+  EXPECT_THAT(rows_of({switched(100, 7, 0, 1, SYS_futex), woken(300, 7, 8), switched(350, 0, 7), switched(400, 7, 0, 1)}),
+              ElementsAre("7 run 0+100", "7 off_cpu 100+200 sleep futex by 8", "7 run_queue 300+50 woken by 8", "7 run 350+50",
+                          "7 off_cpu 400+600 sleep"));
+}
+TEST(IntervalBuilder, PreemptedKeepsWaitingForACpu) {
+  EXPECT_THAT(rows_of({switched(100, 7, 0, wire_state_preempted), switched(180, 0, 7)}),
+              ElementsAre("7 run 0+100", "7 run_queue 100+80 preempted by 8888", "7 run 180+820"));
+}
+TEST(IntervalBuilder, PassedOverWithoutTheWordIsPreempted) {
+  EXPECT_THAT(rows_of({switched(100, 7, 8), switched(200, 8, 7)}),
+              ElementsAre("7 run 0+100", "8 run_queue 0+100", "8 run 100+100", "7 run_queue 100+100 preempted by 8",
+                          "7 run 200+800", "8 run_queue 200+800 preempted by 7"));
+}
+TEST(IntervalBuilder, YieldIsAYield) {
+  EXPECT_THAT(rows_of({switched(100, 7, 0, 0, SYS_sched_yield), switched(150, 0, 7)}),
+              ElementsAre("7 run 0+100", "7 run_queue 100+50 yielded by 8888", "7 run 150+850"));
+}
+TEST(IntervalBuilder, PreemptedWhileGoingToSleepIsReady) {
+  EXPECT_THAT(rows_of({switched(100, 7, 0, wire_state_preempted | 1)}),
+              ElementsAre("7 run 0+100", "7 run_queue 100+900 preempted by 8888"));
+}
+TEST(IntervalBuilder, NewThreadBeginsInTheQueue) {
+  EXPECT_THAT(rows_of({woken(200, 9, 7, wire_state_new), switched(230, 0, 9)}),
+              ElementsAre("9 run_queue 200+30 new by 7", "9 run 230+770"));
+}
+TEST(IntervalBuilder, WokenBeforeItLeftChangesNothing) {
+  EXPECT_THAT(rows_of({switched(10, 0, 7), woken(50, 7, 8), switched(100, 7, 0, 1)}),
+              ElementsAre("7 run_queue 0+10", "7 run 10+90", "7 off_cpu 100+900 sleep"));
+}
+TEST(IntervalBuilder, WokenWhileItWaitsChangesNothing) {
+  EXPECT_THAT(rows_of({switched(100, 7, 0), woken(150, 7), switched(200, 0, 7)}),
+              ElementsAre("7 run 0+100", "7 run_queue 100+100 preempted by 8888", "7 run 200+800"));
+}
+TEST(IntervalBuilder, AnInterruptWakesWithoutAName) {
+  EXPECT_THAT(rows_of({switched(100, 7, 0, 1, SYS_clock_nanosleep), woken(300, 7)}),
+              ElementsAre("7 run 0+100", "7 off_cpu 100+200 sleep clock_nanosleep", "7 run_queue 300+700 woken"));
+}
+TEST(IntervalBuilder, FirstSeenAsItWakes) {
+  EXPECT_THAT(rows_of({woken(300, 7, 8)}), ElementsAre("7 off_cpu 0+300 by 8", "7 run_queue 300+700 woken by 8"));
+}
+TEST(IntervalBuilder, TheDeadLeaveNothingOpen) { EXPECT_THAT(rows_of({switched(100, 7, 0, 0x80)}), ElementsAre("7 run 0+100")); }
+TEST(IntervalBuilder, LostWakeupIsOneLongAbsence) {
+  EXPECT_THAT(rows_of({switched(100, 7, 0, 1), switched(500, 0, 7)}),
+              ElementsAre("7 run 0+100", "7 off_cpu 100+400 sleep", "7 run 500+500"));
+}
+TEST(IntervalBuilder, LostSwitchOutIsNoSecondRun) {
+  EXPECT_THAT(rows_of({switched(100, 0, 7), switched(500, 0, 7), switched(600, 7, 0, 1)}),
+              ElementsAre("7 run_queue 0+100", "7 run 100+500", "7 off_cpu 600+400 sleep"));
+}
+TEST(IntervalBuilder, TimeThatGoesBackMakesNoRow) {
+  EXPECT_THAT(rows_of({switched(500, 7, 0, 1), woken(400, 7), switched(600, 0, 7)}, 0, 600),
+              ElementsAre("7 run 0+500", "7 run_queue 400+200 woken"));
+}
+TEST(IntervalBuilder, MigrationsSayWhereFromOnceItIsKnown) {
+  EXPECT_THAT(rows_of({moved(50, 7, 1), switched(100, 7, 0, 1), moved(200, 7, 0)}, 0, 200),
+              ElementsAre("7 migrate 50+0", "7 run 0+100", "7 migrate 200+0 cpu1", "7 off_cpu 100+100 sleep"));
+}
+TEST(IntervalBuilder, ReasonsOfBeingOffTheCpu) {
+  EXPECT_EQ(off_cpu_reason(1), "sleep");
+  EXPECT_EQ(off_cpu_reason(2), "disk_sleep");
+  EXPECT_EQ(off_cpu_reason(2 | wire_state_iowait), "io");
+  EXPECT_EQ(off_cpu_reason(4), "stopped");
+  EXPECT_EQ(off_cpu_reason(8), "traced");
+  EXPECT_EQ(off_cpu_reason(0x402), "idle");
+}
+TEST(IntervalBuilder, ShortEvents) {
+  WireEvent fault = event(10, wire_fault), irq = event(20, wire_irq), timer = event(30, wire_irq), soft = event(40, wire_softirq),
+            block = event(50, wire_block);
+  for (WireEvent* each : {&fault, &irq, &timer, &soft, &block}) each->thread = 7;
+  fault.state = 2;
+  irq.state = 24, irq.duration_ns = 5;
+  timer.state = WIRE_TIMER, timer.duration_ns = 6;
+  soft.state = 3, soft.duration_ns = 7;
+  block.state = 1, block.value = 4096, block.duration_ns = 9;
+  EXPECT_THAT(rows_of({fault, irq, timer, soft, block}),
+              ElementsAre("7 page_fault 10+0 write", "7 irq 20+5 irq 24", "7 irq 30+6 local_timer", "7 softirq 40+7 net_rx",
+                          "7 block_io 50+9 write 4096B"));
+}
+TEST(IntervalBuilder, NumbersThatNobodyKnows) {
+  EXPECT_EQ(soft_interrupt_name(99), "");
+  EXPECT_EQ(block_operation_name(99), "");
+  EXPECT_EQ(call_name(65535), "syscall 65535");
+  WireEvent strange = event(10, wire_kinds);
+  strange.thread = 7;
+  EXPECT_THAT(rows_of({strange}), IsEmpty());
+  strange.kind = 60000;
+  EXPECT_THAT(rows_of({strange}), IsEmpty());
+}
+TEST(IntervalBuilder, WindowsCutWhatReachesOverThem) {
+  trace::MemorySink sink;
+  IntervalBuilder builder(
+      sink, [](std::uint32_t, std::uint32_t) { return ""; }, [](std::uint32_t) { return ""; });
+  builder.begin_window(0);
+  builder.add(switched(100, 7, 0, 1));
+  builder.end_window(200);
+  builder.begin_window(1000);
+  builder.add(woken(1300, 7));
+  builder.end_window(1400);
+  std::vector<std::pair<std::int64_t, std::int64_t>> spans;
+  for (const auto& row : sink.rows<trace::SchedEventRow>()) spans.emplace_back(row.time_ns, row.duration_ns);
+  EXPECT_THAT(spans, ElementsAre(std::pair(0, 100), std::pair(100, 100), std::pair(1000, 300), std::pair(1300, 100)));
+}
+
+}  // namespace
+}  // namespace aaco::collectors::ebpf

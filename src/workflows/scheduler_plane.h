@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analytics/scheduling.h"
+#include "collectors/scheduler_watch.h"
+#include "core/json.h"
+#include "runner/loop.h"
+#include "trace/session.h"
+#include "trace/sink.h"
+
+namespace aaco::workflows {
+
+// The eBPF plane of a session. Where the build, the kernel or the permission does not allow it, it does nothing, and finish()
+// says why and what would help: the run goes on.
+class SchedulerPlane final : public runner::Instrument {
+ public:
+  // Watches `process_id` and its descendants; without itself: what it starts until stop_adopting(). Begins paused.
+  SchedulerPlane(std::int64_t process_id, bool with_itself);
+
+  [[nodiscard]] bool watches() const { return watch_ != nullptr; }
+  void resume() override;
+  void pause() override;
+  void stop_adopting();
+  // Bounds the memory of a long recording.
+  void drain(trace::Sink& sink);
+  // Ends watching: rows go to `sink`, and into `join` where there is one; account and warnings into the manifest.
+  void finish(trace::Sink& sink, trace::SessionManifest& manifest, analytics::scheduling::IterationJoin* join = nullptr);
+
+ private:
+  std::unique_ptr<collectors::SchedulerWatch> watch_;
+  std::optional<core::Error> refusal_;
+};
+
+// Several instruments as one.
+class Instruments final : public runner::Instrument {
+ public:
+  void add(runner::Instrument* instrument) { instruments_.push_back(instrument); }
+  void resume() override {
+    for (auto* each : instruments_) each->resume();
+  }
+  void pause() override {
+    for (auto* each : instruments_) each->pause();
+  }
+  // For a measuring loop: null where there is none.
+  runner::Instrument* get() { return instruments_.empty() ? nullptr : this; }
+
+ private:
+  std::vector<runner::Instrument*> instruments_;
+};
+
+// What happened in each of these calls, in their order; `plane` ends with it. Empty where the plane did not watch.
+std::vector<analytics::scheduling::IterationSums> finish_with_calls(SchedulerPlane& plane,
+                                                                    std::span<const runner::TimedCall> calls,
+                                                                    std::int64_t process_id, std::int64_t caller,
+                                                                    trace::Sink& sink, trace::SessionManifest& manifest);
+
+}  // namespace aaco::workflows
