@@ -1,6 +1,11 @@
 #include "workflows/doctor.h"
 
+#include <unistd.h>
+
+#include <map>
+
 #include "collectors/collector.h"
+#include "collectors/scheduler_watch.h"
 #include "core/files.h"
 #include "core/strings.h"
 #include "core/subprocess.h"
@@ -71,6 +76,24 @@ void look_at_collectors(std::vector<DoctorLine>& lines) {
   }
 }
 
+core::Result<std::string> try_ebpf() {
+  collectors::WatchOptions options;
+  options.process_id = ::getpid();
+  AACO_ASSIGN(const auto watch, collectors::SchedulerWatch::open(options));
+  std::map<std::string, std::vector<std::string>> by_way;
+  for (const auto& attached : watch->attachments())
+    by_way[attached.way.empty() ? "not heard" : attached.way].push_back(attached.event);
+  std::vector<std::string> parts;
+  for (const auto& [way, events] : by_way) parts.push_back(way + ": " + core::join(events, ", "));
+  return core::join(parts, "; ");
+}
+
+void look_at_ebpf(std::vector<DoctorLine>& lines) {
+  const std::string feature = "what the operating system does (eBPF)";
+  const auto heard = try_ebpf();
+  lines.push_back(heard ? DoctorLine{feature, true, *heard, {}} : failed(feature, heard.error()));
+}
+
 void look_at_programs(const Services& services, std::vector<DoctorLine>& lines) {
   const std::string path = services.environment.get("PATH").value_or("");
   const auto rocprof = core::find_program("rocprofv3", path);
@@ -102,6 +125,7 @@ std::vector<DoctorLine> diagnose(const Services& services, const std::string& or
   std::vector<DoctorLine> lines;
   look_at_runtime(services, ort_library, lines);
   look_at_collectors(lines);
+  look_at_ebpf(lines);
   look_at_programs(services, lines);
   look_at_page(services, lines);
   look_at_sessions(services, lines);
@@ -126,6 +150,8 @@ Json describe_machine(const Services& services, const std::string& ort_library) 
     sources.set(collector->info().name, opened ? std::string("ok") : opened.error().message);
     collector->close();
   }
+  const auto heard = try_ebpf();
+  sources.set("ebpf", heard ? std::string("ok") : heard.error().message);
   out.set("collectors", std::move(sources));
   out.set("paths", Json::object({{"share", services.paths.share},
                                  {"cache", services.paths.cache},

@@ -206,11 +206,16 @@ core::Status SessionTimeline::gaps() {
 core::Status SessionTimeline::scheduler() {
   return for_each_row<trace::SchedEventRow>(path_, [&](const trace::SchedEventRow& row, const trace::NameTable& names) {
     Arguments arguments;
-    arguments.add("detail", names.text(row.detail));
+    arguments.add("call", names.text(row.call)).add("other_thread_id", row.other_thread_id).add("bytes", row.bytes);
     if (row.cpu >= 0) arguments.add("cpu", row.cpu);
-    const Slice slice{row.time_ns, row.time_ns + row.duration_ns, names.text(row.kind), "scheduler", arguments.items()};
-    tracks_.slice(tracks_.group(TrackSet::Group::scheduler, row.rank), row.thread_id, Overlap::nest, slice,
-                  [&row] { return "thread " + std::to_string(row.thread_id); });
+    // A row shows the states of its thread one after another: "run", "run_queue: preempted", "off_cpu: sleep".
+    std::string title(names.text(row.kind));
+    if (const auto detail = names.text(row.detail); !detail.empty()) title += ": " + std::string(detail);
+    const Slice slice{row.time_ns, row.time_ns + row.duration_ns, title, "scheduler", arguments.items()};
+    tracks_.slice(tracks_.group(TrackSet::Group::scheduler, row.rank), row.thread_id, Overlap::nest, slice, [&row, &names] {
+      const auto name = names.text(row.thread_name);
+      return (name.empty() ? "thread" : std::string(name)) + " " + std::to_string(row.thread_id);
+    });
   });
 }
 

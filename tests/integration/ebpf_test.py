@@ -1,0 +1,105 @@
+"""`--ebpf` of run and record: with permission there are rows, without there is a reason, and the run goes on all the same."""
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+import program
+
+# The same user without the capabilities that loading eBPF programs takes.
+WITHOUT = ('setpriv', '--inh-caps=-all', '--bounding-set=-bpf,-perfmon,-sys_admin,-net_admin')
+
+
+class Ebpf(program.ProgramTest):
+    def bundle(self, tag):
+        return self.folder / self.aaco('show', f'tag:{tag}', '--json').json()['session']['path']
+
+    def manifest(self, tag):
+        return json.loads((self.bundle(tag) / 'session.json').read_text())
+
+    def account(self, manifest):
+        return next(account for account in manifest['accounts'] if account['source'] == 'ebpf')
+
+    def watched(self, tag):
+        """The manifest of a session that was watched; skips where this machine refuses, with its reason."""
+        manifest = self.manifest(tag)
+        account = self.account(manifest)
+        if account['state'] == 'unsupported':
+            self.skipTest(f'no eBPF here: {account["reason"]}')
+        return manifest
+
+    def query(self, text):
+        outcome = self.aaco('query', text, '--json')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        return outcome.json()['rows']
+
+    def record(self, tag, script):
+        outcome = self.aaco('record', '--ebpf', '--tag', tag, '--no-report', '--', 'sh', '-c', script)
+        self.assertEqual(outcome.code, 7, outcome.errors)
+        return outcome
+
+    def test_record_sees_the_child_from_its_birth(self):
+        self.record('born', 'sleep 0.05; (i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done); exit 7')
+        manifest = self.watched('born')
+        account = self.account(manifest)
+        self.assertGreater(account['kept'], 0)
+        self.assertEqual(sum(account.get('dropped', {}).values()), account['read'] - account['kept'])
+        kinds = {row[0]: row[1] for row in self.query("SELECT kind, count(*) FROM sched_events WHERE session_id = "
+                                                      f"'{manifest['session_id']}' GROUP BY kind")}
+        for kind in ('run', 'run_queue', 'off_cpu'):
+            self.assertIn(kind, kinds)
+        pids = self.query(f"SELECT count(DISTINCT process_id), bool_or(process_id = {os.getpid()}) FROM sched_events "
+                          f"WHERE session_id = '{manifest['session_id']}'")
+        self.assertGreaterEqual(int(pids[0][0]), 3, 'the shell, sleep and the subshell')
+        sleeps = self.query("SELECT max(duration_ns) FROM sched_events WHERE kind = 'off_cpu' AND detail = 'sleep' AND call LIKE '%nanosleep' "
+                            f"AND session_id = '{manifest['session_id']}'")
+        self.assertGreaterEqual(int(sleeps[0][0]), 45_000_000)
+
+    def test_run_joins_events_to_iterations(self):
+        outcome = self.run_small('--ebpf', '--tag', 'joined', iterations=400)
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        manifest = self.watched('joined')
+        where = f"session_id = '{manifest['session_id']}'"
+        rows = self.query('SELECT phase, count(*), count(caller_run_queue_ns), sum(caller_run_queue_ns + caller_off_cpu_ns <= duration_ns) '
+                          f'FROM inference_iters WHERE {where} GROUP BY phase')
+        counts = {row[0]: [int(value or 0) for value in row[1:]] for row in rows}
+        self.assertEqual(counts['measure'][1], 0, 'nobody watches the measurement itself')
+        total, known, within = counts['measure_telemetry']
+        self.assertEqual(total, known)
+        self.assertEqual(known, within, 'a call cannot wait longer than it took')
+        metrics = self.aaco('show', 'tag:joined', '--json').json()['metrics']
+        self.assertIn('sched.caller_run_queue_ratio', metrics)
+        self.assertIn('observer.effect_ratio', metrics)
+        self.assertIn('What the operating system did', self.aaco('report', 'tag:joined').output)
+
+    def test_timeline_has_the_states_of_threads(self):
+        self.record('timeline', 'sleep 0.05; exit 7')
+        self.watched('timeline')
+        target = self.folder / 'timeline.json'
+        self.assertEqual(self.aaco('export', 'tag:timeline', '--format', 'chrome', '--output', target).code, 0)
+        names = {event.get('name') for event in json.loads(target.read_text())['traceEvents']}
+        self.assertIn('off_cpu: sleep', names)
+
+    @unittest.skipUnless(shutil.which('setpriv'), 'skipped, setpriv is missing')
+    def test_without_permission_the_run_goes_on(self):
+        tag = 'refused'
+        environment = {**os.environ, 'AACO_SESSIONS': str(self.lake), 'NO_COLOR': '1'}
+        privileged = os.geteuid() == 0
+        ran = subprocess.run([*(WITHOUT if privileged else ()), program.PROGRAM, 'record', '--ebpf', '--tag', tag, '--', 'sh', '-c', 'exit 7'],
+                             capture_output=True, text=True, check=False, timeout=300, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL)
+        self.assertEqual(ran.returncode, 7, ran.stderr)
+        manifest = self.manifest(tag)
+        account = self.account(manifest)
+        self.assertEqual(account['state'], 'unsupported')
+        warning = next(warning for warning in manifest['warnings'] if warning['id'] == 'ebpf.unavailable')
+        self.assertTrue(warning['remedy'])
+        self.assertEqual(manifest['state'], 'complete')
+        self.assertFalse((self.bundle(tag) / 'telemetry/sched_events.parquet').exists())
+
+    def test_doctor_says_whether_it_works(self):
+        lines = self.aaco('doctor', '--json').json()
+        self.assertTrue(any('eBPF' in line['feature'] for line in lines.get('features', lines.get('lines', []))), lines)
+
+    def test_ab_does_not_take_it(self):
+        self.refused(self.aaco('ab', '--', '--model', 'mlp', '--ebpf', '--', '--model', 'mlp'), 2, '--ebpf')
