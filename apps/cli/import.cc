@@ -26,6 +26,10 @@ void add_options(CLI::App& verb, ImportOptions& options, Context& context) {
       ->required();
   verb.add_option("--capture", options.request.captures,
                   "Traces of the capture of HIP or CUDA graphs: they say which operator each replayed kernel belongs to");
+  verb.add_option("--graph", options.request.graph,
+                  "The model that ran (.onnx, .pt2, .tflite, or a name of models.yaml): kernels are joined to its nodes by name, "
+                  "size and order");
+  verb.add_option("--batch", options.request.batch, "With --graph: the batch size it ran with")->check(CLI::PositiveNumber);
   verb.add_option("--tag", options.request.tag, "A name for the session: 'tag:NAME' finds it");
   verb.add_flag("--keep-raw", options.request.keep_raw, "Copy the files into the session");
   verb.add_option("--gap-threshold", options.gap_threshold, "Explain idle gaps of a GPU from this length on")
@@ -47,7 +51,8 @@ void add_options(CLI::App& verb, ImportOptions& options, Context& context) {
       "programs and reports; logs of amd-smi, rocm-smi and nvidia-smi. gzip and zstd are seen through. A folder's files are\n"
       "joined into one session: kernels once, counters of all passes by dispatch, processes as ranks.\n\n"
       "Examples:\n  aaco import trace.json.gz\n  aaco import rank0.json rank1.json --tag tp2\n  aaco import rocprof_out/ --json\n"
-      "  aaco import serve.json.gz --capture capture.json.gz");
+      "  aaco import serve.json.gz --capture capture.json.gz\n"
+      "  aaco import kernel_trace.csv --graph resnet50.onnx --batch 8");
 }
 
 void print_json(Context& context, const workflows::SessionOutcome& outcome, std::size_t top) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -75,9 +76,11 @@ class LaunchFinder {
   [[nodiscard]] std::int64_t launches() const { return launches_; }
   // Operators and ranges that a launch could lie in.
   [[nodiscard]] std::int64_t causes() const { return causes_; }
+  // Names of the graph's nodes that kernels name as their cause (rows of domain "onnx_node").
+  [[nodiscard]] const std::set<std::uint32_t>& node_names() const { return node_names_; }
 
  private:
-  enum class Kind : std::uint8_t { unseen, other, runtime, cpu_op, range, graph_node };
+  enum class Kind : std::uint8_t { unseen, other, runtime, cpu_op, range, graph_node, onnx_node };
   struct Open {
     std::int64_t start_ns = 0, end_ns = 0;
     trace::NameId name, arguments;
@@ -93,6 +96,7 @@ class LaunchFinder {
   const trace::NameTable& names_;
   LaunchStore& store_;
   std::int64_t launches_ = 0, causes_ = 0;
+  std::set<std::uint32_t> node_names_;
   std::vector<Kind> kinds_;                                                         // by domain's name id
   std::vector<std::int8_t> steps_, launching_;                                      // by name id: -1 not asked yet
   std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, Thread> threads_;  // rank, process, thread
@@ -104,13 +108,16 @@ enum class Method : std::uint8_t {
   graph_launch,
   name,
   name_and_shape,
+  node_order,
   capture_map,
   marker,
+  node_name,
   external_id,
   correlation
 };
 std::string_view to_string(Method method);
-// How sure an attribution by this method is, 0..1; 0 where the method names no cause.
+// How sure an attribution by this method is, 0..1; 0 where the method names no cause. Of node_order the most: each row has its
+// own.
 double confidence_of(Method method);
 
 struct Coverage {
@@ -144,7 +151,9 @@ struct AttributionResult {
 class KernelAttributor {
  public:
   // `names` holds the names of rows, index and captures, and gets those of the methods.
-  KernelAttributor(trace::NameTable& names, const LaunchLookup& index, CaptureMap capture = {});
+  // `node_names`: see LaunchFinder.
+  KernelAttributor(trace::NameTable& names, const LaunchLookup& index, CaptureMap capture = {},
+                   std::set<std::uint32_t> node_names = {});
   // Answers the launch the kernel is joined to, or null; it lives until the next look-up.
   const Launch* add(const trace::KernelRow& row);
   AttributionResult finish();
@@ -178,12 +187,28 @@ class KernelAttributor {
   trace::NameTable& names_;
   const LaunchLookup& index_;
   CaptureMap capture_;
+  std::set<std::uint32_t> node_names_;
   std::map<std::pair<std::int32_t, std::uint64_t>, std::size_t> capture_position_;  // by rank, correlation id of the graph launch
   std::vector<std::int8_t> graph_apis_;                                             // by name id: -1 not asked yet
   std::map<Key, Sum> groups_;
   std::map<std::pair<std::uint32_t, Shape>, Cause> by_shape_;
   std::map<std::uint32_t, Cause> by_name_;
 };
+
+// Executions of a kernel on a device whose cause is this node of the graph.
+struct NodeShare {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  trace::NameId kernel_name;
+  trace::NameId node_name;
+  Method method = Method::node_order;
+  double confidence = 0;
+  std::int64_t kernel_count = 0;
+  std::int64_t kernel_sum_ns = 0;
+};
+// Moves executions from rows without a node to rows with one: from those that have no cause at all, else, where a kernel has one
+// row only, from that (which keeps its operator). A share that finds no such rows is left out. Coverage follows.
+void take_nodes(AttributionResult& result, trace::NameTable& names, std::vector<NodeShare> shares);
 
 // attribution.launch_coverage_ratio and attribution.time_coverage_ratio of one device.
 trace::Metrics coverage_metrics(const Coverage& coverage, std::int64_t device);

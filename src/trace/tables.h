@@ -229,7 +229,7 @@ AACO_TABLE(AttributionRow, "op_to_kernel_map", "attribution/op_to_kernel_map.par
       column("operator_name", &R::operator_name, "framework operator; empty: unknown"),
       column("kernel_name", &R::kernel_name, "kernel"),
       column("launch", &R::launch, "API function that launched it; empty: no launch in the trace"),
-      column("method", &R::method, "correlation, external_id, marker, capture_map, name_and_shape, name, graph_launch, launch_only, none"),
+      column("method", &R::method, "correlation, external_id, node_name, marker, capture_map, node_order, name_and_shape, name, graph_launch, launch_only, none"),
       column("confidence_ratio", &R::confidence, "confidence in operator and node, 0..1; 0: not attributed"),
       column("kernel_count", &R::kernel_count, "executions"), column("kernel_sum_ns", &R::kernel_sum_ns, "their time added up, ns"));
 } AACO_TABLE_END

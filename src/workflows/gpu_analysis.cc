@@ -10,6 +10,7 @@
 #include "tracelake/lake.h"
 #include "workflows/kernel_groups.h"
 #include "workflows/launch_file.h"
+#include "workflows/node_kernels.h"
 #include "workflows/row_puller.h"
 
 namespace aaco::workflows {
@@ -21,6 +22,7 @@ using analytics::trace_time::Work;
 using analytics::trace_time::WorkKind;
 using DeviceKey = std::pair<std::int32_t, std::int64_t>;  // rank, device
 
+constexpr std::size_t kMostStoredSteps = 1'000'000;
 constexpr std::int64_t kRowsBetweenQuestions = 1 << 16;  // whether to go on
 
 // What a walk over the launches needs of an operator's arguments are its shapes; those of other calls may all differ.
@@ -47,6 +49,8 @@ class Analyser {
     AACO_TRY(walk());
     AACO_TRY(read_counters());
     AACO_TRY(count_graph());
+    if (options_.find_steps) result_.steps = steps_.finish();
+    AACO_TRY(join_graph());
     return finish();
   }
 
@@ -80,6 +84,7 @@ class Analyser {
     launches_.seal();
     result_.has_api_calls = finder.launches() > 0;
     result_.has_causes = finder.causes() > 0;
+    node_names_ = finder.node_names();
     return launches_.status();
   }
 
@@ -90,7 +95,7 @@ class Analyser {
     analytics::attribution::CaptureMap captures;
     for (const CapturedLaunch& captured : options_.captures)
       captures.push_back({names_.intern(captured.kernel), names_.intern(captured.operator_name), names_.intern(captured.marker)});
-    analytics::attribution::KernelAttributor attributor(names_, launches_, std::move(captures));
+    analytics::attribution::KernelAttributor attributor(names_, launches_, std::move(captures), std::move(node_names_));
     AACO_ASSIGN(auto kernels, RowPuller<trace::KernelRow>::open(path_, names_));
     AACO_ASSIGN(auto copies, RowPuller<trace::CopyRow>::open(path_, names_));
     AACO_ASSIGN(auto calls, RowPuller<trace::ApiCallRow>::open(path_, names_, {kNoArguments}));
@@ -210,7 +215,31 @@ class Analyser {
       return go_on();
     });
   }
+  // A second walk over the kernels, now that the steps are known.
+  core::Status join_graph() {
+    GraphNodes graph = options_.graph;
+    if (graph.nodes.empty()) {
+      AACO_ASSIGN(graph, session_nodes(path_));
+    }
+    if (graph.nodes.empty() || devices_.empty()) return {};
+    services_.progress("joining kernels to the graph's nodes");
+    NodeKernels steps(names_, options_.find_steps ? result_.steps.iterations : stored_steps_);
+    AACO_TRY(tracelake::scan_table<trace::KernelRow>(path_, names_, [&](std::span<const trace::KernelRow> rows) {
+      for (const auto& row : rows) {
+        const Launch* launch = launches_.find(row.rank, row.correlation_id);
+        steps.add(row, groups_.family_of(row.name), launch != nullptr ? std::optional(launch->start_ns) : std::nullopt);
+      }
+      return go_on();
+    }));
+    AACO_TRY(launches_.status());
+    auto joined = steps.join(graph);
+    take_nodes(attribution_, names_, std::move(joined.shares));
+    result_.nodes = std::move(joined.summary);
+    return {};
+  }
+
   void count_step(const trace::IterationRow& row) {
+    if (stored_steps_.size() < kMostStoredSteps) stored_steps_.push_back(row);
     ++iterations_[row.rank];
     steps_time_[row.rank] += row.duration_ns;
   }
@@ -297,7 +326,6 @@ class Analyser {
   }
 
   core::Result<GpuAnalysis> finish() {
-    if (options_.find_steps) result_.steps = steps_.finish();
     for (const auto& row : result_.steps.iterations) count_step(row);
     shapes_ = shape_work_.finish();
     counters_ = counter_work_.finish(groups_.rows());
@@ -341,6 +369,8 @@ class Analyser {
   analytics::roofline::ShapeWork shape_work_;
   analytics::roofline::CounterWork counter_work_;
   std::vector<analytics::roofline::GroupWork> shapes_, counters_;
+  std::set<std::uint32_t> node_names_;
+  std::vector<trace::IterationRow> stored_steps_;
   std::int64_t graph_nodes_ = 0;
   std::map<std::int32_t, std::int64_t> iterations_, steps_time_;  // by rank
   analytics::attribution::AttributionResult attribution_;

@@ -19,6 +19,7 @@
 #include "trace/sink.h"
 #include "workflows/capture_map.h"
 #include "workflows/gpu_roofline.h"
+#include "workflows/graph_nodes.h"
 #include "workflows/services.h"
 
 namespace aaco::workflows {
@@ -29,6 +30,7 @@ struct GpuAnalysisOptions {
   std::vector<CapturedLaunch> captures;  // of the graphs that the trace launches
   bool find_steps = true;                // false where the session has iterations already
   SeenDevices devices;
+  GraphNodes graph;  // that the kernels are of; empty: the session's own, where it has one
 };
 
 // One GPU of one rank. `metric_device` is the number its metrics carry: the device's own, unless two ranks share a number.
@@ -51,6 +53,7 @@ struct GpuAnalysis {
   bool has_api_calls = false;
   bool has_causes = false;  // framework operators or marker ranges
   analytics::steps::Steps steps;
+  core::Json nodes;  // how kernels were joined to the graph's nodes; null where there is no graph
   trace::Metrics metrics;
 };
 

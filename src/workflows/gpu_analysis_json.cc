@@ -127,6 +127,7 @@ Json to_json(const GpuAnalysis& analysis, const GpuAnalysisOptions& options) {
                                                         {"memset", options.convention.memset ? "counted" : "left out"},
                                                         {"span", "first start to last end of device work in the whole trace"}})},
                            {"gap_threshold_ns", options.gap_threshold_ns}});
+  out.set_if("nodes", analysis.nodes);
   if (analysis.skew) {
     out.set("ranks", ranks_json(analysis));
     out.set_if("straggler", straggler_json(*analysis.skew));

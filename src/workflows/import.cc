@@ -13,6 +13,8 @@
 #include "workflows/import_totals.h"
 #include "workflows/insight.h"
 #include "workflows/migraphx_program.h"
+#include "workflows/model_source.h"
+#include "workflows/model_tables.h"
 #include "workflows/session_draft.h"
 #include "workflows/table_metrics.h"
 
@@ -114,6 +116,19 @@ void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
   }
 }
 
+// Where a graph was given or found and no kernel could be joined to it.
+void warn_of_graph(const GpuAnalysis& analysis, SessionDraft& draft) {
+  std::string reason;
+  for (const Json& join : analysis.nodes["joins"].items()) {
+    if (join["joined_kernels_a_step"].as_i64().value_or(0) > 0) return;
+    reason = join["explanation"].text();
+  }
+  if (analysis.nodes.is_object() && !reason.empty())
+    draft.warn("attribution.graph_unlike",
+               "no kernel could be joined to the nodes of " + std::string(analysis.nodes["source"].text()) + ": " + reason,
+               "give the model that ran (--graph), as it ran, and its batch size (--batch)");
+}
+
 // The captures' accounts and warnings are the session's.
 core::Result<std::vector<CapturedLaunch>> take_captures(const std::vector<std::string>& paths, SessionDraft& draft,
                                                         const Services& services) {
@@ -121,6 +136,21 @@ core::Result<std::vector<CapturedLaunch>> take_captures(const std::vector<std::s
   for (auto& account : captures.accounts) draft.manifest().accounts.push_back(std::move(account));
   for (auto& warning : captures.warnings) draft.manifest().warnings.push_back(std::move(warning));
   return std::move(captures.launches);
+}
+
+core::Result<GraphNodes> store_graph(const ImportRequest& request, const ImportCounts& counts, SessionDraft& draft,
+                                     const Services& services) {
+  ModelRequest model_request;
+  model_request.name = request.graph;
+  model_request.batch = request.batch;
+  AACO_ASSIGN(const graph::Model model, open_model(model_request, services));
+  if (counts.graph_nodes > 0)
+    draft.warn("import.two_graphs",
+               "the files hold a graph too: the tables keep that one, and kernels are joined to " + request.graph,
+               "import without --graph to join them to the files' own");
+  else
+    AACO_TRY(store_model_tables(model.graph, draft));
+  return nodes_of(model, core::base_name(request.graph));
 }
 
 core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inputs, const ImportRequest& request,
@@ -140,6 +170,10 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   if (sink.counters_overflowed())
     draft.warn("import.counters_many", "more counters of dispatches came than can be told apart: some may be kept twice",
                "import fewer passes at once");
+  GpuAnalysisOptions options;
+  if (!request.graph.empty()) {
+    AACO_ASSIGN(options.graph, store_graph(request, sink.counts(), draft, services));
+  }
   AACO_TRY(write_lockbox(read, inputs, draft));
   AACO_TRY(store_partition(read.results, draft));
   if (request.keep_raw) AACO_TRY(keep_raw_files(inputs, draft));
@@ -151,7 +185,6 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   AACO_ASSIGN(trace::Metrics metrics, store_totals(read, sink.counts(), draft, services));
   manifest.outcome.set("files", read.files);  // without the lists that lie in the summary now
   if (sink.counts().kernels + sink.counts().copies > 0) {
-    GpuAnalysisOptions options;
     AACO_ASSIGN(options.captures, take_captures(request.captures.empty() ? inputs.captures : request.captures, draft, services));
     options.convention = {request.count_orphans, request.count_memset};
     options.gap_threshold_ns = request.gap_threshold_ns;
@@ -159,6 +192,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     options.devices = read.devices;
     AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
     warn_of_attribution(analysis, draft);
+    warn_of_graph(analysis, draft);
     manifest.outcome.set("gpu", to_json(analysis, options));
     metrics.insert(metrics.end(), std::make_move_iterator(analysis.metrics.begin()),
                    std::make_move_iterator(analysis.metrics.end()));
@@ -177,6 +211,7 @@ Json request_json(const ImportRequest& request) {
   for (const std::string& path : request.captures) captures.push(path);
   return Json::object({{"paths", std::move(paths)},
                        {"captures", std::move(captures)},
+                       {"graph", request.graph},
                        {"keep_raw", request.keep_raw},
                        {"count_orphans", request.count_orphans},
                        {"count_memset", request.count_memset},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace aaco::workflows {
 struct ImportRequest {
   std::vector<std::string> paths;     // files and folders; what they hold becomes one session
   std::vector<std::string> captures;  // traces of the capture of graphs that the others launch; none: those named so
+  std::string graph;                  // model whose nodes the kernels are of: a file, or a name of models.yaml; empty: none
+  std::optional<std::int64_t> batch;  // that it ran with
   std::string tag;
   bool keep_raw = false;  // copy the files into the bundle
   bool count_orphans = true;

@@ -18,6 +18,8 @@ class KernelGroups {
   KernelGroups(const analytics::fingerprint::PatternBook& book, trace::NameTable& names) : book_(book), names_(names) {}
   // Answers the kernel's family.
   analytics::fingerprint::Family add(const trace::KernelRow& row);
+  // Of a kernel that was added.
+  [[nodiscard]] analytics::fingerprint::Family family_of(trace::NameId name) const { return known_.at(name.value).family; }
   // Largest time first.
   [[nodiscard]] std::vector<trace::KernelGroupRow> rows() const;
   // Kernel time of a rank's device with a family other than "other".

@@ -170,6 +170,54 @@ TEST_F(AttributionTest, AnAmbiguousNameIsNoCause) {
   kernel("k", 999);
   EXPECT_EQ(attribute().coverage.at({0, 0}).attributed_count, 2);
 }
+TEST_F(AttributionTest, AKernelThatNamesItsNode) {
+  call("onnx_node", "/conv1/Conv", 0, 0, 0, 5);
+  call("cpu_op", "aten::add", 0, 100, 0, 6);
+  kernel("k", 0, 5);
+  kernel("a", 0, 6);
+  std::stable_sort(calls_.begin(), calls_.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+  LaunchFinder finder(names_, index_);
+  for (const auto& row : calls_) finder.add(row);
+  KernelAttributor attributor(names_, index_, {}, finder.node_names());
+  for (const auto& row : kernels_) attributor.add(row);
+  const auto result = attributor.finish();
+  EXPECT_EQ(cause(result, "k"), "//conv1/Conv by node_name");
+  EXPECT_EQ(cause(result, "a"), "aten::add/ by external_id");
+}
+TEST_F(AttributionTest, NodesTakeExecutionsFromRowsWithoutACause) {
+  call("hip", "hipLaunchKernel", 20, 30, 7);
+  for (int i = 0; i < 5; ++i) kernel("gemm", 7);
+  kernel("relu", 999);
+  auto result = attribute();
+  const auto share = [&](const char* kernel_name, const char* node, std::int64_t count) {
+    return NodeShare{0, 0, names_.intern(kernel_name), names_.intern(node), Method::node_order, 0.7, count, 10 * count};
+  };
+  take_nodes(result, names_,
+             {share("gemm", "fc1", 2), share("gemm", "fc2", 1), share("gemm", "fc1", 1), share("relu", "act", 9)});
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& row : result.rows)
+    counts[std::string(names_.text(row.kernel_name)) + "/" + std::string(names_.text(row.node_name)) + "/" +
+           std::string(names_.text(row.method))] += row.kernel_count;
+  const std::map<std::string, std::int64_t> expected = {
+      {"gemm/fc1/node_order", 3}, {"gemm/fc2/node_order", 1}, {"gemm//launch_only", 1}, {"relu//none", 1}};
+  EXPECT_EQ(counts, expected);  // more of a kernel than there are is nobody's
+  const Coverage& coverage = result.coverage.at({0, 0});
+  EXPECT_EQ(coverage.attributed_count, 4);
+  EXPECT_EQ(coverage.attributed_sum_ns, 40);
+  EXPECT_EQ(coverage.outside_sum_ns, 10);
+  EXPECT_EQ(coverage.unlaunched_sum_ns, 10);
+}
+TEST_F(AttributionTest, ANodeBesideAKnownOperator) {
+  call("cpu_op", "aten::mm", 0, 100);
+  call("hip", "hipLaunchKernel", 20, 30, 7);
+  kernel("gemm", 7);
+  kernel("gemm", 7);
+  auto result = attribute();
+  take_nodes(result, names_, {NodeShare{0, 0, names_.intern("gemm"), names_.intern("fc"), Method::node_order, 0.6, 1, 10}});
+  ASSERT_EQ(result.rows.size(), 2u);
+  for (const auto& row : result.rows) EXPECT_EQ(names_.text(row.operator_name), "aten::mm");
+  EXPECT_EQ(result.coverage.at({0, 0}).attributed_count, 2);
+}
 TEST_F(AttributionTest, WhatStandsInTheWayAddsUp) {
   call("hip", "hipLaunchKernel", 20, 30, 7);
   call("hip", "hipGraphLaunch", 40, 50, 8);

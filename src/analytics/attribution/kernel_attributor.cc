@@ -12,8 +12,10 @@ std::string_view to_string(Method method) {
     case Method::graph_launch: return "graph_launch";
     case Method::name: return "name";
     case Method::name_and_shape: return "name_and_shape";
+    case Method::node_order: return "node_order";
     case Method::capture_map: return "capture_map";
     case Method::marker: return "marker";
+    case Method::node_name: return "node_name";
     case Method::external_id: return "external_id";
     case Method::correlation: return "correlation";
   }
@@ -25,8 +27,10 @@ double confidence_of(Method method) {
   switch (method) {
     case Method::correlation: return 0.99;
     case Method::external_id: return 0.95;
+    case Method::node_name: return 0.95;
     case Method::marker: return 0.9;
     case Method::capture_map: return 0.9;
+    case Method::node_order: return 0.8;
     case Method::name_and_shape: return 0.7;
     case Method::name: return 0.5;
     case Method::graph_launch:
@@ -36,8 +40,9 @@ double confidence_of(Method method) {
   return 0;
 }
 
-KernelAttributor::KernelAttributor(trace::NameTable& names, const LaunchLookup& index, CaptureMap capture)
-    : names_(names), index_(index), capture_(std::move(capture)) {}
+KernelAttributor::KernelAttributor(trace::NameTable& names, const LaunchLookup& index, CaptureMap capture,
+                                   std::set<std::uint32_t> node_names)
+    : names_(names), index_(index), capture_(std::move(capture)), node_names_(std::move(node_names)) {}
 
 // Graph launches replay the captured kernels in order: the next captured kernel of this name, from where this launch stands.
 const CapturedKernel* KernelAttributor::captured(const trace::KernelRow& row, const Launch& launch) {
@@ -102,11 +107,12 @@ const Launch* KernelAttributor::add(const trace::KernelRow& row) {
   }
   if (key.operator_name == 0 && !replayed)
     if (const auto op = index_.operator_of(row.rank, row.external_id); op.value != 0) {
-      key.operator_name = op.value;
-      key.method = Method::external_id;
+      const bool is_node = node_names_.contains(op.value);
+      (is_node ? key.node : key.operator_name) = op.value;
+      key.method = is_node ? Method::node_name : Method::external_id;
     }
-  if (key.operator_name == 0 && key.node != 0 && !replayed) key.method = Method::marker;
-  if (key.method == Method::correlation || key.method == Method::external_id)
+  if (key.operator_name == 0 && key.node != 0 && !replayed && key.method != Method::node_name) key.method = Method::marker;
+  if (key.method == Method::correlation || key.method == Method::external_id || key.method == Method::node_name)
     learn(row, shape, key);
   else if (confidence_of(key.method) == 0)
     key.shape = shape;

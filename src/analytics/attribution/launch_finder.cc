@@ -21,6 +21,7 @@ LaunchFinder::Kind LaunchFinder::kind_of(trace::NameId domain) {
     kind = is_runtime_domain(text)                    ? Kind::runtime
            : text == "cpu_op"                         ? Kind::cpu_op
            : text == "graph_node"                     ? Kind::graph_node
+           : text == "onnx_node"                      ? Kind::onnx_node
            : text == "marker" || text == "annotation" ? Kind::range
                                                       : Kind::other;
   }
@@ -49,6 +50,13 @@ bool LaunchFinder::says_launch(trace::NameId api) {
 void LaunchFinder::add(const trace::ApiCallRow& row) {
   const Kind kind = kind_of(row.domain);
   if (kind == Kind::other || row.end_ns < row.start_ns) return;
+  if (kind == Kind::onnx_node) {
+    if (row.external_id == 0) return;
+    store_.add(ExternalOperator{row.external_id, row.rank, row.name});
+    node_names_.insert(row.name.value);
+    ++causes_;
+    return;
+  }
   Thread& thread = threads_[{row.rank, row.process_id, row.thread_id}];
   std::erase_if(thread.open, [&](const Open& open) { return open.end_ns <= row.start_ns; });
   if (kind == Kind::cpu_op || kind == Kind::range) {

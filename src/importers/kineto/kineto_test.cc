@@ -273,5 +273,39 @@ TEST(Kineto, Sniffs) {
   EXPECT_FALSE(importer->sniff("a,b,c\n1,2,3\n", "trace.json"));
 }
 
+// What rocmProfileData's rpd2tracing writes: processes named after GPUs, numbers as texts, no categories, and arrows that begin
+// somewhere within the call.
+TEST(Kineto, TracesOfRocmProfileData) {
+  const auto got = import_text(R"([ {}
+,{"name": "process_name", "ph": "M", "pid":"9","args":{"name":"GPU2"}}
+,{"pid":"9","tid":"0","name":"gemm_kernel","ts":"120","dur":"30","ph":"X","args":{"desc":"KernelExecution"}}
+,{"pid":"9","tid":"1","name":"CopyHostToDevice","ts":"160","dur":"5","ph":"X","args":{"desc":"CopyHostToDevice"}}
+,{"pid":"9","tid":"1","name":"FillBuffer","ts":"170","dur":"5","ph":"X","args":{"desc":"FillBuffer"}}
+,{"pid":"77","tid":"77","name":"hipLaunchKernel","ts":"100","dur":"10","ph":"X","args":{"desc":""}}
+,{"pid":"77","tid":"77","name":"hipMemcpy","ts":"140","dur":"40","ph":"X","args":{"desc":""}}
+,{"pid":"77","tid":"77","cat":"api_op","name":"api_op","ts":"109","id":"1","ph":"s"}
+,{"pid":"9","tid":"0","cat":"api_op","name":"api_op","ts":"120","id":"1","ph":"f","bp":"e"}
+,{"pid":"77","tid":"77","cat":"api_op","name":"api_op","ts":"160","id":"2","ph":"s"}
+,{"pid":"9","tid":"1","cat":"api_op","name":"api_op","ts":"160","id":"2","ph":"f","bp":"e"}
+])");
+  const auto& kernels = got.sink.rows<trace::KernelRow>();
+  ASSERT_EQ(kernels.size(), 1U);
+  EXPECT_EQ(kernels[0].device, 2);
+  EXPECT_EQ(kernels[0].end_ns - kernels[0].start_ns, 30'000);
+  EXPECT_EQ(kernels[0].correlation_id, 1U);
+  const auto& copies = got.sink.rows<trace::CopyRow>();
+  ASSERT_EQ(copies.size(), 2U);
+  std::map<std::string, std::uint64_t> ids;
+  for (const auto& copy : copies) ids[std::string(got.sink.text(copy.kind))] = copy.correlation_id;
+  EXPECT_EQ(ids["h2d"], 2U);
+  EXPECT_EQ(ids["memset"], 0U);  // no arrow ends at it
+  const auto& calls = got.sink.rows<trace::ApiCallRow>();
+  ASSERT_EQ(calls.size(), 2U);
+  for (const auto& call : calls) {
+    EXPECT_EQ(got.sink.text(call.domain), "hip");
+    EXPECT_NE(call.correlation_id, 0U);
+  }
+}
+
 }  // namespace
 }  // namespace aaco::importers::kineto

@@ -24,7 +24,8 @@ Reader::Reader(trace::Sink& sink, const Options& options, trace::Account& accoun
       account_(account),
       ids_(sink),
       host_rows_(options.rank, ids_, options.launched_kernels),
-      late_(sink) {}
+      late_(sink),
+      links_(sink) {}
 
 core::Status Reader::events(std::span<const TraceEvent> batch) {
   for (const TraceEvent& each : batch) event(each);
@@ -44,7 +45,7 @@ void Reader::event(const TraceEvent& event) {
     case 'i':
     case 'I':
     case 'R': return instant(event);
-    case 'M': return drop("names of processes and threads");
+    case 'M': return metadata(event);
     case 'b':
     case 'e':
     case 'n': return drop("asynchronous ranges");
@@ -61,7 +62,8 @@ void Reader::complete(const TraceEvent& event) {
   if (*duration < 0) return drop("negative duration");
   Span span{*start, 0};
   if (__builtin_add_overflow(*start, *duration, &span.end_ns)) return drop("time out of range");
-  const Category category = category_of(event.category);
+  const Category category =
+      event.category.empty() && !gpu_processes_.empty() ? category_without_words(event) : category_of(event.category);
   switch (category) {
     case Category::kernel:
     case Category::copy:
@@ -84,8 +86,44 @@ void Reader::complete(const TraceEvent& event) {
   }
 }
 
+void Reader::metadata(const TraceEvent& event) {
+  constexpr std::size_t kMostGpus = 4096;
+  drop("names of processes and threads");
+  if (event.name != "process_name") return;
+  for_each_member(event.args, [&](std::string_view key, std::string_view raw) {
+    const std::string_view name = unquoted(raw);
+    if (key != "name" || !name.starts_with("GPU") || gpu_processes_.size() >= kMostGpus) return;
+    if (const auto number = token_i64(name.substr(3))) gpu_processes_.insert_or_assign(std::string(event.process), *number);
+  });
+}
+
+Category Reader::category_without_words(const TraceEvent& event) const {
+  if (!gpu_processes_.contains(event.process))
+    return event.name.starts_with("hip") || event.name.starts_with("hsa") ? Category::runtime : Category::other;
+  std::string_view kind;
+  for_each_member(event.args, [&](std::string_view key, std::string_view raw) {
+    if (key == "desc") kind = unquoted(raw);
+  });
+  if (kind.starts_with("Copy")) return Category::copy;
+  if (kind.starts_with("Fill")) return Category::memset;
+  if (kind.starts_with("Barrier") || kind.starts_with("Marker")) return Category::synchronisation;
+  return Category::kernel;
+}
+
 void Reader::device_work(const TraceEvent& event, Category category, Span span) {
   keep();
+  const auto gpu = gpu_processes_.empty() ? gpu_processes_.end() : gpu_processes_.find(event.process);
+  if (event.category.empty() && gpu != gpu_processes_.end()) {
+    if (category != Category::kernel) {
+      trace::CopyRow row = copy_row(event, span, options_.rank, category == Category::memset, ids_);
+      row.device = gpu->second;
+      return links_.add(event, row);
+    }
+    trace::KernelRow row = kernel_row(event, span, options_.rank, ids_);
+    row.device = gpu->second;
+    if (const auto collective = collective_row(event, row, ids_)) sink_.add(*collective);
+    return links_.add(event, row);
+  }
   if (category != Category::kernel) {
     sink_.add(copy_row(event, span, options_.rank, category == Category::memset, ids_));
     return;
@@ -106,6 +144,7 @@ void Reader::host_work(const TraceEvent& event, Category category, Span span) {
   }
   const trace::ApiCallRow row = host_rows_.row(event, category, span);
   const bool launches = category == Category::runtime || category == Category::driver;
+  if (launches && event.category.empty()) return links_.add(row);
   if (launches && row.correlation_id == 0)
     late_.add(event, row);
   else
@@ -200,6 +239,11 @@ void Reader::instant(const TraceEvent& event) {
 }
 
 void Reader::flow(const TraceEvent& event) {
+  if (event.category == "api_op" && !links_.empty()) {
+    const auto time = microseconds_to_ns(event.timestamp);
+    const trace::ApiCallRow place = host_rows_.row(event, Category::other, {0, 0});
+    return time && links_.arrow(event, *time, place.process_id, place.thread_id) ? keep() : drop(kFlow);
+  }
   if (category_of(event.category) == Category::flow && late_.arrow(event)) return keep();
   drop(kFlow);
 }
@@ -222,6 +266,7 @@ void Reader::write_steps() {
 
 void Reader::finish(core::Json& facts) {
   late_.flush();
+  links_.flush();
   write_steps();
   if (open_count_ > 0) dropped_["a begin without its end"] += static_cast<std::int64_t>(open_count_);
   account_.keep(kept_);

@@ -9,6 +9,7 @@
 #include "importers/kineto.h"
 #include "importers/kineto/host_rows.h"
 #include "importers/kineto/late_ids.h"
+#include "importers/kineto/span_links.h"
 #include "trace/account.h"
 
 namespace aaco::importers::kineto {
@@ -40,6 +41,9 @@ class Reader {
   void drop(const char* reason) { ++dropped_[reason]; }
   void keep() { ++kept_; }
   void write_steps();
+  void metadata(const TraceEvent& event);
+  // Where processes are named after GPUs, events say nothing else of what they are (rocmProfileData).
+  Category category_without_words(const TraceEvent& event) const;
 
   trace::Sink& sink_;
   Options options_;
@@ -47,6 +51,8 @@ class Reader {
   TextIds ids_;
   HostRows host_rows_;
   LateIds late_;
+  SpanLinks links_;
+  std::map<std::string, std::int64_t, std::less<>> gpu_processes_;  // named "GPU2"
   ThreadNumbers numbers_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<trace::ApiCallRow>>
       open_;  // "B" events that wait for their "E", by thread

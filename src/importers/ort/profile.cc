@@ -1,6 +1,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/numbers.h"
 #include "importers/event_scanner.h"
@@ -151,8 +152,26 @@ class Reader {
     row.block_x = number("block_x");
     row.block_y = number("block_y");
     row.block_z = number("block_z");
+    if (has_args) row.external_id = node_id(args, row.start_ns);
     sink_.add(row);
     return {};
+  }
+
+  // The node that a kernel names as its parent, by a number that a row of its own explains once.
+  std::uint64_t node_id(const sj::dom::object& args, std::int64_t time_ns) {
+    std::string_view name = text_of(args, "parent_name");
+    if (name.empty()) return 0;
+    if (name.ends_with(kKernelTime)) name.remove_suffix(kKernelTime.size());
+    const trace::NameId id = sink_.name(name);
+    const auto [place, fresh] = node_ids_.try_emplace(id.value, node_ids_.size() + 1);
+    if (!fresh) return place->second;
+    trace::ApiCallRow node;
+    node.domain = sink_.name("onnx_node");
+    node.name = id;
+    node.start_ns = node.end_ns = time_ns;
+    node.external_id = place->second;
+    sink_.add(node);
+    return place->second;
   }
 
   // ORT writes a run's event after those of its nodes.
@@ -189,6 +208,7 @@ class Reader {
   std::vector<NodeExecutionRow> pending_;  // of the run whose own event has not come yet
   std::int64_t iteration_ = 0;
   std::int64_t skipped_ = 0;
+  std::map<std::uint32_t, std::uint64_t> node_ids_;  // of nodes that kernels name, by name
 };
 
 class OrtImporter final : public Importer {

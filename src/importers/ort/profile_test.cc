@@ -57,6 +57,22 @@ TEST(OrtProfile, AKnownStartMovesTheTimesAndWarmUpGoes) {
   EXPECT_EQ(got.result->account.dropped.at("warm-up of the profiled pass"), 2);
 }
 
+TEST(OrtProfile, GpuKernelsNameTheirNode) {
+  const auto got = import_text(
+      R"([{"cat":"Kernel","pid":-1,"tid":-1,"dur":7,"ts":30,"ph":"X","name":"gemm","args":{"op_name":"Gemm","parent_name":"fc1_kernel_time"}},)"
+      R"({"cat":"Kernel","pid":-1,"tid":-1,"dur":7,"ts":40,"ph":"X","name":"gemm","args":{"parent_name":"fc2_kernel_time"}},)"
+      R"({"cat":"Kernel","pid":-1,"tid":-1,"dur":7,"ts":50,"ph":"X","name":"relu","args":{"parent_name":"fc1_kernel_time"}},)"
+      R"({"cat":"Kernel","pid":-1,"tid":-1,"dur":7,"ts":60,"ph":"X","name":"x","args":{"parent_name":3}}])");
+  const auto& kernels = got.sink.rows<trace::KernelRow>();
+  ASSERT_EQ(kernels.size(), 4U);
+  EXPECT_EQ(kernels[0].external_id, kernels[2].external_id);
+  EXPECT_NE(kernels[0].external_id, kernels[1].external_id);
+  EXPECT_EQ(kernels[3].external_id, 0U);
+  const auto& nodes = got.sink.rows<trace::ApiCallRow>();
+  ASSERT_EQ(nodes.size(), 2U);  // one a node
+  EXPECT_EQ(got.sink.text(nodes[0].name), "fc1");
+  EXPECT_EQ(nodes[0].external_id, kernels[0].external_id);
+}
 TEST(OrtProfile, GpuKernelsOfItsProviders) {
   const auto got = import_text(
       R"([{"cat":"Kernel","pid":-1,"tid":-1,"dur":7,"ts":30,"ph":"X","name":"gemm","args":{"stream":"5","grid_x":"12","block_x":256}},)"
