@@ -42,6 +42,7 @@ core::Result<Prepared> prepare(std::span<const Measurement> measurements, const 
     const std::vector<float> features = features_of(measured.kernel, device, *roof, model.operators);
     result.table.features.values.insert(result.table.features.values.end(), features.begin(), features.end());
     result.table.targets.push_back(static_cast<float>(std::log(measured.seconds / (roof->seconds() + nominal_floor_s(device)))));
+    result.table.sizes.push_back(roof->seconds());
     result.timed.push_back({*roof, measured.seconds});
     sites.push_back(site_of(measured.kernel));
   }

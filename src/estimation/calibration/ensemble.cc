@@ -39,7 +39,7 @@ std::vector<int> parts_of(const TrainingTable& table, int parts, std::uint64_t s
 }
 
 core::Result<stats::BoostedTrees> fit_member(const TrainingTable& table, const std::vector<int>& part, int left_out,
-                                             std::uint64_t seed, const std::vector<float>& weights) {
+                                             std::uint64_t seed, const std::vector<float>& weights, double effort) {
   stats::FeatureTable features{{}, table.features.columns};
   std::vector<float> targets, member_weights;
   for (std::size_t row = 0; row < table.targets.size(); ++row) {
@@ -51,10 +51,8 @@ core::Result<stats::BoostedTrees> fit_member(const TrainingTable& table, const s
   }
   stats::TreeSettings settings = settings_for(targets.size());
   settings.seed = seed;
-  if (weights.empty()) {  // a first look, to weigh by
-    settings.rounds /= 2;
-    settings.learning_rate *= 1.6;
-  }
+  settings.rounds = static_cast<int>(settings.rounds * effort);
+  settings.learning_rate /= std::sqrt(effort);
   return stats::fit_trees(features, targets, settings, member_weights);
 }
 
@@ -75,6 +73,7 @@ core::Status side_by_side(int count, int threads, const Job& job) {
 }
 
 constexpr double kLeastScale = 1e-3;
+constexpr double kFirstLook = 0.4;  // of the trees, to weigh rows by
 
 // A quantile that leaves room for the few groups it was seen on: exchangeable in groups, so it is taken at level (g + 1) / g.
 double quantile(const std::vector<double>& sorted, double level, int groups) {
@@ -126,11 +125,11 @@ core::Result<Bounds> bounds_of(const TrainingTable& table, const std::vector<dou
 
 // One member without each part, and what it says of the rows it had not seen.
 core::Status fit_members(const TrainingTable& table, const std::vector<int>& part, const FitSettings& settings,
-                         const std::vector<float>& weights, Ensemble& result) {
+                         const std::vector<float>& weights, double effort, Ensemble& result) {
   const int parts = *std::max_element(part.begin(), part.end()) + 1;
   result.members.resize(static_cast<std::size_t>(parts));
   AACO_TRY(side_by_side(parts, settings.threads, [&](int left_out) -> core::Status {
-    auto member = fit_member(table, part, left_out, settings.seed + static_cast<std::uint64_t>(left_out), weights);
+    auto member = fit_member(table, part, left_out, settings.seed + static_cast<std::uint64_t>(left_out), weights, effort);
     if (!member) return tl::unexpected<core::Error>(std::move(member).error());
     result.members[static_cast<std::size_t>(left_out)] = *std::move(member);
     return {};
@@ -142,18 +141,42 @@ core::Status fit_members(const TrainingTable& table, const std::vector<int>& par
   return {};
 }
 
+// How much further each row is from what others foretell than the rows of its group that are nearest in size are.
+std::vector<double> deviations_among_neighbours(const TrainingTable& table, const std::vector<double>& unseen) {
+  constexpr std::ptrdiff_t kReach = 3;
+  std::vector<std::vector<std::size_t>> groups(static_cast<std::size_t>(table.group_count));
+  for (std::size_t row = 0; row < unseen.size(); ++row)
+    if (table.learns(row)) groups[static_cast<std::size_t>(table.groups[row])].push_back(row);
+  const auto residual = [&](std::size_t row) { return static_cast<double>(table.targets[row]) - unseen[row]; };
+  std::vector<double> deviations(unseen.size(), 0);
+  std::vector<double> near;
+  for (auto& rows : groups) {
+    std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return table.sizes[a] < table.sizes[b]; });
+    const auto count = static_cast<std::ptrdiff_t>(rows.size());
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      near.clear();
+      for (std::ptrdiff_t j = std::max<std::ptrdiff_t>(0, i - kReach); j <= std::min(count - 1, i + kReach); ++j)
+        near.push_back(residual(rows[static_cast<std::size_t>(j)]));
+      std::sort(near.begin(), near.end());
+      const std::size_t row = rows[static_cast<std::size_t>(i)];
+      deviations[row] = std::abs(residual(row) - stats::quantile_of_sorted(near, 0.5));
+    }
+  }
+  return deviations;
+}
+
 // Runs that were disturbed are late, never early: rows far from what others foretell count less, as in Huber's M-estimate
 // (Robust Estimation of a Location Parameter, 1964), with half the rows beyond the corner.
 std::vector<float> robust_weights(const TrainingTable& table, const std::vector<double>& unseen) {
-  std::vector<double> sizes;
-  for (std::size_t row = 0; row < unseen.size(); ++row)
-    if (table.learns(row)) sizes.push_back(std::abs(static_cast<double>(table.targets[row]) - unseen[row]));
-  std::sort(sizes.begin(), sizes.end());
-  const double corner = std::max(stats::quantile_of_sorted(sizes, 0.5), kLeastScale);
+  const std::vector<double> sizes = deviations_among_neighbours(table, unseen);
+  std::vector<double> sorted;
+  for (std::size_t row = 0; row < sizes.size(); ++row)
+    if (table.learns(row)) sorted.push_back(sizes[row]);
+  std::sort(sorted.begin(), sorted.end());
+  const double corner = std::max(stats::quantile_of_sorted(sorted, 0.5), kLeastScale);
   std::vector<float> weights;
   double sum = 0;
-  for (std::size_t row = 0; row < unseen.size(); ++row) {
-    const double size = std::abs(static_cast<double>(table.targets[row]) - unseen[row]);
+  for (const double size : sizes) {
     weights.push_back(static_cast<float>(std::min(1.0, corner / std::max(size, kLeastScale))));
     sum += static_cast<double>(weights.back());
   }
@@ -181,8 +204,12 @@ core::Result<Ensemble> fit_ensemble(const TrainingTable& table, const FitSetting
   }
   const int parts = std::clamp(table.group_count, 2, settings.parts);
   const std::vector<int> part = parts_of(table, parts, settings.seed);
-  AACO_TRY(fit_members(table, part, settings, {}, result));
-  AACO_TRY(fit_members(table, part, settings, robust_weights(table, result.unseen), result));
+  if (table.sizes.empty()) {
+    AACO_TRY(fit_members(table, part, settings, {}, 1, result));
+  } else {
+    AACO_TRY(fit_members(table, part, settings, {}, kFirstLook, result));
+    AACO_TRY(fit_members(table, part, settings, robust_weights(table, result.unseen), 1, result));
+  }
   AACO_ASSIGN(result.bounds, bounds_of(table, result.unseen));
   return result;
 }
