@@ -31,7 +31,8 @@ struct Ceilings {
 // fit had not seen (split conformal: Lei et al., Distribution-Free Predictive Inference for Regression, 2018).
 struct Bounds {
   stats::BoostedTrees log_scale;
-  double low = 0, high = 0;  // in scales
+  double low = 0, high = 0;     // in scales
+  bool below_ceilings = false;  // some rows did less work than their shape says (a window): the low end may pass the ceilings
   bool operator==(const Bounds&) const = default;
 };
 

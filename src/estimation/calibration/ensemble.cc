@@ -120,6 +120,7 @@ core::Result<Bounds> bounds_of(const TrainingTable& table, const std::vector<dou
   std::sort(scaled.begin(), scaled.end());
   bounds.low = quantile(scaled, 0.05, table.group_count);
   bounds.high = quantile(scaled, 0.95, table.group_count);
+  bounds.below_ceilings = std::find(table.learnt.begin(), table.learnt.end(), false) != table.learnt.end();
   return bounds;
 }
 
@@ -187,8 +188,9 @@ std::vector<float> robust_weights(const TrainingTable& table, const std::vector<
 }  // namespace
 
 core::Result<Ensemble> fit_ensemble(const TrainingTable& table, const FitSettings& settings) {
-  constexpr int kLeastGroups = 3;
-  constexpr double kUntestedBound = 0.7;  // a factor of two either way
+  constexpr int kLeastGroups = 3, kFewGroups = 300;
+  constexpr std::size_t kManyRows = 40000;  // twice the fits would take too long
+  constexpr double kUntestedBound = 0.7;    // a factor of two either way
   Ensemble result;
   result.unseen.resize(table.targets.size());
   if (table.group_count < kLeastGroups) {
@@ -202,7 +204,10 @@ core::Result<Ensemble> fit_ensemble(const TrainingTable& table, const FitSetting
     result.bounds.high = kUntestedBound;
     return result;
   }
-  const int parts = std::clamp(table.group_count, 2, settings.parts);
+  // Few groups: each is too dear to be left out with many others.
+  const bool few = table.group_count < kFewGroups && table.targets.size() < kManyRows;
+  const int wanted = few ? 2 * settings.parts : settings.parts;
+  const int parts = std::clamp(table.group_count, 2, wanted);
   const std::vector<int> part = parts_of(table, parts, settings.seed);
   if (table.sizes.empty()) {
     AACO_TRY(fit_members(table, part, settings, {}, 1, result));

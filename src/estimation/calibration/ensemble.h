@@ -16,7 +16,8 @@ namespace aaco::estimation {
 struct TrainingTable {
   stats::FeatureTable features;
   std::vector<float> targets;
-  std::vector<double> sizes;  // rows of a group that are near in it are alike: late ones among them count less. Empty: all count alike
+  std::vector<double>
+      sizes;  // rows of a group that are near in it are alike: late ones among them count less. Empty: all count alike
   std::vector<int> groups;  // 0 .. group_count - 1
   int group_count = 0;
   std::vector<bool> learnt;  // rows that the members learn from; the bounds are of all rows. Empty: all

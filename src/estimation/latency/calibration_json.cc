@@ -27,6 +27,7 @@ Json trees_json(const std::vector<stats::BoostedTrees>& trees) {
 
 Json bounds_json(const Bounds& bounds) {
   Json document = Json::object({{"low", bounds.low}, {"high", bounds.high}});
+  if (bounds.below_ceilings) document.set("below_ceilings", true);
   if (!bounds.log_scale.empty()) document.set("log_scale", bounds.log_scale.to_json());
   return document;
 }
@@ -91,6 +92,11 @@ core::Result<Bounds> bounds_of(const Json& document, std::size_t columns) {
   Bounds bounds;
   AACO_ASSIGN(bounds.low, number(member, "low", true));
   AACO_ASSIGN(bounds.high, number(member, "high", true));
+  if (member.contains("below_ceilings")) {
+    const auto below = member["below_ceilings"].as_bool();
+    if (!below) return wrong("below_ceilings", "is neither true nor false");
+    bounds.below_ceilings = *below;
+  }
   if (member.contains("log_scale")) {
     AACO_ASSIGN(bounds.log_scale, one_tree(member["log_scale"], columns, "bounds"));
   }

@@ -27,7 +27,8 @@ LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, cons
   LatencyEstimate result;
   result.seconds = std::max(least, nominal * std::exp(mean_of(model.trees, row)));
   const double scale = model.bounds.log_scale.empty() ? 1 : std::exp(model.bounds.log_scale.predict(row));
-  result.lower = std::min(result.seconds, std::max(least, result.seconds * std::exp(scale * model.bounds.low)));
+  const double lowest = model.bounds.below_ceilings ? 0 : least;
+  result.lower = std::min(result.seconds, std::max(lowest, result.seconds * std::exp(scale * model.bounds.low)));
   result.upper = std::max(result.seconds, result.seconds * std::exp(scale * model.bounds.high));
   result.level = Level::calibrated;
   result.source = device.id;
