@@ -45,16 +45,37 @@ std::optional<double> around_model_ns(const Side& side) {
   return ratio ? std::optional(*ratio * side.call_ns) : std::nullopt;
 }
 
-void take_waits(const signals::CallAccount& a, const signals::CallAccount& b, Remainder& rest) {
+struct RunQueueWait {
+  std::optional<double> caller_ns, others_ns;  // of a call
+};
+
+// As the scheduler's own events have it, interval by interval.
+std::optional<RunQueueWait> watched_wait(const Side& side) {
+  const auto* caller = trace::find_metric(side.metrics, "sched.caller_run_queue_ratio");
+  const auto* process = trace::find_metric(side.metrics, "sched.process_run_queue_per_iteration_ns");
+  if (caller == nullptr || process == nullptr) return std::nullopt;
+  const double own = caller->value * side.call_ns;
+  return RunQueueWait{own, std::max(0.0, process->value - own)};
+}
+
+void take_run_queue_wait(const Side& a, const Side& b, Remainder& rest) {
+  const auto watched_a = watched_wait(a), watched_b = watched_wait(b);
+  const bool watched = watched_a && watched_b;
+  if (!watched && (!a.account || !b.account)) return;
+  const RunQueueWait before = watched ? *watched_a : RunQueueWait{a.account->wait_ns, a.account->others_wait_ns};
+  const RunQueueWait after = watched ? *watched_b : RunQueueWait{b.account->wait_ns, b.account->others_wait_ns};
+  const double own = change(before.caller_ns, after.caller_ns), others = change(before.others_ns, after.others_ns);
+  rest.take("run_queue_wait", "waiting for a CPU", own + others,
+            fmt::format("ready but not running: the caller {}, the other threads {} a call{}", signed_time(own),
+                        signed_time(others), watched ? ", by the scheduler's events" : ""));
+}
+
+void take_throttling(const signals::CallAccount& a, const signals::CallAccount& b, Remainder& rest) {
   // Held back on several CPUs at once, a call is held back once.
   const double cpus = std::max(1.0, std::round(std::max(a.process_cpu_ns.value_or(0) / a.wall_ns, 1.0)));
   const double throttled = change(a.throttled_ns, b.throttled_ns) / cpus;
   rest.take("cpu_throttling", "held back by the CPU quota", throttled,
             fmt::format("throttled {} a call", signed_time(throttled)));
-  const double own = change(a.wait_ns, b.wait_ns), others = change(a.others_wait_ns, b.others_wait_ns);
-  rest.take(
-      "run_queue_wait", "waiting for a CPU", own + others,
-      fmt::format("ready but not running: the caller {}, the other threads {} a call", signed_time(own), signed_time(others)));
 }
 
 // What the kernel accounts to memory, storage and sleep. What the host does within calls is taken after these, so that it does
@@ -122,8 +143,9 @@ std::optional<Decomposition> decompose(const Side& a, const Side& b) {
   out.delta_ns = b.call_ns - a.call_ns;
   Remainder rest(out.delta_ns, out.parts);
   double kernel = 0;
+  if (a.account && b.account) take_throttling(*a.account, *b.account, rest);
+  take_run_queue_wait(a, b, rest);
   if (a.account && b.account) {
-    take_waits(*a.account, *b.account, rest);
     kernel = take_kernel_time(*a.account, *b.account, rest);
   }
   const auto around_a = around_model_ns(a), around_b = around_model_ns(b);

@@ -55,6 +55,31 @@ TEST(Decompose, PartsAddUpToTheWhole) {
   EXPECT_NEAR(part_of(*difference, "computing"), 150, 1e-9);
 }
 
+void watch(Side& side, double caller_ratio, double process_ns) {
+  side.metrics.push_back({"sched.caller_run_queue_ratio", caller_ratio, "ratio", {}, {}});
+  side.metrics.push_back({"sched.process_run_queue_per_iteration_ns", process_ns, "ns", {}, {}});
+}
+
+TEST(Decompose, TheSchedulersEventsGoBeforeTheBlocksAccount) {
+  Side a = calm(), b = calm();
+  b.call_ns = 1700;
+  b.account->wait_ns = 50;
+  watch(a, 0, 0);
+  watch(b, 0.1, 400);
+  const auto difference = decompose(a, b);
+  EXPECT_NEAR(part_of(*difference, "run_queue_wait"), 400, 1e-9);
+  EXPECT_NE(difference->parts.front().evidence.find("by the scheduler's events"), std::string::npos);
+  EXPECT_NEAR(sum_of(*difference), 700, 1e-9);
+}
+
+TEST(Decompose, OneSideThatWasWatchedIsNotEnough) {
+  Side b = calm();
+  b.call_ns = 1700;
+  b.account->wait_ns = 50;
+  watch(b, 0.1, 400);
+  EXPECT_NEAR(part_of(*decompose(calm(), b), "run_queue_wait"), 50, 1e-9);
+}
+
 TEST(Decompose, NoPartTakesMoreThanThereIs) {
   Side b = calm();
   b.call_ns = 1100;
