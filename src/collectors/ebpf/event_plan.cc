@@ -19,6 +19,16 @@ constexpr auto kPlans = std::to_array<EventPlan>({
     {"timer interrupt", {"timer_entry", "timer_exit"}, {"irq_vectors/local_timer_entry", "irq_vectors/local_timer_exit"}},
     {"soft interrupt", {"softirq_entry", "softirq_exit"}, {"irq/softirq_entry", "irq/softirq_exit"}},
     {"block I/O", {"issue", "complete"}, {"block/block_rq_issue", "block/block_rq_complete"}},
+    {"GPU job",
+     {"gpu_queue", "gpu_run", "gpu_done"},
+     {"gpu_scheduler/drm_sched_job", "gpu_scheduler/drm_run_job", "gpu_scheduler/drm_sched_process_job"},
+     false,
+     true},
+    {"GPU job (Linux 6.17)",
+     {"gpu_queue_new", "gpu_run_new", "gpu_done_new"},
+     {"gpu_scheduler/drm_sched_job_queue", "gpu_scheduler/drm_sched_job_run", "gpu_scheduler/drm_sched_job_done"},
+     false,
+     true},
 });
 
 struct FieldPlan {
@@ -45,6 +55,15 @@ constexpr auto kFields = std::to_array<FieldPlan>({
     {"block/block_rq_issue", "rwbs", &WireLayout::issue_operation},
     {"block/block_rq_complete", "dev", &WireLayout::complete_device},
     {"block/block_rq_complete", "sector", &WireLayout::complete_sector},
+    {"gpu_scheduler/drm_sched_job", "fence", &WireLayout::gpu_queue_fence},
+    {"gpu_scheduler/drm_run_job", "fence", &WireLayout::gpu_run_fence},
+    {"gpu_scheduler/drm_sched_process_job", "fence", &WireLayout::gpu_done_fence},
+    {"gpu_scheduler/drm_sched_job_queue", "fence_context", &WireLayout::gpu_queue_fence},
+    {"gpu_scheduler/drm_sched_job_queue", "fence_seqno", &WireLayout::gpu_queue_number},
+    {"gpu_scheduler/drm_sched_job_run", "fence_context", &WireLayout::gpu_run_fence},
+    {"gpu_scheduler/drm_sched_job_run", "fence_seqno", &WireLayout::gpu_run_number},
+    {"gpu_scheduler/drm_sched_job_done", "fence_context", &WireLayout::gpu_done_fence},
+    {"gpu_scheduler/drm_sched_job_done", "fence_seqno", &WireLayout::gpu_done_number},
 });
 
 }  // namespace

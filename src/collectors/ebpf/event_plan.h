@@ -17,6 +17,7 @@ struct EventPlan {
   std::array<std::string_view, 3> names;   // of programs; empty: fewer
   std::array<std::string_view, 3> points;  // "sched/sched_switch", of each
   bool required = false;                   // without it there are no intervals
+  bool of_driver = false;                  // by tracepoint only; a machine without the driver lacks nothing
 };
 
 std::span<const EventPlan> event_plans();

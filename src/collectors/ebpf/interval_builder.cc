@@ -152,7 +152,17 @@ void IntervalBuilder::on_instant(const WireEvent& event) {
       row.detail = name(block_operation_name(event.state));
       row.bytes = signed_of(event.value);
       break;
-    case wire_gpu_job: row.kind = name("gpu_job"); break;
+    case wire_gpu_job:
+      row.kind = name("gpu_job");
+      row.detail = name("running");
+      if (event.value > 0 && event.value < event.time_ns) {
+        trace::SchedEventRow queued = row;
+        queued.detail = name("queued");
+        queued.duration_ns = signed_of(event.value);
+        queued.time_ns -= queued.duration_ns;
+        emit(queued);
+      }
+      break;
     default: return;
   }
   emit(row);

@@ -155,6 +155,17 @@ TEST(IntervalBuilder, ShortEvents) {
               ElementsAre("7 page_fault 10+0 write", "7 irq 20+5 irq 24", "7 irq 30+6 local_timer", "7 softirq 40+7 net_rx",
                           "7 block_io 50+9 write 4096B"));
 }
+TEST(IntervalBuilder, AGpuJobIsQueuedAndThenRuns) {
+  WireEvent job = event(500, wire_gpu_job);
+  job.thread = 7;
+  job.duration_ns = 100;
+  job.value = 50;
+  EXPECT_THAT(rows_of({job}), ElementsAre("7 gpu_job 450+50 queued", "7 gpu_job 500+100 running"));
+  job.value = 0;
+  EXPECT_THAT(rows_of({job}), ElementsAre("7 gpu_job 500+100 running"));
+  job.value = 501;  // before the machine began: not true
+  EXPECT_THAT(rows_of({job}), ElementsAre("7 gpu_job 500+100 running"));
+}
 TEST(IntervalBuilder, NumbersThatNobodyKnows) {
   EXPECT_EQ(soft_interrupt_name(99), "");
   EXPECT_EQ(block_operation_name(99), "");

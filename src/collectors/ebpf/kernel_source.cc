@@ -134,6 +134,7 @@ class Kernel final : public EventSource {
     layout_.switch_has_state = argument_count(types_.get(), "sched_switch").value_or(0) >= 4 ? 1 : 0;
     layout_.issue_has_queue = argument_count(types_.get(), "block_rq_issue").value_or(1) >= 2 ? 1 : 0;
     AACO_TRY(choose(options));
+    publish();
     return connect(options);
   }
 
@@ -175,46 +176,74 @@ class Kernel final : public EventSource {
   [[nodiscard]] const std::vector<Attachment>& attachments() const override { return attachments_; }
 
  private:
-  // Which program hears each event. The first way that is to be tried is tried for all at once; only where that fails, one by
-  // one.
+  // Which program hears each event. The first way that may work is tried for all at once; only where that fails, one by one.
   core::Status choose(const WatchOptions& options) {
-    attachments_.clear();
-    for (const EventPlan& plan : event_plans())
-      attachments_.push_back({std::string(plan.event), options.ways.empty() ? "" : options.ways.front(), {}});
-    if (!options.ways.empty() && possible(options.ways.front()) && try_load(attachments_)) return {};
-    for (std::size_t i = 0; i < attachments_.size(); ++i) {
-      Attachment& chosen = attachments_[i];
-      chosen.way.clear();
-      for (const std::string& way : options.ways) {
-        std::vector<Attachment> alone(attachments_.size());
-        alone[i] = {chosen.event, way, {}};
-        std::string why = why_not(event_plans()[i], way);
-        if (why.empty() && !try_load(alone)) why = first_words(error_);
-        if (why.empty()) {
-          chosen.way = way;
-          break;
-        }
-        chosen.reason += (chosen.reason.empty() ? "" : "; ") + way + ": " + why;
-      }
-      if (chosen.way.empty() && event_plans()[i].required)
+    for (const EventPlan& plan : event_plans()) choice_.push_back(first_way(plan, options));
+    if (complete() && try_load(choice_)) return {};
+    for (std::size_t i = 0; i < choice_.size(); ++i) {
+      if (!choice_[i].way.empty()) try_one_by_one(i, options);
+      if (choice_[i].way.empty() && event_plans()[i].required)
         return core::fail(
-            ErrorCode::unsupported, "the kernel's event '" + chosen.event + "' cannot be heard: " + chosen.reason,
+            ErrorCode::unsupported, "the kernel's event '" + choice_[i].event + "' cannot be heard: " + choice_[i].reason,
             "a kernel with BTF (/sys/kernel/btf/vmlinux) or a mounted tracefs is needed: sudo mount -t tracefs nodev "
             "/sys/kernel/tracing");
     }
-    if (try_load(attachments_)) return {};
+    if (try_load(choice_)) return {};
     return core::fail(ErrorCode::unsupported, "the eBPF programs cannot be loaded together: " + first_words(error_),
                       "see 'dmesg'");
   }
 
-  [[nodiscard]] bool possible(const std::string& way) const {
-    return std::all_of(event_plans().begin(), event_plans().end(),
-                       [&](const EventPlan& plan) { return why_not(plan, way).empty(); });
+  // The first that may work, as far as that can be told without trying, and why not those before it.
+  [[nodiscard]] Attachment first_way(const EventPlan& plan, const WatchOptions& options) const {
+    Attachment chosen{std::string(plan.event), {}, {}};
+    for (const std::string& way : options.ways) {
+      const std::string why = why_not(plan, way);
+      if (why.empty()) {
+        chosen.way = way;
+        return chosen;
+      }
+      add_reason(chosen, way, why);
+    }
+    return chosen;
+  }
+
+  static void add_reason(Attachment& attachment, const std::string& way, const std::string& why) {
+    attachment.reason += (attachment.reason.empty() ? "" : "; ") + way + ": " + why;
+  }
+
+  [[nodiscard]] bool complete() const {
+    for (std::size_t i = 0; i < choice_.size(); ++i)
+      if (choice_[i].way.empty() && event_plans()[i].required) return false;
+    return true;
+  }
+
+  void try_one_by_one(std::size_t number, const WatchOptions& options) {
+    Attachment& chosen = choice_[number];
+    chosen.way.clear();
+    chosen.reason.clear();
+    for (const std::string& way : options.ways) {
+      std::vector<Attachment> alone(choice_.size());
+      alone[number] = {chosen.event, way, {}};
+      std::string why = why_not(event_plans()[number], way);
+      if (why.empty() && !try_load(alone)) why = first_words(error_);
+      if (why.empty()) {
+        chosen.way = way;
+        return;
+      }
+      add_reason(chosen, way, why);
+    }
+  }
+
+  // What is told to the user: a driver that is not there is no event that could not be heard.
+  void publish() {
+    for (std::size_t i = 0; i < choice_.size(); ++i)
+      if (!choice_[i].way.empty() || !event_plans()[i].of_driver) attachments_.push_back(choice_[i]);
   }
 
   // Why a way cannot work here, as far as that can be told without trying.
   [[nodiscard]] std::string why_not(const EventPlan& plan, const std::string& way) const {
     if (way_prefix(way).empty()) return "there is no such way";
+    if (plan.of_driver && way != "tracepoint") return "it is heard by tracepoint only";
     for (std::size_t i = 0; i < plan.names.size() && !plan.names.at(i).empty(); ++i) {
       const std::string point(plan.points.at(i));
       if (way == "tracepoint") {
@@ -349,6 +378,7 @@ class Kernel final : public EventSource {
   std::unique_ptr<btf, FreeBtf> types_;
   WireLayout layout_{};
   std::vector<std::string> without_layout_;
+  std::vector<Attachment> choice_;  // of each event plan
   std::vector<Attachment> attachments_;
   Object object_;
   std::vector<Link> links_;  // before the object, which they belong to

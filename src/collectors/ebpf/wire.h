@@ -80,6 +80,7 @@ struct WireLayout {
   WireU32 irq_number, softirq_vector;
   WireU32 issue_device, issue_sector, issue_sectors, issue_operation;
   WireU32 complete_device, complete_sector;
+  WireU32 gpu_queue_fence, gpu_queue_number, gpu_run_fence, gpu_run_number, gpu_done_fence, gpu_done_number;
   WireU32 switch_has_state;  // the BTF form of sched_switch passes prev's state
   WireU32 issue_has_queue;   // the BTF form of block_rq_issue passes the queue first (before Linux 5.11)
 };
