@@ -14,6 +14,7 @@
 
 #include "collectors/ebpf/event_plan.h"
 #include "collectors/ebpf/event_source.h"
+#include "collectors/ebpf/refusals.h"
 #include "core/files.h"
 #include "core/handles.h"
 #include "core/numbers.h"
@@ -106,25 +107,10 @@ std::string tracefs_of(const SysRoot& root) {
   return root.at("/sys/kernel/tracing");
 }
 
-// What a refusal means to the user who met it.
-core::Error refused(int code) {
-  if (code == -EPERM || code == -EACCES)
-    return {ErrorCode::unsupported,
-            "the kernel does not let this user load eBPF programs (" + std::string(std::strerror(-code)) + ")",
-            "run as root, or give the program the capabilities once: sudo setcap cap_bpf,cap_perfmon,cap_sys_resource+ep "
-            "$(command -v aaco)",
-            {}};
-  if (code == -ENOSYS || code == -EINVAL)
-    return {ErrorCode::unsupported,
-            "this kernel has no eBPF (" + std::string(std::strerror(-code)) + ")",
-            "use a kernel built with CONFIG_BPF_SYSCALL, Linux 5.8 or newer",
-            {}};
-  return {ErrorCode::unsupported, "the kernel refuses eBPF: " + std::string(std::strerror(-code)), "see 'dmesg'", {}};
-}
-
 class Kernel final : public EventSource {
  public:
   core::Status open(const WatchOptions& options) {
+    AACO_TRY(sees_the_machines_processes(options.root));
     libbpf_set_print(keep_words);
     const core::FileDescriptor probe(bpf_map_create(BPF_MAP_TYPE_ARRAY, "aaco_probe", 4, 4, 1, nullptr));
     if (probe.get() < 0) return tl::unexpected<core::Error>(refused(-errno));

@@ -66,7 +66,12 @@ class Watch final : public SchedulerWatch {
 
   void stop_adopting() override { source_->forget(process_); }
 
-  void drain(trace::Sink& sink) override { build(sink, core::monotonic_ns() - kSettleNs); }
+  void drain(trace::Sink& sink) override {
+    const std::int64_t now = core::monotonic_ns();
+    if (now - drained_ns_ < kSettleNs) return;  // what is not settled yet is looked at again by each
+    drained_ns_ = now;
+    build(sink, now - kSettleNs);
+  }
 
   void finish(trace::Sink& sink) override {
     if (ended_) return;
@@ -223,7 +228,7 @@ class Watch final : public SchedulerWatch {
   trace::Sink* sink_ = nullptr;
   std::size_t window_ = 0;
   bool in_window_ = false;
-  std::int64_t kept_ = 0, outside_ = 0;
+  std::int64_t kept_ = 0, outside_ = 0, drained_ns_ = 0;
 };
 
 }  // namespace
