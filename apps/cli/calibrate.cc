@@ -36,6 +36,10 @@ std::string render(const workflows::CalibrateOutcome& outcome) {
     text += fmt::format("  {:<34}{:.0f} W, {:.3f} pJ/FLOP, {:.1f} pJ/byte\n", "", model.static_watts,
                         model.joules_per_flop * 1e12, model.joules_per_byte * 1e12);
   }
+  for (const auto& [name, fit] : outcome.calibration.models)
+    text += fmt::format("  {:<34}{:>7} rows, {:>5} models; unseen models: mean {:.1f} %, median {:.1f} %, p90 {:.1f} %\n",
+                        "whole models: " + name, fit.quality.rows, fit.quality.sites, fit.quality.mean_error * 100,
+                        fit.quality.median_error * 100, fit.quality.p90_error * 100);
   if (!outcome.worst.empty()) text += "Estimated worst when not seen:\n";
   for (const auto& site : outcome.worst)
     text += fmt::format("  {:<34}{:<40}{:.1f} %, {} rows\n", site.group, site.site, site.mean_error * 100, site.rows);
@@ -61,8 +65,9 @@ void add_calibrate(CLI::App& app, Context& context) {
   verb->add_option("--hardware", options->request.hardware, "Device: an id or alias of 'aaco hardware ls'")
       ->required()
       ->type_name("ID");
-  verb->add_option("--measurements", options->request.measurements,
-                   "Tables of measured kernels: CSV, also gzip or zstd; without it the results of 'aaco benchmark'")
+  verb->add_option(
+          "--measurements", options->request.measurements,
+          "Tables of measured kernels or whole models: CSV, also gzip or zstd; without it the results of 'aaco benchmark'")
       ->type_name("FILE");
   verb->add_option("--seed", options->request.seed, "Of the parts that test each other")->capture_default_str();
   verb->add_option("--threads", options->request.threads, "Fits side by side")->capture_default_str()->check(CLI::Range(1, 64));

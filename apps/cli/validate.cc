@@ -94,7 +94,7 @@ void add_validate(CLI::App& app, Context& context) {
       ->type_name("FILE");
   verb->add_option("--level", options->level, "Estimates to judge: calibrated, interpolated (from other devices), theoretical");
   verb->add_option("--split", options->split,
-                   "Fit here, and judge on what the fit has not seen: whole sites or devices (of kernels; models are refused)")
+                   "Fit here, and judge on what the fit has not seen: whole sites (of kernels), models or devices")
       ->check(CLI::IsMember({"site", "model", "device"}));
   verb->add_option("--folds", options->folds, "Parts that the sites are cut into; each is held out once")->capture_default_str();
   verb->add_option("--seed", options->seed, "Of the cut and of the bootstrap")->capture_default_str();

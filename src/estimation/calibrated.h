@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -64,6 +65,33 @@ struct EnergyModel {
   bool operator==(const EnergyModel&) const = default;
 };
 
+// What the time of whole models is made of, in seconds at the specification's rates; coefficients are near one and positive.
+// docs/estimation.md ("Whole models") has the form and the reasons.
+enum class Term : std::uint8_t {
+  product,      // products and attention: computing (on a GPU the longer of computing and moving)
+  convolution,  // the same of convolutions
+  wide,         // products onto a vocabulary: libraries choose other kernels for rows of tens of thousands
+  weights,      // on a CPU: weights that are read while others are computed with
+  streamed,     // on a CPU: weights that take longer to read than to compute with
+  operands,     // on a CPU: what else products and convolutions read and write
+  grouped,      // convolutions with one channel a group: the longer of computing and moving
+  moved,        // everything else with work: bytes
+  issue,        // a microsecond of the host for each kernel
+  update,       // training: a pass over all parameters
+};
+inline constexpr std::size_t kTerms = 10;
+std::string_view to_string(Term term);
+
+// Few coefficients fitted to measured models (estimation/models.h).
+struct ModelFit {
+  std::array<double, kTerms> coefficients{};
+  std::map<std::string, double> devices;  // factor of each device that was seen; of others 1
+  double training = 1;                    // further factor where a model is trained
+  double low = 0, high = 0;               // 90 % bounds of log(measured / estimate), over models the fit had not seen
+  Quality quality;                        // on models it had not seen
+  bool operator==(const ModelFit&) const = default;
+};
+
 // Where a calibration is from.
 struct Provenance {
   std::string tool_version, created;      // RFC 3339
@@ -77,6 +105,7 @@ struct DeviceCalibration {
   Provenance provenance;
   std::vector<LatencyModel> latency;
   std::map<std::string, EnergyModel> energy;  // by kind + " " + type, as class_of()
+  std::map<std::string, ModelFit> models;     // of whole models: "transformer fp32", "onnxruntime network fp32"
 };
 
 // "gemm bf16"; batched products and vector operators are classes of their own ("batched gemm fp32", "softmax fp32").

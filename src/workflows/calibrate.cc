@@ -9,7 +9,9 @@
 #include "core/files.h"
 #include "estimation/calibration.h"
 #include "workflows/calibration_registry.h"
+#include "workflows/hardware.h"
 #include "workflows/measurement_files.h"
+#include "workflows/model_samples.h"
 
 namespace aaco::workflows {
 namespace {
@@ -77,11 +79,34 @@ std::vector<std::string> advice(const CalibrateOutcome& outcome) {
   return result;
 }
 
+// By family; with the relatives' rows, each device with its own factor.
+core::Result<std::map<std::string, estimation::ModelFit>> fit_whole_models(const MeasurementFiles& files,
+                                                                           const hardware::Device& device,
+                                                                           const hardware::DeviceRegistry& registry,
+                                                                           const Services& services,
+                                                                           std::vector<std::string>& notes) {
+  const estimation::DeviceFacts facts = estimation::facts_of(device);
+  std::map<std::string, estimation::ModelFit> fits;
+  AACO_ASSIGN(const PlacedRuns own, place_models(files.devices.at(facts.id).models, device, services));
+  for (std::string& note : own.notes()) notes.push_back(std::move(note));
+  if (own.runs.empty()) return fits;
+  AACO_ASSIGN(const auto relatives, related_runs(files, device, registry, {}, services));
+  std::map<std::pair<std::string, bool>, std::vector<estimation::ModelSample>> families;
+  for (const PlacedRun& run : own.runs) families[{run.family, run.eager}].push_back(run.sample);
+  for (const PlacedRun& run : relatives)
+    if (const auto family = families.find({run.family, run.eager}); family != families.end())
+      family->second.push_back(run.sample);
+  for (const auto& [family, samples] : families) {
+    AACO_ASSIGN(fits[family.first], fit_models(samples, estimation::usual_coefficients(facts, family.second)));
+  }
+  return fits;
+}
+
 }  // namespace
 
 core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const Services& services) {
   AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
-  AACO_ASSIGN(const hardware::Device device, registry.find(request.hardware));
+  AACO_ASSIGN(const hardware::Device device, find_device(request.hardware, services));
   const estimation::DeviceFacts facts = estimation::facts_of(device);
   std::vector<std::string> paths = request.measurements;
   if (paths.empty()) {
@@ -90,22 +115,27 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
   services.progress("reading measurements");
   AACO_ASSIGN(const MeasurementFiles files, read_measurements(paths, registry));
   const auto own = files.devices.find(facts.id);
-  if (own == files.devices.end() || own->second.kernels.empty())
-    return core::fail(ErrorCode::invalid_input, "the tables hold no measured kernel of " + facts.id,
+  if (own == files.devices.end() || (own->second.kernels.empty() && own->second.models.empty()))
+    return core::fail(ErrorCode::invalid_input, "the tables hold no measurement of " + facts.id,
                       "name the device as the tables do; 'aaco hardware show ID' lists its aliases");
   CalibrateOutcome outcome;
   outcome.rows = files.rows;
   for (const auto& [id, rows] : files.devices)
     if (id != facts.id) outcome.other_devices += static_cast<std::int64_t>(rows.kernels.size() + rows.models.size());
   for (std::string& note : files.notes()) outcome.notes.push_back(std::move(note));
-  if (!own->second.models.empty())
-    outcome.notes.push_back(std::to_string(own->second.models.size()) + " rows of whole models left out: kernels are fitted");
   services.progress("fitting");
   estimation::FitSettings settings;
   settings.seed = request.seed;
   settings.threads = request.threads;
   estimation::FittedResiduals residuals;
-  AACO_ASSIGN(outcome.calibration, estimation::calibrate(own->second.kernels, facts, settings, residuals));
+  outcome.calibration.device = facts.id;
+  if (!own->second.kernels.empty()) {
+    AACO_ASSIGN(outcome.calibration, estimation::calibrate(own->second.kernels, facts, settings, residuals));
+  }
+  AACO_ASSIGN(outcome.calibration.models, fit_whole_models(files, device, registry, services, outcome.notes));
+  if (outcome.calibration.latency.empty() && outcome.calibration.models.empty())
+    return core::fail(ErrorCode::invalid_input, "the tables hold nothing of " + facts.id + " that could be fitted",
+                      outcome.notes.empty() ? "" : outcome.notes.back());
   outcome.calibration.provenance = {services.tool_version, core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime)),
                                     files.files, files.sources};
   outcome.worst = worst_sites(own->second.kernels, residuals);
@@ -136,6 +166,7 @@ core::Json to_json(const CalibrateOutcome& outcome) {
     worst.push(
         core::Json::object({{"class", site.group}, {"site", site.site}, {"rows", site.rows}, {"mean_ape", site.mean_error}}));
   document.set("latency", std::move(classes)).set("energy", std::move(energy)).set("worst_sites", std::move(worst));
+  if (calibration.contains("models")) document.set("models", calibration["models"]);
   core::Json next = core::Json::array(), notes = core::Json::array();
   for (const std::string& text : outcome.measure_next) next.push(text);
   for (const std::string& text : outcome.notes) notes.push(text);

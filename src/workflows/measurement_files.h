@@ -15,6 +15,7 @@ namespace aaco::workflows {
 // A whole model measured on a device, from files of the kinds "models" and "e2e".
 struct ModelRun {
   std::string model, type, profile, mode, option;
+  std::string runtime;  // "onnxruntime": nodes are fused as it does; empty: an eager framework
   std::int64_t batch = 1, sequence = 0;
   double flops = 0, bytes = 0;  // 0: the file does not say
   double seconds = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "core/files.h"
@@ -9,8 +10,10 @@
 #include "core/strings.h"
 #include "estimation/calibration.h"
 #include "workflows/calibration_registry.h"
+#include "workflows/hardware.h"
 #include "workflows/measurement_files.h"
 #include "workflows/validate_kernels.h"
+#include "workflows/validate_models.h"
 
 namespace aaco::workflows {
 namespace {
@@ -58,10 +61,9 @@ core::Status check(const ValidateRequest& request) {
   const Level level = level_of(request);
   if (request.measurements.empty())
     return core::fail(ErrorCode::invalid_argument, "there is nothing to validate against", "name files with --measurements");
-  if (request.split == Split::model)
-    return core::fail(ErrorCode::unsupported, "--split model needs fits of whole models, which there are not yet",
-                      "--split site judges kernels on whole sites that the fit has not seen");
   if (request.folds < 2) return core::fail(ErrorCode::invalid_argument, "--folds is below 2, so nothing would be held out");
+  if (request.split == Split::model && level != Level::calibrated)
+    return core::fail(ErrorCode::invalid_argument, "--split model tests calibrated estimates", "leave --level out");
   if (request.split == Split::site && level != Level::calibrated)
     return core::fail(ErrorCode::invalid_argument, "--split site tests calibrated estimates",
                       "leave --level out, or use --split device");
@@ -70,12 +72,45 @@ core::Status check(const ValidateRequest& request) {
   return {};
 }
 
+void append(KernelJudgement&& more, KernelJudgement& into) {
+  std::move(more.latency.begin(), more.latency.end(), std::back_inserter(into.latency));
+  for (auto& [name, rows] : more.baselines) {
+    auto& all = into.baselines[name];
+    std::move(rows.begin(), rows.end(), std::back_inserter(all));
+  }
+}
+
+// Kernels, whole models or both, as the files and the split have it.
+core::Result<KernelJudgement> judge_all(const KernelTrial& trial, const hardware::Device& device,
+                                        std::vector<std::string>& notes) {
+  const DeviceMeasurements& own = trial.files.devices.at(trial.device.id);
+  const bool kernels = !own.kernels.empty() && trial.request.split != Split::model;
+  const bool models = !own.models.empty() && trial.request.split != Split::site && level_of(trial.request) != Level::theoretical;
+  const auto left_out = [&](std::size_t rows, const char* what) {
+    if (rows > 0) notes.push_back(std::to_string(rows) + " rows of " + what + " left out: the split is not about them");
+  };
+  if (!kernels) left_out(own.kernels.size(), "kernels");
+  if (!models) left_out(own.models.size(), "whole models");
+  if (!kernels && !models)
+    return core::fail(ErrorCode::invalid_input, "the files hold nothing of " + trial.device.id + " that this split could judge",
+                      own.models.empty() ? "kernels: --split site or device" : "whole models: --split model or device");
+  KernelJudgement result;
+  if (kernels) {
+    AACO_ASSIGN(result, judge_kernels(trial));
+  }
+  if (models) {
+    AACO_ASSIGN(KernelJudgement more, judge_models(trial, device, notes));
+    append(std::move(more), result);
+  }
+  return result;
+}
+
 }  // namespace
 
 core::Result<ValidateOutcome> validate(const ValidateRequest& request, const Services& services) {
   AACO_TRY(check(request));
   AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
-  AACO_ASSIGN(const hardware::Device device, registry.find(request.hardware));
+  AACO_ASSIGN(const hardware::Device device, find_device(request.hardware, services));
   const estimation::DeviceFacts facts = estimation::facts_of(device);
   AACO_ASSIGN(const MeasurementFiles files, read_measurements(request.measurements, registry));
   const auto own = files.devices.find(facts.id);
@@ -86,7 +121,7 @@ core::Result<ValidateOutcome> validate(const ValidateRequest& request, const Ser
   for (std::string& note : files.notes()) outcome.notes.push_back(std::move(note));
   AACO_ASSIGN(const std::vector<std::string> lenders, ids_of(request.calibration_from, registry));
   KernelTrial trial{own->second.kernels, facts, files, registry, request, lenders, services};
-  AACO_ASSIGN(const KernelJudgement kernels, judge_kernels(trial));
+  AACO_ASSIGN(const KernelJudgement kernels, judge_all(trial, device, outcome.notes));
   std::vector<Judged> rows;
   for (const KernelResidual& residual : kernels.latency) {
     rows.push_back(residual.judged);

@@ -4,6 +4,7 @@
 
 #include "estimation/calibrated.h"
 #include "estimation/latency/features.h"
+#include "estimation/latency/model_fit_json.h"
 
 namespace aaco::estimation {
 namespace {
@@ -178,7 +179,10 @@ Json to_json(const DeviceCalibration& calibration) {
                                    {"bounds", bounds_json(model.bounds)},
                                    {"trees", trees_json(model.trees)}}));
   document.set("energy", std::move(energy));
-  return document;
+  if (calibration.models.empty()) return document;
+  Json models = Json::object();
+  for (const auto& [family, fit] : calibration.models) models.set(family, to_json(fit));
+  return document.set("models", std::move(models));
 }
 
 core::Result<DeviceCalibration> calibration_from_json(const Json& document) {
@@ -204,7 +208,11 @@ core::Result<DeviceCalibration> calibration_from_json(const Json& document) {
     AACO_ASSIGN(EnergyModel model, energy_of(item));
     result.energy.emplace(name, std::move(model));
   }
-  if (result.latency.empty()) return wrong("latency", "is empty");
+  for (const auto& [family, item] : document["models"].members()) {
+    AACO_ASSIGN(ModelFit fit, model_fit_from_json(item));
+    result.models.emplace(family, std::move(fit));
+  }
+  if (result.latency.empty() && result.models.empty()) return wrong("latency", "is empty");
   return result;
 }
 

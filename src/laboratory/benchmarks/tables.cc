@@ -65,7 +65,7 @@ std::string header_of(CaseKind kind) {
     case CaseKind::vector: return "device,op,rows,cols,latency_us,source";
     case CaseKind::model: break;
   }
-  return "device,model,precision,batch,profile,flops,bytes,latency_ms,memory_bytes,loaded_bytes,source";
+  return "device,model,precision,batch,profile,flops,bytes,latency_ms,memory_bytes,loaded_bytes,runtime,source";
 }
 
 std::string model_row(const Site& site, const std::string& device, const std::string& source) {
@@ -81,7 +81,7 @@ std::string model_row(const Site& site, const std::string& device, const std::st
       memory = std::max(memory.value_or(0), static_cast<double>(*visit->resident_peak_bytes - *visit->resident_before_bytes));
       loaded = std::max(loaded.value_or(0), static_cast<double>(*visit->resident_loaded_bytes - *visit->resident_before_bytes));
     }
-  return fmt::format("{},{},FP32,{},{},{},{},{:.6g},{},{},{}", device, one.model, one.size("batch"), profile,
+  return fmt::format("{},{},FP32,{},{},{},{},{:.6g},{},{},onnxruntime,{}", device, one.model, one.size("batch"), profile,
                      optional_number(first.flops), optional_number(first.bytes), site.call_ns() / 1e6, optional_number(memory),
                      optional_number(loaded), source);
 }

@@ -4,7 +4,7 @@
 #include "runner/zoo/families.h"
 #include "runner/zoo/layers.h"
 
-// Tan and Le 2019, "EfficientNet", B0, in torchvision's form.
+// Tan and Le 2019, "EfficientNet", B0 and B1 (the same widths, 1.1 times the depth), in torchvision's form.
 namespace aaco::runner::zoo {
 namespace {
 
@@ -54,9 +54,8 @@ TensorId block(Builder& b, TensorId x, std::int64_t in, const Stage& stage, std:
   return stride == 1 && in == stage.out ? b.node("Add", {y, x}) : y;
 }
 
-}  // namespace
-
-core::Result<Blueprint> build_efficientnet_b0(const Entry& entry, const Config& config) {
+// `deeper`: tenths of B0's depth that each stage has, rounded up.
+core::Result<Blueprint> build(const Entry& entry, const Config& config, int deeper) {
   const std::int64_t classes = entry.value(config, "classes");
   Builder b(entry.name, config.type);
   TensorId x = image_input(b, entry, config);
@@ -66,7 +65,7 @@ core::Result<Blueprint> build_efficientnet_b0(const Entry& entry, const Config& 
     x = silu(b, conv_bn(b, "0", x, {.in = 3, .out = channels, .kernel = 3, .stride = 2, .pad = 1, .input_energy = kLinear}));
     for (std::size_t index = 0; index < kStages.size(); ++index) {
       const Builder::Scope stage(b, std::to_string(index + 1));
-      for (int number = 0; number < kStages[index].blocks; ++number) {
+      for (int number = 0; number < (kStages[index].blocks * deeper + 9) / 10; ++number) {
         const Builder::Scope scope(b, std::to_string(number));
         x = block(b, x, channels, kStages[index], number == 0 ? kStages[index].stride : 1);
         channels = kStages[index].out;
@@ -76,5 +75,10 @@ core::Result<Blueprint> build_efficientnet_b0(const Entry& entry, const Config& 
   }
   return finish_classifier(std::move(b), linear(b, "classifier.1", global_pool(b, x), 1280, classes), classes);
 }
+
+}  // namespace
+
+core::Result<Blueprint> build_efficientnet_b0(const Entry& entry, const Config& config) { return build(entry, config, 10); }
+core::Result<Blueprint> build_efficientnet_b1(const Entry& entry, const Config& config) { return build(entry, config, 11); }
 
 }  // namespace aaco::runner::zoo

@@ -6,7 +6,7 @@ namespace aaco::runner::zoo {
 namespace {
 
 Parameter classes() { return {"classes", 1000, 1, 1'000'000, "number of classes"}; }
-Parameter image_size() { return {"size", 224, 64, 4096, "height and width of the image"}; }
+Parameter image_size(std::int64_t value = 224) { return {"size", value, 64, 4096, "height and width of the image"}; }
 Parameter layers(std::int64_t value) { return {"layers", value, 1, 1000, "transformer layers"}; }
 
 void add_convolutional(std::vector<Entry>& all) {
@@ -17,10 +17,22 @@ void add_convolutional(std::vector<Entry>& all) {
                    std::move(adjustable), build});
   };
   add("resnet18", "ResNet-18", {"resnet-18"}, 11'689'512, any_size, build_resnet18);
+  add("resnet34", "ResNet-34", {"resnet-34"}, 21'797'672, any_size, build_resnet34);
   add("resnet50", "ResNet-50 v1.5", {"resnet-50"}, 25'557'032, any_size, build_resnet50);
+  add("resnet101", "ResNet-101 v1.5", {"resnet-101"}, 44'549'160, any_size, build_resnet101);
+  add("resnet152", "ResNet-152 v1.5", {"resnet-152"}, 60'192'808, any_size, build_resnet152);
   add("mobilenetv2", "MobileNetV2 1.0", {"mobilenet-v2", "mobilenet_v2"}, 3'504'872, any_size, build_mobilenetv2);
+  add("mobilenetv3-large", "MobileNetV3 large", {"mobilenet-v3-large", "mobilenet_v3_large"}, 5'483'032, any_size,
+      build_mobilenetv3_large);
+  add("mobilenetv3-small", "MobileNetV3 small", {"mobilenet-v3-small", "mobilenet_v3_small"}, 2'542'856, any_size,
+      build_mobilenetv3_small);
   add("efficientnet-b0", "EfficientNet-B0", {"efficientnet_b0", "efficientnetb0"}, 5'288'548, any_size, build_efficientnet_b0);
+  add("efficientnet-b1", "EfficientNet-B1", {"efficientnet_b1", "efficientnetb1"}, 7'794'184, {classes(), image_size(240)},
+      build_efficientnet_b1);
+  add("vgg11", "VGG-11", {"vgg-11"}, 132'863'336, {classes()}, build_vgg11);
+  add("vgg13", "VGG-13", {"vgg-13"}, 133'047'848, {classes()}, build_vgg13);
   add("vgg16", "VGG-16", {"vgg-16"}, 138'357'544, {classes()}, build_vgg16);
+  add("vgg19", "VGG-19", {"vgg-19"}, 143'667'240, {classes()}, build_vgg19);
   add("squeezenet1.0", "SqueezeNet 1.0", {"squeezenet-1.0", "squeezenet1_0"}, 1'248'424, any_size, build_squeezenet10);
   add("squeezenet1.1", "SqueezeNet 1.1", {"squeezenet", "squeezenet-1.1", "squeezenet1_1"}, 1'235'496, any_size,
       build_squeezenet11);
@@ -28,13 +40,15 @@ void add_convolutional(std::vector<Entry>& all) {
 }
 
 void add_transformers(std::vector<Entry>& all) {
-  all.push_back({"vit-b-16",
-                 "transformer",
-                 "ViT-B/16 (torchvision's form)",
-                 {"vit", "vit_b_16", "vit-b16"},
-                 86'567'656,
-                 {classes()},
-                 build_vit_b16});
+  const auto vision = [&](const char* name, const char* title, std::vector<std::string> aliases, std::int64_t parameters,
+                          core::Result<Blueprint> (*build)(const Entry&, const Config&)) {
+    all.push_back(
+        {name, "transformer", std::string(title) + " (torchvision's form)", std::move(aliases), parameters, {classes()}, build});
+  };
+  vision("vit-b-16", "ViT-B/16", {"vit", "vit_b_16", "vit-b16"}, 86'567'656, build_vit_b16);
+  vision("vit-b-32", "ViT-B/32", {"vit_b_32", "vit-b32"}, 88'224'232, build_vit_b32);
+  vision("vit-l-16", "ViT-L/16", {"vit_l_16", "vit-l16"}, 304'326'632, build_vit_l16);
+  vision("vit-l-32", "ViT-L/32", {"vit_l_32", "vit-l32"}, 306'535'400, build_vit_l32);
   all.push_back({"bert-base",
                  "transformer",
                  "BERT base, uncased: encoder and pooler",

@@ -6,14 +6,26 @@
 namespace aaco::runner::zoo {
 
 core::Result<Blueprint> build_resnet18(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_resnet34(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_resnet50(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_resnet101(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_resnet152(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_mobilenetv2(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_mobilenetv3_large(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_mobilenetv3_small(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_squeezenet10(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_squeezenet11(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_vgg16(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_vgg11(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_vgg13(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_vgg19(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_densenet121(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_efficientnet_b0(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_efficientnet_b1(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_vit_b16(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_vit_b32(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_vit_l16(const Entry& entry, const Config& config);
+core::Result<Blueprint> build_vit_l32(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_bert(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_distilbert(const Entry& entry, const Config& config);
 core::Result<Blueprint> build_gpt2(const Entry& entry, const Config& config);

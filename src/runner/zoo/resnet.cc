@@ -70,8 +70,20 @@ core::Result<Blueprint> build_resnet18(const Entry& entry, const Config& config)
   return build(entry, config, {.bottleneck = false, .blocks = {2, 2, 2, 2}});
 }
 
+core::Result<Blueprint> build_resnet34(const Entry& entry, const Config& config) {
+  return build(entry, config, {.bottleneck = false, .blocks = {3, 4, 6, 3}});
+}
+
 core::Result<Blueprint> build_resnet50(const Entry& entry, const Config& config) {
   return build(entry, config, {.bottleneck = true, .blocks = {3, 4, 6, 3}});
+}
+
+core::Result<Blueprint> build_resnet101(const Entry& entry, const Config& config) {
+  return build(entry, config, {.bottleneck = true, .blocks = {3, 4, 23, 3}});
+}
+
+core::Result<Blueprint> build_resnet152(const Entry& entry, const Config& config) {
+  return build(entry, config, {.bottleneck = true, .blocks = {3, 8, 36, 3}});
 }
 
 }  // namespace aaco::runner::zoo

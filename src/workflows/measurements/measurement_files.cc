@@ -168,6 +168,7 @@ core::Status add_model(const MeasurementRow& row, DeviceMeasurements& device, Me
   run.profile = row.text("profile");
   run.mode = row.text("mode");
   run.option = row.text("option");
+  run.runtime = row.text("runtime");
   AACO_ASSIGN(run.batch, row.integer("batch"));
   if (run.batch < 1) return row.wrong("batch", "not a number above 0");
   AACO_ASSIGN(run.sequence, row.integer_or("seqlen", 0));

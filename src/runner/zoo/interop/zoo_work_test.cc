@@ -160,8 +160,15 @@ TEST(ZooWork, AgreesWithTheCountsBesideMeasurements) {
   const auto step = decoder->step(*packed, text);
   ASSERT_TRUE(step && step->at_boundary);
   text.resize(step->produced);
-  const std::map<std::string, std::string> same = {
-      {"resnet18", "resnet18"}, {"vgg16", "vgg16"}, {"efficientnet_b0", "efficientnet-b0"}};
+  const std::map<std::string, std::string> same = {{"resnet18", "resnet18"},
+                                                   {"resnet34", "resnet34"},
+                                                   {"resnet101", "resnet101"},
+                                                   {"vgg16", "vgg16"},
+                                                   {"vit_b_32", "vit-b-32"},
+                                                   {"vit_l_16", "vit-l-16"},
+                                                   {"mobilenet_v3_large", "mobilenetv3-large"},
+                                                   {"efficientnet_b0", "efficientnet-b0"},
+                                                   {"efficientnet_b1", "efficientnet-b1"}};
   std::map<std::string, double> macs;
   for (const auto& [theirs, ours] : same) macs[theirs] = macs_of(prepared(ours).graph);
   int compared = 0;

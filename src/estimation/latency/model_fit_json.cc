@@ -1,0 +1,79 @@
+#include "estimation/latency/model_fit_json.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace aaco::estimation {
+namespace {
+
+using core::Json;
+
+core::Result<double> number(const Json& document, const std::string& member, bool may_be_negative = false) {
+  const auto value = document[member].as_f64();
+  if (!value || !std::isfinite(*value) || (*value < 0 && !may_be_negative))
+    return core::fail(core::ErrorCode::invalid_input, "a calibration's fit of models has no usable " + member,
+                      "fit it again with 'aaco calibrate'");
+  return *value;
+}
+
+core::Result<std::int64_t> count(const Json& document, const std::string& member) {
+  AACO_ASSIGN(const double value, number(document, member));
+  return static_cast<std::int64_t>(std::min(value, 1e15));
+}
+
+}  // namespace
+
+std::string_view to_string(Term term) {
+  switch (term) {
+    case Term::product: return "product";
+    case Term::convolution: return "convolution";
+    case Term::wide: return "wide";
+    case Term::weights: return "weights";
+    case Term::streamed: return "streamed";
+    case Term::operands: return "operands";
+    case Term::grouped: return "grouped";
+    case Term::moved: return "moved";
+    case Term::issue: return "issue";
+    case Term::update: return "update";
+  }
+  return "unknown";
+}
+
+Json to_json(const ModelFit& fit) {
+  Json coefficients = Json::object(), devices = Json::object();
+  for (std::size_t i = 0; i < kTerms; ++i) coefficients.set(std::string(to_string(static_cast<Term>(i))), fit.coefficients[i]);
+  for (const auto& [name, factor] : fit.devices) devices.set(name, factor);
+  return Json::object({{"coefficients", std::move(coefficients)},
+                       {"devices", std::move(devices)},
+                       {"training", fit.training},
+                       {"bounds", Json::object({{"low", fit.low}, {"high", fit.high}})},
+                       {"quality", Json::object({{"rows", fit.quality.rows},
+                                                 {"models", fit.quality.sites},
+                                                 {"mean_ape", fit.quality.mean_error},
+                                                 {"median_ape", fit.quality.median_error},
+                                                 {"p90_ape", fit.quality.p90_error},
+                                                 {"bias", fit.quality.bias}})}});
+}
+
+core::Result<ModelFit> model_fit_from_json(const Json& document) {
+  ModelFit fit;
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    AACO_ASSIGN(fit.coefficients[i], number(document["coefficients"], std::string(to_string(static_cast<Term>(i)))));
+  }
+  for (const auto& [name, value] : document["devices"].members()) {
+    AACO_ASSIGN(fit.devices[name], number(document["devices"], name));
+  }
+  AACO_ASSIGN(fit.training, number(document, "training"));
+  AACO_ASSIGN(fit.low, number(document["bounds"], "low", true));
+  AACO_ASSIGN(fit.high, number(document["bounds"], "high", true));
+  const Json& quality = document["quality"];
+  AACO_ASSIGN(fit.quality.rows, count(quality, "rows"));
+  AACO_ASSIGN(fit.quality.sites, count(quality, "models"));
+  AACO_ASSIGN(fit.quality.mean_error, number(quality, "mean_ape"));
+  AACO_ASSIGN(fit.quality.median_error, number(quality, "median_ape"));
+  AACO_ASSIGN(fit.quality.p90_error, number(quality, "p90_ape"));
+  AACO_ASSIGN(fit.quality.bias, number(quality, "bias", true));
+  return fit;
+}
+
+}  // namespace aaco::estimation

@@ -1,0 +1,120 @@
+#include "workflows/validate_models.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include "workflows/calibration_registry.h"
+#include "workflows/model_samples.h"
+
+namespace aaco::workflows {
+namespace {
+
+using estimation::Judged;
+using estimation::Level;
+using estimation::ModelSample;
+
+using Keep = std::function<bool(const ModelSample&)>;
+
+Judged blank(const ModelSample& sample) {
+  Judged judged;
+  judged.group = sample.group;
+  judged.site = sample.model;
+  judged.measured = sample.seconds;
+  return judged;
+}
+
+void add_baselines(const std::vector<ModelSample>& seen, const ModelSample& held, KernelJudgement& into) {
+  Judged judged = blank(held);
+  judged.estimated = judged.lower = judged.upper = held.terms.roofline();
+  into.baselines["spec_roofline"].push_back(judged);
+  double sum = 0, count = 0;
+  for (const ModelSample& sample : seen) {
+    if (sample.group != held.group || sample.device != held.device) continue;
+    sum += std::log(sample.seconds / sample.terms.roofline());
+    ++count;
+  }
+  if (count == 0) return;
+  judged.estimated = judged.lower = judged.upper = held.terms.roofline() * std::exp(sum / count);
+  into.baselines["one_factor"].push_back(judged);
+}
+
+void add(const PlacedRun& run, const estimation::ModelFit& fit, Level level, KernelJudgement& into) {
+  const auto made = estimate_model(fit, run.sample.terms, run.sample.device);
+  KernelResidual residual{blank(run.sample), level, run.where};
+  residual.judged.estimated = made.seconds;
+  residual.judged.lower = made.lower;
+  residual.judged.upper = made.upper;
+  into.latency.push_back(std::move(residual));
+}
+
+void add_without(const PlacedRun& run, KernelJudgement& into) {
+  into.latency.push_back({blank(run.sample), Level::calibrated, run.where});
+}
+
+// `own`: of the device that is judged; `relatives`: of others. `may_see` says whether the fit for `held` may use a sample.
+core::Status judge(const std::vector<PlacedRun>& own, const std::vector<PlacedRun>& relatives,
+                   const estimation::DeviceFacts& device, Level level,
+                   const std::function<bool(const ModelSample& held, const ModelSample& other)>& may_see, KernelJudgement& into) {
+  for (const PlacedRun& held : own) {
+    std::vector<ModelSample> seen;
+    for (const auto* runs : {&own, &relatives})
+      for (const PlacedRun& run : *runs)
+        if (run.family == held.family && may_see(held.sample, run.sample)) seen.push_back(run.sample);
+    add_baselines(seen, held.sample, into);
+    if (seen.empty()) {
+      add_without(held, into);
+      continue;
+    }
+    AACO_ASSIGN(const auto fit, fit_models(seen, estimation::usual_coefficients(device, held.eager)));
+    add(held, fit, level, into);
+  }
+  return {};
+}
+
+core::Result<KernelJudgement> by_registry(const KernelTrial& trial, const std::vector<PlacedRun>& own) {
+  AACO_ASSIGN(const auto set, load_calibrations(trial.services.paths, trial.registry, {trial.device.id}));
+  KernelJudgement result;
+  const auto entry = set.entries().find(trial.device.id);
+  for (const PlacedRun& run : own) {
+    const auto* models = entry == set.entries().end() ? nullptr : &entry->second.calibration.models;
+    const auto fit = models == nullptr ? std::map<std::string, estimation::ModelFit>::const_iterator() : models->find(run.family);
+    if (models == nullptr || fit == models->end())
+      add_without(run, result);
+    else
+      add(run, fit->second, Level::calibrated, result);
+  }
+  return result;
+}
+
+}  // namespace
+
+core::Result<KernelJudgement> judge_models(const KernelTrial& trial, const hardware::Device& device,
+                                           std::vector<std::string>& notes) {
+  AACO_ASSIGN(const PlacedRuns own, place_models(trial.files.devices.at(trial.device.id).models, device, trial.services));
+  for (std::string& note : own.notes()) notes.push_back(std::move(note));
+  AACO_ASSIGN(const auto relatives, related_runs(trial.files, device, trial.registry, trial.lenders, trial.services));
+  KernelJudgement result;
+  if (trial.request.split == Split::model) {
+    std::set<std::string> models;
+    for (const PlacedRun& run : own.runs) models.insert(run.sample.model);
+    notes.push_back(fmt::format("{} rows; held out in turn: {}; fitted with {} rows of relatives", own.runs.size(),
+                                fmt::join(models, ", "), relatives.size()));
+    AACO_TRY(judge(
+        own.runs, relatives, trial.device, Level::calibrated,
+        [](const ModelSample& held, const ModelSample& other) { return other.model != held.model; }, result));
+  } else if (trial.request.split == Split::device) {
+    AACO_TRY(judge(
+        own.runs, relatives, trial.device, Level::interpolated,
+        [](const ModelSample& held, const ModelSample& other) { return other.device != held.device; }, result));
+  } else {
+    AACO_ASSIGN(result, by_registry(trial, own.runs));
+  }
+  for (const PlacedRun& run : own.without) add_without(run, result);
+  return result;
+}
+
+}  // namespace aaco::workflows
