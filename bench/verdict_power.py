@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """How often verdicts are right on this machine: equal runs (false alarms, binomial test) and calls prolonged on purpose (found).
 
-  bench/verdict_power.py ab   [--comparisons 200] [--duration 2s] [--inject 0,2,5,10] [--model squeezenet] [--threshold 2%]
+  bench/verdict_power.py ab   [--comparisons 200] [--duration 2s] [--inject 0,2,5,10] [--model squeezenet,mlp] [--threads 1] [--threshold 2%]
+                              [--results FILE] [--under 'nice -n -10']
   bench/verdict_power.py diff [--comparisons 200] [--iterations 60] [--model mlp] [--threshold 5%]
 
 `ab` makes a comparison of its own each time. `diff` measures sessions one after the other and compares sets of three, every second
 session on the other side, moving on by one session for each comparison. Takes as long as it takes; a line a comparison says how it goes.
+With --results each comparison of `ab` is added to that file, what it holds of the same kind (duration, threads, threshold, share injected)
+counts as done, and the shares take turns: the measurement can be cut into slices. `--comparisons 0` only sums up. --under runs the
+program through another command (priority, a lock).
 """
 import argparse
 import collections
@@ -13,6 +17,7 @@ import json
 import math
 import os
 import pathlib
+import shlex
 import statistics
 import subprocess
 import sys
@@ -22,8 +27,8 @@ PROGRAM = os.environ.get('AACO_PROGRAM', str(pathlib.Path(__file__).resolve().pa
 SIDE = 3  # sessions
 
 
-def aaco(lake, *arguments):
-    ran = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, env=os.environ | {'AACO_SESSIONS': str(lake)})
+def aaco(lake, *arguments, under=()):
+    ran = subprocess.run([*under, PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, env=os.environ | {'AACO_SESSIONS': str(lake)})
     if ran.returncode not in (0, 1, 4):
         sys.exit(f'{ran.args}: exit {ran.returncode}\n{ran.stderr}')
     return json.loads(ran.stdout)
@@ -40,7 +45,11 @@ def summary(name, verdicts, level=0.05):
     decided = 1 - counts['inconclusive'] / len(verdicts)
     text = f'{name}: {len(verdicts)} comparisons, {dict(counts)}, decided {decided:.1%}, median smallest detectable change {detectable:.2%}'
     changed = counts['regression'] + counts['improvement']
-    if name == '0 %':
+    if name != '0 %':
+        text += f'; slower than equal: {sum(v["excludes_zero"] and v["delta"] > 0 for v in verdicts)}'
+        resolvable = [v for v in verdicts if v['detectable'] is not None and v['detectable'] < float(name[:-2]) / 100]
+        text += f'; of {len(resolvable)} whose smallest detectable change is below it: {sum(v["excludes_zero"] and v["delta"] > 0 for v in resolvable)}'
+    else:
         text += f'; false alarms {changed} ({changed / len(verdicts):.1%}), P(as many or more at {level:.0%}) = {at_least(changed, len(verdicts), level):.3f}'
         outside = sum(v['excludes_zero'] for v in verdicts)
         text += f'; intervals without 0: {outside} ({outside / len(verdicts):.1%}), P = {at_least(outside, len(verdicts), level):.3f}'
@@ -54,16 +63,36 @@ def taken(verdict):
             'delta': first.get('delta_ratio'), 'rounds': len(verdict.get('ab', {}).get('rounds', []))}
 
 
+def compare(arguments, share, number, lake):
+    models = arguments.model.split(',')
+    options = ['--model', models[number % len(models)]] + (['--threads', arguments.threads] if arguments.threads else [])
+    delay = ['--inject-delay', f'{share}%'] if float(share) > 0 else []
+    verdict = aaco(lake, 'ab', '--no-store', '--json', '--duration', arguments.duration, '--threshold', arguments.threshold, '--', *options, '--',
+                   *options, *delay, under=shlex.split(arguments.under))
+    return taken(verdict) | {'model': options[1], 'wall_s': verdict['ab']['wall_ns'] / 1e9}
+
+
+def done_before(arguments, kind):
+    path = pathlib.Path(arguments.results or os.devnull)
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+    return [row['seen'] for row in rows if row['kind'] == kind]
+
+
 def by_ab(arguments, lake):
-    for share in arguments.inject.split(','):
-        verdicts = []
-        for _ in range(arguments.comparisons):
-            b = ['--inject-delay', f'{share}%'] if float(share) > 0 else []
-            verdict = aaco(lake, 'ab', '--no-store', '--json', '--duration', arguments.duration, '--threshold', arguments.threshold, '--', '--model',
-                           arguments.model, '--', *(b or ['--model', arguments.model]))
-            verdicts.append(taken(verdict))
-            print('  ', share, verdicts[-1], f'{verdict["ab"]["wall_ns"] / 1e9:.0f} s', flush=True)
-        summary(f'{share} %', verdicts)
+    shares = arguments.inject.split(',')
+    kinds = {share: [arguments.duration, arguments.threads, arguments.threshold, float(share)] for share in shares}
+    verdicts = {share: done_before(arguments, kinds[share]) for share in shares}
+    while wanting := [share for share in shares if len(verdicts[share]) < arguments.comparisons]:
+        for share in wanting:
+            seen = compare(arguments, share, len(verdicts[share]), lake)
+            verdicts[share].append(seen)
+            print('  ', share, seen, flush=True)
+            if arguments.results:
+                with open(arguments.results, 'a', encoding='utf-8') as results:
+                    results.write(json.dumps({'kind': kinds[share], 'seen': seen}) + '\n')
+    for share in shares:
+        if verdicts[share]:
+            summary(f'{share} %', verdicts[share])
 
 
 def by_diff(arguments, lake):
@@ -89,7 +118,10 @@ def main():
     parser.add_argument('--inject', default='0')
     parser.add_argument('--iterations', type=int, default=60)
     parser.add_argument('--model')
+    parser.add_argument('--threads', type=int)
     parser.add_argument('--threshold')
+    parser.add_argument('--results')
+    parser.add_argument('--under', default='')
     arguments = parser.parse_args()
     arguments.model = arguments.model or ('squeezenet' if arguments.kind == 'ab' else 'mlp')
     arguments.threshold = arguments.threshold or ('2%' if arguments.kind == 'ab' else '5%')

@@ -134,10 +134,24 @@ void print_scores(const Context& context, std::string_view what,
   }
 }
 
+void print_traces(const Context& context, const workflows::LabTraceScore& traces) {
+  if (traces.pairs == 0) return;
+  context.print(
+      fmt::format("simulated traces: {} pairs; {} equivalent (the trace hides the fault), {} undecided, {} called an "
+                  "improvement, {} whose trace "
+                  "is gone\n",
+                  traces.pairs, traces.without_effect, traces.undecided, traces.wrong_direction, traces.without_original));
+  context.print(fmt::format("cause of the regressions: {} of {} right first ({}), {} among two\n\n{}\n", traces.causes.first,
+                            traces.causes.count, core::format_percent(traces.causes.accuracy()),
+                            core::format_percent(traces.causes.within_two()), confusion_table(traces.causes)));
+}
+
 void print_score(const Context& context, const workflows::LabReport& report, bool json) {
   context.progress("");
   if (json) return context.print_json(to_json(report));
+  print_traces(context, report.traces);
   const auto& examples = report.examples;
+  if (examples.sessions == 0) return;
   context.print(
       fmt::format("{} sessions whose truth is known; {} disturbed by other programs too, {} disturbed without effect, {} without "
                   "an undisturbed run beside them\n\n",
@@ -158,7 +172,9 @@ void add_score(CLI::App& lab, Context& context) {
   verb->footer(
       "Takes every session of the lake (--sessions) that 'aaco lab inject' made, and undisturbed runs tagged class=CLASS. Whole "
       "models,\n"
-      "intensities and generators are held out in turn: what is scored was never seen.");
+      "intensities and generators are held out in turn: what is scored was never seen. Traces that 'aaco lab simulate' made are "
+      "laid\n"
+      "beside those they were made of, and the cause that 'aaco diff' names is scored.");
   verb->callback([&context, json] {
     const auto report = workflows::lab_score(make_services(context));
     if (!report) return context.fail(report.error());

@@ -81,6 +81,20 @@ std::string with_unit(double value, const std::string& unit) {
 
 std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
 
+// What changed first on the timeline, where that was seen.
+void print_order(const Context& context, const core::Json& details) {
+  std::size_t number = 0;
+  for (const core::Json& one : details["order"].items())
+    context.print(fmt::format("  {}. after {}: {} {:.4g} instead of {:.4g}\n", ++number,
+                              core::format_duration(one["since_ns"].as_f64().value_or(0)), one["signal"].text(),
+                              one["candidate"].as_f64().value_or(0), one["baseline"].as_f64().value_or(0)));
+  if (!details["chain"].items().empty()) context.print("  the longest gap came about so:\n");
+  for (const core::Json& one : details["chain"].items()) {
+    const double at = one["at_ns"].as_f64().value_or(0);
+    context.print(fmt::format("  {:>12}  {}\n", (at < 0 ? "-" : "+") + core::format_duration(std::abs(at)), one["what"].text()));
+  }
+}
+
 void print_verdict(const Context& context, const workflows::DiffOutcome& outcome) {
   print_differences(context, outcome);
   if (!outcome.metrics.empty()) context.print("\n");
@@ -92,7 +106,10 @@ void print_verdict(const Context& context, const workflows::DiffOutcome& outcome
     context.print(fmt::format(" (confidence {})", core::format_percent(outcome.confidence)));
   context.print("\n");
   if (!outcome.metrics.empty()) context.print(outcome.metrics.front().id + " " + outcome.metrics.front().explanation + "\n");
-  if (outcome.cause) context.print("suspected cause: " + outcome.cause->cause + "\n");
+  if (outcome.cause) {
+    context.print("suspected cause: " + outcome.cause->cause + "\n");
+    print_order(context, outcome.cause->details);
+  }
   context.print("next: " + outcome.recommendation + "\n");
   for (const auto& note : outcome.notes) context.print("note: " + note + "\n");
 }

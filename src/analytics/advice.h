@@ -29,6 +29,6 @@ std::vector<Recommendation> recommend(const bottleneck::Bottleneck& bottleneck, 
                                       const signals::Signals& signals, const metrics::NodeTime& nodes,
                                       const trace::NameTable& names);
 
-core::Json to_json(const Recommendation& recommendation);
+core::Json to_json(const std::vector<Recommendation>& recommendations);
 
 }  // namespace aaco::analytics::advice

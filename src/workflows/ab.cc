@@ -84,10 +84,10 @@ core::Status measure_round(AbProcesses& processes, Progress& progress, AbSession
     // The first pair of each turn is in one order, the next in the other: what the first of two blocks pays falls on both sides.
     const bool b_now = (pair % 2 == 0) == b_first;
     for (const int side : b_now ? std::array{1, 0} : std::array{0, 1}) {
-      AACO_ASSIGN(const auto timed, processes.run(side, calls));
-      sessions.add_block(side, timed);
+      AACO_ASSIGN(const AbBlock block, processes.run(side, calls));
+      sessions.add_block(side, block);
       auto& into = blocks.sides[static_cast<std::size_t>(side)].emplace_back();
-      for (const auto& call : timed) into.push_back(static_cast<double>(call.duration_ns));
+      for (const auto& call : block.calls) into.push_back(static_cast<double>(call.duration_ns));
       progress.calls[static_cast<std::size_t>(side)] += calls;
     }
   }
@@ -163,7 +163,7 @@ core::Result<AbOutcome> ab(const AbRequest& request, const Services& services) {
   outcome.interrupted = services.stopping();
   outcome.wall_ns = progress.spent();
   progress.samples.decide(request, outcome);
-  AACO_TRY(sessions.finish(outcome, request));
+  AACO_TRY(sessions.finish(outcome, request, services));
   return outcome;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/numbers.h"
 #include "stats/robust.h"
+#include "workflows/ab_account.h"
 
 namespace aaco::workflows {
 namespace {
@@ -105,16 +106,18 @@ core::Result<AbProcesses> AbProcesses::start(const AbRequest& request, bool toge
   return made;
 }
 
-core::Result<std::vector<runner::TimedCall>> AbProcesses::run(int side, std::int64_t calls) {
+core::Result<AbBlock> AbProcesses::run(int side, std::int64_t calls) {
   const Place& place = places_[static_cast<std::size_t>(side)];
   core::WorkerProcess& process = processes_[place.process];
   AACO_TRY(process.send("run " + std::to_string(place.number) + " " + std::to_string(calls)));
   AACO_ASSIGN(const Json document, answer(process, kCallTimeoutNs));
   rss_[static_cast<std::size_t>(side)] = document["rss_peak_bytes"].as_i64().value_or(0);
-  AACO_ASSIGN(auto timed, calls_of(document));
-  if (static_cast<std::int64_t>(timed.size()) != calls)
+  AbBlock block;
+  AACO_ASSIGN(block.calls, calls_of(document));
+  if (static_cast<std::int64_t>(block.calls.size()) != calls)
     return core::fail(ErrorCode::io, "the measuring process made another number of calls than it was asked to");
-  return timed;
+  read_account(document["account"], block.account);
+  return block;
 }
 
 }  // namespace aaco::workflows

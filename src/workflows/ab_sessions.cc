@@ -2,6 +2,8 @@
 
 #include "core/files.h"
 #include "hardware/secrets.h"
+#include "workflows/compare_sides.h"
+#include "workflows/diff_rootcause.h"
 #include "workflows/table_metrics.h"
 
 namespace aaco::workflows {
@@ -64,7 +66,8 @@ void AbSessions::add_warmup(int number, const std::vector<runner::TimedCall>& ca
   if (side.draft) store_calls(side.draft->sink(), calls, "warmup", side.blocks, side.warmups);
 }
 
-void AbSessions::add_block(int number, const std::vector<runner::TimedCall>& calls) {
+void AbSessions::add_block(int number, const AbBlock& block) {
+  const std::vector<runner::TimedCall>& calls = block.calls;
   Side& side = sides_[static_cast<std::size_t>(number)];
   if (calls.empty()) return;
   if (side.iterations == 0) side.first_ns = calls.front().start_ns;
@@ -74,6 +77,13 @@ void AbSessions::add_block(int number, const std::vector<runner::TimedCall>& cal
     side.iterations += static_cast<std::int64_t>(calls.size());
     return;
   }
+  trace::LoopBlockRow account = block.account;
+  account.phase = side.draft->sink().name("measure");
+  account.block = side.blocks;
+  account.start_ns = calls.front().start_ns;
+  account.end_ns = side.last_ns;
+  account.call_count = static_cast<std::int64_t>(calls.size());
+  side.draft->sink().add(account);
   store_calls(side.draft->sink(), calls, "measure", side.blocks++, side.iterations);
 }
 
@@ -114,7 +124,20 @@ core::Result<SessionOutcome> AbSessions::finish_side(int number, const AbOutcome
   return draft.finish(std::move(metrics), outcome.interrupted);
 }
 
-core::Status AbSessions::finish(AbOutcome& outcome, const AbRequest& request) {
+namespace {
+
+// The cause of a change, from what the kernel accounted to the blocks of both sides.
+core::Result<std::optional<SuspectedCause>> cause_of(const AbOutcome& outcome, const Services& services) {
+  const DiffOutcome& verdict = outcome.verdict;
+  if (verdict.verdict != "regression" && verdict.verdict != "improvement") return std::optional<SuspectedCause>();
+  AACO_ASSIGN(const ComparedSide a, load_side({outcome.a->path}, services));
+  AACO_ASSIGN(const ComparedSide b, load_side({outcome.b->path}, services));
+  return cause_of_runs(a, b, verdict.differences, services);
+}
+
+}  // namespace
+
+core::Status AbSessions::finish(AbOutcome& outcome, const AbRequest& request, const Services& services) {
   if (!request.store) return {};
   AACO_ASSIGN(outcome.a, finish_side(0, outcome, request));
   AACO_ASSIGN(outcome.b, finish_side(1, outcome, request));
@@ -122,6 +145,12 @@ core::Status AbSessions::finish(AbOutcome& outcome, const AbRequest& request) {
   AACO_TRY(core::make_directories(folder));
   outcome.verdict.baseline_ids = {outcome.a->manifest.id.text};
   outcome.verdict.candidate_ids = {outcome.b->manifest.id.text};
+  if (auto cause = cause_of(outcome, services))
+    outcome.verdict.cause = *std::move(cause);
+  else
+    outcome.verdict.notes.push_back("the cause was not looked for: " + cause.error().message);
+  if (outcome.verdict.verdict == "regression" && outcome.verdict.cause)
+    outcome.verdict.recommendation = "keep A; for B: " + outcome.verdict.cause->recommendation;
   return core::write_file_atomic(core::join_path(folder, "verdict.json"), to_json(outcome, request).dump() + "\n");
 }
 

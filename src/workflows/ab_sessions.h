@@ -16,9 +16,10 @@ class AbSessions {
   // Nothing is stored where the request says so.
   static core::Result<AbSessions> begin(const AbRequest& request, const AbProcesses& first, const Services& services);
   void add_warmup(int side, const std::vector<runner::TimedCall>& calls);
-  void add_block(int side, const std::vector<runner::TimedCall>& calls);
+  void add_block(int side, const AbBlock& block);
   void end_round(const AbProcesses& processes);
-  core::Status finish(AbOutcome& outcome, const AbRequest& request);
+  // Closes both sessions, and looks in them for the cause of a change that was found.
+  core::Status finish(AbOutcome& outcome, const AbRequest& request, const Services& services);
 
  private:
   struct Side {

@@ -9,9 +9,11 @@
 #include <iostream>
 #include <sstream>
 
+#include "collectors/block_account.h"
 #include "core/clock.h"
 #include "core/handles.h"
 #include "core/resident_memory.h"
+#include "workflows/ab_account.h"
 #include "workflows/prepare.h"
 
 namespace aaco::workflows {
@@ -133,7 +135,7 @@ Json error_json(const core::Error& error) {
       {{"error", Json::object({{"code", static_cast<int>(error.code)}, {"message", error.message}, {"remedy", error.remedy}})}});
 }
 
-core::Result<Json> obey(const std::string& line, std::vector<Side>& sides) {
+core::Result<Json> obey(const std::string& line, std::vector<Side>& sides, collectors::BlockAccount& account) {
   std::istringstream words(line);
   std::string verb;
   std::size_t number = 0;
@@ -143,8 +145,12 @@ core::Result<Json> obey(const std::string& line, std::vector<Side>& sides) {
     return core::fail(ErrorCode::invalid_argument, "the measuring process does not understand '" + line + "'");
   std::vector<runner::TimedCall> timed;
   timed.reserve(static_cast<std::size_t>(calls));
+  trace::LoopBlockRow block;
+  account.begin();
   for (std::int64_t i = 0; i < calls; ++i) AACO_TRY(sides[number].call(timed));
+  account.end(block);
   Json answer = calls_json(timed);
+  answer.set("account", account_json(block));
   answer.set("rss_peak_bytes", core::resident_peak_bytes());
   return answer;
 }
@@ -172,8 +178,9 @@ core::Status serve_ab(const std::vector<AbSide>& wanted, const Services& service
   Json ready = Json::array();
   for (const Side& side : *sides) ready.push(side_json(side));
   AACO_TRY(answers.say(Json::object({{"sides", std::move(ready)}, {"rss_peak_bytes", core::resident_peak_bytes()}})));
+  const auto account = collectors::BlockAccount::open({}, ::getpid(), ::gettid());
   for (std::string line; std::getline(std::cin, line);) {
-    const auto answer = obey(line, *sides);
+    const auto answer = obey(line, *sides, *account);
     AACO_TRY(answers.say(answer ? *answer : error_json(answer.error())));
     if (!answer) return tl::unexpected<core::Error>(answer.error());
   }

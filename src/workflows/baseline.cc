@@ -34,14 +34,16 @@ governance::BaselineSession kept_of(const ComparedSession& session, const std::m
   kept.measured_count = static_cast<std::int64_t>(session.iterations.size());
   kept.iterations_ns = governance::thin_series(session.iterations);
   std::erase_if(kept.iterations_ns, [](double value) { return !(value > 0); });
+  // What a trace's device work says of a step stands for what each device says of the whole trace.
+  const auto of_work = [&](const std::string& id) { return session.work && session.work->values.contains(id); };
   for (const auto& metric : session.metrics)
-    if (budgets.contains(metric.id) && std::isfinite(metric.value)) kept.metrics.push_back(metric);
+    if (budgets.contains(metric.id) && std::isfinite(metric.value) && !of_work(metric.id)) kept.metrics.push_back(metric);
   if (!session.work) return kept;
   for (const auto& [id, series] : session.work->series)
     if (budgets.contains(id) && std::all_of(series.begin(), series.end(), [](double value) { return value > 0; }))
       kept.series[id] = governance::thin_series(series, kMostTraceSeries);
   for (const auto& [id, value] : session.work->values)
-    if (budgets.contains(id) && find_metric(kept.metrics, id) == nullptr) kept.metrics.push_back(value);
+    if (budgets.contains(id)) kept.metrics.push_back(value);
   return kept;
 }
 

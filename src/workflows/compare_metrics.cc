@@ -43,8 +43,12 @@ constexpr std::array<LatencyStatistic, 6> kLatency = {{{"latency.p50_ns", 0.5},
                                                        {"latency.p999_ns", 0.999},
                                                        {"latency.mean_ns", std::nullopt}}};
 
+// Of a step of a trace, or of the whole of one without steps.
+constexpr std::string_view kSpan = "gpu.span_ns";
+
 // What is looked at where nothing is named, as far as both sides have it; the first that can decide does.
-constexpr std::array<std::string_view, 12> kUsual = {"latency.p50_ns",
+constexpr std::array<std::string_view, 13> kUsual = {"latency.p50_ns",
+                                                     kSpan,
                                                      "gpu.kernel_sum_ns",
                                                      "latency.p90_ns",
                                                      "latency.mean_ns",
@@ -193,19 +197,22 @@ core::Result<std::vector<std::string>> named_ids(const MetricChoice& choice, con
   return ids;
 }
 
-// A trace of a few steps has too short a series: then the kernels' time leads.
+// Of a trace whose steps are none or too few for a series, the span of the device's work leads: it holds the gaps and copies too.
 std::vector<std::string> usual_ids(const ComparedSide& a, const ComparedSide& b) {
-  const auto short_series = [](const ComparedSide& side) {
-    return std::any_of(side.sessions.begin(), side.sessions.end(), [](const ComparedSession& session) {
-      return !session.iterations.empty() && session.iterations.size() < kFewestSteps;
-    });
+  const auto any = [&](auto&& says) {
+    return std::any_of(a.sessions.begin(), a.sessions.end(), says) || std::any_of(b.sessions.begin(), b.sessions.end(), says);
   };
+  const bool long_series = !any([](const ComparedSession& session) { return session.iterations.size() < kFewestSteps; });
+  const bool spans = !any([](const ComparedSession& session) { return traced_value(session, std::string(kSpan)) == nullptr; });
   std::vector<std::string> ids;
-  for (std::string_view name : kUsual)
+  for (std::string_view name : kUsual) {
+    if (name == kSpan && (long_series || !spans)) continue;
     if (const std::string id(name); has(a, id, std::nullopt) && has(b, id, std::nullopt)) ids.push_back(id);
+  }
   if (ids.empty()) ids.emplace_back("latency.p50_ns");
-  const bool traced = ids.size() > 1 && ids[1] == "gpu.kernel_sum_ns";
-  if (traced && (short_series(a) || short_series(b))) std::swap(ids[0], ids[1]);
+  const auto kernels = std::find(ids.begin(), ids.end(), "gpu.kernel_sum_ns");
+  if (!long_series && kernels != ids.end() && ids.front().starts_with("latency."))
+    std::rotate(ids.begin(), ids.begin() + 1, kernels + 1);
   return ids;
 }
 

@@ -13,6 +13,7 @@
 #include "trace/metric.h"
 #include "trace/names.h"
 #include "workflows/services.h"
+#include "workflows/step_time.h"
 
 namespace aaco::workflows {
 
@@ -24,6 +25,7 @@ struct TraceWork {
   bool cut = false;                                   // more kernels than are kept: the first ones only
   std::map<std::string, std::vector<double>> series;  // metric id -> a value a step, all devices together
   std::map<std::string, trace::MetricValue> values;   // of a step (of the trace without steps), from the scatter of the calls
+  StepTime time;                                      // of a step and device
   std::map<std::string, double> grids;                // "KERNEL\nXxYxZ" -> time, ns, where the grid is known
 };
 

@@ -1,30 +1,25 @@
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "stats/summary.h"
 #include "tracelake/lake.h"
 #include "workflows/compare_sides.h"
+#include "workflows/step_time.h"
 
 namespace aaco::workflows {
 namespace {
 
-using analytics::tracediff::Step;
+using analytics::trace_time::WorkKind;
 
 constexpr std::size_t kMostKernels = 2'000'000;  // kept one by one
 constexpr double kNormal95 = 1.959963984540054;
-
-struct Window {
-  std::int64_t start_ns = 0, end_ns = 0;
-};
 
 struct Span {
   std::int64_t device = 0;  // of a rank
   std::int64_t start_ns = 0, end_ns = 0;
   std::size_t step = 0;
 };
-
-// Steps of each rank, in order of start.
-using Windows = std::map<std::int32_t, std::vector<Window>>;
 
 core::Result<Windows> step_windows(const std::string& path, trace::NameTable& names) {
   Windows windows;
@@ -37,7 +32,8 @@ core::Result<Windows> step_windows(const std::string& path, trace::NameTable& na
 // Collects device work into steps. Work outside every step is left out where there are steps.
 class Collector {
  public:
-  Collector(TraceWork& work, const Windows& windows) : work_(work), windows_(windows) {
+  Collector(TraceWork& work, const Windows& windows, std::set<std::uint32_t> collectives)
+      : work_(work), windows_(windows), timer_(windows), collectives_(std::move(collectives)) {
     std::size_t first = 0;
     for (const auto& [rank, list] : windows) {
       first_step_[rank] = first;
@@ -58,9 +54,11 @@ class Collector {
       return;
     }
     work_.steps[*step].push_back({work_.names.text(row.name), duration});
-    moments_[{row.name.value, row.grid_x.value_or(0) * row.grid_y.value_or(1) * row.grid_z.value_or(1)}].add(
+    scatters_[{row.name.value, row.grid_x.value_or(0) * row.grid_y.value_or(1) * row.grid_z.value_or(1)}].add(
         static_cast<double>(duration));
     spans_.push_back({device(row.rank, row.device), row.start_ns, row.end_ns, *step});
+    const bool collective = collectives_.contains(row.name.value);
+    timer_.add(row.rank, row.device, {collective ? WorkKind::collective : WorkKind::compute, row.name, row.start_ns, row.end_ns});
     if (row.grid_x && *row.grid_x > 0)
       work_.grids[std::string(work_.names.text(row.name)) + "\n" + std::to_string(*row.grid_x) + "x" +
                   std::to_string(row.grid_y.value_or(1)) + "x" + std::to_string(row.grid_z.value_or(1))] +=
@@ -68,9 +66,11 @@ class Collector {
   }
   void add(const trace::CopyRow& row) {
     const auto step = step_of(row.rank, row.start_ns);
-    if (step && row.end_ns >= row.start_ns && spans_.size() < 2 * kMostKernels)
-      spans_.push_back({device(row.rank, row.device), row.start_ns, row.end_ns, *step});
+    if (!step || row.end_ns < row.start_ns || spans_.size() >= 2 * kMostKernels) return;
+    spans_.push_back({device(row.rank, row.device), row.start_ns, row.end_ns, *step});
+    timer_.add(row.rank, row.device, {WorkKind::copy, row.kind, row.start_ns, row.end_ns});
   }
+  void add(const trace::GapRow& row) { timer_.add_gap(row, std::string(work_.names.text(row.cause))); }
 
   void finish() {
     const std::vector<double> busy = busy_by_step();
@@ -129,29 +129,24 @@ class Collector {
     const auto steps = static_cast<double>(work_.steps.size());
     double sum = 0, count = 0, union_ns = 0;
     for (std::size_t i = 0; i < sums.size(); ++i) sum += sums[i], count += counts[i], union_ns += busy[i];
-    const double reach = kNormal95 * std::sqrt(call_variance());
+    const double scatter = call_variance();
+    const double reach = kNormal95 * std::sqrt(scatter);
     trace::MetricValue kernel_sum{"gpu.kernel_sum_ns", sum / steps, "ns", {}, {}};
     if (reach < sum) kernel_sum.ci95 = trace::Interval{(sum - reach) / steps, (sum + reach) / steps};
     work_.values["gpu.kernel_sum_ns"] = kernel_sum;
     work_.values["gpu.kernel_count"] = {"gpu.kernel_count", count / steps, "count", {}, {}};
     work_.values["gpu.busy_ns"] = {"gpu.busy_ns", union_ns / steps, "ns", {}, {}};
+    work_.time = timer_.finish(scatter);
+    const double span = work_.time.span_ns, around = kNormal95 * std::sqrt(work_.time.variance_ns2);
+    trace::MetricValue span_value{"gpu.span_ns", span, "ns", {}, {}};
+    if (around < span) span_value.ci95 = trace::Interval{span - around, span + around};
+    if (span > 0) work_.values["gpu.span_ns"] = span_value;
   }
-
-  struct Moments {
-    double count = 0, mean = 0, squares = 0;
-    void add(double value) {
-      const double distance = value - mean;
-      ++count;
-      mean += distance / count;
-      squares += distance * (value - mean);
-    }
-  };
 
   // Of the sum of all calls: those of one kernel on one grid scatter around their own mean.
   [[nodiscard]] double call_variance() const {
     double variance = 0;
-    for (const auto& [kernel, one] : moments_)
-      if (one.count > 1) variance += one.count * one.squares / (one.count - 1);
+    for (const auto& [kernel, one] : scatters_) variance += one.of_sum();
     return variance;
   }
 
@@ -160,26 +155,38 @@ class Collector {
   std::map<std::int32_t, std::size_t> first_step_;
   std::vector<double> durations_;
   std::vector<Span> spans_;
-  std::map<std::pair<std::uint32_t, std::int64_t>, Moments> moments_;  // by name and size of the grid
+  StepTimer timer_;
+  std::set<std::uint32_t> collectives_;                                 // kernels by name
+  std::map<std::pair<std::uint32_t, std::int64_t>, Scatter> scatters_;  // by name and size of the grid
 };
+
+core::Result<std::set<std::uint32_t>> collective_kernels(const std::string& path, trace::NameTable& names) {
+  std::set<std::uint32_t> found;
+  AACO_ASSIGN(const auto groups, tracelake::read_table<trace::KernelGroupRow>(path, names));
+  for (const auto& row : groups)
+    if (names.text(row.family) == "collective") found.insert(row.kernel_name.value);
+  return found;
+}
+
+template <class Row>
+core::Status collect(const std::string& path, TraceWork& work, Collector& collector) {
+  return tracelake::scan_table<Row>(path, work.names, [&](std::span<const Row> rows) -> core::Status {
+    for (const auto& row : rows) collector.add(row);
+    return {};
+  });
+}
 
 }  // namespace
 
 core::Result<std::shared_ptr<const TraceWork>> load_trace_work(const std::string& session_path) {
   auto work = std::make_shared<TraceWork>();
   AACO_ASSIGN(const Windows windows, step_windows(session_path, work->names));
-  Collector collector(*work, windows);
-  AACO_TRY(tracelake::scan_table<trace::KernelRow>(session_path, work->names,
-                                                   [&](std::span<const trace::KernelRow> rows) -> core::Status {
-                                                     for (const auto& row : rows) collector.add(row);
-                                                     return {};
-                                                   }));
+  AACO_ASSIGN(auto collectives, collective_kernels(session_path, work->names));
+  Collector collector(*work, windows, std::move(collectives));
+  AACO_TRY(collect<trace::KernelRow>(session_path, *work, collector));
   if (collector.empty()) return std::shared_ptr<const TraceWork>();
-  AACO_TRY(
-      tracelake::scan_table<trace::CopyRow>(session_path, work->names, [&](std::span<const trace::CopyRow> rows) -> core::Status {
-        for (const auto& row : rows) collector.add(row);
-        return {};
-      }));
+  AACO_TRY(collect<trace::CopyRow>(session_path, *work, collector));
+  AACO_TRY(collect<trace::GapRow>(session_path, *work, collector));
   collector.finish();
   return std::shared_ptr<const TraceWork>(std::move(work));
 }

@@ -45,11 +45,10 @@ core::Result<std::optional<SuspectedCause>> suspect_cause(const ComparedSide& a,
                                                           const DiffEvidence& evidence,
                                                           const std::vector<hardware::Difference>& differences,
                                                           const Services& services) {
-  // The span of a trace tells of time that the deciding metric may not hold: idle, copies.
-  AACO_ASSIGN(auto of_traces, cause_of_traces(a, b, services));
-  if (of_traces) return of_traces;
   const bool changed = decided.verdict == stats::Verdict::regression || decided.verdict == stats::Verdict::improvement;
-  if (!changed || decided.unit != "ns") return std::optional<SuspectedCause>();
+  if (!changed || decided.unit != "ns" || !decided.delta_ratio) return std::optional<SuspectedCause>();
+  AACO_ASSIGN(auto of_traces, cause_of_traces(a, b, decided, services));
+  if (of_traces) return of_traces;
   AACO_ASSIGN(auto of_runs, cause_of_runs(a, b, differences, services));
   if (of_runs) return of_runs;
   if (!evidence.count_part_ns || !evidence.duration_part_ns) return std::optional<SuspectedCause>();

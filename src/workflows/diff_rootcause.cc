@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analytics/change_order.h"
 #include "analytics/trace_cause.h"
 #include "core/numbers.h"
 #include "tracelake/bundle.h"
@@ -15,8 +16,6 @@ namespace aaco::workflows {
 namespace {
 
 using core::Json;
-
-constexpr double kLeastSpanChange = 0.05;  // of the span of a trace: a smaller change is not looked into
 
 // The run whose median lies in the middle of the side's.
 const ComparedSession* middle_run(const ComparedSide& side) {
@@ -55,63 +54,88 @@ std::string advice(const Judges& judges, const analytics::rootcause::Decompositi
   return "set back what was changed (" + cause.title + "), or approve the change as the new baseline";
 }
 
-// A step of an imported trace, as its outcome and its kernel groups have it; empty where it has no GPU.
-core::Result<std::optional<analytics::rootcause::TraceSide>> trace_side(const ComparedSession& session) {
-  AACO_ASSIGN(const auto manifest, tracelake::read_manifest(session.path));
-  trace::NameTable names;
-  AACO_ASSIGN(const auto groups, tracelake::read_table<trace::KernelGroupRow>(session.path, names));
-  const auto& gpus = manifest.outcome["gpu"]["gpus"].items();
-  if (gpus.empty() || groups.empty()) return std::optional<analytics::rootcause::TraceSide>();
-  const double share =
-      session.scope == "step" && !session.iterations.empty() ? 1 / static_cast<double>(session.iterations.size()) : 1;
+// A step of an imported trace on a device. `kernels_only`: nothing but the kernels' own time.
+analytics::rootcause::TraceSide trace_side(const TraceWork& work, bool kernels_only) {
   analytics::rootcause::TraceSide side;
-  const auto sum = [&](std::string_view id) {
-    double total = 0;
-    for (const auto& metric : session.metrics)
-      if (metric.id == id) total += metric.value * share;
-    return total;
-  };
-  side.span_ns = sum("gpu.span_ns");
-  side.compute_ns = sum("gpu.compute_ns");
-  side.exposed_collective_ns = sum("gpu.exposed_collective_ns");
-  side.exposed_copy_ns = std::max(0.0, sum("gpu.busy_ns") - side.compute_ns - side.exposed_collective_ns);
-  double explained = 0;
-  for (const Json& gpu : gpus)
-    for (const Json& gap : gpu["gaps"].items()) {
-      const double ns = gap["idle_ns"].as_f64().value_or(0) * share;
-      side.idle_ns[std::string(gap["cause"].text())] += ns;
-      explained += ns;
+  const double windows = work.time.window_count;
+  double sum = 0;
+  for (const auto& step : work.steps)
+    for (const auto& call : step) {
+      auto& kernel = side.kernels[std::string(call.name)];
+      kernel.count += 1 / windows;
+      kernel.sum_ns += static_cast<double>(call.duration_ns) / windows;
+      sum += static_cast<double>(call.duration_ns) / windows;
     }
-  side.idle_ns["short gaps"] = std::max(0.0, sum("gpu.idle_ns") - explained);
-  for (const auto& row : groups) {
-    auto& kernel = side.kernels[std::string(names.text(row.kernel_name))];
-    kernel.count += static_cast<double>(row.kernel_count) * share;
-    kernel.sum_ns += static_cast<double>(row.kernel_sum_ns) * share;
+  side.span_ns = side.compute_ns = sum;
+  if (kernels_only) return side;
+  side.span_ns = work.time.span_ns;
+  side.compute_ns = work.time.compute_ns;
+  side.exposed_copy_ns = work.time.exposed_copy_ns;
+  side.exposed_collective_ns = work.time.exposed_collective_ns;
+  side.idle_ns = work.time.idle_ns;
+  return side;
+}
+
+// The trace whose span lies in the middle of the side's; null unless all are traces with device work.
+const ComparedSession* middle_trace(const ComparedSide& side) {
+  std::vector<const ComparedSession*> traces;
+  for (const ComparedSession& session : side.sessions) {
+    if (!session.work || session.work->time.window_count <= 0) return nullptr;
+    traces.push_back(&session);
   }
-  return std::optional(std::move(side));
+  if (traces.empty()) return nullptr;
+  std::stable_sort(traces.begin(), traces.end(),
+                   [](const auto* x, const auto* y) { return x->work->time.span_ns < y->work->time.span_ns; });
+  return traces[(traces.size() - 1) / 2];
+}
+
+// How the longest gap of the trace came about.
+core::Result<Json> chain_json(const std::string& path) {
+  trace::NameTable names;
+  AACO_ASSIGN(const auto gaps, tracelake::read_table<trace::GapRow>(path, names));
+  return to_json(analytics::rootcause::chain_of_longest(gaps, names));
+}
+
+// What changed first, from the blocks of both runs.
+core::Result<std::vector<analytics::rootcause::Deviation>> order_of_runs(const std::string& path_a, const std::string& path_b) {
+  trace::NameTable names_a, names_b;
+  AACO_ASSIGN(const auto a, tracelake::read_table<trace::LoopBlockRow>(path_a, names_a));
+  AACO_ASSIGN(const auto b, tracelake::read_table<trace::LoopBlockRow>(path_b, names_b));
+  return analytics::rootcause::order_of_changes(a, b, names_a, names_b);
 }
 
 }  // namespace
 
 core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& a, const ComparedSide& b,
+                                                            const analytics::regression::MetricResult& decided,
                                                             const Services& services) {
-  const auto traced = [](const ComparedSide& side) {
-    return side.sessions.size() == 1 && side.sessions.front().kind == "import" && !side.sessions.front().path.empty();
-  };
-  if (!traced(a) || !traced(b)) return std::optional<SuspectedCause>();
-  AACO_ASSIGN(const auto side_a, trace_side(a.sessions.front()));
-  AACO_ASSIGN(const auto side_b, trace_side(b.sessions.front()));
-  if (!side_a || !side_b) return std::optional<SuspectedCause>();
+  const ComparedSession *const trace_a = middle_trace(a), *const trace_b = middle_trace(b);
+  if (trace_a == nullptr || trace_b == nullptr) return std::optional<SuspectedCause>();
   AACO_ASSIGN(const Judges judges, load_judges(services.paths));
-  const auto difference = decompose_traces(*side_a, *side_b);
-  if (std::abs(difference.delta_ns) < kLeastSpanChange * difference.baseline_ns) return std::optional<SuspectedCause>();
-  const auto causes = find_trace_causes(*side_a, *side_b, difference, judges.book);
+  const bool kernels_only = decided.id == "gpu.kernel_sum_ns";
+  const auto side_a = trace_side(*trace_a->work, kernels_only), side_b = trace_side(*trace_b->work, kernels_only);
+  const auto difference = decompose_traces(side_a, side_b);
+  // A trace may have moved in its means the other way than the metric that was judged: then this is not its cause.
+  if ((difference.delta_ns > 0) != (*decided.delta_ratio > 0)) return std::optional<SuspectedCause>();
+  const auto causes = find_trace_causes(side_a, side_b, difference, judges.book);
   if (causes.empty()) return std::optional<SuspectedCause>();
-  Json details = Json::object({{"baseline_session", a.sessions.front().id},
-                               {"candidate_session", b.sessions.front().id},
+  Json chain = Json::array();
+  if (!kernels_only && causes.front().id != "clock_throttling" && causes.front().id != "slower_kernels" &&
+      !trace_b->path.empty()) {
+    AACO_ASSIGN(chain, chain_json(trace_b->path));
+  }
+  Json details = Json::object({{"baseline_session", trace_a->id},
+                               {"candidate_session", trace_b->id},
+                               {"chain", std::move(chain)},
+                               {"of", kernels_only               ? "kernels"
+                                      : trace_b->work->has_steps ? "step"
+                                                                 : "trace"},
                                {"causes", to_json(causes)},
                                {"decomposition", to_json(difference)}});
-  return std::optional(SuspectedCause{sentence(difference, causes.front(), "the device work"),
+  return std::optional(SuspectedCause{sentence(difference, causes.front(),
+                                               kernels_only               ? "the kernels' time"
+                                               : trace_b->work->has_steps ? "a step"
+                                                                          : "the span of the device's work"),
                                       advice(judges, difference, causes.front()), std::move(details)});
 }
 
@@ -128,8 +152,10 @@ core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a,
   const auto causes =
       find_causes(facts_a->side, facts_b->side, *difference, differences, judges.book, judges.cause ? &*judges.cause : nullptr);
   if (causes.empty()) return std::optional<SuspectedCause>();
+  AACO_ASSIGN(const auto order, order_of_runs(run_a->path, run_b->path));
   Json details = Json::object({{"baseline_session", run_a->id},
                                {"candidate_session", run_b->id},
+                               {"order", to_json(order)},
                                {"causes", to_json(causes)},
                                {"decomposition", to_json(*difference)}});
   return std::optional(SuspectedCause{sentence(*difference, causes.front(), "a call"),

@@ -14,9 +14,10 @@ core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a,
                                                           const std::vector<hardware::Difference>& differences,
                                                           const Services& services);
 
-// The same of two imported GPU traces, one a side: the difference of a step's span (of the whole where there are no steps), where
-// it is 5 % or more.
+// The same of imported GPU traces, from the trace of each side whose span lies in the middle: the difference of the kernels' own
+// time where that decided, else of a step of a device (of its whole span where there are no steps).
 core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& a, const ComparedSide& b,
+                                                            const analytics::regression::MetricResult& decided,
                                                             const Services& services);
 
 }  // namespace aaco::workflows

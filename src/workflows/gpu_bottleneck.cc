@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "tracelake/lake.h"
 
@@ -47,7 +48,54 @@ const Json* idlest(const trace::SessionManifest& manifest, const trace::Metrics&
   return chosen;
 }
 
+// Kernels of the GPU by name, with what they would take at its limits where the outcome knows their work.
+std::vector<analytics::advice::GpuKernel> kernels_of(const std::string& path, const Json& gpu) {
+  trace::NameTable names;
+  const auto groups = tracelake::read_table<trace::KernelGroupRow>(path, names);
+  if (!groups) return {};
+  std::map<std::string, analytics::advice::GpuKernel> kernels;
+  for (const auto& row : *groups) {
+    if (row.rank != gpu["rank"].as_i64() || row.device != gpu["device"].as_i64()) continue;
+    auto& kernel = kernels[std::string(names.text(row.kernel_name))];
+    kernel.name = names.text(row.kernel_name);
+    kernel.family = names.text(row.family);
+    kernel.count += static_cast<double>(row.kernel_count);
+    kernel.sum_ns += static_cast<double>(row.kernel_sum_ns);
+  }
+  for (const Json& known : gpu["roofline"]["kernels"].items()) {
+    const auto found = kernels.find(std::string(known["name"].text()));
+    const auto time = known["time_ns"].as_f64(), reached = known["reached_ratio"].as_f64();
+    if (found == kernels.end() || !time || !reached) continue;
+    auto& kernel = found->second;
+    kernel.ideal_ns = std::max(0.0, kernel.ideal_ns.value_or(kernel.sum_ns) - *time * std::max(0.0, 1 - *reached));
+    kernel.memory_roof = known["roof"].text() == "memory";
+  }
+  std::vector<analytics::advice::GpuKernel> list;
+  for (auto& [name, kernel] : kernels) list.push_back(std::move(kernel));
+  return list;
+}
+
 }  // namespace
+
+std::vector<analytics::advice::Recommendation> gpu_advice(const std::string& path, const trace::SessionManifest& manifest,
+                                                          const trace::Metrics& metrics) {
+  const Json* const gpu = idlest(manifest, metrics);
+  if (gpu == nullptr) return {};
+  const auto value = [&](std::string_view id) {
+    const auto* metric = find_metric(metrics, id, (*gpu)["metric_device"].as_i64());
+    return metric == nullptr ? 0 : metric->value;
+  };
+  analytics::advice::GpuFacts facts;
+  facts.span_ns = value("gpu.span_ns");
+  facts.busy_ns = value("gpu.busy_ns");
+  facts.exposed_collective_ns = value("gpu.exposed_collective_ns");
+  facts.exposed_copy_ns = std::max(0.0, facts.busy_ns - value("gpu.compute_ns") - facts.exposed_collective_ns);
+  facts.launch_ns = (*gpu)["bound"]["launch_ratio"].as_f64().value_or(0) * facts.span_ns;
+  for (const Json& gap : (*gpu)["gaps"].items())
+    facts.idle[std::string(gap["cause"].text())] = {gap["gap_count"].as_i64().value_or(0), gap["idle_ns"].as_f64().value_or(0)};
+  facts.kernels = kernels_of(path, *gpu);
+  return analytics::advice::recommend_gpu(facts);
+}
 
 std::optional<Bottleneck> gpu_bottleneck(const std::string& path, const trace::SessionManifest& manifest,
                                          const trace::Metrics& metrics) {

@@ -2,8 +2,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analytics/bottleneck.h"
+#include "analytics/gpu_advice.h"
 #include "trace/metric.h"
 #include "trace/session.h"
 
@@ -13,5 +15,9 @@ namespace aaco::workflows {
 // it, time in kernels divided by whether they are of those that compute or of those that move bytes. Empty for other sessions.
 std::optional<analytics::bottleneck::Bottleneck> gpu_bottleneck(const std::string& path, const trace::SessionManifest& manifest,
                                                                 const trace::Metrics& metrics);
+
+// What to do first about that GPU; nothing without GPU work.
+std::vector<analytics::advice::Recommendation> gpu_advice(const std::string& path, const trace::SessionManifest& manifest,
+                                                          const trace::Metrics& metrics);
 
 }  // namespace aaco::workflows

@@ -10,6 +10,7 @@
 namespace aaco::workflows {
 namespace {
 
+using analytics::advice::recommend;
 using analytics::bottleneck::LearnedModel;
 using core::Json;
 
@@ -80,15 +81,13 @@ void write_bottleneck(SessionDraft& draft, const trace::Metrics& metrics, const 
 core::Result<Json> bottleneck_document(const std::string& path, const trace::SessionManifest& manifest,
                                        const trace::Metrics& metrics, const core::Paths& paths) {
   AACO_ASSIGN(const Judges judges, load_judges(paths));
-  if (const auto of_gpu = gpu_bottleneck(path, manifest, metrics)) return to_json(*of_gpu, judges.book);
+  if (const auto of_gpu = gpu_bottleneck(path, manifest, metrics))
+    return to_json(*of_gpu, judges.book).set("recommendations", to_json(gpu_advice(path, manifest, metrics)));
   AACO_ASSIGN(const auto facts, session_facts(path, manifest, metrics));
   const auto found = classify(judges.book, judges.bottleneck ? &*judges.bottleneck : nullptr, facts->side.signals);
   if (found.class_id.empty()) return Json();
-  Json document = to_json(found, judges.book);
-  Json advice = Json::array();
-  for (const auto& one : analytics::advice::recommend(found, judges.book, facts->side.signals, facts->side.nodes, facts->names))
-    advice.push(to_json(one));
-  return document.set("recommendations", std::move(advice));
+  return to_json(found, judges.book)
+      .set("recommendations", to_json(recommend(found, judges.book, facts->side.signals, facts->side.nodes, facts->names)));
 }
 
 }  // namespace aaco::workflows

@@ -66,7 +66,10 @@ core::Status write_model(const std::string& folder, const std::string& file, con
 core::Result<LabReport> lab_score(const Services& services) {
   LabReport report;
   AACO_ASSIGN(const Judges judges, load_judges(services.paths));
-  AACO_ASSIGN(report.examples, lab_examples(services));
+  AACO_ASSIGN(report.traces, score_simulated_traces(services));
+  auto examples = lab_examples(services);
+  if (!examples && examples.error().code == core::ErrorCode::not_found && report.traces.pairs > 0) return report;
+  AACO_ASSIGN(report.examples, std::move(examples));
   AACO_ASSIGN(report.bottlenecks, score_all(report.examples.bottlenecks, judges, report.bottleneck_temperature, services));
   AACO_ASSIGN(report.causes, score_all(report.examples.causes, judges, report.cause_temperature, services));
   return report;
@@ -89,11 +92,15 @@ Json to_json(const LabReport& report) {
                                {"by_configuration_right", examples.by_configuration_right},
                                {"scores", scores_json(report.causes)}})},
        {"decomposition", Json::object({{"pairs", examples.unexplained.size()},
-                                       {"unexplained_at_most_15_percent_ratio", share_below(examples.unexplained, 0.15)}})}});
+                                       {"unexplained_at_most_15_percent_ratio", share_below(examples.unexplained, 0.15)}})},
+       {"simulated_traces", to_json(report.traces)}});
 }
 
 core::Result<LabReport> lab_train(const std::string& folder, const Services& services) {
   AACO_ASSIGN(LabReport report, lab_score(services));
+  if (report.examples.sessions == 0)
+    return core::fail(core::ErrorCode::not_found, "the lake has no runs whose truth is known, and nothing is learnt from traces",
+                      "make some: 'aaco lab inject FAULT -- run ...', and undisturbed runs with --tag class=CLASS");
   AACO_TRY(core::make_directories(folder));
   AACO_TRY(
       write_model(folder, "classifier.json", report.examples.bottlenecks, report.bottleneck_temperature, report.bottlenecks));

@@ -7,6 +7,7 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "laboratory/scoring.h"
+#include "workflows/lab_trace_score.h"
 #include "workflows/services.h"
 
 namespace aaco::workflows {
@@ -31,8 +32,9 @@ struct LabReport {
   LabExamples examples;
   std::map<std::string, laboratory::scoring::Score> bottlenecks, causes;  // by what was held out: model, intensity, generator
   double bottleneck_temperature = 1, cause_temperature = 1;
+  LabTraceScore traces;
 };
-// Scores both with whole groups held out.
+// Scores both with whole groups held out, and the causes of simulated traces. A lake may have runs, traces or both.
 core::Result<LabReport> lab_score(const Services& services);
 core::Json to_json(const LabReport& report);
 

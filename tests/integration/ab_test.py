@@ -26,6 +26,9 @@ class Ab(program.ProgramTest):
             self.assertEqual(shown['session']['tag'], 'pair')
             self.assertEqual(shown['outcome']['iterations'], sum(shown['outcome']['ab_process_iterations']))
             self.assertEqual(self.aaco('verify', session).code, 0)
+        self.assertTrue(verdict['suspected_cause'])
+        parts = verdict['root_cause']['decomposition']
+        self.assertAlmostEqual(sum(p['delta_ns'] for p in parts['parts']) + parts['unexplained_ns'], parts['delta_ns'], delta=1)
         kept = pathlib.Path(self.aaco('show', verdict['candidate'][0], '--json').json()['session']['path']) / 'regress' / 'verdict.json'
         self.assertEqual(json.loads(kept.read_text())['verdict'], 'regression')
 

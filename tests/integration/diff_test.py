@@ -126,9 +126,27 @@ class Traces(program.ProgramTest):
 
     def test_an_improvement(self): self.assertEqual(self.diff('slow', 'base')[1]['verdict'], 'improvement')
 
-    def test_a_trace_of_two_steps_is_judged_by_its_kernels(self):
+    def test_a_trace_of_two_steps_is_judged_by_the_span_of_its_work(self):
         code, verdict = self.diff('few', 'few_slow')
-        self.assertEqual((code, verdict['decided_by']), (1, 'gpu.kernel_sum_ns'))
+        self.assertEqual((code, verdict['decided_by']), (1, 'gpu.span_ns'))
+
+    def test_simulated_faults_are_regressions_with_their_cause(self):
+        for fault, cause in {'gpu_clock_cap': 'clock_throttling', 'gpu_thermal_steps': 'clock_throttling', 'gpu_gaps': 'host_waiting', 'gpu_copies': 'copy_bound',
+                             'gpu_slower_kernel': 'slower_kernels', 'gpu_more_launches': 'more_launches'}.items():
+            for of in ('base', 'few'):
+                self.aaco('lab', 'simulate', fault, f'tag:{of}', '--tag', f'{of}_{fault}', '--intensity', '0.9')
+                code, verdict = self.diff(of, f'{of}_{fault}')
+                self.assertEqual((code, verdict['verdict']), (1, 'regression'), f'{fault} on {of}: {verdict["statistics"][0]["explanation"]}')
+                causes = verdict['root_cause']['causes']
+                self.assertEqual(causes[0]['cause'], cause, f'{fault} on {of}')
+                self.assertAlmostEqual(sum(one['probability_ratio'] for one in causes), 1)
+                decomposition = verdict['root_cause']['decomposition']
+                self.assertAlmostEqual(sum(part['delta_ns'] for part in decomposition['parts']) + decomposition['unexplained_ns'], decomposition['delta_ns'], places=3)
+
+    def test_what_is_equivalent_has_no_suspect(self):
+        verdict = self.diff('base', 'base')[1]
+        self.assertIsNone(verdict['suspected_cause'])
+        self.assertNotIn('root_cause', verdict)
 
     def test_all_gpu_metrics(self):
         metrics = [s['metric'] for s in self.diff('base', 'slow', '--metric', 'gpu.*')[1]['statistics']]

@@ -124,6 +124,7 @@ class Gate(Governed):
         self.assertEqual(difference.code, 4)
         self.assertIn('expired', difference.output)
         self.assertEqual(self.aaco('gate', '--baseline', 'old', '--session', 'tag:new', '--force').code, 0)
+        self.assertEqual(self.file('old').read_text(), text[:start] + '2020-01-01T00:00:00Z' + text[start + 20:])  # nothing renews it by itself
 
     def test_diff_takes_the_file(self):
         verdict = self.aaco('diff', '--baseline', self.file(), '--session', 'tag:new', '--json').json()

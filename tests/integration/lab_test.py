@@ -7,6 +7,7 @@ import subprocess
 import time
 import unittest
 
+import diff_test
 import program
 
 RUN = ['run', '--model', 'mlp', '--warmup', 5, '--iterations', 60, '--no-report', '--json']
@@ -87,6 +88,41 @@ class Lab(program.ProgramTest):
         self.assertEqual(self.aaco('lab', 'inject', '--', 'sleep', 'run', '--no-such-option').code, 2)
         self.refused(self.aaco('lab', 'inject', '--', 'fewer_threads', *RUN, '--threads', '1'), 2, 'one thread')
         self.refused(self.aaco('--sessions', str(self.folder) + '/nothing', 'lab', 'score'), 3, 'whose truth is known')
+
+
+class SimulatedTraces(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        diff_test.trace(cls.folder / 'real.json', steps=2)
+        cls.imported = cls.aaco('import', cls.folder / 'real.json', '--tag', 'real', '--no-report', '--json').json()
+
+    def test_causes_are_scored_and_the_original_stays(self):
+        before = self.aaco('verify', 'tag:real').output
+        for fault in ('gpu_gaps', 'gpu_copies'):
+            self.assertEqual(self.aaco('lab', 'simulate', fault, 'tag:real', '--intensity', '1').code, 0)
+        self.aaco('lab', 'simulate', 'gpu_gaps', 'tag:real', '--intensity', '0.01')
+        traces = self.aaco('lab', 'score', '--json').json()['simulated_traces']
+        self.assertEqual((traces['pairs'], traces['score']['count'], traces['score']['right_first'], traces['without_effect']), (3, 2, 2, 1))
+        self.assertEqual(traces['score']['confusion'], {'copy_bound': {'copy_bound': 1}, 'host_waiting': {'host_waiting': 1}})
+        self.assertIn('simulated traces: 3 pairs', self.aaco('lab', 'score').output)
+        self.refused(self.aaco('lab', 'train', '--out-folder', self.folder / 'models'), 3, 'no runs whose truth is known')
+        self.assertFalse((self.folder / 'models').exists())
+        self.assertEqual(self.aaco('verify', 'tag:real').output, before)
+
+    def test_a_trace_says_what_to_do_first_and_what_it_would_gain(self):
+        advice = json.loads((pathlib.Path(self.imported['session']['path']) / 'metrics/bottleneck.json').read_text())['recommendations']
+        self.assertTrue(advice)
+        worth = [one['gain_ratio'] * one['confidence'] / one['effort'] for one in advice]
+        self.assertEqual(worth, sorted(worth, reverse=True))
+        for one in advice:
+            self.assertTrue(0 < one['gain_ratio'] < 1 and one['basis'])
+        self.assertIn('What to do', self.aaco('report', 'tag:real').output)
+
+    def test_refusals(self):
+        self.refused(self.aaco('lab', 'simulate', 'gpu_gap', 'tag:real'), 2, 'gpu_gaps')
+        self.refused(self.aaco('lab', 'simulate', 'gpu_gaps', 'tag:real', '--intensity', '2'), 2, 'intensity')
+        self.refused(self.aaco('lab', 'simulate', 'gpu_gaps', 'tag:none'), 3, 'none')
 
 
 class Explain(program.ProgramTest):

@@ -95,14 +95,17 @@ std::vector<Recommendation> recommend(const bottleneck::Bottleneck& bottleneck, 
   return list;
 }
 
-core::Json to_json(const Recommendation& one) {
-  return core::Json::object({{"id", one.id},
-                             {"title", one.title},
-                             {"text", one.text},
-                             {"gain_ratio", one.gain_ratio},
-                             {"confidence", one.confidence},
-                             {"effort", one.effort},
-                             {"basis", one.basis}});
+core::Json to_json(const std::vector<Recommendation>& recommendations) {
+  core::Json out = core::Json::array();
+  for (const Recommendation& one : recommendations)
+    out.push(core::Json::object({{"id", one.id},
+                                 {"title", one.title},
+                                 {"text", one.text},
+                                 {"gain_ratio", one.gain_ratio},
+                                 {"confidence", one.confidence},
+                                 {"effort", one.effort},
+                                 {"basis", one.basis}}));
+  return out;
 }
 
 }  // namespace aaco::analytics::advice

@@ -10,27 +10,48 @@
 namespace aaco::analytics::rootcause {
 namespace {
 
-constexpr double kSlower = 0.03;        // a kernel's mean time changed by more than this did change
-constexpr double kMostKernels = 0.6;    // of the kernel time: if so much changed in one direction it is the device, not a kernel
+constexpr double kSlower = 0.03;  // a kernel's mean time changed by more than this did change
+// Of the time of all kernels but the one that changed most: if so much of it changed the same way it is the device, not a kernel.
+constexpr double kMostOthers = 0.6;
+constexpr double kFewOthers = 0.05;     // of the kernel time: with so little beside one kernel it cannot be told which
 constexpr double kMoreLaunches = 1.15;  // kernels of B over those of A, from which on launching is to blame
 constexpr std::size_t kNamedKernels = 5;
 
 struct KernelSums {
   double count_a = 0, count_b = 0, sum_a = 0, sum_b = 0;
   double slower_ns = 0, faster_ns = 0;  // time in A of the kernels whose mean grew, fell
+  double most_changed_ns = 0;           // time in A of the kernel whose time changed most in the direction of the whole
+  double others_alike_ns = 0;           // of the others, of those whose mean changed in that direction
+  // How much speaks for the device, not for some kernels, 0..1; between where nothing can tell.
+  [[nodiscard]] double of_device() const {
+    const double others = sum_a - most_changed_ns;
+    if (others < kFewOthers * sum_a) return 0.5;
+    return others_alike_ns >= kMostOthers * others ? 1 : 0;
+  }
 };
 
 KernelSums sums_of(const TraceSide& a, const TraceSide& b) {
   KernelSums sums;
   for (const auto& [name, kernel] : a.kernels) sums.count_a += kernel.count, sums.sum_a += kernel.sum_ns;
   for (const auto& [name, kernel] : b.kernels) sums.count_b += kernel.count, sums.sum_b += kernel.sum_ns;
+  const double sign = sums.sum_b < sums.sum_a ? -1 : 1;
+  double most = 0;
+  bool most_alike = false;
   for (const auto& [name, kernel] : a.kernels) {
     const auto other = b.kernels.find(name);
     if (other == b.kernels.end() || kernel.count <= 0 || other->second.count <= 0 || kernel.sum_ns <= 0) continue;
     const double ratio = (other->second.sum_ns / other->second.count) / (kernel.sum_ns / kernel.count);
     if (ratio > 1 + kSlower) sums.slower_ns += kernel.sum_ns;
     if (ratio < 1 - kSlower) sums.faster_ns += kernel.sum_ns;
+    const bool alike = sign * (ratio - 1) > kSlower;
+    if (alike) sums.others_alike_ns += kernel.sum_ns;
+    if (const double change = sign * (other->second.sum_ns - kernel.sum_ns); change > most) {
+      most = change;
+      most_alike = alike;
+      sums.most_changed_ns = kernel.sum_ns;
+    }
   }
+  if (most_alike) sums.others_alike_ns -= sums.most_changed_ns;
   return sums;
 }
 
@@ -118,12 +139,16 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
   const double compute = sign * (b.compute_ns - a.compute_ns);
   const bool launches =
       sums.count_a > 0 && sums.count_b > 0 && std::max(sums.count_b / sums.count_a, sums.count_a / sums.count_b) >= kMoreLaunches;
-  const double alike = sums.sum_a > 0 ? std::max(sums.slower_ns, sums.faster_ns) / sums.sum_a : 0;
   std::map<std::string, double> weights;
   weights["copy_bound"] = sign * (b.exposed_copy_ns - a.exposed_copy_ns);
   weights["communication_bound"] = sign * (b.exposed_collective_ns - a.exposed_collective_ns);
   weights[launches ? "more_launches" : "host_waiting"] += sign * idle;
-  weights[launches ? "more_launches" : alike >= kMostKernels ? "clock_throttling" : "slower_kernels"] += compute;
+  if (launches) {
+    weights["more_launches"] += compute;
+  } else {
+    weights["clock_throttling"] += sums.of_device() * compute;
+    weights["slower_kernels"] += (1 - sums.of_device()) * compute;
+  }
   double sum = 0;
   for (auto& [id, weight] : weights) sum += weight = std::max(0.0, weight);
   std::vector<Cause> causes;

@@ -55,6 +55,26 @@ TEST(Traces, OneKernelSlowerIsThatKernel) {
   EXPECT_EQ(decompose_traces(calm(), b).parts.front().id, "kernel:relu");
 }
 
+TEST(Traces, AKernelThatHasMostOfTheTimeIsStillAKernel) {
+  TraceSide b = calm();
+  b.kernels["gemm"].sum_ns = 900;
+  b.compute_ns = 1200;
+  b.span_ns = 1400;
+  EXPECT_EQ(first(b), "slower_kernels");
+}
+
+TEST(Traces, OneKernelAloneCannotTellTheClockFromItself) {
+  static const auto book = *bottleneck::RuleBook::load(AACO_SOURCE_DIR "/data/rules/bottleneck.yaml");
+  TraceSide a;
+  a.span_ns = a.compute_ns = 1000;
+  a.kernels = {{"spin", {10, 1000}}};
+  TraceSide b = a;
+  b.span_ns = b.compute_ns = b.kernels["spin"].sum_ns = 2000;
+  const auto causes = find_trace_causes(a, b, decompose_traces(a, b), book);
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_DOUBLE_EQ(causes[0].probability, 0.5);
+}
+
 TEST(Traces, MoreAndShorterKernelsAreLaunches) {
   TraceSide b = calm();
   for (auto& [name, kernel] : b.kernels) kernel.count *= 4;

@@ -1,0 +1,179 @@
+#include "analytics/gpu_advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/numbers.h"
+
+namespace aaco::analytics::advice {
+namespace {
+
+constexpr double kLeastGain = 0.01;
+constexpr double kMicrokernelNs = 10'000;  // a kernel shorter than this costs less than launching it (trace_time.h)
+constexpr double kReplayGapNs = 1'500;     // between the kernels of a replayed graph: our own judgement, vendors state 1 to 2 us
+constexpr double kFusedShare = 0.5;        // of two element-wise kernels fused, each tensor between is not written and read again
+// How sure it is that the time goes away if the advice is followed: our own judgement.
+constexpr double kSure = 0.8, kLikely = 0.6, kPerhaps = 0.4;
+constexpr double kChange = 2, kRewrite = 3;  // effort
+
+std::string share(double ns, const GpuFacts& facts) {
+  return fmt::format("{} ({} of the span)", core::format_duration(ns), core::format_percent(ns / facts.span_ns));
+}
+
+std::string span_then(double saved_ns, const GpuFacts& facts) {
+  return fmt::format("without it the span is {} instead of {}", core::format_duration(facts.span_ns - saved_ns),
+                     core::format_duration(facts.span_ns));
+}
+
+double total(const std::vector<GpuKernel>& kernels) {
+  double sum = 0;
+  for (const GpuKernel& kernel : kernels) sum += kernel.sum_ns;
+  return sum;
+}
+
+class Adviser {
+ public:
+  explicit Adviser(const GpuFacts& facts) : facts_(facts) {
+    const double sum = total(facts.kernels);
+    // Kernels' times are a sum, the busy time is a union: a kernel saved saves its share of the union.
+    const double busy = facts.busy_ns - facts.exposed_copy_ns - facts.exposed_collective_ns;
+    visible_ = sum > 0 ? std::clamp(busy / sum, 0.0, 1.0) : 0;
+  }
+
+  std::vector<Recommendation> all() {
+    waiting();
+    launching();
+    copies();
+    collectives();
+    small_kernels();
+    slow_kernels();
+    std::stable_sort(list_.begin(), list_.end(), [](const auto& a, const auto& b) { return a.worth() > b.worth(); });
+    return std::move(list_);
+  }
+
+ private:
+  void add(std::string id, std::string title, std::string text, double saved_ns, double confidence, double effort,
+           std::string basis) {
+    const double gain = std::min(saved_ns / facts_.span_ns, 0.99);
+    if (!(gain >= kLeastGain)) return;
+    list_.push_back({std::move(id), std::move(title), std::move(text), gain, confidence, effort, std::move(basis)});
+  }
+
+  GpuIdle idle(std::initializer_list<const char*> causes) const {
+    GpuIdle sum;
+    for (const char* cause : causes)
+      if (const auto found = facts_.idle.find(cause); found != facts_.idle.end()) {
+        sum.gap_count += found->second.gap_count;
+        sum.idle_ns += found->second.idle_ns;
+      }
+    return sum;
+  }
+
+  void waiting() {
+    // What launching is to blame for is among the gaps of a late host: it is advised on once.
+    const GpuIdle late = idle({"host_late", "launch_latency"});
+    const double late_ns = late.idle_ns - std::min(late.idle_ns, facts_.launch_ns);
+    add("host_waiting", "keep the device fed: let the host run ahead",
+        "The device waits for a host that is late: load and prepare data in other threads, take work of Python out of the step.",
+        late_ns, kSure, kChange,
+        fmt::format("{} idle because the host had not launched the next work ({} gaps, less what launching takes); {}",
+                    share(late_ns, facts_), late.gap_count, span_then(late_ns, facts_)));
+    const GpuIdle sync = idle({"synchronisation"});
+    add("synchronisation", "remove synchronisations",
+        "The host waits for the device and then has nothing queued: read results later (.item(), .cpu(), print), use events.",
+        sync.idle_ns, kLikely, kChange,
+        fmt::format("{} idle after {} waits of the host; {}", share(sync.idle_ns, facts_), sync.gap_count,
+                    span_then(sync.idle_ns, facts_)));
+    const GpuIdle unknown = idle({"queue_empty", "unknown"});
+    add("unexplained_idle", "trace the host too: the device is idle and the trace does not say why",
+        "Nothing in the trace is to blame: it holds no calls of the host at these times.", unknown.idle_ns, kPerhaps, kChange,
+        fmt::format("{} idle in {} gaps without a cause; {}", share(unknown.idle_ns, facts_), unknown.gap_count,
+                    span_then(unknown.idle_ns, facts_)));
+  }
+
+  void launching() {
+    double count = 0;
+    for (const GpuKernel& kernel : facts_.kernels) count += kernel.count;
+    const double saved = facts_.launch_ns - count * kReplayGapNs;
+    add("launch_bound", "record the launches once and replay them (CUDA or HIP graphs, torch.compile)",
+        "Kernels are so short that launching them is the limit. Or: larger batches, fused kernels.", saved, kSure, kChange,
+        fmt::format(
+            "{} idle between {:.0f} kernels that launching is to blame for; replayed they follow each other in about {}; {}",
+            share(facts_.launch_ns, facts_), count, core::format_duration(kReplayGapNs), span_then(saved, facts_)));
+  }
+
+  void copies() {
+    add("copy_bound", "hide the copies: pinned memory, a stream of their own, or keep tensors on the device",
+        "Copies run while no kernel does.", facts_.exposed_copy_ns, kLikely, kChange,
+        fmt::format("{} of copies that nothing hides; {}", share(facts_.exposed_copy_ns, facts_),
+                    span_then(facts_.exposed_copy_ns, facts_)));
+  }
+
+  void collectives() {
+    add("communication_bound", "overlap collectives with computation, or make fewer and larger ones",
+        "Collectives run while nothing is computed.", facts_.exposed_collective_ns, kLikely, kChange,
+        fmt::format("{} of collectives that nothing hides; {}", share(facts_.exposed_collective_ns, facts_),
+                    span_then(facts_.exposed_collective_ns, facts_)));
+  }
+
+  void small_kernels() {
+    constexpr std::array<std::string_view, 6> kFusible = {"elementwise", "normalisation",  "softmax",
+                                                          "reduction",   "copy_transpose", "optimiser"};
+    double sum = 0, count = 0;
+    for (const GpuKernel& kernel : facts_.kernels) {
+      const bool fusible = std::find(kFusible.begin(), kFusible.end(), kernel.family) != kFusible.end();
+      if (kernel.count <= 0 || kernel.sum_ns / kernel.count >= kMicrokernelNs || !fusible) continue;
+      sum += kernel.sum_ns;
+      count += kernel.count;
+    }
+    const double saved = kFusedShare * sum * visible_;
+    add("microkernels", "fuse the small element-wise kernels", "Each reads and writes whole tensors to do little with them.",
+        saved, kPerhaps, kChange,
+        fmt::format(
+            "{:.0f} element-wise, normalising and copying kernels below {} take {}; fused two by two they save half of it", count,
+            core::format_duration(kMicrokernelNs), share(sum, facts_)));
+  }
+
+  void slow_kernels() {
+    const GpuKernel* best = nullptr;
+    double saved = 0;
+    const GpuKernel* costliest = nullptr;
+    for (const GpuKernel& kernel : facts_.kernels) {
+      if (kernel.family == "collective") continue;
+      if (costliest == nullptr || kernel.sum_ns > costliest->sum_ns) costliest = &kernel;
+      const double would = kernel.ideal_ns ? (kernel.sum_ns - *kernel.ideal_ns) * visible_ : 0;
+      if (would > saved) best = &kernel, saved = would;
+    }
+    if (best != nullptr) {
+      const bool small = best->sum_ns / best->count < kMicrokernelNs;  // its limits are not what it is slow by
+      add(best->memory_roof ? "memory_bound" : "compute_bound",
+          fmt::format("another implementation of {} ({})", best->name.substr(0, 60), best->family),
+          small ? "It is far from the device's limits because it is small: more work in each launch brings it nearer."
+                : "It is far from the device's limits: try another library, tile or data type.",
+          saved, small ? kPerhaps / 2 : kPerhaps, kRewrite,
+          fmt::format("its {:.0f} calls take {} and would take {} at the device's limits", best->count,
+                      core::format_duration(best->sum_ns), core::format_duration(*best->ideal_ns)));
+    }
+    if (costliest == nullptr || (best != nullptr && costliest->name == best->name)) return;
+    const double half = costliest->sum_ns / 2 * visible_;
+    add("costliest_kernel", fmt::format("a faster {} ({})", costliest->name.substr(0, 60), costliest->family),
+        "Its operations and bytes are not known, so that it cannot be said how far from the device's limits it is.", half,
+        kPerhaps / 2, kRewrite,
+        fmt::format("it takes {}; twice as fast it would save half of that", share(costliest->sum_ns, facts_)));
+  }
+
+  const GpuFacts& facts_;
+  double visible_ = 0;  // of a kernel's time, what no other kernel hides
+  std::vector<Recommendation> list_;
+};
+
+}  // namespace
+
+std::vector<Recommendation> recommend_gpu(const GpuFacts& facts) {
+  if (!(facts.span_ns > 0)) return {};
+  return Adviser(facts).all();
+}
+
+}  // namespace aaco::analytics::advice

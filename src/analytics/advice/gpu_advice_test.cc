@@ -1,0 +1,96 @@
+#include "analytics/gpu_advice.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace aaco::analytics::advice {
+namespace {
+
+GpuFacts calm() {
+  GpuFacts facts;
+  facts.span_ns = 1'000'000;
+  facts.busy_ns = 1'000'000;
+  facts.kernels = {{"conv", "convolution", 10, 1'000'000, std::nullopt, false}};
+  return facts;
+}
+
+const Recommendation* of(const std::vector<Recommendation>& list, const std::string& id) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.id == id; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+TEST(GpuAdvice, AHostThatIsLateGainsItsGaps) {
+  GpuFacts facts = calm();
+  facts.busy_ns = 600'000;
+  facts.idle["host_late"] = {4, 400'000};
+  facts.launch_ns = 100'000;  // of the 400: launching's own
+  const auto list = recommend_gpu(facts);
+  ASSERT_NE(of(list, "host_waiting"), nullptr);
+  EXPECT_NEAR(of(list, "host_waiting")->gain_ratio, 0.3, 1e-9);
+  EXPECT_NE(of(list, "host_waiting")->basis.find("4 gaps"), std::string::npos);
+}
+
+TEST(GpuAdvice, ReplayedLaunchesStillTakeTheirOwnTime) {
+  GpuFacts facts = calm();
+  facts.busy_ns = 400'000;
+  facts.launch_ns = 600'000;
+  facts.kernels = {{"add", "elementwise", 100, 400'000, std::nullopt, false}};
+  EXPECT_NEAR(of(recommend_gpu(facts), "launch_bound")->gain_ratio, 0.45, 1e-9);  // 600 us less 100 gaps of 1.5 us
+  facts.launch_ns = 100'000;                                                      // replaying would take longer
+  EXPECT_EQ(of(recommend_gpu(facts), "launch_bound"), nullptr);
+}
+
+TEST(GpuAdvice, OnlyWhatNothingHidesIsGained) {
+  GpuFacts facts = calm();
+  facts.exposed_copy_ns = 250'000;
+  facts.exposed_collective_ns = 125'000;
+  const auto list = recommend_gpu(facts);
+  EXPECT_NEAR(of(list, "copy_bound")->gain_ratio, 0.25, 1e-9);
+  EXPECT_NEAR(of(list, "communication_bound")->gain_ratio, 0.125, 1e-9);
+  EXPECT_EQ(of(recommend_gpu(calm()), "copy_bound"), nullptr);
+}
+
+TEST(GpuAdvice, KernelsAreHeldAgainstTheDevicesLimits) {
+  GpuFacts facts = calm();
+  facts.kernels = {{"gemm", "gemm", 10, 600'000, 150'000, false}, {"norm", "normalisation", 4, 400'000, 390'000, true}};
+  const auto list = recommend_gpu(facts);
+  EXPECT_NEAR(of(list, "compute_bound")->gain_ratio, 0.45, 1e-9);
+  EXPECT_EQ(of(list, "memory_bound"), nullptr);
+  EXPECT_EQ(of(list, "costliest_kernel"), nullptr);  // it is the same one
+}
+
+TEST(GpuAdvice, OverlappingKernelsSaveTheirShareOfTheTimeSeen) {
+  GpuFacts facts = calm();
+  facts.busy_ns = 500'000;
+  facts.kernels = {{"gemm", "gemm", 10, 1'000'000, 0.0, false}};
+  EXPECT_NEAR(of(recommend_gpu(facts), "compute_bound")->gain_ratio, 0.5, 1e-9);
+}
+
+TEST(GpuAdvice, SmallKernelsAreFused) {
+  GpuFacts facts = calm();
+  facts.kernels = {{"add", "elementwise", 100, 500'000, std::nullopt, false},
+                   {"gemm", "gemm", 100, 500'000, std::nullopt, false}};  // small too, but nothing to fuse it with
+  EXPECT_NEAR(of(recommend_gpu(facts), "microkernels")->gain_ratio, 0.25, 1e-9);
+}
+
+TEST(GpuAdvice, RankedByGainTimesConfidenceOverEffort) {
+  GpuFacts facts = calm();
+  facts.busy_ns = 300'000;
+  facts.idle["host_late"] = {3, 400'000};
+  facts.idle["unknown"] = {3, 300'000};
+  const auto list = recommend_gpu(facts);
+  ASSERT_GE(list.size(), 3U);
+  EXPECT_EQ(list.front().id, "host_waiting");
+  for (std::size_t i = 1; i < list.size(); ++i) EXPECT_GE(list[i - 1].worth(), list[i].worth());
+}
+
+TEST(GpuAdvice, NoSpanNoAdvice) {
+  EXPECT_TRUE(recommend_gpu({}).empty());
+  GpuFacts facts = calm();
+  facts.span_ns = 0;
+  EXPECT_TRUE(recommend_gpu(facts).empty());
+}
+
+}  // namespace
+}  // namespace aaco::analytics::advice
