@@ -32,6 +32,7 @@ def main():
     for file in files:
         imported = aaco('import', file, '--no-report', '--json')
         if imported.returncode != 0:
+            print(f'{file}: not imported: {(imported.stderr.strip().splitlines() or ["?"])[0]}')
             continue
         session = json.loads(imported.stdout)['session']['id']
         before = made
