@@ -32,7 +32,7 @@ class Ebpf(program.ProgramTest):
     def query(self, text):
         outcome = self.aaco('query', text, '--json')
         self.assertEqual(outcome.code, 0, outcome.errors)
-        return outcome.json()['rows']
+        return outcome.json()
 
     def record(self, tag, script):
         outcome = self.aaco('record', '--ebpf', '--tag', tag, '--no-report', '--', 'sh', '-c', script)
@@ -45,29 +45,29 @@ class Ebpf(program.ProgramTest):
         account = self.account(manifest)
         self.assertGreater(account['kept'], 0)
         self.assertEqual(sum(account.get('dropped', {}).values()), account['read'] - account['kept'])
-        kinds = {row[0]: row[1] for row in self.query("SELECT kind, count(*) FROM sched_events WHERE session_id = "
-                                                      f"'{manifest['session_id']}' GROUP BY kind")}
+        where = f"session_id = '{manifest['session_id']}'"
+        kinds = {row['kind'] for row in self.query(f'SELECT DISTINCT kind FROM sched_events WHERE {where}')}
         for kind in ('run', 'run_queue', 'off_cpu'):
             self.assertIn(kind, kinds)
-        pids = self.query(f"SELECT count(DISTINCT process_id), bool_or(process_id = {os.getpid()}) FROM sched_events "
-                          f"WHERE session_id = '{manifest['session_id']}'")
-        self.assertGreaterEqual(int(pids[0][0]), 3, 'the shell, sleep and the subshell')
-        sleeps = self.query("SELECT max(duration_ns) FROM sched_events WHERE kind = 'off_cpu' AND detail = 'sleep' AND call LIKE '%nanosleep' "
-                            f"AND session_id = '{manifest['session_id']}'")
-        self.assertGreaterEqual(int(sleeps[0][0]), 45_000_000)
+        seen = self.query(f'SELECT count(DISTINCT process_id) AS processes FROM sched_events WHERE {where}')
+        self.assertGreaterEqual(int(seen[0]['processes']), 3, 'the shell, sleep and the subshell')
+        sleeps = self.query("SELECT max(duration_ns) AS longest FROM sched_events WHERE kind = 'off_cpu' AND detail = 'sleep' "
+                            f"AND call LIKE '%nanosleep' AND {where}")
+        self.assertGreaterEqual(int(sleeps[0]['longest']), 45_000_000)
 
     def test_run_joins_events_to_iterations(self):
         outcome = self.run_small('--ebpf', '--tag', 'joined', iterations=400)
         self.assertEqual(outcome.code, 0, outcome.errors)
         manifest = self.watched('joined')
         where = f"session_id = '{manifest['session_id']}'"
-        rows = self.query('SELECT phase, count(*), count(caller_run_queue_ns), sum(caller_run_queue_ns + caller_off_cpu_ns <= duration_ns) '
+        rows = self.query('SELECT phase, count(*) AS total, count(caller_run_queue_ns) AS known, '
+                          'count_if(caller_run_queue_ns + caller_off_cpu_ns <= duration_ns) AS within '
                           f'FROM inference_iters WHERE {where} GROUP BY phase')
-        counts = {row[0]: [int(value or 0) for value in row[1:]] for row in rows}
-        self.assertEqual(counts['measure'][1], 0, 'nobody watches the measurement itself')
-        total, known, within = counts['measure_telemetry']
-        self.assertEqual(total, known)
-        self.assertEqual(known, within, 'a call cannot wait longer than it took')
+        counts = {row['phase']: {name: int(row[name]) for name in ('total', 'known', 'within')} for row in rows}
+        self.assertEqual(counts['measure']['known'], 0, 'nobody watches the measurement itself')
+        watched = counts['measure_telemetry']
+        self.assertEqual(watched['total'], watched['known'])
+        self.assertEqual(watched['known'], watched['within'], 'a call cannot wait longer than it took')
         metrics = self.aaco('show', 'tag:joined', '--json').json()['metrics']
         self.assertIn('sched.caller_run_queue_ratio', metrics)
         self.assertIn('observer.effect_ratio', metrics)
