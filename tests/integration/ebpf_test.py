@@ -61,7 +61,7 @@ class Ebpf(program.ProgramTest):
         manifest = self.watched('joined')
         where = f"session_id = '{manifest['session_id']}'"
         rows = self.query('SELECT phase, count(*) AS total, count(caller_run_queue_ns) AS known, '
-                          'count_if(caller_run_queue_ns + caller_off_cpu_ns <= duration_ns) AS within '
+                          'coalesce(count_if(caller_run_queue_ns + caller_off_cpu_ns <= duration_ns), 0) AS within '
                           f'FROM inference_iters WHERE {where} GROUP BY phase')
         counts = {row['phase']: {name: int(row[name]) for name in ('total', 'known', 'within')} for row in rows}
         self.assertEqual(counts['measure']['known'], 0, 'nobody watches the measurement itself')
