@@ -65,6 +65,7 @@ std::string render(const workflows::ValidateOutcome& outcome) {
   text += table(outcome.latency);
   if (outcome.latency.all.without_estimate > 0)
     text += fmt::format("  without an estimate: {}\n", outcome.latency.all.without_estimate);
+  if (outcome.memory) text += "peak memory\n" + table(*outcome.memory);
   if (outcome.energy) text += "energy, the time given\n" + table(*outcome.energy);
   for (const auto& [name, judged] : outcome.baselines)
     text += fmt::format("beside it, {}: mean {}, median {}, p90 {}\n", name, percent(judged.all.mean_ape),

@@ -10,6 +10,7 @@
 #include "estimation/analysis.h"
 #include "estimation/calibrated.h"
 #include "estimation/device_facts.h"
+#include "estimation/memory.h"
 
 // Whole models: how long all their kernels take by the device's specification, sorted by what bounds them, and the few
 // coefficients that measured models give those sums. docs/estimation.md ("Whole models") has the form and the reasons.
@@ -48,13 +49,27 @@ core::Result<std::vector<Transformer>> load_transformers(const std::string& path
 core::Result<ModelTerms> terms_of(const Transformer& model, std::int64_t batch, std::int64_t tokens, bool training,
                                   const std::string& type, const DeviceFacts& device);
 
+// What a runtime holds for a model at most, in bytes: fitted in the same form, in places of its own.
+enum class MemoryTerm : std::uint8_t {
+  product_weights = 0,      // packed anew for its kernels, beside the file's own
+  convolution_weights = 1,  // reordered as well
+  other_weights = 2,        // tables that are only looked up
+  cache = 3,                // keys and values that come in and go out
+  activations = 6,          // live at the worst moment, the cache aside
+  nodes = 8,                // nominally 1 kB each
+  runtime = 9,              // nominally 1 MB
+};
+ModelTerms memory_terms_of(const graph::GraphCost& cost, const MemoryEstimate& memory, std::size_t kernels);
+// Of ONNX Runtime on a CPU.
+std::array<double, kTerms> usual_memory_coefficients();
+
 // A measured model.
 struct ModelSample {
   std::string model;   // all rows of one are held out together
   std::string device;  // devices that are fitted together have a factor each
   std::string group;   // judged together: "inference fp32"
   ModelTerms terms;
-  double seconds = 0;
+  double seconds = 0;  // or bytes, where the terms are of memory
 };
 
 // Coefficients as they are usual for a kind of device; a fit with few rows stays near them. `eager`: a framework issues kernel by

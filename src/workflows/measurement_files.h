@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct ModelRun {
   std::int64_t batch = 1, sequence = 0;
   double flops = 0, bytes = 0;  // 0: the file does not say
   double seconds = 0;
+  std::optional<double> memory_bytes;  // most that was resident above what was before loading
   std::string where;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "core/files.h"
@@ -20,6 +21,7 @@ using estimation::ModelTerms;
 
 struct Found {
   ModelTerms terms;
+  std::optional<ModelTerms> memory;
   std::string family, group;
 };
 
@@ -48,7 +50,7 @@ class Places {
       return core::fail(core::ErrorCode::not_found, "data/architectures has no '" + run.model + "'");
     const bool training = run.mode == "train" || run.mode == "training";
     AACO_ASSIGN(const ModelTerms terms, estimation::terms_of(*known, run.batch, run.sequence, training, run.type, facts_));
-    return Found{terms, "transformer " + run.type, (training ? "training " : "inference ") + run.type};
+    return Found{terms, {}, "transformer " + run.type, (training ? "training " : "inference ") + run.type};
   }
 
   [[nodiscard]] core::Result<Found> network(const ModelRun& run) const {
@@ -72,7 +74,11 @@ class Places {
     }
     AACO_ASSIGN(const auto estimate, estimation::analyze(model.graph, device_, conditions, nullptr));
     const std::string runtime = run.runtime.empty() ? "" : run.runtime + " ";
-    return Found{estimation::terms_of(estimate, graph::cost_of(model.graph), device_), runtime + "network " + run.type,
+    const graph::GraphCost cost = graph::cost_of(model.graph);
+    std::optional<ModelTerms> memory;
+    if (run.memory_bytes)
+      memory = estimation::memory_terms_of(cost, estimation::estimate_memory(model.graph), estimate.nodes.size());
+    return Found{estimation::terms_of(estimate, cost, device_), memory, runtime + "network " + run.type,
                  (*entry)->family + " " + run.type};
   }
 
@@ -133,6 +139,14 @@ core::Result<PlacedRuns> place_models(const std::vector<ModelRun>& runs, const h
          eager,
          {eager ? first.model : family_of(first.model), places.id(), found->group, found->terms, median(std::move(times))},
          first.where});
+    std::vector<double> peaks;
+    for (const ModelRun* run : rows)
+      if (run->memory_bytes) peaks.push_back(*run->memory_bytes);
+    if (!found->memory || peaks.empty()) continue;
+    PlacedRun memory = out.runs.back();
+    memory.sample.terms = *found->memory;
+    memory.sample.seconds = median(std::move(peaks));
+    out.memory.push_back(std::move(memory));
   }
   return out;
 }

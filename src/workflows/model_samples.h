@@ -23,6 +23,7 @@ struct PlacedRun {
 struct PlacedRuns {
   std::vector<PlacedRun> runs;
   std::int64_t merged = 0;                     // rows that stand with others
+  std::vector<PlacedRun> memory;               // the same of peak memory in bytes, where it was measured
   std::vector<PlacedRun> without;              // that have no terms
   std::map<std::string, std::int64_t> absent;  // why -> how many
   [[nodiscard]] std::vector<std::string> notes() const;

@@ -1,8 +1,14 @@
 #include "workflows/predict.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
 #include "core/files.h"
 #include "estimation/kernel.h"
 #include "estimation/memory.h"
+#include "estimation/models.h"
 #include "graph/batch.h"
 #include "hardware/registry.h"
 #include "workflows/calibration_registry.h"
@@ -58,6 +64,37 @@ void add_memory(const graph::Graph& graph, const hardware::Device& device, const
                         " tensors have no known size: the memory is at least what is said");
 }
 
+// The type most of the time is spent in.
+std::string main_type(const estimation::GraphEstimate& estimate) {
+  std::map<std::string, double> seconds;
+  for (const auto& node : estimate.nodes) seconds[node.dtype] += node.seconds();
+  const auto most =
+      std::max_element(seconds.begin(), seconds.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == seconds.end() ? std::string() : most->first;
+}
+
+// Where whole models of the device's runtime were fitted, the graph's time is by them: sums over kernels miss what lies between.
+void use_whole_models(const graph::Graph& graph, const hardware::Device& device, const estimation::Conditions& conditions,
+                      const estimation::CalibrationSet& set, estimation::GraphEstimate& out) {
+  const auto entry = set.entries().find(out.device_id);
+  if (entry == set.entries().end() || conditions.best != estimation::Level::calibrated || conditions.power_cap_watts ||
+      device.kind != hardware::DeviceKind::cpu)
+    return;
+  const auto fit = entry->second.calibration.models.find("onnxruntime network " + main_type(out));
+  if (fit == entry->second.calibration.models.end()) return;
+  const estimation::ModelTerms terms = estimation::terms_of(out, graph::cost_of(graph), device);
+  const auto made = estimate_model(fit->second, terms, out.device_id);
+  const auto& quality = fit->second.quality;
+  out.notes.push_back(
+      fmt::format("the time is by {} measured runs of whole models in {} families (families not seen: {:.1f} % off); the nodes, "
+                  "each by itself, "
+                  "sum to {:.3g} ms",
+                  quality.rows, quality.sites, quality.mean_error * 100, out.latency.value / 1e6));
+  out.latency =
+      Estimate{made.seconds * 1e9, "ns", estimation::Level::calibrated, out.device_id + ": " + fit->first, made.lower * 1e9,
+               made.upper * 1e9};
+}
+
 }  // namespace
 
 core::Result<graph::Fusion> usual_fusion(const graph::Graph& graph, const hardware::Device& device, const core::Paths& paths) {
@@ -92,6 +129,7 @@ core::Result<report::AnalysisReport> predict(const graph::Model& model, const st
   conditions.fusion = &fusion;
   AACO_ASSIGN(const auto calibrations, calibrations_for(device, conditions, paths));
   AACO_ASSIGN(report.estimate, estimation::analyze(model.graph, device, conditions, &calibrations));
+  use_whole_models(model.graph, device, conditions, calibrations, report.estimate);
   add_memory(model.graph, device, conditions.dtype, report.estimate);
   return report;
 }

@@ -74,6 +74,7 @@ core::Status check(const ValidateRequest& request) {
 
 void append(KernelJudgement&& more, KernelJudgement& into) {
   std::move(more.latency.begin(), more.latency.end(), std::back_inserter(into.latency));
+  into.memory = std::move(more.memory);
   for (auto& [name, rows] : more.baselines) {
     auto& all = into.baselines[name];
     std::move(rows.begin(), rows.end(), std::back_inserter(all));
@@ -129,6 +130,7 @@ core::Result<ValidateOutcome> validate(const ValidateRequest& request, const Ser
   }
   services.progress("intervals");
   outcome.latency = judge(rows, request.seed);
+  if (!kernels.memory.empty()) outcome.memory = judge(kernels.memory, request.seed);
   if (!kernels.energy.empty()) outcome.energy = judge(kernels.energy, request.seed);
   for (const auto& [name, baseline] : kernels.baselines) outcome.baselines.emplace(name, judge(baseline, request.seed));
   if (!request.residuals.empty()) AACO_TRY(write_residuals(request.residuals, kernels.latency));
@@ -152,6 +154,7 @@ core::Json to_json(const ValidateOutcome& outcome) {
   core::Json baselines = core::Json::object();
   for (const auto& [name, judged] : outcome.baselines) baselines.set(name, judgement(judged));
   document.set("baselines", std::move(baselines));
+  if (outcome.memory) document.set("memory", judgement(*outcome.memory));
   if (outcome.energy) document.set("energy", judgement(*outcome.energy));
   core::Json notes = core::Json::array();
   for (const std::string& note : outcome.notes) notes.push(note);

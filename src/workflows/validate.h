@@ -37,6 +37,7 @@ struct ValidateOutcome {
   std::string device;
   estimation::Level level = estimation::Level::calibrated;
   Judgement latency;
+  std::optional<Judgement> memory;             // peaks of whole models
   std::optional<Judgement> energy;             // of measurements with a power, their time given
   std::map<std::string, Judgement> baselines;  // by name, of latency
   std::map<std::string, std::int64_t> levels;  // how many estimates were of which level

@@ -32,6 +32,7 @@ struct KernelResidual {
 struct KernelJudgement {
   std::vector<KernelResidual> latency;
   std::vector<estimation::Judged> energy;
+  std::vector<estimation::Judged> memory;  // peaks of whole models, in bytes
   // "spec_roofline": the specification's ceilings alone; "one_factor": that times one fitted factor a class.
   std::map<std::string, std::vector<estimation::Judged>> baselines;
 };

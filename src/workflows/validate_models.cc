@@ -57,7 +57,7 @@ void add_without(const PlacedRun& run, KernelJudgement& into) {
 
 // `own`: of the device that is judged; `relatives`: of others. `may_see` says whether the fit for `held` may use a sample.
 core::Status judge(const std::vector<PlacedRun>& own, const std::vector<PlacedRun>& relatives,
-                   const estimation::DeviceFacts& device, Level level,
+                   const std::function<std::array<double, estimation::kTerms>(bool eager)>& usual, Level level,
                    const std::function<bool(const ModelSample& held, const ModelSample& other)>& may_see, KernelJudgement& into) {
   for (const PlacedRun& held : own) {
     std::vector<ModelSample> seen;
@@ -69,7 +69,7 @@ core::Status judge(const std::vector<PlacedRun>& own, const std::vector<PlacedRu
       add_without(held, into);
       continue;
     }
-    AACO_ASSIGN(const auto fit, fit_models(seen, estimation::usual_coefficients(device, held.eager)));
+    AACO_ASSIGN(const auto fit, fit_models(seen, usual(held.eager)));
     add(held, fit, level, into);
   }
   return {};
@@ -97,18 +97,22 @@ core::Result<KernelJudgement> judge_models(const KernelTrial& trial, const hardw
   AACO_ASSIGN(const PlacedRuns own, place_models(trial.files.devices.at(trial.device.id).models, device, trial.services));
   for (std::string& note : own.notes()) notes.push_back(std::move(note));
   AACO_ASSIGN(const auto relatives, related_runs(trial.files, device, trial.registry, trial.lenders, trial.services));
+  const auto usual = [&](bool eager) { return estimation::usual_coefficients(trial.device, eager); };
+  const auto other_model = [](const ModelSample& held, const ModelSample& other) { return other.model != held.model; };
   KernelJudgement result;
   if (trial.request.split == Split::model) {
     std::set<std::string> models;
     for (const PlacedRun& run : own.runs) models.insert(run.sample.model);
     notes.push_back(fmt::format("{} rows; held out in turn: {}; fitted with {} rows of relatives", own.runs.size(),
                                 fmt::join(models, ", "), relatives.size()));
-    AACO_TRY(judge(
-        own.runs, relatives, trial.device, Level::calibrated,
-        [](const ModelSample& held, const ModelSample& other) { return other.model != held.model; }, result));
+    AACO_TRY(judge(own.runs, relatives, usual, Level::calibrated, other_model, result));
+    KernelJudgement memory;
+    const auto usual_memory = [](bool) { return estimation::usual_memory_coefficients(); };
+    AACO_TRY(judge(own.memory, {}, usual_memory, Level::calibrated, other_model, memory));
+    for (KernelResidual& residual : memory.latency) result.memory.push_back(std::move(residual.judged));
   } else if (trial.request.split == Split::device) {
     AACO_TRY(judge(
-        own.runs, relatives, trial.device, Level::interpolated,
+        own.runs, relatives, usual, Level::interpolated,
         [](const ModelSample& held, const ModelSample& other) { return other.device != held.device; }, result));
   } else {
     AACO_ASSIGN(result, by_registry(trial, own.runs));

@@ -173,6 +173,33 @@ TEST(TransformerTerms, RefuseTypesWithoutAPeakAndEmptyBatches) {
   EXPECT_EQ(terms_of(known[0], 0, 128, false, "fp32", device()).error().code, core::ErrorCode::invalid_argument);
 }
 
+double part(const ModelTerms& terms, MemoryTerm term) { return terms.seconds[static_cast<std::size_t>(term)]; }
+
+TEST(MemoryTerms, WeightsByWhatReadsThemAndEachOnce) {
+  graph::Graph graph;
+  graph.nodes.resize(3);
+  graph::GraphCost cost;
+  for (const graph::OperatorClass kind :
+       {graph::OperatorClass::convolution, graph::OperatorClass::gemm, graph::OperatorClass::gemm}) {
+    graph::CostedNode node;
+    node.node = &graph.nodes[cost.nodes.size()];
+    node.cost.kind = kind;
+    node.cost.weight_bytes = 100;
+    cost.nodes.push_back(node);
+  }
+  cost.weight_bytes = 250;  // the products share 50
+  MemoryEstimate memory;
+  memory.activation_bytes = 70;
+  memory.kv_cache_bytes = 30;
+  const ModelTerms terms = memory_terms_of(cost, memory, 3);
+  EXPECT_EQ(part(terms, MemoryTerm::convolution_weights), 100);
+  EXPECT_EQ(part(terms, MemoryTerm::product_weights), 150);
+  EXPECT_EQ(part(terms, MemoryTerm::other_weights), 0);
+  EXPECT_EQ(part(terms, MemoryTerm::activations), 40);
+  EXPECT_EQ(part(terms, MemoryTerm::cache), 30);
+  EXPECT_EQ(part(terms, MemoryTerm::nodes), 3000);
+}
+
 std::string refusal(const std::string& text) {
   const auto folder = core::TemporaryDirectory::make("/tmp");
   const std::string path = core::join_path(folder->path(), "made.yaml");

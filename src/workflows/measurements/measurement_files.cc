@@ -182,6 +182,10 @@ core::Status add_model(const MeasurementRow& row, DeviceMeasurements& device, Me
     return {};
   }
   run.seconds = millis * 1e-3;
+  if (!row.text("memory_bytes").empty()) {
+    AACO_ASSIGN(const double bytes, row.positive("memory_bytes"));
+    run.memory_bytes = bytes;
+  }
   run.where = row.where();
   device.models.push_back(std::move(run));
   return {};
