@@ -38,6 +38,10 @@ core::Status check_side(const workflows::RunRequest& request) {
   if (request.ebpf) return refuse("--ebpf", "leave it out: only the latency is compared; 'aaco run' watches the scheduler");
   if (request.telemetry)
     return refuse("--telemetry", "leave it out: only the latency is compared; 'aaco run' samples the machine");
+  if (request.isolation.wanted())
+    return refuse("--isolate", "isolate the comparison as a whole: aaco capsule --level standard -- aaco ab ...");
+  if (request.drop_disturbed)
+    return refuse("--drop-disturbed", "leave it out: what disturbs falls on both sides of an interleaved comparison");
   if (request.profile) return refuse("--profile", "leave it out: 'aaco run --profile' shows the nodes");
   return {};
 }

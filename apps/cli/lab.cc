@@ -11,6 +11,7 @@
 #include "cli/session_output.h"
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "workflows/isolation.h"
 #include "workflows/lab.h"
 #include "workflows/lab_score.h"
 #include "workflows/lab_simulate.h"
@@ -43,6 +44,7 @@ void inject_fault(Context& context, InjectOptions& options) {
   }
   const auto run_request = run_options.resolve();
   if (!run_request) return context.fail(run_request.error());
+  workflows::restart_for(run_request->isolation, make_services(context));
   workflows::InjectRequest request{options.fault, options.intensity, options.generator, *run_request};
   finish_session(context, workflows::inject(request, make_services(context)), json, no_report);
 }

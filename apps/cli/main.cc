@@ -96,6 +96,7 @@ int main(int argc, char** argv) {
   aaco::cli::add_ab_worker(app, context);
   aaco::cli::add_explain(app, context);
   aaco::cli::add_lab(app, context);
+  aaco::cli::add_capsule(app, context);
   aaco::cli::add_show(app, context);
   aaco::cli::add_ls(app, context);
   aaco::cli::add_history(app, context);

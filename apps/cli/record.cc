@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/isolation_options.h"
 #include "cli/run_options.h"
 #include "cli/session_output.h"
 #include "cli/verbs.h"
@@ -76,6 +77,7 @@ void add_record(CLI::App& app, Context& context) {
                  "root or CAP_BPF and CAP_PERFMON, and goes on without");
   verb->add_option("--tag", options->request.tag, "Name the session");
   verb->add_option("-o,--out", context.paths.sessions, "Root folder of the sessions (the same as --sessions)");
+  add_isolation_options(*verb, options->request.isolation);
   verb->add_flag("--profile", options->request.profile, "Run the command once more under the GPU profiler that is on the path");
   verb->add_option("--profile-domains", options->request.profile_domains,
                    "With --profile: what is traced, of kernel,hip,hsa,marker,copy,memory,scratch,rccl "

@@ -7,6 +7,7 @@
 #include "cli/run_options.h"
 #include "cli/session_output.h"
 #include "cli/verbs.h"
+#include "workflows/isolation.h"
 
 namespace aaco::cli {
 
@@ -20,10 +21,11 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_flag("--no-report", *no_report, "Write no page");
   verb->footer(
       "Examples:\n  aaco run --model resnet50 --telemetry --profile\n  aaco run net.onnx --batch 8 --precision 0.5%\n  aaco run "
-      "--model gpt2 --dim sequence=64 --threads 1");
+      "--model gpt2 --dim sequence=64 --threads 1\n  aaco run --model squeezenet --isolate standard");
   verb->callback([&context, options, json, no_report] {
     const auto request = options->resolve();
     if (!request) return context.fail(request.error());
+    workflows::restart_for(request->isolation, make_services(context));
     finish_session(context, workflows::run(*request, make_services(context)), *json, *no_report);
   });
 }

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/context.h"
+#include "cli/isolation_options.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 
@@ -81,6 +82,9 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   app.add_option("--ort-lib", r.ort_library,
                  "ONNX Runtime library to use (default: $AACO_ORT_LIBRARY, then the one that came with AACO)");
   app.add_flag("--allow-fallback", r.allow_fallback, "Run even where the provider asked for is not there, and say so");
+  add_isolation_options(app, r.isolation);
+  app.add_flag("--drop-disturbed", r.drop_disturbed,
+               "Leave the iterations out of the numbers that were disturbed from outside, and say how many");
   app.add_flag("--telemetry", r.telemetry, "Sample the machine during every second block, and measure what that costs");
   app.add_flag(
       "--ebpf", r.ebpf,

@@ -16,6 +16,7 @@ void add_sweep(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_ab(CLI::App& app, Context& context);
 void add_ab_worker(CLI::App& app, Context& context);
+void add_capsule(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 void add_ls(CLI::App& app, Context& context);
 void add_diff(CLI::App& app, Context& context);

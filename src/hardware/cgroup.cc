@@ -7,6 +7,7 @@
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "hardware/controller_group.h"
 #include "hardware/inventory/cgroup_files.h"
 
 namespace aaco::hardware {
@@ -89,19 +90,42 @@ void find_memory(const std::string& root, const Mount& mount, const std::string&
   }
 }
 
+std::string process_folder(std::int64_t process_id) {
+  return "/proc/" + (process_id > 0 ? std::to_string(process_id) : std::string("self"));
+}
+
+bool names(const CgroupMembership& membership, std::string_view controller) {
+  return std::find(membership.controllers.begin(), membership.controllers.end(), controller) != membership.controllers.end();
+}
+
 }  // namespace
+
+std::optional<ControllerGroup> find_controller(const std::string& root, std::int64_t process_id, std::string_view controller) {
+  const auto mounts = inventory::parse_mounts(read_text(root, "/proc/self/mountinfo").value_or(""));
+  std::optional<ControllerGroup> second;
+  for (const auto& membership :
+       inventory::parse_memberships(read_text(root, process_folder(process_id) + "/cgroup").value_or(""))) {
+    const auto mount =
+        std::find_if(mounts.begin(), mounts.end(), [&](const Mount& one) { return inventory::carries(one, membership); });
+    if (mount == mounts.end() || mount->point.size() < 2) continue;
+    ControllerGroup group{membership.controllers.empty() ? 2 : 1, folder_of(root, *mount, membership.path, "cgroup.procs"),
+                          mount->point};
+    if (names(membership, controller)) return group;
+    if (group.version != 2) continue;
+    const std::string there = read_text(root, mount->point + "/cgroup.controllers").value_or("");
+    for (const std::string_view word : core::split_words(there))
+      if (word == controller) second = group;
+  }
+  return second;
+}
 
 Cgroup find_cgroup(const std::string& root, std::int64_t process_id) {
   Cgroup cgroup;
-  const std::string process = "/proc/" + (process_id > 0 ? std::to_string(process_id) : std::string("self"));
-  const auto memberships = inventory::parse_memberships(read_text(root, process + "/cgroup").value_or(""));
+  const auto memberships = inventory::parse_memberships(read_text(root, process_folder(process_id) + "/cgroup").value_or(""));
   const auto mounts = inventory::parse_mounts(read_text(root, "/proc/self/mountinfo").value_or(""));
   for (const CgroupMembership& membership : memberships) {
     const int version = membership.controllers.empty() ? 2 : 1;
-    const auto has = [&](std::string_view controller) {
-      return version == 2 ||
-             std::find(membership.controllers.begin(), membership.controllers.end(), controller) != membership.controllers.end();
-    };
+    const auto has = [&](std::string_view controller) { return version == 2 || names(membership, controller); };
     const auto mount =
         std::find_if(mounts.begin(), mounts.end(), [&](const Mount& one) { return inventory::carries(one, membership); });
     if (mount == mounts.end() || mount->point.size() < 2) continue;

@@ -53,6 +53,7 @@ const std::vector<FactRule>& fact_rules() {
       {"gpu.devices", Severity::hard, "other GPUs"},
       {"gpu.partitions", Severity::hard, "GPUs partitioned otherwise"},
       {"gpu.visible", Severity::hard, "other GPUs visible to the process"},
+      {"isolation", Severity::hard, "other isolation from the rest of the machine"},
       {"memory.total_bytes", Severity::soft, "another amount of memory"},
       {"runtime.version", Severity::soft, "another version of the runtime"},
       {"runtime.hash", Severity::soft, "another build of the runtime"},

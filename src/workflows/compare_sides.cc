@@ -11,6 +11,7 @@
 #include "tracelake/lake.h"
 #include "workflows/baseline.h"
 #include "workflows/metrics_files.h"
+#include "workflows/noise.h"
 
 namespace aaco::workflows {
 namespace {
@@ -65,9 +66,10 @@ core::Status check(const Found& found) {
   return {};
 }
 
-core::Status read_series(ComparedSession& session) {
+core::Status read_series(ComparedSession& session, const trace::SessionManifest& manifest) {
   trace::NameTable names;
-  AACO_ASSIGN(const auto rows, tracelake::read_table<trace::IterationRow>(session.path, names));
+  AACO_ASSIGN(auto rows, tracelake::read_table<trace::IterationRow>(session.path, names));
+  leave_out_disturbed(manifest, rows);
   for (const char* phase : {"measure", "step"}) {
     session.iterations = analytics::metrics::durations_of(rows, names, phase);
     session.scope = std::string_view(phase) == "step" ? "step" : "iteration";
@@ -110,7 +112,7 @@ core::Result<ComparedSession> load_one(const Found& found) {
   session.tag = found.manifest.tag;
   session.fingerprint_hash = found.manifest.fingerprint;
   AACO_TRY(read_fingerprint(session));
-  AACO_TRY(read_series(session));
+  AACO_TRY(read_series(session, found.manifest));
   AACO_ASSIGN(session.metrics, read_metrics(session.path));
   if (const auto batch = found.manifest.outcome["batch"].as_f64()) session.items_per_iteration = *batch;
   AACO_ASSIGN(session.work, load_trace_work(session.path));

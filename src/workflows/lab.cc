@@ -1,11 +1,10 @@
 #include "workflows/lab.h"
 
-#include <unistd.h>
-
 #include <cmath>
 
 #include "core/files.h"
 #include "laboratory/tiny_operators.h"
+#include "workflows/isolation.h"
 
 namespace aaco::workflows {
 namespace {
@@ -15,7 +14,7 @@ namespace faults = laboratory::faults;
 constexpr double kMostTinyOperators = 2000;
 constexpr double kLargestBatchFactor = 8;
 
-faults::FaultWorld world_of(const Services& services) { return {"/", core::join_path(services.paths.cache, "faults")}; }
+faults::FaultWorld world_of(const Services& services) { return {"/", undo_world(services).folder}; }
 
 core::Status set_batch(RunRequest& run, double intensity) {
   const std::int64_t from = run.batch.value_or(1);

@@ -26,4 +26,14 @@ void LoopBlocks::store(trace::Sink& sink) {
   }
 }
 
+std::vector<trace::LoopBlockRow> LoopBlocks::rows(trace::NameTable& names) const {
+  const trace::NameId plain = names.intern("measure"), with = names.intern("measure_telemetry");
+  std::vector<trace::LoopBlockRow> rows;
+  for (const Block& block : blocks_) {
+    rows.push_back(block.row);
+    rows.back().phase = block.instrumented ? with : plain;
+  }
+  return rows;
+}
+
 }  // namespace aaco::workflows

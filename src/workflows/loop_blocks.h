@@ -16,6 +16,8 @@ class LoopBlocks final : public runner::BlockObserver {
   void begin_block() override { account_->begin(); }
   void end_block(std::int64_t number, bool instrumented, std::int64_t start_ns, std::int64_t end_ns, std::int64_t calls) override;
   void store(trace::Sink& sink);
+  // The same rows, with names of `names`.
+  [[nodiscard]] std::vector<trace::LoopBlockRow> rows(trace::NameTable& names) const;
 
  private:
   struct Block {

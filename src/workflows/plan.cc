@@ -7,6 +7,7 @@
 #include "runner/memory_fit.h"
 #include "runner/registry.h"
 #include "runner/zoo.h"
+#include "workflows/isolation.h"
 #include "workflows/prepare.h"
 
 namespace aaco::workflows {
@@ -129,6 +130,8 @@ Json request_json(const RunRequest& request, const RunPlan& plan) {
                        {"profile", request.profile},
                        {"allow_fallback", request.allow_fallback},
                        {"dtype", request.dtype.empty() ? Json() : Json(request.dtype)},
+                       {"isolation", to_json(request.isolation)},
+                       {"drop_disturbed", request.drop_disturbed},
                        {"fault", request.fault}});
 }
 

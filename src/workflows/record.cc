@@ -8,9 +8,10 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/strings.h"
-#include "core/subprocess.h"
 #include "hardware/secrets.h"
+#include "workflows/attended_child.h"
 #include "workflows/gpu_profile_pass.h"
+#include "workflows/isolation.h"
 #include "workflows/python_watch.h"
 #include "workflows/scheduler_plane.h"
 #include "workflows/session_draft.h"
@@ -22,9 +23,6 @@ namespace {
 
 using core::Json;
 
-constexpr std::int64_t kPollNs = 20'000'000;
-constexpr std::int64_t kGraceNs = 5'000'000'000;  // between passing a stop on and killing
-
 Json request_json(const RecordRequest& request) {
   Json words = Json::array();
   for (const auto& word : hardware::without_secrets(request.command)) words.push(word);
@@ -33,32 +31,10 @@ Json request_json(const RecordRequest& request) {
                        {"duration_ns", request.duration ? Json(static_cast<long long>(request.duration->count())) : Json()},
                        {"telemetry_period_ns", static_cast<long long>(request.telemetry_period.count())},
                        {"ebpf", request.ebpf},
+                       {"isolation", to_json(request.isolation)},
                        {"profile", request.profile},
                        {"profile_domains", request.profile_domains},
                        {"counters", request.counters}});
-}
-
-// Waits for the child; passes a stop of the user on to it, and kills it where it does not end in the time of grace.
-int wait_for_child(core::Child& child, const RecordRequest& request, const Services& services, const std::function<void()>& drain,
-                   bool& interrupted) {
-  const std::int64_t begin = core::monotonic_ns();
-  std::int64_t asked_at = 0;
-  const core::SystemClock clock;
-  for (;;) {
-    if (const auto code = child.poll()) return *code;
-    const std::int64_t now = core::monotonic_ns();
-    const bool over = request.duration && now - begin >= request.duration->count();
-    if (asked_at == 0 && (services.stopping() || over)) {
-      interrupted = services.stopping();
-      child.signal(interrupted ? SIGINT : SIGTERM);
-      asked_at = now;
-    } else if (asked_at != 0 && now - asked_at > kGraceNs) {
-      child.signal(SIGKILL);
-      return child.wait();
-    }
-    drain();
-    clock.sleep_until(now + kPollNs);
-  }
 }
 
 void wait_for_process(std::int64_t process_id, const RecordRequest& request, const Services& services,
@@ -73,28 +49,9 @@ void wait_for_process(std::int64_t process_id, const RecordRequest& request, con
       return;
     }
     drain();
-    clock.sleep_until(now + kPollNs);
+    clock.sleep_until(now + kAttendingPeriodNs);
   }
 }
-
-// Whether standard input is a terminal that this process may read: then the child may too, and must stand in the same group.
-bool has_terminal() { return ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
-
-// While it lives, a Ctrl-C of the terminal is the child's alone.
-class LentTerminal {
- public:
-  LentTerminal(std::atomic<bool>* flag, bool lent) : flag_(lent ? flag : nullptr) {
-    if (flag_ != nullptr) flag_->store(true);
-  }
-  ~LentTerminal() {
-    if (flag_ != nullptr) flag_->store(false);
-  }
-  LentTerminal(const LentTerminal&) = delete;
-  LentTerminal& operator=(const LentTerminal&) = delete;
-
- private:
-  std::atomic<bool>* flag_;
-};
 
 struct Profiling {
   runner::profilers::Profiler profiler;
@@ -121,24 +78,29 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   if (request.process_id && ::kill(static_cast<pid_t>(*request.process_id), 0) != 0 && errno == ESRCH)
     return core::fail(core::ErrorCode::not_found, "there is no process " + std::to_string(*request.process_id),
                       "see 'ps' for those that run");
+  if (request.process_id && request.isolation.wanted())
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "--isolate is inherited by a command that is started; a running process is not changed",
+                      "leave --isolate or --pid out");
   AACO_ASSIGN(auto profiling, profiling_for(request, services));
+  AACO_ASSIGN(auto isolation, Isolation::enter(request.isolation, true, std::nullopt, services));
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("record", request.tag, request_json(request), services));
+  isolation.tell(draft);
   RecordOutcome outcome;
   bool interrupted = false;
-  const bool shares_terminal = services.terminal_lent != nullptr && !request.process_id && has_terminal();
-  core::Command command{.arguments = request.command, .output = core::Command::Output::inherit};
-  if (shares_terminal) command.group = core::Command::Group::callers;
-  std::optional<LentTerminal> lent(std::in_place, services.terminal_lent, shares_terminal);
   // The child is watched from its birth; a process that runs already, from now on.
   std::optional<SchedulerPlane> plane;
   if (request.ebpf) plane.emplace(request.process_id.value_or(::getpid()), request.process_id.has_value());
   if (plane) plane->resume();
   const std::int64_t begin = core::monotonic_ns();
-  std::optional<core::Child> child;
+  std::optional<AttendedChild> child;
   if (!request.process_id) {
-    AACO_ASSIGN(child, core::Child::start(command));
+    auto started = AttendedChild::start(request.command, services);
+    if (!started) return tl::unexpected<core::Error>(std::move(started.error()));
+    child.emplace(std::move(*started));
     if (plane) plane->stop_adopting();
   }
+  isolation.step_out();
   const std::int64_t observed = child ? child->pid() : *request.process_id;
   Telemetry telemetry(observed, request.telemetry_period);
   AACO_TRY(telemetry.start());
@@ -149,12 +111,14 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
     if (plane) plane->drain(draft.sink());
     python.look();
   };
-  if (child)
-    outcome.exit_code = wait_for_child(*child, request, services, drain, interrupted);
-  else
+  if (child) {
+    const auto ended = child->wait(request.duration, services, drain);
+    outcome.exit_code = ended.exit_code;
+    interrupted = ended.interrupted;
+  } else
     wait_for_process(*request.process_id, request, services, drain, interrupted);
   const std::int64_t end = core::monotonic_ns();
-  lent.reset();
+  isolation.leave(draft);
   draft.phase("record", begin, end);
   telemetry.finish(draft.sink(), draft.manifest());
   if (plane) plane->finish(draft.sink(), draft.manifest());
@@ -163,8 +127,11 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
                     {"process_id", observed},
                     {"exit_code", child ? Json(outcome.exit_code) : Json()},
                     {"wall_ns", end - begin}});
-  AACO_TRY(draft.write_lockbox({{"mode", "record"}, {"command", core::join(hardware::without_secrets(request.command), " ")}},
-                               python.libraries()));
+  draft.manifest().outcome.set_if("isolation", isolation.describe());
+  std::vector<hardware::Fact> subject = {{"mode", "record"},
+                                         {"command", core::join(hardware::without_secrets(request.command), " ")}};
+  for (auto& fact : isolation.facts()) subject.push_back(std::move(fact));
+  AACO_TRY(draft.write_lockbox(std::move(subject), python.libraries()));
   AACO_TRY(draft.writer().flush());
   trace::Metrics gpu_metrics;
   if (profiling && !interrupted) {

@@ -20,6 +20,7 @@ struct RecordRequest {
   std::string counters;         // hardware counters ("SQ_WAVES,GRBM_COUNT"), in one execution more
   std::optional<core::Nanoseconds> profile_timeout;
   std::string tag;
+  IsolationRequest isolation;  // of the command
 };
 
 struct RecordOutcome {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 
 #include "collectors/clock_state.h"
 #include "core/environment.h"
@@ -12,9 +13,11 @@
 #include "workflows/attainable.h"
 #include "workflows/gpu_profile_pass.h"
 #include "workflows/insight.h"
+#include "workflows/isolation.h"
 #include "workflows/loop_blocks.h"
 #include "workflows/model_tables.h"
 #include "workflows/model_work.h"
+#include "workflows/noise.h"
 #include "workflows/prepare.h"
 #include "workflows/profile_pass.h"
 #include "workflows/run_again.h"
@@ -35,7 +38,7 @@ using analytics::scheduling::IterationSums;
 
 // `sums`: what the operating system did in each call; empty where nobody watched.
 void store_calls(trace::Sink& sink, const std::vector<runner::TimedCall>& calls, std::string_view phase,
-                 const std::vector<IterationSums>& sums = {}) {
+                 const std::vector<IterationSums>& sums = {}, const std::map<std::int64_t, std::string>& disturbed_blocks = {}) {
   trace::IterationRow row;
   row.phase = sink.name(phase);
   for (const runner::TimedCall& call : calls) {
@@ -51,6 +54,8 @@ void store_calls(trace::Sink& sink, const std::vector<runner::TimedCall>& calls,
       row.interrupt_ns = sum.interrupt_ns;
       row.migrations = sum.migrations;
     }
+    const auto disturbed = disturbed_blocks.find(call.block);
+    row.disturbance = disturbed == disturbed_blocks.end() ? trace::NameId{} : sink.name(disturbed->second);
     sink.add(row);
     ++row.iteration;
   }
@@ -68,6 +73,7 @@ void store_phases(SessionDraft& draft, const runner::LoopResult& loop) {
 struct Measured {
   runner::LoopResult loop;
   std::int64_t rss_peak_bytes = 0;
+  Json noise;  // what session.json keeps of it
 };
 
 core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, const RunRequest& request, SessionDraft& draft,
@@ -95,14 +101,16 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
     };
   AACO_ASSIGN(runner::LoopResult loop, runner::measure(once, plan.loop, rule, instruments.get(),
                                                        services.stop != nullptr ? *services.stop : kNever, &blocks));
-  Measured measured{std::move(loop), 0};
+  Measured measured{std::move(loop), 0, {}};
   measured.rss_peak_bytes = core::resident_peak_bytes();
   if (telemetry) telemetry->finish(draft.sink(), draft.manifest());
   std::vector<IterationSums> sums;
   if (plane) sums = finish_with_calls(*plane, measured.loop.instrumented, ::getpid(), ::gettid(), draft.sink(), draft.manifest());
   blocks.store(draft.sink());
+  const NoiseFound noise = watch_noise(blocks, measured.loop.plain, request.drop_disturbed, draft, services.paths);
+  measured.noise = noise_summary(noise.document);
   store_calls(draft.sink(), measured.loop.warmup, "warmup");
-  store_calls(draft.sink(), measured.loop.plain, kPlain);
+  store_calls(draft.sink(), measured.loop.plain, kPlain, {}, noise.cause_of_block);
   store_calls(draft.sink(), measured.loop.instrumented, kInstrumented, sums);
   store_phases(draft, measured.loop);
   return measured;
@@ -194,24 +202,30 @@ core::Status store_attainable(const RunPlan& plan, const LoadedModel& model, Ses
 }
 
 // What must be equal for two runs to be compared.
-std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel& model, const RunRequest& request) {
-  return {{"model.hash", plan.model_hash},
-          {"runtime.name", "onnxruntime"},
-          {"runtime.version", model.runtime->version()},
-          {"provider", plan.backend.provider},
-          {"threads.intra", std::to_string(plan.backend.intra_op_threads)},
-          {"threads.inter", std::to_string(plan.backend.inter_op_threads)},
-          {"graph_level", plan.backend.graph_level},
-          {"input_shapes", model.shapes_text},
-          {"batch", std::to_string(model.batch)},
-          {"seed", std::to_string(request.seed)},
-          {"mode", "run"}};
+std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel& model, const RunRequest& request,
+                                          const Isolation& isolation) {
+  std::vector<hardware::Fact> facts = isolation.facts();
+  facts.insert(facts.end(), {{"model.hash", plan.model_hash},
+                             {"runtime.name", "onnxruntime"},
+                             {"runtime.version", model.runtime->version()},
+                             {"provider", plan.backend.provider},
+                             {"threads.intra", std::to_string(plan.backend.intra_op_threads)},
+                             {"threads.inter", std::to_string(plan.backend.inter_op_threads)},
+                             {"graph_level", plan.backend.graph_level},
+                             {"input_shapes", model.shapes_text},
+                             {"batch", std::to_string(model.batch)},
+                             {"seed", std::to_string(request.seed)},
+                             {"mode", "run"}});
+  return facts;
 }
 
 }  // namespace
 
-core::Result<SessionOutcome> run(const RunRequest& request, const Services& services) {
-  services.progress("preparing " + request.model);
+core::Result<SessionOutcome> run(const RunRequest& asked, const Services& services) {
+  services.progress("preparing " + asked.model);
+  AACO_ASSIGN(auto isolation, Isolation::enter(asked.isolation, false, asked.threads, services));
+  RunRequest request = asked;
+  if (!request.threads) request.threads = isolation.cpus();  // the runtime counts the machine's CPUs, not those inside
   AACO_ASSIGN(const RunPlan plan, plan_run(request, services));
   std::vector<trace::Warning> warnings;
   AACO_ASSIGN(auto gpu_profiling, gpu_profiling_for(plan, request, services, warnings));
@@ -227,7 +241,9 @@ core::Result<SessionOutcome> run(const RunRequest& request, const Services& serv
   for (auto& warning : warnings) draft.manifest().warnings.push_back(std::move(warning));
   const Json runtime = model.backend->describe();
   AACO_TRY(draft.writer().write_json("runtime/ort_config.json", runtime));
-  AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request), Json::object({{"onnxruntime", model.runtime->version()}})));
+  isolation.tell(draft);
+  AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request, isolation),
+                               Json::object({{"onnxruntime", model.runtime->version()}})));
   warn_of_placement(draft, plan, runtime);
   if (!request.fault.is_null())
     draft.warn("lab.fault", "the fault laboratory disturbed this run on purpose: " + std::string(request.fault["means"].text()),
@@ -242,6 +258,8 @@ core::Result<SessionOutcome> run(const RunRequest& request, const Services& serv
     draft.warn("warmup.not_stationary", "warm-up ended without the latency having settled: " + measured.loop.warmup_reason,
                "close other programs, or give --warmup; 'aaco doctor' lists what may disturb");
   draft.manifest().outcome = outcome_json(plan, model, measured);
+  draft.manifest().outcome.set_if("noise", measured.noise);
+  draft.manifest().outcome.set_if("isolation", isolation.describe());
   draft.manifest().outcome.set_if("work", model_work(plan.graph, model.inputs));
   RunFacts facts{model.batch, rss_load_bytes, measured.rss_peak_bytes, std::nullopt};
   const double median_ns = median_of(measured.loop.plain);
@@ -252,6 +270,7 @@ core::Result<SessionOutcome> run(const RunRequest& request, const Services& serv
   if (gpu_profiling && !services.stopping()) {
     AACO_ASSIGN(gpu_metrics, profile_gpu(*gpu_profiling, request, measured, draft, services));
   }
+  isolation.leave(draft);
   services.progress("storing the evidence");
   AACO_TRY(store_model_tables(plan.graph, draft));
   if (request.profile) AACO_TRY(store_attainable(plan, model, draft, services));

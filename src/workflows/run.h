@@ -11,6 +11,7 @@
 #include "core/units.h"
 #include "trace/metric.h"
 #include "trace/session.h"
+#include "workflows/isolation_request.h"
 #include "workflows/services.h"
 
 namespace aaco::workflows {
@@ -41,6 +42,8 @@ struct RunRequest {
   std::string profile_domains;  // of the GPU's pass ("kernel,hip"); empty: the usual. Given, the pass is made on any backend
   std::string counters;         // hardware counters of the GPU ("SQ_WAVES,GRBM_COUNT"); as above
   std::string dtype;            // of a model of the zoo; empty: as its entry says
+  IsolationRequest isolation;
+  bool drop_disturbed = false;  // the numbers leave out the iterations that were disturbed from outside
   core::Json fault;             // what the fault laboratory does to this run; null: nothing
   // The laboratory's hands: what runs at the beginning of every call, and what is made of the model's file before it is opened.
   std::function<void()> before_call;

@@ -6,6 +6,7 @@
 #include "analytics/sensor_agreement.h"
 #include "analytics/telemetry.h"
 #include "tracelake/lake.h"
+#include "workflows/noise.h"
 #include "workflows/row_puller.h"
 
 namespace aaco::workflows {
@@ -64,7 +65,9 @@ core::Result<trace::Metrics> table_metrics(SessionDraft& draft, std::int64_t ite
   AACO_ASSIGN(const auto nodes, tracelake::read_table<trace::NodeExecutionRow>(session_path, names));
   AACO_ASSIGN(const auto system, tracelake::read_table<trace::SystemEventRow>(session_path, names));
   AACO_ASSIGN(const auto gpu, tracelake::read_table<trace::GpuEventRow>(session_path, names));
-  trace::Metrics metrics = analytics::metrics::latency_metrics(iterations, names, items_per_iteration).metrics;
+  std::vector<trace::IterationRow> counted = iterations;
+  leave_out_disturbed(draft.manifest(), counted);
+  trace::Metrics metrics = analytics::metrics::latency_metrics(counted, names, items_per_iteration).metrics;
   append(metrics, analytics::metrics::phase_metrics(phases));
   append(metrics, analytics::metrics::node_time(iterations, nodes, names).metrics);
   const auto work = work_of(iterations, phases, names);

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "core/clock.h"
-#include "laboratory/faults/neighbour.h"
+#include "laboratory/cpus.h"
 #include "tests/support/fake_machine.h"
 
 namespace aaco::laboratory::faults {
@@ -121,47 +121,32 @@ TEST_F(InjectTest, WithoutControlGroupsAQuotaIsUnsupported) {
   EXPECT_EQ(inject(fault_of("memory_limit"), bare).error().code, core::ErrorCode::unsupported);
 }
 
-class CleanUpTest : public InjectTest {
- protected:
-  // A group that a process left behind, which cannot exist any more: process numbers end far below.
-  void leave(const std::string& group, const std::string& name = "aaco-fault-1.json") const {
-    std::filesystem::create_directories(group);
-    machine_.write("/journal/" + name, R"({"process_id": 2147483000, "group": ")" + group + R"("})");
-  }
-  [[nodiscard]] std::string group(const std::string& name) const { return machine_.root() + "/cgroup/" + name; }
-};
-
-TEST_F(CleanUpTest, RemovesTheGroupOfAProcessThatIsGone) {
-  leave(group("aaco-fault-7"));
-  EXPECT_EQ(clean_up(world()).value(), 1);
-  EXPECT_FALSE(std::filesystem::exists(group("aaco-fault-7")));
-  EXPECT_EQ(clean_up(world()).value(), 0);
+// What the journal itself does is tested beside it (laboratory/undo).
+TEST_F(InjectTest, AQuotaIsRemovedWithItsOwnerOrByWhoeverComesNext) {
+  machine_.write("/proc/self/cgroup", "0::/\n");
+  machine_.write("/proc/self/mountinfo", "33 31 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n");
+  machine_.write("/sys/fs/cgroup/cpu.stat", "usage_usec 1\n");
+  const FaultWorld fake{machine_.root(), machine_.root() + "/journal"};
+  const std::string group = machine_.root() + "/sys/fs/cgroup/aaco-fault-" + std::to_string(::getpid());
+  // No kernel makes the limit's file here, so the group cannot be set up, and it goes again.
+  EXPECT_EQ(inject(fault_of("cpu_quota"), fake).error().code, core::ErrorCode::unsupported);
+  EXPECT_FALSE(std::filesystem::exists(group));
+  EXPECT_EQ(clean_up(fake).value(), 0);
 }
 
-TEST_F(CleanUpTest, LeavesTheGroupOfAProcessThatLives) {
-  std::filesystem::create_directories(group("aaco-fault-7"));
-  machine_.write("/journal/aaco-fault-1.json",
-                 R"({"process_id": )" + std::to_string(::getpid()) + R"(, "group": ")" + group("aaco-fault-7") + R"("})");
-  EXPECT_EQ(clean_up(world()).value(), 0);
-  EXPECT_TRUE(std::filesystem::exists(group("aaco-fault-7")));
-}
-
-TEST_F(CleanUpTest, TouchesNothingThatIsNotOurs) {
-  leave(group("system.slice"));
-  EXPECT_EQ(clean_up(world()).value(), 0);
-  EXPECT_TRUE(std::filesystem::exists(group("system.slice")));
-}
-
-TEST_F(CleanUpTest, ADamagedJournalIsPutAside) {
-  machine_.write("/journal/aaco-fault-1.json", "{\"group\": ");
-  EXPECT_EQ(clean_up(world()).value(), 0);
-  EXPECT_FALSE(std::filesystem::exists(machine_.root() + "/journal/aaco-fault-1.json"));
-}
-
-TEST_F(CleanUpTest, SaysWhatCannotBeRemoved) {
-  leave(group("aaco-fault-7"));
-  machine_.write("/cgroup/aaco-fault-7/inside", "x");
-  EXPECT_FALSE(clean_up(world()));
+TEST_F(InjectTest, CleaningSaysWhatCannotBeRemoved) {
+  const std::string group = machine_.root() + "/sys/fs/cgroup/aaco-fault-7";
+  std::string boot = *core::read_file("/proc/sys/kernel/random/boot_id");
+  boot.pop_back();
+  machine_.write("/sys/fs/cgroup/aaco-fault-7/inside", "x");
+  machine_.write("/journal/7-a.journal", "{\"process_id\": 2147483000, \"start_ticks\": 5, \"boot_id\": \"" + boot +
+                                             "\"}\n{\"group\": \"" + group + "\", \"home\": \"" + machine_.root() +
+                                             "/sys/fs/cgroup\"}\n");
+  const FaultWorld fake{machine_.root(), machine_.root() + "/journal"};
+  EXPECT_FALSE(clean_up(fake));
+  machine_.remove("/sys/fs/cgroup/aaco-fault-7/inside");
+  EXPECT_EQ(clean_up(fake).value(), 1);
+  EXPECT_FALSE(std::filesystem::exists(group));
 }
 
 }  // namespace

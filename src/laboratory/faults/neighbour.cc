@@ -15,8 +15,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <vector>
 
 #include "core/clock.h"
+#include "laboratory/cpus.h"
 
 // What runs in the children makes system calls only and allocates by mmap.
 namespace aaco::laboratory::faults {
@@ -26,13 +29,6 @@ constexpr std::int64_t kTurnNs = 20'000'000;  // a neighbour works for a share o
 constexpr std::size_t kBytes = std::size_t{256} << 20;
 constexpr double kInterruptsPerSecond = 50'000;
 constexpr double kMovesPerSecond = 1'000;
-
-void pin(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  ::sched_setaffinity(0, sizeof set, &set);
-}
 
 void wait_until(std::int64_t deadline_ns) { core::SystemClock().sleep_until(deadline_ns); }
 
@@ -117,7 +113,7 @@ char* take_memory() {
   char byte = 0;
   if (::fork() == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    pin(other_cpu);
+    pin_to({other_cpu});
     while (::read(there[0], &byte, 1) == 1 && ::write(back[1], &byte, 1) == 1) {
     }
     ::_exit(0);
@@ -162,11 +158,7 @@ class Neighbours final : public Injection {
       ::kill(child, SIGKILL);
       ::waitpid(child, nullptr, 0);
     }
-    if (cpus_.empty()) return;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (const int cpu : cpus_) CPU_SET(cpu, &set);
-    ::sched_setaffinity(0, sizeof set, &set);
+    if (!cpus_.empty()) pin_to(cpus_);
   }
 
   core::Status start(int cpu, const std::function<void()>& work) {
@@ -177,7 +169,7 @@ class Neighbours final : public Injection {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != parent) ::_exit(0);
       for (const int number : {SIGINT, SIGTERM}) std::signal(number, SIG_DFL);
-      if (cpu >= 0) pin(cpu);
+      if (cpu >= 0) pin_to({cpu});
       work();
       ::_exit(0);
     }
@@ -198,16 +190,6 @@ std::function<void()> computing(const Fault& fault) {
 }
 
 }  // namespace
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  return cpus;
-}
 
 core::Result<std::unique_ptr<Injection>> start_neighbours(const Fault& fault) {
   const std::vector<int> cpus = allowed_cpus();

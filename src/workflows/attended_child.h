@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "core/subprocess.h"
+#include "core/units.h"
+#include "workflows/services.h"
+
+namespace aaco::workflows {
+
+// A user's command that runs while we look on. It keeps its standard streams. With a terminal it stands in our process group and
+// a Ctrl-C of the terminal is its alone; a stop that reaches us only is passed on.
+class AttendedChild {
+ public:
+  static core::Result<AttendedChild> start(const std::vector<std::string>& command, const Services& services);
+  AttendedChild(AttendedChild&& other) noexcept;
+  AttendedChild& operator=(AttendedChild&&) = delete;
+  ~AttendedChild();  // kills and reaps what still runs
+
+  [[nodiscard]] std::int64_t pid() const { return child_.pid(); }
+  struct Ended {
+    int exit_code = 0;
+    bool interrupted = false;  // the user stopped it
+  };
+  // Until it ends, the user stops it or `duration` has passed; it is killed where it does not end in the time of grace.
+  // `meanwhile` is called every 20 ms.
+  Ended wait(std::optional<core::Nanoseconds> duration, const Services& services, const std::function<void()>& meanwhile);
+
+ private:
+  AttendedChild(core::Child child, std::atomic<bool>* lent) : child_(std::move(child)), lent_(lent) {}
+  core::Child child_;
+  std::atomic<bool>* lent_;
+};
+
+inline constexpr std::int64_t kAttendingPeriodNs = 20'000'000;
+
+}  // namespace aaco::workflows
