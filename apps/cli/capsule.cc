@@ -6,7 +6,9 @@
 #include "cli/context.h"
 #include "cli/run_options.h"
 #include "cli/verbs.h"
+#include "core/numbers.h"
 #include "workflows/isolation.h"
+#include "workflows/stability.h"
 
 namespace aaco::cli {
 namespace {
@@ -35,7 +37,7 @@ void isolate_command(Context& context, CapsuleOptions& options) {
   if (options.command.empty())
     return context.fail({core::ErrorCode::invalid_argument,
                          "a command after '--' is needed",
-                         "for example: aaco capsule --level standard -- ./benchmark; or one of ls, restore",
+                         "for example: aaco capsule --level standard -- ./benchmark; or one of check, ls, restore",
                          {}});
   if (!options.isolation.wanted()) options.isolation.level = "standard";
   const auto outcome = workflows::run_isolated(
@@ -103,6 +105,40 @@ void restore(Context& context, bool json) {
   context.fail({core::ErrorCode::io, "not undone: " + restored->left.front(), "processes may still be in it; try again", {}});
 }
 
+void print_stability(const Context& context, const analytics::noise::StabilityVerdict& verdict) {
+  using core::format_percent;
+  for (const auto& loop : verdict.loops)
+    context.print(fmt::format(
+        "{:<7} median {}; calls scatter by {}, medians of equal processes by {} (largest {} above the smallest)\n"
+        "        smallest effect, 10 s a side: {} interleaved, {} in one process; 60 s: {} and {}\n",
+        loop.id, core::format_duration(loop.median_ns), format_percent(loop.within_ratio), format_percent(loop.between_ratio),
+        format_percent(loop.range_ratio), format_percent(loop.interleaved.at(10)), format_percent(loop.one_process.at(10)),
+        format_percent(loop.interleaved.at(60)), format_percent(loop.one_process.at(60))));
+  const auto cores = [&](const char* id, const char* what) {
+    if (const auto value = verdict.values.find(id); value != verdict.values.end())
+      context.print(fmt::format("{}: {:.2f} CPUs\n", what, value->second));
+  };
+  cores("others_cores", "other processes");
+  cores("steal_cores", "other guests of the hypervisor");
+  context.print(verdict.fit ? "fit to measure\n" : "not fit to measure:\n");
+  for (const auto& text : verdict.against) context.print("  " + text + "\n");
+}
+
+void check_machine(Context& context, const std::string& duration, bool json) {
+  const auto time = core::parse_duration_ns(duration);
+  if (!time || *time <= 0)
+    return context.fail(
+        {core::ErrorCode::invalid_argument, "--duration wants a time such as 20s, not '" + duration + "'", {}, {}});
+  const auto verdict = workflows::check_stability(core::Nanoseconds(*time), make_services(context));
+  context.progress("");
+  if (!verdict) return context.fail(verdict.error());
+  if (json)
+    context.print_json(to_json(*verdict));
+  else
+    print_stability(context, *verdict);
+  context.exit_code = verdict->fit ? kFine : kInconclusive;
+}
+
 }  // namespace
 
 void add_capsule(CLI::App& app, Context& context) {
@@ -128,6 +164,16 @@ void add_capsule(CLI::App& app, Context& context) {
   auto json = std::make_shared<bool>(false);
   ls->add_flag("--json", *json, "As JSON");
   ls->callback([&context, json] { list_levels(context, *json); });
+  CLI::App* check =
+      verb->add_subcommand("check", "Is this machine fit to measure, and what is the smallest effect it can resolve?");
+  auto duration = std::make_shared<std::string>("20s");
+  check->add_option("--duration", *duration, "How long to look")->type_name("TIME")->capture_default_str();
+  check->add_flag("--json", *json, "As JSON");
+  check->footer(
+      "Measures two calibrated loops in ten short processes, because equal processes differ from each other by more than their "
+      "own\n"
+      "calls do. Exit code 0: fit, 4: not, with what speaks against it. The limits are data/rules/stability.yaml.");
+  check->callback([&context, duration, json] { check_machine(context, *duration, *json); });
   CLI::App* back = verb->add_subcommand("restore", "Put back what killed runs changed");
   back->add_flag("--json", *json, "As JSON");
   back->callback([&context, json] { restore(context, *json); });

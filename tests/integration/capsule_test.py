@@ -114,6 +114,31 @@ class Capsule(program.ProgramTest):
     def test_a_run_refuses_an_unknown_level(self):
         self.refused(self.run_small('--isolate', 'strickt'), 2, 'strict')
 
+    def test_the_machine_is_judged(self):
+        judged = self.aaco('capsule', 'check', '--duration', '3s', '--json')
+        self.assertIn(judged.code, (0, 4), judged.errors)
+        verdict = judged.json()
+        self.assertEqual(verdict['fit'], judged.code == 0)
+        self.assertEqual(bool(verdict['against']), judged.code == 4)
+        for loop in verdict['loops']:
+            self.assertGreater(loop['detectable_interleaved_ratio']['10s'], loop['detectable_interleaved_ratio']['60s'])
+        self.refused(self.aaco('capsule', 'check', '--duration', 'soon'), 2, '--duration')
+        self.refused(self.aaco('capsule', 'check', '--duration', '100ms'), 2, '300 ms')
+
+    def test_disturbed_iterations_are_marked_and_left_out_on_request(self):
+        hogged = self.aaco('lab', 'inject', '--intensity', '1', '--', 'cpu_hog_same_core', 'run', '--model', 'mlp', '--threads', '1', '--duration', '3s',
+                           '--drop-disturbed', '--no-report', '--json')
+        if hogged.code == 3:
+            self.skipTest('skipped: ' + hogged.errors)
+        path = pathlib.Path(hogged.json()['session']['path'])
+        noise = json.loads((path / 'metrics/noise.json').read_text())
+        self.assertGreater(noise['disturbed_blocks'], 0)
+        self.assertEqual(noise['disturbed_blocks'], len(noise['marks']))
+        warnings = [one['id'] for one in json.loads((path / 'session.json').read_text())['warnings']]
+        self.assertIn('noise.dropped' if noise['dropped'] else 'noise.not_dropped', warnings)
+        rows = self.aaco('query', '--json', "SELECT count(*) AS n FROM inference_iters WHERE phase = 'measure' AND disturbance <> ''")
+        self.assertIn(str(noise['all']['iterations'] - noise['undisturbed']['iterations']), rows.output)
+
     def test_record_isolates_its_command(self):
         outcome = self.aaco('record', '--isolate-set', f'nice={os.nice(0) + 1}', '--no-report', '--json', '--', sys.executable, '-c', 'import os, sys; sys.exit(os.nice(0))')
         self.assertEqual(outcome.code, os.nice(0) + 1, outcome.errors)
