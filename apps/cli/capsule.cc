@@ -158,7 +158,7 @@ void add_capsule(CLI::App& app, Context& context) {
       "ends; after a kill -9 the next start of a measuring verb does that, or 'aaco capsule restore'. The command's own exit "
       "code\n"
       "is passed on; 125 says that the capsule itself failed.\n\n"
-      "Examples:\n  aaco capsule -- ./benchmark\n  aaco capsule --level strict --set fifo= -- python3 bench.py\n"
+      "Examples:\n  aaco capsule -- ./benchmark\n  aaco capsule --level strict --set boost= -- python3 bench.py\n"
       "  aaco capsule --set affinity=2-3 --set nice=-5 -- ./server\n  aaco run --model squeezenet --isolate standard");
   CLI::App* ls = verb->add_subcommand("ls", "The levels, the switches, and what is changed now");
   auto json = std::make_shared<bool>(false);

@@ -51,10 +51,10 @@ TEST(Levels, ABookThatIsNoneIsRefused) {
 }
 
 TEST(WantedIsolation, ChangesALevel) {
-  const auto changed = make_wanted(shipped(), "strict", {"nice=-5", "fifo="});
+  const auto changed = make_wanted(shipped(), "strict", {"nice=-5", "boost="});
   ASSERT_TRUE(changed);
   EXPECT_EQ(changed->settings.at("nice"), "-5");
-  EXPECT_FALSE(changed->settings.contains("fifo"));
+  EXPECT_FALSE(changed->settings.contains("boost"));
 }
 
 TEST(WantedIsolation, RefusesWhatIsNot) {
