@@ -85,14 +85,14 @@ AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns
       column("steal_ns", &R::steal_ns, "time the hypervisor gave to others, all CPUs, ns; steps of 10 ms"),
       column("iowait_ns", &R::iowait_ns, "time CPUs were idle with I/O outstanding, ns; steps of 10 ms"),
       column("interrupts", &R::interrupts, "interrupts of the machine"),
-      column("softirqs", &R::softirqs, "soft interrupts of the machine"),
-      column("cpu_some_ns", &R::cpu_some_ns, "time in which some task of the machine was ready and had no CPU (pressure), ns"),
-      column("memory_some_ns", &R::memory_some_ns, "time in which some task waited for memory (pressure), ns"),
-      column("memory_full_ns", &R::memory_full_ns, "time in which every task that was not idle waited for memory (pressure), ns"),
-      column("io_some_ns", &R::io_some_ns, "time in which some task waited for I/O (pressure), ns"),
-      column("io_full_ns", &R::io_full_ns, "time in which every task that was not idle waited for I/O (pressure), ns"),
-      column("thermal_throttles", &R::thermal_throttles, "times a CPU core or package was throttled for its heat"),
-      column("caller_clock_hz", &R::caller_clock_hz, "clock of the CPU that the calling thread was on when the block ended, Hz"));
+      column("softirqs", &R::softirqs, "soft interrupts of the machine", 2),
+      column("cpu_some_ns", &R::cpu_some_ns, "time in which some task of the machine was ready and had no CPU (pressure), ns", 2),
+      column("memory_some_ns", &R::memory_some_ns, "time in which some task waited for memory (pressure), ns", 2),
+      column("memory_full_ns", &R::memory_full_ns, "time in which every task that was not idle waited for memory (pressure), ns", 2),
+      column("io_some_ns", &R::io_some_ns, "time in which some task waited for I/O (pressure), ns", 2),
+      column("io_full_ns", &R::io_full_ns, "time in which every task that was not idle waited for I/O (pressure), ns", 2),
+      column("thermal_throttles", &R::thermal_throttles, "times a CPU core or package was throttled for its heat", 2),
+      column("caller_clock_hz", &R::caller_clock_hz, "clock of the CPU that the calling thread was on when the block ended, Hz", 2));
 } AACO_TABLE_END
 
 AACO_TABLE(NodeExecutionRow, "node_executions", "profiler/node_executions.parquet", "start_ns", "One row an execution of a graph node in the profiled pass") {
@@ -199,7 +199,7 @@ AACO_TABLE(SchedEventRow, "sched_events", "telemetry/sched_events.parquet", "tim
       column("kind", &R::kind, "run, run_queue, off_cpu, migrate, page_fault, irq, softirq, block_io, gpu_job"),
       column("cpu", &R::cpu, "CPU, -1 unknown"), column("process_id", &R::process_id, "process"), column("thread_id", &R::thread_id, "thread"),
       column("duration_ns", &R::duration_ns, "length, ns; 0 for an instant"),
-      column("detail", &R::detail, "off_cpu: sleep, disk_sleep, io, stopped, traced or idle; run_queue: woken, new, preempted or yielded; page_fault: read, write or execute; irq, softirq: whose; block_io: read, write, flush or discard; migrate: where from; gpu_job: ring"),
+      column("detail", &R::detail, "off_cpu: sleep, disk_sleep, io, stopped, traced or idle; run_queue: woken, new, preempted or yielded; page_fault: read, write or execute; irq, softirq: whose; block_io: read, write, flush or discard; migrate: where from; gpu_job: queued or running"),
       column("call", &R::call, "off_cpu: system call it was in; empty: none, or unknown", 2),
       column("thread_name", &R::thread_name, "thread's name; empty: unknown", 2),
       column("other_thread_id", &R::other_thread_id, "thread that woke it or took its CPU; NULL: an interrupt, or unknown", 2),
