@@ -114,6 +114,7 @@ std::vector<std::string> PlacedRuns::notes() const {
 
 core::Result<PlacedRuns> place_models(const std::vector<ModelRun>& runs, const hardware::Device& device,
                                       const Services& services) {
+  if (runs.empty()) return PlacedRuns();
   AACO_ASSIGN(auto transformers,
               estimation::load_transformers(core::join_path(services.paths.share, "data/architectures/transformers.yaml")));
   const Places places(device, services, std::move(transformers));
