@@ -51,6 +51,10 @@ inline constexpr double kMostConfident = 0.8;
 // Nodes that can have kernels times kernels: 12 bytes each.
 inline constexpr std::size_t kMostCells = 12'000'000;
 
+// How often the graph ran, by the numbers of nodes and kernels that need each other; at least 1. For kernels that nothing cuts
+// into steps.
+std::size_t likely_runs(std::span<const Node> nodes, std::span<const Kernel> kernels);
+
 // A hidden Markov model of pairs: a node has no kernel (its work was fused away), or one with helpers before and behind it; a
 // kernel belongs to a node or to none. Posterior probabilities by the forward-backward algorithm (Durbin, Eddy, Krogh, Mitchison,
 // Biological Sequence Analysis, chapter 4). Fails with invalid_argument where there are more than kMostCells cells.

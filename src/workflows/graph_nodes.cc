@@ -37,10 +37,11 @@ OperatorClass class_of_instruction(std::string_view op) {
       {"reduce_mean", OperatorClass::reduction},
       {"reduce_max", OperatorClass::reduction},
   });
-  if (op.starts_with("gpu::")) op.remove_prefix(5);
+  const bool on_gpu = op.starts_with("gpu::");
+  if (on_gpu) op.remove_prefix(5);
   for (const auto& [name, kind] : kInstructions)
     if (name == op) return kind;
-  return OperatorClass::unknown;
+  return on_gpu ? OperatorClass::elementwise : OperatorClass::unknown;  // "gpu::add_relu"
 }
 
 Node node_of(std::string_view name, std::string_view op_type, std::string_view domain) {

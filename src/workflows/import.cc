@@ -91,7 +91,6 @@ std::pair<std::string, std::string> why_not_attributed(const GpuAnalysis& analys
 
 void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
   for (const GpuOfTrace& gpu : analysis.gpus) {
-    const auto& time = gpu.time;
     const std::string which = "GPU " + std::to_string(gpu.metric_device) + ": ";
     if (!analysis.has_api_calls) {
       draft.warn("attribution.no_launches", "the trace has no API calls: kernels cannot be joined to what launched them",
@@ -108,12 +107,16 @@ void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
                      " of their time): " + reason,
                  remedy);
     }
-    if (time.invalid_count > 0 || time.out_of_order_count > 0)
-      draft.warn("gpu.odd_times",
-                 which + std::to_string(time.invalid_count + time.out_of_order_count) +
-                     " pieces of work have times that cannot be: they end before they start",
-                 "the profiler wrote wrong times; see its issue tracker");
   }
+}
+
+void warn_of_times(const GpuAnalysis& analysis, SessionDraft& draft) {
+  for (const GpuOfTrace& gpu : analysis.gpus)
+    if (const auto odd = gpu.time.invalid_count + gpu.time.out_of_order_count; odd > 0)
+      draft.warn("gpu.odd_times",
+                 "GPU " + std::to_string(gpu.metric_device) + ": " + std::to_string(odd) +
+                     " pieces of work are not counted, for their times cannot be (an end before the start, or beyond any clock)",
+                 "the profiler wrote wrong times; see its issue tracker");
 }
 
 // Where a graph was given or found and no kernel could be joined to it.
@@ -193,6 +196,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
     warn_of_attribution(analysis, draft);
     warn_of_graph(analysis, draft);
+    warn_of_times(analysis, draft);
     manifest.outcome.set("gpu", to_json(analysis, options));
     metrics.insert(metrics.end(), std::make_move_iterator(analysis.metrics.begin()),
                    std::make_move_iterator(analysis.metrics.end()));

@@ -84,7 +84,11 @@ void NodeKernels::join(const DeviceKey& key, const Variant& variant, const Graph
                              {"device", key.second},
                              {"steps", variant.steps},
                              {"kernels_a_step", static_cast<long long>(kernels.size())}});
-  const auto found = node_order::align(graph.nodes, kernels);
+  const std::size_t runs = steps_.empty() ? node_order::likely_runs(graph.nodes, kernels) : 1;
+  std::vector<node_order::Node> nodes;
+  for (std::size_t run = 0; run < runs; ++run) nodes.insert(nodes.end(), graph.nodes.begin(), graph.nodes.end());
+  if (runs > 1) entry.set("runs_a_step", static_cast<long long>(runs));
+  const auto found = node_order::align(nodes, kernels);
   if (!found) {
     entry.set("explanation", found.error().message);
   } else {
@@ -95,7 +99,7 @@ void NodeKernels::join(const DeviceKey& key, const Variant& variant, const Graph
       const node_order::Cause& cause = found->causes[i];
       if (!cause.node) continue;
       ++joined;
-      NodeShare& share = shares[{variant.kernels[i].name, *cause.node, cause.by_name}];
+      NodeShare& share = shares[{variant.kernels[i].name, *cause.node % graph.nodes.size(), cause.by_name}];
       share.confidence += cause.confidence * static_cast<double>(variant.sums[i].count);
       share.kernel_count += variant.sums[i].count;
       share.kernel_sum_ns += variant.sums[i].sum_ns;

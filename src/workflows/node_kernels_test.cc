@@ -90,6 +90,16 @@ TEST_F(NodeKernelsTest, WithoutStepsTheTraceIsOne) {
   EXPECT_EQ(counts(kernels.join(small_graph())).size(), 2U);
 }
 
+TEST_F(NodeKernelsTest, AGraphThatRanSeveralTimesWithoutSteps) {
+  NodeKernels kernels(names_, {});
+  for (int i = 0; i < 5; ++i) {
+    add(kernels, "c", Family::convolution, 100 * i);
+    add(kernels, "g", Family::gemm, 100 * i + 50);
+  }
+  const std::map<std::string, std::int64_t> expected = {{"c/conv", 5}, {"g/fc", 5}};
+  EXPECT_EQ(counts(kernels.join(small_graph())), expected);
+}
+
 TEST_F(NodeKernelsTest, KernelsOfAnotherModelAreJoinedToNothing) {
   NodeKernels kernels(names_, {});
   for (int i = 0; i < 9; ++i) add(kernels, "a", Family::attention, 20 * i);
@@ -145,6 +155,44 @@ TEST_F(GraphImportTest, KernelsGetTheNodesOfTheModel) {
   EXPECT_NE(nodes["Cijk_A_MT64"].find("/layers.0/Gemm"), std::string::npos) << nodes["Cijk_A_MT64"];
   EXPECT_NE(nodes["Cijk_A_MT64"].find("/layers.1/Gemm"), std::string::npos);
   EXPECT_EQ(outcome->manifest.outcome["gpu"]["nodes"]["source"].text(), "mlp");
+}
+
+// A program of MIGraphX beside the trace: the kernels it compiled have the names that it gave them.
+TEST_F(GraphImportTest, AProgramOfMigraphxInTheFolderNamesItsKernels) {
+  ASSERT_TRUE(run({"gemm"}, "mlp").has_value());  // makes the folder
+  const std::string folder = core::join_path(folder_->path(), "both");
+  ASSERT_TRUE(core::make_directories(folder).has_value());
+  ASSERT_TRUE(core::write_file_atomic(core::join_path(folder, "compile.txt"),
+                                      "x = @param:x -> float_type, {1, 64}, {64, 1}\n"
+                                      "w = @param:w -> float_type, {64, 64}, {64, 1}\n"
+                                      "@1 = gpu::code_object[code_object=9,symbol_name=mlir_dot_add,global=64,local=64](x,w) -> "
+                                      "float_type, {1, 64}, {64, 1}\n"
+                                      "@2 = gpu::add_relu(@1,x) -> float_type, {1, 64}, {64, 1}\n"
+                                      "@3 = gpu::code_object[code_object=9,symbol_name=mlir_dot_add,global=64,local=64](@2,w) -> "
+                                      "float_type, {1, 64}, {64, 1}\n"
+                                      "@4 = @return(@3)\n")
+                  .has_value());
+  std::string text =
+      "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Kernel_Id\",\"Kernel_Name\",\"Correlation_Id\",\"Start_Timestamp\",\"End_"
+      "Timestamp\"\n";
+  for (int i = 0; i < 60; ++i)
+    text += "\"KERNEL_DISPATCH\",\"Agent 1\",1,1,\"" + std::string(i % 3 == 1 ? "add_relu_kernel" : "mlir_dot_add.kd") + "\",0," +
+            std::to_string(1000 * i) + "," + std::to_string(1000 * i + 300) + "\n";
+  ASSERT_TRUE(core::write_file_atomic(core::join_path(folder, "7_kernel_trace.csv"), text).has_value());
+  ImportRequest request;
+  request.paths = {folder};
+  const auto outcome = import(request, services_);
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  trace::NameTable names;
+  const auto rows = tracelake::read_table<trace::AttributionRow>(outcome->path, names);
+  ASSERT_TRUE(rows.has_value());
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& row : *rows)
+    counts[std::string(names.text(row.kernel_name)) + "/" + std::string(names.text(row.node_name)) + "/" +
+           std::string(names.text(row.method))] += row.kernel_count;
+  EXPECT_EQ(counts["mlir_dot_add.kd/@1/node_name"], 20);
+  EXPECT_EQ(counts["mlir_dot_add.kd/@3/node_name"], 20);
+  EXPECT_EQ(counts["add_relu_kernel/@2/node_order"], 20);
 }
 
 TEST_F(GraphImportTest, AModelThatDidNotRunIsAWarning) {

@@ -175,6 +175,17 @@ TEST_F(RocmImportTest, SampledProgramCountersAreCountedByKernelWhereOneIsKnown) 
   EXPECT_EQ((*of_both)["samples"]["kernels"].items()[0]["samples"].as_i64(), 3);  // dispatch 9 is not in the trace
 }
 
+TEST_F(RocmImportTest, TimesBeyondAnyClockAreNotCountedAndSaid) {
+  file("77_kernel_trace.csv",
+       std::string(kKernelHeader) +
+           "\"KERNEL_DISPATCH\",\"Agent 1\",1,7,1,5,\"k\",1,9223372036854774808,9223372036854775308,64,1,1,64,1,1\n"
+           "\"KERNEL_DISPATCH\",\"Agent 1\",1,7,2,5,\"k\",2,100,200,64,1,1,64,1,1\n");
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_EQ(metric(*outcome, "gpu.kernel_count"), 1);
+  EXPECT_TRUE(warns(*outcome, "gpu.odd_times"));
+}
+
 TEST_F(RocmImportTest, EmptyStatisticsAreNoSession) {
   file("77_kernel_stats.csv", "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n");
   EXPECT_FALSE(run(input()).has_value());

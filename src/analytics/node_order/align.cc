@@ -247,6 +247,17 @@ void judge(std::span<const Node> nodes, std::span<const Kernel> kernels, const C
 
 }  // namespace
 
+std::size_t likely_runs(std::span<const Node> nodes, std::span<const Kernel> kernels) {
+  const auto needing = std::count_if(nodes.begin(), nodes.end(), [](const Node& node) { return need_of(node) == Need::anchor; });
+  const auto needed = std::count_if(kernels.begin(), kernels.end(), [&](const Kernel& kernel) {
+    return is_anchor(kernel.family) || std::any_of(nodes.begin(), nodes.end(), [&](const Node& node) {
+             return !node.kernel.empty() && names_node(kernel.name, node);
+           });
+  });
+  if (needing == 0) return 1;
+  return static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, (needed + needing / 2) / needing));
+}
+
 core::Result<Alignment> align(std::span<const Node> nodes, std::span<const Kernel> kernels) {
   Alignment result;
   result.causes.resize(kernels.size());

@@ -115,6 +115,19 @@ TEST(NodeOrder, CompiledKernelsHaveTheNamesThatTheCompilerGaveThem) {
   EXPECT_TRUE(found->causes[3].by_name);
 }
 
+TEST(NodeOrder, HowOftenAGraphRan) {
+  const std::vector<Node> nodes = {conv(), relu(), matmul()};
+  std::vector<Kernel> kernels;
+  EXPECT_EQ(likely_runs(nodes, kernels), 1U);
+  for (int i = 0; i < 7; ++i) {
+    kernels.push_back(kernel(Family::convolution));
+    kernels.push_back(kernel(Family::elementwise));
+    kernels.push_back(kernel(Family::gemm));
+  }
+  EXPECT_EQ(likely_runs(nodes, kernels), 7U);
+  EXPECT_EQ(likely_runs(std::vector<Node>{relu()}, kernels), 1U);
+}
+
 TEST(NodeOrder, WhatIsEquallyLikelyIsUnsure) {
   // One element-wise kernel, two nodes that could be its cause.
   const std::vector<Node> nodes = {matmul(), node(OperatorClass::elementwise, "Mul"), node(OperatorClass::elementwise, "Sub"),

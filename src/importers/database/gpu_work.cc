@@ -9,16 +9,7 @@ void KernelSink::add(const trace::KernelRow& row, const std::function<std::strin
   const auto [place, fresh] = operations_.try_emplace(row.name.value);
   if (fresh)
     if (const std::string name = text(); is_collective_kernel(name)) place->second = sink_.name(collective_operation_of(name));
-  if (!place->second) return;
-  trace::CollectiveRow collective;
-  collective.rank = row.rank;
-  collective.device = row.device;
-  collective.stream = row.stream;
-  collective.operation = *place->second;
-  collective.start_ns = row.start_ns;
-  collective.end_ns = row.end_ns;
-  collective.correlation_id = row.correlation_id;
-  sink_.add(collective);
+  if (place->second) sink_.add(collective_of(row, *place->second));
 }
 
 trace::NameId BoundedTexts::name(const std::string& text) {

@@ -129,13 +129,7 @@ trace::CopyRow copy_row(const TraceEvent& event, Span span, std::int32_t rank, b
 
 std::optional<trace::CollectiveRow> collective_row(const TraceEvent& event, const trace::KernelRow& kernel, TextIds& ids) {
   if (!is_collective_kernel(event.name)) return std::nullopt;
-  trace::CollectiveRow row;
-  row.rank = kernel.rank;
-  row.device = kernel.device;
-  row.stream = kernel.stream;
-  row.start_ns = kernel.start_ns;
-  row.end_ns = kernel.end_ns;
-  row.correlation_id = kernel.correlation_id;
+  trace::CollectiveRow row = collective_of(kernel, {});
   std::string_view operation = collective_operation_of(event.name);
   std::optional<std::int64_t> elements;
   std::optional<std::int64_t> size;

@@ -1,6 +1,7 @@
 #include "importers/kineto.h"
 #include "importers/kineto/facts.h"
 #include "importers/kineto/reader.h"
+#include "importers/stream/damage.h"
 
 namespace aaco::importers::kineto {
 namespace {
@@ -38,27 +39,15 @@ class KinetoImporter final : public Importer {
     reader.finish(result.facts);
     if (end.malformed > 0) result.account.drop("not a well-formed event", end.malformed);
     read_facts(end, result);
-    if (!end.complete) report_cut(source, end, result);
-    if (end.trailing > 0) {
-      result.account.state = trace::Account::State::partial;
-      result.account.reason = std::to_string(end.trailing) + " bytes behind the end of the document were not read";
-      result.account.notes.push_back(result.account.reason);
-    }
+    if (!end.complete)
+      report_cut(result, source.name(), end.trouble + after_bytes(end.bytes),
+                 std::to_string(end.events) + " whole events before the cut", "export the trace again, or copy the whole file");
+    report_trailing(result, end.trailing);
     AACO_TRY(sink.status());
     return result;
   }
 
  private:
-  static void report_cut(const trace::ByteSource& source, const DocumentEnd& end, ImportResult& result) {
-    result.account.state = trace::Account::State::partial;
-    result.account.reason = "cut: " + end.trouble + ", after " + std::to_string(end.bytes) + " bytes";
-    result.account.notes.push_back(result.account.reason);
-    result.warnings.push_back({"import.truncated",
-                               source.name() + " is cut (" + end.trouble + "): " + std::to_string(end.events) +
-                                   " whole events before the cut are kept, totals are lower bounds",
-                               "export the trace again, or copy the whole file"});
-  }
-
   Options options_;
 };
 

@@ -3,6 +3,7 @@
 #include "core/files.h"
 #include "importers/rocm/table_reader.h"
 #include "importers/rocm/values.h"
+#include "importers/stream/damage.h"
 
 namespace aaco::importers::rocm {
 namespace {
@@ -48,9 +49,9 @@ class Importing {
     reader_->finish(result_);
     if (records_ == 0) result_.account.notes.push_back("the table has a header and no line");
     if (!end.trouble.empty()) {
-      report_cut(end.trouble);
+      cut(end.trouble);
     } else if (cut_) {
-      report_cut("the text ends inside a line");
+      cut("the text ends inside a line");
     } else if (!end.terminated && records_ > 0) {
       result_.account.notes.push_back("the last line has no line end: whether it is whole cannot be known");
     }
@@ -65,15 +66,9 @@ class Importing {
     if (reader_) return {};
     return core::fail(core::ErrorCode::invalid_input, source_.name() + ": its columns are of no known table of ROCm's profilers");
   }
-  void report_cut(const std::string& how) {
-    trace::Account& account = result_.account;
-    account.state = trace::Account::State::partial;
-    account.reason = "cut: " + how;
-    account.notes.push_back(account.reason);
-    result_.warnings.push_back({"import.truncated",
-                                source_.name() + " is cut (" + how + "): " + std::to_string(account.kept) +
-                                    " lines before the cut are kept, totals are lower bounds",
-                                "copy the whole file again"});
+  void cut(const std::string& how) {
+    report_cut(result_, source_.name(), how, std::to_string(result_.account.kept) + " lines before the cut",
+               "copy the whole file again");
   }
 
   const trace::ByteSource& source_;

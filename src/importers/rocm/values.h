@@ -48,16 +48,7 @@ void set_devices(trace::CopyRow& row, std::string_view kind, std::optional<std::
 template <class Ids>
 void add_kernel(trace::Sink& sink, Ids& ids, const trace::KernelRow& row, std::string_view name) {
   sink.add(row);
-  if (!is_collective_kernel(name)) return;
-  trace::CollectiveRow collective;
-  collective.rank = row.rank;
-  collective.device = row.device;
-  collective.stream = row.stream;
-  collective.operation = ids.name(collective_operation_of(name));
-  collective.start_ns = row.start_ns;
-  collective.end_ns = row.end_ns;
-  collective.correlation_id = row.correlation_id;
-  sink.add(collective);
+  if (is_collective_kernel(name)) sink.add(collective_of(row, ids.name(collective_operation_of(name))));
 }
 
 // Ids of texts that are no JSON, each cleaned once. Not for texts that never repeat.

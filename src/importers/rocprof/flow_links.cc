@@ -136,14 +136,7 @@ void FlowLinks::link() {
 void FlowLinks::write(const Held<trace::KernelRow>& held) {
   sink_.add(held.row);
   if (!held.collective) return;
-  trace::CollectiveRow row;
-  row.device = held.row.device;
-  row.stream = held.row.stream;
-  row.operation = operations_[held.row.name.value];
-  row.start_ns = held.row.start_ns;
-  row.end_ns = held.row.end_ns;
-  row.correlation_id = held.row.correlation_id;
-  sink_.add(row);
+  sink_.add(collective_of(held.row, operations_[held.row.name.value]));
 }
 
 FlowLinks::Outcome FlowLinks::flush() {

@@ -3,6 +3,7 @@
 
 #include "importers/rocprof.h"
 #include "importers/rocprof/json_reader.h"
+#include "importers/stream/damage.h"
 
 namespace aaco::importers::rocprof {
 namespace {
@@ -74,7 +75,9 @@ class JsonImporter final : public Importer {
       return core::fail(core::ErrorCode::invalid_input,
                         source.name() + ": not one whole event could be read (" + end.trouble + ")");
     read_system(end, result.facts);
-    if (!end.complete || headed.headless()) report_cut(source, end, headed.headless(), result);
+    if (!end.complete || headed.headless())
+      report_cut(result, source.name(), (headed.headless() ? "its beginning is missing" : end.trouble) + after_bytes(end.bytes),
+                 std::to_string(end.events) + " whole events", "copy the whole file, or import the results.csv beside it");
     AACO_TRY(sink.status());
     return result;
   }
@@ -103,17 +106,6 @@ class JsonImporter final : public Importer {
       if (!system.members().empty()) facts.set("system", std::move(system));
       if (!devices.items().empty()) facts.set("devices", std::move(devices));
     }
-  }
-
-  static void report_cut(const trace::ByteSource& source, const DocumentEnd& end, bool headless, ImportResult& result) {
-    const std::string how = headless ? "its beginning is missing" : end.trouble;
-    result.account.state = trace::Account::State::partial;
-    result.account.reason = "cut: " + how + ", after " + std::to_string(end.bytes) + " bytes";
-    result.account.notes.push_back(result.account.reason);
-    result.warnings.push_back({"import.truncated",
-                               source.name() + " is cut (" + how + "): " + std::to_string(end.events) +
-                                   " whole events are kept, totals are lower bounds",
-                               "copy the whole file, or import the results.csv beside it"});
   }
 };
 

@@ -1,5 +1,6 @@
 #include "importers/rocprofv3.h"
 #include "importers/rocprofv3/json_reader.h"
+#include "importers/stream/damage.h"
 
 namespace aaco::importers::rocprofv3 {
 namespace {
@@ -29,26 +30,12 @@ class JsonImporter final : public Importer {
     if (!end.complete && result.account.kept == 0)
       return core::fail(core::ErrorCode::invalid_input,
                         source.name() + ": not one whole record could be read (" + end.trouble + ")");
-    if (!end.complete) report_cut(source, end, result);
-    if (end.trailing > 0) {
-      result.account.state = trace::Account::State::partial;
-      result.account.reason = std::to_string(end.trailing) + " bytes behind the end of the document were not read";
-      result.account.notes.push_back(result.account.reason);
-    }
+    if (!end.complete)
+      report_cut(result, source.name(), end.trouble + after_bytes(end.bytes),
+                 std::to_string(result.account.kept) + " records before the cut", "copy the whole file again");
+    report_trailing(result, end.trailing);
     AACO_TRY(sink.status());
     return result;
-  }
-
- private:
-  static void report_cut(const trace::ByteSource& source, const WalkEnd& end, ImportResult& result) {
-    trace::Account& account = result.account;
-    account.state = trace::Account::State::partial;
-    account.reason = "cut: " + end.trouble + ", after " + std::to_string(end.bytes) + " bytes";
-    account.notes.push_back(account.reason);
-    result.warnings.push_back({"import.truncated",
-                               source.name() + " is cut (" + end.trouble + "): " + std::to_string(account.kept) +
-                                   " records before the cut are kept, totals are lower bounds",
-                               "copy the whole file again"});
   }
 };
 

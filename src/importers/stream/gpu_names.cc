@@ -74,4 +74,16 @@ bool is_collective_kernel(std::string_view name) {
          name.find("mscclpp") != std::string_view::npos || name.find("mscclKernel") != std::string_view::npos;
 }
 
+trace::CollectiveRow collective_of(const trace::KernelRow& kernel, trace::NameId operation) {
+  trace::CollectiveRow row;
+  row.rank = kernel.rank;
+  row.device = kernel.device;
+  row.stream = kernel.stream;
+  row.operation = operation;
+  row.start_ns = kernel.start_ns;
+  row.end_ns = kernel.end_ns;
+  row.correlation_id = kernel.correlation_id;
+  return row;
+}
+
 }  // namespace aaco::importers

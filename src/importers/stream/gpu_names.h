@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "trace/rows.h"
+
 // What the names that profilers give to GPU work say, in the words of our tables.
 namespace aaco::importers {
 
@@ -15,5 +17,8 @@ bool is_collective_kernel(std::string_view name);
 // The operation (all_reduce, send, ...) that the name of a collective's kernel or call speaks of, or the empty text
 // ("ncclDevKernel_Generic").
 std::string_view collective_operation_of(std::string_view name);
+
+// What is known of the collective that a kernel is from the kernel alone.
+trace::CollectiveRow collective_of(const trace::KernelRow& kernel, trace::NameId operation);
 
 }  // namespace aaco::importers

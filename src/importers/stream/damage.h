@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "importers/importer.h"
+
+namespace aaco::importers {
+
+// A file that lacks its end (or its beginning): what was read is kept, the account is partial, and a warning says that totals are
+// lower bounds. `kept` tells what and how much ("12 whole events before the cut").
+void report_cut(ImportResult& result, std::string_view file, std::string_view how, std::string_view kept,
+                std::string_view remedy);
+// Bytes behind the end of a document, where there are any.
+void report_trailing(ImportResult& result, std::int64_t bytes);
+// ", after 12 bytes", for `how`.
+std::string after_bytes(std::int64_t bytes);
+
+}  // namespace aaco::importers
