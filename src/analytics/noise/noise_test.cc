@@ -48,6 +48,11 @@ class NoiseTest : public ::testing::Test {
       if (mark.block == static_cast<std::int64_t>(block)) return mark.cause;
     return {};
   }
+  // Others have a fifth of a CPU, and our threads wait for it.
+  static void wait_for_others(trace::LoopBlockRow& row) {
+    row.process_wait_ns = kBlockNs / 5;
+    row.machine_busy_ns = *row.machine_busy_ns + kBlockNs / 5;
+  }
   trace::NameTable names_;
   std::vector<trace::LoopBlockRow> rows_;
 };
@@ -56,7 +61,7 @@ TEST_F(NoiseTest, AQuietRunHasNoMark) { EXPECT_TRUE(marks().empty()); }
 
 TEST_F(NoiseTest, EachSensorNamesItsCause) {
   rows_[3].machine_busy_ns = 2 * kBlockNs;
-  rows_[5].process_wait_ns = kBlockNs / 5;
+  wait_for_others(rows_[5]);
   rows_[7].steal_ns = kBlockNs / 2;
   rows_[9].throttled_ns = kBlockNs / 10;
   rows_[11].caller_clock_hz = 1'500'000'000;
@@ -82,12 +87,11 @@ TEST_F(NoiseTest, EachSensorNamesItsCause) {
 }
 
 TEST_F(NoiseTest, AStrongerCauseNamesTheBlockAndTheOthersStandBeside) {
-  rows_[3].process_wait_ns = kBlockNs / 5;
-  rows_[3].machine_busy_ns = 2 * kBlockNs;
+  wait_for_others(rows_[3]);
   const auto found = marks();
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].cause, "other_processes");
-  EXPECT_EQ(found[0].also, std::vector<std::string>{"run_queue"});
+  EXPECT_EQ(found[0].cause, "run_queue");
+  EXPECT_EQ(found[0].also, std::vector<std::string>{"other_processes"});
   EXPECT_GT(found[0].value, found[0].limit);
 }
 
@@ -105,18 +109,29 @@ TEST_F(NoiseTest, ASlowBlockAloneIsNotDisturbed) {
 }
 
 TEST_F(NoiseTest, ARunThatIsDisturbedMostOfTheTimeHasStillALevel) {
-  for (std::size_t i = 0; i < 25; ++i) rows_[i].process_wait_ns = kBlockNs / 5;
+  for (std::size_t i = 0; i < 25; ++i) wait_for_others(rows_[i]);
   EXPECT_EQ(marks().size(), 25U);
 }
 
 TEST_F(NoiseTest, WhatIsAlwaysNoiseIsMarkedInEveryBlock) {
-  for (auto& row : rows_) row.machine_busy_ns = 2 * kBlockNs;
+  for (auto& row : rows_) wait_for_others(row);
   EXPECT_EQ(marks().size(), rows_.size());
+}
+
+TEST_F(NoiseTest, OthersThatAreBusyElsewhereAllTheTimeAreNoNoise) {
+  for (auto& row : rows_) row.machine_busy_ns = 2 * kBlockNs;
+  EXPECT_TRUE(marks().empty());
+}
+
+// Threads that wait for each other are the run's own doing.
+TEST_F(NoiseTest, WaitingWithoutOthersIsNoNoise) {
+  for (std::size_t i = 0; i < 10; ++i) rows_[i].process_wait_ns = kBlockNs;
+  EXPECT_TRUE(marks().empty());
 }
 
 TEST_F(NoiseTest, FewBlocksHaveNoLevelOfTheirOwn) {
   rows_.resize(kFewestBlocks - 1);
-  rows_[2].process_wait_ns = kBlockNs / 5;
+  rows_[2].machine_busy_ns = 2 * kBlockNs;
   EXPECT_TRUE(marks().empty());
   rows_[2].throttled_ns = kBlockNs / 5;
   EXPECT_EQ(marks().size(), 1U);

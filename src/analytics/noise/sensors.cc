@@ -17,21 +17,20 @@ struct Rate {
   double scale;
 };
 constexpr double kPerSecond = 1e9;
-constexpr std::array<Rate, 10> kRates = {{{"throttled_ratio", &Row::throttled_ns, 1},
-                                          {"thermal_per_second", &Row::thermal_throttles, kPerSecond},
-                                          {"steal_cores", &Row::steal_ns, 1},
-                                          {"wait_ratio", &Row::process_wait_ns, 1},
-                                          {"memory_some_ratio", &Row::memory_some_ns, 1},
-                                          {"io_some_ratio", &Row::io_some_ns, 1},
-                                          {"cpu_some_ratio", &Row::cpu_some_ns, 1},
-                                          {"involuntary_per_second", &Row::involuntary_switches, kPerSecond},
-                                          {"interrupts_per_second", &Row::interrupts, kPerSecond},
-                                          {"softirqs_per_second", &Row::softirqs, kPerSecond}}};
+constexpr std::array<Rate, 9> kRates = {{{"throttled_ratio", &Row::throttled_ns, 1},
+                                         {"thermal_per_second", &Row::thermal_throttles, kPerSecond},
+                                         {"steal_cores", &Row::steal_ns, 1},
+                                         {"memory_some_ratio", &Row::memory_some_ns, 1},
+                                         {"io_some_ratio", &Row::io_some_ns, 1},
+                                         {"cpu_some_ratio", &Row::cpu_some_ns, 1},
+                                         {"involuntary_per_second", &Row::involuntary_switches, kPerSecond},
+                                         {"interrupts_per_second", &Row::interrupts, kPerSecond},
+                                         {"softirqs_per_second", &Row::softirqs, kPerSecond}}};
 
 }  // namespace
 
 bool is_sensor(std::string_view sensor) {
-  return sensor == "clock_hz" || sensor == "others_cores" ||
+  return sensor == "clock_hz" || sensor == "others_cores" || sensor == "wait_ratio" ||
          std::any_of(kRates.begin(), kRates.end(), [&](const Rate& rate) { return rate.sensor == sensor; });
 }
 
@@ -40,9 +39,13 @@ std::optional<double> sensor_value(std::string_view sensor, const Row& block) {
   if (wall <= 0) return std::nullopt;
   if (sensor == "clock_hz")
     return block.caller_clock_hz ? std::optional(static_cast<double>(*block.caller_clock_hz)) : std::nullopt;
-  if (sensor == "others_cores") {
+  if (sensor == "others_cores" || sensor == "wait_ratio") {
     if (!block.machine_busy_ns || !block.process_cpu_ns) return std::nullopt;
-    return std::max(0.0, static_cast<double>(*block.machine_busy_ns - *block.process_cpu_ns) / wall);
+    const double others = std::max(0.0, static_cast<double>(*block.machine_busy_ns - *block.process_cpu_ns) / wall);
+    if (sensor == "others_cores") return others;
+    if (!block.process_wait_ns) return std::nullopt;
+    // What threads waited for beyond the time that others ran, they waited for each other.
+    return std::min(others, static_cast<double>(*block.process_wait_ns) / wall);
   }
   for (const Rate& rate : kRates)
     if (rate.sensor == sensor)
