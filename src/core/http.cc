@@ -78,9 +78,11 @@ Result<HttpReply> http_send(const HttpRequest& request) {
   const auto talk = std::make_shared<Talk>(place.first);
   if (!talk->client.is_valid()) return fail(ErrorCode::invalid_argument, "'" + request.url + "' is no address of a web server");
   const auto timeout = std::chrono::nanoseconds(request.timeout_ns);
-  talk->client.set_connection_timeout(timeout);
-  talk->client.set_read_timeout(timeout);
-  talk->client.set_write_timeout(timeout);
+  // Later than the deadline below, so that it is this which says that time is up.
+  const auto late = timeout + std::chrono::seconds(1);
+  talk->client.set_connection_timeout(late);
+  talk->client.set_read_timeout(late);
+  talk->client.set_write_timeout(late);
   std::thread([talk, request, path = place.second] { talk_to_server(talk, request, path); }).detach();
   std::unique_lock lock(talk->mutex);
   if (!talk->ended.wait_for(lock, timeout, [&] { return talk->over; })) {

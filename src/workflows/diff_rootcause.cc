@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analytics/change_order.h"
 #include "analytics/trace_cause.h"
@@ -52,6 +53,20 @@ std::string advice(const Judges& judges, const analytics::rootcause::Decompositi
   if (difference.delta_ns < 0) return "nothing to do: it became faster; approve it as the new baseline";
   if (const auto* kind = judges.book.find(cause.id)) return kind->strategies.front();
   return "set back what was changed (" + cause.title + "), or approve the change as the new baseline";
+}
+
+// What helps a trace against what the classes of bottlenecks say to runs in other words.
+std::string trace_advice(const Judges& judges, const analytics::rootcause::Decomposition& difference,
+                         const analytics::rootcause::Cause& cause) {
+  static const std::map<std::string, std::string, std::less<>> kOfTraces = {
+      {"host_waiting",
+       "keep the device fed: see what the host does in the gaps ('aaco report' of the slower trace ranks what to do)"},
+      {"more_launches",
+       "find what was fused or cached before ('aaco diff' lists the kernels that came); record and replay launches"},
+      {"slower_kernels", "see which library or shape the slower kernels come from, and set it back"},
+      {"clock_throttling", "look at clocks, power and temperature of the device during both ('aaco record' samples them)"}};
+  const auto found = kOfTraces.find(cause.id);
+  return difference.delta_ns < 0 || found == kOfTraces.end() ? advice(judges, difference, cause) : found->second;
 }
 
 // A step of an imported trace on a device. `kernels_only`: nothing but the kernels' own time.
@@ -136,7 +151,7 @@ core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& 
                                                kernels_only               ? "the kernels' time"
                                                : trace_b->work->has_steps ? "a step"
                                                                           : "the span of the device's work"),
-                                      advice(judges, difference, causes.front()), std::move(details)});
+                                      trace_advice(judges, difference, causes.front()), std::move(details)});
 }
 
 core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a, const ComparedSide& b,
