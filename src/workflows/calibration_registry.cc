@@ -26,17 +26,22 @@ core::Result<std::map<std::string, std::string>> files_of(const core::Paths& pat
   return files;
 }
 
-core::Status load_into(estimation::CalibrationSet& set, const std::string& path, const std::string& id,
-                       const hardware::DeviceRegistry& registry) {
+core::Result<estimation::DeviceCalibration> load_one(const std::string& path, const std::string& id) {
   AACO_ASSIGN(const core::Json document, core::read_json_file(path));
   auto calibration = estimation::calibration_from_json(document);
   if (!calibration) return tl::unexpected<core::Error>(std::move(calibration).error().with("reading " + path));
   if (calibration->device != id)
     return core::fail(core::ErrorCode::invalid_input, path + " is a calibration of '" + calibration->device + "'",
                       "rename the file after its device, or remove it");
+  return calibration;
+}
+
+core::Status load_into(estimation::CalibrationSet& set, const std::string& path, const std::string& id,
+                       const hardware::DeviceRegistry& registry) {
+  AACO_ASSIGN(auto calibration, load_one(path, id));
   auto device = registry.find(id);
   if (!device) return tl::unexpected<core::Error>(std::move(device).error().with("reading " + path));
-  set.add(*std::move(calibration), estimation::facts_of(*device));
+  set.add(std::move(calibration), estimation::facts_of(*device));
   return {};
 }
 
@@ -56,11 +61,19 @@ core::Result<estimation::CalibrationSet> load_calibrations(const core::Paths& pa
   return set;
 }
 
-core::Result<estimation::CalibrationSet> load_calibrations_for(const core::Paths& paths, const hardware::DeviceRegistry& registry,
-                                                               const std::string& device) {
+core::Result<estimation::CalibrationSet> load_calibrations_for(const core::Paths& paths, const hardware::Device& device) {
   AACO_ASSIGN(const auto files, files_of(paths));
-  return load_calibrations(paths, registry,
-                           files.contains(device) ? std::vector<std::string>{device} : std::vector<std::string>{});
+  const estimation::DeviceFacts facts = estimation::facts_of(device);
+  const auto own = files.find(facts.id);
+  if (own == files.end()) {
+    if (files.empty()) return estimation::CalibrationSet();
+    AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(paths));
+    return load_calibrations(paths, registry);
+  }
+  AACO_ASSIGN(auto calibration, load_one(own->second, own->first));
+  estimation::CalibrationSet set;
+  set.add(std::move(calibration), facts);
+  return set;
 }
 
 core::Status save_calibration(const core::Paths& paths, const estimation::DeviceCalibration& calibration) {

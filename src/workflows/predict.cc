@@ -10,7 +10,6 @@
 #include "estimation/memory.h"
 #include "estimation/models.h"
 #include "graph/batch.h"
-#include "hardware/registry.h"
 #include "workflows/calibration_registry.h"
 
 namespace aaco::workflows {
@@ -106,11 +105,8 @@ core::Result<graph::Fusion> usual_fusion(const graph::Graph& graph, const hardwa
 
 core::Result<estimation::CalibrationSet> calibrations_for(const hardware::Device& device,
                                                           const estimation::Conditions& conditions, const core::Paths& paths) {
-  const bool any = core::is_directory(core::join_path(paths.share, "data/calibration")) ||
-                   core::is_directory(core::join_path(paths.registry, "calibration"));
-  if (!any || conditions.best == estimation::Level::theoretical) return estimation::CalibrationSet();
-  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(paths));
-  return load_calibrations_for(paths, registry, device.state.empty() ? device.id : device.id + "@" + device.state);
+  if (conditions.best == estimation::Level::theoretical) return estimation::CalibrationSet();
+  return load_calibrations_for(paths, device);
 }
 
 core::Result<report::AnalysisReport> predict(const graph::Model& model, const std::string& name, const hardware::Device& device,
