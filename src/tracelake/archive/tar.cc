@@ -170,12 +170,26 @@ core::Status TarReader::skip_rest() {
   return {};
 }
 
+core::Status TarReader::expect_end() {
+  constexpr std::size_t kMostPadding = std::size_t{1} << 20;  // writers fill the last record up
+  Block block{};
+  for (std::size_t behind = 0; behind <= kMostPadding;) {
+    AACO_ASSIGN(const std::size_t count, read_(block));
+    if (count == 0) return {};
+    behind += count;
+  }
+  return damaged("more follows behind its end");
+}
+
 core::Result<std::optional<TarMember>> TarReader::next() {
   for (;;) {
     AACO_TRY(skip_rest());
     Block block{};
     AACO_TRY(read_block(block));
-    if (std::all_of(block.begin(), block.end(), [](char c) { return c == 0; })) return std::optional<TarMember>();
+    if (std::all_of(block.begin(), block.end(), [](char c) { return c == 0; })) {
+      AACO_TRY(expect_end());
+      return std::optional<TarMember>();
+    }
     if (text_of(block, {kMagic.at, 5}) != "ustar") return damaged("a header is not of the ustar format");
     if (number_of(block, kChecksum) != checksum_of(block)) return damaged("a header's checksum is wrong");
     const auto size = number_of(block, kSize);

@@ -47,8 +47,8 @@ struct TarMember {
 class TarReader {
  public:
   explicit TarReader(ReadBytes read) : read_(std::move(read)) {}
-  // The next file (what is left of the one before is skipped), or empty at the end mark. An archive that stops before it is an
-  // error.
+  // The next file (what is left of the one before is skipped), or empty at the end mark, behind which the stream is read to its
+  // end too: that is where a compressed one is checked. An archive that stops before is an error.
   core::Result<std::optional<TarMember>> next();
   // Bytes of the present file; 0 at its end.
   core::Result<std::size_t> read(std::span<char> into);
@@ -56,6 +56,7 @@ class TarReader {
  private:
   core::Status read_block(std::span<char> block);
   core::Status skip_rest();
+  core::Status expect_end();
   ReadBytes read_;
   std::int64_t left_ = 0;
   std::int64_t padding_ = 0;
