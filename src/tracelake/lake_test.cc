@@ -76,7 +76,7 @@ TEST_F(LakeTest, EveryTableIsThereWithItsColumnsThoughNoSessionHasIt) {
       all,
       "node_index BIGINT, node_name VARCHAR, op_type VARCHAR, domain VARCHAR, provider VARCHAR, flops DOUBLE, bytes_read BIGINT, "
       "bytes_written BIGINT, parameter_count BIGINT, session_id VARCHAR, date DATE, ");
-  EXPECT_EQ(ask("DESCRIBE inference_iters").rows.size(), 9u);
+  EXPECT_EQ(ask("DESCRIBE inference_iters").rows.size(), 15u);
 }
 
 TEST_F(LakeTest, SessionsThatComeAndGoAreSeen) {
