@@ -136,7 +136,8 @@ class Capsule(program.ProgramTest):
         self.assertEqual(noise['disturbed_blocks'], len(noise['marks']))
         warnings = [one['id'] for one in json.loads((path / 'session.json').read_text())['warnings']]
         self.assertIn('noise.dropped' if noise['dropped'] else 'noise.not_dropped', warnings)
-        rows = self.aaco('query', '--json', "SELECT count(*) AS n FROM inference_iters WHERE phase = 'measure' AND disturbance <> ''")
+        rows = self.aaco('query', '--json', f"SELECT count(*) AS n FROM inference_iters WHERE phase = 'measure' AND disturbance <> '' "
+                         f"AND session_id = '{hogged.json()['session']['id']}'")
         self.assertIn(str(noise['all']['iterations'] - noise['undisturbed']['iterations']), rows.output)
 
     def test_record_isolates_its_command(self):
