@@ -88,7 +88,7 @@ run_checks() {
 }
 
 run_tidy() {
-  one check_tidy tools/check_tidy --all --seconds "${AACO_TIDY_SECONDS:-150}" || true
+  one check_tidy tools/check_tidy --all --seconds "${AACO_TIDY_SECONDS:-75}" || true
   local left; left=$(sed -nE 's/^check_tidy: ([0-9]+ files were not reached.*)/\1/p' "$log")
   [ -z "$left" ] || { add 0 0 1; note_skipped check_tidy "$left"; }
 }

@@ -93,13 +93,13 @@ void take_nodes(AttributionResult& result, trace::NameTable& names, std::vector<
   for (const auto& [key, kernel] : wanted) {
     const auto found = open.find(key);
     if (found == open.end()) continue;
-    const auto holds = [&](const std::vector<std::size_t>& rows) {
+    const auto holds = [&, &asked = kernel](const std::vector<std::size_t>& rows) {
       std::int64_t count = 0, sum_ns = 0;
       for (const std::size_t row : rows) {
         count += result.rows[row].kernel_count;
         sum_ns += result.rows[row].kernel_sum_ns;
       }
-      return count >= kernel.count && sum_ns >= kernel.sum_ns;
+      return count >= asked.count && sum_ns >= asked.sum_ns;
     };
     const auto& [without_cause, with_cause] = found->second;
     if (!without_cause.empty() && holds(without_cause)) {

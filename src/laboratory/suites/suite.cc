@@ -7,7 +7,7 @@
 #include "core/files.h"
 #include "core/strings.h"
 #include "core/yaml.h"
-#include "laboratory/benchmarks.h"
+#include "laboratory/suites.h"
 
 // The schema of data/benchmarks/*.yaml; docs/formats/benchmarks.md describes it for people.
 namespace aaco::laboratory {
