@@ -245,7 +245,8 @@ TEST(KernelSource, RunAndQueueTimesAreThoseOfSchedstat) {
     run_errors.push_back(std::abs(static_cast<double>(seen.run_ns) / run - 1));
     wait_errors.push_back(std::abs(static_cast<double>(seen.wait_ns) / wait - 1));
   }
-  // A thread may be off by one slice at an end of what is compared: the middle one is looked at.
+  // Not what is wanted: in some tries one or two of the four threads are off by a slice, and why is not known (docs/results.md).
+  // So this holds no more than the better half of them to 1 %; what each was off by stands in the test's properties.
   for (std::vector<double>* errors : {&run_errors, &wait_errors}) {
     std::sort(errors->begin(), errors->end());
     EXPECT_LE((*errors)[1], 0.01);
