@@ -65,6 +65,8 @@ std::string render(const workflows::ValidateOutcome& outcome) {
   text += table(outcome.latency);
   if (outcome.latency.all.without_estimate > 0)
     text += fmt::format("  without an estimate: {}\n", outcome.latency.all.without_estimate);
+  if (outcome.with_rejected)
+    text += fmt::format("with the {} rows that are faster than possible\n", outcome.rejected) + table(*outcome.with_rejected);
   if (outcome.memory) text += "peak memory\n" + table(*outcome.memory);
   if (outcome.energy) text += "energy, the time given\n" + table(*outcome.energy);
   for (const auto& [name, judged] : outcome.baselines)
@@ -109,7 +111,8 @@ void add_validate(CLI::App& app, Context& context) {
       "  aaco validate --hardware h200 --measurements gemm.csv.gz --split device --calibration-from a100,h100\n"
       "A site is a product's (n, k), a convolution's filter, an attention's heads, a vector operator's row length: whole sites "
       "are\n"
-      "held out, because rows of one site resemble each other. Without --split the calibrations of the registry are judged.");
+      "held out, because rows of one site resemble each other. Without --split the calibrations of the registry are judged.\n"
+      "Rows that are faster than the device's peak allows are no measurements: they are counted, named and judged apart.");
   verb->callback([&context, options] { run_validate(context, *options); });
 }
 

@@ -26,13 +26,28 @@ struct Measurement {
 // of one head shape, all of a vector operator on rows of one length.
 std::string site_of(const Kernel& kernel);
 
+// The least time that the device's peak leaves for the kernel, with a tenth for clocks above the published one and, for a
+// convolution, the fewest multiplications any algorithm can do. 0: nothing is known.
+double least_possible_seconds(const Kernel& kernel, const DeviceFacts& device);
+
+// Rows that took less than that. They are no times of what their columns say (a clock that failed, work that was skipped), so
+// nothing is learnt from them and no estimate is judged by them.
+struct ImpossibleRows {
+  std::vector<bool> impossible;  // a row
+  std::int64_t count = 0;
+  std::size_t worst = 0;   // row, where there is one
+  double worst_times = 0;  // how many times faster than possible
+};
+ImpossibleRows impossible_rows(std::span<const Measurement> measurements, const DeviceFacts& device);
+
 struct FitSettings {
   int parts = 6;  // the sites are cut into so many; each member of the ensemble leaves one out, which gives honest residuals
   int threads = 2;
   std::uint64_t seed = 1;
 };
 
-// Fits every kind and type that occurs. Rows the device has no ceiling for are an error (unsupported), as is an empty list.
+// Fits every kind and type that occurs; impossible rows are left out, and a class of nothing else has no model. Rows the device
+// has no ceiling for are an error (unsupported), as is a list without any possible row (invalid_input).
 core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measurements, const DeviceFacts& device,
                                           const FitSettings& settings = {});
 

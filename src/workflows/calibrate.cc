@@ -130,6 +130,9 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
   estimation::FittedResiduals residuals;
   outcome.calibration.device = facts.id;
   if (!own->second.kernels.empty()) {
+    const estimation::ImpossibleRows beyond = impossible_rows(own->second.kernels, facts);
+    outcome.rejected = beyond.count;
+    if (beyond.count > 0) outcome.notes.push_back(describe(beyond, own->second.kernels));
     AACO_ASSIGN(outcome.calibration, estimation::calibrate(own->second.kernels, facts, settings, residuals));
   }
   AACO_ASSIGN(outcome.calibration.models, fit_whole_models(files, device, registry, services, outcome.notes));
@@ -150,7 +153,8 @@ core::Json to_json(const CalibrateOutcome& outcome) {
                                             {"device", outcome.calibration.device},
                                             {"path", outcome.path},
                                             {"rows", outcome.rows},
-                                            {"rows_of_other_devices", outcome.other_devices}});
+                                            {"rows_of_other_devices", outcome.other_devices},
+                                            {"rejected", outcome.rejected}});
   // The calibration's own document without its trees.
   const core::Json calibration = estimation::to_json(outcome.calibration);
   const auto without_trees = [](const core::Json& model) {

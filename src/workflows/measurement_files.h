@@ -42,6 +42,9 @@ struct MeasurementFiles {
   [[nodiscard]] std::vector<std::string> notes() const;
 };
 
+// How many rows were left out because they are impossible, and the worst of them, for people.
+std::string describe(const estimation::ImpossibleRows& rejected, const std::vector<estimation::Measurement>& rows);
+
 // Reads CSV files, gzip or zstd seen through; which kind of measurement one holds follows from its columns (docs/formats/
 // calibration.md). A missing column, a device or type that is unknown, a time that is no positive number, a size that is none and
 // a file that is cut are errors with file and line.

@@ -37,18 +37,22 @@ core::Result<std::vector<std::string>> ids_of(const std::vector<std::string>& na
   return ids;
 }
 
-core::Status write_residuals(const std::string& path, const std::vector<KernelResidual>& rows) {
-  std::string text = "where,class,site,level,measured_us,estimated_us,lower_us,upper_us,relative_error\n";
+core::Status write_residuals(const std::string& path, const KernelJudgement& judged) {
+  std::string text = "where,class,site,level,measured_us,estimated_us,lower_us,upper_us,relative_error,rejected\n";
   const auto micros = [](double seconds) { return std::to_string(seconds * 1e6); };
-  for (const KernelResidual& row : rows) {
-    text += row.where + "," + row.judged.group + "," + row.judged.site + ",";
-    if (row.judged.estimated)
-      text += std::string(to_string(row.level)) + "," + micros(row.judged.measured) + "," + micros(*row.judged.estimated) + "," +
-              micros(row.judged.lower) + "," + micros(row.judged.upper) + "," +
-              std::to_string(*row.judged.estimated / row.judged.measured - 1) + "\n";
-    else
-      text += "," + micros(row.judged.measured) + ",,,,\n";
-  }
+  const auto write = [&](const std::vector<KernelResidual>& rows, const char* rejected) {
+    for (const KernelResidual& row : rows) {
+      text += row.where + "," + row.judged.group + "," + row.judged.site + ",";
+      if (row.judged.estimated)
+        text += std::string(to_string(row.level)) + "," + micros(row.judged.measured) + "," + micros(*row.judged.estimated) +
+                "," + micros(row.judged.lower) + "," + micros(row.judged.upper) + "," +
+                std::to_string(*row.judged.estimated / row.judged.measured - 1) + rejected;
+      else
+        text += "," + micros(row.judged.measured) + ",,,," + rejected;
+    }
+  };
+  write(judged.latency, ",0\n");
+  write(judged.rejected, ",1\n");
   return core::write_file_atomic(path, text);
 }
 
@@ -130,10 +134,16 @@ core::Result<ValidateOutcome> validate(const ValidateRequest& request, const Ser
   }
   services.progress("intervals");
   outcome.latency = judge(rows, request.seed);
+  if (!kernels.rejected.empty()) {
+    outcome.rejected = static_cast<std::int64_t>(kernels.rejected.size());
+    outcome.notes.push_back(describe(impossible_rows(own->second.kernels, facts), own->second.kernels));
+    for (const KernelResidual& residual : kernels.rejected) rows.push_back(residual.judged);
+    outcome.with_rejected = judge(rows, request.seed);
+  }
   if (!kernels.memory.empty()) outcome.memory = judge(kernels.memory, request.seed);
   if (!kernels.energy.empty()) outcome.energy = judge(kernels.energy, request.seed);
   for (const auto& [name, baseline] : kernels.baselines) outcome.baselines.emplace(name, judge(baseline, request.seed));
-  if (!request.residuals.empty()) AACO_TRY(write_residuals(request.residuals, kernels.latency));
+  if (!request.residuals.empty()) AACO_TRY(write_residuals(request.residuals, kernels));
   return outcome;
 }
 
@@ -150,7 +160,8 @@ core::Json to_json(const ValidateOutcome& outcome) {
   for (const auto& [name, value] : latency.members()) document.set(name, value);
   core::Json levels = core::Json::object();
   for (const auto& [name, count] : outcome.levels) levels.set(name, count);
-  document.set("levels", std::move(levels));
+  document.set("levels", std::move(levels)).set("rejected", outcome.rejected);
+  if (outcome.with_rejected) document.set("with_rejected", judgement(*outcome.with_rejected));
   core::Json baselines = core::Json::object();
   for (const auto& [name, judged] : outcome.baselines) baselines.set(name, judgement(judged));
   document.set("baselines", std::move(baselines));

@@ -37,6 +37,8 @@ struct ValidateOutcome {
   std::string device;
   estimation::Level level = estimation::Level::calibrated;
   Judgement latency;
+  std::int64_t rejected = 0;                   // kernels left out as impossible_rows()
+  std::optional<Judgement> with_rejected;      // the latency of all rows, where some were rejected
   std::optional<Judgement> memory;             // peaks of whole models
   std::optional<Judgement> energy;             // of measurements with a power, their time given
   std::map<std::string, Judgement> baselines;  // by name, of latency

@@ -34,7 +34,7 @@ class Baselines {
  public:
   void learn(const Measurement& row, const estimation::DeviceFacts& device) {
     const auto roof = roofline(row.kernel, device);
-    if (!roof) return;
+    if (!roof || row.seconds < least_possible_seconds(row.kernel, device)) return;
     auto& [sum, count] = factors_[class_of(row.kernel)];
     sum += std::log(row.seconds / roof->seconds());
     count += 1;
@@ -73,6 +73,10 @@ void try_row(const KernelTrial& trial, const Measurement& row, const Calibration
     residual.judged.lower = made->lower;
     residual.judged.upper = made->upper;
     residual.level = made->level;
+  }
+  if (row.seconds < least_possible_seconds(row.kernel, trial.device)) {
+    into.rejected.push_back(std::move(residual));
+    return;
   }
   baselines.add(row, trial.device, blank(row), into);
   into.latency.push_back(std::move(residual));

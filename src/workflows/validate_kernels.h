@@ -31,6 +31,7 @@ struct KernelResidual {
 
 struct KernelJudgement {
   std::vector<KernelResidual> latency;
+  std::vector<KernelResidual> rejected;  // impossible rows, estimated all the same
   std::vector<estimation::Judged> energy;
   std::vector<estimation::Judged> memory;  // peaks of whole models, in bytes
   // "spec_roofline": the specification's ceilings alone; "one_factor": that times one fitted factor a class.

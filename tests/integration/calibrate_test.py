@@ -91,6 +91,29 @@ class Calibrate(program.ProgramTest):
         path.write_text('\n'.join(','.join(map(str, line)) for line in [HEADER, *rows()]).replace('H100-SXM-80GB', device))
         return path
 
+    def test_rows_faster_than_the_device_are_left_out_and_named(self):
+        """A product of 1.1 PFLOP in a microsecond: of 145 rows one is no measurement, and nothing else changes."""
+        lines = gzip.decompress(self.table.read_bytes()).decode().splitlines()
+        columns = dict(device='H100-SXM-80GB', dtype='bfloat16', batch=1, m=8192, n=8192, k=8192, latency_us=1, power_w=300)
+        (self.folder / 'fast.csv').write_text('\n'.join([*lines, ','.join(str(columns.get(name, '')) for name in lines[0].split(','))]) + '\n')
+        arguments = ['--hardware', 'h100', '--split', 'site', '--folds', 3, '--json']
+        clean = self.with_registry('validate', *arguments, '--measurements', self.table).json()
+        self.assertEqual(clean['rejected'], 0)
+        self.assertNotIn('with_rejected', clean)
+        judged = self.with_registry('validate', *arguments, '--measurements', 'fast.csv', '--residuals', 'fast_residuals.csv').json()
+        self.assertEqual((judged['count'], judged['rejected'], judged['with_rejected']['count']), (144, 1, 145))
+        self.assertEqual(judged['energy']['count'], 144)
+        self.assertLess(judged['mean_ape'], 0.1)
+        self.assertGreater(judged['with_rejected']['mean_ape'], 1)
+        self.assertIn('fast.csv:146', ' '.join(judged['notes']))
+        self.assertTrue((self.folder / 'fast_residuals.csv').read_text().splitlines()[-1].endswith(',1'))
+        fitted = self.with_registry('calibrate', '--hardware', 'h100', '--measurements', 'fast.csv', '--json').json()
+        self.assertEqual((fitted['rejected'], fitted['latency'][0]['quality']['rows']), (1, 144))
+        self.assertIn('fast.csv:146', ' '.join(fitted['notes']))
+
+    def test_only_impossible_rows(self):
+        self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,8192,8192,8192,1\nh100,bf16,8192,4096,8192,1\n', 'bad.csv:2', 'faster')
+
     def test_convolutions_without_an_output_are_left_out_and_counted(self):
         head = 'device,dtype,layout,n,c,h,w,k,r,s,pad,stride,dilation,groups,latency_us'
         lines = [f'MI100,FP32,NCHW,{n},{c},14,14,{k},3,3,1x1,1x1,1x1,1,{n * c * k / 1e4}' for n in (1, 8, 64) for c in (64, 128, 256) for k in (64, 256)]

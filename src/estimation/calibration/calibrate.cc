@@ -27,51 +27,69 @@ std::vector<std::string> operators_of(std::span<const Measurement> measurements,
 struct Prepared {
   TrainingTable table;
   std::vector<TimedRoofline> timed;
+  Rows rows;  // of the measurements, the possible ones
 };
 
-core::Result<Prepared> prepare(std::span<const Measurement> measurements, const Rows& rows, const DeviceFacts& device,
-                               const LatencyModel& model) {
+core::Result<std::vector<TimedRoofline>> timed_rooflines(std::span<const Measurement> measurements, const Rows& rows,
+                                                         const DeviceFacts& device) {
+  std::vector<TimedRoofline> timed;
+  timed.reserve(rows.size());
+  for (const std::size_t row : rows) {
+    auto roof = roofline(measurements[row].kernel, device);
+    if (!roof) return tl::unexpected<core::Error>(std::move(roof).error().with(measurements[row].where));
+    timed.push_back({*roof, measurements[row].seconds});
+  }
+  return timed;
+}
+
+core::Result<Prepared> prepare(std::span<const Measurement> measurements, const Rows& rows, const std::vector<bool>& impossible,
+                               const DeviceFacts& device, const LatencyModel& model) {
+  AACO_ASSIGN(const std::vector<TimedRoofline> timed, timed_rooflines(measurements, rows, device));
+  // Of all rows: a window shows best where a row is impossible.
+  const std::vector<bool> full = full_attention(measurements, rows, timed);
   Prepared result;
   result.table.features.columns = feature_count(model.kind);
   result.table.features.values.reserve(rows.size() * result.table.features.columns);
   std::vector<std::string> sites;
-  for (const std::size_t row : rows) {
-    const Measurement& measured = measurements[row];
-    auto roof = roofline(measured.kernel, device);
-    if (!roof) return tl::unexpected<core::Error>(std::move(roof).error().with(measured.where));
-    const std::vector<float> features = features_of(measured.kernel, device, *roof, model.operators);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (impossible[rows[i]]) continue;
+    const Measurement& measured = measurements[rows[i]];
+    const Roofline& roof = timed[i].roof;
+    const std::vector<float> features = features_of(measured.kernel, device, roof, model.operators);
     result.table.features.values.insert(result.table.features.values.end(), features.begin(), features.end());
-    result.table.targets.push_back(static_cast<float>(std::log(measured.seconds / (roof->seconds() + nominal_floor_s(device)))));
-    result.table.sizes.push_back(roof->seconds());
-    result.timed.push_back({*roof, measured.seconds});
+    result.table.targets.push_back(static_cast<float>(std::log(measured.seconds / (roof.seconds() + nominal_floor_s(device)))));
+    result.table.sizes.push_back(roof.seconds());
+    result.table.learnt.push_back(full[i]);
+    result.timed.push_back(timed[i]);
+    result.rows.push_back(rows[i]);
     sites.push_back(site_of(measured.kernel));
   }
   result.table.groups = number(sites, result.table.group_count);
-  result.table.learnt = full_attention(measurements, rows, result.timed);
   if (std::find(result.table.learnt.begin(), result.table.learnt.end(), true) == result.table.learnt.end())
     result.table.learnt.clear();
   return result;
 }
 
-core::Result<LatencyModel> fit_latency(std::span<const Measurement> measurements, const Rows& rows, const DeviceFacts& device,
+core::Result<LatencyModel> fit_latency(std::span<const Measurement> measurements, const Rows& rows,
+                                       const std::vector<bool>& impossible, const DeviceFacts& device,
                                        const FitSettings& settings, std::vector<Residual>& residuals) {
   const Kernel& first = measurements[rows.front()].kernel;
   LatencyModel model;
   model.kind = kind_of(first);
   model.type = first.type;
   model.operators = operators_of(measurements, rows);
-  AACO_ASSIGN(const Prepared prepared, prepare(measurements, rows, device, model));
+  AACO_ASSIGN(const Prepared prepared, prepare(measurements, rows, impossible, device, model));
   std::vector<TimedRoofline> whole;
-  for (std::size_t i = 0; i < rows.size(); ++i)
+  for (std::size_t i = 0; i < prepared.rows.size(); ++i)
     if (prepared.table.learns(i)) whole.push_back(prepared.timed[i]);
   model.ceilings = ceilings_of(whole, device);
   AACO_ASSIGN(Ensemble ensemble, fit_ensemble(prepared.table, settings));
   std::vector<double> measured, estimated;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (std::size_t i = 0; i < prepared.rows.size(); ++i) {
     const double nominal = prepared.timed[i].roof.seconds() + nominal_floor_s(device);
     measured.push_back(prepared.timed[i].seconds);
     estimated.push_back(nominal * std::exp(ensemble.unseen[i]));
-    residuals.push_back({rows[i], estimated.back()});
+    residuals.push_back({prepared.rows[i], estimated.back()});
   }
   model.quality = quality_of(measured, estimated, prepared.table.group_count);
   model.trees = std::move(ensemble.members);
@@ -101,14 +119,21 @@ core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measureme
   std::map<std::pair<std::string, std::string>, Rows> classes;
   for (std::size_t row = 0; row < measurements.size(); ++row)
     classes[{std::string(kind_of(measurements[row].kernel)), measurements[row].kernel.type}].push_back(row);
+  const ImpossibleRows beyond = impossible_rows(measurements, device);
+  if (beyond.count == static_cast<std::int64_t>(measurements.size()))
+    return core::fail(
+        ErrorCode::invalid_input,
+        "every measurement is faster than " + device.id + " can compute, the worst being " + measurements[beyond.worst].where,
+        "latency_us is in microseconds; or the rows are of another device");
   DeviceCalibration result;
   result.device = device.id;
   for (const auto& [name, rows] : classes) {
-    AACO_ASSIGN(LatencyModel model, fit_latency(measurements, rows, device, settings, residuals.latency));
+    if (std::all_of(rows.begin(), rows.end(), [&](std::size_t row) { return beyond.impossible[row]; })) continue;
+    AACO_ASSIGN(LatencyModel model, fit_latency(measurements, rows, beyond.impossible, device, settings, residuals.latency));
     result.latency.push_back(std::move(model));
     Rows powered;
     for (const std::size_t row : rows)
-      if (measurements[row].power_watts) powered.push_back(row);
+      if (measurements[row].power_watts && !beyond.impossible[row]) powered.push_back(row);
     if (powered.empty()) continue;
     AACO_ASSIGN(EnergyModel energy, fit_energy(measurements, powered, device, settings, residuals.energy));
     result.energy.insert_or_assign(class_of(measurements[powered.front()].kernel), std::move(energy));

@@ -127,7 +127,7 @@ TEST(Calibrate, BoundsOfAttentionReachToWindowedRuns) {
   for (std::int64_t heads = 1; heads <= 16; ++heads)
     for (std::int64_t tokens = 1024; tokens <= 16384; tokens *= 2) {
       const Kernel kernel{AttentionShape{true, 1, tokens, 0, 4 * heads, heads, 128, "bf16"}, "bf16"};
-      const double seconds = (work_of(kernel)->flops / 0.7e14 + 5e-6) * std::exp(0.01 * random.normal());
+      const double seconds = (work_of(kernel)->flops / 0.2e14 + 5e-6) * std::exp(0.01 * random.normal());
       rows.push_back({kernel, seconds, {}, "table.csv"});
       rows.push_back({kernel, 0.3 * seconds, {}, "table.csv"});
     }
@@ -145,6 +145,55 @@ TEST(Calibrate, BoundsOfAttentionReachToWindowedRuns) {
     inside += row.seconds >= made.lower && row.seconds <= made.upper ? 1 : 0;
   }
   EXPECT_GE(inside, static_cast<int>(rows.size()) * 85 / 100);
+}
+
+TEST(Impossible, FasterThanThePeakByMoreThanClocksCan) {
+  const Kernel kernel{GemmShape{1, 4096, 4096, 4096}, "bf16"};
+  const double at_peak = work_of(kernel)->flops / 1e14;
+  const std::vector<Measurement> rows{{kernel, at_peak, {}, "t:2"},
+                                      {kernel, at_peak / 1.09, {}, "t:3"},
+                                      {kernel, at_peak / 1.11, {}, "t:4"},
+                                      {kernel, at_peak / 110, {}, "t:5"}};
+  const ImpossibleRows found = impossible_rows(rows, device());
+  EXPECT_EQ(found.impossible, (std::vector<bool>{false, false, true, true}));
+  EXPECT_EQ(found.count, 2);
+  EXPECT_EQ(found.worst, 3U);
+  EXPECT_NEAR(found.worst_times, 100, 1e-6);
+}
+
+TEST(Impossible, FastAlgorithmsOfConvolutionsAreNot) {
+  const auto least_over_peak = [](std::int64_t side) {
+    const Kernel kernel{ConvolutionShape{8, 64, 56, 56, 64, side, side}, "bf16"};
+    return least_possible_seconds(kernel, device()) / (work_of(kernel)->flops / 1e14);
+  };
+  EXPECT_NEAR(least_over_peak(1), 1 / 1.1, 1e-9);
+  EXPECT_NEAR(least_over_peak(3), 1 / 9.9, 1e-9);  // Winograd's transforms of 4 x 4 outputs save a factor of 4
+}
+
+TEST(Impossible, NothingIsKnownOfOtherKernels) {
+  EXPECT_EQ(least_possible_seconds({VectorShape{"softmax", 1000, 1000}, "fp32"}, device()), 0);
+  EXPECT_EQ(least_possible_seconds({OtherShape{"x", 1e12, 1}, "bf16"}, device()), 0);
+  EXPECT_EQ(least_possible_seconds({GemmShape{1, 8, 8, 8}, "fp8"}, device()), 0);  // without a peak for the type
+}
+
+TEST(Impossible, LeavesTheFitAsItWas) {
+  auto rows = measured(device());
+  AACO_CALIBRATED(clean, calibrate(rows, device(), quick()));
+  rows.insert(rows.begin() + 100, {{GemmShape{1, 8192, 8192, 8192}, "bf16"}, 1e-6, 100.0, "table.csv:1"});
+  FittedResiduals residuals;
+  const auto fitted = calibrate(rows, device(), quick(), residuals);
+  ASSERT_TRUE(fitted) << fitted.error().text();
+  EXPECT_EQ(fitted->latency.front().quality.rows, static_cast<std::int64_t>(rows.size()) - 1);
+  EXPECT_EQ(to_json(*fitted).dump(), to_json(clean).dump());
+  for (const Residual& residual : residuals.latency) EXPECT_NE(residual.row, 100U);
+}
+
+TEST(Impossible, NothingElseIsAnError) {
+  const std::vector<Measurement> rows{{Kernel{GemmShape{1, 8192, 8192, 8192}, "bf16"}, 1e-6, {}, "table.csv:2"}};
+  const auto result = calibrate(rows, device());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::invalid_input);
+  EXPECT_NE(result.error().text().find("table.csv:2"), std::string::npos);
 }
 
 TEST(Calibrate, EnergyOfKnownParts) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <set>
 
 #include "core/files.h"
@@ -281,6 +282,13 @@ std::vector<std::string> MeasurementFiles::notes() const {
     out.push_back(std::to_string(without_output) +
                   " convolutions left out, their filter is larger than their padded input; the first: " + first_without_output);
   return out;
+}
+
+std::string describe(const estimation::ImpossibleRows& rejected, const std::vector<estimation::Measurement>& rows) {
+  char times[32];
+  std::snprintf(times, sizeof times, "%.3g", rejected.worst_times);
+  return std::to_string(rejected.count) + " rows left out, they are faster than the device's peak allows; the worst, " + times +
+         " times: " + rows[rejected.worst].where;
 }
 
 core::Status read_measurements(std::string_view text, const std::string& name, const hardware::DeviceRegistry& registry,

@@ -1,0 +1,43 @@
+#include <algorithm>
+
+#include "estimation/calibration.h"
+
+namespace aaco::estimation {
+namespace {
+
+// Devices may run above the clock that their published peak is of, and round it: an H100's 1980 MHz are 1.08 times the clock of
+// its data sheet. No measured product that repeats comes near.
+constexpr double kAbovePeak = 1.1;
+
+// How many times fewer multiplications than its definition has an algorithm may do. Of a filter of r x s on any number of outputs
+// one multiplication an output remains at least (Winograd, Arithmetic Complexity of Computations, 1980, chapter V).
+double savings_of(const Kernel& kernel) {
+  const auto* convolution = std::get_if<ConvolutionShape>(&kernel.shape);
+  return convolution == nullptr ? 1 : static_cast<double>(convolution->r) * static_cast<double>(convolution->s);
+}
+
+}  // namespace
+
+double least_possible_seconds(const Kernel& kernel, const DeviceFacts& device) {
+  // The operations of vector operators are a convention, those of others were told.
+  if (!as_gemm(kernel)) return 0;
+  const auto roof = roofline(kernel, device);
+  return roof ? roof->compute_s / (kAbovePeak * savings_of(kernel)) : 0;
+}
+
+ImpossibleRows impossible_rows(std::span<const Measurement> measurements, const DeviceFacts& device) {
+  ImpossibleRows result;
+  result.impossible.resize(measurements.size(), false);
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    const double times = least_possible_seconds(measurements[i].kernel, device) / measurements[i].seconds;
+    if (times <= 1) continue;
+    result.impossible[i] = true;
+    ++result.count;
+    if (times <= result.worst_times) continue;
+    result.worst_times = times;
+    result.worst = i;
+  }
+  return result;
+}
+
+}  // namespace aaco::estimation
