@@ -74,11 +74,23 @@ void IntervalBuilder::leave(std::uint32_t id, Thread& thread, std::int64_t time_
   emit(row);
 }
 
+void IntervalBuilder::enter_unheard(std::uint32_t id, Thread& thread, const WireEvent& event) {
+  const std::int64_t time_ns = signed_of(event.time_ns);
+  std::int64_t begin_ns = thread.since_ns;
+  if (const auto last = last_switch_ns_.find(event.cpu); last != last_switch_ns_.end())
+    begin_ns = std::max(begin_ns, last->second);
+  if (event.duration_ns > 0 && event.duration_ns < event.time_ns)
+    begin_ns = std::max(begin_ns, time_ns - signed_of(event.duration_ns));
+  begin_ns = std::min(begin_ns, time_ns);
+  if (thread.state != State::unknown) leave(id, thread, begin_ns);
+  enter(thread, State::running, begin_ns, {});
+}
+
 void IntervalBuilder::on_switch(const WireEvent& event) {
   const std::int64_t time_ns = signed_of(event.time_ns);
   if (event.process != 0) {
     Thread& prev = thread(event.thread, event.process, time_ns);
-    if (prev.state != State::running) enter(prev, State::running, prev.since_ns, {});
+    if (prev.state != State::running) enter_unheard(event.thread, prev, event);
     prev.cpu = event.cpu;
     leave(event.thread, prev, time_ns);
     const std::uint32_t state = event.state & wire_state_mask;
@@ -104,6 +116,7 @@ void IntervalBuilder::on_switch(const WireEvent& event) {
       enter(next, State::running, time_ns, {});
     }
   }
+  last_switch_ns_[event.cpu] = time_ns;
 }
 
 void IntervalBuilder::on_wakeup(const WireEvent& event) {

@@ -25,6 +25,9 @@ std::string_view off_cpu_reason(std::uint32_t state);
 // Turns the kernel's events, in order of time, into intervals of each thread: running, waiting for a CPU, off its CPU. Recording
 // happens in windows; what reaches over the border of one is cut there, so that the rows of a window say what happened in
 // it. A thread that was first seen in the middle of something was in it since the window's beginning.
+// Some kernels do not tell of every switch (seen with threads of a virtual machine's own agent, which never leave a CPU by any
+// event), and a full ring loses some: a thread that leaves a CPU which it was not heard to take took it as long ago as the
+// scheduler's own account says, and waited until then.
 class IntervalBuilder {
  public:
   // `thread_name` and `interrupt_name` are asked when a row is made.
@@ -52,6 +55,8 @@ class IntervalBuilder {
 
   Thread& thread(std::uint32_t id, std::uint32_t process, std::int64_t time_ns);
   void enter(Thread& thread, State state, std::int64_t time_ns, trace::NameId detail);
+  // A thread leaves a CPU that it was not heard to take: when did it?
+  void enter_unheard(std::uint32_t id, Thread& thread, const WireEvent& event);
   // The row of the state that ends now.
   void leave(std::uint32_t id, Thread& thread, std::int64_t time_ns, std::uint32_t woken_by = 0);
   void on_switch(const WireEvent& event);
@@ -65,6 +70,7 @@ class IntervalBuilder {
   ThreadName thread_name_;
   InterruptName interrupt_name_;
   std::unordered_map<std::uint32_t, Thread> threads_;
+  std::unordered_map<std::uint32_t, std::int64_t> last_switch_ns_;  // of each CPU, as far as heard
   std::int64_t window_begin_ns_ = 0;
   std::int64_t rows_ = 0;
 };

@@ -126,6 +126,28 @@ TEST(IntervalBuilder, LostSwitchOutIsNoSecondRun) {
   EXPECT_THAT(rows_of({switched(100, 0, 7), switched(500, 0, 7), switched(600, 7, 0, 1)}),
               ElementsAre("7 run_queue 0+100", "7 run 100+500", "7 off_cpu 600+400 sleep"));
 }
+TEST(IntervalBuilder, ATakingOfTheCpuThatWasNotHeardIsTheSchedulersAccount) {
+  WireEvent left = switched(500, 7, 0, 1);
+  left.duration_ns = 40;
+  EXPECT_THAT(rows_of({switched(100, 7, 0), left}),
+              ElementsAre("7 run 0+100", "7 run_queue 100+360 preempted by 8888", "7 run 460+40", "7 off_cpu 500+500 sleep"));
+  EXPECT_THAT(rows_of({switched(100, 7, 0, 1), woken(300, 7), left}),
+              ElementsAre("7 run 0+100", "7 off_cpu 100+200 sleep", "7 run_queue 300+160 woken", "7 run 460+40",
+                          "7 off_cpu 500+500 sleep"));
+  EXPECT_THAT(rows_of({left}), ElementsAre("7 run 460+40", "7 off_cpu 500+500 sleep"));  // what it did before is not known
+}
+TEST(IntervalBuilder, WithoutThatAccountItIsNoEarlierThanTheCpusLastSwitch) {
+  EXPECT_THAT(rows_of({switched(100, 7, 9), switched(300, 9, 0, 1), switched(500, 7, 0, 1)}, 0, 500),
+              ElementsAre("7 run 0+100", "9 run_queue 0+100", "9 run 100+200", "7 run_queue 100+200 preempted by 9",
+                          "7 run 300+200", "9 off_cpu 300+200 sleep"));
+}
+TEST(IntervalBuilder, AnAccountBeyondWhatWasSeenIsNotBelieved) {
+  WireEvent left = switched(500, 7, 0, 1);
+  left.duration_ns = 450;
+  EXPECT_THAT(rows_of({switched(100, 7, 0), left}), ElementsAre("7 run 0+100", "7 run 100+400", "7 off_cpu 500+500 sleep"));
+  left.duration_ns = UINT64_MAX;
+  EXPECT_THAT(rows_of({switched(100, 7, 0), left}), ElementsAre("7 run 0+100", "7 run 100+400", "7 off_cpu 500+500 sleep"));
+}
 TEST(IntervalBuilder, TimeThatGoesBackMakesNoRow) {
   EXPECT_THAT(rows_of({switched(500, 7, 0, 1), woken(400, 7), switched(600, 0, 7)}, 0, 600),
               ElementsAre("7 run 0+500", "7 run_queue 400+200 woken"));

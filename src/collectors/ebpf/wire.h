@@ -18,7 +18,8 @@ typedef unsigned long long WireU64;
 
 // NOLINTBEGIN(readability-identifier-naming): one spelling for both languages
 enum WireKind {
-  wire_switch,   // thread left the CPU, other_thread took it; a process of 0 is none of the tree
+  wire_switch,   // thread left the CPU, other_thread took it; a process of 0 is none of the tree; duration_ns: how long the
+                 // scheduler says it had the CPU (stolen time not counted), 0: not known
   wire_wakeup,   // thread became ready; other_thread woke it, 0: an interrupt
   wire_migrate,  // thread goes to CPU `value`
   wire_fault,    // page fault of thread, `state` is the error code

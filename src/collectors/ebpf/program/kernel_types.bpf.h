@@ -17,9 +17,15 @@ struct signal_struct {
   struct atomic_counter live;
 };
 
+struct sched_entity {
+  u64 sum_exec_runtime;
+  u64 prev_sum_exec_runtime;  // when it was given its CPU
+};
+
 struct task_struct {
   int pid;
   int tgid;
+  struct sched_entity se;
   unsigned int __state;
   unsigned in_iowait : 1;
   struct signal_struct* signal;

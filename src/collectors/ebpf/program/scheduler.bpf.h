@@ -6,6 +6,7 @@ struct switched {
   u32 prev, prev_process, next, next_process;
   u32 state;
   s32 call;
+  u64 slice_ns;
 };
 
 // The processes are 0 for threads that do not belong.
@@ -18,6 +19,7 @@ INLINE void emit_switch(const struct switched* what) {
   event->value = what->next_process;
   event->state = what->state;
   event->call = what->call;
+  event->duration_ns = what->slice_ns;
   end_event(event);
 }
 
@@ -53,6 +55,8 @@ INLINE u32 state_of(struct task_struct* task) {
     if (ctx[0] & 1) what.state |= wire_state_preempted;                                                        \
     if (BPF_CORE_READ_BITFIELD_PROBED(prev, in_iowait)) what.state |= wire_state_iowait;                       \
     what.call = current_call();                                                                                \
+    if (bpf_core_field_exists(prev->se.prev_sum_exec_runtime))                                                 \
+      what.slice_ns = FIELD(prev, se.sum_exec_runtime) - FIELD(prev, se.prev_sum_exec_runtime);                \
   }                                                                                                            \
   emit_switch(&what);                                                                                          \
   return 0;
