@@ -17,6 +17,7 @@
 #include "workflows/model_tables.h"
 #include "workflows/session_draft.h"
 #include "workflows/table_metrics.h"
+#include "workflows/unseen_kernels.h"
 
 namespace aaco::workflows {
 namespace {
@@ -187,7 +188,15 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   if (!read.passed.empty()) manifest.outcome.set("passed_over", passed_json(read.passed));
   AACO_ASSIGN(trace::Metrics metrics, store_totals(read, sink.counts(), draft, services));
   manifest.outcome.set("files", read.files);  // without the lists that lie in the summary now
-  if (sink.counts().kernels + sink.counts().copies > 0) {
+  std::int64_t unseen = 0;                    // launches of kernels that nobody traced
+  if (sink.counts().kernels == 0 && !has_totals(read)) {
+    AACO_ASSIGN(unseen, count_launches(draft.writer().path()));
+  }
+  if (unseen > 0) {
+    warn_of_unseen_kernels(unseen, inputs, draft);
+    if (sink.counts().copies > 0)
+      metrics.push_back({"gpu.copy_sum_ns", static_cast<double>(sink.counts().copy_sum_ns), "ns", {}, {}});
+  } else if (sink.counts().kernels + sink.counts().copies > 0) {
     AACO_ASSIGN(options.captures, take_captures(request.captures.empty() ? inputs.captures : request.captures, draft, services));
     options.convention = {request.count_orphans, request.count_memset};
     options.gap_threshold_ns = request.gap_threshold_ns;

@@ -18,6 +18,7 @@ struct ImportCounts {
   std::int64_t samples = 0;      // of sensors and counters over time
   std::int64_t graph_nodes = 0;  // of a program that the files hold
   std::int64_t others = 0;
+  std::int64_t copy_sum_ns = 0;
   std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;  // of all that has a time
   [[nodiscard]] std::int64_t total() const {
     return kernels + calls + copies + iterations + nodes + samples + graph_nodes + others;
@@ -80,6 +81,7 @@ class ImportSink final : public trace::Sink {
   }
   void add(const trace::CopyRow& row) override {
     ++file_.copies, file_.copy_sum_ns += row.end_ns - row.start_ns;
+    counts_.copy_sum_ns += row.end_ns - row.start_ns;
     pass(row, counts_.copies, row.start_ns, row.end_ns);
   }
   void add(const trace::CollectiveRow& row) override {

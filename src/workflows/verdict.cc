@@ -94,6 +94,7 @@ VerdictText imported(const report::ReportModel& model) {
     if (const auto number = count(key); number > 0) holds.push_back(counted(number, noun));
   };
   add("calls", "call");
+  add("copies", "memory transfer");
   add("node_executions", "node execution");
   add("graph_nodes", "graph node");
   add("samples", "sensor reading");
@@ -120,7 +121,7 @@ VerdictText imported(const report::ReportModel& model) {
   if (totals.is_object() && !host && !nodes)
     text += "; without events there is no timeline, busy time or gap to know";
   else if (host)
-    text += "; no work of a GPU is in it";
+    text += count("copies") > 0 ? "; no kernel is in it" : "; no work of a GPU is in it";
   else if (!nodes && count("graph_nodes") > 0)
     text += "; nothing in it was timed";
   else if (!nodes && count("samples") > 0)

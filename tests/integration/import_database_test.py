@@ -74,6 +74,26 @@ class ImportDatabase(program.ProgramTest):
         self.assertIn('gpu.power_watts,67.5', rows)
         self.assertIn('gpu.clock_hz,1.41e+09', rows)
 
+    def test_export_of_nsight_systems_without_kernels_or_names(self):
+        calls = '''CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER);
+          CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, deviceId INTEGER, bytes INTEGER, copyKind INTEGER);
+          INSERT INTO StringIds VALUES(2, 'cudaLaunchKernel_v7000');
+          INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(50, 60, 117440520, 1, 2);
+          INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(300, 310, 0, 64, 1), (9000, 9005, 0, 64, 1);'''
+        path = self.database('kernelless.sqlite', NSYS + calls + 'DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL;')
+        printed = self.aaco('import', path, '--json').json()
+        self.assertEqual([w['id'] for w in printed['warnings']], ['import.no_kernels'])
+        self.assertIn('CUPTI_ACTIVITY_KIND_KERNEL is not there', printed['warnings'][0]['message'])
+        self.assertEqual(printed['metrics']['gpu.copy_sum_ns']['value'], 15)
+        self.assertNotIn('gpu.idle_ns', printed['metrics'])  # kernels ran, and nobody saw them
+        self.assertIn('no kernel is in it', self.aaco('report', printed['session']['id']).output)
+
+        nameless = self.database('nameless.sqlite', NSYS + 'DROP TABLE StringIds;')
+        printed = self.aaco('import', nameless, '--json').json()
+        self.assertIn('import.names_missing', [w['id'] for w in printed['warnings']])
+        self.assertEqual(printed['metrics']['gpu.kernel_sum_ns']['value'], 100)
+        self.assertEqual(printed['top_kernels'][0]['name'], 'kernel 1')
+
     def test_exports_of_nsight_systems_are_ranks_of_one_job(self):
         for rank in (0, 1):
             self.database('report_rank%d.sqlite' % rank, NSYS.replace('RANK_OF', str(rank)))

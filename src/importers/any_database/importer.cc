@@ -64,7 +64,7 @@ Processes processes_of(const std::string& path) {
   const PathSource source(path, path);
   TableScan scan(*database, source, nothing, result);
   const auto answer = [](const ProcessRanks& ranks) { return Processes{ranks.count(), ranks.only_claim()}; };
-  if (database->table("StringIds") != nullptr) {
+  if (nsys::make_importer()->sniff(describe(*database), "")) {
     const auto ranks = nsys::read_ranks(scan);
     return ranks ? answer(*ranks) : Processes();
   }

@@ -59,6 +59,11 @@ core::Status Reader::read_kernels() {
                          kernel.name = strings_.name(named, sink_);
                          if (kernel.name != trace::NameId()) break;
                        }
+                       if (kernel.name == trace::NameId()) {
+                         for (const int column : {8, 7, 6}) named = row.integer(column) ? row.integer(column) : named;
+                         kernel.name = name(named, "kernel");
+                       }
+                       ++kernel_count_;
                        kernel.start_ns = span->start_ns;
                        kernel.end_ns = span->end_ns;
                        kernel.correlation_id = correlation(process, row.id(4));
@@ -86,7 +91,7 @@ core::Status Reader::read_graphs() {
                          const auto span = scan_.span(row, 0, 1);
                          if (!span) return;
                          scan_.account().keep();
-                         ++graphs;
+                         ++graphs, ++kernel_count_;
                          const auto process = row.integer(5);
                          const auto graph = row.id(6);
                          trace::KernelRow work;

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <array>
 
+#include "importers/database/unread_tables.h"
 #include "importers/nsys/reader.h"
 #include "importers/stream/tokens.h"
 
@@ -15,6 +17,15 @@ constexpr int kMostCopies = 16;                // of a copy of a copy
 constexpr std::int64_t kMark = 34;
 constexpr std::int64_t kPushPopRange = 59;
 constexpr std::int64_t kStartEndRange = 60;
+
+// Tables of calls, and the domain of each.
+constexpr std::array<std::pair<const char*, const char*>, 5> kLibraries = {{{"CUDNN_EVENTS", "cudnn"},
+                                                                            {"CUBLAS_EVENTS", "cublas"},
+                                                                            {"NCCL_EVENTS", "nccl"},
+                                                                            {"OSRT_API", "os"},
+                                                                            {"PROFILER_OVERHEAD", "profiler_overhead"}}};
+constexpr std::array<const char*, 4> kMpi = {"MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS",
+                                             "MPI_OTHER_EVENTS"};
 
 // "cudaLaunchKernel_v7000" is cudaLaunchKernel of CUDA 7; the 2 of "cuMemFree_v2" belongs to the name.
 std::string_view without_version(std::string_view name) {
@@ -39,14 +50,20 @@ core::Status Reader::read() {
   AACO_TRY(read_copies(true));
   AACO_TRY(read_calls());
   AACO_TRY(read_ranges());
-  for (const auto& [table, domain] :
-       {std::pair("CUDNN_EVENTS", "cudnn"), std::pair("CUBLAS_EVENTS", "cublas"), std::pair("NCCL_EVENTS", "nccl"),
-        std::pair("OSRT_API", "os"), std::pair("PROFILER_OVERHEAD", "profiler_overhead")})
-    AACO_TRY(read_library_calls(table, domain));
+  for (const auto& [table, domain] : kLibraries) AACO_TRY(read_library_calls(table, domain, "nameId"));
+  for (const char* table : kMpi) AACO_TRY(read_library_calls(table, "mpi", "textId"));
   AACO_TRY(read_graph_nodes());
   AACO_TRY(read_schedule());
-  note_unread_tables();
+  AACO_TRY(read_allocations());
+  AACO_TRY(read_metrics());
+  drop_unread();
   return {};
+}
+
+trace::NameId Reader::name(std::optional<std::int64_t> id, std::string_view what) {
+  const trace::NameId known = strings_.name(id, sink_);
+  if (known != trace::NameId()) return known;
+  return sink_.name(id ? std::string(what) + ' ' + std::to_string(*id) : std::string(what));
 }
 
 std::int32_t Reader::rank(std::optional<std::int64_t> global_process) const {
@@ -73,11 +90,15 @@ core::Status Reader::read_calls() {
     AACO_TRY(scan_.table(table, {"start", "end", "globalTid", "correlationId", "nameId"}, [&](const Rows& row) {
       const auto span = scan_.span(row, 0, 1);
       if (!span) return;
-      const auto [api, fresh] = apis_.try_emplace(row.integer(4).value_or(-1));
+      const bool driver_table = std::string_view(table).ends_with("DRIVER");
+      const auto [api, fresh] = apis_.try_emplace({row.integer(4).value_or(-1), driver_table});
       if (fresh) {
         const std::string& text = strings_.text(row.integer(4));
-        api->second = {sink_.name(text.starts_with("cuda") ? "cuda_runtime" : "cuda_driver"), sink_.name(without_version(text))};
+        const bool driver = text.empty() ? driver_table : !text.starts_with("cuda");
+        api->second = {sink_.name(driver ? "cuda_driver" : "cuda_runtime"),
+                       text.empty() ? name(row.integer(4), "call") : sink_.name(without_version(text))};
       }
+      ++call_count_;
       trace::ApiCallRow call;
       call.start_ns = span->start_ns;
       call.end_ns = span->end_ns;
@@ -89,16 +110,16 @@ core::Status Reader::read_calls() {
   return {};
 }
 
-core::Status Reader::read_library_calls(const char* table, const char* domain) {
+core::Status Reader::read_library_calls(const char* table, const char* domain, const char* name_column) {
   const trace::NameId domain_name = sink_.name(domain);
-  return scan_.table(table, {"start", "end", "globalTid", "nameId"}, [&](const Rows& row) {
+  return scan_.table(table, {"start", "end", "globalTid", name_column}, [&](const Rows& row) {
     const auto span = scan_.span(row, 0, 1);
     if (!span) return;
     trace::ApiCallRow call;
     call.start_ns = span->start_ns;
     call.end_ns = span->end_ns;
     call.domain = domain_name;
-    call.name = strings_.name(row.integer(3), sink_);
+    call.name = name(row.integer(3), "call");
     add_call(call, row.integer(2));
   });
 }
@@ -120,7 +141,7 @@ void Reader::add_range(const Rows& row) {
   if (is_operator) text.resize(std::min(text.size(), text.find(',')));
   trace::ApiCallRow range;
   range.domain = sink_.name(is_operator ? "cpu_op" : "marker");
-  range.name = sink_.name(text);
+  range.name = text.empty() ? name(row.integer(5), "range") : sink_.name(text);
   range.start_ns = span->start_ns;
   range.end_ns = span->end_ns;
   add_call(range, row.integer(3));
@@ -172,6 +193,11 @@ core::Status Reader::read_schedule() {
     std::int64_t start_ns = 0, cpu = 0;
   };
   std::unordered_map<std::int64_t, Run> running;
+  std::unordered_map<std::int64_t, std::int64_t> names;  // of threads
+  if (scan_.database().has("SCHED_EVENTS", "start"))
+    AACO_TRY(scan_.table("ThreadNames", {"globalTid", "nameId"}, [&](const Rows& row) {
+      if (row.integer(0) && row.integer(1) && names.size() < kMostThreads) names.try_emplace(*row.integer(0), *row.integer(1));
+    }));
   const trace::NameId run = sink_.name("run");
   AACO_TRY(scan_.table("SCHED_EVENTS", {"start", "cpu", "isSchedIn", "globalTid"}, [&](const Rows& row) {
     const auto time = row.integer(0);
@@ -196,25 +222,46 @@ core::Status Reader::read_schedule() {
     event.cpu = place->second.cpu;
     event.process_id = process_of(*thread);
     event.thread_id = thread_of(*thread);
+    if (const auto own = names.find(*thread); own != names.end()) event.thread_name = strings_.name(own->second, sink_);
     sink_.add(event);
     running.erase(place);
   }));
   return {};
 }
 
-void Reader::note_unread_tables() {
-  constexpr std::array<const char*, 7> kUnread = {"GPU_METRICS",
-                                                  "COMPOSITE_EVENTS",
-                                                  "GENERIC_EVENTS",
-                                                  "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-                                                  "SAMPLING_CALLCHAINS",
-                                                  "CUDA_GPU_MEMORY_USAGE_EVENTS",
-                                                  "CUDA_UM_GPU_PAGE_FAULT_EVENTS"};
-  std::string list;
-  for (const char* table : kUnread)
-    if (const auto count = scan_.database().count(table); count && *count > 0)
-      list.append(list.empty() ? "" : ", ").append(table).append(" (").append(std::to_string(*count)).append(" rows)");
-  if (!list.empty()) scan_.account().notes.push_back("not read: " + list);
+void Reader::drop_unread() {
+  constexpr const char* kSynchronisation = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION";
+  if (const auto count = scan_.database().count(kSynchronisation); count && *count > 0)
+    scan_.account().drop("synchronisation records of the device: the calls that waited are kept", *count);
+  constexpr std::array<std::string_view, 22> kRead = {"StringIds",
+                                                      "PROCESSES",
+                                                      "ProcessStreams",
+                                                      "ThreadNames",
+                                                      "DIAGNOSTIC_EVENT",
+                                                      "MPI_RANKS",
+                                                      "MPI_COMMUNICATORS",
+                                                      "UCP_WORKERS",
+                                                      "NVTX_EVENTS",
+                                                      "SCHED_EVENTS",
+                                                      "GPU_METRICS",
+                                                      "CUDA_GPU_MEMORY_USAGE_EVENTS",
+                                                      "CUDA_GRAPH_NODE_EVENTS",
+                                                      "CUPTI_ACTIVITY_KIND_KERNEL",
+                                                      "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                                      "CUPTI_ACTIVITY_KIND_MEMSET",
+                                                      "CUPTI_ACTIVITY_KIND_RUNTIME",
+                                                      "CUPTI_ACTIVITY_KIND_DRIVER",
+                                                      "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                                                      kSynchronisation,
+                                                      "GENERIC_EVENT_SOURCES",
+                                                      "GENERIC_EVENT_TYPES"};
+  drop_unread_tables(scan_, [&](std::string_view name) {
+    for (const char* prefix : {"ENUM_", "TARGET_INFO_", "META_DATA_", "ANALYSIS_", "sqlite_"})
+      if (name.starts_with(prefix)) return true;
+    return std::find(kRead.begin(), kRead.end(), name) != kRead.end() ||
+           std::any_of(kLibraries.begin(), kLibraries.end(), [&](const auto& each) { return name == each.first; }) ||
+           std::find(kMpi.begin(), kMpi.end(), name) != kMpi.end();
+  });
 }
 
 }  // namespace aaco::importers::nsys

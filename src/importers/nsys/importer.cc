@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+
 #include "importers/database/open_database.h"
 #include "importers/nsys.h"
 #include "importers/nsys/reader.h"
@@ -5,19 +8,48 @@
 namespace aaco::importers::nsys {
 namespace {
 
+// Tables of which any is enough, each with a column that it cannot do without.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kEvents = {{{"CUPTI_ACTIVITY_KIND_KERNEL", "start"},
+                                                                                   {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "start"},
+                                                                                   {"CUPTI_ACTIVITY_KIND_MEMCPY", "start"},
+                                                                                   {"CUPTI_ACTIVITY_KIND_MEMSET", "start"},
+                                                                                   {"CUPTI_ACTIVITY_KIND_RUNTIME", "start"},
+                                                                                   {"NVTX_EVENTS", "start"},
+                                                                                   {"OSRT_API", "start"},
+                                                                                   {"GPU_METRICS", "timestamp"}}};
+
+void warn_of_names(ImportResult& result) {
+  result.warnings.push_back({"import.names_missing",
+                             "the export has no table of texts (StringIds): kernels and calls have numbers in place of names, so "
+                             "that no family or library of them is known",
+                             "export the report again (nsys export --type sqlite --force-overwrite true)"});
+}
+
+void warn_of_kernels(const formats::sqlite::Database& database, std::int64_t calls, ImportResult& result) {
+  constexpr std::string_view kKernels = "CUPTI_ACTIVITY_KIND_KERNEL";
+  std::string why = "the export holds no kernel: its table " + std::string(kKernels);
+  why += database.table(kKernels) == nullptr ? " is not there" : " has no row that can be used";
+  if (calls > 0) why += ", though it has " + std::to_string(calls) + " calls of CUDA";
+  result.warnings.push_back({"import.no_kernels", why + ": GPU time, gaps and causes cannot be known",
+                             calls > 0
+                                 ? "the profiler saw no work of the GPU: profile a part that has some, let it end before the "
+                                   "capture does, and leave GPU tracing on (nsys profile --trace=cuda,nvtx)"
+                                 : "CUDA was not traced: nsys profile --trace=cuda,nvtx"});
+}
+
 class NsysImporter final : public Importer {
  public:
   [[nodiscard]] ImporterInfo info() const override { return {"nsys", "Nsight Systems export (SQLite)"}; }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
-    return formats::sqlite::is_database(head) && head.find("StringIds") != std::string_view::npos;
+    const auto has = [&](std::string_view table) { return head.find(table) != std::string_view::npos; };
+    // The last is the table of texts of nvprof, whose tables of work have the same names and other columns.
+    return formats::sqlite::is_database(head) &&
+           (has("StringIds") || ((has("CUPTI_ACTIVITY_KIND_") || has("NVTX_EVENTS")) && !has("StringTable")));
   }
   core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
     AACO_ASSIGN(const OpenDatabase open, open_database(source));
     const auto& database = open.database;
-    if (database.table("StringIds") == nullptr ||
-        (!database.has("CUPTI_ACTIVITY_KIND_KERNEL", "start") && !database.has("CUPTI_ACTIVITY_KIND_RUNTIME", "start") &&
-         !database.has("NVTX_EVENTS", "start") && !database.has("OSRT_API", "start") &&
-         !database.has("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "start") && !database.has("CUPTI_ACTIVITY_KIND_MEMCPY", "start")))
+    if (!std::any_of(kEvents.begin(), kEvents.end(), [&](const auto& each) { return database.has(each.first, each.second); }))
       return core::fail(core::ErrorCode::invalid_input,
                         source.name() + ": it has no table of CUDA work, CUDA calls or NVTX ranges that Nsight Systems exports",
                         "trace them (nsys profile --trace=cuda,nvtx), or export the report again");
@@ -30,7 +62,10 @@ class NsysImporter final : public Importer {
     result.rank = ranks.only_claim();
     if (ranks.count() > 1)
       result.account.notes.push_back(std::to_string(ranks.count()) + " processes with GPU work: each is a rank");
-    AACO_TRY(Reader(scan, ranks).read());
+    Reader reader(scan, ranks);
+    AACO_TRY(reader.read());
+    if (database.table("StringIds") == nullptr) warn_of_names(result);
+    if (reader.kernel_count() == 0) warn_of_kernels(database, reader.call_count(), result);
     return result;
   }
 };

@@ -1,5 +1,6 @@
 #include "importers/nsys/machine.h"
 
+#include <map>
 #include <set>
 
 #include "core/strings.h"
@@ -100,9 +101,17 @@ core::Result<ProcessRanks> read_ranks(TableScan& scan) {
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
     environment.set(text.substr(0, equals), value);
   }));
+  std::map<std::int64_t, std::int64_t> claims;  // by process, of MPI
+  AACO_TRY(scan.table("MPI_RANKS", {"globalTid", "rank"}, [&](const Rows& row) {
+    if (row.integer(0) && row.integer(1) && *row.integer(1) >= 0 && claims.size() < kMostListed)
+      claims.try_emplace(process_of(*row.integer(0)), *row.integer(1));
+  }));
   std::vector<ProcessRanks::Process> processes;
-  for (const std::int64_t pid : working)
-    processes.push_back({pid, true, working.size() == 1 ? rank_of_environment(environment) : std::nullopt});
+  for (const std::int64_t pid : working) {
+    std::optional<std::int64_t> claimed = working.size() == 1 ? rank_of_environment(environment) : std::nullopt;
+    if (const auto own = claims.find(pid); !claimed && own != claims.end()) claimed = own->second;
+    processes.push_back({pid, true, claimed});
+  }
   const ProcessRanks ranks(processes);
   std::vector<RankIdentity> identities;
   for (const std::int64_t pid : working)

@@ -2,9 +2,11 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "importers/any_database.h"
 #include "importers/database/database_testing.h"
+#include "importers/nsys/gpu_metric.h"
 
 namespace aaco::importers::nsys {
 namespace {
@@ -137,7 +139,138 @@ TEST_F(NsysTest, OldExportsAndMissingColumns) {
   EXPECT_EQ(read.sink.rows<trace::KernelRow>()[0].grid_x, std::nullopt);
 }
 
+std::vector<std::string> warnings_of(const Imported& read) {
+  std::vector<std::string> ids;
+  for (const auto& warning : read.result->warnings) ids.push_back(warning.id);
+  return ids;
+}
+
+TEST_F(NsysTest, ExportsWithoutKernelsSaySo) {
+  const std::string without_table = std::string(kExport) + "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL;";
+  const auto missing = import(*make_importer(), make(without_table));
+  ASSERT_TRUE(missing.result.has_value()) << missing.result.error().text();
+  EXPECT_EQ(warnings_of(missing), (std::vector<std::string>{"import.no_kernels"}));
+  EXPECT_NE(missing.result->warnings[0].message.find("is not there, though it has 2 calls of CUDA"), std::string::npos)
+      << missing.result->warnings[0].message;
+  const auto empty = import(*make_importer(), make(std::string(kExport) + "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL;"));
+  EXPECT_NE(empty.result->warnings.at(0).message.find("no row that can be used"), std::string::npos);
+  const auto untraced = import(*make_importer(), make(without_table + "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME;"));
+  EXPECT_NE(untraced.result->warnings.at(0).remedy.find("CUDA was not traced"), std::string::npos);
+  EXPECT_EQ(warnings_of(import(*make_importer(), make(kExport))), std::vector<std::string>());
+}
+
+TEST_F(NsysTest, WithoutTextsNamesAreNumbers) {
+  const std::string path = make(std::string(kExport) + "DROP TABLE StringIds;");
+  EXPECT_TRUE(make_importer()->sniff(*read_head(path), "x.sqlite"));
+  for (const auto& importer : {make_importer(), any_database::make_importer()}) {
+    const auto read = import(*importer, path);
+    ASSERT_TRUE(read.result.has_value()) << read.result.error().text();
+    EXPECT_EQ(warnings_of(read), (std::vector<std::string>{"import.names_missing"}));
+    ASSERT_EQ(read.sink.rows<trace::KernelRow>().size(), 2u);
+    EXPECT_EQ(read.sink.text(read.sink.rows<trace::KernelRow>()[0].name), "kernel 1");
+    std::multiset<std::string> calls;
+    for (const auto& row : read.sink.rows<trace::ApiCallRow>()) calls.insert(std::string(read.sink.text(row.name)));
+    EXPECT_EQ(calls, (std::multiset<std::string>{"call 3", "call 4", "step", "range 5", "aten::mm", "mark"}));
+  }
+}
+
+TEST_F(NsysTest, SampledMetricsOfDevices) {
+  const auto read =
+      import(*make_importer(),
+             make(std::string(kExport) +
+                  "CREATE TABLE TARGET_INFO_GPU_METRICS(typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER, "
+                  "metricName TEXT);"
+                  "INSERT INTO TARGET_INFO_GPU_METRICS VALUES(4611686018427387906,1,'GPU 2',5,'SMs Active [Throughput %]'),"
+                  "(4611686018427387906,1,'GPU 2',6,'GPC Clock Frequency [MHz]');"
+                  "CREATE TABLE GPU_METRICS(timestamp INTEGER, typeId INTEGER, metricId INTEGER, value INTEGER);"
+                  "INSERT INTO GPU_METRICS VALUES(100,4611686018427387906,5,40),(200,4611686018427387906,5,50),"
+                  "(200,4611686018427387906,6,1980),(300,1,9,7),(-5,1,9,7),(400,1,9,'x'),(400,1,NULL,3);"));
+  ASSERT_TRUE(read.result.has_value());
+  std::multiset<std::tuple<std::int64_t, std::int64_t, std::string, double>> samples;
+  for (const auto& row : read.sink.rows<trace::GpuEventRow>())
+    samples.insert({row.time_ns, row.device, std::string(read.sink.text(row.metric)), row.value});
+  EXPECT_EQ(samples,
+            (std::multiset<std::tuple<std::int64_t, std::int64_t, std::string, double>>{{100, 2, "gpu.sms_active_ratio", 0.4},
+                                                                                        {200, 2, "gpu.sms_active_ratio", 0.5},
+                                                                                        {200, 2, "gpu.gpc_clock_hz", 1.98e9},
+                                                                                        {300, 1, "gpu.metric_9", 7}}));
+  EXPECT_EQ(read.result->account.dropped.at("a sample of a GPU metric without a number"), 2);
+}
+
+TEST_F(NsysTest, ManySamplesBecomeMeans) {
+  const auto read = import(*make_importer(),
+                           make("CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"
+                                "CREATE TABLE GPU_METRICS(timestamp INTEGER, typeId INTEGER, metricId INTEGER, value INTEGER);"
+                                "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<500000)"
+                                "INSERT INTO GPU_METRICS SELECT 100+i,0,1,i%2 FROM n;"));
+  ASSERT_TRUE(read.result.has_value()) << read.result.error().text();
+  const auto& rows = read.sink.rows<trace::GpuEventRow>();
+  ASSERT_EQ(rows.size(), 250'001u);
+  EXPECT_DOUBLE_EQ(rows[0].value, 0.5);
+  EXPECT_EQ(rows[0].time_ns, 101);
+  EXPECT_DOUBLE_EQ(rows.back().value, 0);  // the one that is left
+  EXPECT_EQ(read.result->account.kept, 500'001);
+  EXPECT_EQ(read.result->account.notes.size(), 1u);
+}
+
+TEST(NsysMetric, NamesHaveTheirUnit) {
+  EXPECT_EQ(gpu_metric_of("SMs Active [Throughput %]"), (GpuMetric{"gpu.sms_active_ratio", 0.01}));
+  EXPECT_EQ(gpu_metric_of("DRAM Read Bandwidth [Throughput %]"), (GpuMetric{"gpu.dram_read_bandwidth_ratio", 0.01}));
+  EXPECT_EQ(gpu_metric_of("SYS Clock Frequency [MHz]"), (GpuMetric{"gpu.sys_clock_hz", 1e6}));
+  EXPECT_EQ(gpu_metric_of("Compute Warps in Flight [Avg Warps per Cycle]"),
+            (GpuMetric{"gpu.compute_warps_in_flight_avg_warps_per_cycle", 1}));
+  EXPECT_EQ(gpu_metric_of("GPU Active"), (GpuMetric{"gpu.gpu_active", 1}));
+  EXPECT_EQ(gpu_metric_of("[%]"), (GpuMetric{"gpu.", 1}));
+  EXPECT_EQ(gpu_metric_of(""), (GpuMetric{"gpu.", 1}));
+}
+
+TEST_F(NsysTest, AllocationsMpiAndThreadNames) {
+  const auto read = import(
+      *make_importer(),
+      make(std::string(kExport) +
+           "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS(start INTEGER, globalPid INTEGER, deviceId INTEGER, bytes INTEGER, memKind "
+           "INTEGER, memoryOperationType INTEGER);"
+           "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES(10,117440512,1,4096,2,0),(20,117440512,1,4096,2,1);"
+           "CREATE TABLE MPI_COLLECTIVES_EVENTS(start INTEGER, end INTEGER, globalTid INTEGER, textId INTEGER);"
+           "INSERT INTO MPI_COLLECTIVES_EVENTS VALUES(30,40,117440520,5),(50,NULL,117440520,5);"
+           "CREATE TABLE MPI_RANKS(globalTid INTEGER, rank INTEGER); INSERT INTO MPI_RANKS VALUES(117440520,9);"
+           "DELETE FROM META_DATA_CAPTURE;"
+           "CREATE TABLE ThreadNames(nameId INTEGER, priority INTEGER, globalTid INTEGER); INSERT INTO ThreadNames "
+           "VALUES(5,20,117440520);"));
+  ASSERT_TRUE(read.result.has_value());
+  std::vector<std::string> calls;
+  for (const auto& row : read.sink.rows<trace::ApiCallRow>())
+    if (const auto domain = read.sink.text(row.domain); domain == "mpi" || domain == "memory_allocation")
+      calls.push_back(std::string(read.sink.text(row.name)) + std::string(read.sink.text(row.arguments)));
+  EXPECT_EQ(calls, (std::vector<std::string>{"registered range", R"(ALLOC{"agent":1,"bytes":4096})",
+                                             R"(FREE{"agent":1,"bytes":4096})"}));
+  EXPECT_EQ(read.result->account.dropped.at(kRowWithoutTimes), 2);  // an open range, and an open call
+  EXPECT_EQ(read.result->rank, 9);
+  EXPECT_EQ(read.sink.text(read.sink.rows<trace::SchedEventRow>().at(0).thread_name), "registered range");
+}
+
+TEST_F(NsysTest, RowsOfTablesThatAreNotReadAreCounted) {
+  const auto read = import(*make_importer(),
+                           make(std::string(kExport) +
+                                "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start INTEGER, end INTEGER, syncType INTEGER);"
+                                "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES(1,2,3),(3,4,3);"
+                                "CREATE TABLE SAMPLING_CALLCHAINS(id INTEGER); INSERT INTO SAMPLING_CALLCHAINS VALUES(1),(2),(3);"
+                                "CREATE TABLE ENUM_X(id INTEGER); INSERT INTO ENUM_X VALUES(1);"
+                                "CREATE TABLE COMPOSITE_EVENTS(id INTEGER);"));
+  ASSERT_TRUE(read.result.has_value());
+  const auto& dropped = read.result->account.dropped;
+  EXPECT_EQ(dropped.at("a row of SAMPLING_CALLCHAINS, which is not read"), 3);
+  EXPECT_EQ(dropped.at("synchronisation records of the device: the calls that waited are kept"), 2);
+  for (const auto& [why, count] : dropped) EXPECT_EQ(why.find("ENUM_X"), std::string::npos) << why;
+  for (const auto& [why, count] : dropped) EXPECT_EQ(why.find("COMPOSITE"), std::string::npos) << why;
+}
+
 TEST_F(NsysTest, Refusals) {
+  // A database of nvprof has tables of the same names.
+  EXPECT_FALSE(make_importer()->sniff(
+      *read_head(make("CREATE TABLE StringTable(_id_ INTEGER PRIMARY KEY, value TEXT);"
+                      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(_id_ INTEGER PRIMARY KEY, start INT, end INT, cbid INT)")),
+      "x.nvvp"));
   for (const char* sql : {"CREATE TABLE t(x)", "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT)",
                           "CREATE TABLE StringIds(id, value); CREATE TABLE NVTX_EVENTS(begin, text)"})
     EXPECT_EQ(import(*make_importer(), make(sql)).result.error().code, core::ErrorCode::invalid_input) << sql;
