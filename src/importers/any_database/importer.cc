@@ -7,6 +7,7 @@
 #include "importers/rocpd/process_tables.h"
 #include "importers/rocprof_db.h"
 #include "importers/rpd.h"
+#include "importers/rpd/processes.h"
 
 namespace aaco::importers::any_database {
 namespace {
@@ -67,6 +68,10 @@ Processes processes_of(const std::string& path) {
   if (nsys::make_importer()->sniff(describe(*database), "")) {
     const auto ranks = nsys::read_ranks(scan);
     return ranks ? answer(*ranks) : Processes();
+  }
+  if (rpd::make_importer()->sniff(describe(*database), "")) {
+    const auto processes = rpd::read_processes(scan);
+    return processes ? answer(processes->ranks) : Processes();
   }
   const auto groups = rocpd::read_groups(scan);
   return groups && !groups->empty() ? answer(rocpd::ranks_of(*groups)) : Processes();

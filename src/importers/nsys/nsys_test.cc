@@ -6,7 +6,7 @@
 
 #include "importers/any_database.h"
 #include "importers/database/database_testing.h"
-#include "importers/nsys/gpu_metric.h"
+#include "importers/database/sampled_metric.h"
 
 namespace aaco::importers::nsys {
 namespace {
@@ -214,14 +214,14 @@ TEST_F(NsysTest, ManySamplesBecomeMeans) {
 }
 
 TEST(NsysMetric, NamesHaveTheirUnit) {
-  EXPECT_EQ(gpu_metric_of("SMs Active [Throughput %]"), (GpuMetric{"gpu.sms_active_ratio", 0.01}));
-  EXPECT_EQ(gpu_metric_of("DRAM Read Bandwidth [Throughput %]"), (GpuMetric{"gpu.dram_read_bandwidth_ratio", 0.01}));
-  EXPECT_EQ(gpu_metric_of("SYS Clock Frequency [MHz]"), (GpuMetric{"gpu.sys_clock_hz", 1e6}));
-  EXPECT_EQ(gpu_metric_of("Compute Warps in Flight [Avg Warps per Cycle]"),
-            (GpuMetric{"gpu.compute_warps_in_flight_avg_warps_per_cycle", 1}));
-  EXPECT_EQ(gpu_metric_of("GPU Active"), (GpuMetric{"gpu.gpu_active", 1}));
-  EXPECT_EQ(gpu_metric_of("[%]"), (GpuMetric{"gpu.", 1}));
-  EXPECT_EQ(gpu_metric_of(""), (GpuMetric{"gpu.", 1}));
+  EXPECT_EQ(sampled_metric("gpu.", "SMs Active [Throughput %]"), (SampledMetric{"gpu.sms_active_ratio", 0.01}));
+  EXPECT_EQ(sampled_metric("gpu.", "DRAM Read Bandwidth [Throughput %]"), (SampledMetric{"gpu.dram_read_bandwidth_ratio", 0.01}));
+  EXPECT_EQ(sampled_metric("gpu.", "SYS Clock Frequency [MHz]"), (SampledMetric{"gpu.sys_clock_hz", 1e6}));
+  EXPECT_EQ(sampled_metric("gpu.", "Compute Warps in Flight [Avg Warps per Cycle]"),
+            (SampledMetric{"gpu.compute_warps_in_flight_avg_warps_per_cycle", 1}));
+  EXPECT_EQ(sampled_metric("gpu.", "GPU Active"), (SampledMetric{"gpu.gpu_active", 1}));
+  EXPECT_EQ(sampled_metric("gpu.", "[%]"), (SampledMetric{"gpu.", 1}));
+  EXPECT_EQ(sampled_metric("gpu.", ""), (SampledMetric{"gpu.", 1}));
 }
 
 TEST_F(NsysTest, AllocationsMpiAndThreadNames) {

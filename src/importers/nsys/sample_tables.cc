@@ -1,4 +1,4 @@
-#include "importers/nsys/gpu_metric.h"
+#include "importers/database/sampled_metric.h"
 #include "importers/nsys/reader.h"
 #include "importers/stream/tokens.h"
 
@@ -52,7 +52,8 @@ core::Status Reader::read_metrics() {
     if (place == series.end()) {
       auto name = names.find(key);
       if (name == names.end()) name = names.find({-1, key.second});
-      const GpuMetric metric = gpu_metric_of(name == names.end() ? "metric " + std::to_string(key.second) : name->second);
+      const SampledMetric metric =
+          sampled_metric("gpu.", name == names.end() ? "metric " + std::to_string(key.second) : name->second);
       one.device = key.first < 0 ? 0 : key.first & 0xFF;
       one.name = sink_.name(metric.name);
       one.factor = metric.factor;

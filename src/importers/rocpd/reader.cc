@@ -10,9 +10,6 @@ namespace {
 using core::Json;
 
 constexpr std::size_t kMostSymbols = 1'000'000;
-constexpr int kOwn = 4;  // the first of a query's own columns: Who's come before
-
-std::string quoted(const std::string& name) { return '"' + core::replace_all(name, "\"", "\"\"") + '"'; }
 
 std::optional<std::int64_t> count(std::optional<std::int64_t> value) { return value && *value >= 0 ? value : std::nullopt; }
 
@@ -26,23 +23,40 @@ Reader::Reader(TableScan& scan, const TableGroup& group, const ProcessRanks& ran
       strings_(scan.database(), group.table("rocpd_string"), "id", "string"),
       counters_(scan.database(), group.table("rocpd_info_pmc"), "id", "name"),
       kernels_(scan.sink()),
-      arguments_(scan.sink()) {
+      arguments_(scan.sink()),
+      event_arguments_(arguments_) {
   auto symbols = scan.database().by_row_id(group.table("rocpd_info_kernel_symbol"),
                                            {"display_name", "kernel_name", "sgpr_count", "arch_vgpr_count"});
   if (symbols) symbols_.emplace(std::move(*symbols));
 }
 
 core::Status Reader::read() {
+  AACO_TRY(event_arguments_.read(scan_, group_.table("rocpd_arg")));
   AACO_TRY(read_kernels());
   AACO_TRY(read_copies());
   AACO_TRY(read_regions());
   AACO_TRY(read_samples());
   AACO_TRY(read_allocations());
   AACO_TRY(read_counters());
+  AACO_TRY(read_sampled_counters());
+  event_arguments_.finish(scan_.account());
+  note_stacks();
   if (arguments_.left_out() > 0)
     scan_.account().notes.push_back("arguments of " + std::to_string(arguments_.left_out()) +
                                     " records were left out: more different ones than are kept");
   return {};
+}
+
+void Reader::note_stacks() {
+  const std::string table = group_.table("rocpd_event");
+  for (const auto& [column, what] : {std::pair("call_stack", "call stacks"), std::pair("line_info", "source lines")}) {
+    if (!scan_.database().has(table, column)) continue;
+    // "null", {} and [] are what stands there without one.
+    auto rows = scan_.database().query("SELECT count(*) FROM main." + quoted(table) + " WHERE length(" + column + ")>4");
+    const auto any = rows ? rows->next() : core::Result<bool>(false);
+    const std::int64_t count = any && *any ? rows->integer(0).value_or(0) : 0;
+    if (count > 0) scan_.account().notes.push_back(std::string(what) + " of " + std::to_string(count) + " events are not kept");
+  }
 }
 
 std::string Reader::column(const char* table, const char* alias, const char* name) const {
@@ -193,40 +207,20 @@ void Reader::add_call(const Rows& row, trace::ApiCallRow call) {
 core::Status Reader::read_regions() {
   if (scan_.database().table(group_.table("rocpd_region")) == nullptr) return {};
   const trace::NameId marker = sink_.name("marker");
-  return scan_.rows(scan_.database().query(event_query("rocpd_region", {"start", "end", "name_id"})), [&](const Rows& row) {
+  const std::string sql = event_query("rocpd_region", {"start", "end", "name_id", "event_id"});
+  return scan_.rows(scan_.database().query(sql), [&](const Rows& row) {
     const auto span = scan_.span(row, kOwn, kOwn + 1);
     if (!span) return;
     trace::ApiCallRow call;
     call.start_ns = span->start_ns;
     call.end_ns = span->end_ns;
-    call.domain = domain(row.integer(kOwn + 3));
+    call.domain = domain(row.integer(kOwn + 4));
     call.name = strings_.name(row.integer(kOwn + 2), sink_);
+    call.arguments = event_arguments_.of(row.integer(kOwn + 3));
     if (call.domain == marker)
-      if (const auto data = Json::parse(row.text(kOwn + 4)))
+      if (const auto data = Json::parse(row.text(kOwn + 5)))
         if (const auto message = (*data)["message"].as_string(); message && !message->empty())
           call.name = sink_.name(clean_utf8(*message));
-    add_call(row, call);
-  });
-}
-
-// Instants on a track: marks.
-core::Status Reader::read_samples() {
-  const auto& database = scan_.database();
-  if (!database.has(group_.table("rocpd_sample"), "track_id") || !database.has(group_.table("rocpd_track"), "id")) return {};
-  const bool events = database.has(group_.table("rocpd_event"), "id") && database.has(group_.table("rocpd_sample"), "event_id");
-  std::string sql = "SELECT " + column("rocpd_track", "k", "pid") + ',' + column("rocpd_track", "k", "tid") + ",NULL,NULL," +
-                    column("rocpd_sample", "s", "timestamp") + ',' + column("rocpd_track", "k", "name_id") + ',' +
-                    (events ? column("rocpd_event", "e", "category_id") : "NULL") + " FROM main." +
-                    quoted(group_.table("rocpd_sample")) + " s LEFT JOIN main." + quoted(group_.table("rocpd_track")) +
-                    " k ON k.id=s.track_id";
-  if (events) sql += " LEFT JOIN main." + quoted(group_.table("rocpd_event")) + " e ON e.id=s.event_id";
-  return scan_.rows(database.query(sql), [&](const Rows& row) {
-    const auto span = scan_.span(row, kOwn, kOwn);
-    if (!span) return;
-    trace::ApiCallRow call;
-    call.start_ns = call.end_ns = span->start_ns;
-    call.domain = domain(row.integer(kOwn + 2));
-    call.name = strings_.name(row.integer(kOwn + 1), sink_);
     add_call(row, call);
   });
 }
@@ -247,37 +241,6 @@ core::Status Reader::read_allocations() {
     if (const auto bytes = count(row.integer(kOwn + 5)); bytes && *bytes > 0) arguments.set("bytes", *bytes);
     if (!arguments.members().empty()) call.arguments = arguments_.name(arguments.dump(-1));
     add_call(row, call);
-  });
-}
-
-// Values of one counter and dispatch are added up over the counter's instances, as the database's own view does.
-core::Status Reader::read_counters() {
-  const auto& database = scan_.database();
-  for (const auto& [table, name] :
-       {std::pair("rocpd_pmc_event", "event_id"), std::pair("rocpd_pmc_event", "pmc_id"), std::pair("rocpd_pmc_event", "value"),
-        std::pair("rocpd_info_pmc", "id"), std::pair("rocpd_info_pmc", "name"), std::pair("rocpd_kernel_dispatch", "event_id"),
-        std::pair("rocpd_kernel_dispatch", "id")})
-    if (!database.has(group_.table(table), name)) return {};
-  const auto kernel = [&](const char* name) { return column("rocpd_kernel_dispatch", "k", name); };
-  const std::string sql = "SELECT " + kernel("pid") + ',' + kernel("agent_id") + ',' + kernel("dispatch_id") + ',' +
-                          kernel("kernel_id") + ",min(p.pmc_id),sum(p.value),count(*),count(k.id) FROM main." +
-                          quoted(group_.table("rocpd_pmc_event")) + " p LEFT JOIN main." +
-                          quoted(group_.table("rocpd_kernel_dispatch")) + " k ON k.event_id=p.event_id LEFT JOIN main." +
-                          quoted(group_.table("rocpd_info_pmc")) + " i ON i.id=p.pmc_id GROUP BY k.id, i.name";
-  return scan_.rows(database.query(sql), [&](const Rows& row) {
-    const std::int64_t values = row.integer(6).value_or(0);
-    const auto value = row.real(5);
-    if (row.integer(7).value_or(0) == 0) return scan_.account().drop("a counter without a dispatch", values);
-    if (!value) return scan_.account().drop("a counter without a number", values);
-    scan_.account().keep(values);
-    trace::KernelCounterRow counter;
-    counter.rank = ranks_.rank(group_.key(row.integer(0).value_or(0)));
-    counter.device = device(row.integer(1));
-    counter.dispatch_id = row.id(2).value_or(0);
-    counter.kernel_name = symbol(row.integer(3).value_or(0)).name;
-    counter.counter = counters_.name(row.integer(4), sink_);
-    counter.value = *value;
-    sink_.add(counter);
   });
 }
 

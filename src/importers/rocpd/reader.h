@@ -5,6 +5,7 @@
 
 #include "importers/database/gpu_work.h"
 #include "importers/database/text_table.h"
+#include "importers/rocpd/event_arguments.h"
 #include "importers/rocpd/process_tables.h"
 
 namespace aaco::importers::rocpd {
@@ -31,11 +32,17 @@ class Reader {
   core::Status read_copies();
   core::Status read_regions();
   core::Status read_samples();
+  core::Status read_sampled_counters();
+  void note_stacks();
   core::Status read_allocations();
   core::Status read_counters();
   void add_kernel(const Rows& row);
   void add_call(const Rows& row, trace::ApiCallRow call);
 
+  static constexpr int kOwn = 4;  // the first of a query's own columns: Who's come before
+  static std::string quoted(const std::string& name);
+  // There are counters that were sampled over time: a sample and the values have the event in common.
+  [[nodiscard]] bool has_sampled_counters() const;
   // "SELECT ... FROM table t LEFT JOIN event e": Who's columns, then `columns` of the table, then the event's category and data.
   [[nodiscard]] std::string event_query(const char* table, const std::vector<const char*>& columns) const;
   [[nodiscard]] std::string column(const char* table, const char* alias, const char* name) const;
@@ -54,6 +61,7 @@ class Reader {
   TextTable counters_;
   KernelSink kernels_;
   BoundedTexts arguments_;
+  EventArguments event_arguments_;
   std::optional<Rows> symbols_;
   std::map<std::int64_t, Symbol> known_symbols_;
   std::map<std::int64_t, trace::NameId> domains_;

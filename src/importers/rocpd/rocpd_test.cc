@@ -1,5 +1,6 @@
 #include "importers/rocpd.h"
 
+#include <algorithm>
 #include <map>
 
 #include "importers/any_database.h"
@@ -144,6 +145,81 @@ TEST_F(RocpdTest, WithoutEventsAgentsAndSymbols) {
   EXPECT_EQ(bare.sink.text(bare.sink.rows<trace::KernelRow>()[0].name), "kernel 1");
   EXPECT_EQ(bare.sink.rows<trace::KernelRow>()[0].correlation_id, 0u);
   EXPECT_EQ(bare.sink.rows<trace::KernelRow>()[0].device, 2);
+}
+
+constexpr const char* kArguments = R"(
+CREATE TABLE "rocpd_arg"("id" INTEGER PRIMARY KEY, "guid" TEXT, "event_id" INTEGER, "position" INTEGER, "type" TEXT, "name" TEXT, "value" TEXT, "extdata" JSONB);
+INSERT INTO "rocpd_arg"(id,event_id,position,type,name,value) VALUES
+ (1,1,0,'hipStream_t','stream','0x7f00'),(2,1,1,'size_t','size','18446744073709551615'),(3,3,0,'char','','x'),
+ (4,2,0,'void*','kernel','0'),(5,1,2,'int','late','1'),(6,NULL,0,'int','a','1'),(7,99,0,'int','b','1');
+)";
+
+TEST_F(RocpdTest, ArgumentsOfEvents) {
+  const auto read = import(*make_importer(), make(schema("", "3") + kArguments));
+  expect_one_process(read);
+  const auto& calls = read.sink.rows<trace::ApiCallRow>();
+  EXPECT_EQ(read.sink.text(calls[0].arguments), R"({"stream":"0x7f00","size":"18446744073709551615"})");
+  EXPECT_EQ(read.sink.text(calls[1].arguments), R"({"argument 0":"x"})");
+  EXPECT_EQ(calls[2].arguments, trace::NameId());
+  const auto& dropped = read.result->account.dropped;
+  EXPECT_EQ(dropped.at("an argument of an event that is no call"), 2);  // of a kernel, and of nothing
+  EXPECT_EQ(dropped.at("an argument apart from the others of its event"), 1);
+  EXPECT_EQ(dropped.at("an argument without an event"), 1);
+}
+
+TEST_F(RocpdTest, ArgumentsOfEverySuffixAndBeyondWhatIsKept) {
+  std::string arguments = kArguments;
+  for (std::size_t at = arguments.find("rocpd_arg"); at != std::string::npos; at = arguments.find("rocpd_arg", at + 12))
+    arguments.replace(at, 9, "rocpd_arg_a1");
+  const auto suffixed = import(*make_importer(), make(schema("_a1", "3") + arguments));
+  expect_one_process(suffixed);
+  EXPECT_EQ(suffixed.sink.text(suffixed.sink.rows<trace::ApiCallRow>()[1].arguments), R"({"argument 0":"x"})");
+  const auto many =
+      import(*make_importer(),
+             make(schema("", "3") +
+                  "CREATE TABLE rocpd_arg(id INTEGER PRIMARY KEY, event_id INTEGER, position INTEGER, name TEXT, value TEXT);"
+                  "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<10009)"
+                  "INSERT INTO rocpd_region(pid,tid,start,end,name_id,event_id) SELECT 1,1,9000+i,9001+i,3,1000+i FROM n;"
+                  "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<10009)"
+                  "INSERT INTO rocpd_arg(event_id,position,name,value) SELECT 1000+i,0,'p',i FROM n;"));
+  ASSERT_TRUE(many.result.has_value());
+  EXPECT_EQ(many.result->account.dropped.at("an argument of a call, beyond those that are kept"), 10);
+}
+
+TEST_F(RocpdTest, CountersSampledOverTime) {
+  const auto read = import(
+      *make_importer(),
+      make(schema("", "3") +
+           "ALTER TABLE rocpd_info_pmc ADD COLUMN units TEXT;"
+           "INSERT INTO rocpd_info_pmc(id,agent_id,name,units) VALUES(3,2,'Device Busy GFX','%'),(4,1,'CPU Frequency','MHz');"
+           "INSERT INTO rocpd_sample(id,track_id,timestamp,event_id) VALUES(2,1,1600,20),(3,1,1700,21),(4,1,0,22);"
+           "INSERT INTO rocpd_pmc_event(id,event_id,pmc_id,value) VALUES(4,20,3,75),(5,21,4,3500),(6,22,4,1),(7,21,9,1);"));
+  expect_one_process(read);  // marks and counters of dispatches are what they were
+  const auto& gpu = read.sink.rows<trace::GpuEventRow>();
+  ASSERT_EQ(gpu.size(), 1u);
+  EXPECT_EQ(read.sink.text(gpu[0].metric), "gpu.device_busy_gfx_ratio");
+  EXPECT_DOUBLE_EQ(gpu[0].value, 0.75);
+  EXPECT_EQ(gpu[0].device, 4);
+  EXPECT_EQ(gpu[0].time_ns, 1600);
+  const auto& host = read.sink.rows<trace::SystemEventRow>();
+  ASSERT_EQ(host.size(), 1u);
+  EXPECT_EQ(read.sink.text(host[0].metric), "host.cpu_frequency_hz");
+  EXPECT_DOUBLE_EQ(host[0].value, 3.5e9);
+  EXPECT_EQ(read.result->account.dropped.at("a counter without a number or a name"), 1);
+}
+
+TEST_F(RocpdTest, NothingIsLostWithoutANumber) {
+  const auto read =
+      import(*make_importer(),
+             make(schema("_a", "3") +
+                  "CREATE TABLE rocpd_new_thing_a(id INTEGER); INSERT INTO rocpd_new_thing_a VALUES(1),(2);"
+                  "CREATE TABLE other(id INTEGER); INSERT INTO other VALUES(1);"
+                  "UPDATE rocpd_event_a SET call_stack='[\"main\"]' WHERE id<3; UPDATE rocpd_event_a SET line_info='{}';"));
+  ASSERT_TRUE(read.result.has_value());
+  EXPECT_EQ(read.result->account.dropped.at("a row of rocpd_new_thing_a, which is not read"), 2);
+  EXPECT_EQ(read.result->account.dropped.at("a row of other, which is not read"), 1);
+  const auto& notes = read.result->account.notes;
+  EXPECT_NE(std::find(notes.begin(), notes.end(), "call stacks of 2 events are not kept"), notes.end());
 }
 
 TEST_F(RocpdTest, Refusals) {

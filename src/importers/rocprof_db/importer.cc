@@ -4,6 +4,7 @@
 #include "importers/database/gpu_work.h"
 #include "importers/database/open_database.h"
 #include "importers/database/table_scan.h"
+#include "importers/database/unread_tables.h"
 #include "importers/rocm/table_reader.h"
 #include "importers/rocm/values.h"
 #include "importers/rocprof_db.h"
@@ -132,6 +133,10 @@ class RocprofDatabase final : public Importer {
     result.facts = core::Json::object();
     TableScan scan(open.database, source, sink, result);
     AACO_TRY(Reader(scan).read());
+    drop_unread_tables(scan, [&](std::string_view name) {
+      const Table& table = *open.database.table(name);
+      return name.starts_with("sqlite_") || is_dispatches(table) || is_activity(table);
+    });
     return result;
   }
 };

@@ -1,5 +1,7 @@
 #include "importers/rpd/reader.h"
 
+#include <array>
+
 #include "core/strings.h"
 #include "importers/stream/gpu_names.h"
 
@@ -34,7 +36,12 @@ enum Column : int {
   bytes,
   target,
   source,
+  copy_kind,
+  process,
 };
+
+// hipMemcpyKind; 4 leaves it to the runtime.
+constexpr std::array<const char*, 4> kCopyKinds = {"h2h", "h2d", "d2h", "d2d"};
 
 std::optional<std::int64_t> positive(std::optional<std::int64_t> value) { return value && *value > 0 ? value : std::nullopt; }
 
@@ -50,10 +57,14 @@ std::optional<std::int64_t> groups(std::optional<std::int64_t> grid, std::option
 
 }  // namespace
 
-Reader::Reader(TableScan& scan)
+Reader::Reader(TableScan& scan, const Processes& processes)
     : scan_(scan),
       sink_(scan.sink()),
+      processes_(processes),
       strings_(scan.database(), "rocpd_string", "id", "string"),
+      argument_strings_(scan.database(),
+                        scan.database().count("rocpd_ustring").value_or(0) > 0 ? "rocpd_ustring" : "rocpd_string", "id",
+                        "string"),
       kernels_(scan.sink()),
       arguments_(scan.sink()) {}
 
@@ -75,9 +86,9 @@ core::Status Reader::read_metadata() {
     if (metadata.members().size() < 1000) metadata.set(row.text(0), row.text(1));
   }));
   const std::string version(metadata["schema_version"].text());
-  if (!version.empty() && version != "1" && version != "2")
+  if (!version.empty() && version != "1" && version != "2" && version != "3")
     scan_.result().warnings.push_back(
-        {"import.newer_schema", "the database has schema " + version + ", this version knows 1 and 2: what it added is not read",
+        {"import.newer_schema", "the database has schema " + version + ", this version knows 1 to 3: what it added is not read",
          "compare the totals with the database's own 'top' view"});
   scan_.result().facts.set("metadata", std::move(metadata));
   return {};
@@ -99,26 +110,40 @@ void Reader::add_call(const Rows& row) {
   call.end_ns = span->end_ns;
   call.correlation_id = row.id(0).value_or(0);
   const std::string name = strings_.text(row.integer(5));
-  const std::string arguments = strings_.text(row.integer(6));
-  const std::string domain = core::to_lower(strings_.text(row.integer(7)));
-  const bool user =
-      name == "UserMarker" || domain.find("roctx") != std::string::npos || domain.find("marker") != std::string::npos;
-  if (user)
-    call.domain = sink_.name("marker");
-  else if (!domain.empty())
-    call.domain = sink_.name(domain.substr(0, domain.find('_')));
-  else
-    call.domain = sink_.name(name.starts_with("hip")      ? "hip"
-                             : name.starts_with("hsa_")   ? "hsa"
-                             : is_collective_kernel(name) ? "rccl"
-                                                          : "other");
-  if (user && !arguments.empty()) {
+  const std::string arguments = argument_strings_.text(row.integer(6));
+  const std::string domain = domain_of(row, name);
+  call.rank = processes_.ranks.rank(call.process_id);
+  call.domain = sink_.name(domain);
+  if (domain == "marker" && !arguments.empty()) {
     call.name = sink_.name(arguments);
   } else {
     call.name = strings_.name(row.integer(5), sink_);
-    if (!arguments.empty()) call.arguments = arguments_.name(Json::object({{"text", arguments}}).dump(-1));
+    if (arguments.starts_with('{') && Json::parse(arguments))
+      call.arguments = arguments_.name(arguments);
+    else if (!arguments.empty())
+      call.arguments = arguments_.name(Json::object({{"text", arguments}}).dump(-1));
   }
   sink_.add(call);
+}
+
+// What PyTorch and other libraries log themselves has a domain of theirs; what the tracer itself took has one, too.
+std::string Reader::domain_of(const Rows& row, std::string_view name) {
+  const std::string domain = core::to_lower(strings_.text(row.integer(7)));
+  for (const char* marks : {"roctx", "nvtx", "marker"})
+    if (domain.find(marks) != std::string::npos) return "marker";
+  if (name == "UserMarker") return "marker";
+  if (domain == "torch") return strings_.text(row.integer(8)) == "user_scope" ? "annotation" : "cpu_op";
+  if (domain == "rpd_tracer") return "profiler_overhead";
+  if (domain == "cuda") return "cuda_runtime";
+  if (!domain.empty()) return domain.substr(0, domain.find('_'));
+  if (name.starts_with("hip")) return "hip";
+  if (name.starts_with("hsa_")) return "hsa";
+  return is_collective_kernel(name) ? "rccl" : "other";
+}
+
+std::int32_t Reader::rank(const Rows& row) const {
+  const auto pid = row.integer(Column::process);
+  return pid ? processes_.ranks.rank(*pid) : processes_.rank_of_device(row.integer(Column::gpu).value_or(0));
 }
 
 // Each operation once, whatever the joined tables hold: they are made unique first.
@@ -140,8 +165,9 @@ core::Status Reader::read_operations() {
   for (const char* name :
        {"stream", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY", "workgroupZ", "groupSegmentSize", "privateSegmentSize"})
     sql += "," + (kernels ? column("rocpd_kernelapi", "k", name) : "NULL");
-  for (const char* name : {"stream", "size", "dstDevice", "srcDevice"})
+  for (const char* name : {"stream", "size", "dstDevice", "srcDevice", "kind"})
     sql += "," + (copies ? column("rocpd_copyapi", "c", name) : "NULL");
+  sql += "," + (apis ? column("rocpd_api", "a", "pid") : "NULL");
   sql += " FROM main.rocpd_op o";
   if (joined) sql += " LEFT JOIN (SELECT op_id AS op, min(api_id) AS api FROM main.rocpd_api_ops GROUP BY op_id) j ON j.op=o.id";
   const auto unique = [&](const std::string& table) {
@@ -172,11 +198,22 @@ void Reader::add_operation(const Rows& row) {
     const trace::NameId named = strings_.name(row.integer(Column::description), sink_);
     return add_kernel(row, *span, named == trace::NameId() ? strings_.name(type_id, sink_) : named);
   }
-  add_copy(row, *span, kind->second == Kind::memset ? "memset" : copy_direction_of(strings_.text(type_id)));
+  std::string_view direction = kind->second == Kind::memset ? "memset" : copy_direction_of(strings_.text(type_id));
+  if (direction == "unknown") {
+    const auto says = row.integer(Column::copy_kind);
+    const bool fills = core::to_lower(strings_.text(row.integer(Column::description))) == "fill" ||
+                       strings_.text(row.integer(Column::api_name)).find("emset") != std::string::npos;
+    if (fills)
+      direction = "memset";
+    else if (says && *says >= 0 && *says < static_cast<std::int64_t>(kCopyKinds.size()))
+      direction = kCopyKinds[static_cast<std::size_t>(*says)];
+  }
+  add_copy(row, *span, direction);
 }
 
 void Reader::add_kernel(const Rows& row, RowSpan span, trace::NameId name) {
   trace::KernelRow kernel;
+  kernel.rank = rank(row);
   kernel.device = row.integer(Column::gpu).value_or(0);
   kernel.queue = row.integer(Column::queue).value_or(-1);
   kernel.stream = static_cast<std::int64_t>(row.id(Column::kernel_stream).value_or(0));
@@ -206,6 +243,7 @@ void Reader::add_kernel(const Rows& row, RowSpan span, trace::NameId name) {
 // The devices of a copy's API call are only filled in for copies between devices.
 void Reader::add_copy(const Rows& row, RowSpan span, std::string_view operation) {
   trace::CopyRow copy;
+  copy.rank = rank(row);
   copy.device = row.integer(Column::gpu).value_or(0);
   copy.stream = static_cast<std::int64_t>(row.id(Column::copy_stream).value_or(0));
   copy.kind = sink_.name(operation);
@@ -235,6 +273,7 @@ core::Status Reader::read_counters() {
     scan_.account().keep();
     trace::KernelCounterRow counter;
     counter.device = row.integer(3).value_or(0);
+    counter.rank = processes_.rank_of_device(counter.device);
     counter.dispatch_id = row.id(1).value_or(0);
     counter.kernel_name = strings_.name(row.integer(4), sink_);
     counter.counter = strings_.name(row.integer(2), sink_);
@@ -266,6 +305,7 @@ core::Status Reader::read_monitors() {
       trace::GpuEventRow event;
       event.time_ns = *time;
       event.device = row.integer(1).value_or(0);
+      event.rank = processes_.rank_of_device(event.device);
       event.metric = sink_.name(meaning.metric);
       event.source = source;
       event.value = *value * meaning.factor;

@@ -6,19 +6,22 @@
 #include "importers/database/gpu_work.h"
 #include "importers/database/table_scan.h"
 #include "importers/database/text_table.h"
+#include "importers/rpd/processes.h"
 
 namespace aaco::importers::rpd {
 
 // Reads all tables of one database.
 class Reader {
  public:
-  explicit Reader(TableScan& scan);
+  Reader(TableScan& scan, const Processes& processes);
   core::Status read();
 
  private:
   using Rows = formats::sqlite::Rows;
   enum class Kind : std::uint8_t { kernel, copy, memset, marker };
 
+  [[nodiscard]] std::int32_t rank(const Rows& row) const;  // of an operation
+  [[nodiscard]] std::string domain_of(const Rows& row, std::string_view name);
   core::Status read_metadata();
   core::Status read_calls();
   void add_call(const Rows& row);
@@ -31,7 +34,9 @@ class Reader {
 
   TableScan& scan_;
   trace::Sink& sink_;
+  const Processes& processes_;
   TextTable strings_;
+  TextTable argument_strings_;  // a table of their own since 2024
   KernelSink kernels_;
   BoundedTexts arguments_;
   std::map<std::int64_t, Kind> kinds_;       // by operation type's string

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "importers/any_database.h"
 #include "importers/database/database_testing.h"
 
 namespace aaco::importers::rpd {
@@ -25,6 +26,44 @@ class RpdTest : public DatabaseTest {
  protected:
   Imported read(const std::string& rows) { return import(*make_importer(), make(kSchema + rows)); }
 };
+
+// Since 2024: arguments have a table of texts of their own, libraries log domains of theirs, each process a range of ids.
+TEST_F(RpdTest, NewerTracersHaveTextsOfArgumentsApart) {
+  const auto read_ = read(R"(
+CREATE TABLE "rocpd_ustring" ("id" integer PRIMARY KEY, "string" varchar(4096));
+CREATE TABLE "ext_callstack" ("id" integer PRIMARY KEY); INSERT INTO ext_callstack VALUES(1);
+CREATE TABLE "rocpd_stackframe" ("id" integer PRIMARY KEY); INSERT INTO rocpd_stackframe VALUES(1),(2);
+INSERT INTO rocpd_ustring VALUES(2,'layer 7'),(3,'{"seq":-1,"op_id":3,"sizes":[[2,3]]}'),(4,''),(5,'{not json');
+INSERT INTO rocpd_string VALUES(20,'roctx'),(21,'torch'),(22,'function'),(23,'user_scope'),(24,'aten::mm'),(25,'Optimizer.step'),(26,'hip'),
+ (27,'rpd_tracer'),(28,'Memcpy'),(29,'hipMemsetAsync'),(30,'cuda');
+INSERT INTO rocpd_api VALUES(4294967297,7,8,900,2000,7,1,20,2),(4294967298,7,8,910,1900,24,22,21,3),(4294967299,7,8,905,1950,25,23,21,4),
+ (4294967300,7,8,1000,1100,2,1,26,5),(8589934593,9,8,1000,1100,2,1,26,4),(8589934594,9,8,1200,1300,6,1,26,4),(8589934595,9,8,1400,1500,29,1,26,4),
+ (8589934596,9,8,1600,1700,6,1,27,4),(8589934597,9,8,1800,1900,6,1,30,4);
+INSERT INTO rocpd_copyapi VALUES(8589934594,'0x2',4096,2,'0x1','0x2',0,0),(8589934595,'0x2',64,4,'','',0,0);
+INSERT INTO rocpd_op VALUES(4294967297,2,0,0,5000,5100,3,4),(8589934593,3,0,0,5000,5200,3,4),(8589934594,3,0,0,6000,6100,1,28),(8589934595,3,0,0,6200,6300,1,28),(8589934596,3,0,0,7000,7100,3,4);
+INSERT INTO rocpd_api_ops VALUES(1,4294967300,4294967297),(2,8589934593,8589934593),(3,8589934594,8589934594),(4,8589934595,8589934595);
+)");
+  ASSERT_TRUE(read_.result.has_value()) << read_.result.error().text();
+  std::vector<std::string> calls;
+  for (const auto& row : read_.sink.rows<trace::ApiCallRow>())
+    calls.push_back(std::to_string(row.rank) + " " + std::string(read_.sink.text(row.domain)) + " " +
+                    std::string(read_.sink.text(row.name)) + " " + std::string(read_.sink.text(row.arguments)));
+  EXPECT_EQ(calls, (std::vector<std::string>{"0 marker layer 7 ", R"(0 cpu_op aten::mm {"seq":-1,"op_id":3,"sizes":[[2,3]]})",
+                                             "0 annotation Optimizer.step ", R"(0 hip hipLaunchKernel {"text":"{not json"})",
+                                             "1 hip hipLaunchKernel ", "1 hip hipMemcpy ", "1 hip hipMemsetAsync ",
+                                             "1 profiler_overhead hipMemcpy ", "1 cuda_runtime hipMemcpy "}));
+  std::vector<std::pair<std::int32_t, std::int64_t>> kernels;
+  for (const auto& row : read_.sink.rows<trace::KernelRow>()) kernels.emplace_back(row.rank, row.device);
+  EXPECT_EQ(kernels, (std::vector<std::pair<std::int32_t, std::int64_t>>{{0, 2}, {1, 3}, {1, 3}}));  // the last by its device
+  const auto& copies = read_.sink.rows<trace::CopyRow>();
+  ASSERT_EQ(copies.size(), 2u);
+  EXPECT_EQ(read_.sink.text(copies[0].kind), "d2h");
+  EXPECT_EQ(read_.sink.text(copies[1].kind), "memset");
+  EXPECT_EQ(read_.result->account.dropped,
+            (std::map<std::string, std::int64_t>{{"a row of rocpd_stackframe, which is not read", 2}}));
+  EXPECT_EQ(read_.result->facts["ranks"].items().size(), 2u);
+  EXPECT_EQ(any_database::processes_of(make(kSchema)).count, 1u);
+}
 
 TEST_F(RpdTest, JoinsOperationsToTheirCalls) {
   const auto read_ = read(R"(
