@@ -245,7 +245,12 @@ class Analyser {
   }
 
   // The names of what is stored belong to the sink's table.
-  trace::NameId stored(trace::NameId id) { return sink_.name(names_.text(id)); }
+  trace::NameId stored(trace::NameId id) {
+    if (id.value >= stored_.size()) stored_.resize(names_.size());
+    std::optional<trace::NameId>& known = stored_[id.value];
+    if (!known) known = sink_.name(names_.text(id));
+    return *known;
+  }
 
   void store() {
     for (trace::AttributionRow row : attribution_.rows) {
@@ -359,6 +364,7 @@ class Analyser {
   trace::Sink& sink_;
   const Services& services_;
   trace::NameTable names_;
+  std::vector<std::optional<trace::NameId>> stored_;  // by the id here
   trace::NameId memset_;
   LaunchFile launches_;
   RowPuller<trace::ApiCallRow>* calls_ = nullptr;  // during the walk

@@ -1,9 +1,14 @@
 #include "tracelake/duckdb/database.h"
 
+#include <mutex>
+#include <optional>
+
 namespace aaco::tracelake::duckdb {
 namespace {
 
 using core::ErrorCode;
+
+constexpr std::int64_t kReaderMemoryBytes = std::int64_t{400} << 20;  // of all tables that are read at a time
 
 // DuckDB begins a message with its kind, and gives one kind to all trouble with files: the system's own words tell more.
 ErrorCode code_of(std::string_view message) {
@@ -71,6 +76,7 @@ core::Result<Database> Database::open(const DatabaseOptions& options) {
   if (status) status = configure(config, "temp_directory", options.temporary_directory);
   if (status) status = configure(config, "autoinstall_known_extensions", "false");
   if (status) status = configure(config, "autoload_known_extensions", "false");
+  if (status) status = configure(config, "enable_external_file_cache", "false");  // a file may be replaced between two readings
   Database out;
   char* message = nullptr;
   if (status && duckdb_open_ext(nullptr, &out.database_, config, &message) != DuckDBSuccess) status = failure(message);
@@ -85,6 +91,17 @@ core::Result<Connection> Database::connect() {
   if (duckdb_connect(database_, &connection) != DuckDBSuccess)
     return core::fail(ErrorCode::exhausted, "DuckDB accepts no connection");
   return Connection(connection);
+}
+
+core::Result<Connection> connect_reader() {
+  static std::mutex mutex;
+  static auto* const database = new std::optional<Database>();  // stays: another thread may still read when main() returns
+  const std::lock_guard lock(mutex);
+  if (!*database) {
+    AACO_ASSIGN(auto opened, Database::open({.memory_limit_bytes = kReaderMemoryBytes}));
+    database->emplace(std::move(opened));
+  }
+  return (*database)->connect();
 }
 
 core::Status Connection::run(const std::string& sql) {

@@ -103,6 +103,10 @@ class Database {
   duckdb_database database_ = nullptr;
 };
 
+// A connection to the one database of this process that reads table files; any thread. Starting an engine takes longer than
+// reading a small table, and a session has a dozen of them: so this one is made at the first call and kept.
+core::Result<Connection> connect_reader();
+
 // The error DuckDB reported, with the code of ours that fits.
 tl::unexpected<core::Error> failure(const char* message);
 

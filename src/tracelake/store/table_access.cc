@@ -4,6 +4,7 @@
 #include "core/files.h"
 #include "trace/tables.h"
 #include "tracelake/lake.h"
+#include "tracelake/store/chunk_reader.h"
 #include "tracelake/store/table_reader.h"
 #include "tracelake/store/time_column.h"
 
@@ -18,33 +19,29 @@ class FileStream final : public RowStream<Row> {
   FileStream(std::string file, trace::NameTable& names) : file_(std::move(file)), names_(names) {}
 
   core::Status open(const std::vector<Instead>& instead) {
-    AACO_ASSIGN(auto database, duckdb::Database::open({}));
-    database_.emplace(std::move(database));
-    AACO_ASSIGN(auto connection, database_->connect());
-    connection_.emplace(std::move(connection));
-    AACO_ASSIGN(const std::string sql, store::select_columns(*connection_, file_, store::TableReader<Row>::columns(), instead));
-    AACO_ASSIGN(auto cursor, connection_->query(sql));
-    cursor_.emplace(std::move(cursor));
+    AACO_ASSIGN(auto connection, duckdb::connect_reader());
+    AACO_ASSIGN(const std::string sql, store::select_columns(connection, file_, store::TableReader<Row>::columns(), instead));
+    AACO_ASSIGN(auto cursor, connection.query(sql));
+    chunks_.emplace(std::move(connection), std::move(cursor));
     return {};
   }
   core::Result<std::span<const Row>> next() override {
     batch_.clear();
     while (!ended_ && batch_.size() < kBatchRows) {
-      auto chunk = cursor_->next();
+      auto chunk = chunks_->next();
       if (!chunk) return tl::unexpected<core::Error>(std::move(chunk).error().with("reading " + file_));
       ended_ = !chunk->valid() || chunk->size() == 0;
       if (ended_) break;
       store::TableReader<Row>::append(*chunk, names_, batch_);
     }
+    if (!ended_) chunks_->read_ahead();
     return std::span<const Row>(batch_);
   }
 
  private:
   std::string file_;
   trace::NameTable& names_;
-  std::optional<duckdb::Database> database_;  // in this order: a cursor goes before its connection
-  std::optional<duckdb::Connection> connection_;
-  std::optional<duckdb::Cursor> cursor_;
+  std::optional<store::ChunkReader> chunks_;
   std::vector<Row> batch_;
   bool ended_ = false;
 };
