@@ -9,6 +9,7 @@
 #include "cli/context.h"
 #include "cli/run_options.h"
 #include "cli/session_output.h"
+#include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "workflows/isolation.h"
@@ -126,12 +127,19 @@ void add_clean(CLI::App& lab, Context& context) {
   });
 }
 
-void print_scores(const Context& context, std::string_view what,
-                  const std::map<std::string, laboratory::scoring::Score>& scores) {
-  for (const auto& [held, score] : scores) {
-    context.print(fmt::format("{}, held out by {}: {} of {} right first ({}), {} among two, calibration error {:.3f}\n", what,
-                              held, score.first, score.count, core::format_percent(score.accuracy()),
-                              core::format_percent(score.within_two()), score.calibration_error));
+std::string score_text(const laboratory::scoring::Score& score) {
+  const auto [low, high] = score.interval();
+  return fmt::format("{} of {} right first ({}, 95 % interval {} to {}), {} among two, calibration error {:.3f}\n", score.first,
+                     score.count, core::format_percent(score.accuracy()), core::format_percent(low), core::format_percent(high),
+                     core::format_percent(score.within_two()), score.calibration_error);
+}
+
+void print_scores(const Context& context, std::string_view what, const workflows::LabJudgement& judgement) {
+  if (judgement.in_use)
+    context.print(
+        fmt::format("{}, by the model in use (it may have learnt from these sessions): {}", what, score_text(*judgement.in_use)));
+  for (const auto& [held, score] : judgement.scores) {
+    context.print(fmt::format("{}, held out by {}: {}", what, held, score_text(score)));
     if (held == "model") context.print("\n" + confusion_table(score) + "\n");
   }
 }
@@ -154,10 +162,10 @@ void print_score(const Context& context, const workflows::LabReport& report, boo
   print_traces(context, report.traces);
   const auto& examples = report.examples;
   if (examples.sessions == 0) return;
-  context.print(
-      fmt::format("{} sessions whose truth is known; {} disturbed by other programs too, {} disturbed without effect, {} without "
-                  "an undisturbed run beside them\n\n",
-                  examples.sessions, examples.disturbed_otherwise, examples.without_effect, examples.without_partner));
+  context.print(fmt::format(
+      "{} sessions whose truth is known; {} disturbed by other programs too, {} disturbed without effect, {} so weakly "
+      "that it is a cause but no bottleneck, {} without an undisturbed run beside them\n\n",
+      examples.sessions, examples.disturbed_otherwise, examples.without_effect, examples.weak, examples.without_partner));
   print_scores(context, "bottleneck", report.bottlenecks);
   print_scores(context, "cause", report.causes);
   context.print(fmt::format("causes that are settings: {} of {} named first\n", examples.by_configuration_right,
@@ -170,16 +178,21 @@ void print_score(const Context& context, const workflows::LabReport& report, boo
 void add_score(CLI::App& lab, Context& context) {
   CLI::App* verb = lab.add_subcommand("score", "Score the classifier and the search for causes against what was injected");
   auto json = std::make_shared<bool>(false);
+  auto file = std::make_shared<std::string>();
   verb->add_flag("--json", *json, "As JSON");
+  verb->add_option("--examples", *file, "Write each example with its features and predictions, one JSON object a line");
   verb->footer(
       "Takes every session of the lake (--sessions) that 'aaco lab inject' made, and undisturbed runs tagged class=CLASS. Whole "
       "models,\n"
       "intensities and generators are held out in turn: what is scored was never seen. Traces that 'aaco lab simulate' made are "
       "laid\n"
       "beside those they were made of, and the cause that 'aaco diff' names is scored.");
-  verb->callback([&context, json] {
+  verb->callback([&context, json, file] {
     const auto report = workflows::lab_score(make_services(context));
     if (!report) return context.fail(report.error());
+    if (!file->empty())
+      if (const auto written = core::write_file_atomic(*file, examples_text(*report)); !written)
+        return context.fail(written.error());
     print_score(context, *report, *json);
   });
 }

@@ -31,7 +31,11 @@ struct SignalInput {
   const metrics::NodeTime* nodes = nullptr;
   trace::Metrics metrics;
   std::optional<double> flops, bytes;  // of a call
-  std::optional<double> cpus;          // that the session could use
+  std::optional<double> cpus;          // of the machine
+  std::optional<double> allowed_cpus;  // that the session's process may use
+  std::optional<double> cpu_limit;     // its quota, in CPUs
+  // Median time of the model's own run in the profiled pass, without what the caller does around it.
+  std::optional<double> profiled_model_ns;
 };
 
 // Values by position in definitions(); empty: not measured.

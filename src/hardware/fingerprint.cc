@@ -54,6 +54,7 @@ const std::vector<FactRule>& fact_rules() {
       {"gpu.partitions", Severity::hard, "GPUs partitioned otherwise"},
       {"gpu.visible", Severity::hard, "other GPUs visible to the process"},
       {"isolation", Severity::hard, "other isolation from the rest of the machine"},
+      {"cpu.allowed_cores", Severity::soft, "another number of CPUs that the process may use"},
       {"memory.total_bytes", Severity::soft, "another amount of memory"},
       {"runtime.version", Severity::soft, "another version of the runtime"},
       {"runtime.hash", Severity::soft, "another build of the runtime"},

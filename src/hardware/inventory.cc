@@ -62,6 +62,7 @@ std::vector<Fact> machine_facts(const Inventory& inventory) {
   };
   put("cpu.model", inventory.cpu.model);
   if (inventory.cpu.logical_cpus) put("cpu.cores", std::to_string(*inventory.cpu.logical_cpus));
+  if (inventory.cpu.allowed_cpus) put("cpu.allowed_cores", std::to_string(*inventory.cpu.allowed_cpus));
   // No limit is known to be none where the group was found at all.
   if (inventory.cgroup.cpu_limit_cores)
     put("cpu.limit_cores", decimal(*inventory.cgroup.cpu_limit_cores));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ struct Example {
   std::string truth;
   std::vector<float> values;                  // by Examples::features
   std::map<std::string, std::string> groups;  // "model" -> "mlp", "intensity" -> "0.5", "generator" -> "spin"
+  std::optional<double> effect_ratio;         // of its fault on the mean call; nothing is learnt from it
 };
 struct Examples {
   std::vector<std::string> features;
@@ -28,12 +30,18 @@ struct Prediction {
   std::vector<analytics::bottleneck::ClassScore> ranking;
 };
 
+struct Interval {
+  double low = 0, high = 1;
+};
+
 struct Score {
   std::int64_t not_held = 0;                         // examples of a class that only the held group has
   std::int64_t count = 0, first = 0, first_two = 0;  // right class first; among the first two
   double calibration_error = 0;                      // expected calibration error of the first class, ten bins of equal width
   std::map<std::string, std::map<std::string, std::int64_t>> confusion;  // truth -> answer -> count
   [[nodiscard]] double accuracy() const { return count > 0 ? static_cast<double>(first) / static_cast<double>(count) : 0; }
+  // 95 % of the accuracy by Wilson's method, as if examples were independent; those of one model are not quite.
+  [[nodiscard]] Interval interval() const;
   [[nodiscard]] double within_two() const { return count > 0 ? static_cast<double>(first_two) / static_cast<double>(count) : 0; }
 };
 
@@ -52,6 +60,10 @@ core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const s
 
 // The temperature under which predictions made at temperature 1 have the least negative log-likelihood.
 double calibrate(const std::vector<Prediction>& predictions);
+
+// Predictions made at temperature 1 as they are in use: those of each group at the temperature of all other groups, so that no
+// probability is stated by what it was fitted to.
+std::vector<Prediction> cross_calibrated(std::vector<Prediction> predictions);
 
 core::Json to_json(const Score& score);
 // A table in Markdown, truths as rows.

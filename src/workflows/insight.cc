@@ -4,6 +4,7 @@
 #include "analytics/latency.h"
 #include "core/files.h"
 #include "core/numbers.h"
+#include "stats/robust.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu_bottleneck.h"
 
@@ -14,10 +15,14 @@ using analytics::advice::recommend;
 using analytics::bottleneck::LearnedModel;
 using core::Json;
 
-std::optional<double> cpus_of(const std::string& path) {
+// CPUs of the machine, and those that the session's process could use.
+void read_cpus(const std::string& path, analytics::signals::SignalInput& input) {
   const auto environment = core::read_json_file(core::join_path(path, "env.json"));
-  if (!environment) return std::nullopt;
-  return core::parse_f64((*environment)["fingerprint"]["facts"]["cpu.cores"].text());
+  if (!environment) return;
+  const Json& facts = (*environment)["fingerprint"]["facts"];
+  input.cpus = core::parse_f64(facts["cpu.cores"].text());
+  input.allowed_cpus = core::parse_f64(facts["cpu.allowed_cores"].text());
+  input.cpu_limit = core::parse_f64(facts["cpu.limit_cores"].text());  // "none" where there is none
 }
 
 core::Result<std::optional<LearnedModel>> load_model(const std::string& path, const std::vector<std::string>& known) {
@@ -46,6 +51,8 @@ core::Result<std::unique_ptr<SessionFacts>> session_facts(const std::string& pat
   facts->iterations = analytics::metrics::durations_of(iterations, names, "measure");
   for (const double ns : facts->iterations) side.call_ns += ns / static_cast<double>(facts->iterations.size());
   analytics::signals::SignalInput input;
+  if (const auto profiled = analytics::metrics::durations_of(iterations, names, "profile"); !profiled.empty())
+    input.profiled_model_ns = stats::median(profiled);
   input.blocks = blocks;
   input.names = &names;
   input.gpu_events = gpu_events;
@@ -53,7 +60,7 @@ core::Result<std::unique_ptr<SessionFacts>> session_facts(const std::string& pat
   input.metrics = metrics;
   input.flops = manifest.outcome["work"]["flops"].as_f64();
   input.bytes = manifest.outcome["work"]["bytes"].as_f64();
-  input.cpus = cpus_of(path);
+  read_cpus(path, input);
   side.signals = analytics::signals::signals_of(input);
   return facts;
 }

@@ -17,7 +17,10 @@ using core::Json;
 using laboratory::scoring::Example;
 
 constexpr std::string_view kClassTag = "class=";
-constexpr double kLeastEffect = 0.08;      // of the latency; runs of this machine differ by less for no reason
+// How much longer calls have to take by a fault than in both undisturbed runs nearest in time.
+constexpr double kLeastEffect = 0.08;      // to be a cause: runs of this machine differ by less for no reason
+constexpr double kLeastLimit = 0.15;       // to be what limits the session: below that more is gained elsewhere
+constexpr double kLeastLaunching = 1;      // operators that were added limit it where they take as long as all the others
 constexpr std::size_t kPartners = 2;       // undisturbed runs that each disturbed one is laid beside
 constexpr double kForeignCores = 0.15;     // CPUs that other processes used
 constexpr double kMostForeignWait = 0.10;  // of the time of the calls
@@ -122,10 +125,25 @@ void add_pair(const Labelled& a, const Labelled& b, const Judges& judges, LabExa
   out.causes.rows.push_back({b.id, b.cause, std::move(features.values), groups_of(b)});
 }
 
-bool has_effect(const Labelled& disturbed, const std::vector<const Labelled*>& partners) {
-  return std::all_of(partners.begin(), partners.end(), [&](const Labelled* one) {
-    return one->facts->side.call_ns > 0 && std::abs(disturbed.facts->side.call_ns / one->facts->side.call_ns - 1) >= kLeastEffect;
-  });
+// How much longer a call takes, beside the undisturbed run that it differs from the least; negative: shorter. Empty where a side
+// has no calls.
+std::optional<double> effect_of(const Labelled& disturbed, const std::vector<const Labelled*>& partners) {
+  std::optional<double> least;
+  for (const Labelled* one : partners) {
+    if (one->facts->side.call_ns <= 0) return std::nullopt;
+    const double effect = disturbed.facts->side.call_ns / one->facts->side.call_ns - 1;
+    if (!least || std::abs(effect) < std::abs(*least)) least = effect;
+  }
+  return least;
+}
+
+// Settings and faults alike may be causes; a cause that disturbs has to take time to be one.
+bool is_cause(const Labelled& one, double effect) {
+  return class_of_cause(one.cause).empty() ? std::abs(effect) >= kLeastEffect : effect >= kLeastEffect;
+}
+
+bool limits(const Labelled& one, double effect) {
+  return effect >= (class_of_cause(one.cause) == "launch_bound" && one.label != "launch_bound" ? kLeastLaunching : kLeastLimit);
 }
 
 }  // namespace
@@ -140,21 +158,27 @@ core::Result<LabExamples> lab_examples(const Services& services) {
     auto features = analytics::bottleneck::features_of(judges.book, one.facts->side.signals);
     out.bottlenecks.features = features.names;
     std::string truth = one.label;
+    std::optional<double> effect;
     if (!one.fault.empty()) {
       const auto partners = partners_of(one, all);
       if (partners.empty()) {
         ++out.without_partner;
         continue;
       }
-      if (!has_effect(one, partners)) {
+      effect = effect_of(one, partners);
+      if (!effect || !is_cause(one, *effect)) {
         ++out.without_effect;
         continue;
       }
       for (const Labelled* partner : partners) add_pair(*partner, one, judges, out);
       truth = class_of_cause(one.cause);
+      if (!truth.empty() && !limits(one, *effect)) {
+        ++out.weak;
+        continue;
+      }
     }
     if (judges.book.find(truth) != nullptr)
-      out.bottlenecks.rows.push_back({one.id, truth, std::move(features.values), groups_of(one)});
+      out.bottlenecks.rows.push_back({one.id, truth, std::move(features.values), groups_of(one), effect});
   }
   if (all.empty())
     return core::fail(core::ErrorCode::not_found,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct LabExamples {
   laboratory::scoring::Examples causes;       // pairs of an undisturbed and a disturbed session; truth: a fault's cause
   std::int64_t sessions = 0;
   std::int64_t disturbed_otherwise = 0;  // other processes took CPU time that the truth does not tell of
-  std::int64_t without_effect = 0;       // disturbed ones whose latency changed by less than the least effect
+  std::int64_t without_effect = 0;       // disturbed ones whose calls took less than the least effect longer
+  std::int64_t weak = 0;                 // disturbed ones that are a cause, but not what limits the session
   std::int64_t without_partner = 0;      // disturbed ones of which no undisturbed run of the same model is there
   std::int64_t by_configuration = 0, by_configuration_right = 0;  // pairs whose cause is a setting, which needs no learned model
   std::vector<double> unexplained;                                // of each pair: share of the difference
@@ -28,15 +30,26 @@ struct LabExamples {
 };
 core::Result<LabExamples> lab_examples(const Services& services);
 
+// One of the two judges: what limits a session, and why two differ.
+struct LabJudgement {
+  // By what was held out: model, intensity, generator.
+  std::map<std::string, std::vector<laboratory::scoring::Prediction>> predictions;
+  std::map<std::string, laboratory::scoring::Score> scores;
+  double temperature = 1;                            // of a model fitted to everything
+  std::optional<laboratory::scoring::Score> in_use;  // of the model that came with the program; nothing is held out from it
+  std::vector<laboratory::scoring::Prediction> in_use_predictions;
+};
 struct LabReport {
   LabExamples examples;
-  std::map<std::string, laboratory::scoring::Score> bottlenecks, causes;  // by what was held out: model, intensity, generator
-  double bottleneck_temperature = 1, cause_temperature = 1;
+  LabJudgement bottlenecks, causes;
   LabTraceScore traces;
 };
 // Scores both with whole groups held out, and the causes of simulated traces. A lake may have runs, traces or both.
 core::Result<LabReport> lab_score(const Services& services);
 core::Json to_json(const LabReport& report);
+// One JSON object a line for each example: judge, session, truth, groups, features, and the predictions when its groups were held
+// out.
+std::string examples_text(const LabReport& report);
 
 // Scores, fits to all examples and writes classifier.json and causes.json into `folder`, each with the record of its training.
 core::Result<LabReport> lab_train(const std::string& folder, const Services& services);

@@ -43,7 +43,11 @@ constexpr std::array kConfigurations = {
     Configuration{"driver.nvidia", "driver_version", "another driver"},
     Configuration{"cpu.governor", "clock_governor", "another clock governor"},
     Configuration{"cpu.limit_cores", "cpu_throttling", "another CPU quota"},
+    Configuration{"cpu.allowed_cores", "cpu_placement", "another number of CPUs that it may use"},
 };
+// Which CPUs a process may use matters only to threads that wait for them.
+constexpr std::string_view kAllowedCores = "cpu.allowed_cores";
+constexpr double kLeastWaitShare = 0.2;  // of the difference
 
 // Another model: more nodes of tiny work are a matter of launching, other data types of their own.
 std::pair<std::string, std::string> cause_of_model(const Side& a, const Side& b, const Decomposition& decomposition) {
@@ -67,7 +71,8 @@ std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Deco
   for (const hardware::Difference& difference : differences) {
     if (difference.a.empty() || difference.b.empty()) continue;  // one side does not know it
     for (const Configuration& one : kConfigurations)
-      if (difference.key == one.key) add(std::string(one.cause), std::string(one.title), difference);
+      if (difference.key == one.key && (one.key != kAllowedCores || share_of(decomposition, "run_queue_wait") >= kLeastWaitShare))
+        add(std::string(one.cause), std::string(one.title), difference);
     // A type or batch that differs makes the model or its shapes differ too: it is named once.
     if (difference.key == "model.hash" && !has("dtype")) {
       auto [id, title] = cause_of_model(a, b, decomposition);

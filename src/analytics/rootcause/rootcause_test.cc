@@ -221,6 +221,18 @@ TEST(Causes, ASettingThatDiffersIsNamedFirst) {
   EXPECT_EQ(first_cause(calm(), b, {{"threads.intra", "2", "", hardware::Severity::soft, ""}}), "cpu_placement");
 }
 
+TEST(Causes, FewerCpusMatterOnlyToThreadsThatWaitForThem) {
+  const hardware::Difference fewer{"cpu.allowed_cores", "2", "1", hardware::Severity::soft, ""};
+  Side b = calm();
+  b.call_ns = 1500;
+  b.account->wait_ns = 500;
+  b.signals.set("others.cpu_use_cores", 0.9);  // on the CPU that is not allowed
+  EXPECT_EQ(first_cause(calm(), b, {fewer}), "cpu_placement");
+  b.account->wait_ns = calm().account->wait_ns;
+  b.account->blocked_ns = 550;
+  EXPECT_NE(first_cause(calm(), b, {fewer}), "cpu_placement");
+}
+
 TEST(Causes, MoreAndSmallerNodesAreAMatterOfLaunching) {
   Side a = calm(), b = calm();
   b.call_ns = 1500;

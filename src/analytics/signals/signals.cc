@@ -41,7 +41,7 @@ constexpr std::array kDefinitions = {
     SignalDefinition{"node.mean_ns", "ns", "mean time of a node"},
     SignalDefinition{"node.execution_count", "count", "nodes that ran in a call"},
     SignalDefinition{"node.largest_ratio", "ratio", "share of the costliest kind of operator"},
-    SignalDefinition{"host.around_ratio", "ratio", "share of a profiled call outside the model"},
+    SignalDefinition{"host.around_ratio", "ratio", "time of a profiled call outside the model, over that of a call"},
     SignalDefinition{"work.intensity", "flop/byte", "arithmetic for each byte that has to move"},
     SignalDefinition{"work.flops_per_second", "flop/s", "arithmetic done"},
     SignalDefinition{"work.bytes_per_second", "bytes/s", "bytes that had to move"},
@@ -53,6 +53,14 @@ constexpr std::array kDefinitions = {
     SignalDefinition{"gpu.ecc_correctable_count", "count", "memory errors of GPUs that were corrected meanwhile"},
     SignalDefinition{"gpu.ecc_uncorrectable_count", "count", "memory errors of GPUs that were not"},
     SignalDefinition{"gpu.pcie_replays_count", "count", "packets that GPUs had to send again over PCIe"},
+    SignalDefinition{"process.allowed_cores", "cores", "CPUs that the process may use"},
+    SignalDefinition{"process.allowed_use_ratio", "ratio", "share of the CPUs that the process may use which it used"},
+    SignalDefinition{"process.wait_cores", "cores", "threads of the process that waited for a CPU, on average"},
+    SignalDefinition{"cgroup.limit_use_ratio", "ratio", "share of the CPU quota that the process used up"},
+    SignalDefinition{"cgroup.throttled_wait_ratio", "ratio", "share of the waiting for a CPU in which the CPU quota held back"},
+    SignalDefinition{"faults.minor_per_call", "count", "page faults without I/O, of a call"},
+    SignalDefinition{"switches.voluntary_per_call", "count", "times a thread gave up its CPU, of a call"},
+    SignalDefinition{"storage.bytes_per_call", "bytes", "read from and written to storage, of a call"},
 };
 
 std::optional<double> over(std::optional<double> value, double by) {
@@ -62,6 +70,17 @@ std::optional<double> over(std::optional<double> value, double by) {
 std::optional<double> metric(const trace::Metrics& metrics, std::string_view id) {
   const auto* found = find_metric(metrics, id);
   return found != nullptr ? std::optional(found->value) : std::nullopt;
+}
+
+// Who is to blame for waits: a process that waits though it has all the CPUs that it may use waits for itself.
+void add_waits(const CallAccount& call, const SignalInput& input, Signals& out) {
+  out.set("process.allowed_cores", input.allowed_cpus);
+  if (input.allowed_cpus) out.set("process.allowed_use_ratio", over(call.process_cpu_ns, call.wall_ns * *input.allowed_cpus));
+  if (input.cpu_limit) out.set("cgroup.limit_use_ratio", over(call.process_cpu_ns, call.wall_ns * *input.cpu_limit));
+  if (!call.wait_ns || !call.others_wait_ns) return;
+  const double wait = *call.wait_ns + *call.others_wait_ns;
+  out.set("process.wait_cores", over(wait, call.wall_ns));
+  if (call.throttled_ns) out.set("cgroup.throttled_wait_ratio", wait > 0 ? std::min(1.0, *call.throttled_ns / wait) : 0);
 }
 
 void add_account(const CallAccount& call, std::optional<double> cpus, Signals& out) {
@@ -85,9 +104,12 @@ void add_account(const CallAccount& call, std::optional<double> cpus, Signals& o
   out.set("machine.steal_ratio", over(call.steal_ns, wall));
   out.set("machine.iowait_ratio", over(call.iowait_ns, wall));
   out.set("machine.interrupts_per_second", over(call.interrupts, second));
+  out.set("faults.minor_per_call", call.minor_faults);
+  out.set("switches.voluntary_per_call", call.voluntary_switches);
+  out.set("storage.bytes_per_call", call.storage_bytes);
 }
 
-void add_nodes(const metrics::NodeTime& nodes, const trace::Metrics& known, Signals& out) {
+void add_nodes(const metrics::NodeTime& nodes, Signals& out) {
   if (!nodes.parts || nodes.parts->whole.mean_ns <= 0) return;
   const metrics::IterationParts& parts = *nodes.parts;
   const double whole = parts.whole.mean_ns;
@@ -102,11 +124,14 @@ void add_nodes(const metrics::NodeTime& nodes, const trace::Metrics& known, Sign
   out.set("node.execution_count", executions);
   if (executions > 0) out.set("node.mean_ns", parts.in_nodes.mean_ns / executions);
   out.set("node.largest_ratio", largest);
-  // The profiled calls as they look from outside.
-  const auto median = metric(known, "latency.p50_ns"), slower = metric(known, "profile.slowdown_ratio");
-  if (!median || !slower) return;
-  const double call = *median * (1 + *slower);
-  if (call > 0) out.set("host.around_ratio", std::clamp((call - whole) / call, 0.0, 1.0));
+}
+
+// The profiler makes the model slower, not what its caller does around it.
+void add_around(const SignalInput& input, Signals& out) {
+  const auto median = metric(input.metrics, "latency.p50_ns"), slower = metric(input.metrics, "profile.slowdown_ratio");
+  if (!median || !slower || !input.profiled_model_ns || *median <= 0) return;
+  const double around = *median * (1 + *slower) - *input.profiled_model_ns;
+  out.set("host.around_ratio", std::clamp(around / *median, 0.0, 1.0));
 }
 
 // The device that has most of it.
@@ -164,7 +189,10 @@ std::vector<float> Signals::features() const {
 Signals signals_of(const SignalInput& input) {
   Signals out;
   if (input.names != nullptr)
-    if (const auto account = account_of(input.blocks, *input.names)) add_account(*account, input.cpus, out);
+    if (const auto account = account_of(input.blocks, *input.names)) {
+      add_account(*account, input.cpus, out);
+      add_waits(*account, input, out);
+    }
   const auto median = metric(input.metrics, "latency.p50_ns");
   out.set("latency.p50_ns", median);
   out.set("latency.cov_ratio", metric(input.metrics, "latency.cov_ratio"));
@@ -172,7 +200,8 @@ Signals signals_of(const SignalInput& input) {
     out.set("latency.tail_ratio", *p90 / *median - 1);
   out.set("latency.drift_ratio", metric(input.metrics, "latency.drift_ratio"));
   out.set("latency.autocorrelation_ratio", metric(input.metrics, "latency.autocorrelation_ratio"));
-  if (input.nodes != nullptr) add_nodes(*input.nodes, input.metrics, out);
+  if (input.nodes != nullptr) add_nodes(*input.nodes, out);
+  add_around(input, out);
   if (input.flops && input.bytes && *input.bytes > 0) out.set("work.intensity", *input.flops / *input.bytes);
   if (median && *median > 0) {
     out.set("work.flops_per_second", over(input.flops, *median / 1e9));

@@ -100,6 +100,35 @@ TEST(SignalTable, RatiosOfTheWall) {
   EXPECT_FALSE(signals.get("node.mean_ns"));
 }
 
+TEST(SignalTable, WhoseFaultWaitsAre) {
+  Blocks blocks;
+  blocks.add().throttled_ns = 1'000;
+  SignalInput input;
+  input.blocks = blocks.rows;
+  input.names = &blocks.names;
+  input.allowed_cpus = 2;
+  input.cpu_limit = 1.5;
+  const Signals signals = signals_of(input);
+  EXPECT_EQ(signals.get("process.allowed_cores"), 2);
+  EXPECT_DOUBLE_EQ(*signals.get("process.allowed_use_ratio"), 0.6);
+  EXPECT_DOUBLE_EQ(*signals.get("cgroup.limit_use_ratio"), 0.8);
+  EXPECT_DOUBLE_EQ(*signals.get("process.wait_cores"), 0.5);
+  EXPECT_DOUBLE_EQ(*signals.get("cgroup.throttled_wait_ratio"), 0.2);
+  EXPECT_DOUBLE_EQ(*signals.get("faults.minor_per_call"), 3);
+  input.allowed_cpus.reset();
+  EXPECT_FALSE(signals_of(input).get("process.allowed_use_ratio"));
+}
+
+TEST(SignalTable, TheProfilerMakesTheModelSlowerAndNotItsCaller) {
+  SignalInput input;
+  input.metrics = {{"latency.p50_ns", 1000, "ns", {}, {}}, {"profile.slowdown_ratio", 1, "ratio", {}, {}}};
+  EXPECT_FALSE(signals_of(input).get("host.around_ratio"));
+  input.profiled_model_ns = 1600;
+  EXPECT_DOUBLE_EQ(*signals_of(input).get("host.around_ratio"), 0.4);
+  input.profiled_model_ns = 2500;
+  EXPECT_DOUBLE_EQ(*signals_of(input).get("host.around_ratio"), 0);
+}
+
 TEST(SignalTable, HealthIsWhatItsCountersGrewBy) {
   trace::NameTable names;
   std::vector<trace::GpuEventRow> events;

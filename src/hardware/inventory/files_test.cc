@@ -4,6 +4,7 @@
 #include "hardware/inventory/job.h"
 #include "hardware/inventory/machine.h"
 #include "hardware/inventory/read.h"
+#include "tests/support/fake_machine.h"
 
 namespace aaco::hardware::inventory {
 namespace {
@@ -64,6 +65,16 @@ TEST(CpuInfoText, EmptyTextLeavesEverythingUnknown) {
   parse_cpuinfo("", cpu);
   EXPECT_EQ(cpu.logical_cpus, std::nullopt);
   EXPECT_TRUE(cpu.model.empty());
+}
+TEST(AllowedCpus, AreThoseOfAllThreadsTogether) {
+  const testing::FakeMachine machine;
+  EXPECT_EQ(read_cpu_info(MachineFiles(machine.root())).allowed_cpus, std::nullopt);
+  machine.write("/proc/self/task/7/status", "Name:\taaco\nCpus_allowed:\t1\nCpus_allowed_list:\t0\n");
+  EXPECT_EQ(read_cpu_info(MachineFiles(machine.root())).allowed_cpus, 1);
+  machine.write("/proc/self/task/8/status", "Cpus_allowed_list:\t0,2-3\n");
+  EXPECT_EQ(read_cpu_info(MachineFiles(machine.root())).allowed_cpus, 3);
+  machine.write("/proc/self/task/8/status", "Cpus_allowed_list:\tmany\n");
+  EXPECT_EQ(read_cpu_info(MachineFiles(machine.root())).allowed_cpus, 1);
 }
 TEST(TimingOptions, KeepsOnlyWhatChangesTiming) {
   const auto options = timing_options("ro isolcpus=2-3 password=x nosmt my.isolcpus=1");

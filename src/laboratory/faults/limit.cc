@@ -6,8 +6,11 @@
 #include <cmath>
 
 #include "core/files.h"
+#include "core/strings.h"
 #include "hardware/cgroup.h"
+#include "hardware/controller_group.h"
 #include "laboratory/cpus.h"
+#include "laboratory/faults/neighbour.h"
 #include "laboratory/undo.h"
 
 namespace aaco::laboratory::faults {
@@ -20,24 +23,6 @@ constexpr std::int64_t kPeriodUs = 100'000;                   // the kernel's ow
 constexpr std::int64_t kRoomBytes = std::int64_t{512} << 20;  // above what is in use, at no intensity
 
 undo::World undo_world(const FaultWorld& world) { return {world.root, world.journal_folder}; }
-
-class Affinity final : public Injection {
- public:
-  static core::Result<std::unique_ptr<Injection>> set() {
-    const std::vector<int> cpus = allowed_cpus();
-    if (cpus.size() < 2)
-      return core::fail(ErrorCode::unsupported, "this process has one CPU already, so its affinity cannot be narrowed");
-    if (!pin_to({cpus.front()})) return core::fail_errno(errno, "setting the affinity");
-    return std::unique_ptr<Injection>(std::make_unique<Affinity>(cpus));
-  }
-  explicit Affinity(std::vector<int> cpus) : cpus_(std::move(cpus)) {}
-  Affinity(const Affinity&) = delete;
-  Affinity& operator=(const Affinity&) = delete;
-  ~Affinity() override { pin_to(cpus_); }
-
- private:
-  std::vector<int> cpus_;
-};
 
 // A control group made for this process; the journal removes it.
 class Group final : public Injection {
@@ -66,8 +51,29 @@ core::Result<std::unique_ptr<Injection>> set_quota(const Fault& fault, const Fau
   const double share = 1 - (1 - kLeastShare) * fault.intensity;
   const auto cpus = static_cast<double>(std::max<std::size_t>(1, allowed_cpus().size()));
   const std::string quota = std::to_string(std::lround(share * cpus * static_cast<double>(kPeriodUs)));
-  if (group.version == 2) return enter_group(group.cpu_folder, {{"cpu.max", quota + " " + std::to_string(kPeriodUs)}}, world);
-  return enter_group(group.cpu_folder, {{"cpu.cfs_period_us", std::to_string(kPeriodUs)}, {"cpu.cfs_quota_us", quota}}, world);
+  // The largest weight: what holds the run back is to be the quota, not whoever else wants the CPUs.
+  if (group.version == 2)
+    return enter_group(group.cpu_folder, {{"cpu.max", quota + " " + std::to_string(kPeriodUs)}, {"cpu.weight", "10000"}}, world);
+  return enter_group(group.cpu_folder,
+                     {{"cpu.cfs_period_us", std::to_string(kPeriodUs)}, {"cpu.cfs_quota_us", quota}, {"cpu.shares", "262144"}},
+                     world);
+}
+
+// No thread can leave a set of CPUs, whatever affinity it chooses.
+core::Result<std::unique_ptr<Injection>> set_cpus(const FaultWorld& world) {
+  const std::vector<int> cpus = allowed_cpus();
+  if (cpus.size() < 2) return core::fail(ErrorCode::unsupported, "this process has one CPU already, so it cannot be kept on one");
+  const auto group = hardware::find_controller(world.root, 0, "cpuset");
+  if (!group)
+    return core::fail(ErrorCode::unsupported, "no control group of CPU sets is mounted here",
+                      "--generator mask narrows the affinity instead");
+  std::vector<undo::Setting> settings = {{"cpuset.cpus", std::to_string(cpus.front())}};
+  if (group->version == 1) {
+    const auto memory = core::read_file(core::join_path(world.root, group->folder.substr(1) + "/cpuset.mems"));
+    if (!memory) return core::fail(ErrorCode::unsupported, "cpuset.mems of the control group cannot be read");
+    settings.push_back({"cpuset.mems", std::string(core::trim(*memory))});
+  }
+  return enter_group(group->folder, settings, world);
 }
 
 core::Result<std::unique_ptr<Injection>> limit_memory(const Fault& fault, const FaultWorld& world) {
@@ -90,7 +96,7 @@ core::Result<std::unique_ptr<Injection>> limit_memory(const Fault& fault, const 
 }  // namespace
 
 core::Result<std::unique_ptr<Injection>> set_limit(const Fault& fault, const FaultWorld& world) {
-  if (fault.kind->id == "affinity_one_core") return Affinity::set();
+  if (fault.kind->id == "affinity_one_core") return fault.generator == "cpuset" ? set_cpus(world) : start_neighbours(fault);
   return fault.kind->id == "cpu_quota" ? set_quota(fault, world) : limit_memory(fault, world);
 }
 

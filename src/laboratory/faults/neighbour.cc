@@ -29,6 +29,7 @@ constexpr std::int64_t kTurnNs = 20'000'000;  // a neighbour works for a share o
 constexpr std::size_t kBytes = std::size_t{256} << 20;
 constexpr double kInterruptsPerSecond = 50'000;
 constexpr double kMovesPerSecond = 1'000;
+constexpr std::int64_t kHoldNs = 20'000'000;  // threads that chose a CPU themselves are put back after at most this long
 
 void wait_until(std::int64_t deadline_ns) { core::SystemClock().sleep_until(deadline_ns); }
 
@@ -124,12 +125,12 @@ char* take_memory() {
   });
 }
 
-// Moves every thread of `target` to the next CPU, again and again.
-[[noreturn]] void move_threads(pid_t target, double share, const std::vector<int>& cpus) {
+// Puts every thread of `target` on one of the CPUs, again and again: each time on the next one, all threads of a turn on CPUs in
+// a row. Of one CPU that holds them there, also those that begin later or choose CPUs themselves.
+[[noreturn]] void place_threads(pid_t target, std::int64_t period_ns, const std::vector<int>& cpus) {
   const std::string folder = "/proc/" + std::to_string(target) + "/task";
-  const auto period = static_cast<std::int64_t>(1e9 / (kMovesPerSecond * share));
   std::size_t turn = 0;
-  for (std::int64_t next = core::monotonic_ns();; next += period) {
+  for (std::int64_t next = core::monotonic_ns();; next += period_ns) {
     DIR* const tasks = ::opendir(folder.c_str());
     if (tasks == nullptr) ::_exit(0);
     ++turn;
@@ -143,7 +144,7 @@ char* take_memory() {
       ::sched_setaffinity(static_cast<pid_t>(id), sizeof set, &set);
     }
     ::closedir(tasks);
-    wait_until(next + period);
+    wait_until(next + period_ns);
   }
 }
 
@@ -194,17 +195,18 @@ std::function<void()> computing(const Fault& fault) {
 core::Result<std::unique_ptr<Injection>> start_neighbours(const Fault& fault) {
   const std::vector<int> cpus = allowed_cpus();
   const std::string& id = fault.kind->id;
-  const bool needs_others = id == "cpu_hog_other_core" || id == "memory_bandwidth_hog" || id == "migration_storm";
+  const bool needs_others =
+      id == "cpu_hog_other_core" || id == "memory_bandwidth_hog" || id == "migration_storm" || id == "affinity_one_core";
   if (cpus.empty() || (needs_others && cpus.size() < 2))
     return core::fail(core::ErrorCode::unsupported, id + " needs a second CPU, and this process has one", "allow it more CPUs");
   const int own = ::sched_getcpu();
-  auto neighbours = std::make_unique<Neighbours>(id == "migration_storm");
+  auto neighbours = std::make_unique<Neighbours>(id == "migration_storm" || id == "affinity_one_core");
   const double share = fault.intensity;
   if (id == "cpu_hog_same_core") {
     AACO_TRY(neighbours->start(own, computing(fault)));
-  } else if (id == "cpu_hog_other_core") {
+  } else if (id == "cpu_hog_other_core" || id == "cpu_hog_every_core") {
     for (const int cpu : cpus)
-      if (cpu != own) AACO_TRY(neighbours->start(cpu, computing(fault)));
+      if (cpu != own || id == "cpu_hog_every_core") AACO_TRY(neighbours->start(cpu, computing(fault)));
   } else if (id == "memory_bandwidth_hog") {
     AACO_TRY(neighbours->start(cpus.back(), [&] { move_memory(share, fault.generator); }));
   } else if (id == "interrupt_storm") {
@@ -213,7 +215,11 @@ core::Result<std::unique_ptr<Injection>> start_neighbours(const Fault& fault) {
                                  [&] { fault.generator == "pipe" ? ping(share, cpus[(i + 1) % cpus.size()]) : tick(share); }));
   } else {
     const pid_t target = ::getpid();
-    AACO_TRY(neighbours->start(-1, [&] { move_threads(target, share, cpus); }));
+    const bool hold = id == "affinity_one_core";
+    const std::int64_t period_ns = hold ? kHoldNs : static_cast<std::int64_t>(1e9 / (kMovesPerSecond * share));
+    const std::vector<int> targets = hold ? std::vector<int>{cpus.front()} : cpus;
+    AACO_TRY(neighbours->start(-1, [&] { place_threads(target, period_ns, targets); }));
+    if (hold && !pin_to(targets)) return core::fail_errno(errno, "setting the affinity");
   }
   return std::unique_ptr<Injection>(std::move(neighbours));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 namespace aaco::laboratory::scoring {
@@ -15,8 +16,39 @@ using core::Json;
 
 constexpr std::size_t kBins = 10;
 constexpr double kLeastProbability = 1e-9;
+constexpr double kNormal95 = 1.959964;  // quantile of the normal distribution
+
+// Probabilities at temperature T are those at 1 to the power 1 / T, made to add up to 1 again.
+void set_temperature(std::vector<ClassScore>& ranking, double temperature) {
+  double total = 0;
+  for (ClassScore& one : ranking)
+    total += one.probability = std::pow(std::max(one.probability, kLeastProbability), 1 / temperature);
+  for (ClassScore& one : ranking) one.probability /= total;
+}
 
 }  // namespace
+
+Interval Score::interval() const {
+  if (count == 0) return {};
+  const auto n = static_cast<double>(count);
+  const double p = accuracy(), z2 = kNormal95 * kNormal95 / n;
+  const double middle = (p + z2 / 2) / (1 + z2);
+  const double half = kNormal95 * std::sqrt(p * (1 - p) / n + z2 / (4 * n)) / (1 + z2);
+  return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
+}
+
+std::vector<Prediction> cross_calibrated(std::vector<Prediction> predictions) {
+  std::map<std::string, double> temperatures;
+  for (const Prediction& one : predictions) temperatures[one.group] = 1;
+  for (auto& [group, temperature] : temperatures) {
+    std::vector<Prediction> others;
+    std::copy_if(predictions.begin(), predictions.end(), std::back_inserter(others),
+                 [&name = group](const Prediction& one) { return one.group != name; });
+    if (!others.empty()) temperature = calibrate(others);
+  }
+  for (Prediction& one : predictions) set_temperature(one.ranking, temperatures[one.group]);
+  return predictions;
+}
 
 Score score_of(const std::vector<Prediction>& predictions) {
   struct Bin {
@@ -43,7 +75,6 @@ Score score_of(const std::vector<Prediction>& predictions) {
 }
 
 double calibrate(const std::vector<Prediction>& predictions) {
-  // Probabilities at temperature T are those at 1 to the power 1 / T, made to add up to 1 again.
   const auto loss = [&](double temperature) {
     double sum = 0;
     for (const Prediction& one : predictions) {
@@ -75,6 +106,7 @@ Json to_json(const Score& score) {
                        {"right_first", score.first},
                        {"right_among_two", score.first_two},
                        {"accuracy_ratio", score.accuracy()},
+                       {"accuracy_interval_ratio", Json::array({score.interval().low, score.interval().high})},
                        {"within_two_ratio", score.within_two()},
                        {"calibration_error_ratio", score.calibration_error},
                        {"confusion", std::move(confusion)}});

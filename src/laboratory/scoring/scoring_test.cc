@@ -42,6 +42,31 @@ TEST(Calibration, CoolsWhatIsTooSure) {
   EXPECT_NEAR(calibrate(predictions), 1, 0.15);
 }
 
+TEST(Calibration, NoGroupIsCalibratedByItself) {
+  std::vector<Prediction> predictions;
+  for (int i = 0; i < 200; ++i) {
+    Prediction one = said("a", i % 10 < 7 ? "a" : "b", 0.99, i % 10 < 7 ? "b" : "a");
+    one.group = i < 100 ? "x" : "y";
+    predictions.push_back(one);
+  }
+  EXPECT_NEAR(score_of(cross_calibrated(predictions)).calibration_error, 0, 0.03);
+  // What is too sure in one group only stays so there: the other group never showed it.
+  for (std::size_t i = 0; i < 100; ++i) predictions[i].truth = predictions[i].ranking.front().class_id;
+  const auto calibrated = cross_calibrated(predictions);
+  EXPECT_GT(calibrated.back().ranking.front().probability, 0.99);
+  EXPECT_LT(calibrated.front().ranking.front().probability, 0.9);
+  EXPECT_TRUE(cross_calibrated({}).empty());
+}
+
+TEST(Scores, TheIntervalHoldsTheAccuracyAndShrinks) {
+  std::vector<Prediction> predictions(20, said("a", "a", 0.9));
+  predictions.push_back(said("a", "b", 0.9));
+  const Interval few = score_of(predictions).interval();
+  EXPECT_NEAR(few.low, 0.7733, 1e-3);  // 20 of 21, Wilson
+  EXPECT_NEAR(few.high, 0.9915, 1e-3);
+  EXPECT_EQ(score_of({}).interval().high, 1);
+}
+
 TEST(Tables, EveryTruthIsARow) {
   const std::string table = confusion_table(score_of({said("a", "a", 0.9), said("b", "a", 0.8)}));
   EXPECT_EQ(table, "| truth | a | b |\n|---|---:|---:|\n| a | 1 |  |\n| b | 1 |  |\n");
