@@ -67,7 +67,8 @@ std::optional<std::string> element_of(std::string_view type);
 // Bytes of an element of "fp32", "bf16", ...; empty where unknown.
 std::optional<double> element_bytes(std::string_view element);
 
-// A multiply-add is 2 operations; every operand is read once and every result written once.
+// A multiply-add is 2 operations; every operand is read once and every result written once. Of a convolution's input that is what
+// its outputs need: a stride wider than the filter passes over the rest.
 struct Work {
   double flops = 0;
   double bytes = 0;

@@ -79,6 +79,11 @@ void add(Row& row, const ConvolutionShape& s, const DeviceFacts& device, const R
     const double h = static_cast<double>(s.out_h()), w = static_cast<double>(s.out_w());
     row.log(h * w / (std::ceil(h / tile) * std::ceil(w / tile) * tile * tile));
   }
+  // The parts of the least time that computing and moving are, and how much of the input the stride passes over.
+  row.log(roof.compute_s / (roof.seconds() + nominal_floor_s(device)));
+  row.log(roof.memory_s / (roof.seconds() + nominal_floor_s(device)));
+  row.log(std::min(1.0, static_cast<double>(s.r) / static_cast<double>(s.stride_h)) *
+          std::min(1.0, static_cast<double>(s.s) / static_cast<double>(s.stride_w)));
   const GemmShape product = *as_gemm({s, "fp32"});
   add_fills(row, product, device);
   for (const auto& [tile_m, tile_n] : kTiles) {

@@ -41,6 +41,11 @@ core::Result<Work> work(const GemmShape& shape, std::string_view type) {
   return Work{2 * b * m * n * k, b * ((m * k + n * k) * bytes + m * n * result_bytes(bytes))};
 }
 
+// Of so many rows or columns, those that some output needs: strides wider than the filter pass over the others.
+double touched(std::int64_t size, std::int64_t filter, std::int64_t stride, std::int64_t outputs) {
+  return filter < stride ? std::min(d(size), d(outputs) * d(filter)) : d(size);
+}
+
 core::Result<Work> work(const ConvolutionShape& s, std::string_view type) {
   AACO_TRY(at_least_one({{"n", s.n},
                          {"c", s.c},
@@ -62,8 +67,8 @@ core::Result<Work> work(const ConvolutionShape& s, std::string_view type) {
   AACO_ASSIGN(const double bytes, bytes_of_type(type));
   const double outputs = d(s.n) * d(s.k) * d(s.out_h()) * d(s.out_w());
   const double filter = d(s.c / s.groups) * d(s.r) * d(s.s);
-  return Work{2 * outputs * filter,
-              bytes * (d(s.n) * d(s.c) * d(s.h) * d(s.w) + d(s.k) * filter) + outputs * result_bytes(bytes)};
+  const double inputs = d(s.n) * d(s.c) * touched(s.h, s.r, s.stride_h, s.out_h()) * touched(s.w, s.s, s.stride_w, s.out_w());
+  return Work{2 * outputs * filter, bytes * (inputs + d(s.k) * filter) + outputs * result_bytes(bytes)};
 }
 
 // Two products, of queries with keys and of weights with values, over the pairs of tokens that see each other; the softmax

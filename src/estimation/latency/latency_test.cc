@@ -27,6 +27,15 @@ TEST(Work, GemmCountsAMultiplyAddAsTwo) {
   EXPECT_EQ(work.bytes, 2 * (10 + 15 + 6));
 }
 
+TEST(Work, AStrideWiderThanTheFilterPassesOverInput) {
+  const auto bytes = [](std::int64_t filter, std::int64_t stride) {
+    return work_of({ConvolutionShape{2, 8, 16, 16, 4, filter, filter, 0, 0, stride, stride}, "fp32"}).value().bytes;
+  };
+  EXPECT_EQ(bytes(1, 1), 4 * (2 * 8 * 16 * 16 + 4 * 8 + 2 * 4 * 16 * 16));
+  EXPECT_EQ(bytes(1, 2), 4 * (2 * 8 * 8 * 8 + 4 * 8 + 2 * 4 * 8 * 8));
+  EXPECT_EQ(bytes(2, 2), 4 * (2 * 8 * 16 * 16 + 4 * 8 * 4 + 2 * 4 * 8 * 8));
+}
+
 TEST(Work, EightBitProductsAreWrittenAsSixteen) { EXPECT_EQ(work_of(gemm(2, 3, 5, "fp8_block")).value().bytes, 10 + 15 + 12); }
 
 TEST(Work, ConvolutionOfAKnownLayer) {  // the first layer of ResNet-50: 118 M multiply-adds
