@@ -42,6 +42,7 @@ class Nowhere final : public trace::Sink {
   void add(const trace::AttributionRow&) override { ++rows_; }
   void add(const trace::KernelGroupRow&) override { ++rows_; }
   void add(const trace::GapRow&) override { ++rows_; }
+  void add(const trace::EstimateRow&) override { ++rows_; }
   trace::NameId name(std::string_view text) override { return names_.intern(text); }
   [[nodiscard]] core::Status status() const override { return {}; }
   [[nodiscard]] std::int64_t kernel_ns() const { return kernel_ns_; }

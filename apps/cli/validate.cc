@@ -16,7 +16,7 @@ namespace {
 struct ValidateOptions {
   std::string hardware, level, split, calibration_from, residuals;
   std::vector<std::string> measurements;
-  int folds = 5;
+  std::optional<int> folds;
   std::uint64_t seed = 1;
   bool json = false;
 };
@@ -99,7 +99,10 @@ void add_validate(CLI::App& app, Context& context) {
   verb->add_option("--split", options->split,
                    "Fit here, and judge on what the fit has not seen: whole sites (of kernels), models or devices")
       ->check(CLI::IsMember({"site", "model", "device"}));
-  verb->add_option("--folds", options->folds, "Parts that the sites are cut into; each is held out once")->capture_default_str();
+  verb->add_option(
+          "--folds", options->folds,
+          "Parts that the sites or models are cut into; each is held out once (without it: 5 of sites, each model by itself)")
+      ->type_name("N");
   verb->add_option("--seed", options->seed, "Of the cut and of the bootstrap")->capture_default_str();
   verb->add_option("--calibration-from", options->calibration_from, "Devices that interpolated estimates may borrow from")
       ->type_name("ID,...");

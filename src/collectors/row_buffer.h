@@ -63,6 +63,7 @@ class RowBuffer final : public trace::Sink {
   void add(const trace::AttributionRow&) override { refuse(); }
   void add(const trace::KernelGroupRow&) override { refuse(); }
   void add(const trace::GapRow&) override { refuse(); }
+  void add(const trace::EstimateRow&) override { refuse(); }
   trace::NameId name(std::string_view text) override;
   [[nodiscard]] core::Status status() const override { return {}; }
 

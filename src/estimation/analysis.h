@@ -45,8 +45,9 @@ struct NodeEstimate {
   double repeats = 1;              // executions in one run of the graph
   std::string shape;               // "1x197x768 k 3072", for people
   std::string dtype;
-  Work work;                // of one execution
-  LatencyEstimate latency;  // of one execution, under the conditions
+  Work work;                       // of one execution
+  LatencyEstimate latency;         // of one execution, under the conditions
+  double theoretical_seconds = 0;  // the same by specifications alone, whatever the level of `latency`
   Mapping mapping;
   double clock_ratio = 1;             // below 1: the power limit holds the clock down
   std::optional<EnergyParts> energy;  // of one execution

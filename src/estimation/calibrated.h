@@ -82,6 +82,18 @@ enum class Term : std::uint8_t {
 inline constexpr std::size_t kTerms = 10;
 std::string_view to_string(Term term);
 
+// What a runtime holds for a model at most, in bytes: fitted in the same form, in places of its own.
+enum class MemoryTerm : std::uint8_t {
+  product_weights = 0,      // packed anew for its kernels, beside the file's own
+  convolution_weights = 1,  // reordered as well
+  other_weights = 2,        // tables that are only looked up
+  cache = 3,                // keys and values that come in and go out
+  activations = 6,          // live at the worst moment, the cache aside
+  nodes = 8,                // nominally 1 kB each
+  runtime = 9,              // nominally 1 MB
+};
+std::string_view to_string(MemoryTerm term);  // empty for places that are no term
+
 // Few coefficients fitted to measured models (estimation/models.h).
 struct ModelFit {
   std::array<double, kTerms> coefficients{};
@@ -106,6 +118,7 @@ struct DeviceCalibration {
   std::vector<LatencyModel> latency;
   std::map<std::string, EnergyModel> energy;  // by kind + " " + type, as class_of()
   std::map<std::string, ModelFit> models;     // of whole models: "transformer fp32", "onnxruntime network fp32"
+  std::map<std::string, ModelFit> memory;     // peak memory in bytes, of MemoryTerm, by the same families
 };
 
 // "gemm bf16"; batched products and vector operators are classes of their own ("batched gemm fp32", "softmax fp32").

@@ -49,16 +49,7 @@ core::Result<std::vector<Transformer>> load_transformers(const std::string& path
 core::Result<ModelTerms> terms_of(const Transformer& model, std::int64_t batch, std::int64_t tokens, bool training,
                                   const std::string& type, const DeviceFacts& device);
 
-// What a runtime holds for a model at most, in bytes: fitted in the same form, in places of its own.
-enum class MemoryTerm : std::uint8_t {
-  product_weights = 0,      // packed anew for its kernels, beside the file's own
-  convolution_weights = 1,  // reordered as well
-  other_weights = 2,        // tables that are only looked up
-  cache = 3,                // keys and values that come in and go out
-  activations = 6,          // live at the worst moment, the cache aside
-  nodes = 8,                // nominally 1 kB each
-  runtime = 9,              // nominally 1 MB
-};
+// Terms of MemoryTerm, in bytes. `kernels`: how many the runtime makes of the graph.
 ModelTerms memory_terms_of(const graph::GraphCost& cost, const MemoryEstimate& memory, std::size_t kernels);
 // Of ONNX Runtime on a CPU.
 std::array<double, kTerms> usual_memory_coefficients();

@@ -10,6 +10,20 @@ constexpr std::size_t kShown = 12;
 
 double number(const core::Json& json, std::string_view key) { return json[key].as_f64().value_or(0); }
 
+// "  the model: measured 42.1 ms, predicted 40.3 ms (36.2 to 44.9 ms, CALIBRATED)"
+void write_whole(TextPage& page, const core::Json& section) {
+  const core::Json& predicted = section["whole"]["predicted"];
+  if (!predicted.is_object()) return;
+  const auto measured = section["whole"]["measured_ns"].as_f64();
+  const bool surprise = section["whole"]["surprise"].as_bool().value_or(false);
+  const std::string text =
+      (surprise ? "SURPRISE: the whole model " : "the whole model ") +
+      (measured ? "took " + core::format_duration(*measured) + ", " : "is ") + "predicted " +
+      core::format_duration(number(predicted, "value")) + " (" + core::format_duration(number(predicted, "lower")) + " to " +
+      core::format_duration(number(predicted, "upper")) + ", " + std::string(predicted["confidence"].text()) + ")";
+  page.paragraph(text, 2, surprise ? Style::warning : Style::plain);
+}
+
 }  // namespace
 
 // The widest gaps first: what could be won there.
@@ -20,7 +34,12 @@ void write_attainable(TextPage& page, const ReportModel& model) {
   for (const core::Json& row : section["nodes"].items()) rows.push_back(&row);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto* a, const auto* b) { return number(*a, "gap_ns") > number(*b, "gap_ns"); });
-  page.heading("Each node and the hardware", page.width() >= 70 ? "measured, attainable, gap" : "");
+  if (rows.empty())
+    page.heading("Measured and predicted", "");
+  else
+    page.heading("Each node and the hardware", page.width() >= 70 ? "measured, attainable, gap" : "");
+  write_whole(page, section);
+  if (section.contains("note")) page.paragraph(std::string(section["note"].text()), 2, Style::dim);
   const int room = std::max(12, page.width() - 2 - 3 * 11);
   for (std::size_t i = 0; i < rows.size() && i < kShown; ++i) {
     const core::Json& row = *rows[i];

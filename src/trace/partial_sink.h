@@ -24,6 +24,7 @@ class PartialSink : public Sink {
   void add(const AttributionRow&) override {}
   void add(const KernelGroupRow&) override {}
   void add(const GapRow&) override {}
+  void add(const EstimateRow&) override {}
   NameId name(std::string_view text) override { return names_.intern(text); }
   [[nodiscard]] core::Status status() const override { return {}; }
   [[nodiscard]] const NameTable& names() const { return names_; }

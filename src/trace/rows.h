@@ -245,4 +245,31 @@ struct GapRow {
   bool operator==(const GapRow&) const = default;
 };
 
+// What a node of the model's graph, with what runs in its kernel, should take on a device: of one execution.
+struct EstimateRow {
+  std::int32_t rank = 0;
+  NameId hardware;   // id of the hardware registry
+  NameId node_name;  // of the model's graph
+  NameId aliases;    // JSON list: tensors that a kernel of it may be named after
+  NameId op_type;
+  NameId fused;  // JSON list: operators that run in its kernel
+  NameId operator_class;
+  NameId shape;  // for people
+  NameId data_type;
+  double repeat_count = 1;  // executions in one run of the graph
+  double flops = 0;
+  std::int64_t bytes = 0;
+  std::int64_t compute_ns = 0, memory_ns = 0, floor_ns = 0;
+  double tile_ratio = 1, wave_ratio = 1, efficiency_ratio = 1;
+  NameId limit;                     // compute, memory, floor
+  std::int64_t attainable_ns = 0;   // the longer of compute_ns and memory_ns
+  std::int64_t theoretical_ns = 0;  // from specifications alone
+  std::int64_t predicted_ns = 0, predicted_lower_ns = 0, predicted_upper_ns = 0;
+  NameId level;   // of predicted_ns: CALIBRATED, INTERPOLATED, THEORETICAL
+  NameId source;  // the calibration, or the specification
+  NameId method;
+  std::optional<double> energy_joules;
+  bool operator==(const EstimateRow&) const = default;
+};
+
 }  // namespace aaco::trace

@@ -35,7 +35,8 @@ class Sink : public RowSink<IterationRow>,
              public RowSink<GraphEdgeRow>,
              public RowSink<AttributionRow>,
              public RowSink<KernelGroupRow>,
-             public RowSink<GapRow> {
+             public RowSink<GapRow>,
+             public RowSink<EstimateRow> {
  public:
   using RowSink<IterationRow>::add;
   using RowSink<LoopBlockRow>::add;
@@ -53,6 +54,7 @@ class Sink : public RowSink<IterationRow>,
   using RowSink<AttributionRow>::add;
   using RowSink<KernelGroupRow>::add;
   using RowSink<GapRow>::add;
+  using RowSink<EstimateRow>::add;
 
   // The id of a text in this sink's name table, for the rows' NameId members.
   virtual NameId name(std::string_view text) = 0;
@@ -78,6 +80,7 @@ class MemorySink final : public Sink {
   void add(const AttributionRow& row) override { keep(row); }
   void add(const KernelGroupRow& row) override { keep(row); }
   void add(const GapRow& row) override { keep(row); }
+  void add(const EstimateRow& row) override { keep(row); }
   NameId name(std::string_view text) override { return names_.intern(text); }
   [[nodiscard]] core::Status status() const override { return {}; }
 
@@ -97,7 +100,8 @@ class MemorySink final : public Sink {
   std::tuple<std::vector<IterationRow>, std::vector<LoopBlockRow>, std::vector<NodeExecutionRow>, std::vector<KernelRow>,
              std::vector<ApiCallRow>, std::vector<CopyRow>, std::vector<CollectiveRow>, std::vector<KernelCounterRow>,
              std::vector<SystemEventRow>, std::vector<GpuEventRow>, std::vector<SchedEventRow>, std::vector<GraphNodeRow>,
-             std::vector<GraphEdgeRow>, std::vector<AttributionRow>, std::vector<KernelGroupRow>, std::vector<GapRow>>
+             std::vector<GraphEdgeRow>, std::vector<AttributionRow>, std::vector<KernelGroupRow>, std::vector<GapRow>,
+             std::vector<EstimateRow>>
       rows_;
 };
 

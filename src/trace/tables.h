@@ -257,6 +257,34 @@ AACO_TABLE(GapRow, "gaps", "attribution/gaps.parquet", "start_ns", "One row an i
       column("launch_end_ns", &R::launch_end_ns, "its end, ns"),
       column("confidence_ratio", &R::confidence, "confidence in the cause, 0..1"));
 } AACO_TABLE_END
+
+AACO_TABLE(EstimateRow, "estimates", "predict/estimates.parquet", "", "One row a node of the model's graph with work on the device, and what one execution of it should take there") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"), column("hardware", &R::hardware, "device, id of the hardware registry"),
+      column("node_name", &R::node_name, "node of the model's graph"),
+      column("aliases", &R::aliases, "JSON list of tensors that a fused kernel may be named after"),
+      column("op_type", &R::op_type, "operator"), column("fused", &R::fused, "JSON list of operators that run in the same kernel"),
+      column("operator_class", &R::operator_class, "gemm, convolution, depthwise, attention, elementwise, normalisation ..."),
+      column("shape", &R::shape, "its sizes, for people"), column("data_type", &R::data_type, "type it computes in"),
+      column("repeat_count", &R::repeat_count, "executions in one run of the graph"),
+      column("flops", &R::flops, "operations; a multiply-add is 2"), column("bytes", &R::bytes, "bytes read and written"),
+      column("compute_ns", &R::compute_ns, "operations at the ceiling of the type, ns"),
+      column("memory_ns", &R::memory_ns, "bytes at the ceiling of the memory that feeds it, ns"),
+      column("floor_ns", &R::floor_ns, "launch and drain that no shape avoids, ns"),
+      column("tile_ratio", &R::tile_ratio, "useful share of the tiles' area, 0..1"),
+      column("wave_ratio", &R::wave_ratio, "useful share of the units over all waves of tiles, 0..1"),
+      column("efficiency_ratio", &R::efficiency_ratio, "(roofline + floor) / predicted_ns"),
+      column("limit", &R::limit, "compute, memory or floor"),
+      column("attainable_ns", &R::attainable_ns, "the longer of compute_ns and memory_ns: the ceilings allow no less, ns"),
+      column("theoretical_ns", &R::theoretical_ns, "estimate from specifications alone, ns"),
+      column("predicted_ns", &R::predicted_ns, "best estimate: by a calibration where there is one, ns"),
+      column("predicted_lower_ns", &R::predicted_lower_ns, "low end of its 90 % interval, ns"),
+      column("predicted_upper_ns", &R::predicted_upper_ns, "high end of its 90 % interval, ns"),
+      column("level", &R::level, "of predicted_ns: CALIBRATED, INTERPOLATED or THEORETICAL"),
+      column("source", &R::source, "the calibration it is from, or the specification"),
+      column("method", &R::method, "how it was estimated, one line"),
+      column("energy_joules", &R::energy_joules, "energy, J; by specifications"));
+} AACO_TABLE_END
 // clang-format on
 
 // Calls f.template operator()<Row>() for each table, in a fixed order.
@@ -278,6 +306,7 @@ constexpr void for_each_table(F&& f) {
   f.template operator()<AttributionRow>();
   f.template operator()<KernelGroupRow>();
   f.template operator()<GapRow>();
+  f.template operator()<EstimateRow>();
 }
 
 }  // namespace aaco::trace

@@ -79,17 +79,14 @@ std::vector<std::string> advice(const CalibrateOutcome& outcome) {
   return result;
 }
 
-// By family; with the relatives' rows, each device with its own factor.
-core::Result<std::map<std::string, estimation::ModelFit>> fit_whole_models(const MeasurementFiles& files,
-                                                                           const hardware::Device& device,
-                                                                           const hardware::DeviceRegistry& registry,
-                                                                           const Services& services,
-                                                                           std::vector<std::string>& notes) {
+// By family. Times with the relatives' rows, each device with its own factor; memory, which is the runtime's, without.
+core::Status fit_whole_models(const MeasurementFiles& files, const hardware::Device& device,
+                              const hardware::DeviceRegistry& registry, const Services& services,
+                              estimation::DeviceCalibration& into, std::vector<std::string>& notes) {
   const estimation::DeviceFacts facts = estimation::facts_of(device);
-  std::map<std::string, estimation::ModelFit> fits;
   AACO_ASSIGN(const PlacedRuns own, place_models(files.devices.at(facts.id).models, device, services));
   for (std::string& note : own.notes()) notes.push_back(std::move(note));
-  if (own.runs.empty()) return fits;
+  if (own.runs.empty()) return {};
   AACO_ASSIGN(const auto relatives, related_runs(files, device, registry, {}, services));
   std::map<std::pair<std::string, bool>, std::vector<estimation::ModelSample>> families;
   for (const PlacedRun& run : own.runs) families[{run.family, run.eager}].push_back(run.sample);
@@ -97,9 +94,14 @@ core::Result<std::map<std::string, estimation::ModelFit>> fit_whole_models(const
     if (const auto family = families.find({run.family, run.eager}); family != families.end())
       family->second.push_back(run.sample);
   for (const auto& [family, samples] : families) {
-    AACO_ASSIGN(fits[family.first], fit_models(samples, estimation::usual_coefficients(facts, family.second)));
+    AACO_ASSIGN(into.models[family.first], fit_models(samples, estimation::usual_coefficients(facts, family.second)));
   }
-  return fits;
+  std::map<std::string, std::vector<estimation::ModelSample>> peaks;
+  for (const PlacedRun& run : own.memory) peaks[run.family].push_back(run.sample);
+  for (const auto& [family, samples] : peaks) {
+    AACO_ASSIGN(into.memory[family], fit_models(samples, estimation::usual_memory_coefficients()));
+  }
+  return {};
 }
 
 }  // namespace
@@ -135,7 +137,7 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
     if (beyond.count > 0) outcome.notes.push_back(describe(beyond, own->second.kernels));
     AACO_ASSIGN(outcome.calibration, estimation::calibrate(own->second.kernels, facts, settings, residuals));
   }
-  AACO_ASSIGN(outcome.calibration.models, fit_whole_models(files, device, registry, services, outcome.notes));
+  AACO_TRY(fit_whole_models(files, device, registry, services, outcome.calibration, outcome.notes));
   if (outcome.calibration.latency.empty() && outcome.calibration.models.empty())
     return core::fail(ErrorCode::invalid_input, "the tables hold nothing of " + facts.id + " that could be fitted",
                       outcome.notes.empty() ? "" : outcome.notes.back());
@@ -170,7 +172,8 @@ core::Json to_json(const CalibrateOutcome& outcome) {
     worst.push(
         core::Json::object({{"class", site.group}, {"site", site.site}, {"rows", site.rows}, {"mean_ape", site.mean_error}}));
   document.set("latency", std::move(classes)).set("energy", std::move(energy)).set("worst_sites", std::move(worst));
-  if (calibration.contains("models")) document.set("models", calibration["models"]);
+  for (const char* name : {"models", "memory"})
+    if (calibration.contains(name)) document.set(name, calibration[name]);
   core::Json next = core::Json::array(), notes = core::Json::array();
   for (const std::string& text : outcome.measure_next) next.push(text);
   for (const std::string& text : outcome.notes) notes.push(text);

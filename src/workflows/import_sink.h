@@ -104,6 +104,7 @@ class ImportSink final : public trace::Sink {
   void add(const trace::AttributionRow& row) override { pass(row); }
   void add(const trace::KernelGroupRow& row) override { pass(row); }
   void add(const trace::GapRow& row) override { pass(row); }
+  void add(const trace::EstimateRow& row) override { pass(row); }
   trace::NameId name(std::string_view text) override { return target_.name(text); }
   [[nodiscard]] core::Status status() const override { return target_.status(); }
 

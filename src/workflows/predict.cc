@@ -36,8 +36,8 @@ void retype(graph::Graph& graph, ElementType type) {
   for (auto& body : graph.subgraphs) retype(body, type);
 }
 
-void add_memory(const graph::Graph& graph, const hardware::Device& device, const std::string& dtype,
-                estimation::GraphEstimate& out) {
+estimation::MemoryEstimate add_memory(const graph::Graph& graph, const hardware::Device& device, const std::string& dtype,
+                                      estimation::GraphEstimate& out) {
   estimation::MemoryEstimate memory;
   const auto type = dtype.empty() ? std::nullopt : element_type(dtype);
   if (type) {
@@ -61,6 +61,7 @@ void add_memory(const graph::Graph& graph, const hardware::Device& device, const
   if (memory.unknown_tensors > 0)
     out.notes.push_back(std::to_string(memory.unknown_tensors) +
                         " tensors have no known size: the memory is at least what is said");
+  return memory;
 }
 
 // The type most of the time is spent in.
@@ -72,26 +73,66 @@ std::string main_type(const estimation::GraphEstimate& estimate) {
   return most == seconds.end() ? std::string() : most->first;
 }
 
-// Where whole models of the device's runtime were fitted, the graph's time is by them: sums over kernels miss what lies between.
-void use_whole_models(const graph::Graph& graph, const hardware::Device& device, const estimation::Conditions& conditions,
-                      const estimation::CalibrationSet& set, estimation::GraphEstimate& out) {
-  const auto entry = set.entries().find(out.device_id);
-  if (entry == set.entries().end() || conditions.best != estimation::Level::calibrated || conditions.power_cap_watts ||
+// The fits of whole models that count for such a graph; null: none.
+struct WholeModels {
+  const estimation::ModelFit *time = nullptr, *memory = nullptr;
+  std::string family;
+};
+WholeModels whole_models(const hardware::Device& device, const estimation::Conditions& conditions,
+                         const estimation::CalibrationSet& set, const estimation::GraphEstimate& estimate) {
+  WholeModels out;
+  const auto entry = set.entries().find(estimate.device_id);
+  if (entry == set.entries().end() || conditions.best != estimation::Level::calibrated ||
       device.kind != hardware::DeviceKind::cpu)
-    return;
-  const auto fit = entry->second.calibration.models.find("onnxruntime network " + main_type(out));
-  if (fit == entry->second.calibration.models.end()) return;
-  const estimation::ModelTerms terms = estimation::terms_of(out, graph::cost_of(graph), device);
-  const auto made = estimate_model(fit->second, terms, out.device_id);
-  const auto& quality = fit->second.quality;
-  out.notes.push_back(
-      fmt::format("the time is by {} measured runs of whole models in {} families (families not seen: {:.1f} % off); the nodes, "
-                  "each by itself, "
-                  "sum to {:.3g} ms",
-                  quality.rows, quality.sites, quality.mean_error * 100, out.latency.value / 1e6));
-  out.latency =
-      Estimate{made.seconds * 1e9, "ns", estimation::Level::calibrated, out.device_id + ": " + fit->first, made.lower * 1e9,
-               made.upper * 1e9};
+    return out;
+  out.family = "onnxruntime network " + main_type(estimate);
+  const auto find = [&](const std::map<std::string, estimation::ModelFit>& fits) {
+    const auto found = fits.find(out.family);
+    return found == fits.end() ? nullptr : &found->second;
+  };
+  out.time = conditions.power_cap_watts ? nullptr : find(entry->second.calibration.models);
+  out.memory = find(entry->second.calibration.memory);
+  return out;
+}
+
+std::string quality_text(const estimation::ModelFit& fit) {
+  return fmt::format("{} measured runs of whole models in {} families (families not seen: {:.1f} % off)", fit.quality.rows,
+                     fit.quality.sites, fit.quality.mean_error * 100);
+}
+
+Estimate as_estimate(const estimation::ModelEstimate& made, double scale, const char* unit, const std::string& source) {
+  return {made.seconds * scale, unit, estimation::Level::calibrated, source, made.lower * scale, made.upper * scale};
+}
+
+// Where whole models of the device's runtime were fitted, the graph's time and memory are by them: sums over kernels miss what
+// lies between, and liveness what an allocator keeps.
+void use_whole_models(const graph::Graph& graph, const hardware::Device& device, const WholeModels& fits,
+                      const estimation::MemoryEstimate& memory, estimation::GraphEstimate& out) {
+  if (fits.time == nullptr && fits.memory == nullptr) return;
+  const graph::GraphCost cost = graph::cost_of(graph);
+  const std::string source = out.device_id + ": " + fits.family;
+  if (fits.time != nullptr) {
+    const auto made = estimate_model(*fits.time, estimation::terms_of(out, cost, device), out.device_id);
+    out.notes.push_back(fmt::format("the time is by {}; the nodes, each by itself, sum to {:.3g} ms", quality_text(*fits.time),
+                                    out.latency.value / 1e6));
+    out.latency = as_estimate(made, 1e9, "ns", source);
+  }
+  if (fits.memory != nullptr) {
+    const auto terms = estimation::memory_terms_of(cost, memory, out.nodes.size());
+    out.notes.push_back(fmt::format("the memory is what the runtime takes on top of the process before it loads the model, by {}",
+                                    quality_text(*fits.memory)));
+    out.memory = as_estimate(estimate_model(*fits.memory, terms, out.device_id), 1, "bytes", source);
+  }
+}
+
+// How to do better where nobody has measured the device; none where that was not asked for.
+void tell_of_calibration(const hardware::Device& device, const estimation::Conditions& conditions,
+                         const estimation::CalibrationSet& set, estimation::GraphEstimate& out) {
+  if (conditions.best != estimation::Level::calibrated || set.entries().contains(estimation::facts_of(device).id)) return;
+  out.notes.push_back(fmt::format(
+      "there is no calibration of this device: 'aaco calibrate --hardware {} --measurements TABLE.csv' fits one to measurements "
+      "('aaco benchmark' makes them on the machine itself), and every estimate uses it from then on",
+      device.id));
 }
 
 }  // namespace
@@ -125,8 +166,10 @@ core::Result<report::AnalysisReport> predict(const graph::Model& model, const st
   conditions.fusion = &fusion;
   AACO_ASSIGN(const auto calibrations, calibrations_for(device, conditions, paths));
   AACO_ASSIGN(report.estimate, estimation::analyze(model.graph, device, conditions, &calibrations));
-  use_whole_models(model.graph, device, conditions, calibrations, report.estimate);
-  add_memory(model.graph, device, conditions.dtype, report.estimate);
+  const auto memory = add_memory(model.graph, device, conditions.dtype, report.estimate);
+  const WholeModels fits = whole_models(device, conditions, calibrations, report.estimate);
+  use_whole_models(model.graph, device, fits, memory, report.estimate);
+  tell_of_calibration(device, conditions, calibrations, report.estimate);
   return report;
 }
 

@@ -4,13 +4,14 @@
 #include <map>
 
 #include "core/numbers.h"
-#include "workflows/attainable.h"
+#include "workflows/session_estimates.h"
 
 namespace aaco::workflows {
 namespace {
 
 using core::Json;
 using report::TimeShare;
+using trace::EstimateRow;
 
 constexpr double kClose = 0.6;       // part of the attainable that counts as reached
 constexpr double kSmallNs = 20'000;  // nodes below this are mostly the runtime's own steps
@@ -21,13 +22,16 @@ double number(const Json& json, std::string_view key) { return json[key].as_f64(
 // an ending of the runtime's.
 class Predictions {
  public:
-  explicit Predictions(const Json& attainable) {
-    for (const Json& node : attainable["nodes"].items()) {
-      names_.emplace(node["name"].text(), &node);
-      for (const Json& alias : node["aliases"].items()) names_.emplace(alias.text(), &node);
+  explicit Predictions(const SessionEstimates& estimates) {
+    for (const EstimateRow& node : estimates.nodes) {
+      names_.emplace(estimates.names.text(node.node_name), &node);
+      const auto aliases = Json::parse(estimates.names.text(node.aliases));
+      if (!aliases) continue;
+      for (const Json& alias : aliases->items()) names_.emplace(alias.text(), &node);
     }
+    names_.erase("");
   }
-  [[nodiscard]] const Json* find(std::string_view measured) const {
+  [[nodiscard]] const EstimateRow* find(std::string_view measured) const {
     for (std::string_view name = measured; !name.empty();) {
       if (const auto found = names_.find(std::string(name)); found != names_.end()) return found->second;
       const std::size_t cut = name.find_last_of("/_");
@@ -40,7 +44,19 @@ class Predictions {
   }
 
  private:
-  std::map<std::string, const Json*> names_;
+  std::map<std::string, const EstimateRow*> names_;
+};
+
+// An estimate for all executions of one run of the graph.
+struct Expected {
+  double attainable_ns = 0, predicted_ns = 0, lower_ns = 0, upper_ns = 0;
+  explicit Expected(const EstimateRow& node) {
+    const double repeats = std::max(1.0, node.repeat_count);
+    attainable_ns = static_cast<double>(node.attainable_ns) * repeats;
+    predicted_ns = static_cast<double>(node.predicted_ns) * repeats;
+    lower_ns = static_cast<double>(node.predicted_lower_ns) * repeats;
+    upper_ns = static_cast<double>(node.predicted_upper_ns) * repeats;
+  }
 };
 
 struct Gap {
@@ -48,98 +64,126 @@ struct Gap {
   bool surprise = false;
 };
 
-Gap reason_of(const Json& node, double measured_ns) {
-  const double attainable = number(node, "attainable_ns"), repeats = std::max(1.0, number(node, "repeats"));
-  const double lower = number(node, "predicted_lower_ns") * repeats, upper = number(node, "predicted_upper_ns") * repeats;
+Gap reason_of(const EstimateRow& node, std::string_view limit, double measured_ns, bool comparable) {
+  const Expected expected(node);
   Gap gap;
-  gap.surprise = measured_ns > upper || measured_ns < lower;
-  const double reached = attainable * repeats / measured_ns;
-  const std::string limit(node["limit"].text());
+  gap.surprise = comparable && (measured_ns > expected.upper_ns || measured_ns < expected.lower_ns);
+  const double reached = expected.attainable_ns / measured_ns;
   if (reached > 1)
     gap.text = "faster than the ceiling: its data came from cache, or the ceiling was measured too low";
   else if (reached >= kClose)
-    gap.text = "close to the " + limit + " ceiling";
-  else if (measured_ns < kSmallNs * repeats)
+    gap.text = fmt::format("close to the {} ceiling", limit);
+  else if (measured_ns < kSmallNs * std::max(1.0, node.repeat_count))
     gap.text = "too small: the runtime's steps around it take most of the time";
-  else if (number(node, "tile_ratio") < kClose)
-    gap.text = fmt::format("its shape leaves {:.0f} % of the vector lanes empty", 100 * (1 - number(node, "tile_ratio")));
-  else if (number(node, "wave_ratio") < kClose)
-    gap.text = fmt::format("its shape keeps only {:.0f} % of the cores busy", 100 * number(node, "wave_ratio"));
+  else if (node.tile_ratio < kClose)
+    gap.text = fmt::format("its shape leaves {:.0f} % of the vector lanes empty", 100 * (1 - node.tile_ratio));
+  else if (node.wave_ratio < kClose)
+    gap.text = fmt::format("its shape keeps only {:.0f} % of the cores busy", 100 * node.wave_ratio);
   else
-    gap.text = "the kernel reaches little of the " + limit + " ceiling";
-  if (measured_ns > upper) gap.text += "; slower than predicted for such a shape";
-  if (measured_ns < lower && reached <= 1) gap.text += "; faster than predicted for such a shape";
+    gap.text = fmt::format("the kernel reaches little of the {} ceiling", limit);
+  if (gap.surprise && measured_ns > expected.upper_ns) gap.text += "; slower than predicted for such a shape";
+  if (gap.surprise && measured_ns < expected.lower_ns && reached <= 1) gap.text += "; faster than predicted for such a shape";
   return gap;
 }
 
-void add_roofline(report::ReportModel& model, const Json& attainable, double reached_ns, double measured_ns,
+// "compute" where it computes longer than it moves: a launch floor is no ceiling.
+std::string_view ceiling_of(const EstimateRow& node) { return node.compute_ns > node.memory_ns ? "compute" : "memory"; }
+
+void add_roofline(report::ReportModel& model, const Json& summary, double reached_ns, double measured_ns,
                   std::vector<report::RoofPoint> points) {
   if (model.roofline || measured_ns <= 0) return;
   report::Roofline line;
   line.reached_ratio = std::min(1.0, reached_ns / measured_ns);
   line.text =
       fmt::format("The nodes that could be matched took {} an iteration; by the ceilings of {} they need {} at the least.",
-                  core::format_duration(measured_ns), attainable["device_name"].text(), core::format_duration(reached_ns));
+                  core::format_duration(measured_ns), summary["device_name"].text(), core::format_duration(reached_ns));
   using Kind = report::Roof::Kind;
-  const std::string device(attainable["device"].text());
-  if (number(attainable["flops_per_s"], "value") > 0)
+  const std::string device(summary["device"].text());
+  if (number(summary["flops_per_s"], "value") > 0)
     line.roofs.push_back(
-        {"multiply-adds, float32", Kind::compute, number(attainable["flops_per_s"], "value"), "registry entry " + device});
-  if (number(attainable["bytes_per_s"], "value") > 0)
-    line.roofs.push_back({"main memory", Kind::memory, number(attainable["bytes_per_s"], "value"), "registry entry " + device});
+        {"multiply-adds, float32", Kind::compute, number(summary["flops_per_s"], "value"), "registry entry " + device});
+  if (number(summary["bytes_per_s"], "value") > 0)
+    line.roofs.push_back({"main memory", Kind::memory, number(summary["bytes_per_s"], "value"), "registry entry " + device});
   line.points = std::move(points);
   model.roofline = std::move(line);
 }
 
+// Estimates are for all of the device's cores; a run that had fewer is slower by right. Empty: it had them.
+std::string restriction(const report::ReportModel& model, const Json& summary) {
+  const auto threads = model.session.outcome["threads"].as_i64().value_or(0);
+  const double cores = number(summary, "units");
+  if (threads <= 0 || static_cast<double>(threads) >= cores) return {};
+  return fmt::format("predicted for all {:.0f} cores, and the run had {} thread{}: slower is no surprise here", cores, threads,
+                     threads == 1 ? "" : "s");
+}
+
+// The whole model beside its prediction.
+void add_whole(const report::ReportModel& model, const Json& estimate, bool comparable, Json& section) {
+  const Json& latency = estimate["latency"];
+  if (!latency.is_object()) return;
+  Json whole = Json::object({{"predicted", latency}});
+  const auto median = std::find_if(model.metrics.begin(), model.metrics.end(),
+                                   [](const trace::MetricValue& metric) { return metric.id == "latency.p50_ns"; });
+  if (median != model.metrics.end()) {
+    whole.set("measured_ns", median->value);
+    const bool outside = median->value < number(latency, "lower") || median->value > number(latency, "upper");
+    whole.set("surprise", comparable && outside);
+  }
+  section.set("whole", std::move(whole));
+  section.set_if("memory", estimate["memory"]);
+}
+
 }  // namespace
 
-void fill_attainable(report::ReportModel& model, const Json& attainable) {
-  if (!attainable.is_object() || model.nodes.empty()) return;
-  const Predictions predictions(attainable);
+void fill_attainable(report::ReportModel& model, const SessionEstimates& estimates) {
+  if (estimates.nodes.empty() || !estimates.summary.is_object()) return;
+  const Predictions predictions(estimates);
+  const std::string note = restriction(model, estimates.summary);
+  const bool comparable = note.empty();
   Json rows = Json::array();
   std::vector<report::RoofPoint> points;
   double measured_ns = 0, reached_ns = 0, unmatched_ns = 0;
   std::int64_t surprises = 0, unmatched = 0;
   for (const TimeShare& share : model.nodes) {
-    const Json* node = predictions.find(share.name);
+    const EstimateRow* node = predictions.find(share.name);
     if (node == nullptr || share.total_ns <= 0) {
       unmatched_ns += share.total_ns;
       ++unmatched;
       continue;
     }
-    const double repeats = std::max(1.0, number(*node, "repeats"));
-    const double least = number(*node, "attainable_ns") * repeats;
-    const Gap gap = reason_of(*node, share.total_ns);
+    const auto text = [&](trace::NameId id) { return estimates.names.text(id); };
+    const double repeats = std::max(1.0, node->repeat_count);
+    const Expected expected(*node);
+    const Gap gap = reason_of(*node, ceiling_of(*node), share.total_ns, comparable);
     surprises += gap.surprise ? 1 : 0;
     measured_ns += share.total_ns;
-    reached_ns += std::min(least, share.total_ns);
+    reached_ns += std::min(expected.attainable_ns, share.total_ns);
     points.push_back(
-        {share.name, share.group, number(*node, "flops") * repeats, number(*node, "bytes") * repeats, share.total_ns});
+        {share.name, share.group, node->flops * repeats, static_cast<double>(node->bytes) * repeats, share.total_ns});
     rows.push(Json::object({{"name", share.name},
                             {"op_type", share.group},
-                            {"graph_node", (*node)["name"]},
-                            {"shape", (*node)["shape"]},
+                            {"graph_node", text(node->node_name)},
+                            {"shape", text(node->shape)},
                             {"measured_ns", share.total_ns},
-                            {"attainable_ns", least},
-                            {"gap_ns", share.total_ns - least},
-                            {"predicted_ns", number(*node, "predicted_ns") * repeats},
-                            {"predicted_lower_ns", number(*node, "predicted_lower_ns") * repeats},
-                            {"predicted_upper_ns", number(*node, "predicted_upper_ns") * repeats},
-                            {"confidence", (*node)["confidence"]},
-                            {"limit", (*node)["limit"]},
+                            {"attainable_ns", expected.attainable_ns},
+                            {"gap_ns", share.total_ns - expected.attainable_ns},
+                            {"predicted_ns", expected.predicted_ns},
+                            {"predicted_lower_ns", expected.lower_ns},
+                            {"predicted_upper_ns", expected.upper_ns},
+                            {"confidence", text(node->level)},
+                            {"limit", ceiling_of(*node)},
                             {"reason", gap.text},
                             {"surprise", gap.surprise}}));
   }
-  if (rows.items().empty()) return;
-  Json section = Json::object({{"device", attainable["device"]},
-                               {"measured_ns", measured_ns},
-                               {"attainable_ns", reached_ns},
-                               {"unmatched_nodes", unmatched},
-                               {"unmatched_ns", unmatched_ns},
-                               {"surprises", surprises},
-                               {"nodes", std::move(rows)}});
+  Json section = Json::object({{"device", estimates.summary["device"]}});
+  if (!note.empty()) section.set("note", note);
+  add_whole(model, estimates.summary["estimate"], comparable, section);
+  if (!rows.items().empty()) {
+    section.set("measured_ns", measured_ns).set("attainable_ns", reached_ns).set("unmatched_nodes", unmatched);
+    section.set("unmatched_ns", unmatched_ns).set("surprises", surprises).set("nodes", std::move(rows));
+    add_roofline(model, estimates.summary, reached_ns, measured_ns, std::move(points));
+  }
   model.extra.set("attainable", std::move(section));
-  add_roofline(model, attainable, reached_ns, measured_ns, std::move(points));
 }
 
 }  // namespace aaco::workflows

@@ -10,8 +10,8 @@
 #include "core/files.h"
 #include "core/resident_memory.h"
 #include "stats/observer.h"
-#include "workflows/attainable.h"
 #include "workflows/gpu_profile_pass.h"
+#include "workflows/hardware.h"
 #include "workflows/insight.h"
 #include "workflows/isolation.h"
 #include "workflows/loop_blocks.h"
@@ -24,6 +24,7 @@
 #include "workflows/run_metrics.h"
 #include "workflows/scheduler_plane.h"
 #include "workflows/session_draft.h"
+#include "workflows/session_estimates.h"
 #include "workflows/telemetry.h"
 
 namespace aaco::workflows {
@@ -190,15 +191,18 @@ Json outcome_json(const RunPlan& plan, const LoadedModel& model, const Measured&
                        {"measuring_ended", measured.loop.stop_reason}});
 }
 
-// What the nodes could take at the least, where this machine is in the hardware registry: without that the report says how to get
-// it there, and the run is whole all the same.
-core::Status store_attainable(const RunPlan& plan, const LoadedModel& model, SessionDraft& draft, const Services& services) {
+// What the nodes could take, where this machine is in the hardware registry: without that the run is whole all the same, and says
+// how to get it there where it was asked for each node.
+core::Status predict_nodes(const RunPlan& plan, const LoadedModel& model, bool asked, SessionDraft& draft,
+                           const Services& services) {
   if (plan.backend.provider != "CPUExecutionProvider") return {};
-  const auto attainable = attainable_json(plan.graph, model.inputs, "", services);
-  if (attainable) return draft.writer().write_json("predict/attainable.json", *attainable);
-  draft.warn("attainable.unknown", "how far the nodes are from the hardware is not known: " + attainable.error().message,
-             attainable.error().remedy);
-  return {};
+  const auto device = find_device("this", services);
+  const core::Status stored =
+      device ? store_estimates(plan.graph, model.inputs, *device, draft, services) : tl::unexpected<core::Error>(device.error());
+  if (!stored && asked)
+    draft.warn("attainable.unknown", "how far the nodes are from the hardware is not known: " + stored.error().message,
+               stored.error().remedy);
+  return draft.sink().status();
 }
 
 // What must be equal for two runs to be compared.
@@ -273,7 +277,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   isolation.leave(draft);
   services.progress("storing the evidence");
   AACO_TRY(store_model_tables(plan.graph, draft));
-  if (request.profile) AACO_TRY(store_attainable(plan, model, draft, services));
+  AACO_TRY(predict_nodes(plan, model, request.profile, draft, services));
   AACO_TRY(draft.writer().flush());
   AACO_ASSIGN(trace::Metrics metrics, run_metrics(facts, draft));
   metrics.insert(metrics.end(), std::make_move_iterator(gpu_metrics.begin()), std::make_move_iterator(gpu_metrics.end()));

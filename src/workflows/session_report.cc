@@ -4,13 +4,13 @@
 #include "report/render.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
-#include "workflows/attainable.h"
 #include "workflows/metrics_files.h"
 #include "workflows/report_gpu.h"
 #include "workflows/report_insight.h"
 #include "workflows/report_scheduling.h"
 #include "workflows/report_series.h"
 #include "workflows/report_shares.h"
+#include "workflows/session_estimates.h"
 #include "workflows/verdict.h"
 
 namespace aaco::workflows {
@@ -62,8 +62,8 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   const std::int64_t origin = origin_of(model, iterations);
   fill_iterations(model, iterations, names, origin);
   fill_node_shares(model, iterations, nodes, names, origin);
-  AACO_ASSIGN(const core::Json attainable, read_if_there(session_path, "predict/attainable.json"));
-  fill_attainable(model, attainable);
+  AACO_ASSIGN(const SessionEstimates estimates, read_estimates(session_path));
+  fill_attainable(model, estimates);
   model.telemetry = telemetry_series(system, gpu, names, origin);
   AACO_TRY(fill_gpu(model, session_path, paths));
   AACO_TRY(fill_insight(model, session_path));

@@ -65,7 +65,8 @@ core::Status check(const ValidateRequest& request) {
   const Level level = level_of(request);
   if (request.measurements.empty())
     return core::fail(ErrorCode::invalid_argument, "there is nothing to validate against", "name files with --measurements");
-  if (request.folds < 2) return core::fail(ErrorCode::invalid_argument, "--folds is below 2, so nothing would be held out");
+  if (request.folds && *request.folds < 2)
+    return core::fail(ErrorCode::invalid_argument, "--folds is below 2, so nothing would be held out");
   if (request.split == Split::model && level != Level::calibrated)
     return core::fail(ErrorCode::invalid_argument, "--split model tests calibrated estimates", "leave --level out");
   if (request.split == Split::site && level != Level::calibrated)
@@ -124,6 +125,8 @@ core::Result<ValidateOutcome> validate(const ValidateRequest& request, const Ser
   outcome.device = facts.id;
   outcome.level = level_of(request);
   for (std::string& note : files.notes()) outcome.notes.push_back(std::move(note));
+  if (request.folds && (request.split == Split::none || request.split == Split::device))
+    outcome.notes.emplace_back("--folds cuts sites and models; without --split site or model it changes nothing");
   AACO_ASSIGN(const std::vector<std::string> lenders, ids_of(request.calibration_from, registry));
   KernelTrial trial{own->second.kernels, facts, files, registry, request, lenders, services};
   AACO_ASSIGN(const KernelJudgement kernels, judge_all(trial, device, outcome.notes));

@@ -21,7 +21,7 @@ struct ValidateRequest {
   std::vector<std::string> measurements;   // files
   std::optional<estimation::Level> level;  // the best that may be used; empty: what the split is about, else calibrated
   Split split = Split::none;
-  int folds = 5;
+  std::optional<int> folds;  // empty: 5 of sites; of models, each is held out by itself
   std::uint64_t seed = 1;
   std::vector<std::string> calibration_from;  // devices that may lend; empty: all
   std::string residuals;                      // a CSV file to write; empty: none

@@ -15,6 +15,8 @@ using estimation::CalibrationSet;
 using estimation::Judged;
 using estimation::Measurement;
 
+constexpr int kUsualFolds = 5;
+
 // Fold of each row: whole sites go to one fold, each kind's sites evenly.
 std::vector<int> folds_of(const std::vector<Measurement>& rows, int folds, std::uint64_t seed) {
   std::map<std::string, int> sites;
@@ -93,9 +95,10 @@ void try_row(const KernelTrial& trial, const Measurement& row, const Calibration
 
 core::Result<KernelJudgement> by_sites(const KernelTrial& trial) {
   KernelJudgement result;
-  const std::vector<int> folds = folds_of(trial.rows, trial.request.folds, trial.request.seed);
-  for (int fold = 0; fold < trial.request.folds; ++fold) {
-    trial.services.progress("fold " + std::to_string(fold + 1) + " of " + std::to_string(trial.request.folds));
+  const int count = trial.request.folds.value_or(kUsualFolds);
+  const std::vector<int> folds = folds_of(trial.rows, count, trial.request.seed);
+  for (int fold = 0; fold < count; ++fold) {
+    trial.services.progress("fold " + std::to_string(fold + 1) + " of " + std::to_string(count));
     std::vector<Measurement> seen;
     Baselines baselines;
     for (std::size_t i = 0; i < trial.rows.size(); ++i) {

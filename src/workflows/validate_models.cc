@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 
+#include "core/random.h"
+#include "core/strings.h"
 #include "workflows/calibration_registry.h"
 #include "workflows/model_samples.h"
 
@@ -75,19 +78,51 @@ core::Status judge(const std::vector<PlacedRun>& own, const std::vector<PlacedRu
   return {};
 }
 
-core::Result<KernelJudgement> by_registry(const KernelTrial& trial, const std::vector<PlacedRun>& own) {
-  AACO_ASSIGN(const auto set, load_calibrations(trial.services.paths, trial.registry, {trial.device.id}));
+KernelJudgement by_fits(const std::vector<PlacedRun>& runs, const std::map<std::string, estimation::ModelFit>& fits) {
   KernelJudgement result;
-  const auto entry = set.entries().find(trial.device.id);
-  for (const PlacedRun& run : own) {
-    const auto* models = entry == set.entries().end() ? nullptr : &entry->second.calibration.models;
-    const auto fit = models == nullptr ? std::map<std::string, estimation::ModelFit>::const_iterator() : models->find(run.family);
-    if (models == nullptr || fit == models->end())
-      add_without(run, result);
-    else
+  for (const PlacedRun& run : runs)
+    if (const auto fit = fits.find(run.family); fit != fits.end())
       add(run, fit->second, Level::calibrated, result);
-  }
+    else
+      add_without(run, result);
   return result;
+}
+
+void add_memory(const KernelJudgement& memory, KernelJudgement& into) {
+  for (const KernelResidual& residual : memory.latency) into.memory.push_back(residual.judged);
+}
+
+core::Result<KernelJudgement> by_registry(const KernelTrial& trial, const PlacedRuns& own) {
+  AACO_ASSIGN(const auto set, load_calibrations(trial.services.paths, trial.registry, {trial.device.id}));
+  const auto entry = set.entries().find(trial.device.id);
+  const estimation::DeviceCalibration fitted =
+      entry == set.entries().end() ? estimation::DeviceCalibration() : entry->second.calibration;
+  KernelJudgement result = by_fits(own.runs, fitted.models);
+  add_memory(by_fits(own.memory, fitted.memory), result);
+  return result;
+}
+
+// Which models are held out together: each by itself, or cut into as many folds as are asked for, by chance.
+std::map<std::string, int> folds_of(const PlacedRuns& own, const ValidateRequest& request) {
+  std::set<std::string> seen;
+  for (const PlacedRun& run : own.runs) seen.insert(run.sample.model);
+  std::vector<std::string> names(seen.begin(), seen.end());
+  const int models = static_cast<int>(names.size()), folds = std::min(request.folds.value_or(models), models);
+  core::Random random(request.seed);
+  if (folds < models) std::shuffle(names.begin(), names.end(), random);
+  std::map<std::string, int> fold_of;
+  for (int i = 0; i < models; ++i) fold_of[names[static_cast<std::size_t>(i)]] = i % std::max(1, folds);
+  return fold_of;
+}
+
+// "resnet, vgg; bert": the models of a fold by commas, folds by semicolons.
+std::string held_out(const std::map<std::string, int>& fold_of) {
+  std::map<int, std::vector<std::string>> folds;
+  for (const auto& [model, fold] : fold_of) folds[fold].push_back(model);
+  const bool alone = std::all_of(folds.begin(), folds.end(), [](const auto& fold) { return fold.second.size() == 1; });
+  std::vector<std::string> texts;
+  for (const auto& [fold, models] : folds) texts.push_back(core::join(models, ", "));
+  return core::join(texts, alone ? ", " : "; ");
 }
 
 }  // namespace
@@ -98,24 +133,26 @@ core::Result<KernelJudgement> judge_models(const KernelTrial& trial, const hardw
   for (std::string& note : own.notes()) notes.push_back(std::move(note));
   AACO_ASSIGN(const auto relatives, related_runs(trial.files, device, trial.registry, trial.lenders, trial.services));
   const auto usual = [&](bool eager) { return estimation::usual_coefficients(trial.device, eager); };
-  const auto other_model = [](const ModelSample& held, const ModelSample& other) { return other.model != held.model; };
+  const std::map<std::string, int> fold_of = folds_of(own, trial.request);
+  const auto other_model = [&](const ModelSample& held, const ModelSample& other) {
+    const auto fold = fold_of.find(other.model);
+    return fold == fold_of.end() || fold->second != fold_of.at(held.model);
+  };
   KernelJudgement result;
   if (trial.request.split == Split::model) {
-    std::set<std::string> models;
-    for (const PlacedRun& run : own.runs) models.insert(run.sample.model);
     notes.push_back(fmt::format("{} rows; held out in turn: {}; fitted with {} rows of relatives", own.runs.size(),
-                                fmt::join(models, ", "), relatives.size()));
+                                held_out(fold_of), relatives.size()));
     AACO_TRY(judge(own.runs, relatives, usual, Level::calibrated, other_model, result));
     KernelJudgement memory;
     const auto usual_memory = [](bool) { return estimation::usual_memory_coefficients(); };
     AACO_TRY(judge(own.memory, {}, usual_memory, Level::calibrated, other_model, memory));
-    for (KernelResidual& residual : memory.latency) result.memory.push_back(std::move(residual.judged));
+    add_memory(memory, result);
   } else if (trial.request.split == Split::device) {
     AACO_TRY(judge(
         own.runs, relatives, usual, Level::interpolated,
         [](const ModelSample& held, const ModelSample& other) { return other.device != held.device; }, result));
   } else {
-    AACO_ASSIGN(result, by_registry(trial, own.runs));
+    AACO_ASSIGN(result, by_registry(trial, own));
   }
   for (const PlacedRun& run : own.without) add_without(run, result);
   return result;

@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import pathlib
 
 import program
 
@@ -42,6 +43,7 @@ class Analyze(program.ProgramTest):
     def test_every_form(self):
         arguments = ('analyze', 'mlp', '--hardware', 'H100')
         self.assertIn('THEORETICAL', self.aaco(*arguments).output)
+        self.assertIn('aaco calibrate --hardware', self.aaco(*arguments).output, 'says how to do better')
         self.assertIn('# mlp on', self.aaco(*arguments, '--format', 'md').output)
         self.assertIn('</html>', self.aaco(*arguments, '--format', 'html').output)
         rows = list(csv.DictReader(io.StringIO(self.aaco(*arguments, '--format', 'csv').output)))
@@ -72,6 +74,29 @@ class Analyze(program.ProgramTest):
         estimate = self.estimate('llama2-7b', '--hardware', 'H100', '--dtype', 'bf16', '--dim', 'sequence_length=1,past_sequence_length=512')
         self.assertGreater(estimate['weight_bytes'], 1e10)
         self.assertGreater(estimate['latency']['value'], 3e6, 'every weight is read once a token')
+
+    def test_a_calibrated_machine_has_the_memory_of_its_runtime(self):
+        """What `aaco validate` judges is what `aaco analyze` prints: peaks fitted to runs of the zoo (tests/fixtures/whole_models)."""
+        fixtures = pathlib.Path(__file__).resolve().parents[1] / 'fixtures' / 'whole_models'
+        registry = self.folder / 'fitted'
+        (registry / 'hardware').mkdir(parents=True)
+        (registry / 'hardware' / 'intel_xeon_2c_24gb.yaml').write_text((fixtures / 'intel_xeon_2c_24gb.yaml').read_text())
+        own = {'AACO_REGISTRY': str(registry)}
+        plain = self.aaco('analyze', 'resnet50', '--hardware', 'intel_xeon_2c_24gb', '--json', **own).json()['estimate']['memory']
+        self.assertEqual(plain['confidence'], 'THEORETICAL')
+        fitted = self.aaco('calibrate', '--hardware', 'intel_xeon_2c_24gb', '--measurements', fixtures / 'models_float32.csv', '--json', **own)
+        self.assertEqual(fitted.code, 0, fitted.errors)
+        self.assertLess(fitted.json()['memory']['onnxruntime network fp32']['quality']['mean_ape'], 0.1)
+        rows = [row for row in csv.DictReader(io.StringIO((fixtures / 'models_float32.csv').read_text())) if row['model'] == 'resnet50']
+        self.assertGreater(len(rows), 1)
+        for row in rows:
+            estimate = self.aaco('analyze', 'resnet50', '--hardware', 'intel_xeon_2c_24gb', '--batch', row['batch'], '--json', **own).json()['estimate']
+            memory = estimate['memory']
+            self.assertEqual((memory['confidence'], memory['unit']), ('CALIBRATED', 'bytes'))
+            self.assertLess(abs(memory['value'] / float(row['memory_bytes']) - 1), 0.2)
+            self.assertTrue(memory['lower'] < float(row['memory_bytes']) < memory['upper'])
+        judged = self.aaco('validate', '--hardware', 'intel_xeon_2c_24gb', '--measurements', fixtures / 'models_float32.csv', '--json', **own).json()
+        self.assertLess(judged['memory']['mean_ape'], 0.1)
 
     def test_refuses(self):
         self.refused(self.aaco('analyze', 'resnet50', '--hardware', 'mi300y'), 3, 'did you mean')
@@ -143,6 +168,14 @@ class Attainable(program.ProgramTest):
             self.assertAlmostEqual(node['gap_ns'], node['measured_ns'] - node['attainable_ns'], delta=1)
             self.assertEqual(node['surprise'], not node['predicted_lower_ns'] <= node['measured_ns'] <= node['predicted_upper_ns'])
         self.assertIn('Each node and the hardware', self.aaco('report', 'tag:d', **registry).output)
+        self.assertIn('predicted', section['whole'])
+        stored = self.aaco('query', 'SELECT node_name, attainable_ns, theoretical_ns, predicted_ns, predicted_lower_ns, predicted_upper_ns, level FROM estimates', '--json', **registry)
+        self.assertEqual(stored.code, 0, stored.errors)
+        names = {node['graph_node'] for node in section['nodes']}
+        self.assertLessEqual(names, {row['node_name'] for row in stored.json()})
+        for row in stored.json():
+            self.assertTrue(row['predicted_lower_ns'] <= row['predicted_ns'] <= row['predicted_upper_ns'])
+            self.assertIn(row['level'], ('CALIBRATED', 'INTERPOLATED', 'THEORETICAL'))
 
     def test_a_machine_that_was_not_probed_is_said_and_no_error(self):
         registry = {'AACO_REGISTRY': str(self.folder / 'empty')}

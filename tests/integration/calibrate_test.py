@@ -143,6 +143,20 @@ class Calibrate(program.ProgramTest):
         self.assertLess(judged['mean_ape'], judged['baselines']['spec_roofline']['mean_ape'])
         self.assertIn('one_factor', judged['baselines'])
 
+    def test_whole_models_held_out_in_folds(self):
+        arguments = ('validate', '--hardware', 'mi210', '--measurements', self.transformers(), '--split', 'model', '--json')
+        held = lambda *more: next(note.split('in turn: ')[1].split('; fitted')[0] for note in self.with_registry(*arguments, *more).json()['notes']
+                                  if 'held out in turn' in note)
+        self.assertEqual(held('--folds', 3).count(';'), 2, 'three folds of two models')
+        self.assertEqual(held('--folds', 6), held(), 'as many folds as models: each by itself')
+        self.assertEqual(held('--folds', 3, '--seed', 7), held('--folds', 3, '--seed', 7))
+        alone, two = (self.with_registry(*arguments, *more).json() for more in ((), ('--folds', 2)))
+        self.assertEqual(two['count'], 18)
+        self.assertNotEqual(alone['mean_ape'], two['mean_ape'], 'fits without three models differ from fits without one')
+        self.refused(self.with_registry(*arguments, '--folds', 1), 2, '--folds')
+        device = self.with_registry('validate', '--hardware', 'h100', '--measurements', self.table, '--folds', 3, '--level', 'theoretical', '--json').json()
+        self.assertTrue(any('--folds' in note for note in device['notes']))
+
     def test_whole_models_calibrated_then_validated(self):
         fitted = self.with_registry('calibrate', '--hardware', 'mi210', '--measurements', self.transformers(), '--json').json()
         self.assertEqual(fitted['models']['transformer fp32']['quality']['models'], 6)

@@ -49,11 +49,12 @@ class Analysis {
     if (conditions.power_cap_watts) limit_watts_ = std::min(*conditions.power_cap_watts, limit_watts_.value_or(1e9));
   }
 
-  core::Result<NodeEstimate> node(const Kernel& kernel, const Work& work) {
+  // `own`: of the node alone; `work`: with what is fused behind it.
+  core::Result<NodeEstimate> node(const Kernel& kernel, const Work& own, const Work& work) {
     const std::string key = shape_text(kernel) + kernel.type + std::to_string(kernel.shape.index()) +
-                            fmt::format("{} {} {}", op_of(kernel), work.flops, work.bytes);
+                            fmt::format("{} {} {} {}", op_of(kernel), own.bytes, work.flops, work.bytes);
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
-    AACO_ASSIGN(NodeEstimate made, estimate_node(kernel, work));
+    AACO_ASSIGN(NodeEstimate made, estimate_node(kernel, own, work));
     return known_.emplace(key, std::move(made)).first->second;
   }
 
@@ -66,16 +67,38 @@ class Analysis {
     return {};
   }
 
-  core::Result<NodeEstimate> estimate_node(const Kernel& kernel, const Work& work) {
+  // A fit knows the kernel without what is fused behind it: that lengthens the fitted time as it does the one by specifications.
+  core::Status carry_fused(const Kernel& kernel, const Work& own, NodeEstimate& node) const {
+    if (own.flops == node.work.flops && own.bytes == node.work.bytes) return {};
+    AACO_ASSIGN(const Mapping alone, map_kernel(kernel, own, device_));
+    const double before = theoretical_estimate(own, alone, device_).seconds;
+    if (!(before > 0)) return {};
+    LatencyEstimate& fitted = node.latency;
+    Explanation& why = fitted.explanation;
+    if (own.flops > 0) why.compute_s *= node.work.flops / own.flops;
+    if (own.bytes > 0) why.memory_s *= node.work.bytes / own.bytes;
+    const double longer = node.theoretical_seconds / before, least = std::max(why.compute_s, why.memory_s);
+    fitted.lower *= longer;
+    fitted.upper = std::max(fitted.upper * longer, least);
+    fitted.seconds = std::max(fitted.seconds * longer, least);
+    why.efficiency_ratio = (least + why.floor_s) / fitted.seconds;
+    return {};
+  }
+
+  core::Result<NodeEstimate> estimate_node(const Kernel& kernel, const Work& own, const Work& work) {
     NodeEstimate out;
     out.shape = shape_text(kernel);
     out.dtype = kernel.type;
     out.work = work;
     AACO_ASSIGN(out.mapping, map_kernel(kernel, work, device_));
     out.latency = theoretical_estimate(work, out.mapping, device_);
+    out.theoretical_seconds = out.latency.seconds;
     if (calibrations_ != nullptr && conditions_.best != Level::theoretical) {
       const auto fitted = estimate(kernel, facts_, calibrations_, conditions_.best);
-      if (fitted && fitted->level != Level::theoretical) out.latency = *fitted;
+      if (fitted && fitted->level != Level::theoretical) {
+        out.latency = *fitted;
+        AACO_TRY(carry_fused(kernel, own, out));
+      }
     }
     AACO_TRY(power(out));
     return out;
@@ -103,6 +126,7 @@ class Analysis {
       node.latency.seconds *= slower;
       node.latency.lower *= slower;
       node.latency.upper *= slower;
+      node.theoretical_seconds *= slower;
     }
     node.energy = energy_parts(powered, *model, node.clock_ratio);
     return {};
@@ -247,12 +271,13 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
     const auto kernel = kernel_of(*costed.graph, *costed.node, costed.cost, conditions.dtype);
     if (!kernel) continue;
     const auto behind = fused.by_main.find(costed.node);
-    graph::NodeCost own = costed.cost;
+    graph::NodeCost whole = costed.cost;
     if (behind != fused.by_main.end()) {
-      own.flops += behind->second.flops;
-      own.bytes_read = std::max(0.0, own.bytes_read + behind->second.bytes);
+      whole.flops += behind->second.flops;
+      whole.bytes_read = std::max(0.0, whole.bytes_read + behind->second.bytes);
     }
-    AACO_ASSIGN(NodeEstimate node, analysis.node(*kernel, work_under(own, conditions.dtype)));
+    AACO_ASSIGN(NodeEstimate node,
+                analysis.node(*kernel, work_under(costed.cost, conditions.dtype), work_under(whole, conditions.dtype)));
     if (behind != fused.by_main.end()) node.fused = behind->second.op_types;
     node.name = costed.node->name;
     node.op_type = costed.node->op_type;

@@ -135,6 +135,20 @@ core::Result<LatencyModel> latency_of(const Json& document) {
   return model;
 }
 
+Json fits_json(const std::map<std::string, ModelFit>& fits, Fitted fitted) {
+  Json out = Json::object();
+  for (const auto& [family, fit] : fits) out.set(family, to_json(fit, fitted));
+  return out;
+}
+
+core::Result<std::map<std::string, ModelFit>> fits_of(const Json& document, Fitted fitted) {
+  std::map<std::string, ModelFit> fits;
+  for (const auto& [family, item] : document.members()) {
+    AACO_ASSIGN(fits[family], model_fit_from_json(item, fitted));
+  }
+  return fits;
+}
+
 core::Result<EnergyModel> energy_of(const Json& document) {
   EnergyModel model;
   AACO_ASSIGN(model.static_watts, number(document, "static_watts"));
@@ -179,10 +193,9 @@ Json to_json(const DeviceCalibration& calibration) {
                                    {"bounds", bounds_json(model.bounds)},
                                    {"trees", trees_json(model.trees)}}));
   document.set("energy", std::move(energy));
-  if (calibration.models.empty()) return document;
-  Json models = Json::object();
-  for (const auto& [family, fit] : calibration.models) models.set(family, to_json(fit));
-  return document.set("models", std::move(models));
+  if (!calibration.models.empty()) document.set("models", fits_json(calibration.models, Fitted::time));
+  if (!calibration.memory.empty()) document.set("memory", fits_json(calibration.memory, Fitted::memory));
+  return document;
 }
 
 core::Result<DeviceCalibration> calibration_from_json(const Json& document) {
@@ -208,10 +221,8 @@ core::Result<DeviceCalibration> calibration_from_json(const Json& document) {
     AACO_ASSIGN(EnergyModel model, energy_of(item));
     result.energy.emplace(name, std::move(model));
   }
-  for (const auto& [family, item] : document["models"].members()) {
-    AACO_ASSIGN(ModelFit fit, model_fit_from_json(item));
-    result.models.emplace(family, std::move(fit));
-  }
+  AACO_ASSIGN(result.models, fits_of(document["models"], Fitted::time));
+  AACO_ASSIGN(result.memory, fits_of(document["memory"], Fitted::memory));
   if (result.latency.empty() && result.models.empty()) return wrong("latency", "is empty");
   return result;
 }

@@ -21,7 +21,26 @@ core::Result<std::int64_t> count(const Json& document, const std::string& member
   return static_cast<std::int64_t>(std::min(value, 1e15));
 }
 
+// Empty for places that are no term.
+std::string term_name(std::size_t place, Fitted fitted) {
+  const auto value = static_cast<std::uint8_t>(place);
+  return std::string(fitted == Fitted::time ? to_string(static_cast<Term>(value)) : to_string(static_cast<MemoryTerm>(value)));
+}
+
 }  // namespace
+
+std::string_view to_string(MemoryTerm term) {
+  switch (term) {
+    case MemoryTerm::product_weights: return "product_weights";
+    case MemoryTerm::convolution_weights: return "convolution_weights";
+    case MemoryTerm::other_weights: return "other_weights";
+    case MemoryTerm::cache: return "cache";
+    case MemoryTerm::activations: return "activations";
+    case MemoryTerm::nodes: return "nodes";
+    case MemoryTerm::runtime: return "runtime";
+  }
+  return {};
+}
 
 std::string_view to_string(Term term) {
   switch (term) {
@@ -39,9 +58,10 @@ std::string_view to_string(Term term) {
   return "unknown";
 }
 
-Json to_json(const ModelFit& fit) {
+Json to_json(const ModelFit& fit, Fitted fitted) {
   Json coefficients = Json::object(), devices = Json::object();
-  for (std::size_t i = 0; i < kTerms; ++i) coefficients.set(std::string(to_string(static_cast<Term>(i))), fit.coefficients[i]);
+  for (std::size_t i = 0; i < kTerms; ++i)
+    if (const std::string name = term_name(i, fitted); !name.empty()) coefficients.set(name, fit.coefficients[i]);
   for (const auto& [name, factor] : fit.devices) devices.set(name, factor);
   return Json::object({{"coefficients", std::move(coefficients)},
                        {"devices", std::move(devices)},
@@ -55,10 +75,12 @@ Json to_json(const ModelFit& fit) {
                                                  {"bias", fit.quality.bias}})}});
 }
 
-core::Result<ModelFit> model_fit_from_json(const Json& document) {
+core::Result<ModelFit> model_fit_from_json(const Json& document, Fitted fitted) {
   ModelFit fit;
   for (std::size_t i = 0; i < kTerms; ++i) {
-    AACO_ASSIGN(fit.coefficients[i], number(document["coefficients"], std::string(to_string(static_cast<Term>(i)))));
+    const std::string name = term_name(i, fitted);
+    if (name.empty()) continue;
+    AACO_ASSIGN(fit.coefficients[i], number(document["coefficients"], name));
   }
   for (const auto& [name, value] : document["devices"].members()) {
     AACO_ASSIGN(fit.devices[name], number(document["devices"], name));

@@ -17,7 +17,7 @@ BundleSink::BundleSink(const std::string& folder)
       database_(core::join_path(folder, kSpillFolder)),
       context_{database_, names_, folder},
       tables_(context_, context_, context_, context_, context_, context_, context_, context_, context_, context_, context_,
-              context_, context_, context_, context_, context_) {}
+              context_, context_, context_, context_, context_, context_) {}
 
 trace::NameId BundleSink::name(std::string_view text) {
   auto id = names_.intern(text);

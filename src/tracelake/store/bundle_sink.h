@@ -30,6 +30,7 @@ class BundleSink final : public trace::Sink {
   void add(const trace::AttributionRow& row) override { keep(row); }
   void add(const trace::KernelGroupRow& row) override { keep(row); }
   void add(const trace::GapRow& row) override { keep(row); }
+  void add(const trace::EstimateRow& row) override { keep(row); }
   trace::NameId name(std::string_view text) override;
   [[nodiscard]] core::Status status() const override { return status_; }
 
@@ -52,7 +53,7 @@ class BundleSink final : public trace::Sink {
              TableWriter<trace::CollectiveRow>, TableWriter<trace::KernelCounterRow>, TableWriter<trace::SystemEventRow>,
              TableWriter<trace::GpuEventRow>, TableWriter<trace::SchedEventRow>, TableWriter<trace::GraphNodeRow>,
              TableWriter<trace::GraphEdgeRow>, TableWriter<trace::AttributionRow>, TableWriter<trace::KernelGroupRow>,
-             TableWriter<trace::GapRow>>
+             TableWriter<trace::GapRow>, TableWriter<trace::EstimateRow>>
       tables_;
   core::Status status_;
 };

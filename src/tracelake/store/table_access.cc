@@ -114,6 +114,7 @@ AACO_INSTANTIATE(GraphEdgeRow)
 AACO_INSTANTIATE(AttributionRow)
 AACO_INSTANTIATE(KernelGroupRow)
 AACO_INSTANTIATE(GapRow)
+AACO_INSTANTIATE(EstimateRow)
 #undef AACO_INSTANTIATE
 
 }  // namespace aaco::tracelake

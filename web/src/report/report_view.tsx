@@ -8,7 +8,7 @@ import { TipLayer } from '../components/tip.tsx';
 import { factTitle } from '../components/facts.tsx';
 import { listMetrics, type Report } from '../model/report.ts';
 import { EnvironmentSection, ExtraSection, MetricsSection, SourcesSection } from '../sections/ground.tsx';
-import { HardwareSection } from '../sections/hardware.tsx';
+import { HardwareSection, PredictionSection } from '../sections/hardware.tsx';
 import { GpuSection, hasGpu, kGpuExtras } from '../sections/gpu.tsx';
 import { Headline } from '../sections/headline.tsx';
 import { LatencySection } from '../sections/latency.tsx';
@@ -33,6 +33,7 @@ function partsOf(report: Report): Part[] {
   add(report.why?.length, 'why', 'Why', (info) => <WhySection statements={report.why ?? []} {...info} />);
   add(report.advice?.length, 'advice', 'What to do', (info) => <AdviceSection statements={report.advice ?? []} {...info} />);
   add(report.roofline, 'hardware', 'How far from the hardware', (info) => report.roofline && <HardwareSection line={report.roofline} report={report} {...info} />);
+  add(!report.roofline && report.extra?.attainable, 'hardware', 'Measured and predicted', (info) => <PredictionSection value={report.extra?.attainable} {...info} />);
   add(report.timeline?.rows || report.session.phases.length, 'timeline', 'Timeline', (info) => <TimelineSection report={report} {...info} />);
   add(report.iterations?.rows || report.histogram || report.metrics['latency.p50_ns'], 'latency', 'Latency', (info) => <LatencySection report={report} {...info} />);
   add(report.telemetry?.length, 'telemetry', 'Telemetry', (info) => <TelemetrySection report={report} {...info} />);
@@ -40,7 +41,7 @@ function partsOf(report: Report): Part[] {
   add(report.accounts.length, 'sources', 'Sources', (info) => <SourcesSection report={report} {...info} />);
   add(listMetrics(report).length, 'metrics', 'Metrics and definitions', (info) => <MetricsSection report={report} {...info} />);
   for (const [name, value] of Object.entries(report.extra ?? {}))
-    if (!(hasGpu(report) && kGpuExtras.includes(name)) && !(report.roofline && name === 'attainable')) parts.push({ id: `extra-${name.replace(/[^a-z0-9]+/gi, '-')}`, title: factTitle(name), body: <ExtraSection name={name} value={value} /> });
+    if (!(hasGpu(report) && kGpuExtras.includes(name)) && name !== 'attainable') parts.push({ id: `extra-${name.replace(/[^a-z0-9]+/gi, '-')}`, title: factTitle(name), body: <ExtraSection name={name} value={value} /> });
   return parts;
 }
 

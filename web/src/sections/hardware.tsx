@@ -55,6 +55,8 @@ const kColumns: Column<RoofPoint & { reached?: number }>[] = [
 
 // What extra.attainable holds (docs/formats/predictions.md); every member may be missing.
 interface Attainable {
+  whole?: { predicted?: { value: number; lower: number; upper: number; confidence: string }; measured_ns?: number; surprise?: boolean };
+  note?: string;
   nodes?: AttainableNode[];
   unmatched_nodes?: number;
   unmatched_ns?: number;
@@ -76,11 +78,24 @@ const kNodeColumns: Column<AttainableNode>[] = [
   { key: 'reason', title: 'Why', value: (row) => row.reason, cell: (row) => `${row.surprise ? 'Surprise: ' : ''}${row.reason}` },
 ];
 
+function wholeText({ whole }: Attainable): string {
+  const predicted = whole?.predicted;
+  if (!predicted) return '';
+  const measured = whole.measured_ns === undefined ? 'The whole model is' : `${whole.surprise ? 'Surprise: the' : 'The'} whole model took ${duration(whole.measured_ns)},`;
+  return `${measured} predicted ${duration(predicted.value)} (${duration(predicted.lower)} to ${duration(predicted.upper)}, ${predicted.confidence}).`;
+}
+
+// A session that was not profiled node by node.
+export function PredictionSection({ value, id, title }: { value: unknown; id: string; title: string }) {
+  return <Section id={id} title={title} lead={prose([wholeText(value as Attainable), (value as Attainable).note ?? ''].filter(Boolean).join(' '))}>{null}</Section>;
+}
+
 function AttainableTable({ value }: { value: Attainable }) {
   const rows = Array.isArray(value.nodes) ? value.nodes : [];
   if (rows.length === 0) return null;
   return (
     <details class="fold" open><summary>Each node beside its attainable time</summary>
+      {wholeText(value) && <p>{wholeText(value)} <span class="quiet">{value.note ?? ''}</span></p>}
       <DataTable caption="Measured, attainable, gap" rows={rows} columns={kNodeColumns} rowKey={(row, index) => `${index}${row.name}`} sortBy="gap" filterText={(row) => `${row.name} ${row.reason}`} noun="node" />
       {(value.unmatched_nodes ?? 0) > 0 && <p class="quiet">{value.unmatched_nodes} nodes that the runtime made took {duration(value.unmatched_ns ?? 0)} and have no counterpart in the graph.</p>}
     </details>
