@@ -60,6 +60,34 @@ void add(Row& row, const GemmShape& s, const DeviceFacts& device) {
   add_fills(row, s, device);
 }
 
+// Time of Winograd's transformed products over the least time, by the outputs a tile has; one figure where they do not apply.
+void add_transforms(Row& row, const ConvolutionShape& s, const DeviceFacts& device, const Roofline& roof) {
+  constexpr double kNone = 5;
+  const bool applies = s.stride_h == 1 && s.stride_w == 1 && s.dilation_h == 1 && s.dilation_w == 1 && s.groups == 1;
+  const double defined = static_cast<double>(s.out_h() * s.out_w()) * static_cast<double>(s.r * s.s);
+  for (const std::int64_t tile : {2, 3, 4}) {
+    const double tiles = std::ceil(static_cast<double>(s.out_h()) / static_cast<double>(tile)) *
+                         std::ceil(static_cast<double>(s.out_w()) / static_cast<double>(tile));
+    const double multiplied = tiles * static_cast<double>((tile + s.r - 1) * (tile + s.s - 1));
+    if (applies)
+      row.log(roof.compute_s * multiplied / defined / (roof.seconds() + nominal_floor_s(device)));
+    else
+      row.plain(kNone);
+  }
+}
+
+// Which of input, result, filters and unrolled input is what is moved.
+void add_movement(Row& row, const ConvolutionShape& s, const Roofline& roof) {
+  const auto elements = [](auto... sides) { return (static_cast<double>(sides) * ...); };
+  const double per_byte = 1 / std::max(roof.bytes, 1.0);
+  row.log(elements(s.n, s.c, s.h, s.w) * per_byte);
+  row.log(elements(s.n, s.k, s.out_h(), s.out_w()) * per_byte);
+  row.log(elements(s.k, s.c / s.groups, s.r, s.s) * per_byte);
+  row.log(elements(s.n, s.out_h(), s.out_w(), s.c, s.r, s.s) * per_byte);
+  row.log(elements(s.n, s.h, s.w));
+  row.log(elements(s.out_h() * s.stride_h, s.out_w() * s.stride_w) / elements(s.h, s.w));
+}
+
 void add(Row& row, const ConvolutionShape& s, const DeviceFacts& device, const Roofline& roof) {
   row.logs(s.n, s.c, s.h, s.w, s.k, s.r, s.s, s.stride_h, s.stride_w, s.dilation_h, s.groups);
   row.plain(static_cast<double>(s.pad_h));
@@ -84,6 +112,16 @@ void add(Row& row, const ConvolutionShape& s, const DeviceFacts& device, const R
   row.log(roof.memory_s / (roof.seconds() + nominal_floor_s(device)));
   row.log(std::min(1.0, static_cast<double>(s.r) / static_cast<double>(s.stride_h)) *
           std::min(1.0, static_cast<double>(s.s) / static_cast<double>(s.stride_w)));
+  add_transforms(row, s, device, roof);
+  add_movement(row, s, roof);
+  // What is left over of the pieces that implicit products and their loads of four come in.
+  const std::int64_t pixels = s.n * s.out_h() * s.out_w(), terms = s.c / s.groups * s.r * s.s;
+  for (const auto& [value, piece] : {std::pair<std::int64_t, std::int64_t>{s.k / s.groups, 32},
+                                     {s.c / s.groups, 8},
+                                     {terms, 16},
+                                     {pixels, 64},
+                                     {s.out_h() * s.out_w(), 4}})
+    row.plain(static_cast<double>(value % piece));
   const GemmShape product = *as_gemm({s, "fp32"});
   add_fills(row, product, device);
   for (const auto& [tile_m, tile_n] : kTiles) {
