@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "analytics/host_schedule.h"
 #include "trace/names.h"
 #include "trace/rows.h"
 
-// Why a device was idle: each gap against the host events of the thread that launched the work which ended it.
+// Why a device was idle: each gap against the host events of the thread that launched the work which ended it, and, where the
+// operating system's scheduler was recorded, against whether that thread had a CPU.
 namespace aaco::analytics::gaps {
 
 // A launch costs about this much on today's drivers; shorter gaps are the ordinary distance between dependent kernels.
@@ -53,9 +55,9 @@ struct Explained {
 };
 
 // Follows a trace in time order, in bounded memory. For each gap, when the work that ends it is known: still_idle() with the end
-// of every device's work so far, add_call() for the calls that start before the gap's end and were not added yet (in order of
-// start), then explain(). Calls that can say nothing of any open gap are forgotten: those that ended before, and, once a gap is
-// longer than kFineGapNs, those shorter than a 64th of it.
+// of every device's work so far, add_call() and add_schedule() for what starts before the gap's end and was not added yet (each
+// in order of start), then explain(). Calls that can say nothing of any open gap are forgotten: those that ended before, and,
+// once a gap is longer than kFineGapNs, those shorter than a 64th of it.
 class GapExplainer {
  public:
   static constexpr std::int64_t kFineGapNs = 10'000'000;
@@ -64,11 +66,12 @@ class GapExplainer {
   explicit GapExplainer(trace::NameTable& names) : names_(names) {}
   void still_idle(std::vector<Idler> idlers);
   void add_call(const trace::ApiCallRow& row);
+  void add_schedule(const trace::SchedEventRow& row);
   Explained explain(const Gap& gap);
   [[nodiscard]] std::size_t calls_kept() const { return calls_.size(); }
 
  private:
-  enum class Role : std::uint8_t { unseen, ignored, synchronise, copy, device_wait, host };
+  enum class Role : std::uint8_t { unseen, ignored, synchronise, copy, device_wait, host, queued, asleep, disk };
   struct Call {
     std::int64_t start_ns = 0, end_ns = 0, thread_id = 0;
     trace::NameId name;
@@ -84,7 +87,10 @@ class GapExplainer {
   struct Candidate {
     Gap gap;
     Evidence synchronise, copy, host;
-    Evidence device_wait;  // the call that made the stream wait just before the launch
+    Evidence queued, asleep, disk;  // the launching thread had no CPU
+    Evidence device_wait;           // the call that made the stream wait just before the launch
+    std::optional<HostAway> away;
+    [[nodiscard]] Evidence* of(Role role);
   };
   struct Decision {
     Cause cause = Cause::unknown;
@@ -93,6 +99,7 @@ class GapExplainer {
     bool evidence_is_launch = false;
   };
   Role role_of(const trace::ApiCallRow& row);
+  Role wait_role_of(const trace::SchedEventRow& row);
   [[nodiscard]] bool is_wanted(const Call& call, std::int64_t now_ns) const;
   static Decision decide(const Candidate& candidate);
   static Decision decide_late(const Candidate& candidate);
@@ -106,6 +113,7 @@ class GapExplainer {
   std::size_t sweep_at_ = 4096;  // calls
   std::vector<Idler> idlers_;
   std::map<std::pair<std::int32_t, std::int64_t>, std::deque<Call>> waits_;  // newest stream waits, by rank and thread
+  HostSchedule schedule_;
 };
 
 // Up to this long a gap between two kernels is what an eager framework needs to launch the next operator; a host that is late for

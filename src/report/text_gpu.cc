@@ -99,6 +99,18 @@ void write_convention(TextPage& page, const Json& convention) {
                  2, Style::dim);
 }
 
+// What the launching threads did while their device was idle, where their scheduling was recorded.
+void write_hosts(TextPage& page, const Json& host) {
+  if (host.is_null()) return;
+  const auto time_of = [](const Json& json, std::string_view key) {
+    return core::format_duration(json[key].as_f64().value_or(0));
+  };
+  page.paragraph("While they were late, the threads that launch had no CPU for " + time_of(host, "run_queue_ns") +
+                     " though ready and slept for " + time_of(host, "off_cpu_ns") + " (" +
+                     std::to_string(host["gap_count"].as_i64().value_or(0)) + " gaps whose scheduling was recorded).",
+                 2, Style::dim);
+}
+
 }  // namespace
 
 void write_totals(TextPage& page, const ReportModel& model) {
@@ -128,6 +140,7 @@ void write_gpu(TextPage& page, const ReportModel& model) {
   write_bars(page, "What caused the kernels", bars_of(attribution["operators"], "operator", "kernel_sum_ns", "kernel_count"));
   write_bars(page, "How that is known", bars_of(attribution["methods"], "method", "kernel_sum_ns", "kernel_count"));
   write_bars(page, "Idle gaps by cause", bars_of(gaps["causes"], "cause", "idle_ns", "gap_count"));
+  write_hosts(page, gaps["host"]);
 }
 
 }  // namespace aaco::report

@@ -241,7 +241,9 @@ struct GapRow {
   NameId evidence;  // host event that says so: a call, an operator; empty: none
   std::optional<std::int64_t> evidence_start_ns, evidence_end_ns;
   std::optional<std::int64_t> launch_start_ns, launch_end_ns;  // of the work that ends it
-  double confidence = 0;                                       // 0..1
+  // Of the thread that launched it, between the gap's beginning and the launch; empty: its scheduling was not recorded.
+  std::optional<std::int64_t> host_run_queue_ns, host_off_cpu_ns;
+  double confidence = 0;  // 0..1
   bool operator==(const GapRow&) const = default;
 };
 

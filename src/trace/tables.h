@@ -255,6 +255,8 @@ AACO_TABLE(GapRow, "gaps", "attribution/gaps.parquet", "start_ns", "One row an i
       column("evidence_start_ns", &R::evidence_start_ns, "its start, ns"), column("evidence_end_ns", &R::evidence_end_ns, "its end, ns"),
       column("launch_start_ns", &R::launch_start_ns, "start of the call that launched the next work, ns"),
       column("launch_end_ns", &R::launch_end_ns, "its end, ns"),
+      column("host_run_queue_ns", &R::host_run_queue_ns, "how long the launching thread was ready and had no CPU, from the gap's start to the launch, ns; null: its scheduling was not recorded"),
+      column("host_off_cpu_ns", &R::host_off_cpu_ns, "how long it slept or waited for something meanwhile, ns; null: as above"),
       column("confidence_ratio", &R::confidence, "confidence in the cause, 0..1"));
 } AACO_TABLE_END
 

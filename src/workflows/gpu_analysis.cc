@@ -99,7 +99,9 @@ class Analyser {
     AACO_ASSIGN(auto kernels, RowPuller<trace::KernelRow>::open(path_, names_));
     AACO_ASSIGN(auto copies, RowPuller<trace::CopyRow>::open(path_, names_));
     AACO_ASSIGN(auto calls, RowPuller<trace::ApiCallRow>::open(path_, names_, {kNoArguments}));
+    AACO_ASSIGN(auto schedule, RowPuller<trace::SchedEventRow>::open(path_, names_));
     calls_ = &calls;
+    schedule_ = &schedule;
     for (std::int64_t rows = 1;; ++rows) {
       const trace::KernelRow* kernel = kernels.peek();
       const trace::CopyRow* copy = copies.peek();
@@ -114,6 +116,7 @@ class Analyser {
       if (rows % kRowsBetweenQuestions == 0) AACO_TRY(go_on());
     }
     calls_ = nullptr;
+    schedule_ = nullptr;
     attribution_ = attributor.finish();
     return launches_.status();
   }
@@ -173,6 +176,10 @@ class Analyser {
     for (const auto* call = calls_->peek(); call != nullptr && call->start_ns < gap.end_ns; call = calls_->peek()) {
       gaps_.add_call(*call);
       AACO_TRY(calls_->pop());
+    }
+    for (const auto* event = schedule_->peek(); event != nullptr && event->time_ns < gap.end_ns; event = schedule_->peek()) {
+      gaps_.add_schedule(*event);
+      AACO_TRY(schedule_->pop());
     }
     auto explained = gaps_.explain(gap);
     auto& sum = place.gaps[explained.cause];
@@ -367,7 +374,8 @@ class Analyser {
   std::vector<std::optional<trace::NameId>> stored_;  // by the id here
   trace::NameId memset_;
   LaunchFile launches_;
-  RowPuller<trace::ApiCallRow>* calls_ = nullptr;  // during the walk
+  RowPuller<trace::ApiCallRow>* calls_ = nullptr;  // these during the walk
+  RowPuller<trace::SchedEventRow>* schedule_ = nullptr;
   std::map<DeviceKey, Device> devices_;
   analytics::steps::StepFinder steps_;
   analytics::gaps::GapExplainer gaps_;

@@ -158,6 +158,7 @@ Json gap_json(const trace::GapRow& row, const trace::NameTable& names) {
                            {"previous", names.text(row.previous)},
                            {"next", names.text(row.next)}});
   if (row.evidence.value != 0) gap.set("evidence", names.text(row.evidence));
+  gap.set_if("host_run_queue_ns", row.host_run_queue_ns).set_if("host_off_cpu_ns", row.host_off_cpu_ns);
   return gap;
 }
 
@@ -166,6 +167,7 @@ core::Status fill_gaps(report::ReportModel& model, const std::string& session_pa
   trace::NameTable names;
   std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> causes;
   std::vector<trace::GapRow> longest;
+  std::int64_t scheduled = 0, run_queue_ns = 0, off_cpu_ns = 0;  // gaps whose host's scheduling was recorded
   const auto longer = [](const auto& a, const auto& b) {
     const auto length = a.end_ns - a.start_ns, other = b.end_ns - b.start_ns;
     return length != other ? length > other : a.start_ns < b.start_ns;
@@ -175,6 +177,10 @@ core::Status fill_gaps(report::ReportModel& model, const std::string& session_pa
       auto& cause = causes[row.cause.value];
       ++cause.first;
       cause.second += row.end_ns - row.start_ns;
+      if (!row.host_run_queue_ns || !row.host_off_cpu_ns) continue;
+      ++scheduled;
+      run_queue_ns += *row.host_run_queue_ns;
+      off_cpu_ns += *row.host_off_cpu_ns;
     }
     longest.insert(longest.end(), rows.begin(), rows.end());
     std::sort(longest.begin(), longest.end(), longer);
@@ -186,7 +192,10 @@ core::Status fill_gaps(report::ReportModel& model, const std::string& session_pa
   for (const auto& [name, total] : causes)
     by_cause.push(Json::object({{"cause", names.text({name})}, {"gap_count", total.first}, {"idle_ns", total.second}}));
   for (const auto& row : longest) list.push(gap_json(row, names));
-  model.extra.set("gaps", Json::object({{"causes", std::move(by_cause)}, {"longest", std::move(list)}}));
+  Json gaps = Json::object({{"causes", std::move(by_cause)}, {"longest", std::move(list)}});
+  if (scheduled > 0)
+    gaps.set("host", Json::object({{"gap_count", scheduled}, {"run_queue_ns", run_queue_ns}, {"off_cpu_ns", off_cpu_ns}}));
+  model.extra.set("gaps", std::move(gaps));
   return {};
 }
 

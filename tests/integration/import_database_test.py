@@ -54,6 +54,25 @@ class ImportDatabase(program.ProgramTest):
             self.assertEqual(printed['account'][0]['source'], 'rpd')
         self.assertEqual([p.name for p in self.folder.glob('trace.rpd-*')], [])  # nothing is left beside it
 
+    def test_gaps_know_whether_the_launching_thread_had_a_cpu(self):
+        """Thread 8 of process 7 launches at 100, 2,000 and 4,000 us; before the second it had no CPU for 1.5 ms, before the third it computed."""
+        thread = (7 << 24) + 8
+        sql = NSYS.replace('RANK_OF', '0') + f"""
+            DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL;
+            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(110000, 200000, 0, 7, 1, 117440512, 1), (2010000, 2100000, 0, 7, 2, 117440512, 1),
+              (4010000, 4100000, 0, 7, 3, 117440512, 1);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER);
+            INSERT INTO StringIds VALUES(3, 'cudaLaunchKernel_v7000');
+            INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(100000, 105000, {thread}, 1, 3), (2000000, 2005000, {thread}, 2, 3), (4000000, 4005000, {thread}, 3, 3);
+            CREATE TABLE SCHED_EVENTS (start INTEGER, cpu INTEGER, isSchedIn INTEGER, globalTid INTEGER);
+            INSERT INTO SCHED_EVENTS VALUES(50000, 2, 1, {thread}), (400000, 2, 0, {thread}), (1900000, 2, 1, {thread}), (5000000, 2, 0, {thread});
+        """
+        session = self.aaco('import', self.database('scheduled.sqlite', sql), '--json').json()['session']
+        rows = self.aaco('query', "SELECT start_ns, cause, evidence, host_off_cpu_ns, host_run_queue_ns FROM gaps WHERE session_id = '%s' ORDER BY start_ns"
+                         % session['id'], '--format', 'csv').output.split()
+        self.assertEqual(rows[1:], ['200000,queue_empty,off_cpu,1500000,0', '2100000,queue_empty,,0,0'])
+        self.assertIn('had no CPU', self.aaco('report', session['id'], '--format', 'text').output)
+
     def test_damaged_and_foreign_databases_are_code_3_and_leave_nothing(self):
         before = self.aaco('ls').output
         whole = self.database('whole.rpd', RPD).read_bytes()

@@ -61,8 +61,22 @@ bool GapExplainer::is_wanted(const Call& call, std::int64_t now_ns) const {
   });
 }
 
+GapExplainer::Evidence* GapExplainer::Candidate::of(Role role) {
+  switch (role) {
+    case Role::synchronise: return &synchronise;
+    case Role::copy: return &copy;
+    case Role::queued: return &queued;
+    case Role::asleep: return &asleep;
+    case Role::disk: return &disk;
+    default: return &host;
+  }
+}
+
 void GapExplainer::still_idle(std::vector<Idler> idlers) {
   idlers_ = std::move(idlers);
+  std::int64_t oldest = INT64_MAX;
+  for (const Idler& idler : idlers_) oldest = std::min(oldest, idler.since_ns);
+  schedule_.forget_before(oldest);
   std::erase_if(calls_, [&](const Call& call) { return !is_wanted(call, call.start_ns); });
 }
 
@@ -84,6 +98,38 @@ void GapExplainer::add_call(const trace::ApiCallRow& row) {
   sweep_at_ = std::max<std::size_t>(4096, 2 * calls_.size());
 }
 
+GapExplainer::Role GapExplainer::wait_role_of(const trace::SchedEventRow& row) {
+  const std::string_view kind = names_.text(row.kind);
+  if (kind == "run") return Role::host;
+  if (kind == "run_queue") return Role::queued;
+  if (kind != "off_cpu") return Role::ignored;
+  const std::string_view reason = names_.text(row.detail);
+  return reason == "io" || reason == "disk_sleep" ? Role::disk : Role::asleep;
+}
+
+void GapExplainer::add_schedule(const trace::SchedEventRow& row) {
+  const std::int64_t end_ns =
+      trace_time::is_time(row.time_ns) && trace_time::is_time(row.duration_ns) ? row.time_ns + row.duration_ns : 0;
+  if (end_ns <= row.time_ns) return;
+  Role role = wait_role_of(row);
+  if (role == Role::ignored) return;
+  using State = HostSchedule::State;
+  const State state = role == Role::host ? State::run : role == Role::queued ? State::run_queue : State::off_cpu;
+  Call call{row.time_ns, end_ns, row.thread_id, row.kind, row.rank, role};
+  if (const auto between = schedule_.add(row.rank, row.thread_id, state, row.time_ns, end_ns))
+    call = {between->start_ns, between->end_ns, row.thread_id, names_.intern("off_cpu"), row.rank, Role::asleep};
+  else if (role == Role::host)
+    return;
+  if (!is_wanted(call, row.time_ns)) return;
+  if (call.role != Role::queued && row.kind == call.name) {
+    std::string what = "off_cpu";
+    if (const auto reason = names_.text(row.detail); !reason.empty()) what.append(": ").append(reason);
+    if (const auto system_call = names_.text(row.call); !system_call.empty()) what.append(" in ").append(system_call);
+    call.name = names_.intern(what);
+  }
+  calls_.push_back(call);
+}
+
 // The launch came after the device had fallen idle: what was the host doing?
 GapExplainer::Decision GapExplainer::decide_late(const Candidate& candidate) {
   const Gap& gap = candidate.gap;
@@ -98,8 +144,15 @@ GapExplainer::Decision GapExplainer::decide_late(const Candidate& candidate) {
     const bool ran_into_it = evidence.start_ns <= gap.start_ns;
     return 2 * evidence.overlap_ns >= waited || (ran_into_it && waited - evidence.overlap_ns <= kRefillNs);
   };
+  const std::int64_t queued = candidate.away ? candidate.away->run_queue_ns : 0;
+  if (2 * queued >= waited) return {Cause::host_late, 0.9, &candidate.queued};
   if (covers(candidate.synchronise)) return {Cause::synchronisation, 0.8, &candidate.synchronise};
   if (covers(candidate.copy)) return {Cause::copy, 0.7, &candidate.copy};
+  // Off its CPU inside a traced call: the call says more, unless it waited for a disk.
+  if (candidate.away && 2 * candidate.away->off_cpu_ns >= waited) {
+    if (candidate.disk.overlap_ns > candidate.asleep.overlap_ns) return {Cause::host_late, 0.9, &candidate.disk};
+    if (candidate.host.overlap_ns < candidate.asleep.overlap_ns) return {Cause::queue_empty, 0.8, &candidate.asleep};
+  }
   if (static_cast<double>(candidate.host.overlap_ns) >= kHostShare * static_cast<double>(waited))
     return {Cause::host_late, 0.8, &candidate.host};
   // Nothing that was traced filled the time: the program itself had no work for the device, or did something untraced.
@@ -144,17 +197,18 @@ GapExplainer::Decision GapExplainer::decide(const Candidate& candidate) {
 }
 
 Explained GapExplainer::explain(const Gap& gap) {
-  Candidate candidate{gap, {}, {}, {}, {}};
+  Candidate candidate;
+  candidate.gap = gap;
   find_device_wait(candidate);
+  if (gap.launch)
+    candidate.away = schedule_.away(gap.rank, gap.launch->thread_id, gap.start_ns,
+                                    std::min(gap.end_ns, std::max(gap.start_ns, gap.launch->start_ns)));
   for (const Call& call : calls_) {
     if (call.rank != gap.rank || call.end_ns <= gap.start_ns || call.start_ns >= gap.end_ns) continue;
     if (gap.launch && gap.launch->thread_id != call.thread_id) continue;
     const std::int64_t until = gap.launch ? std::min(gap.end_ns, std::max(gap.start_ns, gap.launch->start_ns)) : gap.end_ns;
     const std::int64_t overlap = std::min(call.end_ns, until) - std::max(call.start_ns, gap.start_ns);
-    Evidence& evidence = call.role == Role::synchronise ? candidate.synchronise
-                         : call.role == Role::copy      ? candidate.copy
-                                                        : candidate.host;
-    evidence.offer(overlap, call);
+    candidate.of(call.role)->offer(overlap, call);
   }
   const Decision decision = decide(candidate);
   Explained out;
@@ -171,6 +225,10 @@ Explained GapExplainer::explain(const Gap& gap) {
   if (gap.launch) {
     row.launch_start_ns = gap.launch->start_ns;
     row.launch_end_ns = gap.launch->end_ns;
+  }
+  if (candidate.away) {
+    row.host_run_queue_ns = candidate.away->run_queue_ns;
+    row.host_off_cpu_ns = candidate.away->off_cpu_ns;
   }
   if (decision.evidence != nullptr) {
     row.evidence = decision.evidence->name;

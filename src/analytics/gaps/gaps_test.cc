@@ -24,16 +24,28 @@ class GapTest : public testing::Test {
     row.end_ns = end_us * 1000;
     explainer_.add_call(row);
   }
+  void schedule(const char* kind, std::int64_t start_us, std::int64_t end_us, const char* detail = "", const char* call = "") {
+    trace::SchedEventRow row;
+    row.kind = names_.intern(kind);
+    row.thread_id = 1;
+    row.time_ns = start_us * 1000;
+    row.duration_ns = (end_us - start_us) * 1000;
+    row.detail = names_.intern(detail);
+    row.call = names_.intern(call);
+    explainer_.add_schedule(row);
+  }
   std::string cause() {
     const auto explained = explainer_.explain(gap_);
     evidence_ = names_.text(explained.row.evidence);
     EXPECT_EQ(names_.text(explained.row.cause), to_string(explained.cause));
+    row_ = explained.row;
     return std::string(to_string(explained.cause));
   }
   trace::NameTable names_;
   GapExplainer explainer_{names_};
   Gap gap_;
   std::string evidence_;
+  trace::GapRow row_;
 };
 
 TEST_F(GapTest, TheHostWasBusyElsewhere) {
@@ -100,6 +112,65 @@ TEST_F(GapTest, AWaitOfAnotherThreadOrLongBeforeIsNone) {
   call("cuda_runtime", "cudaStreamWaitEvent", -500, -495);
   gap(launch(10, 20));
   EXPECT_EQ(cause(), "unknown");
+}
+TEST_F(GapTest, TheHostWasReadyAndHadNoCpu) {
+  gap(launch(190, 195));
+  schedule("run", 50, 105);
+  schedule("run_queue", 105, 185, "preempted");
+  schedule("run", 185, 250);
+  call("hip", "hipDeviceSynchronize", 50, 186);  // it had returned, had there been a CPU
+  EXPECT_EQ(cause(), "host_late");
+  EXPECT_EQ(evidence_, "run_queue");
+  EXPECT_EQ(row_.host_run_queue_ns, 80'000);
+  EXPECT_EQ(row_.host_off_cpu_ns, 0);
+  EXPECT_EQ(row_.evidence_start_ns, 105'000);
+}
+TEST_F(GapTest, TheHostSleptInACallThatIsNotTraced) {
+  gap(launch(190, 195));
+  schedule("run", 50, 110);
+  schedule("off_cpu", 110, 180, "sleep", "futex");
+  schedule("run", 180, 250);
+  EXPECT_EQ(cause(), "queue_empty");
+  EXPECT_EQ(evidence_, "off_cpu: sleep in futex");
+  EXPECT_EQ(row_.host_off_cpu_ns, 70'000);
+}
+TEST_F(GapTest, TheHostWaitedForTheDisk) {
+  gap(launch(190, 195));
+  schedule("run", 50, 110);
+  schedule("off_cpu", 110, 180, "io", "read");
+  schedule("run", 180, 250);
+  call("cpu_op", "aten::load", 90, 185);
+  EXPECT_EQ(cause(), "host_late");
+  EXPECT_EQ(evidence_, "off_cpu: io in read");
+}
+TEST_F(GapTest, ASleepInsideATracedCallIsThatCall) {
+  gap(launch(190, 195));
+  schedule("run", 50, 101);
+  schedule("off_cpu", 101, 150, "sleep", "ioctl");
+  schedule("run", 150, 250);
+  call("hip", "hipDeviceSynchronize", 50, 160);
+  EXPECT_EQ(cause(), "synchronisation");
+  EXPECT_EQ(row_.host_off_cpu_ns, 49'000);
+}
+TEST_F(GapTest, OfRunsAloneTheRestIsAwayFromTheCpu) {
+  gap(launch(190, 195));
+  schedule("run", 50, 110);
+  schedule("run", 185, 250);
+  EXPECT_EQ(cause(), "queue_empty");
+  EXPECT_EQ(evidence_, "off_cpu");
+  EXPECT_EQ(row_.host_off_cpu_ns, 75'000);
+  EXPECT_EQ(row_.evidence_start_ns, 110'000);
+}
+TEST_F(GapTest, ASchedulingThatWasNotRecordedSaysNothing) {
+  gap(launch(190, 195));
+  schedule("run_queue", 10, 20);
+  schedule("run", 20, 30);
+  schedule("run", 188, 250);  // another window
+  EXPECT_EQ(cause(), "queue_empty");
+  EXPECT_FALSE(row_.host_run_queue_ns.has_value());
+  schedule("off_cpu", INT64_MAX / 1000, 0);
+  schedule("irq", 100, 190);
+  EXPECT_EQ(cause(), "queue_empty");
 }
 TEST_F(GapTest, ACopyThatIsSetUp) {
   gap(launch(90, 195, true));

@@ -15,7 +15,7 @@ interface Attribution {
   kernel_count?: number; attributed_kernel_count?: number; kernel_sum_ns?: number; attributed_kernel_sum_ns?: number;
   methods?: { method: string; kernel_count: number; kernel_sum_ns: number }[]; operators?: { operator: string; kernel_count?: number; kernel_sum_ns: number }[];
 }
-interface Gaps { causes?: { cause: string; gap_count: number; idle_ns: number }[]; longest?: unknown[] }
+interface Gaps { causes?: { cause: string; gap_count: number; idle_ns: number }[]; longest?: unknown[]; host?: unknown }
 
 const kRows = 12;
 const kBound: Record<string, string> = {
@@ -90,7 +90,7 @@ export function GpuSection({ report, id, title }: { report: Report; id: string; 
       <Bars title="Idle gaps by cause" noun="cause" bars={(gaps.causes ?? []).map((one) => ({ name: one.cause, ns: one.idle_ns, count: one.gap_count }))} />
       <Bars title="What caused the kernels" noun="operator" bars={(attribution.operators ?? []).map((one) => ({ name: one.operator, ns: one.kernel_sum_ns, ...(one.kernel_count ? { count: one.kernel_count } : {}) }))} />
       <details class="fold"><summary>How attribution is known, the longest gaps</summary>
-        <Facts value={{ methods: attribution.methods ?? [], longest_gaps: gaps.longest ?? [], ranks: gpu.ranks }} />
+        <Facts value={{ methods: attribution.methods ?? [], longest_gaps: gaps.longest ?? [], hosts_of_gaps: gaps.host, ranks: gpu.ranks }} />
       </details>
     </Section>
   );
