@@ -9,7 +9,7 @@
 namespace aaco::cli {
 
 void add_query(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("query", "Run SQL over all sessions (docs/formats/query_recipes.md)");
+  CLI::App* verb = app.add_subcommand("query", "Run SQL over all sessions (docs/how_to/query_recipes.md)");
   auto request = std::make_shared<workflows::QueryRequest>();
   verb->add_option("sql", request->sql, "One SELECT; tables: sessions, inference_iters, node_executions, ... ('SHOW TABLES')")
       ->required();

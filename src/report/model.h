@@ -106,6 +106,10 @@ struct Roofline {
 };
 
 // Everything a report shows, in the order of DESIGN.md section 6; what was not measured is empty and its section left out.
+// What the times of a report are parts of: an iteration; the whole trace, on all its devices; or the kernels' own time together,
+// where a profiler wrote totals and nothing of when they ran.
+enum class TimeWhole { iteration, trace, kernels };
+
 struct ReportModel {
   trace::SessionManifest session;
   core::Json environment;
@@ -115,7 +119,8 @@ struct ReportModel {
   std::vector<std::string> headline_metrics;  // ids of the three numbers that matter
   trace::Metrics metrics;
   std::vector<MetricDefinition> definitions;
-  std::vector<TimeShare> parts;      // the one bar: compute nodes, framework remainder, gaps ... sums to the iteration
+  TimeWhole time_whole = TimeWhole::iteration;
+  std::vector<TimeShare> parts;      // the one bar: compute nodes, framework remainder, gaps ... sums to the whole
   std::vector<TimeShare> operators;  // by operator type
   std::vector<TimeShare> nodes;      // by node, largest first
   std::vector<TimeShare> kernels;    // GPU kernels, largest first

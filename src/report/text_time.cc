@@ -82,6 +82,11 @@ std::vector<TimeShare> by_name(const std::vector<TimeShare>& list) {
   return out;
 }
 
+std::string_view words_of(TimeWhole whole) {
+  if (whole == TimeWhole::trace) return "of the whole trace";
+  return whole == TimeWhole::kernels ? "of all kernels together" : "per iteration";
+}
+
 void write_list(TextPage& page, std::string_view title, const std::vector<TimeShare>& all) {
   const std::vector<TimeShare> list = by_name(all);
   if (list.empty()) return;
@@ -100,7 +105,9 @@ void write_time(TextPage& page, const ReportModel& model) {
   if (model.parts.empty() && model.operators.empty() && model.nodes.empty() && model.kernels.empty()) return;
   double total_ns = 0;
   for (const TimeShare& part : model.parts) total_ns += part.total_ns;
-  page.heading("Where the time went", total_ns > 0 ? "per iteration, " + page.quantity(total_ns, "ns") : "per iteration");
+  std::string whole(words_of(model.time_whole));
+  if (total_ns > 0) whole += ", " + page.quantity(total_ns, "ns");
+  page.heading("Where the time went", whole);
   if (!model.parts.empty()) {
     write_stack(page, model.parts);
     for (std::size_t i = 0; i < model.parts.size(); ++i)

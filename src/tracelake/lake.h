@@ -63,8 +63,8 @@ class QueryVisitor {
 };
 
 // All whole sessions under one root as SQL: a view for each table of trace/tables.h, with session_id and date; `sessions`, one
-// row a session (incomplete and damaged ones too, see its state); `metrics`, one row a metric of a session. A condition on
-// session_id or date is decided before a file is opened.
+// row a session (incomplete and damaged ones too, see its state); `metrics`, one row a metric of a session; `kernel_totals`, one
+// row a total that a profiler wrote in place of events. A condition on session_id or date is decided before a file is opened.
 //
 // It only answers: statements that write, load or configure are refused, and files outside the root cannot be read.
 // One thread at a time.

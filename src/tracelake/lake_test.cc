@@ -50,6 +50,23 @@ TEST_F(LakeTest, TablesOfAllSessionsAreOne) {
   EXPECT_EQ(cell("SELECT string_agg(DISTINCT session_id, ' ' ORDER BY session_id) FROM inference_iters"), "a b c");
 }
 
+TEST_F(LakeTest, TotalsOfProfilersAreATable) {
+  make_three();
+  EXPECT_EQ(cell("SELECT count(*) FROM kernel_totals"), "0");
+  const std::string folder = join_path(root, "2026-11-21/b/profiler");
+  ASSERT_TRUE(core::make_directories(folder));
+  ASSERT_TRUE(core::write_file_atomic(join_path(folder, "kernel_summary.json"), R"({"schema_version":1,"kernels":[
+    {"name":"gemm","family":"gemm","library":"rocBLAS","count":6,"sum_ns":9007199254740993,"min_ns":1,"max_ns":9}],
+    "calls":[{"name":"hipMalloc","domain":"hip","count":2,"sum_ns":30}]})"));
+  lake.reset();
+  EXPECT_EQ(cell("SELECT sum_ns FROM kernel_totals WHERE domain = 'kernel' AND family = 'gemm'"), "9007199254740993");
+  EXPECT_EQ(cell("SELECT session_id || ' ' || name || ' ' || (family IS NULL) || ' ' || (min_ns IS NULL) FROM kernel_totals "
+                 "WHERE domain = 'hip'"),
+            "b hipMalloc true true");
+  EXPECT_EQ(cell("SELECT count(*) FROM kernel_totals"), "2");  // once, however often it is asked
+  EXPECT_THAT(cell("SELECT string_agg(name, ' ') FROM (SHOW TABLES)"), HasSubstr("kernel_totals"));
+}
+
 TEST_F(LakeTest, ConditionsOnSessionAndDateOpenOnlyTheirFiles) {
   make_three();
   const auto plan = [this](const std::string& where) {
@@ -262,7 +279,7 @@ TEST_F(LakeTest, MistakesAreNamed) {
   EXPECT_EQ(refusal("-- only a comment").code, ErrorCode::invalid_argument);
   EXPECT_EQ(refusal("SELECT 'a' + INTERVAL").code, ErrorCode::invalid_argument);
   EXPECT_EQ(cell("/* a */ -- b\n SELECT 1 -- c"), "1");
-  EXPECT_EQ(ask("SHOW TABLES").rows.size(), 18u);  // the tables, sessions and metrics
+  EXPECT_EQ(ask("SHOW TABLES").rows.size(), 19u);  // the tables, sessions, metrics and kernel_totals
   EXPECT_EQ(refusal("SELECT CAST('x' AS INTEGER)").code, ErrorCode::invalid_input);
 }
 

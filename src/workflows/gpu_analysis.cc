@@ -275,7 +275,7 @@ class Analyser {
       row.parameters = stored(row.parameters);
       sink_.add(row);
     }
-    for (trace::IterationRow row : result_.steps.iterations) {
+    for (trace::IterationRow row : options_.keep_steps ? result_.steps.iterations : std::vector<trace::IterationRow>()) {
       row.phase = stored(row.phase);
       sink_.add(row);
     }

@@ -29,6 +29,7 @@ struct GpuAnalysisOptions {
   std::int64_t gap_threshold_ns = analytics::gaps::kDefaultThresholdNs;
   std::vector<CapturedLaunch> captures;  // of the graphs that the trace launches
   bool find_steps = true;                // false where the session has iterations already
+  bool keep_steps = true;                // as iterations of the session; else they only tell its nodes from each other
   SeenDevices devices;
   GraphNodes graph;  // that the kernels are of; empty: the session's own, where it has one
 };

@@ -156,7 +156,8 @@ core::Result<Imported> import_output(const GpuProfileRequest& request, const std
   if (counts.kernels + counts.copies == 0) return imported;
   AACO_TRY(draft.writer().flush());
   GpuAnalysisOptions options;
-  options.find_steps = request.find_steps && counts.iterations == 0;
+  options.find_steps = counts.iterations == 0;
+  options.keep_steps = request.keep_steps;
   options.devices = read->devices;
   AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
   draft.manifest().outcome.set("gpu", to_json(analysis, options));

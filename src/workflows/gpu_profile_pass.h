@@ -16,7 +16,7 @@ struct GpuProfileRequest {
   std::vector<std::string> domains = runner::profilers::default_domains();
   std::vector<std::string> counters;
   std::int64_t timeout_ns = 0;  // of each execution; then it is killed, and what was written is imported
-  bool find_steps = true;       // false where the session has iterations already
+  bool keep_steps = true;       // false where the session has iterations already: those of the pass are not among them
 };
 
 // What --profile-domains and --counters ask for, both as the user wrote them; empty texts: the usual domains, no counters.

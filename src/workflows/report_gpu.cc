@@ -29,10 +29,11 @@ double sum_of(const report::ReportModel& model, std::string_view id) {
   return sum;
 }
 
-// Times are those of the whole trace, all devices: it is one iteration as far as the bar is concerned.
+// Times are those of the whole trace, all devices.
 void fill_parts(report::ReportModel& model) {
   const double span = sum_of(model, "gpu.span_ns");
   if (span <= 0 || !model.parts.empty()) return;
+  model.time_whole = report::TimeWhole::trace;
   const double compute = sum_of(model, "gpu.compute_ns"), busy = sum_of(model, "gpu.busy_ns");
   const double communication = sum_of(model, "gpu.exposed_collective_ns");
   // A copy beside a collective counts as communication, so that the parts add up.
@@ -80,6 +81,25 @@ core::Status fill_kernels(report::ReportModel& model, const std::string& session
   return {};
 }
 
+// The bar of totals: the kernels by what they do.
+std::vector<TimeShare> families_of(const Json& kernels, double whole) {
+  std::map<std::string, TimeShare> families;
+  for (const Json& entry : kernels.items()) {
+    TimeShare& family = families[std::string(entry["family"].text())];
+    family.name = entry["family"].text();
+    family.total_ns += entry["sum_ns"].as_f64().value_or(0);
+    family.count += entry["count"].as_i64().value_or(0);
+  }
+  std::vector<TimeShare> list;
+  for (auto& [name, family] : families) {
+    if (whole <= 0 || family.total_ns <= 0) continue;
+    family.share_ratio = family.total_ns / whole;
+    list.push_back(std::move(family));
+  }
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+  return list;
+}
+
 // Of a session that holds totals in place of kernels; calls and sampled program counters beside them.
 core::Status fill_totals(report::ReportModel& model, const std::string& session_path) {
   AACO_ASSIGN(Json summary, read_kernel_summary(session_path));
@@ -87,6 +107,10 @@ core::Status fill_totals(report::ReportModel& model, const std::string& session_
   double whole = 0;
   for (const Json& entry : summary["kernels"].items()) whole += entry["sum_ns"].as_f64().value_or(0);
   const bool totals_only = model.kernels.empty();
+  if (totals_only && model.parts.empty() && whole > 0) {
+    model.time_whole = report::TimeWhole::kernels;
+    model.parts = families_of(summary["kernels"], whole);
+  }
   for (const Json& entry : summary["kernels"].items()) {
     if (!totals_only || model.kernels.size() >= kKernels) break;
     TimeShare share;

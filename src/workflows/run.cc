@@ -151,7 +151,7 @@ core::Result<std::optional<GpuProfiling>> gpu_profiling_for(const RunPlan& plan,
   if (!request.profile || (!by_name && !is_rocm_provider(plan.backend.provider))) return std::optional<GpuProfiling>();
   GpuProfiling profiling;
   AACO_ASSIGN(profiling.pass, gpu_profile_request(request.profile_domains, request.counters));
-  profiling.pass.find_steps = false;
+  profiling.pass.keep_steps = false;
   auto profiler = runner::profilers::find_profiler(services.environment.get("PATH").value_or(""));
   if (!profiler && by_name) return tl::unexpected<core::Error>(std::move(profiler.error()));
   if (!profiler) {

@@ -57,6 +57,20 @@ class Import(program.ProgramTest):
         self.refused(self.aaco('import', self.folder / 'nowhere.json'), 3)
         self.assertEqual(self.aaco('ls').output, before)
 
+    def test_totals_without_events_are_shown_as_totals_and_can_be_queried(self):
+        path = self.folder / 'results.stats.csv'
+        path.write_text('"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n'
+                        '"Cijk_Ailk_Bljk_SB_MT64x64x8_SE.kd",6,3000,500,75.0\n"elementwise_kernel.kd",4,1000,250,25.0\n')
+        printed = self.aaco('import', path, '--json').json()
+        self.assertEqual(printed['metrics']['gpu.kernel_sum_ns']['value'], 4000)
+        self.assertNotIn('gpu.busy_ns', printed['metrics'])
+        text = self.aaco('report', printed['session']['id']).output
+        self.assertIn('of all kernels together', text)
+        self.assertNotIn('per iteration', text)
+        rows = self.aaco('query', "SELECT family, count, sum_ns FROM kernel_totals WHERE session_id = '%s' ORDER BY sum_ns DESC" % printed['session']['id'],
+                         '--format', 'csv').output
+        self.assertIn('gemm,6,3000', rows)
+
     def test_wrong_use_is_code_2(self):
         self.refused(self.aaco('import'), 2)
         self.refused(self.aaco('import', 'x.json', '--gap-threshold', 'soon'), 2)

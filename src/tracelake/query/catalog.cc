@@ -19,9 +19,12 @@ constexpr std::string_view kSessionsTable =
     "TIMESTAMP, "
     "tool_version VARCHAR, home_clock VARCHAR, fingerprint VARCHAR, command JSON, request JSON, outcome JSON, warnings JSON, "
     "accounts JSON, path VARCHAR)";
-constexpr std::string_view kMetricsTable =
-    "CREATE TABLE IF NOT EXISTS metrics (session_id VARCHAR, date DATE, metric VARCHAR, value DOUBLE, unit VARCHAR, "
-    "ci95_low DOUBLE, ci95_high DOUBLE, device BIGINT)";
+constexpr std::string_view kMetricColumns =
+    "session_id VARCHAR, date DATE, metric VARCHAR, value DOUBLE, unit VARCHAR, ci95_low DOUBLE, ci95_high DOUBLE, device BIGINT";
+constexpr std::string_view kTotalColumns =
+    "session_id VARCHAR, date DATE, domain VARCHAR, name VARCHAR, family VARCHAR, library VARCHAR, count BIGINT, sum_ns BIGINT, "
+    "min_ns BIGINT, max_ns BIGINT";
+constexpr std::string_view kTotalsFile = "profiler/kernel_summary.json";
 constexpr std::array<std::string_view, 2> kMetricFiles = {"metrics/inference_summary.json", "metrics/derived_metrics.json"};
 
 bool is_whole(const SessionEntry& entry) { return entry.manifest.state == "complete" || entry.manifest.state == "interrupted"; }
@@ -57,6 +60,33 @@ core::Status add_metrics(duckdb::Appender& rows, const SessionEntry& entry, cons
   return {};
 }
 
+// What a profiler wrote in place of events: kernels by name, and calls, whose domain the file says.
+core::Status add_totals(duckdb::Appender& rows, const SessionEntry& entry, const std::string& file) {
+  AACO_ASSIGN(const core::Json document, core::read_json_file(file));
+  const auto integer = [&rows](const core::Json& value) {
+    if (const auto number = value.as_i64())
+      rows.integer(*number);
+    else
+      rows.null();
+  };
+  const auto words = [&rows](const core::Json& value) {
+    if (value.is_string())
+      rows.text(value.text());
+    else
+      rows.null();
+  };
+  for (const char* list : {"kernels", "calls"})
+    for (const core::Json& total : document[list].items()) {
+      rows.text(entry.manifest.id.text).text(date_of(entry));
+      rows.text(total["domain"].is_string() ? total["domain"].text() : "kernel").text(total["name"].text());
+      words(total["family"]);
+      words(total["library"]);
+      for (const char* number : {"count", "sum_ns", "min_ns", "max_ns"}) integer(total[number]);
+      AACO_TRY(rows.end_row());
+    }
+  return {};
+}
+
 // Whether a whole session has the file. The first that has it ends the search.
 bool any_session_has(const std::string& root, std::string_view path) {
   const auto days = core::list_directory(root).value_or(std::vector<std::string>());
@@ -81,6 +111,7 @@ core::Status Catalog::prepare_for(const std::string& sql) {
     if (all || says(table.name)) AACO_TRY(refresh_view(table));
   if (all || says("sessions")) AACO_TRY(refresh_sessions());
   if (all || says("metrics")) AACO_TRY(refresh_metrics());
+  if (all || says("kernel_totals")) AACO_TRY(refresh_totals());
   return {};
 }
 
@@ -104,26 +135,41 @@ core::Status Catalog::refresh_sessions() {
   return rows.close();
 }
 
-core::Status Catalog::refresh_metrics() {
+core::Status Catalog::refresh_rows(const std::string& table, std::string_view columns, std::set<std::string>& done,
+                                   const std::function<core::Status(duckdb::Appender&, const SessionEntry&)>& add) {
   AACO_ASSIGN(const auto entries, list_());
-  AACO_TRY(connection_.run(std::string(kMetricsTable)));
+  AACO_TRY(connection_.run("CREATE TABLE IF NOT EXISTS " + table + " (" + std::string(columns) + ")"));
   std::set<std::string> present;
   for (const SessionEntry& entry : entries)
     if (is_whole(entry)) present.insert(entry.path);
-  if (!std::includes(present.begin(), present.end(), metrics_.begin(), metrics_.end())) {  // some were removed: begin again
-    AACO_TRY(connection_.run("DELETE FROM metrics"));
-    metrics_.clear();
+  if (!std::includes(present.begin(), present.end(), done.begin(), done.end())) {  // some were removed: begin again
+    AACO_TRY(connection_.run("DELETE FROM " + table));
+    done.clear();
   }
-  AACO_ASSIGN(auto rows, duckdb::Appender::open(connection_, "metrics"));
+  AACO_ASSIGN(auto rows, duckdb::Appender::open(connection_, table));
   for (const SessionEntry& entry : entries) {
-    if (!is_whole(entry) || metrics_.contains(entry.path)) continue;
+    if (!is_whole(entry) || done.contains(entry.path)) continue;
+    AACO_TRY(add(rows, entry));
+    done.insert(entry.path);
+  }
+  return rows.close();
+}
+
+core::Status Catalog::refresh_metrics() {
+  return refresh_rows("metrics", kMetricColumns, metrics_, [](duckdb::Appender& rows, const SessionEntry& entry) -> core::Status {
     for (const std::string_view file : kMetricFiles) {
       const std::string path = join_path(entry.path, file);
       if (core::exists(path)) AACO_TRY(add_metrics(rows, entry, path));
     }
-    metrics_.insert(entry.path);
-  }
-  return rows.close();
+    return {};
+  });
+}
+
+core::Status Catalog::refresh_totals() {
+  return refresh_rows("kernel_totals", kTotalColumns, totals_, [](duckdb::Appender& rows, const SessionEntry& entry) {
+    const std::string path = join_path(entry.path, kTotalsFile);
+    return core::exists(path) ? add_totals(rows, entry, path) : core::Status();
+  });
 }
 
 }  // namespace aaco::tracelake::query

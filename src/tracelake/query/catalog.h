@@ -7,6 +7,7 @@
 
 #include "core/result.h"
 #include "tracelake/bundle.h"
+#include "tracelake/duckdb/appender.h"
 #include "tracelake/duckdb/database.h"
 #include "tracelake/query/views.h"
 
@@ -26,12 +27,16 @@ class Catalog {
   core::Status refresh_view(const ViewTable& table);
   core::Status refresh_sessions();
   core::Status refresh_metrics();
+  core::Status refresh_totals();
+  // Makes or renews a table to which each whole session adds rows once, as bundles do not change.
+  core::Status refresh_rows(const std::string& table, std::string_view columns, std::set<std::string>& done,
+                            const std::function<core::Status(duckdb::Appender& rows, const SessionEntry& entry)>& add);
 
   duckdb::Connection& connection_;
   std::string root_;
   ListSessions list_;
-  std::set<std::string> shown_;    // views over files that are there
-  std::set<std::string> metrics_;  // sessions whose metrics are in their table: bundles do not change
+  std::set<std::string> shown_;             // views over files that are there
+  std::set<std::string> metrics_, totals_;  // sessions whose rows are in the table
 };
 
 }  // namespace aaco::tracelake::query

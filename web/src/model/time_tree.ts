@@ -9,7 +9,7 @@ export interface Entry {
   name: string;
   level: Level;
   total_ns: number;
-  share_ratio: number; // of the iteration
+  share_ratio: number; // of the whole: an iteration, or what report.time.whole says
   count: number;
   slot: number;
   share?: Share;
@@ -86,6 +86,8 @@ export function buildTree(report: Report): Entry[] {
     const home = parts.find((part) => part.name === operator.share?.parent) ?? parts[0];
     home?.children.push(operator);
   }
+  if (time.whole === 'kernels')  // the parts are families of kernels
+    for (const part of parts) part.children = (time.kernels ?? []).filter((one) => one.group === part.name).map((share, index) => entryOf(share, 'kernel', index, part.slot));
   for (const part of parts) {
     part.children.sort(bySize);
     addRemainder(part, 'Other');

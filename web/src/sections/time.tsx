@@ -11,6 +11,13 @@ import { ShareTables } from './share_tables.tsx';
 const kLevelNames: Record<Entry['level'], [string, string]> = {
   part: ['part', 'parts'], operator: ['operator type', 'operator types'], node: ['node', 'nodes'], kernel: ['kernel', 'kernels'],
 };
+// What the times are parts of: as a title, beside an amount, beside a share.
+const kWholes = {
+  iteration: { title: 'One iteration', amount: 'an iteration', share: 'of the iteration' },
+  trace: { title: 'The whole trace', amount: 'in the trace', share: 'of the trace' },
+  kernels: { title: 'All kernels together', amount: 'in all', share: 'of all kernels' },
+};
+type Whole = (typeof kWholes)['iteration'];
 const kSmallest = 5; // pixels; narrower segments stand together
 const kRows = 10;
 const kDominant = 0.85; // of a bar: what fills it is opened at once
@@ -53,11 +60,12 @@ interface BarProps {
   chosen: string | undefined;
   width: number;
   title: string;
+  whole: Whole;
   onChoose: (entry: Entry) => void;
 }
 
 // One level as a stacked bar; a segment with something inside is a button that opens the next level below.
-function Bar({ entries, chosen, width, title, onChoose }: BarProps) {
+function Bar({ entries, chosen, width, title, whole, onChoose }: BarProps) {
   return (
     <div class="stack" role="group" aria-label={title}>
       {segmentsOf(entries, width).map(({ entry, share, label }, index) => {
@@ -71,13 +79,13 @@ function Bar({ entries, chosen, width, title, onChoose }: BarProps) {
         const tone = entry && (entry.level === 'node' || entry.level === 'kernel') && index % 2 === 1 ? ' tone' : '';
         const style = { flexGrow: share, flexBasis: 0 };
         if (!entry) return <span key="small" class="segment s7" style={style} data-tip={label}>{inner}</span>;
-        const tip = `${entry.name}\n${duration(entry.total_ns)} an iteration, ${percent(entry.share_ratio)} of it`;
+        const tip = `${entry.name}\n${duration(entry.total_ns)} ${whole.amount}, ${percent(entry.share_ratio)} of it`;
         const shade = `segment s${entry.slot}${tone}${entry.remainder ? ' rest' : ''}`;
         if (entry.children.length === 0) return <span key={entry.key} class={shade} style={style} data-tip={tip}>{inner}</span>;
         const on = entry.key === chosen;
         return (
           <button key={entry.key} type="button" class={`${shade}${on ? ' on' : ''}`} style={style} aria-expanded={on} data-tip={tip}
-            aria-label={`${entry.name}, ${duration(entry.total_ns)}, ${percent(entry.share_ratio)} of the iteration. ${on ? 'Close' : 'Open'}`} onClick={() => onChoose(entry)}>
+            aria-label={`${entry.name}, ${duration(entry.total_ns)}, ${percent(entry.share_ratio)} ${whole.share}. ${on ? 'Close' : 'Open'}`} onClick={() => onChoose(entry)}>
             {inner}
           </button>
         );
@@ -142,7 +150,7 @@ export function EntryDetail({ entry }: { entry: Entry }) {
   );
 }
 
-function Legend({ entries, onChoose }: { entries: Entry[]; onChoose: (entry: Entry) => void }) {
+function Legend({ entries, whole, onChoose }: { entries: Entry[]; whole: Whole; onChoose: (entry: Entry) => void }) {
   const [shown, setShown] = useState(kRows);
   const [open, setOpen] = useState<string | null>(null);
   const largest = Math.max(0, ...entries.slice(0, 1).map((entry) => entry.total_ns), ...entries.map((entry) => entry.total_ns).slice(0, 50));
@@ -151,7 +159,7 @@ function Legend({ entries, onChoose }: { entries: Entry[]; onChoose: (entry: Ent
     <>
       <table class="legend">
         <caption class="unseen">{`What is inside, by ${kLevelNames[level][0]}`}</caption>
-        <thead><tr><th scope="col">{kLevelNames[level][0]}</th><th scope="col" class="narrow" aria-label="relative size" /><th scope="col" class="right">of the iteration</th><th scope="col" class="right">time</th><th scope="col" class="right narrow">runs</th></tr></thead>
+        <thead><tr><th scope="col">{kLevelNames[level][0]}</th><th scope="col" class="narrow" aria-label="relative size" /><th scope="col" class="right">{whole.share}</th><th scope="col" class="right">time</th><th scope="col" class="right narrow">runs</th></tr></thead>
         <tbody>
           {entries.slice(0, shown).map((entry) => (
             <EntryRow key={entry.key} entry={entry} largest={largest} open={open === entry.key} onOpen={() => setOpen(open === entry.key ? null : entry.key)} onChoose={onChoose} />
@@ -163,22 +171,23 @@ function Legend({ entries, onChoose }: { entries: Entry[]; onChoose: (entry: Ent
   );
 }
 
-function leadOf(tree: Entry[]) {
+function leadOf(tree: Entry[], whole: Whole) {
   const total = tree.reduce((sum, entry) => sum + entry.total_ns, 0);
   const most = tree[0];
   if (!most) return undefined;
   const inner = most.children[0];
-  const first = `One iteration takes ${duration(total)}; ${percent(most.share_ratio)} of it is \u201c${most.name}\u201d`;
+  const first = `${whole.title} ${whole === kWholes.kernels ? 'take' : 'takes'} ${duration(total)}; ${percent(most.share_ratio)} of it is \u201c${most.name}\u201d`;
   if (!inner || inner.remainder) return `${first}.`;
   return <>{first}, and {inner.name} alone {percent(inner.share_ratio)}. <span class="screen-only">Choose a segment to look inside.</span></>;
 }
 
 export function TimeSection({ report, id, title }: { report: Report; id: string; title: string }) {
   const tree = useMemo(() => buildTree(report), [report]);
+  const whole = kWholes[report.time?.whole ?? 'iteration'];
   const [path, setPath] = useState<string[]>(() => firstPath(tree));
   const [ref, width] = useWidth<HTMLDivElement>();
   const levels: { entries: Entry[]; title: string; total: number }[] = [
-    { entries: tree, title: 'One iteration', total: tree.reduce((sum, entry) => sum + entry.total_ns, 0) },
+    { entries: tree, title: whole.title, total: tree.reduce((sum, entry) => sum + entry.total_ns, 0) },
   ];
   for (const key of path) {
     const entry = levels[levels.length - 1]?.entries.find((one) => one.key === key);
@@ -188,17 +197,17 @@ export function TimeSection({ report, id, title }: { report: Report; id: string;
   const choose = (depth: number) => (entry: Entry) => setPath(path[depth] === entry.key ? path.slice(0, depth) : [...path.slice(0, depth), entry.key]);
   const deepest = levels.length - 1;
   return (
-    <Section id={id} title={title} lead={leadOf(tree)}>
+    <Section id={id} title={title} lead={leadOf(tree, whole)}>
       {tree.length > 0 && (
         <div class="breakdown" ref={ref}>
           {levels.map((level, depth) => (
             <div key={depth} class="level">
               <p class="level-title"><Name text={level.title} mono={depth > 1} /> <span class="quiet">{duration(level.total)}</span></p>
-              <Bar entries={level.entries} chosen={path[depth]} width={width} title={level.title} onChoose={choose(depth)} />
+              <Bar entries={level.entries} chosen={path[depth]} width={width} title={level.title} whole={whole} onChoose={choose(depth)} />
               {depth < deepest && <Fan entries={level.entries} chosen={path[depth] ?? ''} width={width} />}
             </div>
           ))}
-          <Legend key={path.join('/')} entries={levels[deepest]?.entries ?? []} onChoose={choose(deepest)} />
+          <Legend key={path.join('/')} entries={levels[deepest]?.entries ?? []} whole={whole} onChoose={choose(deepest)} />
         </div>
       )}
       <ShareTables report={report} />
