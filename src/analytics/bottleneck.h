@@ -75,7 +75,7 @@ struct Bottleneck {
   double confidence = 0;            // calibrated probability
   std::vector<ClassScore> ranking;  // all classes, the likeliest first
   std::vector<Evidence> evidence;   // for the first class, the weightiest first
-  std::string method;               // "rules", or "trees" where a learned model decided
+  std::string method;               // "rules", or "trees" where a learned model decided (with the rules' weight in it)
 };
 
 // The rules' own answer: log-odds added up, softmax over the classes.
@@ -87,6 +87,7 @@ struct LearnedModel {
   std::vector<std::string> features;  // signals in the order of the columns
   stats::BoostedTrees trees;
   double temperature = 1;  // scores are divided by it before the softmax: what makes probabilities true
+  double rule_weight = 0;  // times a class's log-odds by the rules, added to that: what carries over to strengths never seen
   core::Json record;       // how it was made, and how it did on what was held out
 };
 // Values by name; not measured is NaN.
@@ -97,8 +98,11 @@ struct Features {
 // The signals, and what the rules make of them for each class ("rule:CLASS"): that carries over to models never seen.
 Features features_of(const RuleBook& book, const signals::Signals& signals);
 
+// The rules' log-odds of each class among the features ("rule:CLASS", also with "b:" before it); empty where a class has no rule.
+std::vector<double> rule_scores_of(const std::vector<std::string>& classes, const Features& features);
+
 // Refuses a model whose classes or features do not fit its trees, a feature that is not among `known`, a temperature that is not
-// positive.
+// positive, a negative weight of the rules.
 core::Result<LearnedModel> model_from_json(const core::Json& document, const std::vector<std::string>& known);
 core::Json to_json(const LearnedModel& model);
 // Calibrated probabilities, the likeliest first. The features may stand in any order.

@@ -28,6 +28,7 @@ struct Examples {
 struct Prediction {
   std::string name, truth, group;
   std::vector<analytics::bottleneck::ClassScore> ranking;
+  std::map<std::string, double> rules;  // log-odds of each class by the rules; empty where a class has none
 };
 
 struct Interval {
@@ -47,22 +48,26 @@ struct Score {
 
 Score score_of(const std::vector<Prediction>& predictions);
 
-// Trees over the examples; `temperature` makes their probabilities true (calibrate()). invalid_argument with fewer than two
-// classes; unsupported where the program was built without the library that fits.
-core::Result<analytics::bottleneck::LearnedModel> fit(const Examples& examples, double temperature);
+// What makes of trees' scores probabilities that are true (analytics/bottleneck.h, LearnedModel).
+struct Calibration {
+  double temperature = 1, rule_weight = 0;
+};
 
-// Each group of `key` in turn is held out, and predicted by trees that were fitted to the rest. An example without that group is
-// never held out, nor is one whose class the rest does not have at all: nobody could have learnt it. `not_held` counts those.
-// With `needs`, classes are ruled out as they are in use.
-core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const std::string& key, double temperature,
-                                               std::int64_t* not_held = nullptr,
+// Trees over the examples. invalid_argument with fewer than two classes; unsupported where the program was built without the
+// library that fits.
+core::Result<analytics::bottleneck::LearnedModel> fit(const Examples& examples, const Calibration& calibration = {});
+
+// Each group of `key` in turn is held out, and predicted by trees that were fitted to the rest, uncalibrated. An example without
+// that group is never held out, nor is one whose class the rest does not have at all: nobody could have learnt it. `not_held`
+// counts those. With `needs`, classes are ruled out as they are in use.
+core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const std::string& key, std::int64_t* not_held = nullptr,
                                                const analytics::bottleneck::RuleBook* needs = nullptr);
 
-// The temperature under which predictions made at temperature 1 have the least negative log-likelihood.
-double calibrate(const std::vector<Prediction>& predictions);
+// Under which uncalibrated predictions have the least negative log-likelihood.
+Calibration calibrate(const std::vector<Prediction>& predictions);
 
-// Predictions made at temperature 1 as they are in use: those of each group at the temperature of all other groups, so that no
-// probability is stated by what it was fitted to.
+// Uncalibrated predictions as they are in use: those of each group calibrated by all other groups, so that no probability is
+// stated by what it was fitted to.
 std::vector<Prediction> cross_calibrated(std::vector<Prediction> predictions);
 
 core::Json to_json(const Score& score);

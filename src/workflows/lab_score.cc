@@ -22,7 +22,7 @@ void judge_in_use(const scoring::Examples& examples, const std::optional<analyti
   for (const auto& row : examples.rows) {
     auto ranking = score(*model, {examples.features, row.values});
     rule_out(judges.book, {examples.features, row.values}, ranking);
-    out.in_use_predictions.push_back({row.name, row.truth, "", std::move(ranking)});
+    out.in_use_predictions.push_back({row.name, row.truth, "", std::move(ranking), {}});
   }
   out.in_use = scoring::score_of(out.in_use_predictions);
 }
@@ -37,8 +37,8 @@ core::Result<LabJudgement> judge(const scoring::Examples& examples,
   for (const std::string_view key : kHeld) {
     services.progress("holding out by " + std::string(key));
     std::int64_t not_held = 0;
-    AACO_ASSIGN(auto raw, scoring::hold_out(examples, std::string(key), 1, &not_held, &judges.book));
-    if (key == kHeld.front()) out.temperature = scoring::calibrate(raw);
+    AACO_ASSIGN(auto raw, scoring::hold_out(examples, std::string(key), &not_held, &judges.book));
+    if (key == kHeld.front()) out.calibration = scoring::calibrate(raw);
     auto& predictions = out.predictions[std::string(key)] = scoring::cross_calibrated(std::move(raw));
     auto& score = out.scores[std::string(key)] = scoring::score_of(predictions);
     score.not_held = not_held;
@@ -72,8 +72,10 @@ Json misses_json(const std::vector<scoring::Prediction>& predictions) {
 }
 
 Json to_json(const scoring::Examples& examples, const LabJudgement& judgement) {
-  Json out = Json::object(
-      {{"examples", counts_json(examples)}, {"temperature", judgement.temperature}, {"scores", scores_json(judgement.scores)}});
+  Json out = Json::object({{"examples", counts_json(examples)},
+                           {"temperature", judgement.calibration.temperature},
+                           {"rule_weight", judgement.calibration.rule_weight},
+                           {"scores", scores_json(judgement.scores)}});
   if (const auto held = judgement.predictions.find(std::string(kHeld.front())); held != judgement.predictions.end())
     out.set("misses", misses_json(held->second));
   if (judgement.in_use)
@@ -114,7 +116,7 @@ double share_below(const std::vector<double>& values, double limit) {
 
 core::Status write_model(const std::string& folder, const std::string& file, const scoring::Examples& examples,
                          const LabJudgement& judgement) {
-  AACO_ASSIGN(auto model, scoring::fit(examples, judgement.temperature));
+  AACO_ASSIGN(auto model, scoring::fit(examples, judgement.calibration));
   model.record = Json::object({{"examples", examples.rows.size()},
                                {"classes", counts_json(examples)},
                                {"made_by", "aaco lab inject on this machine's CPU, aaco lab train"},

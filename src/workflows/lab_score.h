@@ -35,7 +35,7 @@ struct LabJudgement {
   // By what was held out: model, intensity, generator.
   std::map<std::string, std::vector<laboratory::scoring::Prediction>> predictions;
   std::map<std::string, laboratory::scoring::Score> scores;
-  double temperature = 1;                            // of a model fitted to everything
+  laboratory::scoring::Calibration calibration;      // of a model fitted to everything
   std::optional<laboratory::scoring::Score> in_use;  // of the model that came with the program; nothing is held out from it
   std::vector<laboratory::scoring::Prediction> in_use_predictions;
 };

@@ -122,6 +122,18 @@ Features features_of(const RuleBook& book, const signals::Signals& signals) {
   return out;
 }
 
+std::vector<double> rule_scores_of(const std::vector<std::string>& classes, const Features& features) {
+  std::vector<double> scores;
+  for (const std::string& one : classes) {
+    const auto found = std::find_if(features.names.begin(), features.names.end(),
+                                    [&](const std::string& name) { return name == "rule:" + one || name == "b:rule:" + one; });
+    if (found == features.names.end()) return {};
+    const float value = features.values[static_cast<std::size_t>(found - features.names.begin())];
+    scores.push_back(std::isnan(value) ? 0 : static_cast<double>(value));
+  }
+  return scores;
+}
+
 std::vector<ClassScore> score(const LearnedModel& model, const Features& features) {
   std::vector<float> row;
   for (const std::string& wanted : model.features) {
@@ -131,6 +143,8 @@ std::vector<ClassScore> score(const LearnedModel& model, const Features& feature
   }
   std::vector<double> scores = model.trees.predict_all(row);
   for (double& one : scores) one /= model.temperature;
+  if (const auto rules = rule_scores_of(model.classes, features); model.rule_weight > 0 && !rules.empty())
+    for (std::size_t i = 0; i < scores.size(); ++i) scores[i] += model.rule_weight * rules[i];
   return ranked(model.classes, softmax(std::move(scores)));
 }
 

@@ -35,8 +35,10 @@ core::Result<LearnedModel> model_from_json(const Json& document, const std::vect
   AACO_ASSIGN(model.features, texts(document, "features"));
   AACO_ASSIGN(model.trees, stats::BoostedTrees::from_json(document["trees"]));
   model.temperature = document["temperature"].as_f64().value_or(0);
+  model.rule_weight = document["rule_weight"].as_f64().value_or(0);
   model.record = document["record"];
   if (!(model.temperature > 0)) return core::fail(ErrorCode::invalid_input, "the model's temperature is not above 0");
+  if (model.rule_weight < 0) return core::fail(ErrorCode::invalid_input, "the model's weight of the rules is below 0");
   if (model.trees.scores() != model.classes.size() || model.trees.columns() != model.features.size())
     return core::fail(ErrorCode::invalid_input, "the model's classes or features do not fit its trees");
   for (const std::string& feature : model.features)
@@ -50,6 +52,7 @@ Json to_json(const LearnedModel& model) {
                        {"classes", texts_json(model.classes)},
                        {"features", texts_json(model.features)},
                        {"temperature", model.temperature},
+                       {"rule_weight", model.rule_weight},
                        {"record", model.record},
                        {"trees", model.trees.to_json()}});
 }

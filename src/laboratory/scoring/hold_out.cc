@@ -22,9 +22,19 @@ stats::TreeSettings settings_for(std::size_t classes) {
   return settings;
 }
 
+Prediction predict(const LearnedModel& model, const analytics::bottleneck::Features& features,
+                   const analytics::bottleneck::RuleBook* needs) {
+  Prediction out;
+  out.ranking = score(model, features);
+  if (needs != nullptr) rule_out(*needs, features, out.ranking);
+  const auto rules = rule_scores_of(model.classes, features);
+  for (std::size_t i = 0; i < rules.size(); ++i) out.rules[model.classes[i]] = rules[i];
+  return out;
+}
+
 }  // namespace
 
-core::Result<LearnedModel> fit(const Examples& examples, double temperature) {
+core::Result<LearnedModel> fit(const Examples& examples, const Calibration& calibration) {
   std::set<std::string> classes;
   for (const Example& row : examples.rows) classes.insert(row.truth);
   if (classes.size() < 2)
@@ -33,7 +43,8 @@ core::Result<LearnedModel> fit(const Examples& examples, double temperature) {
   LearnedModel model;
   model.classes.assign(classes.begin(), classes.end());
   model.features = examples.features;
-  model.temperature = temperature;
+  model.temperature = calibration.temperature;
+  model.rule_weight = calibration.rule_weight;
   // Classes count alike, however many examples each has.
   std::map<std::string, double> counts;
   for (const Example& row : examples.rows) ++counts[row.truth];
@@ -50,8 +61,8 @@ core::Result<LearnedModel> fit(const Examples& examples, double temperature) {
   return model;
 }
 
-core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const std::string& key, double temperature,
-                                               std::int64_t* not_held, const analytics::bottleneck::RuleBook* needs) {
+core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const std::string& key, std::int64_t* not_held,
+                                               const analytics::bottleneck::RuleBook* needs) {
   std::set<std::string> groups;
   const auto group_of = [&](const Example& row) {
     const auto found = row.groups.find(key);
@@ -64,7 +75,7 @@ core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const s
     Examples rest{examples.features, {}};
     for (const Example& row : examples.rows)
       if (group_of(row) != group) rest.rows.push_back(row);
-    AACO_ASSIGN(const LearnedModel model, fit(rest, temperature));
+    AACO_ASSIGN(const LearnedModel model, fit(rest));
     const auto known = [&](const Example& row) {
       return std::find(model.classes.begin(), model.classes.end(), row.truth) != model.classes.end();
     };
@@ -72,9 +83,9 @@ core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const s
       if (group_of(row) == group && !known(row)) {
         if (not_held != nullptr) ++*not_held;
       } else if (group_of(row) == group) {
-        auto ranking = score(model, {examples.features, row.values});
-        if (needs != nullptr) rule_out(*needs, {examples.features, row.values}, ranking);
-        predictions.push_back({row.name, row.truth, group, std::move(ranking)});
+        predictions.push_back(predict(model, {examples.features, row.values}, needs));
+        auto& made = predictions.back();
+        made.name = row.name, made.truth = row.truth, made.group = group;
       }
   }
   return predictions;

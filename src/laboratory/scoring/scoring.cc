@@ -18,12 +18,41 @@ constexpr std::size_t kBins = 10;
 constexpr double kLeastProbability = 1e-9;
 constexpr double kNormal95 = 1.959964;  // quantile of the normal distribution
 
-// Probabilities at temperature T are those at 1 to the power 1 / T, made to add up to 1 again.
-void set_temperature(std::vector<ClassScore>& ranking, double temperature) {
-  double total = 0;
-  for (ClassScore& one : ranking)
-    total += one.probability = std::pow(std::max(one.probability, kLeastProbability), 1 / temperature);
-  for (ClassScore& one : ranking) one.probability /= total;
+constexpr double kLeastTemperature = 0.3, kMostTemperature = 5, kTemperatureStep = 1.08;  // tried, one after the other
+constexpr double kMostRuleWeight = 1.5, kRuleWeightStep = 0.125;
+
+// Log-odds of a class, calibrated. A softmax at temperature T is one at 1 to the power 1 / T, made to add up to 1 again.
+double log_odds(const Prediction& prediction, const ClassScore& one, const Calibration& calibration) {
+  const auto rule = prediction.rules.find(one.class_id);
+  return std::log(std::max(one.probability, kLeastProbability)) / calibration.temperature +
+         (rule == prediction.rules.end() ? 0 : calibration.rule_weight * rule->second);
+}
+
+double loss(const std::vector<Prediction>& predictions, const Calibration& calibration) {
+  double sum = 0;
+  for (const Prediction& one : predictions) {
+    double total = 0, truth = kLeastProbability;
+    for (const ClassScore& score : one.ranking) {
+      const double p = std::exp(log_odds(one, score, calibration));
+      total += p;
+      if (score.class_id == one.truth) truth = p;
+    }
+    sum -= std::log(std::max(truth / std::max(total, kLeastProbability), kLeastProbability));
+  }
+  return sum;
+}
+
+void apply(const Calibration& calibration, Prediction& prediction) {
+  double largest = 0, total = 0;
+  for (std::size_t i = 0; i < prediction.ranking.size(); ++i) {
+    const double odds = log_odds(prediction, prediction.ranking[i], calibration);
+    largest = i == 0 ? odds : std::max(largest, odds);
+    prediction.ranking[i].probability = odds;
+  }
+  for (ClassScore& one : prediction.ranking) total += one.probability = std::exp(one.probability - largest);
+  for (ClassScore& one : prediction.ranking) one.probability /= total;
+  std::stable_sort(prediction.ranking.begin(), prediction.ranking.end(),
+                   [](const auto& a, const auto& b) { return a.probability > b.probability; });
 }
 
 }  // namespace
@@ -38,15 +67,15 @@ Interval Score::interval() const {
 }
 
 std::vector<Prediction> cross_calibrated(std::vector<Prediction> predictions) {
-  std::map<std::string, double> temperatures;
-  for (const Prediction& one : predictions) temperatures[one.group] = 1;
-  for (auto& [group, temperature] : temperatures) {
+  std::map<std::string, Calibration> calibrations;
+  for (const Prediction& one : predictions) calibrations[one.group] = {};
+  for (auto& [group, calibration] : calibrations) {
     std::vector<Prediction> others;
     std::copy_if(predictions.begin(), predictions.end(), std::back_inserter(others),
                  [&name = group](const Prediction& one) { return one.group != name; });
-    if (!others.empty()) temperature = calibrate(others);
+    if (!others.empty()) calibration = calibrate(others);
   }
-  for (Prediction& one : predictions) set_temperature(one.ranking, temperatures[one.group]);
+  for (Prediction& one : predictions) apply(calibrations[one.group], one);
   return predictions;
 }
 
@@ -74,23 +103,16 @@ Score score_of(const std::vector<Prediction>& predictions) {
   return score;
 }
 
-double calibrate(const std::vector<Prediction>& predictions) {
-  const auto loss = [&](double temperature) {
-    double sum = 0;
-    for (const Prediction& one : predictions) {
-      double total = 0, truth = kLeastProbability;
-      for (const ClassScore& score : one.ranking) {
-        const double p = std::pow(std::max(score.probability, kLeastProbability), 1 / temperature);
-        total += p;
-        if (score.class_id == one.truth) truth = p;
-      }
-      sum -= std::log(truth / std::max(total, kLeastProbability));
+Calibration calibrate(const std::vector<Prediction>& predictions) {
+  const bool has_rules = !predictions.empty() &&
+                         std::none_of(predictions.begin(), predictions.end(), [](const auto& one) { return one.rules.empty(); });
+  Calibration best;
+  double least = loss(predictions, best);
+  for (double weight = 0; weight <= (has_rules ? kMostRuleWeight : 0); weight += kRuleWeightStep)
+    for (double temperature = kLeastTemperature; temperature <= kMostTemperature; temperature *= kTemperatureStep) {
+      const Calibration tried{temperature, weight};
+      if (const double here = loss(predictions, tried); here < least) least = here, best = tried;
     }
-    return sum;
-  };
-  double best = 1, least = loss(1);
-  for (double temperature = 0.3; temperature <= 5; temperature *= 1.05)
-    if (const double here = loss(temperature); here < least) least = here, best = temperature;
   return best;
 }
 

@@ -8,7 +8,7 @@ namespace aaco::laboratory::scoring {
 namespace {
 
 Prediction said(const std::string& truth, const std::string& first, double probability, const std::string& second = "other") {
-  return {"s", truth, "g", {{first, probability}, {second, 1 - probability}}};
+  return {"s", truth, "g", {{first, probability}, {second, 1 - probability}}, {}};
 }
 
 TEST(Scores, CountsFirstAndSecond) {
@@ -24,7 +24,7 @@ TEST(Scores, NothingPredictedIsNoScore) {
   const Score score = score_of({});
   EXPECT_EQ(score.count, 0);
   EXPECT_EQ(score.accuracy(), 0);
-  EXPECT_EQ(score_of({{"s", "a", "g", {}}}).count, 0);
+  EXPECT_EQ(score_of({{"s", "a", "g", {}, {}}}).count, 0);
 }
 
 TEST(Scores, TheCalibrationErrorIsWhatConfidenceIsOffBy) {
@@ -36,10 +36,24 @@ TEST(Scores, TheCalibrationErrorIsWhatConfidenceIsOffBy) {
 TEST(Calibration, CoolsWhatIsTooSure) {
   std::vector<Prediction> predictions;
   for (int i = 0; i < 100; ++i) predictions.push_back(said("a", i < 70 ? "a" : "b", 0.99, i < 70 ? "b" : "a"));
-  EXPECT_GT(calibrate(predictions), 2);
+  EXPECT_GT(calibrate(predictions).temperature, 2);
   for (auto& one : predictions) one.ranking = {{"a", 0.7}, {"b", 0.3}};
   for (std::size_t i = 70; i < 100; ++i) predictions[i].truth = "b";
-  EXPECT_NEAR(calibrate(predictions), 1, 0.15);
+  EXPECT_NEAR(calibrate(predictions).temperature, 1, 0.15);
+}
+
+TEST(Calibration, RulesThatKnowBetterAreHeard) {
+  std::vector<Prediction> predictions;
+  for (int i = 0; i < 60; ++i) {
+    Prediction one = said("a", i % 3 == 0 ? "b" : "a", 0.6, i % 3 == 0 ? "a" : "b");
+    one.rules = {{"a", 4}, {"b", 0}};
+    one.group = i < 30 ? "x" : "y";
+    predictions.push_back(one);
+  }
+  EXPECT_GT(calibrate(predictions).rule_weight, 0.5);
+  EXPECT_EQ(score_of(cross_calibrated(predictions)).first, 60);
+  predictions.back().rules.clear();  // of a class without a rule nothing can be said
+  EXPECT_EQ(calibrate(predictions).rule_weight, 0);
 }
 
 TEST(Calibration, NoGroupIsCalibratedByItself) {
@@ -88,7 +102,7 @@ Examples separable(std::size_t models) {
 }
 
 TEST(HoldOut, WhatCarriesOverIsFoundInModelsNeverSeen) {
-  const auto predictions = hold_out(separable(4), "model", 1);
+  const auto predictions = hold_out(separable(4), "model");
   if (!predictions && predictions.error().code == core::ErrorCode::unsupported) GTEST_SKIP() << "skipped, built without XGBoost";
   ASSERT_TRUE(predictions) << predictions.error().text();
   EXPECT_EQ(predictions->size(), 80U);
@@ -100,7 +114,7 @@ TEST(HoldOut, AClassThatOnlyTheHeldGroupHasIsCountedApart) {
   for (Example& row : examples.rows)
     if (row.groups["model"] == "2") row.truth = "unheard";
   std::int64_t not_held = 0;
-  const auto predictions = hold_out(examples, "model", 1, &not_held);
+  const auto predictions = hold_out(examples, "model", &not_held);
   if (!predictions && predictions.error().code == core::ErrorCode::unsupported) GTEST_SKIP() << "skipped, built without XGBoost";
   ASSERT_TRUE(predictions);
   EXPECT_EQ(not_held, 20);
@@ -110,7 +124,7 @@ TEST(HoldOut, AClassThatOnlyTheHeldGroupHasIsCountedApart) {
 TEST(HoldOut, AnExampleWithoutTheGroupIsNeverHeldOut) {
   Examples examples = separable(2);
   examples.rows[0].groups.clear();
-  const auto predictions = hold_out(examples, "model", 1);
+  const auto predictions = hold_out(examples, "model");
   if (!predictions && predictions.error().code == core::ErrorCode::unsupported) GTEST_SKIP() << "skipped, built without XGBoost";
   EXPECT_EQ(predictions->size(), 39U);
 }
@@ -118,8 +132,8 @@ TEST(HoldOut, AnExampleWithoutTheGroupIsNeverHeldOut) {
 TEST(Fit, OneClassIsNothingToLearn) {
   Examples examples = separable(1);
   for (Example& row : examples.rows) row.truth = "same";
-  EXPECT_EQ(fit(examples, 1).error().code, core::ErrorCode::invalid_argument);
-  EXPECT_FALSE(fit({{"a"}, {}}, 1));
+  EXPECT_EQ(fit(examples).error().code, core::ErrorCode::invalid_argument);
+  EXPECT_FALSE(fit({{"a"}, {}}));
 }
 
 }  // namespace
