@@ -122,6 +122,7 @@ class Analyser {
   }
 
   Device& device(const DeviceKey& key) {
+    if (const auto known = devices_.find(key); known != devices_.end()) return known->second;
     return devices_.try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention), {}, {}, {}, INT64_MIN})
         .first->second;
   }

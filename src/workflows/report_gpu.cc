@@ -201,14 +201,15 @@ core::Status fill_gaps(report::ReportModel& model, const std::string& session_pa
       auto& cause = causes[row.cause.value];
       ++cause.first;
       cause.second += row.end_ns - row.start_ns;
+      if (longest.size() < kGaps || longer(row, longest.back())) {
+        longest.insert(std::upper_bound(longest.begin(), longest.end(), row, longer), row);
+        if (longest.size() > kGaps) longest.pop_back();
+      }
       if (!row.host_run_queue_ns || !row.host_off_cpu_ns) continue;
       ++scheduled;
       run_queue_ns += *row.host_run_queue_ns;
       off_cpu_ns += *row.host_off_cpu_ns;
     }
-    longest.insert(longest.end(), rows.begin(), rows.end());
-    std::sort(longest.begin(), longest.end(), longer);
-    if (longest.size() > kGaps) longest.resize(kGaps);
     return {};
   }));
   if (longest.empty()) return {};

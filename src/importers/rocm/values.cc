@@ -19,8 +19,9 @@ std::optional<std::int64_t> time_ns(std::string_view token) {
 }
 
 std::optional<std::int64_t> agent_number(std::string_view token) {
-  const auto last = token.find_last_not_of("0123456789");
-  return token_i64(last == std::string_view::npos ? token : token.substr(last + 1));
+  std::size_t digits = token.size();
+  while (digits > 0 && token[digits - 1] >= '0' && token[digits - 1] <= '9') --digits;
+  return token_i64(token.substr(digits));
 }
 
 std::optional<std::int64_t> count_of(std::string_view token) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "importers/stream/gpu_names.h"
 #include "importers/stream/tokens.h"
@@ -57,10 +58,11 @@ class PlainIds {
   explicit PlainIds(trace::Sink& sink) : sink_(sink) {}
   trace::NameId name(std::string_view text) {
     if (text.empty()) return {};
-    if (const auto known = ids_.find(text); known != ids_.end()) return known->second;
-    const trace::NameId id = sink_.name(clean_utf8(text));
-    ids_.emplace(text, id);
-    return id;
+    if (last_ != nullptr && last_->first == text) return last_->second;  // rows of one name follow each other
+    auto known = ids_.find(text);
+    if (known == ids_.end()) known = ids_.emplace(text, sink_.name(clean_utf8(text))).first;
+    last_ = &*known;
+    return last_->second;
   }
   [[nodiscard]] std::size_t size() const { return ids_.size(); }
 
@@ -75,6 +77,7 @@ class PlainIds {
   };
   trace::Sink& sink_;
   std::unordered_map<std::string, trace::NameId, Hash, Equal> ids_;
+  const std::pair<const std::string, trace::NameId>* last_ = nullptr;  // stays where it is
 };
 
 }  // namespace aaco::importers::rocm

@@ -46,7 +46,7 @@ class Reader {
     const rocm::Columns columns(headings);
     const auto reader = rocm::make_dispatch_reader({columns, sink_, scan_.account(), table.name}, rocm::Table::kernels);
     std::vector<std::string> texts(headings.size());
-    CsvFields fields(headings.size());
+    std::vector<std::string_view> fields(headings.size());
     AACO_TRY(scan_.table(table.name, headings, [&](const Rows& row) {
       for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = unquoted(row.text(static_cast<int>(i)));
       std::copy(texts.begin(), texts.end(), fields.begin());

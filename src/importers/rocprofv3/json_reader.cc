@@ -63,29 +63,27 @@ List list_of(std::string_view key) {
 
 JsonReader::JsonReader(trace::Sink& sink, ImportResult& result) : sink_(sink), result_(result) {}
 
-int JsonReader::enter(int parent, std::string_view key, bool is_array) {
+int JsonReader::tag_of(int parent, std::string_view key, bool is_array) const {
   switch (parent) {
     case 0: return is_array ? 0 : kDocument;
     case kDocument:
       if (key != "rocprofiler-sdk-tool") return 0;
-      ours_ = true;
-      if (is_array) return kTool;
-      begin_process();
-      return kProcess;
-    case kTool:
-      if (is_array) return 0;
-      begin_process();
-      return kProcess;
+      return is_array ? kTool : kProcess;
+    case kTool: return is_array ? 0 : kProcess;
     case kProcess: return tag_in_process(key, is_array);
     case kStrings: return is_array ? tag_in_strings(key) : 0;
-    case kBufferRecords:
-    case kCallbackRecords:
-      if (!is_array || (parent == kCallbackRecords && key != "counter_collection")) return 0;
-      list_ = list_of(key);
-      domain_ = sink_.name(list_ == List::allocations || list_ == List::scratch ? std::string(key) : rocm::domain_of(key)).value;
-      return kRecords;
+    case kBufferRecords: return is_array ? kRecords : 0;
+    case kCallbackRecords: return is_array && key == "counter_collection" ? kRecords : 0;
     default: return 0;
   }
+}
+
+void JsonReader::enter(int tag, std::string_view key) {
+  if (tag == kTool || tag == kProcess) ours_ = true;
+  if (tag == kProcess) begin_process();
+  if (tag != kRecords) return;
+  list_ = list_of(key);
+  domain_ = sink_.name(list_ == List::allocations || list_ == List::scratch ? std::string(key) : rocm::domain_of(key)).value;
 }
 
 void JsonReader::value(int parent, std::string_view key, std::string_view text) {

@@ -17,7 +17,8 @@ class JsonReader final : public JsonVisitor {
  public:
   JsonReader(trace::Sink& sink, ImportResult& result);
 
-  int enter(int parent, std::string_view key, bool is_array) override;
+  [[nodiscard]] int tag_of(int parent, std::string_view key, bool is_array) const override;
+  void enter(int tag, std::string_view key) override;
   void value(int parent, std::string_view key, std::string_view text) override;
   void leave(int tag) override;
   core::Status status() override { return sink_.status(); }

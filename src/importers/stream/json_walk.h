@@ -17,9 +17,12 @@ namespace aaco::importers {
 class JsonVisitor {
  public:
   virtual ~JsonVisitor() = default;
-  // An object or array below the container `parent` (0: the document itself), under `key` (empty in an array). The tag of what is
-  // to be entered; 0: hand it out whole (asked again where its end is not in the window yet).
-  virtual int enter(int parent, std::string_view key, bool is_array) = 0;
+  // Of an object or array below the container `parent` (0: the document itself), under `key` (empty in an array): its tag where
+  // it is to be entered; 0: it is handed out whole. Asked ahead of the other calls, on a thread of its own: the answer depends on
+  // nothing else.
+  [[nodiscard]] virtual int tag_of(int parent, std::string_view key, bool is_array) const = 0;
+  // The following calls come in the document's order, on the thread that walks.
+  virtual void enter(int tag, std::string_view key) = 0;
   virtual void value(int parent, std::string_view key, std::string_view text) = 0;
   // The container is closed.
   virtual void leave(int tag) = 0;
@@ -34,8 +37,8 @@ struct WalkEnd {
   std::int64_t trailing = 0;  // bytes behind the end of the document, white space aside
 };
 
-// Walks a document in bounded memory. A document that is cut or damaged yields all whole values before the place. Fails where
-// reading fails, the text is empty, or the visitor's status does.
+// Walks a document in bounded memory; its text is taken apart ahead by a thread of its own. A document that is cut or damaged
+// yields all whole values before the place. Fails where reading fails, the text is empty, or the visitor's status does.
 core::Result<WalkEnd> walk_json(trace::ByteSource& source, JsonVisitor& visitor, const ReadLimits& limits = {});
 
 }  // namespace aaco::importers

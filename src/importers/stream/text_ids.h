@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "importers/stream/tokens.h"
 #include "trace/sink.h"
@@ -19,10 +21,12 @@ class TextIds {
   // Of a JSON string without its quotes.
   trace::NameId name(std::string_view raw) {
     if (raw.empty()) return {};
-    if (const auto known = ids_.find(raw); known != ids_.end()) return known->second;
-    const trace::NameId id = is_plain(raw) ? sink_.name(raw) : sink_.name(unescape(raw));
-    ids_.emplace(raw, id);
-    return id;
+    Known& recent = recent_[(raw.size() + static_cast<unsigned char>(raw.back())) % kRecent];
+    if (recent != nullptr && recent->first == raw) return recent->second;
+    auto known = ids_.find(raw);
+    if (known == ids_.end()) known = ids_.emplace(raw, is_plain(raw) ? sink_.name(raw) : sink_.name(unescape(raw))).first;
+    recent = &*known;
+    return recent->second;
   }
   // Of a whole JSON value, whose escapes stay; not remembered here.
   trace::NameId json(std::string_view text) { return sink_.name(clean_utf8(text)); }
@@ -38,7 +42,10 @@ class TextIds {
   };
 
   trace::Sink& sink_;
+  using Known = const std::pair<const std::string, trace::NameId>*;  // stays where it is
+  static constexpr std::size_t kRecent = 64;
   std::unordered_map<std::string, trace::NameId, Hash, Equal> ids_;
+  std::array<Known, kRecent> recent_ = {};  // a comparison is cheaper than a hash
 };
 
 }  // namespace aaco::importers

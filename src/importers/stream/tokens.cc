@@ -50,6 +50,18 @@ std::optional<std::int64_t> short_decimal(std::string_view token) {
   return value;
 }
 
+// Digits alone, as nearly all whole numbers in traces are.
+std::optional<std::uint64_t> short_whole(std::string_view token) {
+  constexpr std::size_t kSafeDigits = 18;
+  if (token.size() > kSafeDigits) return std::nullopt;
+  std::uint64_t value = 0;
+  for (const char c : token) {
+    if (!is_digit(c)) return std::nullopt;
+    value = 10 * value + static_cast<std::uint64_t>(c - '0');
+  }
+  return value;
+}
+
 void append_code_point(std::string& text, std::uint32_t code) {
   if (code == 0 || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) {
     text += kReplacement;
@@ -142,6 +154,7 @@ std::optional<std::int64_t> microseconds_to_ns(std::string_view token) {
 
 std::optional<std::int64_t> token_i64(std::string_view token) {
   if (token.empty()) return std::nullopt;
+  if (const auto value = short_whole(token)) return static_cast<std::int64_t>(*value);
   if (const auto value = core::parse_i64(token)) return value;
   if (token.starts_with("0x"))
     if (const auto value = core::parse_u64(token); value && *value <= INT64_MAX) return static_cast<std::int64_t>(*value);
@@ -150,6 +163,7 @@ std::optional<std::int64_t> token_i64(std::string_view token) {
 
 std::optional<std::uint64_t> token_u64(std::string_view token) {
   if (token.empty()) return std::nullopt;
+  if (const auto value = short_whole(token)) return value;
   if (const auto value = core::parse_u64(token)) return value;
   return token.ends_with(".0") ? core::parse_u64(token.substr(0, token.size() - 2)) : std::nullopt;
 }

@@ -1,42 +1,17 @@
 #include "importers/stream/trace_events.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <cstring>
-#include <deque>
-#include <memory>
-#include <mutex>
-#include <thread>
 
+#include "importers/stream/text_window.h"
 #include "importers/stream/trace_document.h"
+#include "importers/stream/work_ahead.h"
 
 namespace aaco::importers {
 namespace {
 
-constexpr std::size_t kWindowsInFlight = 3;
-
 // A piece of text and the events found in it.
-struct Batch {
-  std::unique_ptr<char[]> text;
-  std::size_t capacity = 0;
-  std::size_t size = 0;
+struct Batch : TextWindow {
   std::vector<TraceEvent> events;
-
-  void reserve(std::size_t bytes) {
-    if (bytes + kSkimPadding <= capacity) return;
-    std::unique_ptr<char[]> larger(new char[bytes + kSkimPadding]);
-    if (size > 0) std::memcpy(larger.get(), text.get(), size);
-    text = std::move(larger);
-    capacity = bytes + kSkimPadding;
-  }
-  // Takes over the rest of another batch.
-  void begin_with(std::string_view rest, std::size_t window_bytes) {
-    size = 0;
-    events.clear();
-    reserve(std::max(window_bytes, rest.size()));
-    if (!rest.empty()) std::memcpy(text.get(), rest.data(), rest.size());
-    size = rest.size();
-  }
 };
 
 // Reads and takes apart; batch after batch.
@@ -48,8 +23,9 @@ class Splitter {
   core::Result<bool> fill(Batch& batch) {
     if (ended_) return false;
     batch.begin_with(rest_, limits_.window_bytes);
+    batch.events.clear();
     for (;;) {
-      AACO_ASSIGN(const bool more, read_window(batch));
+      AACO_ASSIGN(const bool more, batch.read(source_, document_.end().bytes));
       const char* at = batch.text.get();
       const char* end = at + batch.size;
       batch.events.clear();
@@ -73,19 +49,6 @@ class Splitter {
   [[nodiscard]] DocumentEnd& end() { return document_.end(); }
 
  private:
-  // Reads until the batch's buffer is full; false at the end of the source.
-  core::Result<bool> read_window(Batch& batch) {
-    const std::size_t limit = batch.capacity - kSkimPadding;
-    bool more = true;
-    while (more && batch.size < limit) {
-      AACO_ASSIGN(const std::size_t count, source_.read({batch.text.get() + batch.size, limit - batch.size}));
-      batch.size += count;
-      document_.end().bytes += static_cast<std::int64_t>(count);
-      more = count > 0;
-    }
-    std::memset(batch.text.get() + batch.size, 0, kSkimPadding);
-    return more;
-  }
   // Reads what follows the document: only at its own end does a compressed source know whether it is whole.
   core::Status drain(bool more) {
     std::string text = std::move(rest_);
@@ -112,94 +75,14 @@ class Splitter {
   bool ended_ = false;
 };
 
-// Hands batches from the splitting thread to the caller's and empty ones back.
-class Exchange {
- public:
-  // Null where the reader has given up.
-  std::unique_ptr<Batch> empty_batch() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return stopped_ || !empty_.empty() || made_ < kWindowsInFlight; });
-    if (stopped_) return nullptr;
-    if (empty_.empty()) {
-      ++made_;
-      return std::make_unique<Batch>();
-    }
-    auto batch = std::move(empty_.back());
-    empty_.pop_back();
-    return batch;
-  }
-  void put(std::unique_ptr<Batch> batch) {
-    const std::lock_guard lock(mutex_);
-    full_.push_back(std::move(batch));
-    changed_.notify_all();
-  }
-  void finish(core::Status status) {
-    const std::lock_guard lock(mutex_);
-    status_ = std::move(status);
-    finished_ = true;
-    changed_.notify_all();
-  }
-  // Null at the end; status() says whether it was one.
-  std::unique_ptr<Batch> take() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return finished_ || !full_.empty(); });
-    if (full_.empty()) return nullptr;
-    auto batch = std::move(full_.front());
-    full_.pop_front();
-    return batch;
-  }
-  void give_back(std::unique_ptr<Batch> batch) {
-    const std::lock_guard lock(mutex_);
-    empty_.push_back(std::move(batch));
-    changed_.notify_all();
-  }
-  void stop() {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-    changed_.notify_all();
-  }
-  [[nodiscard]] core::Status status() const { return status_; }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::unique_ptr<Batch>> full_;
-  std::vector<std::unique_ptr<Batch>> empty_;
-  std::size_t made_ = 0;
-  bool finished_ = false;
-  bool stopped_ = false;
-  core::Status status_;
-};
-
-core::Status split(Splitter& splitter, Exchange& exchange) {
-  for (;;) {
-    auto batch = exchange.empty_batch();
-    if (batch == nullptr) return {};
-    AACO_ASSIGN(const bool more, splitter.fill(*batch));
-    if (!more) return {};
-    exchange.put(std::move(batch));
-  }
-}
-
 }  // namespace
 
 core::Result<DocumentEnd> read_trace_events(trace::ByteSource& source,
                                             const std::function<core::Status(std::span<const TraceEvent>)>& visit,
                                             const ReadLimits& limits) {
   Splitter splitter(source, limits);
-  Exchange exchange;
-  core::Status visited;
-  {
-    std::jthread splitting([&] { exchange.finish(split(splitter, exchange)); });
-    while (auto batch = exchange.take()) {
-      if (!batch->events.empty()) visited = visit(batch->events);
-      if (!visited) break;
-      exchange.give_back(std::move(batch));
-    }
-    exchange.stop();
-  }
-  AACO_TRY(std::move(visited));
-  AACO_TRY(exchange.status());
+  AACO_TRY(work_ahead<Batch>([&](Batch& batch) { return splitter.fill(batch); },
+                             [&](const Batch& batch) { return batch.events.empty() ? core::Status() : visit(batch.events); }));
   if (splitter.end().bytes == 0) return core::fail(core::ErrorCode::invalid_input, source.name() + ": the file is empty");
   return std::move(splitter.end());
 }
