@@ -7,6 +7,7 @@
 
 #include "cli/ab_sides.h"
 #include "cli/context.h"
+#include "cli/positive.h"
 #include "cli/run_options.h"
 #include "cli/verbs.h"
 #include "cli/verdict_output.h"
@@ -91,7 +92,7 @@ void add_ab(CLI::App& app, Context& context) {
   verb->add_option("--duration", options->duration, "At most this long for each side, loading included")
       ->type_name("TIME")
       ->capture_default_str();
-  verb->add_option("-n,--iterations", request.iterations, "At most so many iterations of each side")->check(CLI::PositiveNumber);
+  verb->add_option("-n,--iterations", request.iterations, "At most so many iterations of each side")->check(positive_count());
   verb->add_option("--threshold", options->threshold, "Changes within this are equivalent")->capture_default_str();
   verb->add_option("--detectable", options->detectable,
                    "Go on until a change of this size could be seen, even where it is decided before")

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/positive.h"
 #include "cli/run_options.h"
 #include "cli/session_output.h"
 #include "cli/verbs.h"
@@ -29,7 +30,7 @@ void add_options(CLI::App& verb, ImportOptions& options, Context& context) {
   verb.add_option("--graph", options.request.graph,
                   "The model that ran (.onnx, .pt2, .tflite, or a name of models.yaml): kernels are joined to its nodes by name, "
                   "size and order");
-  verb.add_option("--batch", options.request.batch, "With --graph: the batch size it ran with")->check(CLI::PositiveNumber);
+  verb.add_option("--batch", options.request.batch, "With --graph: the batch size it ran with")->check(positive_count());
   verb.add_option("--tag", options.request.tag, "A name for the session: 'tag:NAME' finds it");
   verb.add_flag("--keep-raw", options.request.keep_raw, "Copy the files into the session");
   verb.add_option("--gap-threshold", options.gap_threshold, "Explain idle gaps of a GPU from this length on")

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/positive.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 
@@ -50,7 +51,7 @@ std::vector<std::string> split_list(const std::vector<std::string>& texts) {
 
 PredictOptions::PredictOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   Texts& t = *texts_;
-  app.add_option("--batch", t.batch, "Batch size")->check(CLI::PositiveNumber);
+  app.add_option("--batch", t.batch, "Batch size")->check(positive_count());
   app.add_option("--dim", t.dimensions, "Sizes of symbolic dimensions, NAME=SIZE,...")->type_name("NAME=SIZE");
   app.add_option("--dtype", t.dtype, "Compute floating-point work in this type: fp32, tf32, fp16, bf16, fp8, int8 ...");
   app.add_option("--power-cap", t.power_cap, "Watts the device may draw; the clock follows")->type_name("WATTS");

@@ -4,6 +4,7 @@
 
 #include "cli/context.h"
 #include "cli/isolation_options.h"
+#include "cli/positive.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 
@@ -55,7 +56,7 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   app.add_option("-m,--model", r.model, "The same as an option");
   app.add_option("-b,--backend", r.backend, "Backend of configs/backends.yaml: cpu, migraphx, rocm, cuda, tensorrt, webgpu, ...")
       ->capture_default_str();
-  app.add_option("--batch", r.batch, "Batch size, for every symbolic batch dimension")->check(CLI::PositiveNumber);
+  app.add_option("--batch", r.batch, "Batch size, for every symbolic batch dimension")->check(positive_count());
   app.add_option("--dim", t.dimensions, "Size of a symbolic dimension, NAME=SIZE (repeatable)")
       ->type_name("NAME=SIZE")
       ->allow_extra_args(false);
@@ -70,10 +71,10 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
       ->allow_extra_args(false);
   app.add_option("--warmup", r.warmup, "Warm-up iterations (default: until the series is stationary)")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("-n,--iterations", r.iterations, "Measured iterations")->check(CLI::PositiveNumber);
+  app.add_option("-n,--iterations", r.iterations, "Measured iterations")->check(positive_count());
   app.add_option("--duration", t.duration, "Measure for this long, e.g. 10s")->type_name("TIME");
   app.add_option("--precision", t.precision, "Measure until the median is known this well, e.g. 1%")->type_name("RATIO");
-  app.add_option("--threads", r.threads, "Intra-op threads (default: the runtime's choice)")->check(CLI::PositiveNumber);
+  app.add_option("--threads", r.threads, "Intra-op threads (default: the runtime's choice)")->check(positive_count());
   app.add_option("--graph-level", r.graph_level, "Graph optimisation")
       ->check(CLI::IsMember({"disabled", "basic", "extended", "all"}))
       ->capture_default_str();

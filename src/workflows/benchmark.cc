@@ -18,11 +18,24 @@ using core::Json;
 
 constexpr std::size_t kShownFailures = 5;
 
-core::Result<hardware::Device> device_for(const BenchmarkRequest& request, const Services& services) {
-  auto device = find_device(request.hardware, services);
-  if (device || request.hardware != "this" || device.error().code != core::ErrorCode::not_found) return device;
-  AACO_ASSIGN(const ProbeOutcome probed, probe_hardware({}, services));
-  return probed.device;
+// What runs here is this machine's: results under another device's name would be taken for its own by every estimate.
+core::Result<hardware::Device> device_for(const BenchmarkRequest& request, const runner::BackendOptions& backend,
+                                          const Services& services) {
+  const bool gpu = backend.provider != "CPUExecutionProvider";
+  auto own = find_own_device(gpu, services);
+  if (request.hardware == "this") {
+    if (own || gpu || own.error().code != core::ErrorCode::not_found) return own;
+    AACO_ASSIGN(const ProbeOutcome probed, probe_hardware({}, services));
+    return probed.device;
+  }
+  AACO_ASSIGN(hardware::Device named, find_device(request.hardware, services));
+  const bool matches =
+      own ? own->id == named.id : gpu && named.kind != hardware::DeviceKind::cpu;  // an unknown GPU: as it is named
+  if (matches) return named;
+  return core::fail(core::ErrorCode::invalid_argument,
+                    fmt::format("the backend {} measures this machine, which is {} and not {}", backend.backend,
+                                own ? own->id : "another device", named.id),
+                    "leave --hardware out here, or run the benchmark on the machine that has " + named.id);
 }
 
 core::Result<runner::BackendOptions> backend_of(const BenchmarkRequest& request, const Services& services) {
@@ -115,7 +128,7 @@ core::Result<BenchmarkOutcome> benchmark(const BenchmarkRequest& request, const 
   AACO_ASSIGN(const auto suites, laboratory::load_suites(request.suite, services.paths));
   AACO_ASSIGN(const runner::BackendOptions backend, backend_of(request, services));
   AACO_ASSIGN(const auto runtime, runner::ort::Runtime::open({request.ort_library, services.environment, services.paths}));
-  AACO_ASSIGN(const hardware::Device device, device_for(request, services));
+  AACO_ASSIGN(const hardware::Device device, device_for(request, backend, services));
   BenchmarkOutcome outcome;
   outcome.device = device.id;
   outcome.folder = core::join_path(services.paths.registry, "benchmarks/" + device.id);

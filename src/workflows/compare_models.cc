@@ -121,7 +121,7 @@ std::string_view rank_name(Rank rank) {
 }
 
 std::string condition_text(const ComparedPoint& point) {
-  std::string text = fmt::format("batch {}", point.batch);
+  std::string text = point.batch > 0 ? fmt::format("batch {}", point.batch) : "as it is";
   if (point.devices > 1) text += fmt::format(" on {} devices", point.devices);
   if (!point.dtype.empty()) text += ", " + point.dtype;
   if (point.power_cap_watts) text += fmt::format(", {:g} W", *point.power_cap_watts);
@@ -191,8 +191,8 @@ core::Json comparison_json(const std::vector<ComparedPoint>& points, const Compa
   core::Json list = core::Json::array();
   std::int64_t place = 0;
   for (const ComparedPoint& point : points) {
-    core::Json one = core::Json::object(
-        {{"model", point.model}, {"hardware", point.hardware}, {"batch", point.batch}, {"devices", point.devices}});
+    core::Json one = core::Json::object({{"model", point.model}, {"hardware", point.hardware}, {"devices", point.devices}});
+    if (point.batch > 0) one.set("batch", point.batch);
     if (!point.dtype.empty()) one.set("dtype", point.dtype);
     one.set_if("power_cap_watts", point.power_cap_watts);
     if (!point.prediction) {

@@ -13,13 +13,17 @@ std::string path_of(const std::string& id, const Services& services) {
   return core::join_path(core::join_path(services.paths.registry, "hardware"), id + ".yaml");
 }
 
+hardware::DeviceRegistry::Seen seen_of(const hardware::GpuInfo& gpu) {
+  hardware::DeviceRegistry::Seen seen{gpu.name, gpu.architecture, {}, {}};
+  if (gpu.compute_units) seen.units = static_cast<double>(*gpu.compute_units);
+  if (gpu.memory_bytes) seen.memory_bytes = static_cast<double>(*gpu.memory_bytes);
+  return seen;
+}
+
 std::vector<std::string> known_gpus(const hardware::Inventory& inventory, const hardware::DeviceRegistry& registry) {
   std::vector<std::string> lines;
   for (const hardware::GpuInfo& gpu : inventory.gpus) {
-    hardware::DeviceRegistry::Seen seen{gpu.name, gpu.architecture, {}, {}};
-    if (gpu.compute_units) seen.units = static_cast<double>(*gpu.compute_units);
-    if (gpu.memory_bytes) seen.memory_bytes = static_cast<double>(*gpu.memory_bytes);
-    const auto found = registry.match(seen);
+    const auto found = registry.match(seen_of(gpu));
     lines.push_back("GPU " + std::to_string(gpu.index) + ", " + gpu.name +
                     (found ? ", is " + found->id : ": " + found.error().message));
   }
@@ -49,6 +53,16 @@ core::Result<hardware::Device> find_device(const std::string& name, const Servic
   return core::fail(core::ErrorCode::not_found,
                     "this machine's processor (" + inventory.cpu.model + ", " + id + ") is not in the hardware registry",
                     "measure it once with 'aaco hardware probe'");
+}
+
+core::Result<hardware::Device> find_own_device(bool gpu, const Services& services) {
+  if (!gpu) return find_device(std::string(kThis), services);
+  const auto inventory = hardware::take_inventory("/", services.environment);
+  if (inventory.gpus.empty())
+    return core::fail(core::ErrorCode::not_found, "this machine has no GPU that its driver or library tells of",
+                      "'aaco doctor' says what is missing");
+  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
+  return registry.match(seen_of(inventory.gpus.front()));
 }
 
 core::Result<std::vector<DeviceLine>> list_devices(const std::string& kind, const Services& services) {

@@ -15,6 +15,10 @@ namespace aaco::workflows {
 // its name.
 core::Result<hardware::Device> find_device(const std::string& name, const Services& services);
 
+// This machine's processor ("this") or, for work on GPUs, its first GPU, by the registry. not_found where the registry does not
+// have it.
+core::Result<hardware::Device> find_own_device(bool gpu, const Services& services);
+
 struct DeviceLine {
   hardware::Device device;
   bool own = false;  // an entry of the user's

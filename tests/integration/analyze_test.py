@@ -147,6 +147,10 @@ class Compare(program.ProgramTest):
     def test_refuses(self):
         self.refused(self.aaco('compare', 'resnet50'), 2, '--hardware')
         self.refused(self.aaco('compare', 'resnet50', '--hardware', 'MI300X', '--batches', '1,x'), 2, '--batches')
+        broken = self.folder / 'broken.onnx'
+        broken.write_bytes(b'\x08')
+        partly = self.aaco('compare', 'mlp', broken, '--hardware', 'MI300X', '--json')
+        self.assertEqual((partly.code, ['batch' in point for point in partly.json()['points']]), (3, [True, False]), 'no batch is made up')
         self.refused(self.aaco('compare', 'nothing', '--hardware', 'MI300X'), 3, 'nothing')
 
 

@@ -101,6 +101,7 @@ class Benchmark(program.ProgramTest):
     def test_refuses(self):
         self.refused(self.aaco('benchmark', '--suite', 'macro'), 2, 'macro')
         self.refused(self.aaco('benchmark', '--suite', self.suite, '--hardware', 'mi300y'), 3, 'mi300y')
+        self.refused(self.aaco('benchmark', '--suite', self.suite, '--hardware', 'h100'), 2, 'measures this machine', 'nvidia_h100')
         self.refused(self.aaco('benchmark', '--suite', self.suite, '--backend', 'abacus'), 3, 'abacus')
         wrong = self.folder / 'wrong.yaml'
         wrong.write_text(SUITE.replace('n: 64', 'n: -64'))

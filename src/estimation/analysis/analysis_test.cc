@@ -5,7 +5,10 @@
 
 #include <cmath>
 
+#include "estimation/calibrated.h"
+#include "estimation/latency/features.h"
 #include "hardware/registry.h"
+#include "stats/boosted_trees.h"
 
 namespace aaco::estimation {
 namespace {
@@ -56,6 +59,44 @@ TEST(Analyze, FusedNodesRunInTheKernelOfTheHeaviest) {
   EXPECT_EQ(e.nodes[0].work.flops, apart.nodes[0].work.flops + 64 * 2048);
   EXPECT_EQ(e.nodes[0].work.bytes, apart.nodes[0].work.bytes) << "what lies between is neither written nor read";
   EXPECT_LT(e.device_seconds, apart.device_seconds);
+}
+
+// Of FP32 products: twice the roofline and the floor, whatever the shape.
+CalibrationSet twice_the_roofline(const char* on) {
+  LatencyModel model;
+  model.kind = "gemm";
+  model.type = "fp32";
+  model.trees.push_back(
+      stats::BoostedTrees::of(feature_count("gemm"), {std::log(2.0)}, std::vector<stats::BoostedTrees::Node>(1), {0}).value());
+  model.bounds.low = -0.1;
+  model.bounds.high = 0.1;
+  DeviceCalibration calibration;
+  calibration.device = device(on).id;
+  calibration.latency.push_back(std::move(model));
+  CalibrationSet set;
+  set.add(std::move(calibration), facts_of(device(on)));
+  return set;
+}
+
+TEST(Analyze, WhatIsFusedLengthensCalibratedEstimatesAsItDoesTheoreticalOnes) {
+  const CalibrationSet set = twice_the_roofline("MI300X");
+  graph::Fusion fusion;
+  fusion.groups = {{"epilogue", {0, 1}, 0}};  // the activation's operand is written and read all the same
+  Conditions fused;
+  fused.fusion = &fusion;
+  for (const std::int64_t batch : {64, 16384}) {
+    const auto apart = analyze(two_layers(batch), device("MI300X"), {}, &set),
+               e = analyze(two_layers(batch), device("MI300X"), fused, &set);
+    ASSERT_TRUE(apart && e);
+    const NodeEstimate &alone = apart->nodes[0], &whole = e->nodes[0];
+    ASSERT_EQ(whole.latency.level, Level::calibrated);
+    EXPECT_EQ(alone.theoretical_seconds, analyze(two_layers(batch), device("MI300X"), {}, nullptr)->nodes[0].latency.seconds);
+    EXPECT_NEAR(whole.latency.seconds / alone.latency.seconds, whole.theoretical_seconds / alone.theoretical_seconds, 1e-9);
+    EXPECT_GT(whole.latency.explanation.memory_s, alone.latency.explanation.memory_s);
+    EXPECT_LE(whole.latency.lower, whole.latency.seconds);
+    EXPECT_GE(whole.latency.upper, whole.latency.seconds);
+    EXPECT_EQ(e->nodes[1].latency.seconds, apart->nodes[2].latency.seconds) << "nothing is fused behind the second product";
+  }
 }
 
 TEST(Analyze, EveryNodeHasAnEstimateWithBoundsAndReasons) {
@@ -135,6 +176,11 @@ TEST(Analyze, Refuses) {
   Conditions odd;
   odd.dtype = "fp33";
   EXPECT_EQ(analyze(two_layers(), device("MI300X"), odd, nullptr).error().code, core::ErrorCode::invalid_argument);
+  graph::Graph views = two_layers();
+  views.nodes = {{"view", "Identity", "", {views.inputs[0]}, {views.outputs[0]}, {}}};
+  const auto nothing = analyze(views, device("MI300X"), {}, nullptr);
+  ASSERT_FALSE(nothing);
+  EXPECT_THAT(nothing.error().message, HasSubstr("views"));
   graph::Graph empty;
   EXPECT_EQ(analyze(empty, device("MI300X"), {}, nullptr).error().code, core::ErrorCode::unsupported);
   EXPECT_EQ(analyze(two_layers(), device("Coral"), {}, nullptr).error().code, core::ErrorCode::unsupported);

@@ -286,6 +286,9 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
     out.bytes += node.work.bytes * node.repeats;
     out.nodes.push_back(std::move(node));
   }
+  if (out.nodes.empty() && cost.unmodelled.empty())
+    return core::fail(ErrorCode::unsupported, "the graph has no work on a device: its " + std::to_string(cost.nodes.size()) +
+                                                  " nodes are views, sizes, constants, or have empty tensors");
   if (out.nodes.empty())
     return core::fail(ErrorCode::unsupported,
                       "the graph has no work that could be predicted: " + std::to_string(cost.nodes.size()) +

@@ -12,6 +12,10 @@ Problem problem_of(std::string rule, const core::Error& error, const std::string
   Problem problem{std::move(rule), file, error.message, error.remedy};
   const std::size_t digits = file.size() + 1;
   if (!error.message.starts_with(file + ":")) return problem;
+  if (error.message.starts_with(file + ": ")) {
+    problem.text = error.message.substr(file.size() + 2);
+    return problem;
+  }
   const std::size_t end = error.message.find(": ", digits);
   if (end == std::string::npos) return problem;
   problem.where = error.message.substr(0, end);
