@@ -25,17 +25,21 @@ void ChunkReader::work() {
     changed_.wait(lock, [this] { return stopping_ || ready_.size() < kAhead; });
     if (stopping_) return;
     ready_.push_back(std::move(chunk));
-    changed_.notify_all();
+    ended_ = !more;
+    if (ended_ || ready_.size() >= kTogether) changed_.notify_all();
   }
 }
 
 core::Result<duckdb::DataChunk> ChunkReader::next() {
   if (!thread_.joinable()) return cursor_.next();
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !ready_.empty(); });
-  auto chunk = std::move(ready_.front());
-  ready_.pop_front();
-  changed_.notify_all();
+  if (taken_.empty()) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return ended_ || ready_.size() >= kTogether; });
+    taken_.swap(ready_);
+    changed_.notify_all();
+  }
+  auto chunk = std::move(taken_.front());
+  taken_.pop_front();
   return chunk;
 }
 

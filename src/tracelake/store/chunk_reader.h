@@ -28,7 +28,8 @@ class ChunkReader {
   void read_ahead();
 
  private:
-  static constexpr std::size_t kAhead = 8;
+  static constexpr std::size_t kAhead = 16;
+  static constexpr std::size_t kTogether = 4;  // that change hands at once: few waits
   void work();
 
   duckdb::Connection connection_;
@@ -36,7 +37,9 @@ class ChunkReader {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<core::Result<duckdb::DataChunk>> ready_;
+  bool ended_ = false;
   bool stopping_ = false;
+  std::deque<core::Result<duckdb::DataChunk>> taken_;  // the caller's own
   std::thread thread_;
 };
 
