@@ -14,7 +14,7 @@ namespace {
 struct DiffOptions {
   std::vector<std::string> sides;
   std::string baseline, session, threshold = "5%", metrics;
-  bool force = false, no_history = false, no_store = false, json = false;
+  bool force = false, drop_disturbed = false, no_history = false, no_store = false, json = false;
 };
 
 core::Result<workflows::DiffRequest> resolve(const DiffOptions& options) {
@@ -22,6 +22,7 @@ core::Result<workflows::DiffRequest> resolve(const DiffOptions& options) {
   AACO_ASSIGN(request.metrics.threshold_ratio, parse_threshold(options.threshold, "--threshold"));
   request.metrics.names = list_of(options.metrics);
   request.force = options.force;
+  request.drop_disturbed = options.drop_disturbed;
   request.use_history = !options.no_history;
   request.store = !options.no_store;
   std::vector<std::string> sides = options.sides;
@@ -62,6 +63,9 @@ void add_diff(CLI::App& app, Context& context) {
                    "Metrics to judge, the first decides: ids such as latency.p99_ns, throughput.items_per_second, "
                    "memory.rss_peak_bytes, gpu.busy_ns; gpu.* for all of a kind; p50,p90,p95,p99,mean for short");
   verb->add_flag("--force", options->force, "Compare even what is not comparable");
+  verb->add_flag(
+      "--drop-disturbed", options->drop_disturbed,
+      "Leave out the iterations that were disturbed from outside (a session keeps them where fewer than 20 would be left)");
   verb->add_flag("--no-history", options->no_history, "Do not learn from the lake how much equal sessions differ");
   verb->add_flag("--no-store", options->no_store, "Leave regress/ of session B as it is");
   verb->add_flag("--json", options->json, "Print the verdict as JSON");

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analytics/latency.h"
+#include "analytics/noise.h"
 #include "core/clock.h"
 #include "core/files.h"
 #include "tracelake/bundle.h"
@@ -66,10 +67,21 @@ core::Status check(const Found& found) {
   return {};
 }
 
-core::Status read_series(ComparedSession& session, const trace::SessionManifest& manifest) {
+void choose_iterations(ComparedSession& session, const trace::SessionManifest& manifest, bool drop_disturbed,
+                       std::vector<trace::IterationRow>& rows, const trace::NameTable& names) {
+  const auto counts = [&](const trace::IterationRow& row) { return names.text(row.phase) == "measure"; };
+  const auto measured = std::count_if(rows.begin(), rows.end(), counts);
+  const auto is_disturbed = [&](const trace::IterationRow& row) { return counts(row) && row.disturbance != trace::NameId{}; };
+  session.disturbed = std::count_if(rows.begin(), rows.end(), is_disturbed);
+  const bool enough = measured - session.disturbed >= analytics::noise::kFewestLeft;
+  session.dropped_disturbed = session.disturbed > 0 && (drops_disturbed(manifest) || (drop_disturbed && enough));
+  if (session.dropped_disturbed) std::erase_if(rows, is_disturbed);
+}
+
+core::Status read_series(ComparedSession& session, const trace::SessionManifest& manifest, bool drop_disturbed) {
   trace::NameTable names;
   AACO_ASSIGN(auto rows, tracelake::read_table<trace::IterationRow>(session.path, names));
-  leave_out_disturbed(manifest, rows);
+  choose_iterations(session, manifest, drop_disturbed, rows, names);
   for (const char* phase : {"measure", "step"}) {
     session.iterations = analytics::metrics::durations_of(rows, names, phase);
     session.scope = std::string_view(phase) == "step" ? "step" : "iteration";
@@ -103,7 +115,7 @@ core::Status read_fingerprint(ComparedSession& session) {
   return {};
 }
 
-core::Result<ComparedSession> load_one(const Found& found) {
+core::Result<ComparedSession> load_one(const Found& found, bool drop_disturbed) {
   AACO_TRY(check(found));
   ComparedSession session;
   session.id = found.manifest.id.text;
@@ -112,7 +124,7 @@ core::Result<ComparedSession> load_one(const Found& found) {
   session.tag = found.manifest.tag;
   session.fingerprint_hash = found.manifest.fingerprint;
   AACO_TRY(read_fingerprint(session));
-  AACO_TRY(read_series(session, found.manifest));
+  AACO_TRY(read_series(session, found.manifest, drop_disturbed));
   AACO_ASSIGN(session.metrics, read_metrics(session.path));
   if (const auto batch = found.manifest.outcome["batch"].as_f64()) session.items_per_iteration = *batch;
   AACO_ASSIGN(session.work, load_trace_work(session.path));
@@ -178,7 +190,22 @@ std::vector<std::string> ComparedSide::ids() const {
   return all;
 }
 
-core::Result<ComparedSide> load_side(const std::vector<std::string>& names, const Services& services) {
+std::string disturbance_note(const ComparedSide& side, std::string_view letter) {
+  std::int64_t disturbed = 0, left_out = 0, counted = 0;
+  for (const ComparedSession& session : side.sessions) {
+    disturbed += session.disturbed;
+    left_out += session.dropped_disturbed ? session.disturbed : 0;
+    counted += static_cast<std::int64_t>(session.iterations.size());
+  }
+  if (disturbed == 0) return {};
+  std::string note = std::string(letter) + ": " + std::to_string(disturbed) + " of " + std::to_string(counted + left_out) +
+                     " iterations were disturbed from outside";
+  if (left_out == disturbed) return note + " and are left out";
+  if (left_out == 0) return note + " and count; --drop-disturbed leaves them out where enough remain";
+  return note + ", and " + std::to_string(left_out) + " of them are left out";
+}
+
+core::Result<ComparedSide> load_side(const std::vector<std::string>& names, const Services& services, bool drop_disturbed) {
   if (names.size() == 1 && is_baseline_file(names.front())) {
     AACO_ASSIGN(auto baseline, load_baseline(names.front()));
     return side_of(std::move(baseline));
@@ -191,7 +218,7 @@ core::Result<ComparedSide> load_side(const std::vector<std::string>& names, cons
     for (const Found& one : found) {
       if (!seen.insert(one.path).second) continue;
       services.progress("reading " + one.manifest.id.text);
-      AACO_ASSIGN(ComparedSession session, load_one(one));
+      AACO_ASSIGN(ComparedSession session, load_one(one, drop_disturbed));
       side.sessions.push_back(std::move(session));
     }
   }

@@ -36,6 +36,8 @@ struct ComparedSession {
   std::string fingerprint_hash;
   std::vector<double> iterations;  // measured ones in order, ns; of an imported trace its steps
   std::string scope;               // iteration or step
+  std::int64_t disturbed = 0;      // of the measured ones, by the noise sentinel
+  bool dropped_disturbed = false;  // they are not among `iterations`
   std::optional<double> items_per_iteration;
   trace::Metrics metrics;
   std::map<std::string, std::vector<double>> series;  // metric id -> a value a step, as a baseline file keeps them
@@ -51,8 +53,12 @@ struct ComparedSide {
 
 // The sessions named: ids, paths, latest; tag:NAME is every whole session with the tag; a lone .yaml file is a baseline. Fails
 // with a clear answer on a session of another schema version, one that is incomplete, lacks a table that it lists, or holds
-// impossible times.
-core::Result<ComparedSide> load_side(const std::vector<std::string>& names, const Services& services);
+// impossible times. `drop_disturbed` leaves disturbed iterations out of each session that has enough without them.
+core::Result<ComparedSide> load_side(const std::vector<std::string>& names, const Services& services,
+                                     bool drop_disturbed = false);
+
+// What was disturbed on a side, and whether it counts: "A: 12 of 400 iterations were disturbed and are left out"; empty: nothing.
+std::string disturbance_note(const ComparedSide& side, std::string_view letter);
 
 // Every difference between any session of one side and any other session, each key once, hard first; traces whose kernels of one
 // name ran on other grids differ in "grid".

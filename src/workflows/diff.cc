@@ -169,8 +169,8 @@ core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const
 }  // namespace
 
 core::Result<DiffOutcome> diff(const DiffRequest& request, const Services& services) {
-  AACO_ASSIGN(const ComparedSide a, load_side(request.baseline, services));
-  AACO_ASSIGN(const ComparedSide b, load_side(request.candidate, services));
+  AACO_ASSIGN(const ComparedSide a, load_side(request.baseline, services, request.drop_disturbed));
+  AACO_ASSIGN(const ComparedSide b, load_side(request.candidate, services, request.drop_disturbed));
   return diff_sides(a, b, with_policy(request, a), services);
 }
 
@@ -203,6 +203,8 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
     outcome.verdict = "not-comparable";
     outcome.confidence = 1;  // the facts differ for certain
   }
+  for (const auto& [side, letter] : {std::pair(&a, "A"), std::pair(&b, "B")})
+    if (std::string note = disturbance_note(*side, letter); !note.empty()) outcome.notes.push_back(std::move(note));
   outcome.recommendation = recommend(outcome);
   if (request.store)
     if (const auto stored = store(a, b, outcome, request); !stored)

@@ -20,10 +20,11 @@ struct DiffRequest {
   std::vector<std::string> baseline;   // sessions of side A
   std::vector<std::string> candidate;  // sessions of side B
   double level = 0.95;
-  MetricChoice metrics;     // the first decides
-  bool force = false;       // compare even what is not comparable
-  bool use_history = true;  // one session a side: learn from the lake how much equal sessions differ
-  bool store = true;        // write regress/ of the newest session of side B
+  MetricChoice metrics;         // the first decides
+  bool drop_disturbed = false;  // leave out the iterations that the noise sentinel marked
+  bool force = false;           // compare even what is not comparable
+  bool use_history = true;      // one session a side: learn from the lake how much equal sessions differ
+  bool store = true;            // write regress/ of the newest session of side B
 };
 
 struct DiffOutcome {

@@ -25,8 +25,8 @@ class HostileSessions : public testing::Test {
     services_.tool_version = "test";
   }
 
-  // A run whose iterations took these times; its path.
-  std::string session(const std::vector<std::int64_t>& durations, trace::Metrics metrics = {}) {
+  // A run whose iterations took these times, of which the first `disturbed` are marked as disturbed from outside; its path.
+  std::string session(const std::vector<std::int64_t>& durations, trace::Metrics metrics = {}, std::size_t disturbed = 0) {
     auto draft = SessionDraft::begin("run", "", Json::object({}), services_);
     EXPECT_TRUE(draft.has_value());
     EXPECT_TRUE(draft->write_lockbox({{"model", "one"}}, Json::object({})).has_value());
@@ -35,6 +35,7 @@ class HostileSessions : public testing::Test {
     row.start_ns = 1'000'000;
     for (const std::int64_t duration : durations) {
       row.duration_ns = duration;
+      row.disturbance = static_cast<std::size_t>(row.iteration) < disturbed ? draft->sink().name("steal") : trace::NameId{};
       draft->sink().add(row);
       ++row.iteration;
       row.start_ns += 2'000'000;
@@ -44,8 +45,10 @@ class HostileSessions : public testing::Test {
     return done->path;
   }
 
-  core::Result<DiffOutcome> compared(const std::string& a, const std::string& b, std::vector<std::string> metrics = {}) {
+  core::Result<DiffOutcome> compared(const std::string& a, const std::string& b, std::vector<std::string> metrics = {},
+                                     bool drop_disturbed = false) {
     DiffRequest request;
+    request.drop_disturbed = drop_disturbed;
     request.baseline = {a};
     request.candidate = {b};
     request.metrics.names = std::move(metrics);
@@ -64,6 +67,30 @@ void expect_finite(const DiffOutcome& outcome) {
   EXPECT_TRUE(Json::parse(text).has_value());
   EXPECT_EQ(text.find("nan"), std::string::npos);
   EXPECT_EQ(text.find("inf,"), std::string::npos);
+}
+
+TEST_F(HostileSessions, DisturbedIterationsAreLeftOutOnRequest) {
+  std::vector<std::int64_t> quiet, noisy;
+  for (std::int64_t i = 0; i < 400; ++i) {
+    const std::int64_t own = 500'000 + 97 * (i * 7919 % 31);
+    quiet.push_back(own);
+    noisy.push_back(i < 250 ? own + 400'000 : own);  // most of it waits for the CPU
+  }
+  const std::string a = session(quiet), b = session(noisy, {}, 250);
+  const auto with = compared(a, b), without = compared(a, b, {}, true);
+  ASSERT_TRUE(with.has_value() && without.has_value());
+  EXPECT_GT(with->latency_delta_pct.value_or(0), 50);
+  EXPECT_NEAR(without->latency_delta_pct.value_or(100), 0, 1);
+  EXPECT_NE(with->notes.back().find("B: 250 of 400 iterations were disturbed from outside and count"), std::string::npos);
+  EXPECT_NE(without->notes.back().find("B: 250 of 400 iterations were disturbed from outside and are left out"),
+            std::string::npos);
+}
+
+TEST_F(HostileSessions, NothingIsLeftOutWhereTooLittleWouldRemain) {
+  const std::vector<std::int64_t> equal(60, 500'000);
+  const auto outcome = compared(session(equal), session(equal, {}, 41), {}, true);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_NE(outcome->notes.back().find("B: 41 of 60 iterations were disturbed from outside and count"), std::string::npos);
 }
 
 TEST_F(HostileSessions, ConstantSeriesThatAreEqual) {
