@@ -189,10 +189,7 @@ class Analyser {
     sum.idle_ns += length;
     if (length <= analytics::gaps::kLaunchGapNs) sum.short_idle_ns += length;
     trace::GapRow& row = explained.row;
-    row.cause = stored(row.cause);
-    row.previous = stored(row.previous);
-    row.next = stored(row.next);
-    row.evidence = stored(row.evidence);
+    for (trace::NameId* name : {&row.cause, &row.previous, &row.next, &row.evidence}) *name = stored(*name);
     sink_.add(row);
     return {};
   }
