@@ -68,7 +68,15 @@ core::Result<estimation::CalibrationSet> load_calibrations_for(const core::Paths
   if (own == files.end()) {
     if (files.empty()) return estimation::CalibrationSet();
     AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(paths));
-    return load_calibrations(paths, registry);
+    // A processor lends nothing to a GPU, nor the other way round: what cannot be used is not read.
+    const bool cpu = device.kind == hardware::DeviceKind::cpu;
+    estimation::CalibrationSet set;
+    for (const auto& [id, path] : files) {
+      const auto other = registry.find(id);
+      if (other && (other->kind == hardware::DeviceKind::cpu) != cpu) continue;
+      AACO_TRY(load_into(set, path, id, registry));
+    }
+    return set;
   }
   AACO_ASSIGN(auto calibration, load_one(own->second, own->first));
   estimation::CalibrationSet set;

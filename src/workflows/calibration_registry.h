@@ -18,8 +18,8 @@ std::string user_calibration_path(const core::Paths& paths, const std::string& d
 core::Result<estimation::CalibrationSet> load_calibrations(const core::Paths& paths, const hardware::DeviceRegistry& registry,
                                                            const std::vector<std::string>& devices = {});
 
-// What estimates for this device need: its own calibration, or, where it has none, those of all others (which takes the whole
-// hardware registry to read, for what those devices are).
+// What estimates for this device need: its own calibration, or, where it has none, those of all others of its kind (which takes
+// the whole hardware registry to read, for what those devices are).
 core::Result<estimation::CalibrationSet> load_calibrations_for(const core::Paths& paths, const hardware::Device& device);
 
 core::Status save_calibration(const core::Paths& paths, const estimation::DeviceCalibration& calibration);

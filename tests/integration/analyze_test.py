@@ -98,6 +98,15 @@ class Analyze(program.ProgramTest):
         judged = self.aaco('validate', '--hardware', 'intel_xeon_2c_24gb', '--measurements', fixtures / 'models_float32.csv', '--json', **own).json()
         self.assertLess(judged['memory']['mean_ape'], 0.1)
 
+    def test_calibrations_that_cannot_lend_are_not_read(self):
+        registry = self.folder / 'lenders'
+        (registry / 'calibration').mkdir(parents=True)
+        (registry / 'calibration' / 'amd_epyc_9654_96c.json').write_text('{}')
+        own = {'AACO_REGISTRY': str(registry)}
+        self.assertEqual(self.aaco('analyze', 'mlp', '--hardware', 'MI300X', **own).code, 0)
+        for device in ('epyc 9654', 'epyc 9754'):
+            self.refused(self.aaco('analyze', 'mlp', '--hardware', device, **own), 3, 'amd_epyc_9654_96c.json')
+
     def test_refuses(self):
         self.refused(self.aaco('analyze', 'resnet50', '--hardware', 'mi300y'), 3, 'did you mean')
         self.refused(self.aaco('analyze', 'resnet51', '--hardware', 'MI300X'), 3, 'resnet51')
