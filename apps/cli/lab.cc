@@ -168,8 +168,8 @@ void print_score(const Context& context, const workflows::LabReport& report, boo
       examples.sessions, examples.disturbed_otherwise, examples.without_effect, examples.weak, examples.without_partner));
   print_scores(context, "bottleneck", report.bottlenecks);
   print_scores(context, "cause", report.causes);
-  context.print(fmt::format("causes that are settings: {} of {} named first\n", examples.by_configuration_right,
-                            examples.by_configuration));
+  const auto configured = laboratory::scoring::score_of(examples.by_configuration);
+  context.print(fmt::format("causes that are settings: {} of {} named first\n", configured.first, configured.count));
   std::int64_t within = 0;
   for (const double share : examples.unexplained) within += share <= 0.15 ? 1 : 0;
   context.print(fmt::format("decompositions with at most 15 % unexplained: {} of {}\n", within, examples.unexplained.size()));

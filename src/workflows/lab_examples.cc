@@ -116,8 +116,9 @@ void add_pair(const Labelled& a, const Labelled& b, const Judges& judges, LabExa
   const auto differences = hardware::compare_fingerprints(a.fingerprint, b.fingerprint);
   if (!hardware::comparable(differences)) {
     const auto causes = find_causes(a.facts->side, b.facts->side, *decomposition, differences, judges.book, nullptr);
-    ++out.by_configuration;
-    out.by_configuration_right += !causes.empty() && causes.front().id == b.cause ? 1 : 0;
+    laboratory::scoring::Prediction named{b.id, b.cause, "", {}, {}};
+    for (const auto& cause : causes) named.ranking.push_back({cause.id, cause.probability});
+    out.by_configuration.push_back(std::move(named));
     return;
   }
   auto features = features_of(a.facts->side, b.facts->side, *decomposition, judges.book);

@@ -140,6 +140,7 @@ core::Result<LabReport> lab_score(const Services& services) {
 
 Json to_json(const LabReport& report) {
   const LabExamples& examples = report.examples;
+  const scoring::Score configured = scoring::score_of(examples.by_configuration);
   return Json::object(
       {{"schema_version", 1},
        {"sessions", examples.sessions},
@@ -149,8 +150,9 @@ Json to_json(const LabReport& report) {
        {"without_partner", examples.without_partner},
        {"bottleneck", to_json(examples.bottlenecks, report.bottlenecks)},
        {"cause", std::move(to_json(examples.causes, report.causes)
-                               .set("by_configuration", examples.by_configuration)
-                               .set("by_configuration_right", examples.by_configuration_right))},
+                               .set("by_configuration", configured.count)
+                               .set("by_configuration_right", configured.first)
+                               .set("by_configuration_misses", misses_json(examples.by_configuration)))},
        {"decomposition", Json::object({{"pairs", examples.unexplained.size()},
                                        {"unexplained_at_most_15_percent_ratio", share_below(examples.unexplained, 0.15)}})},
        {"simulated_traces", to_json(report.traces)}});

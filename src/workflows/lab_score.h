@@ -24,8 +24,9 @@ struct LabExamples {
   std::int64_t without_effect = 0;       // disturbed ones whose calls took less than the least effect longer
   std::int64_t weak = 0;                 // disturbed ones that are a cause, but not what limits the session
   std::int64_t without_partner = 0;      // disturbed ones of which no undisturbed run of the same model is there
-  std::int64_t by_configuration = 0, by_configuration_right = 0;  // pairs whose cause is a setting, which needs no learned model
-  std::vector<double> unexplained;                                // of each pair: share of the difference
+  // Pairs whose cause is a setting, which needs no learned model.
+  std::vector<laboratory::scoring::Prediction> by_configuration;
+  std::vector<double> unexplained;  // of each pair: share of the difference
   std::map<std::string, std::vector<double>> unexplained_by_cause;
 };
 core::Result<LabExamples> lab_examples(const Services& services);

@@ -62,7 +62,12 @@ core::Status append_tiny_operators(const std::string& model, std::int64_t count,
       std::find_if(graph.outputs.begin(), graph.outputs.end(), [&](graph::TensorId id) { return is_float(graph.tensor(id)); });
   if (output == graph.outputs.end())
     return core::fail(ErrorCode::unsupported, model + " has no floating-point output that operators could follow");
-  graph::TensorId last = *output;
+  // Of a large output operators would move memory: they work on its mean.
+  graph::TensorDescriptor mean = graph.tensor(*output);
+  mean.name = "aaco_tiny_mean";
+  if (mean.shape) mean.shape->assign(mean.shape->size(), graph::Dimension(1));
+  graph::TensorId last = graph.add_tensor(std::move(mean));
+  graph.nodes.push_back({"aaco_tiny_mean_node", "ReduceMean", "", {*output}, {last}, {}});
   for (std::int64_t i = 0; i < count; ++i) {
     graph::TensorDescriptor next = graph.tensor(last);
     next.name = "aaco_tiny_" + std::to_string(i);
