@@ -8,6 +8,7 @@
 #include "analytics/fingerprint.h"
 #include "core/files.h"
 #include "tracelake/lake.h"
+#include "workflows/analysis_columns.h"
 #include "workflows/kernel_groups.h"
 #include "workflows/launch_file.h"
 #include "workflows/node_kernels.h"
@@ -24,10 +25,6 @@ using DeviceKey = std::pair<std::int32_t, std::int64_t>;  // rank, device
 
 constexpr std::size_t kMostStoredSteps = 1'000'000;
 constexpr std::int64_t kRowsBetweenQuestions = 1 << 16;  // whether to go on
-
-// What a walk over the launches needs of an operator's arguments are its shapes; those of other calls may all differ.
-constexpr tracelake::Instead kOperatorArguments = {"arguments", "CASE WHEN domain = 'cpu_op' THEN arguments END"};
-constexpr tracelake::Instead kNoArguments = {"arguments", "NULL"};
 
 class Analyser {
  public:
@@ -96,7 +93,7 @@ class Analyser {
     for (const CapturedLaunch& captured : options_.captures)
       captures.push_back({names_.intern(captured.kernel), names_.intern(captured.operator_name), names_.intern(captured.marker)});
     analytics::attribution::KernelAttributor attributor(names_, launches_, std::move(captures), std::move(node_names_));
-    AACO_ASSIGN(auto kernels, RowPuller<trace::KernelRow>::open(path_, names_));
+    AACO_ASSIGN(auto kernels, RowPuller<trace::KernelRow>::open(path_, names_, without_registers()));
     AACO_ASSIGN(auto copies, RowPuller<trace::CopyRow>::open(path_, names_));
     AACO_ASSIGN(auto calls, RowPuller<trace::ApiCallRow>::open(path_, names_, {kNoArguments}));
     AACO_ASSIGN(auto schedule, RowPuller<trace::SchedEventRow>::open(path_, names_));

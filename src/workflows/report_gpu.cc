@@ -196,7 +196,14 @@ core::Status fill_gaps(report::ReportModel& model, const std::string& session_pa
     const auto length = a.end_ns - a.start_ns, other = b.end_ns - b.start_ns;
     return length != other ? length > other : a.start_ns < b.start_ns;
   };
-  AACO_TRY(tracelake::scan_table<trace::GapRow>(session_path, names, [&](std::span<const trace::GapRow> rows) -> core::Status {
+  AACO_ASSIGN(
+      const auto stream,
+      tracelake::open_rows<trace::GapRow>(
+          session_path, names,
+          {{"evidence_start_ns", "NULL"}, {"evidence_end_ns", "NULL"}, {"launch_start_ns", "NULL"}, {"launch_end_ns", "NULL"}}));
+  for (;;) {
+    AACO_ASSIGN(const auto rows, stream->next());
+    if (rows.empty()) break;
     for (const auto& row : rows) {
       auto& cause = causes[row.cause.value];
       ++cause.first;
@@ -210,8 +217,7 @@ core::Status fill_gaps(report::ReportModel& model, const std::string& session_pa
       run_queue_ns += *row.host_run_queue_ns;
       off_cpu_ns += *row.host_off_cpu_ns;
     }
-    return {};
-  }));
+  }
   if (longest.empty()) return {};
   Json by_cause = Json::array(), list = Json::array();
   for (const auto& [name, total] : causes)
