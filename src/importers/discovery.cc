@@ -61,7 +61,10 @@ core::Result<std::vector<std::string>> regular_files(const std::string& folder) 
 
 core::Result<const Importer*> sniff_file(const std::string& path, const std::vector<std::unique_ptr<Importer>>& importers) {
   AACO_ASSIGN(std::string head, read_head(path));
-  if (head.empty()) return core::fail(core::ErrorCode::invalid_input, path + ": the file is empty");
+  if (head.empty())
+    return core::fail(core::ErrorCode::invalid_input, path + ": the file is empty",
+                      "did the profiler end before it wrote, or is the disk full? Profile again");
+  if (head.starts_with("\xEF\xBB\xBF")) head.erase(0, 3);  // a byte order mark says nothing of the format
   if (formats::sqlite::is_database(head))
     if (std::string tables = describe_database(path); !tables.empty()) head = std::move(tables);
   if (const Importer* importer = find_importer(importers, head, core::base_name(path))) return importer;

@@ -4,6 +4,7 @@
 
 #include "core/files.h"
 #include "formats/sqlite_testing.h"
+#include "importers/file_source.h"
 
 namespace aaco::importers {
 namespace {
@@ -46,6 +47,20 @@ TEST_F(DiscoveryTest, TakesASingleFile) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->files.size(), 1U);
   EXPECT_FALSE(found->is_folder);
+}
+
+TEST_F(DiscoveryTest, AByteOrderMarkHidesNoFormat) {
+  write("p.json", "\xEF\xBB\xBF" + std::string(kProfile));
+  write("q.csv", "\xEF\xBB\xBFtimestamp, index, name, power.draw [W]\n2024/05/01 12:34:56.000, 0, NVIDIA A100, 67.50 W\n");
+  EXPECT_EQ(find("p.json")->files.at(0).importer->info().name, "ort");
+  const auto found = find("q.csv");
+  ASSERT_TRUE(found.has_value()) << found.error().text();
+  ASSERT_EQ(found->files.at(0).importer->info().name, "smi");
+  trace::MemorySink sink;
+  const auto source = open_file_source(found->files[0].path);
+  const auto result = found->files[0].importer->import(**source, sink);
+  ASSERT_TRUE(result.has_value()) << result.error().text();
+  EXPECT_EQ(sink.rows<trace::GpuEventRow>().size(), 1U);
 }
 
 TEST_F(DiscoveryTest, RefusesWhatNobodyKnows) {

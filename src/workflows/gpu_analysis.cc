@@ -225,10 +225,12 @@ class Analyser {
     }
     if (graph.nodes.empty() || devices_.empty()) return {};
     services_.progress("joining kernels to the graph's nodes");
+    // Steps that are periods of the kernels begin with one, which was launched before.
+    const bool by_host = !options_.find_steps || result_.steps.method != analytics::steps::Method::kernel_period;
     NodeKernels steps(names_, options_.find_steps ? result_.steps.iterations : stored_steps_);
     AACO_TRY(tracelake::scan_table<trace::KernelRow>(path_, names_, [&](std::span<const trace::KernelRow> rows) {
       for (const auto& row : rows) {
-        const Launch* launch = launches_.find(row.rank, row.correlation_id);
+        const Launch* launch = by_host ? launches_.find(row.rank, row.correlation_id) : nullptr;
         steps.add(row, groups_.family_of(row.name), launch != nullptr ? std::optional(launch->start_ns) : std::nullopt);
       }
       return go_on();
@@ -270,7 +272,8 @@ class Analyser {
       row.parameters = stored(row.parameters);
       sink_.add(row);
     }
-    for (trace::IterationRow row : options_.keep_steps ? result_.steps.iterations : std::vector<trace::IterationRow>()) {
+    if (!options_.keep_steps) return;
+    for (trace::IterationRow row : result_.steps.iterations) {
       row.phase = stored(row.phase);
       sink_.add(row);
     }
@@ -283,20 +286,15 @@ class Analyser {
     append(analytics::trace_time::device_metrics(gpu.time, gpu.metric_device, result_.has_api_calls));
     append(analytics::trace_time::launch_metrics(gpu.time.launch, gpu.queue, gpu.metric_device));
     append(analytics::attribution::coverage_metrics(gpu.coverage, gpu.metric_device));
+    const auto ratio = [&](const char* id, std::int64_t part, double whole) {
+      result_.metrics.push_back({id, static_cast<double>(part) / whole, "ratio", {}, gpu.metric_device});
+    };
     if (gpu.coverage.kernel_sum_ns > 0)
-      result_.metrics.push_back({"fingerprint.time_coverage_ratio",
-                                 static_cast<double>(gpu.known_family_ns) / static_cast<double>(gpu.coverage.kernel_sum_ns),
-                                 "ratio",
-                                 {},
-                                 gpu.metric_device});
+      ratio("fingerprint.time_coverage_ratio", gpu.known_family_ns, static_cast<double>(gpu.coverage.kernel_sum_ns));
     append(roofline_metrics(gpu.roofline, gpu.time.kernel_sum_ns, gpu.metric_device));
     if (const auto iterations = iterations_.find(gpu.rank); graph_nodes_ > 0 && iterations != iterations_.end())
-      result_.metrics.push_back({"launch.kernel_amplification_ratio",
-                                 static_cast<double>(gpu.time.kernel_count) /
-                                     (static_cast<double>(iterations->second) * static_cast<double>(graph_nodes_)),
-                                 "ratio",
-                                 {},
-                                 gpu.metric_device});
+      ratio("launch.kernel_amplification_ratio", gpu.time.kernel_count,
+            static_cast<double>(iterations->second) * static_cast<double>(graph_nodes_));
   }
 
   GpuRoofline roofline_of(const DeviceKey& key) const {

@@ -69,7 +69,9 @@ class SmiImporter final : public Importer {
     return formats::smi_text::is_smi_text(head);
   }
   core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
-    AACO_ASSIGN(const std::string text, read_all(source));
+    AACO_ASSIGN(const std::string whole, read_all(source));
+    std::string_view text = whole;
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
     auto log = formats::smi_text::decode(text);
     if (!log) return tl::unexpected<core::Error>(std::move(log).error().with(source.name()));
     if (log->readings.empty())
