@@ -27,8 +27,9 @@ struct Steps {
 // Call order: add_call() and add_kernel() in order of start, in any mixture; then finish().
 // Profiler steps ("ProfilerStep#7") are taken first; else the marker range that repeats and covers most of the time (numbers in
 // names do not count: "step 1" and "step 2" are the same; of ranges that cover alike the outermost); else the period of the
-// sequence of kernel names on the device with most kernels: the shortest after which at least nine of ten names come again.
-// Memory: 12 bytes a kernel, of at most the first million of a rank.
+// sequence of kernel names on the device with most kernels: the shortest after which at least nine of ten names come again,
+// cut where the device usually idles longest (the host begins a step there), or at the first kernel where no such place stands
+// out. Memory: 16 bytes a kernel, of at most the first million of a rank.
 class StepFinder {
  public:
   explicit StepFinder(trace::NameTable& names) : names_(names) {}
@@ -44,7 +45,8 @@ class StepFinder {
   struct Kernels {
     std::vector<std::uint32_t> names;
     std::vector<std::int64_t> starts_ns;
-    std::int64_t end_ns = 0;
+    std::vector<float> idle_ns;  // of the device before each
+    std::int64_t end_ns = INT64_MIN;
   };
   enum class Role : std::int8_t { unseen, ignored, step, marker };
   Role role_of(const trace::ApiCallRow& row);
@@ -66,5 +68,9 @@ class StepFinder {
 // The period of a sequence: the smallest p for which at least `agreement` of the elements equal the one p later, with at least
 // three periods in the sequence. Empty where there is none. At most the first 200,000 elements are looked at.
 std::optional<std::size_t> period_of(const std::vector<std::uint32_t>& sequence, double agreement = 0.9);
+
+// Where in the period its repetitions begin: the place whose idle time before it, in the median over the repetitions, is at least
+// twice that of any other. 0 where none is. `idle_ns`: of each element of the sequence, the time before it.
+std::size_t first_of_period(const std::vector<float>& idle_ns, std::size_t period);
 
 }  // namespace aaco::analytics::steps

@@ -158,6 +158,7 @@ core::Result<Imported> import_output(const GpuProfileRequest& request, const std
   GpuAnalysisOptions options;
   options.find_steps = counts.iterations == 0;
   options.keep_steps = request.keep_steps;
+  options.graph = request.graph;
   options.devices = read->devices;
   AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
   draft.manifest().outcome.set("gpu", to_json(analysis, options));

@@ -7,6 +7,7 @@
 #include "core/json.h"
 #include "runner/profilers.h"
 #include "trace/metric.h"
+#include "workflows/graph_nodes.h"
 #include "workflows/session_draft.h"
 
 namespace aaco::workflows {
@@ -17,6 +18,7 @@ struct GpuProfileRequest {
   std::vector<std::string> counters;
   std::int64_t timeout_ns = 0;  // of each execution; then it is killed, and what was written is imported
   bool keep_steps = true;       // false where the session has iterations already: those of the pass are not among them
+  GraphNodes graph;             // that the kernels are of; empty: the session's own, where its tables have one
 };
 
 // What --profile-domains and --counters ask for, both as the user wrote them; empty texts: the usual domains, no counters.

@@ -33,8 +33,12 @@ graph::Bindings sizes_of_symbols(const graph::Graph& graph, const Json& inputs) 
 
 }  // namespace
 
+core::Result<graph::Model> model_as_run(const graph::Graph& graph, const Json& inputs) {
+  return graph::prepare(graph, sizes_of_symbols(graph, inputs));
+}
+
 Json model_work(const graph::Graph& graph, const Json& inputs) {
-  const auto model = graph::prepare(graph, sizes_of_symbols(graph, inputs));
+  const auto model = model_as_run(graph, inputs);
   if (!model) return {};
   const graph::GraphCost cost = graph::cost_of(model->graph);
   return Json::object({{"flops", cost.flops},

@@ -164,8 +164,9 @@ core::Result<std::optional<GpuProfiling>> gpu_profiling_for(const RunPlan& plan,
 }
 
 // The same model again, as a process of its own under the profiler.
-core::Result<trace::Metrics> profile_gpu(GpuProfiling& profiling, const RunRequest& request, const Measured& measured,
-                                         SessionDraft& draft, const Services& services) {
+core::Result<trace::Metrics> profile_gpu(GpuProfiling& profiling, const RunPlan& plan, const LoadedModel& model,
+                                         const RunRequest& request, const Measured& measured, SessionDraft& draft,
+                                         const Services& services) {
   constexpr std::int64_t kMostIterations = 100;
   AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make("/tmp", "aaco-profile"));
   const auto iterations = static_cast<std::int64_t>(measured.loop.plain.size());
@@ -173,6 +174,7 @@ core::Result<trace::Metrics> profile_gpu(GpuProfiling& profiling, const RunReque
       run_again(core::executable_path(), request, std::clamp<std::int64_t>(iterations, 1, kMostIterations), folder.path());
   profiling.pass.timeout_ns =
       profile_timeout_ns(draft.manifest().phases.back().end_ns - draft.manifest().phases.front().start_ns);
+  if (const auto as_run = model_as_run(plan.graph, model.inputs)) profiling.pass.graph = nodes_of(*as_run, plan.model_name);
   return gpu_profile_pass(profiling.pass, profiling.profiler, draft, services);
 }
 
@@ -272,7 +274,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   }
   trace::Metrics gpu_metrics;
   if (gpu_profiling && !services.stopping()) {
-    AACO_ASSIGN(gpu_metrics, profile_gpu(*gpu_profiling, request, measured, draft, services));
+    AACO_ASSIGN(gpu_metrics, profile_gpu(*gpu_profiling, plan, model, request, measured, draft, services));
   }
   isolation.leave(draft);
   services.progress("storing the evidence");

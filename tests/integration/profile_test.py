@@ -1,4 +1,5 @@
 """`aaco record --profile` and `aaco run --profile` under a stand-in for rocprofv3 that writes its real format."""
+import json
 import os
 import pathlib
 
@@ -71,6 +72,41 @@ class Profile(program.ProgramTest):
         self.refused(self.aaco('record', '--profile', '--counters', 'a b', '--', 'true', PATH=self.path), 2, 'counter')
         self.refused(self.aaco('record', '--counters', 'SQ_WAVES', '--', 'true', PATH=self.path), 2, '--profile')
         self.refused(self.aaco('record', '--profile', '--profile-timeout', 'soon', '--', 'true', PATH=self.path), 2, '10min')
+
+    # The kernels that rocBLAS and ONNX Runtime launch for a perceptron of three layers, four elements a thread.
+    def test_kernels_of_the_pass_are_joined_to_the_nodes_of_the_model(self):
+        self.run_small()
+        batch = 64
+        gemms = [('Cijk_Alik_Bljk_SB_MT64x64x16_SN_1LDSB0_APM1_ABV0_ACED0_AF0EM1', 512, 60_000), ('Cijk_Alik_Bljk_SB_MT32x64x16_SN_1LDSB0', 512, 40_000),
+                 ('Cijk_Alik_Bljk_SB_MT32x32x16_SN_1LDSB0', 10, 5_000)]
+        relu = 'void onnxruntime::rocm::_UnaryElementWise<float, float, onnxruntime::rocm::OP_Relu<float>, 256, 4>(float const*, float*)'
+        step = []
+        for layer, (name, width, ns) in enumerate(gemms):
+            step.append({'name': name, 'grid': max(256, batch * width // 16), 'block': 256, 'ns': ns})
+            if layer < 2:
+                step.append({'name': relu, 'grid': batch * width // 4, 'block': 256, 'ns': 3000})
+        (self.folder / 'step.json').write_text(json.dumps(step))
+        outcome = self.aaco('run', '--model', 'mlp', '--batch', batch, '--warmup', 3, '--iterations', 20, '--no-report', '--json', '--profile',
+                            '--profile-domains', 'kernel,hip', PATH=self.path, FAKE_ROCPROF_STEP=str(self.folder / 'step.json'))
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        printed = outcome.json()
+        session = printed['session']['id']
+        nodes = printed['outcome']['gpu']['nodes']
+        self.assertEqual(printed['outcome']['gpu']['steps']['count'], 20, printed['outcome']['gpu']['steps'])
+        usual = max(nodes['joins'], key=lambda join: join['steps'])  # the first step has the setup's kernels, too
+        self.assertGreaterEqual(usual['steps'], 18, nodes)
+        self.assertEqual(usual['joined_kernels_a_step'], 5, nodes)
+        rows = self.aaco('query', f"SELECT node_name, kernel_name, method, confidence_ratio, kernel_count FROM op_to_kernel_map WHERE session_id = '{session}'",
+                         '--json').json()
+        joined = [row for row in rows if row['method'] == 'node_order' and row['kernel_count'] >= 18]
+        self.assertEqual(len({row['node_name'] for row in joined}), 5, rows)
+        self.assertIn(('/layers.0/Gemm', gemms[0][0]), {(row['node_name'], row['kernel_name']) for row in joined}, rows)
+        for row in joined:
+            self.assertTrue(0 < row['confidence_ratio'] <= 1)
+            self.assertEqual('Relu' in row['node_name'], 'OP_Relu' in row['kernel_name'], row)
+        # The session's iterations are those that were measured; the pass has its own.
+        phases = self.aaco('query', f"SELECT DISTINCT phase FROM inference_iters WHERE session_id = '{session}'", '--json').json()
+        self.assertNotIn('step', {row['phase'] for row in phases})
 
     def test_run_executes_the_model_again_under_the_profiler(self):
         self.run_small()

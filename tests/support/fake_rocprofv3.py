@@ -2,8 +2,11 @@
 """Stands in for rocprofv3: executes the command and writes tables of the real format, of kernels that it makes up.
 
 FAKE_ROCPROF says how it fails: exit (code 9 after writing), nothing (writes no table), cut (a table that ends inside a line), hang, empty
-(headers only), second (no kernels, and says that another tool is registered), crash (code 3 before anything)."""
+(headers only), second (no kernels, and says that another tool is registered), crash (code 3 before anything).
+FAKE_ROCPROF_STEP names a JSON file with the kernels of one step ([{"name", "grid", "block", "ns"}, ...], grid in work-items): they are then
+launched 20 times in place of the five of the usual kind, after some that only the first step has."""
 import argparse
+import json
 import os
 import pathlib
 import subprocess
@@ -22,6 +25,21 @@ def write(folder, name, lines, cut):
     folder.mkdir(parents=True, exist_ok=True)
     text = '\n'.join(lines) + '\n'
     (folder / name).write_text(text[:-20] if cut else text)
+
+
+def write_steps(folder, options, step, begin, steps=20):
+    setup = [{'name': 'fill_kernel', 'grid': 256, 'block': 256, 'ns': 2000}] * 2
+    kernels, calls, now = [KERNELS], [CALLS], begin
+    for number, kernel in enumerate(setup + step * steps, 1):
+        now += 200_000 if (number - len(setup)) % len(step) == 1 % len(step) else 3000
+        kernels.append(f'"KERNEL_DISPATCH","Agent 1",1,7,{number},{len(kernel["name"])},"{kernel["name"]}",{number},{now},{now + kernel["ns"]},'
+                       f'{kernel["block"]},1,1,{kernel["grid"]},1,1')
+        calls.append(f'"HIP_RUNTIME_API","hipModuleLaunchKernel",7,7,{number},{now - 2000},{now - 1000}')
+        now += kernel['ns']
+    if options.kernel_trace:
+        write(folder, f'{options.o}_kernel_trace.csv', kernels, False)
+    if options.hip_trace:
+        write(folder, f'{options.o}_hip_api_trace.csv', calls, False)
 
 
 def main():
@@ -48,6 +66,8 @@ def main():
     folder = pathlib.Path(options.d)
     number = 0 if mode in ('empty', 'second') else 5
     spans = [(i, begin + 10_000 * i, begin + 10_000 * i + 1000 * i) for i in range(1, number + 1)]
+    if step := os.environ.get('FAKE_ROCPROF_STEP'):
+        return write_steps(folder, options, json.loads(pathlib.Path(step).read_text()), begin) or code
     if mode == 'second':
         print('rocprofiler-sdk: a tool is already registered with the runtime', file=sys.stderr)
     if mode != 'nothing':

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "analytics/steps.h"
 
@@ -44,6 +45,31 @@ std::optional<std::size_t> period_of(const std::vector<std::uint32_t>& sequence,
     if (3 * distance <= size && (!best || distance < *best) && agreement_at(sequence, size, distance) >= agreement)
       best = distance;
   return best;
+}
+
+std::size_t first_of_period(const std::vector<float>& idle_ns, std::size_t period) {
+  const std::size_t size = std::min(idle_ns.size(), kLookedAt);
+  if (period < 2 || size < 3 * period) return 0;
+  const auto usual = [&](std::size_t place) {
+    std::vector<float> values;
+    for (std::size_t i = place == 0 ? period : place; i < size; i += period)
+      values.push_back(idle_ns[i]);  // none before the very first
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  };
+  std::size_t longest = 0;
+  float first = -1, second = -1;
+  for (std::size_t place = 0; place < period; ++place) {
+    const float idle = usual(place);
+    if (idle > first) {
+      second = std::exchange(first, idle);
+      longest = place;
+    } else {
+      second = std::max(second, idle);
+    }
+  }
+  return first > 0 && first >= 2 * second ? longest : 0;
 }
 
 }  // namespace aaco::analytics::steps

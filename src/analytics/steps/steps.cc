@@ -65,10 +65,13 @@ void StepFinder::add_kernel(const trace::KernelRow& row) {
   first_ns_ = std::min(first_ns_, row.start_ns);
   last_ns_ = std::max(last_ns_, row.end_ns);
   Kernels& kernels = kernels_[{row.rank, row.device}];
+  if (kernels.names.size() < kMostKernels) {
+    kernels.names.push_back(row.name.value);
+    kernels.starts_ns.push_back(row.start_ns);
+    const bool idle = kernels.end_ns != INT64_MIN && row.start_ns > kernels.end_ns;
+    kernels.idle_ns.push_back(idle ? static_cast<float>(row.start_ns - kernels.end_ns) : 0.0F);
+  }
   kernels.end_ns = std::max(kernels.end_ns, row.end_ns);
-  if (kernels.names.size() >= kMostKernels) return;
-  kernels.names.push_back(row.name.value);
-  kernels.starts_ns.push_back(row.start_ns);
 }
 
 trace::IterationRow StepFinder::row_of(std::int32_t rank, std::int64_t number, Range range) {
@@ -148,7 +151,7 @@ Steps StepFinder::from_period() {
     if (!period || *period < kLeastPeriod) continue;
     const auto& starts = kernels->starts_ns;
     std::int64_t number = 0;
-    for (std::size_t i = 0; i + *period <= starts.size(); i += *period) {
+    for (std::size_t i = first_of_period(kernels->idle_ns, *period); i + *period <= starts.size(); i += *period) {
       const std::size_t next = i + *period;
       const std::int64_t end = next < starts.size() ? starts[next] : kernels->end_ns;
       if (end > starts[i]) steps.iterations.push_back(row_of(rank, number++, {starts[i], end}));

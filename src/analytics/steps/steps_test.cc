@@ -80,6 +80,26 @@ TEST_F(StepTest, NothingIsNothing) {
   EXPECT_TRUE(steps.iterations.empty());
   EXPECT_FALSE(steps.explanation.empty());
 }
+TEST_F(StepTest, APeriodBeginsWhereTheDeviceIdlesLongest) {
+  std::int64_t now = 0;
+  for (const char* setup : {"fill", "fill"}) kernel(setup, now += 10);
+  for (int step = 0; step < 8; ++step)
+    for (const char* name : {"a", "b", "c", "d", "e"}) kernel(name, now += *name == 'a' ? 200 : 10);
+  const auto steps = finder_.finish();
+  EXPECT_EQ(steps.method, Method::kernel_period);
+  ASSERT_EQ(steps.iterations.size(), 8u);
+  EXPECT_EQ(steps.iterations[0].start_ns, 220);
+  EXPECT_EQ(steps.iterations[1].start_ns - steps.iterations[0].start_ns, 240);
+  EXPECT_EQ(steps.iterations[7].duration_ns, 45);
+}
+TEST(FirstOfPeriod, OnlyWhereItStandsOut) {
+  EXPECT_EQ(first_of_period({0, 1, 9, 1, 0, 1, 9, 1, 0, 1, 9, 1}, 4), 2u);
+  EXPECT_EQ(first_of_period({0, 5, 9, 1, 0, 5, 9, 1, 0, 5, 9, 1}, 4), 0u);
+  EXPECT_EQ(first_of_period({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 4), 0u);
+  EXPECT_EQ(first_of_period({0, 1, 1, 1, 9, 1, 1, 1, 9, 1, 1, 1}, 4), 0u);  // the very first has nothing before it
+  EXPECT_EQ(first_of_period({0, 1, 9}, 4), 0u);
+  EXPECT_EQ(first_of_period({}, 0), 0u);
+}
 TEST(Period, ShortestThatRepeats) { EXPECT_EQ(period_of({1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}), 4u); }
 TEST(Period, AFewStrangersAreForgiven) {
   std::vector<std::uint32_t> sequence;
