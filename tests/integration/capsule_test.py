@@ -17,6 +17,17 @@ def groups_of(pid):
     return [path for path in GROUPS.rglob(f'aaco-capsule-{pid}') if path.is_dir()]
 
 
+def members(groups):
+    return [int(pid) for group in groups for pid in (group / 'cgroup.procs').read_text().split()]
+
+
+def name_of(pid):
+    try:
+        return pathlib.Path(f'/proc/{pid}/comm').read_text().strip()
+    except OSError:
+        return ''
+
+
 class Capsule(program.ProgramTest):
     def capsule(self, *words):
         return self.aaco('capsule', *words, XDG_CACHE_HOME=str(self.folder / 'cache'))
@@ -66,7 +77,10 @@ class Capsule(program.ProgramTest):
             groups = groups_of(running.pid)
             if os.geteuid() != 0 or not groups:
                 self.skipTest('skipped, no control group can be made here')
-            inside = [int(pid) for group in groups for pid in (group / 'cgroup.procs').read_text().split()]
+            inside = [pid for pid in members(groups) if name_of(pid) == 'sleep']
+            while not inside:  # the shell is still to become it
+                time.sleep(0.02)
+                inside = [pid for pid in members(groups) if name_of(pid) == 'sleep']
             self.assertEqual(self.capsule('restore').output.strip(), '0 left-over changes undone')  # it lives
             running.send_signal(signal.SIGKILL)
             running.wait()

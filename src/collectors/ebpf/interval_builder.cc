@@ -28,8 +28,10 @@ void IntervalBuilder::end_window(std::int64_t time_ns) {
   std::sort(ids.begin(), ids.end());
   for (const std::uint32_t id : ids) {
     Thread& thread = threads_.at(id);
+    tell_unwoken(id, thread, 0);
     if (thread.state != State::unknown) leave(id, thread, time_ns);
     enter(thread, State::unknown, time_ns, {});
+    thread.account_ns = 0;
   }
 }
 
@@ -66,12 +68,40 @@ void IntervalBuilder::leave(std::uint32_t id, Thread& thread, std::int64_t time_
   row.call = thread.call;
   switch (thread.state) {
     case State::running: row.kind = name("run"); break;
-    case State::queued: row.kind = name("run_queue"); break;
+    case State::queued:
+      row.kind = name("run_queue");
+      thread.waited_ns += row.duration_ns;
+      break;
     default: row.kind = name("off_cpu");
   }
   const std::uint32_t other = woken_by != 0 ? woken_by : thread.other;
   if (other != 0) row.other_thread_id = other;
   emit(row);
+}
+
+void IntervalBuilder::run_unwoken(Thread& thread, std::int64_t time_ns) {
+  thread.unwoken_since_ns = thread.since_ns;
+  thread.unwoken_detail = thread.detail;
+  thread.unwoken_call = thread.call;
+  enter(thread, State::running, time_ns, {});
+}
+
+void IntervalBuilder::tell_unwoken(std::uint32_t id, Thread& thread, std::uint64_t account_ns) {
+  if (!thread.unwoken_since_ns) return;
+  const Thread now = thread;
+  std::int64_t missing_ns = 0;
+  if (account_ns > thread.account_ns && thread.account_ns > 0)
+    missing_ns = std::max<std::int64_t>(0, signed_of(account_ns - thread.account_ns) - thread.waited_ns);
+  const std::int64_t woken_ns = std::max(*thread.unwoken_since_ns, now.since_ns - missing_ns);
+  enter(thread, State::off, *thread.unwoken_since_ns, thread.unwoken_detail);
+  thread.call = thread.unwoken_call;
+  leave(id, thread, woken_ns);
+  enter(thread, State::queued, woken_ns, name("woken"));
+  leave(id, thread, now.since_ns);
+  const std::int64_t waited_ns = thread.waited_ns;
+  thread = now;
+  thread.waited_ns = waited_ns;
+  thread.unwoken_since_ns.reset();
 }
 
 void IntervalBuilder::enter_unheard(std::uint32_t id, Thread& thread, const WireEvent& event) {
@@ -82,6 +112,7 @@ void IntervalBuilder::enter_unheard(std::uint32_t id, Thread& thread, const Wire
   if (event.duration_ns > 0 && event.duration_ns < event.time_ns)
     begin_ns = std::max(begin_ns, time_ns - signed_of(event.duration_ns));
   begin_ns = std::min(begin_ns, time_ns);
+  if (thread.state == State::off) return run_unwoken(thread, begin_ns);
   if (thread.state != State::unknown) leave(id, thread, begin_ns);
   enter(thread, State::running, begin_ns, {});
 }
@@ -91,8 +122,11 @@ void IntervalBuilder::on_switch(const WireEvent& event) {
   if (event.process != 0) {
     Thread& prev = thread(event.thread, event.process, time_ns);
     if (prev.state != State::running) enter_unheard(event.thread, prev, event);
+    tell_unwoken(event.thread, prev, event.wait_ns);
     prev.cpu = event.cpu;
     leave(event.thread, prev, time_ns);
+    prev.account_ns = event.wait_ns;
+    prev.waited_ns = 0;
     const std::uint32_t state = event.state & wire_state_mask;
     const bool preempted = (event.state & wire_state_preempted) != 0;
     if (!preempted && (state & kDead) != 0) {
@@ -111,7 +145,9 @@ void IntervalBuilder::on_switch(const WireEvent& event) {
     // Whatever takes a CPU was ready for it: since the window began, where no wakeup has been seen.
     if (next.state == State::unknown) next.state = State::queued;
     next.cpu = event.cpu;
-    if (next.state != State::running) {
+    if (next.state == State::off) {
+      run_unwoken(next, time_ns);
+    } else if (next.state != State::running) {
       leave(event.other_thread, next, time_ns);
       enter(next, State::running, time_ns, {});
     }

@@ -27,7 +27,8 @@ std::string_view off_cpu_reason(std::uint32_t state);
 // it. A thread that was first seen in the middle of something was in it since the window's beginning.
 // Some kernels do not tell of every switch (seen with threads of a virtual machine's own agent, which never leave a CPU by any
 // event), and a full ring loses some: a thread that leaves a CPU which it was not heard to take took it as long ago as the
-// scheduler's own account says, and waited until then.
+// scheduler's own account says, and waited until then. One that takes a CPU with no wakeup heard was off its CPU until the wait
+// that the account has for it began.
 class IntervalBuilder {
  public:
   // `thread_name` and `interrupt_name` are asked when a row is made.
@@ -51,11 +52,18 @@ class IntervalBuilder {
     std::uint32_t process = 0;
     std::uint32_t other = 0;  // who took its CPU, or woke it
     trace::NameId detail, call;
+    // A time off the CPU that no wakeup ended: how much of it was a wait is known when the thread leaves its CPU.
+    std::optional<std::int64_t> unwoken_since_ns;
+    trace::NameId unwoken_detail, unwoken_call;
+    std::uint64_t account_ns = 0;  // wait_ns of its last leaving, 0: not known
+    std::int64_t waited_ns = 0;    // in rows since then
   };
 
   Thread& thread(std::uint32_t id, std::uint32_t process, std::int64_t time_ns);
   void enter(Thread& thread, State state, std::int64_t time_ns, trace::NameId detail);
   // A thread leaves a CPU that it was not heard to take: when did it?
+  void run_unwoken(Thread& thread, std::int64_t time_ns);
+  void tell_unwoken(std::uint32_t id, Thread& thread, std::uint64_t account_ns);
   void enter_unheard(std::uint32_t id, Thread& thread, const WireEvent& event);
   // The row of the state that ends now.
   void leave(std::uint32_t id, Thread& thread, std::int64_t time_ns, std::uint32_t woken_by = 0);

@@ -141,6 +141,29 @@ TEST(IntervalBuilder, WithoutThatAccountItIsNoEarlierThanTheCpusLastSwitch) {
               ElementsAre("7 run 0+100", "9 run_queue 0+100", "9 run 100+200", "7 run_queue 100+200 preempted by 9",
                           "7 run 300+200", "9 off_cpu 300+200 sleep"));
 }
+TEST(IntervalBuilder, AWakeupThatWasNotHeardIsTheSchedulersAccount) {
+  WireEvent before = switched(100, 7, 0, 1), left = switched(600, 7, 0, 1);
+  before.wait_ns = 1000;
+  left.wait_ns = 1080;
+  EXPECT_THAT(rows_of({before, switched(500, 0, 7), left}),
+              ElementsAre("7 run 0+100", "7 off_cpu 100+320 sleep", "7 run_queue 420+80 woken", "7 run 500+100",
+                          "7 off_cpu 600+400 sleep"));
+  left.duration_ns = 50;  // nor was the taking
+  EXPECT_THAT(rows_of({before, left}), ElementsAre("7 run 0+100", "7 off_cpu 100+370 sleep", "7 run_queue 470+80 woken",
+                                                   "7 run 550+50", "7 off_cpu 600+400 sleep"));
+  left.wait_ns = 5000;  // more than there was time for
+  EXPECT_THAT(rows_of({before, switched(500, 0, 7), left}),
+              ElementsAre("7 run 0+100", "7 run_queue 100+400 woken", "7 run 500+100", "7 off_cpu 600+400 sleep"));
+}
+TEST(IntervalBuilder, WaitsThatWereHeardAreNotMissing) {
+  WireEvent before = switched(100, 7, 0, 1), preempted = switched(600, 7, 0), left = switched(900, 7, 0, 1);
+  before.wait_ns = 1000;
+  preempted.wait_ns = 1100;
+  left.wait_ns = 1300;
+  EXPECT_THAT(rows_of({before, woken(400, 7), switched(500, 0, 7), preempted, switched(800, 0, 7), left}),
+              ElementsAre("7 run 0+100", "7 off_cpu 100+300 sleep", "7 run_queue 400+100 woken", "7 run 500+100",
+                          "7 run_queue 600+200 preempted by 8888", "7 run 800+100", "7 off_cpu 900+100 sleep"));
+}
 TEST(IntervalBuilder, AnAccountBeyondWhatWasSeenIsNotBelieved) {
   WireEvent left = switched(500, 7, 0, 1);
   left.duration_ns = 450;

@@ -19,7 +19,7 @@ typedef unsigned long long WireU64;
 // NOLINTBEGIN(readability-identifier-naming): one spelling for both languages
 enum WireKind {
   wire_switch,   // thread left the CPU, other_thread took it; a process of 0 is none of the tree; duration_ns: how long the
-                 // scheduler says it had the CPU (stolen time not counted), 0: not known
+                 // scheduler says it had the CPU (stolen time not counted), 0: not known; wait_ns
   wire_wakeup,   // thread became ready; other_thread woke it, 0: an interrupt
   wire_migrate,  // thread goes to CPU `value`
   wire_fault,    // page fault of thread, `state` is the error code
@@ -48,7 +48,8 @@ enum { wire_call_none = -1, wire_max_processes = 16384, wire_max_threads = 65536
 struct WireEvent {
   WireU64 time_ns;  // CLOCK_MONOTONIC
   WireU64 duration_ns;
-  WireU64 value;  // of a switch: process of other_thread
+  WireU64 value;    // of a switch: process of other_thread
+  WireU64 wait_ns;  // of a switch: how long thread has waited for a CPU in its life, by the scheduler's account; 0: not known
   WireU32 thread;
   WireU32 process;
   WireU32 other_thread;
@@ -88,6 +89,6 @@ struct WireLayout {
 // NOLINTEND(readability-identifier-naming)
 
 #ifdef __cplusplus
-static_assert(sizeof(WireEvent) == 48);
+static_assert(sizeof(WireEvent) == 56);
 }  // namespace aaco::collectors::ebpf
 #endif

@@ -50,6 +50,7 @@ INLINE struct WireEvent* begin_event(u32 kind) {
   event->time_ns = bpf_ktime_get_ns();
   event->duration_ns = 0;
   event->value = 0;
+  event->wait_ns = 0;
   event->other_thread = 0;
   event->call = wire_call_none;
   event->kind = kind;

@@ -22,10 +22,15 @@ struct sched_entity {
   u64 prev_sum_exec_runtime;  // when it was given its CPU
 };
 
+struct sched_info {
+  u64 run_delay;
+};
+
 struct task_struct {
   int pid;
   int tgid;
   struct sched_entity se;
+  struct sched_info sched_info;
   unsigned int __state;
   unsigned in_iowait : 1;
   struct signal_struct* signal;

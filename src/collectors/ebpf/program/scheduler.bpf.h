@@ -6,7 +6,7 @@ struct switched {
   u32 prev, prev_process, next, next_process;
   u32 state;
   s32 call;
-  u64 slice_ns;
+  u64 slice_ns, wait_ns;
 };
 
 // The processes are 0 for threads that do not belong.
@@ -20,6 +20,7 @@ INLINE void emit_switch(const struct switched* what) {
   event->state = what->state;
   event->call = what->call;
   event->duration_ns = what->slice_ns;
+  event->wait_ns = what->wait_ns;
   end_event(event);
 }
 
@@ -57,6 +58,7 @@ INLINE u32 state_of(struct task_struct* task) {
     what.call = current_call();                                                                                \
     if (bpf_core_field_exists(prev->se.prev_sum_exec_runtime))                                                 \
       what.slice_ns = FIELD(prev, se.sum_exec_runtime) - FIELD(prev, se.prev_sum_exec_runtime);                \
+    if (bpf_core_field_exists(prev->sched_info.run_delay)) what.wait_ns = FIELD(prev, sched_info.run_delay);   \
   }                                                                                                            \
   emit_switch(&what);                                                                                          \
   return 0;
