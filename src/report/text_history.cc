@@ -21,11 +21,8 @@ int column_of(double x, double low, double high, int columns) {
 
 struct Grid {
   int columns, rows;
-  std::vector<std::vector<std::string>> cells;
-  Grid(int columns_, int rows_)
-      : columns(columns_),
-        rows(rows_),
-        cells(static_cast<std::size_t>(rows_), std::vector<std::string>(static_cast<std::size_t>(columns_), " ")) {}
+  std::vector<std::vector<std::string>> cells = std::vector<std::vector<std::string>>(
+      static_cast<std::size_t>(rows), std::vector<std::string>(static_cast<std::size_t>(columns), " "));
   void put(int column, int row, const std::string& mark) {
     if (column < 0 || column >= columns || row < 0 || row >= rows) return;
     cells[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)] = mark;
@@ -41,7 +38,7 @@ std::vector<std::string> text_history(const HistoryPlot& plot, int width, int he
   if (!range || plot.x.empty() || width < kLabel + 10 || height < 2) return {};
   const Extent domain = padded(*range, 0.04);
   const int columns = width - kLabel - 1;
-  Grid grid(columns, height);
+  Grid grid{columns, height};
   const auto row_of = [&](double value) {
     return std::clamp(static_cast<int>(std::lround((domain.high - value) / (domain.high - domain.low) * (height - 1))), 0,
                       height - 1);

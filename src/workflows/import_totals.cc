@@ -127,8 +127,9 @@ Json take_lists(Json& files, const char* fact, const char* list) {
   for (Json& file : files.mutable_items()) {
     if (!file["facts"][fact].is_object()) continue;
     taken.push(file["facts"][fact]);
-    Json facts = file["facts"], rest = facts[fact];
+    Json rest = file["facts"][fact];
     rest.set(list, static_cast<long long>(rest[list].items().size()));
+    Json facts = file["facts"];
     facts.set(fact, std::move(rest));
     file.set("facts", std::move(facts));
   }
