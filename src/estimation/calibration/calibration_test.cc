@@ -223,6 +223,20 @@ TEST(Calibrate, ARelativeLendsByTheRatioOfRooflines) {
   EXPECT_EQ(estimate(streaming, faster, &set)->level, Level::theoretical);
 }
 
+TEST(Calibrate, AnotherTypeOfTheSameElementIsNoCalibration) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  const auto own = estimate({GemmShape{1, 512, 2048, 2048}, "bf16"}, device(), &set).value();
+  const auto other = estimate({GemmShape{1, 512, 2048, 2048}, "bf16_rows"}, device(), &set).value();
+  EXPECT_EQ(own.level, Level::calibrated);
+  EXPECT_EQ(other.level, Level::interpolated);
+  EXPECT_EQ(other.seconds, own.seconds);
+  EXPECT_GT(other.upper / other.seconds, 2.7);
+  EXPECT_LE(other.lower, own.lower);
+  EXPECT_NE(other.explanation.method.find("bf16_rows was not measured, bf16 was"), std::string::npos);
+}
+
 TEST(Calibrate, AnotherArchitectureLendsWithWiderBounds) {
   AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
   CalibrationSet set;
