@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "importers/rocm/sample_counts.h"
@@ -15,7 +17,7 @@ constexpr std::size_t kMostEntries = 20'000;  // lines of a table that become fa
 Json json_value(std::string_view text) {
   if (const auto whole = core::parse_i64(text)) return *whole;
   if (const auto whole = core::parse_u64(text)) return static_cast<unsigned long long>(*whole);
-  if (const auto number = core::parse_f64(text)) return *number;
+  if (const auto number = core::parse_f64(text); number && std::isfinite(*number)) return *number;  // "nan" may be a name
   return clean_utf8(text);
 }
 

@@ -142,6 +142,9 @@ TEST(RocmTables, AgentsStatisticsAndSamplesAreFacts) {
   ASSERT_EQ(agents.result->facts["devices"].items().size(), 1U);
   EXPECT_EQ(agents.result->facts["devices"].items()[0]["id"].as_i64(), 1);
   EXPECT_EQ(agents.result->facts["devices"].items()[0]["name"].text(), "AMD Instinct MI300X");
+  const auto odd = import("\"Node_Id\",\"Agent_Type\",\"Name\"\n0,\"CPU\",\"nan\"\n1,\"CPU\",\"inf\"\n");
+  EXPECT_EQ(odd.result->facts["agents"].items()[0]["name"].text(), "nan");
+  EXPECT_EQ(odd.result->facts["agents"].items()[1]["name"].text(), "inf");
   const auto statistics =
       import("\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n\"a, b\",2,30,15.0,60.0\n\"c\",1,20,20,40\n");
   EXPECT_EQ(statistics.result->facts["statistics"]["calls"].as_i64(), 3);
