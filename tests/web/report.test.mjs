@@ -87,7 +87,7 @@ describe('the report page', { skip: chromiumMissing }, () => {
     await page.waitForSelector('[role=tooltip]');
     assert.match(await text(page, '[role=tooltip]'), /^GPU kernels\n/);
     await page.keyboard.press('Escape');
-    assert.equal(await page.locator('[role=tooltip]').count(), 0);
+    await page.waitForSelector('[role=tooltip]', { state: 'detached' });
   });
 
   // Why and what to do.
