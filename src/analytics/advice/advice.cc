@@ -30,6 +30,20 @@ Gain part(const signals::Signals& signals, std::string_view what, std::initializ
   return gain;
 }
 
+// Threads wait at the same time, so that their waits do not add up. Without any, the same CPU time would be used by as many CPUs
+// as ran and were waited for together; and the calling thread's own wait is never hidden.
+Gain of_waiting(const signals::Signals& signals) {
+  const double caller = signals.get("caller.wait_ratio").value_or(0);
+  const double others = signals.get("process.others_wait_ratio").value_or(0);
+  const double used = std::max(0.0, signals.get("process.cpu_use_cores").value_or(1));
+  const double together = caller + others > 0 ? (caller + others) / (used + caller + others) : 0;
+  const double ratio = std::clamp(std::max(caller, together), 0.0, 0.95);
+  return {ratio,
+          fmt::format("{} of a call would go away if waiting for a CPU did (caller.wait_ratio {}, process.others_wait_ratio {}, "
+                      "process.cpu_use_cores {:.2g})",
+                      core::format_percent(ratio), core::format_percent(caller), core::format_percent(others), used)};
+}
+
 // The kernel's time is that of all threads; a call has as much of it as its thread, at most.
 Gain in_kernel(const signals::Signals& signals) {
   const double share = signals.get("process.system_ratio").value_or(0);
@@ -55,8 +69,7 @@ Gain of_largest_operator(const metrics::NodeTime& nodes, const trace::NameTable&
 
 Gain gain_of(std::string_view id, const signals::Signals& signals, const metrics::NodeTime& nodes,
              const trace::NameTable& names) {
-  if (id == "cpu_contention" || id == "cpu_placement" || id == "interrupts")
-    return part(signals, "waiting for a CPU", {"caller.wait_ratio", "process.others_wait_ratio"});
+  if (id == "cpu_contention" || id == "cpu_placement" || id == "interrupts") return of_waiting(signals);
   if (id == "cpu_throttling") return of_quota(signals);
   if (id == "page_faults") return in_kernel(signals);
   if (id == "storage" || id == "host_waiting") return part(signals, "sleeping within the call", {"caller.blocked_ratio"});

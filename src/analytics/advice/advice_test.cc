@@ -20,12 +20,21 @@ bottleneck::Bottleneck limited_by(std::initializer_list<std::pair<const char*, d
 TEST(Advice, TheGainIsThePartThatWouldGoAway) {
   signals::Signals signals;
   signals.set("caller.wait_ratio", 0.2);
-  signals.set("process.others_wait_ratio", 0.1);
+  signals.set("process.others_wait_ratio", 1.3);
+  signals.set("process.cpu_use_cores", 0.5);
   const auto list = recommend(limited_by({{"cpu_contention", 0.9}}), book(), signals, {}, {});
   ASSERT_EQ(list.size(), 1U);
-  EXPECT_NEAR(list[0].gain_ratio, 0.3, 1e-9);
+  EXPECT_NEAR(list[0].gain_ratio, 0.75, 1e-9);  // half a CPU ran where two wanted to
   EXPECT_EQ(list[0].title, book().find("cpu_contention")->strategies.front());
   EXPECT_NE(list[0].basis.find("caller.wait_ratio"), std::string::npos);
+}
+
+TEST(Advice, TheCallersOwnWaitIsNeverHidden) {
+  signals::Signals signals;
+  signals.set("caller.wait_ratio", 0.6);
+  signals.set("process.others_wait_ratio", 0.6);
+  signals.set("process.cpu_use_cores", 1.2);
+  EXPECT_NEAR(recommend(limited_by({{"cpu_contention", 0.9}}), book(), signals, {}, {})[0].gain_ratio, 0.6, 1e-9);
 }
 
 TEST(Advice, RankedByGainTimesConfidenceOverEffort) {
