@@ -77,10 +77,11 @@ class Capsule(program.ProgramTest):
             groups = groups_of(running.pid)
             if os.geteuid() != 0 or not groups:
                 self.skipTest('skipped, no control group can be made here')
-            inside = [pid for pid in members(groups) if name_of(pid) == 'sleep']
-            while not inside:  # the shell is still to become it
+            inside, end = [], time.monotonic() + 30
+            while not inside and time.monotonic() < end:  # the shell is still to become it
                 time.sleep(0.02)
                 inside = [pid for pid in members(groups) if name_of(pid) == 'sleep']
+            self.assertTrue(inside)
             self.assertEqual(self.capsule('restore').output.strip(), '0 left-over changes undone')  # it lives
             running.send_signal(signal.SIGKILL)
             running.wait()
