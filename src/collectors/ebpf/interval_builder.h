@@ -27,8 +27,8 @@ std::string_view off_cpu_reason(std::uint32_t state);
 // it. A thread that was first seen in the middle of something was in it since the window's beginning.
 // Some kernels do not tell of every switch (seen with threads of a virtual machine's own agent, which never leave a CPU by any
 // event), and a full ring loses some: a thread that leaves a CPU which it was not heard to take took it as long ago as the
-// scheduler's own account says, and waited until then. One that takes a CPU with no wakeup heard was off its CPU until the wait
-// that the account has for it began.
+// scheduler's own account says, and what it did before lasted until then. One that takes a CPU with no wakeup heard was off its
+// CPU until the wait that the account has for it began.
 class IntervalBuilder {
  public:
   // `thread_name` and `interrupt_name` are asked when a row is made.
@@ -61,9 +61,11 @@ class IntervalBuilder {
 
   Thread& thread(std::uint32_t id, std::uint32_t process, std::int64_t time_ns);
   void enter(Thread& thread, State state, std::int64_t time_ns, trace::NameId detail);
-  // A thread leaves a CPU that it was not heard to take: when did it?
+  // The thread, off its CPU until now, runs from `time_ns` on: the time before is kept until its wait is known.
   void run_unwoken(Thread& thread, std::int64_t time_ns);
+  // Makes the rows of the time so kept: off the CPU, then the wait that the account (0: not known) has beyond those heard.
   void tell_unwoken(std::uint32_t id, Thread& thread, std::uint64_t account_ns);
+  // The thread of a switch leaves a CPU that it was not heard to take: it runs since its slice, or the CPU's last switch.
   void enter_unheard(std::uint32_t id, Thread& thread, const WireEvent& event);
   // The row of the state that ends now.
   void leave(std::uint32_t id, Thread& thread, std::int64_t time_ns, std::uint32_t woken_by = 0);
