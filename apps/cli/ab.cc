@@ -7,10 +7,10 @@
 
 #include "cli/ab_sides.h"
 #include "cli/context.h"
-#include "cli/positive.h"
 #include "cli/run_options.h"
 #include "cli/verbs.h"
 #include "cli/verdict_output.h"
+#include "cli/whole_number.h"
 #include "core/environment.h"
 #include "core/numbers.h"
 

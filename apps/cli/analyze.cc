@@ -7,6 +7,7 @@
 #include "cli/predict_options.h"
 #include "cli/run_options.h"
 #include "cli/verbs.h"
+#include "cli/whole_number.h"
 #include "core/files.h"
 
 namespace aaco::cli {
@@ -47,6 +48,7 @@ void add_analyze(CLI::App& app, Context& context) {
       "--json", [options] { options->format = "json"; }, "The same as --format json");
   verb->add_option("-o,--output", options->output, "File to write instead of standard output");
   verb->add_option("--nodes", options->nodes, "How many of the slowest nodes are listed; 0: all, in order")
+      ->check(whole_number(0, kMostCount))
       ->capture_default_str();
   verb->footer(
       "Every estimate says how it was come by: CALIBRATED (fitted to measurements of this device), INTERPOLATED (of its "

@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "cli/context.h"
-#include "cli/positive.h"
 #include "cli/run_options.h"
 #include "cli/verbs.h"
+#include "cli/whole_number.h"
 #include "core/files.h"
 
 namespace aaco::cli {
@@ -62,7 +62,9 @@ void add_benchmark(CLI::App& app, Context& context) {
       ->capture_default_str();
   verb->add_option("-b,--backend", request->backend, "Backend of configs/backends.yaml")->capture_default_str();
   verb->add_option("--threads", request->threads, "Intra-op threads (default: the runtime's choice)")->check(positive_count());
-  verb->add_option("--seed", request->seed, "Seed of the order, of weights and of inputs")->capture_default_str();
+  verb->add_option("--seed", request->seed, "Seed of the order, of weights and of inputs")
+      ->check(seed_number())
+      ->capture_default_str();
   verb->add_option("--ort-lib", request->ort_library, "ONNX Runtime library to use");
   verb->add_flag("--fresh", request->fresh, "Begin anew, even where an unfinished run could go on");
   verb->add_flag("--list", request->list, "Only say what would be measured");

@@ -8,6 +8,7 @@
 #include "cli/context.h"
 #include "cli/run_options.h"
 #include "cli/verbs.h"
+#include "cli/whole_number.h"
 
 namespace aaco::cli {
 namespace {
@@ -69,8 +70,10 @@ void add_calibrate(CLI::App& app, Context& context) {
           "--measurements", options->request.measurements,
           "Tables of measured kernels or whole models: CSV, also gzip or zstd; without it the results of 'aaco benchmark'")
       ->type_name("FILE");
-  verb->add_option("--seed", options->request.seed, "Of the parts that test each other")->capture_default_str();
-  verb->add_option("--threads", options->request.threads, "Fits side by side")->capture_default_str()->check(CLI::Range(1, 64));
+  verb->add_option("--seed", options->request.seed, "Of the parts that test each other")
+      ->check(seed_number())
+      ->capture_default_str();
+  verb->add_option("--threads", options->request.threads, "Fits side by side")->capture_default_str()->check(whole_number(1, 64));
   verb->add_flag("--json", options->json, "Print what was fitted as JSON");
   verb->footer(
       "Examples:\n  aaco benchmark --suite micro && aaco calibrate --hardware this\n"

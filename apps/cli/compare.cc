@@ -26,6 +26,8 @@ core::Result<std::vector<double>> numbers(const std::vector<std::string>& texts,
                         std::string(option) + " wants numbers above 0 with commas such as 1,2,4, not '" + text + "'");
     values.push_back(*value);
   }
+  if (values.empty() && !texts.empty())
+    return core::fail(core::ErrorCode::invalid_argument, std::string(option) + " is given and names no number");
   return values;
 }
 
@@ -39,6 +41,8 @@ core::Result<workflows::CompareModelsRequest> resolve(const PredictOptions& pred
   AACO_ASSIGN(request.base, predict.resolve());
   request.models = options.models;
   request.hardware = split_list(options.hardware);
+  if (request.hardware.empty())
+    return core::fail(core::ErrorCode::invalid_argument, "--hardware names no device", "'aaco hardware ls' lists them");
   AACO_ASSIGN(request.batches, counts(options.batches, "--batches"));
   AACO_ASSIGN(request.device_counts, counts(options.devices, "--devices"));
   AACO_ASSIGN(request.power_caps, numbers(options.caps, "--power-caps", false));

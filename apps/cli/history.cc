@@ -10,6 +10,7 @@
 #include "cli/run_options.h"
 #include "cli/verbs.h"
 #include "cli/verdict_output.h"
+#include "cli/whole_number.h"
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/numbers.h"
@@ -176,7 +177,7 @@ void add_history(CLI::App& app, Context& context) {
                    "Only sessions with model, backend, kind, tag or fingerprint; only rows of a table with a column's value")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  verb->add_option("--last", options->last, "Only the newest so many")->check(CLI::PositiveNumber);
+  verb->add_option("--last", options->last, "Only the newest so many")->check(positive_count());
   verb->add_option("--threshold", options->threshold, "Changes below this raise no alarm")->capture_default_str();
   verb->add_option("--budget", options->budget, "What the level may lose against where the present stretch began, e.g. 10%");
   verb->add_option("--limit", request.options.limit, "Or: the value it must not pass, in its own unit");

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "cli/context.h"
-#include "cli/positive.h"
 #include "cli/run_options.h"
 #include "cli/session_output.h"
 #include "cli/verbs.h"
+#include "cli/whole_number.h"
 #include "core/numbers.h"
 
 namespace aaco::cli {
@@ -42,7 +42,7 @@ void add_options(CLI::App& verb, ImportOptions& options, Context& context) {
   };
   count_choice("--orphans", options.orphans, "Kernels whose launch is not in the trace: include or exclude", "--without-orphans");
   count_choice("--memset", options.memset, "Memsets in busy time and copies: include or exclude", "--without-memset");
-  verb.add_option("--top", options.top, "Kernels listed with --json")->capture_default_str();
+  verb.add_option("--top", options.top, "Kernels listed with --json")->check(whole_number(0, kMostCount))->capture_default_str();
   verb.add_option("-o,--out", context.paths.sessions, "Root folder of the sessions (the same as --sessions)");
   verb.add_flag("--json", options.json, "Print one JSON object instead of the report");
   verb.add_flag("--no-report", options.no_report, "Write no page");

@@ -6,8 +6,10 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/dimension_list.h"
 #include "cli/run_options.h"
 #include "cli/verbs.h"
+#include "cli/whole_number.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 
@@ -158,21 +160,10 @@ void print_plan(const Context& context, const Json& plan) {
                   at_once["flops_at_once_ratio"].as_f64().value_or(1)));
 }
 
-core::Status read_dimensions(Options& options) {
-  for (const std::string& text : options.dimensions)
-    for (const std::string_view part : core::split(text, ',')) {
-      const auto equals = part.rfind('=');
-      const auto size = equals == std::string_view::npos ? std::nullopt : core::parse_i64(part.substr(equals + 1));
-      if (!size || equals == 0)
-        return core::fail(core::ErrorCode::invalid_argument, "--dim wants NAME=SIZE, not '" + std::string(part) + "'",
-                          "for example --dim batch=8,seq=512");
-      options.request.model.dimensions[std::string(part.substr(0, equals))] = *size;
-    }
-  return {};
-}
-
 void show(Context& context, Options& options) {
-  if (const auto status = read_dimensions(options); !status) return context.fail(status.error());
+  auto dimensions = parse_dimensions(options.dimensions);
+  if (!dimensions) return context.fail(dimensions.error());
+  options.request.model.dimensions = std::move(*dimensions);
   const auto document = workflows::inspect(options.request, make_services(context));
   if (!document) return context.fail(document.error());
   if (options.json) return context.print_json(*document);
@@ -193,12 +184,12 @@ void add_inspect(CLI::App& app, Context& context) {
   verb->add_option("model", request.model.name,
                    "An .onnx file, a name of configs/models.yaml, or zoo:NAME (nothing is run, no weights are read)")
       ->required();
-  verb->add_option("--batch", request.model.batch, "Batch size, for the dimension that counts items");
+  verb->add_option("--batch", request.model.batch, "Batch size, for the dimension that counts items")->check(positive_count());
   verb->add_option("--dim", options->dimensions, "Sizes of symbolic dimensions, NAME=SIZE[,NAME=SIZE...] (repeatable)")
       ->type_name("NAME=SIZE")
       ->allow_extra_args(false);
   verb->add_option("--loop-trips", request.model.shapes.loop_trips, "How often a loop runs whose count is not in the model")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_count())
       ->capture_default_str();
   verb->add_flag("--strict", request.strict, "Refuse a model with dimensions that have no size, in place of usual ones");
   verb->add_flag("--nodes", request.nodes, "List every node with its shape and work");

@@ -5,6 +5,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "cli/whole_number.h"
 #include "core/numbers.h"
 #include "workflows/store.h"
 
@@ -49,7 +50,7 @@ void add_ls(CLI::App& app, Context& context) {
   auto last = std::make_shared<std::size_t>(0);
   verb->add_flag("--json", *json, "As JSON");
   verb->add_option("--tag", *tag, "Only those with this tag");
-  verb->add_option("-n,--last", *last, "Only the newest N");
+  verb->add_option("-n,--last", *last, "Only the newest N; 0: all")->check(whole_number(0, kMostCount));
   verb->callback([&context, json, tag, last] {
     auto lines = workflows::list(context.paths.sessions);
     if (!lines) return context.fail(lines.error());

@@ -2,7 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/positive.h"
+#include "cli/dimension_list.h"
+#include "cli/whole_number.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 
@@ -11,31 +12,21 @@ namespace aaco::cli {
 struct PredictOptions::Texts {
   std::optional<std::int64_t> batch;
   std::vector<std::string> dimensions;
-  std::string dtype, power_cap, host_time, level;
+  std::string dtype, level;
+  std::optional<std::string> power_cap, host_time;
 };
 
 namespace {
 
 using core::ErrorCode;
 
-core::Status parse_dimensions(const std::vector<std::string>& texts, graph::Bindings& sizes) {
-  for (const std::string& text : split_list(texts)) {
-    const auto equals = text.find('=');
-    const auto size = equals == std::string::npos ? std::nullopt : core::parse_i64(std::string_view(text).substr(equals + 1));
-    if (!size || *size < 0 || equals == 0)
-      return core::fail(ErrorCode::invalid_argument, "--dim wants NAME=SIZE, several with commas, not '" + text + "'");
-    sizes[text.substr(0, equals)] = *size;
-  }
-  return {};
-}
-
-core::Result<std::optional<double>> parse_watts(std::string_view text) {
-  if (text.empty()) return std::optional<double>();
-  std::string_view number = core::trim(text);
+core::Result<std::optional<double>> parse_watts(const std::optional<std::string>& text) {
+  if (!text) return std::optional<double>();
+  std::string_view number = core::trim(*text);
   if (number.ends_with('W')) number.remove_suffix(1);
   const auto watts = core::parse_f64(core::trim(number));
   if (!watts || !(*watts > 0) || *watts > 1e6)
-    return core::fail(ErrorCode::invalid_argument, "--power-cap wants watts such as 300, not '" + std::string(text) + "'");
+    return core::fail(ErrorCode::invalid_argument, "--power-cap wants watts such as 300, not '" + *text + "'");
   return std::optional(*watts);
 }
 
@@ -67,13 +58,13 @@ core::Result<workflows::AnalyzeRequest> PredictOptions::resolve() const {
   const Texts& t = *texts_;
   workflows::AnalyzeRequest request;
   request.model.batch = t.batch;
-  AACO_TRY(parse_dimensions(t.dimensions, request.model.dimensions));
+  AACO_ASSIGN(request.model.dimensions, parse_dimensions(t.dimensions));
   request.conditions.dtype = t.dtype;
   AACO_ASSIGN(request.conditions.power_cap_watts, parse_watts(t.power_cap));
-  if (!t.host_time.empty()) {
-    const auto ns = core::parse_duration_ns(t.host_time);
+  if (t.host_time) {
+    const auto ns = core::parse_duration_ns(*t.host_time);
     if (!ns || *ns < 0)
-      return core::fail(ErrorCode::invalid_argument, "--host-time wants a time such as 5us, not '" + t.host_time + "'");
+      return core::fail(ErrorCode::invalid_argument, "--host-time wants a time such as 5us, not '" + *t.host_time + "'");
     request.conditions.host_ns = static_cast<double>(*ns);
   }
   if (const auto level = estimation::level_from_string(t.level)) request.conditions.best = *level;

@@ -4,7 +4,7 @@
 
 #include "cli/context.h"
 #include "cli/isolation_options.h"
-#include "cli/positive.h"
+#include "cli/whole_number.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 
@@ -78,7 +78,7 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   app.add_option("--graph-level", r.graph_level, "Graph optimisation")
       ->check(CLI::IsMember({"disabled", "basic", "extended", "all"}))
       ->capture_default_str();
-  app.add_option("--seed", r.seed, "Seed of generated weights and inputs")->capture_default_str();
+  app.add_option("--seed", r.seed, "Seed of generated weights and inputs")->check(seed_number())->capture_default_str();
   app.add_option("--tag", r.tag, "Name the session, to find it again as tag:NAME");
   app.add_option("--ort-lib", r.ort_library,
                  "ONNX Runtime library to use (default: $AACO_ORT_LIBRARY, then the one that came with AACO)");

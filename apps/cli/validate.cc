@@ -9,6 +9,7 @@
 #include "cli/run_options.h"
 #include "cli/verbs.h"
 #include "cli/verdict_output.h"
+#include "cli/whole_number.h"
 
 namespace aaco::cli {
 namespace {
@@ -102,8 +103,8 @@ void add_validate(CLI::App& app, Context& context) {
   verb->add_option(
           "--folds", options->folds,
           "Parts that the sites or models are cut into; each is held out once (without it: 5 of sites, each model by itself)")
-      ->type_name("N");
-  verb->add_option("--seed", options->seed, "Of the cut and of the bootstrap")->capture_default_str();
+      ->check(whole_number(2, kMostCount));
+  verb->add_option("--seed", options->seed, "Of the cut and of the bootstrap")->check(seed_number())->capture_default_str();
   verb->add_option("--calibration-from", options->calibration_from, "Devices that interpolated estimates may borrow from")
       ->type_name("ID,...");
   verb->add_option("--residuals", options->residuals, "Write every measured row with its estimate to this CSV file")

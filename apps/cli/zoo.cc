@@ -8,6 +8,7 @@
 #include "cli/context.h"
 #include "cli/run_options.h"
 #include "cli/verbs.h"
+#include "cli/whole_number.h"
 #include "core/numbers.h"
 
 namespace aaco::cli {
@@ -43,7 +44,7 @@ void add_zoo(CLI::App& app, Context& context) {
   auto names = std::make_shared<std::vector<std::string>>();
   auto seed = std::make_shared<std::uint64_t>(1);
   make->add_option("model", *names, "Models")->required();
-  make->add_option("--seed", *seed, "Seed of the weights")->capture_default_str();
+  make->add_option("--seed", *seed, "Seed of the weights")->check(seed_number())->capture_default_str();
   make->callback([&context, names, seed] {
     for (const auto& name : *names) {
       const auto path = workflows::make_zoo_model(name, *seed, make_services(context));

@@ -63,7 +63,10 @@ class Models {
 };
 
 void fill(ComparedPoint& point, const CompareModelsRequest& request, Models& models, const Services& services) {
-  const auto fail = [&point](const core::Error& error) { point.error = error.message; };
+  const auto fail = [&point](const core::Error& error) {
+    point.error_code = error.code;
+    point.error = error.message;
+  };
   const auto device = find_device(point.hardware, services);
   if (!device) return fail(device.error());
   if (point.devices > 1 && point.batch > 0 && point.batch < point.devices) {
@@ -142,8 +145,8 @@ core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsReque
     fill(point, request, models, services);
   }
   if (std::none_of(points.begin(), points.end(), [](const ComparedPoint& point) { return point.prediction.has_value(); }))
-    return core::fail(core::ErrorCode::not_found, "nothing could be predicted: " + points.front().model + " on " +
-                                                      points.front().hardware + ": " + points.front().error);
+    return core::fail(points.front().error_code, "nothing could be predicted: " + points.front().model + " on " +
+                                                     points.front().hardware + ": " + points.front().error);
   sort(points, request.rank);
   return points;
 }

@@ -28,6 +28,7 @@ struct ComparedPoint {
   std::int64_t devices = 1;
   std::string dtype;
   std::optional<double> power_cap_watts;
+  core::ErrorCode error_code = core::ErrorCode::not_found;
   std::string error;                                   // why there is no prediction
   std::optional<report::AnalysisReport> prediction;    // of one device's share
   std::optional<double> items_per_s, joules_per_item;  // of all devices together

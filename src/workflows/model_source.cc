@@ -63,6 +63,9 @@ core::Result<graph::Model> open_model(const ModelRequest& request, const Service
   AACO_ASSIGN(Source source, read_source(config));
   graph::Bindings sizes = request.dimensions;
   if (request.batch) AACO_TRY(bind_batch(source.graph, *request.batch, sizes));
+  if (const auto items = sizes.find(graph::batch_symbol(source.graph)); items != sizes.end() && items->second == 0)
+    return core::fail(ErrorCode::invalid_argument, "'" + items->first + "' counts the items, and 0 of them are no work",
+                      "give it a size of 1 or more");
   add_configured(source.graph, config, sizes);
   AACO_ASSIGN(graph::Model model, graph::prepare(std::move(source.graph), sizes, request.shapes));
   model.format = source.format;

@@ -116,12 +116,28 @@ class Analyze(program.ProgramTest):
         self.refused(self.aaco('analyze', 'resnet50', '--hardware', 'MI300X', '--power-cap', 'low'), 2, '--power-cap')
         self.refused(self.aaco('analyze', 'resnet50', '--hardware', 'MI300X', '--power-cap', 1), 2, 'cannot be held')
         self.refused(self.aaco('analyze', 'resnet50', '--hardware', 'Coral'), 3, 'does not compute')
+        for option, values in {
+            '--nodes': ('-1', 'x', '1.5', '', '99999999999999999999'),
+            '--batch': ('-1', '1.5', '', '9223372036854775807'),
+            '--dim': ('batch=0', 'batch=x', 'batch=', '=3', '', 'batch=9223372036854775807', 'batch=1,batch=2'),
+            '--power-cap': ('-5', '0', 'nan', 'inf', '', '500kW'),
+            '--host-time': ('-5us', 'nan', ''),
+        }.items():
+            for value in values:
+                self.refused(self.aaco('analyze', 'mlp', '--hardware', 'MI300X', option, value), 2)
         cut = self.folder / 'cut.onnx'
         cut.write_bytes(b'\x08\x08\x12\x04abcd\x3a\xff\xff\x03')
         self.refused(self.aaco('analyze', cut, '--hardware', 'MI300X'), 3, 'cut.onnx')
 
 
 class Compare(program.ProgramTest):
+    def test_refuses_numbers_that_are_none(self):
+        for option in ('--batches', '--devices', '--power-caps'):
+            for value in ('0', '-1', 'x', '1,,x', ''):
+                self.refused(self.aaco('compare', 'mlp', '--hardware', 'MI300X', option, value), 2, option)
+        self.refused(self.aaco('compare', 'mlp', '--hardware', ''), 2, '--hardware')
+        self.refused(self.aaco('compare', 'mlp', '--hardware', 'MI300X', '--dtypes', 'fp33'), 2, 'fp33')
+
     def test_ranks_every_combination(self):
         outcome = self.aaco('compare', 'resnet18', 'resnet50', '--hardware', 'MI300X,T4', '--batches', '1,8', '--dtypes', 'fp32,fp16', '--json')
         self.assertEqual(outcome.code, 0, outcome.errors)

@@ -103,6 +103,9 @@ class Benchmark(program.ProgramTest):
         self.refused(self.aaco('benchmark', '--suite', self.suite, '--hardware', 'mi300y'), 3, 'mi300y')
         self.refused(self.aaco('benchmark', '--suite', self.suite, '--hardware', 'h100'), 2, 'measures this machine', 'nvidia_h100')
         self.refused(self.aaco('benchmark', '--suite', self.suite, '--backend', 'abacus'), 3, 'abacus')
+        for option in ('--threads', '--seed'):
+            for value in ('-1', 'x', '1.5', ''):
+                self.refused(self.aaco('benchmark', '--list', option, value), 2, option)
         wrong = self.folder / 'wrong.yaml'
         wrong.write_text(SUITE.replace('n: 64', 'n: -64'))
         self.refused(self.aaco('benchmark', '--suite', wrong), 3, 'wrong.yaml:7')

@@ -153,7 +153,11 @@ class Calibrate(program.ProgramTest):
         alone, two = (self.with_registry(*arguments, *more).json() for more in ((), ('--folds', 2)))
         self.assertEqual(two['count'], 18)
         self.assertNotEqual(alone['mean_ape'], two['mean_ape'], 'fits without three models differ from fits without one')
-        self.refused(self.with_registry(*arguments, '--folds', 1), 2, '--folds')
+        for value in ('1', '0', '-1', 'x', '2.5', ''):
+            self.refused(self.with_registry(*arguments, '--folds', value), 2, '--folds')
+        for value in ('-1', 'x', '1.5', '', '99999999999999999999'):
+            for verb in ('validate', 'calibrate'):
+                self.refused(self.with_registry(verb, *arguments[1:5], '--seed', value), 2, '--seed')
         device = self.with_registry('validate', '--hardware', 'h100', '--measurements', self.table, '--folds', 3, '--level', 'theoretical', '--json').json()
         self.assertTrue(any('--folds' in note for note in device['notes']))
 

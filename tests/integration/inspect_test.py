@@ -150,6 +150,11 @@ class Inspect(program.ProgramTest):
         data = (SEEDS / 'tflite_fuzz/convolution.tflite').read_bytes()
         self.refused(self.aaco('inspect', self.write('cut.tflite', data[:len(data) // 2])), 3, 'cut.tflite', 'cut short')
 
+    def test_numbers_that_are_none_are_refused(self):
+        for option in ('--batch', '--loop-trips', '--dim'):
+            for value in ('-1', '0', 'x', '1.5', '', '99999999999999999999'):
+                self.refused(self.aaco('inspect', 'resnet18', option, f'batch={value}' if option == '--dim' else value), 2)
+
     def test_a_truncated_file_is_refused(self):
         self.refused(self.aaco('inspect', self.write('cut.onnx', self.small()[:-40])), 3, 'cut.onnx')
 

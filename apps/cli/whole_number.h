@@ -1,0 +1,34 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+#include "core/numbers.h"
+
+// Whole numbers of a command line. CLI11 by itself takes "-1" for an unsigned one as the largest there is, an empty text as 0,
+// and answers a wrong one with the range of a double.
+namespace aaco::cli {
+
+inline constexpr std::int64_t kMostCount = 1'000'000'000;
+
+inline CLI::Validator whole_number(std::int64_t low, std::int64_t high, std::string type = "N") {
+  return {[low, high](std::string& text) {
+            const auto value = core::parse_i64(text);
+            if (value && *value >= low && *value <= high) return std::string();
+            return "'" + text + "' is not a whole number from " + std::to_string(low) + " to " + std::to_string(high);
+          },
+          std::move(type)};
+}
+
+inline CLI::Validator positive_count() { return whole_number(1, kMostCount, "POSITIVE"); }
+
+// Any number of 64 bits without a sign.
+inline CLI::Validator seed_number() {
+  return {[](std::string& text) {
+            return core::parse_u64(text) ? std::string() : "'" + text + "' is not a whole number of 64 bits without a sign";
+          },
+          "SEED"};
+}
+
+}  // namespace aaco::cli
