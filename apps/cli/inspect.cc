@@ -110,6 +110,10 @@ void print_operators(const Context& context, const Json& document) {
 }
 
 void print_doubts(const Context& context, const Json& document) {
+  if (document.contains("newer_versions"))
+    context.print(fmt::format("\nNewer than AACO knows, so that the figures above are {} sure:\n",
+                              core::format_percent(document["confidence_ratio"].as_f64().value_or(0))));
+  for (const Json& row : document["newer_versions"].items()) context.print(fmt::format("  {}\n", row["text"].text()));
   if (!document["unmodelled"].items().empty())
     context.print(fmt::format("\nNot counted, so that the figures above are {} sure:\n",
                               core::format_percent(document["confidence_ratio"].as_f64().value_or(0))));

@@ -81,7 +81,8 @@ struct GraphEstimate {
   MemoryParts memory_parts;
   std::map<std::string, ClassEstimate> classes;
   std::vector<graph::Unmodelled> unmodelled;
-  double confidence_ratio = 1;  // share of activation bytes around modelled nodes
+  std::vector<graph::NewerVersion> newer;
+  double confidence_ratio = 1;  // as of graph::GraphCost
   std::vector<std::string> notes;
   double flops = 0, bytes = 0, weight_bytes = 0;
   std::int64_t fused_nodes = 0;  // without a kernel of their own

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/json.h"
 #include "graph/graph.h"
 
 // What a node has to do, from its operator's definition and the shapes of its tensors (graph/shapes.h infers them first).
@@ -101,6 +102,17 @@ struct Unmodelled {
   double node_share = 0;        // of all nodes, where no bytes are known
 };
 
+// The file or its operators are of a newer version than AACO knows (docs/formats/inspect.md).
+struct NewerVersion {
+  std::string what;  // the operators' domain ("ai.onnx" the standard one), or "IR"
+  std::int64_t found = 0, known = 0;
+  std::int64_t nodes = 0;  // that it is about
+  double doubt = 0;        // how much of the graph may be defined otherwise, at most
+};
+// A sentence for people.
+std::string describe(const NewerVersion& newer);
+core::Json to_json(const std::vector<NewerVersion>& list);
+
 struct GraphCost {
   std::vector<CostedNode> nodes;  // in order of execution; points into the graph
   double flops = 0;
@@ -109,7 +121,8 @@ struct GraphCost {
   double weight_bytes = 0;  // of all constants, each once
   std::map<OperatorClass, ClassCost> classes;
   std::vector<Unmodelled> unmodelled;  // the largest share first
-  double confidence = 1;               // 1 - the share of known activation bytes around unmodelled nodes
+  std::vector<NewerVersion> newer;
+  double confidence = 1;  // 1 - the share of known activation bytes around unmodelled nodes, less the doubts of newer versions
 };
 // The graph outlives the answer.
 GraphCost cost_of(const Graph& graph);

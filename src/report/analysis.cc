@@ -63,6 +63,9 @@ PaperSection head(const AnalysisReport& report) {
       facts.emplace_back("",
                          "the power cap holds the clock down to " + core::format_percent(e.least_clock_ratio) + " at the least");
   }
+  if (e.confidence_ratio < 1)
+    facts.emplace_back("confidence", core::format_percent(e.confidence_ratio) +
+                                         " of the graph is modelled for certain; the rest is named below");
   facts.emplace_back("work", fmt::format("{:.4g} GFLOP, {} moved", e.flops / 1e9, core::format_bytes(e.bytes)));
   std::string sizes;
   for (const auto& [name, size] : report.sizes) sizes += fmt::format("{}{}={}", sizes.empty() ? "" : ", ", name, size);
@@ -125,6 +128,13 @@ PaperSection nodes(const GraphEstimate& e, std::size_t count) {
   return section;
 }
 
+// What the figures leave out or may have wrong.
+std::vector<std::string> newer(const GraphEstimate& e) {
+  std::vector<std::string> lines;
+  for (const auto& one : e.newer) lines.push_back(describe(one));
+  return lines;
+}
+
 void add_lines(Paper& paper, const char* title, std::vector<std::string> lines) {
   if (!lines.empty()) paper.sections.push_back({title, {}, {}, std::move(lines)});
 }
@@ -163,6 +173,7 @@ Paper analysis_paper(const AnalysisReport& report, std::size_t count) {
   paper.sections.push_back(classes(e));
   paper.sections.push_back(nodes(e, count));
   add_lines(paper, "How the slowest lie on the device", mappings(e, kMapped));
+  add_lines(paper, "Newer than AACO knows", newer(e));
   add_lines(paper, "Not modelled, and not in the figures", unmodelled(e));
   add_lines(paper, "Assumed", report.assumptions);
   add_lines(paper, "Notes", e.notes);

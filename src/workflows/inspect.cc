@@ -225,6 +225,7 @@ core::Result<Json> inspect(const InspectRequest& request, const Services& servic
                            {"parameters", parameters_json(graph)},
                            {"constant_bytes", total_constants(graph).bytes}});
   if (graph.format_version > 0) out.set("ir_version", graph.format_version);
+  if (!cost.newer.empty()) out.set("newer_versions", graph::to_json(cost.newer));
   const Json work = work_json(cost);
   for (const auto& member : work.members()) out.set_if(member.first, member.second);
   out.set("memory", memory_json(graph, request.nodes));

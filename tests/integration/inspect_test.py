@@ -150,6 +150,20 @@ class Inspect(program.ProgramTest):
         data = (SEEDS / 'tflite_fuzz/convolution.tflite').read_bytes()
         self.refused(self.aaco('inspect', self.write('cut.tflite', data[:len(data) // 2])), 3, 'cut.tflite', 'cut short')
 
+    def test_newer_versions_are_told_and_lower_the_confidence(self):
+        for name, data in {'ai.onnx': self.small().replace(field(8, integer(2, 17)), field(8, integer(2, 99))),
+                           'IR': integer(1, 14) + self.small()[2:]}.items():
+            path = self.write('newer.onnx', data)
+            document = self.aaco('inspect', path, '--json').json()
+            self.assertEqual([one['what'] for one in document['newer_versions']], [name])
+            self.assertLess(document['confidence_ratio'], 1)
+            self.assertIn('newer than', self.aaco('inspect', path).output)
+            self.assertIn('newer than', self.aaco('analyze', path, '--hardware', 'MI300X').output)
+            estimate = self.aaco('analyze', path, '--hardware', 'MI300X', '--json').json()['estimate']
+            self.assertEqual((estimate['newer_versions'], estimate['confidence_ratio']), (document['newer_versions'], document['confidence_ratio']))
+        plain = self.aaco('inspect', self.write('plain.onnx', self.small()), '--json').json()
+        self.assertNotIn('newer_versions', plain)
+
     def test_numbers_that_are_none_are_refused(self):
         for option in ('--batch', '--loop-trips', '--dim'):
             for value in ('-1', '0', 'x', '1.5', '', '99999999999999999999'):

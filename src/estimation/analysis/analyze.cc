@@ -259,6 +259,7 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
   out.flops = cost.flops;
   out.weight_bytes = cost.weight_bytes;
   out.unmodelled = cost.unmodelled;
+  out.newer = cost.newer;
   out.confidence_ratio = cost.confidence;
   const FusedKernels fused = conditions.fusion != nullptr ? fused_kernels(graph, cost, *conditions.fusion) : FusedKernels();
   Analysis analysis(device, conditions, calibrations);

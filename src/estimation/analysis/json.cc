@@ -108,6 +108,7 @@ Json to_json(const GraphEstimate& e, bool nodes) {
   out.set("flops", e.flops).set("bytes", e.bytes).set("weight_bytes", e.weight_bytes);
   out.set("classes", classes_json(e.classes)).set("confidence_ratio", e.confidence_ratio);
   out.set("unmodelled", unmodelled_json(e.unmodelled));
+  if (!e.newer.empty()) out.set("newer_versions", graph::to_json(e.newer));
   Json notes = Json::array();
   for (const std::string& note : e.notes) notes.push(note);
   out.set("notes", std::move(notes));

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "graph/catalogue/cost_context.h"
+#include "graph/catalogue/versions.h"
 
 namespace aaco::graph {
 namespace {
@@ -166,6 +167,7 @@ class Totals {
     std::stable_sort(out_.unmodelled.begin(), out_.unmodelled.end(),
                      [](const Unmodelled& a, const Unmodelled& b) { return a.activation_share > b.activation_share; });
     out_.confidence = std::clamp(1 - hidden, 0.0, 1.0);
+    for (const NewerVersion& newer : out_.newer) out_.confidence *= 1 - newer.doubt;
   }
 
   GraphCost& out_;
@@ -193,6 +195,7 @@ GraphCost cost_of(const Graph& graph) {
   GraphCost cost;
   Totals totals(cost);
   totals.walk(graph, 1);
+  cost.newer = newer_versions(graph, cost.nodes);
   totals.finish();
   return cost;
 }
