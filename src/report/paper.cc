@@ -77,11 +77,11 @@ std::string html_table(const PaperTable& table) {
 }
 
 constexpr std::string_view kStyle =
-    ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}"
+    ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:90rem;padding:0 1rem}"
     "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem "
     "1rem}"
-    "dt{font-weight:600}dd{margin:0}.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}"
-    "th,td{padding:.2rem .6rem;border-bottom:1px solid #8886;text-align:left;white-space:nowrap}.n{text-align:right;"
+    "dt{font-weight:600}dd{margin:0}.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.82rem}"
+    "th,td{padding:.2rem .45rem;border-bottom:1px solid #8886;text-align:left;white-space:nowrap}.n{text-align:right;"
     "font-variant-numeric:tabular-nums}";
 
 }  // namespace

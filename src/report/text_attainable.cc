@@ -24,6 +24,14 @@ void write_whole(TextPage& page, const core::Json& section) {
   page.paragraph(text, 2, surprise ? Style::warning : Style::plain);
 }
 
+// "; predicted 41.0 us (32.0 us to 52.0 us, CALIBRATED)"
+std::string predicted_text(const core::Json& row) {
+  if (!row["predicted_ns"].as_f64()) return {};
+  return "; predicted " + core::format_duration(number(row, "predicted_ns")) + " (" +
+         core::format_duration(number(row, "predicted_lower_ns")) + " to " +
+         core::format_duration(number(row, "predicted_upper_ns")) + ", " + std::string(row["confidence"].text()) + ")";
+}
+
 }  // namespace
 
 // The widest gaps first: what could be won there.
@@ -40,22 +48,25 @@ void write_attainable(TextPage& page, const ReportModel& model) {
     page.heading("Each node and the hardware", page.width() >= 70 ? "measured, attainable, gap" : "");
   write_whole(page, section);
   if (section.contains("note")) page.paragraph(std::string(section["note"].text()), 2, Style::dim);
-  const int room = std::max(12, page.width() - 2 - 3 * 11);
+  const int column = page.width() < 60 ? 9 : 11, room = std::max(8, page.width() - 2 - 3 * column);
   for (std::size_t i = 0; i < rows.size() && i < kShown; ++i) {
     const core::Json& row = *rows[i];
     const bool surprise = row["surprise"].as_bool().value_or(false);
     std::string line = "  " + fit_left(page.clean(row["name"].text()), room, page.ascii());
     for (const char* key : {"measured_ns", "attainable_ns", "gap_ns"})
-      line += fit_right(core::format_duration(number(row, key)), 11, page.ascii());
+      line += fit_right(core::format_duration(number(row, key)), column, page.ascii());
     page.line(line);
-    page.paragraph((surprise ? "SURPRISE: " : "") + std::string(row["reason"].text()), 4, surprise ? Style::warning : Style::dim);
+    page.paragraph((surprise ? "SURPRISE: " : "") + std::string(row["reason"].text()) + predicted_text(row), 4,
+                   surprise ? Style::warning : Style::dim);
   }
   if (rows.size() > kShown)
     page.line(page.styled("  and " + std::to_string(rows.size() - kShown) + " more with --json", Style::dim));
   const auto unmatched = section["unmatched_nodes"].as_i64().value_or(0);
   if (unmatched > 0)
-    page.paragraph(std::to_string(unmatched) + " nodes that the runtime made (changes of layout and the like) took " +
-                       core::format_duration(number(section, "unmatched_ns")) + " and have no counterpart in the graph.",
+    page.paragraph(std::to_string(unmatched) + (unmatched == 1 ? " node" : " nodes") +
+                       " that the runtime made (changes of layout and the like) took " +
+                       core::format_duration(number(section, "unmatched_ns")) + " and " + (unmatched == 1 ? "has" : "have") +
+                       " no counterpart in the graph.",
                    2, Style::dim);
 }
 

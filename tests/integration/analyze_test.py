@@ -44,6 +44,7 @@ class Analyze(program.ProgramTest):
         arguments = ('analyze', 'mlp', '--hardware', 'H100')
         self.assertIn('THEORETICAL', self.aaco(*arguments).output)
         self.assertIn('aaco calibrate --hardware', self.aaco(*arguments).output, 'says how to do better')
+        self.assertRegex(self.aaco(*arguments).output, r'NODE +OP +SHAPE +TIME +90 % +LEVEL')
         self.assertIn('# mlp on', self.aaco(*arguments, '--format', 'md').output)
         self.assertIn('</html>', self.aaco(*arguments, '--format', 'html').output)
         rows = list(csv.DictReader(io.StringIO(self.aaco(*arguments, '--format', 'csv').output)))

@@ -163,6 +163,30 @@ void add_metrics(ReportModel& model) {
        "lower", "What measuring cost the thing measured."}};
 }
 
+Json attainable_node(const char* name, double measured_ns, double attainable_ns, const char* level, const char* reason,
+                     bool surprise) {
+  return Json::object({{"name", name},
+                       {"measured_ns", measured_ns},
+                       {"attainable_ns", attainable_ns},
+                       {"gap_ns", measured_ns - attainable_ns},
+                       {"predicted_ns", attainable_ns * 1.25},
+                       {"predicted_lower_ns", attainable_ns},
+                       {"predicted_upper_ns", attainable_ns * 1.5},
+                       {"confidence", level},
+                       {"reason", reason},
+                       {"surprise", surprise}});
+}
+
+// As docs/formats/predictions.md has it.
+Json attainable() {
+  Json nodes = Json::array();
+  nodes.push(attainable_node("/layer1/0/conv1/Conv", 820'000, 640'000, "CALIBRATED", "close to the compute ceiling", false));
+  nodes.push(
+      attainable_node("/fc/Gemm", 330'000, 120'000, "THEORETICAL", "the kernel reaches little of the memory ceiling", true));
+  return Json::object(
+      {{"device", "amd_epyc_9254"}, {"unmatched_nodes", 1}, {"unmatched_ns", 60'000}, {"nodes", std::move(nodes)}});
+}
+
 }  // namespace
 
 ReportModel cpu_run() {
@@ -258,6 +282,7 @@ ReportModel cpu_run() {
                  {"Gemm", "Gemm", 4.1e6, 8.2e6, 0.33e6},
                  {"GlobalAveragePool", "GlobalAveragePool", 1e5, 0.41e6, 0.06e6}};
   model.roofline = line;
+  model.extra = Json::object({{"attainable", attainable()}});
   add_iterations(model);
   add_timeline(model);
   add_telemetry(model);

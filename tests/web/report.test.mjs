@@ -95,6 +95,15 @@ describe('the report page', { skip: chromiumMissing }, () => {
     assert.deepEqual((await page.locator('.gain-number').allInnerTexts()).map((one) => one.replace(/\s/g, ' ')), ['\u221242 %', '\u22123.0 %', '\u22122.1 %']);
   });
 
+  // Measured beside predicted.
+  on('tells of each node what was predicted, and on which level', 'cpu', {}, async (page) => {
+    const table = page.locator('#hardware details[open] table');
+    assert.deepEqual((await table.locator('thead th').allInnerTexts()).map((one) => one.replace(/[^\w %()]/g, '').trim()),
+      ['Node', 'Measured', 'Attainable', 'Gap', 'Predicted (90 %)', 'Level', 'Why']);
+    assert.deepEqual(await table.locator('tbody td:nth-child(6)').allInnerTexts(), ['THEORETICAL', 'CALIBRATED']);
+    assert.match((await table.locator('tbody td:nth-child(5)').first().innerText()).replace(/\s/g, ' '), /^150 .s \(120 .s to 180 .s\)$/);
+  });
+
   // Timeline and charts.
   on('zooms the timeline by keyboard and shows all again', 'cpu', {}, async (page) => {
     const note = page.locator('#timeline .zoom-note');

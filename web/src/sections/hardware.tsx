@@ -7,7 +7,7 @@ import { type Column, DataTable } from '../components/data_table.tsx';
 import { Name } from '../components/name.tsx';
 import { Section } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
-import { duration, percent, prose, quantity, text } from '../format/quantity.ts';
+import { duration, percent, plural, prose, quantity, text } from '../format/quantity.ts';
 import type { Report, Roofline, RoofPoint } from '../model/report.ts';
 import { groupSlots } from '../model/time_tree.ts';
 
@@ -66,6 +66,10 @@ interface AttainableNode {
   measured_ns: number;
   attainable_ns: number;
   gap_ns: number;
+  predicted_ns?: number;
+  predicted_lower_ns?: number;
+  predicted_upper_ns?: number;
+  confidence?: string;
   reason: string;
   surprise: boolean;
 }
@@ -75,6 +79,11 @@ const kNodeColumns: Column<AttainableNode>[] = [
   { key: 'measured', title: 'Measured', align: 'right', value: (row) => row.measured_ns, cell: (row) => duration(row.measured_ns) },
   { key: 'attainable', title: 'Attainable', align: 'right', value: (row) => row.attainable_ns, cell: (row) => duration(row.attainable_ns) },
   { key: 'gap', title: 'Gap', align: 'right', value: (row) => row.gap_ns, cell: (row) => duration(row.gap_ns) },
+  {
+    key: 'predicted', title: 'Predicted (90 %)', align: 'right', value: (row) => row.predicted_ns ?? -1,
+    cell: (row) => (row.predicted_ns === undefined ? '' : `${duration(row.predicted_ns)} (${duration(row.predicted_lower_ns ?? row.predicted_ns)} to ${duration(row.predicted_upper_ns ?? row.predicted_ns)})`),
+  },
+  { key: 'level', title: 'Level', value: (row) => row.confidence ?? '', cell: (row) => row.confidence ?? '' },
   { key: 'reason', title: 'Why', value: (row) => row.reason, cell: (row) => `${row.surprise ? 'Surprise: ' : ''}${row.reason}` },
 ];
 
@@ -97,7 +106,7 @@ function AttainableTable({ value }: { value: Attainable }) {
     <details class="fold" open><summary>Each node beside its attainable time</summary>
       {wholeText(value) && <p>{wholeText(value)} <span class="quiet">{value.note ?? ''}</span></p>}
       <DataTable caption="Measured, attainable, gap" rows={rows} columns={kNodeColumns} rowKey={(row, index) => `${index}${row.name}`} sortBy="gap" filterText={(row) => `${row.name} ${row.reason}`} noun="node" />
-      {(value.unmatched_nodes ?? 0) > 0 && <p class="quiet">{value.unmatched_nodes} nodes that the runtime made took {duration(value.unmatched_ns ?? 0)} and have no counterpart in the graph.</p>}
+      {(value.unmatched_nodes ?? 0) > 0 && <p class="quiet">{plural(value.unmatched_nodes ?? 0, 'node')} that the runtime made took {duration(value.unmatched_ns ?? 0)}, with no counterpart in the graph.</p>}
     </details>
   );
 }
