@@ -71,6 +71,9 @@ std::array<double, kTerms> usual_coefficients(const DeviceFacts& device, bool ea
 // leaving one model out each time. Fails with invalid_input without samples or where one has no work.
 core::Result<ModelFit> fit_models(std::span<const ModelSample> samples, const std::array<double, kTerms>& usual);
 
+// The usual coefficients as a fit that no measurement stands behind: a factor of two either way.
+ModelFit untested_fit(const std::array<double, kTerms>& usual);
+
 struct ModelEstimate {
   double seconds = 0, lower = 0, upper = 0;
 };

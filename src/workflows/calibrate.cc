@@ -87,7 +87,7 @@ core::Status fit_whole_models(const MeasurementFiles& files, const hardware::Dev
   AACO_ASSIGN(const PlacedRuns own, place_models(files.devices.at(facts.id).models, device, services));
   for (std::string& note : own.notes()) notes.push_back(std::move(note));
   if (own.runs.empty()) return {};
-  AACO_ASSIGN(const auto relatives, related_runs(files, device, registry, {}, services));
+  AACO_ASSIGN(const auto relatives, related_runs(files, device, registry, {}, Lent::transformers, services));
   std::map<std::pair<std::string, bool>, std::vector<estimation::ModelSample>> families;
   for (const PlacedRun& run : own.runs) families[{run.family, run.eager}].push_back(run.sample);
   for (const PlacedRun& run : relatives)

@@ -19,8 +19,13 @@ namespace {
 
 using estimation::ModelTerms;
 
+// Of a processor that issues kernel by kernel, as in usual_coefficients(): frameworks take longer than a runtime that has planned
+// ahead.
+constexpr double kEagerHostNs = 10'000;
+
 struct Found {
   ModelTerms terms;
+  estimation::ModelEstimate theoretical;
   std::optional<ModelTerms> memory;
   std::string family, group;
 };
@@ -50,7 +55,7 @@ class Places {
       return core::fail(core::ErrorCode::not_found, "data/architectures has no '" + run.model + "'");
     const bool training = run.mode == "train" || run.mode == "training";
     AACO_ASSIGN(const ModelTerms terms, estimation::terms_of(*known, run.batch, run.sequence, training, run.type, facts_));
-    return Found{terms, {}, "transformer " + run.type, (training ? "training " : "inference ") + run.type};
+    return Found{terms, by_usual(terms), {}, "transformer " + run.type, (training ? "training " : "inference ") + run.type};
   }
 
   [[nodiscard]] core::Result<Found> network(const ModelRun& run) const {
@@ -67,6 +72,7 @@ class Places {
     AACO_ASSIGN(const graph::Model model, graph::prepare(std::move(blueprint.graph), sizes));
     estimation::Conditions conditions;
     conditions.dtype = run.type;
+    if (run.runtime.empty() && facts_.is_cpu) conditions.host_ns = kEagerHostNs;
     graph::Fusion fusion;
     if (!run.runtime.empty()) {
       AACO_ASSIGN(fusion, usual_fusion(model.graph, device_, services_.paths));
@@ -78,8 +84,15 @@ class Places {
     std::optional<ModelTerms> memory;
     if (run.memory_bytes)
       memory = estimation::memory_terms_of(cost, estimation::estimate_memory(model.graph), estimate.nodes.size());
-    return Found{estimation::terms_of(estimate, cost, device_), memory, runtime + "network " + run.type,
-                 (*entry)->family + " " + run.type};
+    const auto terms = estimation::terms_of(estimate, cost, device_);
+    return Found{terms, in_seconds(estimate.latency), memory, runtime + "network " + run.type, (*entry)->family + " " + run.type};
+  }
+
+  [[nodiscard]] estimation::ModelEstimate by_usual(const ModelTerms& terms) const {
+    return estimate_model(estimation::untested_fit(estimation::usual_coefficients(facts_, true)), terms, facts_.id);
+  }
+  static estimation::ModelEstimate in_seconds(const estimation::Estimate& ns) {
+    return {ns.value * 1e-9, ns.lower * 1e-9, ns.upper * 1e-9};
   }
 
   const hardware::Device& device_;
@@ -127,7 +140,7 @@ core::Result<PlacedRuns> place_models(const std::vector<ModelRun>& runs, const h
     if (!found) {
       out.absent[found.error().message] += static_cast<std::int64_t>(rows.size());
       for (const ModelRun* run : rows)
-        out.without.push_back({"", true, {run->model, places.id(), "unknown " + run->type, {}, run->seconds}, run->where});
+        out.without.push_back({"", true, {run->model, places.id(), "unknown " + run->type, {}, run->seconds}, {}, run->where});
       continue;
     }
     out.merged += static_cast<std::int64_t>(rows.size()) - 1;
@@ -139,6 +152,7 @@ core::Result<PlacedRuns> place_models(const std::vector<ModelRun>& runs, const h
         {found->family,
          eager,
          {eager ? first.model : family_of(first.model), places.id(), found->group, found->terms, median(std::move(times))},
+         found->theoretical,
          first.where});
     std::vector<double> peaks;
     for (const ModelRun* run : rows)
@@ -154,7 +168,7 @@ core::Result<PlacedRuns> place_models(const std::vector<ModelRun>& runs, const h
 
 core::Result<std::vector<PlacedRun>> related_runs(const MeasurementFiles& files, const hardware::Device& device,
                                                   const hardware::DeviceRegistry& registry,
-                                                  const std::vector<std::string>& lenders, const Services& services) {
+                                                  const std::vector<std::string>& lenders, Lent lent, const Services& services) {
   const std::string own = estimation::facts_of(device).id;
   std::vector<PlacedRun> out;
   for (const auto& [id, rows] : files.devices) {
@@ -162,10 +176,10 @@ core::Result<std::vector<PlacedRun>> related_runs(const MeasurementFiles& files,
     if (id == own || !lends || rows.models.empty()) continue;
     AACO_ASSIGN(const hardware::Device other, registry.find(id));
     if (other.kind != device.kind || other.vendor != device.vendor) continue;
-    std::vector<ModelRun> transformers;
+    std::vector<ModelRun> runs;
     for (const ModelRun& run : rows.models)
-      if (run.sequence > 0) transformers.push_back(run);
-    AACO_ASSIGN(PlacedRuns placed, place_models(transformers, other, services));
+      if (run.sequence > 0 || lent == Lent::all) runs.push_back(run);
+    AACO_ASSIGN(PlacedRuns placed, place_models(runs, other, services));
     std::move(placed.runs.begin(), placed.runs.end(), std::back_inserter(out));
   }
   return out;

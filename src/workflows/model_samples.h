@@ -18,7 +18,8 @@ struct PlacedRun {
   std::string family;  // fitted together: "transformer fp32", "onnxruntime network fp32"
   bool eager = true;   // by a framework, kernel by kernel
   estimation::ModelSample sample;
-  std::string where;  // of its first row
+  estimation::ModelEstimate theoretical;  // by specifications alone
+  std::string where;                      // of its first row
 };
 struct PlacedRuns {
   std::vector<PlacedRun> runs;
@@ -35,10 +36,12 @@ struct PlacedRuns {
 core::Result<PlacedRuns> place_models(const std::vector<ModelRun>& runs, const hardware::Device& device,
                                       const Services& services);
 
-// Transformers of the other devices in the files that are of the same kind and maker, and run the same libraries; only `lenders`
+enum class Lent { transformers, all };
+
+// Models of the other devices in the files that are of the same kind and maker, and run the same libraries; only `lenders`
 // where there are any.
 core::Result<std::vector<PlacedRun>> related_runs(const MeasurementFiles& files, const hardware::Device& device,
                                                   const hardware::DeviceRegistry& registry,
-                                                  const std::vector<std::string>& lenders, const Services& services);
+                                                  const std::vector<std::string>& lenders, Lent lent, const Services& services);
 
 }  // namespace aaco::workflows

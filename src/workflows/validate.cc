@@ -91,7 +91,9 @@ core::Result<KernelJudgement> judge_all(const KernelTrial& trial, const hardware
                                         std::vector<std::string>& notes) {
   const DeviceMeasurements& own = trial.files.devices.at(trial.device.id);
   const bool kernels = !own.kernels.empty() && trial.request.split != Split::model;
-  const bool models = !own.models.empty() && trial.request.split != Split::site && level_of(trial.request) != Level::theoretical;
+  // Nothing of whole models is kept that another device could borrow: only the files themselves hold relatives.
+  const bool unborrowed = level_of(trial.request) == Level::interpolated && trial.request.split != Split::device;
+  const bool models = !own.models.empty() && trial.request.split != Split::site && !unborrowed;
   const auto left_out = [&](std::size_t rows, const char* what) {
     if (rows > 0) notes.push_back(std::to_string(rows) + " rows of " + what + " left out: the split is not about them");
   };
@@ -99,15 +101,23 @@ core::Result<KernelJudgement> judge_all(const KernelTrial& trial, const hardware
   if (!models) left_out(own.models.size(), "whole models");
   if (!kernels && !models)
     return core::fail(ErrorCode::invalid_input, "the files hold nothing of " + trial.device.id + " that this split could judge",
-                      own.models.empty() ? "kernels: --split site or device" : "whole models: --split model or device");
+                      own.models.empty() ? "kernels: --split site or device"
+                      : unborrowed       ? "whole models are interpolated from relatives in the same files: --split device"
+                                         : "whole models: --split model or device");
   KernelJudgement result;
   if (kernels) {
     AACO_ASSIGN(result, judge_kernels(trial));
   }
   if (models) {
-    AACO_ASSIGN(KernelJudgement more, judge_models(trial, device, notes));
+    AACO_ASSIGN(KernelJudgement more, judge_models(trial, device, level_of(trial.request), notes));
     append(std::move(more), result);
   }
+  if (trial.request.split == Split::device && !kernels &&
+      std::none_of(result.latency.begin(), result.latency.end(), [](const auto& row) { return row.judged.estimated; }))
+    return core::fail(ErrorCode::invalid_input,
+                      "nothing in the files can lend to " + trial.device.id + ": they measure no such models on another " +
+                          std::string(to_string(device.kind)) + " of its maker",
+                      "name tables of its relatives as well, or try --level theoretical");
   return result;
 }
 

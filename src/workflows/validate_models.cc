@@ -45,13 +45,16 @@ void add_baselines(const std::vector<ModelSample>& seen, const ModelSample& held
   into.baselines["one_factor"].push_back(judged);
 }
 
-void add(const PlacedRun& run, const estimation::ModelFit& fit, Level level, KernelJudgement& into) {
-  const auto made = estimate_model(fit, run.sample.terms, run.sample.device);
+void add(const PlacedRun& run, const estimation::ModelEstimate& made, Level level, KernelJudgement& into) {
   KernelResidual residual{blank(run.sample), level, run.where};
   residual.judged.estimated = made.seconds;
   residual.judged.lower = made.lower;
   residual.judged.upper = made.upper;
   into.latency.push_back(std::move(residual));
+}
+
+void add(const PlacedRun& run, const estimation::ModelFit& fit, Level level, KernelJudgement& into) {
+  add(run, estimate_model(fit, run.sample.terms, run.sample.device), level, into);
 }
 
 void add_without(const PlacedRun& run, KernelJudgement& into) {
@@ -127,11 +130,13 @@ std::string held_out(const std::map<std::string, int>& fold_of) {
 
 }  // namespace
 
-core::Result<KernelJudgement> judge_models(const KernelTrial& trial, const hardware::Device& device,
+core::Result<KernelJudgement> judge_models(const KernelTrial& trial, const hardware::Device& device, Level level,
                                            std::vector<std::string>& notes) {
   AACO_ASSIGN(const PlacedRuns own, place_models(trial.files.devices.at(trial.device.id).models, device, trial.services));
   for (std::string& note : own.notes()) notes.push_back(std::move(note));
-  AACO_ASSIGN(const auto relatives, related_runs(trial.files, device, trial.registry, trial.lenders, trial.services));
+  const bool by_relatives = trial.request.split == Split::device;
+  AACO_ASSIGN(const auto relatives, related_runs(trial.files, device, trial.registry, trial.lenders,
+                                                 by_relatives ? Lent::all : Lent::transformers, trial.services));
   const auto usual = [&](bool eager) { return estimation::usual_coefficients(trial.device, eager); };
   const std::map<std::string, int> fold_of = folds_of(own, trial.request);
   const auto other_model = [&](const ModelSample& held, const ModelSample& other) {
@@ -139,7 +144,12 @@ core::Result<KernelJudgement> judge_models(const KernelTrial& trial, const hardw
     return fold == fold_of.end() || fold->second != fold_of.at(held.model);
   };
   KernelJudgement result;
-  if (trial.request.split == Split::model) {
+  if (level == Level::theoretical) {
+    for (const PlacedRun& run : own.runs) {
+      add_baselines({}, run.sample, result);
+      add(run, run.theoretical, level, result);
+    }
+  } else if (trial.request.split == Split::model) {
     notes.push_back(fmt::format("{} rows; held out in turn: {}; fitted with {} rows of relatives", own.runs.size(),
                                 held_out(fold_of), relatives.size()));
     AACO_TRY(judge(own.runs, relatives, usual, Level::calibrated, other_model, result));
@@ -147,7 +157,7 @@ core::Result<KernelJudgement> judge_models(const KernelTrial& trial, const hardw
     const auto usual_memory = [](bool) { return estimation::usual_memory_coefficients(); };
     AACO_TRY(judge(own.memory, {}, usual_memory, Level::calibrated, other_model, memory));
     add_memory(memory, result);
-  } else if (trial.request.split == Split::device) {
+  } else if (by_relatives) {
     AACO_TRY(judge(
         own.runs, relatives, usual, Level::interpolated,
         [](const ModelSample& held, const ModelSample& other) { return other.device != held.device; }, result));

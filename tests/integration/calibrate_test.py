@@ -161,6 +161,24 @@ class Calibrate(program.ProgramTest):
         device = self.with_registry('validate', '--hardware', 'h100', '--measurements', self.table, '--folds', 3, '--level', 'theoretical', '--json').json()
         self.assertTrue(any('--folds' in note for note in device['notes']))
 
+    def test_whole_models_by_specifications_alone(self):
+        judged = self.with_registry('validate', '--hardware', 'mi210', '--measurements', self.transformers(), '--level', 'theoretical', '--json').json()
+        self.assertEqual((judged['level'], judged['levels']), ('THEORETICAL', {'THEORETICAL': judged['count']}))
+        self.assertEqual(judged['without_estimate'], 0)
+        for figure in ('mean_ape', 'median_ape', 'p90_ape', 'bias', 'coverage90'):
+            self.assertIn(figure, judged)
+        self.assertGreater(judged['bias'], judged['baselines']['spec_roofline']['bias'], 'nothing is estimated to reach its roofline')
+
+    def test_whole_models_are_lent_by_relatives_in_the_files_alone(self):
+        arguments = ('validate', '--hardware', 'mi210', '--measurements', self.transformers())
+        self.refused(self.with_registry(*arguments, '--level', 'interpolated'), 3, '--split device')
+        self.refused(self.with_registry(*arguments, '--split', 'device'), 3, 'another gpu of its maker', '--level theoretical')
+        relatives = self.folder / 'relatives.csv'
+        text = self.transformers().read_text()
+        relatives.write_text(text + ''.join(line.replace('MI210', 'MI100') + '\n' for line in text.splitlines()[1:]))
+        judged = self.with_registry('validate', '--hardware', 'mi210', '--measurements', relatives, '--split', 'device', '--json').json()
+        self.assertEqual(judged['levels'], {'INTERPOLATED': judged['count']})
+
     def test_whole_models_calibrated_then_validated(self):
         fitted = self.with_registry('calibrate', '--hardware', 'mi210', '--measurements', self.transformers(), '--json').json()
         self.assertEqual(fitted['models']['transformer fp32']['quality']['models'], 6)

@@ -204,6 +204,14 @@ std::array<double, kTerms> usual_coefficients(const DeviceFacts& device, bool ea
   return {1.25, 1.25, 1.25, 1, 1, 1, 2, 1.3, eager ? 5.0 : 2.0, 15};
 }
 
+ModelFit untested_fit(const std::array<double, kTerms>& usual) {
+  ModelFit fit;
+  fit.coefficients = usual;
+  fit.low = -kUntestedBound;
+  fit.high = kUntestedBound;
+  return fit;
+}
+
 core::Result<ModelFit> fit_models(std::span<const ModelSample> samples, const std::array<double, kTerms>& usual) {
   AACO_TRY(check(samples));
   AACO_ASSIGN(ModelFit fit, Problem(samples, usual).solve());
