@@ -3,12 +3,12 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
 #include "core/result.h"
 #include "estimation/device_facts.h"
 #include "estimation/kernel.h"
@@ -16,7 +16,7 @@
 #include "estimation/roofline.h"
 #include "stats/boosted_trees.h"
 
-// What was fitted to measurements of a device, and how estimates come from it. docs/formats/calibration.md has the document.
+// What was fitted to measurements of a device, and how estimates come from it. docs/formats/calibration.md has the file.
 namespace aaco::estimation {
 
 // The best that was reached: an estimate is never faster. 0: not seen.
@@ -131,19 +131,34 @@ struct EnergyEstimate {
   std::string source;
 };
 
+class CalibrationFile;
+
 // The calibrations at hand. Devices are described so that estimates for a device without one can be carried over.
 class CalibrationSet {
  public:
   // Replaces a calibration of the same device.
   void add(DeviceCalibration calibration, DeviceFacts facts);
+  // Of a file, what is asked for is read when it is.
+  void add(const CalibrationFile& file, DeviceFacts facts);
 
   struct Entry {
-    DeviceCalibration calibration;
+    DeviceCalibration calibration;  // of a file: without its trees, which with_trees() reads
     DeviceFacts facts;
+    std::shared_ptr<const CalibrationFile> file;  // null: none
+
+    // The same model, of this entry, with what it learnt. Lives as long as the entry.
+    [[nodiscard]] core::Result<const LatencyModel*> with_trees(const LatencyModel& model) const;
+    [[nodiscard]] core::Result<const EnergyModel*> with_trees(const std::string& name) const;
   };
   [[nodiscard]] const std::map<std::string, Entry>& entries() const { return entries_; }
-  // The model of the kernel's kind and type, else of another type with the same element; null: none.
-  [[nodiscard]] const LatencyModel* find(std::string_view device, const Kernel& kernel) const;
+  // The model of the kernel's kind and type, else of another type with the same element, and its entry; empty: none.
+  struct Found {
+    const Entry* entry;
+    const LatencyModel* model;
+  };
+  [[nodiscard]] std::optional<Found> find(std::string_view device, const Kernel& kernel) const;
+  // The first error that reading a file's trees met. The estimate that asked for them failed with it.
+  [[nodiscard]] core::Status status() const;
   // Only these devices lend to others; empty: all.
   void lend_only(std::vector<std::string> devices) { lenders_ = std::move(devices); }
   [[nodiscard]] const std::vector<std::string>& lenders() const { return lenders_; }
@@ -156,9 +171,5 @@ class CalibrationSet {
 // Energy of a kernel that takes `seconds`; unsupported where neither the device nor a relative has energy coefficients for it.
 core::Result<EnergyEstimate> energy_of(const Kernel& kernel, const DeviceFacts& device, double seconds,
                                        const CalibrationSet& set);
-
-// The document of a device's calibration, and back; from_json() refuses what is damaged, with the member's name.
-core::Json to_json(const DeviceCalibration& calibration);
-core::Result<DeviceCalibration> calibration_from_json(const core::Json& document);
 
 }  // namespace aaco::estimation

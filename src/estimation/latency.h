@@ -41,7 +41,7 @@ class CalibrationSet;
 
 // The estimate at the best level that the calibrations reach, `best` at most (theoretical ignores all calibrations).
 // `calibrations` may be null. Fails with invalid_input on impossible shapes and with unsupported where the device has no ceiling
-// for the type. Takes about a microsecond. Thread-safe.
+// for the type, and with what with_trees() fails. Takes tens of microseconds once its trees are read. Thread-safe.
 core::Result<LatencyEstimate> estimate(const Kernel& kernel, const DeviceFacts& device, const CalibrationSet* calibrations,
                                        Level best = Level::calibrated);
 

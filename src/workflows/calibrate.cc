@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "estimation/calibration.h"
+#include "estimation/calibration_file.h"
 #include "workflows/calibration_registry.h"
 #include "workflows/hardware.h"
 #include "workflows/measurement_files.h"
@@ -157,17 +158,16 @@ core::Json to_json(const CalibrateOutcome& outcome) {
                                             {"rows", outcome.rows},
                                             {"rows_of_other_devices", outcome.other_devices},
                                             {"rejected", outcome.rejected}});
-  // The calibration's own document without its trees.
   const core::Json calibration = estimation::to_json(outcome.calibration);
-  const auto without_trees = [](const core::Json& model) {
+  const auto figures = [](const core::Json& model) {
     core::Json kept = core::Json::object();
     for (const auto& [name, value] : model.members())
-      if (name != "trees" && name != "bounds" && name != "operators") kept.set(name, value);
+      if (name != "bounds" && name != "operators") kept.set(name, value);
     return kept;
   };
   core::Json classes = core::Json::array(), energy = core::Json::object(), worst = core::Json::array();
-  for (const core::Json& model : calibration["latency"].items()) classes.push(without_trees(model));
-  for (const auto& [name, model] : calibration["energy"].members()) energy.set(name, without_trees(model));
+  for (const core::Json& model : calibration["latency"].items()) classes.push(figures(model));
+  for (const auto& [name, model] : calibration["energy"].members()) energy.set(name, figures(model));
   for (const BadSite& site : outcome.worst)
     worst.push(
         core::Json::object({{"class", site.group}, {"site", site.site}, {"rows", site.rows}, {"mean_ape", site.mean_error}}));

@@ -4,44 +4,52 @@
 #include <map>
 
 #include "core/files.h"
+#include "core/positional_bytes.h"
+#include "estimation/calibration_file.h"
 
 namespace aaco::workflows {
 namespace {
 
-constexpr std::string_view kSuffix = ".json";
+constexpr std::string_view kSuffix = ".calibration", kEarlierSuffix = ".json";
 
 std::string shipped_folder(const core::Paths& paths) { return core::join_path(paths.share, "data/calibration"); }
 std::string user_folder(const core::Paths& paths) { return core::join_path(paths.registry, "calibration"); }
 
-// Device id -> file; the user's replace those that were shipped.
+// Device id -> file; the user's replace those that were shipped. Where there is only the file of an earlier release, that counts:
+// opening it says what to do.
 core::Result<std::map<std::string, std::string>> files_of(const core::Paths& paths) {
   std::map<std::string, std::string> files;
   for (const std::string& folder : {shipped_folder(paths), user_folder(paths)}) {
     if (!core::is_directory(folder)) continue;
     AACO_ASSIGN(const auto names, core::list_directory(folder));
-    for (const std::string& name : names)
-      if (name.size() > kSuffix.size() && name.ends_with(kSuffix))
-        files[name.substr(0, name.size() - kSuffix.size())] = core::join_path(folder, name);
+    for (const std::string_view suffix : {kEarlierSuffix, kSuffix})
+      for (const std::string& name : names)
+        if (name.size() > suffix.size() && name.ends_with(suffix))
+          files[name.substr(0, name.size() - suffix.size())] = core::join_path(folder, name);
   }
   return files;
 }
 
-core::Result<estimation::DeviceCalibration> load_one(const std::string& path, const std::string& id) {
-  AACO_ASSIGN(const core::Json document, core::read_json_file(path));
-  auto calibration = estimation::calibration_from_json(document);
-  if (!calibration) return tl::unexpected<core::Error>(std::move(calibration).error().with("reading " + path));
-  if (calibration->device != id)
-    return core::fail(core::ErrorCode::invalid_input, path + " is a calibration of '" + calibration->device + "'",
+core::Result<estimation::CalibrationFile> open_one(const std::string& path, const std::string& id) {
+  AACO_ASSIGN(auto bytes, core::PositionalBytes::open(path));
+  auto file = estimation::CalibrationFile::open(std::move(bytes));
+  if (!file) {
+    core::Error error = std::move(file).error();
+    error.remedy = "fit it again: 'aaco calibrate --hardware " + id + " --measurements TABLE'; or remove the file";
+    return tl::unexpected<core::Error>(std::move(error));
+  }
+  if (file->head().device != id)
+    return core::fail(core::ErrorCode::invalid_input, path + " is a calibration of '" + file->head().device + "'",
                       "rename the file after its device, or remove it");
-  return calibration;
+  return file;
 }
 
-core::Status load_into(estimation::CalibrationSet& set, const std::string& path, const std::string& id,
-                       const hardware::DeviceRegistry& registry) {
-  AACO_ASSIGN(auto calibration, load_one(path, id));
+core::Status add_to(estimation::CalibrationSet& set, const std::string& path, const std::string& id,
+                    const hardware::DeviceRegistry& registry) {
+  AACO_ASSIGN(const auto file, open_one(path, id));
   auto device = registry.find(id);
   if (!device) return tl::unexpected<core::Error>(std::move(device).error().with("reading " + path));
-  set.add(std::move(calibration), estimation::facts_of(*device));
+  set.add(file, estimation::facts_of(*device));
   return {};
 }
 
@@ -57,7 +65,7 @@ core::Result<estimation::CalibrationSet> load_calibrations(const core::Paths& pa
   estimation::CalibrationSet set;
   for (const auto& [id, path] : files)
     if (devices.empty() || std::find(devices.begin(), devices.end(), id) != devices.end())
-      AACO_TRY(load_into(set, path, id, registry));
+      AACO_TRY(add_to(set, path, id, registry));
   return set;
 }
 
@@ -74,20 +82,22 @@ core::Result<estimation::CalibrationSet> load_calibrations_for(const core::Paths
     for (const auto& [id, path] : files) {
       const auto other = registry.find(id);
       if (other && (other->kind == hardware::DeviceKind::cpu) != cpu) continue;
-      AACO_TRY(load_into(set, path, id, registry));
+      AACO_TRY(add_to(set, path, id, registry));
     }
     return set;
   }
-  AACO_ASSIGN(auto calibration, load_one(own->second, own->first));
+  AACO_ASSIGN(const auto file, open_one(own->second, own->first));
   estimation::CalibrationSet set;
-  set.add(std::move(calibration), facts);
+  set.add(file, facts);
   return set;
 }
 
 core::Status save_calibration(const core::Paths& paths, const estimation::DeviceCalibration& calibration) {
   const std::string path = user_calibration_path(paths, calibration.device);
   AACO_TRY(core::make_directories(core::parent_path(path)));
-  return core::write_file_atomic(path, estimation::to_json(calibration).dump(1) + "\n");
+  AACO_TRY(core::write_file_atomic(path, to_bytes(calibration)));
+  // What an earlier release fitted is replaced as well.
+  return core::remove_tree(core::join_path(user_folder(paths), calibration.device + std::string(kEarlierSuffix)));
 }
 
 }  // namespace aaco::workflows

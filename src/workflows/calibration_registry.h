@@ -10,11 +10,12 @@
 
 namespace aaco::workflows {
 
-// Where the calibration of a device lies: REGISTRY/calibration/ID.json of the user, else what came with the program.
+// Where the calibration of a device lies: REGISTRY/calibration/ID.calibration of the user, else what came with the program.
 std::string user_calibration_path(const core::Paths& paths, const std::string& device);
 
 // The calibrations of these devices, or of all where the list is empty; the user's own win. What is damaged or of another release
-// is an error that names the file. Devices without a calibration are passed over.
+// is an error that names the file. Devices without a calibration are passed over. Only the heads are read here; what reading the
+// trees meets later is in the set's status().
 core::Result<estimation::CalibrationSet> load_calibrations(const core::Paths& paths, const hardware::DeviceRegistry& registry,
                                                            const std::vector<std::string>& devices = {});
 
@@ -22,6 +23,7 @@ core::Result<estimation::CalibrationSet> load_calibrations(const core::Paths& pa
 // the whole hardware registry to read, for what those devices are).
 core::Result<estimation::CalibrationSet> load_calibrations_for(const core::Paths& paths, const hardware::Device& device);
 
+// Replaces the user's calibration of the device at once: a reader sees the old or the new one.
 core::Status save_calibration(const core::Paths& paths, const estimation::DeviceCalibration& calibration);
 
 }  // namespace aaco::workflows

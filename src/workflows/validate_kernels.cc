@@ -150,6 +150,7 @@ core::Result<KernelJudgement> by_registry(const KernelTrial& trial) {
   }
   KernelJudgement result;
   for (const Measurement& row : trial.rows) try_row(trial, row, set, {}, level, result);
+  AACO_TRY(set.status());
   return result;
 }
 

@@ -54,7 +54,7 @@ class Calibrate(program.ProgramTest):
         document = fitted.json()
         self.assertEqual(document['latency'][0]['quality']['rows'], 144)
         self.assertAlmostEqual(document['energy']['gemm bf16']['static_watts'] / 150, 1, delta=0.2)
-        self.assertEqual(self.registry_files(), [document['device'] + '.json'])
+        self.assertEqual(self.registry_files(), [document['device'] + '.calibration'])
         judged = self.with_registry('validate', '--hardware', 'h100', '--measurements', self.table, '--json').json()
         self.assertEqual((judged['level'], judged['count'], judged['without_estimate']), ('CALIBRATED', 144, 0))
         self.assertLess(judged['mean_ape'], 0.1)
@@ -274,11 +274,36 @@ class Calibrate(program.ProgramTest):
         self.refused(self.with_registry('calibrate', '--hardware', 'h100', '--measurements', 'cut.csv.gz'), 3, 'cut.csv.gz')
         self.assertEqual(self.registry_files(), [])
 
-    def test_damaged_calibration(self):
+    def calibration(self):
+        self.with_registry('calibrate', '--hardware', 'h100', '--measurements', self.table)
+        return self.folder / self.id() / 'calibration' / 'nvidia_h100_sxm5_80gb.calibration'
+
+    def refused_everywhere(self, *words):
+        """Where it is the device's own calibration, and where it is one that lends."""
+        for arguments in (('validate', '--hardware', 'h100', '--measurements', self.table), ('analyze', 'zoo:llama-tiny', '--hardware', 'h100', '--dtype', 'bf16'),
+                          ('analyze', 'zoo:llama-tiny', '--hardware', 'h200', '--dtype', 'bf16')):
+            self.refused(self.with_registry(*arguments), 3, 'nvidia_h100_sxm5_80gb', 'aaco calibrate', *words)
+
+    def test_calibration_of_an_earlier_release(self):
         folder = self.folder / self.id() / 'calibration'
         folder.mkdir(parents=True)
         (folder / 'nvidia_h100_sxm5_80gb.json').write_text(json.dumps({'schema_version': 1}))
-        self.refused(self.with_registry('validate', '--hardware', 'h100', '--measurements', self.table), 3, 'nvidia_h100_sxm5_80gb.json')
+        self.refused_everywhere('earlier release')
+        self.calibration()
+        self.assertEqual(self.registry_files(), ['nvidia_h100_sxm5_80gb.calibration'], 'what is fitted anew replaces it')
+
+    def test_cut_calibration(self):
+        path = self.calibration()
+        path.write_bytes(path.read_bytes()[:-100])
+        self.refused_everywhere('cut off')
+
+    def test_damaged_section(self):
+        path = self.calibration()
+        whole = bytearray(path.read_bytes())
+        head = json.loads(whole[40:40 + int(whole[19:30])])
+        whole[len(whole) - head['data_bytes'] + head['latency'][0]['learnt']['offset'] + 100] ^= 1
+        path.write_bytes(whole)
+        self.refused_everywhere('checksum')
 
 
 if __name__ == '__main__':

@@ -5,6 +5,7 @@
 
 #include "estimation/analysis.h"
 #include "estimation/analysis/fused_kernels.h"
+#include "estimation/calibrated.h"
 #include "estimation/roofline.h"
 
 namespace aaco::estimation {
@@ -287,6 +288,7 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
     out.bytes += node.work.bytes * node.repeats;
     out.nodes.push_back(std::move(node));
   }
+  if (calibrations != nullptr) AACO_TRY(calibrations->status());
   if (out.nodes.empty() && cost.unmodelled.empty())
     return core::fail(ErrorCode::unsupported, "the graph has no work on a device: its " + std::to_string(cost.nodes.size()) +
                                                   " nodes are views, sizes, constants, or have empty tensors");

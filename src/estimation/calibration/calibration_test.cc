@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "core/random.h"
 #include "estimation/calibrated.h"
+#include "estimation/calibration_file.h"
 
 namespace aaco::estimation {
 namespace {
@@ -134,9 +136,9 @@ TEST(Calibrate, BoundsOfAttentionReachToWindowedRuns) {
   AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
   EXPECT_TRUE(fitted.latency.front().bounds.below_ceilings);
   fitted.provenance = {"1.0", "2026-01-01T00:00:00Z", {}, {}};
-  const auto read = calibration_from_json(to_json(fitted));
+  const auto read = CalibrationFile::open(core::PositionalBytes::of(to_bytes(fitted), "fitted"));
   ASSERT_TRUE(read) << read.error().text();
-  EXPECT_TRUE(read->latency.front().bounds.below_ceilings);
+  EXPECT_TRUE(read->head().latency.front().bounds.below_ceilings);
   CalibrationSet set;
   set.add(*read, device());
   int inside = 0;
@@ -184,7 +186,7 @@ TEST(Impossible, LeavesTheFitAsItWas) {
   const auto fitted = calibrate(rows, device(), quick(), residuals);
   ASSERT_TRUE(fitted) << fitted.error().text();
   EXPECT_EQ(fitted->latency.front().quality.rows, static_cast<std::int64_t>(rows.size()) - 1);
-  EXPECT_EQ(to_json(*fitted).dump(), to_json(clean).dump());
+  EXPECT_EQ(to_bytes(*fitted), to_bytes(clean));
   for (const Residual& residual : residuals.latency) EXPECT_NE(residual.row, 100U);
 }
 
@@ -255,7 +257,7 @@ TEST(Calibrate, AnotherArchitectureLendsWithWiderBounds) {
 TEST(Calibrate, TheSameInputGivesTheSameCalibration) {
   AACO_CALIBRATED(one, calibrate(measured(device()), device(), quick()));
   const auto two = calibrate(measured(device()), device(), quick());
-  EXPECT_EQ(to_json(one).dump(), to_json(*two).dump());
+  EXPECT_EQ(to_bytes(one), to_bytes(*two));
 }
 
 TEST(Calibrate, FewSitesGiveWideBounds) {
@@ -277,52 +279,31 @@ TEST(Calibrate, RefusesWhatCannotBeFitted) {
   EXPECT_NE(result.error().text().find("table.csv:2"), std::string::npos);
 }
 
-TEST(CalibrationDocument, ReadsWhatItWrote) {
+// To the last bit: by the fit itself, and by what a file of it says when it is asked.
+TEST(CalibrationFile, EstimatesAsTheFitDid) {
   AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
   fitted.provenance = {"1.0", "2026-01-01T00:00:00Z", {"table.csv sha256:0"}, {}};
-  const auto read = calibration_from_json(core::Json::parse(to_json(fitted).dump()).value());
-  ASSERT_TRUE(read) << read.error().text();
-  EXPECT_EQ(to_json(*read).dump(), to_json(fitted).dump());
-}
-
-core::Json small_document() {
-  DeviceCalibration made;
-  made.device = "acme_one";
-  made.provenance = {"1.0", "2026-01-01T00:00:00Z", {}, {}};
-  LatencyModel model;
-  model.kind = "other";
-  model.type = "bf16";
-  model.trees.push_back(stats::BoostedTrees::of(4, {0.5}, {}, {}).value());
-  model.bounds = {{}, -0.1, 0.1};
-  made.latency.push_back(model);
-  return to_json(made);
-}
-
-TEST(CalibrationDocument, RefusesDamage) {
-  const core::Json good = small_document();
-  ASSERT_TRUE(calibration_from_json(good)) << calibration_from_json(good).error().text();
-  const auto with = [&](std::string_view key, core::Json value) {
-    core::Json document = good;
-    document.set(key, std::move(value));
-    const auto read = calibration_from_json(document);
-    return read ? ErrorCode::cancelled : read.error().code;
-  };
-  EXPECT_EQ(with("schema_version", 99), ErrorCode::unsupported);
-  EXPECT_EQ(with("schema_version", "1"), ErrorCode::invalid_input);
-  EXPECT_EQ(with("device", 3), ErrorCode::invalid_input);
-  EXPECT_EQ(with("provenance", core::Json::array()), ErrorCode::invalid_input);
-  EXPECT_EQ(with("latency", core::Json::array()), ErrorCode::invalid_input);
-  core::Json model = good["latency"].items()[0];
-  model.set("kind", "gemm");  // whose features are more than four
-  EXPECT_EQ(with("latency", core::Json::array({model})), ErrorCode::invalid_input);
-  model = good["latency"].items()[0];
-  core::Json bounds = model["bounds"];
-  bounds.set("below_ceilings", "yes");
-  model.set("bounds", bounds);
-  EXPECT_EQ(with("latency", core::Json::array({model})), ErrorCode::invalid_input);
-  model = good["latency"].items()[0];
-  model.set("trees", core::Json::array());
-  EXPECT_EQ(with("latency", core::Json::array({model})), ErrorCode::invalid_input);
+  const auto file = CalibrationFile::open(core::PositionalBytes::of(to_bytes(fitted), "fitted"));
+  ASSERT_TRUE(file) << file.error().text();
+  CalibrationSet kept, read;
+  kept.add(fitted, device());
+  read.add(*file, device());
+  for (const DeviceFacts& on : {device(), device("acme_two", 2e12)})  // its own, and one that it lends to
+    for (std::int64_t m = 1; m <= 4096; m *= 2)
+      for (std::int64_t n = 100; n <= 6400; n *= 4) {
+        const Kernel kernel{GemmShape{1, m, n, 777}, "bf16"};
+        const auto one = estimate(kernel, on, &kept).value(), two = estimate(kernel, on, &read).value();
+        EXPECT_EQ(std::tie(one.seconds, one.lower, one.upper), std::tie(two.seconds, two.lower, two.upper));
+        EXPECT_EQ(one.explanation.method, two.explanation.method);
+      }
+  const Kernel kernel{GemmShape{1, 512, 512, 512}, "bf16"};
+  EXPECT_EQ(energy_of(kernel, device(), 1e-3, kept)->joules, energy_of(kernel, device(), 1e-3, read)->joules);
+  const auto whole = file->whole();
+  ASSERT_TRUE(whole) << whole.error().text();
+  EXPECT_EQ(whole->latency, fitted.latency);
+  EXPECT_EQ(whole->energy, fitted.energy);
+  EXPECT_EQ(to_bytes(*whole), to_bytes(fitted));
+  EXPECT_TRUE(read.status());
 }
 
 TEST(SiteOf, WholeSitesAreOfOneName) {

@@ -1,8 +1,14 @@
+#include "estimation/latency/calibration_json.h"
+
+#include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <string>
+#include <system_error>
 #include <utility>
 
-#include "estimation/calibrated.h"
+#include "estimation/calibration_file.h"
 #include "estimation/latency/features.h"
 #include "estimation/latency/model_fit_json.h"
 
@@ -12,24 +18,39 @@ namespace {
 using core::ErrorCode;
 using core::Json;
 
-constexpr std::int64_t kSchemaVersion = 1;
-
 Json strings(const std::vector<std::string>& values) {
   Json array = Json::array();
   for (const std::string& value : values) array.push(value);
   return array;
 }
 
-Json trees_json(const std::vector<stats::BoostedTrees>& trees) {
+Json parts_json(const std::vector<Part>& parts) {
   Json array = Json::array();
-  for (const stats::BoostedTrees& member : trees) array.push(member.to_json());
+  for (const Part& part : parts) {
+    Json bases = Json::array();
+    for (const double base : part.bases) bases.push(base);
+    array.push(Json::object({{"form", part.form},
+                             {"columns", part.columns},
+                             {"bases", std::move(bases)},
+                             {"trees", part.trees},
+                             {"bytes", part.bytes}}));
+  }
   return array;
+}
+
+Json section_json(const Section& section) {
+  char sum[16];
+  std::snprintf(sum, sizeof sum, "%08x", section.crc32c);
+  return Json::object({{"offset", section.offset},
+                       {"bytes", section.bytes},
+                       {"crc32c", sum},
+                       {"members", parts_json(section.members)},
+                       {"log_scale", parts_json(section.log_scale)}});
 }
 
 Json bounds_json(const Bounds& bounds) {
   Json document = Json::object({{"low", bounds.low}, {"high", bounds.high}});
   if (bounds.below_ceilings) document.set("below_ceilings", true);
-  if (!bounds.log_scale.empty()) document.set("log_scale", bounds.log_scale.to_json());
   return document;
 }
 
@@ -43,8 +64,7 @@ Json quality_json(const Quality& quality) {
 }
 
 tl::unexpected<core::Error> wrong(std::string_view member, std::string_view what) {
-  return core::fail(ErrorCode::invalid_input, "a calibration's " + std::string(member) + " " + std::string(what),
-                    "fit it again with 'aaco calibrate'");
+  return wrong_calibration("a calibration's " + std::string(member) + " " + std::string(what));
 }
 
 core::Result<double> number(const Json& document, std::string_view member, bool may_be_negative = false) {
@@ -70,25 +90,59 @@ core::Result<std::vector<std::string>> texts(const Json& document, std::string_v
   return result;
 }
 
-core::Result<stats::BoostedTrees> one_tree(const Json& document, std::size_t columns, std::string_view member) {
-  AACO_ASSIGN(stats::BoostedTrees trees, stats::BoostedTrees::from_json(document));
-  if (trees.columns() != columns)
-    return wrong(member,
-                 "are of " + std::to_string(trees.columns()) + " features, and this release has " + std::to_string(columns));
-  return trees;
+core::Result<std::uint64_t> size(const Json& document, std::string_view member) {
+  const auto value = document[member].as_u64();
+  if (!value) return wrong(member, "is no size");
+  return *value;
 }
 
-core::Result<std::vector<stats::BoostedTrees>> trees_of(const Json& document, std::size_t columns) {
-  std::vector<stats::BoostedTrees> result;
-  for (const Json& item : document["trees"].items()) {
-    AACO_ASSIGN(stats::BoostedTrees trees, one_tree(item, columns, "trees"));
-    result.push_back(std::move(trees));
+core::Result<std::vector<Part>> parts_of(const Json& list, std::size_t columns) {
+  std::vector<Part> parts;
+  for (const Json& item : list.items()) {
+    Part part;
+    AACO_ASSIGN(part.form, text(item, "form"));
+    if (part.form != "trees")
+      return core::fail(ErrorCode::unsupported, "a calibration holds '" + part.form + "', which this release does not know",
+                        fit_again());
+    AACO_ASSIGN(part.columns, size(item, "columns"));
+    AACO_ASSIGN(part.trees, size(item, "trees"));
+    AACO_ASSIGN(part.bytes, size(item, "bytes"));
+    for (const Json& base : item["bases"].items()) {
+      const auto value = base.as_f64();
+      if (!value || !std::isfinite(*value)) return wrong("bases", "are no numbers");
+      part.bases.push_back(*value);
+    }
+    if (part.columns != columns)
+      return wrong("trees",
+                   "are of " + std::to_string(part.columns) + " features, and this release has " + std::to_string(columns));
+    parts.push_back(std::move(part));
   }
-  if (result.empty()) return wrong("trees", "are missing");
-  return result;
+  return parts;
 }
 
-core::Result<Bounds> bounds_of(const Json& document, std::size_t columns) {
+core::Result<Section> section_of(const Json& document, std::size_t columns) {
+  const Json& member = document["learnt"];
+  Section section;
+  AACO_ASSIGN(section.offset, size(member, "offset"));
+  AACO_ASSIGN(section.bytes, size(member, "bytes"));
+  AACO_ASSIGN(const std::string sum, text(member, "crc32c"));
+  const auto [end, problem] = std::from_chars(sum.data(), sum.data() + sum.size(), section.crc32c, 16);
+  if (problem != std::errc() || end != sum.data() + sum.size()) return wrong("crc32c", "is no checksum");
+  AACO_ASSIGN(section.members, parts_of(member["members"], columns));
+  AACO_ASSIGN(section.log_scale, parts_of(member["log_scale"], columns));
+  if (section.members.empty()) return wrong("members", "are missing");
+  if (section.log_scale.size() > 1) return wrong("log_scale", "is there twice");
+  std::uint64_t left = section.bytes;
+  for (const auto* parts : {&section.members, &section.log_scale})
+    for (const Part& part : *parts) {
+      if (part.bytes > left) return wrong("members", "are larger than their section");
+      left -= part.bytes;
+    }
+  if (left != 0) return wrong("members", "are smaller than their section");
+  return section;
+}
+
+core::Result<Bounds> bounds_of(const Json& document) {
   const Json& member = document["bounds"];
   Bounds bounds;
   AACO_ASSIGN(bounds.low, number(member, "low", true));
@@ -97,9 +151,6 @@ core::Result<Bounds> bounds_of(const Json& document, std::size_t columns) {
     const auto below = member["below_ceilings"].as_bool();
     if (!below) return wrong("below_ceilings", "is neither true nor false");
     bounds.below_ceilings = *below;
-  }
-  if (member.contains("log_scale")) {
-    AACO_ASSIGN(bounds.log_scale, one_tree(member["log_scale"], columns, "bounds"));
   }
   return bounds;
 }
@@ -128,9 +179,7 @@ core::Result<LatencyModel> latency_of(const Json& document) {
   AACO_ASSIGN(model.ceilings.bytes_per_s, number(ceilings, "bytes_per_s"));
   AACO_ASSIGN(model.ceilings.cached_bytes_per_s, number(ceilings, "cached_bytes_per_s"));
   AACO_ASSIGN(model.ceilings.floor_s, number(ceilings, "floor_s"));
-  const std::size_t columns = feature_count(model.kind);
-  AACO_ASSIGN(model.trees, trees_of(document, columns));
-  AACO_ASSIGN(model.bounds, bounds_of(document, columns));
+  AACO_ASSIGN(model.bounds, bounds_of(document));
   AACO_ASSIGN(model.quality, quality_of(document));
   return model;
 }
@@ -154,59 +203,72 @@ core::Result<EnergyModel> energy_of(const Json& document) {
   AACO_ASSIGN(model.static_watts, number(document, "static_watts"));
   AACO_ASSIGN(model.joules_per_flop, number(document, "joules_per_flop"));
   AACO_ASSIGN(model.joules_per_byte, number(document, "joules_per_byte"));
-  AACO_ASSIGN(model.trees, trees_of(document, energy_feature_count()));
-  AACO_ASSIGN(model.bounds, bounds_of(document, energy_feature_count()));
+  AACO_ASSIGN(model.bounds, bounds_of(document));
   AACO_ASSIGN(model.quality, quality_of(document));
   return model;
 }
 
-}  // namespace
+Json latency_json(const LatencyModel& model) {
+  const Ceilings& best = model.ceilings;
+  return Json::object({{"kind", model.kind},
+                       {"type", model.type},
+                       {"operators", strings(model.operators)},
+                       {"ceilings", Json::object({{"flops_per_s", best.flops_per_s},
+                                                  {"bytes_per_s", best.bytes_per_s},
+                                                  {"cached_bytes_per_s", best.cached_bytes_per_s},
+                                                  {"floor_s", best.floor_s}})},
+                       {"quality", quality_json(model.quality)},
+                       {"bounds", bounds_json(model.bounds)}});
+}
 
-Json to_json(const DeviceCalibration& calibration) {
-  Json document = Json::object({{"schema_version", kSchemaVersion}, {"device", calibration.device}});
+Json energy_json(const EnergyModel& model) {
+  return Json::object({{"static_watts", model.static_watts},
+                       {"joules_per_flop", model.joules_per_flop},
+                       {"joules_per_byte", model.joules_per_byte},
+                       {"quality", quality_json(model.quality)},
+                       {"bounds", bounds_json(model.bounds)}});
+}
+
+// `head`: where the trees lie; null: not told.
+Json document_of(const DeviceCalibration& calibration, const CalibrationHead* head) {
   const Provenance& from = calibration.provenance;
-  document.set("provenance", Json::object({{"tool_version", from.tool_version},
-                                           {"created", from.created},
-                                           {"measurements", strings(from.measurements)},
-                                           {"sources", strings(from.sources)}}));
-  Json latency = Json::array();
-  for (const LatencyModel& model : calibration.latency) {
-    const Ceilings& best = model.ceilings;
-    latency.push(Json::object({{"kind", model.kind},
-                               {"type", model.type},
-                               {"operators", strings(model.operators)},
-                               {"ceilings", Json::object({{"flops_per_s", best.flops_per_s},
-                                                          {"bytes_per_s", best.bytes_per_s},
-                                                          {"cached_bytes_per_s", best.cached_bytes_per_s},
-                                                          {"floor_s", best.floor_s}})},
-                               {"quality", quality_json(model.quality)},
-                               {"bounds", bounds_json(model.bounds)},
-                               {"trees", trees_json(model.trees)}}));
+  Json document = Json::object({{"device", calibration.device},
+                                {"provenance", Json::object({{"tool_version", from.tool_version},
+                                                             {"created", from.created},
+                                                             {"measurements", strings(from.measurements)},
+                                                             {"sources", strings(from.sources)}})}});
+  Json latency = Json::array(), energy = Json::object();
+  for (std::size_t i = 0; i < calibration.latency.size(); ++i) {
+    Json item = latency_json(calibration.latency[i]);
+    if (head != nullptr) item.set("learnt", section_json(head->latency[i]));
+    latency.push(std::move(item));
   }
-  document.set("latency", std::move(latency));
-  Json energy = Json::object();
-  for (const auto& [name, model] : calibration.energy)
-    energy.set(name, Json::object({{"static_watts", model.static_watts},
-                                   {"joules_per_flop", model.joules_per_flop},
-                                   {"joules_per_byte", model.joules_per_byte},
-                                   {"quality", quality_json(model.quality)},
-                                   {"bounds", bounds_json(model.bounds)},
-                                   {"trees", trees_json(model.trees)}}));
-  document.set("energy", std::move(energy));
+  for (const auto& [name, model] : calibration.energy) {
+    Json item = energy_json(model);
+    if (head != nullptr) item.set("learnt", section_json(head->energy.at(name)));
+    energy.set(name, std::move(item));
+  }
+  document.set("latency", std::move(latency)).set("energy", std::move(energy));
   if (!calibration.models.empty()) document.set("models", fits_json(calibration.models, Fitted::time));
   if (!calibration.memory.empty()) document.set("memory", fits_json(calibration.memory, Fitted::memory));
   return document;
 }
 
-core::Result<DeviceCalibration> calibration_from_json(const Json& document) {
-  const auto version = document["schema_version"].as_i64();
-  if (!version) return wrong("schema_version", "is missing");
-  if (*version != kSchemaVersion)
-    return core::fail(ErrorCode::unsupported,
-                      "a calibration of schema version " + std::to_string(*version) + ", and this release reads " +
-                          std::to_string(kSchemaVersion),
-                      "fit it again with 'aaco calibrate'");
-  DeviceCalibration result;
+}  // namespace
+
+std::string fit_again() { return "fit it again with 'aaco calibrate'"; }
+
+tl::unexpected<core::Error> wrong_calibration(const std::string& what) {
+  return core::fail(ErrorCode::invalid_input, what, fit_again());
+}
+
+Json to_json(const DeviceCalibration& calibration) { return document_of(calibration, nullptr); }
+
+Json head_to_json(const CalibrationHead& head) { return document_of(head.calibration, &head); }
+
+core::Result<CalibrationHead> head_from_json(const Json& document) {
+  CalibrationHead head;
+  DeviceCalibration& result = head.calibration;
   AACO_ASSIGN(result.device, text(document, "device"));
   const Json& from = document["provenance"];
   AACO_ASSIGN(result.provenance.tool_version, text(from, "tool_version"));
@@ -215,16 +277,20 @@ core::Result<DeviceCalibration> calibration_from_json(const Json& document) {
   AACO_ASSIGN(result.provenance.sources, texts(from, "sources"));
   for (const Json& item : document["latency"].items()) {
     AACO_ASSIGN(LatencyModel model, latency_of(item));
+    AACO_ASSIGN(Section section, section_of(item, feature_count(model.kind)));
     result.latency.push_back(std::move(model));
+    head.latency.push_back(std::move(section));
   }
   for (const auto& [name, item] : document["energy"].members()) {
     AACO_ASSIGN(EnergyModel model, energy_of(item));
+    AACO_ASSIGN(Section section, section_of(item, energy_feature_count()));
     result.energy.emplace(name, std::move(model));
+    head.energy.emplace(name, std::move(section));
   }
   AACO_ASSIGN(result.models, fits_of(document["models"], Fitted::time));
   AACO_ASSIGN(result.memory, fits_of(document["memory"], Fitted::memory));
   if (result.latency.empty() && result.models.empty()) return wrong("latency", "is empty");
-  return result;
+  return head;
 }
 
 }  // namespace aaco::estimation

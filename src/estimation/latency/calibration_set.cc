@@ -1,21 +1,24 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/check.h"
 #include "estimation/calibrated.h"
+#include "estimation/calibration_file.h"
 #include "estimation/latency/features.h"
 #include "estimation/latency/predict.h"
 
 namespace aaco::estimation {
 namespace {
 
-const EnergyModel* energy_model(const CalibrationSet::Entry& entry, const Kernel& kernel) {
+// The name of the model that counts; null: there is none.
+const std::string* energy_class(const CalibrationSet::Entry& entry, const Kernel& kernel) {
   const auto& models = entry.calibration.energy;
   const auto exact = models.find(class_of(kernel));
-  if (exact != models.end()) return &exact->second;
-  const EnergyModel* best = nullptr;  // of another class, the one with the most rows: its coefficients are the device's
-  for (const auto& [name, model] : models)
-    if (best == nullptr || model.quality.rows > best->quality.rows) best = &model;
-  return best;
+  if (exact != models.end()) return &exact->first;
+  const auto best = std::max_element(models.begin(), models.end(), [](const auto& a, const auto& b) {
+    return a.second.quality.rows < b.second.quality.rows;  // of another class: its coefficients are the device's
+  });
+  return best == models.end() ? nullptr : &best->first;
 }
 
 }  // namespace
@@ -31,12 +34,34 @@ std::string class_of(const Kernel& kernel) {
 
 void CalibrationSet::add(DeviceCalibration calibration, DeviceFacts facts) {
   const std::string id = calibration.device;
-  entries_.insert_or_assign(id, Entry{std::move(calibration), std::move(facts)});
+  entries_.insert_or_assign(id, Entry{std::move(calibration), std::move(facts), nullptr});
 }
 
-const LatencyModel* CalibrationSet::find(std::string_view device, const Kernel& kernel) const {
+void CalibrationSet::add(const CalibrationFile& file, DeviceFacts facts) {
+  entries_.insert_or_assign(file.head().device, Entry{file.head(), std::move(facts), std::make_shared<CalibrationFile>(file)});
+}
+
+core::Result<const LatencyModel*> CalibrationSet::Entry::with_trees(const LatencyModel& model) const {
+  const auto place = static_cast<std::size_t>(&model - calibration.latency.data());
+  AACO_CHECK(place < calibration.latency.size());
+  if (file == nullptr) return &model;
+  return file->latency(place);
+}
+
+core::Result<const EnergyModel*> CalibrationSet::Entry::with_trees(const std::string& name) const {
+  if (file == nullptr) return &calibration.energy.at(name);
+  return file->energy(name);
+}
+
+core::Status CalibrationSet::status() const {
+  for (const auto& [id, entry] : entries_)
+    if (entry.file != nullptr) AACO_TRY(entry.file->status());
+  return {};
+}
+
+std::optional<CalibrationSet::Found> CalibrationSet::find(std::string_view device, const Kernel& kernel) const {
   const auto entry = entries_.find(std::string(device));
-  if (entry == entries_.end()) return nullptr;
+  if (entry == entries_.end()) return std::nullopt;
   const std::string_view kind = kind_of(kernel);
   const auto element = element_of(kernel.type);
   const auto* vector = std::get_if<VectorShape>(&kernel.shape);
@@ -45,20 +70,22 @@ const LatencyModel* CalibrationSet::find(std::string_view device, const Kernel& 
     if (model.kind != kind) continue;
     const auto& operators = model.operators;
     if (vector != nullptr && std::find(operators.begin(), operators.end(), vector->op) == operators.end()) continue;
-    if (model.type == kernel.type) return &model;
+    if (model.type == kernel.type) return Found{&entry->second, &model};
     if (element && element_of(model.type) == element && (best == nullptr || model.quality.rows > best->quality.rows))
       best = &model;
   }
-  return best;
+  if (best == nullptr) return std::nullopt;
+  return Found{&entry->second, best};
 }
 
 core::Result<EnergyEstimate> energy_of(const Kernel& kernel, const DeviceFacts& device, double seconds,
                                        const CalibrationSet& set) {
   const auto found = set.entries().find(device.id);
-  const EnergyModel* model = found == set.entries().end() ? nullptr : energy_model(found->second, kernel);
-  if (model == nullptr)
+  const std::string* name = found == set.entries().end() ? nullptr : energy_class(found->second, kernel);
+  if (name == nullptr)
     return core::fail(core::ErrorCode::unsupported, "there are no energy coefficients of " + device.id,
                       "calibrate it with measurements that have power_w");
+  AACO_ASSIGN(const EnergyModel* model, found->second.with_trees(*name));
   AACO_ASSIGN(const Roofline roof, roofline(kernel, device));
   EnergyEstimate result;
   result.static_joules = model->static_watts * seconds;

@@ -67,12 +67,15 @@ core::Result<LatencyEstimate> estimate(const Kernel& kernel, const DeviceFacts& 
                                        Level best) {
   AACO_ASSIGN(const Roofline roof, roofline(kernel, device));
   if (calibrations != nullptr && best == Level::calibrated)
-    if (const LatencyModel* model = calibrations->find(device.id, kernel)) {
+    if (const auto found = calibrations->find(device.id, kernel)) {
+      AACO_ASSIGN(const LatencyModel* model, found->entry->with_trees(*found->model));
       LatencyEstimate own = calibrated(kernel, device, roof, *model);
       return model->type == kernel.type ? std::move(own) : of_another_type(std::move(own), *model, kernel.type, roof);
     }
-  if (calibrations != nullptr && best != Level::theoretical)
-    if (auto carried = interpolated(kernel, device, roof, *calibrations)) return *std::move(carried);
+  if (calibrations != nullptr && best != Level::theoretical) {
+    AACO_ASSIGN(auto carried, interpolated(kernel, device, roof, *calibrations));
+    if (carried) return *std::move(carried);
+  }
   return theoretical(roof, device);
 }
 

@@ -38,8 +38,8 @@ std::vector<Lender> lenders_of(const Kernel& kernel, const DeviceFacts& device, 
   for (const auto& [id, entry] : set.entries()) {
     const auto& allowed = set.lenders();
     if (id == device.id || (!allowed.empty() && std::find(allowed.begin(), allowed.end(), id) == allowed.end())) continue;
-    const LatencyModel* model = set.find(id, kernel);
-    if (model == nullptr || entry.facts.is_cpu != device.is_cpu) continue;
+    const auto model = set.find(id, kernel);
+    if (!model || entry.facts.is_cpu != device.is_cpu) continue;
     const auto theirs = roofline(kernel, entry.facts);
     if (!theirs) continue;
     const double close = closeness(device, entry.facts);
@@ -47,7 +47,7 @@ std::vector<Lender> lenders_of(const Kernel& kernel, const DeviceFacts& device, 
     if (close < nearest) found.clear();
     nearest = close;
     found.push_back(
-        {&entry, model, *theirs,
+        {&entry, model->model, *theirs,
          std::abs(std::log(theirs->compute_s / roof.compute_s)) + std::abs(std::log(theirs->memory_s / roof.memory_s))});
   }
   return found;
@@ -63,14 +63,15 @@ Ceilings carried(const Ceilings& ceilings, const Roofline& theirs, const Rooflin
 
 }  // namespace
 
-std::optional<LatencyEstimate> interpolated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof,
-                                            const CalibrationSet& set) {
+core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof,
+                                                          const CalibrationSet& set) {
   const std::vector<Lender> lenders = lenders_of(kernel, device, roof, set);
-  if (lenders.empty()) return std::nullopt;
+  if (lenders.empty()) return std::optional<LatencyEstimate>();
   double weights = 0, log_seconds = 0, below = 0, above = 0, least = 0;
   LatencyEstimate result;
   for (const Lender& lender : lenders) {
-    const LatencyEstimate theirs = calibrated(kernel, lender.entry->facts, lender.roof, *lender.model);
+    AACO_ASSIGN(const LatencyModel* model, lender.entry->with_trees(*lender.model));
+    const LatencyEstimate theirs = calibrated(kernel, lender.entry->facts, lender.roof, *model);
     constexpr double kNear = 0.1;
     const double weight = 1 / (kNear + lender.distance * lender.distance);
     const double ratio = smooth_seconds(roof, device) / smooth_seconds(lender.roof, lender.entry->facts);
@@ -102,7 +103,7 @@ std::optional<LatencyEstimate> interpolated(const Kernel& kernel, const DeviceFa
                 : close == 1 ? " of another architecture of the vendor"
                              : " of another vendor") +
                " by the ratio of the rooflines";
-  return result;
+  return std::optional(std::move(result));
 }
 
 }  // namespace aaco::estimation

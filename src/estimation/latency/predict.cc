@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/check.h"
 #include "estimation/latency/features.h"
 
 namespace aaco::estimation {
 
 double mean_of(const std::vector<stats::BoostedTrees>& trees, std::span<const float> row) {
+  AACO_CHECK(!trees.empty());
   double sum = 0;
   for (const stats::BoostedTrees& tree : trees) sum += tree.predict(row);
-  return trees.empty() ? 0 : sum / static_cast<double>(trees.size());
+  return sum / static_cast<double>(trees.size());
 }
 
 double least_seconds(const Ceilings& ceilings, const Roofline& roof, const DeviceFacts& device) {

@@ -10,17 +10,18 @@
 
 namespace aaco::estimation {
 
-// What trees answer, on average.
+// What trees, of which there is one at least, answer on average.
 double mean_of(const std::vector<stats::BoostedTrees>& trees, std::span<const float> row);
 
 // The least time the ceilings allow; what they do not say is no limit.
 double least_seconds(const Ceilings& ceilings, const Roofline& roof, const DeviceFacts& device);
 
+// `model` has its trees.
 LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof, const LatencyModel& model);
 
 // From the calibrations of other devices: those of the same architecture, else of the same vendor, else all, by how near their
 // ceilings are. Each lends its time, stretched by the ratio of both devices' smooth rooflines. Empty: nobody can lend.
-std::optional<LatencyEstimate> interpolated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof,
-                                            const CalibrationSet& set);
+core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof,
+                                                          const CalibrationSet& set);
 
 }  // namespace aaco::estimation

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "core/random.h"
 #include "stats/boosted_trees/base64.h"
@@ -164,6 +167,40 @@ TEST(BoostedTreesOf, RefusesDamage) {
   EXPECT_EQ(code_of(BoostedTrees::of(1, {0}, stump(), {0, 3})), ErrorCode::invalid_input);
 }
 
+// The stump as packed_nodes() has it, with some bytes changed.
+ErrorCode packed_code(const std::function<void(std::vector<std::byte>&)>& change, std::size_t trees = 1) {
+  const auto good = BoostedTrees::of(1, {0}, stump(), {0}).value();
+  auto bytes = std::make_shared<std::vector<std::byte>>(good.packed_nodes().begin(), good.packed_nodes().end());
+  change(*bytes);
+  const std::span<const std::byte> packed(*bytes);
+  return code_of(BoostedTrees::in_place(1, {0}, trees, packed, std::move(bytes)));
+}
+
+TEST(BoostedTreesInPlace, AnswerFromTheBytesTheyAreGiven) {
+  const auto made = BoostedTrees::of(1, {10}, stump(), {0}).value();
+  ASSERT_EQ(made.packed_nodes().size(), 3 * BoostedTrees::kPackedNode);
+  auto bytes = std::make_shared<std::vector<std::byte>>(made.packed_nodes().begin(), made.packed_nodes().end());
+  const std::span<const std::byte> packed(*bytes);
+  const auto read = BoostedTrees::in_place(1, {10}, 1, packed, std::move(bytes)).value();
+  EXPECT_EQ(read, made);
+  EXPECT_EQ(read.packed_nodes().data(), packed.data());
+  EXPECT_EQ(read.predict(std::vector<float>{3}), 12);
+}
+
+TEST(BoostedTreesInPlace, RefuseDamage) {
+  using Bytes = std::vector<std::byte>;
+  constexpr std::size_t kFeature = 4, kRight = 6;
+  EXPECT_EQ(packed_code([](Bytes&) {}), ErrorCode::cancelled) << "whole";
+  EXPECT_EQ(packed_code([](Bytes& b) { b[kRight] = std::byte{0}; }), ErrorCode::invalid_input) << "a circle";
+  EXPECT_EQ(packed_code([](Bytes& b) { b[kRight] = std::byte{1}; }), ErrorCode::invalid_input) << "both sides are one";
+  EXPECT_EQ(packed_code([](Bytes& b) { b[kRight] = std::byte{3}; }), ErrorCode::invalid_input) << "out of the tree";
+  EXPECT_EQ(packed_code([](Bytes& b) { b[kFeature] = std::byte{1}; }), ErrorCode::invalid_input) << "no such feature";
+  EXPECT_EQ(packed_code([](Bytes& b) { b[8 + 2] = b[8 + 3] = std::byte{0xff}; }), ErrorCode::invalid_input) << "not a number";
+  EXPECT_EQ(packed_code([](Bytes& b) { b.pop_back(); }), ErrorCode::invalid_input) << "part of a node";
+  EXPECT_EQ(packed_code([](Bytes& b) { b.resize(16); }), ErrorCode::invalid_input) << "without its right side";
+  EXPECT_EQ(packed_code([](Bytes&) {}, 2), ErrorCode::invalid_input) << "one tree, not two";
+}
+
 TEST(BoostedTreesFromJson, RefusesDamage) {
   const core::Json good = BoostedTrees::of(1, {0}, stump(), {0})->to_json();
   ASSERT_TRUE(BoostedTrees::from_json(good));
@@ -173,7 +210,7 @@ TEST(BoostedTreesFromJson, RefusesDamage) {
     return code_of(BoostedTrees::from_json(document));
   };
   EXPECT_EQ(with("columns", 0), ErrorCode::invalid_input);
-  EXPECT_EQ(with("columns", 255), ErrorCode::invalid_input);
+  EXPECT_EQ(with("columns", 65536), ErrorCode::invalid_input);
   EXPECT_EQ(with("trees", 2), ErrorCode::invalid_input);
   EXPECT_EQ(with("bases", "0"), ErrorCode::invalid_input);
   EXPECT_EQ(with("bases", core::Json::array({"0"})), ErrorCode::invalid_input);

@@ -40,8 +40,7 @@ core::Status check_settings(const TreeSettings& s, std::size_t columns) {
 core::Result<BoostedTrees> fit_trees(const FeatureTable& features, std::span<const float> targets, const TreeSettings& settings,
                                      std::span<const float> weights) {
   AACO_TRY(check_settings(settings, features.columns));
-  constexpr std::size_t kMostColumns = 254;  // of the packed form
-  if (features.columns == 0 || features.columns > kMostColumns || features.rows() == 0 ||
+  if (features.columns == 0 || features.columns > BoostedTrees::kMostColumns || features.rows() == 0 ||
       features.values.size() != features.rows() * features.columns || features.rows() != targets.size() ||
       (!weights.empty() && weights.size() != targets.size()))
     return core::fail(ErrorCode::invalid_argument,
