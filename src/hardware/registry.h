@@ -19,8 +19,10 @@ class DeviceRegistry {
   // Reads every *.yaml below both folders. An entry that does not fit the schema, an id or alias that two entries claim: an error
   // that names file and line. Missing folders: not_found for the shipped one, nothing for the user's.
   static core::Result<DeviceRegistry> load(const core::Paths& paths);
-  // One device by what find() takes, reading in full only the entries that hold the name: a tenth of the time. The errors are
-  // those of load() and find().
+  // Of these names, as find() takes them, reading in full only the entries that hold one: find() answers each as that of load()
+  // does, but for the errors.
+  static core::Result<DeviceRegistry> load_some(const core::Paths& paths, const std::vector<std::string>& names);
+  // One device so: a tenth of the time. The errors are those of load() and find().
   static core::Result<Device> load_one(const core::Paths& paths, std::string_view name);
   // Of these devices; for tests and for callers with entries of their own.
   static core::Result<DeviceRegistry> of(std::vector<Device> devices);

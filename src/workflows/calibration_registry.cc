@@ -75,7 +75,9 @@ core::Result<estimation::CalibrationSet> load_calibrations_for(const core::Paths
   const auto own = files.find(facts.id);
   if (own == files.end()) {
     if (files.empty()) return estimation::CalibrationSet();
-    AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(paths));
+    std::vector<std::string> ids;
+    for (const auto& [id, path] : files) ids.push_back(id);
+    AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load_some(paths, ids));
     // A processor lends nothing to a GPU, nor the other way round: what cannot be used is not read.
     const bool cpu = device.kind == hardware::DeviceKind::cpu;
     estimation::CalibrationSet set;

@@ -19,8 +19,7 @@ std::string user_calibration_path(const core::Paths& paths, const std::string& d
 core::Result<estimation::CalibrationSet> load_calibrations(const core::Paths& paths, const hardware::DeviceRegistry& registry,
                                                            const std::vector<std::string>& devices = {});
 
-// What estimates for this device need: its own calibration, or, where it has none, those of all others of its kind (which takes
-// the whole hardware registry to read, for what those devices are).
+// What estimates for this device need: its own calibration, or, where it has none, those of all others of its kind.
 core::Result<estimation::CalibrationSet> load_calibrations_for(const core::Paths& paths, const hardware::Device& device);
 
 // Replaces the user's calibration of the device at once: a reader sees the old or the new one.

@@ -112,17 +112,22 @@ core::Result<DeviceRegistry> DeviceRegistry::load(const core::Paths& paths) {
   return of(std::move(devices));
 }
 
-core::Result<Device> DeviceRegistry::load_one(const core::Paths& paths, std::string_view name) {
-  const std::string wanted = fold(name.substr(0, name.find('@')));
+core::Result<DeviceRegistry> DeviceRegistry::load_some(const core::Paths& paths, const std::vector<std::string>& names) {
+  std::vector<std::string> wanted;
+  for (const std::string_view name : names)
+    if (std::string folded = fold(name.substr(0, name.find('@'))); !folded.empty()) wanted.push_back(std::move(folded));
   std::vector<Device> own, shipped;
   for (const bool users : {true, false}) {
     const std::string folder = users ? registry::own_folder(paths) : registry::shipped_folder(paths);
     if (wanted.empty() || !core::is_directory(folder)) continue;
     AACO_ASSIGN(const std::vector<std::string> files, registry::entry_files(folder));
     for (const std::string& file : files) {
-      // Every entry of the user's is read: its id may be that of a shipped one. A text that cannot be read is for load() to name.
       const auto text = core::read_file(file);
-      if (!text || (!users && fold(*text).find(wanted) == std::string::npos)) continue;
+      if (!text) continue;  // for load() to name
+      // Every entry of the user's is read: its id may be that of a shipped one.
+      const std::string folded = users ? std::string() : fold(*text);
+      const auto holds = [&](const std::string& name) { return folded.find(name) != std::string::npos; };
+      if (!users && std::none_of(wanted.begin(), wanted.end(), holds)) continue;
       AACO_ASSIGN(Device device, parse_device(*text, file));
       (users ? own : shipped).push_back(std::move(device));
     }
@@ -130,7 +135,11 @@ core::Result<Device> DeviceRegistry::load_one(const core::Paths& paths, std::str
   for (Device& device : shipped)
     if (std::none_of(own.begin(), own.end(), [&](const Device& other) { return other.id == device.id; }))
       own.push_back(std::move(device));
-  if (const auto few = of(std::move(own)))
+  return of(std::move(own));
+}
+
+core::Result<Device> DeviceRegistry::load_one(const core::Paths& paths, std::string_view name) {
+  if (const auto few = load_some(paths, {std::string(name)}))
     if (auto found = few->find(name)) return found;
   AACO_ASSIGN(const DeviceRegistry all, load(paths));
   return all.find(name);

@@ -281,6 +281,17 @@ TEST(Registry, OneDeviceIsTheOneThatAllOfThemHave) {
   }
 }
 
+TEST(Registry, SomeDevicesAreThoseThatAllOfThemHave) {
+  core::Paths paths;
+  paths.share = AACO_SOURCE_DIR;
+  paths.registry = "/nonexistent";
+  const std::vector<std::string> names{"MI300X", "nvidia_jetson_agx_orin_64gb@15W", "mi300y", ""};
+  const DeviceRegistry some = DeviceRegistry::load_some(paths, names).value();
+  EXPECT_LT(some.devices().size(), shipped().devices().size() / 2);
+  for (const std::string& name : names) EXPECT_EQ(some.id_of(name), shipped().id_of(name)) << name;
+  EXPECT_TRUE(DeviceRegistry::load_some(paths, {}).value().devices().empty());
+}
+
 TEST(DeviceJson, CarriesFiguresWithUnitsAndSources) {
   const core::Json json = to_json(good());
   EXPECT_EQ(json["memory"]["bandwidth"]["value"].as_f64(), 100e9);
