@@ -5,10 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/calibration_output.h"
 #include "cli/context.h"
 #include "cli/run_options.h"
 #include "cli/verbs.h"
 #include "cli/whole_number.h"
+#include "workflows/calibration_registry.h"
 
 namespace aaco::cli {
 namespace {
@@ -18,29 +20,10 @@ struct CalibrateOptions {
   bool json = false;
 };
 
-std::string errors(const estimation::Quality& quality) {
-  return fmt::format("{:>7} rows, {:>5} sites; unseen sites: mean {:.1f} %, median {:.1f} %, p90 {:.1f} %", quality.rows,
-                     quality.sites, quality.mean_error * 100, quality.median_error * 100, quality.p90_error * 100);
-}
-
 std::string render(const workflows::CalibrateOutcome& outcome) {
   std::string text = fmt::format("Calibration of {}, from {} rows ({} of other devices)\n", outcome.calibration.device,
                                  outcome.rows, outcome.other_devices);
-  for (const auto& model : outcome.calibration.latency) {
-    const auto& best = model.ceilings;
-    text += fmt::format("  {:<34}{}\n", model.kind + " " + model.type, errors(model.quality));
-    text += fmt::format("  {:<34}reaches {:.1f} TFLOP/s, {:.0f} GB/s ({:.0f} GB/s cached), floor {:.1f} us\n", "",
-                        best.flops_per_s * 1e-12, best.bytes_per_s * 1e-9, best.cached_bytes_per_s * 1e-9, best.floor_s * 1e6);
-  }
-  for (const auto& [name, model] : outcome.calibration.energy) {
-    text += fmt::format("  {:<34}{}\n", "energy of " + name, errors(model.quality));
-    text += fmt::format("  {:<34}{:.0f} W, {:.3f} pJ/FLOP, {:.1f} pJ/byte\n", "", model.static_watts,
-                        model.joules_per_flop * 1e12, model.joules_per_byte * 1e12);
-  }
-  for (const auto& [name, fit] : outcome.calibration.models)
-    text += fmt::format("  {:<34}{:>7} rows, {:>5} models; unseen models: mean {:.1f} %, median {:.1f} %, p90 {:.1f} %\n",
-                        "whole models: " + name, fit.quality.rows, fit.quality.sites, fit.quality.mean_error * 100,
-                        fit.quality.median_error * 100, fit.quality.p90_error * 100);
+  text += describe(outcome.calibration);
   if (!outcome.worst.empty()) text += "Estimated worst when not seen:\n";
   for (const auto& site : outcome.worst)
     text += fmt::format("  {:<34}{:<40}{:.1f} %, {} rows\n", site.group, site.site, site.mean_error * 100, site.rows);
@@ -51,6 +34,11 @@ std::string render(const workflows::CalibrateOutcome& outcome) {
 }
 
 void run_calibrate(Context& context, const CalibrateOptions& options) {
+  if (options.request.hardware.empty())
+    return context.fail({core::ErrorCode::invalid_argument,
+                         "which device is to be calibrated?",
+                         "--hardware ID, an id or alias of 'aaco hardware ls', or 'this'",
+                         {}});
   const auto outcome = workflows::calibrate(options.request, make_services(context));
   if (!outcome) return context.fail(outcome.error());
   context.progress("");
@@ -58,13 +46,50 @@ void run_calibrate(Context& context, const CalibrateOptions& options) {
   context.print(render(*outcome));
 }
 
+void list(Context& context, bool json) {
+  const auto entries = workflows::list_calibrations(context.paths);
+  if (!entries) return context.fail(entries.error());
+  if (!json) return context.print(describe(*entries));
+  core::Json list = core::Json::array();
+  for (const auto& entry : *entries) list.push(to_json(entry));
+  context.print_json(core::Json::object({{"schema_version", 1}, {"calibrations", std::move(list)}}));
+}
+
+void show(Context& context, const std::string& name, bool json) {
+  const auto entry = workflows::find_calibration(name, make_services(context));
+  if (!entry) return context.fail(entry.error());
+  if (json) return context.print_json(to_json(*entry).set("schema_version", 1));
+  context.print(describe(*entry));
+}
+
+void remove(Context& context, const std::string& name) {
+  const auto removed = workflows::remove_calibration(name, make_services(context));
+  if (!removed) return context.fail(removed.error());
+  context.note(*removed + " is removed");
+}
+
+void add_reading_verbs(CLI::App& verb, Context& context) {
+  CLI::App* ls = verb.add_subcommand("ls", "List the calibrations there are");
+  auto json = std::make_shared<bool>(false);
+  auto name = std::make_shared<std::string>();
+  ls->add_flag("--json", *json, "As JSON");
+  ls->callback([&context, json] { list(context, *json); });
+  CLI::App* one = verb.add_subcommand("show", "What a calibration holds, and where it is from; its file is checked to the end");
+  one->add_option("device", *name, "Id or alias of the device, or 'this'")->required();
+  one->add_flag("--json", *json, "As JSON");
+  one->callback([&context, name, json] { show(context, *name, *json); });
+  CLI::App* rm = verb.add_subcommand("rm", "Remove a calibration of yours: estimates go without it");
+  rm->add_option("device", *name, "Id or alias of the device, or 'this'")->required();
+  rm->callback([&context, name] { remove(context, *name); });
+}
+
 }  // namespace
 
 void add_calibrate(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("calibrate", "Fit a device's ceilings, floors, efficiency and energy to measurements");
   auto options = std::make_shared<CalibrateOptions>();
-  verb->add_option("--hardware", options->request.hardware, "Device: an id or alias of 'aaco hardware ls'")
-      ->required()
+  verb->add_option("--hardware", options->request.hardware,
+                   "Device that is fitted (needed): an id or alias of 'aaco hardware ls'")
       ->type_name("ID");
   verb->add_option(
           "--measurements", options->request.measurements,
@@ -78,12 +103,17 @@ void add_calibrate(CLI::App& app, Context& context) {
   verb->footer(
       "Examples:\n  aaco benchmark --suite micro && aaco calibrate --hardware this\n"
       "  aaco calibrate --hardware h100 --measurements gemm.csv.gz --measurements attention.csv.gz\n"
+      "  aaco calibrate ls; aaco calibrate show h100\n"
       "Which kind of kernel a table holds follows from its columns: products m, n, k; convolutions r, s, stride; attention "
       "phase, isl;\n"
       "vector operators op, rows, cols; each with device, dtype and latency_us, and power_w where it was measured. The "
       "calibration is\n"
       "kept in the user's registry and used by every estimate from then on. 'aaco validate' tells how good it is.");
-  verb->callback([&context, options] { run_calibrate(context, *options); });
+  verb->require_subcommand(0, 1);
+  add_reading_verbs(*verb, context);
+  verb->callback([&context, options, verb] {
+    if (verb->get_subcommands().empty()) run_calibrate(context, *options);
+  });
 }
 
 }  // namespace aaco::cli

@@ -5,7 +5,7 @@
 
 #include "core/files.h"
 #include "core/positional_bytes.h"
-#include "estimation/calibration_file.h"
+#include "workflows/hardware.h"
 
 namespace aaco::workflows {
 namespace {
@@ -51,6 +51,19 @@ core::Status add_to(estimation::CalibrationSet& set, const std::string& path, co
   if (!device) return tl::unexpected<core::Error>(std::move(device).error().with("reading " + path));
   set.add(file, estimation::facts_of(*device));
   return {};
+}
+
+CalibrationEntry entry_of(const core::Paths& paths, const std::string& id, const std::string& path) {
+  return {id, path, core::parent_path(path) == user_folder(paths), core::file_size(path).value_or(0), open_one(path, id)};
+}
+
+// What calibrations of the device are filed under. One of a device that the hardware registry does not know goes by its file's
+// name.
+core::Result<std::string> id_of(const std::string& name, const std::map<std::string, std::string>& files,
+                                const Services& services) {
+  if (files.contains(name)) return name;
+  AACO_ASSIGN(const hardware::Device device, find_device(name, services));
+  return estimation::facts_of(device).id;
 }
 
 }  // namespace
@@ -100,6 +113,55 @@ core::Status save_calibration(const core::Paths& paths, const estimation::Device
   AACO_TRY(core::write_file_atomic(path, to_bytes(calibration)));
   // What an earlier release fitted is replaced as well.
   return core::remove_tree(core::join_path(user_folder(paths), calibration.device + std::string(kEarlierSuffix)));
+}
+
+core::Result<std::vector<CalibrationEntry>> list_calibrations(const core::Paths& paths) {
+  AACO_ASSIGN(const auto files, files_of(paths));
+  std::vector<CalibrationEntry> entries;
+  for (const auto& [id, path] : files) entries.push_back(entry_of(paths, id, path));
+  return entries;
+}
+
+core::Result<CalibrationEntry> find_calibration(const std::string& name, const Services& services) {
+  AACO_ASSIGN(const auto files, files_of(services.paths));
+  AACO_ASSIGN(const std::string device, id_of(name, files, services));
+  const auto found = files.find(device);
+  if (found == files.end())
+    return core::fail(
+        core::ErrorCode::not_found, "there is no calibration of " + device,
+        "'aaco calibrate --hardware " + device + " --measurements TABLE' fits one; 'aaco calibrate ls' lists those there are");
+  CalibrationEntry entry = entry_of(services.paths, device, found->second);
+  if (!entry.file) return tl::unexpected<core::Error>(entry.file.error());
+  if (const auto whole = entry.file->whole(); !whole) return tl::unexpected<core::Error>(whole.error());
+  return entry;
+}
+
+core::Result<std::string> remove_calibration(const std::string& name, const Services& services) {
+  AACO_ASSIGN(const auto files, files_of(services.paths));
+  AACO_ASSIGN(const std::string device, id_of(name, files, services));
+  const std::string folder = user_folder(services.paths);
+  std::string removed;
+  for (const std::string_view suffix : {kSuffix, kEarlierSuffix}) {
+    const std::string path = core::join_path(folder, device + std::string(suffix));
+    if (!core::exists(path)) continue;
+    AACO_TRY(core::remove_tree(path));
+    removed += (removed.empty() ? "" : ", ") + path;
+  }
+  if (removed.empty())
+    return core::fail(core::ErrorCode::not_found, "there is no calibration of " + device + " in " + folder,
+                      "'aaco calibrate ls' lists those there are");
+  return removed;
+}
+
+core::Json to_json(const CalibrationEntry& entry) {
+  core::Json document =
+      core::Json::object({{"device", entry.device}, {"path", entry.path}, {"own", entry.own}, {"bytes", entry.bytes}});
+  if (!entry.file) return document.set("problem", entry.file.error().text());
+  core::Json sections = core::Json::array();
+  for (const estimation::SectionSize& size : entry.file->sections())
+    sections.push(
+        core::Json::object({{"name", size.name}, {"bytes", size.bytes}, {"members", size.members}, {"trees", size.trees}}));
+  return document.set("calibration", to_json(entry.file->head())).set("sections", std::move(sections));
 }
 
 }  // namespace aaco::workflows

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/environment.h"
+#include "core/json.h"
 #include "core/result.h"
 #include "estimation/calibrated.h"
+#include "estimation/calibration_file.h"
 #include "hardware/registry.h"
+#include "workflows/services.h"
 
 namespace aaco::workflows {
 
@@ -24,5 +28,25 @@ core::Result<estimation::CalibrationSet> load_calibrations_for(const core::Paths
 
 // Replaces the user's calibration of the device at once: a reader sees the old or the new one.
 core::Status save_calibration(const core::Paths& paths, const estimation::DeviceCalibration& calibration);
+
+// A calibration as it lies in the registry.
+struct CalibrationEntry {
+  std::string device, path;
+  bool own = false;  // the user's, else one that came with the program
+  std::int64_t bytes = 0;
+  core::Result<estimation::CalibrationFile> file;  // or why it cannot be read
+};
+// By device. What cannot be read is listed with its reason.
+core::Result<std::vector<CalibrationEntry>> list_calibrations(const core::Paths& paths);
+
+// That of one device (as find_device() takes it), read to its last section: what is damaged anywhere is an error, as is a device
+// without one (not_found).
+core::Result<CalibrationEntry> find_calibration(const std::string& device, const Services& services);
+
+// Removes the user's calibration of the device, readable or not, and tells the file; not_found where there is none.
+core::Result<std::string> remove_calibration(const std::string& device, const Services& services);
+
+// What a person may want to know of it: everything but the trees.
+core::Json to_json(const CalibrationEntry& entry);
 
 }  // namespace aaco::workflows

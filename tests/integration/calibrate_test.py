@@ -292,10 +292,35 @@ class Calibrate(program.ProgramTest):
         self.calibration()
         self.assertEqual(self.registry_files(), ['nvidia_h100_sxm5_80gb.calibration'], 'what is fitted anew replaces it')
 
+    def test_listed_shown_and_removed(self):
+        self.assertIn('there are no calibrations', self.with_registry('calibrate', 'ls').output)
+        self.assertEqual(self.with_registry('calibrate', 'ls', '--json').json()['calibrations'], [])
+        path = self.calibration()
+        listed = self.with_registry('calibrate', 'ls', '--json').json()['calibrations']
+        self.assertEqual([(one['device'], one['own'], one['bytes']) for one in listed], [('nvidia_h100_sxm5_80gb', True, path.stat().st_size)])
+        self.assertIn('144 rows', self.with_registry('calibrate', 'ls').output)
+        shown = self.with_registry('calibrate', 'show', 'h100', '--json').json()
+        self.assertEqual(shown['calibration']['latency'][0]['quality']['rows'], 144)
+        self.assertIn('gemm.csv.gz sha256:', shown['calibration']['provenance']['measurements'][0])
+        self.assertEqual(sum(section['bytes'] for section in shown['sections']) + int(path.read_bytes()[19:30]) + 40, path.stat().st_size)
+        text = self.with_registry('calibrate', 'show', 'h100').output
+        for words in ('gemm bf16', 'energy of gemm bf16', 'unseen sites', 'gemm.csv.gz sha256:', str(path)):
+            self.assertIn(words, text)
+        self.assertEqual(self.with_registry('calibrate', 'rm', 'h100').code, 0)
+        self.assertEqual(self.registry_files(), [])
+        self.refused(self.with_registry('calibrate', 'rm', 'h100'), 3, 'no calibration')
+        self.refused(self.with_registry('calibrate', 'show', 'h100'), 3, 'no calibration', 'aaco calibrate --hardware')
+        self.refused(self.with_registry('calibrate', 'show', 'q9000'), 3, 'q9000')
+
+    def test_which_device(self):
+        self.refused(self.with_registry('calibrate', '--measurements', self.table), 2, '--hardware')
+
     def test_cut_calibration(self):
         path = self.calibration()
         path.write_bytes(path.read_bytes()[:-100])
         self.refused_everywhere('cut off')
+        self.assertIn('cut off', self.with_registry('calibrate', 'ls').output)
+        self.assertIn('cut off', self.with_registry('calibrate', 'ls', '--json').json()['calibrations'][0]['problem'])
 
     def test_damaged_section(self):
         path = self.calibration()
@@ -304,6 +329,8 @@ class Calibrate(program.ProgramTest):
         whole[len(whole) - head['data_bytes'] + head['latency'][0]['learnt']['offset'] + 100] ^= 1
         path.write_bytes(whole)
         self.refused_everywhere('checksum')
+        self.refused(self.with_registry('calibrate', 'show', 'h100'), 3, 'checksum')
+        self.assertEqual(self.with_registry('calibrate', 'rm', 'h100').code, 0, 'what cannot be read can be removed')
 
 
 if __name__ == '__main__':
