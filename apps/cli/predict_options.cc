@@ -14,6 +14,7 @@ struct PredictOptions::Texts {
   std::vector<std::string> dimensions;
   std::string dtype, level;
   std::optional<std::string> power_cap, host_time;
+  bool eager = false;
 };
 
 namespace {
@@ -48,6 +49,7 @@ PredictOptions::PredictOptions(CLI::App& app) : texts_(std::make_unique<Texts>()
   app.add_option("--power-cap", t.power_cap, "Watts the device may draw; the clock follows")->type_name("WATTS");
   app.add_option("--host-time", t.host_time, "The host's part of issuing a node, e.g. 5us (default: usual for the device)")
       ->type_name("TIME");
+  app.add_flag("--eager", t.eager, "As a framework runs it without a compiler: no fusion, and more of the host's time a node");
   app.add_option("--level", t.level, "The best level of estimates to use: calibrated, interpolated, theoretical")
       ->check(CLI::IsMember({"calibrated", "interpolated", "theoretical"}));
 }
@@ -67,6 +69,7 @@ core::Result<workflows::AnalyzeRequest> PredictOptions::resolve() const {
       return core::fail(ErrorCode::invalid_argument, "--host-time wants a time such as 5us, not '" + *t.host_time + "'");
     request.conditions.host_ns = static_cast<double>(*ns);
   }
+  request.conditions.eager = t.eager;
   if (const auto level = estimation::level_from_string(t.level)) request.conditions.best = *level;
   return request;
 }

@@ -30,16 +30,19 @@ struct Estimate {
 
 // What is asked beside the graph.
 struct Conditions {
-  std::string dtype;                      // of all floating-point work ("fp16"); empty: as the graph has it
-  std::optional<double> power_cap_watts;  // below the board's own
-  const graph::Fusion* fusion = nullptr;  // of the graph, as the runtime makes kernels of its nodes (graph/fuse.h); null: none
-  std::optional<double> host_ns;          // the host's part of issuing a node; empty: what is usual for the kind of device
-  Level best = Level::calibrated;         // no better level is used
+  std::string dtype;                        // of all floating-point work ("fp16"); empty: as the graph has it
+  std::optional<double> power_cap_watts;    // below the board's own
+  const graph::Fusion* fusion = nullptr;    // of the graph, as the runtime makes kernels of its nodes (graph/fuse.h); null: none
+  std::optional<double> host_ns;            // the host's part of issuing a node; empty: what is usual for the kind of device
+  bool eager = false;                       // a framework issues kernel by kernel, in place of a runtime that has planned ahead
+  const std::vector<bool>* only = nullptr;  // by node of the outermost graph: those that count, bodies with them; null: all
+  Level best = Level::calibrated;           // no better level is used
 };
 
 // A node with work on the device.
 struct NodeEstimate {
   std::string name, op_type;
+  std::size_t place = 0;  // of the outermost graph's nodes: itself, or the one whose body it is in
   graph::OperatorClass kind = graph::OperatorClass::unknown;
   std::vector<std::string> fused;  // operators that run in the same kernel, in order
   double repeats = 1;              // executions in one run of the graph

@@ -19,10 +19,6 @@ namespace {
 
 using estimation::ModelTerms;
 
-// Of a processor that issues kernel by kernel, as in usual_coefficients(): frameworks take longer than a runtime that has planned
-// ahead.
-constexpr double kEagerHostNs = 10'000;
-
 struct Found {
   ModelTerms terms;
   estimation::ModelEstimate theoretical;
@@ -72,7 +68,7 @@ class Places {
     AACO_ASSIGN(const graph::Model model, graph::prepare(std::move(blueprint.graph), sizes));
     estimation::Conditions conditions;
     conditions.dtype = run.type;
-    if (run.runtime.empty() && facts_.is_cpu) conditions.host_ns = kEagerHostNs;
+    conditions.eager = run.runtime.empty();
     graph::Fusion fusion;
     if (!run.runtime.empty()) {
       AACO_ASSIGN(fusion, usual_fusion(model.graph, device_, services_.paths));

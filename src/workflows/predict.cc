@@ -83,7 +83,7 @@ WholeModels whole_models(const hardware::Device& device, const estimation::Condi
   WholeModels out;
   const auto entry = set.entries().find(estimate.device_id);
   if (entry == set.entries().end() || conditions.best != estimation::Level::calibrated ||
-      device.kind != hardware::DeviceKind::cpu)
+      device.kind != hardware::DeviceKind::cpu || conditions.eager)
     return out;
   out.family = "onnxruntime network " + main_type(estimate);
   const auto find = [&](const std::map<std::string, estimation::ModelFit>& fits) {
@@ -162,8 +162,11 @@ core::Result<report::AnalysisReport> predict(const graph::Model& model, const st
   report.assumptions.insert(report.assumptions.end(), model.shapes.assumptions.begin(), model.shapes.assumptions.end());
   report.assumptions.insert(report.assumptions.end(), model.shapes.problems.begin(), model.shapes.problems.end());
   report.batch = graph::batch_of(model.graph);
-  AACO_ASSIGN(const graph::Fusion fusion, usual_fusion(model.graph, device, paths));
-  conditions.fusion = &fusion;
+  graph::Fusion fusion;
+  if (!conditions.eager) {
+    AACO_ASSIGN(fusion, usual_fusion(model.graph, device, paths));
+    conditions.fusion = &fusion;
+  }
   AACO_ASSIGN(const auto calibrations, calibrations_for(device, conditions, paths));
   AACO_ASSIGN(report.estimate, estimation::analyze(model.graph, device, conditions, &calibrations));
   const auto memory = add_memory(model.graph, device, conditions.dtype, report.estimate);

@@ -57,6 +57,27 @@ class Accuracy(program.ProgramTest):
                                       p90_ape=0.13)
         self.assertLess(judged['energy']['mean_ape'], 0.15)
 
+    def covered(self, device, table, *options):
+        """How many whole models were judged, and how many of them lie inside the 90 % bound."""
+        judged = self.with_registry('validate', '--hardware', device, '--measurements', table, *options, '--json').json()
+        self.assertGreater(judged['count'], 0, device)
+        return judged['count'], round(judged['count'] * judged['coverage90'])
+
+    def test_bounds_of_whole_graphs_hold(self):
+        """Seven devices in eleven states, 360 conditions; with the types a device emulates (docs/results.md)."""
+        models, transformers = self.real('models.csv.gz', 'models.csv', lambda row: True), self.real('e2e.csv.gz', 'e2e.csv', lambda row: True)
+        modules = ['jetson_orin_15w', 'jetson_orin_30w', 'jetson_orin_50w', 'jetson_orin_maxn']
+        every = [self.covered(device, models, '--level', 'theoretical') for device in modules + ['i7-12700K', 'ryzen_9_8945hs']]
+        every += [self.covered(device, transformers, '--level', 'theoretical') for device in ('mi100', 'mi210', 'NVIDIA_A100-PCIE-40GB', 'NVIDIA_A100_80GB_PCIe', 't4')]
+        count, inside = (sum(column) for column in zip(*every))
+        self.assertGreater(count, 350)
+        self.assertGreater(inside / count, 0.87)
+        for counted, held in every:
+            self.assertGreater(held / counted, 0.8)
+        for device, table, split in ((modules[0], models, 'model'), (modules[3], models, 'device'), ('i7-12700K', models, 'model'), ('mi210', transformers, 'device')):
+            counted, held = self.covered(device, table, '--split', split)
+            self.assertGreater(held / counted, 0.87, (device, split))
+
     def test_held_filters_of_real_convolutions(self):
         """A sixth of the channels that an MI100 ran."""
         table = self.real('conv2d.csv.gz', 'conv.csv', lambda row: row['device'] == 'MI100' and row['dtype'] == 'FP32' and (int(row['c']) + int(row['k'])) // 8 % 6 == 0)

@@ -99,6 +99,23 @@ class Analyze(program.ProgramTest):
         judged = self.aaco('validate', '--hardware', 'intel_xeon_2c_24gb', '--measurements', fixtures / 'models_float32.csv', '--json', **own).json()
         self.assertLess(judged['memory']['mean_ape'], 0.1)
 
+    def test_bounds_of_whole_graphs_hold_on_measured_runs(self):
+        """Of ONNX Runtime on this kind of machine: by specifications alone, and by fits that have not seen the family."""
+        fixtures = pathlib.Path(__file__).resolve().parents[1] / 'fixtures' / 'whole_models'
+        registry = self.folder / 'bounds'
+        (registry / 'hardware').mkdir(parents=True)
+        (registry / 'hardware' / 'intel_xeon_2c_24gb.yaml').write_text((fixtures / 'intel_xeon_2c_24gb.yaml').read_text())
+        for options in (('--level', 'theoretical'), ('--split', 'model')):
+            judged = self.aaco('validate', '--hardware', 'intel_xeon_2c_24gb', '--measurements', fixtures / 'models_float32.csv', *options, '--json',
+                               AACO_REGISTRY=str(registry)).json()
+            self.assertEqual(judged['count'], 39)
+            self.assertGreater(judged['coverage90'], 0.87, options)
+
+    def test_an_eager_framework_fuses_nothing_and_issues_slowly(self):
+        compiled, eager = (self.estimate('resnet18', '--hardware', 'jetson_orin_maxn', *options) for options in ((), ('--eager',)))
+        self.assertEqual(eager['fused_nodes'], 0)
+        self.assertGreater(eager['latency']['value'], 3 * compiled['latency']['value'])
+
     def test_calibrations_that_cannot_lend_are_not_read(self):
         registry = self.folder / 'lenders'
         (registry / 'calibration').mkdir(parents=True)

@@ -47,6 +47,56 @@ GraphEstimate estimate_of(const graph::Graph& graph, const char* on, Conditions 
   return made ? std::move(*made) : GraphEstimate();
 }
 
+TEST(Analyze, BoundsAreThoseOfNodesAndHostTogether) {
+  Conditions given;
+  given.host_ns = 1000;
+  const GraphEstimate e = estimate_of(two_layers(), "epyc 9654", given), free = estimate_of(two_layers(), "epyc 9654");
+  double lower = 0, upper = 0;
+  for (const NodeEstimate& node : e.nodes) {
+    lower += node.latency.lower + 1e-6;
+    upper += node.latency.upper + 1e-6;
+  }
+  EXPECT_NEAR(e.latency.lower, lower * 1e9, 1e-3 * lower * 1e9);
+  EXPECT_NEAR(e.latency.upper, upper * 1e9, 1e-3 * upper * 1e9);
+  EXPECT_EQ(free.latency.value, e.latency.value) << "1 us is what is usual";
+  EXPECT_LT(free.latency.lower, e.latency.lower) << "and that is not known well";
+  EXPECT_GT(free.latency.upper, e.latency.upper);
+}
+
+TEST(Analyze, AHostThatIsCappedIssuesLater) {
+  Conditions eager;
+  eager.eager = true;
+  const double full = estimate_of(two_layers(1, 64), "jetson_orin_maxn", eager).latency.value;
+  const double capped = estimate_of(two_layers(1, 64), "jetson_orin_15w", eager).latency.value;
+  const double compiled = estimate_of(two_layers(1, 64), "jetson_orin_maxn").latency.value;
+  EXPECT_GT(capped, 1.5 * full);
+  EXPECT_GT(full, 3 * compiled);
+  EXPECT_LT(estimate_of(two_layers(1, 64), "h100", eager).latency.value, full / 3) << "no small cores";
+}
+
+TEST(Analyze, ATypeWithoutUnitsIsEmulatedByAnEagerFramework) {
+  Conditions plain, eager;
+  plain.dtype = eager.dtype = "fp16";
+  eager.eager = true;
+  const GraphEstimate runtime = estimate_of(two_layers(), "i7-12700k", plain),
+                      slow = estimate_of(two_layers(), "i7-12700k", eager);
+  EXPECT_GT(slow.latency.value, 10 * runtime.latency.value);
+  EXPECT_THAT(slow.notes, testing::Contains(HasSubstr("no units for fp16")));
+  EXPECT_THAT(runtime.notes, testing::Not(testing::Contains(HasSubstr("no units"))));
+  eager.dtype = "fp32";
+  EXPECT_LT(estimate_of(two_layers(), "i7-12700k", eager).latency.value, 2 * runtime.latency.value);
+}
+
+TEST(Analyze, OnlyTheNodesAskedForCount) {
+  const std::vector<bool> last = {false, false, true};
+  Conditions some;
+  some.only = &last;
+  const GraphEstimate e = estimate_of(two_layers(), "MI300X", some);
+  ASSERT_EQ(e.nodes.size(), 1U);
+  EXPECT_EQ(e.nodes[0].name, "second");
+  EXPECT_EQ(e.nodes[0].place, 2U);
+}
+
 TEST(Analyze, FusedNodesRunInTheKernelOfTheHeaviest) {
   graph::Fusion fusion;
   fusion.groups = {{"epilogue", {0, 1}, 2.0 * 4 * 64 * 2048}};

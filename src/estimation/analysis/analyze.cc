@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "estimation/analysis.h"
+#include "estimation/analysis/emulation.h"
 #include "estimation/analysis/fused_kernels.h"
+#include "estimation/analysis/host.h"
 #include "estimation/calibrated.h"
 #include "estimation/roofline.h"
 
@@ -13,20 +15,7 @@ namespace {
 
 using core::ErrorCode;
 
-// The host's part of issuing a node: a framework's dispatch in front of an asynchronous launch; a runtime's step from node to
-// node on the processor itself; a program compiled ahead.
-constexpr double kGpuHostS = 5e-6, kCpuHostS = 1e-6, kAheadHostS = 0;
 constexpr double kEnergyFactor = 2.0;  // how far theoretical energies may be off, either way
-
-double host_seconds(const hardware::Device& device, const Conditions& conditions) {
-  if (conditions.host_ns) return *conditions.host_ns * 1e-9;
-  switch (device.kind) {
-    case hardware::DeviceKind::gpu: return kGpuHostS;
-    case hardware::DeviceKind::cpu: return kCpuHostS;
-    case hardware::DeviceKind::accelerator: break;
-  }
-  return kAheadHostS;
-}
 
 std::string shape_text(const Kernel& kernel) {
   if (const auto* gemm = std::get_if<GemmShape>(&kernel.shape))
@@ -93,6 +82,8 @@ class Analysis {
     out.work = work;
     AACO_ASSIGN(out.mapping, map_kernel(kernel, work, device_));
     out.latency = theoretical_estimate(work, out.mapping, device_);
+    widen_for_narrower_type(kernel, work, device_, out.latency);
+    if (conditions_.eager) emulate_type(kernel, device_, out.latency);
     out.theoretical_seconds = out.latency.seconds;
     if (calibrations_ != nullptr && conditions_.best != Level::theoretical) {
       const auto fitted = estimate(kernel, facts_, calibrations_, conditions_.best);
@@ -140,46 +131,6 @@ class Analysis {
   std::optional<double> limit_watts_;
   std::map<std::string, NodeEstimate> known_;
 };
-
-// The host issues nodes one after the other and runs ahead of the device as far as it can; a processor does both itself.
-void schedule(const hardware::Device& device, double host_s, GraphEstimate& out) {
-  double host = 0, end = 0;
-  for (const NodeEstimate& node : out.nodes) {
-    const double device_s = node.latency.seconds;
-    out.device_seconds += device_s * node.repeats;
-    if (device.kind == hardware::DeviceKind::cpu) {
-      end += (device_s + host_s) * node.repeats;
-      host += host_s * node.repeats;
-      continue;
-    }
-    // Repetitions of one node: after the first, the slower of both sets the pace.
-    host += host_s;
-    const double start = std::max(host, end);
-    end = start + device_s + (node.repeats - 1) * std::max(device_s, host_s);
-    host += (node.repeats - 1) * host_s;
-  }
-  out.latency.value = end * 1e9;
-  out.host_exposed_seconds = std::max(0.0, end - out.device_seconds);
-  out.overlapped_seconds = std::max(0.0, host - out.host_exposed_seconds);
-}
-
-// Errors of one class of operators go together, those of different classes do not: half widths add up within a class and by
-// squares over classes.
-void bound(GraphEstimate& out) {
-  std::map<std::string, std::pair<double, double>> widths;
-  for (const NodeEstimate& node : out.nodes) {
-    auto& [below, above] = widths[std::string(graph::to_string(node.kind))];
-    below += (node.latency.seconds - node.latency.lower) * node.repeats;
-    above += (node.latency.upper - node.latency.seconds) * node.repeats;
-  }
-  double below = 0, above = 0;
-  for (const auto& [kind, width] : widths) {
-    below += width.first * width.first;
-    above += width.second * width.second;
-  }
-  out.latency.lower = std::max(0.0, out.latency.value - std::sqrt(below) * 1e9);
-  out.latency.upper = out.latency.value + std::sqrt(above) * 1e9;
-}
 
 // The level and source by the time that stands on them: the worst level that a tenth of the time rests on.
 void grade(GraphEstimate& out) {
@@ -264,8 +215,10 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
   out.confidence_ratio = cost.confidence;
   const FusedKernels fused = conditions.fusion != nullptr ? fused_kernels(graph, cost, *conditions.fusion) : FusedKernels();
   Analysis analysis(device, conditions, calibrations);
+  std::size_t place = 0;
   for (const graph::CostedNode& costed : cost.nodes) {
-    if (costed.repeats <= 0) continue;
+    if (costed.graph == &graph) place = static_cast<std::size_t>(costed.node - graph.nodes.data());
+    if (costed.repeats <= 0 || (conditions.only != nullptr && !(*conditions.only)[place])) continue;
     if (fused.gone.contains(costed.node)) {
       ++out.fused_nodes;
       continue;
@@ -281,6 +234,7 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
     AACO_ASSIGN(NodeEstimate node,
                 analysis.node(*kernel, work_under(costed.cost, conditions.dtype), work_under(whole, conditions.dtype)));
     if (behind != fused.by_main.end()) node.fused = behind->second.op_types;
+    node.place = place;
     node.name = costed.node->name;
     node.op_type = costed.node->op_type;
     node.kind = costed.cost.kind;
@@ -297,15 +251,15 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
                       "the graph has no work that could be predicted: " + std::to_string(cost.nodes.size()) +
                           " nodes, none of them modelled and with known shapes",
                       "`aaco inspect` lists them; give sizes with --dim");
-  const double host_s = host_seconds(device, conditions);
-  schedule(device, host_s, out);
-  bound(out);
+  const HostTime host = host_time(device, conditions);
+  schedule(device, host, out);
   grade(out);
   add_classes(out);
   add_energy(device, out);
   if (out.fused_nodes > 0)
     out.notes.push_back(fmt::format("{} nodes run in the kernels of others, as a compiler fuses them", out.fused_nodes));
-  out.notes.push_back(fmt::format("the host takes {:.3g} us to issue a node{}", host_s * 1e6,
+  if (const std::string note = emulation_note(out, device); conditions.eager && !note.empty()) out.notes.push_back(note);
+  out.notes.push_back(fmt::format("the host takes {:.3g} us to issue a node{}", host.seconds * 1e6,
                                   device.kind == hardware::DeviceKind::gpu ? ", ahead of the device where it can" : ""));
   return out;
 }

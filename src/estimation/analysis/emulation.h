@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "estimation/analysis.h"
+
+// Types that a device has no units for, and types that a library puts in another's place.
+namespace aaco::estimation {
+
+// Libraries compute float32 convolutions in TF32 where the device has it, unless they are told not to: the low end says so.
+void widen_for_narrower_type(const Kernel& kernel, const Work& work, const hardware::Device& device, LatencyEstimate& latency);
+
+// An eager framework on a processor without units for a 16-bit type computes element by element, in one lane, converting to and
+// fro.
+void emulate_type(const Kernel& kernel, const hardware::Device& device, LatencyEstimate& latency);
+
+// What emulate_type() did, for people; empty: nothing.
+std::string emulation_note(const GraphEstimate& graph, const hardware::Device& device);
+
+}  // namespace aaco::estimation
