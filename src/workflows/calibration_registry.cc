@@ -30,9 +30,13 @@ core::Result<std::map<std::string, std::string>> files_of(const core::Paths& pat
   return files;
 }
 
-core::Result<estimation::CalibrationFile> open_one(const std::string& path, const std::string& id) {
+core::Result<estimation::CalibrationFile> open_any(const std::string& path) {
   AACO_ASSIGN(auto bytes, core::PositionalBytes::open(path));
-  auto file = estimation::CalibrationFile::open(std::move(bytes));
+  return estimation::CalibrationFile::open(std::move(bytes));
+}
+
+core::Result<estimation::CalibrationFile> open_one(const std::string& path, const std::string& id) {
+  auto file = open_any(path);
   if (!file) {
     core::Error error = std::move(file).error();
     error.remedy = "fit it again: 'aaco calibrate --hardware " + id + " --measurements TABLE'; or remove the file";

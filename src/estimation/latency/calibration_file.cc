@@ -158,7 +158,7 @@ core::Status CalibrationFile::State::read(const Section& section, const std::str
                                           BoostedTrees& log_scale) const {
   const std::string where = "reading what " + bytes.name() + " learnt of " + name;
   const auto in_context = [&](core::Error&& problem) {
-    if (problem.remedy.empty()) problem.remedy = fit_again();
+    problem.remedy = "fit it again: 'aaco calibrate --hardware " + head.calibration.device + " --measurements TABLE'";
     return tl::unexpected<core::Error>(std::move(problem).with(where));
   };
   auto read = bytes.read(data_at + section.offset, static_cast<std::size_t>(section.bytes));
