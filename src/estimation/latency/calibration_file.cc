@@ -13,6 +13,7 @@
 
 #include "core/checksum.h"
 #include "estimation/latency/calibration_json.h"
+#include "estimation/latency/probe.h"
 
 namespace aaco::estimation {
 namespace {
@@ -40,8 +41,10 @@ Part append(const BoostedTrees& trees, std::string& data) {
   return {"trees", trees.columns(), trees.trees(), trees.bases(), nodes.size()};
 }
 
-Section append(const std::vector<BoostedTrees>& members, const BoostedTrees& log_scale, std::string& data) {
+Section append(const std::vector<BoostedTrees>& members, const BoostedTrees& log_scale, std::vector<double> probe,
+               std::string& data) {
   Section section;
+  section.probe = std::move(probe);
   section.offset = data.size();
   for (const BoostedTrees& member : members) section.members.push_back(append(member, data));
   if (!log_scale.empty()) section.log_scale.push_back(append(log_scale, data));
@@ -187,9 +190,10 @@ core::Status CalibrationFile::State::read(const Section& section, const std::str
 std::string to_bytes(const DeviceCalibration& calibration) {
   CalibrationHead head{calibration, {}, {}};
   std::string data;
-  for (const LatencyModel& model : calibration.latency) head.latency.push_back(append(model.trees, model.bounds.log_scale, data));
+  for (const LatencyModel& model : calibration.latency)
+    head.latency.push_back(append(model.trees, model.bounds.log_scale, probe_of(model.kind), data));
   for (const auto& [name, model] : calibration.energy)
-    head.energy.emplace(name, append(model.trees, model.bounds.log_scale, data));
+    head.energy.emplace(name, append(model.trees, model.bounds.log_scale, energy_probe(), data));
   core::Json document = head_to_json(head);
   document.set("data_bytes", data.size());
   std::string text = document.dump(1) + "\n";

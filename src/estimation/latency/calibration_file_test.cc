@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "core/checksum.h"
+#include "estimation/latency/features.h"
+#include "estimation/latency/probe.h"
 
 namespace aaco::estimation {
 namespace {
@@ -183,6 +185,33 @@ TEST(CalibrationFile, OfAnotherRelease) {
   EXPECT_EQ(opened("aaco-calibration 3 " + good.substr(19)), ErrorCode::unsupported);
   EXPECT_EQ(opened(with_part("form", "table")), ErrorCode::unsupported);
   EXPECT_EQ(opened(with_part("columns", 5)), ErrorCode::invalid_input) << "of other features than this release has";
+}
+
+TEST(CalibrationFile, FittedToWhatThisReleaseDoesNotSee) {
+  const auto with_probe = [](const std::function<void(core::Json::Array&)>& change) {
+    return opened(with_class([&](core::Json&, core::Json& section) {
+      core::Json probe = section["probe"];
+      change(probe.mutable_items());
+      section.set("probe", probe);
+    }));
+  };
+  EXPECT_EQ(with_probe([](auto& row) { row[0] = *row[0].as_f64() * (1 + 1e-7); }), ErrorCode::cancelled)
+      << "another library's digits";
+  EXPECT_EQ(with_probe([](auto& row) { row[0] = *row[0].as_f64() * 1.001; }), ErrorCode::invalid_input);
+  EXPECT_EQ(with_probe([](auto& row) { row[0] = nullptr; }), ErrorCode::invalid_input);
+  EXPECT_EQ(with_probe([](auto& row) { row.pop_back(); }), ErrorCode::invalid_input);
+  EXPECT_EQ(opened(with_section("probe", nullptr)), ErrorCode::invalid_input);
+}
+
+TEST(Probe, EveryKindHasOne) {
+  for (const char* kind : {"gemm", "convolution", "attention", "vector", "other"}) {
+    const auto probe = probe_of(kind);
+    EXPECT_EQ(probe.size() % (feature_count(kind) + 1), 0U) << kind;
+    EXPECT_FALSE(probe.empty());
+    EXPECT_TRUE(same_probe(probe, probe_of(kind)));
+  }
+  EXPECT_FALSE(same_probe(probe_of("gemm"), probe_of("convolution")));
+  EXPECT_TRUE(same_probe(energy_probe(), energy_probe()));
 }
 
 TEST(CalibrationFile, RefusesWhatIsNone) {

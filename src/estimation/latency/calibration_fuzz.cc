@@ -4,9 +4,11 @@
 #include <cstdlib>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/checksum.h"
 #include "estimation/calibration_file.h"
+#include "estimation/latency/probe.h"
 
 namespace {
 
@@ -23,11 +25,18 @@ std::string hex(std::uint32_t sum) {
   return text;
 }
 
-// Of a class: the checksum that its section of the data has.
+Json numbers(const std::vector<double>& values) {
+  Json array = Json::array();
+  for (const double value : values) array.push(value);
+  return array;
+}
+
+// Of a class: the checksum that its section of the data has, and this release's probe.
 void mend_section(Json& model, std::string_view data) {
   Json section = model["learnt"];
   const auto offset = section["offset"].as_u64(), bytes = section["bytes"].as_u64();
   if (!section.is_object() || !offset || !bytes || *offset > data.size()) return;
+  section.set("probe", numbers(model.contains("kind") ? estimation::probe_of(model["kind"].text()) : estimation::energy_probe()));
   model.set("learnt", section.set("crc32c", hex(core::crc32c(data.substr(*offset, *bytes)))));
 }
 

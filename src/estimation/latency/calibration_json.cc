@@ -11,6 +11,7 @@
 #include "estimation/calibration_file.h"
 #include "estimation/latency/features.h"
 #include "estimation/latency/model_fit_json.h"
+#include "estimation/latency/probe.h"
 
 namespace aaco::estimation {
 namespace {
@@ -24,14 +25,18 @@ Json strings(const std::vector<std::string>& values) {
   return array;
 }
 
+Json numbers(const std::vector<double>& values) {
+  Json array = Json::array();
+  for (const double value : values) array.push(value);
+  return array;
+}
+
 Json parts_json(const std::vector<Part>& parts) {
   Json array = Json::array();
   for (const Part& part : parts) {
-    Json bases = Json::array();
-    for (const double base : part.bases) bases.push(base);
     array.push(Json::object({{"form", part.form},
                              {"columns", part.columns},
-                             {"bases", std::move(bases)},
+                             {"bases", numbers(part.bases)},
                              {"trees", part.trees},
                              {"bytes", part.bytes}}));
   }
@@ -45,7 +50,8 @@ Json section_json(const Section& section) {
                        {"bytes", section.bytes},
                        {"crc32c", sum},
                        {"members", parts_json(section.members)},
-                       {"log_scale", parts_json(section.log_scale)}});
+                       {"log_scale", parts_json(section.log_scale)},
+                       {"probe", numbers(section.probe)}});
 }
 
 Json bounds_json(const Bounds& bounds) {
@@ -120,7 +126,15 @@ core::Result<std::vector<Part>> parts_of(const Json& list, std::size_t columns) 
   return parts;
 }
 
-core::Result<Section> section_of(const Json& document, std::size_t columns) {
+// A value that is missing is null.
+std::vector<double> probe_in(const Json& document) {
+  std::vector<double> probe;
+  for (const Json& item : document["probe"].items()) probe.push_back(item.as_f64().value_or(std::nan("")));
+  return probe;
+}
+
+// `probe`: what this release sees of the probe's kernels.
+core::Result<Section> section_of(const Json& document, std::size_t columns, const std::vector<double>& probe) {
   const Json& member = document["learnt"];
   Section section;
   AACO_ASSIGN(section.offset, size(member, "offset"));
@@ -139,6 +153,9 @@ core::Result<Section> section_of(const Json& document, std::size_t columns) {
       left -= part.bytes;
     }
   if (left != 0) return wrong("members", "are smaller than their section");
+  section.probe = probe_in(member);
+  if (!same_probe(section.probe, probe))
+    return wrong("probe", "differs: what was fitted saw kernels otherwise than this release does");
   return section;
 }
 
@@ -277,13 +294,13 @@ core::Result<CalibrationHead> head_from_json(const Json& document) {
   AACO_ASSIGN(result.provenance.sources, texts(from, "sources"));
   for (const Json& item : document["latency"].items()) {
     AACO_ASSIGN(LatencyModel model, latency_of(item));
-    AACO_ASSIGN(Section section, section_of(item, feature_count(model.kind)));
+    AACO_ASSIGN(Section section, section_of(item, feature_count(model.kind), probe_of(model.kind)));
     result.latency.push_back(std::move(model));
     head.latency.push_back(std::move(section));
   }
   for (const auto& [name, item] : document["energy"].members()) {
     AACO_ASSIGN(EnergyModel model, energy_of(item));
-    AACO_ASSIGN(Section section, section_of(item, energy_feature_count()));
+    AACO_ASSIGN(Section section, section_of(item, energy_feature_count(), energy_probe()));
     result.energy.emplace(name, std::move(model));
     head.energy.emplace(name, std::move(section));
   }

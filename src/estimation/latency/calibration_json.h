@@ -26,6 +26,7 @@ struct Section {
   std::uint32_t crc32c = 0;
   std::vector<Part> members;
   std::vector<Part> log_scale;  // one or none
+  std::vector<double> probe;    // what it was fitted to see of fixed kernels (probe.h)
 };
 
 // The head of a calibration's file: the calibration without trees, and where those lie.

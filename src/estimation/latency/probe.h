@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace aaco::estimation {
+
+// What trees of a kind see of fixed kernels on a fixed device, and the seconds that their answers are relative to. Trees that
+// were fitted where these figures were others answer other questions than this release asks.
+std::vector<double> probe_of(std::string_view kind);
+// The same of energy.
+std::vector<double> energy_probe();
+
+// Equal but for the last digits, in which mathematical libraries differ.
+bool same_probe(const std::vector<double>& one, const std::vector<double>& other);
+
+}  // namespace aaco::estimation
