@@ -14,7 +14,7 @@ namespace aaco::cli {
 namespace {
 
 struct AnalyzeOptions {
-  std::string model, hardware = "this", format = "text", output;
+  std::string model, hardware = "this", fallback, provider, format = "text", output;
   std::size_t nodes = 15;
 };
 
@@ -23,6 +23,8 @@ void run(Context& context, const PredictOptions& predict, const AnalyzeOptions& 
   if (!request) return context.fail(request.error());
   request->model.name = options.model;
   request->hardware = options.hardware;
+  request->fallback = options.fallback;
+  request->provider = options.provider;
   const auto report = workflows::analyze(*request, make_services(context));
   if (!report) return context.fail(report.error());
   const std::string text = render_analysis(*report, *workflows::analysis_format(options.format), options.nodes);
@@ -40,6 +42,12 @@ void add_analyze(CLI::App& app, Context& context) {
       ->required();
   verb->add_option("--hardware", options->hardware, "Device: id, alias, ID@STATE, or 'this' (see 'aaco hardware ls')")
       ->capture_default_str();
+  verb->add_option("--fallback", options->fallback,
+                   "Device that runs the operators that --hardware does not take: the host, as a rule")
+      ->type_name("ID");
+  verb->add_option(
+      "--provider", options->provider,
+      "With --fallback: whose list of operators decides (edgetpu, hailo, tensorrt, migraphx; default: the device's own)");
   auto predict = std::make_shared<PredictOptions>(*verb);
   verb->add_option("-f,--format", options->format, "text, json, csv (every node), md or html")
       ->check(CLI::IsMember({"text", "json", "csv", "md", "html"}))
@@ -56,7 +64,8 @@ void add_analyze(CLI::App& app, Context& context) {
       "THEORETICAL (specifications alone), with a 90 % interval.\n"
       "Examples:\n  aaco analyze resnet50 --hardware MI300X --batch 8 --dtype fp16\n  aaco analyze llama2-7b --hardware H100 "
       "--dim sequence_length=512,past_sequence_length=0 --power-cap 500\n  aaco analyze net.onnx --hardware this --format html "
-      "-o net.html");
+      "-o net.html\n"
+      "  aaco analyze mobilenetv3-large --hardware Coral --dtype int8 --fallback i7-12700K");
   verb->callback([&context, predict, options] { run(context, *predict, *options); });
 }
 

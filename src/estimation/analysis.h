@@ -42,6 +42,7 @@ struct Conditions {
 // A node with work on the device.
 struct NodeEstimate {
   std::string name, op_type;
+  std::string device;     // that runs it, where a graph is on several (estimation/partitioned.h)
   std::size_t place = 0;  // of the outermost graph's nodes: itself, or the one whose body it is in
   graph::OperatorClass kind = graph::OperatorClass::unknown;
   std::vector<std::string> fused;  // operators that run in the same kernel, in order
@@ -98,6 +99,9 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
 
 core::Json to_json(const Estimate& estimate);
 core::Json to_json(const GraphEstimate& estimate, bool nodes);
+
+// The graph's element type for a type of work ("fp16", "tf32"); empty: there is none.
+std::optional<graph::ElementType> element_type_of(const std::string& dtype);
 
 // The node's work as the estimators see it; `dtype` replaces a floating-point type. Host-only nodes have none.
 std::optional<Kernel> kernel_of(const graph::Graph& graph, const graph::Node& node, const graph::NodeCost& cost,

@@ -15,6 +15,7 @@ namespace aaco::graph {
 struct Target {
   std::string name;
   std::function<std::string(const Graph&, const Node&)> refuses;
+  bool one_part = false;  // what comes after a node that it does not take stays off it too
 };
 
 struct Part {

@@ -74,6 +74,35 @@ PaperSection head(const AnalysisReport& report) {
   return section;
 }
 
+// Which device runs which part, what crosses, and why the rest stays off the accelerator.
+PaperSection parts(const estimation::PartitionReport& p) {
+  PaperSection section{"Which device runs what", {}, {}, {}};
+  section.table.header = {"PART", "DEVICE", "NODES", "TIME", "COPIED IN", "COPIED OUT", "FROM", "TO"};
+  section.table.numeric = {true, false, true, true, true, true, false, false};
+  constexpr std::size_t kParts = 24;
+  for (std::size_t i = 0; i < std::min(kParts, p.parts.size()); ++i) {
+    const auto& one = p.parts[i];
+    section.table.rows.push_back({std::to_string(i + 1), p.devices[one.target], std::to_string(one.nodes),
+                                  seconds_text(one.seconds), core::format_bytes(one.bytes_in), core::format_bytes(one.bytes_out),
+                                  one.first, one.last});
+  }
+  if (p.parts.size() > kParts)
+    section.lines.push_back(fmt::format("and {} more parts (--json lists them)", p.parts.size() - kParts));
+  for (std::size_t target = 0; target < 2; ++target)
+    section.lines.push_back(p.devices[target] + " is busy for " + seconds_text(p.busy[target]));
+  if (p.transfers > 0)
+    section.lines.push_back(fmt::format("{} of {} in all take {} ({})",
+                                        p.transfers == 1 ? "1 copy" : fmt::format("{} copies", p.transfers),
+                                        core::format_bytes(p.transfer_bytes), seconds_text(p.transfer_seconds), p.link));
+  section.lines.push_back("the longest chain of nodes and copies that wait for each other takes " +
+                          seconds_text(p.critical_seconds));
+  for (const auto& one : p.refusals)
+    section.lines.push_back(
+        fmt::format("{} leaves {} x {} to {}: {}", p.backend, one.nodes, one.op_type, p.devices[1], one.reason));
+  section.lines.push_back("what " + p.backend + " takes: " + p.source);
+  return section;
+}
+
 PaperSection classes(const GraphEstimate& e) {
   PaperSection section{"Where the time goes", {}, {}, {}};
   section.table.header = {"CLASS", "NODES", "TIME", "SHARE", "GFLOP", "MB"};
@@ -174,8 +203,11 @@ std::string estimate_text(const Estimate& e) {
 Paper analysis_paper(const AnalysisReport& report, std::size_t count) {
   constexpr std::size_t kMapped = 5;
   const GraphEstimate& e = report.estimate;
-  Paper paper{report.model + " on " + e.device_id + " (" + e.device_name + ")", {}};
+  Paper paper{report.model + " on " + e.device_id + " (" + e.device_name + ")" +
+                  (report.partition ? ", the rest on " + report.partition->devices[1] : ""),
+              {}};
   paper.sections.push_back(head(report));
+  if (report.partition) paper.sections.push_back(parts(*report.partition));
   paper.sections.push_back(classes(e));
   paper.sections.push_back(nodes(e, count));
   add_lines(paper, "How the slowest lie on the device", mappings(e, kMapped));
@@ -188,10 +220,10 @@ Paper analysis_paper(const AnalysisReport& report, std::size_t count) {
 
 PaperTable analysis_table(const AnalysisReport& report) {
   PaperTable table;
-  table.header = {"node",       "op_type",   "class",         "shape",      "dtype",      "repeats",
-                  "latency_ns", "lower_ns",  "upper_ns",      "level",      "source",     "limit",
-                  "compute_ns", "memory_ns", "floor_ns",      "tile_ratio", "wave_ratio", "efficiency_ratio",
-                  "flops",      "bytes",     "energy_joules", "clock_ratio"};
+  table.header = {"node",       "op_type",   "class",         "shape",       "dtype",      "repeats",
+                  "latency_ns", "lower_ns",  "upper_ns",      "level",       "source",     "limit",
+                  "compute_ns", "memory_ns", "floor_ns",      "tile_ratio",  "wave_ratio", "efficiency_ratio",
+                  "flops",      "bytes",     "energy_joules", "clock_ratio", "device"};
   const auto ns = [](double seconds) { return fmt::format("{:.6g}", seconds * 1e9); };
   for (const NodeEstimate& node : report.estimate.nodes) {
     const auto& why = node.latency.explanation;
@@ -216,7 +248,8 @@ PaperTable analysis_table(const AnalysisReport& report) {
                           fmt::format("{:.10g}", node.work.flops),
                           fmt::format("{:.10g}", node.work.bytes),
                           node.energy ? fmt::format("{:.6g}", node.energy->joules()) : "",
-                          fmt::format("{:.4g}", node.clock_ratio)});
+                          fmt::format("{:.4g}", node.clock_ratio),
+                          node.device.empty() ? report.estimate.device_id : node.device});
   }
   return table;
 }
@@ -228,6 +261,7 @@ core::Json analysis_json(const AnalysisReport& report) {
   core::Json out = core::Json::object({{"schema_version", 1}, {"model", report.model}, {"batch", report.batch}});
   if (!report.dtype.empty()) out.set("dtype", report.dtype);
   out.set("sizes", std::move(sizes)).set("assumptions", std::move(assumptions));
+  if (report.partition) out.set("partition", to_json(*report.partition));
   return out.set("estimate", to_json(report.estimate, true));
 }
 

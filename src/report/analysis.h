@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/json.h"
 #include "estimation/analysis.h"
+#include "estimation/partitioned.h"
 #include "report/paper.h"
 
 namespace aaco::report {
@@ -17,6 +19,7 @@ struct AnalysisReport {
   std::int64_t batch = 1;                                   // items one run works on
   std::string dtype;                                        // asked for; empty: as the model has it
   estimation::GraphEstimate estimate;
+  std::optional<estimation::PartitionReport> partition;  // where it is over a device and its fallback
 };
 
 // `nodes`: how many of the slowest nodes are listed; 0: all.

@@ -1,6 +1,7 @@
 #include "workflows/analyze.h"
 
 #include "workflows/hardware.h"
+#include "workflows/partitioned_analysis.h"
 #include "workflows/predict.h"
 
 namespace aaco::workflows {
@@ -8,7 +9,17 @@ namespace aaco::workflows {
 core::Result<report::AnalysisReport> analyze(const AnalyzeRequest& request, const Services& services) {
   AACO_ASSIGN(const hardware::Device device, find_device(request.hardware, services));
   AACO_ASSIGN(const graph::Model model, open_model(request.model, services));
-  return predict(model, request.model.name, device, request.conditions, services.paths);
+  if (request.fallback.empty()) {
+    if (!request.provider.empty())
+      return core::fail(core::ErrorCode::invalid_argument, "--provider says what a device takes, and nothing runs the rest",
+                        "name a device with --fallback");
+    auto report = predict(model, request.model.name, device, request.conditions, services.paths);
+    if (!report && report.error().code == core::ErrorCode::unsupported && report.error().remedy.empty())
+      report.error().remedy = "--fallback ID puts what the device does not take on another one";
+    return report;
+  }
+  AACO_ASSIGN(const Fallback fallback, find_fallback(request.fallback, request.provider, device, services));
+  return predict(model, request.model.name, device, request.conditions, services.paths, &fallback);
 }
 
 std::optional<AnalysisFormat> analysis_format(std::string_view name) {

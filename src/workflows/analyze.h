@@ -17,6 +17,8 @@ struct AnalyzeRequest {
   ModelRequest model;
   std::string hardware;               // id, alias, ID@STATE, "this"
   estimation::Conditions conditions;  // its dtype as people write it
+  std::string fallback;               // the device that runs what the first one does not take; empty: it takes everything
+  std::string provider;               // with a fallback: whose list of operators decides; empty: the device's own
 };
 
 core::Result<report::AnalysisReport> analyze(const AnalyzeRequest& request, const Services& services);

@@ -11,6 +11,7 @@
 #include "estimation/models.h"
 #include "graph/batch.h"
 #include "workflows/calibration_registry.h"
+#include "workflows/partitioned_analysis.h"
 
 namespace aaco::workflows {
 namespace {
@@ -20,14 +21,6 @@ using graph::ElementType;
 
 // How far measured peaks were from the liveness of graphs (docs/estimation.md): allocators round and keep, runtimes plan anew.
 constexpr double kMemoryBelow = 0.9, kMemoryAbove = 1.5;
-
-std::optional<ElementType> element_type(const std::string& dtype) {
-  if (dtype == "tf32") return ElementType::float32;
-  if (dtype == "fp8") return ElementType::float8e4m3fn;
-  if (dtype == "fp4") return ElementType::float4e2m1;
-  if (dtype == "fp64") return ElementType::float64;
-  return graph::element_type_from_string(dtype);
-}
 
 // The graph as it would be with its floating-point tensors in another type.
 void retype(graph::Graph& graph, ElementType type) {
@@ -39,7 +32,7 @@ void retype(graph::Graph& graph, ElementType type) {
 estimation::MemoryEstimate add_memory(const graph::Graph& graph, const hardware::Device& device, const std::string& dtype,
                                       estimation::GraphEstimate& out) {
   estimation::MemoryEstimate memory;
-  const auto type = dtype.empty() ? std::nullopt : element_type(dtype);
+  const auto type = dtype.empty() ? std::nullopt : estimation::element_type_of(dtype);
   if (type) {
     graph::Graph other = graph;
     retype(other, *type);
@@ -151,7 +144,8 @@ core::Result<estimation::CalibrationSet> calibrations_for(const hardware::Device
 }
 
 core::Result<report::AnalysisReport> predict(const graph::Model& model, const std::string& name, const hardware::Device& device,
-                                             const estimation::Conditions& asked, const core::Paths& paths) {
+                                             const estimation::Conditions& asked, const core::Paths& paths,
+                                             const Fallback* fallback) {
   estimation::Conditions conditions = asked;
   if (!conditions.dtype.empty()) conditions.dtype = estimation::canonical_type(conditions.dtype);
   report::AnalysisReport report;
@@ -162,6 +156,12 @@ core::Result<report::AnalysisReport> predict(const graph::Model& model, const st
   report.assumptions.insert(report.assumptions.end(), model.shapes.assumptions.begin(), model.shapes.assumptions.end());
   report.assumptions.insert(report.assumptions.end(), model.shapes.problems.begin(), model.shapes.problems.end());
   report.batch = graph::batch_of(model.graph);
+  if (fallback != nullptr) {
+    report.partition.emplace();
+    AACO_ASSIGN(report.estimate, analyze_parts(model.graph, device, *fallback, conditions, paths, *report.partition));
+    add_memory(model.graph, device, conditions.dtype, report.estimate);
+    return report;
+  }
   graph::Fusion fusion;
   if (!conditions.eager) {
     AACO_ASSIGN(fusion, usual_fusion(model.graph, device, paths));

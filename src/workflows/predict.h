@@ -12,10 +12,13 @@
 
 namespace aaco::workflows {
 
+struct Fallback;
+
 // The prediction for a model that is open already, with the calibrations that the registry has for the device. `asked`: its dtype
-// as people write it.
+// as people write it. `fallback`: runs what the device does not take; null: it takes everything.
 core::Result<report::AnalysisReport> predict(const graph::Model& model, const std::string& name, const hardware::Device& device,
-                                             const estimation::Conditions& asked, const core::Paths& paths);
+                                             const estimation::Conditions& asked, const core::Paths& paths,
+                                             const Fallback* fallback = nullptr);
 
 // What the registry has for such a device: its own calibration, else those of all others, which interpolation needs. Nothing
 // where only theoretical estimates are asked for.

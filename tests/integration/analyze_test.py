@@ -116,6 +116,32 @@ class Analyze(program.ProgramTest):
         self.assertEqual(eager['fused_nodes'], 0)
         self.assertGreater(eager['latency']['value'], 3 * compiled['latency']['value'])
 
+    def test_what_an_accelerator_does_not_take_runs_on_its_host(self):
+        arguments = ('analyze', 'mobilenetv3-large', '--hardware', 'Coral', '--fallback', 'i7-12700K')
+        document = self.aaco(*arguments, '--dtype', 'int8', '--json').json()
+        parts = document['partition']
+        self.assertEqual([part['device'] for part in parts['parts']], ['google_coral_edge_tpu_8mb', 'intel_core_i7_12700k_12c'])
+        self.assertTrue(any(one['op_type'] == 'HardSwish' and 'has no' in one['reason'] for one in parts['refusals']))
+        self.assertEqual((parts['transfers']['count'], parts['parts'][0]['bytes_out']), (1, parts['transfers']['bytes']))
+        self.assertGreater(parts['transfers']['latency_ns'], 1e6, '784 KiB over half a gigabyte a second')
+        self.assertGreaterEqual(document['estimate']['latency']['value'], parts['critical_path_ns'] * 0.999)
+        self.assertEqual({node['device'] for node in document['estimate']['nodes']}, {part['device'] for part in parts['parts']})
+        for form, word in (('text', 'Which device runs what'), ('md', '## Which device runs what'), ('html', 'edgetpu has no HardSwish'), ('csv', ',intel_core_i7_12700k_12c')):
+            self.assertIn(word, self.aaco(*arguments, '--dtype', 'int8', '--format', form).output)
+        whole = self.aaco(*arguments, '--json').json()['partition']
+        self.assertEqual([part['device'] for part in whole['parts']], ['intel_core_i7_12700k_12c'], 'float32 is nothing for it')
+
+    def test_a_provider_says_what_a_gpu_takes(self):
+        arguments = ('analyze', 'bert-base', '--hardware', 'MI300X', '--fallback', 'epyc 9654')
+        self.refused(self.aaco(*arguments), 3, '--provider', 'migraphx', 'tensorrt')
+        self.refused(self.aaco(*arguments, '--provider', 'abacus'), 3, 'abacus', 'migraphx')
+        self.refused(self.aaco(*arguments, '--provider', 'edgetpu'), 2, 'does not program')
+        self.refused(self.aaco('analyze', 'bert-base', '--hardware', 'MI300X', '--provider', 'migraphx'), 2, '--fallback')
+        self.refused(self.aaco('analyze', 'bert-base', '--hardware', 'MI300X', '--fallback', 'mi300x', '--provider', 'migraphx'), 2, 'itself')
+        parts = self.aaco(*arguments, '--provider', 'migraphx', '--json').json()['partition']
+        self.assertGreater(len(parts['parts']), 20, 'LayerNormalization is not in its list')
+        self.assertEqual({one['op_type'] for one in parts['refusals']}, {'LayerNormalization', 'Gelu'} & {one['op_type'] for one in parts['refusals']})
+
     def test_calibrations_that_cannot_lend_are_not_read(self):
         registry = self.folder / 'lenders'
         (registry / 'calibration').mkdir(parents=True)

@@ -45,6 +45,7 @@ Json node_json(const NodeEstimate& node) {
                            {"bytes", node.work.bytes},
                            {"latency", to_json(latency)},
                            {"why", why_json(node)}});
+  if (!node.device.empty()) out.set("device", node.device);
   if (!node.fused.empty()) {
     Json fused = Json::array();
     for (const std::string& op_type : node.fused) fused.push(op_type);

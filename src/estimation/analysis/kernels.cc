@@ -135,4 +135,13 @@ std::optional<Kernel> kernel_of(const graph::Graph& graph, const graph::Node& no
   return Kernel{OtherShape{node.op_type, work.flops, work.bytes}, type};
 }
 
+std::optional<graph::ElementType> element_type_of(const std::string& dtype) {
+  using graph::ElementType;
+  if (dtype == "tf32") return ElementType::float32;
+  if (dtype == "fp8") return ElementType::float8e4m3fn;
+  if (dtype == "fp4") return ElementType::float4e2m1;
+  if (dtype == "fp64") return ElementType::float64;
+  return graph::element_type_from_string(dtype);
+}
+
 }  // namespace aaco::estimation

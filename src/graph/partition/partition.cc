@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace aaco::graph {
 namespace {
@@ -47,16 +48,24 @@ class Divider {
     if (follows && !node.inputs.empty() && node.inputs[0].valid() && producer_[at(node.inputs[0])] >= 0)
       return out_.target_of[static_cast<std::size_t>(producer_[at(node.inputs[0])])];
     for (std::size_t target = 0; target < targets_.size(); ++target) {
-      const std::string reason = targets_[target].refuses ? targets_[target].refuses(graph_, node) : "";
+      std::string reason = targets_[target].refuses ? targets_[target].refuses(graph_, node) : "";
+      if (reason.empty() && targets_[target].one_part && comes_after_others(node, target))
+        reason = "it comes after what " + targets_[target].name + " does not take, which takes one part only";
       if (reason.empty()) return target;
       const std::string op = (node.domain.empty() ? "" : node.domain + ".") + node.op_type;
-      Refusal& refusal = refusals_[{op, target}];
+      Refusal& refusal = refusals_[{op, target, reason}];
       refusal.op_type = op;
       refusal.target = targets_[target].name;
       refusal.reason = reason;
       ++refusal.nodes;
     }
     return targets_.empty() ? 0 : targets_.size() - 1;
+  }
+
+  [[nodiscard]] bool comes_after_others(const Node& node, std::size_t target) const {
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId id) {
+      return id.valid() && producer_[at(id)] >= 0 && out_.target_of[static_cast<std::size_t>(producer_[at(id)])] != target;
+    });
   }
 
   // A node's segment grows wherever the path to it changes targets; nodes of one target and segment are one part, and no path
@@ -99,7 +108,7 @@ class Divider {
   const std::vector<Target>& targets_;
   std::vector<std::int32_t> producer_;
   Partition out_;
-  std::map<std::pair<std::string, std::size_t>, Refusal> refusals_;
+  std::map<std::tuple<std::string, std::size_t, std::string>, Refusal> refusals_;
 };
 
 }  // namespace

@@ -1,0 +1,104 @@
+#include "graph/support.h"
+
+#include <algorithm>
+
+#include "core/strings.h"
+#include "core/yaml.h"
+
+namespace aaco::graph {
+namespace {
+
+using core::YamlNode;
+
+core::Result<std::set<std::string>> names_of(const YamlNode& node) {
+  AACO_ASSIGN(const auto list, node.as_strings());
+  std::set<std::string> names;
+  for (const std::string& name : list)
+    if (!names.insert(name).second) return node.error("'" + name + "' stands there twice");
+  return names;
+}
+
+core::Result<std::set<ElementType>> types_of(const YamlNode& node) {
+  AACO_ASSIGN(const auto names, names_of(node));
+  std::set<ElementType> types;
+  for (const std::string& name : names) {
+    const auto type = element_type_from_string(name);
+    if (!type) return node.error("'" + name + "' is no element type", "use names such as float32 and int8");
+    types.insert(*type);
+  }
+  if (types.empty()) return node.error("a backend computes in one type at least");
+  return types;
+}
+
+std::string operator_name(const Node& node) { return (node.domain.empty() ? "" : node.domain + ".") + node.op_type; }
+
+bool is_constant(const Graph& graph, TensorId id) {
+  return std::any_of(graph.initializers.begin(), graph.initializers.end(),
+                     [&](const Initializer& one) { return one.tensor == id; });
+}
+
+// The type a node works in: of what it reads, else of what it makes.
+ElementType type_of(const Graph& graph, const Node& node, ElementType floats_as) {
+  for (const auto* list : {&node.inputs, &node.outputs})
+    for (const TensorId id : *list) {
+      if (!id.valid()) continue;
+      const ElementType type = graph.tensor(id).type;
+      return is_floating(type) && floats_as != ElementType::unknown ? floats_as : type;
+    }
+  return ElementType::unknown;
+}
+
+std::string list_of(const std::set<ElementType>& types) {
+  std::vector<std::string> names;
+  for (const ElementType type : types) names.emplace_back(to_string(type));
+  return core::join(names, ", ");
+}
+
+}  // namespace
+
+core::Result<BackendSupport> load_backend_support(const std::string& path) {
+  AACO_ASSIGN(const YamlNode root, YamlNode::load(path));
+  AACO_TRY(
+      root.only_keys({"schema_version", "backend", "source", "devices", "types", "operators", "constant_operand", "one_part"}));
+  AACO_ASSIGN(const auto version, root.require_i64("schema_version"));
+  if (version != 1) return root.error("schema_version " + std::to_string(version) + " is not known here", "take a newer AACO");
+  BackendSupport out;
+  AACO_ASSIGN(out.backend, root.require_string("backend"));
+  AACO_ASSIGN(out.source, root.require_string("source"));
+  AACO_ASSIGN(const YamlNode* types, root.require("types"));
+  AACO_ASSIGN(out.types, types_of(*types));
+  AACO_ASSIGN(const YamlNode* operators, root.require("operators"));
+  AACO_ASSIGN(out.operators, names_of(*operators));
+  if (out.operators.empty()) return operators->error("a backend takes one operator at least");
+  if (const YamlNode* devices = root.find("devices")) {
+    AACO_ASSIGN(out.devices, devices->as_strings());
+  }
+  if (const YamlNode* constant = root.find("constant_operand")) {
+    AACO_ASSIGN(out.constant_operand, names_of(*constant));
+    for (const std::string& name : out.constant_operand)
+      if (!out.operators.contains(name)) return constant->error("'" + name + "' is not among the operators");
+  }
+  AACO_ASSIGN(const auto one_part, root.optional_bool("one_part"));
+  out.one_part = one_part.value_or(false);
+  return out;
+}
+
+Target target_of(const BackendSupport& support, ElementType floats_as) {
+  Target target;
+  target.name = support.backend;
+  target.one_part = support.one_part;
+  target.refuses = [&support, floats_as](const Graph& graph, const Node& node) -> std::string {
+    const std::string name = operator_name(node);
+    if (name == "Constant") return {};
+    if (!support.operators.contains(name)) return support.backend + " has no " + name;
+    const ElementType type = type_of(graph, node, floats_as);
+    if (type != ElementType::unknown && !support.types.contains(type))
+      return "it works in " + std::string(to_string(type)) + ", and " + support.backend + " computes " + list_of(support.types);
+    if (support.constant_operand.contains(name) && node.inputs.size() > 1 && !is_constant(graph, node.inputs[1]))
+      return support.backend + " takes " + name + " with a constant second operand only";
+    return {};
+  };
+  return target;
+}
+
+}  // namespace aaco::graph

@@ -1,0 +1,97 @@
+#include "graph/support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/files.h"
+
+namespace aaco::graph {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kPlain = "schema_version: 1\nbackend: tiny\nsource: a table\ntypes: [int8]\noperators: [Conv, Relu]\n";
+
+core::Result<BackendSupport> load_text(const std::string& text) {
+  const std::string path = testing::TempDir() + "/support.yaml";
+  EXPECT_TRUE(core::write_file_atomic(path, text));
+  return load_backend_support(path);
+}
+
+void refuses(const std::string& text, const char* word) {
+  const auto loaded = load_text(text);
+  ASSERT_FALSE(loaded) << text;
+  EXPECT_THAT(loaded.error().text(), HasSubstr(word));
+  EXPECT_THAT(loaded.error().text(), HasSubstr("support.yaml:"));
+}
+
+// x -> Conv(w) -> Relu -> Erf -> Relu, with `middle` in place of Erf.
+Graph chain(ElementType type, const char* middle = "Erf") {
+  Graph graph;
+  const auto tensor = [&](const char* name) { return graph.add_tensor({name, type, Shape{1, 4, 8, 8}}); };
+  const auto x = tensor("x"), w = tensor("w"), a = tensor("a"), b = tensor("b"), c = tensor("c"), d = tensor("d");
+  graph.inputs = {x};
+  graph.initializers = {{w, {}}};
+  graph.nodes = {{"conv", "Conv", "", {x, w}, {a}, {}},
+                 {"first", "Relu", "", {a}, {b}, {}},
+                 {"middle", middle, "", {b}, {c}, {}},
+                 {"last", "Relu", "", {c}, {d}, {}}};
+  return graph;
+}
+
+std::vector<std::size_t> targets(const Graph& graph, const BackendSupport& support,
+                                 ElementType floats_as = ElementType::unknown) {
+  return partition(graph, {target_of(support, floats_as), {"host", nullptr}}).target_of;
+}
+
+TEST(Support, OperatorsAndTypesDecide) {
+  const auto support = load_text(kPlain).value();
+  EXPECT_THAT(targets(chain(ElementType::int8), support), testing::ElementsAre(0, 0, 1, 0));
+  EXPECT_THAT(targets(chain(ElementType::float32), support), testing::ElementsAre(1, 1, 1, 1));
+  EXPECT_THAT(targets(chain(ElementType::float32), support, ElementType::int8), testing::ElementsAre(0, 0, 1, 0));
+}
+
+TEST(Support, OnePartEndsAtTheFirstNodeThatIsNotTaken) {
+  const auto support = load_text(std::string(kPlain) + "one_part: true\n").value();
+  const Graph graph = chain(ElementType::int8);
+  const Partition parts = partition(graph, {target_of(support, ElementType::unknown), {"host", nullptr}});
+  EXPECT_THAT(parts.target_of, testing::ElementsAre(0, 0, 1, 1));
+  ASSERT_EQ(parts.refusals.size(), 2U);
+  for (const Refusal& refusal : parts.refusals)
+    EXPECT_THAT(refusal.reason, HasSubstr(refusal.op_type == "Erf" ? "has no Erf" : "one part only"));
+}
+
+TEST(Support, AConstantOperandMayBeAsked) {
+  const auto support = load_text(std::string(kPlain) + "constant_operand: [Conv]\n").value();
+  Graph graph = chain(ElementType::int8, "Relu");
+  EXPECT_THAT(targets(graph, support), testing::Each(0));
+  graph.initializers.clear();
+  EXPECT_EQ(targets(graph, support)[0], 1U);
+}
+
+TEST(Support, RefusesWhatTheSchemaDoesNotHave) {
+  const std::string plain = kPlain;
+  refuses(plain + "speed: 3\n", "speed");
+  refuses(plain + "constant_operand: [Gemm]\n", "not among the operators");
+  refuses("schema_version: 2\n" + plain.substr(plain.find('\n') + 1), "schema_version");
+  refuses("schema_version: 1\nbackend: t\nsource: s\ntypes: [int9]\noperators: [Conv]\n", "int9");
+  refuses("schema_version: 1\nbackend: t\nsource: s\ntypes: []\noperators: [Conv]\n", "one type");
+  refuses("schema_version: 1\nbackend: t\nsource: s\ntypes: [int8]\noperators: []\n", "one operator");
+  refuses("schema_version: 1\nbackend: t\nsource: s\ntypes: [int8]\noperators: [Conv, Conv]\n", "twice");
+  refuses("schema_version: 1\nbackend: t\ntypes: [int8]\noperators: [Conv]\n", "source");
+}
+
+TEST(Support, WhatShipsFollowsTheSchema) {
+  const std::string folder = AACO_SOURCE_DIR "/data/support";
+  const auto files = core::list_directory(folder).value();
+  EXPECT_GE(files.size(), 4U);
+  for (const std::string& file : files) {
+    const auto loaded = load_backend_support(folder + "/" + file);
+    ASSERT_TRUE(loaded) << loaded.error().text();
+    EXPECT_EQ(loaded->backend + ".yaml", file);
+    EXPECT_GT(loaded->operators.size(), 10U);
+  }
+}
+
+}  // namespace
+}  // namespace aaco::graph

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "graph/graph.h"
+#include "graph/partition.h"
+
+// Which operators in which types a backend takes: data (data/support, docs/formats/support.md).
+namespace aaco::graph {
+
+struct BackendSupport {
+  std::string backend, source;
+  std::vector<std::string> devices;  // ids of the registry that are programmed by it alone
+  std::set<ElementType> types;
+  std::set<std::string> operators;         // with their domain where it is not ONNX's
+  std::set<std::string> constant_operand;  // of these: only where the second operand is a constant
+  bool one_part = false;
+};
+// Fails with invalid_input, with file and line, for an unknown key, a type that does not exist, an operator that stands twice.
+core::Result<BackendSupport> load_backend_support(const std::string& path);
+
+// The backend as a target of partition(). `floats_as`: the type that floating-point work is computed in; unknown: as the graph
+// has it. `support` outlives the target.
+Target target_of(const BackendSupport& support, ElementType floats_as);
+
+}  // namespace aaco::graph
