@@ -13,6 +13,7 @@
 
 #include "core/checksum.h"
 #include "estimation/latency/calibration_json.h"
+#include "estimation/latency/calibration_member.h"
 #include "estimation/latency/probe.h"
 
 namespace aaco::estimation {

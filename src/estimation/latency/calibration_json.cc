@@ -1,14 +1,11 @@
 #include "estimation/latency/calibration_json.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdio>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "estimation/calibration_file.h"
+#include "estimation/latency/calibration_member.h"
 #include "estimation/latency/features.h"
 #include "estimation/latency/model_fit_json.h"
 #include "estimation/latency/probe.h"
@@ -23,35 +20,6 @@ Json strings(const std::vector<std::string>& values) {
   Json array = Json::array();
   for (const std::string& value : values) array.push(value);
   return array;
-}
-
-Json numbers(const std::vector<double>& values) {
-  Json array = Json::array();
-  for (const double value : values) array.push(value);
-  return array;
-}
-
-Json parts_json(const std::vector<Part>& parts) {
-  Json array = Json::array();
-  for (const Part& part : parts) {
-    array.push(Json::object({{"form", part.form},
-                             {"columns", part.columns},
-                             {"bases", numbers(part.bases)},
-                             {"trees", part.trees},
-                             {"bytes", part.bytes}}));
-  }
-  return array;
-}
-
-Json section_json(const Section& section) {
-  char sum[16];
-  std::snprintf(sum, sizeof sum, "%08x", section.crc32c);
-  return Json::object({{"offset", section.offset},
-                       {"bytes", section.bytes},
-                       {"crc32c", sum},
-                       {"members", parts_json(section.members)},
-                       {"log_scale", parts_json(section.log_scale)},
-                       {"probe", numbers(section.probe)}});
 }
 
 Json bounds_json(const Bounds& bounds) {
@@ -69,94 +37,14 @@ Json quality_json(const Quality& quality) {
                        {"bias", quality.bias}});
 }
 
-tl::unexpected<core::Error> wrong(std::string_view member, std::string_view what) {
-  return wrong_calibration("a calibration's " + std::string(member) + " " + std::string(what));
-}
-
-core::Result<double> number(const Json& document, std::string_view member, bool may_be_negative = false) {
-  const auto value = document[member].as_f64();
-  if (!value || !std::isfinite(*value)) return wrong(member, "is no number");
-  if (*value < 0 && !may_be_negative) return wrong(member, "is negative");
-  return *value;
-}
-
-core::Result<std::string> text(const Json& document, std::string_view member) {
-  auto value = document[member].as_string();
-  if (!value || value->empty()) return wrong(member, "is no text");
-  return *std::move(value);
-}
-
 core::Result<std::vector<std::string>> texts(const Json& document, std::string_view member) {
   std::vector<std::string> result;
   for (const Json& item : document[member].items()) {
     auto value = item.as_string();
-    if (!value) return wrong(member, "is no list of texts");
+    if (!value) return wrong_member(member, "is no list of texts");
     result.push_back(*std::move(value));
   }
   return result;
-}
-
-core::Result<std::uint64_t> size(const Json& document, std::string_view member) {
-  const auto value = document[member].as_u64();
-  if (!value) return wrong(member, "is no size");
-  return *value;
-}
-
-core::Result<std::vector<Part>> parts_of(const Json& list, std::size_t columns) {
-  std::vector<Part> parts;
-  for (const Json& item : list.items()) {
-    Part part;
-    AACO_ASSIGN(part.form, text(item, "form"));
-    if (part.form != "trees")
-      return core::fail(ErrorCode::unsupported, "a calibration holds '" + part.form + "', which this release does not know",
-                        fit_again());
-    AACO_ASSIGN(part.columns, size(item, "columns"));
-    AACO_ASSIGN(part.trees, size(item, "trees"));
-    AACO_ASSIGN(part.bytes, size(item, "bytes"));
-    for (const Json& base : item["bases"].items()) {
-      const auto value = base.as_f64();
-      if (!value || !std::isfinite(*value)) return wrong("bases", "are no numbers");
-      part.bases.push_back(*value);
-    }
-    if (part.columns != columns)
-      return wrong("trees",
-                   "are of " + std::to_string(part.columns) + " features, and this release has " + std::to_string(columns));
-    parts.push_back(std::move(part));
-  }
-  return parts;
-}
-
-// A value that is missing is null.
-std::vector<double> probe_in(const Json& document) {
-  std::vector<double> probe;
-  for (const Json& item : document["probe"].items()) probe.push_back(item.as_f64().value_or(std::nan("")));
-  return probe;
-}
-
-// `probe`: what this release sees of the probe's kernels.
-core::Result<Section> section_of(const Json& document, std::size_t columns, const std::vector<double>& probe) {
-  const Json& member = document["learnt"];
-  Section section;
-  AACO_ASSIGN(section.offset, size(member, "offset"));
-  AACO_ASSIGN(section.bytes, size(member, "bytes"));
-  AACO_ASSIGN(const std::string sum, text(member, "crc32c"));
-  const auto [end, problem] = std::from_chars(sum.data(), sum.data() + sum.size(), section.crc32c, 16);
-  if (problem != std::errc() || end != sum.data() + sum.size()) return wrong("crc32c", "is no checksum");
-  AACO_ASSIGN(section.members, parts_of(member["members"], columns));
-  AACO_ASSIGN(section.log_scale, parts_of(member["log_scale"], columns));
-  if (section.members.empty()) return wrong("members", "are missing");
-  if (section.log_scale.size() > 1) return wrong("log_scale", "is there twice");
-  std::uint64_t left = section.bytes;
-  for (const auto* parts : {&section.members, &section.log_scale})
-    for (const Part& part : *parts) {
-      if (part.bytes > left) return wrong("members", "are larger than their section");
-      left -= part.bytes;
-    }
-  if (left != 0) return wrong("members", "are smaller than their section");
-  section.probe = probe_in(member);
-  if (!same_probe(section.probe, probe))
-    return wrong("probe", "differs: what was fitted saw kernels otherwise than this release does");
-  return section;
 }
 
 core::Result<Bounds> bounds_of(const Json& document) {
@@ -166,7 +54,7 @@ core::Result<Bounds> bounds_of(const Json& document) {
   AACO_ASSIGN(bounds.high, number(member, "high", true));
   if (member.contains("below_ceilings")) {
     const auto below = member["below_ceilings"].as_bool();
-    if (!below) return wrong("below_ceilings", "is neither true nor false");
+    if (!below) return wrong_member("below_ceilings", "is neither true nor false");
     bounds.below_ceilings = *below;
   }
   return bounds;
@@ -273,12 +161,6 @@ Json document_of(const DeviceCalibration& calibration, const CalibrationHead* he
 
 }  // namespace
 
-std::string fit_again() { return "fit it again with 'aaco calibrate'"; }
-
-tl::unexpected<core::Error> wrong_calibration(const std::string& what) {
-  return core::fail(ErrorCode::invalid_input, what, fit_again());
-}
-
 Json to_json(const DeviceCalibration& calibration) { return document_of(calibration, nullptr); }
 
 Json head_to_json(const CalibrationHead& head) { return document_of(head.calibration, &head); }
@@ -306,7 +188,7 @@ core::Result<CalibrationHead> head_from_json(const Json& document) {
   }
   AACO_ASSIGN(result.models, fits_of(document["models"], Fitted::time));
   AACO_ASSIGN(result.memory, fits_of(document["memory"], Fitted::memory));
-  if (result.latency.empty() && result.models.empty()) return wrong("latency", "is empty");
+  if (result.latency.empty() && result.models.empty()) return wrong_member("latency", "is empty");
   return head;
 }
 

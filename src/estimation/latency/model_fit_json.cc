@@ -1,20 +1,13 @@
 #include "estimation/latency/model_fit_json.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "estimation/latency/calibration_member.h"
 
 namespace aaco::estimation {
 namespace {
 
 using core::Json;
-
-core::Result<double> number(const Json& document, const std::string& member, bool may_be_negative = false) {
-  const auto value = document[member].as_f64();
-  if (!value || !std::isfinite(*value) || (*value < 0 && !may_be_negative))
-    return core::fail(core::ErrorCode::invalid_input, "a calibration's fit of models has no usable " + member,
-                      "fit it again with 'aaco calibrate'");
-  return *value;
-}
 
 core::Result<std::int64_t> count(const Json& document, const std::string& member) {
   AACO_ASSIGN(const double value, number(document, member));
