@@ -8,11 +8,13 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 #include "analytics/attribution.h"
 #include "analytics/fingerprint.h"
 #include "core/json.h"
+#include "graph/cost.h"
 #include "hardware/device.h"
 #include "trace/names.h"
 #include "trace/rows.h"
@@ -20,19 +22,31 @@
 // What GPU kernels had to do, as far as a trace says it, and how near to the device's limits they came.
 namespace aaco::analytics::roofline {
 
+// An elementwise, normalising or softmax operator over rows x cols elements, called as estimation/kernel.h calls it.
+struct RowSite {
+  std::string op;
+  std::int64_t rows = 1, cols = 0;
+  bool operator==(const RowSite&) const = default;
+};
+using OperatorSite = std::variant<std::monostate, graph::GemmSite, graph::ConvolutionSite, graph::AttentionSite, RowSite>;
+
 // Arithmetic and least traffic (every operand once) of one kernel of an operator.
 struct OperatorWork {
   double flops = 0;  // a multiply-add is two
   double bytes = 0;
   std::string dtype;  // as data/hardware names it
   fingerprint::Family family = fingerprint::Family::other;
-  int kernels = 1;  // of the family that do this much each (a convolution's two gradients)
+  int kernels = 1;         // of the family that do this much each (a convolution's two gradients)
+  OperatorSite site = {};  // the sizes that decide how long it takes; none of gradients
   bool operator==(const OperatorWork&) const = default;
 };
 
 // From the shapes and types that the PyTorch profiler records ("Input Dims", "Input type", "Concrete Inputs"). Knows matrix
 // products, convolutions and attention of ATen; empty for anything else and where a shape or a stride is missing.
 std::optional<OperatorWork> operator_work(std::string_view operator_name, const core::Json& arguments);
+
+// The same, and the row-wise operators of ATen, whose work is their traffic.
+std::optional<OperatorWork> operator_site(std::string_view operator_name, const core::Json& arguments);
 
 enum class WorkSource : std::uint8_t { shapes, counters };
 std::string_view to_string(WorkSource source);
@@ -69,8 +83,38 @@ class ShapeWork {
   std::map<std::tuple<std::int32_t, std::int64_t, std::uint32_t, std::string>, GroupWork> groups_;
 };
 
-// The same from hardware counters of CDNA GPUs: matrix and vector instructions, bytes fetched and written. Counted dispatches
-// take their kernel's mean time. Kernels of which either side was not counted are left out.
+// All calls of one operator with one set of shapes and types, for the time that each takes.
+struct SiteGroup {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  trace::NameId operator_name;
+  OperatorWork work;
+  std::int64_t count = 0, kernels = 0;  // calls, and kernels that they launched
+  double time_ns = 0;                   // of all of these kernels
+};
+
+// Adds up kernels by the operator that launched them, where its sizes are known: a library's helpers with its main kernel.
+// Memory: the different sites, kMostSites at most.
+class SiteTimes {
+ public:
+  static constexpr std::size_t kMostSites = 20'000;
+  explicit SiteTimes(const trace::NameTable& names) : names_(names) {}
+  // Kernels in order of start, with the launch they are joined to.
+  void add(const trace::KernelRow& row, const attribution::Launch& launch);
+  [[nodiscard]] std::vector<SiteGroup> finish() const;
+
+ private:
+  using Site = std::tuple<std::int32_t, std::int64_t, std::uint32_t, std::uint32_t>;  // rank, device, operator, arguments
+  using Instance = std::tuple<std::int32_t, std::int64_t, std::int64_t>;              // rank, thread, start of the operator
+  const trace::NameTable& names_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<OperatorWork>> known_;
+  std::map<Site, SiteGroup> groups_;
+  std::set<Instance> seen_;  // the newest instances
+  std::deque<Instance> order_;
+};
+
+// What ShapeWork adds up, from hardware counters of CDNA GPUs: matrix and vector instructions, bytes fetched and written. Counted
+// dispatches take their kernel's mean time. Kernels of which either side was not counted are left out.
 class CounterWork {
  public:
   explicit CounterWork(const trace::NameTable& names) : names_(names) {}

@@ -45,7 +45,8 @@ void write_attainable(TextPage& page, const ReportModel& model) {
   if (rows.empty())
     page.heading("Measured and predicted", "");
   else
-    page.heading("Each node and the hardware", page.width() >= 70 ? "measured, attainable, gap" : "");
+    page.heading(section.contains("title") ? std::string(section["title"].text()) : "Each node and the hardware",
+                 page.width() >= 70 ? "measured, attainable, gap" : "");
   write_whole(page, section);
   if (section.contains("note")) page.paragraph(std::string(section["note"].text()), 2, Style::dim);
   const int column = page.width() < 60 ? 9 : 11, room = std::max(8, page.width() - 2 - 3 * column);

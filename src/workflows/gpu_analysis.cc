@@ -39,6 +39,7 @@ class Analyser {
         gaps_(names_),
         groups_(book, names_),
         shape_work_(names_),
+        site_times_(names_),
         counter_work_(names_) {}
 
   core::Result<GpuAnalysis> run() {
@@ -130,7 +131,10 @@ class Analyser {
     if (options_.find_steps) steps_.add_kernel(row);
     const auto family = groups_.add(row);
     const bool collective = family == analytics::fingerprint::Family::collective;
-    if (launch != nullptr) shape_work_.add(row, family, *launch);
+    if (launch != nullptr) {
+      shape_work_.add(row, family, *launch);
+      site_times_.add(row, *launch);
+    }
     if (launch != nullptr && row.end_ns >= row.start_ns) place.queue.add(std::min(launch->end_ns, row.start_ns), row.end_ns);
     const Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns, row.end_ns, span_of(launch)};
     return add_work(key, place, work, row.name, launch, false);
@@ -307,6 +311,13 @@ class Analyser {
     return make_roofline(own, names_, seen_device(options_.devices, key.first, key.second), services_);
   }
 
+  GpuSites sites_of(const DeviceKey& key) const {
+    std::vector<analytics::roofline::SiteGroup> own;
+    std::copy_if(sites_.begin(), sites_.end(), std::back_inserter(own),
+                 [&](const auto& site) { return site.rank == key.first && site.device == key.second; });
+    return estimate_sites(own, names_, seen_device(options_.devices, key.first, key.second), services_);
+  }
+
   void compare_ranks() {
     std::map<std::int32_t, analytics::trace_time::RankTime> ranks;
     for (const GpuOfTrace& gpu : result_.gpus) {
@@ -333,6 +344,7 @@ class Analyser {
   core::Result<GpuAnalysis> finish() {
     for (const auto& row : result_.steps.iterations) count_step(row);
     shapes_ = shape_work_.finish();
+    sites_ = site_times_.finish();
     counters_ = counter_work_.finish(groups_.rows());
     std::map<std::int64_t, int> sharing;
     for (const auto& [key, device] : devices_) ++sharing[key.second];
@@ -350,6 +362,7 @@ class Analyser {
       gpu.queue = device.queue.finish();
       gpu.gaps = std::move(device.gaps);
       gpu.roofline = roofline_of(key);
+      gpu.sites = sites_of(key);
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));
     }
@@ -374,8 +387,10 @@ class Analyser {
   analytics::gaps::GapExplainer gaps_;
   KernelGroups groups_;
   analytics::roofline::ShapeWork shape_work_;
+  analytics::roofline::SiteTimes site_times_;
   analytics::roofline::CounterWork counter_work_;
   std::vector<analytics::roofline::GroupWork> shapes_, counters_;
+  std::vector<analytics::roofline::SiteGroup> sites_;
   std::set<std::uint32_t> node_names_;
   std::vector<trace::IterationRow> stored_steps_;
   std::int64_t graph_nodes_ = 0;

@@ -19,6 +19,7 @@
 #include "trace/sink.h"
 #include "workflows/capture_map.h"
 #include "workflows/gpu_roofline.h"
+#include "workflows/gpu_sites.h"
 #include "workflows/graph_nodes.h"
 #include "workflows/services.h"
 
@@ -45,6 +46,7 @@ struct GpuOfTrace {
   std::int64_t known_family_ns = 0;  // kernel time with a family other than "other"
   std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;
   GpuRoofline roofline;
+  GpuSites sites;
 };
 
 struct GpuAnalysis {

@@ -9,6 +9,7 @@
 #include "core/numbers.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu_roofline.h"
+#include "workflows/gpu_sites.h"
 #include "workflows/import_totals.h"
 #include "workflows/report_gpu_sections.h"
 
@@ -280,6 +281,7 @@ core::Status fill_gpu(report::ReportModel& model, const std::string& session_pat
   if (!has_kernels) return {};
   fill_parts(model);
   fill_roofline(model);
+  fill_sites(model);
   AACO_TRY(fill_gpu_section(model, session_path, paths));
   AACO_TRY(fill_gpu_strip(model, session_path));
   AACO_TRY(fill_attribution(model, session_path));

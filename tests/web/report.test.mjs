@@ -99,8 +99,9 @@ describe('the report page', { skip: chromiumMissing }, () => {
   on('tells of each node what was predicted, and on which level', 'cpu', {}, async (page) => {
     const table = page.locator('#hardware details[open] table');
     assert.deepEqual((await table.locator('thead th').allInnerTexts()).map((one) => one.replace(/[^\w %()]/g, '').trim()),
-      ['Node', 'Measured', 'Attainable', 'Gap', 'Predicted (90 %)', 'Level', 'Why']);
+      ['Node and why', 'Measured', 'Attainable', 'Gap', 'Predicted (90 %)', 'Level']);
     assert.deepEqual(await table.locator('tbody td:nth-child(6)').allInnerTexts(), ['THEORETICAL', 'CALIBRATED']);
+    assert.match(await table.locator('tbody td').first().innerText(), /\/fc\/Gemm[^]*Surprise: the kernel reaches little/);
     assert.match((await table.locator('tbody td:nth-child(5)').first().innerText()).replace(/\s/g, ' '), /^150 .s \(120 .s to 180 .s\)$/);
   });
 

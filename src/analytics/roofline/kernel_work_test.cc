@@ -116,6 +116,65 @@ TEST_F(ShapeWorkTest, ImpossibleTimesAndUnknownOperatorsAreLeftOut) {
   EXPECT_TRUE(work_.finish().empty());
 }
 
+TEST(OperatorSite, ProductsAndConvolutionsHaveTheirSizes) {
+  const auto site = [](std::string_view op, std::string_view text) { return operator_site(op, arguments(text)); };
+  const auto bmm = site("aten::bmm", R"({"Input Dims":[[8,16,32],[8,32,4]],"Input type":["c10::Half","c10::Half"]})");
+  ASSERT_TRUE(bmm.has_value());
+  EXPECT_EQ(std::get<graph::GemmSite>(bmm->site), (graph::GemmSite{8, 16, 4, 32, false, 0}));
+  const auto conv = site("aten::_convolution", R"({"Input Dims":[[1,32,8,8],[32,1,3,3],[]],"Input type":["float","float",""],
+      "Concrete Inputs":["","","","[2, 2]","[1, 1]","[1, 1]","False","[0, 0]","32"]})");
+  ASSERT_TRUE(conv.has_value());
+  const auto& sizes = std::get<graph::ConvolutionSite>(conv->site);
+  EXPECT_EQ(sizes.groups, 32);
+  EXPECT_EQ(sizes.strides, (std::vector<std::int64_t>{2, 2}));
+  EXPECT_FALSE(
+      site("aten::convolution_backward", R"({"Input Dims":[[1,8,4,4],[1,3,4,4],[8,3,3,3]],"Input type":["float","float","float"],
+      "Concrete Inputs":["","","","[8]","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1","[True, True, False]"]})"))
+      << "a gradient's kernels are others";
+}
+TEST(OperatorSite, RowWiseOperatorsReadAllAndWriteTheLargest) {
+  const auto add =
+      operator_site("aten::add", arguments(R"({"Input Dims":[[64,128],[128],[]],"Input type":["float","float","Scalar"]})"));
+  ASSERT_TRUE(add.has_value());
+  EXPECT_EQ(std::get<RowSite>(add->site), (RowSite{"add", 64, 128}));
+  EXPECT_DOUBLE_EQ(add->bytes, 4.0 * (2 * 64 * 128 + 128));
+  EXPECT_FALSE(operator_work("aten::add", arguments(R"({"Input Dims":[[64,128]],"Input type":["float"]})")))
+      << "the roofline stays as it was";
+}
+TEST(OperatorSite, RefusesWhatIsNotKnown) {
+  for (const auto& [op, text] : {std::pair{"aten::add", R"({"Input Dims":[[]],"Input type":["float"]})"},
+                                 {"aten::add", R"({"Input Dims":[[4,4],[4,4]],"Input type":["long int","float"]})"},
+                                 {"aten::add", R"({"Input Dims":[[1000000000000,1000000000000]],"Input type":["float"]})"},
+                                 {"aten::cumsum", R"({"Input Dims":[[4,4]],"Input type":["float"]})"},
+                                 {"add", R"({"Input Dims":[[4,4]],"Input type":["float"]})"},
+                                 {"aten::mm", R"({"Input Dims":[[4,5],[6,7]],"Input type":["float","float"]})"}})
+    EXPECT_FALSE(operator_site(op, arguments(text))) << op << text;
+}
+
+TEST(SiteTimes, AllKernelsOfACallAreItsTime) {
+  trace::NameTable names;
+  SiteTimes times(names);
+  const auto kernel = [&](const char* op, std::int64_t op_start, std::int64_t length) {
+    trace::KernelRow row;
+    row.end_ns = length;
+    attribution::Launch launch;
+    launch.shaped_operator = names.intern(op);
+    launch.operator_arguments = names.intern(R"({"Input Dims":[[4,5],[5,6]],"Input type":["float","float"]})");
+    launch.shaped_start_ns = op_start;
+    times.add(row, launch);
+  };
+  kernel("aten::mm", 10, 100);
+  kernel("aten::mm", 10, 30);  // a reduction behind the product
+  kernel("aten::mm", 20, 100);
+  kernel("aten::mm", 30, -5);
+  kernel("aten::unknown", 40, 100);
+  const auto groups = times.finish();
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].count, 2);
+  EXPECT_EQ(groups[0].kernels, 3);
+  EXPECT_DOUBLE_EQ(groups[0].time_ns, 230);
+}
+
 TEST(CounterWork, MatrixInstructionsAndTraffic) {
   trace::NameTable names;
   CounterWork work(names);

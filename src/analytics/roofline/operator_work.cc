@@ -84,6 +84,8 @@ double product(const Shape& shape) {
   return out;
 }
 
+std::int64_t whole(double extent) { return static_cast<std::int64_t>(extent); }
+
 // A [.., M, K] times B [.., K, N].
 std::optional<OperatorWork> matmul(const Call& call, std::size_t a_index, std::size_t rank, double output_bytes) {
   const Shape a = call.shape(a_index, rank, rank), b = call.shape(a_index + 1, rank, rank);
@@ -93,8 +95,9 @@ std::optional<OperatorWork> matmul(const Call& call, std::size_t a_index, std::s
   if (rank == 3 && b[0] != batch) return std::nullopt;
   const double m = a[rank - 2], k = a[rank - 1], n = b[rank - 1];
   const double output = batch * m * n * (output_bytes > 0 ? output_bytes : type->bytes);
-  return OperatorWork{2 * batch * m * n * k, batch * (m * k + k * n) * type->bytes + output, std::string(type->ours),
-                      Family::gemm};
+  OperatorWork work{2 * batch * m * n * k, batch * (m * k + k * n) * type->bytes + output, std::string(type->ours), Family::gemm};
+  work.site = graph::GemmSite{whole(batch), whole(m), whole(n), whole(k), false, 0};
+  return work;
 }
 
 struct ConvolutionPlaces {
@@ -119,8 +122,19 @@ std::optional<OperatorWork> convolution(const Call& call, const ConvolutionPlace
     if (extent < 1) return std::nullopt;
     outputs *= extent;
   }
-  return OperatorWork{2 * outputs * product(weight) / weight[0], (product(input) + product(weight) + outputs) * type->bytes,
-                      std::string(type->ours), Family::convolution};
+  OperatorWork work{2 * outputs * product(weight) / weight[0], (product(input) + product(weight) + outputs) * type->bytes,
+                    std::string(type->ours), Family::convolution};
+  graph::ConvolutionSite site{
+      whole(input[0]), whole(input[1]), whole(weight[0]), whole(input[1] / weight[1]), {}, {}, {}, {}, {}, {}, false};
+  for (std::size_t i = 0; i < spatial; ++i) {
+    site.input.push_back(whole(input[i + 2]));
+    site.filter.push_back(whole(weight[i + 2]));
+    site.strides.push_back(whole(stride[i]));
+    site.dilations.push_back(whole(dilation[i]));
+    site.pads.push_back(whole(padding[i]));
+  }
+  work.site = std::move(site);
+  return work;
 }
 
 // Both gradients take as many operations as the forward pass: outputs (the gradient that comes in) times the weights of one.
@@ -157,11 +171,77 @@ std::optional<OperatorWork> attention(const Call& call, std::size_t heads_at, st
   double seen = keys;
   if (causal == "True") seen = queries <= keys ? keys - (queries - 1) / 2 : (keys + 1) / 2 * keys / queries;
   const double output = q[0] * q[heads_at] * queries * v[3];
-  return OperatorWork{2 * q[0] * q[heads_at] * queries * seen * (q[3] + v[3]),
-                      (product(q) + product(k) + product(v) + output) * type->bytes, std::string(type->ours), Family::attention};
+  OperatorWork work{2 * q[0] * q[heads_at] * queries * seen * (q[3] + v[3]),
+                    (product(q) + product(k) + product(v) + output) * type->bytes, std::string(type->ours), Family::attention};
+  work.site = graph::AttentionSite{whole(q[0]), whole(q[heads_at]), whole(k[heads_at]), whole(queries),
+                                   whole(keys), whole(q[3]),        whole(v[3]),        causal == "True"};
+  return work;
+}
+
+// Operators that go over their elements once or row by row; FLOPs an element as the catalogue of graphs counts them.
+struct RowOperator {
+  std::string_view name, op;
+  double flops;
+  Family family;
+};
+constexpr std::array<RowOperator, 22> kRowOperators = {{{"add", "add", 1, Family::elementwise},
+                                                        {"add_", "add", 1, Family::elementwise},
+                                                        {"sub", "sub", 1, Family::elementwise},
+                                                        {"mul", "mul", 1, Family::elementwise},
+                                                        {"mul_", "mul", 1, Family::elementwise},
+                                                        {"div", "div", 1, Family::elementwise},
+                                                        {"div_", "div", 1, Family::elementwise},
+                                                        {"pow", "pow", 1, Family::elementwise},
+                                                        {"relu", "relu", 1, Family::elementwise},
+                                                        {"relu_", "relu", 1, Family::elementwise},
+                                                        {"clamp_min", "relu", 1, Family::elementwise},
+                                                        {"clamp_min_", "relu", 1, Family::elementwise},
+                                                        {"tanh", "tanh", 1, Family::elementwise},
+                                                        {"gelu", "gelu", 5, Family::elementwise},
+                                                        {"sigmoid", "sigmoid", 4, Family::elementwise},
+                                                        {"silu", "sigmoid", 5, Family::elementwise},
+                                                        {"exp", "exp", 1, Family::elementwise},
+                                                        {"copy_", "copy", 0, Family::elementwise},
+                                                        {"_softmax", "softmax", 5, Family::softmax},
+                                                        {"_log_softmax", "softmax", 5, Family::softmax},
+                                                        {"native_layer_norm", "ln", 8, Family::normalisation},
+                                                        {"_fused_rms_norm", "ln", 5, Family::normalisation}}};
+
+// Reads every operand and writes a result as large as the largest, once.
+std::optional<OperatorWork> over_rows(const Call& call, const RowOperator& row) {
+  constexpr std::size_t kOperands = 3, kRank = 8;
+  const Type* type = call.type(0);
+  Shape largest;
+  double read = 0;
+  for (std::size_t index = 0; index < kOperands; ++index) {
+    const Shape shape = call.shape(index, 1, kRank);
+    const Type* own = call.type(index);
+    if (shape.empty()) continue;
+    if (own == nullptr) return std::nullopt;
+    read += product(shape) * own->bytes;
+    if (largest.empty() || product(shape) > product(largest)) largest = shape;
+  }
+  if (type == nullptr || largest.empty() || product(largest) > kLargestExtent) return std::nullopt;
+  const double elements = product(largest);
+  // A copy reads its second operand and overwrites the first.
+  OperatorWork work{row.flops * elements, row.op == "copy" ? read : read + elements * type->bytes, std::string(type->ours),
+                    row.family};
+  work.site = RowSite{std::string(row.op), whole(elements / largest.back()), whole(largest.back())};
+  return work;
 }
 
 }  // namespace
+
+std::optional<OperatorWork> operator_site(std::string_view name, const Json& arguments) {
+  constexpr std::string_view kPrefix = "aten::";
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  const std::string_view bare = name.substr(kPrefix.size());
+  const auto row =
+      std::find_if(kRowOperators.begin(), kRowOperators.end(), [&](const RowOperator& one) { return one.name == bare; });
+  if (row != kRowOperators.end()) return over_rows(Call(arguments), *row);
+  auto work = operator_work(name, arguments);
+  return work && !std::holds_alternative<std::monostate>(work->site) ? work : std::nullopt;
+}
 
 // Positions are those of the operators' schemas in PyTorch (native_functions.yaml).
 std::optional<OperatorWork> operator_work(std::string_view name, const Json& arguments) {

@@ -57,6 +57,7 @@ const kColumns: Column<RoofPoint & { reached?: number }>[] = [
 interface Attainable {
   whole?: { predicted?: { value: number; lower: number; upper: number; confidence: string }; measured_ns?: number; surprise?: boolean };
   note?: string;
+  title?: string;
   nodes?: AttainableNode[];
   unmatched_nodes?: number;
   unmatched_ns?: number;
@@ -75,7 +76,10 @@ interface AttainableNode {
 }
 
 const kNodeColumns: Column<AttainableNode>[] = [
-  { key: 'name', title: 'Node', value: (row) => row.name, cell: (row) => <Name text={row.name} /> },
+  {
+    key: 'name', title: 'Node, and why', value: (row) => row.name,
+    cell: (row) => <><Name text={row.name} /><span class="row-why">{row.surprise ? 'Surprise: ' : ''}{row.reason}</span></>,
+  },
   { key: 'measured', title: 'Measured', align: 'right', value: (row) => row.measured_ns, cell: (row) => duration(row.measured_ns) },
   { key: 'attainable', title: 'Attainable', align: 'right', value: (row) => row.attainable_ns, cell: (row) => duration(row.attainable_ns) },
   { key: 'gap', title: 'Gap', align: 'right', value: (row) => row.gap_ns, cell: (row) => duration(row.gap_ns) },
@@ -84,7 +88,6 @@ const kNodeColumns: Column<AttainableNode>[] = [
     cell: (row) => (row.predicted_ns === undefined ? '' : `${duration(row.predicted_ns)} (${duration(row.predicted_lower_ns ?? row.predicted_ns)} to ${duration(row.predicted_upper_ns ?? row.predicted_ns)})`),
   },
   { key: 'level', title: 'Level', value: (row) => row.confidence ?? '', cell: (row) => row.confidence ?? '' },
-  { key: 'reason', title: 'Why', value: (row) => row.reason, cell: (row) => `${row.surprise ? 'Surprise: ' : ''}${row.reason}` },
 ];
 
 function wholeText({ whole }: Attainable): string {
@@ -103,8 +106,8 @@ function AttainableTable({ value }: { value: Attainable }) {
   const rows = Array.isArray(value.nodes) ? value.nodes : [];
   if (rows.length === 0) return null;
   return (
-    <details class="fold" open><summary>Each node beside its attainable time</summary>
-      {wholeText(value) && <p>{wholeText(value)} <span class="quiet">{value.note ?? ''}</span></p>}
+    <details class="fold" open><summary>{value.title ?? 'Each node beside its attainable time'}</summary>
+      {(wholeText(value) || value.note) && <p>{wholeText(value)} <span class="quiet">{value.note ?? ''}</span></p>}
       <DataTable caption="Measured, attainable, gap" rows={rows} columns={kNodeColumns} rowKey={(row, index) => `${index}${row.name}`} sortBy="gap" filterText={(row) => `${row.name} ${row.reason}`} noun="node" />
       {(value.unmatched_nodes ?? 0) > 0 && <p class="quiet">{plural(value.unmatched_nodes ?? 0, 'node')} that the runtime made took {duration(value.unmatched_ns ?? 0)}, with no counterpart in the graph.</p>}
     </details>

@@ -1,0 +1,238 @@
+#include "workflows/gpu_sites.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/numbers.h"
+#include "estimation/mapping.h"
+#include "workflows/calibration_registry.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::roofline::OperatorSite;
+using analytics::roofline::OperatorWork;
+using analytics::roofline::RowSite;
+using analytics::roofline::SiteGroup;
+using core::Json;
+using estimation::Kernel;
+using estimation::Work;
+
+constexpr std::size_t kStored = 200;  // sites in the manifest; the sums count all
+constexpr double kClose = 0.6;        // part of the attainable that counts as reached
+constexpr double kShapeLoss = 0.75;   // tiles and waves below this explain a gap
+
+std::optional<Kernel> kernel_of(const OperatorWork& work) {
+  Kernel kernel;
+  kernel.type = estimation::canonical_type(work.dtype);
+  if (const auto* gemm = std::get_if<graph::GemmSite>(&work.site)) {
+    kernel.shape = estimation::GemmShape{gemm->batch, gemm->m, gemm->n, gemm->k};
+  } else if (const auto* conv = std::get_if<graph::ConvolutionSite>(&work.site)) {
+    if (conv->input.size() != 2) return std::nullopt;
+    estimation::ConvolutionShape shape;
+    shape.n = conv->n, shape.c = conv->c, shape.k = conv->k, shape.groups = conv->groups;
+    shape.h = conv->input[0], shape.w = conv->input[1];
+    shape.r = conv->filter[0], shape.s = conv->filter[1];
+    shape.pad_h = conv->pads[0], shape.pad_w = conv->pads[1];
+    shape.stride_h = conv->strides[0], shape.stride_w = conv->strides[1];
+    shape.dilation_h = conv->dilations[0], shape.dilation_w = conv->dilations[1];
+    kernel.shape = shape;
+  } else if (const auto* attention = std::get_if<graph::AttentionSite>(&work.site)) {
+    estimation::AttentionShape shape;
+    shape.prefill = attention->queries > 1;
+    shape.batch = attention->batch;
+    shape.query = attention->queries;
+    shape.past = std::max<std::int64_t>(0, attention->keys - attention->queries);
+    shape.heads = attention->heads;
+    shape.kv_heads = attention->kv_heads;
+    shape.head_dim = attention->head_dim;
+    shape.kv_type = kernel.type;
+    kernel.shape = shape;
+  } else if (const auto* rows = std::get_if<RowSite>(&work.site)) {
+    kernel.shape = estimation::VectorShape{rows->op, rows->rows, rows->cols};
+  } else {
+    return std::nullopt;
+  }
+  return kernel;
+}
+
+std::string shape_of(const OperatorSite& site) {
+  if (const auto* gemm = std::get_if<graph::GemmSite>(&site))
+    return fmt::format("{}{}x{}, k {}", gemm->batch > 1 ? fmt::format("{} of ", gemm->batch) : "", gemm->m, gemm->n, gemm->k);
+  if (const auto* conv = std::get_if<graph::ConvolutionSite>(&site))
+    return fmt::format("{}x{}x{}, {} of {}{}", conv->n, conv->c, fmt::join(conv->input, "x"), conv->k,
+                       fmt::join(conv->filter, "x"), conv->groups > 1 ? fmt::format(", {} groups", conv->groups) : "");
+  if (const auto* attention = std::get_if<graph::AttentionSite>(&site))
+    return fmt::format("{} x {} heads of {}, {} on {}{}", attention->batch, attention->heads, attention->head_dim,
+                       attention->queries, attention->keys, attention->causal ? ", causal" : "");
+  if (const auto* rows = std::get_if<RowSite>(&site)) return fmt::format("{}x{}", rows->rows, rows->cols);
+  return {};
+}
+
+std::optional<GpuSite> estimate_site(const SiteGroup& group, const trace::NameTable& names, const hardware::Device& device,
+                                     const estimation::CalibrationSet& calibrations) {
+  const auto kernel = kernel_of(group.work);
+  if (!kernel || group.count == 0) return std::nullopt;
+  const Work work{group.work.flops, group.work.bytes};
+  const auto mapping = map_kernel(*kernel, work, device);
+  if (!mapping) return std::nullopt;
+  GpuSite site;
+  site.predicted = theoretical_estimate(work, *mapping, device);
+  const auto& why = site.predicted.explanation;
+  site.attainable_ns = std::max(why.compute_s, why.memory_s) * 1e9 * static_cast<double>(group.count);
+  // Fitted attention is causal.
+  const auto* attention = std::get_if<graph::AttentionSite>(&group.work.site);
+  if (attention == nullptr || attention->causal) {
+    auto fitted = estimation::estimate(*kernel, estimation::facts_of(device), &calibrations);
+    if (fitted && fitted->level != estimation::Level::theoretical) site.predicted = std::move(*fitted);
+  }
+  site.operator_name = names.text(group.operator_name);
+  site.shape = shape_of(group.work.site);
+  site.dtype = group.work.dtype;
+  site.count = group.count;
+  site.kernels = group.kernels;
+  site.measured_ns = group.time_ns;
+  site.tile_ratio = mapping->tile_ratio;
+  site.wave_ratio = mapping->wave_ratio;
+  return site;
+}
+
+std::string_view ceiling_of(const GpuSite& site) {
+  return site.predicted.explanation.compute_s > site.predicted.explanation.memory_s ? "compute" : "memory";
+}
+
+bool is_surprise(const GpuSite& site) {
+  const double one = site.measured_ns / static_cast<double>(site.count) * 1e-9;
+  return one > site.predicted.upper || one < site.predicted.lower;
+}
+
+std::string reason_of(const GpuSite& site) {
+  const double reached = site.attainable_ns / site.measured_ns, one_ns = site.measured_ns / static_cast<double>(site.count);
+  std::string text;
+  if (reached > 1)
+    text = "faster than the data sheet allows: its data came from cache, or it was computed in a narrower type";
+  else if (reached >= kClose)
+    text = fmt::format("close to the {} ceiling", ceiling_of(site));
+  else if (one_ns < 3e9 * site.predicted.explanation.floor_s)
+    text = "too small: starting and ending the kernel takes most of the time";
+  else if (site.kernels > site.count + site.count / 2)
+    text = fmt::format("{:.1f} kernels a call: the library prepares or finishes in kernels of their own",
+                       static_cast<double>(site.kernels) / static_cast<double>(site.count));
+  else if (site.wave_ratio < kShapeLoss)
+    text = fmt::format("its shape keeps only {:.0f} % of the units busy", 100 * site.wave_ratio);
+  else if (site.tile_ratio < kShapeLoss)
+    text = fmt::format("its shape leaves {:.0f} % of the tiles empty", 100 * (1 - site.tile_ratio));
+  else
+    text = fmt::format("the kernel reaches little of the {} ceiling", ceiling_of(site));
+  if (is_surprise(site) && reached <= 1)
+    text += one_ns * 1e-9 > site.predicted.upper ? "; slower than predicted for such a shape"
+                                                 : "; faster than predicted for such a shape";
+  return text;
+}
+
+Json site_json(const GpuSite& site) {
+  const double calls = static_cast<double>(site.count), ns = 1e9 * calls;
+  return Json::object({{"name", site.operator_name + " " + site.shape + " " + site.dtype},
+                       {"op_type", site.operator_name},
+                       {"shape", site.shape},
+                       {"dtype", site.dtype},
+                       {"count", site.count},
+                       {"kernel_count", site.kernels},
+                       {"measured_ns", site.measured_ns},
+                       {"attainable_ns", site.attainable_ns},
+                       {"gap_ns", site.measured_ns - site.attainable_ns},
+                       {"predicted_ns", site.predicted.seconds * ns},
+                       {"predicted_lower_ns", site.predicted.lower * ns},
+                       {"predicted_upper_ns", site.predicted.upper * ns},
+                       {"confidence", to_string(site.predicted.level)},
+                       {"limit", ceiling_of(site)},
+                       {"reason", reason_of(site)},
+                       {"surprise", is_surprise(site)}});
+}
+
+}  // namespace
+
+GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameTable& names,
+                        const hardware::DeviceRegistry::Seen* seen, const Services& services) {
+  GpuSites out;
+  if (groups.empty()) {
+    out.reason = "the trace has no shapes of operators that a model is known for";
+    return out;
+  }
+  if (seen == nullptr) {
+    out.reason = "the trace does not name the device";
+    return out;
+  }
+  const auto registry = hardware::DeviceRegistry::load(services.paths);
+  const auto device = registry ? registry->match(*seen) : tl::unexpected<core::Error>(registry.error());
+  if (!device) {
+    out.reason = device.error().message;
+    return out;
+  }
+  out.device_id = device->id;
+  const auto calibrations = load_calibrations_for(services.paths, *device);
+  if (!calibrations) {
+    out.reason = calibrations.error().message;
+    return out;
+  }
+  for (const SiteGroup& group : groups) {
+    auto site = estimate_site(group, names, *device, *calibrations);
+    if (!site) continue;
+    out.measured_ns += site->measured_ns;
+    out.attainable_ns += std::min(site->attainable_ns, site->measured_ns);
+    out.sites.push_back(std::move(*site));
+  }
+  const auto gap = [](const GpuSite& site) { return site.measured_ns - site.attainable_ns; };
+  std::stable_sort(out.sites.begin(), out.sites.end(), [&](const auto& a, const auto& b) { return gap(a) > gap(b); });
+  if (out.sites.empty()) out.reason = device->name + " computes none of the operators' types, by its data sheet";
+  return out;
+}
+
+Json to_json(const GpuSites& sites, double kernel_sum_ns) {
+  Json out = Json::object();
+  if (!sites.device_id.empty()) out.set("device_id", sites.device_id);
+  if (!sites.reason.empty()) return out.set("reason", sites.reason);
+  Json list = Json::array();
+  for (std::size_t i = 0; i < std::min(kStored, sites.sites.size()); ++i) list.push(site_json(sites.sites[i]));
+  const auto surprises = std::count_if(sites.sites.begin(), sites.sites.end(), is_surprise);
+  if (kernel_sum_ns > 0) out.set("explained_ratio", sites.measured_ns / kernel_sum_ns);
+  return out.set("measured_ns", sites.measured_ns)
+      .set("attainable_ns", sites.attainable_ns)
+      .set("kernel_sum_ns", kernel_sum_ns)
+      .set("site_count", sites.sites.size())
+      .set("surprises", surprises)
+      .set("nodes", std::move(list));
+}
+
+void fill_sites(report::ReportModel& model) {
+  if (model.extra.contains("attainable")) return;
+  const Json* best = nullptr;
+  for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items()) {
+    const Json& one = gpu["sites"];
+    if (one["nodes"].items().empty()) continue;
+    if (best == nullptr || one["measured_ns"].as_f64().value_or(0) > (*best)["measured_ns"].as_f64().value_or(0)) best = &one;
+  }
+  if (best == nullptr) return;
+  const Json& stored = *best;
+  Json section = Json::object({{"device", stored["device_id"]}, {"title", "Each operator and the hardware"}});
+  const double sum = stored["kernel_sum_ns"].as_f64().value_or(0), measured = stored["measured_ns"].as_f64().value_or(0);
+  const auto listed = static_cast<std::int64_t>(stored["nodes"].items().size());
+  const auto all = stored["site_count"].as_i64().value_or(listed);
+  section.set(
+      "note",
+      fmt::format(
+          "{} of the kernel time has shapes and a model: sums over all calls of an operator with the same shapes{}. The rest "
+          "({}) is of kernels whose operator has no recorded shapes, or none that is modelled (gradients of convolutions, "
+          "optimisers, "
+          "libraries' own operators).",
+          sum > 0 ? core::format_percent(measured / sum) : "Some",
+          all > listed ? fmt::format(", the {} widest gaps of {}", listed, all) : "",
+          core::format_duration(std::max(0.0, sum - measured))));
+  for (const char* key : {"explained_ratio", "measured_ns", "attainable_ns", "surprises", "nodes"})
+    section.set_if(key, stored[key]);
+  section.set("unmatched_ns", std::max(0.0, sum - measured));
+  model.extra.set("attainable", std::move(section));
+}
+
+}  // namespace aaco::workflows
