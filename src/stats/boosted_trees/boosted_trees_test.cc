@@ -10,6 +10,7 @@
 
 #include "core/random.h"
 #include "stats/boosted_trees/base64.h"
+#include "stats/boosted_trees/relative_loss.h"
 
 namespace aaco::stats {
 namespace {
@@ -90,6 +91,41 @@ TEST(BoostedTrees, AbsoluteLossIsNotMovedByAFewOutliers) {
   for (std::size_t i = 0; i < data.targets.size(); i += 20) data.targets[i] = 1000;
   AACO_FIT(trees, fit(data, settings));
   EXPECT_NEAR(trees.predict(std::vector<float>{0.2F, 0.5F}), 1, 0.1);
+}
+
+TEST(BoostedTrees, RelativeLossFollowsTheFastOfTwoWays) {
+  // Three of five take one second, two take 2.7: the mean of the logarithms is 0.4 and 47 % off in the mean, 0 is 25 % off.
+  Sample data = sample([](double x, double) { return x < 0.5 ? 0 : 3; }, 1000);
+  for (std::size_t i = 0; i < data.targets.size(); ++i) data.targets[i] += i % 5 < 2 ? 1 : 0;
+  TreeSettings settings;
+  settings.loss = TreeLoss::relative;
+  settings.depth = 1;
+  AACO_FIT(trees, fit(data, settings));
+  EXPECT_NEAR(trees.predict(std::vector<float>{0.2F, 0.5F}), 0, 0.1);
+  EXPECT_NEAR(trees.predict(std::vector<float>{0.8F, 0.5F}), 3, 0.1);
+  settings.loss = TreeLoss::squared;
+  EXPECT_NEAR(fit(data, settings)->predict(std::vector<float>{0.2F, 0.5F}), 0.4, 0.1);
+}
+
+TEST(BoostedTrees, RelativeLossHeedsWeights) {
+  const Sample data = sample([n = 0](double, double) mutable { return n++ % 2; }, 400);
+  std::vector<float> weights;
+  for (const float target : data.targets) weights.push_back(target > 0 ? 9.0F : 1.0F);
+  TreeSettings settings;
+  settings.loss = TreeLoss::relative;
+  settings.depth = 1;
+  AACO_FIT(trees, fit_trees(data.features, data.targets, settings, weights));
+  EXPECT_NEAR(trees.predict(std::vector<float>{0.5F, 0.5F}), 1, 0.1);
+}
+
+TEST(RelativeLoss, PullsEstimatesThatAreTooLongHarder) {
+  Pull pull;
+  pull_of(std::vector<float>{0, 0.5F, -0.5F, 9}, std::vector<float>{0, 0, 0, 0}, {}, pull);
+  EXPECT_FLOAT_EQ(pull.gradients[0], 0);
+  EXPECT_FLOAT_EQ(pull.curvatures[0], 1);
+  EXPECT_GT(pull.gradients[1], -pull.gradients[2]);
+  EXPECT_LT(pull.curvatures[2], pull.curvatures[1]);
+  EXPECT_LT(pull.gradients[3], 0.3F) << "a row far away would pull without bound";
 }
 
 TEST(BoostedTrees, Classes) {

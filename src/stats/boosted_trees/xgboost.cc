@@ -4,12 +4,15 @@
 
 #include <xgboost/c_api.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include "stats/boosted_trees/relative_loss.h"
 
 namespace aaco::stats {
 namespace {
@@ -44,6 +47,12 @@ core::Result<Matrix> matrix_of(const FeatureTable& features, std::span<const flo
 // The score before the first tree: the library's own start would be 0.5 for everything.
 double base_of(std::span<const float> targets, std::span<const float> weights, TreeLoss loss) {
   if (loss == TreeLoss::logistic || loss == TreeLoss::softmax) return 0;
+  if (loss == TreeLoss::relative) {
+    std::vector<float> sorted(targets.begin(), targets.end());
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    return *middle;
+  }
   double sum = 0, total = 0;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const double weight = weights.empty() ? 1 : weights[i];
@@ -62,7 +71,9 @@ int threads_for(const FeatureTable& features, int most) {
 }
 
 core::Status set_all(BoosterHandle booster, const TreeSettings& s, int threads) {
-  constexpr std::array<const char*, 4> kObjectives{"reg:squarederror", "reg:absoluteerror", "binary:logitraw", "multi:softprob"};
+  // The relative loss is ours: the library is told its gradients, and adds up answers as for squares.
+  constexpr std::array<const char*, 5> kObjectives{"reg:squarederror", "reg:absoluteerror", "binary:logitraw", "multi:softprob",
+                                                   "reg:squarederror"};
   std::vector<std::pair<const char*, std::string>> parameters{{"objective", kObjectives[static_cast<std::size_t>(s.loss)]},
                                                               {"tree_method", "hist"},
                                                               {"base_score", "0"},
@@ -140,6 +151,21 @@ core::Result<BoostedTrees> trees_of(BoosterHandle booster, std::size_t columns, 
   return BoostedTrees::of(columns, std::move(bases), std::move(nodes), std::move(roots));
 }
 
+// One round of the relative loss.
+core::Status pull_once(BoosterHandle booster, DMatrixHandle matrix, std::span<const float> targets, std::span<const float> weights,
+                       Pull& pull) {
+  constexpr const char* kAnswers =
+      R"({"type": 1, "training": true, "iteration_begin": 0, "iteration_end": 0, "strict_shape": false})";
+  const bst_ulong* shape = nullptr;
+  bst_ulong dimensions = 0;
+  const float* answers = nullptr;
+  AACO_TRY(ok(XGBoosterPredictFromDMatrix(booster, matrix, kAnswers, &shape, &dimensions, &answers)));
+  if (dimensions < 1 || shape[0] != targets.size())
+    return core::fail(ErrorCode::invalid_input, "XGBoost answered for another number of rows than it was asked");
+  pull_of({answers, targets.size()}, targets, weights, pull);
+  return ok(XGBoosterBoostOneIter(booster, matrix, pull.gradients.data(), pull.curvatures.data(), targets.size()));
+}
+
 }  // namespace
 
 core::Result<BoostedTrees> fit_by_library(const FeatureTable& features, std::span<const float> targets,
@@ -153,7 +179,10 @@ core::Result<BoostedTrees> fit_by_library(const FeatureTable& features, std::spa
   AACO_TRY(ok(XGBoosterCreate(handles, 1, &handle)));
   const Booster booster(handle);
   AACO_TRY(set_all(handle, settings, threads_for(features, settings.threads)));
-  for (int round = 0; round < settings.rounds; ++round) AACO_TRY(ok(XGBoosterUpdateOneIter(handle, round, matrix.get())));
+  Pull pull;
+  for (int round = 0; round < settings.rounds; ++round)
+    AACO_TRY(settings.loss == TreeLoss::relative ? pull_once(handle, matrix.get(), centred, weights, pull)
+                                                 : ok(XGBoosterUpdateOneIter(handle, round, matrix.get())));
   return trees_of(handle, features.columns, std::vector<double>(static_cast<std::size_t>(settings.classes), base));
 }
 
