@@ -22,8 +22,8 @@ struct FeatureTable {
 };
 
 // squared: answers the mean. absolute: the median. logistic: targets 0 or 1, answers the log of the odds. softmax: targets
-// 0 .. classes - 1, answers one score a class (their softmax are the probabilities). relative: targets are logarithms, and what is
-// kept small is the mean of |exp(answer - target) - 1|, rounded off where it is below a tenth.
+// 0 .. classes - 1, answers one score a class (their softmax are the probabilities). relative: targets are logarithms, and what
+// is kept small is the mean of |exp(answer - target) - 1|, rounded off where it is below a tenth.
 enum class TreeLoss { squared, absolute, logistic, softmax, relative };
 
 struct TreeSettings {

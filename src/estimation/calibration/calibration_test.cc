@@ -71,6 +71,26 @@ TEST(Calibrate, LearnsWhatADeviceReaches) {
   EXPECT_GE(made.explanation.floor_s, 4e-6);
 }
 
+// Of convolutions whose best algorithm was not at hand for a fifth of the rows, which no column tells.
+TEST(Calibrate, ConvolutionsFollowTheAlgorithmThatMostRowsHad) {
+  core::Random random(3);
+  std::vector<Measurement> rows;
+  for (std::int64_t c = 32; c <= 512; c *= 2)
+    for (std::int64_t k = 32; k <= 512; k *= 2)
+      for (std::int64_t n = 1; n <= 64; n *= 2)
+        for (const std::int64_t size : {14, 28, 56}) {
+          const Kernel kernel{ConvolutionShape{n, c, size, size, k}, "bf16"};
+          const Work work = work_of(kernel).value();
+          const double best = std::max(work.flops / 0.7e14, work.bytes / 0.8e12) + 5e-6;
+          rows.push_back({kernel, best * (random.uniform() < 0.2 ? 2.5 : 1), {}, "table.csv:" + std::to_string(rows.size() + 2)});
+        }
+  AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
+  const Quality& quality = fitted.latency.front().quality;
+  EXPECT_EQ(quality.sites, 25);
+  EXPECT_LT(quality.median_error, 0.1);  // the mean of the logarithms is 20 % off for most rows
+  EXPECT_LT(quality.bias, 0) << "the late rows are not what is estimated";
+}
+
 TEST(Calibrate, BoundsHoldOnFreshNoise) {
   AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
   CalibrationSet set;

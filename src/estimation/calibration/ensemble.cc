@@ -14,8 +14,9 @@
 namespace aaco::estimation {
 namespace {
 
-// By the number of rows: deep trees where there is enough to learn from.
-stats::TreeSettings settings_for(std::size_t rows) {
+// By the number of rows: deep trees where there is enough to learn from, and less deep ones of fewer features where rows that
+// look alike differ, since there is less to be had from each.
+stats::TreeSettings settings_for(std::size_t rows, stats::TreeLoss loss) {
   constexpr std::size_t kFew = 300, kSome = 4000;
   stats::TreeSettings trees;
   trees.threads = 1;  // members are fitted side by side
@@ -25,6 +26,13 @@ stats::TreeSettings settings_for(std::size_t rows) {
   trees.rounds = rows < kFew ? 100 : rows < kSome ? 300 : 200;
   trees.depth = rows < kFew ? 4 : rows < kSome ? 6 : 8;
   trees.least_weight = 3;
+  trees.loss = loss;
+  if (loss == stats::TreeLoss::relative && rows >= kFew) {
+    trees.rounds = 300;
+    trees.depth = 6;
+    trees.column_ratio = 0.3;
+    trees.least_weight = 2;
+  }
   return trees;
 }
 
@@ -49,7 +57,7 @@ core::Result<stats::BoostedTrees> fit_member(const TrainingTable& table, const s
     targets.push_back(table.targets[row]);
     if (!weights.empty()) member_weights.push_back(weights[row]);
   }
-  stats::TreeSettings settings = settings_for(targets.size());
+  stats::TreeSettings settings = settings_for(targets.size(), table.loss);
   settings.seed = seed;
   settings.rounds = static_cast<int>(settings.rounds * effort);
   settings.learning_rate /= std::sqrt(effort);
@@ -209,7 +217,7 @@ core::Result<Ensemble> fit_ensemble(const TrainingTable& table, const FitSetting
   const int wanted = few ? 2 * settings.parts : settings.parts;
   const int parts = std::clamp(table.group_count, 2, wanted);
   const std::vector<int> part = parts_of(table, parts, settings.seed);
-  if (table.sizes.empty()) {
+  if (table.sizes.empty() || table.loss == stats::TreeLoss::relative) {
     AACO_TRY(fit_members(table, part, settings, {}, 1, result));
   } else {
     AACO_TRY(fit_members(table, part, settings, {}, kFirstLook, result));

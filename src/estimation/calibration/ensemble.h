@@ -20,6 +20,9 @@ struct TrainingTable {
       sizes;  // rows of a group that are near in it are alike: late ones among them count less. Empty: all count alike
   std::vector<int> groups;  // 0 .. group_count - 1
   int group_count = 0;
+  // relative: rows that look alike differ by factors, as where a library's choice of algorithm is not told; the mean relative
+  // error is made small then, and no row counts less for being late, since far ones do anyway.
+  stats::TreeLoss loss = stats::TreeLoss::squared;
   std::vector<bool> learnt;  // rows that the members learn from; the bounds are of all rows. Empty: all
   [[nodiscard]] bool learns(std::size_t row) const { return learnt.empty() || learnt[row]; }
 };

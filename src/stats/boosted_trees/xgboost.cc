@@ -152,8 +152,8 @@ core::Result<BoostedTrees> trees_of(BoosterHandle booster, std::size_t columns, 
 }
 
 // One round of the relative loss.
-core::Status pull_once(BoosterHandle booster, DMatrixHandle matrix, std::span<const float> targets, std::span<const float> weights,
-                       Pull& pull) {
+core::Status pull_once(BoosterHandle booster, DMatrixHandle matrix, std::span<const float> targets,
+                       std::span<const float> weights, Pull& pull) {
   constexpr const char* kAnswers =
       R"({"type": 1, "training": true, "iteration_begin": 0, "iteration_end": 0, "strict_shape": false})";
   const bst_ulong* shape = nullptr;
