@@ -9,6 +9,7 @@
 #include "core/files.h"
 #include "tracelake/lake.h"
 #include "workflows/analysis_columns.h"
+#include "workflows/gpu_work.h"
 #include "workflows/kernel_groups.h"
 #include "workflows/launch_file.h"
 #include "workflows/node_kernels.h"
@@ -38,9 +39,7 @@ class Analyser {
         steps_(names_),
         gaps_(names_),
         groups_(book, names_),
-        shape_work_(names_),
-        site_times_(names_),
-        counter_work_(names_) {}
+        work_(names_) {}
 
   core::Result<GpuAnalysis> run() {
     AACO_TRY(find_launches());
@@ -131,10 +130,7 @@ class Analyser {
     if (options_.find_steps) steps_.add_kernel(row);
     const auto family = groups_.add(row);
     const bool collective = family == analytics::fingerprint::Family::collective;
-    if (launch != nullptr) {
-      shape_work_.add(row, family, *launch);
-      site_times_.add(row, *launch);
-    }
+    work_.add(row, family, launch);
     if (launch != nullptr && row.end_ns >= row.start_ns) place.queue.add(std::min(launch->end_ns, row.start_ns), row.end_ns);
     const Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns, row.end_ns, span_of(launch)};
     return add_work(key, place, work, row.name, launch, false);
@@ -197,7 +193,7 @@ class Analyser {
 
   core::Status read_counters() {
     return tracelake::scan_table<trace::KernelCounterRow>(path_, names_, [&](std::span<const trace::KernelCounterRow> rows) {
-      for (const auto& row : rows) counter_work_.add(row);
+      for (const auto& row : rows) work_.add(row);
       return go_on();
     });
   }
@@ -301,23 +297,6 @@ class Analyser {
             static_cast<double>(iterations->second) * static_cast<double>(graph_nodes_));
   }
 
-  GpuRoofline roofline_of(const DeviceKey& key) const {
-    std::vector<analytics::roofline::GroupWork> own;
-    for (const auto* list : {&shapes_, &counters_}) {
-      if (!own.empty()) break;  // shapes tell of every launch, counters of some
-      std::copy_if(list->begin(), list->end(), std::back_inserter(own),
-                   [&](const auto& work) { return work.rank == key.first && work.device == key.second; });
-    }
-    return make_roofline(own, names_, seen_device(options_.devices, key.first, key.second), services_);
-  }
-
-  GpuSites sites_of(const DeviceKey& key) const {
-    std::vector<analytics::roofline::SiteGroup> own;
-    std::copy_if(sites_.begin(), sites_.end(), std::back_inserter(own),
-                 [&](const auto& site) { return site.rank == key.first && site.device == key.second; });
-    return estimate_sites(own, names_, seen_device(options_.devices, key.first, key.second), services_);
-  }
-
   void compare_ranks() {
     std::map<std::int32_t, analytics::trace_time::RankTime> ranks;
     for (const GpuOfTrace& gpu : result_.gpus) {
@@ -343,9 +322,7 @@ class Analyser {
 
   core::Result<GpuAnalysis> finish() {
     for (const auto& row : result_.steps.iterations) count_step(row);
-    shapes_ = shape_work_.finish();
-    sites_ = site_times_.finish();
-    counters_ = counter_work_.finish(groups_.rows());
+    work_.finish(groups_.rows());
     std::map<std::int64_t, int> sharing;
     for (const auto& [key, device] : devices_) ++sharing[key.second];
     const bool shared = std::any_of(sharing.begin(), sharing.end(), [](const auto& entry) { return entry.second > 1; });
@@ -361,8 +338,7 @@ class Analyser {
       gpu.known_family_ns = groups_.known_family_ns(key);
       gpu.queue = device.queue.finish();
       gpu.gaps = std::move(device.gaps);
-      gpu.roofline = roofline_of(key);
-      gpu.sites = sites_of(key);
+      work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites);
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));
     }
@@ -386,11 +362,7 @@ class Analyser {
   analytics::steps::StepFinder steps_;
   analytics::gaps::GapExplainer gaps_;
   KernelGroups groups_;
-  analytics::roofline::ShapeWork shape_work_;
-  analytics::roofline::SiteTimes site_times_;
-  analytics::roofline::CounterWork counter_work_;
-  std::vector<analytics::roofline::GroupWork> shapes_, counters_;
-  std::vector<analytics::roofline::SiteGroup> sites_;
+  GpuWork work_;
   std::set<std::uint32_t> node_names_;
   std::vector<trace::IterationRow> stored_steps_;
   std::int64_t graph_nodes_ = 0;

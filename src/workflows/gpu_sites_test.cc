@@ -1,0 +1,98 @@
+#include "workflows/gpu_sites.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::roofline::RowSite;
+using analytics::roofline::SiteGroup;
+using core::Json;
+using testing::HasSubstr;
+
+class GpuSitesTest : public testing::Test {
+ protected:
+  GpuSitesTest() {
+    services_.paths.share = AACO_SOURCE_DIR;
+    services_.paths.registry = "/nonexistent";
+  }
+  // `calls` of a product of 4096^3 in bfloat16: 105 us each at MI300X's 1307.4 TFLOP/s.
+  SiteGroup product(std::int64_t calls, double time_ns, std::int64_t kernels) {
+    SiteGroup group;
+    group.operator_name = names_.intern("aten::mm");
+    group.work = {2.0 * 4096 * 4096 * 4096, 3.0 * 4096 * 4096 * 2, "bfloat16", analytics::fingerprint::Family::gemm};
+    group.work.site = graph::GemmSite{1, 4096, 4096, 4096, false, 0};
+    group.count = calls;
+    group.kernels = kernels;
+    group.time_ns = time_ns;
+    return group;
+  }
+  SiteGroup rows(std::int64_t count, std::int64_t columns, double time_ns) {
+    SiteGroup group;
+    group.operator_name = names_.intern("aten::gelu");
+    group.work = {5.0 * count * columns, 4.0 * count * columns, "bfloat16", analytics::fingerprint::Family::elementwise};
+    group.work.site = RowSite{"gelu", count, columns};
+    group.count = group.kernels = 1;
+    group.time_ns = time_ns;
+    return group;
+  }
+  GpuSites estimate(const std::vector<SiteGroup>& groups, const char* device = "AMD Instinct MI300X") {
+    const hardware::DeviceRegistry::Seen seen{device, "", {}, {}};
+    return estimate_sites(groups, names_, &seen, services_);
+  }
+  static Json first(const GpuSites& sites) { return to_json(sites, sites.measured_ns)["nodes"].items()[0]; }
+
+  trace::NameTable names_;
+  Services services_;
+};
+
+TEST_F(GpuSitesTest, AnOperatorStandsBesideWhatItShouldTake) {
+  const GpuSites sites = estimate({product(2, 420'500, 2), rows(8192, 16384, 210'000)});
+  ASSERT_EQ(sites.sites.size(), 2U);
+  const GpuSite& mm = sites.sites[0];
+  EXPECT_EQ(mm.operator_name, "aten::mm");
+  EXPECT_EQ(mm.shape, "4096x4096, k 4096");
+  EXPECT_NEAR(mm.attainable_ns, 2 * 105'100, 500);
+  EXPECT_EQ(mm.predicted.level, estimation::Level::theoretical);
+  EXPECT_GT(mm.predicted.seconds * 2e9, mm.attainable_ns);
+  EXPECT_NEAR(sites.sites[1].attainable_ns, 4.0 * 8192 * 16384 / 5300.0, 1000) << "537 MB at 5.3 TB/s";
+  const Json json = to_json(sites, 1'000'000);
+  EXPECT_NEAR(*json["explained_ratio"].as_f64(), 0.6305, 1e-9);
+  EXPECT_EQ(*json["site_count"].as_i64(), 2);
+}
+
+TEST_F(GpuSitesTest, TheGapHasAReason) {
+  const auto reason = [&](const SiteGroup& group) { return std::string(first(estimate({group}))["reason"].text()); };
+  EXPECT_THAT(reason(product(1, 120'000, 1)), HasSubstr("close to the compute ceiling"));
+  EXPECT_THAT(reason(product(1, 50'000, 1)), HasSubstr("faster than the data sheet"));
+  EXPECT_THAT(reason(product(1, 400'000, 3)), HasSubstr("3.0 kernels a call"));
+  EXPECT_THAT(reason(product(1, 4'000'000, 1)), HasSubstr("slower than predicted"));
+  EXPECT_THAT(reason(rows(64, 64, 6'000)), HasSubstr("too small"));
+}
+
+TEST_F(GpuSitesTest, WithoutADeviceOrSitesThereIsAReason) {
+  EXPECT_THAT(estimate({}).reason, HasSubstr("no shapes"));
+  EXPECT_THAT(estimate({product(1, 1000, 1)}, "Acme 9000").reason, HasSubstr("Acme 9000"));
+  EXPECT_THAT(estimate_sites({product(1, 1000, 1)}, names_, nullptr, services_).reason, HasSubstr("does not name"));
+  SiteGroup odd = product(1, 1000, 1);
+  odd.work.dtype = "float4";
+  EXPECT_THAT(estimate({odd}).reason, HasSubstr("computes none"));
+  EXPECT_FALSE(to_json(estimate({odd}), 1).contains("nodes"));
+}
+
+TEST_F(GpuSitesTest, TheReportSaysWhatShareItExplains) {
+  report::ReportModel model;
+  Json gpu = Json::object({{"sites", to_json(estimate({product(2, 420'500, 2)}), 841'000)}});
+  Json gpus = Json::array();
+  gpus.push(std::move(gpu));
+  model.session.outcome = Json::object({{"gpu", Json::object({{"gpus", std::move(gpus)}})}});
+  fill_sites(model);
+  const Json& section = model.extra["attainable"];
+  EXPECT_THAT(std::string(section["note"].text()), HasSubstr("50.0 % of the kernel time"));
+  EXPECT_NEAR(*section["unmatched_ns"].as_f64(), 420'500, 1);
+  EXPECT_EQ(section["nodes"].items().size(), 1U);
+}
+
+}  // namespace
+}  // namespace aaco::workflows

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "analytics/kernel_work.h"
+#include "workflows/gpu_roofline.h"
+#include "workflows/gpu_sites.h"
+
+namespace aaco::workflows {
+
+// What the kernels of a trace had to do, added up while they stream past: by kernel, by operator with its shapes, by counters.
+class GpuWork {
+ public:
+  explicit GpuWork(const trace::NameTable& names) : names_(names), by_kernel_(names), by_operator_(names), by_counter_(names) {}
+
+  // Kernels in order of start; `launch`: that they are joined to, null: none.
+  void add(const trace::KernelRow& row, analytics::fingerprint::Family family, const analytics::attribution::Launch* launch) {
+    if (launch == nullptr) return;
+    by_kernel_.add(row, family, *launch);
+    by_operator_.add(row, *launch);
+  }
+  void add(const trace::KernelCounterRow& row) { by_counter_.add(row); }
+
+  void finish(const std::vector<trace::KernelGroupRow>& groups) {
+    shapes_ = by_kernel_.finish();
+    counters_ = by_counter_.finish(groups);
+    sites_ = by_operator_.finish();
+  }
+  // Of one device, after finish(). Shapes tell of every launch, counters of some: these count where there are no shapes.
+  void place(const std::pair<std::int32_t, std::int64_t>& device, const hardware::DeviceRegistry::Seen* seen,
+             const Services& services, GpuRoofline& roofline, GpuSites& sites) const {
+    auto own = of_device(shapes_, device);
+    if (own.empty()) own = of_device(counters_, device);
+    roofline = make_roofline(own, names_, seen, services);
+    sites = estimate_sites(of_device(sites_, device), names_, seen, services);
+  }
+
+ private:
+  template <class Row>
+  static std::vector<Row> of_device(const std::vector<Row>& all, const std::pair<std::int32_t, std::int64_t>& device) {
+    std::vector<Row> own;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(own),
+                 [&](const Row& row) { return row.rank == device.first && row.device == device.second; });
+    return own;
+  }
+
+  const trace::NameTable& names_;
+  analytics::roofline::ShapeWork by_kernel_;
+  analytics::roofline::SiteTimes by_operator_;
+  analytics::roofline::CounterWork by_counter_;
+  std::vector<analytics::roofline::GroupWork> shapes_, counters_;
+  std::vector<analytics::roofline::SiteGroup> sites_;
+};
+
+}  // namespace aaco::workflows
