@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,12 +20,14 @@ struct BackendSupport {
   std::set<std::string> operators;         // with their domain where it is not ONNX's
   std::set<std::string> constant_operand;  // of these: only where the second operand is a constant
   bool one_part = false;
+  std::optional<std::int64_t> most_refused;  // with more nodes than these that it does not take, it takes none
 };
 // Fails with invalid_input, with file and line, for an unknown key, a type that does not exist, an operator that stands twice.
 core::Result<BackendSupport> load_backend_support(const std::string& path);
 
-// The backend as a target of partition(). `floats_as`: the type that floating-point work is computed in; unknown: as the graph
-// has it. `support` outlives the target.
-Target target_of(const BackendSupport& support, ElementType floats_as);
+// The graph over the backend (target 0) and a host that takes everything (1). `floats_as`: the type that floating-point work is
+// computed in; unknown: as the graph has it. `on_host`: operators that are left to the host by wish, with their domain.
+Partition partition_by(const Graph& graph, const BackendSupport& support, ElementType floats_as, const std::string& host,
+                       const std::vector<std::string>& on_host = {});
 
 }  // namespace aaco::graph

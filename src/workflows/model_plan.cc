@@ -7,6 +7,7 @@
 #include "core/strings.h"
 #include "graph/fuse.h"
 #include "graph/partition.h"
+#include "graph/support.h"
 
 namespace aaco::workflows {
 namespace {
@@ -101,6 +102,15 @@ Json schedule_json(const Graph& graph, const graph::GraphCost& cost) {
                        {"widest_level_nodes", by_work.widest}});
 }
 
+// By what the backend takes, where data/support has it; else it takes all but what is asked for on the host.
+core::Result<graph::Partition> partition_for(const Graph& graph, const PlanRequest& request,
+                                             const std::vector<graph::Target>& targets, const Services& services) {
+  const std::string file = core::join_path(services.paths.share, "data/support/" + request.backend + ".yaml");
+  if (!core::exists(file)) return graph::partition(graph, targets);
+  AACO_ASSIGN(const graph::BackendSupport support, graph::load_backend_support(file));
+  return graph::partition_by(graph, support, graph::ElementType::unknown, "host", request.on_host);
+}
+
 core::Result<std::vector<graph::Target>> targets_for(const Graph& graph, const PlanRequest& request) {
   for (const std::string& wanted : request.on_host)
     if (std::none_of(graph.nodes.begin(), graph.nodes.end(),
@@ -120,10 +130,11 @@ core::Result<Json> plan_model(const Graph& graph, const graph::GraphCost& cost, 
                               const Services& services) {
   AACO_ASSIGN(const graph::FusionRules rules, rules_for(request.backend, services));
   AACO_ASSIGN(const auto targets, targets_for(graph, request));
+  AACO_ASSIGN(const graph::Partition parts, partition_for(graph, request, targets, services));
   return Json::object({{"backend", rules.backend},
                        {"source", rules.source},
                        {"fusion", fusion_json(graph, graph::fuse(graph, rules))},
-                       {"partition", partition_json(graph, graph::partition(graph, targets), targets)},
+                       {"partition", partition_json(graph, parts, targets)},
                        {"concurrency", schedule_json(graph, cost)}});
 }
 

@@ -77,8 +77,8 @@ core::Result<estimation::GraphEstimate> analyze_parts(const graph::Graph& graph,
                                                       const Fallback& fallback, const estimation::Conditions& conditions,
                                                       const core::Paths& paths, estimation::PartitionReport& report) {
   const auto floats_as = estimation::element_type_of(conditions.dtype);
-  const graph::Partition parts = partition(graph, {target_of(fallback.support, floats_as.value_or(graph::ElementType::unknown)),
-                                                   {id_of(fallback.device), nullptr, false}});
+  const graph::Partition parts =
+      partition_by(graph, fallback.support, floats_as.value_or(graph::ElementType::unknown), id_of(fallback.device));
   report.backend = fallback.support.backend;
   report.source = fallback.support.source;
   report.devices = {id_of(device), id_of(fallback.device)};

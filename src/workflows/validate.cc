@@ -130,7 +130,12 @@ core::Result<ValidateOutcome> validate(const ValidateRequest& request, const Ser
   const estimation::DeviceFacts facts = estimation::facts_of(device);
   AACO_ASSIGN(const MeasurementFiles files, read_measurements(request.measurements, registry));
   const auto own = files.devices.find(facts.id);
-  if (own == files.devices.end()) return core::fail(ErrorCode::invalid_input, "the files hold no measurement of " + facts.id);
+  if (own == files.devices.end()) {
+    std::vector<std::string> measured;
+    for (const auto& [id, rows] : files.devices) measured.push_back(id);
+    return core::fail(ErrorCode::invalid_input, "the files hold no measurement of " + facts.id,
+                      "they measure " + core::join(measured, ", "));
+  }
   ValidateOutcome outcome;
   outcome.device = facts.id;
   outcome.level = level_of(request);

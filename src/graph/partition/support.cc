@@ -58,8 +58,8 @@ std::string list_of(const std::set<ElementType>& types) {
 
 core::Result<BackendSupport> load_backend_support(const std::string& path) {
   AACO_ASSIGN(const YamlNode root, YamlNode::load(path));
-  AACO_TRY(
-      root.only_keys({"schema_version", "backend", "source", "devices", "types", "operators", "constant_operand", "one_part"}));
+  AACO_TRY(root.only_keys(
+      {"schema_version", "backend", "source", "devices", "types", "operators", "constant_operand", "one_part", "most_refused"}));
   AACO_ASSIGN(const auto version, root.require_i64("schema_version"));
   if (version != 1) return root.error("schema_version " + std::to_string(version) + " is not known here", "take a newer AACO");
   BackendSupport out;
@@ -80,25 +80,45 @@ core::Result<BackendSupport> load_backend_support(const std::string& path) {
   }
   AACO_ASSIGN(const auto one_part, root.optional_bool("one_part"));
   out.one_part = one_part.value_or(false);
+  AACO_ASSIGN(out.most_refused, root.optional_i64("most_refused"));
+  if (out.most_refused && *out.most_refused < 0) return root.find("most_refused")->error("a number of nodes is 0 or more");
   return out;
 }
 
-Target target_of(const BackendSupport& support, ElementType floats_as) {
-  Target target;
-  target.name = support.backend;
-  target.one_part = support.one_part;
-  target.refuses = [&support, floats_as](const Graph& graph, const Node& node) -> std::string {
-    const std::string name = operator_name(node);
-    if (name == "Constant") return {};
-    if (!support.operators.contains(name)) return support.backend + " has no " + name;
-    const ElementType type = type_of(graph, node, floats_as);
-    if (type != ElementType::unknown && !support.types.contains(type))
-      return "it works in " + std::string(to_string(type)) + ", and " + support.backend + " computes " + list_of(support.types);
-    if (support.constant_operand.contains(name) && node.inputs.size() > 1 && !is_constant(graph, node.inputs[1]))
-      return support.backend + " takes " + name + " with a constant second operand only";
-    return {};
+namespace {
+
+std::string refusal(const BackendSupport& support, ElementType floats_as, const Graph& graph, const Node& node) {
+  const std::string name = operator_name(node);
+  if (name == "Constant") return {};
+  if (!support.operators.contains(name)) return support.backend + " has no " + name;
+  const ElementType type = type_of(graph, node, floats_as);
+  if (type != ElementType::unknown && !support.types.contains(type))
+    return "it works in " + std::string(to_string(type)) + ", and " + support.backend + " computes " + list_of(support.types);
+  if (support.constant_operand.contains(name) && node.inputs.size() > 1 && !is_constant(graph, node.inputs[1]))
+    return support.backend + " takes " + name + " with a constant second operand only";
+  return {};
+}
+
+}  // namespace
+
+Partition partition_by(const Graph& graph, const BackendSupport& support, ElementType floats_as, const std::string& host,
+                       const std::vector<std::string>& on_host) {
+  Target backend{support.backend, nullptr, support.one_part};
+  backend.refuses = [&](const Graph& whole, const Node& node) -> std::string {
+    if (std::find(on_host.begin(), on_host.end(), operator_name(node)) != on_host.end()) return "asked for on the host";
+    return refusal(support, floats_as, whole, node);
   };
-  return target;
+  Partition parts = partition(graph, {backend, {host, nullptr, false}});
+  std::int64_t refused = 0;
+  for (const Refusal& one : parts.refusals) refused += one.nodes;
+  if (!support.most_refused || refused <= *support.most_refused) return parts;
+  const std::string none = support.backend + " takes nothing where it does not take " + std::to_string(refused) +
+                           " nodes: more than " + std::to_string(*support.most_refused);
+  backend.refuses = [first = backend.refuses, none](const Graph& whole, const Node& node) -> std::string {
+    const std::string own = first(whole, node);
+    return own.empty() ? none : own;
+  };
+  return partition(graph, {backend, {host, nullptr, false}});
 }
 
 }  // namespace aaco::graph

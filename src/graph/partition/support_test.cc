@@ -41,7 +41,7 @@ Graph chain(ElementType type, const char* middle = "Erf") {
 
 std::vector<std::size_t> targets(const Graph& graph, const BackendSupport& support,
                                  ElementType floats_as = ElementType::unknown) {
-  return partition(graph, {target_of(support, floats_as), {"host", nullptr}}).target_of;
+  return partition_by(graph, support, floats_as, "host").target_of;
 }
 
 TEST(Support, OperatorsAndTypesDecide) {
@@ -54,7 +54,7 @@ TEST(Support, OperatorsAndTypesDecide) {
 TEST(Support, OnePartEndsAtTheFirstNodeThatIsNotTaken) {
   const auto support = load_text(std::string(kPlain) + "one_part: true\n").value();
   const Graph graph = chain(ElementType::int8);
-  const Partition parts = partition(graph, {target_of(support, ElementType::unknown), {"host", nullptr}});
+  const Partition parts = partition_by(graph, support, ElementType::unknown, "host");
   EXPECT_THAT(parts.target_of, testing::ElementsAre(0, 0, 1, 1));
   ASSERT_EQ(parts.refusals.size(), 2U);
   for (const Refusal& refusal : parts.refusals)
@@ -69,9 +69,27 @@ TEST(Support, AConstantOperandMayBeAsked) {
   EXPECT_EQ(targets(graph, support)[0], 1U);
 }
 
+TEST(Support, WithTooManyNodesThatItDoesNotTakeItTakesNone) {
+  const Graph graph = chain(ElementType::int8);
+  EXPECT_THAT(targets(graph, load_text(std::string(kPlain) + "most_refused: 1\n").value()), testing::ElementsAre(0, 0, 1, 0));
+  const auto strict = load_text(std::string(kPlain) + "most_refused: 0\n").value();
+  const Partition parts = partition_by(graph, strict, ElementType::unknown, "host");
+  EXPECT_THAT(parts.target_of, testing::Each(1));
+  EXPECT_EQ(parts.transfers.size(), 0U);
+  EXPECT_TRUE(std::any_of(parts.refusals.begin(), parts.refusals.end(),
+                          [](const Refusal& one) { return one.reason.find("more than 0") != std::string::npos; }));
+}
+
+TEST(Support, OperatorsMayBeAskedForOnTheHost) {
+  const auto support = load_text(kPlain).value();
+  const Partition parts = partition_by(chain(ElementType::int8), support, ElementType::unknown, "host", {"Conv"});
+  EXPECT_THAT(parts.target_of, testing::ElementsAre(1, 0, 1, 0));
+}
+
 TEST(Support, RefusesWhatTheSchemaDoesNotHave) {
   const std::string plain = kPlain;
   refuses(plain + "speed: 3\n", "speed");
+  refuses(plain + "most_refused: -1\n", "0 or more");
   refuses(plain + "constant_operand: [Gemm]\n", "not among the operators");
   refuses("schema_version: 2\n" + plain.substr(plain.find('\n') + 1), "schema_version");
   refuses("schema_version: 1\nbackend: t\nsource: s\ntypes: [int9]\noperators: [Conv]\n", "int9");
