@@ -9,9 +9,10 @@ namespace {
 
 // How far carried estimates may be from measurements beyond what the lender's own error brings: half a 90 % interval of the
 // logarithm. Much of the lender's error is its own noise, which its mean does not carry over: a part of its bound counts. Chosen
-// with one device left out at a time, H100 and H200 from each other and A100 and H100 from each other (docs/results.md); kOther
-// by judgement.
-constexpr double kSameArchitecture = 0.163, kSameVendor = 0.42, kOther = 1.0, kLendersPart = 0.3;
+// with one device left out at a time, H100 and H200, A100 and H100, MI100 and MI210 from each other (docs/results.md); kOther by
+// judgement. Devices of a vendor whose ceilings are further apart are less alike: kSameVendorApart for each e-fold of the peak
+// and of the bandwidth (MI100 and MI210 are 0.3 apart, A100 and H100 1.65).
+constexpr double kSameArchitecture = 0.163, kSameVendor = 0.33, kSameVendorApart = 0.06, kOther = 1.0, kLendersPart = 0.3;
 
 // Compute and memory overlap but for where they are alike, and a launch takes about so long: a roofline without a corner.
 double smooth_seconds(const Roofline& roof, const DeviceFacts& device) {
@@ -20,10 +21,28 @@ double smooth_seconds(const Roofline& roof, const DeviceFacts& device) {
   return std::pow(std::pow(roof.compute_s, kSharpness) + std::pow(roof.memory_s, kSharpness), 1 / kSharpness) + launch_s;
 }
 
+double ratio_of(double a, double b) { return a > 0 && b > 0 ? a / b : 1; }
+
+// The rate of bf16 beside that of fp16, at most one. MI100 computes it at half the rate; its successors do so at the whole rate
+// by other instructions, which kernels that were written for the first do not use.
+double bf16_share(const DeviceFacts& device) {
+  const auto bf16 = device.flops_per_s.find("bf16"), fp16 = device.flops_per_s.find("fp16");
+  if (bf16 == device.flops_per_s.end() || fp16 == device.flops_per_s.end()) return 1;
+  return std::min(1.0, ratio_of(bf16->second, fp16->second));
+}
+
+// The part of the peaks' ratio (a logarithm) that may not have reached the kernels.
+double doubtful_rise(const Kernel& kernel, const DeviceFacts& device, const DeviceFacts& lender) {
+  if (device.vendor != lender.vendor || element_of(kernel.type) != "bf16") return 0;
+  return std::log(bf16_share(device) / bf16_share(lender));
+}
+
 struct Lender {
   const CalibrationSet::Entry* entry;
   const LatencyModel* model;
   Roofline roof;
+  Roofline ours;        // of the borrower, half of a doubtful rise counted
+  double doubt = 0;     // that half
   double distance = 0;  // of the ceilings, in logarithms
 };
 
@@ -46,17 +65,20 @@ std::vector<Lender> lenders_of(const Kernel& kernel, const DeviceFacts& device, 
     if (close > nearest) continue;
     if (close < nearest) found.clear();
     nearest = close;
-    found.push_back(
-        {&entry, model->model, *theirs,
-         std::abs(std::log(theirs->compute_s / roof.compute_s)) + std::abs(std::log(theirs->memory_s / roof.memory_s))});
+    const double half_rise = doubtful_rise(kernel, device, entry.facts) / 2;
+    Roofline ours = roof;
+    ours.compute_s *= std::exp(half_rise);
+    found.push_back({&entry, model->model, *theirs, ours, std::abs(half_rise),
+                     std::abs(std::log(ratio_of(theirs->compute_s, ours.compute_s))) +
+                         std::abs(std::log(ratio_of(theirs->memory_s, ours.memory_s)))});
   }
   return found;
 }
 
-Ceilings carried(const Ceilings& ceilings, const Roofline& theirs, const Roofline& ours) {
-  Ceilings result = ceilings;
-  result.flops_per_s *= theirs.compute_s / ours.compute_s;
-  result.bytes_per_s *= theirs.memory_s / ours.memory_s;
+Ceilings carried(const Lender& lender) {
+  Ceilings result = lender.model->ceilings;
+  result.flops_per_s *= ratio_of(lender.roof.compute_s, lender.ours.compute_s) * std::exp(lender.doubt);
+  result.bytes_per_s *= ratio_of(lender.roof.memory_s, lender.ours.memory_s);
   result.cached_bytes_per_s = 0;  // caches do not scale with memory
   return result;
 }
@@ -67,25 +89,28 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
                                                           const CalibrationSet& set) {
   const std::vector<Lender> lenders = lenders_of(kernel, device, roof, set);
   if (lenders.empty()) return std::optional<LatencyEstimate>();
-  double weights = 0, log_seconds = 0, below = 0, above = 0, least = 0;
+  double weights = 0, log_seconds = 0, below = 0, above = 0, least = 0, distance = 0, doubt = 0;
   LatencyEstimate result;
   for (const Lender& lender : lenders) {
     AACO_ASSIGN(const LatencyModel* model, lender.entry->with_trees(*lender.model));
     const LatencyEstimate theirs = calibrated(kernel, lender.entry->facts, lender.roof, *model);
     constexpr double kNear = 0.1;
     const double weight = 1 / (kNear + lender.distance * lender.distance);
-    const double ratio = smooth_seconds(roof, device) / smooth_seconds(lender.roof, lender.entry->facts);
+    const double ratio = smooth_seconds(lender.ours, device) / smooth_seconds(lender.roof, lender.entry->facts);
     weights += weight;
     log_seconds += weight * std::log(theirs.seconds * ratio);
     below += weight * std::log(theirs.seconds / theirs.lower);
     above += weight * std::log(theirs.upper / theirs.seconds);
-    least += weight * least_seconds(carried(lender.model->ceilings, lender.roof, roof), roof, device);
+    least += weight * least_seconds(carried(lender), roof, device);
+    distance += weight * lender.distance;
+    doubt += weight * lender.doubt;
     if (!result.source.empty()) result.source += ", ";
     result.source += lender.entry->calibration.device;
     if (result.explanation.method.empty()) result.explanation = theirs.explanation;
   }
   const double close = closeness(device, lenders.front().entry->facts);
-  const double carry = close == 0 ? kSameArchitecture : close == 1 ? kSameVendor : kOther;
+  const double alike = close == 0 ? kSameArchitecture : close == 1 ? kSameVendor + kSameVendorApart * distance / weights : kOther;
+  const double carry = alike + doubt / weights;  // a doubtful rise has reached the kernels or it has not: the bound takes in both
   result.seconds = std::max(std::exp(log_seconds / weights), least / weights);
   result.lower = std::min(
       result.seconds, std::max(least / weights, result.seconds * std::exp(-std::hypot(kLendersPart * below / weights, carry))));
@@ -102,7 +127,7 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
                (close == 0   ? " of the same architecture"
                 : close == 1 ? " of another architecture of the vendor"
                              : " of another vendor") +
-               " by the ratio of the rooflines";
+               " by the ratio of the rooflines" + (doubt > 0 ? ", half of the change of bf16's rate beside fp16's counted" : "");
   return std::optional(std::move(result));
 }
 
