@@ -81,6 +81,12 @@ const hardware::DeviceRegistry::Seen* seen_device(const SeenDevices& devices, st
   return own != nullptr || has_own ? own : only_kind(false);
 }
 
+core::Result<hardware::Device> match_device(const hardware::DeviceRegistry::Seen* seen, const Services& services) {
+  if (seen == nullptr) return core::fail(core::ErrorCode::not_found, "the trace does not name the device");
+  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
+  return registry.match(*seen);
+}
+
 GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& work, const trace::NameTable& names,
                           const hardware::DeviceRegistry::Seen* seen, const Services& services) {
   GpuRoofline out;
@@ -88,12 +94,7 @@ GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& wor
     out.reason = "the trace has neither shapes of operators nor counters, so the kernels' work is not known";
     return out;
   }
-  if (seen == nullptr) {
-    out.reason = "the trace does not name the device";
-    return out;
-  }
-  const auto registry = hardware::DeviceRegistry::load(services.paths);
-  const auto device = registry ? registry->match(*seen) : tl::unexpected<core::Error>(registry.error());
+  const auto device = match_device(seen, services);
   if (!device) {
     out.reason = device.error().message;
     return out;

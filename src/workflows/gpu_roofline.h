@@ -24,6 +24,9 @@ void add_seen_devices(const core::Json& facts, std::int32_t rank, SeenDevices& d
 // else all of the session's, are. Null where that is not one kind.
 const hardware::DeviceRegistry::Seen* seen_device(const SeenDevices& devices, std::int32_t rank, std::int64_t device);
 
+// The registry's device for what a trace says of one; the error tells why there is none. `seen` may be null.
+core::Result<hardware::Device> match_device(const hardware::DeviceRegistry::Seen* seen, const Services& services);
+
 // One GPU's kernels of known work under the limits that its data sheet states.
 struct GpuRoofline {
   struct Kernel {

@@ -7,6 +7,7 @@
 #include "core/numbers.h"
 #include "estimation/mapping.h"
 #include "workflows/calibration_registry.h"
+#include "workflows/gpu_roofline.h"
 
 namespace aaco::workflows {
 namespace {
@@ -160,12 +161,7 @@ GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameT
     out.reason = "the trace has no shapes of operators that a model is known for";
     return out;
   }
-  if (seen == nullptr) {
-    out.reason = "the trace does not name the device";
-    return out;
-  }
-  const auto registry = hardware::DeviceRegistry::load(services.paths);
-  const auto device = registry ? registry->match(*seen) : tl::unexpected<core::Error>(registry.error());
+  const auto device = match_device(seen, services);
   if (!device) {
     out.reason = device.error().message;
     return out;
