@@ -63,6 +63,41 @@ TEST(Analyze, BoundsAreThoseOfNodesAndHostTogether) {
   EXPECT_GT(free.latency.upper, e.latency.upper);
 }
 
+// In int8, one layer has width^2 bytes of weights, and the graph's ends 2 x batch x width.
+GraphEstimate on_coral(std::int64_t batch, std::int64_t width) {
+  Conditions conditions;
+  conditions.dtype = "int8";
+  return estimate_of(two_layers(batch, width), "Coral", conditions);
+}
+
+TEST(Analyze, WithoutMemoryOfItsOwnOnlyWhatDoesNotFitTheChipCrossesTheLink) {
+  constexpr double kLink = 0.5e9;
+  const GraphEstimate fits = on_coral(16, 1024);
+  ASSERT_EQ(fits.nodes.size(), 3U);
+  EXPECT_NEAR(fits.nodes[0].latency.explanation.memory_s, 2 * 16 * 1024 / kLink, 1e-12) << "what comes in and what goes out";
+  EXPECT_EQ(fits.nodes[0].mapping.level, "the link");
+  EXPECT_EQ(fits.nodes[2].latency.explanation.memory_s, 0) << "its weights stay";
+  EXPECT_EQ(fits.nodes[2].mapping.level, "memory on the chip");
+  EXPECT_GE(fits.nodes[2].work.bytes, 1024 * 1024) << "though it reads them";
+
+  const GraphEstimate large = on_coral(16, 4096);  // 32 MiB of weights beside 128 KiB of activations on 8 MiB
+  const double room = 8 * 1024 * 1024 - 2 * 16 * 4096, weights = 4096 * 4096;
+  EXPECT_NEAR(large.nodes[2].latency.explanation.memory_s, (weights - room / 2) / kLink, 1e-9);
+  EXPECT_THAT(large.notes, testing::Contains(HasSubstr("7.88 of 32 MiB of weights stay")));
+  EXPECT_LT(large.energy_parts.movement_joules, 2 * (weights + 2 * 16 * 4096) * 80e-12) << "what stays is moved for less";
+
+  const GraphEstimate wide = on_coral(4096, 2048);  // one layer's activations alone are 16 MiB
+  EXPECT_GE(wide.nodes[2].latency.explanation.memory_s, 2 * 4096 * 2048 / kLink);
+}
+
+TEST(Analyze, AChipWhoseMemoryIsNotPublishedIsTakenToHoldTheGraph) {
+  Conditions conditions;
+  conditions.dtype = "int8";
+  const GraphEstimate hailo = estimate_of(two_layers(16, 4096), "Hailo-8", conditions);
+  EXPECT_EQ(hailo.nodes[2].latency.explanation.memory_s, 0);
+  EXPECT_THAT(hailo.notes, testing::Contains(HasSubstr("not published")));
+}
+
 TEST(Analyze, AHostThatIsCappedIssuesLater) {
   Conditions eager;
   eager.eager = true;

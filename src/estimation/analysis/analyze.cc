@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "estimation/analysis.h"
 #include "estimation/analysis/emulation.h"
 #include "estimation/analysis/fused_kernels.h"
 #include "estimation/analysis/host.h"
+#include "estimation/analysis/on_chip.h"
 #include "estimation/calibrated.h"
 #include "estimation/roofline.h"
 
@@ -39,12 +41,14 @@ class Analysis {
     if (conditions.power_cap_watts) limit_watts_ = std::min(*conditions.power_cap_watts, limit_watts_.value_or(1e9));
   }
 
-  // `own`: of the node alone; `work`: with what is fused behind it.
-  core::Result<NodeEstimate> node(const Kernel& kernel, const Work& own, const Work& work) {
-    const std::string key = shape_text(kernel) + kernel.type + std::to_string(kernel.shape.index()) +
-                            fmt::format("{} {} {} {}", op_of(kernel), own.bytes, work.flops, work.bytes);
+  // `own`: of the node alone; `work`: with what is fused behind it; `link_bytes`: of it, what crosses the link of a device
+  // without memory of its own.
+  core::Result<NodeEstimate> node(const Kernel& kernel, const Work& own, const Work& work, std::optional<double> link_bytes) {
+    const std::string key =
+        shape_text(kernel) + kernel.type + std::to_string(kernel.shape.index()) +
+        fmt::format("{} {} {} {} {}", op_of(kernel), own.bytes, work.flops, work.bytes, link_bytes.value_or(0));
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
-    AACO_ASSIGN(NodeEstimate made, estimate_node(kernel, own, work));
+    AACO_ASSIGN(NodeEstimate made, estimate_node(kernel, own, work, link_bytes));
     return known_.emplace(key, std::move(made)).first->second;
   }
 
@@ -75,13 +79,15 @@ class Analysis {
     return {};
   }
 
-  core::Result<NodeEstimate> estimate_node(const Kernel& kernel, const Work& own, const Work& work) {
+  core::Result<NodeEstimate> estimate_node(const Kernel& kernel, const Work& own, const Work& work,
+                                           std::optional<double> link_bytes) {
     NodeEstimate out;
     out.shape = shape_text(kernel);
     out.dtype = kernel.type;
     out.work = work;
     AACO_ASSIGN(out.mapping, map_kernel(kernel, work, device_));
-    out.latency = theoretical_estimate(work, out.mapping, device_);
+    if (link_bytes && *link_bytes <= 0) out.mapping.level = "memory on the chip";
+    out.latency = theoretical_estimate({work.flops, link_bytes.value_or(work.bytes)}, out.mapping, device_);
     widen_for_narrower_type(kernel, work, device_, out.latency);
     if (conditions_.eager) emulate_type(kernel, device_, out.latency);
     out.theoretical_seconds = out.latency.seconds;
@@ -92,19 +98,22 @@ class Analysis {
         AACO_TRY(carry_fused(kernel, own, out));
       }
     }
-    AACO_TRY(power(out));
+    AACO_TRY(power(out, link_bytes));
     return out;
   }
 
   // Energy, and the clock the power limit leaves; the estimate slows down as its compute part does.
-  core::Status power(NodeEstimate& node) const {
+  core::Status power(NodeEstimate& node, std::optional<double> link_bytes) const {
     auto model = power_model(device_, node.mapping.ops_per_s);
     if (!model) {
       if (conditions_.power_cap_watts) return tl::unexpected<core::Error>(model.error());
       return {};
     }
-    if (node.mapping.level != "memory") model->joules_per_byte *= kCacheEnergyRatio;
     PoweredWork powered{node.work, 0, 0, 0};
+    if (link_bytes)
+      powered.work.bytes = *link_bytes + (node.work.bytes - *link_bytes) * kCacheEnergyRatio;
+    else if (node.mapping.level != "memory")
+      model->joules_per_byte *= kCacheEnergyRatio;
     const Explanation& why = node.latency.explanation;
     // Whatever the level: the split into what follows the clock and what does not is the roofline's.
     const double body = std::max(0.0, node.latency.seconds - why.floor_s);
@@ -214,6 +223,8 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
   out.newer = cost.newer;
   out.confidence_ratio = cost.confidence;
   const FusedKernels fused = conditions.fusion != nullptr ? fused_kernels(graph, cost, *conditions.fusion) : FusedKernels();
+  const std::optional<OnChip> on_chip = OnChip::of(graph, cost, device, conditions);
+  double ends_bytes = on_chip ? on_chip->ends_bytes() : 0;
   Analysis analysis(device, conditions, calibrations);
   std::size_t place = 0;
   for (const graph::CostedNode& costed : cost.nodes) {
@@ -231,8 +242,11 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
       whole.flops += behind->second.flops;
       whole.bytes_read = std::max(0.0, whole.bytes_read + behind->second.bytes);
     }
-    AACO_ASSIGN(NodeEstimate node,
-                analysis.node(*kernel, work_under(costed.cost, conditions.dtype), work_under(whole, conditions.dtype)));
+    const Work work = work_under(whole, conditions.dtype);
+    std::optional<double> link_bytes;
+    if (on_chip)
+      link_bytes = on_chip->link_bytes(costed, work) + std::exchange(ends_bytes, 0) / costed.repeats;  // all at the first
+    AACO_ASSIGN(NodeEstimate node, analysis.node(*kernel, work_under(costed.cost, conditions.dtype), work, link_bytes));
     if (behind != fused.by_main.end()) node.fused = behind->second.op_types;
     node.place = place;
     node.name = costed.node->name;
@@ -256,6 +270,7 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
   grade(out);
   add_classes(out);
   add_energy(device, out);
+  if (on_chip) out.notes.push_back(on_chip->note());
   if (out.fused_nodes > 0)
     out.notes.push_back(fmt::format("{} nodes run in the kernels of others, as a compiler fuses them", out.fused_nodes));
   if (const std::string note = emulation_note(out, device); conditions.eager && !note.empty()) out.notes.push_back(note);

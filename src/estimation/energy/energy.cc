@@ -53,7 +53,7 @@ core::Result<PowerModel> power_model(const hardware::Device& device, double ops_
   const double rest = board - model.static_watts() - kMemoryShareAtPeak * model.joules_per_byte * bandwidth;
   model.joules_per_op = std::max(rest, kLeastComputeShare * board) / ops_per_s;
   model.source = fmt::format("board power {:g} W, {} per byte of {}", board, moved ? "published energy" : "an assumed energy",
-                             device.memory.kind);
+                             device.memory.kind == "none" ? "its link" : device.memory.kind);
   return model;
 }
 

@@ -58,7 +58,7 @@ std::string names_of(const hardware::Device& device) {
 // The nearest store that holds the kernel's bytes and says how fast it is, shared by all units; else main memory.
 void feed(const Ground& ground, Mapping& mapping) {
   const auto& memory = ground.device.memory;
-  mapping.level = memory.bytes_per_s ? "memory" : "";
+  mapping.level = memory.bytes_per_s ? memory.kind == "none" ? "the link" : "memory" : "";
   mapping.bytes_per_s = memory.bytes_per_s ? memory.bytes_per_s->value : 0;
   const hardware::MemoryLevel* last = ground.device.last_level();
   if (last == nullptr) return;

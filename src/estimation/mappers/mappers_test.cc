@@ -88,6 +88,14 @@ TEST(SystolicMapper, FewRowsDoNotFillTheGrid) {
   EXPECT_LT(map(gemm(8192, 130, 130), "TPU v5e").value().tile_ratio, 0.3);
 }
 
+TEST(SystolicMapper, SmallProductsShareATile) {
+  const Mapping depthwise = map(gemm(12544, 1, 9, "int8", 96), "Coral").value();  // 96 filters of 3 x 3 on a grid of 64 x 64
+  EXPECT_EQ(depthwise.tiles, 14) << "seven filters of nine terms fit in 64 rows";
+  EXPECT_NEAR(depthwise.tile_ratio, 96 * 9 / (14.0 * 64 * 64), 1e-12);
+  EXPECT_EQ(map(gemm(12544, 40, 40, "int8", 96), "Coral").value().tiles, 96) << "of these only one";
+  EXPECT_EQ(map(gemm(12544, 1, 9, "int8"), "Coral").value().tiles, 1) << "and there is only one to pack";
+}
+
 TEST(Mapping, MoreWorkTakesNoLessTime) {
   for (const char* device : {"MI300X", "H100", "EPYC 9654", "TPU v5e", "jetson_orin_maxn"}) {
     double before = 0;

@@ -22,10 +22,14 @@ Mapping on_grid(const Ground& ground, Mapping mapping) {
   const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
   mapping.tile_m = rows;
   mapping.tile_n = columns;
-  mapping.tiles = static_cast<double>(shape.batch) * std::ceil(k / rows) * std::ceil(n / columns);
+  // Small products side by side in one tile, each with rows and columns of its own (a depthwise filter is a product of few terms
+  // and one column; the rest of the tile is zeros).
+  const auto batch = static_cast<double>(shape.batch);
+  const double packed = std::clamp(std::min(std::floor(rows / k), std::floor(columns / n)), 1.0, std::max(1.0, batch));
+  mapping.tiles = std::ceil(batch / packed) * std::ceil(k / rows) * std::ceil(n / columns);
   const double grids = std::max(1.0, mapping.units);
   mapping.waves = std::ceil(mapping.tiles / grids);
-  mapping.tile_ratio = fill_ratio(k, rows) * fill_ratio(n, columns);
+  mapping.tile_ratio = batch * k * n / (mapping.tiles * rows * columns);
   // The next tile's weights load while this one streams, which takes as many clocks as the grid has rows.
   mapping.pipeline_ratio = m / (std::max(m, rows) + rows + columns - 2);
   const double one_tile_each = wave_ratio(mapping.tiles, grids);
@@ -33,6 +37,7 @@ Mapping on_grid(const Ground& ground, Mapping mapping) {
   mapping.wave_ratio = std::max(one_tile_each, std::min(1.0, m / (rows * grids)));
   mapping.reasons.push_back(fmt::format("{:g} weight tiles of {:g} x {:g} on {:g} grid(s), {:g} rows through each", mapping.tiles,
                                         rows, columns, grids, m));
+  if (packed > 1) mapping.reasons.push_back(fmt::format("{:g} products side by side in a tile", packed));
   return mapping;
 }
 
