@@ -108,7 +108,14 @@ core::Result<estimation::GraphEstimate> analyze_parts(const graph::Graph& graph,
   if (shares[0].device == nullptr && shares[1].device == nullptr)
     return core::fail(core::ErrorCode::unsupported, "the graph has no work that could be predicted",
                       "`aaco inspect` lists its nodes");
-  return join_shares(graph, parts, shares, report);
+  estimation::GraphEstimate whole = join_shares(graph, parts, shares, report);
+  whole.device_id = id_of(device);  // also where nothing is left for it
+  whole.device_name = device.name;
+  if (shares[0].device == nullptr)
+    whole.notes.insert(whole.notes.begin(), device.name + " takes nothing of this graph: all of it runs on " +
+                                                fallback.device.name +
+                                                (conditions.dtype.empty() ? "; --dtype computes it in another type" : ""));
+  return whole;
 }
 
 }  // namespace aaco::workflows

@@ -128,8 +128,10 @@ class Analyze(program.ProgramTest):
         self.assertEqual({node['device'] for node in document['estimate']['nodes']}, {part['device'] for part in parts['parts']})
         for form, word in (('text', 'Which device runs what'), ('md', '## Which device runs what'), ('html', 'edgetpu has no HardSwish'), ('csv', ',intel_core_i7_12700k_12c')):
             self.assertIn(word, self.aaco(*arguments, '--dtype', 'int8', '--format', form).output)
-        whole = self.aaco(*arguments, '--json').json()['partition']
-        self.assertEqual([part['device'] for part in whole['parts']], ['intel_core_i7_12700k_12c'], 'float32 is nothing for it')
+        whole = self.aaco(*arguments, '--json').json()
+        self.assertEqual([part['device'] for part in whole['partition']['parts']], ['intel_core_i7_12700k_12c'], 'float32 is nothing for it')
+        self.assertEqual(whole['estimate']['device'], 'google_coral_edge_tpu_8mb')
+        self.assertTrue(any('takes nothing' in note for note in whole['estimate']['notes']))
 
     def test_a_provider_says_what_a_gpu_takes(self):
         arguments = ('analyze', 'bert-base', '--hardware', 'MI300X', '--fallback', 'epyc 9654')
