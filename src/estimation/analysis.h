@@ -88,6 +88,7 @@ struct GraphEstimate {
   std::vector<graph::NewerVersion> newer;
   double confidence_ratio = 1;  // as of graph::GraphCost
   std::vector<std::string> notes;
+  std::string residency;  // what stays on the chip of a device without memory of its own; it is one of the notes, too
   double flops = 0, bytes = 0, weight_bytes = 0;
   std::int64_t fused_nodes = 0;  // without a kernel of their own
 };

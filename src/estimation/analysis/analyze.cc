@@ -270,7 +270,7 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
   grade(out);
   add_classes(out);
   add_energy(device, out);
-  if (on_chip) out.notes.push_back(on_chip->note());
+  if (on_chip) out.notes.push_back(out.residency = on_chip->note());
   if (out.fused_nodes > 0)
     out.notes.push_back(fmt::format("{} nodes run in the kernels of others, as a compiler fuses them", out.fused_nodes));
   if (const std::string note = emulation_note(out, device); conditions.eager && !note.empty()) out.notes.push_back(note);

@@ -217,6 +217,9 @@ GraphEstimate join_shares(const graph::Graph& graph, const graph::Partition& par
   const double busy = report.busy[0] + report.busy[1];
   out.host_exposed_seconds = std::max(0.0, busy - out.device_seconds);
   add_energy(shares, out);
+  for (const Share& share : shares)
+    if (share.device != nullptr && !share.estimate.residency.empty())
+      out.notes.push_back(share.estimate.device_id + ": " + share.estimate.residency);
   if (out.fused_nodes > 0)
     out.notes.push_back(fmt::format("{} nodes run in the kernels of others, as a compiler fuses them", out.fused_nodes));
   return out;

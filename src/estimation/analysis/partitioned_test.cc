@@ -40,7 +40,8 @@ struct Joined {
 };
 
 // The nodes of these names run on the second device.
-Joined join(const graph::Graph& graph, const char* first, const char* second, const std::vector<std::string>& off) {
+Joined join(const graph::Graph& graph, const char* first, const char* second, const std::vector<std::string>& off,
+            const char* dtype = "") {
   const auto refuses = [off](const graph::Graph&, const graph::Node& node) {
     return std::find(off.begin(), off.end(), node.name) != off.end() ? std::string("asked for") : std::string();
   };
@@ -54,6 +55,7 @@ Joined join(const graph::Graph& graph, const char* first, const char* second, co
     if (std::none_of(only.begin(), only.end(), [](bool one) { return one; })) continue;
     Conditions own;
     own.only = &only;
+    own.dtype = dtype;
     auto made = analyze(graph, devices[target], own, nullptr);
     EXPECT_TRUE(made) << made.error().text();
     shares[target] = {&devices[target], &conditions, std::move(*made)};
@@ -71,6 +73,11 @@ TEST(Partitioned, AWholeGraphOnOneDeviceCopiesNothing) {
   EXPECT_EQ(all.report.busy[1], 0);
   EXPECT_NEAR(all.whole.latency.value, all.report.busy[0] * 1e9, 1);
   EXPECT_LT(all.report.critical_seconds, all.report.busy[0]) << "d waits for the device alone";
+}
+
+TEST(Partitioned, WhatStaysOnAChipIsTold) {
+  const Joined all = join(branches(), "hailo-8", "epyc 9654", {}, "int8");
+  EXPECT_THAT(all.whole.notes, testing::Contains(testing::HasSubstr("hailo_8_m2: the size of its memory on the chip")));
 }
 
 TEST(Partitioned, CrossingCostsTwoCopiesOfTheLink) {
