@@ -24,7 +24,7 @@ void list(Context& context, const std::string& kind, bool json) {
 }
 
 void show(Context& context, const std::string& name, bool json) {
-  const auto device = workflows::find_device(name, make_services(context));
+  const auto device = workflows::find_entry(name, make_services(context));
   if (!device) return context.fail(device.error());
   if (!json) return print_device(context, *device);
   context.print_json(core::Json::object({{"schema_version", 1}, {"device", to_json(*device)}}));

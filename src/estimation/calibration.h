@@ -47,7 +47,9 @@ struct FitSettings {
 };
 
 // Fits every kind and type that occurs; impossible rows are left out, and a class of nothing else has no model. Rows the device
-// has no ceiling for are an error (unsupported), as is a list without any possible row (invalid_input).
+// has no ceiling for are an error (unsupported), as is a list without any possible row (invalid_input). Energy is fitted where a
+// class has kFewestPowers rows with a power.
+inline constexpr std::size_t kFewestPowers = 3;
 core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measurements, const DeviceFacts& device,
                                           const FitSettings& settings = {});
 

@@ -80,6 +80,18 @@ std::vector<std::string> advice(const CalibrateOutcome& outcome) {
   return result;
 }
 
+// Rows whose power nothing was learnt from.
+std::optional<std::string> unused_powers(const std::vector<Measurement>& rows, const estimation::DeviceCalibration& calibration) {
+  std::map<std::string, std::size_t> unused;
+  for (const Measurement& row : rows)
+    if (row.power_watts && !calibration.energy.contains(class_of(row.kernel))) ++unused[class_of(row.kernel)];
+  if (unused.empty()) return std::nullopt;
+  std::string text = "no energy is fitted of";
+  for (const auto& [name, count] : unused) text += " " + name + " (" + std::to_string(count) + " rows with power_w),";
+  text.back() = ':';
+  return text + " " + std::to_string(estimation::kFewestPowers) + " rows of a class are needed";
+}
+
 // By family. Times with the relatives' rows, each device with its own factor; memory, which is the runtime's, without.
 core::Status fit_whole_models(const MeasurementFiles& files, const hardware::Device& device,
                               const hardware::DeviceRegistry& registry, const Services& services,
@@ -137,6 +149,7 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
     outcome.rejected = beyond.count;
     if (beyond.count > 0) outcome.notes.push_back(describe(beyond, own->second.kernels));
     AACO_ASSIGN(outcome.calibration, estimation::calibrate(own->second.kernels, facts, settings, residuals));
+    if (auto unused = unused_powers(own->second.kernels, outcome.calibration)) outcome.notes.push_back(std::move(*unused));
   }
   AACO_TRY(fit_whole_models(files, device, registry, services, outcome.calibration, outcome.notes));
   if (outcome.calibration.latency.empty() && outcome.calibration.models.empty())

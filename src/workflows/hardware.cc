@@ -2,6 +2,7 @@
 
 #include "core/clock.h"
 #include "core/files.h"
+#include "hardware/die.h"
 #include "hardware/probe.h"
 
 namespace aaco::workflows {
@@ -44,6 +45,11 @@ core::Status check_with_others(const hardware::Device& device, const Services& s
 }  // namespace
 
 core::Result<hardware::Device> find_device(const std::string& name, const Services& services) {
+  AACO_ASSIGN(const hardware::Device entry, find_entry(name, services));
+  return hardware::as_shown(entry);
+}
+
+core::Result<hardware::Device> find_entry(const std::string& name, const Services& services) {
   if (name != kThis) return hardware::DeviceRegistry::load_one(services.paths, name);
   AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
   const auto inventory = hardware::take_inventory("/", services.environment);
@@ -62,7 +68,8 @@ core::Result<hardware::Device> find_own_device(bool gpu, const Services& service
     return core::fail(core::ErrorCode::not_found, "this machine has no GPU that its driver or library tells of",
                       "'aaco doctor' says what is missing");
   AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
-  return registry.match(seen_of(inventory.gpus.front()));
+  AACO_ASSIGN(const hardware::Device device, registry.match(seen_of(inventory.gpus.front())));
+  return hardware::as_shown(device);
 }
 
 core::Result<std::vector<DeviceLine>> list_devices(const std::string& kind, const Services& services) {

@@ -12,8 +12,10 @@
 namespace aaco::workflows {
 
 // A device by id, alias, "ID@STATE", or "this": the entry that `probe` made of this machine's processor, else the shipped one of
-// its name.
+// its name. What runs on it runs on hardware::as_shown() of the entry: one die of a board that a runtime shows as two devices.
 core::Result<hardware::Device> find_device(const std::string& name, const Services& services);
+// The entry itself, all its dies.
+core::Result<hardware::Device> find_entry(const std::string& name, const Services& services);
 
 // This machine's processor ("this") or, for work on GPUs, its first GPU, by the registry. not_found where the registry does not
 // have it.

@@ -9,6 +9,7 @@
 #include "core/random.h"
 #include "core/strings.h"
 #include "estimation/calibration.h"
+#include "hardware/die.h"
 #include "workflows/calibration_registry.h"
 #include "workflows/hardware.h"
 #include "workflows/measurement_files.h"
@@ -31,7 +32,8 @@ Judgement judge(const std::vector<Judged>& rows, std::uint64_t seed) {
 core::Result<std::vector<std::string>> ids_of(const std::vector<std::string>& names, const hardware::DeviceRegistry& registry) {
   std::vector<std::string> ids;
   for (const std::string& name : names) {
-    AACO_ASSIGN(const hardware::Device device, registry.find(name));
+    AACO_ASSIGN(const hardware::Device entry, registry.find(name));
+    AACO_ASSIGN(const hardware::Device device, hardware::as_shown(entry));
     ids.push_back(device.state.empty() ? device.id : device.id + "@" + device.state);
   }
   return ids;
@@ -91,9 +93,7 @@ core::Result<KernelJudgement> judge_all(const KernelTrial& trial, const hardware
                                         std::vector<std::string>& notes) {
   const DeviceMeasurements& own = trial.files.devices.at(trial.device.id);
   const bool kernels = !own.kernels.empty() && trial.request.split != Split::model;
-  // Nothing of whole models is kept that another device could borrow: only the files themselves hold relatives.
-  const bool unborrowed = level_of(trial.request) == Level::interpolated && trial.request.split != Split::device;
-  const bool models = !own.models.empty() && trial.request.split != Split::site && !unborrowed;
+  const bool models = !own.models.empty() && trial.request.split != Split::site;
   const auto left_out = [&](std::size_t rows, const char* what) {
     if (rows > 0) notes.push_back(std::to_string(rows) + " rows of " + what + " left out: the split is not about them");
   };
@@ -101,9 +101,7 @@ core::Result<KernelJudgement> judge_all(const KernelTrial& trial, const hardware
   if (!models) left_out(own.models.size(), "whole models");
   if (!kernels && !models)
     return core::fail(ErrorCode::invalid_input, "the files hold nothing of " + trial.device.id + " that this split could judge",
-                      own.models.empty() ? "kernels: --split site or device"
-                      : unborrowed       ? "whole models are interpolated from relatives in the same files: --split device"
-                                         : "whole models: --split model or device");
+                      own.models.empty() ? "kernels: --split site or device" : "whole models: --split model or device");
   KernelJudgement result;
   if (kernels) {
     AACO_ASSIGN(result, judge_kernels(trial));
@@ -112,8 +110,13 @@ core::Result<KernelJudgement> judge_all(const KernelTrial& trial, const hardware
     AACO_ASSIGN(KernelJudgement more, judge_models(trial, device, level_of(trial.request), notes));
     append(std::move(more), result);
   }
-  if (trial.request.split == Split::device && !kernels &&
-      std::none_of(result.latency.begin(), result.latency.end(), [](const auto& row) { return row.judged.estimated; }))
+  const bool nothing =
+      level_of(trial.request) == Level::interpolated && !kernels &&
+      std::none_of(result.latency.begin(), result.latency.end(), [](const auto& row) { return row.judged.estimated; });
+  if (nothing && trial.request.split != Split::device)
+    return core::fail(ErrorCode::invalid_input, "no calibration at hand can lend to whole models of " + trial.device.id,
+                      "'aaco calibrate' a relative with such models, or name its tables as well and --split device");
+  if (nothing)
     return core::fail(ErrorCode::invalid_input,
                       "nothing in the files can lend to " + trial.device.id + ": they measure no such models on another " +
                           std::string(to_string(device.kind)) + " of its maker",

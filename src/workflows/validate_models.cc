@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "core/random.h"
@@ -102,6 +104,64 @@ core::Result<KernelJudgement> by_registry(const KernelTrial& trial, const Placed
       entry == set.entries().end() ? estimation::DeviceCalibration() : entry->second.calibration;
   KernelJudgement result = by_fits(own.runs, fitted.models);
   add_memory(by_fits(own.memory, fitted.memory), result);
+  for (const PlacedRun& run : own.runs) add_baselines({}, run.sample, result);
+  return result;
+}
+
+// How far another device's fit may be off beyond its own bounds, half a 90 % interval of the logarithm: of the same architecture,
+// of the maker, of another maker. Chosen on eight GPUs that ran FP32 transformers and a module in four power states
+// (docs/results.md).
+constexpr std::array kCarried{0.25, 0.3, 0.7};
+
+std::size_t closeness(const estimation::DeviceFacts& a, const estimation::DeviceFacts& b) {
+  if (a.vendor != b.vendor) return 2;
+  return a.architecture == b.architecture ? 0 : 1;
+}
+
+using Fits = std::map<std::string, estimation::ModelFit>;
+
+// By the fits of the nearest devices that have the model's family, each as for a device that it has not seen: their geometric
+// mean. Empty: nobody lends.
+std::optional<estimation::ModelEstimate> borrowed(const PlacedRun& run, const estimation::CalibrationSet& set,
+                                                  const estimation::DeviceFacts& device,
+                                                  Fits estimation::DeviceCalibration::*kind) {
+  std::size_t nearest = kCarried.size();
+  double count = 0, logarithm = 0, low = 0, high = 0;
+  for (const auto& [id, entry] : set.entries()) {
+    const Fits& fits = entry.calibration.*kind;
+    const auto fit = fits.find(run.family);
+    if (id == device.id || entry.facts.is_cpu != device.is_cpu || fit == fits.end()) continue;
+    const std::size_t close = closeness(entry.facts, device);
+    if (close > nearest) continue;
+    if (close < nearest) count = logarithm = low = high = 0;
+    nearest = close;
+    ++count;
+    logarithm += std::log(estimate_model(fit->second, run.sample.terms, "").seconds);
+    low += fit->second.low;
+    high += fit->second.high;
+  }
+  if (count == 0) return std::nullopt;
+  const double seconds = std::exp(logarithm / count), carried = kCarried[nearest];
+  return estimation::ModelEstimate{seconds, seconds * std::exp(-std::hypot(low / count, carried)),
+                                   seconds * std::exp(std::hypot(high / count, carried))};
+}
+
+KernelJudgement by_lenders(const std::vector<PlacedRun>& runs, const estimation::CalibrationSet& set,
+                           const estimation::DeviceFacts& device, Fits estimation::DeviceCalibration::*kind) {
+  KernelJudgement result;
+  for (const PlacedRun& run : runs)
+    if (const auto made = borrowed(run, set, device, kind))
+      add(run, *made, Level::interpolated, result);
+    else
+      add_without(run, result);
+  return result;
+}
+
+core::Result<KernelJudgement> by_lenders(const KernelTrial& trial, const PlacedRuns& own) {
+  AACO_ASSIGN(const auto set, load_calibrations(trial.services.paths, trial.registry, trial.lenders));
+  KernelJudgement result = by_lenders(own.runs, set, trial.device, &estimation::DeviceCalibration::models);
+  add_memory(by_lenders(own.memory, set, trial.device, &estimation::DeviceCalibration::memory), result);
+  for (const PlacedRun& run : own.runs) add_baselines({}, run.sample, result);
   return result;
 }
 
@@ -161,6 +221,8 @@ core::Result<KernelJudgement> judge_models(const KernelTrial& trial, const hardw
     AACO_TRY(judge(
         own.runs, relatives, usual, Level::interpolated,
         [](const ModelSample& held, const ModelSample& other) { return other.device != held.device; }, result));
+  } else if (level == Level::interpolated) {
+    AACO_ASSIGN(result, by_lenders(trial, own));
   } else {
     AACO_ASSIGN(result, by_registry(trial, own));
   }

@@ -6,6 +6,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import unittest
 
 import program
@@ -80,6 +81,25 @@ class Calibrate(program.ProgramTest):
         judged = self.with_registry('validate', '--hardware', 'h200', '--measurements', other, '--level', 'interpolated',
                                     '--calibration-from', 'h100', '--json').json()
         self.assertEqual((judged['level'], judged['levels']), ('INTERPOLATED', {'INTERPOLATED': 144}))
+
+    def test_a_few_rows_with_power_are_too_few_for_energy(self):
+        lines = gzip.decompress(self.table.read_bytes()).decode().splitlines()
+        (self.folder / 'power.csv').write_text('\n'.join([lines[0], *(re.sub(r',[0-9.]+,made$', ',,made', line) if i > 1 else line for i, line in enumerate(lines[1:]))]) + '\n')
+        fitted = self.with_registry('calibrate', '--hardware', 'h100', '--measurements', 'power.csv', '--json').json()
+        self.assertEqual((fitted['latency'][0]['quality']['rows'], fitted['energy']), (144, {}))
+        self.assertIn('gemm bf16 (2 rows with power_w)', ' '.join(fitted['notes']))
+        judged = self.with_registry('validate', '--hardware', 'h100', '--measurements', 'power.csv', '--split', 'site', '--folds', 2, '--json').json()
+        self.assertEqual((judged['count'], judged['energy']['without_estimate']), (144, 2))
+
+    def test_a_board_of_two_devices_is_measured_on_one(self):
+        """Rows of an MI250X are of one die, as its runtime shows it: the same times as an MI210 of its own."""
+        text = '\n'.join(','.join(map(str, line)) for line in [HEADER, *rows()])
+        judged = []
+        for device in ('MI210', 'MI250X'):
+            (self.folder / 'die.csv').write_text(text.replace('H100-SXM-80GB', device))
+            judged.append(self.with_registry('validate', '--hardware', device, '--measurements', 'die.csv', '--level', 'theoretical', '--json').json())
+        self.assertEqual(judged[1]['device'], 'amd_instinct_mi250x_128gb@one_die')
+        self.assertAlmostEqual(judged[0]['median_ape'], judged[1]['median_ape'], delta=0.05)
 
     def test_without_a_calibration_there_is_no_calibrated_estimate(self):
         judged = self.with_registry('validate', '--hardware', 'b200', '--measurements', self.renamed('B200'), '--json').json()
@@ -169,7 +189,29 @@ class Calibrate(program.ProgramTest):
             self.assertIn(figure, judged)
         self.assertGreater(judged['bias'], judged['baselines']['spec_roofline']['bias'], 'nothing is estimated to reach its roofline')
 
-    def test_whole_models_are_lent_by_relatives_in_the_files_alone(self):
+    def test_whole_models_are_lent_by_calibrations(self):
+        """Of the relatives that are named, never its own; of another maker where there is no other, with a wider bound."""
+        text = self.transformers().read_text()
+        table = self.folder / 'lent.csv'
+        widths = {}
+        for lender in ('MI100', 'V100', 'i7-12700K'):
+            table.write_text(text.replace('MI210', lender))
+            self.assertEqual(self.with_registry('calibrate', '--hardware', lender, '--measurements', table).code, 0)
+        self.with_registry('calibrate', '--hardware', 'mi210', '--measurements', self.transformers())
+        for lenders in ('mi100', 'mi100,v100', 'v100'):
+            judged = self.with_registry('validate', '--hardware', 'mi210', '--measurements', self.transformers(), '--level', 'interpolated',
+                                        '--calibration-from', lenders, '--residuals', 'lent_residuals.csv', '--json').json()
+            self.assertEqual((judged['level'], judged['levels'], judged['without_estimate']), ('INTERPOLATED', {'INTERPOLATED': 18}, 0))
+            with open(self.folder / 'lent_residuals.csv') as file:
+                first = next(csv.DictReader(file))
+            widths[lenders] = float(first['upper_us']) / float(first['lower_us'])
+        self.assertEqual(widths['mi100'], widths['mi100,v100'], 'the nearest lends')
+        self.assertGreater(widths['v100'], widths['mi100'])
+        for lenders in ('mi210', 'i7-12700K', 'h200'):
+            self.refused(self.with_registry('validate', '--hardware', 'mi210', '--measurements', self.transformers(), '--level', 'interpolated',
+                                            '--calibration-from', lenders), 3, 'lend', 'aaco calibrate')
+
+    def test_whole_models_are_lent_by_relatives_in_the_files_too(self):
         arguments = ('validate', '--hardware', 'mi210', '--measurements', self.transformers())
         self.refused(self.with_registry(*arguments, '--level', 'interpolated'), 3, '--split device')
         self.refused(self.with_registry(*arguments, '--split', 'device'), 3, 'another gpu of its maker', '--level theoretical')

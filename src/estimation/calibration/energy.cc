@@ -25,10 +25,6 @@ core::Result<EnergyModel> fit_energy(std::span<const Measurement> measurements, 
   }
   const std::vector<double> ones(rows.size(), 1);
   EnergyModel model;
-  constexpr std::size_t kCoefficients = 3;
-  if (rows.size() < kCoefficients)
-    return core::fail(core::ErrorCode::invalid_input,
-                      "three measurements with power_w or more are needed for energy coefficients");
   AACO_ASSIGN(const stats::LinearFit fit, stats::non_negative_least_squares(design, ones));
   model.static_watts = fit.coefficients[0];
   model.joules_per_flop = fit.coefficients[1];

@@ -160,7 +160,9 @@ std::optional<std::string> element_of(std::string_view type) {
   // "a8w8": activations and weights of 8 bits (aiter); its rows are of fp8, which has int8's ceiling on all devices that ran it.
   if (type.starts_with("a8w8")) return "fp8";
   if (type.starts_with("a4w4")) return "fp4";
-  const std::string head = canonical_type(type.substr(0, type.find('_')));
+  std::string head = canonical_type(type.substr(0, type.find('_')));
+  // Formats with a scale for each block of values, NVIDIA's and the OCP's: of their element's rate.
+  if (head.starts_with("nvfp") || head.starts_with("mxfp")) head.erase(0, 2);
   for (const Element& element : kElements)
     if (head == element.name) return std::string(element.name);
   return std::nullopt;

@@ -65,6 +65,8 @@ TEST(Types, NamesOfOneTypeAreOne) {
   EXPECT_EQ(element_of("fp8_block"), "fp8");
   EXPECT_EQ(element_of("a8w8_blockscale"), "fp8");
   EXPECT_EQ(element_of("float8e4m3fn"), "fp8");
+  EXPECT_EQ(element_of("nvfp4"), "fp4");
+  EXPECT_EQ(element_of("mxfp8_block"), "fp8");
   EXPECT_FALSE(element_of("string"));
 }
 

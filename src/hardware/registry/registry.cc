@@ -5,6 +5,7 @@
 
 #include "core/files.h"
 #include "core/strings.h"
+#include "hardware/die.h"
 #include "hardware/registry/entry_files.h"
 
 namespace aaco::hardware {
@@ -36,6 +37,17 @@ void scale(std::optional<Figure>& figure, const std::optional<Figure>& replaceme
   if (figure && replacement) figure = replacement;
 }
 
+// The part of the memory and of what dies do not share that one of them has.
+void cut_to_one_die(Device& device) {
+  const std::int64_t dies = device.execution.dies.value_or(1);
+  if (dies < 2) return;
+  if (device.memory.bytes) device.memory.bytes->value /= static_cast<double>(dies);
+  device.memory.bus_bits.reset();
+  for (MemoryLevel& level : device.memory_levels)
+    if (level.instances % dies == 0) level.instances /= dies;
+  device.execution.dies = 1;
+}
+
 std::string list_of(const std::vector<const Device*>& devices) {
   std::vector<std::string> ids;
   ids.reserve(devices.size());
@@ -63,10 +75,17 @@ core::Result<Device> in_state(const Device& device, std::string_view name) {
     scale(result.memory.bytes_per_s, state.memory_bytes_per_s);
     if (state.memory_bytes_per_s) result.memory.transfers_per_s.reset();
     if (state.watts) result.power.board_watts = state.watts;
+    if (state.name == kOneDie) cut_to_one_die(result);
     return result;
   }
   return fail(ErrorCode::not_found, device.id + " has no power state '" + std::string(name) + "'",
               names.empty() ? "it has none" : "it has: " + core::join(names, ", "));
+}
+
+core::Result<Device> as_shown(const Device& device) {
+  const auto& states = device.power.states;
+  const bool dies = std::any_of(states.begin(), states.end(), [](const PowerState& state) { return state.name == kOneDie; });
+  return dies && device.state.empty() ? in_state(device, kOneDie) : device;
 }
 
 core::Status DeviceRegistry::add(Device device) {

@@ -5,6 +5,7 @@
 
 #include "core/files.h"
 #include "core/strings.h"
+#include "hardware/die.h"
 
 namespace aaco::hardware {
 namespace {
@@ -153,6 +154,20 @@ TEST(ShippedHardware, AStateHasItsOwnPeaks) {
   EXPECT_EQ(slow.power.board_watts->value, 15);
   EXPECT_TRUE(registry.find("nvidia_jetson_agx_orin_64gb@15W"));
   EXPECT_THAT(registry.find("MI300X@turbo").error().text(), HasSubstr("no power state"));
+}
+
+TEST(ShippedHardware, WhatRunsOnABoardOfTwoDevicesRunsOnOne) {
+  const Device board = shipped().find("MI250X").value();
+  const Device die = as_shown(board).value();
+  EXPECT_EQ(die.state, kOneDie);
+  EXPECT_NEAR(die.peak_ops_per_s("bfloat16").value() * 2, board.peak_ops_per_s("bfloat16").value(), 1e9);
+  EXPECT_EQ(die.memory.bytes_per_s->value * 2, board.memory.bytes_per_s->value);
+  EXPECT_EQ(die.memory.bytes->value * 2, board.memory.bytes->value);
+  EXPECT_EQ(die.last_level()->instances * 2, board.last_level()->instances);
+  EXPECT_EQ(as_shown(die).value().memory.bytes->value, die.memory.bytes->value);
+  // Eight dies that are one device, and a device in a power state, stay as they are.
+  EXPECT_TRUE(as_shown(shipped().find("MI300X").value()).value().state.empty());
+  EXPECT_EQ(as_shown(shipped().find("jetson_orin_15w").value()).value().state, "15w");
 }
 
 TEST(ShippedHardware, ATargetOfSeveralDevicesIsDecidedByItsUnits) {

@@ -10,6 +10,7 @@
 #include "core/hash.h"
 #include "core/strings.h"
 #include "formats/csv.h"
+#include "hardware/die.h"
 #include "importers/file_source.h"
 #include "workflows/measurements/measurement_row.h"
 
@@ -259,8 +260,10 @@ class Table {
     const std::string name(row.text("device"));
     const auto known = devices_.find(name);
     if (known != devices_.end()) return known->second;
-    const auto device = registry_.find(name);
-    if (!device) return core::fail(ErrorCode::invalid_input, row.where() + ": " + device.error().message, device.error().remedy);
+    const auto entry = registry_.find(name);
+    if (!entry) return core::fail(ErrorCode::invalid_input, row.where() + ": " + entry.error().message, entry.error().remedy);
+    const auto device = hardware::as_shown(*entry);
+    if (!device) return tl::unexpected<core::Error>(device.error());
     const std::string id = device->state.empty() ? device->id : device->id + "@" + device->state;
     return devices_[name] = &into_.devices[id];
   }
