@@ -38,7 +38,7 @@ std::string scaled(const Json& number) {
 std::string bytes(const Json& number) { return core::format_bytes(number.as_f64().value_or(0)); }
 
 std::string shape_text(const Json& shape) {
-  if (shape.is_null()) return "of unknown shape";
+  if (shape.is_null()) return " of unknown shape";
   std::vector<std::string> sizes;
   for (const Json& size : shape.items()) sizes.push_back(size.is_string() ? std::string(size.text()) : size.dump(-1));
   for (std::string& size : sizes)

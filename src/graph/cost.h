@@ -54,6 +54,7 @@ struct ConvolutionSite {
 struct AttentionSite {
   std::int64_t batch = 1, heads = 0, kv_heads = 0, queries = 0, keys = 0, head_dim = 0, value_dim = 0;
   bool causal = false;
+  double projection_macs = 0;  // of weights that the same node multiplies its input by first
   bool operator==(const AttentionSite&) const = default;
 };
 using Site = std::variant<std::monostate, GemmSite, ConvolutionSite, AttentionSite>;
@@ -66,6 +67,7 @@ struct NodeCost {
   double bytes_read = 0;    // what has to come from memory once: weights and activations
   double weight_bytes = 0;  // the part of it that constants are
   double bytes_written = 0;
+  double steps = 1;                         // of a recurrent operator, each waiting for the one before
   ElementType type = ElementType::unknown;  // that the arithmetic is done in
   Site site;
   bool known = false;  // there is a model for this operator, and every shape it needs is known

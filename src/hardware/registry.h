@@ -20,7 +20,7 @@ class DeviceRegistry {
   // that names file and line. Missing folders: not_found for the shipped one, nothing for the user's.
   static core::Result<DeviceRegistry> load(const core::Paths& paths);
   // Of these names, as find() takes them, reading in full only the entries that hold one: find() answers each as that of load()
-  // does, but for the errors.
+  // does, but for the errors and for words of a name.
   static core::Result<DeviceRegistry> load_some(const core::Paths& paths, const std::vector<std::string>& names);
   // One device so: a tenth of the time. The errors are those of load() and find().
   static core::Result<Device> load_one(const core::Paths& paths, std::string_view name);
@@ -28,8 +28,9 @@ class DeviceRegistry {
   static core::Result<DeviceRegistry> of(std::vector<Device> devices);
 
   [[nodiscard]] const std::map<std::string, Device>& devices() const { return devices_; }
-  // By id or alias, letter case and punctuation aside; "ID@STATE" or a state's alias answers the device in that power state. The
-  // error names what is near.
+  // By id or alias, letter case and punctuation aside; "ID@STATE" or a state's alias answers the device in that power state. Else
+  // the only device of that target, or with all these words in its id or a name ("9754"); the error lists several, or what is
+  // near.
   [[nodiscard]] core::Result<Device> find(std::string_view name) const;
   // What a driver or a trace knows of a device: the best match of its name, else the only device of that target and size; several
   // or none: the error lists them.
@@ -46,6 +47,7 @@ class DeviceRegistry {
   core::Status add(Device device);
   std::map<std::string, Device> devices_;
   std::map<std::string, std::string> names_;  // folded name -> id or id@state
+  bool complete_ = true;                      // not some entries of many, where one with all words may not be the only one
 };
 
 // One entry from YAML; `name` stands in messages.

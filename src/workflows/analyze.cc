@@ -14,8 +14,6 @@ core::Result<report::AnalysisReport> analyze(const AnalyzeRequest& request, cons
       return core::fail(core::ErrorCode::invalid_argument, "--provider says what a device takes, and nothing runs the rest",
                         "name a device with --fallback");
     auto report = predict(model, request.model.name, device, request.conditions, services.paths);
-    if (!report && report.error().code == core::ErrorCode::unsupported && report.error().remedy.empty())
-      report.error().remedy = "--fallback ID puts what the device does not take on another one";
     return report;
   }
   AACO_ASSIGN(const Fallback fallback, find_fallback(request.fallback, request.provider, device, services));

@@ -47,8 +47,9 @@ double macs_of(const GraphCost& cost) {
             static_cast<double>(gemm->k);
     } else if (const auto* attention = std::get_if<graph::AttentionSite>(&item.cost.site)) {
       own = static_cast<double>(attention->batch) * static_cast<double>(attention->heads) *
-            static_cast<double>(attention->queries) * static_cast<double>(attention->keys) *
-            static_cast<double>(attention->head_dim + attention->value_dim);
+                static_cast<double>(attention->queries) * static_cast<double>(attention->keys) *
+                static_cast<double>(attention->head_dim + attention->value_dim) +
+            attention->projection_macs;
     } else if (const auto* site = std::get_if<graph::ConvolutionSite>(&item.cost.site)) {
       own = static_cast<double>(site->n) * static_cast<double>(site->c) * static_cast<double>(site->k) /
             static_cast<double>(site->groups) * product_of(site->filter) *

@@ -122,6 +122,45 @@ TEST(Analyze, ATypeWithoutUnitsIsEmulatedByAnEagerFramework) {
   EXPECT_LT(estimate_of(two_layers(), "i7-12700k", eager).latency.value, 2 * runtime.latency.value);
 }
 
+TEST(Analyze, IndicesRunOnDevicesWithoutSinglePrecision) {
+  graph::Graph g = two_layers();
+  const auto mask = g.add_tensor({"mask", ElementType::int64, Shape{64, 2048}});
+  g.outputs.push_back(mask);
+  g.nodes.push_back({"mask", "Cast", "", {g.nodes.back().outputs[0]}, {mask}, {{"to", std::int64_t{7}}}});
+  const auto sum = g.add_tensor({"sum", ElementType::int64, Shape{64, 2048}});
+  g.outputs.push_back(sum);
+  g.nodes.push_back({"sum", "Add", "", {mask, mask}, {sum}, {}});
+  Conditions bf16;
+  bf16.dtype = "bf16";
+  const GraphEstimate e = estimate_of(g, "tpu v5e", bf16);
+  ASSERT_FALSE(e.nodes.empty());
+  EXPECT_EQ(e.nodes.back().op_type, "Add");
+  EXPECT_EQ(e.nodes.back().dtype, "bf16");
+  EXPECT_EQ(estimate_of(g, "h100", bf16).nodes.back().dtype, "fp32") << "which has lanes for it";
+  EXPECT_FALSE(analyze(g, device("tpu v5e"), {}, nullptr)) << "floating-point work stays what it is";
+}
+
+TEST(Analyze, StepsOfARecurrentOperatorWaitForEachOther) {
+  const auto lstm = [](std::int64_t length) {
+    graph::Graph g;
+    g.opsets[""] = 17;
+    const auto x = g.add_tensor({"x", ElementType::float32, Shape{length, 1, 64}});
+    const auto w = g.add_tensor({"w", ElementType::float32, Shape{1, 256, 64}});
+    const auto r = g.add_tensor({"r", ElementType::float32, Shape{1, 256, 64}});
+    const auto y = g.add_tensor({"y", ElementType::float32, Shape{length, 1, 1, 64}});
+    g.inputs = {x};
+    g.outputs = {y};
+    g.initializers = {{w, {}}, {r, {}}};
+    g.nodes = {{"lstm", "LSTM", "", {x, w, r}, {y}, {{"hidden_size", std::int64_t{64}}}}};
+    return estimate_of(g, "H100");
+  };
+  const GraphEstimate one = lstm(1), many = lstm(100);
+  EXPECT_GT(many.device_seconds, 50 * one.device_seconds);
+  EXPECT_NEAR(many.nodes[0].latency.explanation.floor_s, 100 * one.nodes[0].latency.explanation.floor_s, 1e-12);
+  EXPECT_GT(many.latency.lower, 20 * one.latency.lower);
+  EXPECT_THAT(many.nodes[0].mapping.reasons, testing::Contains(HasSubstr("100 steps")));
+}
+
 TEST(Analyze, OnlyTheNodesAskedForCount) {
   const std::vector<bool> last = {false, false, true};
   Conditions some;

@@ -41,18 +41,33 @@ class Analysis {
     if (conditions.power_cap_watts) limit_watts_ = std::min(*conditions.power_cap_watts, limit_watts_.value_or(1e9));
   }
 
-  // `own`: of the node alone; `work`: with what is fused behind it; `link_bytes`: of it, what crosses the link of a device
-  // without memory of its own.
-  core::Result<NodeEstimate> node(const Kernel& kernel, const Work& own, const Work& work, std::optional<double> link_bytes) {
+  // `own`: what a fit knows of the node; `work`: all of it, with what is fused behind it, in so many steps one after the other;
+  // `link_bytes`: of it, what crosses the link of a device without memory of its own.
+  core::Result<NodeEstimate> node(const Kernel& kernel, const Work& own, const Work& work, double steps,
+                                  std::optional<double> link_bytes) {
     const std::string key =
         shape_text(kernel) + kernel.type + std::to_string(kernel.shape.index()) +
-        fmt::format("{} {} {} {} {}", op_of(kernel), own.bytes, work.flops, work.bytes, link_bytes.value_or(0));
+        fmt::format("{} {} {} {} {} {}", op_of(kernel), own.bytes, work.flops, work.bytes, steps, link_bytes.value_or(0));
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
-    AACO_ASSIGN(NodeEstimate made, estimate_node(kernel, own, work, link_bytes));
+    AACO_ASSIGN(NodeEstimate made, estimate_node(kernel, own, work, steps, link_bytes));
     return known_.emplace(key, std::move(made)).first->second;
   }
 
  private:
+  // No step starts before the one before it has ended everywhere: each pays the floor again.
+  static void run_in_steps(double steps, NodeEstimate& node) {
+    LatencyEstimate& latency = node.latency;
+    Explanation& why = latency.explanation;
+    const double before = latency.seconds;
+    latency.seconds += (steps - 1) * why.floor_s;
+    latency.lower *= latency.seconds / before;
+    latency.upper *= latency.seconds / before;
+    why.floor_s *= steps;
+    why.efficiency_ratio = (std::max(why.compute_s, why.memory_s) + why.floor_s) / latency.seconds;
+    if (why.floor_s > latency.seconds / 2) why.limit = "floor";
+    node.mapping.reasons.push_back(fmt::format("{:g} steps, each waits for the one before", steps));
+  }
+
   static std::string op_of(const Kernel& kernel) {
     if (const auto* rows = std::get_if<VectorShape>(&kernel.shape)) return rows->op;
     if (const auto* conv = std::get_if<ConvolutionShape>(&kernel.shape))
@@ -79,7 +94,7 @@ class Analysis {
     return {};
   }
 
-  core::Result<NodeEstimate> estimate_node(const Kernel& kernel, const Work& own, const Work& work,
+  core::Result<NodeEstimate> estimate_node(const Kernel& kernel, const Work& own, const Work& work, double steps,
                                            std::optional<double> link_bytes) {
     NodeEstimate out;
     out.shape = shape_text(kernel);
@@ -88,6 +103,7 @@ class Analysis {
     AACO_ASSIGN(out.mapping, map_kernel(kernel, work, device_));
     if (link_bytes && *link_bytes <= 0) out.mapping.level = "memory on the chip";
     out.latency = theoretical_estimate({work.flops, link_bytes.value_or(work.bytes)}, out.mapping, device_);
+    if (steps > 1) run_in_steps(steps, out);
     widen_for_narrower_type(kernel, work, device_, out.latency);
     if (conditions_.eager) emulate_type(kernel, device_, out.latency);
     out.theoretical_seconds = out.latency.seconds;
@@ -197,6 +213,16 @@ void add_classes(GraphEstimate& out) {
   }
 }
 
+// What a fit of the node's kernel knows: attention, without the product by weights that some spellings of it begin with.
+Work fitted_work(const graph::NodeCost& cost, const std::string& dtype) {
+  const auto* attention = std::get_if<graph::AttentionSite>(&cost.site);
+  if (attention == nullptr || attention->projection_macs <= 0) return work_under(cost, dtype);
+  graph::NodeCost alone = cost;
+  alone.flops -= 2 * attention->projection_macs;
+  alone.bytes_read -= cost.weight_bytes;
+  return work_under(alone, dtype);
+}
+
 core::Status check(const Conditions& conditions) {
   if (!conditions.dtype.empty() && !element_bytes(conditions.dtype))
     return core::fail(ErrorCode::invalid_argument, "'" + conditions.dtype + "' is no data type",
@@ -234,8 +260,9 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
       ++out.fused_nodes;
       continue;
     }
-    const auto kernel = kernel_of(*costed.graph, *costed.node, costed.cost, conditions.dtype);
+    auto kernel = kernel_of(*costed.graph, *costed.node, costed.cost, conditions.dtype);
     if (!kernel) continue;
+    move_to_units(costed.cost, device, *kernel);
     const auto behind = fused.by_main.find(costed.node);
     graph::NodeCost whole = costed.cost;
     if (behind != fused.by_main.end()) {
@@ -246,7 +273,8 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
     std::optional<double> link_bytes;
     if (on_chip)
       link_bytes = on_chip->link_bytes(costed, work) + std::exchange(ends_bytes, 0) / costed.repeats;  // all at the first
-    AACO_ASSIGN(NodeEstimate node, analysis.node(*kernel, work_under(costed.cost, conditions.dtype), work, link_bytes));
+    AACO_ASSIGN(NodeEstimate node,
+                analysis.node(*kernel, fitted_work(costed.cost, conditions.dtype), work, whole.steps, link_bytes));
     if (behind != fused.by_main.end()) node.fused = behind->second.op_types;
     node.place = place;
     node.name = costed.node->name;

@@ -1,6 +1,8 @@
 #include "estimation/analysis/emulation.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "estimation/mapping.h"
 
@@ -17,7 +19,19 @@ bool emulated(const std::string& type, const hardware::Device& device) {
   return by == "float32" || by == "float64";
 }
 
+constexpr std::array<std::pair<const char*, const char*>, 6> kWidestFirst{
+    {{"fp32", "float32"}, {"fp16", "float16"}, {"bf16", "bfloat16"}, {"fp8", "float8"}, {"int8", "int8"}, {"int4", "int4"}}};
+
 }  // namespace
+
+void move_to_units(const graph::NodeCost& cost, const hardware::Device& device, Kernel& kernel) {
+  if (graph::is_floating(cost.type) || cost.type == graph::ElementType::unknown || kernel.type != "fp32") return;
+  for (const auto& [name, registry] : kWidestFirst) {
+    if (device.computed_as(registry).empty()) continue;
+    kernel.type = name;
+    return;
+  }
+}
 
 void widen_for_narrower_type(const Kernel& kernel, const Work& work, const hardware::Device& device, LatencyEstimate& latency) {
   if (kernel.type != "fp32" || !std::holds_alternative<ConvolutionShape>(kernel.shape) || device.computed_as("tf32") != "tf32")

@@ -38,9 +38,10 @@ void recurrent(CostContext& c) {
   const bool turned = op.starts_with("DynamicQuantize");
   const auto hidden = static_cast<double>(c.node().int_or("hidden_size", weights[turned ? 2 : 1] / gates));
   const auto features = static_cast<double>(x[2]);
-  const double steps = static_cast<double>(x[0]) * static_cast<double>(x[1]) * static_cast<double>(weights[0]);
+  const double cells = static_cast<double>(x[0]) * static_cast<double>(x[1]) * static_cast<double>(weights[0]);
   const double update = lstm ? 5 : gru ? 5 : 0;
-  c.out().flops = steps * hidden * (static_cast<double>(gates) * (kMac * (features + hidden) + 3) + update);
+  c.out().steps = static_cast<double>(x[c.node().int_or("layout", 0) != 0 ? 1 : 0]);
+  c.out().flops = cells * hidden * (static_cast<double>(gates) * (kMac * (features + hidden) + 3) + update);
   c.touch_all();
 }
 
@@ -94,7 +95,8 @@ void attention_projected(CostContext& c) {
     if (c.has(past_input))
       if (const Sizes past = c.dims(past_input); past.size() == 5) site.keys += past[3];
   }
-  c.out().flops = kMac * c.elements(0) * static_cast<double>(weights[1]);
+  site.projection_macs = c.elements(0) * static_cast<double>(weights[1]);
+  c.out().flops = kMac * site.projection_macs;
   settle(c, site);
   c.touch_all();
 }

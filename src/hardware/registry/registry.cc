@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/files.h"
 #include "core/strings.h"
@@ -46,6 +47,30 @@ void cut_to_one_die(Device& device) {
   for (MemoryLevel& level : device.memory_levels)
     if (level.instances % dies == 0) level.instances /= dies;
   device.execution.dies = 1;
+}
+
+// "nvidia_a100_sxm4_80gb" -> {"nvidia", "a100", "sxm4", "80gb"}
+std::set<std::string> words_of(std::string_view name) {
+  std::set<std::string> words;
+  std::string word;
+  for (const char letter : core::to_lower(name) + " ") {
+    if ((letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9')) {
+      word += letter;
+    } else if (!word.empty()) {
+      words.insert(word);
+      word.clear();
+    }
+  }
+  return words;
+}
+
+// Whether the id or one of the names has every one of the words.
+bool has_words(const Device& device, const std::set<std::string>& asked) {
+  const auto has = [&](std::string_view name) {
+    const std::set<std::string> words = words_of(name);
+    return std::includes(words.begin(), words.end(), asked.begin(), asked.end());
+  };
+  return has(device.id) || has(device.name) || std::any_of(device.aliases.begin(), device.aliases.end(), has);
 }
 
 std::string list_of(const std::vector<const Device*>& devices) {
@@ -154,7 +179,9 @@ core::Result<DeviceRegistry> DeviceRegistry::load_some(const core::Paths& paths,
   for (Device& device : shipped)
     if (std::none_of(own.begin(), own.end(), [&](const Device& other) { return other.id == device.id; }))
       own.push_back(std::move(device));
-  return of(std::move(own));
+  AACO_ASSIGN(DeviceRegistry some, of(std::move(own)));
+  some.complete_ = false;
+  return some;
 }
 
 core::Result<Device> DeviceRegistry::load_one(const core::Paths& paths, std::string_view name) {
@@ -188,14 +215,17 @@ core::Result<Device> DeviceRegistry::find(std::string_view name) const {
     if (state == std::string::npos) return device;
     return in_state(device, id.substr(state + 1));
   }
-  std::vector<const Device*> same_target;
+  std::vector<const Device*> meant;
   std::vector<std::string_view> known;
   for (const auto& [key, device] : devices_) {
-    if (!device.target.empty() && fold(device.target) == fold(name)) same_target.push_back(&device);
+    if (!device.target.empty() && fold(device.target) == fold(name)) meant.push_back(&device);
   }
-  if (same_target.size() == 1) return *same_target.front();
-  if (!same_target.empty())
-    return fail(ErrorCode::invalid_argument, "'" + std::string(name) + "' is several devices: " + list_of(same_target),
+  if (const std::set<std::string> words = words_of(name); complete_ && meant.empty() && !words.empty())
+    for (const auto& [key, device] : devices_)
+      if (has_words(device, words)) meant.push_back(&device);
+  if (meant.size() == 1) return *meant.front();
+  if (!meant.empty())
+    return fail(ErrorCode::invalid_argument, "'" + std::string(name) + "' is several devices: " + list_of(meant),
                 "name one of them");
   for (const auto& [folded, target] : names_) known.push_back(folded);
   const std::string asked = fold(name);

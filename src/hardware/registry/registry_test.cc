@@ -181,6 +181,17 @@ TEST(ShippedHardware, ATargetOfSeveralDevicesIsDecidedByItsUnits) {
   EXPECT_THAT(registry.find("MI300Y").error().text(), HasSubstr("did you mean"));
 }
 
+TEST(ShippedHardware, WordsOfANameFindTheOnlyDeviceThatHasThem) {
+  const DeviceRegistry& registry = shipped();
+  EXPECT_EQ(registry.find("9754").value().id, "amd_epyc_9754_128c");
+  EXPECT_EQ(registry.find("8490H").value().id, "intel_xeon_8490h_60c");
+  EXPECT_EQ(registry.find("Intel(R) Core(TM) i7-12700K").value().id, "intel_core_i7_12700k_12c");
+  EXPECT_EQ(registry.find("A100").value().id, "nvidia_a100_sxm4_80gb") << "a name of its own";
+  EXPECT_THAT(registry.find("A100 80GB").error().text(), HasSubstr("nvidia_a100_pcie_80gb, nvidia_a100_sxm4_80gb"));
+  EXPECT_FALSE(registry.find("300")) << "a part of a word is none";
+  EXPECT_FALSE(registry.find(" -/"));
+}
+
 TEST(Device, TypesItDoesNotHaveRunAsTheNextWiderOne) {
   const DeviceRegistry& registry = shipped();
   const Device cpu = registry.find("i7-12700K").value();
@@ -288,7 +299,7 @@ TEST(Registry, OneDeviceIsTheOneThatAllOfThemHave) {
   paths.share = AACO_SOURCE_DIR;
   paths.registry = "/nonexistent";
   for (const char* name : {"MI300X", "nvidia_h100_sxm5_80gb", "jetson_orin_agx_15w", "nvidia_jetson_agx_orin_64gb@15W", "gfx90a",
-                           "mi300y", "MI300X@turbo", "", "A100"}) {
+                           "mi300y", "MI300X@turbo", "", "A100", "A100 80GB", "9754", "xeon"}) {
     const auto one = DeviceRegistry::load_one(paths, name);
     const auto all = shipped().find(name);
     ASSERT_EQ(one.has_value(), all.has_value()) << name;
