@@ -71,6 +71,10 @@ class Analyze(program.ProgramTest):
         for device in ('epyc 9654', 'jetson_orin_agx_15w', 'tpu v5e', 'mi100', 'rx 7900 xtx', 'b200'):
             self.assertGreater(self.estimate('resnet18', '--hardware', device, '--dtype', 'bf16')['latency']['value'], 1e4, device)
 
+    def test_indices_run_on_a_device_without_single_precision(self):
+        self.assertGreater(self.estimate('distilbert', '--hardware', 'TPU v5e', '--dtype', 'bf16')['latency']['value'], 0)
+        self.refused(self.aaco('analyze', 'distilbert', '--hardware', 'TPU v5e'), 3, 'does not compute fp32', '--dtype')
+
     def test_a_large_decoder_needs_no_weights(self):
         estimate = self.estimate('llama2-7b', '--hardware', 'H100', '--dtype', 'bf16', '--dim', 'sequence_length=1,past_sequence_length=512')
         self.assertGreater(estimate['weight_bytes'], 1e10)

@@ -75,6 +75,13 @@ class Inspect(program.ProgramTest):
         self.assertEqual(told['opsets'], {'ai.onnx': 17, 'example.domain': 1})
         self.assertEqual(told['unmodelled'], [])
 
+    def test_the_projections_of_attention_are_counted(self):
+        heads = field(5, field(1, b'num_heads') + integer(3, 2) + integer(20, 2))
+        attention = node('Attention', ['x', 'w', 'b'], ['y'], 'com.microsoft') + heads
+        path = self.write('attention.onnx', model([attention], [tensor('x', (1, 6, 8))], [tensor('y', (1, 6, 8))],
+                                                  [weight('w', (8, 24)), weight('b', (24,))]))
+        self.assertEqual(self.inspect(path)['macs'], 6 * 8 * 24 + 2 * 6 * 6 * (4 + 4))
+
     def test_batch_is_the_dimension_that_counts_items(self):
         path = self.write('small.onnx', self.small())
         self.assertEqual(self.inspect(path, '--batch', 5)['inputs'][0]['shape'], [5, 8])
