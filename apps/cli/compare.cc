@@ -64,8 +64,8 @@ void run(Context& context, const PredictOptions& predict, const CompareOptions& 
   for (const auto& point : *points)
     if (!point.prediction) context.exit_code = kEnvironment;
   if (options.format == "json") return context.print_json(workflows::comparison_json(*points, *request));
+  if (options.format == "csv") return context.print(report::table_csv(workflows::comparison_table(*points)));
   const report::Paper paper = workflows::comparison_paper(*points, *request);
-  if (options.format == "csv") return context.print(report::table_csv(paper.sections.front().table));
   if (options.format == "md") return context.print(report::paper_markdown(paper));
   if (options.format == "html") return context.print(report::paper_html(paper));
   context.print(report::paper_text(paper));

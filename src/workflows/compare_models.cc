@@ -151,6 +151,35 @@ core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsReque
   return points;
 }
 
+report::PaperTable comparison_table(const std::vector<ComparedPoint>& points) {
+  report::PaperTable table;
+  table.header = {"rank",       "model",    "hardware", "batch",       "devices",         "dtype",        "power_cap_watts",
+                  "latency_ns", "lower_ns", "upper_ns", "items_per_s", "joules_per_item", "memory_bytes", "fits",
+                  "level",      "error"};
+  const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : std::string(); };
+  std::size_t place = 0;
+  for (const ComparedPoint& point : points) {
+    const std::string batch = point.batch > 0 ? std::to_string(point.batch) : "";
+    std::vector<std::string> row{
+        "", point.model, point.hardware, batch, std::to_string(point.devices), point.dtype, number(point.power_cap_watts)};
+    if (point.prediction) {
+      const auto& e = point.prediction->estimate;
+      row[0] = std::to_string(++place);
+      row[2] = e.device_id;
+      for (const double time : {e.latency.value, e.latency.lower, e.latency.upper}) row.push_back(fmt::format("{:.0f}", time));
+      row.push_back(number(point.items_per_s));
+      row.push_back(number(point.joules_per_item));
+      row.push_back(e.memory ? fmt::format("{:.0f}", e.memory->value) : "");
+      row.emplace_back(point.fits ? "true" : "false");
+      row.emplace_back(to_string(e.latency.level));
+    }
+    row.resize(table.header.size() - 1);
+    row.push_back(point.error);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 report::Paper comparison_paper(const std::vector<ComparedPoint>& points, const CompareModelsRequest& request) {
   report::PaperSection section;
   auto& table = section.table;

@@ -38,6 +38,8 @@ struct ComparedPoint {
 // Points that have no prediction come last. Fails where none has one, and for wrong requests.
 core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsRequest& request, const Services& services);
 
+// One row a point, plain numbers; what there is not is an empty cell (docs/formats/predictions.md).
+report::PaperTable comparison_table(const std::vector<ComparedPoint>& points);
 report::Paper comparison_paper(const std::vector<ComparedPoint>& points, const CompareModelsRequest& request);
 core::Json comparison_json(const std::vector<ComparedPoint>& points, const CompareModelsRequest& request);
 

@@ -217,6 +217,23 @@ class Compare(program.ProgramTest):
         self.assertIn('does not compute', outcome.output)
         self.assertIn('amd_instinct_mi300x_192gb', outcome.output)
 
+    def test_a_table_for_machines_has_plain_numbers_and_no_ragged_rows(self):
+        outcome = self.aaco('compare', 'mlp', '--hardware', 'MI300X,Coral', '--batches', '1,4096', '--format', 'csv')
+        self.assertEqual(outcome.code, 3)
+        rows = list(csv.DictReader(io.StringIO(outcome.output)))
+        self.assertEqual([row['rank'] for row in rows], ['1', '2', '', ''])
+        for row in rows:
+            self.assertNotIn(None, row.values())
+            self.assertNotIn(None, row)
+        for row in rows[:2]:
+            self.assertLessEqual(float(row['lower_ns']), float(row['latency_ns']))
+            self.assertLessEqual(float(row['latency_ns']), float(row['upper_ns']))
+            self.assertGreater(float(row['items_per_s']), 0)
+            self.assertEqual(row['error'], '')
+        for row in rows[2:]:
+            self.assertEqual(row['latency_ns'], '')
+            self.assertIn('does not compute', row['error'])
+
     def test_what_does_not_fit_comes_after_what_does(self):
         points = self.aaco('compare', 'llama2-7b', '--hardware', 'T4,MI300X', '--dtype', 'fp32', '--json').json()['points']
         self.assertEqual([point['fits'] for point in points], [True, False])
