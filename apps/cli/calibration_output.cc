@@ -7,9 +7,11 @@
 namespace aaco::cli {
 namespace {
 
-std::string errors(const estimation::Quality& quality) {
-  return fmt::format("{:>7} rows, {:>5} sites; unseen sites: mean {:.1f} %, median {:.1f} %, p90 {:.1f} %", quality.rows,
-                     quality.sites, quality.mean_error * 100, quality.median_error * 100, quality.p90_error * 100);
+std::string errors(const estimation::Quality& quality, const char* sites = "sites") {
+  const std::string extent = fmt::format("{:>7} rows, {:>5} {}; ", quality.rows, quality.sites, sites);
+  if (!quality.tested()) return extent + "untested, as none is left to hold out";
+  return extent + fmt::format("unseen {}: mean {:.1f} %, median {:.1f} %, p90 {:.1f} %", sites, quality.mean_error * 100,
+                              quality.median_error * 100, quality.p90_error * 100);
 }
 
 // "2 kernel classes, 51,207 rows; 1 of energy".
@@ -46,13 +48,9 @@ std::string describe(const estimation::DeviceCalibration& calibration) {
                         model.joules_per_flop * 1e12, model.joules_per_byte * 1e12);
   }
   for (const auto& [name, fit] : calibration.models)
-    text += fmt::format("  {:<34}{:>7} rows, {:>5} models; unseen models: mean {:.1f} %, median {:.1f} %, p90 {:.1f} %\n",
-                        "whole models: " + name, fit.quality.rows, fit.quality.sites, fit.quality.mean_error * 100,
-                        fit.quality.median_error * 100, fit.quality.p90_error * 100);
+    text += fmt::format("  {:<34}{}\n", "whole models: " + name, errors(fit.quality, "models"));
   for (const auto& [name, fit] : calibration.memory)
-    text += fmt::format("  {:<34}{:>7} rows, {:>5} models; unseen models: mean {:.1f} %, median {:.1f} %, p90 {:.1f} %\n",
-                        "peak memory: " + name, fit.quality.rows, fit.quality.sites, fit.quality.mean_error * 100,
-                        fit.quality.median_error * 100, fit.quality.p90_error * 100);
+    text += fmt::format("  {:<34}{}\n", "peak memory: " + name, errors(fit.quality, "models"));
   return text;
 }
 

@@ -42,6 +42,7 @@ struct Quality {
   std::int64_t rows = 0, sites = 0;
   double mean_error = 0, median_error = 0, p90_error = 0;  // of |estimate / measured - 1|
   double bias = 0;                                         // mean of estimate / measured - 1
+  [[nodiscard]] bool tested() const { return sites > 1; }  // of one site alone nothing is left unseen: the errors mean nothing
   bool operator==(const Quality&) const = default;
 };
 

@@ -71,6 +71,11 @@ std::vector<std::string> advice(const CalibrateOutcome& outcome) {
     if (model.quality.sites < kFewSites)
       result.push_back("more sites of " + model.kind + " " + model.type + ": " + std::to_string(model.quality.sites) +
                        " are few to learn from, and bounds are widened for it");
+  constexpr std::int64_t kFewModels = 10;
+  for (const auto& [family, fit] : outcome.calibration.models)
+    if (fit.quality.sites < kFewModels)
+      result.push_back("more models of " + family + ": " + std::to_string(fit.quality.sites) +
+                       " are few, and the largest error seen " + "widens their bounds");
   for (const BadSite& site : outcome.worst) {
     constexpr std::size_t kMostAdvice = 5;
     if (result.size() >= kMostAdvice || site.mean_error < kBadSite) break;

@@ -17,10 +17,11 @@ using estimation::Measurement;
 
 constexpr int kUsualFolds = 5;
 
-// Fold of each row: whole sites go to one fold, each kind's sites evenly.
-std::vector<int> folds_of(const std::vector<Measurement>& rows, int folds, std::uint64_t seed) {
+// Fold of each row: whole sites go to one fold, each kind's sites evenly. `folds` becomes the number of sites where it is larger.
+std::vector<int> folds_of(const std::vector<Measurement>& rows, int& folds, std::uint64_t seed) {
   std::map<std::string, int> sites;
   for (const Measurement& row : rows) sites.try_emplace(site_of(row.kernel), 0);
+  folds = std::min(folds, static_cast<int>(sites.size()));
   std::vector<std::string> names;
   for (const auto& [name, fold] : sites) names.push_back(name);
   core::Random random(seed);
@@ -95,8 +96,12 @@ void try_row(const KernelTrial& trial, const Measurement& row, const Calibration
 
 core::Result<KernelJudgement> by_sites(const KernelTrial& trial) {
   KernelJudgement result;
-  const int count = trial.request.folds.value_or(kUsualFolds);
+  int count = trial.request.folds.value_or(kUsualFolds);
   const std::vector<int> folds = folds_of(trial.rows, count, trial.request.seed);
+  if (count < 2)
+    return core::fail(core::ErrorCode::invalid_input,
+                      "the files hold one site of " + trial.device.id + ", and without it nothing is left to fit",
+                      "name tables with more shapes, or judge a calibration of the registry: leave --split out");
   for (int fold = 0; fold < count; ++fold) {
     trial.services.progress("fold " + std::to_string(fold + 1) + " of " + std::to_string(count));
     std::vector<Measurement> seen;

@@ -101,6 +101,22 @@ class Calibrate(program.ProgramTest):
         self.assertEqual(judged[1]['device'], 'amd_instinct_mi250x_128gb@one_die')
         self.assertAlmostEqual(judged[0]['median_ape'], judged[1]['median_ape'], delta=0.05)
 
+    def write(self, name, lines): (self.folder / name).write_text('\n'.join(','.join(map(str, line)) for line in [HEADER, *lines]) + '\n')
+
+    def test_one_site_is_untested(self):
+        self.write('one.csv', [line for line in rows() if line[4] == 128 and line[5] == 128])
+        arguments = ('calibrate', '--hardware', 'h100', '--measurements', 'one.csv')
+        self.assertEqual(self.with_registry(*arguments, '--json').json()['latency'][0]['quality'], {'rows': 4, 'sites': 1})
+        self.assertIn('untested', self.with_registry(*arguments).output)
+        self.assertIn('untested', self.with_registry('calibrate', 'show', 'h100').output)
+
+    def test_no_more_folds_than_sites(self):
+        self.write('few.csv', few := [line for line in rows() if line[4] == 128 and line[5] <= 512])
+        arguments = ('validate', '--hardware', 'h100', '--measurements', 'few.csv', '--split', 'site', '--json')
+        self.assertEqual(*(self.with_registry(*arguments, '--folds', folds).json() for folds in (1000000, 3)))
+        self.write('few.csv', few[:4])
+        self.refused(self.with_registry(*arguments), 3, 'one site')
+
     def test_without_a_calibration_there_is_no_calibrated_estimate(self):
         judged = self.with_registry('validate', '--hardware', 'b200', '--measurements', self.renamed('B200'), '--json').json()
         self.assertEqual((judged['count'], judged['without_estimate']), (0, 144))
@@ -191,9 +207,7 @@ class Calibrate(program.ProgramTest):
 
     def test_whole_models_are_lent_by_calibrations(self):
         """Of the relatives that are named, never its own; of another maker where there is no other, with a wider bound."""
-        text = self.transformers().read_text()
-        table = self.folder / 'lent.csv'
-        widths = {}
+        text, table, widths = self.transformers().read_text(), self.folder / 'lent.csv', {}
         for lender in ('MI100', 'V100', 'i7-12700K'):
             table.write_text(text.replace('MI210', lender))
             self.assertEqual(self.with_registry('calibrate', '--hardware', lender, '--measurements', table).code, 0)
@@ -299,6 +313,13 @@ class Calibrate(program.ProgramTest):
         self.assertLess(judged['classes']['cnn fp32']['mean_ape'], 0.13)
 
     def test_missing_column(self): self.refused_table('device,dtype,m,n,latency_us\nh100,bf16,1,2,3\n', 'bad.csv:1', 'column k')
+    def test_missing_columns_that_tell_the_kind(self):
+        for text, column in (('device,dtype,n,k,latency_us\nh100,bf16,2,3,5\n', 'gemm needs the column m'),
+                             ('device,dtype,n,c,h,w,k,r,s,pad,dilation,groups,latency_us\nh100,fp16,1,1,1,1,1,1,1,0x0,1x1,1,5\n', 'conv2d needs the column stride'),
+                             ('device,model,batch,mode,latency_ms\nh100,bert,1,inf,5\n', 'e2e needs the column seqlen'),
+                             ('device,op,cols,latency_us\nh100,add,1,5\n', 'vector needs the column rows')):
+            self.refused_table(text, 'bad.csv:1', column)
+
     def test_no_kind(self): self.refused_table('a,b\n1,2\n', 'bad.csv:1', 'columns')
     def test_empty(self): self.refused_table('', 'bad.csv')
     def test_zero_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,0\n', 'bad.csv:2', 'latency_us')

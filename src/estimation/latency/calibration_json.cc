@@ -29,12 +29,12 @@ Json bounds_json(const Bounds& bounds) {
 }
 
 Json quality_json(const Quality& quality) {
-  return Json::object({{"rows", quality.rows},
-                       {"sites", quality.sites},
-                       {"mean_ape", quality.mean_error},
-                       {"median_ape", quality.median_error},
-                       {"p90_ape", quality.p90_error},
-                       {"bias", quality.bias}});
+  Json document = Json::object({{"rows", quality.rows}, {"sites", quality.sites}});
+  if (!quality.tested()) return document;
+  return document.set("mean_ape", quality.mean_error)
+      .set("median_ape", quality.median_error)
+      .set("p90_ape", quality.p90_error)
+      .set("bias", quality.bias);
 }
 
 core::Result<std::vector<std::string>> texts(const Json& document, std::string_view member) {
@@ -67,6 +67,7 @@ core::Result<Quality> quality_of(const Json& document) {
   AACO_ASSIGN(const double sites, number(member, "sites"));
   quality.rows = static_cast<std::int64_t>(std::min(rows, 1e15));
   quality.sites = static_cast<std::int64_t>(std::min(sites, 1e15));
+  if (!quality.tested()) return quality;
   AACO_ASSIGN(quality.mean_error, number(member, "mean_ape"));
   AACO_ASSIGN(quality.median_error, number(member, "median_ape"));
   AACO_ASSIGN(quality.p90_error, number(member, "p90_ape"));

@@ -56,16 +56,17 @@ Json to_json(const ModelFit& fit, Fitted fitted) {
   for (std::size_t i = 0; i < kTerms; ++i)
     if (const std::string name = term_name(i, fitted); !name.empty()) coefficients.set(name, fit.coefficients[i]);
   for (const auto& [name, factor] : fit.devices) devices.set(name, factor);
+  Json quality = Json::object({{"rows", fit.quality.rows}, {"models", fit.quality.sites}});
+  if (fit.quality.tested())
+    quality.set("mean_ape", fit.quality.mean_error)
+        .set("median_ape", fit.quality.median_error)
+        .set("p90_ape", fit.quality.p90_error)
+        .set("bias", fit.quality.bias);
   return Json::object({{"coefficients", std::move(coefficients)},
                        {"devices", std::move(devices)},
                        {"training", fit.training},
                        {"bounds", Json::object({{"low", fit.low}, {"high", fit.high}})},
-                       {"quality", Json::object({{"rows", fit.quality.rows},
-                                                 {"models", fit.quality.sites},
-                                                 {"mean_ape", fit.quality.mean_error},
-                                                 {"median_ape", fit.quality.median_error},
-                                                 {"p90_ape", fit.quality.p90_error},
-                                                 {"bias", fit.quality.bias}})}});
+                       {"quality", std::move(quality)}});
 }
 
 core::Result<ModelFit> model_fit_from_json(const Json& document, Fitted fitted) {
@@ -84,6 +85,7 @@ core::Result<ModelFit> model_fit_from_json(const Json& document, Fitted fitted) 
   const Json& quality = document["quality"];
   AACO_ASSIGN(fit.quality.rows, count(quality, "rows"));
   AACO_ASSIGN(fit.quality.sites, count(quality, "models"));
+  if (!fit.quality.tested()) return fit;
   AACO_ASSIGN(fit.quality.mean_error, number(quality, "mean_ape"));
   AACO_ASSIGN(fit.quality.median_error, number(quality, "median_ape"));
   AACO_ASSIGN(fit.quality.p90_error, number(quality, "p90_ape"));

@@ -111,21 +111,26 @@ const std::vector<Kind>& kinds() {
 }
 
 core::Result<const Kind*> kind_of(const MeasurementRow::Columns& columns, const std::string& name) {
-  const auto missing = [&](const std::vector<std::string_view>& wanted) {
-    std::vector<std::string_view> result;
-    for (const std::string_view column : wanted)
-      if (!columns.contains(column)) result.push_back(column);
-    return result;
-  };
+  constexpr double kAlike = 0.5;  // of a kind's columns: then the others are missing, else it is no such table
+  const Kind* nearest = nullptr;
+  std::vector<std::string_view> lacking;
+  double most = kAlike;
   for (const Kind& kind : kinds()) {
-    if (!missing(kind.signature).empty()) continue;
-    std::vector<std::string_view> wanted = kind.needed;
-    wanted.push_back("device");
-    const auto absent = missing(wanted);
+    std::vector<std::string_view> wanted = kind.signature, absent;
+    wanted.insert(wanted.end(), kind.needed.begin(), kind.needed.end());
+    wanted.emplace_back("device");
+    for (const std::string_view column : wanted)
+      if (!columns.contains(column)) absent.push_back(column);
     if (absent.empty()) return &kind;
-    return core::fail(ErrorCode::invalid_input,
-                      name + ":1: a table of " + std::string(kind.name) + " needs the column " + core::join(absent, ", "));
+    const double present = 1 - static_cast<double>(absent.size()) / static_cast<double>(wanted.size());
+    if (present < most || (present == most && nearest != nullptr)) continue;
+    most = present;
+    nearest = &kind;
+    lacking = std::move(absent);
   }
+  if (nearest != nullptr)
+    return core::fail(ErrorCode::invalid_input,
+                      name + ":1: a table of " + std::string(nearest->name) + " needs the column " + core::join(lacking, ", "));
   return core::fail(
       ErrorCode::invalid_input, name + ":1: the columns fit no kind of measurement",
       "products have m, n, k; convolutions r, s, stride; attention phase, isl; vector operators op, rows, cols; models model");
