@@ -8,6 +8,7 @@
 #include "cli/calibration_output.h"
 #include "cli/context.h"
 #include "cli/run_options.h"
+#include "cli/stop_at_once.h"
 #include "cli/verbs.h"
 #include "cli/whole_number.h"
 #include "workflows/calibration_registry.h"
@@ -39,6 +40,7 @@ void run_calibrate(Context& context, const CalibrateOptions& options) {
                          "which device is to be calibrated?",
                          "--hardware ID, an id or alias of 'aaco hardware ls', or 'this'",
                          {}});
+  stop_at_once();
   const auto outcome = workflows::calibrate(options.request, make_services(context));
   if (!outcome) return context.fail(outcome.error());
   context.progress("");

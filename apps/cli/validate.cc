@@ -7,6 +7,7 @@
 
 #include "cli/context.h"
 #include "cli/run_options.h"
+#include "cli/stop_at_once.h"
 #include "cli/verbs.h"
 #include "cli/verdict_output.h"
 #include "cli/whole_number.h"
@@ -80,6 +81,7 @@ std::string render(const workflows::ValidateOutcome& outcome) {
 void run_validate(Context& context, const ValidateOptions& options) {
   const auto request = resolve(options);
   if (!request) return context.fail(request.error());
+  stop_at_once();
   const auto outcome = workflows::validate(*request, make_services(context));
   if (!outcome) return context.fail(outcome.error());
   context.progress("");

@@ -1,4 +1,4 @@
-"""aaco calibrate and aaco validate on a small table of a device whose times follow a known law."""
+"""aaco calibrate and aaco validate on a small table of a device whose times follow a known law (above 400 lines: the table serves all)."""
 import csv
 import gzip
 import json
@@ -7,6 +7,9 @@ import os
 import pathlib
 import random
 import re
+import signal
+import subprocess
+import time
 import unittest
 
 import program
@@ -100,6 +103,15 @@ class Calibrate(program.ProgramTest):
             judged.append(self.with_registry('validate', '--hardware', device, '--measurements', 'die.csv', '--level', 'theoretical', '--json').json())
         self.assertEqual(judged[1]['device'], 'amd_instinct_mi250x_128gb@one_die')
         self.assertAlmostEqual(judged[0]['median_ape'], judged[1]['median_ape'], delta=0.05)
+
+    def test_one_signal_stops_it(self):
+        self.write('many.csv', [line for seed in range(40) for line in rows(seed)])
+        for number in (signal.SIGINT, signal.SIGTERM):
+            running = subprocess.Popen([program.PROGRAM, 'validate', '--hardware', 'h100', '--measurements', self.folder / 'many.csv', '--split', 'site', '--folds', '36'],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(1)
+            running.send_signal(number)
+            self.assertEqual(running.wait(timeout=5), -number)
 
     def write(self, name, lines): (self.folder / name).write_text('\n'.join(','.join(map(str, line)) for line in [HEADER, *lines]) + '\n')
 

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <csignal>
+
+namespace aaco::cli {
+
+// For verbs that have nothing to put in order: they write one file, at their end and as a whole, so that the first Ctrl-C or
+// SIGTERM may end them wherever they are.
+inline void stop_at_once() {
+  for (const int number : {SIGINT, SIGTERM}) std::signal(number, SIG_DFL);
+}
+
+}  // namespace aaco::cli
