@@ -152,12 +152,15 @@ class CalibrationSet {
     [[nodiscard]] core::Result<const EnergyModel*> with_trees(const std::string& name) const;
   };
   [[nodiscard]] const std::map<std::string, Entry>& entries() const { return entries_; }
-  // The model of the kernel's kind and type, else of another type with the same element, and its entry; empty: none.
+  // The model of the kernel's kind and type, else of another type with the same element, and its entry; empty: none. A model of
+  // fewer sites than kTestedSites was never tried on one it had not seen: a tested one of another type goes before it, and to
+  // another device (`lent`) it says nothing.
   struct Found {
     const Entry* entry;
     const LatencyModel* model;
   };
-  [[nodiscard]] std::optional<Found> find(std::string_view device, const Kernel& kernel) const;
+  static constexpr int kTestedSites = 3;
+  [[nodiscard]] std::optional<Found> find(std::string_view device, const Kernel& kernel, bool lent = false) const;
   // The first error that reading a file's trees met. The estimate that asked for them failed with it.
   [[nodiscard]] core::Status status() const;
   // Only these devices lend to others; empty: all.

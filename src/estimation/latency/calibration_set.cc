@@ -59,21 +59,25 @@ core::Status CalibrationSet::status() const {
   return {};
 }
 
-std::optional<CalibrationSet::Found> CalibrationSet::find(std::string_view device, const Kernel& kernel) const {
+std::optional<CalibrationSet::Found> CalibrationSet::find(std::string_view device, const Kernel& kernel, bool lent) const {
   const auto entry = entries_.find(std::string(device));
   if (entry == entries_.end()) return std::nullopt;
   const std::string_view kind = kind_of(kernel);
   const auto element = element_of(kernel.type);
   const auto* vector = std::get_if<VectorShape>(&kernel.shape);
-  const LatencyModel* best = nullptr;
+  const LatencyModel *best = nullptr, *untested = nullptr;
   for (const LatencyModel& model : entry->second.calibration.latency) {
     if (model.kind != kind) continue;
+    const bool tested = model.quality.sites >= kTestedSites;
+    if (lent && !tested) continue;
     const auto& operators = model.operators;
     if (vector != nullptr && std::find(operators.begin(), operators.end(), vector->op) == operators.end()) continue;
-    if (model.type == kernel.type) return Found{&entry->second, &model};
-    if (element && element_of(model.type) == element && (best == nullptr || model.quality.rows > best->quality.rows))
+    if (model.type == kernel.type && tested) return Found{&entry->second, &model};
+    if (model.type == kernel.type) untested = &model;
+    if (tested && element && element_of(model.type) == element && (best == nullptr || model.quality.rows > best->quality.rows))
       best = &model;
   }
+  if (best == nullptr) best = untested;
   if (best == nullptr) return std::nullopt;
   return Found{&entry->second, best};
 }

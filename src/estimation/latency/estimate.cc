@@ -38,19 +38,6 @@ LatencyEstimate theoretical(const Roofline& roof, const DeviceFacts& device) {
   return result;
 }
 
-// Kernels of two types with the same element may be two programs (fp8 with a scale a row, or a block): half a 90 % interval of
-// the logarithm, by judgement. Held-out types of MI300X were off by up to a factor of two.
-constexpr double kOtherType = 1.0;
-
-LatencyEstimate of_another_type(LatencyEstimate result, const LatencyModel& model, std::string_view type, const Roofline& roof) {
-  const double below = std::log(result.seconds / result.lower), above = std::log(result.upper / result.seconds);
-  result.lower = std::min(result.seconds, std::max(roof.seconds(), result.seconds * std::exp(-std::hypot(below, kOtherType))));
-  result.upper = result.seconds * std::exp(std::hypot(above, kOtherType));
-  result.level = Level::interpolated;
-  result.explanation.method += "; " + std::string(type) + " was not measured, " + model.type + " was";
-  return result;
-}
-
 constexpr std::array<std::string_view, 3> kLevels{"CALIBRATED", "INTERPOLATED", "THEORETICAL"};
 
 }  // namespace
@@ -63,6 +50,18 @@ std::optional<Level> level_from_string(std::string_view text) {
   return std::nullopt;
 }
 
+void widen_for_another_type(std::string_view measured, std::string_view asked, const Roofline& roof, LatencyEstimate& estimate) {
+  constexpr double kOtherType = 0.4, kOtherFloorS = 70e-6;
+  const double below = std::log(estimate.seconds / estimate.lower), above = std::log(estimate.upper / estimate.seconds);
+  const double least = estimate.seconds * std::exp(-std::hypot(below, kOtherType)) - kOtherFloorS;
+  estimate.lower = std::min(estimate.lower, std::max(roof.seconds(), least));
+  estimate.upper = estimate.seconds * std::exp(std::hypot(above, kOtherType)) + kOtherFloorS;
+  estimate.seconds = std::max(roof.seconds(), std::sqrt(estimate.lower * estimate.upper));
+  estimate.level = Level::interpolated;
+  estimate.explanation.method +=
+      "; " + std::string(asked) + " was not measured, " + std::string(measured) + " was, whose kernels may be another program";
+}
+
 core::Result<LatencyEstimate> estimate(const Kernel& kernel, const DeviceFacts& device, const CalibrationSet* calibrations,
                                        Level best) {
   AACO_ASSIGN(const Roofline roof, roofline(kernel, device));
@@ -70,7 +69,8 @@ core::Result<LatencyEstimate> estimate(const Kernel& kernel, const DeviceFacts& 
     if (const auto found = calibrations->find(device.id, kernel)) {
       AACO_ASSIGN(const LatencyModel* model, found->entry->with_trees(*found->model));
       LatencyEstimate own = calibrated(kernel, device, roof, *model);
-      return model->type == kernel.type ? std::move(own) : of_another_type(std::move(own), *model, kernel.type, roof);
+      if (model->type != kernel.type) widen_for_another_type(model->type, kernel.type, roof, own);
+      return own;
     }
   if (calibrations != nullptr && best != Level::theoretical) {
     AACO_ASSIGN(auto carried, interpolated(kernel, device, roof, *calibrations));

@@ -57,7 +57,7 @@ std::vector<Lender> lenders_of(const Kernel& kernel, const DeviceFacts& device, 
   for (const auto& [id, entry] : set.entries()) {
     const auto& allowed = set.lenders();
     if (id == device.id || (!allowed.empty() && std::find(allowed.begin(), allowed.end(), id) == allowed.end())) continue;
-    const auto model = set.find(id, kernel);
+    const auto model = set.find(id, kernel, true);
     if (!model || entry.facts.is_cpu != device.is_cpu) continue;
     const auto theirs = roofline(kernel, entry.facts);
     if (!theirs) continue;
@@ -128,6 +128,9 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
                 : close == 1 ? " of another architecture of the vendor"
                              : " of another vendor") +
                " by the ratio of the rooflines" + (doubt > 0 ? ", half of the change of bf16's rate beside fp16's counted" : "");
+  const auto other =
+      std::find_if(lenders.begin(), lenders.end(), [&](const Lender& one) { return one.model->type != kernel.type; });
+  if (other != lenders.end()) widen_for_another_type(other->model->type, kernel.type, roof, result);
   return std::optional(std::move(result));
 }
 

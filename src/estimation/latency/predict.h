@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "estimation/calibrated.h"
@@ -18,6 +19,12 @@ double least_seconds(const Ceilings& ceilings, const Roofline& roof, const Devic
 
 // `model` has its trees.
 LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof, const LatencyModel& model);
+
+// Kernels of two types with the same element may be two programs (fp8 with one scale, or with one a block): they differ by half
+// as much again either way, and one may be issued in several steps by a framework where the other is a single launch. H200's
+// products in blocks, which take 50 us and more, beside H100's plain ones, of 5 us and more (docs/results.md). The roofline stays
+// the least.
+void widen_for_another_type(std::string_view measured, std::string_view asked, const Roofline& roof, LatencyEstimate& estimate);
 
 // From the calibrations of other devices: those of the same architecture, else of the same vendor, else all, by how near their
 // ceilings are. Each lends its time, stretched by the ratio of both devices' smooth rooflines. Empty: nobody can lend.
