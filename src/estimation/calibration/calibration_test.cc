@@ -8,53 +8,12 @@
 #include "core/random.h"
 #include "estimation/calibrated.h"
 #include "estimation/calibration_file.h"
+#include "tests/support/measured_device.h"
 
 namespace aaco::estimation {
 namespace {
 
 using core::ErrorCode;
-
-DeviceFacts device(const std::string& id = "acme_one", double bandwidth = 1e12) {
-  DeviceFacts facts;
-  facts.id = id;
-  facts.vendor = "acme";
-  facts.architecture = "one";
-  facts.compute_units = 100;
-  facts.flops_per_s = {{"bf16", 1e14}};
-  facts.vector_flops_per_s = 1e13;
-  facts.memory_bytes_per_s = bandwidth;
-  facts.cache_bytes = 1e6;
-  return facts;
-}
-
-// A device that reaches 70 % of the peak, 80 % of the bandwidth, needs 5 us for a launch, and is measured with 3 % of noise.
-std::vector<Measurement> measured(const DeviceFacts& facts, std::uint64_t seed = 1) {
-  core::Random random(seed);
-  std::vector<Measurement> rows;
-  for (std::int64_t n = 64; n <= 8192; n *= 2)
-    for (std::int64_t k = 64; k <= 8192; k *= 2)
-      for (std::int64_t m = 1; m <= 4096; m *= 4) {
-        const Kernel kernel{GemmShape{1, m, n, k}, "bf16"};
-        const Work work = work_of(kernel).value();
-        const double seconds = std::max(work.flops / 0.7e14, work.bytes / (0.8 * facts.memory_bytes_per_s)) + 5e-6;
-        const double noisy = seconds * std::exp(0.03 * random.normal());
-        const double watts = 100 + (work.flops * 1e-12 + work.bytes * 20e-12) / seconds;
-        rows.push_back({kernel, noisy, watts, "table.csv:" + std::to_string(rows.size() + 2)});
-      }
-  return rows;
-}
-
-FitSettings quick() {
-  FitSettings settings;
-  settings.parts = 3;
-  return settings;
-}
-
-#define AACO_CALIBRATED(name, ...)                                                                                           \
-  auto name##_result = __VA_ARGS__;                                                                                          \
-  if (!name##_result && name##_result.error().code == ErrorCode::unsupported) GTEST_SKIP() << name##_result.error().message; \
-  ASSERT_TRUE(name##_result) << name##_result.error().text();                                                                \
-  DeviceCalibration name = *std::move(name##_result)
 
 TEST(Calibrate, LearnsWhatADeviceReaches) {
   AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
@@ -229,123 +188,6 @@ TEST(Calibrate, EnergyOfKnownParts) {
   const auto made = energy_of({GemmShape{1, 4096, 4096, 4096}, "bf16"}, device(), 2e-3, set).value();
   EXPECT_NEAR(made.joules / (0.2 + 0.137 + 0.002), 1, 0.1);
   EXPECT_FALSE(energy_of({GemmShape{1, 8, 8, 8}, "bf16"}, device("acme_two"), 1e-3, set));
-}
-
-TEST(Calibrate, ARelativeLendsByTheRatioOfRooflines) {
-  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
-  CalibrationSet set;
-  set.add(std::move(fitted), device());
-  const DeviceFacts faster = device("acme_two", 2e12);
-  const Kernel streaming{GemmShape{1, 1, 8192, 8192}, "bf16"};
-  const auto made = estimate(streaming, faster, &set).value();
-  EXPECT_EQ(made.level, Level::interpolated);
-  EXPECT_EQ(made.source, "acme_one");
-  EXPECT_LT(made.seconds / estimate(streaming, device(), &set)->seconds, 0.6);
-  set.lend_only({"acme_nine"});
-  EXPECT_EQ(estimate(streaming, faster, &set)->level, Level::theoretical);
-}
-
-TEST(Calibrate, AnotherTypeOfTheSameElementIsNoCalibration) {
-  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
-  CalibrationSet set;
-  set.add(std::move(fitted), device());
-  const auto own = estimate({GemmShape{1, 512, 2048, 2048}, "bf16"}, device(), &set).value();
-  const auto other = estimate({GemmShape{1, 512, 2048, 2048}, "bf16_rows"}, device(), &set).value();
-  EXPECT_EQ(own.level, Level::calibrated);
-  EXPECT_EQ(other.level, Level::interpolated);
-  EXPECT_GT(other.upper, 1.4 * own.seconds + 70e-6) << "another program, which may be issued in several steps";
-  EXPECT_NEAR(other.seconds, std::sqrt(other.lower * other.upper), 1e-12);
-  EXPECT_GT(other.upper, own.upper);
-  EXPECT_LE(other.lower, own.lower);
-  CalibrationSet lent;
-  AACO_CALIBRATED(again, calibrate(measured(device()), device(), quick()));
-  lent.add(std::move(again), device());
-  const auto near = estimate({GemmShape{1, 512, 2048, 2048}, "bf16"}, device("acme_two"), &lent).value();
-  const auto carried = estimate({GemmShape{1, 512, 2048, 2048}, "bf16_rows"}, device("acme_two"), &lent).value();
-  EXPECT_GT(carried.upper, near.upper + 70e-6) << "carried over, the same";
-  EXPECT_NE(other.explanation.method.find("bf16_rows was not measured, bf16 was"), std::string::npos);
-}
-
-TEST(Calibrate, AClassOfOneSiteSaysNothingOfOtherDevicesNorBeforeATestedOne) {
-  std::vector<Measurement> rows = measured(device());
-  for (Measurement one : measured(device())) {
-    if (site_of(one.kernel) != site_of(rows.front().kernel)) continue;
-    one.kernel.type = "bf16_rows";
-    rows.push_back(one);
-  }
-  AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
-  CalibrationSet set;
-  set.add(std::move(fitted), device());
-  const Kernel kernel{GemmShape{1, 512, 2048, 2048}, "bf16_rows"};
-  EXPECT_EQ(set.find("acme_one", kernel)->model->type, "bf16");
-  EXPECT_EQ(set.find("acme_one", kernel, true)->model->type, "bf16");
-  EXPECT_EQ(estimate(kernel, device(), &set)->level, Level::interpolated);
-}
-
-TEST(Calibrate, AnotherArchitectureLendsWithWiderBounds) {
-  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
-  CalibrationSet set;
-  set.add(std::move(fitted), device());
-  const Kernel kernel{GemmShape{1, 512, 2048, 2048}, "bf16"};
-  DeviceFacts stranger = device("acme_two");
-  const auto near = estimate(kernel, stranger, &set).value();
-  stranger.architecture = "two";
-  const auto far = estimate(kernel, stranger, &set).value();
-  // The low ends are both held by the ceilings; above them the bound is nearly twice as wide, though the ceilings are the same.
-  EXPECT_GT(std::log(far.upper / far.seconds), 1.8 * std::log(near.upper / near.seconds));
-  EXPECT_GT(far.upper / far.seconds, 1.35);
-  EXPECT_LE(far.lower, near.lower);
-}
-
-TEST(Calibrate, CeilingsFurtherApartWidenTheBound) {
-  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
-  CalibrationSet set;
-  set.add(std::move(fitted), device());
-  const Kernel kernel{GemmShape{1, 512, 2048, 2048}, "bf16"};
-  DeviceFacts stranger = device("acme_two");
-  stranger.architecture = "two";
-  const auto alike = estimate(kernel, stranger, &set).value();
-  stranger.memory_bytes_per_s *= 8;
-  stranger.flops_per_s["bf16"] *= 8;
-  const auto apart = estimate(kernel, stranger, &set).value();
-  EXPECT_GT(apart.upper / apart.seconds, 1.1 * alike.upper / alike.seconds);
-  EXPECT_LT(apart.seconds, alike.seconds / 4);
-}
-
-TEST(Calibrate, ARateThatKernelsMayNotHaveFollowedCountsByHalf) {
-  DeviceFacts lender = device();
-  lender.flops_per_s["fp16"] = 2 * lender.flops_per_s["bf16"];
-  AACO_CALIBRATED(fitted, calibrate(measured(lender), lender, quick()));
-  CalibrationSet set;
-  set.add(std::move(fitted), lender);
-  const Kernel kernel{GemmShape{1, 4096, 8192, 8192}, "bf16"};
-  DeviceFacts successor = device("acme_two");
-  successor.architecture = "two";
-  successor.flops_per_s = {{"bf16", 2e14}, {"fp16", 2e14}};
-  const auto theirs = estimate(kernel, lender, &set).value(), made = estimate(kernel, successor, &set).value();
-  EXPECT_NEAR(theirs.seconds / made.seconds, std::sqrt(2.0), 0.05);
-  EXPECT_LT(made.lower, theirs.seconds / 2) << "kernels that use the new rate";
-  EXPECT_GT(made.upper, theirs.seconds) << "kernels that don't";
-  EXPECT_NE(made.explanation.method.find("half of the change of bf16's rate"), std::string::npos);
-  successor.flops_per_s["fp16"] = 4e14;  // twice the rate of everything
-  EXPECT_NEAR(theirs.seconds / estimate(kernel, successor, &set)->seconds, 2, 0.1);
-}
-
-TEST(Calibrate, CopiesHaveNoOperationsToCarryOver) {
-  std::vector<Measurement> rows;
-  for (std::int64_t count = 1024; count < 1'000'000'000; count *= 2) {
-    const std::int64_t columns = std::int64_t{256} << rows.size() % 3;
-    const Kernel kernel{VectorShape{"copy", count / columns, columns}, "bf16"};
-    rows.push_back({kernel, work_of(kernel)->bytes / 0.8e12 + 5e-6, {}, "table.csv:" + std::to_string(rows.size() + 2)});
-  }
-  AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
-  CalibrationSet set;
-  set.add(std::move(fitted), device());
-  const auto made = estimate(rows.back().kernel, device("acme_two", 2e12), &set).value();
-  EXPECT_EQ(made.level, Level::interpolated);
-  EXPECT_NEAR(made.seconds / (rows.back().seconds / 2), 1, 0.3);
-  EXPECT_LE(made.lower, made.seconds);
-  EXPECT_GE(made.upper, made.seconds);
 }
 
 TEST(Calibrate, TheSameInputGivesTheSameCalibration) {
