@@ -88,6 +88,9 @@ describe('the report page', { skip: chromiumMissing }, () => {
     assert.match(await text(page, '[role=tooltip]'), /^GPU kernels\n/);
     await page.keyboard.press('Escape');
     await page.waitForSelector('[role=tooltip]', { state: 'detached' });
+    await page.evaluate(() => window.dispatchEvent(new Event('scroll')));
+    await page.waitForTimeout(50);
+    assert.equal(await page.locator('[role=tooltip]').count(), 0, 'a tip that was sent away does not come back by scrolling');
   });
 
   // Why and what to do.

@@ -16,6 +16,7 @@ export function TipLayer() {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     publish = setTip;
+    let dismissed: Element | null = null; // by Escape; stays so until something is focused or pointed at
     const show = (target: Element, x?: number) => {
       const rect = target.getBoundingClientRect();
       setTip({ x: x ?? rect.left, y: rect.bottom + 4, text: target.getAttribute('data-tip') ?? '' });
@@ -23,16 +24,21 @@ export function TipLayer() {
     const over = (event: Event) => {
       const target = (event.target as Element | null)?.closest?.('[data-tip]');
       if (!target) return;
+      dismissed = null;
       show(target, event instanceof PointerEvent ? event.clientX : undefined);
     };
     const out = (event: Event) => {
       if ((event.target as Element | null)?.closest?.('[data-tip]')) setTip(null);
     };
-    const key = (event: KeyboardEvent) => event.key === 'Escape' && setTip(null);
+    const key = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      dismissed = document.activeElement;
+      setTip(null);
+    };
     // A tip of the focused element follows it: focusing may have scrolled the page.
     const gone = () => {
       const focused = document.activeElement;
-      if (focused?.hasAttribute('data-tip') && focused.matches(':focus-visible')) show(focused);
+      if (focused && focused !== dismissed && focused.hasAttribute('data-tip') && focused.matches(':focus-visible')) show(focused);
       else setTip(null);
     };
     document.addEventListener('pointerover', over);
