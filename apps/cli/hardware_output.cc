@@ -97,7 +97,7 @@ void print_devices(const Context& context, const std::vector<workflows::DeviceLi
 }
 
 void print_device(const Context& context, const hardware::Device& device) {
-  context.print(fmt::format("{}{}  {}\n", device.id, device.state.empty() ? "" : "@" + device.state, device.name));
+  context.print(fmt::format("{}  {}\n", device.id_with_state(), device.name));
   row(context, 0, "kind",
       std::string(to_string(device.kind)) + ", " + device.vendor + ", " + device.architecture +
           (device.target.empty() ? "" : ", " + device.target));

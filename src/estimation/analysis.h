@@ -107,6 +107,10 @@ std::optional<graph::ElementType> element_type_of(const std::string& dtype);
 // The node's work as the estimators see it; `dtype` replaces a floating-point type. Host-only nodes have none.
 std::optional<Kernel> kernel_of(const graph::Graph& graph, const graph::Node& node, const graph::NodeCost& cost,
                                 const std::string& dtype);
+// The kernel of a product, a convolution of one or two dimensions or an attention, computed in `type`; empty: of anything else.
+std::optional<Kernel> kernel_of_site(const graph::Site& site, const std::string& type);
+// "4096x4096, k 512", "8x64x56x56, 64 of 3x3", as tables show it.
+std::string shape_text(const Kernel& kernel);
 // The cost's work with floating-point bytes as `dtype` has them.
 Work work_under(const graph::NodeCost& cost, const std::string& dtype);
 

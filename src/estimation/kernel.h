@@ -32,6 +32,7 @@ struct AttentionShape {
   bool prefill = true;
   std::int64_t batch = 1, query = 0, past = 0, heads = 0, kv_heads = 0, head_dim = 0;
   std::string kv_type;  // of the cache, as Kernel::type
+  bool causal = true;   // else every query sees all keys, and `past` is negative where there are fewer keys than queries
   bool operator==(const AttentionShape&) const = default;
 };
 

@@ -128,6 +128,8 @@ struct Device {
   std::string state;  // the power state this is seen in; empty: full power
   std::string where;  // "FILE:LINE"
 
+  // With "@STATE" behind it where it is seen in a power state: what DeviceRegistry::find() takes.
+  [[nodiscard]] std::string id_with_state() const { return state.empty() ? id : id + "@" + state; }
   // Operations a second of the kind of engine that does `dtype` fastest, engines of one kind added up. A type the device does not
   // name runs as the narrowest named type of its family that can hold it (bfloat16 -> float32); empty: none can.
   [[nodiscard]] std::optional<double> peak_ops_per_s(std::string_view dtype) const;

@@ -13,8 +13,7 @@ core::Result<report::AnalysisReport> analyze(const AnalyzeRequest& request, cons
     if (!request.provider.empty())
       return core::fail(core::ErrorCode::invalid_argument, "--provider says what a device takes, and nothing runs the rest",
                         "name a device with --fallback");
-    auto report = predict(model, request.model.name, device, request.conditions, services.paths);
-    return report;
+    return predict(model, request.model.name, device, request.conditions, services.paths);
   }
   AACO_ASSIGN(const Fallback fallback, find_fallback(request.fallback, request.provider, device, services));
   return predict(model, request.model.name, device, request.conditions, services.paths, &fallback);

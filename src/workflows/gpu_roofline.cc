@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/numbers.h"
+#include "hardware/die.h"
 
 namespace aaco::workflows {
 namespace {
@@ -84,22 +85,22 @@ const hardware::DeviceRegistry::Seen* seen_device(const SeenDevices& devices, st
 core::Result<hardware::Device> match_device(const hardware::DeviceRegistry::Seen* seen, const Services& services) {
   if (seen == nullptr) return core::fail(core::ErrorCode::not_found, "the trace does not name the device");
   AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
-  return registry.match(*seen);
+  AACO_ASSIGN(const hardware::Device device, registry.match(*seen));
+  return hardware::as_shown(device);
 }
 
 GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& work, const trace::NameTable& names,
-                          const hardware::DeviceRegistry::Seen* seen, const Services& services) {
+                          const core::Result<hardware::Device>& device) {
   GpuRoofline out;
   if (work.empty()) {
     out.reason = "the trace has neither shapes of operators nor counters, so the kernels' work is not known";
     return out;
   }
-  const auto device = match_device(seen, services);
   if (!device) {
     out.reason = device.error().message;
     return out;
   }
-  out.device_id = device->id;
+  out.device_id = device->id_with_state();
   out.device_name = device->name;
   for (const auto& group : work) {
     const auto placed = analytics::roofline::place(group, *device);

@@ -24,7 +24,8 @@ void add_seen_devices(const core::Json& facts, std::int32_t rank, SeenDevices& d
 // else all of the session's, are. Null where that is not one kind.
 const hardware::DeviceRegistry::Seen* seen_device(const SeenDevices& devices, std::int32_t rank, std::int64_t device);
 
-// The registry's device for what a trace says of one; the error tells why there is none. `seen` may be null.
+// The registry's device for what a trace says of one, as a runtime shows it: one die of a board with two. The error tells why
+// there is none. `seen` may be null.
 core::Result<hardware::Device> match_device(const hardware::DeviceRegistry::Seen* seen, const Services& services);
 
 // One GPU's kernels of known work under the limits that its data sheet states.
@@ -39,7 +40,7 @@ struct GpuRoofline {
   std::vector<Kernel> kernels;  // largest time first
 };
 GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& work, const trace::NameTable& names,
-                          const hardware::DeviceRegistry::Seen* seen, const Services& services);
+                          const core::Result<hardware::Device>& device);
 
 // gpu.known_work_ratio and gpu.roofline_ratio; nothing where no kernel's work is known.
 trace::Metrics roofline_metrics(const GpuRoofline& roofline, std::int64_t kernel_sum_ns, std::int64_t device);

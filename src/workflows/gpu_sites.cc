@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
+#include <variant>
 
 #include "core/numbers.h"
+#include "estimation/analysis.h"
 #include "estimation/mapping.h"
 #include "workflows/calibration_registry.h"
-#include "workflows/gpu_roofline.h"
 
 namespace aaco::workflows {
 namespace {
 
-using analytics::roofline::OperatorSite;
 using analytics::roofline::OperatorWork;
 using analytics::roofline::RowSite;
 using analytics::roofline::SiteGroup;
@@ -25,52 +26,19 @@ constexpr double kClose = 0.6;        // part of the attainable that counts as r
 constexpr double kShapeLoss = 0.75;   // tiles and waves below this explain a gap
 
 std::optional<Kernel> kernel_of(const OperatorWork& work) {
-  Kernel kernel;
-  kernel.type = estimation::canonical_type(work.dtype);
-  if (const auto* gemm = std::get_if<graph::GemmSite>(&work.site)) {
-    kernel.shape = estimation::GemmShape{gemm->batch, gemm->m, gemm->n, gemm->k};
-  } else if (const auto* conv = std::get_if<graph::ConvolutionSite>(&work.site)) {
-    if (conv->input.size() != 2) return std::nullopt;
-    estimation::ConvolutionShape shape;
-    shape.n = conv->n, shape.c = conv->c, shape.k = conv->k, shape.groups = conv->groups;
-    shape.h = conv->input[0], shape.w = conv->input[1];
-    shape.r = conv->filter[0], shape.s = conv->filter[1];
-    shape.pad_h = conv->pads[0], shape.pad_w = conv->pads[1];
-    shape.stride_h = conv->strides[0], shape.stride_w = conv->strides[1];
-    shape.dilation_h = conv->dilations[0], shape.dilation_w = conv->dilations[1];
-    kernel.shape = shape;
-  } else if (const auto* attention = std::get_if<graph::AttentionSite>(&work.site)) {
-    estimation::AttentionShape shape;
-    shape.prefill = attention->queries > 1;
-    shape.batch = attention->batch;
-    shape.query = attention->queries;
-    shape.past = std::max<std::int64_t>(0, attention->keys - attention->queries);
-    shape.heads = attention->heads;
-    shape.kv_heads = attention->kv_heads;
-    shape.head_dim = attention->head_dim;
-    shape.kv_type = kernel.type;
-    kernel.shape = shape;
-  } else if (const auto* rows = std::get_if<RowSite>(&work.site)) {
-    kernel.shape = estimation::VectorShape{rows->op, rows->rows, rows->cols};
-  } else {
-    return std::nullopt;
-  }
-  return kernel;
+  const std::string type = estimation::canonical_type(work.dtype);
+  if (const auto* rows = std::get_if<RowSite>(&work.site))
+    return Kernel{estimation::VectorShape{rows->op, rows->rows, rows->cols}, type};
+  graph::Site site;
+  std::visit(
+      [&site](const auto& one) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(one)>, RowSite>) site = one;
+      },
+      work.site);
+  return estimation::kernel_of_site(site, type);
 }
 
-std::string shape_of(const OperatorSite& site) {
-  if (const auto* gemm = std::get_if<graph::GemmSite>(&site))
-    return fmt::format("{}{}x{}, k {}", gemm->batch > 1 ? fmt::format("{} of ", gemm->batch) : "", gemm->m, gemm->n, gemm->k);
-  if (const auto* conv = std::get_if<graph::ConvolutionSite>(&site))
-    return fmt::format("{}x{}x{}, {} of {}{}", conv->n, conv->c, fmt::join(conv->input, "x"), conv->k,
-                       fmt::join(conv->filter, "x"), conv->groups > 1 ? fmt::format(", {} groups", conv->groups) : "");
-  if (const auto* attention = std::get_if<graph::AttentionSite>(&site))
-    return fmt::format("{} x {} heads of {}, {} on {}{}", attention->batch, attention->heads, attention->head_dim,
-                       attention->queries, attention->keys, attention->causal ? ", causal" : "");
-  if (const auto* rows = std::get_if<RowSite>(&site)) return fmt::format("{}x{}", rows->rows, rows->cols);
-  return {};
-}
-
+// `calibrations` have failed afterwards where a fit could not be read (status()).
 std::optional<GpuSite> estimate_site(const SiteGroup& group, const trace::NameTable& names, const hardware::Device& device,
                                      const estimation::CalibrationSet& calibrations) {
   const auto kernel = kernel_of(group.work);
@@ -82,14 +50,10 @@ std::optional<GpuSite> estimate_site(const SiteGroup& group, const trace::NameTa
   site.predicted = theoretical_estimate(work, *mapping, device);
   const auto& why = site.predicted.explanation;
   site.attainable_ns = std::max(why.compute_s, why.memory_s) * 1e9 * static_cast<double>(group.count);
-  // Fitted attention is causal.
-  const auto* attention = std::get_if<graph::AttentionSite>(&group.work.site);
-  if (attention == nullptr || attention->causal) {
-    auto fitted = estimation::estimate(*kernel, estimation::facts_of(device), &calibrations);
-    if (fitted && fitted->level != estimation::Level::theoretical) site.predicted = std::move(*fitted);
-  }
+  auto fitted = estimation::estimate(*kernel, estimation::facts_of(device), &calibrations);
+  if (fitted && fitted->level != estimation::Level::theoretical) site.predicted = std::move(*fitted);
   site.operator_name = names.text(group.operator_name);
-  site.shape = shape_of(group.work.site);
+  site.shape = shape_text(*kernel);
   site.dtype = group.work.dtype;
   site.count = group.count;
   site.kernels = group.kernels;
@@ -155,18 +119,17 @@ Json site_json(const GpuSite& site) {
 }  // namespace
 
 GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameTable& names,
-                        const hardware::DeviceRegistry::Seen* seen, const Services& services) {
+                        const core::Result<hardware::Device>& device, const Services& services) {
   GpuSites out;
   if (groups.empty()) {
     out.reason = "the trace has no shapes of operators that a model is known for";
     return out;
   }
-  const auto device = match_device(seen, services);
   if (!device) {
     out.reason = device.error().message;
     return out;
   }
-  out.device_id = device->id;
+  out.device_id = device->id_with_state();
   const auto calibrations = load_calibrations_for(services.paths, *device);
   if (!calibrations) {
     out.reason = calibrations.error().message;
@@ -178,6 +141,12 @@ GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameT
     out.measured_ns += site->measured_ns;
     out.attainable_ns += std::min(site->attainable_ns, site->measured_ns);
     out.sites.push_back(std::move(*site));
+  }
+  if (const core::Status read = calibrations->status(); !read) {
+    GpuSites none;
+    none.device_id = out.device_id;
+    none.reason = read.error().message;
+    return none;
   }
   const auto gap = [](const GpuSite& site) { return site.measured_ns - site.attainable_ns; };
   std::stable_sort(out.sites.begin(), out.sites.end(), [&](const auto& a, const auto& b) { return gap(a) > gap(b); });

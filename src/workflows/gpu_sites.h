@@ -32,9 +32,9 @@ struct GpuSites {
   std::vector<GpuSite> sites;  // the widest gap first
 };
 // The best estimates that the registry's calibrations allow. A device that the registry does not know, or a type that it cannot
-// compute, has none.
+// compute, has none; nor has one whose calibrations are damaged.
 GpuSites estimate_sites(const std::vector<analytics::roofline::SiteGroup>& groups, const trace::NameTable& names,
-                        const hardware::DeviceRegistry::Seen* seen, const Services& services);
+                        const core::Result<hardware::Device>& device, const Services& services);
 
 core::Json to_json(const GpuSites& sites, double kernel_sum_ns);
 

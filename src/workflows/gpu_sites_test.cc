@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/files.h"
+#include "estimation/latency/features.h"
+#include "workflows/calibration_registry.h"
+#include "workflows/gpu_roofline.h"
+
 namespace aaco::workflows {
 namespace {
 
@@ -39,7 +44,7 @@ class GpuSitesTest : public testing::Test {
   }
   GpuSites estimate(const std::vector<SiteGroup>& groups, const char* device = "AMD Instinct MI300X") {
     const hardware::DeviceRegistry::Seen seen{device, "", {}, {}};
-    return estimate_sites(groups, names_, &seen, services_);
+    return estimate_sites(groups, names_, match_device(&seen, services_), services_);
   }
   static Json first(const GpuSites& sites) { return to_json(sites, sites.measured_ns)["nodes"].items()[0]; }
 
@@ -74,11 +79,57 @@ TEST_F(GpuSitesTest, TheGapHasAReason) {
 TEST_F(GpuSitesTest, WithoutADeviceOrSitesThereIsAReason) {
   EXPECT_THAT(estimate({}).reason, HasSubstr("no shapes"));
   EXPECT_THAT(estimate({product(1, 1000, 1)}, "Acme 9000").reason, HasSubstr("Acme 9000"));
-  EXPECT_THAT(estimate_sites({product(1, 1000, 1)}, names_, nullptr, services_).reason, HasSubstr("does not name"));
+  EXPECT_THAT(estimate_sites({product(1, 1000, 1)}, names_, match_device(nullptr, services_), services_).reason,
+              HasSubstr("does not name"));
   SiteGroup odd = product(1, 1000, 1);
   odd.work.dtype = "float4";
   EXPECT_THAT(estimate({odd}).reason, HasSubstr("computes none"));
   EXPECT_FALSE(to_json(estimate({odd}), 1).contains("nodes"));
+}
+
+TEST_F(GpuSitesTest, ABoardOfTwoDiesIsOneOfThem) {
+  const GpuSites sites = estimate({product(1, 2'000'000, 1)}, "AMD Instinct MI250X");
+  EXPECT_EQ(sites.device_id, "amd_instinct_mi250x_128gb@one_die");
+  EXPECT_NEAR(sites.attainable_ns, 2.0 * 4096 * 4096 * 4096 / 191.5e12 * 1e9, 10'000) << "half of the board's 383 TFLOP/s";
+}
+
+TEST_F(GpuSitesTest, ADamagedCalibrationIsSaid) {
+  const auto folder = core::TemporaryDirectory::make("/tmp").value();
+  services_.paths.registry = folder.path();
+  const auto stump = [](std::size_t columns) {
+    return stats::BoostedTrees::of(columns, {0.1}, std::vector<stats::BoostedTrees::Node>(1), {0}).value();
+  };
+  estimation::LatencyModel model;
+  model.kind = "gemm";
+  model.type = "bf16";
+  model.trees = {stump(estimation::feature_count("gemm"))};
+  model.bounds = {stump(estimation::feature_count("gemm")), -0.1, 0.1, false};
+  model.quality = {100, 10, 0.1, 0.1, 0.2, 0};
+  estimation::DeviceCalibration calibration;
+  calibration.device = "amd_instinct_mi300x_192gb";
+  calibration.provenance = {"1.0", "2026-01-01T00:00:00Z", {}, {}};
+  calibration.latency = {model};
+  ASSERT_TRUE(save_calibration(services_.paths, calibration));
+  EXPECT_EQ(estimate({product(1, 200'000, 1)}).sites.at(0).predicted.level, estimation::Level::calibrated);
+
+  const std::string path = user_calibration_path(services_.paths, calibration.device);
+  std::string bytes = core::read_file(path).value();
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  ASSERT_TRUE(core::write_file_atomic(path, bytes));
+  const GpuSites damaged = estimate({product(1, 200'000, 1)});
+  EXPECT_TRUE(damaged.sites.empty());
+  EXPECT_THAT(damaged.reason, HasSubstr(calibration.device));
+}
+
+TEST_F(GpuSitesTest, CrossAttentionRunsOnMatrixCores) {
+  SiteGroup group = product(1, 1'000'000, 1);
+  group.work.site = graph::AttentionSite{1, 16, 16, 4096, 77, 64, 64, false};
+  group.work.flops = 4.0 * 16 * 4096 * 77 * 64;
+  group.work.bytes = 2.0 * 16 * 64 * (2 * 4096 + 2 * 77);
+  const GpuSites sites = estimate({group});
+  ASSERT_EQ(sites.sites.size(), 1U);
+  EXPECT_EQ(sites.sites[0].shape, "1 x 16 heads of 64, 4096 on 77");
+  EXPECT_LT(sites.sites[0].predicted.explanation.compute_s, 10e-6) << "lanes alone would take longer";
 }
 
 TEST_F(GpuSitesTest, TheReportSaysWhatShareItExplains) {

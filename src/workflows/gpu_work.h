@@ -35,8 +35,9 @@ class GpuWork {
              const Services& services, GpuRoofline& roofline, GpuSites& sites) const {
     auto own = of_device(shapes_, device);
     if (own.empty()) own = of_device(counters_, device);
-    roofline = make_roofline(own, names_, seen, services);
-    sites = estimate_sites(of_device(sites_, device), names_, seen, services);
+    const auto matched = match_device(seen, services);
+    roofline = make_roofline(own, names_, matched);
+    sites = estimate_sites(of_device(sites_, device), names_, matched, services);
   }
 
  private:

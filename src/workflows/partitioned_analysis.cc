@@ -33,8 +33,6 @@ bool has_work(const graph::Graph& graph, const graph::GraphCost& cost, const std
   return false;
 }
 
-std::string id_of(const hardware::Device& device) { return device.state.empty() ? device.id : device.id + "@" + device.state; }
-
 core::Result<std::vector<graph::BackendSupport>> load_all(const core::Paths& paths) {
   const std::string folder = core::join_path(paths.share, "data/support");
   AACO_ASSIGN(const auto files, core::list_directory(folder));
@@ -67,7 +65,7 @@ core::Result<Fallback> find_fallback(const std::string& name, const std::string&
     return core::fail(core::ErrorCode::invalid_argument, found->backend + " does not program " + device.id,
                       "it is for " + core::join(found->devices, ", "));
   AACO_ASSIGN(hardware::Device host, find_device(name, services));
-  if (id_of(host) == id_of(device))
+  if (host.id_with_state() == device.id_with_state())
     return core::fail(core::ErrorCode::invalid_argument, "--fallback is the device itself",
                       "name the host that runs what it does not take");
   return Fallback{std::move(host), *found};
@@ -78,10 +76,10 @@ core::Result<estimation::GraphEstimate> analyze_parts(const graph::Graph& graph,
                                                       const core::Paths& paths, estimation::PartitionReport& report) {
   const auto floats_as = estimation::element_type_of(conditions.dtype);
   const graph::Partition parts =
-      partition_by(graph, fallback.support, floats_as.value_or(graph::ElementType::unknown), id_of(fallback.device));
+      partition_by(graph, fallback.support, floats_as.value_or(graph::ElementType::unknown), fallback.device.id_with_state());
   report.backend = fallback.support.backend;
   report.source = fallback.support.source;
-  report.devices = {id_of(device), id_of(fallback.device)};
+  report.devices = {device.id_with_state(), fallback.device.id_with_state()};
   const graph::GraphCost cost = graph::cost_of(graph);
   std::array<Share, 2> shares;
   std::array<estimation::Conditions, 2> under{conditions, conditions};
@@ -109,7 +107,7 @@ core::Result<estimation::GraphEstimate> analyze_parts(const graph::Graph& graph,
     return core::fail(core::ErrorCode::unsupported, "the graph has no work that could be predicted",
                       "`aaco inspect` lists its nodes");
   estimation::GraphEstimate whole = join_shares(graph, parts, shares, report);
-  whole.device_id = id_of(device);  // also where nothing is left for it
+  whole.device_id = device.id_with_state();  // also where nothing is left for it
   whole.device_name = device.name;
   if (shares[0].device == nullptr)
     whole.notes.insert(whole.notes.begin(), device.name + " takes nothing of this graph: all of it runs on " +

@@ -34,7 +34,7 @@ core::Result<std::vector<std::string>> ids_of(const std::vector<std::string>& na
   for (const std::string& name : names) {
     AACO_ASSIGN(const hardware::Device entry, registry.find(name));
     AACO_ASSIGN(const hardware::Device device, hardware::as_shown(entry));
-    ids.push_back(device.state.empty() ? device.id : device.id + "@" + device.state);
+    ids.push_back(device.id_with_state());
   }
   return ids;
 }

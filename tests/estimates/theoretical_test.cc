@@ -10,8 +10,8 @@
 #include "core/strings.h"
 #include "estimation/mapping.h"
 #include "formats/csv.h"
-#include "hardware/registry.h"
 #include "importers/file_source.h"
+#include "tests/support/shipped_device.h"
 
 // Estimates from specifications alone, held against what others measured: how wide their interval must be.
 namespace aaco::estimation {
@@ -89,17 +89,13 @@ struct Tally {
 
 // By device and type.
 std::map<std::string, Tally> tally(const std::vector<Row>& rows, Kernel (*kernel_of)(const Row&)) {
-  core::Paths paths;
-  paths.share = AACO_SOURCE_DIR;
-  paths.registry = "/nonexistent";
-  const auto registry = hardware::DeviceRegistry::load(paths).value();
   std::map<std::string, hardware::Device> devices;
   std::map<std::string, Tally> tallies;
   for (const Row& row : rows) {
     const auto known = devices.find(row.at("device"));
     const hardware::Device& device =
         known != devices.end() ? known->second
-                               : devices.emplace(row.at("device"), registry.find(row.at("device")).value()).first->second;
+                               : devices.emplace(row.at("device"), hardware::shipped_device(row.at("device"))).first->second;
     const auto seconds = core::parse_f64(row.at("latency_us"));
     const Kernel kernel = kernel_of(row);
     const auto work = work_of(kernel);

@@ -7,22 +7,16 @@
 
 #include "estimation/calibrated.h"
 #include "estimation/latency/features.h"
-#include "hardware/registry.h"
 #include "stats/boosted_trees.h"
+#include "tests/support/shipped_device.h"
 
 namespace aaco::estimation {
 namespace {
 
 using graph::ElementType;
 using graph::Shape;
+using hardware::shipped_device;
 using testing::HasSubstr;
-
-hardware::Device device(const char* name) {
-  core::Paths paths;
-  paths.share = AACO_SOURCE_DIR;
-  paths.registry = "/nonexistent";
-  return hardware::DeviceRegistry::load(paths).value().find(name).value();
-}
 
 // Two linear layers with an activation between them.
 graph::Graph two_layers(std::int64_t batch = 64, std::int64_t width = 2048, const char* middle = "Relu") {
@@ -42,7 +36,7 @@ graph::Graph two_layers(std::int64_t batch = 64, std::int64_t width = 2048, cons
 }
 
 GraphEstimate estimate_of(const graph::Graph& graph, const char* on, Conditions conditions = {}) {
-  auto made = analyze(graph, device(on), conditions, nullptr);
+  auto made = analyze(graph, shipped_device(on), conditions, nullptr);
   EXPECT_TRUE(made) << made.error().text();
   return made ? std::move(*made) : GraphEstimate();
 }
@@ -137,7 +131,7 @@ TEST(Analyze, IndicesRunOnDevicesWithoutSinglePrecision) {
   EXPECT_EQ(e.nodes.back().op_type, "Add");
   EXPECT_EQ(e.nodes.back().dtype, "bf16");
   EXPECT_EQ(estimate_of(g, "h100", bf16).nodes.back().dtype, "fp32") << "which has lanes for it";
-  EXPECT_FALSE(analyze(g, device("tpu v5e"), {}, nullptr)) << "floating-point work stays what it is";
+  EXPECT_FALSE(analyze(g, shipped_device("tpu v5e"), {}, nullptr)) << "floating-point work stays what it is";
 }
 
 TEST(Analyze, StepsOfARecurrentOperatorWaitForEachOther) {
@@ -195,10 +189,10 @@ CalibrationSet twice_the_roofline(const char* on) {
   model.bounds.low = -0.1;
   model.bounds.high = 0.1;
   DeviceCalibration calibration;
-  calibration.device = device(on).id;
+  calibration.device = shipped_device(on).id;
   calibration.latency.push_back(std::move(model));
   CalibrationSet set;
-  set.add(std::move(calibration), facts_of(device(on)));
+  set.add(std::move(calibration), facts_of(shipped_device(on)));
   return set;
 }
 
@@ -209,12 +203,13 @@ TEST(Analyze, WhatIsFusedLengthensCalibratedEstimatesAsItDoesTheoreticalOnes) {
   Conditions fused;
   fused.fusion = &fusion;
   for (const std::int64_t batch : {64, 16384}) {
-    const auto apart = analyze(two_layers(batch), device("MI300X"), {}, &set),
-               e = analyze(two_layers(batch), device("MI300X"), fused, &set);
+    const auto apart = analyze(two_layers(batch), shipped_device("MI300X"), {}, &set),
+               e = analyze(two_layers(batch), shipped_device("MI300X"), fused, &set);
     ASSERT_TRUE(apart && e);
     const NodeEstimate &alone = apart->nodes[0], &whole = e->nodes[0];
     ASSERT_EQ(whole.latency.level, Level::calibrated);
-    EXPECT_EQ(alone.theoretical_seconds, analyze(two_layers(batch), device("MI300X"), {}, nullptr)->nodes[0].latency.seconds);
+    EXPECT_EQ(alone.theoretical_seconds,
+              analyze(two_layers(batch), shipped_device("MI300X"), {}, nullptr)->nodes[0].latency.seconds);
     EXPECT_NEAR(whole.latency.seconds / alone.latency.seconds, whole.theoretical_seconds / alone.theoretical_seconds, 1e-9);
     EXPECT_GT(whole.latency.explanation.memory_s, alone.latency.explanation.memory_s);
     EXPECT_LE(whole.latency.lower, whole.latency.seconds);
@@ -274,11 +269,12 @@ TEST(Analyze, APowerCapSlowsAndSaves) {
   EXPECT_LT(held.energy_parts.compute_joules, free.energy_parts.compute_joules);
   Conditions hopeless;
   hopeless.power_cap_watts = 5;
-  EXPECT_EQ(analyze(two_layers(8192), device("MI300X"), hopeless, nullptr).error().code, core::ErrorCode::invalid_argument);
+  EXPECT_EQ(analyze(two_layers(8192), shipped_device("MI300X"), hopeless, nullptr).error().code,
+            core::ErrorCode::invalid_argument);
 }
 
 TEST(Analyze, ADeviceWithoutBoardPowerHasTimesAndNoEnergy) {
-  hardware::Device unknown = device("MI300X");
+  hardware::Device unknown = shipped_device("MI300X");
   unknown.power.board_watts.reset();
   const auto made = analyze(two_layers(), unknown, {}, nullptr);
   ASSERT_TRUE(made);
@@ -299,15 +295,15 @@ TEST(Analyze, WhatIsNotModelledIsNamedAndLowersConfidence) {
 TEST(Analyze, Refuses) {
   Conditions odd;
   odd.dtype = "fp33";
-  EXPECT_EQ(analyze(two_layers(), device("MI300X"), odd, nullptr).error().code, core::ErrorCode::invalid_argument);
+  EXPECT_EQ(analyze(two_layers(), shipped_device("MI300X"), odd, nullptr).error().code, core::ErrorCode::invalid_argument);
   graph::Graph views = two_layers();
   views.nodes = {{"view", "Identity", "", {views.inputs[0]}, {views.outputs[0]}, {}}};
-  const auto nothing = analyze(views, device("MI300X"), {}, nullptr);
+  const auto nothing = analyze(views, shipped_device("MI300X"), {}, nullptr);
   ASSERT_FALSE(nothing);
   EXPECT_THAT(nothing.error().message, HasSubstr("views"));
   graph::Graph empty;
-  EXPECT_EQ(analyze(empty, device("MI300X"), {}, nullptr).error().code, core::ErrorCode::unsupported);
-  EXPECT_EQ(analyze(two_layers(), device("Coral"), {}, nullptr).error().code, core::ErrorCode::unsupported);
+  EXPECT_EQ(analyze(empty, shipped_device("MI300X"), {}, nullptr).error().code, core::ErrorCode::unsupported);
+  EXPECT_EQ(analyze(two_layers(), shipped_device("Coral"), {}, nullptr).error().code, core::ErrorCode::unsupported);
 }
 
 TEST(Kernels, ATransposedConvolutionKeepsItsWork) {

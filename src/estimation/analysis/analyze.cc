@@ -19,19 +19,6 @@ using core::ErrorCode;
 
 constexpr double kEnergyFactor = 2.0;  // how far theoretical energies may be off, either way
 
-std::string shape_text(const Kernel& kernel) {
-  if (const auto* gemm = std::get_if<GemmShape>(&kernel.shape))
-    return fmt::format("{}{}x{}, k {}", gemm->batch > 1 ? fmt::format("{} of ", gemm->batch) : "", gemm->m, gemm->n, gemm->k);
-  if (const auto* conv = std::get_if<ConvolutionShape>(&kernel.shape))
-    return fmt::format("{}x{}x{}x{}, {} of {}x{}{}", conv->n, conv->c, conv->h, conv->w, conv->k, conv->r, conv->s,
-                       conv->groups > 1 ? fmt::format(", {} groups", conv->groups) : "");
-  if (const auto* attention = std::get_if<AttentionShape>(&kernel.shape))
-    return fmt::format("{} x {} heads of {}, {} on {}", attention->batch, attention->heads, attention->head_dim, attention->query,
-                       attention->past + attention->query);
-  if (const auto* rows = std::get_if<VectorShape>(&kernel.shape)) return fmt::format("{}x{}", rows->rows, rows->cols);
-  return fmt::format("{:.3g} MB", std::get<OtherShape>(kernel.shape).bytes / 1e6);
-}
-
 // One analysis: what all nodes share, and the estimates of kernels seen before (layers repeat).
 class Analysis {
  public:
@@ -213,6 +200,17 @@ void add_classes(GraphEstimate& out) {
   }
 }
 
+// The cost without the scores that a causal mask drops: kernels of attention on accelerators pass over them, those of CPUs do
+// not.
+graph::NodeCost without_masked(const graph::NodeCost& cost, const hardware::Device& device) {
+  const auto* site = std::get_if<graph::AttentionSite>(&cost.site);
+  if (site == nullptr || !site->causal || site->keys < site->queries || device.kind == hardware::DeviceKind::cpu) return cost;
+  graph::NodeCost out = cost;
+  const double dropped = static_cast<double>(site->queries - 1) / 2 / static_cast<double>(site->keys);
+  out.flops -= (cost.flops - 2 * site->projection_macs) * dropped;
+  return out;
+}
+
 // What a fit of the node's kernel knows: attention, without the product by weights that some spellings of it begin with.
 Work fitted_work(const graph::NodeCost& cost, const std::string& dtype) {
   const auto* attention = std::get_if<graph::AttentionSite>(&cost.site);
@@ -239,7 +237,7 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
   AACO_TRY(check(conditions));
   const graph::GraphCost cost = graph::cost_of(graph);
   GraphEstimate out;
-  out.device_id = device.state.empty() ? device.id : device.id + "@" + device.state;
+  out.device_id = device.id_with_state();
   out.device_name = device.name;
   out.latency.unit = "ns";
   out.latency.level = Level::calibrated;
@@ -264,7 +262,8 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
     if (!kernel) continue;
     move_to_units(costed.cost, device, *kernel);
     const auto behind = fused.by_main.find(costed.node);
-    graph::NodeCost whole = costed.cost;
+    const graph::NodeCost own = without_masked(costed.cost, device);
+    graph::NodeCost whole = own;
     if (behind != fused.by_main.end()) {
       whole.flops += behind->second.flops;
       whole.bytes_read = std::max(0.0, whole.bytes_read + behind->second.bytes);
@@ -273,8 +272,7 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
     std::optional<double> link_bytes;
     if (on_chip)
       link_bytes = on_chip->link_bytes(costed, work) + std::exchange(ends_bytes, 0) / costed.repeats;  // all at the first
-    AACO_ASSIGN(NodeEstimate node,
-                analysis.node(*kernel, fitted_work(costed.cost, conditions.dtype), work, whole.steps, link_bytes));
+    AACO_ASSIGN(NodeEstimate node, analysis.node(*kernel, fitted_work(own, conditions.dtype), work, whole.steps, link_bytes));
     if (behind != fused.by_main.end()) node.fused = behind->second.op_types;
     node.place = place;
     node.name = costed.node->name;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <utility>
@@ -87,7 +89,13 @@ std::optional<ConvolutionShape> as_convolution(const graph::ConvolutionSite& sit
   return shape;
 }
 
-std::optional<Kernel> of_site(const graph::Site& site, const std::string& type) {
+bool on_device(OperatorClass kind) {
+  return kind != OperatorClass::view && kind != OperatorClass::host && kind != OperatorClass::control;
+}
+
+}  // namespace
+
+std::optional<Kernel> kernel_of_site(const graph::Site& site, const std::string& type) {
   if (const auto* gemm = std::get_if<graph::GemmSite>(&site))
     return Kernel{GemmShape{gemm->batch, gemm->m, gemm->n, gemm->k}, type};
   if (const auto* convolution = std::get_if<graph::ConvolutionSite>(&site)) {
@@ -104,16 +112,25 @@ std::optional<Kernel> of_site(const graph::Site& site, const std::string& type) 
     shape.kv_heads = attention->kv_heads;
     shape.head_dim = attention->head_dim;
     shape.kv_type = type;
+    shape.causal = shape.past >= 0 && (attention->causal || !shape.prefill);  // a single query sees everything before it
     return Kernel{shape, type};
   }
   return std::nullopt;
 }
 
-bool on_device(OperatorClass kind) {
-  return kind != OperatorClass::view && kind != OperatorClass::host && kind != OperatorClass::control;
+std::string shape_text(const Kernel& kernel) {
+  if (const auto* gemm = std::get_if<GemmShape>(&kernel.shape))
+    return fmt::format("{}{}x{}, k {}", gemm->batch > 1 ? fmt::format("{} of ", gemm->batch) : "", gemm->m, gemm->n, gemm->k);
+  if (const auto* conv = std::get_if<ConvolutionShape>(&kernel.shape))
+    return fmt::format("{}x{}x{}x{}, {} of {}x{}{}", conv->n, conv->c, conv->h, conv->w, conv->k, conv->r, conv->s,
+                       conv->groups > 1 ? fmt::format(", {} groups", conv->groups) : "");
+  if (const auto* attention = std::get_if<AttentionShape>(&kernel.shape))
+    return fmt::format("{} x {} heads of {}, {} on {}{}", attention->batch, attention->heads, attention->head_dim,
+                       attention->query, attention->past + attention->query,
+                       attention->causal && attention->prefill ? ", causal" : "");
+  if (const auto* rows = std::get_if<VectorShape>(&kernel.shape)) return fmt::format("{}x{}", rows->rows, rows->cols);
+  return fmt::format("{:.3g} MB", std::get<OtherShape>(kernel.shape).bytes / 1e6);
 }
-
-}  // namespace
 
 Work work_under(const graph::NodeCost& cost, const std::string& dtype) {
   const Work as_is{cost.flops, cost.bytes_read + cost.bytes_written};
@@ -130,7 +147,7 @@ std::optional<Kernel> kernel_of(const graph::Graph& graph, const graph::Node& no
   const Work work = work_under(cost, dtype);
   if (work.flops <= 0 && work.bytes <= 0) return std::nullopt;
   const std::string type = type_of(cost, dtype);
-  if (auto kernel = of_site(cost.site, type); kernel && work_of(*kernel)) return kernel;
+  if (auto kernel = kernel_of_site(cost.site, type); kernel && work_of(*kernel)) return kernel;
   if (auto kernel = as_vector(graph, node, type)) return kernel;
   return Kernel{OtherShape{node.op_type, work.flops, work.bytes}, type};
 }

@@ -3,20 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "hardware/registry.h"
+#include "tests/support/shipped_device.h"
 
 namespace aaco::estimation {
 namespace {
 
 using graph::ElementType;
 using graph::Shape;
-
-hardware::Device device(const char* name) {
-  core::Paths paths;
-  paths.share = AACO_SOURCE_DIR;
-  paths.registry = "/nonexistent";
-  return hardware::DeviceRegistry::load(paths).value().find(name).value();
-}
+using hardware::shipped_device;
 
 // x -> a -> b -> c, and x -> d beside them; products of 512 x 512.
 graph::Graph branches() {
@@ -46,7 +40,7 @@ Joined join(const graph::Graph& graph, const char* first, const char* second, co
     return std::find(off.begin(), off.end(), node.name) != off.end() ? std::string("asked for") : std::string();
   };
   const graph::Partition parts = partition(graph, {{first, refuses, false}, {second, nullptr, false}});
-  const std::array<hardware::Device, 2> devices{device(first), device(second)};
+  const std::array<hardware::Device, 2> devices{shipped_device(first), shipped_device(second)};
   Conditions conditions;
   std::array<Share, 2> shares;
   for (std::size_t target = 0; target < 2; ++target) {
@@ -84,14 +78,14 @@ TEST(Partitioned, CrossingCostsTwoCopiesOfTheLink) {
   const Joined torn = join(branches(), "h100", "epyc 9654", {"b"});
   EXPECT_EQ(torn.report.transfers, 2U);
   EXPECT_EQ(torn.report.transfer_bytes, 2.0 * 512 * 512 * 4);
-  const double link = device("h100").host_link->bytes_per_s.value;
+  const double link = shipped_device("h100").host_link->bytes_per_s.value;
   EXPECT_NEAR(torn.report.transfer_seconds, 2 * 10e-6 + torn.report.transfer_bytes / link, 1e-9);
   ASSERT_EQ(torn.report.parts.size(), 3U);
   EXPECT_EQ(torn.report.parts[1].bytes_in, 512.0 * 512 * 4);
   EXPECT_EQ(torn.report.parts[1].bytes_out, 512.0 * 512 * 4);
   EXPECT_EQ(torn.report.parts[1].first, "b");
   EXPECT_GE(torn.whole.latency.value, torn.report.critical_seconds * 1e9 * 0.999);
-  EXPECT_EQ(torn.whole.nodes[1].device, device("epyc 9654").id);
+  EXPECT_EQ(torn.whole.nodes[1].device, shipped_device("epyc 9654").id);
 }
 
 TEST(Partitioned, BranchesOnTwoDevicesRunAtOnce) {

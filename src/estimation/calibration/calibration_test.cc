@@ -128,6 +128,33 @@ TEST(Calibrate, BoundsOfAttentionReachToWindowedRuns) {
   EXPECT_GE(inside, static_cast<int>(rows.size()) * 85 / 100);
 }
 
+TEST(Estimate, AttentionOverAllPairsIsCarriedFromCausalAttention) {
+  core::Random random(3);
+  std::vector<Measurement> rows;
+  const auto time = [](const Kernel& kernel) { return work_of(kernel)->flops / 0.5e14 + 5e-6; };
+  for (std::int64_t heads = 1; heads <= 16; ++heads)
+    for (std::int64_t tokens = 256; tokens <= 16384; tokens *= 2) {
+      const Kernel kernel{AttentionShape{true, 1, tokens, 0, 4 * heads, heads, 128, "bf16"}, "bf16"};
+      rows.push_back({kernel, time(kernel) * std::exp(0.01 * random.normal()), {}, "table.csv"});
+    }
+  AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
+  CalibrationSet set;
+  set.add(fitted, device());
+  AttentionShape shape{true, 1, 8192, 0, 32, 8, 128, "bf16"};
+  const LatencyEstimate causal = estimate({shape, "bf16"}, device(), &set).value();
+  EXPECT_EQ(causal.level, Level::calibrated);
+  shape.causal = false;
+  const Kernel encoder{shape, "bf16"};
+  const LatencyEstimate all = estimate(encoder, device(), &set).value();
+  EXPECT_EQ(all.level, Level::interpolated) << "no such run was measured";
+  EXPECT_NEAR(all.seconds / causal.seconds, 2, 0.1) << "twice the pairs";
+  EXPECT_NEAR(all.seconds / time(encoder), 1, 0.1);
+  EXPECT_GT(all.upper / all.seconds, 1.3);
+  EXPECT_THAT(all.explanation.method, HasSubstr("all pairs"));
+  shape.past = -8000;  // queries of an image on the tokens of a prompt: nothing like it was measured
+  EXPECT_EQ(estimate({shape, "bf16"}, device(), &set).value().level, Level::theoretical);
+}
+
 TEST(Impossible, FasterThanThePeakByMoreThanClocksCan) {
   const Kernel kernel{GemmShape{1, 4096, 4096, 4096}, "bf16"};
   const double at_peak = work_of(kernel)->flops / 1e14;

@@ -168,7 +168,8 @@ core::Status CalibrationFile::State::read(const Section& section, const std::str
   auto read = bytes.read(data_at + section.offset, static_cast<std::size_t>(section.bytes));
   if (!read) return in_context(std::move(read).error());
   if (core::crc32c(read->text()) != section.crc32c)
-    return in_context(wrong_calibration("the section is damaged (its checksum does not fit)").value());
+    return in_context(
+        wrong_calibration(bytes.name() + " is damaged in the section of " + name + " (its checksum does not fit)").value());
   std::size_t at = 0;
   const auto take = [&](const Part& part) {
     const std::span<const std::byte> nodes(read->data() + at, static_cast<std::size_t>(part.bytes));

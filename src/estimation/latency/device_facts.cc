@@ -21,7 +21,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 9> kTypes{{{"floa
 
 DeviceFacts facts_of(const hardware::Device& device) {
   DeviceFacts facts;
-  facts.id = device.state.empty() ? device.id : device.id + "@" + device.state;
+  facts.id = device.id_with_state();
   facts.vendor = device.vendor;
   facts.architecture = device.architecture;
   facts.is_cpu = device.kind == hardware::DeviceKind::cpu;

@@ -40,6 +40,41 @@ LatencyEstimate theoretical(const Roofline& roof, const DeviceFacts& device) {
 
 constexpr std::array<std::string_view, 3> kLevels{"CALIBRATED", "INTERPOLATED", "THEORETICAL"};
 
+constexpr double kOtherProgram = 0.4;  // of a logarithm, either way
+
+// For what only a relative of the kernel was measured on: bounds wider by a factor and a time either way, never below the
+// roofline, and the estimate in the middle of them.
+void widen(const Roofline& roof, double factor, double floor_s, LatencyEstimate& estimate) {
+  const double below = std::log(estimate.seconds / estimate.lower), above = std::log(estimate.upper / estimate.seconds);
+  const double least = estimate.seconds * std::exp(-std::hypot(below, factor)) - floor_s;
+  estimate.lower = std::min(estimate.lower, std::max(roof.seconds(), least));
+  estimate.upper = estimate.seconds * std::exp(std::hypot(above, factor)) + floor_s;
+  estimate.seconds = std::max(roof.seconds(), std::sqrt(estimate.lower * estimate.upper));
+  estimate.level = Level::interpolated;
+}
+
+// Tables of attention hold causal runs alone. One whose queries see all keys does the rest of the pairs as well: it takes longer
+// by the ratio of both rooflines. It is another program, too, that no measurement has tried this on.
+core::Result<LatencyEstimate> carried_from_causal(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof,
+                                                  const CalibrationSet& calibrations, Level best) {
+  Kernel causal = kernel;
+  auto& shape = std::get<AttentionShape>(causal.shape);
+  shape.causal = true;
+  if (shape.past < 0) return theoretical(roof, device);  // no causal attention has fewer keys than queries
+  AACO_ASSIGN(LatencyEstimate result, estimate(causal, device, &calibrations, best));
+  if (result.level == Level::theoretical) return theoretical(roof, device);
+  AACO_ASSIGN(const Roofline measured, roofline(causal, device));
+  const double floor = nominal_floor_s(device), longer = (roof.seconds() + floor) / (measured.seconds() + floor);
+  for (double* time : {&result.seconds, &result.lower, &result.upper}) *time *= longer;
+  widen(roof, kOtherProgram, 0, result);
+  Explanation& why = result.explanation;
+  why.compute_s = roof.compute_s;
+  why.memory_s = roof.memory_s;
+  why.limit = roof.seconds() < floor ? "floor" : roof.compute_s > roof.memory_s ? "compute" : "memory";
+  why.method += "; causal attention was measured, this one sees all pairs of tokens";
+  return result;
+}
+
 }  // namespace
 
 std::string_view to_string(Level level) { return kLevels[static_cast<std::size_t>(level)]; }
@@ -51,13 +86,8 @@ std::optional<Level> level_from_string(std::string_view text) {
 }
 
 void widen_for_another_type(std::string_view measured, std::string_view asked, const Roofline& roof, LatencyEstimate& estimate) {
-  constexpr double kOtherType = 0.4, kOtherFloorS = 70e-6;
-  const double below = std::log(estimate.seconds / estimate.lower), above = std::log(estimate.upper / estimate.seconds);
-  const double least = estimate.seconds * std::exp(-std::hypot(below, kOtherType)) - kOtherFloorS;
-  estimate.lower = std::min(estimate.lower, std::max(roof.seconds(), least));
-  estimate.upper = estimate.seconds * std::exp(std::hypot(above, kOtherType)) + kOtherFloorS;
-  estimate.seconds = std::max(roof.seconds(), std::sqrt(estimate.lower * estimate.upper));
-  estimate.level = Level::interpolated;
+  constexpr double kOtherFloorS = 70e-6;
+  widen(roof, kOtherProgram, kOtherFloorS, estimate);
   estimate.explanation.method +=
       "; " + std::string(asked) + " was not measured, " + std::string(measured) + " was, whose kernels may be another program";
 }
@@ -65,6 +95,9 @@ void widen_for_another_type(std::string_view measured, std::string_view asked, c
 core::Result<LatencyEstimate> estimate(const Kernel& kernel, const DeviceFacts& device, const CalibrationSet* calibrations,
                                        Level best) {
   AACO_ASSIGN(const Roofline roof, roofline(kernel, device));
+  const auto* attention = std::get_if<AttentionShape>(&kernel.shape);
+  if (calibrations != nullptr && attention != nullptr && !attention->causal)
+    return carried_from_causal(kernel, device, roof, *calibrations, best);
   if (calibrations != nullptr && best == Level::calibrated)
     if (const auto found = calibrations->find(device.id, kernel)) {
       AACO_ASSIGN(const LatencyModel* model, found->entry->with_trees(*found->model));

@@ -76,13 +76,14 @@ core::Result<Work> work(const ConvolutionShape& s, std::string_view type) {
 core::Result<Work> work(const AttentionShape& s, std::string_view type) {
   AACO_TRY(at_least_one({{"batch", s.batch}, {"heads", s.heads}, {"kv_heads", s.kv_heads}, {"head_dim", s.head_dim}}));
   if (s.prefill) AACO_TRY(at_least_one({{"tokens", s.query}}));
-  if (s.past < 0) return core::fail(ErrorCode::invalid_input, "an attention's tokens before the new ones are negative");
+  if (s.past < 0 && (s.causal || s.past + s.query < 1))
+    return core::fail(ErrorCode::invalid_input, "an attention's tokens before the new ones are negative");
   if (s.heads % s.kv_heads != 0)
     return core::fail(ErrorCode::invalid_input, "an attention's heads are no multiple of its key and value heads");
   AACO_ASSIGN(const double bytes, bytes_of_type(type));
   AACO_ASSIGN(const double kv_bytes, bytes_of_type(s.kv_type.empty() ? type : std::string_view(s.kv_type)));
   const double query = s.prefill ? d(s.query) : 1, keys = d(s.past) + query;
-  const double pairs = query * (keys - (query - 1) / 2);  // causal
+  const double pairs = s.causal ? query * (keys - (query - 1) / 2) : query * keys;
   const double width = d(s.batch) * d(s.head_dim);
   return Work{4 * pairs * d(s.heads) * width,
               width * (query * d(s.heads) * (bytes + result_bytes(bytes)) + 2 * keys * d(s.kv_heads) * kv_bytes)};

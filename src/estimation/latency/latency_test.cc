@@ -49,6 +49,16 @@ TEST(Work, CausalAttentionCountsPairsThatSeeEachOther) {
   EXPECT_EQ(work_of({AttentionShape{false, 1, 1, 9, 1, 1, 8, ""}, "bf16"}).value().flops, 4.0 * 10 * 8);
 }
 
+TEST(Work, AttentionOverAllPairsCountsThemAll) {
+  AttentionShape encoder{true, 1, 4, 0, 1, 1, 8, ""};
+  encoder.causal = false;
+  EXPECT_EQ(work_of({encoder, "bf16"}).value().flops, 4.0 * 16 * 8);
+  encoder.past = -3;  // four queries on the one key of a prompt
+  EXPECT_EQ(work_of({encoder, "bf16"}).value().flops, 4.0 * 4 * 8);
+  encoder.past = -4;
+  EXPECT_FALSE(work_of({encoder, "bf16"}));
+}
+
 TEST(Work, RefusesTheImpossible) {
   EXPECT_FALSE(work_of(gemm(0, 3, 5)));
   EXPECT_FALSE(work_of(gemm(-1, 3, 5)));
@@ -56,6 +66,7 @@ TEST(Work, RefusesTheImpossible) {
   EXPECT_FALSE(work_of({ConvolutionShape{1, 3, 2, 2, 8, 3, 3}, "fp32"})) << "no output";
   EXPECT_FALSE(work_of({ConvolutionShape{1, 3, 8, 8, 8, 3, 3, 0, 0, 1, 1, 1, 1, 2}, "fp32"})) << "3 channels in 2 groups";
   EXPECT_FALSE(work_of({AttentionShape{true, 1, 4, 0, 3, 2, 8, ""}, "bf16"})) << "3 heads on 2";
+  EXPECT_FALSE(work_of({AttentionShape{true, 1, 4, -1, 1, 1, 8, ""}, "bf16"})) << "causal, with fewer keys than queries";
   EXPECT_FALSE(work_of({OtherShape{"x", -1, 0}, "fp32"}));
 }
 

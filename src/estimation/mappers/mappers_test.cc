@@ -2,33 +2,24 @@
 #include <gtest/gtest.h>
 
 #include "estimation/mapping.h"
-#include "hardware/registry.h"
+#include "tests/support/shipped_device.h"
 
 namespace aaco::estimation {
 namespace {
 
+using hardware::shipped_device;
 using testing::HasSubstr;
-
-const hardware::DeviceRegistry& registry() {
-  static const hardware::DeviceRegistry loaded = [] {
-    core::Paths paths;
-    paths.share = AACO_SOURCE_DIR;
-    paths.registry = "/nonexistent";
-    return hardware::DeviceRegistry::load(paths).value();
-  }();
-  return loaded;
-}
 
 Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k, const char* type = "bf16", std::int64_t batch = 1) {
   return {GemmShape{batch, m, n, k}, type};
 }
 core::Result<Mapping> map(const Kernel& kernel, const char* device) {
   const Work work = work_of(kernel).value();
-  return map_kernel(kernel, work, registry().find(device).value());
+  return map_kernel(kernel, work, shipped_device(device));
 }
 double seconds(const Kernel& kernel, const char* device) {
   const Work work = work_of(kernel).value();
-  const auto found = registry().find(device).value();
+  const auto found = shipped_device(device);
   return theoretical_estimate(work, map_kernel(kernel, work, found).value(), found).seconds;
 }
 
@@ -108,7 +99,7 @@ TEST(Mapping, MoreWorkTakesNoLessTime) {
 }
 
 TEST(Mapping, NoEstimateIsBelowTheRoofline) {
-  for (const auto& [id, device] : registry().devices()) {
+  for (const auto& [id, device] : hardware::shipped_registry().devices()) {
     const Kernel kernel = gemm(1000, 1000, 1000, "int8");
     const Work work = work_of(kernel).value();
     const auto mapping = map_kernel(kernel, work, device);
@@ -128,7 +119,7 @@ TEST(Mapping, AWiderTypeIsNamedWhereItIsUsed) {
 
 TEST(Mapping, RefusesTypesTheDeviceCannotCompute) {
   EXPECT_EQ(map(gemm(8, 8, 8, "fp32"), "Coral").error().code, core::ErrorCode::unsupported);
-  EXPECT_FALSE(map_kernel({OtherShape{"x", 1, 1}, "string"}, {1, 1}, registry().find("H100").value()));
+  EXPECT_FALSE(map_kernel({OtherShape{"x", 1, 1}, "string"}, {1, 1}, shipped_device("H100")));
 }
 
 }  // namespace

@@ -6,23 +6,12 @@
 #include "core/files.h"
 #include "core/strings.h"
 #include "hardware/die.h"
+#include "tests/support/shipped_device.h"
 
 namespace aaco::hardware {
 namespace {
 
 using testing::HasSubstr;
-
-const DeviceRegistry& shipped() {
-  static const DeviceRegistry registry = [] {
-    core::Paths paths;
-    paths.share = AACO_SOURCE_DIR;
-    paths.registry = "/nonexistent";
-    auto loaded = DeviceRegistry::load(paths);
-    EXPECT_TRUE(loaded) << loaded.error().text();
-    return loaded ? std::move(*loaded) : DeviceRegistry();
-  }();
-  return registry;
-}
 
 constexpr std::string_view kGood = R"(schema: 1
 id: acme_one_1gb
@@ -76,25 +65,25 @@ std::string rules(std::string_view from, std::string_view to) {
 }
 
 TEST(ShippedHardware, EveryEntryKeepsItsInvariants) {
-  for (const auto& [id, device] : shipped().devices())
+  for (const auto& [id, device] : shipped_registry().devices())
     for (const Violation& violation : check_invariants(device)) ADD_FAILURE() << device.where << ": " << violation.text;
 }
 
 TEST(ShippedHardware, FilesAreNamedAfterTheirIds) {
-  for (const auto& [id, device] : shipped().devices())
+  for (const auto& [id, device] : shipped_registry().devices())
     EXPECT_THAT(device.where, HasSubstr("/" + id + ".yaml:")) << "one device, one file of its name";
 }
 
 TEST(ShippedHardware, EveryPeakHasWhatItFollowsFrom) {
   // Where a maker publishes units and clock, the rate a unit and clock is there too, so that the product is checked.
-  for (const auto& [id, device] : shipped().devices())
+  for (const auto& [id, device] : shipped_registry().devices())
     for (const Engine& engine : device.engines)
       for (const EngineRate& rate : engine.rates)
         EXPECT_TRUE(!engine.units || !engine.clock_hz || rate.ops_per_clock) << id << ' ' << rate.dtype;
 }
 
 TEST(ShippedHardware, DensePeaksAndBandwidthsAreThePublishedOnes) {
-  const DeviceRegistry& registry = shipped();
+  const DeviceRegistry& registry = shipped_registry();
   const auto peak = [&](const char* name, const char* dtype) {
     return registry.find(name).value().peak_ops_per_s(dtype).value() / 1e12;
   };
@@ -114,7 +103,7 @@ TEST(ShippedHardware, DensePeaksAndBandwidthsAreThePublishedOnes) {
 }
 
 TEST(ShippedHardware, EveryNameOfTheMeasurementsMeansOneDevice) {
-  const DeviceRegistry& registry = shipped();
+  const DeviceRegistry& registry = shipped_registry();
   for (const char* name : {"A100-SXM-80GB",
                            "H100-SXM-80GB",
                            "H200-SXM-141GB",
@@ -147,7 +136,7 @@ TEST(ShippedHardware, EveryNameOfTheMeasurementsMeansOneDevice) {
 }
 
 TEST(ShippedHardware, AStateHasItsOwnPeaks) {
-  const DeviceRegistry& registry = shipped();
+  const DeviceRegistry& registry = shipped_registry();
   const Device slow = registry.find("jetson_orin_agx_15w").value();
   EXPECT_EQ(slow.state, "15w");
   EXPECT_NEAR(slow.peak_ops_per_s("float16").value(), 6 * 2048 * 420.75e6, 1e9);
@@ -157,7 +146,7 @@ TEST(ShippedHardware, AStateHasItsOwnPeaks) {
 }
 
 TEST(ShippedHardware, WhatRunsOnABoardOfTwoDevicesRunsOnOne) {
-  const Device board = shipped().find("MI250X").value();
+  const Device board = shipped_registry().find("MI250X").value();
   const Device die = as_shown(board).value();
   EXPECT_EQ(die.state, kOneDie);
   EXPECT_NEAR(die.peak_ops_per_s("bfloat16").value() * 2, board.peak_ops_per_s("bfloat16").value(), 1e9);
@@ -166,12 +155,12 @@ TEST(ShippedHardware, WhatRunsOnABoardOfTwoDevicesRunsOnOne) {
   EXPECT_EQ(die.last_level()->instances * 2, board.last_level()->instances);
   EXPECT_EQ(as_shown(die).value().memory.bytes->value, die.memory.bytes->value);
   // Eight dies that are one device, and a device in a power state, stay as they are.
-  EXPECT_TRUE(as_shown(shipped().find("MI300X").value()).value().state.empty());
-  EXPECT_EQ(as_shown(shipped().find("jetson_orin_15w").value()).value().state, "15w");
+  EXPECT_TRUE(as_shown(shipped_registry().find("MI300X").value()).value().state.empty());
+  EXPECT_EQ(as_shown(shipped_registry().find("jetson_orin_15w").value()).value().state, "15w");
 }
 
 TEST(ShippedHardware, ATargetOfSeveralDevicesIsDecidedByItsUnits) {
-  const DeviceRegistry& registry = shipped();
+  const DeviceRegistry& registry = shipped_registry();
   EXPECT_EQ(registry.match({"gfx942", "", 80, {}}).value().id, "amd_instinct_mi308x_192gb");
   EXPECT_EQ(registry.match({"", "gfx90a", 104, 64.0 * (1 << 30)}).value().id, "amd_instinct_mi210_64gb");
   EXPECT_EQ(registry.match({"AMD Instinct MI300X", "gfx942", {}, {}}).value().id, "amd_instinct_mi300x_192gb");
@@ -182,7 +171,7 @@ TEST(ShippedHardware, ATargetOfSeveralDevicesIsDecidedByItsUnits) {
 }
 
 TEST(ShippedHardware, WordsOfANameFindTheOnlyDeviceThatHasThem) {
-  const DeviceRegistry& registry = shipped();
+  const DeviceRegistry& registry = shipped_registry();
   EXPECT_EQ(registry.find("9754").value().id, "amd_epyc_9754_128c");
   EXPECT_EQ(registry.find("8490H").value().id, "intel_xeon_8490h_60c");
   EXPECT_EQ(registry.find("Intel(R) Core(TM) i7-12700K").value().id, "intel_core_i7_12700k_12c");
@@ -193,7 +182,7 @@ TEST(ShippedHardware, WordsOfANameFindTheOnlyDeviceThatHasThem) {
 }
 
 TEST(Device, TypesItDoesNotHaveRunAsTheNextWiderOne) {
-  const DeviceRegistry& registry = shipped();
+  const DeviceRegistry& registry = shipped_registry();
   const Device cpu = registry.find("i7-12700K").value();
   EXPECT_EQ(cpu.computed_as("float16"), "float32");
   EXPECT_NEAR(cpu.peak_ops_per_s("float32").value(), 8 * 32 * 4.7e9 + 4 * 16 * 3.6e9, 1e6) << "both kinds of cores work";
@@ -301,7 +290,7 @@ TEST(Registry, OneDeviceIsTheOneThatAllOfThemHave) {
   for (const char* name : {"MI300X", "nvidia_h100_sxm5_80gb", "jetson_orin_agx_15w", "nvidia_jetson_agx_orin_64gb@15W", "gfx90a",
                            "mi300y", "MI300X@turbo", "", "A100", "A100 80GB", "9754", "xeon"}) {
     const auto one = DeviceRegistry::load_one(paths, name);
-    const auto all = shipped().find(name);
+    const auto all = shipped_registry().find(name);
     ASSERT_EQ(one.has_value(), all.has_value()) << name;
     EXPECT_EQ(one ? one->id + one->state : one.error().text(), all ? all->id + all->state : all.error().text());
   }
@@ -313,8 +302,8 @@ TEST(Registry, SomeDevicesAreThoseThatAllOfThemHave) {
   paths.registry = "/nonexistent";
   const std::vector<std::string> names{"MI300X", "nvidia_jetson_agx_orin_64gb@15W", "mi300y", ""};
   const DeviceRegistry some = DeviceRegistry::load_some(paths, names).value();
-  EXPECT_LT(some.devices().size(), shipped().devices().size() / 2);
-  for (const std::string& name : names) EXPECT_EQ(some.id_of(name), shipped().id_of(name)) << name;
+  EXPECT_LT(some.devices().size(), shipped_registry().devices().size() / 2);
+  for (const std::string& name : names) EXPECT_EQ(some.id_of(name), shipped_registry().id_of(name)) << name;
   EXPECT_TRUE(DeviceRegistry::load_some(paths, {}).value().devices().empty());
 }
 

@@ -269,8 +269,7 @@ class Table {
     if (!entry) return core::fail(ErrorCode::invalid_input, row.where() + ": " + entry.error().message, entry.error().remedy);
     const auto device = hardware::as_shown(*entry);
     if (!device) return tl::unexpected<core::Error>(device.error());
-    const std::string id = device->state.empty() ? device->id : device->id + "@" + device->state;
-    return devices_[name] = &into_.devices[id];
+    return devices_[name] = &into_.devices[device->id_with_state()];
   }
 
   std::string name_;
