@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "core/files.h"
-#include "estimation/latency/features.h"
+#include "tests/support/measured_device.h"
+#include "tests/support/shipped_device.h"
 #include "workflows/calibration_registry.h"
 #include "workflows/gpu_roofline.h"
 
@@ -96,19 +97,11 @@ TEST_F(GpuSitesTest, ABoardOfTwoDiesIsOneOfThem) {
 TEST_F(GpuSitesTest, ADamagedCalibrationIsSaid) {
   const auto folder = core::TemporaryDirectory::make("/tmp").value();
   services_.paths.registry = folder.path();
-  const auto stump = [](std::size_t columns) {
-    return stats::BoostedTrees::of(columns, {0.1}, std::vector<stats::BoostedTrees::Node>(1), {0}).value();
-  };
-  estimation::LatencyModel model;
-  model.kind = "gemm";
-  model.type = "bf16";
-  model.trees = {stump(estimation::feature_count("gemm"))};
-  model.bounds = {stump(estimation::feature_count("gemm")), -0.1, 0.1, false};
-  model.quality = {100, 10, 0.1, 0.1, 0.2, 0};
-  estimation::DeviceCalibration calibration;
-  calibration.device = "amd_instinct_mi300x_192gb";
+  const auto facts = estimation::facts_of(hardware::shipped_device("MI300X"));
+  auto rows = estimation::measured(facts);
+  for (auto& row : rows) row.power_watts.reset();  // so that the file ends with the section of their times
+  AACO_CALIBRATED(calibration, estimation::calibrate(rows, facts, estimation::quick()));
   calibration.provenance = {"1.0", "2026-01-01T00:00:00Z", {}, {}};
-  calibration.latency = {model};
   ASSERT_TRUE(save_calibration(services_.paths, calibration));
   EXPECT_EQ(estimate({product(1, 200'000, 1)}).sites.at(0).predicted.level, estimation::Level::calibrated);
 

@@ -52,6 +52,6 @@ inline FitSettings quick() {
   if (!name##_result && name##_result.error().code == core::ErrorCode::unsupported) \
     GTEST_SKIP() << name##_result.error().message;                                  \
   ASSERT_TRUE(name##_result) << name##_result.error().text();                       \
-  DeviceCalibration name = *std::move(name##_result)
+  auto name = *std::move(name##_result)
 
 }  // namespace aaco::estimation
