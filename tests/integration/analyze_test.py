@@ -103,6 +103,19 @@ class Analyze(program.ProgramTest):
         judged = self.aaco('validate', '--hardware', 'intel_xeon_2c_24gb', '--measurements', fixtures / 'models_float32.csv', '--json', **own).json()
         self.assertLess(judged['memory']['mean_ape'], 0.1)
 
+    def test_a_processors_memory_is_that_of_a_runtime(self):
+        """Without a calibration, too: runs of the zoo hold two to three times what is live, and are inside the bound."""
+        fixture = pathlib.Path(__file__).resolve().parents[1] / 'fixtures' / 'whole_models' / 'models_float32.csv'
+        inside, errors = 0, []
+        for row in csv.DictReader(io.StringIO(fixture.read_text())):
+            sizes = ['--dim', row['profile'].replace(' ', ',')] if row['profile'] else []
+            memory = self.estimate(row['model'], '--hardware', 'xeon 8490h', '--batch', row['batch'], *sizes)['memory']
+            self.assertEqual(memory['confidence'], 'THEORETICAL')
+            inside += memory['lower'] < float(row['memory_bytes']) < memory['upper']
+            errors.append(abs(memory['value'] / float(row['memory_bytes']) - 1))
+        self.assertGreaterEqual(inside, 0.87 * len(errors))
+        self.assertLess(sum(errors) / len(errors), 0.25)
+
     def test_bounds_of_whole_graphs_hold_on_measured_runs(self):
         """Of ONNX Runtime on this kind of machine: by specifications alone, and by fits that have not seen the family."""
         fixtures = pathlib.Path(__file__).resolve().parents[1] / 'fixtures' / 'whole_models'
