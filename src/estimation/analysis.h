@@ -53,8 +53,8 @@ struct NodeEstimate {
   LatencyEstimate latency;         // of one execution, under the conditions
   double theoretical_seconds = 0;  // the same by specifications alone, whatever the level of `latency`
   Mapping mapping;
-  double clock_ratio = 1;             // below 1: the power limit holds the clock down
-  std::optional<EnergyParts> energy;  // of one execution
+  double clock_ratio = 1;                // below 1: the power limit holds the clock down
+  std::optional<EnergyEstimate> energy;  // of one execution, under the conditions
   [[nodiscard]] double seconds() const { return latency.seconds * repeats; }
 };
 
@@ -97,6 +97,9 @@ struct GraphEstimate {
 // for a cap it cannot hold or a type nobody knows.
 core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::Device& device, const Conditions& conditions,
                                     const CalibrationSet* calibrations);
+
+// After the graph's time was replaced by a better one: static power flows as long as that, the rest of the energy stays.
+void follow_latency(const hardware::Device& device, double seconds_before, GraphEstimate& out);
 
 core::Json to_json(const Estimate& estimate);
 core::Json to_json(const GraphEstimate& estimate, bool nodes);

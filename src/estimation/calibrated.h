@@ -11,6 +11,7 @@
 
 #include "core/result.h"
 #include "estimation/device_facts.h"
+#include "estimation/energy_estimate.h"
 #include "estimation/kernel.h"
 #include "estimation/latency.h"
 #include "estimation/roofline.h"
@@ -117,20 +118,15 @@ struct DeviceCalibration {
   std::string device;  // id of the registry
   Provenance provenance;
   std::vector<LatencyModel> latency;
-  std::map<std::string, EnergyModel> energy;  // by kind + " " + type, as class_of()
+  std::map<std::string, EnergyModel> energy;  // by energy_class_of()
   std::map<std::string, ModelFit> models;     // of whole models: "transformer fp32", "onnxruntime network fp32"
   std::map<std::string, ModelFit> memory;     // peak memory in bytes, of MemoryTerm, by the same families
 };
 
 // "gemm bf16"; batched products and vector operators are classes of their own ("batched gemm fp32", "softmax fp32").
 std::string class_of(const Kernel& kernel);
-
-struct EnergyEstimate {
-  double joules = 0, lower = 0, upper = 0;  // 90 % interval
-  double static_joules = 0, compute_joules = 0, memory_joules = 0;
-  Level level = Level::calibrated;
-  std::string source;
-};
+// What is fitted together: "gemm bf16", batched products among them; "vector fp32".
+std::string energy_class_of(const Kernel& kernel);
 
 class CalibrationFile;
 
@@ -172,8 +168,15 @@ class CalibrationSet {
   std::vector<std::string> lenders_;
 };
 
-// Energy of a kernel that takes `seconds`; unsupported where neither the device nor a relative has energy coefficients for it.
+// Energy of a kernel that takes `seconds`. Unsupported where the device has no energy of this class: neither the coefficients of
+// another data type nor those of another device hold for it (docs/results.md).
 core::Result<EnergyEstimate> energy_of(const Kernel& kernel, const DeviceFacts& device, double seconds,
+                                       const CalibrationSet& set);
+
+// The same where the time is itself an estimate; the level is the worse of both. What work takes longer draws no more power, so
+// an error of the time moves the energy in proportion at most: log E is off by the model's error at the true time and by at most
+// that of log t. On held sites the two do not correlate (docs/results.md), so the ends of both intervals add in quadrature.
+core::Result<EnergyEstimate> energy_of(const Kernel& kernel, const DeviceFacts& device, const LatencyEstimate& latency,
                                        const CalibrationSet& set);
 
 }  // namespace aaco::estimation

@@ -4,12 +4,13 @@
 #include <string>
 
 #include "core/result.h"
+#include "estimation/energy_estimate.h"
 #include "estimation/kernel.h"
 #include "estimation/mapping.h"
 #include "hardware/device.h"
 
 // Energy of work on a device: computing, moving data, and what flows whether it works or not; and what a power cap does to the
-// clock. From specifications; docs/estimation.md derives the formulas.
+// clock. docs/estimation.md derives the formulas.
 namespace aaco::estimation {
 
 struct PowerModel {
@@ -21,18 +22,17 @@ struct PowerModel {
   [[nodiscard]] double static_watts() const { return idle_watts + leakage_watts; }
 };
 
-// Empty-handed where the entry has no board power: unsupported. `ops_per_s`: of the engine and type.
+// By specifications. Empty-handed where the entry has no board power: unsupported. `ops_per_s`: of the engine and type.
 core::Result<PowerModel> power_model(const hardware::Device& device, double ops_per_s);
-
-struct EnergyParts {
-  double compute_joules = 0, movement_joules = 0, static_joules = 0;
-  [[nodiscard]] double joules() const { return compute_joules + movement_joules + static_joules; }
-};
 
 // How voltage follows the clock: v(r) = kRestVoltage + (1 - kRestVoltage) r of the full voltage at r of the full clock (the usual
 // range of DVFS tables; switching energy goes with its square, leakage with it).
 inline constexpr double kRestVoltage = 0.6;
 double voltage_ratio(double clock_ratio);
+
+// A model under which `work`, in `seconds` at full clock, takes `measured`, as a fit has it. How its static power divides into
+// what idles and what leaks is as in `specified`, which may be null: all of it idles then.
+PowerModel power_model_of(const EnergyParts& measured, const Work& work, double seconds, const PowerModel* specified);
 
 // A piece of work at full clock.
 struct PoweredWork {

@@ -89,7 +89,7 @@ std::vector<std::string> advice(const CalibrateOutcome& outcome) {
 std::optional<std::string> unused_powers(const std::vector<Measurement>& rows, const estimation::DeviceCalibration& calibration) {
   std::map<std::string, std::size_t> unused;
   for (const Measurement& row : rows)
-    if (row.power_watts && !calibration.energy.contains(class_of(row.kernel))) ++unused[class_of(row.kernel)];
+    if (row.power_watts && !calibration.energy.contains(energy_class_of(row.kernel))) ++unused[energy_class_of(row.kernel)];
   if (unused.empty()) return std::nullopt;
   std::string text = "no energy is fitted of";
   for (const auto& [name, count] : unused) text += " " + name + " (" + std::to_string(count) + " rows with power_w),";

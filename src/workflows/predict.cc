@@ -99,7 +99,9 @@ void use_fitted_time(const graph::Graph& graph, const hardware::Device& device, 
   const auto made = estimate_model(*fits.time, estimation::terms_of(out, graph::cost_of(graph), device), out.device_id);
   out.notes.push_back(fmt::format("the time is by {}; the nodes, each by itself, sum to {:.3g} ms", quality_text(*fits.time),
                                   out.latency.value / 1e6));
+  const double before = out.latency.value * 1e-9;
   out.latency = as_estimate(made, 1e9, "ns", out.device_id + ": " + fits.family);
+  estimation::follow_latency(device, before, out);
 }
 
 // On a processor the memory is a runtime's process, in which weights are packed anew and an allocator keeps what is not live: by

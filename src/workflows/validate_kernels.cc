@@ -87,7 +87,7 @@ void try_row(const KernelTrial& trial, const Measurement& row, const Calibration
   Judged energy = blank(row);
   energy.measured = *row.power_watts * row.seconds;
   if (const auto made = energy_of(row.kernel, trial.device, row.seconds, set)) {
-    energy.estimated = made->joules;
+    energy.estimated = made->joules();
     energy.lower = made->lower;
     energy.upper = made->upper;
   }

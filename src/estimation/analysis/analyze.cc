@@ -6,6 +6,8 @@
 
 #include "estimation/analysis.h"
 #include "estimation/analysis/emulation.h"
+#include "estimation/analysis/energy.h"
+#include "estimation/analysis/footing.h"
 #include "estimation/analysis/fused_kernels.h"
 #include "estimation/analysis/host.h"
 #include "estimation/analysis/on_chip.h"
@@ -17,16 +19,11 @@ namespace {
 
 using core::ErrorCode;
 
-constexpr double kEnergyFactor = 2.0;  // how far theoretical energies may be off, either way
-
 // One analysis: what all nodes share, and the estimates of kernels seen before (layers repeat).
 class Analysis {
  public:
   Analysis(const hardware::Device& device, const Conditions& conditions, const CalibrationSet* calibrations)
-      : device_(device), conditions_(conditions), calibrations_(calibrations), facts_(facts_of(device)) {
-    if (device.power.board_watts) limit_watts_ = device.power.board_watts->value;
-    if (conditions.power_cap_watts) limit_watts_ = std::min(*conditions.power_cap_watts, limit_watts_.value_or(1e9));
-  }
+      : device_(device), conditions_(conditions), calibrations_(calibrations), facts_(facts_of(device)) {}
 
   // `own`: what a fit knows of the node; `work`: all of it, with what is fused behind it, in so many steps one after the other;
   // `link_bytes`: of it, what crosses the link of a device without memory of its own.
@@ -81,6 +78,15 @@ class Analysis {
     return {};
   }
 
+  // Empty: the calibrations have none of the kernel's class.
+  [[nodiscard]] std::optional<FittedEnergy> fitted_energy(const Kernel& kernel, const Work& own,
+                                                          const LatencyEstimate& latency) const {
+    if (conditions_.best != Level::calibrated) return std::nullopt;
+    auto known = energy_of(kernel, facts_, latency, *calibrations_);
+    if (!known) return std::nullopt;
+    return FittedEnergy{*std::move(known), own, latency.seconds};
+  }
+
   core::Result<NodeEstimate> estimate_node(const Kernel& kernel, const Work& own, const Work& work, double steps,
                                            std::optional<double> link_bytes) {
     NodeEstimate out;
@@ -94,99 +100,31 @@ class Analysis {
     widen_for_narrower_type(kernel, work, device_, out.latency);
     if (conditions_.eager) emulate_type(kernel, device_, out.latency);
     out.theoretical_seconds = out.latency.seconds;
+    std::optional<FittedEnergy> energy;
     if (calibrations_ != nullptr && conditions_.best != Level::theoretical) {
       const auto fitted = estimate(kernel, facts_, calibrations_, conditions_.best);
       if (fitted && fitted->level != Level::theoretical) {
         out.latency = *fitted;
+        energy = fitted_energy(kernel, own, *fitted);
         AACO_TRY(carry_fused(kernel, own, out));
       }
     }
-    AACO_TRY(power(out, link_bytes));
+    AACO_TRY(add_node_energy(device_, conditions_, std::move(energy), link_bytes, out));
     return out;
-  }
-
-  // Energy, and the clock the power limit leaves; the estimate slows down as its compute part does.
-  core::Status power(NodeEstimate& node, std::optional<double> link_bytes) const {
-    auto model = power_model(device_, node.mapping.ops_per_s);
-    if (!model) {
-      if (conditions_.power_cap_watts) return tl::unexpected<core::Error>(model.error());
-      return {};
-    }
-    PoweredWork powered{node.work, 0, 0, 0};
-    if (link_bytes)
-      powered.work.bytes = *link_bytes + (node.work.bytes - *link_bytes) * kCacheEnergyRatio;
-    else if (node.mapping.level != "memory")
-      model->joules_per_byte *= kCacheEnergyRatio;
-    const Explanation& why = node.latency.explanation;
-    // Whatever the level: the split into what follows the clock and what does not is the roofline's.
-    const double body = std::max(0.0, node.latency.seconds - why.floor_s);
-    const double longer = std::max(why.compute_s / node.mapping.compute_ratio(), why.memory_s);
-    powered.compute_s = longer > 0 ? body * why.compute_s / node.mapping.compute_ratio() / longer : 0;
-    powered.fixed_s = longer > 0 ? body * why.memory_s / longer : 0;
-    powered.floor_s = node.latency.seconds - body;
-    if (conditions_.power_cap_watts) {
-      AACO_ASSIGN(node.clock_ratio, clock_under_cap(powered, *model, *limit_watts_));
-      const double slower = powered.seconds(node.clock_ratio) / node.latency.seconds;
-      node.latency.seconds *= slower;
-      node.latency.lower *= slower;
-      node.latency.upper *= slower;
-      node.theoretical_seconds *= slower;
-    }
-    node.energy = energy_parts(powered, *model, node.clock_ratio);
-    return {};
   }
 
   const hardware::Device& device_;
   const Conditions& conditions_;
   const CalibrationSet* calibrations_;
   DeviceFacts facts_;
-  std::optional<double> limit_watts_;
   std::map<std::string, NodeEstimate> known_;
 };
 
-// The level and source by the time that stands on them: the worst level that a tenth of the time rests on.
+// The level and source by the time that stands on them.
 void grade(GraphEstimate& out) {
-  constexpr double kMatters = 0.1;
-  std::map<Level, double> share;
-  std::map<std::string, double> sources;
-  double all = 0;
-  for (const NodeEstimate& node : out.nodes) {
-    share[node.latency.level] += node.seconds();
-    sources[node.latency.source] += node.seconds();
-    all += node.seconds();
-  }
-  for (const auto& [level, seconds] : share)
-    if (seconds >= kMatters * all) out.latency.level = std::max(out.latency.level, level);
-  std::string text;
-  for (const auto& [source, seconds] : sources)
-    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", source,
-                        sources.size() > 1 ? fmt::format(" ({:.0f} % of the time)", 100 * seconds / all) : "");
-  out.latency.source = text;
-}
-
-void add_energy(const hardware::Device& device, GraphEstimate& out) {
-  double seconds_without = 0;
-  bool any = false;
-  for (const NodeEstimate& node : out.nodes) {
-    out.least_clock_ratio = std::min(out.least_clock_ratio, node.clock_ratio);
-    if (!node.energy) continue;
-    any = true;
-    out.energy_parts.compute_joules += node.energy->compute_joules * node.repeats;
-    out.energy_parts.movement_joules += node.energy->movement_joules * node.repeats;
-    out.energy_parts.static_joules += node.energy->static_joules * node.repeats;
-  }
-  if (!any) return;
-  seconds_without = out.latency.value * 1e-9 - out.device_seconds;
-  if (const auto model = power_model(device, 1); model && seconds_without > 0)
-    out.energy_parts.static_joules += model->static_watts() * seconds_without;
-  const double joules = out.energy_parts.joules();
-  const auto model = power_model(device, 1);
-  const std::string source = "specification: " + (model ? model->source : std::string());
-  out.energy = Estimate{joules, "J", Level::theoretical, source, joules / kEnergyFactor, joules * kEnergyFactor};
-  const double watts = joules / (out.latency.value * 1e-9);
-  const double most = device.power.board_watts ? device.power.board_watts->value : watts * kEnergyFactor;
-  out.power = Estimate{
-      watts, "W", Level::theoretical, source, watts / kEnergyFactor, std::max(watts, std::min(most, watts * kEnergyFactor))};
+  Footing footing;
+  for (const NodeEstimate& node : out.nodes) footing.add(node.latency.level, node.latency.source, node.seconds());
+  footing.grade("time", out.latency);
 }
 
 void add_classes(GraphEstimate& out) {
@@ -292,10 +230,10 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
                           " nodes, none of them modelled and with known shapes",
                       "`aaco inspect` lists them; give sizes with --dim");
   const HostTime host = host_time(device, conditions);
-  schedule(device, host, out);
+  const Waiting waiting = schedule(device, host, out);
   grade(out);
   add_classes(out);
-  add_energy(device, out);
+  add_graph_energy(device, waiting, out);
   if (on_chip) out.notes.push_back(out.residency = on_chip->note());
   if (out.fused_nodes > 0)
     out.notes.push_back(fmt::format("{} nodes run in the kernels of others, as a compiler fuses them", out.fused_nodes));

@@ -67,16 +67,23 @@ HostTime host_time(const hardware::Device& device, const Conditions& conditions)
   return {usual, usual / kHostFactor, usual * kHostFactor};
 }
 
-void schedule(const hardware::Device& device, const HostTime& host, GraphEstimate& out) {
+Waiting schedule(const hardware::Device& device, const HostTime& host, GraphEstimate& out) {
   const auto low = course_of(device, host.low, out.nodes, [](const NodeEstimate& node) { return node.latency.lower; });
   const auto high = course_of(device, host.high, out.nodes, [](const NodeEstimate& node) { return node.latency.upper; });
   const auto at = course_of(device, host.seconds, out.nodes, [](const NodeEstimate& node) { return node.latency.seconds; });
-  for (const NodeEstimate& node : out.nodes) out.device_seconds += node.seconds();
+  double least = 0, most = 0;
+  for (const NodeEstimate& node : out.nodes) {
+    out.device_seconds += node.seconds();
+    least += node.latency.lower * node.repeats;
+    most += node.latency.upper * node.repeats;
+  }
   out.latency.value = at.end * 1e9;
   out.latency.lower = low.end * 1e9;
   out.latency.upper = high.end * 1e9;
   out.host_exposed_seconds = std::max(0.0, at.end - out.device_seconds);
   out.overlapped_seconds = std::max(0.0, at.host - out.host_exposed_seconds);
+  const double likely = out.host_exposed_seconds;
+  return {likely, std::clamp(low.end - least, 0.0, likely), std::max(likely, high.end - most)};
 }
 
 }  // namespace aaco::estimation

@@ -10,8 +10,13 @@ struct HostTime {
 };
 HostTime host_time(const hardware::Device& device, const Conditions& conditions);
 
+// How long the device waits for the host in all, and between what, nodes and host at their low ends or high ends together.
+struct Waiting {
+  double seconds = 0, low = 0, high = 0;
+};
+
 // The time of the graph from that of its nodes, and its bounds: the same with every node and the host at theirs, because what a
 // model does not know of a device is the same for all nodes of a run.
-void schedule(const hardware::Device& device, const HostTime& host, GraphEstimate& out);
+Waiting schedule(const hardware::Device& device, const HostTime& host, GraphEstimate& out);
 
 }  // namespace aaco::estimation

@@ -26,10 +26,17 @@ Json why_json(const NodeEstimate& node) {
                        {"reasons", std::move(reasons)}});
 }
 
-Json energy_json(const EnergyParts& energy) {
+Json parts_json(const EnergyParts& energy) {
   return Json::object({{"compute_joules", energy.compute_joules},
                        {"movement_joules", energy.movement_joules},
                        {"static_joules", energy.static_joules}});
+}
+
+Json energy_json(const EnergyEstimate& energy) {
+  Json out = to_json(Estimate{energy.joules(), "J", energy.level, energy.source, energy.lower, energy.upper});
+  const Json parts = parts_json(energy.parts);
+  for (const auto& [name, value] : parts.members()) out.set(name, value);
+  return out;
 }
 
 Json node_json(const NodeEstimate& node) {
@@ -103,7 +110,7 @@ Json to_json(const GraphEstimate& e, bool nodes) {
                                          {"host_overlapped_ns", e.overlapped_seconds * 1e9}}));
   if (e.memory) out.set("memory", to_json(*e.memory)).set("memory_parts", memory_json(e.memory_parts));
   if (e.energy)
-    out.set("energy", to_json(*e.energy)).set("energy_parts", energy_json(e.energy_parts)).set("power", to_json(*e.power));
+    out.set("energy", to_json(*e.energy)).set("energy_parts", parts_json(e.energy_parts)).set("power", to_json(*e.power));
   if (e.least_clock_ratio < 1) out.set("least_clock_ratio", e.least_clock_ratio);
   out.set("fused_nodes", e.fused_nodes);
   out.set("flops", e.flops).set("bytes", e.bytes).set("weight_bytes", e.weight_bytes);

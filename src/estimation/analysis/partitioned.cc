@@ -170,6 +170,7 @@ void add_energy(const std::array<Share, 2>& shares, GraphEstimate& out) {
     }
     const Estimate& one = *share.estimate.energy;
     if (!out.energy) out.energy = Estimate{0, one.unit, one.level, "", 0, 0};
+    out.energy->level = std::max(out.energy->level, one.level);
     out.energy->value += one.value;
     out.energy->lower += one.lower;
     out.energy->upper += one.upper;

@@ -138,7 +138,7 @@ core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measureme
       if (measurements[row].power_watts && !beyond.impossible[row]) powered.push_back(row);
     if (powered.size() < kFewestPowers) continue;
     AACO_ASSIGN(EnergyModel energy, fit_energy(measurements, powered, device, settings, residuals.energy));
-    result.energy.insert_or_assign(class_of(measurements[powered.front()].kernel), std::move(energy));
+    result.energy.insert_or_assign(energy_class_of(measurements[powered.front()].kernel), std::move(energy));
   }
   return result;
 }

@@ -213,7 +213,7 @@ TEST(Calibrate, EnergyOfKnownParts) {
   CalibrationSet set;
   set.add(fitted, device());
   const auto made = energy_of({GemmShape{1, 4096, 4096, 4096}, "bf16"}, device(), 2e-3, set).value();
-  EXPECT_NEAR(made.joules / (0.2 + 0.137 + 0.002), 1, 0.1);
+  EXPECT_NEAR(made.joules() / (0.2 + 0.137 + 0.002), 1, 0.1);
   EXPECT_FALSE(energy_of({GemmShape{1, 8, 8, 8}, "bf16"}, device("acme_two"), 1e-3, set));
 }
 
@@ -260,7 +260,7 @@ TEST(CalibrationFile, EstimatesAsTheFitDid) {
         EXPECT_EQ(one.explanation.method, two.explanation.method);
       }
   const Kernel kernel{GemmShape{1, 512, 512, 512}, "bf16"};
-  EXPECT_EQ(energy_of(kernel, device(), 1e-3, kept)->joules, energy_of(kernel, device(), 1e-3, read)->joules);
+  EXPECT_EQ(energy_of(kernel, device(), 1e-3, kept)->joules(), energy_of(kernel, device(), 1e-3, read)->joules());
   const auto whole = file->whole();
   ASSERT_TRUE(whole) << whole.error().text();
   EXPECT_EQ(whole->latency, fitted.latency);

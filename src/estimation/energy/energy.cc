@@ -57,6 +57,18 @@ core::Result<PowerModel> power_model(const hardware::Device& device, double ops_
   return model;
 }
 
+PowerModel power_model_of(const EnergyParts& measured, const Work& work, double seconds, const PowerModel* specified) {
+  PowerModel model;
+  if (work.flops > 0) model.joules_per_op = measured.compute_joules / work.flops;
+  if (work.bytes > 0) model.joules_per_byte = measured.movement_joules / work.bytes;
+  const double watts = seconds > 0 ? measured.static_joules / seconds : 0;
+  const double known = specified != nullptr ? specified->static_watts() : 0;
+  const double leaking = known > 0 ? specified->leakage_watts / known : 0;
+  model.idle_watts = watts * (1 - leaking);
+  model.leakage_watts = watts * leaking;
+  return model;
+}
+
 double voltage_ratio(double clock_ratio) { return kRestVoltage + (1 - kRestVoltage) * clock_ratio; }
 
 double PoweredWork::seconds(double clock_ratio) const { return std::max(compute_s / clock_ratio, fixed_s) + floor_s; }

@@ -109,6 +109,8 @@ core::Result<EnergyModel> energy_of(const Json& document) {
   AACO_ASSIGN(model.static_watts, number(document, "static_watts"));
   AACO_ASSIGN(model.joules_per_flop, number(document, "joules_per_flop"));
   AACO_ASSIGN(model.joules_per_byte, number(document, "joules_per_byte"));
+  if (!(model.static_watts > 0) && !(model.joules_per_flop > 0) && !(model.joules_per_byte > 0))
+    return wrong_member("energy", "has no coefficient above 0");
   AACO_ASSIGN(model.bounds, bounds_of(document));
   AACO_ASSIGN(model.quality, quality_of(document));
   return model;

@@ -1,28 +1,10 @@
 #include <algorithm>
-#include <cmath>
 
 #include "core/check.h"
 #include "estimation/calibrated.h"
 #include "estimation/calibration_file.h"
-#include "estimation/latency/features.h"
-#include "estimation/latency/predict.h"
 
 namespace aaco::estimation {
-namespace {
-
-// The name of the model that counts; null: there is none.
-const std::string* energy_class(const CalibrationSet::Entry& entry, const Kernel& kernel) {
-  const auto& models = entry.calibration.energy;
-  const auto exact = models.find(class_of(kernel));
-  if (exact != models.end()) return &exact->first;
-  const auto best = std::max_element(models.begin(), models.end(), [](const auto& a, const auto& b) {
-    return a.second.quality.rows < b.second.quality.rows;  // of another class: its coefficients are the device's
-  });
-  return best == models.end() ? nullptr : &best->first;
-}
-
-}  // namespace
-
 std::string class_of(const Kernel& kernel) {
   std::string name(kind_of(kernel));
   if (const auto* gemm = std::get_if<GemmShape>(&kernel.shape); gemm != nullptr && gemm->batch > 1) name = "batched gemm";
@@ -31,6 +13,8 @@ std::string class_of(const Kernel& kernel) {
     name = attention->prefill ? "prefill attention" : "decode attention";
   return name + " " + kernel.type;
 }
+
+std::string energy_class_of(const Kernel& kernel) { return std::string(kind_of(kernel)) + " " + kernel.type; }
 
 void CalibrationSet::add(DeviceCalibration calibration, DeviceFacts facts) {
   const std::string id = calibration.device;
@@ -80,29 +64,6 @@ std::optional<CalibrationSet::Found> CalibrationSet::find(std::string_view devic
   if (best == nullptr) best = untested;
   if (best == nullptr) return std::nullopt;
   return Found{&entry->second, best};
-}
-
-core::Result<EnergyEstimate> energy_of(const Kernel& kernel, const DeviceFacts& device, double seconds,
-                                       const CalibrationSet& set) {
-  const auto found = set.entries().find(device.id);
-  const std::string* name = found == set.entries().end() ? nullptr : energy_class(found->second, kernel);
-  if (name == nullptr)
-    return core::fail(core::ErrorCode::unsupported, "there are no energy coefficients of " + device.id,
-                      "calibrate it with measurements that have power_w");
-  AACO_ASSIGN(const EnergyModel* model, found->second.with_trees(*name));
-  AACO_ASSIGN(const Roofline roof, roofline(kernel, device));
-  EnergyEstimate result;
-  result.static_joules = model->static_watts * seconds;
-  result.compute_joules = model->joules_per_flop * roof.flops;
-  result.memory_joules = model->joules_per_byte * roof.bytes;
-  const double parts = result.static_joules + result.compute_joules + result.memory_joules;
-  const std::vector<float> row = energy_features_of(kernel, roof, seconds);
-  result.joules = parts * std::exp(mean_of(model->trees, row));
-  const double scale = model->bounds.log_scale.empty() ? 1 : std::exp(model->bounds.log_scale.predict(row));
-  result.lower = std::min(result.joules, result.joules * std::exp(scale * model->bounds.low));
-  result.upper = std::max(result.joules, result.joules * std::exp(scale * model->bounds.high));
-  result.source = device.id;
-  return result;
 }
 
 }  // namespace aaco::estimation
