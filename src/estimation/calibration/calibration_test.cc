@@ -1,5 +1,6 @@
 #include "estimation/calibration.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -150,7 +151,7 @@ TEST(Estimate, AttentionOverAllPairsIsCarriedFromCausalAttention) {
   EXPECT_NEAR(all.seconds / causal.seconds, 2, 0.1) << "twice the pairs";
   EXPECT_NEAR(all.seconds / time(encoder), 1, 0.1);
   EXPECT_GT(all.upper / all.seconds, 1.3);
-  EXPECT_THAT(all.explanation.method, HasSubstr("all pairs"));
+  EXPECT_THAT(all.explanation.method, testing::HasSubstr("all pairs"));
   shape.past = -8000;  // queries of an image on the tokens of a prompt: nothing like it was measured
   EXPECT_EQ(estimate({shape, "bf16"}, device(), &set).value().level, Level::theoretical);
 }
