@@ -12,6 +12,7 @@
 #include "cli/verbs.h"
 #include "cli/whole_number.h"
 #include "workflows/calibration_registry.h"
+#include "workflows/measurement_files.h"
 
 namespace aaco::cli {
 namespace {
@@ -22,12 +23,13 @@ struct CalibrateOptions {
 };
 
 std::string render(const workflows::CalibrateOutcome& outcome) {
-  std::string text = fmt::format("Calibration of {}, from {} rows ({} of other devices)\n", outcome.calibration.device,
-                                 outcome.rows, outcome.other_devices);
+  std::string text = fmt::format("Calibration of {}, from {} ({} of other devices)\n", outcome.calibration.device,
+                                 workflows::rows_text(outcome.rows), outcome.other_devices);
   text += describe(outcome.calibration);
   if (!outcome.worst.empty()) text += "Estimated worst when not seen:\n";
   for (const auto& site : outcome.worst)
-    text += fmt::format("  {:<34}{:<40}{:.1f} %, {} rows\n", site.group, site.site, site.mean_error * 100, site.rows);
+    text += fmt::format("  {:<34}{:<40}{:.1f} %, {}\n", site.group, site.site, site.mean_error * 100,
+                        workflows::rows_text(site.rows));
   if (!outcome.measure_next.empty()) text += "Measure next:\n";
   for (const auto& next : outcome.measure_next) text += "  " + next + "\n";
   for (const auto& note : outcome.notes) text += "note: " + note + "\n";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "cli/context.h"
@@ -11,6 +12,7 @@
 #include "cli/verbs.h"
 #include "cli/verdict_output.h"
 #include "cli/whole_number.h"
+#include "workflows/measurement_files.h"
 
 namespace aaco::cli {
 namespace {
@@ -50,12 +52,14 @@ std::string percent(const std::optional<estimation::Score>& score) {
 }
 
 std::string table(const workflows::Judgement& judged) {
-  const auto line = [](const std::string& name, const estimation::Scores& s) {
-    return fmt::format("  {:<28} {:>7} {:>6}  {:<22} {:<22} {:<22} {:<22} {}\n", name, s.count, s.sites, percent(s.mean_ape),
-                       percent(s.median_ape), percent(s.p90_ape), percent(s.bias), percent(s.coverage90));
+  std::size_t width = 28;
+  for (const auto& [name, scores] : judged.classes) width = std::max(width, name.size());
+  const auto line = [width](const std::string& name, const estimation::Scores& s) {
+    return fmt::format("  {:<{}} {:>7} {:>6}  {:<22} {:<22} {:<22} {:<22} {}\n", name, width, s.count, s.sites,
+                       percent(s.mean_ape), percent(s.median_ape), percent(s.p90_ape), percent(s.bias), percent(s.coverage90));
   };
-  std::string text = fmt::format("  {:<28} {:>7} {:>6}  {:<22} {:<22} {:<22} {:<22} {}\n", "", "count", "sites", "mean error",
-                                 "median", "p90", "bias", "inside the 90 % bound");
+  std::string text = fmt::format("  {:<{}} {:>7} {:>6}  {:<22} {:<22} {:<22} {:<22} {}\n", "", width, "count", "sites",
+                                 "mean error", "median", "p90", "bias", "inside the 90 % bound");
   text += line("all", judged.all);
   if (judged.classes.size() > 1)
     for (const auto& [name, scores] : judged.classes) text += line(name, scores);
@@ -68,7 +72,8 @@ std::string render(const workflows::ValidateOutcome& outcome) {
   if (outcome.latency.all.without_estimate > 0)
     text += fmt::format("  without an estimate: {}\n", outcome.latency.all.without_estimate);
   if (outcome.with_rejected)
-    text += fmt::format("with the {} rows that are faster than possible\n", outcome.rejected) + table(*outcome.with_rejected);
+    text +=
+        fmt::format("with the {} faster than possible\n", workflows::rows_text(outcome.rejected)) + table(*outcome.with_rejected);
   if (outcome.memory) text += "peak memory\n" + table(*outcome.memory);
   if (outcome.energy) text += "energy, the time given\n" + table(*outcome.energy);
   for (const auto& [name, judged] : outcome.baselines)

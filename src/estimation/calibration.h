@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,15 +41,23 @@ struct ImpossibleRows {
 };
 ImpossibleRows impossible_rows(std::span<const Measurement> measurements, const DeviceFacts& device);
 
+// Rows of types that the device has no ceiling for: they cannot be put in relation to it, and are left out class by class.
+struct RowsWithoutPeak {
+  std::map<std::string, std::int64_t> classes;  // class_of() -> rows
+  std::int64_t count = 0;
+  std::size_t first = 0;  // row, where there is one
+};
+RowsWithoutPeak rows_without_peak(std::span<const Measurement> measurements, const DeviceFacts& device);
+
 struct FitSettings {
   int parts = 6;  // the sites are cut into so many; each member of the ensemble leaves one out, which gives honest residuals
   int threads = 2;
   std::uint64_t seed = 1;
 };
 
-// Fits every kind and type that occurs; impossible rows are left out, and a class of nothing else has no model. Rows the device
-// has no ceiling for are an error (unsupported), as is a list without any possible row (invalid_input). Energy is fitted where a
-// class has kFewestPowers rows with a power.
+// Fits every kind and type that occurs; impossible rows and those without a peak are left out, and a class of nothing else has no
+// model. A list without any other row is an error: unsupported, naming the first, where the device has a peak for none, else
+// invalid_input. Energy is fitted where a class has kFewestPowers rows with a power.
 inline constexpr std::size_t kFewestPowers = 3;
 core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measurements, const DeviceFacts& device,
                                           const FitSettings& settings = {});

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <set>
 
 #include "core/clock.h"
 #include "core/files.h"
@@ -35,11 +36,16 @@ core::Result<std::vector<std::string>> own_tables(const core::Paths& paths, cons
   return tables;
 }
 
-std::vector<BadSite> worst_sites(const std::vector<Measurement>& rows, const estimation::FittedResiduals& residuals) {
+std::vector<BadSite> worst_sites(const std::vector<Measurement>& rows, const estimation::FittedResiduals& residuals,
+                                 const estimation::DeviceCalibration& calibration) {
   constexpr std::size_t kShown = 10;
+  std::set<std::string> untested;  // of one site, which every member of the fit has seen
+  for (const estimation::LatencyModel& model : calibration.latency)
+    if (model.quality.sites < 2) untested.insert(model.kind + " " + model.type);
   std::map<std::pair<std::string, std::string>, BadSite> sites;
   for (const estimation::Residual& residual : residuals.latency) {
     const Measurement& row = rows[residual.row];
+    if (untested.contains(class_of(row.kernel))) continue;
     BadSite& site = sites[{class_of(row.kernel), site_of(row.kernel)}];
     ++site.rows;
     site.mean_error += std::abs(residual.estimate / row.seconds - 1);
@@ -136,8 +142,7 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
   AACO_ASSIGN(const MeasurementFiles files, read_measurements(paths, registry));
   const auto own = files.devices.find(facts.id);
   if (own == files.devices.end() || (own->second.kernels.empty() && own->second.models.empty()))
-    return core::fail(ErrorCode::invalid_input, "the tables hold no measurement of " + facts.id,
-                      "name the device as the tables do; 'aaco hardware show ID' lists its aliases");
+    return core::fail(ErrorCode::invalid_input, "the tables hold no measurement of " + facts.id, devices_text(files));
   CalibrateOutcome outcome;
   outcome.rows = files.rows;
   for (const auto& [id, rows] : files.devices)
@@ -153,6 +158,9 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
     const estimation::ImpossibleRows beyond = impossible_rows(own->second.kernels, facts);
     outcome.rejected = beyond.count;
     if (beyond.count > 0) outcome.notes.push_back(describe(beyond, own->second.kernels));
+    const estimation::RowsWithoutPeak unrated = rows_without_peak(own->second.kernels, facts);
+    outcome.without_peak = unrated.count;
+    if (unrated.count > 0) outcome.notes.push_back(describe(unrated, own->second.kernels, facts.id));
     AACO_ASSIGN(outcome.calibration, estimation::calibrate(own->second.kernels, facts, settings, residuals));
     if (auto unused = unused_powers(own->second.kernels, outcome.calibration)) outcome.notes.push_back(std::move(*unused));
   }
@@ -162,7 +170,7 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
                       outcome.notes.empty() ? "" : outcome.notes.back());
   outcome.calibration.provenance = {services.tool_version, core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime)),
                                     files.files, files.sources};
-  outcome.worst = worst_sites(own->second.kernels, residuals);
+  outcome.worst = worst_sites(own->second.kernels, residuals, outcome.calibration);
   outcome.measure_next = advice(outcome);
   AACO_TRY(save_calibration(services.paths, outcome.calibration));
   outcome.path = user_calibration_path(services.paths, facts.id);
@@ -175,7 +183,8 @@ core::Json to_json(const CalibrateOutcome& outcome) {
                                             {"path", outcome.path},
                                             {"rows", outcome.rows},
                                             {"rows_of_other_devices", outcome.other_devices},
-                                            {"rejected", outcome.rejected}});
+                                            {"rejected", outcome.rejected},
+                                            {"without_peak", outcome.without_peak}});
   const core::Json calibration = estimation::to_json(outcome.calibration);
   const auto figures = [](const core::Json& model) {
     core::Json kept = core::Json::object();

@@ -31,6 +31,7 @@ struct CalibrateOutcome {
   std::int64_t rows = 0;           // of the files
   std::int64_t other_devices = 0;  // rows that are not of this device
   std::int64_t rejected = 0;       // kernels of this device that are impossible_rows()
+  std::int64_t without_peak = 0;   // kernels of this device that are rows_without_peak()
   std::vector<BadSite> worst;      // first the worst
   std::vector<std::string> measure_next;
   std::vector<std::string> notes;

@@ -42,12 +42,20 @@ struct MeasurementFiles {
   [[nodiscard]] std::vector<std::string> notes() const;
 };
 
+// "1 row", "2 rows".
+std::string rows_text(std::int64_t count);
+
 // How many rows were left out because they are impossible, and the worst of them, for people.
 std::string describe(const estimation::ImpossibleRows& rejected, const std::vector<estimation::Measurement>& rows);
+// Classes that were left out because the device has no peak for them.
+std::string describe(const estimation::RowsWithoutPeak& unrated, const std::vector<estimation::Measurement>& rows,
+                     const std::string& device);
+// What was measured, where it is not what was asked for.
+std::string devices_text(const MeasurementFiles& files);
 
 // Reads CSV files, gzip or zstd seen through; which kind of measurement one holds follows from its columns (docs/formats/
-// calibration.md). A missing column, a device or type that is unknown, a time that is no positive number, a size that is none and
-// a file that is cut are errors with file and line.
+// calibration.md). A missing column, a device or type that is unknown, a time or power that is no positive number or impossible,
+// a size that is none and a file that is cut are errors with file and line.
 core::Result<MeasurementFiles> read_measurements(const std::vector<std::string>& paths, const hardware::DeviceRegistry& registry);
 
 // The same of a text; `name` stands in messages.

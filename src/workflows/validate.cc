@@ -1,5 +1,7 @@
 #include "workflows/validate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -10,6 +12,7 @@
 #include "core/strings.h"
 #include "estimation/calibration.h"
 #include "hardware/die.h"
+#include "report/paper.h"
 #include "workflows/calibration_registry.h"
 #include "workflows/hardware.h"
 #include "workflows/measurement_files.h"
@@ -40,22 +43,26 @@ core::Result<std::vector<std::string>> ids_of(const std::vector<std::string>& na
 }
 
 core::Status write_residuals(const std::string& path, const KernelJudgement& judged) {
-  std::string text = "where,class,site,level,measured_us,estimated_us,lower_us,upper_us,relative_error,rejected\n";
-  const auto micros = [](double seconds) { return std::to_string(seconds * 1e6); };
-  const auto write = [&](const std::vector<KernelResidual>& rows, const char* rejected) {
-    for (const KernelResidual& row : rows) {
-      text += row.where + "," + row.judged.group + "," + row.judged.site + ",";
-      if (row.judged.estimated)
-        text += std::string(to_string(row.level)) + "," + micros(row.judged.measured) + "," + micros(*row.judged.estimated) +
-                "," + micros(row.judged.lower) + "," + micros(row.judged.upper) + "," +
-                std::to_string(*row.judged.estimated / row.judged.measured - 1) + rejected;
-      else
-        text += "," + micros(row.judged.measured) + ",,,," + rejected;
+  report::PaperTable table;
+  table.header = {"where",        "class",    "site",     "level",          "measured_us",
+                  "estimated_us", "lower_us", "upper_us", "relative_error", "rejected"};
+  const auto micros = [](double seconds) { return fmt::format("{:.9g}", seconds * 1e6); };
+  const auto add = [&](const std::vector<KernelResidual>& rows, const char* rejected) {
+    for (const auto& [of, level, where] : rows) {
+      std::vector<std::string> cells{where, of.group, of.site, "", micros(of.measured), "", "", "", "", rejected};
+      if (of.estimated) {
+        cells[3] = std::string(to_string(level));
+        cells[5] = micros(*of.estimated);
+        cells[6] = micros(of.lower);
+        cells[7] = micros(of.upper);
+        cells[8] = fmt::format("{:.6g}", *of.estimated / of.measured - 1);
+      }
+      table.rows.push_back(std::move(cells));
     }
   };
-  write(judged.latency, ",0\n");
-  write(judged.rejected, ",1\n");
-  return core::write_file_atomic(path, text);
+  add(judged.latency, "0");
+  add(judged.rejected, "1");
+  return core::write_file_atomic(path, report::table_csv(table));
 }
 
 Level level_of(const ValidateRequest& request) {
@@ -76,6 +83,8 @@ core::Status check(const ValidateRequest& request) {
                       "leave --level out, or use --split device");
   if (request.split == Split::device && level != Level::interpolated)
     return core::fail(ErrorCode::invalid_argument, "--split device tests interpolated estimates", "leave --level out");
+  if (const std::string folder = core::parent_path(request.residuals); !folder.empty() && !core::is_directory(folder))
+    return core::fail(ErrorCode::not_found, "--residuals is to be written into " + folder + ", which is no folder");
   return {};
 }
 
@@ -105,6 +114,7 @@ core::Result<KernelJudgement> judge_all(const KernelTrial& trial, const hardware
   KernelJudgement result;
   if (kernels) {
     AACO_ASSIGN(result, judge_kernels(trial));
+    std::move(result.notes.begin(), result.notes.end(), std::back_inserter(notes));
   }
   if (models) {
     AACO_ASSIGN(KernelJudgement more, judge_models(trial, device, level_of(trial.request), notes));
@@ -133,18 +143,16 @@ core::Result<ValidateOutcome> validate(const ValidateRequest& request, const Ser
   const estimation::DeviceFacts facts = estimation::facts_of(device);
   AACO_ASSIGN(const MeasurementFiles files, read_measurements(request.measurements, registry));
   const auto own = files.devices.find(facts.id);
-  if (own == files.devices.end()) {
-    std::vector<std::string> measured;
-    for (const auto& [id, rows] : files.devices) measured.push_back(id);
-    return core::fail(ErrorCode::invalid_input, "the files hold no measurement of " + facts.id,
-                      "they measure " + core::join(measured, ", "));
-  }
+  if (own == files.devices.end())
+    return core::fail(ErrorCode::invalid_input, "the files hold no measurement of " + facts.id, devices_text(files));
   ValidateOutcome outcome;
   outcome.device = facts.id;
   outcome.level = level_of(request);
   for (std::string& note : files.notes()) outcome.notes.push_back(std::move(note));
   if (request.folds && (request.split == Split::none || request.split == Split::device))
     outcome.notes.emplace_back("--folds cuts sites and models; without --split site or model it changes nothing");
+  if (const auto unrated = rows_without_peak(own->second.kernels, facts); unrated.count > 0)
+    outcome.notes.push_back(describe(unrated, own->second.kernels, facts.id));
   AACO_ASSIGN(const std::vector<std::string> lenders, ids_of(request.calibration_from, registry));
   KernelTrial trial{own->second.kernels, facts, files, registry, request, lenders, services};
   AACO_ASSIGN(const KernelJudgement kernels, judge_all(trial, device, outcome.notes));

@@ -130,18 +130,25 @@ bool may_lend(const KernelTrial& trial, const std::string& id) {
 // The other devices of the files are calibrated here, and lend.
 core::Result<KernelJudgement> by_devices(const KernelTrial& trial) {
   CalibrationSet set;
+  Baselines baselines;
+  KernelJudgement result;
   for (const auto& [id, rows] : trial.files.devices) {
     if (!may_lend(trial, id) || rows.kernels.empty()) continue;
     trial.services.progress("calibrating " + id);
     AACO_ASSIGN(const hardware::Device device, trial.registry.find(id));
-    AACO_ASSIGN(auto calibration, calibrate(rows.kernels, estimation::facts_of(device)));
-    set.add(std::move(calibration), estimation::facts_of(device));
+    const estimation::DeviceFacts facts = estimation::facts_of(device);
+    if (const auto unrated = rows_without_peak(rows.kernels, facts); unrated.count > 0) {
+      result.notes.push_back(describe(unrated, rows.kernels, id));
+      if (unrated.count == static_cast<std::int64_t>(rows.kernels.size())) continue;
+    }
+    AACO_ASSIGN(auto calibration, calibrate(rows.kernels, facts));
+    set.add(std::move(calibration), facts);
+    for (const Measurement& row : rows.kernels) baselines.learn(row, facts);
   }
   if (set.entries().empty())
     return core::fail(core::ErrorCode::invalid_input,
                       "the files hold no other device that " + trial.device.id + " could be estimated from");
-  KernelJudgement result;
-  for (const Measurement& row : trial.rows) try_row(trial, row, set, {}, estimation::Level::interpolated, result);
+  for (const Measurement& row : trial.rows) try_row(trial, row, set, baselines, estimation::Level::interpolated, result);
   return result;
 }
 

@@ -36,6 +36,7 @@ struct KernelJudgement {
   std::vector<estimation::Judged> memory;  // peaks of whole models, in bytes
   // "spec_roofline": the specification's ceilings alone; "one_factor": that times one fitted factor a class.
   std::map<std::string, std::vector<estimation::Judged>> baselines;
+  std::vector<std::string> notes;
 };
 
 // Every row estimated by a set of calibrations that has not seen it, as the split says.

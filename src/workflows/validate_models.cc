@@ -36,9 +36,13 @@ void add_baselines(const std::vector<ModelSample>& seen, const ModelSample& held
   Judged judged = blank(held);
   judged.estimated = judged.lower = judged.upper = held.terms.roofline();
   into.baselines["spec_roofline"].push_back(judged);
+  // The device's own factor; where nothing of it is seen, that of its relatives.
+  const bool own = std::any_of(seen.begin(), seen.end(), [&](const ModelSample& other) {
+    return other.group == held.group && other.device == held.device;
+  });
   double sum = 0, count = 0;
   for (const ModelSample& sample : seen) {
-    if (sample.group != held.group || sample.device != held.device) continue;
+    if (sample.group != held.group || (own && sample.device != held.device)) continue;
     sum += std::log(sample.seconds / sample.terms.roofline());
     ++count;
   }

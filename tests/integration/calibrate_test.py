@@ -119,7 +119,9 @@ class Calibrate(program.ProgramTest):
         self.write('one.csv', [line for line in rows() if line[4] == 128 and line[5] == 128])
         arguments = ('calibrate', '--hardware', 'h100', '--measurements', 'one.csv')
         self.assertEqual(self.with_registry(*arguments, '--json').json()['latency'][0]['quality'], {'rows': 4, 'sites': 1})
-        self.assertIn('untested', self.with_registry(*arguments).output)
+        program_text = self.with_registry(*arguments).output
+        self.assertIn('untested', program_text)
+        self.assertNotIn('worst when not seen', program_text)
         self.assertIn('untested', self.with_registry('calibrate', 'show', 'h100').output)
 
     def test_no_more_folds_than_sites(self):
@@ -158,6 +160,35 @@ class Calibrate(program.ProgramTest):
         fitted = self.with_registry('calibrate', '--hardware', 'h100', '--measurements', 'fast.csv', '--json').json()
         self.assertEqual((fitted['rejected'], fitted['latency'][0]['quality']['rows']), (1, 144))
         self.assertIn('fast.csv:146', ' '.join(fitted['notes']))
+
+    def test_types_that_the_device_has_no_peak_for_are_left_out_and_named(self):
+        lines = gzip.decompress(self.table.read_bytes()).decode().splitlines()
+        (self.folder / 'mixed.csv').write_text('\n'.join([*lines, 'H100-SXM-80GB,int4,1,64,64,64,10,,x', 'H100-SXM-80GB,int4,1,64,128,64,10,,x']) + '\n')
+        fitted = self.with_registry('calibrate', '--hardware', 'h100', '--measurements', 'mixed.csv', '--json').json()
+        self.assertEqual((fitted['without_peak'], [model['type'] for model in fitted['latency']]), (2, ['bf16']))
+        self.assertIn('gemm int4 (2 rows): left out, the first: mixed.csv:146', ' '.join(fitted['notes']))
+        judged = self.with_registry('validate', '--hardware', 'h100', '--measurements', 'mixed.csv', '--split', 'site', '--folds', 2, '--json').json()
+        self.assertEqual((judged['count'], judged['without_estimate']), (144, 2))
+        self.assertIn('gemm int4', ' '.join(judged['notes']))
+
+    def test_only_types_without_a_peak(self):
+        self.refused_table('device,dtype,m,n,k,latency_us\nh100,int4,64,64,64,10\nh100,int4,64,128,64,10\n', 'bad.csv:', 'int4')
+
+    def test_both_baselines_stand_beside_a_device_held_out(self):
+        text = '\n'.join(','.join(map(str, line)) for line in rows())
+        (self.folder / 'two.csv').write_text('\n'.join([','.join(HEADER), text, text.replace('H100-SXM-80GB', 'H200')]) + '\n')
+        judged = self.with_registry('validate', '--hardware', 'h200', '--measurements', 'two.csv', '--split', 'device', '--json').json()
+        self.assertEqual(judged['baselines']['one_factor']['count'], 144)
+        self.assertIn('gemm bf16', judged['baselines']['one_factor']['classes'])
+
+    def test_residuals_of_a_table_whose_name_has_a_comma(self):
+        (self.folder / 'a, b.csv.gz').write_bytes(self.table.read_bytes())
+        program = self.with_registry('validate', '--hardware', 'h100', '--measurements', 'a, b.csv.gz', '--level', 'theoretical', '--residuals', 'out.csv')
+        self.assertEqual(program.code, 0, program.errors)
+        with open(self.folder / 'out.csv') as file:
+            kept = list(csv.DictReader(file))
+        self.assertEqual((len(kept), kept[0]['where'], kept[0]['rejected']), (144, 'a, b.csv.gz:2', '0'))
+        self.refused(self.with_registry('validate', '--hardware', 'h100', '--measurements', 'a, b.csv.gz', '--residuals', 'none/out.csv'), 3, 'none')
 
     def test_only_impossible_rows(self):
         self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,8192,8192,8192,1\nh100,bf16,8192,4096,8192,1\n', 'bad.csv:2', 'faster')
@@ -336,6 +367,12 @@ class Calibrate(program.ProgramTest):
     def test_empty(self): self.refused_table('', 'bad.csv')
     def test_zero_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,0\n', 'bad.csv:2', 'latency_us')
     def test_negative_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,5\nh100,bf16,1,2,3,-1\n', 'bad.csv:3')
+    def test_impossible_latency(self):
+        for time in ('1e300', '1e-30', '4e9'):
+            self.refused_table(f'device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,5\nh100,bf16,1,2,3,{time}\n', 'bad.csv:3', time, 'impossible')
+        self.refused_table(f'{self.E2E}\nh100,bert,512,1,inf,,1e9\n', 'bad.csv:2', '1e9', 'impossible')
+        self.refused_table('device,dtype,m,n,k,latency_us,power_w\nh100,bf16,1,2,3,5,1e300\n', 'bad.csv:2', 'power_w', 'impossible')
+        self.refused_table('device,dtype,m,n,k,latency_us,power_w\nh100,bf16,1,2,3,5,inf\n', 'bad.csv:2', 'power_w')
     def test_text_for_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,fast\n', 'bad.csv:2', 'fast')
     def test_unknown_device(self): self.refused_table('device,dtype,m,n,k,latency_us\nq9000,bf16,1,2,3,5\n', 'bad.csv:2', 'q9000')
     def test_unknown_type(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,wide,1,2,3,5\n', 'bad.csv:2', 'wide')

@@ -118,11 +118,16 @@ core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measureme
                                           const FitSettings& settings, FittedResiduals& residuals) {
   if (measurements.empty())
     return core::fail(ErrorCode::invalid_input, "there is no measurement of " + device.id + " to calibrate with");
+  const RowsWithoutPeak unrated = rows_without_peak(measurements, device);
   std::map<std::pair<std::string, std::string>, Rows> classes;
   for (std::size_t row = 0; row < measurements.size(); ++row)
-    classes[{std::string(kind_of(measurements[row].kernel)), measurements[row].kernel.type}].push_back(row);
+    if (const Kernel& kernel = measurements[row].kernel; !unrated.classes.contains(class_of(kernel)))
+      classes[{std::string(kind_of(kernel)), kernel.type}].push_back(row);
+  if (classes.empty())
+    return tl::unexpected<core::Error>(
+        roofline(measurements[unrated.first].kernel, device).error().with(measurements[unrated.first].where));
   const ImpossibleRows beyond = impossible_rows(measurements, device);
-  if (beyond.count == static_cast<std::int64_t>(measurements.size()))
+  if (beyond.count + unrated.count == static_cast<std::int64_t>(measurements.size()))
     return core::fail(
         ErrorCode::invalid_input,
         "every measurement is faster than " + device.id + " can compute, the worst being " + measurements[beyond.worst].where,

@@ -243,6 +243,20 @@ TEST(Calibrate, RefusesWhatCannotBeFitted) {
   EXPECT_NE(result.error().text().find("table.csv:2"), std::string::npos);
 }
 
+TEST(Calibrate, ClassesWithoutAPeakAreLeftOut) {
+  auto rows = measured(device());
+  rows.insert(rows.begin(), {Kernel{GemmShape{1, 8, 8, 8}, "fp8"}, 1e-3, {}, "table.csv:2"});
+  rows.push_back({Kernel{GemmShape{1, 16, 8, 8}, "fp8"}, 1e-3, {}, "table.csv:999"});
+  const RowsWithoutPeak unrated = rows_without_peak(rows, device());
+  EXPECT_EQ(unrated.count, 2);
+  EXPECT_EQ(unrated.first, 0U);
+  EXPECT_EQ(unrated.classes.at("gemm fp8"), 2);
+  AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
+  ASSERT_EQ(fitted.latency.size(), 1U);
+  EXPECT_EQ(fitted.latency.front().type, "bf16");
+  EXPECT_EQ(fitted.latency.front().quality.rows, static_cast<std::int64_t>(rows.size()) - 2);
+}
+
 // To the last bit: by the fit itself, and by what a file of it says when it is asked.
 TEST(CalibrationFile, EstimatesAsTheFitDid) {
   AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));

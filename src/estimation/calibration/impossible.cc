@@ -25,6 +25,17 @@ double least_possible_seconds(const Kernel& kernel, const DeviceFacts& device) {
   return roof ? roof->compute_s / (kAbovePeak * savings_of(kernel)) : 0;
 }
 
+RowsWithoutPeak rows_without_peak(std::span<const Measurement> measurements, const DeviceFacts& device) {
+  RowsWithoutPeak result;
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    const auto roof = roofline(measurements[i].kernel, device);
+    if (roof || roof.error().code != core::ErrorCode::unsupported) continue;
+    if (result.count++ == 0) result.first = i;
+    ++result.classes[class_of(measurements[i].kernel)];
+  }
+  return result;
+}
+
 ImpossibleRows impossible_rows(std::span<const Measurement> measurements, const DeviceFacts& device) {
   ImpossibleRows result;
   result.impossible.resize(measurements.size(), false);

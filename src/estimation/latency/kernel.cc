@@ -122,17 +122,24 @@ struct TypeName {
   std::string_view spelled;
   std::string_view canonical;
 };
+// Without underscores: torch writes float8_e4m3fn where others write float8e4m3fn.
 constexpr std::array kTypeNames{
     TypeName{"float64", "fp64"},     TypeName{"f64", "fp64"},
     TypeName{"double", "fp64"},      TypeName{"float32", "fp32"},
     TypeName{"f32", "fp32"},         TypeName{"float", "fp32"},
-    TypeName{"float16", "fp16"},     TypeName{"f16", "fp16"},
-    TypeName{"half", "fp16"},        TypeName{"bfloat16", "bf16"},
-    TypeName{"float8", "fp8"},       TypeName{"f8", "fp8"},
-    TypeName{"fp8_e4m3", "fp8"},     TypeName{"fp8_e5m2", "fp8"},
+    TypeName{"single", "fp32"},      TypeName{"float16", "fp16"},
+    TypeName{"f16", "fp16"},         TypeName{"half", "fp16"},
+    TypeName{"bfloat16", "bf16"},    TypeName{"float8", "fp8"},
+    TypeName{"f8", "fp8"},           TypeName{"e4m3", "fp8"},
+    TypeName{"e5m2", "fp8"},         TypeName{"fp8e4m3", "fp8"},
+    TypeName{"fp8e5m2", "fp8"},      TypeName{"fp8e4m3fn", "fp8"},
+    TypeName{"fp8e4m3fnuz", "fp8"},  TypeName{"float8e4m3", "fp8"},
     TypeName{"float8e4m3fn", "fp8"}, TypeName{"float8e4m3fnuz", "fp8"},
     TypeName{"float8e5m2", "fp8"},   TypeName{"float8e5m2fnuz", "fp8"},
-    TypeName{"i8", "int8"},          TypeName{"float4e2m1", "fp4"},
+    TypeName{"i8", "int8"},          TypeName{"u8", "int8"},
+    TypeName{"uint8", "int8"},       TypeName{"i4", "int4"},
+    TypeName{"uint4", "int4"},       TypeName{"float4", "fp4"},
+    TypeName{"float4e2m1", "fp4"},   TypeName{"float4e2m1fnx2", "fp4"},
 };
 
 struct Element {
@@ -152,8 +159,11 @@ std::string_view kind_of(const Kernel& kernel) {
 
 std::string canonical_type(std::string_view name) {
   std::string lower = core::to_lower(core::trim(name));
+  for (const std::string_view library : {"torch.", "tf.", "np.", "numpy."})
+    if (lower.starts_with(library)) lower.erase(0, library.size());
+  const std::string joined = core::replace_all(lower, "_", "");
   for (const TypeName& type : kTypeNames)
-    if (lower == type.spelled) return std::string(type.canonical);
+    if (joined == type.spelled) return std::string(type.canonical);
   return lower;
 }
 

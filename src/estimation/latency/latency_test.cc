@@ -78,6 +78,9 @@ TEST(Types, NamesOfOneTypeAreOne) {
   EXPECT_EQ(element_of("float8e4m3fn"), "fp8");
   EXPECT_EQ(element_of("nvfp4"), "fp4");
   EXPECT_EQ(element_of("mxfp8_block"), "fp8");
+  for (const char* name : {"float8_e4m3fn", "torch.float8_e4m3fnuz", "fp8_e5m2", "e4m3"}) EXPECT_EQ(canonical_type(name), "fp8");
+  EXPECT_EQ(canonical_type("torch.half"), "fp16");
+  EXPECT_EQ(canonical_type("fp8_block"), "fp8_block") << "a library's kernels, a class of their own";
   EXPECT_FALSE(element_of("string"));
 }
 

@@ -20,6 +20,11 @@ namespace {
 using core::ErrorCode;
 using estimation::Kernel;
 
+// Beyond these a number is a mistake, of its unit or of who wrote it: nothing can be learnt from it, and one such row spoils a
+// fit.
+constexpr double kShortestSeconds = 1e-9, kLongestKernelSeconds = 3600, kLongestModelSeconds = 86400;
+constexpr double kLeastWatts = 1e-3, kMostWatts = 1e5;
+
 core::Result<std::string> type_of(const MeasurementRow& row, std::string_view column) {
   std::string type = estimation::canonical_type(row.text(column));
   if (!estimation::element_of(type)) return row.wrong(column, "not a data type that is known");
@@ -143,14 +148,15 @@ core::Status add_kernel(const MeasurementRow& row, const Kind& kind, DeviceMeasu
   if (row.has("dtype")) {
     AACO_ASSIGN(measured.kernel.type, type_of(row, "dtype"));
   }
-  AACO_ASSIGN(const double micros, row.positive("latency_us"));
-  if (std::isinf(micros)) {
+  if (row.infinite("latency_us")) {
     ++into.failed;
     return {};
   }
+  AACO_ASSIGN(const double micros, row.within("latency_us", kShortestSeconds * 1e6, kLongestKernelSeconds * 1e6,
+                                              "no kernel takes less than a nanosecond or more than an hour"));
   measured.seconds = micros * 1e-6;
   if (!row.text("power_w").empty()) {
-    AACO_ASSIGN(const double watts, row.positive("power_w"));
+    AACO_ASSIGN(const double watts, row.within("power_w", kLeastWatts, kMostWatts, "a device draws a milliwatt to 100 kW"));
     measured.power_watts = watts;
   }
   if (const auto* shape = std::get_if<estimation::ConvolutionShape>(&measured.kernel.shape); shape && exceeds_input(*shape)) {
@@ -183,11 +189,12 @@ core::Status add_model(const MeasurementRow& row, DeviceMeasurements& device, Me
     AACO_ASSIGN(run.flops, row.positive("flops"));
     AACO_ASSIGN(run.bytes, row.positive("bytes"));
   }
-  AACO_ASSIGN(const double millis, row.positive("latency_ms"));
-  if (std::isinf(millis)) {
+  if (row.infinite("latency_ms")) {
     ++into.failed;
     return {};
   }
+  AACO_ASSIGN(const double millis, row.within("latency_ms", kShortestSeconds * 1e3, kLongestModelSeconds * 1e3,
+                                              "no model takes less than a nanosecond or more than a day"));
   run.seconds = millis * 1e-3;
   if (!row.text("memory_bytes").empty()) {
     AACO_ASSIGN(const double bytes, row.positive("memory_bytes"));
@@ -284,18 +291,35 @@ class Table {
 
 std::vector<std::string> MeasurementFiles::notes() const {
   std::vector<std::string> out;
-  if (failed > 0) out.push_back(std::to_string(failed) + " rows left out, their time is infinite");
+  if (failed > 0) out.push_back(rows_text(failed) + " left out, with an infinite time");
   if (without_output > 0)
-    out.push_back(std::to_string(without_output) +
-                  " convolutions left out, their filter is larger than their padded input; the first: " + first_without_output);
+    out.push_back(rows_text(without_output) +
+                  " left out, of convolutions whose filter is larger than the padded input; the first: " + first_without_output);
   return out;
 }
+
+std::string rows_text(std::int64_t count) { return std::to_string(count) + (count == 1 ? " row" : " rows"); }
 
 std::string describe(const estimation::ImpossibleRows& rejected, const std::vector<estimation::Measurement>& rows) {
   char times[32];
   std::snprintf(times, sizeof times, "%.3g", rejected.worst_times);
-  return std::to_string(rejected.count) + " rows left out, they are faster than the device's peak allows; the worst, " + times +
+  return rows_text(rejected.count) + " left out, faster than the device's peak allows; the worst, " + times +
          " times: " + rows[rejected.worst].where;
+}
+
+std::string describe(const estimation::RowsWithoutPeak& unrated, const std::vector<estimation::Measurement>& rows,
+                     const std::string& device) {
+  std::vector<std::string> classes;
+  for (const auto& [name, count] : unrated.classes) classes.push_back(name + " (" + rows_text(count) + ")");
+  return "the registry has no peak of " + device + " for " + core::join(classes, ", ") +
+         ": left out, the first: " + rows[unrated.first].where;
+}
+
+std::string devices_text(const MeasurementFiles& files) {
+  std::vector<std::string> names;
+  for (const auto& [id, rows] : files.devices)
+    names.push_back(id + " (" + rows_text(static_cast<std::int64_t>(rows.kernels.size() + rows.models.size())) + ")");
+  return names.empty() ? "they hold no row at all" : "they measure " + core::join(names, ", ");
 }
 
 core::Status read_measurements(std::string_view text, const std::string& name, const hardware::DeviceRegistry& registry,

@@ -30,12 +30,21 @@ core::Result<std::int64_t> MeasurementRow::integer_or(std::string_view column, s
   return integer(column);
 }
 
-core::Result<double> MeasurementRow::positive(std::string_view column) const {
+bool MeasurementRow::infinite(std::string_view column) const {
   const std::string lower = core::to_lower(text(column));
-  if (lower == "inf" || lower == "+inf" || lower == "infinity") return HUGE_VAL;
+  return lower == "inf" || lower == "+inf" || lower == "infinity";
+}
+
+core::Result<double> MeasurementRow::positive(std::string_view column) const {
   const auto value = core::parse_f64(text(column));
-  if (!value || !(*value > 0)) return wrong(column, "not a number above 0");
+  if (!value || !(*value > 0) || std::isinf(*value)) return wrong(column, "not a number above 0");
   return *value;
+}
+
+core::Result<double> MeasurementRow::within(std::string_view column, double least, double most, std::string_view what) const {
+  AACO_ASSIGN(const double value, positive(column));
+  if (value < least || value > most) return wrong(column, "which is impossible: " + std::string(what));
+  return value;
 }
 
 core::Result<std::pair<std::int64_t, std::int64_t>> MeasurementRow::pair(std::string_view column) const {

@@ -22,8 +22,11 @@ class MeasurementRow {
   [[nodiscard]] std::string_view text(std::string_view column) const;  // empty where there is no such column
   [[nodiscard]] core::Result<std::int64_t> integer(std::string_view column) const;
   [[nodiscard]] core::Result<std::int64_t> integer_or(std::string_view column, std::int64_t otherwise) const;
-  // Above 0 or infinite.
+  // Above 0 and finite.
   [[nodiscard]] core::Result<double> positive(std::string_view column) const;
+  // Within the limits, which are said with `what`.
+  [[nodiscard]] core::Result<double> within(std::string_view column, double least, double most, std::string_view what) const;
+  [[nodiscard]] bool infinite(std::string_view column) const;
   // "1x2": two integers.
   [[nodiscard]] core::Result<std::pair<std::int64_t, std::int64_t>> pair(std::string_view column) const;
   [[nodiscard]] tl::unexpected<core::Error> wrong(std::string_view column, std::string_view what) const;
