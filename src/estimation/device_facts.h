@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "hardware/device.h"
 
@@ -23,5 +24,8 @@ struct DeviceFacts {
 };
 
 DeviceFacts facts_of(const hardware::Device& device);
+
+// "bf16", "BFloat16" -> "bfloat16": the hardware registry's name of a type; of what it does not name, the canonical one.
+std::string registry_type(std::string_view type);
 
 }  // namespace aaco::estimation

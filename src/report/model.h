@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/json.h"
@@ -81,11 +82,14 @@ struct MetricDefinition {
 
 // A limit of the hardware: arithmetic (flop/s) or traffic (bytes/s).
 struct Roof {
-  std::string name;  // "FP32, measured"
+  std::string name;  // "float32", "l2"
   enum class Kind { compute, memory } kind = Kind::compute;
   double per_second = 0;
-  std::string source;  // "datasheet", "measured by aaco calibrate"
+  std::string source;  // "data sheet of ...", "calibration of ...: gemm bf16, 412 sites"
+  // What the entry of the hardware registry states; what a calibration measured; what many runs reached.
+  enum class Basis { stated, measured, reached } basis = Basis::stated;
 };
+std::string_view to_string(Roof::Basis basis);
 
 // Work placed under the roofs: its intensity is flops / bytes, its rate flops / time.
 struct RoofPoint {
@@ -94,15 +98,20 @@ struct RoofPoint {
   double flops = 0;  // per iteration
   double bytes = 0;
   double time_ns = 0;
-  std::optional<double> reached_ratio;  // of its own roofs (its data type's peak); empty: of the highest compute roof
+  std::optional<double> reached_ratio;  // of its own stated roofs (its data type's peak); empty: of the highest compute roof
+  std::string type = {};                // data type, as the registry names it; empty: not known
+  std::int64_t count = 1;               // executions that flops, bytes and time are of
+  std::string work_from = {};           // "shapes", "counters": where flops and bytes are from; empty: not said
+  std::optional<double> measured_ratio = {};  // the same of the roofs that a calibration measured
 };
 
 // How far from what the hardware can do.
 struct Roofline {
   std::string text;                     // one sentence: "the run reached 34 % of ..."
-  std::optional<double> reached_ratio;  // ideal time / measured time
+  std::optional<double> reached_ratio;  // ideal time by the stated roofs / measured time
   std::vector<Roof> roofs;
   std::vector<RoofPoint> points;
+  std::optional<double> measured_ratio = {};  // as reached_ratio, by the roofs that a calibration measured
 };
 
 // Everything a report shows, in the order of DESIGN.md section 6; what was not measured is empty and its section left out.

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "estimation/kernel.h"
+
 namespace aaco::estimation {
 namespace {
 
@@ -34,6 +36,13 @@ DeviceFacts facts_of(const hardware::Device& device) {
   if (const auto* cache = device.last_level()) facts.cache_bytes = cache->bytes.value * static_cast<double>(cache->instances);
   if (device.power.board_watts) facts.power_watts = device.power.board_watts->value;
   return facts;
+}
+
+std::string registry_type(std::string_view type) {
+  std::string name = canonical_type(type);
+  for (const auto& [registry_name, canonical] : kTypes)
+    if (name == canonical) return std::string(registry_name);
+  return name;
 }
 
 }  // namespace aaco::estimation

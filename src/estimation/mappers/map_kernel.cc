@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -15,24 +14,6 @@ using hardware::DeviceKind;
 using hardware::Engine;
 using hardware::EngineKind;
 using mappers::Ground;
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kRegistryTypes{{{"fp64", "float64"},
-                                                                                        {"fp32", "float32"},
-                                                                                        {"tf32", "tf32"},
-                                                                                        {"fp16", "float16"},
-                                                                                        {"bf16", "bfloat16"},
-                                                                                        {"fp8", "float8"},
-                                                                                        {"fp6", "float6"},
-                                                                                        {"fp4", "float4"},
-                                                                                        {"int8", "int8"},
-                                                                                        {"int4", "int4"},
-                                                                                        {"int32", "int32"}}};
-
-std::string_view registry_type(std::string_view element) {
-  for (const auto& [name, registry] : kRegistryTypes)
-    if (name == element) return registry;
-  return {};
-}
 
 // Tiles are multiplied by any engine; everything else needs lanes. A device without lanes (a TPU here) does it on what it has.
 const Engine* engine_for(const hardware::Device& device, std::string_view type, bool product) {

@@ -45,7 +45,10 @@ void cut_to_one_die(Device& device) {
   if (device.memory.bytes) device.memory.bytes->value /= static_cast<double>(dies);
   device.memory.bus_bits.reset();
   for (MemoryLevel& level : device.memory_levels)
-    if (level.instances % dies == 0) level.instances /= dies;
+    if (level.instances % dies == 0) {
+      level.instances /= dies;
+      if (level.bytes_per_s) level.bytes_per_s->value /= static_cast<double>(dies);
+    }
   device.execution.dies = 1;
 }
 

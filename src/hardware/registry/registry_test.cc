@@ -153,6 +153,7 @@ TEST(ShippedHardware, WhatRunsOnABoardOfTwoDevicesRunsOnOne) {
   EXPECT_EQ(die.memory.bytes_per_s->value * 2, board.memory.bytes_per_s->value);
   EXPECT_EQ(die.memory.bytes->value * 2, board.memory.bytes->value);
   EXPECT_EQ(die.last_level()->instances * 2, board.last_level()->instances);
+  EXPECT_EQ(die.last_level()->bytes_per_s->value * 2, board.last_level()->bytes_per_s->value);
   EXPECT_EQ(as_shown(die).value().memory.bytes->value, die.memory.bytes->value);
   // Eight dies that are one device, and a device in a power state, stay as they are.
   EXPECT_TRUE(as_shown(shipped_registry().find("MI300X").value()).value().state.empty());

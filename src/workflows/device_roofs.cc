@@ -1,0 +1,127 @@
+#include "workflows/device_roofs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "estimation/device_facts.h"
+#include "hardware/die.h"
+#include "hardware/registry.h"
+#include "workflows/calibration_registry.h"
+
+namespace aaco::workflows {
+namespace {
+
+using report::Roof;
+
+bool is_product(const std::string& kind) { return kind == "gemm" || kind == "convolution" || kind == "attention"; }
+
+void take_best(std::optional<MeasuredCeiling>& best, double per_second, const estimation::LatencyModel& model) {
+  if (per_second > 0 && (!best || per_second > best->per_second))
+    best = MeasuredCeiling{per_second, model.kind + " " + model.type, model.quality.sites};
+}
+
+void add_calibration(DeviceRoofs& out, const estimation::DeviceCalibration& calibration) {
+  out.calibration = "calibration of " + calibration.device;
+  if (const auto day = calibration.provenance.created.substr(0, 10); !day.empty()) out.calibration += ", " + day;
+  for (const auto& model : calibration.latency) {
+    take_best(out.main, model.ceilings.bytes_per_s, model);
+    take_best(out.cached, model.ceilings.cached_bytes_per_s, model);
+    const auto element = estimation::element_of(model.type);
+    if (!is_product(model.kind) || !element) continue;
+    // Variants of a type ("fp8_block") are families of a library that compute in the same element.
+    std::optional<MeasuredCeiling> best;
+    auto& place = out.compute[{estimation::registry_type(*element), model.kind}];
+    if (place.per_second > 0) best = place;
+    take_best(best, model.ceilings.flops_per_s, model);
+    if (best) place = *best;
+  }
+  std::erase_if(out.compute, [](const auto& entry) { return entry.second.per_second <= 0; });
+}
+
+std::string sites(const MeasuredCeiling& ceiling) {
+  return fmt::format("{}, {} site{}", ceiling.of, ceiling.sites, ceiling.sites == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::optional<double> DeviceRoofs::stated_flops_per_s(const std::string& type) const { return device.peak_ops_per_s(type); }
+
+std::optional<double> DeviceRoofs::stated_bytes_per_s() const {
+  if (!device.memory.bytes_per_s) return std::nullopt;
+  return device.memory.bytes_per_s->value;
+}
+
+const MeasuredCeiling* DeviceRoofs::measured(const std::string& type, std::string_view kind) const {
+  if (const auto own = compute.find({type, std::string(kind)}); own != compute.end() && own->second.sites >= kFewestSites)
+    return &own->second;
+  const MeasuredCeiling* best = nullptr;
+  for (const auto& [key, ceiling] : compute)
+    if (key.first == type && (best == nullptr || ceiling.per_second > best->per_second)) best = &ceiling;
+  return best;
+}
+
+std::optional<double> DeviceRoofs::measured_ns(const Work& work) const {
+  double ns = 0;
+  if (work.flops > 0) {
+    const auto* ceiling = measured(work.type, work.kind);
+    if (ceiling == nullptr) return std::nullopt;
+    ns = 1e9 * work.flops / ceiling->per_second;
+  }
+  if (work.bytes > 0) {
+    const bool in_cache = !work.counted && fits_cache(work.bytes / std::max(work.executions, 1.0));
+    const auto& level = in_cache ? cached : main;
+    if (!level) return std::nullopt;
+    ns = std::max(ns, 1e9 * work.bytes / level->per_second);
+  }
+  return ns > 0 ? std::optional(ns) : std::nullopt;
+}
+
+std::vector<Roof> DeviceRoofs::roofs(const std::set<std::pair<std::string, std::string>>& work) const {
+  std::vector<Roof> out;
+  std::set<std::string> types;
+  std::set<const MeasuredCeiling*> named;
+  for (const auto& [type, kind] : work) types.insert(type);
+  for (const std::string& type : types)
+    if (const auto peak = stated_flops_per_s(type))
+      out.push_back({type, Roof::Kind::compute, *peak, "hardware registry, " + id, Roof::Basis::stated});
+  for (const auto& [type, kind] : work)
+    if (const auto* ceiling = measured(type, kind); ceiling != nullptr && named.insert(ceiling).second)
+      out.push_back({type + ", measured", Roof::Kind::compute, ceiling->per_second,
+                     fmt::format("measured: {}, {}", calibration, sites(*ceiling)), Roof::Basis::measured});
+  const auto memory = [&](const std::string& name, const hardware::Figure& figure) {
+    const std::string source = fmt::format("hardware registry, {} ({})", id, figure.source);
+    // Stores of one speed are one roof: shared memory and the first cache of many GPUs.
+    if (!out.empty() && out.back().kind == Roof::Kind::memory && out.back().per_second == figure.value)
+      out.back().name += ", " + name;
+    else
+      out.push_back({name, Roof::Kind::memory, figure.value, source, Roof::Basis::stated});
+  };
+  for (const auto& level : device.memory_levels)
+    if (level.bytes_per_s) memory(level.name, *level.bytes_per_s);
+  if (device.memory.bytes_per_s) memory("main memory", *device.memory.bytes_per_s);
+  for (const auto& [name, ceiling] : {std::pair{"cached, measured", &cached}, {"main memory, measured", &main}})
+    if (*ceiling)
+      out.push_back({name, Roof::Kind::memory, (*ceiling)->per_second, fmt::format("measured: {}, {}", calibration, sites(**ceiling)),
+                     Roof::Basis::measured});
+  return out;
+}
+
+core::Result<DeviceRoofs> device_roofs(const std::string& id, const core::Paths& paths) {
+  AACO_ASSIGN(const hardware::Device entry, hardware::DeviceRegistry::load_one(paths, id));
+  AACO_ASSIGN(hardware::Device device, hardware::as_shown(entry));
+  DeviceRoofs out;
+  const auto facts = estimation::facts_of(device);
+  out.id = facts.id;
+  out.cache_bytes = facts.cache_bytes;
+  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::of({device}));
+  const auto set = load_calibrations(paths, registry, {facts.id});
+  if (!set)
+    out.problem = set.error().message;
+  else if (const auto found = set->entries().find(facts.id); found != set->entries().end())
+    add_calibration(out, found->second.calibration);
+  out.device = std::move(device);
+  return out;
+}
+
+}  // namespace aaco::workflows
