@@ -8,6 +8,7 @@
 
 #include "cli/context.h"
 #include "cli/run_options.h"
+#include "cli/session_where.h"
 #include "cli/verbs.h"
 #include "cli/verdict_output.h"
 #include "cli/whole_number.h"
@@ -39,12 +40,7 @@ core::Status resolve(HistoryOptions& options) {
   }
   if (!options.better.empty()) request.lower_is_better = options.better == "lower";
   if (options.last) request.last = static_cast<std::size_t>(*options.last);
-  for (const auto& text : options.where) {
-    const auto equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return core::fail(core::ErrorCode::invalid_argument, "--where wants NAME=VALUE, not '" + text + "'");
-    request.where[text.substr(0, equals)] = text.substr(equals + 1);
-  }
+  AACO_ASSIGN(request.where, parse_where(options.where));
   return {};
 }
 

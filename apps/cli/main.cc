@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
   aaco::cli::add_show(app, context);
   aaco::cli::add_ls(app, context);
   aaco::cli::add_history(app, context);
+  aaco::cli::add_roofline(app, context);
   aaco::cli::add_baseline(app, context);
   aaco::cli::add_gate(app, context);
   aaco::cli::add_sla(app, context);

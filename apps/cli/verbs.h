@@ -21,6 +21,7 @@ void add_show(CLI::App& app, Context& context);
 void add_ls(CLI::App& app, Context& context);
 void add_diff(CLI::App& app, Context& context);
 void add_history(CLI::App& app, Context& context);
+void add_roofline(CLI::App& app, Context& context);
 void add_baseline(CLI::App& app, Context& context);
 void add_gate(CLI::App& app, Context& context);
 void add_sla(CLI::App& app, Context& context);

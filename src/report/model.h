@@ -99,6 +99,7 @@ struct RoofPoint {
   double bytes = 0;
   double time_ns = 0;
   std::optional<double> reached_ratio;  // of its own stated roofs (its data type's peak); empty: of the highest compute roof
+  std::string kind = {};                // what it is to a calibration: gemm, convolution, attention ...; empty: not known
   std::string type = {};                // data type, as the registry names it; empty: not known
   std::int64_t count = 1;               // executions that flops, bytes and time are of
   std::string work_from = {};           // "shapes", "counters": where flops and bytes are from; empty: not said

@@ -87,7 +87,8 @@ Json roofline(const Roofline& line) {
                              {"kind", roof.kind == Roof::Kind::compute ? "compute" : "memory"},
                              {"per_second", real(roof.per_second)},
                              {"unit", roof.kind == Roof::Kind::compute ? "flop/s" : "bytes/s"},
-                             {"source", roof.source}}));
+                             {"source", roof.source},
+                             {"basis", to_string(roof.basis)}}));
   Json points = Json::array();
   for (const RoofPoint& point : line.points) {
     Json entry = Json::object({{"name", point.name},
@@ -96,10 +97,14 @@ Json roofline(const Roofline& line) {
                                {"bytes", real(point.bytes)},
                                {"time_ns", real(point.time_ns)}});
     if (point.reached_ratio) entry.set("reached_ratio", real(*point.reached_ratio));
+    if (point.measured_ratio) entry.set("measured_ratio", real(*point.measured_ratio));
+    if (!point.type.empty()) entry.set("type", point.type);
+    if (!point.work_from.empty()) entry.set("work_from", point.work_from);
     points.push(std::move(entry));
   }
   Json out = Json::object({{"text", line.text}});
   if (line.reached_ratio) out.set("reached_ratio", real(*line.reached_ratio));
+  if (line.measured_ratio) out.set("measured_ratio", real(*line.measured_ratio));
   return out.set("roofs", std::move(roofs)).set("points", std::move(points));
 }
 
@@ -182,6 +187,10 @@ Json session(const ReportModel& model) {
 }
 
 }  // namespace
+
+std::string_view to_string(Roof::Basis basis) {
+  return basis == Roof::Basis::stated ? "stated" : basis == Roof::Basis::measured ? "measured" : "reached";
+}
 
 core::Json render_json(const ReportModel& model) {
   Json out = Json::object({{"schema", "aaco.report"},

@@ -38,11 +38,13 @@ void write_hardware(TextPage& page, const ReportModel& model) {
   const Roofline& line = *model.roofline;
   page.heading("How far from the hardware");
   page.paragraph(line.text);
-  if (line.reached_ratio) {
-    const int room = std::min(40, page.width() - 14);
-    page.line("  " + page.styled(fit_left(bar(*line.reached_ratio, room, page.ascii()), room, page.ascii()), Style::accent) +
-              " " + core::format_percent(*line.reached_ratio));
-  }
+  const auto reached = [&](double ratio, std::string_view of) {
+    const int room = std::min(40, page.width() - 14 - static_cast<int>(of.size()));
+    page.line("  " + page.styled(fit_left(bar(ratio, room, page.ascii()), room, page.ascii()), Style::accent) + " " +
+              core::format_percent(ratio) + std::string(of));
+  };
+  if (line.reached_ratio) reached(*line.reached_ratio, line.measured_ratio ? " of the stated" : "");
+  if (line.measured_ratio) reached(*line.measured_ratio, " of the measured");
   for (const Roof& roof : line.roofs) {
     const std::string rate = page.quantity(roof.per_second, roof.kind == Roof::Kind::compute ? "flop/s" : "bytes/s");
     page.paragraph(roof.name + ": " + rate + (roof.source.empty() ? "" : " (" + roof.source + ")"), 4, Style::dim,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/numbers.h"
 #include "estimation/device_facts.h"
 #include "hardware/die.h"
 #include "hardware/registry.h"
@@ -20,6 +21,12 @@ void take_best(std::optional<MeasuredCeiling>& best, double per_second, const es
   if (per_second > 0 && (!best || per_second > best->per_second))
     best = MeasuredCeiling{per_second, model.kind + " " + model.type, model.quality.sites};
 }
+
+std::string sites(const MeasuredCeiling& ceiling) {
+  return fmt::format("{}, {} site{}", ceiling.of, ceiling.sites, ceiling.sites == 1 ? "" : "s");
+}
+
+}  // namespace
 
 void add_calibration(DeviceRoofs& out, const estimation::DeviceCalibration& calibration) {
   out.calibration = "calibration of " + calibration.device;
@@ -38,12 +45,6 @@ void add_calibration(DeviceRoofs& out, const estimation::DeviceCalibration& cali
   }
   std::erase_if(out.compute, [](const auto& entry) { return entry.second.per_second <= 0; });
 }
-
-std::string sites(const MeasuredCeiling& ceiling) {
-  return fmt::format("{}, {} site{}", ceiling.of, ceiling.sites, ceiling.sites == 1 ? "" : "s");
-}
-
-}  // namespace
 
 std::optional<double> DeviceRoofs::stated_flops_per_s(const std::string& type) const { return device.peak_ops_per_s(type); }
 
@@ -102,9 +103,46 @@ std::vector<Roof> DeviceRoofs::roofs(const std::set<std::pair<std::string, std::
   if (device.memory.bytes_per_s) memory("main memory", *device.memory.bytes_per_s);
   for (const auto& [name, ceiling] : {std::pair{"cached, measured", &cached}, {"main memory, measured", &main}})
     if (*ceiling)
-      out.push_back({name, Roof::Kind::memory, (*ceiling)->per_second, fmt::format("measured: {}, {}", calibration, sites(**ceiling)),
-                     Roof::Basis::measured});
+      out.push_back({name, Roof::Kind::memory, (*ceiling)->per_second,
+                     fmt::format("measured: {}, {}", calibration, sites(**ceiling)), Roof::Basis::measured});
   return out;
+}
+
+std::set<std::pair<std::string, std::string>> work_of(const std::vector<report::RoofPoint>& points) {
+  std::set<std::pair<std::string, std::string>> work;
+  for (const auto& point : points)
+    if (point.flops > 0) work.emplace(point.type, point.kind);
+  return work;
+}
+
+std::string add_measured(report::Roofline& line, const DeviceRoofs& roofs) {
+  if (!roofs.problem.empty()) return fmt::format(" (its calibration cannot be read: {})", roofs.problem);
+  if (roofs.calibration.empty()) return {};
+  double time = 0, ideal = 0, all = 0;
+  for (auto& point : line.points) {
+    all += point.time_ns;
+    const auto least = roofs.measured_ns(
+        {point.type, point.kind, point.flops, point.bytes, static_cast<double>(point.count), point.work_from == "counters"});
+    if (!least || point.time_ns <= 0) continue;
+    point.measured_ratio = *least / point.time_ns;
+    time += point.time_ns;
+    ideal += std::min(*least, point.time_ns);
+  }
+  if (time <= 0) return fmt::format("; {} has nothing of their types", roofs.calibration);
+  line.measured_ratio = ideal / time;
+  const std::string of =
+      time < 0.995 * all ? fmt::format(" ({} of their time has a measured ceiling)", core::format_percent(time / all)) : "";
+  return fmt::format(", and {} of what the {} measured{}", core::format_percent(*line.measured_ratio), roofs.calibration, of);
+}
+
+std::string describe_sources(const std::vector<report::RoofPoint>& points) {
+  const auto counted = static_cast<std::size_t>(
+      std::count_if(points.begin(), points.end(), [](const auto& point) { return point.work_from == "counters"; }));
+  constexpr const char* kShapes = "from shapes: every operand counts once, the least traffic there can be";
+  if (counted == 0) return fmt::format("their work is {}", kShapes);
+  if (counted == points.size()) return "their operations and bytes are from hardware counters";
+  return fmt::format("the work of {} of {} points is from hardware counters, that of the others {}", counted, points.size(),
+                     kShapes);
 }
 
 core::Result<DeviceRoofs> device_roofs(const std::string& id, const core::Paths& paths) {
@@ -112,13 +150,13 @@ core::Result<DeviceRoofs> device_roofs(const std::string& id, const core::Paths&
   AACO_ASSIGN(hardware::Device device, hardware::as_shown(entry));
   DeviceRoofs out;
   const auto facts = estimation::facts_of(device);
-  out.id = facts.id;
+  out.id = device.id_with_state();
   out.cache_bytes = facts.cache_bytes;
-  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::of({device}));
-  const auto set = load_calibrations(paths, registry, {facts.id});
+  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::of({entry}));
+  const auto set = load_calibrations(paths, registry, {out.id});
   if (!set)
     out.problem = set.error().message;
-  else if (const auto found = set->entries().find(facts.id); found != set->entries().end())
+  else if (const auto found = set->entries().find(out.id); found != set->entries().end())
     add_calibration(out, found->second.calibration);
   out.device = std::move(device);
   return out;

@@ -10,6 +10,7 @@
 
 #include "core/environment.h"
 #include "core/result.h"
+#include "estimation/calibrated.h"
 #include "hardware/device.h"
 #include "report/model.h"
 
@@ -29,7 +30,7 @@ struct DeviceRoofs {
   std::string id;           // with "@STATE"
   double cache_bytes = 0;   // the largest cache that all units share; 0: none
   // Of the calibration; empty where there is none, with `problem` where it cannot be read.
-  std::string calibration;                                               // "calibration of ID, 2026-11-20"
+  std::string calibration;                                                 // "calibration of ID, 2026-11-20"
   std::map<std::pair<std::string, std::string>, MeasuredCeiling> compute;  // by type and kind: gemm, convolution, attention
   std::optional<MeasuredCeiling> main, cached;  // bytes/s of operands that do not fit the largest cache, and of those that do
   std::string problem;
@@ -53,6 +54,17 @@ struct DeviceRoofs {
   [[nodiscard]] std::vector<report::Roof> roofs(const std::set<std::pair<std::string, std::string>>& work) const;
 };
 inline constexpr std::int64_t kFewestSites = 3;
+
+// Takes over the ceilings of a calibration.
+void add_calibration(DeviceRoofs& roofs, const estimation::DeviceCalibration& calibration);
+
+// Types and kinds of the points.
+std::set<std::pair<std::string, std::string>> work_of(const std::vector<report::RoofPoint>& points);
+// Sets what each point and all of them together reached of the measured ceilings, and answers the words that follow the share
+// reached of the stated ones: ", and 91 % of what ... measured"; empty where there is no calibration to say so.
+std::string add_measured(report::Roofline& line, const DeviceRoofs& roofs);
+// How many points' work is from counters, and how many from shapes: "their work is from ...".
+std::string describe_sources(const std::vector<report::RoofPoint>& points);
 
 // Of the registry's device of that id. A calibration that cannot be read is no error, but told in `problem`.
 core::Result<DeviceRoofs> device_roofs(const std::string& id, const core::Paths& paths);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/files.h"
+#include "tests/support/measured_device.h"
 #include "workflows/calibration_registry.h"
 
 namespace aaco::workflows {
@@ -20,9 +21,9 @@ class DeviceRoofsTest : public testing::Test {
     paths_.share = AACO_SOURCE_DIR;
     paths_.registry = folder_.path();
   }
-  void calibrate(const std::string& device = kDevice) {
+  DeviceRoofs calibrated() {
     estimation::DeviceCalibration calibration;
-    calibration.device = device;
+    calibration.device = kDevice;
     calibration.provenance.created = "2026-11-20T08:00:00Z";
     calibration.latency.push_back(model("gemm", "bf16", 700e12, 4e12, 9e12, 400));
     calibration.latency.push_back(model("gemm", "fp8_block", 900e12, 3e12, 0, 40));
@@ -30,7 +31,9 @@ class DeviceRoofsTest : public testing::Test {
     calibration.latency.push_back(model("attention", "bf16", 300e12, 0, 8e12, 50));
     calibration.latency.push_back(model("convolution", "bf16", 5e12, 0, 0, 2));
     calibration.latency.push_back(model("vector", "fp32", 1e12, 4.4e12, 0, 30));
-    ASSERT_TRUE(save_calibration(paths_, calibration));
+    DeviceRoofs roofs = device_roofs(kDevice, paths_).value();
+    add_calibration(roofs, calibration);
+    return roofs;
   }
   static estimation::LatencyModel model(const char* kind, const char* type, double flops, double main, double cached,
                                         std::int64_t sites) {
@@ -65,8 +68,7 @@ TEST_F(DeviceRoofsTest, WithoutACalibrationTheEntryAlone) {
 }
 
 TEST_F(DeviceRoofsTest, WhatWasMeasuredStandsBesideIt) {
-  calibrate();
-  const auto roofs = device_roofs(kDevice, paths_).value();
+  const DeviceRoofs roofs = calibrated();
   EXPECT_EQ(roofs.calibration, "calibration of amd_instinct_mi300x_192gb, 2026-11-20");
   EXPECT_EQ(roofs.measured("bfloat16", "attention")->of, "attention bf16");
   EXPECT_EQ(roofs.measured("bfloat16", "elementwise")->of, "gemm bf16") << "a kind of its own is missing: the best of the type";
@@ -85,8 +87,7 @@ TEST_F(DeviceRoofsTest, WhatWasMeasuredStandsBesideIt) {
 }
 
 TEST_F(DeviceRoofsTest, TheLeastTimeByWhatWasMeasured) {
-  calibrate();
-  const auto roofs = device_roofs(kDevice, paths_).value();
+  const DeviceRoofs roofs = calibrated();
   ASSERT_TRUE(roofs.fits_cache(100e6) && !roofs.fits_cache(1e9));
   EXPECT_NEAR(*roofs.measured_ns({"bfloat16", "gemm", 700e9, 1e6, 1, false}), 1e6, 1);
   EXPECT_NEAR(*roofs.measured_ns({"bfloat16", "gemm", 0, 4.4e9, 1, false}), 1e6, 1);
@@ -97,7 +98,7 @@ TEST_F(DeviceRoofsTest, TheLeastTimeByWhatWasMeasured) {
 }
 
 TEST_F(DeviceRoofsTest, ADamagedCalibrationIsTold) {
-  calibrate();
+  ASSERT_TRUE(core::make_directories(core::parent_path(user_calibration_path(paths_, kDevice))));
   ASSERT_TRUE(core::write_file_atomic(user_calibration_path(paths_, kDevice), "aaco-calibration 2 cut"));
   const auto roofs = device_roofs(kDevice, paths_);
   ASSERT_TRUE(roofs);
@@ -108,10 +109,15 @@ TEST_F(DeviceRoofsTest, ADamagedCalibrationIsTold) {
 TEST_F(DeviceRoofsTest, ABoardOfTwoDevicesIsOneOfThem) {
   const auto board = device_roofs("amd_instinct_mi250x_128gb", paths_).value();
   EXPECT_EQ(board.id, "amd_instinct_mi250x_128gb@one_die");
-  calibrate("amd_instinct_mi250x_128gb@one_die");
+  const auto facts = estimation::facts_of(board.device);
+  AACO_CALIBRATED(calibration, estimation::calibrate(estimation::measured(facts), facts, estimation::quick()));
+  calibration.provenance = {"1.0", "2026-11-20T08:00:00Z", {}, {}};
+  ASSERT_TRUE(save_calibration(paths_, calibration));
   const auto measured = device_roofs("amd_instinct_mi250x_128gb", paths_).value();
   EXPECT_EQ(measured.problem, "");
-  EXPECT_FALSE(measured.calibration.empty());
+  EXPECT_EQ(measured.calibration, "calibration of amd_instinct_mi250x_128gb@one_die, 2026-11-20");
+  ASSERT_NE(measured.measured("bfloat16", "gemm"), nullptr);
+  EXPECT_NEAR(measured.measured("bfloat16", "gemm")->per_second / 0.7e14, 1, 0.1);
   EXPECT_FALSE(device_roofs("amd_instinct_mi250x_128gb@one_die", paths_).value().calibration.empty());
 }
 

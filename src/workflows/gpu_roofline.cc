@@ -6,6 +6,7 @@
 
 #include "core/numbers.h"
 #include "hardware/die.h"
+#include "workflows/device_roofs.h"
 
 namespace aaco::workflows {
 namespace {
@@ -45,6 +46,21 @@ const Json* best_known(const report::ReportModel& model) {
     if (best == nullptr || line["known_ns"].as_f64().value_or(0) > (*best)["known_ns"].as_f64().value_or(0)) best = &line;
   }
   return best;
+}
+
+// As the import saw them, for a device that the registry no longer has.
+std::vector<report::Roof> stored_roofs(const Json& stored) {
+  std::map<std::string, double> peaks;
+  double bandwidth = 0;
+  for (const Json& kernel : stored["kernels"].items()) {
+    peaks[std::string(kernel["dtype"].text())] = kernel["peak_flops_per_s"].as_f64().value_or(0);
+    bandwidth = kernel["memory_bytes_per_s"].as_f64().value_or(0);
+  }
+  const std::string source = "data sheet of " + std::string(stored["device_name"].text());
+  std::vector<report::Roof> roofs;
+  for (const auto& [dtype, peak] : peaks) roofs.push_back({dtype, report::Roof::Kind::compute, peak, source});
+  roofs.push_back({"main memory", report::Roof::Kind::memory, bandwidth, source});
+  return roofs;
 }
 
 }  // namespace
@@ -135,33 +151,47 @@ Json to_json(const GpuRoofline& roofline) {
       .set("kernels", std::move(kernels));
 }
 
-void fill_roofline(report::ReportModel& model) {
+std::vector<report::RoofPoint> roofline_points(const Json& stored) {
+  std::vector<report::RoofPoint> points;
+  for (const Json& kernel : stored["kernels"].items()) {
+    report::RoofPoint point;
+    point.name = kernel["name"].text();
+    point.group = kernel["family"].text();
+    point.flops = kernel["flops"].as_f64().value_or(0);
+    point.bytes = kernel["bytes"].as_f64().value_or(0);
+    point.time_ns = kernel["time_ns"].as_f64().value_or(0);
+    point.reached_ratio = kernel["reached_ratio"].as_f64();
+    point.kind = point.group;
+    point.type = kernel["dtype"].text();
+    point.count = kernel["count"].as_i64().value_or(1);
+    point.work_from = kernel["work_from"].text();
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+void fill_roofline(report::ReportModel& model, const core::Paths& paths) {
   const Json* stored = best_known(model);
   if (model.roofline || stored == nullptr) return;
   const std::string device((*stored)["device_name"].text());
   report::Roofline line;
-  std::map<std::string, double> peaks;
-  double bandwidth = 0;
-  for (const Json& kernel : (*stored)["kernels"].items()) {
-    peaks[std::string(kernel["dtype"].text())] = kernel["peak_flops_per_s"].as_f64().value_or(0);
-    bandwidth = kernel["memory_bytes_per_s"].as_f64().value_or(0);
-    line.points.push_back({std::string(kernel["name"].text()), std::string(kernel["family"].text()),
-                           kernel["flops"].as_f64().value_or(0), kernel["bytes"].as_f64().value_or(0),
-                           kernel["time_ns"].as_f64().value_or(0), kernel["reached_ratio"].as_f64()});
-  }
-  const std::string source = "data sheet of " + device;
-  line.roofs.push_back({"memory", report::Roof::Kind::memory, bandwidth, source});
-  for (const auto& [dtype, peak] : peaks) line.roofs.push_back({dtype, report::Roof::Kind::compute, peak, source});
+  line.points = roofline_points(*stored);
   const double known = (*stored)["known_ns"].as_f64().value_or(0), ideal = (*stored)["ideal_ns"].as_f64().value_or(0);
   double total = 0;
   for (const auto& metric : model.metrics)
     if (metric.id == "gpu.kernel_sum_ns") total += metric.value;
   if (known > 0) line.reached_ratio = ideal / known;
-  line.text = fmt::format(
-      "Kernels whose work is known ({} of the kernel time) reach {} of what the data sheet of {} allows them; traffic is the "
-      "least "
-      "there can be, every operand once.",
-      core::format_percent(total > 0 ? known / total : 0), core::format_percent(known > 0 ? ideal / known : 0), device);
+  std::string measured;
+  if (const auto roofs = device_roofs(std::string((*stored)["device_id"].text()), paths)) {
+    measured = add_measured(line, *roofs);
+    line.roofs = roofs->roofs(work_of(line.points));
+  } else {
+    line.roofs = stored_roofs(*stored);
+  }
+  line.text =
+      fmt::format("Kernels whose work is known ({} of the kernel time) reach {} of what the data sheet of {} allows them{}; {}.",
+                  core::format_percent(total > 0 ? known / total : 0), core::format_percent(known > 0 ? ideal / known : 0),
+                  device, measured, describe_sources(line.points));
   model.roofline = std::move(line);
 }
 

@@ -45,7 +45,10 @@ GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& wor
 // gpu.known_work_ratio and gpu.roofline_ratio; nothing where no kernel's work is known.
 trace::Metrics roofline_metrics(const GpuRoofline& roofline, std::int64_t kernel_sum_ns, std::int64_t device);
 core::Json to_json(const GpuRoofline& roofline);
-// The report's section, from what to_json() stored for the GPU with most kernel time of known work.
-void fill_roofline(report::ReportModel& model);
+// The kernels that to_json() stored, as points; their reached_ratio is of the data sheet's roofs.
+std::vector<report::RoofPoint> roofline_points(const core::Json& stored);
+// The report's section, from what to_json() stored for the GPU with most kernel time of known work, with what the device's
+// calibration measured where it has one.
+void fill_roofline(report::ReportModel& model, const core::Paths& paths);
 
 }  // namespace aaco::workflows

@@ -9,6 +9,7 @@
 #include "workflows/compare_metrics.h"
 #include "workflows/history_files.h"
 #include "workflows/metrics_files.h"
+#include "workflows/session_choice.h"
 
 namespace aaco::workflows {
 namespace {
@@ -17,21 +18,6 @@ using analytics::metrics::Direction;
 using core::ErrorCode;
 
 constexpr std::size_t kFewest = 6;  // sessions, below which nothing is told
-
-std::string fact_of(const trace::SessionManifest& manifest, const std::string& key) {
-  if (key == "kind") return manifest.kind;
-  if (key == "tag") return manifest.tag;
-  if (key == "fingerprint") return manifest.fingerprint;
-  return std::string(manifest.outcome[key].text());
-}
-
-core::Status check_where(const HistoryRequest& request) {
-  for (const auto& [key, value] : request.where)
-    if (key != "kind" && key != "tag" && key != "fingerprint" && key != "model" && key != "backend")
-      return core::fail(ErrorCode::invalid_argument, "sessions are not chosen by '" + key + "'",
-                        "use model, backend, kind, tag or fingerprint; columns belong to tables given with --from");
-  return {};
-}
 
 std::string described(const trace::SessionManifest& manifest) {
   std::string text = fact_of(manifest, "model");
@@ -44,15 +30,17 @@ std::string described(const trace::SessionManifest& manifest) {
 
 core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& request, const std::string& metric,
                                                      trace::Account& account, const Services& services) {
-  AACO_TRY(check_where(request));
+  if (const auto known = check_where(request.where); !known) {
+    core::Error error = known.error();
+    error.remedy += "; columns belong to tables given with --from";
+    return tl::unexpected<core::Error>(std::move(error));
+  }
   AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
   std::vector<HistorySeries> all;
   std::map<std::string, std::size_t> place;
   for (const auto& entry : entries) {
     const auto& manifest = entry.manifest;
-    const bool meant = std::all_of(request.where.begin(), request.where.end(),
-                                   [&](const auto& one) { return fact_of(manifest, one.first) == one.second; });
-    if (!meant || manifest.kind == "sweep") continue;
+    if (!is_meant(manifest, request.where) || manifest.kind == "sweep") continue;
     if (manifest.state != "complete" && manifest.state != "interrupted") {
       account.drop("session is not whole");
       continue;

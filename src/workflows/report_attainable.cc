@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/numbers.h"
+#include "estimation/device_facts.h"
 #include "workflows/session_estimates.h"
 
 namespace aaco::workflows {
@@ -89,23 +91,38 @@ Gap reason_of(const EstimateRow& node, std::string_view limit, double measured_n
 // "compute" where it computes longer than it moves: a launch floor is no ceiling.
 std::string_view ceiling_of(const EstimateRow& node) { return node.compute_ns > node.memory_ns ? "compute" : "memory"; }
 
+// As the run saw them, for a device that the registry no longer has.
+std::vector<report::Roof> stored_roofs(const Json& summary) {
+  using Kind = report::Roof::Kind;
+  std::vector<report::Roof> roofs;
+  const std::string source = "hardware registry, " + std::string(summary["device"].text());
+  if (const double peak = number(summary["flops_per_s"], "value"); peak > 0)
+    roofs.push_back({"float32", Kind::compute, peak, source});
+  if (const double rate = number(summary["bytes_per_s"], "value"); rate > 0)
+    roofs.push_back({"main memory", Kind::memory, rate, source});
+  return roofs;
+}
+
 void add_roofline(report::ReportModel& model, const Json& summary, double reached_ns, double measured_ns,
-                  std::vector<report::RoofPoint> points) {
+                  std::vector<report::RoofPoint> points, const std::optional<DeviceRoofs>& roofs) {
   if (model.roofline || measured_ns <= 0) return;
   report::Roofline line;
-  line.reached_ratio = std::min(1.0, reached_ns / measured_ns);
-  line.text =
-      fmt::format("The nodes that could be matched took {} an iteration; by the ceilings of {} they need {} at the least.",
-                  core::format_duration(measured_ns), summary["device_name"].text(), core::format_duration(reached_ns));
-  using Kind = report::Roof::Kind;
-  const std::string device(summary["device"].text());
-  if (number(summary["flops_per_s"], "value") > 0)
-    line.roofs.push_back(
-        {"multiply-adds, float32", Kind::compute, number(summary["flops_per_s"], "value"), "registry entry " + device});
-  if (number(summary["bytes_per_s"], "value") > 0)
-    line.roofs.push_back({"main memory", Kind::memory, number(summary["bytes_per_s"], "value"), "registry entry " + device});
   line.points = std::move(points);
+  line.reached_ratio = std::min(1.0, reached_ns / measured_ns);
+  const std::string measured = roofs ? add_measured(line, *roofs) : std::string();
+  line.text = fmt::format(
+      "The nodes that could be matched took {} an iteration; by the ceilings of {} they need {} at the least. They reach {} of "
+      "those{}; {}.",
+      core::format_duration(measured_ns), summary["device_name"].text(), core::format_duration(reached_ns),
+      core::format_percent(*line.reached_ratio), measured, describe_sources(line.points));
+  line.roofs = roofs ? roofs->roofs(work_of(line.points)) : stored_roofs(summary);
   model.roofline = std::move(line);
+}
+
+// What calibrations keep apart: filters of one channel each are convolutions there.
+std::string kind_of(const EstimateRow& node, const trace::NameTable& names) {
+  const auto kind = names.text(node.operator_class);
+  return std::string(kind == "depthwise" ? "convolution" : kind);
 }
 
 // Estimates are for all of the device's cores; a run that had fewer is slower by right. Empty: it had them.
@@ -115,6 +132,19 @@ std::string restriction(const report::ReportModel& model, const Json& summary) {
   if (threads <= 0 || static_cast<double>(threads) >= cores) return {};
   return fmt::format("predicted for all {:.0f} cores, and the run had {} thread{}: slower is no surprise here", cores, threads,
                      threads == 1 ? "" : "s");
+}
+
+report::RoofPoint point_of(const TimeShare& share, const EstimateRow& node, const Expected& expected,
+                           const trace::NameTable& names) {
+  const double repeats = std::max(1.0, node.repeat_count);
+  report::RoofPoint point{share.name, share.group, node.flops * repeats, static_cast<double>(node.bytes) * repeats,
+                          share.total_ns};
+  point.reached_ratio = expected.attainable_ns / share.total_ns;
+  point.kind = kind_of(node, names);
+  point.type = estimation::registry_type(names.text(node.data_type));
+  point.count = std::llround(repeats);
+  point.work_from = "shapes";
+  return point;
 }
 
 // The whole model beside its prediction.
@@ -135,7 +165,7 @@ void add_whole(const report::ReportModel& model, const Json& estimate, bool comp
 
 }  // namespace
 
-void fill_attainable(report::ReportModel& model, const SessionEstimates& estimates) {
+void fill_attainable(report::ReportModel& model, const SessionEstimates& estimates, const std::optional<DeviceRoofs>& roofs) {
   if (estimates.nodes.empty() || !estimates.summary.is_object()) return;
   const Predictions predictions(estimates);
   const std::string note = restriction(model, estimates.summary);
@@ -152,14 +182,12 @@ void fill_attainable(report::ReportModel& model, const SessionEstimates& estimat
       continue;
     }
     const auto text = [&](trace::NameId id) { return estimates.names.text(id); };
-    const double repeats = std::max(1.0, node->repeat_count);
     const Expected expected(*node);
     const Gap gap = reason_of(*node, ceiling_of(*node), share.total_ns, comparable);
     surprises += gap.surprise ? 1 : 0;
     measured_ns += share.total_ns;
     reached_ns += std::min(expected.attainable_ns, share.total_ns);
-    points.push_back(
-        {share.name, share.group, node->flops * repeats, static_cast<double>(node->bytes) * repeats, share.total_ns});
+    points.push_back(point_of(share, *node, expected, estimates.names));
     rows.push(Json::object({{"name", share.name},
                             {"op_type", share.group},
                             {"graph_node", text(node->node_name)},
@@ -181,7 +209,7 @@ void fill_attainable(report::ReportModel& model, const SessionEstimates& estimat
   if (!rows.items().empty()) {
     section.set("measured_ns", measured_ns).set("attainable_ns", reached_ns).set("unmatched_nodes", unmatched);
     section.set("unmatched_ns", unmatched_ns).set("surprises", surprises).set("nodes", std::move(rows));
-    add_roofline(model, estimates.summary, reached_ns, measured_ns, std::move(points));
+    add_roofline(model, estimates.summary, reached_ns, measured_ns, std::move(points), roofs);
   }
   model.extra.set("attainable", std::move(section));
 }

@@ -280,7 +280,7 @@ core::Status fill_gpu(report::ReportModel& model, const std::string& session_pat
   AACO_TRY(fill_totals(model, session_path));
   if (!has_kernels) return {};
   fill_parts(model);
-  fill_roofline(model);
+  fill_roofline(model, paths);
   fill_sites(model);
   AACO_TRY(fill_gpu_section(model, session_path, paths));
   AACO_TRY(fill_gpu_strip(model, session_path));

@@ -46,6 +46,13 @@ void fill_iterations(report::ReportModel& model, const std::vector<trace::Iterat
           {"iterations", point.phase + " " + std::to_string(point.iteration), point.phase, point.start_ns, point.duration_ns});
 }
 
+std::optional<DeviceRoofs> roofs_of(const SessionEstimates& estimates, const core::Paths& paths) {
+  const auto device = estimates.summary["device"].text();
+  if (device.empty()) return std::nullopt;
+  auto roofs = device_roofs(std::string(device), paths);
+  return roofs ? std::optional(*std::move(roofs)) : std::nullopt;
+}
+
 }  // namespace
 
 core::Result<report::ReportModel> load_report(const std::string& session_path, const core::Paths& paths) {
@@ -63,7 +70,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   fill_iterations(model, iterations, names, origin);
   fill_node_shares(model, iterations, nodes, names, origin);
   AACO_ASSIGN(const SessionEstimates estimates, read_estimates(session_path));
-  fill_attainable(model, estimates);
+  fill_attainable(model, estimates, roofs_of(estimates, paths));
   model.telemetry = telemetry_series(system, gpu, names, origin);
   AACO_TRY(fill_gpu(model, session_path, paths));
   AACO_TRY(fill_insight(model, session_path));

@@ -1,0 +1,26 @@
+#include "workflows/session_choice.h"
+
+#include <algorithm>
+
+namespace aaco::workflows {
+
+core::Status check_where(const SessionWhere& where) {
+  for (const auto& [key, value] : where)
+    if (key != "kind" && key != "tag" && key != "fingerprint" && key != "model" && key != "backend")
+      return core::fail(core::ErrorCode::invalid_argument, "sessions are not chosen by '" + key + "'",
+                        "use model, backend, kind, tag or fingerprint");
+  return {};
+}
+
+std::string fact_of(const trace::SessionManifest& manifest, const std::string& key) {
+  if (key == "kind") return manifest.kind;
+  if (key == "tag") return manifest.tag;
+  if (key == "fingerprint") return manifest.fingerprint;
+  return std::string(manifest.outcome[key].text());
+}
+
+bool is_meant(const trace::SessionManifest& manifest, const SessionWhere& where) {
+  return std::all_of(where.begin(), where.end(), [&](const auto& one) { return fact_of(manifest, one.first) == one.second; });
+}
+
+}  // namespace aaco::workflows
