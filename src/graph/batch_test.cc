@@ -42,7 +42,36 @@ TEST(Batch, NoItemsAreRefused) { EXPECT_THAT(refusal(with_inputs({{"n"}}), 0), t
 TEST(Batch, AContradictionIsRefused) {
   EXPECT_THAT(refusal(with_inputs({{"n"}}), 8, {{"n", 4}}), testing::HasSubstr("is 4 already"));
 }
-TEST(Batch, OfABoundGraphIsItsFirstDimension) { EXPECT_EQ(batch_of(with_inputs({{}, {8, 4}})), 8); }
+
+// An LSTM behind a cast; inputs are x and initial_h.
+Graph recurrent(const Shape& x, const Shape& state, std::int64_t layout) {
+  Graph graph = with_inputs({x, state});
+  const TensorId cast = graph.add_tensor({"cast", ElementType::float32, {}}),
+                 y = graph.add_tensor({"y", ElementType::float32, {}});
+  const TensorId w = graph.add_tensor({"w", ElementType::float32, Shape{1, 256, 64}}), none;
+  graph.initializers = {{w, {}}};
+  graph.nodes = {{"cast", "Cast", "", {graph.inputs[0]}, {cast}, {}},
+                 {"lstm", "LSTM", "", {cast, w, w, none, none, graph.inputs[1]}, {y}, {{"layout", layout}}}};
+  graph.outputs = {y};
+  return graph;
+}
+
+TEST(Batch, OfARecurrentOperatorIsBehindTime) {
+  EXPECT_EQ(batch_symbol(recurrent({Dimension(), Dimension(), 64}, {1, Dimension(), 64}, 0)), "x0#1");
+  EXPECT_EQ(batch_symbol(recurrent({Dimension(), Dimension(), 64}, {Dimension(), 1, 64}, 1)), "x0#0");
+  EXPECT_EQ(bound(recurrent({20, Dimension(), 64}, {1, Dimension(), 64}, 0), 8), (Bindings{{"x0#1", 8}, {"x1#1", 8}}));
+  EXPECT_EQ(bound(recurrent({20, 8, 64}, {1, 8, 64}, 0), 8), Bindings{}) << "fixed, and as it is";
+  EXPECT_THAT(refusal(recurrent({20, 8, 64}, {1, 8, 64}, 0), 20), testing::HasSubstr("take a batch of 8"));
+}
+
+TEST(Items, AreCountedByTheSymbolElseByTheFirstInput) {
+  EXPECT_EQ(items_of(with_inputs({{128, 8}}), "batch", {{"batch", 8}}), (Items{8, "'batch'"}));
+  EXPECT_EQ(items_of(with_inputs({{}, {8, 4}}), "", {}), (Items{8, "dimension 0 of 'x1'"}));
+  EXPECT_EQ(items_of(recurrent({20, 8, 64}, {1, 8, 64}, 0), "", {}), (Items{8, "dimension 1 of 'x0'"}));
+  EXPECT_EQ(items_of(recurrent({8, 20, 64}, {8, 1, 64}, 1), "", {}), (Items{8, "dimension 0 of 'x0'"}));
+  EXPECT_EQ(items_of(with_inputs({}), "", {}), Items());
+  EXPECT_EQ(items_of(with_inputs({{3, 4}}), "lost", {}).count, 3);
+}
 
 }  // namespace
 }  // namespace aaco::graph

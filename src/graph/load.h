@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/result.h"
+#include "graph/batch.h"
 #include "graph/graph.h"
 #include "graph/shapes.h"
 
@@ -24,6 +25,7 @@ struct Model {
   Graph graph;
   BoundDimensions dimensions;
   ShapeReport shapes;
+  Items items;
 };
 core::Result<Model> prepare(Graph graph, const Bindings& given = {}, const ShapeOptions& options = {});
 core::Result<Model> open_model(const std::string& path, const Bindings& given = {}, const ShapeOptions& options = {});

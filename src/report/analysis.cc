@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/numbers.h"
+#include "report/rates.h"
 
 namespace aaco::report {
 namespace {
@@ -20,7 +21,9 @@ std::string ratio_text(double ratio) { return fmt::format("{:.2f}", ratio); }
 std::string quantity(double value, const std::string& unit) {
   if (unit == "ns") return core::format_duration(value);
   if (unit == "bytes") return core::format_bytes(value);
+  if (unit == "J" && value < 1e-3) return fmt::format("{:.3g} uJ", value * 1e6);
   if (unit == "J" && value < 1) return fmt::format("{:.3g} mJ", value * 1e3);
+  if (unit == "1/s") return core::format_count(value) + "/s";
   return fmt::format("{:.3g} {}", value, unit);
 }
 
@@ -31,6 +34,37 @@ std::string parts_text(const GraphEstimate& estimate) {
                      share_text(parts.movement_joules, all), share_text(parts.static_joules, all));
 }
 
+// "2.74 J  (1.37 J to 5.49 J, 90 %)"
+std::string interval_text(const Estimate& e) {
+  return fmt::format("{}  ({} to {}, 90 %)", quantity(e.value, e.unit), quantity(e.lower, e.unit), quantity(e.upper, e.unit));
+}
+
+std::string tokens_text(const graph::Tokens& tokens) {
+  std::string shape;
+  for (const std::int64_t size : tokens.shape) shape += fmt::format("{}{}", shape.empty() ? "" : " x ", size);
+  return fmt::format("a run takes {} ({} ids of '{}', padding among them)", tokens.count, shape, tokens.input);
+}
+
+void add_throughput(const AnalysisReport& report, const Rates& rates, PaperSection& section) {
+  auto& facts = section.facts;
+  const std::string counted = report.counted_by.empty() ? "" : ", counted by " + report.counted_by;
+  facts.emplace_back("items/s", fmt::format("{} at batch {}{}", interval_text(rates.items_per_s), report.batch, counted));
+  if (!rates.tokens_per_s) return;
+  facts.emplace_back("tokens/s", interval_text(*rates.tokens_per_s));
+  facts.emplace_back("", tokens_text(*report.tokens));
+}
+
+void add_energy(const AnalysisReport& report, const Rates& rates, PaperSection& section) {
+  const GraphEstimate& e = report.estimate;
+  auto& facts = section.facts;
+  if (!e.energy) return;
+  facts.emplace_back("energy", estimate_text(*e.energy));
+  facts.emplace_back("", parts_text(e));
+  if (report.batch > 1) facts.emplace_back("energy an item", interval_text(*rates.joules_per_item));
+  if (rates.joules_per_token) facts.emplace_back("energy a token", interval_text(*rates.joules_per_token));
+  facts.emplace_back("mean power", estimate_text(*e.power));
+}
+
 PaperSection head(const AnalysisReport& report) {
   const GraphEstimate& e = report.estimate;
   PaperSection section;
@@ -38,9 +72,8 @@ PaperSection head(const AnalysisReport& report) {
   facts.emplace_back("latency", estimate_text(e.latency));
   facts.emplace_back("", fmt::format("on the device {}, waiting for the host {}", seconds_text(e.device_seconds),
                                      seconds_text(e.host_exposed_seconds)));
-  facts.emplace_back("throughput",
-                     fmt::format("{} items/s at batch {}",
-                                 core::format_count(static_cast<double>(report.batch) / (e.latency.value * 1e-9)), report.batch));
+  const Rates rates = rates_of(report);
+  add_throughput(report, rates, section);
   if (e.memory) {
     facts.emplace_back("peak memory", estimate_text(*e.memory));
     const auto& parts = e.memory_parts;
@@ -55,14 +88,10 @@ PaperSection head(const AnalysisReport& report) {
     if (parts.device_bytes > 0 && e.memory->value > static_cast<double>(parts.device_bytes))
       facts.emplace_back("", "DOES NOT FIT: the device has " + core::format_bytes(static_cast<double>(parts.device_bytes)));
   }
-  if (e.energy) {
-    facts.emplace_back("energy", estimate_text(*e.energy));
-    facts.emplace_back("", parts_text(e));
-    facts.emplace_back("mean power", estimate_text(*e.power));
-    if (e.least_clock_ratio < 1)
-      facts.emplace_back("",
-                         "the power cap holds the clock down to " + core::format_percent(e.least_clock_ratio) + " at the least");
-  }
+  add_energy(report, rates, section);
+  if (e.least_clock_ratio < 1)
+    facts.emplace_back("",
+                       "the power cap holds the clock down to " + core::format_percent(e.least_clock_ratio) + " at the least");
   if (e.confidence_ratio < 1)
     facts.emplace_back("confidence", core::format_percent(e.confidence_ratio) +
                                          " of the graph is modelled for certain; the rest is named below");
@@ -105,24 +134,36 @@ PaperSection parts(const estimation::PartitionReport& p) {
 
 PaperSection classes(const GraphEstimate& e) {
   PaperSection section{"Where the time goes", {}, {}, {}};
-  section.table.header = {"CLASS", "NODES", "TIME", "SHARE", "GFLOP", "MB"};
-  section.table.numeric = {false, true, true, true, true, true};
+  section.table.header = {"CLASS", "NODES", "TIME", "SHARE", "GFLOP", "MOVED", "ENERGY"};
+  section.table.numeric = {false, true, true, true, true, true, true};
   std::vector<std::pair<std::string, estimation::ClassEstimate>> sorted(e.classes.begin(), e.classes.end());
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
   for (const auto& [name, one] : sorted)
     section.table.rows.push_back({name, std::to_string(one.nodes), seconds_text(one.seconds),
                                   share_text(one.seconds, e.device_seconds), fmt::format("{:.3g}", one.flops / 1e9),
-                                  fmt::format("{:.3g}", one.bytes / 1e6)});
+                                  core::format_bytes(one.bytes), one.joules > 0 ? quantity(one.joules, "J") : "-"});
   return section;
 }
 
-std::vector<const NodeEstimate*> slowest(const GraphEstimate& e, std::size_t count) {
+// The nodes that take most; all, in order, where no more are asked for (0) than there are.
+template <class Amount>
+std::vector<const NodeEstimate*> largest(const GraphEstimate& e, std::size_t count, const Amount& amount) {
   std::vector<const NodeEstimate*> nodes;
   for (const NodeEstimate& node : e.nodes) nodes.push_back(&node);
   if (count == 0 || count >= nodes.size()) return nodes;
-  std::stable_sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) { return a->seconds() > b->seconds(); });
+  std::stable_sort(nodes.begin(), nodes.end(), [&](const auto* a, const auto* b) { return amount(*a) > amount(*b); });
   nodes.resize(count);
   return nodes;
+}
+
+std::vector<const NodeEstimate*> slowest(const GraphEstimate& e, std::size_t count) {
+  return largest(e, count, [](const NodeEstimate& node) { return node.seconds(); });
+}
+
+double joules_of(const NodeEstimate& node) { return node.energy ? node.energy->joules() * node.repeats : 0; }
+
+std::string name_text(const NodeEstimate& node) {
+  return node.name + (node.repeats > 1 ? fmt::format(" ({:g} times)", node.repeats) : "");
 }
 
 // "Conv+BatchNormalization+Relu"
@@ -149,8 +190,7 @@ PaperSection nodes(const GraphEstimate& e, std::size_t count) {
   section.table.numeric = {false, false, false, true, true, false, true, false, true, true, true, true, true, true};
   for (const NodeEstimate* node : listed) {
     const auto& why = node->latency.explanation;
-    section.table.rows.push_back({node->name + (node->repeats > 1 ? fmt::format(" ({:g} times)", node->repeats) : ""),
-                                  op_text(*node), node->shape, seconds_text(node->seconds()), range_text(*node),
+    section.table.rows.push_back({name_text(*node), op_text(*node), node->shape, seconds_text(node->seconds()), range_text(*node),
                                   std::string(to_string(node->latency.level)), share_text(node->seconds(), e.device_seconds),
                                   why.limit, seconds_text(why.compute_s), seconds_text(why.memory_s), seconds_text(why.floor_s),
                                   ratio_text(node->mapping.tile_ratio), ratio_text(node->mapping.wave_ratio),
@@ -160,6 +200,30 @@ PaperSection nodes(const GraphEstimate& e, std::size_t count) {
       "COMPUTE and MEMORY are the least times the ceilings allow (roofline), FLOOR what no shape avoids; TILE and WAVE the "
       "useful "
       "shares of tiles and units; EFFIC. the part of the estimate that roofline and floor explain.");
+  return section;
+}
+
+// Which nodes take the energy, each with its interval.
+PaperSection energies(const GraphEstimate& e, std::size_t count) {
+  const auto listed = largest(e, count, joules_of);
+  PaperSection section{
+      listed.size() < e.nodes.size() ? fmt::format("The {} nodes that take most energy", listed.size()) : "Energy of the nodes",
+      {},
+      {},
+      {}};
+  section.table.header = {"NODE", "OP", "ENERGY", "90 %", "LEVEL", "SHARE", "MEAN POWER", "COMPUTING", "MOVING", "STATIC"};
+  section.table.numeric = {false, false, true, true, false, true, true, true, true, true};
+  for (const NodeEstimate* node : listed) {
+    if (!node->energy) continue;
+    const auto& energy = *node->energy;
+    const double joules = energy.joules();
+    section.table.rows.push_back(
+        {name_text(*node), op_text(*node), quantity(joules * node->repeats, "J"),
+         quantity(energy.lower * node->repeats, "J") + " to " + quantity(energy.upper * node->repeats, "J"),
+         std::string(to_string(energy.level)), share_text(joules * node->repeats, e.energy_parts.joules()),
+         quantity(joules / node->latency.seconds, "W"), share_text(energy.parts.compute_joules, joules),
+         share_text(energy.parts.movement_joules, joules), share_text(energy.parts.static_joules, joules)});
+  }
   return section;
 }
 
@@ -195,13 +259,10 @@ std::vector<std::string> mappings(const GraphEstimate& e, std::size_t count) {
 
 }  // namespace
 
-std::string estimate_text(const Estimate& e) {
-  return fmt::format("{}  ({} to {}, 90 %)  {}, {}", quantity(e.value, e.unit), quantity(e.lower, e.unit),
-                     quantity(e.upper, e.unit), to_string(e.level), e.source);
-}
+std::string estimate_text(const Estimate& e) { return fmt::format("{}  {}, {}", interval_text(e), to_string(e.level), e.source); }
 
 Paper analysis_paper(const AnalysisReport& report, std::size_t count) {
-  constexpr std::size_t kMapped = 5;
+  constexpr std::size_t kMapped = 5, kEnergies = 5;
   const GraphEstimate& e = report.estimate;
   Paper paper{report.model + " on " + e.device_id + " (" + e.device_name + ")" +
                   (report.partition ? ", the rest on " + report.partition->devices[1] : ""),
@@ -210,6 +271,7 @@ Paper analysis_paper(const AnalysisReport& report, std::size_t count) {
   if (report.partition) paper.sections.push_back(parts(*report.partition));
   paper.sections.push_back(classes(e));
   paper.sections.push_back(nodes(e, count));
+  if (e.energy) paper.sections.push_back(energies(e, count == 0 ? 0 : std::min(count, kEnergies)));
   add_lines(paper, "How the slowest lie on the device", mappings(e, kMapped));
   add_lines(paper, "Newer than AACO knows", newer(e));
   add_lines(paper, "Not modelled, and not in the figures", unmodelled(e));
@@ -220,10 +282,34 @@ Paper analysis_paper(const AnalysisReport& report, std::size_t count) {
 
 PaperTable analysis_table(const AnalysisReport& report) {
   PaperTable table;
-  table.header = {"node",       "op_type",   "class",         "shape",       "dtype",      "repeats",
-                  "latency_ns", "lower_ns",  "upper_ns",      "level",       "source",     "limit",
-                  "compute_ns", "memory_ns", "floor_ns",      "tile_ratio",  "wave_ratio", "efficiency_ratio",
-                  "flops",      "bytes",     "energy_joules", "clock_ratio", "device"};
+  table.header = {"node",
+                  "op_type",
+                  "class",
+                  "shape",
+                  "dtype",
+                  "repeats",
+                  "latency_ns",
+                  "lower_ns",
+                  "upper_ns",
+                  "level",
+                  "source",
+                  "limit",
+                  "compute_ns",
+                  "memory_ns",
+                  "floor_ns",
+                  "tile_ratio",
+                  "wave_ratio",
+                  "efficiency_ratio",
+                  "flops",
+                  "bytes",
+                  "energy_joules",
+                  "energy_lower_joules",
+                  "energy_upper_joules",
+                  "energy_level",
+                  "energy_source",
+                  "clock_ratio",
+                  "device"};
+  const auto joules = [](double value) { return fmt::format("{:.6g}", value); };
   const auto ns = [](double seconds) { return fmt::format("{:.6g}", seconds * 1e9); };
   for (const NodeEstimate& node : report.estimate.nodes) {
     const auto& why = node.latency.explanation;
@@ -247,7 +333,11 @@ PaperTable analysis_table(const AnalysisReport& report) {
                           fmt::format("{:.4g}", why.efficiency_ratio),
                           fmt::format("{:.10g}", node.work.flops),
                           fmt::format("{:.10g}", node.work.bytes),
-                          node.energy ? fmt::format("{:.6g}", node.energy->joules()) : "",
+                          node.energy ? joules(node.energy->joules()) : "",
+                          node.energy ? joules(node.energy->lower) : "",
+                          node.energy ? joules(node.energy->upper) : "",
+                          node.energy ? std::string(to_string(node.energy->level)) : "",
+                          node.energy ? node.energy->source : "",
                           fmt::format("{:.4g}", node.clock_ratio),
                           node.device.empty() ? report.estimate.device_id : node.device});
   }
@@ -259,10 +349,19 @@ core::Json analysis_json(const AnalysisReport& report) {
   for (const auto& [name, size] : report.sizes) sizes.set(name, size);
   for (const std::string& text : report.assumptions) assumptions.push(text);
   core::Json out = core::Json::object({{"schema_version", 1}, {"model", report.model}, {"batch", report.batch}});
+  if (!report.counted_by.empty()) out.set("batch_counted_by", report.counted_by);
+  if (report.tokens) {
+    core::Json shape = core::Json::array();
+    for (const std::int64_t size : report.tokens->shape) shape.push(size);
+    out.set("tokens", core::Json::object({{"count", report.tokens->count},
+                                          {"input", report.tokens->input},
+                                          {"shape", std::move(shape)},
+                                          {"vocabulary", report.tokens->vocabulary}}));
+  }
   if (!report.dtype.empty()) out.set("dtype", report.dtype);
   out.set("sizes", std::move(sizes)).set("assumptions", std::move(assumptions));
   if (report.partition) out.set("partition", to_json(*report.partition));
-  return out.set("estimate", to_json(report.estimate, true));
+  return out.set("rates", to_json(rates_of(report))).set("estimate", to_json(report.estimate, true));
 }
 
 }  // namespace aaco::report

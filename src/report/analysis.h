@@ -7,6 +7,7 @@
 #include "core/json.h"
 #include "estimation/analysis.h"
 #include "estimation/partitioned.h"
+#include "graph/tokens.h"
 #include "report/paper.h"
 
 namespace aaco::report {
@@ -17,6 +18,8 @@ struct AnalysisReport {
   std::vector<std::pair<std::string, std::int64_t>> sizes;  // of the model's dimensions
   std::vector<std::string> assumptions;                     // sizes and trip counts nobody gave
   std::int64_t batch = 1;                                   // items one run works on
+  std::string counted_by;                                   // what says so: "'batch_size'"
+  std::optional<graph::Tokens> tokens;                      // where it is known what a token is
   std::string dtype;                                        // asked for; empty: as the model has it
   estimation::GraphEstimate estimate;
   std::optional<estimation::PartitionReport> partition;  // where it is over a device and its fallback

@@ -83,10 +83,7 @@ void fill(ComparedPoint& point, const CompareModelsRequest& request, Models& mod
   if (!prediction) return fail(prediction.error());
   if (point.batch <= 0) point.batch = prediction->batch * point.devices;
   const auto& estimate = prediction->estimate;
-  const double seconds = estimate.latency.value * 1e-9;
-  point.items_per_s = static_cast<double>(point.batch) / seconds;
-  if (estimate.energy)
-    point.joules_per_item = estimate.energy->value * static_cast<double>(point.devices) / static_cast<double>(point.batch);
+  point.rates = rates_of(*prediction, static_cast<double>(point.batch), static_cast<double>(point.devices));
   if (estimate.memory && estimate.memory_parts.device_bytes > 0)
     point.fits = estimate.memory->value <= static_cast<double>(estimate.memory_parts.device_bytes);
   point.prediction = std::move(*prediction);
@@ -98,8 +95,8 @@ double key_of(const ComparedPoint& point, Rank rank) {
   const auto& estimate = point.prediction->estimate;
   switch (rank) {
     case Rank::latency: return estimate.latency.value;
-    case Rank::throughput: return -point.items_per_s.value_or(0);
-    case Rank::energy: return point.joules_per_item.value_or(kLast);
+    case Rank::throughput: return -point.rates->items_per_s.value;
+    case Rank::energy: return point.rates->joules_per_item ? point.rates->joules_per_item->value : kLast;
     case Rank::memory: return estimate.memory ? estimate.memory->value : kLast;
   }
   return kLast;
@@ -131,6 +128,60 @@ std::string condition_text(const ComparedPoint& point) {
   return text;
 }
 
+// What the rank goes by, with its interval, turned so that the smaller is the better; empty: not predicted.
+std::optional<estimation::Estimate> ranked_by(const ComparedPoint& point, Rank rank) {
+  switch (rank) {
+    case Rank::throughput: return point.rates->items_per_s;
+    case Rank::energy: return point.rates->joules_per_item;
+    case Rank::memory: return point.prediction->estimate.memory;
+    case Rank::latency: break;
+  }
+  return point.prediction->estimate.latency;
+}
+
+// How many places behind the first have an interval that overlaps its own: intervals that do, do not decide which is better.
+std::size_t undecided(const std::vector<ComparedPoint>& points, Rank rank) {
+  if (points.empty() || !points.front().prediction) return 0;
+  const auto first = ranked_by(points.front(), rank);
+  if (!first) return 0;
+  return static_cast<std::size_t>(std::count_if(points.begin() + 1, points.end(), [&](const ComparedPoint& point) {
+    const auto other = point.prediction ? ranked_by(point, rank) : std::nullopt;
+    return other && other->lower < first->upper && first->lower < other->upper;
+  }));
+}
+
+std::string joules_text(const std::optional<estimation::Estimate>& energy) {
+  return energy ? fmt::format("{:.3g}", energy->value) : "-";
+}
+
+void add_columns(const std::vector<std::string>& names, report::PaperTable& table) {
+  for (const std::string& name : names) {
+    table.header.push_back(name);
+    table.numeric.push_back(true);
+  }
+}
+
+std::vector<std::string> row_of(const ComparedPoint& point, std::size_t place, bool tokens) {
+  const auto& e = point.prediction->estimate;
+  const report::Rates& rates = *point.rates;
+  std::vector<std::string> row{std::to_string(place),
+                               point.model,
+                               e.device_id,
+                               condition_text(point),
+                               core::format_duration(e.latency.value),
+                               core::format_duration(e.latency.lower) + " to " + core::format_duration(e.latency.upper),
+                               std::string(to_string(e.latency.level)),
+                               core::format_count(rates.items_per_s.value)};
+  if (tokens) row.push_back(rates.tokens_per_s ? core::format_count(rates.tokens_per_s->value) : "-");
+  const auto& item = rates.joules_per_item;
+  row.push_back(joules_text(item));
+  row.push_back(item ? fmt::format("{:.3g} to {:.3g}", item->lower, item->upper) : "-");
+  if (tokens) row.push_back(joules_text(rates.joules_per_token));
+  row.push_back(e.power ? fmt::format("{:.0f}", e.power->value * static_cast<double>(point.devices)) : "-");
+  row.push_back(e.memory ? core::format_bytes(e.memory->value) + (point.fits ? "" : " DOES NOT FIT") : "-");
+  return row;
+}
+
 }  // namespace
 
 core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsRequest& request, const Services& services) {
@@ -153,9 +204,29 @@ core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsReque
 
 report::PaperTable comparison_table(const std::vector<ComparedPoint>& points) {
   report::PaperTable table;
-  table.header = {"rank",       "model",    "hardware", "batch",       "devices",         "dtype",        "power_cap_watts",
-                  "latency_ns", "lower_ns", "upper_ns", "items_per_s", "joules_per_item", "memory_bytes", "fits",
-                  "level",      "error"};
+  table.header = {"rank",
+                  "model",
+                  "hardware",
+                  "batch",
+                  "devices",
+                  "dtype",
+                  "power_cap_watts",
+                  "latency_ns",
+                  "lower_ns",
+                  "upper_ns",
+                  "items_per_s",
+                  "joules_per_item",
+                  "memory_bytes",
+                  "fits",
+                  "level",
+                  "joules_per_item_lower",
+                  "joules_per_item_upper",
+                  "tokens_per_s",
+                  "joules_per_token",
+                  "joules_per_token_lower",
+                  "joules_per_token_upper",
+                  "energy_level",
+                  "error"};
   const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : std::string(); };
   std::size_t place = 0;
   for (const ComparedPoint& point : points) {
@@ -167,11 +238,24 @@ report::PaperTable comparison_table(const std::vector<ComparedPoint>& points) {
       row[0] = std::to_string(++place);
       row[2] = e.device_id;
       for (const double time : {e.latency.value, e.latency.lower, e.latency.upper}) row.push_back(fmt::format("{:.0f}", time));
-      row.push_back(number(point.items_per_s));
-      row.push_back(number(point.joules_per_item));
+      const report::Rates& rates = *point.rates;
+      const auto& item = rates.joules_per_item;
+      const auto& token = rates.joules_per_token;
+      const auto value = [](const estimation::Estimate& one) { return one.value; };
+      const auto lower = [](const estimation::Estimate& one) { return one.lower; };
+      const auto upper = [](const estimation::Estimate& one) { return one.upper; };
+      const auto cell = [](const std::optional<estimation::Estimate>& one, const auto& part) {
+        return one ? fmt::format("{:.6g}", part(*one)) : std::string();
+      };
+      row.push_back(cell(rates.items_per_s, value));
+      row.push_back(cell(item, value));
       row.push_back(e.memory ? fmt::format("{:.0f}", e.memory->value) : "");
       row.emplace_back(point.fits ? "true" : "false");
       row.emplace_back(to_string(e.latency.level));
+      for (std::string text : {cell(item, lower), cell(item, upper), cell(rates.tokens_per_s, value), cell(token, value),
+                               cell(token, lower), cell(token, upper)})
+        row.push_back(std::move(text));
+      row.emplace_back(item ? to_string(item->level) : std::string_view());
     }
     row.resize(table.header.size() - 1);
     row.push_back(point.error);
@@ -183,37 +267,27 @@ report::PaperTable comparison_table(const std::vector<ComparedPoint>& points) {
 report::Paper comparison_paper(const std::vector<ComparedPoint>& points, const CompareModelsRequest& request) {
   report::PaperSection section;
   auto& table = section.table;
-  table.header = {"#",       "MODEL",  "HARDWARE", "CONDITIONS", "LATENCY", "90 % INTERVAL",
-                  "ITEMS/S", "J/ITEM", "WATTS",    "MEMORY",     "LEVEL"};
-  table.numeric = {true, false, false, false, true, true, true, true, true, true, false};
+  const bool tokens = std::any_of(points.begin(), points.end(),
+                                  [](const ComparedPoint& point) { return point.rates && point.rates->tokens_per_s; });
+  table.header = {"#", "MODEL", "HARDWARE", "CONDITIONS", "LATENCY", "90 % INTERVAL", "LEVEL", "ITEMS/S"};
+  table.numeric = {true, false, false, false, true, true, false, true};
+  if (tokens) add_columns({"TOKENS/S"}, table);
+  add_columns({"J/ITEM", "90 % OF J"}, table);
+  if (tokens) add_columns({"J/TOKEN"}, table);
+  add_columns({"WATTS", "MEMORY"}, table);
   std::size_t place = 0;
-  const ComparedPoint* best = nullptr;
   for (const ComparedPoint& point : points) {
-    if (!point.prediction) {
-      table.rows.push_back({"-", point.model, point.hardware, condition_text(point), point.error});
+    if (point.prediction) {
+      table.rows.push_back(row_of(point, ++place, tokens));
       continue;
     }
-    if (best == nullptr) best = &point;
-    const auto& e = point.prediction->estimate;
-    table.rows.push_back(
-        {std::to_string(++place), point.model, e.device_id, condition_text(point), core::format_duration(e.latency.value),
-         core::format_duration(e.latency.lower) + " to " + core::format_duration(e.latency.upper),
-         core::format_count(*point.items_per_s), point.joules_per_item ? fmt::format("{:.3g}", *point.joules_per_item) : "-",
-         e.power ? fmt::format("{:.0f}", e.power->value * static_cast<double>(point.devices)) : "-",
-         e.memory ? core::format_bytes(e.memory->value) + (point.fits ? "" : " DOES NOT FIT") : "-",
-         std::string(to_string(e.latency.level))});
+    table.rows.push_back({"-", point.model, point.hardware, condition_text(point)});
+    table.rows.back().resize(table.header.size(), "-");
+    section.lines.push_back("No prediction of " + point.model + " on " + point.hardware + " (" + condition_text(point) +
+                            "): " + point.error);
   }
-  if (best != nullptr && place > 1) {
-    // Intervals that overlap do not decide which of two is faster.
-    std::size_t undecided = 0;
-    for (const ComparedPoint& point : points)
-      if (point.prediction && &point != best &&
-          point.prediction->estimate.latency.lower < best->prediction->estimate.latency.upper)
-        ++undecided;
-    if (undecided > 0 && request.rank == Rank::latency)
-      section.lines.push_back(
-          fmt::format("The first place is not certain: the intervals of {} other(s) overlap its own.", undecided));
-  }
+  if (const std::size_t rivals = undecided(points, request.rank); rivals > 0)
+    section.lines.push_back(fmt::format("The first place is not certain: the intervals of {} other(s) overlap its own.", rivals));
   if (!request.device_counts.empty())
     section.lines.emplace_back("Several devices share the batch (data parallel); nothing is exchanged between them.");
   return {fmt::format("Predictions, ranked by {}", rank_name(request.rank)), {std::move(section)}};
@@ -232,7 +306,13 @@ core::Json comparison_json(const std::vector<ComparedPoint>& points, const Compa
       continue;
     }
     one.set("rank", ++place).set("fits", point.fits);
-    one.set_if("items_per_s", point.items_per_s).set_if("joules_per_item", point.joules_per_item);
+    const report::Rates& rates = *point.rates;
+    const auto value = [](const std::optional<estimation::Estimate>& rate) {
+      return rate ? std::optional<double>(rate->value) : std::nullopt;
+    };
+    one.set("items_per_s", rates.items_per_s.value).set_if("joules_per_item", value(rates.joules_per_item));
+    one.set_if("tokens_per_s", value(rates.tokens_per_s)).set_if("joules_per_token", value(rates.joules_per_token));
+    one.set("rates", to_json(rates));
     list.push(one.set("estimate", to_json(point.prediction->estimate, false)));
   }
   return core::Json::object({{"schema_version", 1}, {"ranked_by", rank_name(request.rank)}, {"points", std::move(list)}});

@@ -7,6 +7,7 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "report/paper.h"
+#include "report/rates.h"
 #include "workflows/analyze.h"
 
 namespace aaco::workflows {
@@ -29,10 +30,10 @@ struct ComparedPoint {
   std::string dtype;
   std::optional<double> power_cap_watts;
   core::ErrorCode error_code = core::ErrorCode::not_found;
-  std::string error;                                   // why there is no prediction
-  std::optional<report::AnalysisReport> prediction;    // of one device's share
-  std::optional<double> items_per_s, joules_per_item;  // of all devices together
-  bool fits = true;                                    // in the device's memory, as far as both are known
+  std::string error;                                 // why there is no prediction
+  std::optional<report::AnalysisReport> prediction;  // of one device's share
+  std::optional<report::Rates> rates;                // of all devices together
+  bool fits = true;                                  // in the device's memory, as far as both are known
 };
 
 // Points that have no prediction come last. Fails where none has one, and for wrong requests.

@@ -219,7 +219,7 @@ core::Result<Json> inspect(const InspectRequest& request, const Services& servic
                            {"opsets", opsets_json(graph)},
                            {"inputs", tensors_json(graph, graph.inputs)},
                            {"outputs", tensors_json(graph, graph.outputs)},
-                           {"batch", batch_of(graph)},
+                           {"batch", model.items.count},
                            {"dimensions", dimensions_json(model.dimensions.sizes)},
                            {"assumptions", texts_json(assumptions)},
                            {"node_count", cost.nodes.size()},

@@ -10,7 +10,7 @@
 #include "estimation/kernel.h"
 #include "estimation/memory.h"
 #include "estimation/models.h"
-#include "graph/batch.h"
+#include "graph/tokens.h"
 #include "workflows/calibration_registry.h"
 #include "workflows/partitioned_analysis.h"
 
@@ -161,7 +161,14 @@ core::Result<report::AnalysisReport> predict(const graph::Model& model, const st
   report.assumptions = model.dimensions.assumptions;
   report.assumptions.insert(report.assumptions.end(), model.shapes.assumptions.begin(), model.shapes.assumptions.end());
   report.assumptions.insert(report.assumptions.end(), model.shapes.problems.begin(), model.shapes.problems.end());
-  report.batch = graph::batch_of(model.graph);
+  report.batch = model.items.count;
+  report.counted_by = model.items.counted_by;
+  const std::vector<graph::Tokens> ids = graph::token_inputs(model.graph);
+  if (ids.size() == 1) report.tokens = ids.front();
+  if (ids.size() > 1)
+    report.assumptions.push_back(fmt::format(
+        "'{}' and '{}' both hold ids of tokens: which of them are counted is not known, so nothing is told for one token",
+        ids[0].input, ids[1].input));
   const auto type = conditions.dtype.empty() ? std::nullopt : estimation::element_type_of(conditions.dtype);
   std::optional<graph::Graph> retyped;
   if (type) retype(retyped.emplace(model.graph), *type);

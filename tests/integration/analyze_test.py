@@ -80,6 +80,82 @@ class Analyze(program.ProgramTest):
         self.assertGreater(estimate['weight_bytes'], 1e10)
         self.assertGreater(estimate['latency']['value'], 3e6, 'every weight is read once a token')
 
+    def test_energy_and_rate_of_a_token_where_one_is_known(self):
+        """Of a decoder the ids that come in; of images nothing is guessed."""
+        sizes = ('--dim', 'batch_size=4,sequence_length=1,past_sequence_length=64')
+        document = self.aaco('analyze', 'llama-tiny', '--hardware', 'H100', *sizes, '--json').json()
+        self.assertEqual((document['batch'], document['batch_counted_by']), (4, "'batch_size'"))
+        self.assertEqual(document['tokens'], {'count': 4, 'input': 'input_ids', 'shape': [4, 1], 'vocabulary': 512})
+        energy, rates = document['estimate']['energy'], document['rates']
+        for part in ('value', 'lower', 'upper'):
+            self.assertAlmostEqual(rates['joules_per_token'][part], energy[part] / 4)
+            self.assertEqual(rates['joules_per_item'][part], rates['joules_per_token'][part])
+        self.assertAlmostEqual(rates['tokens_per_s']['value'], 4 / document['estimate']['latency']['value'] * 1e9)
+        self.assertAlmostEqual(rates['tokens_per_s']['lower'], 4 / document['estimate']['latency']['upper'] * 1e9)
+        prompt = self.aaco('analyze', 'llama-tiny', '--hardware', 'H100', '--dim', 'batch_size=4,sequence_length=16,past_sequence_length=0', '--json').json()
+        self.assertEqual((prompt['tokens']['count'], prompt['tokens']['shape']), (64, [4, 16]))
+        self.assertAlmostEqual(prompt['rates']['joules_per_item']['value'], 16 * prompt['rates']['joules_per_token']['value'])
+        self.assertEqual(self.aaco('analyze', 'bert-base', '--hardware', 'H100', '--json').json()['tokens']['count'], 128)
+        for model in ('resnet18', 'mlp', 'vit-b-16'):
+            document = self.aaco('analyze', model, '--hardware', 'H100', '--json').json()
+            self.assertNotIn('tokens', document, model)
+            self.assertEqual(sorted(document['rates']), ['items_per_s', 'joules_per_item'])
+        for form, word in (('text', 'energy a token'), ('md', '| energy a token |'), ('html', '<dt>energy a token</dt>')):
+            self.assertIn(word, self.aaco('analyze', 'llama-tiny', '--hardware', 'H100', *sizes, '--format', form).output)
+
+    def test_nodes_energies_have_bounds_and_add_up(self):
+        estimate = self.estimate('vgg16', '--hardware', 'MI300X', '--batch', 64)
+        nodes = estimate['nodes']
+        for node in nodes:
+            energy = node['energy']
+            self.assertEqual((energy['unit'], energy['confidence'], energy['source']), ('J', 'THEORETICAL', 'specification'))
+            self.assertTrue(energy['lower'] < energy['value'] < energy['upper'])
+            self.assertAlmostEqual(energy['value'], sum(energy[part] for part in ('compute_joules', 'movement_joules', 'static_joules')))
+        total = sum(node['energy']['value'] * node['repeats'] for node in nodes)
+        self.assertLessEqual(total, estimate['energy']['value'] * 1.000001)
+        self.assertGreater(total, estimate['energy']['value'] * 0.9, 'the rest flows while the device waits for the host')
+        self.assertLessEqual(sum(node['energy']['lower'] * node['repeats'] for node in nodes), estimate['energy']['lower'] * 1.000001)
+        rows = list(csv.DictReader(io.StringIO(self.aaco('analyze', 'vgg16', '--hardware', 'MI300X', '--batch', 64, '--format', 'csv').output)))
+        self.assertEqual({row['energy_level'] for row in rows}, {'THEORETICAL'})
+        self.assertLess(float(rows[0]['energy_lower_joules']), float(rows[0]['energy_joules']))
+        self.assertIn('nodes that take most energy', self.aaco('analyze', 'vgg16', '--hardware', 'MI300X').output)
+
+    def test_a_calibration_gives_nodes_their_energy(self):
+        """Products of a table with power: what is calibrated, what is not, and how a cap changes that."""
+        table = self.folder / 'power.csv'
+        with open(table, 'w', encoding='ascii') as out:
+            out.write('device,dtype,batch,m,n,k,latency_us,power_w,source\n')
+            for n in (1024, 2048, 4096, 8192):
+                for k in (1024, 4096, 12288, 25088):
+                    for m in (1, 16, 64, 256, 1024):
+                        seconds = 4e-6 + max(2 * m * n * k / 50e12, 4 * (m * k + k * n + m * n) / 3e12)
+                        joules = 150 * seconds + 3e-12 * 2 * m * n * k + 40e-12 * 4 * (m * k + k * n + m * n)
+                        out.write(f'MI300X,fp32,1,{m},{n},{k},{seconds * 1e6},{joules / seconds},made up\n')
+        own = {'AACO_REGISTRY': str(self.folder / 'powered')}
+        fitted = self.aaco('calibrate', '--hardware', 'MI300X', '--measurements', table, '--json', **own)
+        if fitted.code == 3 and 'without XGBoost' in fitted.errors:
+            self.skipTest('skipped, this program was built without XGBoost')
+        self.assertEqual(fitted.code, 0, fitted.errors)
+
+        def products(*options):
+            estimate = self.aaco('analyze', 'vgg16', '--hardware', 'MI300X', '--batch', 64, '--json', *options, **own).json()['estimate']
+            return estimate, [node for node in estimate['nodes'] if node['op_type'] == 'Gemm']
+        estimate, nodes = products()
+        self.assertEqual({node['energy']['confidence'] for node in nodes}, {'CALIBRATED'})
+        self.assertEqual({node['energy']['source'] for node in nodes}, {'amd_instinct_mi300x_192gb'})
+        self.assertEqual(estimate['energy']['confidence'], 'THEORETICAL', 'most of it is of convolutions')
+        self.assertRegex(estimate['energy']['source'], r'amd_instinct_mi300x_192gb \(\d+ % of the energy\), specification \(\d+ % of the energy\): board power 750 W')
+        drawn = [node['energy']['value'] / node['latency']['value'] * 1e9 for node in nodes]
+        cap = 0.95 * max(drawn)
+        _, held = products('--power-cap', f'{cap:.0f}W')
+        self.assertIn('THEORETICAL', {node['energy']['confidence'] for node in held})
+        for free, node in zip(nodes, held):
+            self.assertLessEqual(node['energy']['value'] / node['latency']['value'] * 1e9, cap * 1.01)
+            self.assertEqual(node['energy']['confidence'], 'THEORETICAL' if 'clock_ratio' in node else 'CALIBRATED')
+            self.assertGreaterEqual(node['energy']['upper'] / node['energy']['value'], free['energy']['upper'] / free['energy']['value'] * 0.999999)
+        for level in ('interpolated', 'theoretical'):
+            self.assertEqual({node['energy']['confidence'] for node in products('--level', level)[1]}, {'THEORETICAL'}, 'of power nothing is lent')
+
     def test_a_calibrated_machine_has_the_memory_of_its_runtime(self):
         """What `aaco validate` judges is what `aaco analyze` prints: peaks fitted to runs of the zoo (tests/fixtures/whole_models)."""
         fixtures = pathlib.Path(__file__).resolve().parents[1] / 'fixtures' / 'whole_models'
@@ -218,6 +294,34 @@ class Compare(program.ProgramTest):
         self.assertEqual(rates, sorted(rates, reverse=True))
         joules = [point['joules_per_item'] for point in self.aaco(*arguments, '--rank', 'energy').json()['points']]
         self.assertEqual(joules, sorted(joules))
+
+    def test_every_row_has_every_cell(self):
+        """A combination without a prediction, too; why it has none stands below."""
+        arguments = ('compare', 'llama-tiny', 'resnet18', '--hardware', 'MI300X,Coral', '--rank', 'energy')
+        outcome = self.aaco(*arguments, '--format', 'md')
+        self.assertEqual(outcome.code, 3)
+        rows = [line for line in outcome.output.splitlines() if line.startswith('|')]
+        self.assertEqual(len(rows), 6)
+        self.assertEqual({line.count('|') for line in rows}, {rows[0].count('|')})
+        self.assertIn('- No prediction of resnet18 on Coral (as it is): google_coral_edge_tpu_8mb does not compute fp32', outcome.output)
+        html = self.aaco(*arguments, '--format', 'html').output
+        self.assertEqual({row.count('<td') for row in html.split('<tr>')[2:]}, {html.count('<th')- html.count('<thead')})
+        self.assertIn('TOKENS/S', html)
+        table = list(csv.DictReader(io.StringIO(self.aaco(*arguments, '--format', 'csv').output)))
+        by_model = {row['model']: row for row in table if row['rank']}
+        self.assertTrue(float(by_model['llama-tiny']['joules_per_token_lower']) < float(by_model['llama-tiny']['joules_per_token']) <
+                        float(by_model['llama-tiny']['joules_per_token_upper']))
+        self.assertEqual(by_model['resnet18']['joules_per_token'], '')
+        self.assertEqual(by_model['resnet18']['energy_level'], 'THEORETICAL')
+        self.assertTrue(all(row['error'] for row in table if not row['rank']))
+
+    def test_a_token_is_the_same_whatever_shares_the_batch(self):
+        points = self.aaco('compare', 'llama-tiny', '--hardware', 'MI300X', '--batches', 8, '--devices', '1,2', '--rank', 'energy', '--json').json()['points']
+        for point in points:
+            whole = point['estimate']['energy']['value'] * point['devices']
+            self.assertAlmostEqual(point['joules_per_token'], whole / 8)
+            self.assertAlmostEqual(point['rates']['joules_per_item']['upper'], point['estimate']['energy']['upper'] * point['devices'] / 8)
+        self.assertEqual([point['joules_per_item'] for point in points], sorted(point['joules_per_item'] for point in points))
 
     def test_several_devices_share_a_batch(self):
         points = self.aaco('compare', 'resnet50', '--hardware', 'MI300X', '--batches', 64, '--devices', '1,8', '--json').json()['points']

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/numbers.h"
 #include "estimation/analysis.h"
 
 namespace aaco::estimation {
@@ -129,7 +130,7 @@ std::string shape_text(const Kernel& kernel) {
                        attention->query, attention->past + attention->query,
                        attention->causal && attention->prefill ? ", causal" : "");
   if (const auto* rows = std::get_if<VectorShape>(&kernel.shape)) return fmt::format("{}x{}", rows->rows, rows->cols);
-  return fmt::format("{:.3g} MB", std::get<OtherShape>(kernel.shape).bytes / 1e6);
+  return core::format_bytes(std::get<OtherShape>(kernel.shape).bytes);
 }
 
 Work work_under(const graph::NodeCost& cost, const std::string& dtype) {

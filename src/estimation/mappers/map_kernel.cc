@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/numbers.h"
 #include "estimation/mappers/mapper.h"
 
 namespace aaco::estimation {
@@ -49,7 +50,7 @@ void feed(const Ground& ground, Mapping& mapping) {
   if (last->bytes_per_s && (without_memory || last->bytes_per_s->value > mapping.bytes_per_s)) {
     mapping.level = last->name;
     mapping.bytes_per_s = last->bytes_per_s->value;
-    mapping.reasons.push_back(fmt::format("its {:.3g} MB fit in {}", ground.work.bytes / 1e6, last->name));
+    mapping.reasons.push_back(fmt::format("its {} fit in {}", core::format_bytes(ground.work.bytes), last->name));
   }
 }
 

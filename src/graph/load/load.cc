@@ -20,8 +20,10 @@ core::Result<Model> prepare(Graph graph, const Bindings& given, const ShapeOptio
   Model model;
   model.graph = std::move(graph);
   AACO_TRY(inline_functions(model.graph));
+  const std::string items = batch_symbol(model.graph);
   AACO_ASSIGN(model.dimensions, bind_dimensions(model.graph, given));
   model.shapes = infer_shapes(model.graph, options);
+  model.items = items_of(model.graph, items, model.dimensions.sizes);
   return model;
 }
 
