@@ -14,6 +14,11 @@ std::string errors(const estimation::Quality& quality, const char* sites = "site
                               quality.median_error * 100, quality.p90_error * 100);
 }
 
+// Of a ceiling: 0 where no row was bound by it.
+std::string rate(double value, double unit, int digits, const char* name) {
+  return value > 0 ? fmt::format("{:.{}f} {}", value / unit, digits, name) : fmt::format("- {}", name);
+}
+
 // "2 kernel classes, 51,207 rows; 1 of energy".
 std::string extent(const estimation::DeviceCalibration& calibration) {
   std::int64_t rows = 0;
@@ -39,8 +44,9 @@ std::string describe(const estimation::DeviceCalibration& calibration) {
   for (const auto& model : calibration.latency) {
     const auto& best = model.ceilings;
     text += fmt::format("  {:<34}{}\n", model.kind + " " + model.type, errors(model.quality));
-    text += fmt::format("  {:<34}reaches {:.1f} TFLOP/s, {:.0f} GB/s ({:.0f} GB/s cached), floor {:.1f} us\n", "",
-                        best.flops_per_s * 1e-12, best.bytes_per_s * 1e-9, best.cached_bytes_per_s * 1e-9, best.floor_s * 1e6);
+    text +=
+        fmt::format("  {:<34}reaches {}, {} ({} cached), floor {:.1f} us\n", "", rate(best.flops_per_s, 1e12, 1, "TFLOP/s"),
+                    rate(best.bytes_per_s, 1e9, 0, "GB/s"), rate(best.cached_bytes_per_s, 1e9, 0, "GB/s"), best.floor_s * 1e6);
   }
   for (const auto& [name, model] : calibration.energy) {
     text += fmt::format("  {:<34}{}\n", "energy of " + name, errors(model.quality));

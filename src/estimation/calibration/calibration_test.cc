@@ -243,6 +243,29 @@ TEST(Calibrate, RefusesWhatCannotBeFitted) {
   EXPECT_NE(result.error().text().find("table.csv:2"), std::string::npos);
 }
 
+// Products of few rows are bound by the memory, and what they compute in that time says nothing of what the units can.
+TEST(Calibrate, ACeilingIsSeenOnlyWhereItBinds) {
+  auto rows = measured(device());
+  std::erase_if(rows, [](const Measurement& row) { return std::get<GemmShape>(row.kernel.shape).m > 16; });
+  AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
+  EXPECT_EQ(fitted.latency.front().ceilings.flops_per_s, 0);
+  EXPECT_NEAR(fitted.latency.front().ceilings.bytes_per_s / 0.8e12, 1, 0.1);
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  const Kernel large{GemmShape{1, 4096, 8192, 8192}, "bf16"};
+  EXPECT_NEAR(estimate(large, device(), &set).value().seconds / (work_of(large)->flops / 0.7e14), 1, 0.4);
+}
+
+TEST(Calibrate, OneSiteSetsNoCeiling) {
+  auto rows = measured(device());
+  rows.resize(2);
+  AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  const auto made = estimate({GemmShape{1, 64, 4096, 4096}, "bf16"}, device(), &set).value();
+  EXPECT_LT(made.lower, made.seconds / 1.5) << "the best of two small products is no limit of a large one";
+}
+
 TEST(Calibrate, ClassesWithoutAPeakAreLeftOut) {
   auto rows = measured(device());
   rows.insert(rows.begin(), {Kernel{GemmShape{1, 8, 8, 8}, "fp8"}, 1e-3, {}, "table.csv:2"});

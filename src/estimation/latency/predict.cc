@@ -25,7 +25,9 @@ double least_seconds(const Ceilings& ceilings, const Roofline& roof, const Devic
 LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof, const LatencyModel& model) {
   const std::vector<float> row = features_of(kernel, device, roof, model.operators);
   const double nominal = roof.seconds() + nominal_floor_s(device);
-  const double least = least_seconds(model.ceilings, roof, device);
+  // The best of one or two sites is no ceiling.
+  const bool tested = model.quality.sites >= CalibrationSet::kTestedSites;
+  const double least = tested ? least_seconds(model.ceilings, roof, device) : 0;
   LatencyEstimate result;
   result.seconds = std::max(least, nominal * std::exp(mean_of(model.trees, row)));
   const double scale = model.bounds.log_scale.empty() ? 1 : std::exp(model.bounds.log_scale.predict(row));
