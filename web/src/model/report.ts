@@ -81,6 +81,7 @@ export interface Roof {
   per_second: number;
   unit: string;
   source: string;
+  basis?: 'stated' | 'measured' | 'reached';
 }
 
 export interface RoofPoint {
@@ -90,11 +91,15 @@ export interface RoofPoint {
   bytes: number;
   time_ns: number;
   reached_ratio?: number;
+  measured_ratio?: number;
+  type?: string;
+  work_from?: string;
 }
 
 export interface Roofline {
   text: string;
   reached_ratio?: number;
+  measured_ratio?: number;
   roofs: Roof[];
   points: RoofPoint[];
 }

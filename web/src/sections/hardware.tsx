@@ -8,15 +8,28 @@ import { Name } from '../components/name.tsx';
 import { Section } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
 import { duration, percent, plural, prose, quantity, text } from '../format/quantity.ts';
-import type { Report, Roofline, RoofPoint } from '../model/report.ts';
+import type { Report, Roof, Roofline, RoofPoint } from '../model/report.ts';
 import { groupSlots } from '../model/time_tree.ts';
 
-const kHeight = 340;
+const kHeight = 380;
+const kBesideFrom = 640; // pixels of width from which names of roofs stand beside the chart,
+const kNames = 200; // in so many
+
+// What a point reached of the roofs above it, and where its work is from.
+function shares(point: RoofPoint): string {
+  const parts = [
+    point.reached_ratio === undefined ? '' : `${percent(point.reached_ratio)} of the stated roof`,
+    point.measured_ratio === undefined ? '' : `${percent(point.measured_ratio)} of the measured one`,
+    point.work_from ? `work from ${point.work_from}` : '',
+  ].filter(Boolean);
+  return parts.length > 0 ? `\n${parts.join(', ')}` : '';
+}
 
 function Chart({ line, slots }: { line: Roofline; slots: Map<string, number> }) {
   const [ref, width] = useWidth<HTMLDivElement>();
-  const box = { left: 76, right: width - 16, top: 14, bottom: kHeight - 42 };
-  const geometry = roofGeometry(line, box);
+  const beside = width >= kBesideFrom;
+  const box = { left: 76, right: width - (beside ? kNames : 16), top: 14, bottom: kHeight - 42 };
+  const geometry = roofGeometry(line, box, beside);
   if (!geometry) return null;
   const { x, y, roofs, points } = geometry;
   const largest = Math.max(...points.map((one) => one.point.time_ns));
@@ -28,15 +41,15 @@ function Chart({ line, slots }: { line: Roofline; slots: Map<string, number> }) 
         <text x={box.left} y={box.top - 2} class="axis-title">FLOP/s</text>
         {roofs.map((roof, index) => (
           <g key={index}>
-            <path d={roof.path} class={`roof ${roof.roof.kind}`} />
-            <text x={roof.label.x} y={roof.label.y} text-anchor={roof.label.anchor} transform={roof.label.turn} class="roof-label">{shorten(roof.roof.name, 28)} {text(roof.roof.per_second, roof.roof.unit)}</text>
+            <path d={roof.path} class={`roof ${roof.roof.kind} basis-${roof.roof.basis ?? 'stated'}`} />
+            {roof.label && <text x={roof.label.x} y={roof.label.y} text-anchor={roof.label.anchor} transform={roof.label.turn} class="roof-label">{shorten(roof.roof.name, 24)} {text(roof.roof.per_second, roof.roof.unit)}</text>}
           </g>
         ))}
         {points.map(({ point, px, py, ideal }, index) => (
           <g key={index}>
             {ideal !== undefined && <line x1={px} x2={px} y1={py} y2={ideal} class="headroom" />}
             <circle cx={px} cy={py} r={pointRadius(point, largest)} fill={slotColour(slots.get(point.group) ?? 7)} class="roof-point"
-              data-tip={`${point.name}\n${text(point.flops / (point.time_ns * 1e-9), 'flop/s')} at ${(point.flops / point.bytes).toPrecision(3)} FLOP/byte\n${duration(point.time_ns)} an iteration`} />
+              data-tip={`${point.name}\n${text(point.flops / (point.time_ns * 1e-9), 'flop/s')} at ${(point.flops / point.bytes).toPrecision(3)} FLOP/byte\n${duration(point.time_ns)}${shares(point)}`} />
           </g>
         ))}
         {placeLabels(geometry, box, largest, 12).map((label, index) => <text key={index} x={label.x} y={label.y} text-anchor={label.anchor} class="point-label">{label.text}</text>)}
@@ -52,6 +65,28 @@ const kColumns: Column<RoofPoint & { reached?: number }>[] = [
   { key: 'intensity', title: 'FLOP/byte', align: 'right', narrow: true, value: (row) => row.flops / row.bytes, cell: (row) => (row.bytes > 0 ? (row.flops / row.bytes).toPrecision(3) : '') },
   { key: 'reached', title: 'Of its roof', align: 'right', value: (row) => row.reached ?? -1, cell: (row) => (row.reached === undefined ? '' : percent(row.reached)) },
 ];
+const kMeasuredColumn: Column<RoofPoint & { reached?: number }> = {
+  key: 'measured', title: 'Of measured', align: 'right', value: (row) => row.measured_ratio ?? -1,
+  cell: (row) => (row.measured_ratio === undefined ? '' : percent(row.measured_ratio)),
+};
+const kWorkColumn: Column<RoofPoint & { reached?: number }> = { key: 'work', title: 'Work from', narrow: true, value: (row) => row.work_from ?? '', cell: (row) => row.work_from ?? '' };
+
+function Reached({ ratio, of, fill }: { ratio: number; of?: string; fill: string }) {
+  return (
+    <>
+      {of && <p class="reached-of">{of}</p>}
+      <div class="reached" role="img" aria-label={`Reached ${percent(ratio)} of the hardware's limit${of ? `, ${of}` : ''}`}>
+        <span class={`reached-fill ${fill}`} style={{ width: `${Math.min(1, Math.max(0, ratio)) * 100}%` }}><b>{percent(ratio)}</b></span>
+        <span class="reached-rest">room to the limit</span>
+      </div>
+    </>
+  );
+}
+
+// How its line is drawn.
+function Sample({ roof }: { roof: Roof }) {
+  return <svg class="roof-sample" viewBox="0 0 30 8" width="30" height="8" aria-hidden="true"><path d="M0 4H30" class={`roof ${roof.kind} basis-${roof.basis ?? 'stated'}`} /></svg>;
+}
 
 // What extra.attainable holds (docs/formats/predictions.md); every member may be missing.
 interface Attainable {
@@ -115,29 +150,29 @@ function AttainableTable({ value }: { value: Attainable }) {
 }
 
 export function HardwareSection({ line, report, id, title }: { line: Roofline; report: Report; id: string; title: string }) {
-  const compute = Math.max(0, ...line.roofs.filter((roof) => roof.kind === 'compute').map((roof) => roof.per_second));
-  const slowest = line.roofs.filter((roof) => roof.kind === 'memory').map((roof) => roof.per_second);
+  const stated = line.roofs.filter((roof) => (roof.basis ?? 'stated') === 'stated');
+  const compute = Math.max(0, ...stated.filter((roof) => roof.kind === 'compute').map((roof) => roof.per_second));
+  const slowest = stated.filter((roof) => roof.kind === 'memory').map((roof) => roof.per_second);
   const memory = slowest.length > 0 ? Math.min(...slowest) : 0;
   const rows = line.points.filter((point) => point.time_ns > 0).map((point) => {
     const limit = Math.min(compute || Infinity, memory > 0 && point.bytes > 0 ? (memory * point.flops) / point.bytes : Infinity);
     return { ...point, reached: point.reached_ratio ?? (Number.isFinite(limit) && limit > 0 ? point.flops / (point.time_ns * 1e-9) / limit : undefined) };
   });
+  const columns = [...kColumns];
+  if (rows.some((row) => row.measured_ratio !== undefined)) columns.push(kMeasuredColumn);
+  if (rows.some((row) => row.work_from)) columns.push(kWorkColumn);
   return (
     <Section id={id} title={title} lead={prose(line.text)}>
-      {line.reached_ratio !== undefined && (
-        <div class="reached" role="img" aria-label={`Reached ${percent(line.reached_ratio)} of the hardware's limit`}>
-          <span class="reached-fill s0" style={{ width: `${Math.min(1, Math.max(0, line.reached_ratio)) * 100}%` }}><b>{percent(line.reached_ratio)}</b></span>
-          <span class="reached-rest">room to the limit</span>
-        </div>
-      )}
+      {line.reached_ratio !== undefined && <Reached ratio={line.reached_ratio} of={line.measured_ratio === undefined ? undefined : 'of what is stated'} fill="s0" />}
+      {line.measured_ratio !== undefined && <Reached ratio={line.measured_ratio} of="of what was measured" fill="s1" />}
       <Chart line={line} slots={groupSlots(report)} />
       <ul class="sources">
-        {line.roofs.map((roof, index) => <li key={index}><span>{roof.name}</span> <strong>{text(roof.per_second, roof.unit)}</strong> <span class="quiet">{roof.source}</span></li>)}
+        {line.roofs.map((roof, index) => <li key={index}><Sample roof={roof} /> <span>{roof.name}</span> <strong>{text(roof.per_second, roof.unit)}</strong> <span class="quiet">{roof.source}</span></li>)}
       </ul>
       {typeof report.extra?.attainable === 'object' && report.extra.attainable !== null && <AttainableTable value={report.extra.attainable} />}
       {rows.length > 0 && (
         <details class="fold"><summary>The points as a table</summary>
-          <DataTable caption="Work against the roofs" rows={rows} columns={kColumns} rowKey={(row, index) => `${index}${row.name}`} sortBy="time" filterText={(row) => row.name} noun="point" />
+          <DataTable caption="Work against the roofs" rows={rows} columns={columns} rowKey={(row, index) => `${index}${row.name}`} sortBy="time" filterText={(row) => row.name} noun="point" />
         </details>
       )}
     </Section>
