@@ -14,11 +14,12 @@
 namespace aaco::estimation {
 
 struct PowerModel {
-  double joules_per_op = 0;    // of the type on its engine, at full clock and voltage
-  double joules_per_byte = 0;  // of main memory
-  double idle_watts = 0;       // flows whatever the clock
-  double leakage_watts = 0;    // at full voltage; follows the voltage
-  std::string source;          // what it rests on, one line
+  double joules_per_op = 0;            // of the type on its engine, at full clock and voltage
+  double joules_per_byte = 0;          // of main memory, which keeps its speed and voltage
+  double joules_per_byte_on_chip = 0;  // on the way through caches, at full voltage; specifications have it in joules_per_op
+  double idle_watts = 0;               // flows whatever the clock
+  double leakage_watts = 0;            // at full voltage; follows the voltage
+  std::string source;                  // what it rests on, one line
   [[nodiscard]] double static_watts() const { return idle_watts + leakage_watts; }
 };
 
@@ -30,8 +31,9 @@ core::Result<PowerModel> power_model(const hardware::Device& device, double ops_
 inline constexpr double kRestVoltage = 0.6;
 double voltage_ratio(double clock_ratio);
 
-// A model under which `work`, in `seconds` at full clock, takes `measured`, as a fit has it. How its static power divides into
-// what idles and what leaks is as in `specified`, which may be null: all of it idles then.
+// A model under which `work`, in `seconds` at full clock, takes `measured`, as a fit has it. What of it follows the voltage is as
+// in `specified`: the same part of static power leaks, and what a byte takes beyond main memory's own energy is on the chip.
+// Null: all of static power idles, and a byte takes all of its energy in main memory.
 PowerModel power_model_of(const EnergyParts& measured, const Work& work, double seconds, const PowerModel* specified);
 
 // A piece of work at full clock.

@@ -61,6 +61,10 @@ PowerModel power_model_of(const EnergyParts& measured, const Work& work, double 
   PowerModel model;
   if (work.flops > 0) model.joules_per_op = measured.compute_joules / work.flops;
   if (work.bytes > 0) model.joules_per_byte = measured.movement_joules / work.bytes;
+  if (specified != nullptr) {
+    model.joules_per_byte_on_chip = std::max(0.0, model.joules_per_byte - specified->joules_per_byte);
+    model.joules_per_byte -= model.joules_per_byte_on_chip;
+  }
   const double watts = seconds > 0 ? measured.static_joules / seconds : 0;
   const double known = specified != nullptr ? specified->static_watts() : 0;
   const double leaking = known > 0 ? specified->leakage_watts / known : 0;
@@ -75,7 +79,8 @@ double PoweredWork::seconds(double clock_ratio) const { return std::max(compute_
 
 EnergyParts energy_parts(const PoweredWork& work, const PowerModel& model, double clock_ratio) {
   const double voltage = voltage_ratio(clock_ratio);
-  return {work.work.flops * model.joules_per_op * voltage * voltage, work.work.bytes * model.joules_per_byte,
+  return {work.work.flops * model.joules_per_op * voltage * voltage,
+          work.work.bytes * (model.joules_per_byte + model.joules_per_byte_on_chip * voltage * voltage),
           (model.idle_watts + model.leakage_watts * voltage) * work.seconds(clock_ratio)};
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace aaco::estimation {
 namespace {
 
@@ -57,6 +59,28 @@ TEST(PowerCap, DoesNotBindMemoryBoundWorkAsEarly) {
 TEST(PowerCap, RefusesWhatCannotBeHeld) {
   const PowerModel model = power_model(device(), kOps).value();
   EXPECT_EQ(clock_under_cap(busy(), model, 20).error().code, core::ErrorCode::invalid_argument);
+}
+
+TEST(FittedPower, TakesAtFullClockWhatWasMeasured) {
+  const PowerModel specified = power_model(device(), kOps).value();
+  const EnergyParts measured{100, 40, 90};
+  for (const PowerModel* one : {&specified, static_cast<const PowerModel*>(nullptr)}) {
+    const EnergyParts parts = energy_parts(busy(), power_model_of(measured, busy().work, 1.0, one), 1);
+    EXPECT_NEAR(parts.compute_joules, 100, 1e-9);
+    EXPECT_NEAR(parts.movement_joules, 40, 1e-9);
+    EXPECT_NEAR(parts.static_joules, 90, 1e-9);
+  }
+  EXPECT_EQ(power_model_of({0, 0, 5}, {}, 0, nullptr).static_watts(), 0) << "no time, no power";
+}
+
+TEST(FittedPower, WhatAByteTakesBeyondItsMemoryFollowsTheVoltage) {
+  const PowerModel specified = power_model(device(), kOps).value();
+  const double memory = specified.joules_per_byte * busy().work.bytes;
+  const PowerModel dear = power_model_of({100, memory * 3, 90}, busy().work, 1.0, &specified);
+  const PowerModel cheap = power_model_of({100, memory / 2, 90}, busy().work, 1.0, &specified);
+  EXPECT_NEAR(energy_parts(busy(), dear, kLowestClockRatio).movement_joules,
+              memory * (1 + 2 * std::pow(voltage_ratio(kLowestClockRatio), 2)), 1e-9);
+  EXPECT_NEAR(energy_parts(busy(), cheap, kLowestClockRatio).movement_joules, memory / 2, 1e-9);
 }
 
 TEST(Energy, WithoutBoardPowerThereIsNoEstimate) {

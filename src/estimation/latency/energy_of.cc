@@ -20,6 +20,15 @@ bool knows(const CalibrationSet::Entry& entry, const Kernel& kernel) {
   });
 }
 
+// The three parts of `factor` times their sum: static power is what flows whatever the kernel does, so computing and moving take
+// the difference; a sum below it is static power alone.
+EnergyParts parted(double factor, const EnergyParts& fitted) {
+  const double joules = factor * fitted.joules(), working = fitted.compute_joules + fitted.movement_joules;
+  if (joules <= fitted.static_joules || working <= 0) return {0, 0, joules};
+  const double share = (joules - fitted.static_joules) / working;
+  return {share * fitted.compute_joules, share * fitted.movement_joules, fitted.static_joules};
+}
+
 }  // namespace
 
 core::Result<EnergyEstimate> energy_of(const Kernel& kernel, const DeviceFacts& device, double seconds,
@@ -34,10 +43,10 @@ core::Result<EnergyEstimate> energy_of(const Kernel& kernel, const DeviceFacts& 
   const std::vector<float> row = energy_features_of(kernel, roof, seconds);
   const double factor = std::exp(mean_of(model->trees, row));
   EnergyEstimate result;
-  result.parts = {factor * model->joules_per_flop * roof.flops, factor * model->joules_per_byte * roof.bytes,
-                  factor * model->static_watts * seconds};
-  const double joules = result.joules(),
-               scale = model->bounds.log_scale.empty() ? 1 : std::exp(model->bounds.log_scale.predict(row));
+  result.parts =
+      parted(factor, {model->joules_per_flop * roof.flops, model->joules_per_byte * roof.bytes, model->static_watts * seconds});
+  const double joules = result.joules();
+  const double scale = model->bounds.log_scale.empty() ? 1 : std::exp(model->bounds.log_scale.predict(row));
   result.lower = std::min(joules, joules * std::exp(scale * model->bounds.low));
   result.upper = std::max(joules, joules * std::exp(scale * model->bounds.high));
   result.level = Level::calibrated;
