@@ -63,8 +63,9 @@ struct GroupWork {
   double time_ns = 0, flops = 0, bytes = 0;  // of all of them
 };
 
-// Adds up the work of kernels that were launched by operators of known shape. An operator's work is counted once, for the first
-// of its kernels of the fitting family.
+// Adds up the work of kernels that were launched by operators of known shape. An operator's work counts once, for the longest of
+// its kernels of the fitting family; shorter ones of that family (a convolution's transforms and tables) helped it, and their
+// time is its time.
 class ShapeWork {
  public:
   explicit ShapeWork(const trace::NameTable& names) : names_(names) {}
@@ -74,13 +75,26 @@ class ShapeWork {
 
  private:
   using Instance = std::tuple<std::int32_t, std::int64_t, std::int64_t>;  // rank, thread, start of the operator
-  bool first_of(const Instance& instance, int kernels);
+  using Groups = std::map<std::tuple<std::int32_t, std::int64_t, std::uint32_t, std::string>, GroupWork>;
+  struct Kernel {
+    trace::NameId name;
+    fingerprint::Family family = fingerprint::Family::other;
+    std::int32_t rank = 0;
+    std::int64_t device = 0;
+    double time_ns = 0;
+  };
+  struct Call {
+    const OperatorWork* work = nullptr;  // in known_
+    std::vector<Kernel> main;            // the longest, as many as the work has
+    double helpers_ns = 0;
+  };
+  static void count(const Call& call, Groups& groups);
 
   const trace::NameTable& names_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<OperatorWork>> known_;  // by operator, arguments
-  std::map<Instance, int> counted_;                                                       // the newest instances
+  std::map<Instance, Call> calls_;                                                        // whose kernels may still come
   std::deque<Instance> order_;
-  std::map<std::tuple<std::int32_t, std::int64_t, std::uint32_t, std::string>, GroupWork> groups_;
+  Groups groups_;
 };
 
 // All calls of one operator with one set of shapes and types, for the time that each takes.

@@ -38,13 +38,12 @@ Json kernel_json(const GpuRoofline::Kernel& kernel) {
                        {"reached_ratio", placed.reached_ratio}});
 }
 
-const Json* best_known(const report::ReportModel& model) {
+// The GPU with most kernel time of known work.
+const Json* best_known(const Json& gpus) {
+  const auto known = [](const Json& gpu) { return gpu["roofline"]["known_ns"].as_f64().value_or(0); };
   const Json* best = nullptr;
-  for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items()) {
-    const Json& line = gpu["roofline"];
-    if (line["kernels"].items().empty()) continue;
-    if (best == nullptr || line["known_ns"].as_f64().value_or(0) > (*best)["known_ns"].as_f64().value_or(0)) best = &line;
-  }
+  for (const Json& gpu : gpus.items())
+    if (!gpu["roofline"]["kernels"].items().empty() && (best == nullptr || known(gpu) > known(*best))) best = &gpu;
   return best;
 }
 
@@ -171,27 +170,30 @@ std::vector<report::RoofPoint> roofline_points(const Json& stored) {
 }
 
 void fill_roofline(report::ReportModel& model, const core::Paths& paths) {
-  const Json* stored = best_known(model);
-  if (model.roofline || stored == nullptr) return;
-  const std::string device((*stored)["device_name"].text());
+  const Json& gpus = model.session.outcome["gpu"]["gpus"];
+  const Json* gpu = best_known(gpus);
+  if (model.roofline || gpu == nullptr) return;
+  const Json& stored = (*gpu)["roofline"];
+  const std::string device(stored["device_name"].text());
   report::Roofline line;
-  line.points = roofline_points(*stored);
-  const double known = (*stored)["known_ns"].as_f64().value_or(0), ideal = (*stored)["ideal_ns"].as_f64().value_or(0);
-  double total = 0;
-  for (const auto& metric : model.metrics)
-    if (metric.id == "gpu.kernel_sum_ns") total += metric.value;
+  line.points = roofline_points(stored);
+  const double known = stored["known_ns"].as_f64().value_or(0), ideal = stored["ideal_ns"].as_f64().value_or(0);
+  const auto number = (*gpu)["metric_device"].as_i64();
+  const auto* total = trace::find_metric(model.metrics, "gpu.kernel_sum_ns", number);
   if (known > 0) line.reached_ratio = ideal / known;
   std::string measured;
-  if (const auto roofs = device_roofs(std::string((*stored)["device_id"].text()), paths)) {
+  if (const auto roofs = device_roofs(std::string(stored["device_id"].text()), paths)) {
     measured = add_measured(line, *roofs);
     line.roofs = roofs->roofs(work_of(line.points));
   } else {
-    line.roofs = stored_roofs(*stored);
+    line.roofs = stored_roofs(stored);
   }
+  const std::string which =
+      gpus.items().size() > 1 ? fmt::format("Of GPU {}, which has most of them: kernels", number.value_or(0)) : "Kernels";
   line.text =
-      fmt::format("Kernels whose work is known ({} of the kernel time) reach {} of what the data sheet of {} allows them{}; {}.",
-                  core::format_percent(total > 0 ? known / total : 0), core::format_percent(known > 0 ? ideal / known : 0),
-                  device, measured, describe_sources(line.points));
+      fmt::format("{} whose work is known ({} of the kernel time) reach {} of what the data sheet of {} allows them{}; {}.",
+                  which, core::format_percent(total != nullptr && total->value > 0 ? known / total->value : 0),
+                  core::format_percent(known > 0 ? ideal / known : 0), device, measured, describe_sources(line.points));
   model.roofline = std::move(line);
 }
 

@@ -83,7 +83,7 @@ TEST_F(GpuSitesTest, WithoutADeviceOrSitesThereIsAReason) {
   EXPECT_THAT(estimate_sites({product(1, 1000, 1)}, names_, match_device(nullptr, services_), services_).reason,
               HasSubstr("does not name"));
   SiteGroup odd = product(1, 1000, 1);
-  odd.work.dtype = "float4";
+  odd.work.dtype = "complex64";
   EXPECT_THAT(estimate({odd}).reason, HasSubstr("computes none"));
   EXPECT_FALSE(to_json(estimate({odd}), 1).contains("nodes"));
 }

@@ -29,6 +29,33 @@ def trace(seed, kernels=40, peak=PEAK, bandwidth=BANDWIDTH, device='AMD Instinct
     return {'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': device}], 'traceEvents': events}
 
 
+AGENTS = '''"Node_Id","Logical_Node_Id","Agent_Type","Cu_Count","Name","Product_Name"
+0,0,"CPU",0,"AMD EPYC 9654","AMD EPYC 9654"
+1,1,"GPU",304,"gfx942","AMD Instinct MI300X"
+'''
+
+
+def counted(folder, seed, kernels=24):
+    """rocprofv3's tables of matrix kernels of which operations and bytes were counted."""
+    folder.mkdir()
+    source = random.Random(seed)
+    (folder / 'agent_info.csv').write_text(AGENTS)
+    dispatches = ['"Kind","Agent_Id","Queue_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp"']
+    counters = ['"Dispatch_Id","Agent_Id","Kernel_Name","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"']
+    at = 1_000_000
+    for i in range(1, kernels + 1):
+        name = f'Cijk_Ailk_Bljk_BBS_BH_MT{64 + i}x64x8_SE'
+        flops, size = source.uniform(0.5, 2) * 1e12, source.uniform(0.5, 2) * (1e9 if i % 2 else 2e10)
+        end = at + round(1e9 * max(flops / PEAK, size / BANDWIDTH) * (1 + source.expovariate(8)))
+        dispatches.append(f'"KERNEL_DISPATCH","Agent 1",1,{i},{i},"{name}",{i},{at},{end}')
+        for counter, value in (('SQ_INSTS_VALU_MFMA_MOPS_BF16', flops / 512), ('FETCH_SIZE', 0.75 * size / 1024), ('WRITE_SIZE', 0.25 * size / 1024)):
+            counters.append(f'{i},"Agent 1","{name}","{counter}",{value:.3f},{at},{end}')
+        at = end + 5000
+    (folder / 'kernel_trace.csv').write_text('\n'.join(dispatches) + '\n')
+    (folder / 'counter_collection.csv').write_text('\n'.join(counters) + '\n')
+    return folder
+
+
 class Roofline(program.ProgramTest):
     def lake_of(self, name, count, **options):
         lake = self.folder / name
@@ -123,6 +150,24 @@ class Roofline(program.ProgramTest):
         report = self.aaco('report', '--json', **where)
         self.assertEqual(report.code, 0, report.errors)
         self.assertIn('calibration cannot be read', report.json()['roofline']['text'])
+
+    def test_points_from_counters_are_told(self):
+        where = {'AACO_SESSIONS': str(self.folder / 'counted')}
+        for seed in range(7):
+            imported = self.aaco('import', counted(self.folder / f'counted{seed}', seed), '--no-report', **where)
+            self.assertEqual(imported.code, 0, imported.errors)
+        outcome = self.aaco('roofline', '--json', **where)
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        device = outcome.json()['devices'][0]
+        self.assertEqual((device['device'], device['point_count'], device['points_from_counters']), ('amd_instinct_mi300x_192gb', 168, 168))
+        roofs = self.roofs(outcome.json())
+        self.assertNotIn('cached', roofs, "counters count the memory's side")
+        self.assertAlmostEqual(roofs['bfloat16']['reached']['value'] / PEAK, 1, delta=0.05)
+        self.assertAlmostEqual(roofs['main memory']['reached']['value'] / BANDWIDTH, 1, delta=0.05)
+        line = self.aaco('report', '--json', **where).json()['roofline']
+        self.assertEqual({point['work_from'] for point in line['points']}, {'counters'})
+        self.assertIn('hardware counters', line['text'])
+        self.assertIn('hardware counters', self.aaco('report', **where).output.replace('\n', ' ').replace('  ', ' '))
 
     def test_runs_on_a_processor(self):
         where = {'AACO_SESSIONS': str(self.folder / 'processor'), 'AACO_REGISTRY': str(self.folder / 'probed')}

@@ -8,13 +8,6 @@ namespace {
 
 using fingerprint::Family;
 
-constexpr std::size_t kInstancesKept = 4096;  // operators whose kernels may still come
-
-// The families that an operator's main kernel may have: a convolution may run as a matrix product, so may attention.
-bool fits(Family kernel, Family work) {
-  return kernel == work || (kernel == Family::gemm && (work == Family::convolution || work == Family::attention));
-}
-
 // Operations of one count; AMD's documentation of the MI200 and MI300 counters: matrix counters count 512 operations, vector
 // instructions work on a wave of 64.
 struct CountedOperations {
@@ -38,44 +31,6 @@ constexpr double kKibibyte = 1024;  // FETCH_SIZE and WRITE_SIZE
 }  // namespace
 
 std::string_view to_string(WorkSource source) { return source == WorkSource::shapes ? "shapes" : "counters"; }
-
-bool ShapeWork::first_of(const Instance& instance, int kernels) {
-  const auto [place, fresh] = counted_.try_emplace(instance, 0);
-  if (fresh) order_.push_back(instance);
-  const bool counts = place->second++ < kernels;
-  if (order_.size() > kInstancesKept) {
-    counted_.erase(order_.front());
-    order_.pop_front();
-  }
-  return counts;
-}
-
-void ShapeWork::add(const trace::KernelRow& row, Family family, const attribution::Launch& launch) {
-  if (launch.operator_arguments.value == 0 || row.end_ns <= row.start_ns) return;
-  const auto [place, fresh] = known_.try_emplace({launch.shaped_operator.value, launch.operator_arguments.value});
-  if (fresh)
-    if (const auto arguments = core::Json::parse(names_.text(launch.operator_arguments)))
-      place->second = operator_work(names_.text(launch.shaped_operator), *arguments);
-  const auto& work = place->second;
-  if (!work || !fits(family, work->family)) return;
-  if (!first_of({launch.rank, launch.thread_id, launch.shaped_start_ns}, work->kernels)) return;
-  GroupWork& group = groups_[{row.rank, row.device, row.name.value, work->dtype}];
-  group.rank = row.rank;
-  group.device = row.device;
-  group.kernel = row.name;
-  group.family = family;
-  group.dtype = work->dtype;
-  ++group.count;
-  group.time_ns += static_cast<double>(row.end_ns - row.start_ns);
-  group.flops += work->flops;
-  group.bytes += work->bytes;
-}
-
-std::vector<GroupWork> ShapeWork::finish() const {
-  std::vector<GroupWork> list;
-  for (const auto& [key, group] : groups_) list.push_back(group);
-  return list;
-}
 
 void CounterWork::add(const trace::KernelCounterRow& row) {
   if (!(row.value >= 0)) return;

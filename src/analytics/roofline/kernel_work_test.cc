@@ -91,11 +91,13 @@ class ShapeWorkTest : public testing::Test {
     row.start_ns = 0;
     row.end_ns = length;
     attribution::Launch launch;
-    launch.shaped_operator = names_.intern("aten::mm");
-    launch.operator_arguments = names_.intern(R"({"Input Dims":[[4,5],[5,6]],"Input type":["float","float"]})");
+    launch.shaped_operator = names_.intern(operator_);
+    launch.operator_arguments = names_.intern(arguments_);
     launch.shaped_start_ns = op_start;
     work_.add(row, family, launch);
   }
+  std::string operator_ = "aten::mm";
+  std::string arguments_ = R"({"Input Dims":[[4,5],[5,6]],"Input type":["float","float"]})";
   trace::NameTable names_;
   ShapeWork work_{names_};
 };
@@ -109,7 +111,37 @@ TEST_F(ShapeWorkTest, AnOperatorsWorkCountsOnce) {
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(groups[0].count, 2);
   EXPECT_DOUBLE_EQ(groups[0].flops, 2 * 240);
-  EXPECT_DOUBLE_EQ(groups[0].time_ns, 200);
+  EXPECT_DOUBLE_EQ(groups[0].time_ns, 300) << "in all of the calls' time";
+}
+TEST_F(ShapeWorkTest, HelpersDoNotTakeTheWork) {
+  for (std::int64_t call = 0; call < 5000; ++call) {  // more than are kept open
+    kernel("tables", Family::gemm, call, 5);
+    kernel("main", Family::gemm, call, 80);
+    kernel("tail", Family::gemm, call, 15);
+  }
+  const auto groups = work_.finish();
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(names_.text(groups[0].kernel), "main");
+  EXPECT_EQ(groups[0].count, 5000);
+  EXPECT_DOUBLE_EQ(groups[0].flops, 5000 * 240.0);
+  EXPECT_DOUBLE_EQ(groups[0].time_ns, 5000 * 100.0);
+}
+TEST_F(ShapeWorkTest, BothGradientsHaveTheirHalfOfTheWork) {
+  operator_ = "aten::convolution_backward";
+  arguments_ = R"({"Input Dims":[[1,8,4,4],[1,3,4,4],[8,3,3,3]],"Input type":["float","float","float"],
+      "Concrete Inputs":["","","","[8]","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1","[True, True, False]"]})";
+  kernel("offsets", Family::convolution, 10, 10);
+  kernel("dgrad", Family::convolution, 10, 60);
+  kernel("wgrad", Family::convolution, 10, 30);
+  const auto groups = work_.finish();
+  ASSERT_EQ(groups.size(), 2u);
+  double time = 0;
+  for (const auto& group : groups) {
+    EXPECT_DOUBLE_EQ(group.flops, 2.0 * 8 * 16 * 27);
+    EXPECT_NE(names_.text(group.kernel), "offsets");
+    time += group.time_ns;
+  }
+  EXPECT_DOUBLE_EQ(time, 100);
 }
 TEST_F(ShapeWorkTest, ImpossibleTimesAndUnknownOperatorsAreLeftOut) {
   kernel("Cijk", Family::gemm, 10, -5);
