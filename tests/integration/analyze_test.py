@@ -323,6 +323,20 @@ class Compare(program.ProgramTest):
             self.assertAlmostEqual(point['rates']['joules_per_item']['upper'], point['estimate']['energy']['upper'] * point['devices'] / 8)
         self.assertEqual([point['joules_per_item'] for point in points], sorted(point['joules_per_item'] for point in points))
 
+    def test_a_larger_batch_never_takes_less_time_on_processors(self):
+        cpus = 'epyc 9654,epyc 9754,intel_xeon_8280_28c,intel_xeon_8490h_60c,intel_xeon_w9_3595x_60c,i7-12700K,ryzen_9_8945hs'
+        batches = [*range(1, 20), 24, 31, 32, 48, 64, 100, 128]
+        for model in ('mlp', 'resnet18', 'mobilenetv2', 'llama-tiny', 'distilbert'):
+            outcome = self.aaco('compare', model, '--hardware', cpus, '--batches', ','.join(map(str, batches)), '--format', 'csv')
+            by_device = {}
+            for row in csv.DictReader(io.StringIO(outcome.output)):
+                by_device.setdefault(row['hardware'], []).append((int(row['batch']), float(row['latency_ns'])))
+            self.assertEqual({len(points) for points in by_device.values()}, {len(batches)}, model)
+            self.assertEqual(len(by_device), 7)
+            for device, points in by_device.items():
+                times = [time for _, time in sorted(points)]
+                self.assertTrue(all(after >= before for before, after in zip(times, times[1:])), (model, device))
+
     def test_several_devices_share_a_batch(self):
         points = self.aaco('compare', 'resnet50', '--hardware', 'MI300X', '--batches', 64, '--devices', '1,8', '--json').json()['points']
         self.assertEqual([point['devices'] for point in points], [8, 1])

@@ -61,13 +61,53 @@ TEST(GpuMapper, FewRowsOfAnElementwiseOperatorCannotKeepMemoryBusy) {
 }
 
 TEST(CpuMapper, NarrowResultsLeaveLanesEmpty) {
-  EXPECT_EQ(map(gemm(512, 512, 512, "fp32"), "EPYC 9654").value().tile_ratio, 1);
+  EXPECT_EQ(map(gemm(516, 512, 512, "fp32"), "EPYC 9654").value().tile_ratio, 1);
   EXPECT_LT(map(gemm(3, 3, 512, "fp32"), "EPYC 9654").value().tile_ratio, 0.25);
 }
 
 TEST(CpuMapper, LittleWorkWakesFewCores) {
   EXPECT_LT(map(gemm(16, 16, 16, "fp32"), "EPYC 9654").value().wave_ratio, 0.02);
   EXPECT_GT(map(gemm(4096, 4096, 512, "fp32"), "EPYC 9654").value().wave_ratio, 0.95);
+}
+
+TEST(CpuMapper, MoreWorkNeverTakesLessTime) {
+  for (const char* device : {"EPYC 9654", "EPYC 9754", "Xeon 8280", "Xeon 8490H", "i7-12700K", "Ryzen 9 8945HS"})
+    for (const auto& [n, k] : {std::pair<std::int64_t, std::int64_t>{1, 64}, {10, 512}, {17, 33}, {512, 784}, {4096, 4096}})
+      for (const std::int64_t batch : {1, 12}) {
+        double rows = 0, columns = 0, batched = 0;
+        for (std::int64_t m = 1; m <= 300; ++m) {
+          const double next = seconds(gemm(m, n, k, "fp32", batch), device),
+                       turned = seconds(gemm(n, m, k, "fp32", batch), device);
+          const double more = seconds(gemm(n, n, k, "fp32", m), device);
+          EXPECT_GE(next, rows * (1 - 1e-12)) << device << " " << m << "x" << n << " k " << k;
+          EXPECT_GE(turned, columns * (1 - 1e-12)) << device << " " << n << "x" << m << " k " << k;
+          EXPECT_GE(more, batched * (1 - 1e-12)) << device << " " << m << " of " << n << "x" << n << " k " << k;
+          rows = next, columns = turned, batched = more;
+        }
+      }
+}
+
+TEST(CpuMapper, ALittleMoreThanWakesACoreIsNotSharedBetweenTwo) {
+  double before = 0;
+  for (double operations = 1e3; operations < 1e9; operations *= 1.01) {
+    const Work work{operations, 1};
+    const Mapping mapping = map_kernel({OtherShape{"Relu", operations, 1}, "fp32"}, work, shipped_device("EPYC 9654")).value();
+    const double now = theoretical_estimate(work, mapping, shipped_device("EPYC 9654")).seconds;
+    EXPECT_GE(now, before * (1 - 1e-12)) << operations;
+    before = now;
+  }
+}
+
+TEST(CpuMapper, RatiosAreParts) {
+  for (std::int64_t m = 1; m <= 40; ++m)
+    for (std::int64_t n = 1; n <= 40; ++n)
+      for (const char* type : {"fp64", "fp32"}) {
+        const Mapping mapping = map(gemm(m, n, 64, type), "i7-12700K").value();
+        for (const double ratio : {mapping.tile_ratio, mapping.wave_ratio, mapping.pipeline_ratio}) {
+          EXPECT_GT(ratio, 0) << m << "x" << n;
+          EXPECT_LE(ratio, 1 + 1e-12) << m << "x" << n;
+        }
+      }
 }
 
 TEST(SystolicMapper, FewRowsDoNotFillTheGrid) {
