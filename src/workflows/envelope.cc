@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/numbers.h"
+#include "core/strings.h"
 #include "tracelake/bundle.h"
 #include "workflows/hardware.h"
 #include "workflows/run_work.h"
@@ -187,6 +188,18 @@ DeviceEnvelope fit(Group group, const EnvelopeRequest& request, const Services& 
   return out;
 }
 
+// What was reached of the stated roofs, in a sentence: the first thing a page says.
+std::string verdict_of(const DeviceEnvelope& device) {
+  std::vector<std::string> parts;
+  for (const EnvelopeRoof& roof : device.roofs)
+    if (roof.reached.per_second && roof.stated && *roof.stated > 0)
+      parts.push_back(core::format_percent(*roof.reached.per_second / *roof.stated) + " of the stated " +
+                      (roof.kind == report::Roof::Kind::compute ? roof.name + " peak" : "bandwidth of " + roof.name));
+  if (!device.fitted()) return "No envelope: the runs are too few.";
+  if (parts.empty()) return "The runs reached roofs that the device's data sheet does not state.";
+  return fmt::format("The runs reached {}.", core::join(parts, ", "));
+}
+
 }  // namespace
 
 bool DeviceEnvelope::fitted() const {
@@ -231,6 +244,9 @@ core::Result<EnvelopeOutcome> fit_envelopes(const EnvelopeRequest& request, cons
 report::ReportModel envelope_report(const DeviceEnvelope& device, const EnvelopeRequest& request) {
   report::ReportModel model;
   model.title = "Performance envelope of " + device.name;
+  model.verdict = verdict_of(device);
+  model.verdict_confidence = fmt::format("{} runs of {} workloads, {} points; intervals by resampling runs",
+                                         device.sessions.size(), device.workloads, device.all);
   report::Roofline line;
   line.text = fmt::format("What {} run{} of {} workload{} on {} stayed under in {:g} % of their time.", device.sessions.size(),
                           device.sessions.size() == 1 ? "" : "s", device.workloads, device.workloads == 1 ? "" : "s", device.name,

@@ -100,6 +100,9 @@ class Roofline(program.ProgramTest):
         picture = self.folder / 'envelope.svg'
         self.assertEqual(self.aaco('roofline', '--svg', picture, **where).code, 0)
         self.assertIn('bfloat16, reached', picture.read_text())
+        page = self.folder / 'envelope.html'
+        self.assertEqual(self.aaco('roofline', '--html', page, **where).code, 0)
+        self.assertRegex(page.read_text(), 'The runs reached 4[0-9.]+ % of the stated bfloat16 peak, 5[0-9.]+ % of the stated bandwidth of main memory')
 
         few = self.aaco('roofline', 'tag:run0', 'tag:run1', 'tag:run1', '--json', **where)
         self.assertEqual(few.code, 4)
