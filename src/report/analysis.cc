@@ -245,14 +245,7 @@ core::Json analysis_json(const AnalysisReport& report) {
   for (const std::string& text : report.assumptions) assumptions.push(text);
   core::Json out = core::Json::object({{"schema_version", 1}, {"model", report.model}, {"batch", report.batch}});
   if (!report.counted_by.empty()) out.set("batch_counted_by", report.counted_by);
-  if (report.tokens) {
-    core::Json shape = core::Json::array();
-    for (const std::int64_t size : report.tokens->shape) shape.push(size);
-    out.set("tokens", core::Json::object({{"count", report.tokens->count},
-                                          {"input", report.tokens->input},
-                                          {"shape", std::move(shape)},
-                                          {"vocabulary", report.tokens->vocabulary}}));
-  }
+  if (report.tokens) out.set("tokens", to_json(*report.tokens));
   if (!report.dtype.empty()) out.set("dtype", report.dtype);
   out.set("sizes", std::move(sizes)).set("assumptions", std::move(assumptions));
   if (report.partition) out.set("partition", to_json(*report.partition));
