@@ -233,7 +233,7 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
   const Waiting waiting = schedule(device, host, out);
   grade(out);
   add_classes(out);
-  add_graph_energy(device, waiting, out);
+  add_graph_energy(device, conditions, waiting, out);
   if (on_chip) out.notes.push_back(out.residency = on_chip->note());
   if (out.fused_nodes > 0)
     out.notes.push_back(fmt::format("{} nodes run in the kernels of others, as a compiler fuses them", out.fused_nodes));

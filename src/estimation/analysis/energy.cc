@@ -11,6 +11,7 @@ namespace {
 // How far energies by specifications may be off, either way (docs/results.md).
 constexpr double kEnergyFactor = 2.0;
 constexpr const char* kSpecification = "specification";
+constexpr const char* kAtCappedClock = " at the capped clock by specification";
 
 // How the node's time divides into what follows the clock and what does not: whatever its level, as the roofline has it.
 PoweredWork powered_work(const NodeEstimate& node) {
@@ -51,28 +52,42 @@ EnergyEstimate fitted_energy(const EnergyEstimate& fit, const EnergyParts& parts
     below = std::hypot(below, std::log(clock_ratio));
     above = std::hypot(above, std::log(clock_ratio));
     out.level = Level::theoretical;
-    out.source += " at the capped clock by specification";
+    out.source += kAtCappedClock;
   }
   out.lower = out.joules() * std::exp(-below);
   out.upper = out.joules() * std::exp(above);
   return out;
 }
 
+std::optional<double> limit_of(const hardware::Device& device, const Conditions& conditions) {
+  if (!device.power.board_watts) return conditions.power_cap_watts;
+  const double board = device.power.board_watts->value;
+  return std::min(board, conditions.power_cap_watts.value_or(board));
+}
+
 // An error of the time moves the energy in proportion at most, so the mean power is off by no more than the energy.
-void add_mean_power(const hardware::Device& device, GraphEstimate& out) {
+void add_mean_power(std::optional<double> limit_watts, GraphEstimate& out) {
   const double seconds = out.latency.value * 1e-9;
   if (!(seconds > 0)) return;
   const Estimate& energy = *out.energy;
   const double watts = energy.value / seconds;
   double upper = energy.upper / seconds;
-  if (device.power.board_watts) upper = std::max(watts, std::min(upper, device.power.board_watts->value));
+  if (limit_watts) upper = std::max(watts, std::min(upper, *limit_watts));
   out.power = Estimate{watts, "W", energy.level, energy.source, energy.lower / seconds, upper};
 }
 
+// A cap that binds. Neither that it does nor by how much was measured: the level says so, and the bound takes in that the node
+// does not slow down, or twice as much.
 void slow_down(double slower, NodeEstimate& node) {
-  node.latency.seconds *= slower;
-  node.latency.lower *= slower;
-  node.latency.upper *= slower;
+  if (!(slower > 1)) return;
+  LatencyEstimate& latency = node.latency;
+  const double below = std::hypot(std::log(latency.seconds / latency.lower), std::log(slower));
+  const double above = std::hypot(std::log(latency.upper / latency.seconds), std::log(slower));
+  latency.seconds *= slower;
+  latency.lower = latency.seconds * std::exp(-below);
+  latency.upper = latency.seconds * std::exp(above);
+  if (latency.level != Level::theoretical) latency.source += kAtCappedClock;
+  latency.level = Level::theoretical;
   node.theoretical_seconds *= slower;
 }
 
@@ -96,8 +111,7 @@ core::Status add_node_energy(const hardware::Device& device, const Conditions& c
       model.joules_per_byte *= kCacheEnergyRatio;
   }
   if (conditions.power_cap_watts) {
-    const double limit = std::min(*conditions.power_cap_watts, device.power.board_watts->value);
-    AACO_ASSIGN(node.clock_ratio, clock_under_cap(powered, model, limit));
+    AACO_ASSIGN(node.clock_ratio, clock_under_cap(powered, model, *limit_of(device, conditions)));
     slow_down(powered.seconds(node.clock_ratio) / node.latency.seconds, node);
   }
   const EnergyParts parts = energy_parts(powered, model, node.clock_ratio);
@@ -105,7 +119,7 @@ core::Status add_node_energy(const hardware::Device& device, const Conditions& c
   return {};
 }
 
-void add_graph_energy(const hardware::Device& device, const Waiting& waiting, GraphEstimate& out) {
+void add_graph_energy(const hardware::Device& device, const Conditions& conditions, const Waiting& waiting, GraphEstimate& out) {
   for (const NodeEstimate& node : out.nodes) out.least_clock_ratio = std::min(out.least_clock_ratio, node.clock_ratio);
   Footing footing;
   EnergyParts parts;
@@ -136,7 +150,7 @@ void add_graph_energy(const hardware::Device& device, const Waiting& waiting, Gr
   if (specified && model) sum.source += ": " + model->source;
   out.energy_parts = parts;
   out.energy = sum;
-  add_mean_power(device, out);
+  add_mean_power(limit_of(device, conditions), out);
 }
 
 void follow_latency(const hardware::Device& device, double seconds_before, GraphEstimate& out) {
@@ -148,7 +162,7 @@ void follow_latency(const hardware::Device& device, double seconds_before, Graph
   out.energy->value = out.energy_parts.joules();
   out.energy->lower *= out.energy->value / before;
   out.energy->upper *= out.energy->value / before;
-  add_mean_power(device, out);
+  add_mean_power(limit_of(device, {}), out);
 }
 
 }  // namespace aaco::estimation

@@ -262,6 +262,11 @@ TEST(FittedEnergyUnderACap, BindsByTheFitsOwnPower) {
   EXPECT_LT(below.clock_ratio, 1);
   EXPECT_NEAR(below.energy->joules() / below.latency.seconds, watts * 0.9, watts * 0.001);
   EXPECT_EQ(below.energy->level, Level::theoretical) << "no measurement was made under a cap";
+  EXPECT_EQ(below.latency.level, Level::theoretical);
+  EXPECT_THAT(below.latency.source, HasSubstr("at the capped clock by specification"));
+  EXPECT_EQ(above.latency.level, Level::calibrated);
+  EXPECT_LT(below.latency.lower, free.latency.seconds) << "it may not slow down at all";
+  EXPECT_GT(below.latency.upper, free.latency.upper * below.latency.seconds / free.latency.seconds);
   EXPECT_THAT(below.energy->source, HasSubstr("at the capped clock by specification"));
   EXPECT_GT(below.energy->upper / below.energy->joules(), free.energy->upper / free.energy->joules());
 }
@@ -278,6 +283,17 @@ TEST(FittedEnergyUnderACap, ALowerCapNeverDrawsMorePowerOrComputesForMore) {
     last = next;
   }
   EXPECT_LT(last.clock_ratio, 1);
+}
+
+TEST(FittedEnergyUnderACap, TheBoardDrawsNoMoreThanItsCap) {
+  const hardware::Device device = mi300x();
+  for (const double watts : {500.0, 400.0, 350.0}) {
+    Conditions capped;
+    capped.power_cap_watts = watts;
+    const GraphEstimate e = analysed(products(2, 16384, 8192), device, nullptr, capped);
+    EXPECT_LE(e.power->value, watts * 1.001);
+    EXPECT_LE(e.power->upper, watts * 1.001);
+  }
 }
 
 TEST(FittedEnergyUnderACap, RefusesOneThatCannotBeHeld) {
