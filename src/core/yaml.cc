@@ -129,8 +129,12 @@ Result<YamlNode> YamlNode::parse(std::string_view text, std::string name) {
   } catch (const YamlBuilder::Refused& refused) {
     return tl::unexpected<Error>(refused.problem);
   } catch (const YAML::Exception& problem) {
-    return fail(ErrorCode::invalid_input,
-                name + ":" + std::to_string(std::max(problem.mark.line, 0) + 1) + ": not valid YAML: " + problem.msg);
+    const std::size_t line = static_cast<std::size_t>(std::max(problem.mark.line, 0));
+    const auto lines = split_lines(text);
+    const bool tab =
+        line < lines.size() && lines[line].substr(0, lines[line].find_first_not_of(" \t")).find('\t') != std::string_view::npos;
+    return fail(ErrorCode::invalid_input, name + ":" + std::to_string(line + 1) + ": not valid YAML: " + problem.msg,
+                tab ? "the line begins with a tab: YAML is indented by spaces" : "");
   }
 }
 

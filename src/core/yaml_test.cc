@@ -53,6 +53,11 @@ TEST(YamlRefuses, KeyTwice) { EXPECT_THAT(refusal("a: 1\nb: 2\na: 3\n"), StartsW
 TEST(YamlRefuses, KeyThatIsASequence) { EXPECT_THAT(refusal("? [1, 2]\n: x\n"), HasSubstr("a key must be a text")); }
 TEST(YamlRefuses, SecondDocument) { EXPECT_THAT(refusal("a: 1\n---\nb: 2\n"), StartsWith("m.yaml:3: a second document")); }
 TEST(YamlRefuses, TabIndent) { EXPECT_THAT(refusal("a:\n\tb: 1\n"), HasSubstr("not valid YAML")); }
+TEST(YamlRefuses, TabIndentByItsName) {
+  const auto refused = YamlNode::parse("a:\n\tb: 1\n", "m.yaml");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().remedy, HasSubstr("tab"));
+}
 TEST(YamlRefuses, OpenBracket) { EXPECT_THAT(refusal("a: [1, 2\n"), HasSubstr("not valid YAML")); }
 TEST(YamlRefuses, OpenQuote) { EXPECT_THAT(refusal("a: 1\nb: 'x\n"), HasSubstr("not valid YAML")); }
 TEST(YamlRefuses, DeepNesting) {

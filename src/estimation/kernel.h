@@ -73,6 +73,7 @@ std::optional<double> element_bytes(std::string_view element);
 struct Work {
   double flops = 0;
   double bytes = 0;
+  double cold_bytes = 0;  // of bytes, those that no cache can hold from one run to the next: weights of a model larger than it
 };
 // Refuses dimensions below 1, kernels larger than their padded input and unknown types, with invalid_input.
 core::Result<Work> work_of(const Kernel& kernel);

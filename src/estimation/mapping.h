@@ -30,6 +30,9 @@ struct Mapping {
   [[nodiscard]] double compute_ratio() const { return tile_ratio * wave_ratio * pipeline_ratio; }
 };
 
+// Whether so many bytes fit the last cache, beside what is written meanwhile.
+bool stays_in_cache(const hardware::Device& device, double bytes);
+
 // By the kind of device: mappers/cpu.cc, gpu.cc, systolic.cc. `work`: of the kernel, by the graph where there is one. Fails with
 // unsupported where the device cannot compute the type or has no memory bandwidth, and as work_of() does.
 core::Result<Mapping> map_kernel(const Kernel& kernel, const Work& work, const hardware::Device& device);

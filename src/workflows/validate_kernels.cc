@@ -161,6 +161,9 @@ core::Result<KernelJudgement> by_registry(const KernelTrial& trial) {
     AACO_ASSIGN(set, load_calibrations(trial.services.paths, trial.registry, trial.lenders));
   }
   KernelJudgement result;
+  if (level == estimation::Level::calibrated && !set.entries().contains(trial.device.id))
+    result.notes.push_back("there is no calibration of " + trial.device.id +
+                           ": 'aaco calibrate' fits one, --split fits and tests here, " + "--level theoretical needs none");
   for (const Measurement& row : trial.rows) try_row(trial, row, set, {}, level, result);
   AACO_TRY(set.status());
   return result;

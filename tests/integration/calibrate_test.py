@@ -135,6 +135,7 @@ class Calibrate(program.ProgramTest):
         judged = self.with_registry('validate', '--hardware', 'b200', '--measurements', self.renamed('B200'), '--json').json()
         self.assertEqual((judged['count'], judged['without_estimate']), (0, 144))
         self.assertNotIn('mean_ape', judged)
+        self.assertIn('no calibration of nvidia_b200', ' '.join(judged['notes']))
 
     def renamed(self, device):
         path = self.folder / f'{device}.csv'

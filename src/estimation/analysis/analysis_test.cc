@@ -84,6 +84,18 @@ TEST(Analyze, WithoutMemoryOfItsOwnOnlyWhatDoesNotFitTheChipCrossesTheLink) {
   EXPECT_GE(wide.nodes[2].latency.explanation.memory_s, 2 * 4096 * 2048 / kLink);
 }
 
+// Either layer's weights fit half of the cache of 256 MiB; both together stay in it from one run to the next, or neither does.
+TEST(Analyze, WeightsOfAModelLargerThanTheCacheComeFromMemory) {
+  const GraphEstimate large = estimate_of(two_layers(1, 5000), "MI300X"), small = estimate_of(two_layers(1, 4000), "MI300X");
+  constexpr double kMemory = 5.325e12;
+  ASSERT_FALSE(large.nodes.empty());
+  EXPECT_EQ(large.nodes[0].mapping.level, "memory");
+  EXPECT_GE(large.nodes[0].latency.lower, 4.0 * 5000 * 5000 / kMemory);
+  EXPECT_THAT(large.nodes[0].mapping.reasons, testing::Contains(HasSubstr("weights come from memory")));
+  EXPECT_EQ(small.nodes[0].mapping.level, "infinity_cache");
+  EXPECT_LT(small.nodes[0].latency.explanation.memory_s, 4.0 * 4000 * 4000 / kMemory / 2);
+}
+
 TEST(Analyze, AChipWhoseMemoryIsNotPublishedIsTakenToHoldTheGraph) {
   Conditions conditions;
   conditions.dtype = "int8";

@@ -29,9 +29,9 @@ class Analysis {
   // `link_bytes`: of it, what crosses the link of a device without memory of its own.
   core::Result<NodeEstimate> node(const Kernel& kernel, const Work& own, const Work& work, double steps,
                                   std::optional<double> link_bytes) {
-    const std::string key =
-        shape_text(kernel) + kernel.type + std::to_string(kernel.shape.index()) +
-        fmt::format("{} {} {} {} {} {}", op_of(kernel), own.bytes, work.flops, work.bytes, steps, link_bytes.value_or(0));
+    const std::string key = shape_text(kernel) + kernel.type + std::to_string(kernel.shape.index()) +
+                            fmt::format("{} {} {} {} {} {} {}", op_of(kernel), own.bytes, work.flops, work.bytes, work.cold_bytes,
+                                        steps, link_bytes.value_or(0));
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
     AACO_ASSIGN(NodeEstimate made, estimate_node(kernel, own, work, steps, link_bytes));
     return known_.emplace(key, std::move(made)).first->second;
@@ -159,6 +159,19 @@ Work fitted_work(const graph::NodeCost& cost, const std::string& dtype) {
   return work_under(alone, dtype);
 }
 
+// In the type that is computed in.
+double weights_of(const graph::NodeCost& cost, const std::string& dtype) {
+  const double bytes = cost.bytes_read + cost.bytes_written;
+  return bytes > 0 ? cost.weight_bytes * work_under(cost, dtype).bytes / bytes : 0;
+}
+
+// Every run reads all weights, so that a cache holds all of them for the next one or, in effect, none.
+bool weights_are_cold(const graph::GraphCost& cost, const hardware::Device& device, const std::string& dtype) {
+  double bytes = 0;
+  for (const graph::CostedNode& costed : cost.nodes) bytes += weights_of(costed.cost, dtype);
+  return !stays_in_cache(device, bytes);
+}
+
 core::Status check(const Conditions& conditions) {
   if (!conditions.dtype.empty() && !element_bytes(conditions.dtype))
     return core::fail(ErrorCode::invalid_argument, "'" + conditions.dtype + "' is no data type",
@@ -187,6 +200,7 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
   const FusedKernels fused = conditions.fusion != nullptr ? fused_kernels(graph, cost, *conditions.fusion) : FusedKernels();
   const std::optional<OnChip> on_chip = OnChip::of(graph, cost, device, conditions);
   double ends_bytes = on_chip ? on_chip->ends_bytes() : 0;
+  const bool cold_weights = weights_are_cold(cost, device, conditions.dtype);
   Analysis analysis(device, conditions, calibrations);
   std::size_t place = 0;
   for (const graph::CostedNode& costed : cost.nodes) {
@@ -206,11 +220,12 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
       whole.flops += behind->second.flops;
       whole.bytes_read = std::max(0.0, whole.bytes_read + behind->second.bytes);
     }
-    const Work work = work_under(whole, conditions.dtype);
+    Work work = work_under(whole, conditions.dtype), alone = fitted_work(own, conditions.dtype);
+    if (cold_weights) work.cold_bytes = alone.cold_bytes = weights_of(costed.cost, conditions.dtype);
     std::optional<double> link_bytes;
     if (on_chip)
       link_bytes = on_chip->link_bytes(costed, work) + std::exchange(ends_bytes, 0) / costed.repeats;  // all at the first
-    AACO_ASSIGN(NodeEstimate node, analysis.node(*kernel, fitted_work(own, conditions.dtype), work, whole.steps, link_bytes));
+    AACO_ASSIGN(NodeEstimate node, analysis.node(*kernel, alone, work, whole.steps, link_bytes));
     if (behind != fused.by_main.end()) node.fused = behind->second.op_types;
     node.place = place;
     node.name = costed.node->name;

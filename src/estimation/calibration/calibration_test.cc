@@ -79,6 +79,7 @@ TEST(Calibrate, NeverFasterThanItsCeilings) {
     const Work work = work_of(kernel).value();
     const auto made = estimate(kernel, device(), &set).value();
     EXPECT_GE(made.seconds * best.flops_per_s, work.flops * 0.999999);
+    EXPECT_GE(made.seconds, best.floor_s);
     EXPECT_TRUE(std::isfinite(made.upper));
   }
 }

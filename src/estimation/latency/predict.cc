@@ -27,7 +27,7 @@ LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, cons
   const double nominal = roof.seconds() + nominal_floor_s(device);
   // The best of one or two sites is no ceiling.
   const bool tested = model.quality.sites >= CalibrationSet::kTestedSites;
-  const double least = tested ? least_seconds(model.ceilings, roof, device) : 0;
+  const double least = tested ? std::max(least_seconds(model.ceilings, roof, device), model.ceilings.floor_s) : 0;
   LatencyEstimate result;
   result.seconds = std::max(least, nominal * std::exp(mean_of(model.trees, row)));
   const double scale = model.bounds.log_scale.empty() ? 1 : std::exp(model.bounds.log_scale.predict(row));

@@ -44,14 +44,18 @@ void feed(const Ground& ground, Mapping& mapping) {
   mapping.bytes_per_s = memory.bytes_per_s ? memory.bytes_per_s->value : 0;
   const hardware::MemoryLevel* last = ground.device.last_level();
   if (last == nullptr) return;
-  const double size = last->bytes.value * static_cast<double>(last->instances);
-  if (ground.work.bytes > size / 2) return;  // half: the other half holds what is written
+  if (!stays_in_cache(ground.device, ground.work.bytes)) return;
   const bool without_memory = mapping.bytes_per_s <= 0;
-  if (last->bytes_per_s && (without_memory || last->bytes_per_s->value > mapping.bytes_per_s)) {
-    mapping.level = last->name;
-    mapping.bytes_per_s = last->bytes_per_s->value;
-    mapping.reasons.push_back(fmt::format("its {} fit in {}", core::format_bytes(ground.work.bytes), last->name));
-  }
+  if (!last->bytes_per_s || (!without_memory && last->bytes_per_s->value <= mapping.bytes_per_s)) return;
+  const double cold = without_memory ? 0 : std::min(ground.work.cold_bytes, ground.work.bytes);
+  const double warm = ground.work.bytes - cold;
+  if (cold > 0)
+    mapping.reasons.push_back(
+        fmt::format("{} of weights come from memory: the model's do not stay in {}", core::format_bytes(cold), last->name));
+  if (warm <= cold) return;
+  mapping.bytes_per_s = ground.work.bytes / (warm / last->bytes_per_s->value + (cold > 0 ? cold / mapping.bytes_per_s : 0));
+  mapping.level = last->name;
+  mapping.reasons.push_back(fmt::format("its {} fit in {}", core::format_bytes(warm), last->name));
 }
 
 // A device without memory of its own streams over the link to its host.
@@ -77,6 +81,12 @@ double floor_of(const hardware::Device& device) {
 }
 
 }  // namespace
+
+bool stays_in_cache(const hardware::Device& device, double bytes) {
+  const hardware::MemoryLevel* last = device.last_level();
+  // Half: the other half holds what is written.
+  return last != nullptr && bytes <= last->bytes.value * static_cast<double>(last->instances) / 2;
+}
 
 double mappers::fill_ratio(double count, double piece) { return piece <= 0 ? 1 : count / (std::ceil(count / piece) * piece); }
 
