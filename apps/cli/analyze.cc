@@ -55,7 +55,8 @@ void add_analyze(CLI::App& app, Context& context) {
   verb->add_flag_callback(
       "--json", [options] { options->format = "json"; }, "The same as --format json");
   verb->add_option("-o,--output", options->output, "File to write instead of standard output");
-  verb->add_option("--nodes", options->nodes, "How many of the slowest nodes are listed; 0: all, in order")
+  verb->add_option("--nodes", options->nodes,
+                   "How many of the slowest kinds of nodes are listed, the alike in one line; 0: all nodes, in order")
       ->check(whole_number(0, kMostCount))
       ->capture_default_str();
   verb->footer(

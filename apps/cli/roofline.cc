@@ -7,6 +7,7 @@
 #include "cli/context.h"
 #include "cli/run_options.h"
 #include "cli/session_where.h"
+#include "cli/stop_at_once.h"
 #include "cli/verbs.h"
 #include "cli/whole_number.h"
 #include "core/files.h"
@@ -104,6 +105,7 @@ core::Status draw(const RooflineOptions& options, const workflows::EnvelopeOutco
 }
 
 void show(Context& context, RooflineOptions& options) {
+  stop_at_once();
   auto where = parse_where(options.where);
   if (!where) return context.fail(where.error());
   options.request.where = *std::move(where);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "core/strings.h"
 
@@ -114,6 +115,13 @@ std::vector<Tokens> token_inputs(const Graph& bound) {
   // Positions and types of segments pick rows of smaller tables.
   std::erase_if(others, [&](const Tokens& one) { return one.vocabulary != largest || !is_scored(bound, largest); });
   return others;
+}
+
+core::Json to_json(const Tokens& tokens) {
+  core::Json shape = core::Json::array();
+  for (const std::int64_t size : tokens.shape) shape.push(size);
+  return core::Json::object(
+      {{"count", tokens.count}, {"input", tokens.input}, {"shape", std::move(shape)}, {"vocabulary", tokens.vocabulary}});
 }
 
 }  // namespace aaco::graph

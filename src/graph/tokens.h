@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/json.h"
 #include "graph/graph.h"
 
 namespace aaco::graph {
@@ -22,5 +23,7 @@ struct Tokens {
 // such table has rows (the scores of the next token). None: no language model, or one whose tokens come in as vectors; several:
 // what a token of it is (a word read or a word written) this does not tell.
 std::vector<Tokens> token_inputs(const Graph& bound);
+
+core::Json to_json(const Tokens& tokens);
 
 }  // namespace aaco::graph

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/numbers.h"
+#include "report/analysis_nodes.h"
 #include "report/rates.h"
 
 namespace aaco::report {
@@ -13,19 +14,6 @@ namespace {
 using estimation::Estimate;
 using estimation::GraphEstimate;
 using estimation::NodeEstimate;
-
-std::string seconds_text(double seconds) { return core::format_duration(seconds * 1e9); }
-std::string share_text(double part, double whole) { return whole > 0 ? core::format_percent(part / whole) : "-"; }
-std::string ratio_text(double ratio) { return fmt::format("{:.2f}", ratio); }
-
-std::string quantity(double value, const std::string& unit) {
-  if (unit == "ns") return core::format_duration(value);
-  if (unit == "bytes") return core::format_bytes(value);
-  if (unit == "J" && value < 1e-3) return fmt::format("{:.3g} uJ", value * 1e6);
-  if (unit == "J" && value < 1) return fmt::format("{:.3g} mJ", value * 1e3);
-  if (unit == "1/s") return core::format_count(value) + "/s";
-  return fmt::format("{:.3g} {}", value, unit);
-}
 
 std::string parts_text(const GraphEstimate& estimate) {
   const auto& parts = estimate.energy_parts;
@@ -145,88 +133,6 @@ PaperSection classes(const GraphEstimate& e) {
   return section;
 }
 
-// The nodes that take most; all, in order, where no more are asked for (0) than there are.
-template <class Amount>
-std::vector<const NodeEstimate*> largest(const GraphEstimate& e, std::size_t count, const Amount& amount) {
-  std::vector<const NodeEstimate*> nodes;
-  for (const NodeEstimate& node : e.nodes) nodes.push_back(&node);
-  if (count == 0 || count >= nodes.size()) return nodes;
-  std::stable_sort(nodes.begin(), nodes.end(), [&](const auto* a, const auto* b) { return amount(*a) > amount(*b); });
-  nodes.resize(count);
-  return nodes;
-}
-
-std::vector<const NodeEstimate*> slowest(const GraphEstimate& e, std::size_t count) {
-  return largest(e, count, [](const NodeEstimate& node) { return node.seconds(); });
-}
-
-double joules_of(const NodeEstimate& node) { return node.energy ? node.energy->joules() * node.repeats : 0; }
-
-std::string name_text(const NodeEstimate& node) {
-  return node.name + (node.repeats > 1 ? fmt::format(" ({:g} times)", node.repeats) : "");
-}
-
-// "Conv+BatchNormalization+Relu"
-std::string op_text(const NodeEstimate& node) {
-  std::string text = node.op_type;
-  for (const std::string& fused : node.fused) text += "+" + (fused == "BatchNormalization" ? "BN" : fused);
-  return text;
-}
-
-// "12.1 us to 45.3 us", of all its executions.
-std::string range_text(const NodeEstimate& node) {
-  return seconds_text(node.latency.lower * node.repeats) + " to " + seconds_text(node.latency.upper * node.repeats);
-}
-
-PaperSection nodes(const GraphEstimate& e, std::size_t count) {
-  const auto listed = slowest(e, count);
-  PaperSection section{
-      listed.size() < e.nodes.size() ? fmt::format("The {} slowest of {} nodes", listed.size(), e.nodes.size()) : "Nodes",
-      {},
-      {},
-      {}};
-  section.table.header = {"NODE",  "OP",      "SHAPE",  "TIME",  "90 %", "LEVEL", "SHARE",
-                          "LIMIT", "COMPUTE", "MEMORY", "FLOOR", "TILE", "WAVE",  "EFFIC."};
-  section.table.numeric = {false, false, false, true, true, false, true, false, true, true, true, true, true, true};
-  for (const NodeEstimate* node : listed) {
-    const auto& why = node->latency.explanation;
-    section.table.rows.push_back({name_text(*node), op_text(*node), node->shape, seconds_text(node->seconds()), range_text(*node),
-                                  std::string(to_string(node->latency.level)), share_text(node->seconds(), e.device_seconds),
-                                  why.limit, seconds_text(why.compute_s), seconds_text(why.memory_s), seconds_text(why.floor_s),
-                                  ratio_text(node->mapping.tile_ratio), ratio_text(node->mapping.wave_ratio),
-                                  ratio_text(why.efficiency_ratio)});
-  }
-  section.lines.emplace_back(
-      "COMPUTE and MEMORY are the least times the ceilings allow (roofline), FLOOR what no shape avoids; TILE and WAVE the "
-      "useful "
-      "shares of tiles and units; EFFIC. the part of the estimate that roofline and floor explain.");
-  return section;
-}
-
-// Which nodes take the energy, each with its interval.
-PaperSection energies(const GraphEstimate& e, std::size_t count) {
-  const auto listed = largest(e, count, joules_of);
-  PaperSection section{
-      listed.size() < e.nodes.size() ? fmt::format("The {} nodes that take most energy", listed.size()) : "Energy of the nodes",
-      {},
-      {},
-      {}};
-  section.table.header = {"NODE", "OP", "ENERGY", "90 %", "LEVEL", "SHARE", "MEAN POWER", "COMPUTING", "MOVING", "STATIC"};
-  section.table.numeric = {false, false, true, true, false, true, true, true, true, true};
-  for (const NodeEstimate* node : listed) {
-    if (!node->energy) continue;
-    const auto& energy = *node->energy;
-    const double joules = energy.joules();
-    section.table.rows.push_back(
-        {name_text(*node), op_text(*node), quantity(joules * node->repeats, "J"),
-         quantity(energy.lower * node->repeats, "J") + " to " + quantity(energy.upper * node->repeats, "J"),
-         std::string(to_string(energy.level)), share_text(joules * node->repeats, e.energy_parts.joules()),
-         quantity(joules / node->latency.seconds, "W"), share_text(energy.parts.compute_joules, joules),
-         share_text(energy.parts.movement_joules, joules), share_text(energy.parts.static_joules, joules)});
-  }
-  return section;
-}
-
 // What the figures leave out or may have wrong.
 std::vector<std::string> newer(const GraphEstimate& e) {
   std::vector<std::string> lines;
@@ -246,17 +152,6 @@ std::vector<std::string> unmodelled(const GraphEstimate& e) {
   return lines;
 }
 
-std::vector<std::string> mappings(const GraphEstimate& e, std::size_t count) {
-  std::vector<std::string> lines;
-  for (const NodeEstimate* node : slowest(e, count)) {
-    std::string text =
-        node->name + ": " + node->mapping.engine + " in " + node->mapping.computed_as + ", fed by " + node->mapping.level;
-    for (const std::string& reason : node->mapping.reasons) text += "; " + reason;
-    lines.push_back(std::move(text));
-  }
-  return lines;
-}
-
 }  // namespace
 
 std::string estimate_text(const Estimate& e) { return fmt::format("{}  {}, {}", interval_text(e), to_string(e.level), e.source); }
@@ -270,9 +165,9 @@ Paper analysis_paper(const AnalysisReport& report, std::size_t count) {
   paper.sections.push_back(head(report));
   if (report.partition) paper.sections.push_back(parts(*report.partition));
   paper.sections.push_back(classes(e));
-  paper.sections.push_back(nodes(e, count));
-  if (e.energy) paper.sections.push_back(energies(e, count == 0 ? 0 : std::min(count, kEnergies)));
-  add_lines(paper, "How the slowest lie on the device", mappings(e, kMapped));
+  paper.sections.push_back(node_times(e, count));
+  if (e.energy) paper.sections.push_back(node_energies(e, count == 0 ? 0 : std::min(count, kEnergies)));
+  add_lines(paper, "How the slowest lie on the device", node_mappings(e, kMapped));
   add_lines(paper, "Newer than AACO knows", newer(e));
   add_lines(paper, "Not modelled, and not in the figures", unmodelled(e));
   add_lines(paper, "Assumed", report.assumptions);
@@ -350,14 +245,7 @@ core::Json analysis_json(const AnalysisReport& report) {
   for (const std::string& text : report.assumptions) assumptions.push(text);
   core::Json out = core::Json::object({{"schema_version", 1}, {"model", report.model}, {"batch", report.batch}});
   if (!report.counted_by.empty()) out.set("batch_counted_by", report.counted_by);
-  if (report.tokens) {
-    core::Json shape = core::Json::array();
-    for (const std::int64_t size : report.tokens->shape) shape.push(size);
-    out.set("tokens", core::Json::object({{"count", report.tokens->count},
-                                          {"input", report.tokens->input},
-                                          {"shape", std::move(shape)},
-                                          {"vocabulary", report.tokens->vocabulary}}));
-  }
+  if (report.tokens) out.set("tokens", to_json(*report.tokens));
   if (!report.dtype.empty()) out.set("dtype", report.dtype);
   out.set("sizes", std::move(sizes)).set("assumptions", std::move(assumptions));
   if (report.partition) out.set("partition", to_json(*report.partition));

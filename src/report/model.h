@@ -88,6 +88,7 @@ struct Roof {
   std::string source;  // "data sheet of ...", "calibration of ...: gemm bf16, 412 sites"
   // What the entry of the hardware registry states; what a calibration measured; what many runs reached.
   enum class Basis { stated, measured, reached } basis = Basis::stated;
+  std::string of = {};  // the data type or the level of the memory; empty: the name tells
 };
 std::string_view to_string(Roof::Basis basis);
 

@@ -111,6 +111,20 @@ std::string telemetry(const ReportModel& model) {
   return table.take();
 }
 
+std::string roofline(const ReportModel& model) {
+  CsvTable table({"name", "group", "type", "work_from", "count", "time_ns", "flops", "bytes", "flops_per_byte", "flops_per_s",
+                  "reached_ratio", "measured_ratio"});
+  if (!model.roofline) return table.take();
+  for (const RoofPoint& point : model.roofline->points) {
+    table.field(point.name).field(point.group).field(point.type).field(point.work_from).field(point.count);
+    table.field(point.time_ns).field(point.flops).field(point.bytes);
+    table.field(point.bytes > 0 ? point.flops / point.bytes : NAN)
+        .field(point.time_ns > 0 ? point.flops / point.time_ns * 1e9 : NAN);
+    table.field(point.reached_ratio.value_or(NAN)).field(point.measured_ratio.value_or(NAN)).end();
+  }
+  return table.take();
+}
+
 }  // namespace
 
 core::Result<std::string> render_csv(const ReportModel& model, std::string_view table) {
@@ -121,6 +135,7 @@ core::Result<std::string> render_csv(const ReportModel& model, std::string_view 
   if (table == "kernels") return shares(model.kernels);
   if (table == "metrics") return metrics(model);
   if (table == "telemetry") return telemetry(model);
+  if (table == "roofline") return roofline(model);
   const std::vector<std::string_view> known(kCsvTables.begin(), kCsvTables.end());
   const std::string_view near = core::nearest(table, known);
   return core::fail(core::ErrorCode::invalid_argument,

@@ -82,13 +82,17 @@ Json definitions(const std::vector<MetricDefinition>& list) {
 
 Json roofline(const Roofline& line) {
   Json roofs = Json::array();
-  for (const Roof& roof : line.roofs)
-    roofs.push(Json::object({{"name", roof.name},
-                             {"kind", roof.kind == Roof::Kind::compute ? "compute" : "memory"},
-                             {"per_second", real(roof.per_second)},
-                             {"unit", roof.kind == Roof::Kind::compute ? "flop/s" : "bytes/s"},
-                             {"source", roof.source},
-                             {"basis", to_string(roof.basis)}}));
+  for (const Roof& roof : line.roofs) {
+    const bool compute = roof.kind == Roof::Kind::compute;
+    Json entry = Json::object({{"name", roof.name},
+                               {"kind", compute ? "compute" : "memory"},
+                               {"per_second", real(roof.per_second)},
+                               {"unit", compute ? "flop/s" : "bytes/s"},
+                               {"source", roof.source},
+                               {"basis", to_string(roof.basis)}});
+    if (!roof.of.empty()) entry.set(compute ? "type" : "level", roof.of);
+    roofs.push(std::move(entry));
+  }
   Json points = Json::array();
   for (const RoofPoint& point : line.points) {
     Json entry = Json::object({{"name", point.name},

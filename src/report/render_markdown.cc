@@ -103,6 +103,15 @@ void statements(Page& page, std::string_view title, const std::vector<Statement>
   }
 }
 
+void roofs(Page& page, const std::vector<Roof>& list) {
+  if (list.empty()) return;
+  page.out += "| roof | at most | source |\n|---|---:|---|\n";
+  for (const Roof& roof : list)
+    page.row({plain(roof.name), quantity(roof.per_second, roof.kind == Roof::Kind::compute ? "flop/s" : "bytes/s"),
+              plain(roof.source)});
+  page.out += "\n";
+}
+
 void sources(Page& page, const ReportModel& model) {
   if (model.session.accounts.empty()) return;
   page.heading("Sources");
@@ -140,6 +149,7 @@ std::string render_markdown(const ReportModel& model) {
   if (model.roofline) {
     page.heading("How far from the hardware");
     page.paragraph(plain(model.roofline->text));
+    roofs(page, model.roofline->roofs);
   }
   sources(page, model);
   metrics(page, model);

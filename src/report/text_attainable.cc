@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/numbers.h"
+#include "report/quantity.h"
 #include "report/text_sections.h"
 
 namespace aaco::report {
@@ -21,6 +22,27 @@ void write_whole(TextPage& page, const core::Json& section) {
       (measured ? "took " + core::format_duration(*measured) + ", " : "is ") + "predicted " +
       core::format_duration(number(predicted, "value")) + " (" + core::format_duration(number(predicted, "lower")) + " to " +
       core::format_duration(number(predicted, "upper")) + ", " + std::string(predicted["confidence"].text()) + ")";
+  page.paragraph(text, 2, surprise ? Style::warning : Style::plain);
+}
+
+// "an iteration took 1.20 J (1.18 - 1.22 J), predicted 1.00 J (0.50 J to 2.00 J, THEORETICAL); of 128 tokens each 9.38 mJ"
+void write_energy(TextPage& page, const core::Json& energy) {
+  const core::Json& predicted = energy["predicted"];
+  if (!predicted.is_object()) return;
+  const auto joules = [](double value) { return format_quantity(value, "J"); };
+  const auto measured = energy["measured_joules"].as_f64();
+  const bool surprise = energy["surprise"].as_bool().value_or(false);
+  std::string text = surprise ? "SURPRISE: an iteration " : "an iteration ";
+  if (measured)
+    text += "took " + joules(*measured) + " (" + joules(number(energy, "measured_lower_joules")) + " to " +
+            joules(number(energy, "measured_upper_joules")) + "), predicted ";
+  else
+    text += "is predicted to take ";
+  text += joules(number(predicted, "value")) + " (" + joules(number(predicted, "lower")) + " to " +
+          joules(number(predicted, "upper")) + ", " + std::string(predicted["confidence"].text()) + ")";
+  if (const double tokens = number(energy, "tokens"); tokens > 0)
+    text += "; each of its " + core::format_count(tokens) + " tokens " +
+            joules(measured.value_or(number(predicted, "value")) / tokens);
   page.paragraph(text, 2, surprise ? Style::warning : Style::plain);
 }
 
@@ -48,6 +70,7 @@ void write_attainable(TextPage& page, const ReportModel& model) {
     page.heading(section.contains("title") ? std::string(section["title"].text()) : "Each node and the hardware",
                  page.width() >= 70 ? "measured, attainable, gap" : "");
   write_whole(page, section);
+  write_energy(page, section["energy"]);
   if (section.contains("note")) page.paragraph(std::string(section["note"].text()), 2, Style::dim);
   const int column = page.width() < 60 ? 9 : 11, room = std::max(8, page.width() - 2 - 3 * column);
   for (std::size_t i = 0; i < rows.size() && i < kShown; ++i) {

@@ -85,26 +85,29 @@ std::vector<Roof> DeviceRoofs::roofs(const std::set<std::pair<std::string, std::
   for (const auto& [type, kind] : work) types.insert(type);
   for (const std::string& type : types)
     if (const auto peak = stated_flops_per_s(type))
-      out.push_back({type, Roof::Kind::compute, *peak, "hardware registry, " + id, Roof::Basis::stated});
+      out.push_back({type, Roof::Kind::compute, *peak, "hardware registry, " + id, Roof::Basis::stated, type});
   for (const auto& [type, kind] : work)
     if (const auto* ceiling = measured(type, kind); ceiling != nullptr && named.insert(ceiling).second)
       out.push_back({type + ", measured", Roof::Kind::compute, ceiling->per_second,
-                     fmt::format("measured: {}, {}", calibration, sites(*ceiling)), Roof::Basis::measured});
+                     fmt::format("measured: {}, {}", calibration, sites(*ceiling)), Roof::Basis::measured, type});
   const auto memory = [&](const std::string& name, const hardware::Figure& figure) {
     const std::string source = fmt::format("hardware registry, {} ({})", id, figure.source);
     // Stores of one speed are one roof: shared memory and the first cache of many GPUs.
     if (!out.empty() && out.back().kind == Roof::Kind::memory && out.back().per_second == figure.value)
-      out.back().name += ", " + name;
+      out.back().of = out.back().name += ", " + name;
     else
-      out.push_back({name, Roof::Kind::memory, figure.value, source, Roof::Basis::stated});
+      out.push_back({name, Roof::Kind::memory, figure.value, source, Roof::Basis::stated, name});
   };
   for (const auto& level : device.memory_levels)
     if (level.bytes_per_s) memory(level.name, *level.bytes_per_s);
   if (device.memory.bytes_per_s) memory("main memory", *device.memory.bytes_per_s);
-  for (const auto& [name, ceiling] : {std::pair{"cached, measured", &cached}, {"main memory, measured", &main}})
-    if (*ceiling)
-      out.push_back({name, Roof::Kind::memory, (*ceiling)->per_second,
-                     fmt::format("measured: {}, {}", calibration, sites(**ceiling)), Roof::Basis::measured});
+  const auto measured_memory = [&](const std::string& level, const std::optional<MeasuredCeiling>& ceiling) {
+    if (ceiling)
+      out.push_back({level + ", measured", Roof::Kind::memory, ceiling->per_second,
+                     fmt::format("measured: {}, {}", calibration, sites(*ceiling)), Roof::Basis::measured, level});
+  };
+  measured_memory("cached", cached);
+  measured_memory("main memory", main);
   return out;
 }
 

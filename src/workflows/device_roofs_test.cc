@@ -62,6 +62,7 @@ TEST_F(DeviceRoofsTest, WithoutACalibrationTheEntryAlone) {
   std::size_t memory = 0;
   for (const Roof& roof : list) {
     EXPECT_EQ(roof.basis, Roof::Basis::stated);
+    EXPECT_EQ(roof.of, roof.name);
     memory += roof.kind == Roof::Kind::memory ? 1U : 0U;
   }
   EXPECT_GE(memory, 3U) << "caches with a stated bandwidth are roofs as well";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -136,6 +137,21 @@ void note_device(DeviceEnvelope& device, const core::Result<DeviceRoofs>& known)
                     core::format_bytes(known->cache_bytes)));
 }
 
+// A session may name any number of types; a fit of thousands of roofs would never end.
+void keep_main_types(Group& group, DeviceEnvelope& device) {
+  constexpr std::size_t kMostTypes = 16;
+  std::map<std::string, double> time;
+  for (const auto& [run, point] : group.points) time[point.type] += std::max(point.time_ns, 0.0);
+  if (time.size() <= kMostTypes) return;
+  std::vector<double> sums;
+  for (const auto& [type, sum] : time) sums.push_back(sum);
+  std::nth_element(sums.begin(), sums.begin() + kMostTypes, sums.end(), std::greater<>());
+  const std::size_t before = group.points.size();
+  std::erase_if(group.points, [&](const auto& one) { return !(time[one.second.type] > sums[kMostTypes]); });
+  device.notes.push_back(fmt::format("{} points of {} data types with little time were left out", before - group.points.size(),
+                                     time.size() - kMostTypes));
+}
+
 void note_beyond(DeviceEnvelope& device) {
   constexpr double kBeyond = 1.05;
   for (const EnvelopeRoof& roof : device.roofs)
@@ -152,6 +168,7 @@ DeviceEnvelope fit(Group group, const EnvelopeRequest& request, const Services& 
   const auto found = device_roofs(out.id, services.paths);
   const auto known = found ? std::optional(*found) : std::nullopt;
   note_device(out, found);
+  keep_main_types(group, out);
   std::map<std::string, std::size_t> types;
   for (const auto& [run, point] : group.points) types.try_emplace(point.type, 0);
   std::size_t next = 0;
@@ -256,7 +273,7 @@ report::ReportModel envelope_report(const DeviceEnvelope& device, const Envelope
     if (roof.reached.per_second)
       line.roofs.push_back({roof.name + ", reached", roof.kind, *roof.reached.per_second,
                             fmt::format("reached: {} points of {} runs", roof.reached.points, roof.reached.runs),
-                            Roof::Basis::reached});
+                            Roof::Basis::reached, roof.name});
   line.points = device.points;
   model.roofline = std::move(line);
   return model;

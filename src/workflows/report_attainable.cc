@@ -163,6 +163,24 @@ void add_whole(const report::ReportModel& model, const Json& estimate, bool comp
   section.set_if("memory", estimate["memory"]);
 }
 
+// Energy of an iteration beside its prediction; a session without a power sensor has the prediction alone.
+void add_energy(const report::ReportModel& model, const Json& summary, bool comparable, Json& section) {
+  const Json& predicted = summary["estimate"]["energy"];
+  if (!predicted.is_object()) return;
+  Json energy = Json::object({{"predicted", predicted}});
+  if (summary["tokens"].is_object()) energy.set("tokens", summary["tokens"]["count"]);
+  const auto measured = std::find_if(model.metrics.begin(), model.metrics.end(), [](const trace::MetricValue& metric) {
+    return metric.id == "energy.cpu_per_iteration_joules";
+  });
+  if (measured != model.metrics.end()) {
+    const double low = measured->ci95 ? measured->ci95->low : measured->value;
+    const double high = measured->ci95 ? measured->ci95->high : measured->value;
+    energy.set("measured_joules", measured->value).set("measured_lower_joules", low).set("measured_upper_joules", high);
+    energy.set("surprise", comparable && (high < number(predicted, "lower") || low > number(predicted, "upper")));
+  }
+  section.set("energy", std::move(energy));
+}
+
 }  // namespace
 
 void fill_attainable(report::ReportModel& model, const SessionEstimates& estimates, const std::optional<DeviceRoofs>& roofs) {
@@ -206,6 +224,7 @@ void fill_attainable(report::ReportModel& model, const SessionEstimates& estimat
   Json section = Json::object({{"device", estimates.summary["device"]}});
   if (!note.empty()) section.set("note", note);
   add_whole(model, estimates.summary["estimate"], comparable, section);
+  add_energy(model, estimates.summary, comparable, section);
   if (!rows.items().empty()) {
     section.set("measured_ns", measured_ns).set("attainable_ns", reached_ns).set("unmatched_nodes", unmatched);
     section.set("unmatched_ns", unmatched_ns).set("surprises", surprises).set("nodes", std::move(rows));

@@ -127,13 +127,14 @@ trace::EstimateRow row_of(const NodeEstimate& node, const std::string& device, c
 
 Json ceiling_json(double value, const std::string& source) { return Json::object({{"value", value}, {"source", source}}); }
 
-Json summary_json(const estimation::GraphEstimate& estimate, const hardware::Device& device) {
+Json summary_json(const report::AnalysisReport& report, const hardware::Device& device) {
   Json out = Json::object({{"schema_version", 1}, {"device", device.id}, {"device_name", device.name}});
   if (const auto peak = device.peak_ops_per_s("float32")) out.set("flops_per_s", ceiling_json(*peak, "hardware registry"));
   if (device.memory.bytes_per_s)
     out.set("bytes_per_s", ceiling_json(device.memory.bytes_per_s->value, device.memory.bytes_per_s->source));
   if (const double units = estimation::facts_of(device).compute_units; units > 0) out.set("units", units);
-  return out.set("estimate", to_json(estimate, false));
+  if (report.tokens) out.set("tokens", to_json(*report.tokens));
+  return out.set("estimate", to_json(report.estimate, false));
 }
 
 }  // namespace
@@ -147,7 +148,7 @@ core::Status store_estimates(const graph::Graph& given, const Json& inputs, cons
   const Chains chains(model.graph);
   for (const NodeEstimate& node : report.estimate.nodes)
     draft.sink().add(row_of(node, report.estimate.device_id, chains.aliases(node.name), draft.sink()));
-  return draft.writer().write_json("predict/estimate_summary.json", summary_json(report.estimate, device));
+  return draft.writer().write_json("predict/estimate_summary.json", summary_json(report, device));
 }
 
 core::Result<SessionEstimates> read_estimates(const std::string& session_path) {

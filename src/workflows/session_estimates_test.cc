@@ -54,6 +54,47 @@ report::ReportModel measured(const char* name, double ns) {
 
 const Json& row(const report::ReportModel& model) { return model.extra["attainable"]["nodes"].items().at(0); }
 
+SessionEstimates with_energy(double joules) {
+  SessionEstimates out = estimates(400'000, 800'000);
+  Json estimate = out.summary["estimate"];
+  estimate.set("energy", Json::object({{"value", joules},
+                                       {"unit", "J"},
+                                       {"confidence", "THEORETICAL"},
+                                       {"source", "specification"},
+                                       {"lower", joules / 2},
+                                       {"upper", joules * 2}}));
+  out.summary.set("estimate", std::move(estimate)).set("tokens", Json::object({{"count", 128}}));
+  return out;
+}
+
+TEST(Attainable, AnIterationsEnergyStandsBesideItsPrediction) {
+  for (const auto& [measured_joules, surprise] : {std::pair{1.5, false}, {2.1, false}, {2.3, true}, {0.3, true}}) {
+    auto model = measured("/conv1/Conv", 1e6);
+    model.metrics.push_back({"energy.cpu_per_iteration_joules",
+                             measured_joules,
+                             "J",
+                             trace::Interval{measured_joules * 0.9, measured_joules * 1.1},
+                             {}});
+    fill_attainable(model, with_energy(1));
+    const Json& energy = model.extra["attainable"]["energy"];
+    EXPECT_EQ(energy["measured_joules"].as_f64(), measured_joules);
+    EXPECT_EQ(energy["measured_upper_joules"].as_f64(), measured_joules * 1.1);
+    EXPECT_EQ(energy["surprise"].as_bool(), surprise) << measured_joules;
+    EXPECT_EQ(energy["tokens"].as_i64(), 128);
+  }
+}
+
+TEST(Attainable, WithoutASensorOrAPredictionNothingIsMadeUp) {
+  auto model = measured("/conv1/Conv", 1e6);
+  fill_attainable(model, with_energy(1));
+  EXPECT_TRUE(model.extra["attainable"]["energy"].contains("predicted"));
+  EXPECT_FALSE(model.extra["attainable"]["energy"].contains("measured_joules"));
+  EXPECT_FALSE(model.extra["attainable"]["energy"].contains("surprise"));
+  auto plain = measured("/conv1/Conv", 1e6);
+  fill_attainable(plain, estimates(400'000, 800'000));
+  EXPECT_FALSE(plain.extra["attainable"].contains("energy"));
+}
+
 TEST(Attainable, ANodeStandsBesideWhatItCouldTake) {
   auto model = measured("/conv1/Conv", 1e6);
   fill_attainable(model, estimates(400'000, 800'000));

@@ -58,4 +58,20 @@ Kernel gemm_of(const Row& row) {
           canonical_type(row.at("dtype"))};
 }
 
+Kernel convolution_of(const Row& row) {
+  const auto pair = [&row](const char* name, std::size_t which) {
+    return core::parse_i64(core::split(row.at(name), 'x').at(which)).value_or(1);
+  };
+  ConvolutionShape shape{integer(row, "n"), integer(row, "c"), integer(row, "h"), integer(row, "w"),
+                         integer(row, "k"), integer(row, "r"), integer(row, "s")};
+  shape.pad_h = pair("pad", 0);
+  shape.pad_w = pair("pad", 1);
+  shape.stride_h = pair("stride", 0);
+  shape.stride_w = pair("stride", 1);
+  shape.dilation_h = pair("dilation", 0);
+  shape.dilation_w = pair("dilation", 1);
+  shape.groups = integer(row, "groups");
+  return {shape, canonical_type(row.at("dtype"))};
+}
+
 }  // namespace aaco::estimation

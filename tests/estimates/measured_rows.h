@@ -19,5 +19,6 @@ std::string data_file(const std::string& name);
 std::vector<Row> rows_of(const std::string& path, std::size_t step);
 std::int64_t integer(const Row& row, const char* name);
 Kernel gemm_of(const Row& row);
+Kernel convolution_of(const Row& row);
 
 }  // namespace aaco::estimation

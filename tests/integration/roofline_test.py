@@ -170,6 +170,9 @@ class Roofline(program.ProgramTest):
         line = self.aaco('report', '--json', **where).json()['roofline']
         self.assertEqual({point['work_from'] for point in line['points']}, {'counters'})
         self.assertIn('hardware counters', line['text'])
+        rows = self.aaco('report', '--format', 'csv', '--table', 'roofline', **where).output.splitlines()
+        self.assertEqual((rows[0].split(',')[3], len(rows), rows[1].split(',')[3]), ('work_from', 25, 'counters'))
+        self.assertEqual({roof['type'] for roof in line['roofs'] if roof['kind'] == 'compute'}, {'bfloat16'})
         self.assertIn('hardware counters', self.aaco('report', **where).output.replace('\n', ' ').replace('  ', ' '))
 
     def test_runs_on_a_processor(self):

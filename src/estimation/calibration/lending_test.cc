@@ -44,6 +44,38 @@ TEST(Lending, AnotherTypeOfTheSameElementIsNoCalibration) {
   EXPECT_NE(other.explanation.method.find("bf16_rows was not measured, bf16 was"), std::string::npos);
 }
 
+TEST(Lending, TheOtherSixteenBitsAreOfTheSameKernelsWhereBothHaveOnePeak) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  DeviceFacts both = device();
+  both.flops_per_s["fp16"] = both.flops_per_s.at("bf16");
+  const GemmShape shape{1, 512, 2048, 2048};
+  const auto own = estimate({shape, "bf16"}, both, &set).value(), other = estimate({shape, "fp16"}, both, &set).value();
+  EXPECT_EQ(own.level, Level::calibrated);
+  EXPECT_EQ(other.level, Level::interpolated);
+  EXPECT_GT(other.upper / other.seconds, 1.5);
+  EXPECT_LE(other.lower, own.lower);
+  EXPECT_NE(other.explanation.method.find("fp16 was not measured, bf16 was"), std::string::npos) << other.explanation.method;
+  EXPECT_EQ(estimate({shape, "fp16"}, both, &set, Level::interpolated)->level, Level::theoretical) << "no relative either";
+  DeviceFacts relative = both;
+  relative.id = "acme_two";
+  EXPECT_EQ(estimate({shape, "fp16"}, relative, &set)->level, Level::interpolated) << "carried over, and of the other type";
+  EXPECT_GT(estimate({shape, "fp16"}, relative, &set)->upper, other.upper);
+  std::vector<Measurement> rows = measured(relative);
+  for (Measurement& row : rows) row.kernel.type = "fp16";
+  AACO_CALIBRATED(lent, calibrate(rows, relative, quick()));
+  set.add(std::move(lent), relative);
+  const auto carried = estimate({shape, "fp16"}, both, &set).value();
+  EXPECT_EQ(carried.source, "acme_two") << "the type itself, of a relative, has the narrower bound";
+  EXPECT_LT(carried.upper / carried.lower, other.upper / other.lower);
+  set.lend_only({"acme_one"});
+  both.flops_per_s["fp16"] *= 2;
+  EXPECT_EQ(estimate({shape, "fp16"}, both, &set)->level, Level::theoretical) << "another rate is another engine";
+  both.flops_per_s["fp32"] = both.flops_per_s.at("bf16");
+  EXPECT_EQ(estimate({shape, "fp32"}, both, &set)->level, Level::theoretical) << "twice the bytes";
+}
+
 TEST(Lending, AClassOfOneSiteSaysNothingOfOtherDevicesNorBeforeATestedOne) {
   std::vector<Measurement> rows = measured(device());
   for (Measurement one : measured(device())) {

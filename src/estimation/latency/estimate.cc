@@ -41,6 +41,9 @@ LatencyEstimate theoretical(const Roofline& roof, const DeviceFacts& device) {
 constexpr std::array<std::string_view, 3> kLevels{"CALIBRATED", "INTERPOLATED", "THEORETICAL"};
 
 constexpr double kOtherProgram = 0.4;  // of a logarithm, either way
+// FP16 and BF16 where both have the same peak: one is often the better tuned one. MI210's convolutions in FP16 take 0.48 to 1.02
+// times what the same take in BF16, nine of ten (docs/results.md).
+constexpr double kOtherSixteen = 0.5;
 
 // For what only a relative of the kernel was measured on: bounds wider by a factor and a time either way, never below the
 // roofline, and the estimate in the middle of them.
@@ -75,6 +78,40 @@ core::Result<LatencyEstimate> carried_from_causal(const Kernel& kernel, const De
   return result;
 }
 
+// From the device's own measurements of the type or one of the same element, else from those of relatives; empty: there are none.
+core::Result<std::optional<LatencyEstimate>> of_measurements(const Kernel& kernel, const DeviceFacts& device,
+                                                             const Roofline& roof, const CalibrationSet& calibrations,
+                                                             Level best) {
+  const auto found = best == Level::calibrated ? calibrations.find(device.id, kernel) : std::nullopt;
+  if (!found) return interpolated(kernel, device, roof, calibrations);
+  AACO_ASSIGN(const LatencyModel* model, found->entry->with_trees(*found->model));
+  LatencyEstimate own = calibrated(kernel, device, roof, *model);
+  if (model->type != kernel.type) widen_for_another_type(model->type, kernel.type, roof, own);
+  return std::optional(std::move(own));
+}
+
+double width(const LatencyEstimate& one) { return one.upper / one.lower; }
+
+// FP16 from BF16 and the reverse, on devices that compute both at one rate, where that is better than what relatives say of the
+// type itself (`carried`, may be empty): the device's own measurements may be, other relatives' are not. Empty otherwise.
+core::Result<std::optional<LatencyEstimate>> of_the_other_sixteen(const Kernel& kernel, const DeviceFacts& device,
+                                                                  const Roofline& roof, const CalibrationSet& calibrations,
+                                                                  Level best, const std::optional<LatencyEstimate>& carried) {
+  const std::optional<LatencyEstimate> none;
+  if (kernel.type != "fp16" && kernel.type != "bf16") return none;
+  Kernel other = kernel;
+  other.type = kernel.type == "fp16" ? "bf16" : "fp16";
+  const auto ours = device.flops_per_s.find(kernel.type), theirs = device.flops_per_s.find(other.type);
+  if (ours == device.flops_per_s.end() || theirs == device.flops_per_s.end() || ours->second != theirs->second) return none;
+  if (carried && (best != Level::calibrated || !calibrations.find(device.id, other))) return none;
+  AACO_ASSIGN(auto made, of_measurements(other, device, roof, calibrations, best));
+  if (!made) return none;
+  widen(roof, kOtherSixteen, 0, *made);
+  made->explanation.method +=
+      "; " + kernel.type + " was not measured, " + other.type + " was, which may be tuned better or worse";
+  return carried && width(*carried) <= width(*made) ? none : made;
+}
+
 }  // namespace
 
 std::string_view to_string(Level level) { return kLevels[static_cast<std::size_t>(level)]; }
@@ -95,20 +132,14 @@ void widen_for_another_type(std::string_view measured, std::string_view asked, c
 core::Result<LatencyEstimate> estimate(const Kernel& kernel, const DeviceFacts& device, const CalibrationSet* calibrations,
                                        Level best) {
   AACO_ASSIGN(const Roofline roof, roofline(kernel, device));
+  if (calibrations == nullptr || best == Level::theoretical) return theoretical(roof, device);
   const auto* attention = std::get_if<AttentionShape>(&kernel.shape);
-  if (calibrations != nullptr && attention != nullptr && !attention->causal)
-    return carried_from_causal(kernel, device, roof, *calibrations, best);
-  if (calibrations != nullptr && best == Level::calibrated)
-    if (const auto found = calibrations->find(device.id, kernel)) {
-      AACO_ASSIGN(const LatencyModel* model, found->entry->with_trees(*found->model));
-      LatencyEstimate own = calibrated(kernel, device, roof, *model);
-      if (model->type != kernel.type) widen_for_another_type(model->type, kernel.type, roof, own);
-      return own;
-    }
-  if (calibrations != nullptr && best != Level::theoretical) {
-    AACO_ASSIGN(auto carried, interpolated(kernel, device, roof, *calibrations));
-    if (carried) return *std::move(carried);
-  }
+  if (attention != nullptr && !attention->causal) return carried_from_causal(kernel, device, roof, *calibrations, best);
+  AACO_ASSIGN(auto measured, of_measurements(kernel, device, roof, *calibrations, best));
+  if (measured && measured->level == Level::calibrated) return *std::move(measured);
+  AACO_ASSIGN(auto sixteen, of_the_other_sixteen(kernel, device, roof, *calibrations, best, measured));
+  if (sixteen) return *std::move(sixteen);
+  if (measured) return *std::move(measured);
   return theoretical(roof, device);
 }
 

@@ -91,6 +91,7 @@ function Sample({ roof }: { roof: Roof }) {
 // What extra.attainable holds (docs/formats/predictions.md); every member may be missing.
 interface Attainable {
   whole?: { predicted?: { value: number; lower: number; upper: number; confidence: string }; measured_ns?: number; surprise?: boolean };
+  energy?: { predicted?: { value: number; lower: number; upper: number; confidence: string }; measured_joules?: number; measured_lower_joules?: number; measured_upper_joules?: number; tokens?: number; surprise?: boolean };
   note?: string;
   title?: string;
   nodes?: AttainableNode[];
@@ -132,9 +133,21 @@ function wholeText({ whole }: Attainable): string {
   return `${measured} predicted ${duration(predicted.value)} (${duration(predicted.lower)} to ${duration(predicted.upper)}, ${predicted.confidence}).`;
 }
 
+// Of an iteration, measured where the machine has a power sensor.
+function energyText({ energy }: Attainable): string {
+  const predicted = energy?.predicted;
+  if (!predicted) return '';
+  const joules = (value: number) => text(value, 'J');
+  const measured = energy.measured_joules;
+  const head = measured === undefined ? 'An iteration is predicted to take' :
+    `${energy.surprise ? 'Surprise: an' : 'An'} iteration took ${joules(measured)} (${joules(energy.measured_lower_joules ?? measured)} to ${joules(energy.measured_upper_joules ?? measured)}), predicted`;
+  const each = energy.tokens ? `; each of its ${plural(energy.tokens, 'token')} ${joules((measured ?? predicted.value) / energy.tokens)}` : '';
+  return `${head} ${joules(predicted.value)} (${joules(predicted.lower)} to ${joules(predicted.upper)}, ${predicted.confidence})${each}.`;
+}
+
 // A session that was not profiled node by node.
 export function PredictionSection({ value, id, title }: { value: unknown; id: string; title: string }) {
-  return <Section id={id} title={title} lead={prose([wholeText(value as Attainable), (value as Attainable).note ?? ''].filter(Boolean).join(' '))}>{null}</Section>;
+  return <Section id={id} title={title} lead={prose([wholeText(value as Attainable), energyText(value as Attainable), (value as Attainable).note ?? ''].filter(Boolean).join(' '))}>{null}</Section>;
 }
 
 function AttainableTable({ value }: { value: Attainable }) {
@@ -142,7 +155,7 @@ function AttainableTable({ value }: { value: Attainable }) {
   if (rows.length === 0) return null;
   return (
     <details class="fold" open><summary>{value.title ?? 'Each node beside its attainable time'}</summary>
-      {(wholeText(value) || value.note) && <p>{wholeText(value)} <span class="quiet">{value.note ?? ''}</span></p>}
+      {(wholeText(value) || energyText(value) || value.note) && <p>{wholeText(value)} {energyText(value)} <span class="quiet">{value.note ?? ''}</span></p>}
       <DataTable caption="Measured, attainable, gap" rows={rows} columns={kNodeColumns} rowKey={(row, index) => `${index}${row.name}`} sortBy="gap" filterText={(row) => `${row.name} ${row.reason}`} noun="node" />
       {(value.unmatched_nodes ?? 0) > 0 && <p class="quiet">{plural(value.unmatched_nodes ?? 0, 'node')} that the runtime made took {duration(value.unmatched_ns ?? 0)}, with no counterpart in the graph.</p>}
     </details>
