@@ -40,7 +40,7 @@ std::string share(const EnvelopeRoof& roof, const std::optional<double>& of) {
   return roof.reached.per_second && of && *of > 0 ? core::format_percent(*roof.reached.per_second / *of) : "-";
 }
 
-// "358 GFLOP/s (326 to 381)"; the unit again where it is another.
+// "358 GFLOP/s (326 to 381)", the 95 % interval; the unit again where it is another.
 std::string with_interval(const analytics::roofline::ReachedRoof& reached, Roof::Kind kind) {
   if (!reached.per_second || !reached.ci95) return "-";
   const std::string value = rate(reached.per_second, kind);
@@ -54,13 +54,42 @@ std::string with_interval(const analytics::roofline::ReachedRoof& reached, Roof:
 }
 
 constexpr const char* kRow = "  {:<12} {:>13} {:>13} {:>30} {:>7} {:>7} {:>13} {:>5} {:>7}\n";
+constexpr int kRowWidth = 116;
 
-void print_roof(const Context& context, const EnvelopeRoof& roof) {
-  const auto& reached = roof.reached;
-  const std::optional<double> measured = roof.measured ? std::optional(roof.measured->per_second) : std::nullopt;
-  context.print(fmt::format(fmt::runtime(kRow), roof.name, rate(roof.stated, roof.kind), rate(measured, roof.kind),
-                            with_interval(reached, roof.kind), share(roof, roof.stated), share(roof, measured),
-                            reached.highest > 0 ? rate(reached.highest, roof.kind) : "-", reached.runs, reached.points));
+std::optional<double> measured_of(const EnvelopeRoof& roof) {
+  return roof.measured ? std::optional(roof.measured->per_second) : std::nullopt;
+}
+
+void print_table(const Context& context, const std::vector<EnvelopeRoof>& roofs) {
+  context.print(fmt::format(fmt::runtime(kRow), "ROOF", "STATED", "MEASURED", "REACHED (95 %)", "/STATED", "/MEAS.", "HIGHEST",
+                            "RUNS", "POINTS"));
+  for (const EnvelopeRoof& roof : roofs) {
+    const auto& reached = roof.reached;
+    const auto highest = reached.highest > 0 ? std::optional(reached.highest) : std::nullopt;
+    context.print(fmt::format(fmt::runtime(kRow), roof.name, rate(roof.stated, roof.kind), rate(measured_of(roof), roof.kind),
+                              with_interval(reached, roof.kind), share(roof, roof.stated), share(roof, measured_of(roof)),
+                              rate(highest, roof.kind), reached.runs, reached.points));
+  }
+}
+
+// The same for narrow terminals, a block a roof.
+void print_blocks(const Context& context, const std::vector<EnvelopeRoof>& roofs) {
+  for (const EnvelopeRoof& roof : roofs) {
+    const auto& reached = roof.reached;
+    std::string text = "  " + roof.name + "\n";
+    if (roof.stated) text += fmt::format("    stated    {}\n", rate(roof.stated, roof.kind));
+    if (roof.measured) text += fmt::format("    measured  {}\n", rate(measured_of(roof), roof.kind));
+    if (reached.per_second) {
+      text += "    reached   " + with_interval(reached, roof.kind);
+      if (roof.stated) text += fmt::format("; {} of stated", share(roof, roof.stated));
+      if (roof.measured) text += fmt::format("; {} of measured", share(roof, measured_of(roof)));
+      text += "\n";
+    }
+    if (reached.highest > 0)
+      text +=
+          fmt::format("    highest   {}; {} points of {} runs\n", rate(reached.highest, roof.kind), reached.points, reached.runs);
+    context.print(text);
+  }
 }
 
 void print_device(const Context& context, const DeviceEnvelope& device, const workflows::EnvelopeRequest& request) {
@@ -71,9 +100,10 @@ void print_device(const Context& context, const DeviceEnvelope& device, const wo
                             device.threads > 0 ? ", " + plural(static_cast<std::size_t>(device.threads), "thread") : "",
                             plural(device.sessions.size(), "run"), plural(device.workloads, "workload"),
                             plural(device.all, "point"), device.counted));
-  context.print(fmt::format(fmt::runtime(kRow), "ROOF", "STATED", "MEASURED", "REACHED (95 %)", "/STATED", "/MEAS.", "HIGHEST",
-                            "RUNS", "POINTS"));
-  for (const EnvelopeRoof& roof : device.roofs) print_roof(context, roof);
+  if (context.width >= kRowWidth)
+    print_table(context, device.roofs);
+  else
+    print_blocks(context, device.roofs);
   for (const EnvelopeRoof& roof : device.roofs)
     if (!roof.reached.per_second) context.print(fmt::format("  no envelope for {}: {}\n", roof.name, roof.reached.reason));
   for (const EnvelopeRoof& roof : device.roofs)
@@ -82,9 +112,9 @@ void print_device(const Context& context, const DeviceEnvelope& device, const wo
                                 plural(static_cast<std::size_t>(roof.measured->sites), "site")));
   if (device.fitted())
     context.print(
-        fmt::format("  REACHED: in {:g} % of their time the runs stayed under it ({} of the time is above). The {:g} % quantile "
-                    "and not the\n  highest point, which one wrong time decides; intervals by resampling runs.\n",
-                    100 * request.options.quantile, core::format_percent(device.above_ratio), 100 * request.options.quantile));
+        fmt::format("  REACHED, with 95 % intervals by resampling runs: in {:g} % of their time the runs stayed under it\n"
+                    "  ({} of the time is above). A quantile and not the highest point, which one wrong time decides.\n",
+                    100 * request.options.quantile, core::format_percent(device.above_ratio)));
   for (const std::string& note : device.notes) context.print("  " + note + "\n");
 }
 

@@ -131,10 +131,10 @@ void note_device(DeviceEnvelope& device, const core::Result<DeviceRoofs>& known)
     device.notes.push_back(fmt::format("these runs had {} thread{}; what is stated and measured is of all {:.0f} cores",
                                        device.threads, device.threads == 1 ? "" : "s", units));
   if (known->cache_bytes > 0)
-    device.notes.push_back(
-        fmt::format("\"cached\" are executions whose operands fit the largest cache all units share ({}), unless "
-                    "counters counted the memory's side",
-                    core::format_bytes(known->cache_bytes)));
+    device.notes.push_back(fmt::format(
+        "\"cached\": each execution's operands fit the cache that all units share ({}); bytes that were counted are main "
+        "memory's",
+        core::format_bytes(known->cache_bytes)));
 }
 
 // A session may name any number of types; a fit of thousands of roofs would never end.
