@@ -106,6 +106,8 @@ std::vector<report::Roof> stored_roofs(const Json& summary) {
 void add_roofline(report::ReportModel& model, const Json& summary, double reached_ns, double measured_ns,
                   std::vector<report::RoofPoint> points, const std::optional<DeviceRoofs>& roofs) {
   if (model.roofline || measured_ns <= 0) return;
+  const auto threads = model.session.outcome["threads"].as_i64().value_or(0);
+  const double cores = number(summary, "units");
   report::Roofline line;
   line.points = std::move(points);
   line.reached_ratio = std::min(1.0, reached_ns / measured_ns);
@@ -115,6 +117,9 @@ void add_roofline(report::ReportModel& model, const Json& summary, double reache
       "those{}; {}.",
       core::format_duration(measured_ns), summary["device_name"].text(), core::format_duration(reached_ns),
       core::format_percent(*line.reached_ratio), measured, describe_sources(line.points));
+  if (threads > 0 && static_cast<double>(threads) < cores)
+    line.text += fmt::format(" The ceilings are of all {:.0f} cores, and the run had {} thread{}.", cores, threads,
+                             threads == 1 ? "" : "s");
   line.roofs = roofs ? roofs->roofs(work_of(line.points)) : stored_roofs(summary);
   model.roofline = std::move(line);
 }

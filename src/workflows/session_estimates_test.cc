@@ -144,6 +144,7 @@ TEST(Attainable, FewerThreadsThanCoresAreNoSurprise) {
     fill_attainable(model, estimates(400'000, 800'000));
     EXPECT_EQ(row(model)["surprise"].as_bool(), surprise) << threads;
     EXPECT_EQ(model.extra["attainable"].contains("note"), !surprise) << threads;
+    EXPECT_EQ(model.roofline->text.find("all 8 cores") != std::string::npos, !surprise) << threads;
   }
 }
 
@@ -157,6 +158,36 @@ TEST(Attainable, OutsideThePredictionIsASurprise) {
   EXPECT_EQ(row(fast)["surprise"].as_bool(), true);
   EXPECT_THAT(std::string(row(fast)["reason"].text()), HasSubstr("faster than the ceiling"));
   EXPECT_EQ(*fast.roofline->reached_ratio, 1);
+}
+
+TEST(Attainable, TheRooflineHasStatedAndMeasuredRoofs) {
+  auto model = measured("/conv1/Conv", 1e6);
+  auto given = estimates(400'000, 800'000);
+  given.nodes[0].operator_class = given.names.intern("depthwise");
+  given.nodes[0].data_type = given.names.intern("fp32");
+  fill_attainable(model, given);
+  ASSERT_EQ(model.roofline->points.size(), 1U);
+  EXPECT_EQ(model.roofline->points[0].type, "float32");
+  EXPECT_EQ(model.roofline->points[0].kind, "convolution");
+  EXPECT_NEAR(*model.roofline->points[0].reached_ratio, 0.4, 1e-9);
+  EXPECT_FALSE(model.roofline->measured_ratio);
+  EXPECT_EQ(model.roofline->roofs.size(), 2U) << "as the run saw them, where the registry has the device no longer";
+
+  DeviceRoofs roofs;
+  roofs.id = "acme";
+  roofs.calibration = "calibration of acme, 2026-11-20";
+  roofs.cache_bytes = 1e9;
+  roofs.compute[{"float32", "convolution"}] = {2e9, "convolution fp32", 12};
+  roofs.cached = MeasuredCeiling{1e12, "gemm fp32", 7};
+  auto beside = measured("/conv1/Conv", 1e6);
+  fill_attainable(beside, given, roofs);
+  EXPECT_NEAR(*beside.roofline->measured_ratio, 0.5, 1e-9) << "1e6 operations at 2e9 a second are half of the millisecond";
+  EXPECT_THAT(beside.roofline->text, HasSubstr("50.0 % of what the calibration of acme, 2026-11-20 measured"));
+  EXPECT_THAT(beside.roofline->text, HasSubstr("from shapes"));
+  roofs.problem = "it is damaged";
+  auto damaged = measured("/conv1/Conv", 1e6);
+  fill_attainable(damaged, given, roofs);
+  EXPECT_THAT(damaged.roofline->text, HasSubstr("it is damaged"));
 }
 
 TEST(Attainable, AnotherRooflineStays) {
