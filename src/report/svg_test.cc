@@ -70,6 +70,23 @@ TEST(RenderSvg, RoofsWithoutPointsDraw) {
   model.roofline = Roofline{"", {}, {{"peak", Roof::Kind::compute, 1e12, ""}, {"memory", Roof::Kind::memory, 1e11, ""}}, {}};
   EXPECT_TRUE(render_svg(model, "roofline"));
 }
+TEST(RenderSvg, RoofsAreNamedApartAndDrawnByTheirBasis) {
+  using Kind = Roof::Kind;
+  using Basis = Roof::Basis;
+  ReportModel model;
+  model.roofline = Roofline{"",
+                            {},
+                            {{"bf16", Kind::compute, 989e12, ""},
+                             {"bf16, measured", Kind::compute, 950e12, "", Basis::measured},
+                             {"bf16, reached", Kind::compute, 940e12, "", Basis::reached},
+                             {"HBM", Kind::memory, 3.35e12, ""},
+                             {"HBM, measured", Kind::memory, 3.3e12, "", Basis::measured}},
+                            {{"gemm", "gemm", 1e12, 1e9, 2e6}}};
+  const std::string svg = render_svg(model, "roofline").value();
+  for (const char* name : {">bf16 989", ">bf16, measured 950", ">bf16, reached 940", ">HBM 3.35", "2 3", "12 3 2 3"})
+    EXPECT_NE(svg.find(name), std::string::npos) << name;
+  EXPECT_EQ(svg.find("HBM, measured"), std::string::npos) << "it nearly coincides with the stated one, which has the name";
+}
 TEST(RenderSvg, ARooflineWithoutMemoryIsNoData) {
   ReportModel model;
   model.roofline = Roofline{"", {}, {{"peak", Roof::Kind::compute, 1e12, ""}}, {}};

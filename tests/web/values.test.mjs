@@ -11,7 +11,7 @@ const source = join(dirname(fileURLToPath(import.meta.url)), '../../web/src');
 const folder = mkdtempSync(join(tmpdir(), 'aaco-values-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const entry = ['format/quantity', 'format/name', 'charts/scale', 'charts/path', 'charts/palette', 'model/report', 'model/time_tree', 'model/lanes', 'model/iterations']
+const entry = ['format/quantity', 'format/name', 'charts/scale', 'charts/path', 'charts/palette', 'charts/roof', 'model/report', 'model/time_tree', 'model/lanes', 'model/iterations']
   .map((name) => `export * from ${JSON.stringify(join(source, `${name}.ts`))};`).join('\n');
 await webRequire('esbuild').build({ stdin: { contents: entry, resolveDir: source, loader: 'ts' }, bundle: true, format: 'esm', outfile: join(folder, 'values.mjs'), logLevel: 'error' });
 const page = await import(pathToFileURL(join(folder, 'values.mjs')));
@@ -86,3 +86,29 @@ test('the distribution of measured points leaves warm-up out', () => {
   const series = page.inTimeOrder({ rows: 3, phases: ['warmup', 'measure'], phase: [0, 1, 1], iteration: [0, 0, 1], start_ns: [0, 1, 2], duration_ns: [9, 2, 1], outliers: [], disturbances: [] });
   assert.deepEqual(page.distribution(series, undefined, false).map((one) => one.value), [1, 2]);
 });
+
+// Roofs of a chart 800 wide: stated, measured and reached ones of one type and of the memory.
+const roof = (kind, per_second, basis) => ({ name: `${kind} ${basis}`, kind, per_second, unit: '', source: '', basis });
+const kRoofs = [roof('compute', 989e12, 'stated'), roof('compute', 950e12, 'measured'), roof('compute', 940e12, 'reached'),
+  roof('memory', 3.35e12, 'stated'), roof('memory', 3.3e12, 'measured'), roof('memory', 33e12, 'stated')];
+const kPoint = { name: 'gemm', group: 'gemm', flops: 1e12, bytes: 1e9, time_ns: 2e6, reached_ratio: 0.5 };
+const kBox = { left: 76, right: 800, top: 14, bottom: 340 };
+const labels = (geometry, kind) => geometry.roofs.filter((one) => one.roof.kind === kind && one.label);
+test('names of roofs beside the chart stand apart, each at its roof or below', () => {
+  const heights = labels(page.roofGeometry({ text: '', roofs: kRoofs, points: [kPoint] }, kBox, true), 'compute').map((one) => one.label.y).sort((a, b) => a - b);
+  assert.equal(heights.length, 3);
+  heights.forEach((y, index) => assert.ok(index === 0 || y - heights[index - 1] >= 12));
+});
+test('inside the chart roofs that nearly coincide have one name, the stated one', () => {
+  const geometry = page.roofGeometry({ text: '', roofs: [...kRoofs].reverse(), points: [kPoint, { ...kPoint, flops: 1e9 }] }, kBox);
+  assert.deepEqual(labels(geometry, 'compute').map((one) => one.roof.basis), ['stated']);
+  assert.deepEqual(labels(geometry, 'memory').map((one) => one.roof.per_second), [33e12, 3.35e12]);
+  assert.equal(geometry.roofs.length, kRoofs.length, 'all are drawn');
+});
+test('a point hangs below the stated roof of its own', () => {
+  const geometry = page.roofGeometry({ text: '', roofs: kRoofs, points: [kPoint] }, kBox);
+  assert.ok(Math.abs(geometry.points[0].ideal - geometry.y(1e15)) < 1e-6, 'half of what it could reach: 1 PFLOP/s');
+  const other = page.roofGeometry({ text: '', roofs: kRoofs, points: [{ ...kPoint, reached_ratio: undefined }] }, kBox);
+  assert.ok(Math.abs(other.points[0].ideal - other.y(989e12)) < 1e-6);
+});
+test('without roofs of both kinds there is no chart', () => assert.equal(page.roofGeometry({ text: '', roofs: kRoofs.slice(0, 3), points: [] }, kBox), undefined));
