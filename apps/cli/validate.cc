@@ -76,6 +76,7 @@ std::string render(const workflows::ValidateOutcome& outcome) {
         fmt::format("with the {} faster than possible\n", workflows::rows_text(outcome.rejected)) + table(*outcome.with_rejected);
   if (outcome.memory) text += "peak memory\n" + table(*outcome.memory);
   if (outcome.energy) text += "energy, the time given\n" + table(*outcome.energy);
+  if (outcome.predicted_energy) text += "energy, the time predicted\n" + table(*outcome.predicted_energy);
   for (const auto& [name, judged] : outcome.baselines)
     text += fmt::format("beside it, {}: mean {}, median {}, p90 {}\n", name, percent(judged.all.mean_ape),
                         percent(judged.all.median_ape), percent(judged.all.p90_ape));

@@ -170,7 +170,10 @@ core::Result<ValidateOutcome> validate(const ValidateRequest& request, const Ser
     outcome.with_rejected = judge(rows, request.seed);
   }
   if (!kernels.memory.empty()) outcome.memory = judge(kernels.memory, request.seed);
-  if (!kernels.energy.empty()) outcome.energy = judge(kernels.energy, request.seed);
+  if (!kernels.energy.empty()) {
+    outcome.energy = judge(kernels.energy, request.seed);
+    outcome.predicted_energy = judge(kernels.energy_of_prediction, request.seed);
+  }
   for (const auto& [name, baseline] : kernels.baselines) outcome.baselines.emplace(name, judge(baseline, request.seed));
   if (!request.residuals.empty()) AACO_TRY(write_residuals(request.residuals, kernels));
   return outcome;
@@ -196,6 +199,7 @@ core::Json to_json(const ValidateOutcome& outcome) {
   document.set("baselines", std::move(baselines));
   if (outcome.memory) document.set("memory", judgement(*outcome.memory));
   if (outcome.energy) document.set("energy", judgement(*outcome.energy));
+  if (outcome.predicted_energy) document.set("energy_of_predicted_time", judgement(*outcome.predicted_energy));
   core::Json notes = core::Json::array();
   for (const std::string& note : outcome.notes) notes.push(note);
   document.set("notes", std::move(notes));

@@ -41,6 +41,7 @@ struct ValidateOutcome {
   std::optional<Judgement> with_rejected;      // the latency of all rows, where some were rejected
   std::optional<Judgement> memory;             // peaks of whole models
   std::optional<Judgement> energy;             // of measurements with a power, their time given
+  std::optional<Judgement> predicted_energy;   // the same, their time predicted
   std::map<std::string, Judgement> baselines;  // by name, of latency
   std::map<std::string, std::int64_t> levels;  // how many estimates were of which level
   std::vector<std::string> notes;

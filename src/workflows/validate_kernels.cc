@@ -86,12 +86,18 @@ void try_row(const KernelTrial& trial, const Measurement& row, const Calibration
   if (!row.power_watts || level != estimation::Level::calibrated) return;
   Judged energy = blank(row);
   energy.measured = *row.power_watts * row.seconds;
-  if (const auto made = energy_of(row.kernel, trial.device, row.seconds, set)) {
-    energy.estimated = made->joules();
-    energy.lower = made->lower;
-    energy.upper = made->upper;
-  }
+  Judged predicted = energy;
+  const auto fill = [](const core::Result<estimation::EnergyEstimate>& made, Judged& judged) {
+    if (!made) return;
+    judged.estimated = made->joules();
+    judged.lower = made->lower;
+    judged.upper = made->upper;
+  };
+  fill(energy_of(row.kernel, trial.device, row.seconds, set), energy);
+  if (const auto time = estimate(row.kernel, trial.device, &set))
+    fill(energy_of(row.kernel, trial.device, *time, set), predicted);
   into.energy.push_back(std::move(energy));
+  into.energy_of_prediction.push_back(std::move(predicted));
 }
 
 core::Result<KernelJudgement> by_sites(const KernelTrial& trial) {

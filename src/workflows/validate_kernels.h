@@ -31,9 +31,9 @@ struct KernelResidual {
 
 struct KernelJudgement {
   std::vector<KernelResidual> latency;
-  std::vector<KernelResidual> rejected;  // impossible rows, estimated all the same
-  std::vector<estimation::Judged> energy;
-  std::vector<estimation::Judged> memory;  // peaks of whole models, in bytes
+  std::vector<KernelResidual> rejected;                          // impossible rows, estimated all the same
+  std::vector<estimation::Judged> energy, energy_of_prediction;  // the time given; the time predicted, as `aaco analyze` has it
+  std::vector<estimation::Judged> memory;                        // peaks of whole models, in bytes
   // "spec_roofline": the specification's ceilings alone; "one_factor": that times one fitted factor a class.
   std::map<std::string, std::vector<estimation::Judged>> baselines;
   std::vector<std::string> notes;

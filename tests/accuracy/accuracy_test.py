@@ -56,6 +56,10 @@ class Accuracy(program.ProgramTest):
         judged = self.judged_accurate(['--hardware', 'h200', '--measurements', table, '--split', 'site', '--folds', 2], (0.84, 0.96), mean_ape=0.06, median_ape=0.04,
                                       p90_ape=0.13)
         self.assertLess(judged['energy']['mean_ape'], 0.15)
+        predicted = judged['energy_of_predicted_time']
+        self.assertEqual(predicted['count'], judged['energy']['count'])
+        self.assertLess(predicted['mean_ape'], 0.15)
+        self.assertTrue(0.84 < predicted['coverage90'] < 0.97, predicted['coverage90'])
 
     def covered(self, device, table, *options):
         """How many whole models were judged, and how many of them lie inside the 90 % bound."""
