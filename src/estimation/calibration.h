@@ -28,7 +28,8 @@ struct Measurement {
 std::string site_of(const Kernel& kernel);
 
 // The least time that the device's peak leaves for the kernel, with a tenth for clocks above the published one and, for a
-// convolution, the fewest multiplications any algorithm can do. 0: nothing is known.
+// convolution, the fewest multiplications any algorithm can do; of a peak that a probe measured, a quarter of that. 0: nothing
+// is known.
 double least_possible_seconds(const Kernel& kernel, const DeviceFacts& device);
 
 // Rows that took less than that. They are no times of what their columns say (a clock that failed, work that was skipped), so

@@ -13,6 +13,9 @@
 // What this machine's processor reaches, measured: the source of a registry entry for a machine that no data sheet describes.
 namespace aaco::hardware {
 
+// The source of figures that the probe measured, in entries that it writes.
+inline constexpr const char* kMeasuredSource = "measured";
+
 struct ProbeOptions {
   std::vector<int> cpus;               // one thread is bound to each; empty: all this process may use
   std::int64_t memory_bytes = 0;       // of both arrays of the copy; 0: by the caches and what is free

@@ -1,5 +1,7 @@
 #include "workflows/calibrate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -60,6 +62,19 @@ std::vector<BadSite> worst_sites(const std::vector<Measurement>& rows, const est
   std::sort(result.begin(), result.end(), [](const BadSite& a, const BadSite& b) { return a.mean_error > b.mean_error; });
   if (result.size() > kShown) result.resize(kShown);
   return result;
+}
+
+// A probe that others disturbed left peaks that the benchmarks passed.
+std::optional<std::string> outdated_probe(const std::vector<Measurement>& rows, estimation::DeviceFacts facts) {
+  if (!facts.measured_peaks) return std::nullopt;
+  facts.measured_peaks = false;
+  const estimation::ImpossibleRows beyond = impossible_rows(rows, facts);
+  if (beyond.count == 0) return std::nullopt;
+  return fmt::format(
+      "{} passed the peak that 'aaco hardware probe' measured by more than a tenth, the most {:.1f} times: the machine was busy "
+      "then; "
+      "probe it anew when it is idle, and calibrate again",
+      rows_text(beyond.count), beyond.worst_times);
 }
 
 std::string percent(double ratio) {
@@ -158,6 +173,7 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
     const estimation::ImpossibleRows beyond = impossible_rows(own->second.kernels, facts);
     outcome.rejected = beyond.count;
     if (beyond.count > 0) outcome.notes.push_back(describe(beyond, own->second.kernels));
+    if (auto outdated = outdated_probe(own->second.kernels, facts)) outcome.notes.push_back(std::move(*outdated));
     const estimation::RowsWithoutPeak unrated = rows_without_peak(own->second.kernels, facts);
     outcome.without_peak = unrated.count;
     if (unrated.count > 0) outcome.notes.push_back(describe(unrated, own->second.kernels, facts.id));

@@ -171,6 +171,16 @@ TEST(Impossible, FasterThanThePeakByMoreThanClocksCan) {
   EXPECT_NEAR(found.worst_times, 100, 1e-6);
 }
 
+TEST(Impossible, AMeasuredPeakIsNoLimit) {
+  const Kernel kernel{GemmShape{1, 4096, 4096, 4096}, "bf16"};
+  const double at_peak = work_of(kernel)->flops / 1e14;
+  DeviceFacts probed = device();
+  probed.measured_peaks = true;
+  const std::vector<Measurement> rows{{kernel, at_peak / 2, {}, "table.csv:2"}, {kernel, at_peak / 5, {}, "table.csv:3"}};
+  EXPECT_EQ(impossible_rows(rows, device()).count, 2);
+  EXPECT_EQ(impossible_rows(rows, probed).impossible, (std::vector<bool>{false, true}));
+}
+
 TEST(Impossible, FastAlgorithmsOfConvolutionsAreNot) {
   const auto least_over_peak = [](std::int64_t side) {
     const Kernel kernel{ConvolutionShape{8, 64, 56, 56, 64, side, side}, "bf16"};

@@ -8,6 +8,8 @@ namespace {
 // Devices may run above the clock that their published peak is of, and round it: an H100's 1980 MHz are 1.08 times the clock of
 // its data sheet. No measured product that repeats comes near.
 constexpr double kAbovePeak = 1.1;
+// A peak that a probe measured while others had the processor is too low by what they took.
+constexpr double kAboveMeasuredPeak = 4;
 
 // How many times fewer multiplications than its definition has an algorithm may do. Of a filter of r x s on any number of outputs
 // one multiplication an output remains at least (Winograd, Arithmetic Complexity of Computations, 1980, chapter V).
@@ -22,7 +24,8 @@ double least_possible_seconds(const Kernel& kernel, const DeviceFacts& device) {
   // The operations of vector operators are a convention, those of others were told.
   if (!as_gemm(kernel)) return 0;
   const auto roof = roofline(kernel, device);
-  return roof ? roof->compute_s / (kAbovePeak * savings_of(kernel)) : 0;
+  const double above = device.measured_peaks ? kAboveMeasuredPeak : kAbovePeak;
+  return roof ? roof->compute_s / (above * savings_of(kernel)) : 0;
 }
 
 RowsWithoutPeak rows_without_peak(std::span<const Measurement> measurements, const DeviceFacts& device) {

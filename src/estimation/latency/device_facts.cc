@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "estimation/kernel.h"
+#include "hardware/probe.h"
 
 namespace aaco::estimation {
 namespace {
@@ -31,6 +32,9 @@ DeviceFacts facts_of(const hardware::Device& device) {
   facts.clock_hz = device.clock_hz().value_or(0);
   for (const auto& [registry_name, name] : kTypes)
     if (const auto peak = device.peak_ops_per_s(registry_name)) facts.flops_per_s[name] = *peak;
+  for (const hardware::Engine& engine : device.engines)
+    for (const auto& rate : engine.rates)
+      if (rate.peak_ops_per_s && rate.peak_ops_per_s->source == hardware::kMeasuredSource) facts.measured_peaks = true;
   facts.vector_flops_per_s = device.peak_ops_per_s("float32", hardware::EngineKind::vector).value_or(0);
   if (device.memory.bytes_per_s) facts.memory_bytes_per_s = device.memory.bytes_per_s->value;
   if (const auto* cache = device.last_level()) facts.cache_bytes = cache->bytes.value * static_cast<double>(cache->instances);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 constexpr const char* kKernel = "kernel";
-constexpr const char* kMeasured = "measured";
+constexpr const char* kMeasured = kMeasuredSource;
 constexpr const char* kMeasuredRead = "measured_read";
 
 std::string vendor_of(const CpuInfo& cpu) {
