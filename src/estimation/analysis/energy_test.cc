@@ -164,6 +164,14 @@ TEST(NodeEnergy, NeverLeavesWhatTheBoardCanDraw) {
   }
 }
 
+TEST(NodeEnergy, ACalibrationThatGivesNoneIsNotUsed) {
+  const hardware::Device device = mi300x();
+  const CalibrationSet set = calibrated(device, 1e308);
+  const GraphEstimate e = analysed(products(1), device, &set);
+  EXPECT_EQ(e.nodes[0].energy->level, Level::theoretical);
+  EXPECT_TRUE(std::isfinite(e.energy->upper));
+}
+
 TEST(NodeEnergy, ADeviceWithoutBoardPowerHasWhatItsCalibrationSays) {
   hardware::Device device = mi300x();
   device.power = {};

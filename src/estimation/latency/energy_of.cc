@@ -46,6 +46,10 @@ core::Result<EnergyEstimate> energy_of(const Kernel& kernel, const DeviceFacts& 
   result.parts =
       parted(factor, {model->joules_per_flop * roof.flops, model->joules_per_byte * roof.bytes, model->static_watts * seconds});
   const double joules = result.joules();
+  if (!(joules > 0) || !std::isfinite(joules / seconds))
+    return core::fail(core::ErrorCode::invalid_input,
+                      "the energy coefficients of " + name + " on " + device.id + " give no energy",
+                      "fit them again with 'aaco calibrate'");
   const double scale = model->bounds.log_scale.empty() ? 1 : std::exp(model->bounds.log_scale.predict(row));
   result.lower = std::min(joules, joules * std::exp(scale * model->bounds.low));
   result.upper = std::max(joules, joules * std::exp(scale * model->bounds.high));
