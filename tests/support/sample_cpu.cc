@@ -183,8 +183,22 @@ Json attainable() {
   nodes.push(attainable_node("/layer1/0/conv1/Conv", 820'000, 640'000, "CALIBRATED", "close to the compute ceiling", false));
   nodes.push(
       attainable_node("/fc/Gemm", 330'000, 120'000, "THEORETICAL", "the kernel reaches little of the memory ceiling", true));
-  return Json::object(
-      {{"device", "amd_epyc_9254"}, {"unmatched_nodes", 1}, {"unmatched_ns", 60'000}, {"nodes", std::move(nodes)}});
+  Json predicted = Json::object({{"value", 2.4},
+                                 {"unit", "J"},
+                                 {"confidence", "THEORETICAL"},
+                                 {"source", "specification: board power 200 W, published energy per byte of DDR5"},
+                                 {"lower", 1.2},
+                                 {"upper", 4.8}});
+  Json energy = Json::object({{"predicted", std::move(predicted)},
+                              {"measured_joules", 1.92},
+                              {"measured_lower_joules", 1.9},
+                              {"measured_upper_joules", 1.94},
+                              {"surprise", false}});
+  return Json::object({{"device", "amd_epyc_9254"},
+                       {"energy", std::move(energy)},
+                       {"unmatched_nodes", 1},
+                       {"unmatched_ns", 60'000},
+                       {"nodes", std::move(nodes)}});
 }
 
 }  // namespace
