@@ -277,6 +277,26 @@ TEST(Calibrate, OneSiteSetsNoCeiling) {
   EXPECT_LT(made.lower, made.seconds / 1.5) << "the best of two small products is no limit of a large one";
 }
 
+// Kernels that nobody tuned, at one site: its class keeps its times, which say little of other sites and nothing of other types.
+TEST(Calibrate, OneSiteSaysLittleOfOthers) {
+  DeviceFacts facts = device();
+  facts.flops_per_s["fp16"] = facts.flops_per_s["bf16"];
+  std::vector<Measurement> rows;
+  for (std::int64_t m = 1; m <= 4096; m *= 2) {
+    const Kernel kernel{GemmShape{1, m, 8192, 1024}, "bf16"};
+    const Work work = work_of(kernel).value();
+    rows.push_back({kernel, 20 * std::max(work.flops / 1e14, work.bytes / 1e12) + 76e-6, {}, "table.csv:" + std::to_string(m)});
+  }
+  AACO_CALIBRATED(fitted, calibrate(rows, facts, quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), facts);
+  const Kernel kernel{GemmShape{1, 197, 3072, 768}, "bf16"}, other{GemmShape{1, 197, 3072, 768}, "fp16"};
+  const auto made = estimate(kernel, facts, &set).value();
+  EXPECT_EQ(made.level, Level::calibrated);
+  EXPECT_LT(made.lower, made.seconds / 5) << "a tuned kernel is near the roofline";
+  EXPECT_EQ(estimate(other, facts, &set).value().level, Level::theoretical);
+}
+
 TEST(Calibrate, ClassesWithoutAPeakAreLeftOut) {
   auto rows = measured(device());
   rows.insert(rows.begin(), {Kernel{GemmShape{1, 8, 8, 8}, "fp8"}, 1e-3, {}, "table.csv:2"});

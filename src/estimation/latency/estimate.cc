@@ -103,7 +103,10 @@ core::Result<std::optional<LatencyEstimate>> of_the_other_sixteen(const Kernel& 
   other.type = kernel.type == "fp16" ? "bf16" : "fp16";
   const auto ours = device.flops_per_s.find(kernel.type), theirs = device.flops_per_s.find(other.type);
   if (ours == device.flops_per_s.end() || theirs == device.flops_per_s.end() || ours->second != theirs->second) return none;
-  if (carried && (best != Level::calibrated || !calibrations.find(device.id, other))) return none;
+  const auto own = best == Level::calibrated ? calibrations.find(device.id, other) : std::nullopt;
+  if (carried && !own) return none;
+  // One or two sites may be kernels that nobody tuned (MI300X's BF16 at 3 % of the peak): they tell nothing of another type.
+  if (own && own->model->quality.sites < CalibrationSet::kTestedSites) return none;
   AACO_ASSIGN(auto made, of_measurements(other, device, roof, calibrations, best));
   if (!made) return none;
   widen(roof, kOtherSixteen, 0, *made);

@@ -62,6 +62,7 @@ std::vector<Lender> lenders_of(const Kernel& kernel, const DeviceFacts& device, 
     const auto theirs = roofline(kernel, entry.facts);
     if (!theirs) continue;
     const double close = closeness(device, entry.facts);
+    if (close == 2 && model->model->type != kernel.type) continue;  // another maker's other program says nothing
     if (close > nearest) continue;
     if (close < nearest) found.clear();
     nearest = close;

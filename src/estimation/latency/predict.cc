@@ -33,6 +33,7 @@ LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, cons
   const double scale = model.bounds.log_scale.empty() ? 1 : std::exp(model.bounds.log_scale.predict(row));
   const double lowest = model.bounds.below_ceilings ? 0 : least;
   result.lower = std::min(result.seconds, std::max(lowest, result.seconds * std::exp(scale * model.bounds.low)));
+  if (!tested) result.lower = std::min(result.lower, std::max(roof.seconds(), nominal / 2));  // others may be tuned better
   result.upper = std::max(result.seconds, result.seconds * std::exp(scale * model.bounds.high));
   result.level = Level::calibrated;
   result.source = device.id;
