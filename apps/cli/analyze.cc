@@ -62,7 +62,7 @@ void add_analyze(CLI::App& app, Context& context) {
   verb->footer(
       "Every estimate says how it was come by: CALIBRATED (fitted to measurements of this device), INTERPOLATED (of its "
       "relatives),\n"
-      "THEORETICAL (specifications alone), with a 90 % interval.\n"
+      "THEORETICAL (specifications alone), with a 90 % interval. Of a language model, energy and rate of a token are told, too.\n"
       "Examples:\n  aaco analyze resnet50 --hardware MI300X --batch 8 --dtype fp16\n  aaco analyze llama2-7b --hardware H100 "
       "--dim sequence_length=512,past_sequence_length=0 --power-cap 500\n  aaco analyze net.onnx --hardware this --format html "
       "-o net.html\n"
