@@ -37,12 +37,14 @@ struct OperatorWork {
   std::string dtype;  // as data/hardware names it
   fingerprint::Family family = fingerprint::Family::other;
   int kernels = 1;         // of the family that do this much each (a convolution's two gradients)
-  OperatorSite site = {};  // the sizes that decide how long it takes; none of gradients
+  OperatorSite site = {};  // the sizes that decide how long it takes
+  bool gradient = false;   // of the site's operator: as much work in each kernel, but another program
   bool operator==(const OperatorWork&) const = default;
 };
 
 // From the shapes and types that the PyTorch profiler records ("Input Dims", "Input type", "Concrete Inputs"). Knows matrix
-// products, convolutions and attention of ATen; empty for anything else and where a shape or a stride is missing.
+// products, convolutions and attention of ATen, and their gradients; empty for anything else and where a shape or a stride is
+// missing.
 std::optional<OperatorWork> operator_work(std::string_view operator_name, const core::Json& arguments);
 
 // The same, and the row-wise operators of ATen, whose work is their traffic.

@@ -49,14 +49,19 @@ std::optional<GpuSite> estimate_site(const SiteGroup& group, const trace::NameTa
   GpuSite site;
   site.predicted = theoretical_estimate(work, *mapping, device);
   const auto& why = site.predicted.explanation;
-  site.attainable_ns = std::max(why.compute_s, why.memory_s) * 1e9 * static_cast<double>(group.count);
-  auto fitted = estimation::estimate(*kernel, estimation::facts_of(device), &calibrations);
-  if (fitted && fitted->level != estimation::Level::theoretical) site.predicted = std::move(*fitted);
+  const double kernels = group.work.kernels;  // of a call: a convolution's two gradients are as much work each
+  site.attainable_ns = std::max(why.compute_s, why.memory_s) * 1e9 * kernels * static_cast<double>(group.count);
+  if (!group.work.gradient) {
+    auto fitted = estimation::estimate(*kernel, estimation::facts_of(device), &calibrations);
+    if (fitted && fitted->level != estimation::Level::theoretical) site.predicted = std::move(*fitted);
+  }
+  for (double* time : {&site.predicted.seconds, &site.predicted.lower, &site.predicted.upper}) *time *= kernels;
   site.operator_name = names.text(group.operator_name);
   site.shape = shape_text(*kernel);
   site.dtype = group.work.dtype;
   site.count = group.count;
   site.kernels = group.kernels;
+  site.needed = group.work.kernels;
   site.measured_ns = group.time_ns;
   site.tile_ratio = mapping->tile_ratio;
   site.wave_ratio = mapping->wave_ratio;
@@ -81,7 +86,7 @@ std::string reason_of(const GpuSite& site) {
     text = fmt::format("close to the {} ceiling", ceiling_of(site));
   else if (one_ns < 3e9 * site.predicted.explanation.floor_s)
     text = "too small: starting and ending the kernel takes most of the time";
-  else if (site.kernels > site.count + site.count / 2)
+  else if (site.kernels > site.count * site.needed + site.count / 2)
     text = fmt::format("{:.1f} kernels a call: the library prepares or finishes in kernels of their own",
                        static_cast<double>(site.kernels) / static_cast<double>(site.count));
   else if (site.wave_ratio < kShapeLoss)
@@ -188,9 +193,8 @@ void fill_sites(report::ReportModel& model) {
       "note",
       fmt::format(
           "{} of the kernel time has shapes and a model: sums over all calls of an operator with the same shapes{}. The rest "
-          "({}) is of kernels whose operator has no recorded shapes, or none that is modelled (gradients of convolutions, "
-          "optimisers, "
-          "libraries' own operators).",
+          "({}) is of kernels whose operator has no recorded shapes, or none that is modelled (optimisers, libraries' own "
+          "operators).",
           sum > 0 ? core::format_percent(measured / sum) : "Some",
           all > listed ? fmt::format(", the {} widest gaps of {}", listed, all) : "",
           core::format_duration(std::max(0.0, sum - measured))));

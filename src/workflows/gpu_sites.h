@@ -18,6 +18,7 @@ namespace aaco::workflows {
 struct GpuSite {
   std::string operator_name, shape, dtype;
   std::int64_t count = 0, kernels = 0;
+  int needed = 1;                         // kernels a call that do its work
   double measured_ns = 0;                 // of all calls
   double attainable_ns = 0;               // the same by the data sheet's ceilings
   estimation::LatencyEstimate predicted;  // of one call

@@ -114,6 +114,20 @@ TEST_F(GpuSitesTest, ADamagedCalibrationIsSaid) {
   EXPECT_THAT(damaged.reason, HasSubstr(calibration.device));
 }
 
+TEST_F(GpuSitesTest, BothGradientsOfAConvolutionCount) {
+  SiteGroup forward = product(1, 4'000'000, 1);
+  forward.work.site = graph::ConvolutionSite{32, 256, 256, 1, {56, 56}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {}, false};
+  forward.work.flops = 2.0 * 32 * 256 * 56 * 56 * 256 * 9;
+  SiteGroup backward = forward;
+  backward.work.gradient = true;
+  backward.work.kernels = backward.kernels = 2;
+  const GpuSites one = estimate({forward}), two = estimate({backward});
+  ASSERT_EQ(two.sites.size(), 1U);
+  EXPECT_NEAR(two.sites[0].predicted.seconds, 2 * one.sites[0].predicted.seconds, 1e-12);
+  EXPECT_NEAR(two.sites[0].attainable_ns, 2 * one.sites[0].attainable_ns, 1);
+  EXPECT_THAT(std::string(first(two)["reason"].text()), testing::Not(HasSubstr("kernels a call"))) << "each has its own";
+}
+
 TEST_F(GpuSitesTest, CrossAttentionRunsOnMatrixCores) {
   SiteGroup group = product(1, 1'000'000, 1);
   group.work.site = graph::AttentionSite{1, 16, 16, 4096, 77, 64, 64, false};

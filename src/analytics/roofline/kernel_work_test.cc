@@ -159,10 +159,42 @@ TEST(OperatorSite, ProductsAndConvolutionsHaveTheirSizes) {
   const auto& sizes = std::get<graph::ConvolutionSite>(conv->site);
   EXPECT_EQ(sizes.groups, 32);
   EXPECT_EQ(sizes.strides, (std::vector<std::int64_t>{2, 2}));
-  EXPECT_FALSE(
-      site("aten::convolution_backward", R"({"Input Dims":[[1,8,4,4],[1,3,4,4],[8,3,3,3]],"Input type":["float","float","float"],
-      "Concrete Inputs":["","","","[8]","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1","[True, True, False]"]})"))
-      << "a gradient's kernels are others";
+}
+TEST(OperatorSite, GradientsHaveTheSizesOfTheirOperator) {
+  const auto site = [](std::string_view op, std::string_view text) { return operator_site(op, arguments(text)); };
+  const auto both =
+      site("aten::convolution_backward", R"({"Input Dims":[[1,8,2,2],[1,3,4,4],[8,3,3,3]],"Input type":["float","float","float"],
+      "Concrete Inputs":["","","","[8]","[2, 2]","[1, 1]","[1, 1]","False","[0, 0]","1","[True, True, False]"]})");
+  ASSERT_TRUE(both.has_value());
+  EXPECT_TRUE(both->gradient);
+  EXPECT_EQ(both->kernels, 2);
+  const auto& sizes = std::get<graph::ConvolutionSite>(both->site);
+  EXPECT_EQ(sizes.input, (std::vector<std::int64_t>{4, 4}));
+  EXPECT_EQ(sizes.strides, (std::vector<std::int64_t>{2, 2}));
+  EXPECT_EQ(sizes.k, 8);
+  const auto old = site("aten::cudnn_convolution_backward_input",
+                        R"({"Input Dims":[[],[32,64,7,7],[64,16,3,3],[]],"Input type":["GenericList","float","float",""]})");
+  ASSERT_TRUE(old.has_value()) << "without strides: the product it comes to";
+  EXPECT_EQ(std::get<graph::GemmSite>(old->site), (graph::GemmSite{1, 32 * 49, 16 * 9, 64, false, 0}));
+  EXPECT_DOUBLE_EQ(old->flops, 2.0 * 32 * 49 * 16 * 9 * 64);
+
+  const std::string shapes = "[2,8,128,64],[2,8,128,64],[2,8,128,64]";
+  const auto forward = site("aten::_scaled_dot_product_flash_attention",
+                            R"({"Input Dims":[)" + shapes + R"(],"Input type":["c10::Half","c10::Half","c10::Half"],
+      "Concrete Inputs":["","","","0.","True"]})");
+  const auto backward = site("aten::_scaled_dot_product_flash_attention_backward",
+                             R"({"Input Dims":[[2,8,128,64],)" + shapes +
+                                 R"(],"Input type":["c10::Half","c10::Half","c10::Half","c10::Half"],
+      "Concrete Inputs":["","","","","","","","","128","128","0.","True"]})");
+  ASSERT_TRUE(forward && backward);
+  EXPECT_DOUBLE_EQ(backward->flops, 2.5 * forward->flops);
+  EXPECT_EQ(backward->site, forward->site);
+  EXPECT_TRUE(backward->gradient);
+  EXPECT_FALSE(forward->gradient);
+  const auto norm = site("aten::cudnn_batch_norm_backward",
+                         R"({"Input Dims":[[4,8,2,2],[4,8,2,2],[8]],"Input type":["float","float","float"]})");
+  ASSERT_TRUE(norm.has_value());
+  EXPECT_DOUBLE_EQ(norm->bytes, 4.0 * (3 * 128 + 8)) << "reads both, writes one";
 }
 TEST(OperatorSite, RowWiseOperatorsReadAllAndWriteTheLargest) {
   const auto add =

@@ -103,12 +103,13 @@ std::optional<OperatorWork> matmul(const Call& call, std::size_t a_index, std::s
 struct ConvolutionPlaces {
   std::size_t padding, stride, dilation;
   std::size_t transposed;  // 0: never
+  std::size_t input = 0, weight = 1;
 };
 
 std::optional<OperatorWork> convolution(const Call& call, const ConvolutionPlaces& places) {
-  const Shape input = call.shape(0, 3, 5);
-  const Shape weight = call.shape(1, input.size(), input.size());
-  const Type* type = call.type(0);
+  const Shape input = call.shape(places.input, 3, 5);
+  const Shape weight = call.shape(places.weight, input.size(), input.size());
+  const Type* type = call.type(places.input);
   if (input.empty() || weight.empty() || type == nullptr) return std::nullopt;
   if (places.transposed != 0 && call.text(places.transposed) != "False") return std::nullopt;
   const std::size_t spatial = input.size() - 2;
@@ -144,9 +145,14 @@ std::optional<OperatorWork> convolution_gradient(const Call& call, std::size_t g
   const Shape weight = call.shape(weight_index, gradient.size(), gradient.size());
   const Type* type = call.type(gradient_index);
   if (gradient.empty() || weight.empty() || type == nullptr || kernels < 1) return std::nullopt;
-  return OperatorWork{2 * product(gradient) * product(weight) / weight[0],
-                      (product(gradient) + product(weight) + input_elements) * type->bytes, std::string(type->ours),
-                      Family::convolution, kernels};
+  OperatorWork work{2 * product(gradient) * product(weight) / weight[0],
+                    (product(gradient) + product(weight) + input_elements) * type->bytes, std::string(type->ours),
+                    Family::convolution, kernels};
+  // Without strides, the product it comes to: pixels by filters by the terms of one.
+  const double filters = weight[0], pixels = product(gradient) / gradient[1];
+  work.site = graph::GemmSite{1, whole(pixels), whole(product(weight) / filters), whole(filters), false, 0};
+  work.gradient = true;
+  return work;
 }
 
 std::optional<OperatorWork> convolution_backward(const Call& call) {
@@ -156,13 +162,17 @@ std::optional<OperatorWork> convolution_backward(const Call& call) {
   int kernels = 0;
   const auto flags = core::split(mask, ',');
   for (std::size_t i = 0; i < flags.size() && i < 2; ++i) kernels += flags[i].find("True") != std::string_view::npos ? 1 : 0;
-  return convolution_gradient(call, 0, 2, product(call.shape(1, 3, 5)), kernels);
+  auto work = convolution_gradient(call, 0, 2, product(call.shape(1, 3, 5)), kernels);
+  constexpr ConvolutionPlaces kPlaces{5, 4, 6, kTransposed, 1, 2};
+  if (const auto forward = convolution(call, kPlaces); work && forward) work->site = forward->site;
+  return work;
 }
 
-// Queries see all keys, or with a causal mask (aligned at the end) those up to their own.
-std::optional<OperatorWork> attention(const Call& call, std::size_t heads_at, std::size_t causal_index) {
-  const Shape q = call.shape(0, 4, 4), k = call.shape(1, 4, 4), v = call.shape(2, 4, 4);
-  const Type* type = call.type(0);
+// Queries see all keys, or with a causal mask (aligned at the end) those up to their own. `first`: the argument that the queries
+// are.
+std::optional<OperatorWork> attention(const Call& call, std::size_t heads_at, std::size_t causal_index, std::size_t first = 0) {
+  const Shape q = call.shape(first, 4, 4), k = call.shape(first + 1, 4, 4), v = call.shape(first + 2, 4, 4);
+  const Type* type = call.type(first);
   if (q.empty() || k.empty() || v.empty() || type == nullptr) return std::nullopt;
   const std::size_t length_at = heads_at == 1 ? 2 : 1;
   const double queries = q[length_at], keys = k[length_at];
@@ -178,34 +188,61 @@ std::optional<OperatorWork> attention(const Call& call, std::size_t heads_at, st
   return work;
 }
 
+// Five products for the forward pass' two: the scores anew, and the gradients of weights, values, queries and keys (Dao 2023,
+// FlashAttention-2, section 3.1.2). Besides queries, keys, values and the result, each of their gradients is moved once.
+std::optional<OperatorWork> attention_gradient(const Call& call, std::size_t heads_at, std::size_t causal_index) {
+  constexpr double kProducts = 2.5;
+  auto work = attention(call, heads_at, causal_index, 1);
+  if (!work) return std::nullopt;
+  work->flops *= kProducts;
+  work->bytes *= 2;
+  work->gradient = true;
+  return work;
+}
+
 // Operators that go over their elements once or row by row; FLOPs an element as the catalogue of graphs counts them.
 struct RowOperator {
   std::string_view name, op;
   double flops;
   Family family;
 };
-constexpr std::array<RowOperator, 22> kRowOperators = {{{"add", "add", 1, Family::elementwise},
-                                                        {"add_", "add", 1, Family::elementwise},
-                                                        {"sub", "sub", 1, Family::elementwise},
-                                                        {"mul", "mul", 1, Family::elementwise},
-                                                        {"mul_", "mul", 1, Family::elementwise},
-                                                        {"div", "div", 1, Family::elementwise},
-                                                        {"div_", "div", 1, Family::elementwise},
-                                                        {"pow", "pow", 1, Family::elementwise},
-                                                        {"relu", "relu", 1, Family::elementwise},
-                                                        {"relu_", "relu", 1, Family::elementwise},
-                                                        {"clamp_min", "relu", 1, Family::elementwise},
-                                                        {"clamp_min_", "relu", 1, Family::elementwise},
-                                                        {"tanh", "tanh", 1, Family::elementwise},
-                                                        {"gelu", "gelu", 5, Family::elementwise},
-                                                        {"sigmoid", "sigmoid", 4, Family::elementwise},
-                                                        {"silu", "sigmoid", 5, Family::elementwise},
-                                                        {"exp", "exp", 1, Family::elementwise},
-                                                        {"copy_", "copy", 0, Family::elementwise},
-                                                        {"_softmax", "softmax", 5, Family::softmax},
-                                                        {"_log_softmax", "softmax", 5, Family::softmax},
-                                                        {"native_layer_norm", "ln", 8, Family::normalisation},
-                                                        {"_fused_rms_norm", "ln", 5, Family::normalisation}}};
+constexpr std::array<RowOperator, 36> kRowOperators = {
+    {{"add", "add", 1, Family::elementwise},
+     {"add_", "add", 1, Family::elementwise},
+     {"sub", "sub", 1, Family::elementwise},
+     {"mul", "mul", 1, Family::elementwise},
+     {"mul_", "mul", 1, Family::elementwise},
+     {"div", "div", 1, Family::elementwise},
+     {"div_", "div", 1, Family::elementwise},
+     {"pow", "pow", 1, Family::elementwise},
+     {"relu", "relu", 1, Family::elementwise},
+     {"relu_", "relu", 1, Family::elementwise},
+     {"clamp_min", "relu", 1, Family::elementwise},
+     {"clamp_min_", "relu", 1, Family::elementwise},
+     {"tanh", "tanh", 1, Family::elementwise},
+     {"gelu", "gelu", 5, Family::elementwise},
+     {"sigmoid", "sigmoid", 4, Family::elementwise},
+     {"silu", "sigmoid", 5, Family::elementwise},
+     {"exp", "exp", 1, Family::elementwise},
+     {"copy_", "copy", 0, Family::elementwise},
+     {"_softmax", "softmax", 5, Family::softmax},
+     {"_log_softmax", "softmax", 5, Family::softmax},
+     {"native_layer_norm", "ln", 8, Family::normalisation},
+     {"_fused_rms_norm", "ln", 5, Family::normalisation},
+     {"native_batch_norm", "batch_norm", 5, Family::normalisation},
+     {"_batch_norm_with_update", "batch_norm", 5, Family::normalisation},
+     {"cudnn_batch_norm", "batch_norm", 5, Family::normalisation},
+     {"miopen_batch_norm", "batch_norm", 5, Family::normalisation},
+     {"threshold_backward", "relu_gradient", 1, Family::elementwise},
+     {"gelu_backward", "gelu_gradient", 10, Family::elementwise},
+     {"silu_backward", "silu_gradient", 8, Family::elementwise},
+     {"tanh_backward", "tanh_gradient", 3, Family::elementwise},
+     {"sigmoid_backward", "sigmoid_gradient", 3, Family::elementwise},
+     {"_softmax_backward_data", "softmax_gradient", 4, Family::softmax},
+     {"_log_softmax_backward_data", "softmax_gradient", 4, Family::softmax},
+     {"native_layer_norm_backward", "ln_gradient", 12, Family::normalisation},
+     {"native_batch_norm_backward", "batch_norm_gradient", 10, Family::normalisation},
+     {"cudnn_batch_norm_backward", "batch_norm_gradient", 10, Family::normalisation}}};
 
 // Reads every operand and writes a result as large as the largest, once.
 std::optional<OperatorWork> over_rows(const Call& call, const RowOperator& row) {
@@ -264,6 +301,10 @@ std::optional<OperatorWork> operator_work(std::string_view name, const Json& arg
   if (name == "_scaled_dot_product_efficient_attention" || name == "_scaled_dot_product_cudnn_attention")
     return attention(call, 1, 6);
   if (name == "_flash_attention_forward") return attention(call, 2, 8);
+  if (name == "_scaled_dot_product_flash_attention_backward" || name == "_scaled_dot_product_efficient_attention_backward")
+    return attention_gradient(call, 1, 11);
+  if (name == "_scaled_dot_product_cudnn_attention_backward") return attention_gradient(call, 1, 14);
+  if (name == "_flash_attention_backward") return attention_gradient(call, 2, 11);
   return std::nullopt;
 }
 
