@@ -103,6 +103,9 @@ std::string family_of(const std::string& model) {
   return model.substr(0, std::min(model.find_first_of("0123456789-_"), model.size()));
 }
 
+// Far beyond what TF32 in place of FP32 (16 times), fast convolutions and caches bring: a time in another unit.
+constexpr double kFasterThanPossible = 50;
+
 using Condition =
     std::tuple<std::string, std::string, std::string, std::string, std::string, std::string, std::int64_t, std::int64_t>;
 
@@ -117,6 +120,9 @@ double median(std::vector<double> values) {
 std::vector<std::string> PlacedRuns::notes() const {
   std::vector<std::string> out;
   if (merged > 0) out.push_back(fmt::format("{} rows repeat others and are merged with them, by the median", merged));
+  if (impossible > 0)
+    out.push_back(fmt::format("{} left out, {:g} times faster than the device's peaks allow and more; the first: {}",
+                              rows_text(impossible), kFasterThanPossible, first_impossible));
   for (const auto& [reason, rows] : absent) out.push_back(fmt::format("{} rows of models without an estimate: {}", rows, reason));
   return out;
 }
@@ -131,7 +137,7 @@ core::Result<PlacedRuns> place_models(const std::vector<ModelRun>& runs, const h
   for (const ModelRun& run : runs)
     conditions[{run.model, run.type, run.profile, run.mode, run.option, run.runtime, run.batch, run.sequence}].push_back(&run);
   PlacedRuns out;
-  for (const auto& [condition, rows] : conditions) {
+  for (auto& [condition, rows] : conditions) {
     const auto found = places.place(*rows.front());
     if (!found) {
       out.absent[found.error().message] += static_cast<std::int64_t>(rows.size());
@@ -139,6 +145,13 @@ core::Result<PlacedRuns> place_models(const std::vector<ModelRun>& runs, const h
         out.without.push_back({"", true, {run->model, places.id(), "unknown " + run->type, {}, run->seconds}, {}, run->where});
       continue;
     }
+    const double least = found->terms.roofline() / kFasterThanPossible;
+    std::erase_if(rows, [&](const ModelRun* run) {
+      if (run->seconds >= least) return false;
+      if (out.impossible++ == 0) out.first_impossible = run->where;
+      return true;
+    });
+    if (rows.empty()) continue;
     out.merged += static_cast<std::int64_t>(rows.size()) - 1;
     std::vector<double> times;
     for (const ModelRun* run : rows) times.push_back(run->seconds);

@@ -24,6 +24,8 @@ struct PlacedRun {
 struct PlacedRuns {
   std::vector<PlacedRun> runs;
   std::int64_t merged = 0;                     // rows that stand with others
+  std::int64_t impossible = 0;                 // rows left out: no device of these peaks is so fast
+  std::string first_impossible;                // where the first of them stands
   std::vector<PlacedRun> memory;               // the same of peak memory in bytes, where it was measured
   std::vector<PlacedRun> without;              // that have no terms
   std::map<std::string, std::int64_t> absent;  // why -> how many

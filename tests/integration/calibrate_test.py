@@ -223,6 +223,14 @@ class Calibrate(program.ProgramTest):
         self.assertLess(judged['mean_ape'], judged['baselines']['spec_roofline']['mean_ape'])
         self.assertIn('one_factor', judged['baselines'])
 
+    def test_models_faster_than_the_device_are_left_out_and_named(self):
+        text = self.transformers().read_text()
+        (self.folder / 'fast_models.csv').write_text(text + 'MI210,bert,512,8,inf,,0.001\n')
+        arguments = ('validate', '--hardware', 'mi210', '--split', 'model', '--json', '--measurements')
+        clean, fast = (self.with_registry(*arguments, name).json() for name in ('e2e.csv', 'fast_models.csv'))
+        self.assertEqual((fast['count'], fast['mean_ape']), (clean['count'], clean['mean_ape']))
+        self.assertIn('fast_models.csv:20', ' '.join(fast['notes']))
+
     def test_whole_models_held_out_in_folds(self):
         arguments = ('validate', '--hardware', 'mi210', '--measurements', self.transformers(), '--split', 'model', '--json')
         held = lambda *more: next(note.split('in turn: ')[1].split('; fitted')[0] for note in self.with_registry(*arguments, *more).json()['notes']

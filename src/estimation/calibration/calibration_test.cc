@@ -80,6 +80,11 @@ TEST(Calibrate, NeverFasterThanItsCeilings) {
     const auto made = estimate(kernel, device(), &set).value();
     EXPECT_GE(made.seconds * best.flops_per_s, work.flops * 0.999999);
     EXPECT_GE(made.seconds, best.floor_s);
+    EXPECT_LE(made.explanation.efficiency_ratio, 1);
+    const auto other = estimate({kernel.shape, "bf16_rows"}, device(), &set).value();
+    EXPECT_NEAR(other.explanation.efficiency_ratio,
+                std::min(1.0, (std::max(other.explanation.compute_s, other.explanation.memory_s) + best.floor_s) / other.seconds),
+                1e-9);
     EXPECT_TRUE(std::isfinite(made.upper));
   }
 }

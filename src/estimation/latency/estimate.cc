@@ -52,7 +52,9 @@ void widen(const Roofline& roof, double factor, double floor_s, LatencyEstimate&
   const double least = estimate.seconds * std::exp(-std::hypot(below, factor)) - floor_s;
   estimate.lower = std::min(estimate.lower, std::max(roof.seconds(), least));
   estimate.upper = estimate.seconds * std::exp(std::hypot(above, factor)) + floor_s;
-  estimate.seconds = std::max(roof.seconds(), std::sqrt(estimate.lower * estimate.upper));
+  estimate.seconds = std::max(
+      {roof.seconds(), std::min(estimate.explanation.floor_s, estimate.upper), std::sqrt(estimate.lower * estimate.upper)});
+  estimate.explanation.efficiency_ratio = explained_ratio(estimate.explanation, estimate.seconds);
   estimate.level = Level::interpolated;
 }
 

@@ -122,7 +122,7 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
   why.memory_s = roof.memory_s;
   why.tile_ratio = roof.tile_ratio;
   why.wave_ratio = roof.wave_ratio;
-  why.efficiency_ratio = (roof.seconds() + why.floor_s) / result.seconds;
+  why.efficiency_ratio = explained_ratio(why, result.seconds);
   why.limit = roof.seconds() < why.floor_s ? "floor" : roof.compute_s > roof.memory_s ? "compute" : "memory";
   why.method = std::string("carried over from ") + result.source +
                (close == 0   ? " of the same architecture"

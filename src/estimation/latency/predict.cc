@@ -22,6 +22,10 @@ double least_seconds(const Ceilings& ceilings, const Roofline& roof, const Devic
   return least;
 }
 
+double explained_ratio(const Explanation& why, double seconds) {
+  return std::min(1.0, (std::max(why.compute_s, why.memory_s) + why.floor_s) / seconds);
+}
+
 LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof, const LatencyModel& model) {
   const std::vector<float> row = features_of(kernel, device, roof, model.operators);
   const double nominal = roof.seconds() + nominal_floor_s(device);
@@ -46,7 +50,7 @@ LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, cons
   why.tile_ratio = roof.tile_ratio;
   why.wave_ratio = roof.wave_ratio;
   const double attainable = std::max(why.compute_s, why.memory_s);
-  why.efficiency_ratio = (attainable + why.floor_s) / result.seconds;
+  why.efficiency_ratio = explained_ratio(why, result.seconds);
   why.limit = attainable < why.floor_s ? "floor" : why.compute_s > why.memory_s ? "compute" : "memory";
   why.method = "trees over the roofline of " + model.kind + " " + model.type + ", fitted to " +
                std::to_string(model.quality.rows) + " measurements of " + std::to_string(model.quality.sites) + " sites";

@@ -17,6 +17,9 @@ double mean_of(const std::vector<stats::BoostedTrees>& trees, std::span<const fl
 // The least time the ceilings allow; what they do not say is no limit.
 double least_seconds(const Ceilings& ceilings, const Roofline& roof, const DeviceFacts& device);
 
+// The part of an estimate that its roofline and floor explain; where they overlap, all of it.
+double explained_ratio(const Explanation& why, double seconds);
+
 // `model` has its trees.
 LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof, const LatencyModel& model);
 
