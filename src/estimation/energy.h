@@ -36,6 +36,9 @@ double voltage_ratio(double clock_ratio);
 // Null: all of static power idles, and a byte takes all of its energy in main memory.
 PowerModel power_model_of(const EnergyParts& measured, const Work& work, double seconds, const PowerModel* specified);
 
+// The lowest clock that a device runs at, as a part of the full one.
+inline constexpr double kLowestClockRatio = 0.2;
+
 // A piece of work at full clock.
 struct PoweredWork {
   Work work;
@@ -48,8 +51,8 @@ struct PoweredWork {
 EnergyParts energy_parts(const PoweredWork& work, const PowerModel& model, double clock_ratio);
 
 // The highest clock, as a part of the full one, at which the work's mean power stays within `watts`; 1: the cap does not bind.
-// Fails with invalid_argument where even the lowest clock draws more.
-inline constexpr double kLowestClockRatio = 0.2;
+// Below kLowestClockRatio voltage falls no further: the clock stops for a part of the time, and memory waits with it. Fails with
+// invalid_argument where what flows then is still too much.
 core::Result<double> clock_under_cap(const PoweredWork& work, const PowerModel& model, double watts);
 
 // Part of main memory's energy a byte that one from a cache on the chip takes (an assumption; Horowitz, ISSCC 2014, has a tenth

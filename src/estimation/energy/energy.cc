@@ -26,6 +26,7 @@ constexpr double kUnknownMemory = 10.0;
 // Of the board's power, what remains for the units when a product of large matrices keeps them busy and memory half busy.
 constexpr double kMemoryShareAtPeak = 0.5;
 constexpr double kLeastComputeShare = 0.2;  // of board power, whatever memory and leakage take
+constexpr double kStoppedRatio = 0.01;      // no cap stops the clock for longer
 constexpr double kUsualLeakage = 0.15, kUsualIdle = 0.1;
 
 }  // namespace
@@ -75,10 +76,13 @@ PowerModel power_model_of(const EnergyParts& measured, const Work& work, double 
 
 double voltage_ratio(double clock_ratio) { return kRestVoltage + (1 - kRestVoltage) * clock_ratio; }
 
-double PoweredWork::seconds(double clock_ratio) const { return std::max(compute_s / clock_ratio, fixed_s) + floor_s; }
+double PoweredWork::seconds(double clock_ratio) const {
+  const double running = std::max(clock_ratio, kLowestClockRatio);
+  return (std::max(compute_s / running, fixed_s) + floor_s) * running / clock_ratio;
+}
 
 EnergyParts energy_parts(const PoweredWork& work, const PowerModel& model, double clock_ratio) {
-  const double voltage = voltage_ratio(clock_ratio);
+  const double voltage = voltage_ratio(std::max(clock_ratio, kLowestClockRatio));
   return {work.work.flops * model.joules_per_op * voltage * voltage,
           work.work.bytes * (model.joules_per_byte + model.joules_per_byte_on_chip * voltage * voltage),
           (model.idle_watts + model.leakage_watts * voltage) * work.seconds(clock_ratio)};
@@ -87,12 +91,14 @@ EnergyParts energy_parts(const PoweredWork& work, const PowerModel& model, doubl
 core::Result<double> clock_under_cap(const PoweredWork& work, const PowerModel& model, double watts) {
   const auto power = [&](double ratio) { return energy_parts(work, model, ratio).joules() / work.seconds(ratio); };
   if (power(1) <= watts) return 1.0;
-  if (power(kLowestClockRatio) > watts)
-    return core::fail(core::ErrorCode::invalid_argument,
-                      fmt::format("a power cap of {:g} W cannot be held: at a fifth of the clock this work still draws {:.0f} W",
-                                  watts, power(kLowestClockRatio)),
-                      "give a higher --power-cap");
-  double low = kLowestClockRatio, high = 1;
+  if (power(kStoppedRatio) > watts)
+    return core::fail(
+        core::ErrorCode::invalid_argument,
+        fmt::format(
+            "a power cap of {:g} W cannot be held: with the clock stopped most of the time this work still draws {:.0f} W", watts,
+            power(kStoppedRatio)),
+        "give a higher --power-cap");
+  double low = kStoppedRatio, high = 1;
   for (int i = 0; i < 40; ++i) {
     const double middle = (low + high) / 2;
     (power(middle) <= watts ? low : high) = middle;

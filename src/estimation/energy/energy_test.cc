@@ -56,6 +56,22 @@ TEST(PowerCap, DoesNotBindMemoryBoundWorkAsEarly) {
   EXPECT_LT(clock_under_cap(busy(), model, 200).value(), 1);
 }
 
+TEST(PowerCap, BelowTheLowestClockWorkStopsForAPartOfTheTime) {
+  const PowerModel model = power_model(device(), kOps).value();
+  const PoweredWork moving{{1e12, 1e12}, 0.01, 1.0, 0};  // of memory alone, which no clock slows down
+  const double lowest = energy_parts(moving, model, kLowestClockRatio).joules() / moving.seconds(kLowestClockRatio);
+  EXPECT_EQ(moving.seconds(kLowestClockRatio), 1);
+  double before = 1;
+  for (const double part : {0.95, 0.9, 0.85}) {
+    const double ratio = clock_under_cap(moving, model, part * lowest).value();
+    EXPECT_LT(ratio, kLowestClockRatio);
+    EXPECT_NEAR(energy_parts(moving, model, ratio).joules() / moving.seconds(ratio), part * lowest, 0.01);
+    EXPECT_GT(moving.seconds(ratio), before);
+    EXPECT_EQ(energy_parts(moving, model, ratio).movement_joules, energy_parts(moving, model, 1).movement_joules);
+    before = moving.seconds(ratio);
+  }
+}
+
 TEST(PowerCap, RefusesWhatCannotBeHeld) {
   const PowerModel model = power_model(device(), kOps).value();
   EXPECT_EQ(clock_under_cap(busy(), model, 20).error().code, core::ErrorCode::invalid_argument);
