@@ -152,7 +152,8 @@ class Analyze(program.ProgramTest):
         for free, node in zip(nodes, held):
             self.assertLessEqual(node['energy']['value'] / node['latency']['value'] * 1e9, cap * 1.01)
             self.assertEqual(node['energy']['confidence'], 'THEORETICAL' if 'clock_ratio' in node else 'CALIBRATED')
-            self.assertGreaterEqual(node['energy']['upper'] / node['energy']['value'], free['energy']['upper'] / free['energy']['value'] * 0.999999)
+            self.assertGreaterEqual(node['energy']['value'] / node['energy']['lower'], free['energy']['value'] / free['energy']['lower'] * 0.999999)
+            self.assertLessEqual(node['energy']['upper'], cap * 1.01 * node['latency']['upper'] * 1e-9)
         for level in ('interpolated', 'theoretical'):
             self.assertEqual({node['energy']['confidence'] for node in products('--level', level)[1]}, {'THEORETICAL'}, 'of power nothing is lent')
 

@@ -116,6 +116,10 @@ core::Status add_node_energy(const hardware::Device& device, const Conditions& c
   }
   const EnergyParts parts = energy_parts(powered, model, node.clock_ratio);
   node.energy = fitted ? fitted_energy(fitted->energy, parts, node.clock_ratio) : specified_energy(parts);
+  if (conditions.power_cap_watts) {  // it draws no more than that for as long as it takes
+    const double most = *limit_of(device, conditions) * node.latency.upper;
+    node.energy->upper = std::max(node.energy->joules(), std::min(node.energy->upper, most));
+  }
   return {};
 }
 

@@ -266,7 +266,8 @@ TEST(FittedEnergyUnderACap, BindsByTheFitsOwnPower) {
   const NodeEstimate above = under_cap(watts * 1.01), below = under_cap(watts * 0.9);
   EXPECT_EQ(above.clock_ratio, 1);
   EXPECT_EQ(above.energy->level, Level::calibrated);
-  EXPECT_EQ(above.energy->upper, free.energy->upper);
+  EXPECT_EQ(above.energy->lower, free.energy->lower);
+  EXPECT_NEAR(above.energy->upper, std::min(free.energy->upper, watts * 1.01 * free.latency.upper), 1e-9) << "the cap holds";
   EXPECT_LT(below.clock_ratio, 1);
   EXPECT_NEAR(below.energy->joules() / below.latency.seconds, watts * 0.9, watts * 0.001);
   EXPECT_EQ(below.energy->level, Level::theoretical) << "no measurement was made under a cap";
@@ -276,7 +277,7 @@ TEST(FittedEnergyUnderACap, BindsByTheFitsOwnPower) {
   EXPECT_LT(below.latency.lower, free.latency.seconds) << "it may not slow down at all";
   EXPECT_GT(below.latency.upper, free.latency.upper * below.latency.seconds / free.latency.seconds);
   EXPECT_THAT(below.energy->source, HasSubstr("at the capped clock by specification"));
-  EXPECT_GT(below.energy->upper / below.energy->joules(), free.energy->upper / free.energy->joules());
+  EXPECT_GT(below.energy->joules() / below.energy->lower, free.energy->joules() / free.energy->lower);
 }
 
 TEST(FittedEnergyUnderACap, ALowerCapNeverDrawsMorePowerOrComputesForMore) {
@@ -288,6 +289,7 @@ TEST(FittedEnergyUnderACap, ALowerCapNeverDrawsMorePowerOrComputesForMore) {
     EXPECT_LE(next.energy->parts.compute_joules, last.energy->parts.compute_joules * 1.000001);
     EXPECT_LE(next.energy->joules() / next.latency.seconds, last.energy->joules() / last.latency.seconds * 1.000001);
     EXPECT_LE(next.energy->joules() / next.latency.seconds, watts * 1.001);
+    EXPECT_LE(next.energy->upper, watts * next.latency.upper * 1.001);
     last = next;
   }
   EXPECT_LT(last.clock_ratio, 1);
