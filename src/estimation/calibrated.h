@@ -47,10 +47,19 @@ struct Quality {
   bool operator==(const Quality&) const = default;
 };
 
+// What a fit has seen, by the specification's roofline and by the time to compute over the time to move: beyond it trees answer
+// as at its edge. All 0: not known.
+struct Extent {
+  double least_seconds = 0, most_seconds = 0;
+  double least_intensity = 0, most_intensity = 0;
+  bool operator==(const Extent&) const = default;
+};
+
 // The time of one kind of kernel in one type on one device.
 struct LatencyModel {
   std::string kind, type;
   Ceilings ceilings;
+  Extent extent;
   std::vector<std::string> operators;      // of vector kernels, numbered by their place
   std::vector<stats::BoostedTrees> trees;  // each answers log(time / (roofline + floor)); their mean counts
   Bounds bounds;

@@ -8,6 +8,7 @@
 #include "estimation/calibration/ensemble.h"
 #include "estimation/calibration/full_attention.h"
 #include "estimation/latency/features.h"
+#include "estimation/latency/predict.h"
 
 namespace aaco::estimation {
 namespace {
@@ -72,6 +73,17 @@ core::Result<Prepared> prepare(std::span<const Measurement> measurements, const 
   return result;
 }
 
+Extent extent_of(const std::vector<TimedRoofline>& rows) {
+  Extent extent{rows.front().roof.seconds(), 0, intensity(rows.front().roof), 0};
+  for (const TimedRoofline& row : rows) {
+    extent.least_seconds = std::min(extent.least_seconds, row.roof.seconds());
+    extent.most_seconds = std::max(extent.most_seconds, row.roof.seconds());
+    extent.least_intensity = std::min(extent.least_intensity, intensity(row.roof));
+    extent.most_intensity = std::max(extent.most_intensity, intensity(row.roof));
+  }
+  return extent;
+}
+
 core::Result<LatencyModel> fit_latency(std::span<const Measurement> measurements, const Rows& rows,
                                        const std::vector<bool>& impossible, const DeviceFacts& device,
                                        const FitSettings& settings, std::vector<Residual>& residuals) {
@@ -85,6 +97,7 @@ core::Result<LatencyModel> fit_latency(std::span<const Measurement> measurements
   for (std::size_t i = 0; i < prepared.rows.size(); ++i)
     if (prepared.table.learns(i)) whole.push_back(prepared.timed[i]);
   model.ceilings = ceilings_of(whole, device);
+  model.extent = extent_of(prepared.timed);
   AACO_ASSIGN(Ensemble ensemble, fit_ensemble(prepared.table, settings));
   std::vector<double> measured, estimated;
   for (std::size_t i = 0; i < prepared.rows.size(); ++i) {

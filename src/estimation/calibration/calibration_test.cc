@@ -269,7 +269,12 @@ TEST(Calibrate, ACeilingIsSeenOnlyWhereItBinds) {
   CalibrationSet set;
   set.add(std::move(fitted), device());
   const Kernel large{GemmShape{1, 4096, 8192, 8192}, "bf16"};
-  EXPECT_NEAR(estimate(large, device(), &set).value().seconds / (work_of(large)->flops / 0.7e14), 1, 0.4);
+  const auto beyond = estimate(large, device(), &set).value();
+  EXPECT_NEAR(beyond.seconds / (work_of(large)->flops / 0.7e14), 1, 0.4);
+  const auto within = estimate({GemmShape{1, 16, 4096, 4096}, "bf16"}, device(), &set).value();
+  EXPECT_GT(std::log(beyond.upper / beyond.lower), 2 * std::log(within.upper / within.lower));
+  EXPECT_THAT(beyond.explanation.method, testing::HasSubstr("beyond"));
+  EXPECT_THAT(within.explanation.method, testing::Not(testing::HasSubstr("beyond")));
 }
 
 TEST(Calibrate, OneSiteSetsNoCeiling) {

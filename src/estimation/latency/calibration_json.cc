@@ -85,6 +85,13 @@ core::Result<LatencyModel> latency_of(const Json& document) {
   AACO_ASSIGN(model.ceilings.bytes_per_s, number(ceilings, "bytes_per_s"));
   AACO_ASSIGN(model.ceilings.cached_bytes_per_s, number(ceilings, "cached_bytes_per_s"));
   AACO_ASSIGN(model.ceilings.floor_s, number(ceilings, "floor_s"));
+  if (document.contains("extent")) {
+    const Json& extent = document["extent"];
+    AACO_ASSIGN(model.extent.least_seconds, number(extent, "least_seconds"));
+    AACO_ASSIGN(model.extent.most_seconds, number(extent, "most_seconds"));
+    AACO_ASSIGN(model.extent.least_intensity, number(extent, "least_intensity"));
+    AACO_ASSIGN(model.extent.most_intensity, number(extent, "most_intensity"));
+  }
   AACO_ASSIGN(model.bounds, bounds_of(document));
   AACO_ASSIGN(model.quality, quality_of(document));
   return model;
@@ -118,6 +125,7 @@ core::Result<EnergyModel> energy_of(const Json& document) {
 
 Json latency_json(const LatencyModel& model) {
   const Ceilings& best = model.ceilings;
+  const Extent& seen = model.extent;
   return Json::object({{"kind", model.kind},
                        {"type", model.type},
                        {"operators", strings(model.operators)},
@@ -125,6 +133,10 @@ Json latency_json(const LatencyModel& model) {
                                                   {"bytes_per_s", best.bytes_per_s},
                                                   {"cached_bytes_per_s", best.cached_bytes_per_s},
                                                   {"floor_s", best.floor_s}})},
+                       {"extent", Json::object({{"least_seconds", seen.least_seconds},
+                                                {"most_seconds", seen.most_seconds},
+                                                {"least_intensity", seen.least_intensity},
+                                                {"most_intensity", seen.most_intensity}})},
                        {"quality", quality_json(model.quality)},
                        {"bounds", bounds_json(model.bounds)}});
 }

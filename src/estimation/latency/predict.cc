@@ -7,6 +7,30 @@
 #include "estimation/latency/features.h"
 
 namespace aaco::estimation {
+namespace {
+
+// Half an interval of the logarithm for each octave: A100's products of up to 64 rows said of those of 2048 and more, and the
+// reverse (docs/results.md).
+constexpr double kBeyondOctave = 0.12;
+
+// How many times the work, and its operations a byte, are doubled or halved from the edge of what was seen.
+double octaves_beyond(const Extent& seen, const Roofline& roof) {
+  const auto beyond = [](double value, double least, double most) {
+    if (!(value > 0) || !(least > 0) || !(most > 0)) return 0.0;
+    return std::max(0.0, std::log2(value / most)) + std::max(0.0, std::log2(least / value));
+  };
+  return beyond(roof.seconds(), seen.least_seconds, seen.most_seconds) +
+         beyond(intensity(roof), seen.least_intensity, seen.most_intensity);
+}
+
+// An end of the interval (a logarithm), further out for what lies beyond.
+double widened(double end, double beyond, double sign) {
+  return beyond > 0 ? sign * std::hypot(std::max(0.0, sign * end), beyond) : end;
+}
+
+}  // namespace
+
+double intensity(const Roofline& roof) { return roof.compute_s / std::max(roof.memory_s, 1e-30); }
 
 double mean_of(const std::vector<stats::BoostedTrees>& trees, std::span<const float> row) {
   AACO_CHECK(!trees.empty());
@@ -36,9 +60,11 @@ LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, cons
   result.seconds = std::max(least, nominal * std::exp(mean_of(model.trees, row)));
   const double scale = model.bounds.log_scale.empty() ? 1 : std::exp(model.bounds.log_scale.predict(row));
   const double lowest = model.bounds.below_ceilings ? 0 : least;
-  result.lower = std::min(result.seconds, std::max(lowest, result.seconds * std::exp(scale * model.bounds.low)));
+  const double octaves = octaves_beyond(model.extent, roof), beyond = kBeyondOctave * octaves;
+  const double low = widened(scale * model.bounds.low, beyond, -1), high = widened(scale * model.bounds.high, beyond, 1);
+  result.lower = std::min(result.seconds, std::max(lowest, result.seconds * std::exp(low)));
   if (!tested) result.lower = std::min(result.lower, std::max(roof.seconds(), nominal / 2));  // others may be tuned better
-  result.upper = std::max(result.seconds, result.seconds * std::exp(scale * model.bounds.high));
+  result.upper = std::max(result.seconds, result.seconds * std::exp(high));
   result.level = Level::calibrated;
   result.source = device.id;
   Explanation& why = result.explanation;
@@ -54,6 +80,7 @@ LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, cons
   why.limit = attainable < why.floor_s ? "floor" : why.compute_s > why.memory_s ? "compute" : "memory";
   why.method = "trees over the roofline of " + model.kind + " " + model.type + ", fitted to " +
                std::to_string(model.quality.rows) + " measurements of " + std::to_string(model.quality.sites) + " sites";
+  if (octaves >= 1) why.method += "; the shape lies beyond them, and the bound is wider for it";
   return result;
 }
 

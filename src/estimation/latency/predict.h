@@ -14,6 +14,9 @@ namespace aaco::estimation {
 // What trees, of which there is one at least, answer on average.
 double mean_of(const std::vector<stats::BoostedTrees>& trees, std::span<const float> row);
 
+// Time to compute over time to move, by the specification.
+double intensity(const Roofline& roof);
+
 // The least time the ceilings allow; what they do not say is no limit.
 double least_seconds(const Ceilings& ceilings, const Roofline& roof, const DeviceFacts& device);
 
