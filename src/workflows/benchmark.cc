@@ -54,6 +54,18 @@ core::Result<std::string> model_file(const std::string& name, std::uint64_t seed
   return make_zoo_model(name, seed, services);
 }
 
+// Before hours of measuring: every model that the suites name is one.
+core::Status check_models(const std::vector<laboratory::BenchmarkSuite>& suites, const Services& services) {
+  AACO_ASSIGN(const auto registry, runner::Registry::load(services.paths));
+  for (const auto& suite : suites)
+    for (const auto& one : suite.cases) {
+      if (one.kind != laboratory::CaseKind::model) continue;
+      if (auto config = registry.model(one.model); !config)
+        return tl::unexpected<core::Error>(std::move(config).error().with("suite " + suite.name));
+    }
+  return {};
+}
+
 std::string suites_hash(const std::vector<laboratory::BenchmarkSuite>& suites) {
   std::string text;
   for (const auto& suite : suites) {
@@ -126,6 +138,7 @@ core::Result<std::vector<laboratory::BenchmarkSuite>> list_benchmarks(const Benc
 
 core::Result<BenchmarkOutcome> benchmark(const BenchmarkRequest& request, const Services& services) {
   AACO_ASSIGN(const auto suites, laboratory::load_suites(request.suite, services.paths));
+  AACO_TRY(check_models(suites, services));
   AACO_ASSIGN(const runner::BackendOptions backend, backend_of(request, services));
   AACO_ASSIGN(const auto runtime, runner::ort::Runtime::open({request.ort_library, services.environment, services.paths}));
   AACO_ASSIGN(const hardware::Device device, device_for(request, backend, services));

@@ -109,3 +109,7 @@ class Benchmark(program.ProgramTest):
         wrong = self.folder / 'wrong.yaml'
         wrong.write_text(SUITE.replace('n: 64', 'n: -64'))
         self.refused(self.aaco('benchmark', '--suite', wrong), 3, 'wrong.yaml:7')
+        wrong.write_text(SUITE.replace('model: mlp', 'model: mlpp'))
+        untouched = {'AACO_REGISTRY': str(self.folder / 'untouched')}
+        self.refused(self.aaco('benchmark', '--suite', wrong, **untouched), 3, 'mlpp')
+        self.assertFalse((self.folder / 'untouched').exists(), 'said before anything is measured')

@@ -47,7 +47,7 @@ class Calibrate(program.ProgramTest):
         return sorted(path.name for path in (self.folder / self.id()).rglob('*') if path.is_file())
 
     def refused_table(self, text, *words):
-        (self.folder / 'bad.csv').write_text(text)
+        (self.folder / 'bad.csv').write_bytes(text if isinstance(text, bytes) else text.encode())
         for verb in (['calibrate'], ['validate', '--split', 'site']):
             self.refused(self.with_registry(*verb, '--hardware', 'h100', '--measurements', 'bad.csv'), 3, *words)
         self.assertEqual(self.registry_files(), [])
@@ -374,6 +374,9 @@ class Calibrate(program.ProgramTest):
 
     def test_no_kind(self): self.refused_table('a,b\n1,2\n', 'bad.csv:1', 'columns')
     def test_empty(self): self.refused_table('', 'bad.csv')
+    def test_other_text(self):
+        self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,5\n'.encode('utf-16'), 'bad.csv', 'UTF-16')
+        self.refused_table('device,dtype,m,n,k,latency_us\rh100,bf16,1,2,3,5\r', 'bad.csv', 'carriage returns')
     def test_zero_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,0\n', 'bad.csv:2', 'latency_us')
     def test_negative_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,5\nh100,bf16,1,2,3,-1\n', 'bad.csv:3')
     def test_impossible_latency(self):

@@ -228,6 +228,11 @@ class Table {
 
   core::Status read(std::string_view text) {
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+      return core::fail(ErrorCode::invalid_input, name_ + " is written in UTF-16", "save it as UTF-8");
+    if (text.find('\n') == std::string_view::npos && text.find('\r') != std::string_view::npos)
+      return core::fail(ErrorCode::invalid_input, name_ + ": its lines end with carriage returns alone",
+                        "save it with line feeds, as Unix and Windows write them");
     formats::csv::Decoder decoder;
     const char* at = text.data();
     const char* counted = at;
