@@ -83,7 +83,8 @@ NodeCost cost_of(const Graph& graph, const Node& node);
 struct CostedNode {
   const Graph* graph = nullptr;  // that owns the node
   const Node* node = nullptr;
-  double repeats = 1;  // trip counts of the loops around it; 0: a branch that is not the costlier one
+  double repeats = 1;  // trip counts of the loops around it; 0: a branch that does not run or, where the condition is not known,
+                       // is not the costlier one
   NodeCost cost;       // of one run
 };
 

@@ -105,7 +105,8 @@ struct Node {
   std::vector<TensorId> inputs;   // an optional input that is left out is not valid()
   std::vector<TensorId> outputs;  // likewise
   std::vector<Attribute> attributes;
-  std::optional<std::int64_t> trips = {};  // of a Loop or Scan whose shapes were inferred
+  std::optional<std::int64_t> trips =
+      {};  // of a Loop or Scan whose shapes were inferred; of the then_branch of an If whose condition is known, 1 or 0
   bool operator==(const Node&) const = default;
 
   [[nodiscard]] const AttributeValue* attribute(std::string_view key) const;

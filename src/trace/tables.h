@@ -285,7 +285,7 @@ AACO_TABLE(EstimateRow, "estimates", "predict/estimates.parquet", "", "One row a
       column("level", &R::level, "of predicted_ns: CALIBRATED, INTERPOLATED or THEORETICAL"),
       column("source", &R::source, "the calibration it is from, or the specification"),
       column("method", &R::method, "how it was estimated, one line"),
-      column("energy_joules", &R::energy_joules, "energy, J; by specifications"));
+      column("energy_joules", &R::energy_joules, "energy, J; by the calibration of the device where it has one of the class, else by specifications"));
 } AACO_TABLE_END
 // clang-format on
 

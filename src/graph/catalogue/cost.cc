@@ -123,7 +123,15 @@ class Totals {
   }
 
  private:
-  // Of two branches the costlier one is counted; the other stands in the list with no repeats.
+  // Whether the first of an If's two branches runs: by the condition where it is known, else the costlier one.
+  static bool first_runs(const Node& node, SubgraphId first, const std::vector<double>& work) {
+    const AttributeValue* held = node.attribute("then_branch");
+    const auto* then = held == nullptr ? nullptr : std::get_if<std::vector<SubgraphId>>(held);
+    if (!node.trips || then == nullptr || then->size() != 1) return work[0] >= work[1];
+    return (then->front() == first) == (*node.trips != 0);
+  }
+
+  // Of two branches one is counted; the other stands in the list with no repeats.
   double bodies(const Graph& graph, const Node& node, double repeats) {
     std::vector<SubgraphId> all;
     for (const Attribute& attribute : node.attributes)
@@ -138,10 +146,10 @@ class Totals {
       work.push_back(walk(graph.subgraph(body), repeats * trips));
     }
     if (!branch) return std::accumulate(work.begin(), work.end(), 0.0);
-    const bool first = work[0] >= work[1];
+    const bool first = first_runs(node, all[0], work);
     const std::size_t begin = first ? begins[1] : begins[0], end = first ? out_.nodes.size() : begins[1];
     for (std::size_t at = begin; at < end; ++at) out_.nodes[at].repeats = 0;
-    return std::max(work[0], work[1]);
+    return first ? work[0] : work[1];
   }
 
   void add(const CostedNode& item) {

@@ -140,6 +140,8 @@ class Inference {
   void branch(Scope& scope, Node& node, int depth) {
     const Value* condition = node.inputs.empty() ? nullptr : scope.values.find(node.inputs[0]);
     const bool decided = condition != nullptr && condition->elements.size() == 1 && condition->elements[0].known;
+    node.trips.reset();
+    if (decided) node.trips = condition->elements[0].number != 0 ? 1 : 0;
     std::vector<std::vector<TensorDescriptor>> results;
     std::size_t number = 0;
     for (const char* name : {"then_branch", "else_branch"}) {
