@@ -43,11 +43,11 @@ std::vector<BadSite> worst_sites(const std::vector<Measurement>& rows, const est
   constexpr std::size_t kShown = 10;
   std::set<std::string> untested;  // of one site, which every member of the fit has seen
   for (const estimation::LatencyModel& model : calibration.latency)
-    if (model.quality.sites < 2) untested.insert(model.kind + " " + model.type);
+    if (!model.quality.tested()) untested.insert(model.kind + " " + model.type);
   std::map<std::pair<std::string, std::string>, BadSite> sites;
   for (const estimation::Residual& residual : residuals.latency) {
     const Measurement& row = rows[residual.row];
-    if (untested.contains(class_of(row.kernel))) continue;
+    if (untested.contains(std::string(kind_of(row.kernel)) + " " + row.kernel.type)) continue;
     BadSite& site = sites[{class_of(row.kernel), site_of(row.kernel)}];
     ++site.rows;
     site.mean_error += std::abs(residual.estimate / row.seconds - 1);

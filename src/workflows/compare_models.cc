@@ -128,7 +128,7 @@ std::string condition_text(const ComparedPoint& point) {
   return text;
 }
 
-// What the rank goes by, with its interval, turned so that the smaller is the better; empty: not predicted.
+// What the rank goes by, with its interval; empty: not predicted.
 std::optional<estimation::Estimate> ranked_by(const ComparedPoint& point, Rank rank) {
   switch (rank) {
     case Rank::throughput: return point.rates->items_per_s;

@@ -40,7 +40,7 @@ std::optional<Kernel> kernel_of(const OperatorWork& work) {
 
 // `calibrations` have failed afterwards where a fit could not be read (status()).
 std::optional<GpuSite> estimate_site(const SiteGroup& group, const trace::NameTable& names, const hardware::Device& device,
-                                     const estimation::CalibrationSet& calibrations) {
+                                     const estimation::DeviceFacts& facts, const estimation::CalibrationSet& calibrations) {
   const auto kernel = kernel_of(group.work);
   if (!kernel || group.count == 0) return std::nullopt;
   const Work work{group.work.flops, group.work.bytes};
@@ -52,7 +52,7 @@ std::optional<GpuSite> estimate_site(const SiteGroup& group, const trace::NameTa
   const double kernels = group.work.kernels;  // of a call: a convolution's two gradients are as much work each
   site.attainable_ns = std::max(why.compute_s, why.memory_s) * 1e9 * kernels * static_cast<double>(group.count);
   if (!group.work.gradient) {
-    auto fitted = estimation::estimate(*kernel, estimation::facts_of(device), &calibrations);
+    auto fitted = estimation::estimate(*kernel, facts, &calibrations);
     if (fitted && fitted->level != estimation::Level::theoretical) site.predicted = std::move(*fitted);
   }
   for (double* time : {&site.predicted.seconds, &site.predicted.lower, &site.predicted.upper}) *time *= kernels;
@@ -140,8 +140,9 @@ GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameT
     out.reason = calibrations.error().message;
     return out;
   }
+  const auto facts = estimation::facts_of(*device);
   for (const SiteGroup& group : groups) {
-    auto site = estimate_site(group, names, *device, *calibrations);
+    auto site = estimate_site(group, names, *device, facts, *calibrations);
     if (!site) continue;
     out.measured_ns += site->measured_ns;
     out.attainable_ns += std::min(site->attainable_ns, site->measured_ns);

@@ -20,7 +20,8 @@ namespace {
 using estimation::Estimate;
 using graph::ElementType;
 
-// How far measured peaks were from the liveness of graphs (docs/estimation.md): allocators round and keep, runtimes plan anew.
+// Around the liveness of the tensors, where no runtime is known: allocators round and keep. A judgement, no measurement stands
+// behind it (docs/features.md, G10).
 constexpr double kMemoryBelow = 0.9, kMemoryAbove = 1.5;
 // The logarithm of how far the usual memory of ONNX Runtime is from that of runs, either way: 38 of the 39 runs that its
 // coefficients were chosen on are inside.
@@ -61,18 +62,16 @@ std::string main_type(const estimation::GraphEstimate& estimate) {
   return most == seconds.end() ? std::string() : most->first;
 }
 
-// The fits of whole models that count for such a graph; null: none.
+// The fits of whole models that count for such a graph on a processor, compiled; null: none.
 struct WholeModels {
   const estimation::ModelFit *time = nullptr, *memory = nullptr;
   std::string family;
 };
-WholeModels whole_models(const hardware::Device& device, const estimation::Conditions& conditions,
-                         const estimation::CalibrationSet& set, const estimation::GraphEstimate& estimate) {
+WholeModels whole_models(const estimation::Conditions& conditions, const estimation::CalibrationSet& set,
+                         const estimation::GraphEstimate& estimate) {
   WholeModels out;
   const auto entry = set.entries().find(estimate.device_id);
-  if (entry == set.entries().end() || conditions.best != estimation::Level::calibrated ||
-      device.kind != hardware::DeviceKind::cpu || conditions.eager)
-    return out;
+  if (entry == set.entries().end() || conditions.best != estimation::Level::calibrated) return out;
   out.family = "onnxruntime network " + main_type(estimate);
   const auto find = [&](const std::map<std::string, estimation::ModelFit>& fits) {
     const auto found = fits.find(out.family);
@@ -93,10 +92,10 @@ Estimate as_estimate(const estimation::ModelEstimate& made, double scale, const 
 }
 
 // Where whole models of the device's runtime were fitted, the graph's time is by them: sums over kernels miss what lies between.
-void use_fitted_time(const graph::Graph& graph, const hardware::Device& device, const WholeModels& fits,
+void use_fitted_time(const graph::GraphCost& cost, const hardware::Device& device, const WholeModels& fits,
                      estimation::GraphEstimate& out) {
   if (fits.time == nullptr) return;
-  const auto made = estimate_model(*fits.time, estimation::terms_of(out, graph::cost_of(graph), device), out.device_id);
+  const auto made = estimate_model(*fits.time, estimation::terms_of(out, cost, device), out.device_id);
   out.notes.push_back(fmt::format("the time is by {}; the nodes, each by itself, sum to {:.3g} ms", quality_text(*fits.time),
                                   out.latency.value / 1e6));
   const double before = out.latency.value * 1e-9;
@@ -106,9 +105,9 @@ void use_fitted_time(const graph::Graph& graph, const hardware::Device& device, 
 
 // On a processor the memory is a runtime's process, in which weights are packed anew and an allocator keeps what is not live: by
 // the fit of this machine's runs, else by what ONNX Runtime usually takes.
-void use_runtime_memory(const graph::Graph& typed, const WholeModels& fits, const estimation::MemoryEstimate& memory,
+void use_runtime_memory(const graph::GraphCost& cost, const WholeModels& fits, const estimation::MemoryEstimate& memory,
                         estimation::GraphEstimate& out) {
-  const auto terms = estimation::memory_terms_of(graph::cost_of(typed), memory, out.nodes.size());
+  const auto terms = estimation::memory_terms_of(cost, memory, out.nodes.size());
   const std::string what = "the memory is what the runtime takes on top of the process before it loads the model, by ";
   if (fits.memory != nullptr) {
     out.notes.push_back(what + quality_text(*fits.memory));
@@ -188,9 +187,12 @@ core::Result<report::AnalysisReport> predict(const graph::Model& model, const st
   AACO_ASSIGN(const auto calibrations, calibrations_for(device, conditions, paths));
   AACO_ASSIGN(report.estimate, estimation::analyze(model.graph, device, conditions, &calibrations));
   add_memory(typed, device, memory, report.estimate);
-  const WholeModels fits = whole_models(device, conditions, calibrations, report.estimate);
-  use_fitted_time(model.graph, device, fits, report.estimate);
-  if (device.kind == hardware::DeviceKind::cpu && !conditions.eager) use_runtime_memory(typed, fits, memory, report.estimate);
+  if (device.kind == hardware::DeviceKind::cpu && !conditions.eager) {
+    const WholeModels fits = whole_models(conditions, calibrations, report.estimate);
+    const graph::GraphCost cost = graph::cost_of(model.graph);
+    use_fitted_time(cost, device, fits, report.estimate);
+    use_runtime_memory(retyped ? graph::cost_of(typed) : cost, fits, memory, report.estimate);
+  }
   tell_of_calibration(device, conditions, calibrations, report.estimate);
   return report;
 }

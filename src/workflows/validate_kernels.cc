@@ -69,7 +69,8 @@ Judged blank(const Measurement& row) {
 void try_row(const KernelTrial& trial, const Measurement& row, const CalibrationSet& set, const Baselines& baselines,
              estimation::Level level, KernelJudgement& into) {
   KernelResidual residual{blank(row), level, row.where};
-  if (const auto made = estimate(row.kernel, trial.device, &set, level)) {
+  const auto made = estimate(row.kernel, trial.device, &set, level);
+  if (made) {
     // With a level asked for, what falls below it is no estimate of that level.
     const bool counts = made->level == level;
     if (counts) residual.judged.estimated = made->seconds;
@@ -87,15 +88,14 @@ void try_row(const KernelTrial& trial, const Measurement& row, const Calibration
   Judged energy = blank(row);
   energy.measured = *row.power_watts * row.seconds;
   Judged predicted = energy;
-  const auto fill = [](const core::Result<estimation::EnergyEstimate>& made, Judged& judged) {
-    if (!made) return;
-    judged.estimated = made->joules();
-    judged.lower = made->lower;
-    judged.upper = made->upper;
+  const auto fill = [](const core::Result<estimation::EnergyEstimate>& drawn, Judged& judged) {
+    if (!drawn) return;
+    judged.estimated = drawn->joules();
+    judged.lower = drawn->lower;
+    judged.upper = drawn->upper;
   };
   fill(energy_of(row.kernel, trial.device, row.seconds, set), energy);
-  if (const auto time = estimate(row.kernel, trial.device, &set))
-    fill(energy_of(row.kernel, trial.device, *time, set), predicted);
+  if (made) fill(energy_of(row.kernel, trial.device, *made, set), predicted);
   into.energy.push_back(std::move(energy));
   into.energy_of_prediction.push_back(std::move(predicted));
 }

@@ -123,6 +123,12 @@ class Calibrate(program.ProgramTest):
         self.assertIn('untested', program_text)
         self.assertNotIn('worst when not seen', program_text)
         self.assertIn('untested', self.with_registry('calibrate', 'show', 'h100').output)
+        # Of a kind whose classes are finer than its fits, too: prompts and single tokens are fitted together.
+        (self.folder / 'heads.csv').write_text('device,phase,dtype,kv_dtype,batch,isl,step,heads,kv_heads,head_dim,latency_us\n' + ''.join(
+            f'h100,prefill,bf16,bf16,1,{tokens},0,32,8,128,{50 + tokens * tokens / 4e4:.3f}\n' for tokens in range(1024, 9000, 1024)))
+        program_text = self.with_registry('calibrate', '--hardware', 'h100', '--measurements', 'heads.csv').output
+        self.assertIn('1 sites; untested', program_text)
+        self.assertNotIn('worst when not seen', program_text)
 
     def test_no_more_folds_than_sites(self):
         self.write('few.csv', few := [line for line in rows() if line[4] == 128 and line[5] <= 512])

@@ -158,6 +158,9 @@ TEST(Estimate, AttentionOverAllPairsIsCarriedFromCausalAttention) {
   EXPECT_NEAR(all.seconds / time(encoder), 1, 0.1);
   EXPECT_GT(all.upper / all.seconds, 1.3);
   EXPECT_THAT(all.explanation.method, testing::HasSubstr("all pairs"));
+  EXPECT_NEAR(all.explanation.compute_s / causal.explanation.compute_s, 2, 0.01);
+  const double explained = std::max(all.explanation.compute_s, all.explanation.memory_s) + all.explanation.floor_s;
+  EXPECT_NEAR(all.explanation.efficiency_ratio, std::min(1.0, explained / all.seconds), 1e-9);
   shape.past = -8000;  // queries of an image on the tokens of a prompt: nothing like it was measured
   EXPECT_EQ(estimate({shape, "bf16"}, device(), &set).value().level, Level::theoretical);
 }

@@ -71,11 +71,11 @@ core::Result<LatencyEstimate> carried_from_causal(const Kernel& kernel, const De
   AACO_ASSIGN(const Roofline measured, roofline(causal, device));
   const double floor = nominal_floor_s(device), longer = (roof.seconds() + floor) / (measured.seconds() + floor);
   for (double* time : {&result.seconds, &result.lower, &result.upper}) *time *= longer;
-  widen(roof, kOtherProgram, 0, result);
   Explanation& why = result.explanation;
-  why.compute_s = roof.compute_s;
-  why.memory_s = roof.memory_s;
-  why.limit = roof.seconds() < floor ? "floor" : roof.compute_s > roof.memory_s ? "compute" : "memory";
+  why.compute_s *= roof.compute_s / measured.compute_s;
+  why.memory_s *= roof.memory_s / measured.memory_s;
+  why.limit = std::max(why.compute_s, why.memory_s) < why.floor_s ? "floor" : why.compute_s > why.memory_s ? "compute" : "memory";
+  widen(roof, kOtherProgram, 0, result);
   why.method += "; causal attention was measured, this one sees all pairs of tokens";
   return result;
 }
