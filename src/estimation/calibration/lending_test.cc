@@ -44,6 +44,23 @@ TEST(Lending, AnotherTypeOfTheSameElementIsNoCalibration) {
   EXPECT_NE(other.explanation.method.find("bf16_rows was not measured, bf16 was"), std::string::npos);
 }
 
+TEST(Lending, TheFloorOfAProgramOfSeveralStepsIsNoLimitOfAnother) {
+  constexpr double kStepsS = 60e-6;
+  std::vector<Measurement> rows = measured(device());
+  for (Measurement& row : rows) row.seconds += kStepsS;
+  AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  const GemmShape small{1, 1, 64, 64};
+  const auto own = estimate({small, "bf16"}, device(), &set).value();
+  EXPECT_GT(own.seconds, 0.9 * kStepsS);
+  for (const DeviceFacts& asked : {device(), device("acme_two")}) {
+    const auto other = estimate({small, "bf16_rows"}, asked, &set).value();
+    EXPECT_LT(other.seconds, kStepsS / 2) << asked.id << ": " << other.explanation.method;
+    EXPECT_GT(other.upper, own.upper);
+  }
+}
+
 TEST(Lending, TheOtherSixteenBitsAreOfTheSameKernelsWhereBothHaveOnePeak) {
   AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
   CalibrationSet set;
