@@ -78,6 +78,11 @@ core::Result<Discovery> discover(const std::string& path, const std::vector<std:
   Discovery found;
   found.is_folder = core::is_directory(path);
   if (!found.is_folder) {
+    std::error_code unknown;  // what is not there fails below, with its reason
+    if (const auto kind = fs::status(path, unknown).type();
+        kind == fs::file_type::fifo || kind == fs::file_type::socket || kind == fs::file_type::character)
+      return core::fail(core::ErrorCode::invalid_input, path + " is a pipe or a device, and a trace is read more than once",
+                        "write it to a file first (COMMAND > trace.json), and import that");
     AACO_ASSIGN(const Importer* importer, sniff_file(path, importers));
     found.files.push_back({path, importer});
     return found;

@@ -1,6 +1,7 @@
 #include "importers/discovery.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "core/files.h"
 #include "formats/sqlite_testing.h"
@@ -70,6 +71,15 @@ TEST_F(DiscoveryTest, RefusesWhatNobodyKnows) {
   EXPECT_EQ(find("empty.json").error().code, core::ErrorCode::invalid_input);
   EXPECT_EQ(find("absent").error().code, core::ErrorCode::not_found);
   EXPECT_EQ(find().error().code, core::ErrorCode::invalid_input);
+}
+
+// A pipe nobody writes to would be waited for; one that is read for its format is empty afterwards.
+TEST_F(DiscoveryTest, APipeIsRefusedAtOnce) {
+  ASSERT_EQ(::mkfifo(core::join_path(folder_->path(), "pipe").c_str(), 0600), 0);
+  const auto found = find("pipe");
+  ASSERT_FALSE(found.has_value());
+  EXPECT_NE(found.error().message.find("is a pipe or a device"), std::string::npos);
+  EXPECT_FALSE(find().has_value());  // nor does a folder with one wait
 }
 
 // Also where the first 64 KiB do not show the tables.

@@ -7,6 +7,7 @@
 
 #include "core/files.h"
 #include "core/numbers.h"
+#include "core/strings.h"
 #include "tracelake/lake.h"
 #include "workflows/capture_map.h"
 #include "workflows/import_read.h"
@@ -30,6 +31,16 @@ Json passed_json(const std::vector<importers::PassedFile>& passed) {
   for (std::size_t i = 0; i < std::min(passed.size(), kMostListed); ++i)
     list.push(Json::object({{"file", core::base_name(passed[i].path)}, {"reason", passed[i].reason}}));
   return list;
+}
+
+// " (2 dropped: negative duration; 1 dropped: no phase)", or nothing where nothing was read.
+std::string why_nothing_kept(const Read& read) {
+  constexpr std::size_t kMostListed = 5;
+  std::vector<std::string> reasons;
+  for (const auto& result : read.results)
+    for (const auto& [reason, count] : result.account.dropped)
+      if (reasons.size() < kMostListed) reasons.push_back(std::to_string(count) + " dropped: " + reason);
+  return reasons.empty() ? std::string() : " (" + core::join(reasons, "; ") + ")";
 }
 
 // The lockbox of an import tells of the traced machine as far as the files do, not of this one.
@@ -162,7 +173,8 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   ImportSink sink(draft.sink());
   AACO_ASSIGN(Read read, read_files(inputs, sink, draft, services));
   if (sink.counts().total() == 0 && !has_totals(read))
-    return core::fail(core::ErrorCode::invalid_input, "the files hold no event that a session could be made of",
+    return core::fail(core::ErrorCode::invalid_input,
+                      "the files hold no event that a session could be made of" + why_nothing_kept(read),
                       "was the profiled region empty? 'aaco import --help' lists what is read");
   trace::SessionManifest& manifest = draft.manifest();
   manifest.home_clock = read.clock;

@@ -8,6 +8,7 @@
 #include "importers/file_source.h"
 #include "importers/kineto.h"
 #include "workflows/capture_map.h"
+#include "workflows/import_copies.h"
 #include "workflows/import_ranks.h"
 #include "workflows/migraphx_program.h"
 
@@ -108,6 +109,7 @@ core::Result<Inputs> find_inputs(const std::vector<std::string>& paths) {
   if (inputs.files.empty())
     return core::fail(core::ErrorCode::invalid_input, "none of the files is a profile that this program knows",
                       "'aaco import --help' lists the formats");
+  leave_out_copies(inputs);
   take_named_captures(inputs);
   find_ranks(inputs.files);
   find_database_ranks(inputs.files);

@@ -255,11 +255,10 @@ TEST_F(RocmImportTest, ADocumentWithoutAnEventLeavesTheTableItsPlace) {
 }
 
 TEST_F(RocmImportTest, RunsAfterEachOtherAreSaid) {
-  const std::string_view table =
-      "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"BeginNs\",\"EndNs\"\n0,\"k\",0,0,1000,1500\n";
-  file("a/results.csv", table);
+  const std::string heading = "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"BeginNs\",\"EndNs\"\n";
+  file("a/results.csv", heading + "0,\"k\",0,0,1000,1500\n");
   const auto one = run(input());
-  file("b/results.csv", table);
+  file("b/results.csv", heading + "0,\"k\",0,0,8000,8500\n");
   const auto two = run(input());
   ASSERT_TRUE(one.has_value() && two.has_value());
   EXPECT_FALSE(warns(*one, "import.several_runs"));

@@ -197,5 +197,23 @@ TEST_F(RpdTest, RealDatabaseEqualsItsOwnStatistics) {
   EXPECT_EQ(static_cast<std::int64_t>(imported.sink.rows<trace::GpuEventRow>().size()), *database->count("rocpd_monitor"));
 }
 
+// The tool beside the profiler writes a line an event, in whole microseconds.
+TEST_F(RpdTest, ItsJsonIsKnownByFormAndTime) {
+  const std::string path =
+      make(std::string(kSchema) + "INSERT INTO rocpd_op VALUES(1,2,0,0,5999500,7000000,3,4),(2,2,0,0,9000000,9000001,3,4);");
+  const auto json = [](const char* time) {
+    return std::string("[ {}\n,{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":\"7\",\"ts\":\"1\",\"args\":{}}\n") +
+           ",{\"pid\":\"2\",\"tid\":\"0\",\"name\":\"gemm\",\"ts\":" + time +
+           ",\"dur\":\"1000\",\"ph\":\"X\",\"args\":{\"desc\":\"KernelExecution\"}}\n]";
+  };
+  EXPECT_TRUE(is_export_of(json("\"5999\""), path));
+  EXPECT_TRUE(is_export_of(json("5999.5"), path));
+  EXPECT_FALSE(is_export_of(json("\"7000\""), path));  // another run
+  EXPECT_FALSE(is_export_of(json("\"x\""), path));
+  EXPECT_FALSE(is_export_of(json("\"0\""), path));
+  EXPECT_FALSE(is_export_of("{\"traceEvents\":[{\"ts\":5999}]}", path));
+  EXPECT_FALSE(is_export_of(json("\"5999\""), path + ".none"));
+}
+
 }  // namespace
 }  // namespace aaco::importers::rpd
