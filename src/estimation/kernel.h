@@ -63,7 +63,16 @@ std::string_view kind_of(const Kernel& kernel);
 
 // "bfloat16", "BF16" -> "bf16"; "float32", "FP32" -> "fp32"; what is unknown in lower case.
 std::string canonical_type(std::string_view name);
-// The type whose ceiling counts: "fp8_block" -> "fp8", "a8w8_blockscale" -> "fp8"; empty where the name says none.
+// What a product of a type is made of: "int8_wo" (weights of eight bits, widened to 16 on the way), "w4afp8" and their like have
+// narrower weights than activations.
+struct Operands {
+  std::string computed;  // the element that is multiplied in, whose peak counts
+  double bytes = 0, weight_bytes = 0;
+};
+// Empty where the name says none.
+std::optional<Operands> operands_of(std::string_view type);
+// The type whose ceiling counts: "fp8_block" -> "fp8", "a8w8_blockscale" -> "fp8", "int4_wo" -> "bf16"; empty where the name says
+// none.
 std::optional<std::string> element_of(std::string_view type);
 // Bytes of an element of "fp32", "bf16", ...; empty where unknown.
 std::optional<double> element_bytes(std::string_view element);

@@ -193,7 +193,7 @@ std::string to_bytes(const DeviceCalibration& calibration) {
   CalibrationHead head{calibration, {}, {}};
   std::string data;
   for (const LatencyModel& model : calibration.latency)
-    head.latency.push_back(append(model.trees, model.bounds.log_scale, probe_of(model.kind), data));
+    head.latency.push_back(append(model.trees, model.bounds.log_scale, probe_of(model.kind, model.type), data));
   for (const auto& [name, model] : calibration.energy)
     head.energy.emplace(name, append(model.trees, model.bounds.log_scale, energy_probe(), data));
   core::Json document = head_to_json(head);

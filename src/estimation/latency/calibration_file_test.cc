@@ -205,13 +205,15 @@ TEST(CalibrationFile, FittedToWhatThisReleaseDoesNotSee) {
 
 TEST(Probe, EveryKindHasOne) {
   for (const char* kind : {"gemm", "convolution", "attention", "vector", "other"}) {
-    const auto probe = probe_of(kind);
+    const auto probe = probe_of(kind, "bf16");
     EXPECT_EQ(probe.size() % (feature_count(kind) + 1), 0U) << kind;
     EXPECT_FALSE(probe.empty());
-    EXPECT_TRUE(same_probe(probe, probe_of(kind)));
+    EXPECT_TRUE(same_probe(probe, probe_of(kind, "bf16")));
   }
-  EXPECT_FALSE(same_probe(probe_of("gemm"), probe_of("convolution")));
+  EXPECT_FALSE(same_probe(probe_of("gemm", "bf16"), probe_of("convolution", "bf16")));
   EXPECT_TRUE(same_probe(energy_probe(), energy_probe()));
+  EXPECT_TRUE(same_probe(probe_of("gemm", "fp8_block"), probe_of("gemm", "bf16")));
+  EXPECT_FALSE(same_probe(probe_of("gemm", "int8_wo"), probe_of("gemm", "bf16"))) << "narrow weights are moved faster";
 }
 
 TEST(CalibrationFile, RefusesWhatIsNone) {

@@ -36,7 +36,8 @@ void mend_section(Json& model, std::string_view data) {
   Json section = model["learnt"];
   const auto offset = section["offset"].as_u64(), bytes = section["bytes"].as_u64();
   if (!section.is_object() || !offset || !bytes || *offset > data.size()) return;
-  section.set("probe", numbers(model.contains("kind") ? estimation::probe_of(model["kind"].text()) : estimation::energy_probe()));
+  section.set("probe", numbers(model.contains("kind") ? estimation::probe_of(model["kind"].text(), model["type"].text())
+                                                      : estimation::energy_probe()));
   model.set("learnt", section.set("crc32c", hex(core::crc32c(data.substr(*offset, *bytes)))));
 }
 

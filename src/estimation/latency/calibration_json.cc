@@ -191,7 +191,7 @@ core::Result<CalibrationHead> head_from_json(const Json& document) {
   AACO_ASSIGN(result.provenance.sources, texts(from, "sources"));
   for (const Json& item : document["latency"].items()) {
     AACO_ASSIGN(LatencyModel model, latency_of(item));
-    AACO_ASSIGN(Section section, section_of(item, feature_count(model.kind), probe_of(model.kind)));
+    AACO_ASSIGN(Section section, section_of(item, feature_count(model.kind), probe_of(model.kind, model.type)));
     result.latency.push_back(std::move(model));
     head.latency.push_back(std::move(section));
   }

@@ -20,13 +20,17 @@ core::Status at_least_one(std::initializer_list<std::pair<std::string_view, std:
   return {};
 }
 
-core::Result<double> bytes_of_type(std::string_view type) {
-  const auto element = element_of(type);
-  const auto bytes = element ? element_bytes(*element) : std::nullopt;
-  if (!bytes)
+core::Result<Operands> operands(std::string_view type) {
+  auto known = operands_of(type);
+  if (!known)
     return core::fail(ErrorCode::invalid_input, "the data type '" + std::string(type) + "' is unknown, so its bytes are too",
                       "use fp64, fp32, tf32, fp16, bf16, fp8, int8, fp4 or int4, or a variant of one such as fp8_block");
-  return *bytes;
+  return *std::move(known);
+}
+
+core::Result<double> bytes_of_type(std::string_view type) {
+  AACO_ASSIGN(const Operands known, operands(type));
+  return known.bytes;
 }
 
 double d(std::int64_t value) { return static_cast<double>(value); }
@@ -36,9 +40,9 @@ double result_bytes(double operand_bytes) { return std::max(operand_bytes, 2.0);
 
 core::Result<Work> work(const GemmShape& shape, std::string_view type) {
   AACO_TRY(at_least_one({{"batch", shape.batch}, {"m", shape.m}, {"n", shape.n}, {"k", shape.k}}));
-  AACO_ASSIGN(const double bytes, bytes_of_type(type));
+  AACO_ASSIGN(const Operands in, operands(type));
   const double b = d(shape.batch), m = d(shape.m), n = d(shape.n), k = d(shape.k);
-  return Work{2 * b * m * n * k, b * ((m * k + n * k) * bytes + m * n * result_bytes(bytes))};
+  return Work{2 * b * m * n * k, b * (m * k * in.bytes + n * k * in.weight_bytes + m * n * result_bytes(in.bytes))};
 }
 
 // Of so many rows or columns, those that some output needs: strides wider than the filter pass over the others.
@@ -64,11 +68,11 @@ core::Result<Work> work(const ConvolutionShape& s, std::string_view type) {
     return core::fail(ErrorCode::invalid_input, "a convolution's filter is larger than its padded input, so it has no output");
   if (s.c % s.groups != 0 || s.k % s.groups != 0)
     return core::fail(ErrorCode::invalid_input, "a convolution's channels are no multiple of its groups");
-  AACO_ASSIGN(const double bytes, bytes_of_type(type));
+  AACO_ASSIGN(const Operands in, operands(type));
   const double outputs = d(s.n) * d(s.k) * d(s.out_h()) * d(s.out_w());
   const double filter = d(s.c / s.groups) * d(s.r) * d(s.s);
   const double inputs = d(s.n) * d(s.c) * touched(s.h, s.r, s.stride_h, s.out_h()) * touched(s.w, s.s, s.stride_w, s.out_w());
-  return Work{2 * outputs * filter, bytes * (inputs + d(s.k) * filter) + outputs * result_bytes(bytes)};
+  return Work{2 * outputs * filter, inputs * in.bytes + d(s.k) * filter * in.weight_bytes + outputs * result_bytes(in.bytes)};
 }
 
 // Two products, of queries with keys and of weights with values, over the pairs of tokens that see each other; the softmax
@@ -118,71 +122,11 @@ core::Result<Work> work(const OtherShape& shape, std::string_view) {
   return Work{shape.flops, shape.bytes};
 }
 
-struct TypeName {
-  std::string_view spelled;
-  std::string_view canonical;
-};
-// Without underscores: torch writes float8_e4m3fn where others write float8e4m3fn.
-constexpr std::array kTypeNames{
-    TypeName{"float64", "fp64"},     TypeName{"f64", "fp64"},
-    TypeName{"double", "fp64"},      TypeName{"float32", "fp32"},
-    TypeName{"f32", "fp32"},         TypeName{"float", "fp32"},
-    TypeName{"single", "fp32"},      TypeName{"float16", "fp16"},
-    TypeName{"f16", "fp16"},         TypeName{"half", "fp16"},
-    TypeName{"bfloat16", "bf16"},    TypeName{"float8", "fp8"},
-    TypeName{"f8", "fp8"},           TypeName{"e4m3", "fp8"},
-    TypeName{"e5m2", "fp8"},         TypeName{"fp8e4m3", "fp8"},
-    TypeName{"fp8e5m2", "fp8"},      TypeName{"fp8e4m3fn", "fp8"},
-    TypeName{"fp8e4m3fnuz", "fp8"},  TypeName{"float8e4m3", "fp8"},
-    TypeName{"float8e4m3fn", "fp8"}, TypeName{"float8e4m3fnuz", "fp8"},
-    TypeName{"float8e5m2", "fp8"},   TypeName{"float8e5m2fnuz", "fp8"},
-    TypeName{"i8", "int8"},          TypeName{"u8", "int8"},
-    TypeName{"uint8", "int8"},       TypeName{"i4", "int4"},
-    TypeName{"uint4", "int4"},       TypeName{"float4", "fp4"},
-    TypeName{"float4e2m1", "fp4"},   TypeName{"float4e2m1fnx2", "fp4"},
-};
-
-struct Element {
-  std::string_view name;
-  double bytes;
-};
-constexpr std::array kElements{Element{"fp64", 8},  Element{"fp32", 4},  Element{"tf32", 4}, Element{"fp16", 2},
-                               Element{"bf16", 2},  Element{"fp8", 1},   Element{"int8", 1}, Element{"fp6", 0.75},
-                               Element{"fp4", 0.5}, Element{"int4", 0.5}};
-
 }  // namespace
 
 std::string_view kind_of(const Kernel& kernel) {
   static constexpr std::array<std::string_view, 5> kKinds{"gemm", "convolution", "attention", "vector", "other"};
   return kKinds[kernel.shape.index()];
-}
-
-std::string canonical_type(std::string_view name) {
-  std::string lower = core::to_lower(core::trim(name));
-  for (const std::string_view library : {"torch.", "tf.", "np.", "numpy."})
-    if (lower.starts_with(library)) lower.erase(0, library.size());
-  const std::string joined = core::replace_all(lower, "_", "");
-  for (const TypeName& type : kTypeNames)
-    if (joined == type.spelled) return std::string(type.canonical);
-  return lower;
-}
-
-std::optional<std::string> element_of(std::string_view type) {
-  // "a8w8": activations and weights of 8 bits (aiter); its rows are of fp8, which has int8's ceiling on all devices that ran it.
-  if (type.starts_with("a8w8")) return "fp8";
-  if (type.starts_with("a4w4")) return "fp4";
-  std::string head = canonical_type(type.substr(0, type.find('_')));
-  // Formats with a scale for each block of values, NVIDIA's and the OCP's: of their element's rate.
-  if (head.starts_with("nvfp") || head.starts_with("mxfp")) head.erase(0, 2);
-  for (const Element& element : kElements)
-    if (head == element.name) return std::string(element.name);
-  return std::nullopt;
-}
-
-std::optional<double> element_bytes(std::string_view element) {
-  for (const Element& known : kElements)
-    if (element == known.name) return known.bytes;
-  return std::nullopt;
 }
 
 core::Result<Work> work_of(const Kernel& kernel) {

@@ -38,6 +38,13 @@ TEST(Work, AStrideWiderThanTheFilterPassesOverInput) {
 
 TEST(Work, EightBitProductsAreWrittenAsSixteen) { EXPECT_EQ(work_of(gemm(2, 3, 5, "fp8_block")).value().bytes, 10 + 15 + 12); }
 
+TEST(Work, WeightsMayBeNarrowerThanActivations) {
+  EXPECT_EQ(work_of(gemm(2, 3, 5, "int8_wo")).value().bytes, 2 * 10 + 15 + 2 * 6);
+  EXPECT_EQ(work_of(gemm(2, 3, 5, "int4_wo")).value().bytes, 2 * 10 + 15 / 2.0 + 2 * 6);
+  EXPECT_EQ(work_of(gemm(2, 3, 5, "w4afp8")).value().bytes, 10 + 15 / 2.0 + 2 * 6);
+  EXPECT_EQ(work_of({ConvolutionShape{1, 8, 4, 4, 2, 1, 1}, "int8_wo"}).value().bytes, 2 * 8 * 16 + 8 * 2 + 2 * 2 * 16);
+}
+
 TEST(Work, ConvolutionOfAKnownLayer) {  // the first layer of ResNet-50: 118 M multiply-adds
   ConvolutionShape conv{1, 3, 224, 224, 64, 7, 7, 3, 3, 2, 2};
   EXPECT_EQ(conv.out_h(), 112);
@@ -82,6 +89,18 @@ TEST(Types, NamesOfOneTypeAreOne) {
   EXPECT_EQ(canonical_type("torch.half"), "fp16");
   EXPECT_EQ(canonical_type("fp8_block"), "fp8_block") << "a library's kernels, a class of their own";
   EXPECT_FALSE(element_of("string"));
+}
+
+TEST(Types, WeightsAloneAreWidenedBeforeTheyAreMultiplied) {
+  for (const char* name : {"int8_wo", "INT4_WO", "int4_awq", "fp8_weight_only", "w4a16_mxfp4", "w8a16", "a16w4"})
+    EXPECT_EQ(element_of(name), "bf16") << name;
+  EXPECT_EQ(element_of("w4afp8"), "fp8");
+  for (const char* name : {"sq", "w8a8_dynamic", "w4a8_awq"}) EXPECT_EQ(element_of(name), "int8") << name;
+  for (const char* name : {"fp8_static", "fp8_ootb", "a8w8"}) EXPECT_EQ(element_of(name), "fp8") << name;
+  EXPECT_EQ(element_of("a4w4_blockscale"), "fp4");
+  EXPECT_EQ(operands_of("fp8_block")->weight_bytes, 1);
+  for (const char* name : {"w", "w4", "wa", "a8", "w3a5", "w4a", "a99999999999w8", "w4a16x", "wo", "_wo", ""})
+    EXPECT_FALSE(element_of(name)) << name;
 }
 
 TEST(Roofline, TilesAndWaves) {

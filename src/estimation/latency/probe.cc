@@ -18,7 +18,7 @@ DeviceFacts device() {
   facts.architecture = "cdna3";
   facts.compute_units = 77;
   facts.clock_hz = 1.3e9;
-  facts.flops_per_s = {{"bf16", 0.9e15}};
+  facts.flops_per_s = {{"bf16", 0.9e15}, {"fp8", 1.7e15}, {"int8", 1.9e15}};
   facts.vector_flops_per_s = 0.7e14;
   facts.memory_bytes_per_s = 3.1e12;
   facts.cache_bytes = 1.1e7;
@@ -40,10 +40,13 @@ std::vector<Kernel> kernels_of(std::string_view kind) {
 
 }  // namespace
 
-std::vector<double> probe_of(std::string_view kind) {
+std::vector<double> probe_of(std::string_view kind, std::string_view type) {
   const DeviceFacts on = device();
+  const auto operands = operands_of(type);
+  const bool own = operands && operands->bytes != operands->weight_bytes && on.flops_per_s.contains(operands->computed);
   std::vector<double> result;
-  for (const Kernel& kernel : kernels_of(kind)) {
+  for (Kernel kernel : kernels_of(kind)) {
+    if (own) kernel.type = type;
     const auto roof = roofline(kernel, on);
     AACO_CHECK(roof.has_value());
     const std::vector<float> row = features_of(kernel, on, *roof, {"add", "softmax"});

@@ -7,7 +7,8 @@ namespace aaco::estimation {
 
 // What trees of a kind see of fixed kernels on a fixed device, and the seconds that their answers are relative to. Trees that
 // were fitted where these figures were others answer other questions than this release asks.
-std::vector<double> probe_of(std::string_view kind);
+// Of a type whose weights are narrower than its activations the figures are its own.
+std::vector<double> probe_of(std::string_view kind, std::string_view type);
 // The same of energy.
 std::vector<double> energy_probe();
 
