@@ -2,30 +2,43 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 
 namespace aaco::cli {
+namespace {
+
+constexpr std::string_view kEraseLine = "\r\x1b[2K";
+
+// What cannot be said (a log on a full disk, a reader that has gone) is no reason to end what is being measured.
+void say(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+}  // namespace
 
 void Context::progress(std::string_view text) const {
   if (quiet || !terminal) return;
-  fmt::print(stderr, "\r\x1b[2K{}", text.substr(0, 100));
+  say(fmt::format("{}{}", kEraseLine, text.substr(0, 100)));
   std::fflush(stderr);
 }
 
 void Context::note(std::string_view text) const {
   if (quiet) return;
-  std::fflush(stdout);  // what was printed before comes first, also in a pipe of both
-  if (terminal) fmt::print(stderr, "\r\x1b[2K");
-  fmt::print(stderr, "{}\n", text);
+  flush();  // what was printed before comes first, also in a pipe of both
+  say(fmt::format("{}{}\n", terminal ? kEraseLine : "", text));
 }
 
 void Context::fail(const core::Error& error) {
-  if (terminal && !quiet) fmt::print(stderr, "\r\x1b[2K");
-  fmt::print(stderr, "aaco: {}\n", error.text());
+  say(fmt::format("{}aaco: {}\n", terminal && !quiet ? kEraseLine : "", error.text()));
   exit_code = exit_code_of(error);
 }
 
-void Context::print(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), stdout); }
+void Context::print(std::string_view text) const {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() && output_problem == 0) output_problem = errno;
+}
+
+void Context::flush() const {
+  if (std::fflush(stdout) != 0 && output_problem == 0) output_problem = errno;
+}
 
 int exit_code_of(const core::Error& error) { return error.code == core::ErrorCode::invalid_argument ? kUsage : kEnvironment; }
 

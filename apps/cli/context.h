@@ -28,6 +28,7 @@ struct Context {
   std::atomic<bool>* stop = nullptr;
   std::atomic<bool>* terminal_lent = nullptr;  // a child has the terminal: its Ctrl-C is the child's alone
   int exit_code = kFine;
+  mutable int output_problem = 0;  // errno of the first print() or flush() that standard output did not take whole
 
   // One line on standard error that is overwritten by the next; only on a terminal.
   void progress(std::string_view text) const;
@@ -36,6 +37,7 @@ struct Context {
   // Prints an error with its remedy and sets the exit code that fits.
   void fail(const core::Error& error);
   void print(std::string_view text) const;
+  void flush() const;
   void print_json(const core::Json& document) const { print(document.dump() + "\n"); }
 };
 

@@ -4,9 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <sstream>
 
 #include "cli/context.h"
 #include "cli/lab.h"
+#include "cli/standard_streams.h"
+#include "cli/usage_error.h"
 #include "cli/verbs.h"
 #include "core/numbers.h"
 
@@ -74,6 +77,7 @@ constexpr const char* kFooter =
 }  // namespace
 
 int main(int argc, char** argv) {
+  aaco::cli::open_missing_streams();
   aaco::cli::Context context = make_context(argc, argv);
   listen_for_stop();
 
@@ -83,6 +87,7 @@ int main(int argc, char** argv) {
                "Say nothing on standard error but errors; of a new session only its id on standard output");
   app.add_option("--sessions", context.paths.sessions, "Root folder of the sessions (default: $AACO_SESSIONS, or ./sessions)");
   app.footer(kFooter);
+  app.failure_message(&aaco::cli::usage_error);
   app.require_subcommand(1);
   app.fallthrough();
 
@@ -123,8 +128,12 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    const int code = app.exit(problem);
-    return code == 0 ? aaco::cli::kFine : aaco::cli::kUsage;
+    std::ostringstream help;
+    std::ostringstream trouble;
+    context.exit_code = app.exit(problem, help, trouble) == 0 ? aaco::cli::kFine : aaco::cli::kUsage;
+    context.print(help.str());
+    std::fputs(trouble.str().c_str(), stderr);
   }
+  aaco::cli::finish_output(context, app.got_subcommand("record") ? aaco::cli::kRecordFailed : aaco::cli::kEnvironment);
   return context.exit_code;
 }

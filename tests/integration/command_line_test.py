@@ -1,0 +1,60 @@
+"""What holds for every verb: standard streams that are full, closed or gone, and command lines that cannot be read."""
+import os
+import subprocess
+import unittest
+
+import program
+
+
+class Streams(program.ProgramTest):
+    def shell(self, script, **options):
+        return subprocess.run(['sh', '-c', script], cwd=self.folder, capture_output=True, text=True, check=False, timeout=300,
+                              env=os.environ | {'A': program.PROGRAM, 'AACO_SESSIONS': str(self.lake)}, **options)
+
+    def test_full_output_is_an_error(self):
+        for verb in ('--help', '--version', 'ls', 'ls --json', 'query "SELECT * FROM range(20000)"', 'zoo ls'):
+            told = self.shell(f'"$A" {verb} >/dev/full')
+            self.assertEqual(told.returncode, 3, verb)
+            self.assertIn('No space left on device', told.stderr, verb)
+
+    def test_reader_that_has_gone_is_none(self):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        told = subprocess.run([program.PROGRAM, 'zoo', 'ls'], stdout=write_end, stderr=subprocess.PIPE, cwd=self.folder, check=False)
+        os.close(write_end)
+        self.assertEqual((told.returncode, told.stderr), (0, b''))
+
+    def test_errors_that_cannot_be_told_end_nothing(self):
+        self.run_small()
+        told = self.shell('"$A" run --model mlp --warmup 2 --iterations 20 --no-report --tag untold 2>/dev/full')
+        self.assertEqual(told.returncode, 0)
+        self.assertEqual(self.aaco('verify', 'tag:untold').code, 0)
+        self.assertEqual(self.shell('"$A" show no-such-session 2>/dev/full').returncode, 3)
+
+    def test_full_output_of_a_run(self):
+        self.run_small()
+        self.assertEqual(self.shell('"$A" run --model mlp --warmup 2 --iterations 20 --no-report >/dev/full').returncode, 3)
+        told = self.shell('"$A" record --no-report -- true >/dev/full')
+        self.assertEqual(told.returncode, 125, told.stderr)
+
+    def test_closed_streams_are_not_taken_by_files(self):
+        self.run_small()
+        self.assertEqual(self.shell('"$A" run --model mlp --warmup 2 --iterations 20 --tag shut <&- >&- 2>&-').returncode, 0)
+        self.assertEqual(self.aaco('verify', 'tag:shut').code, 0)
+        self.assertEqual(self.shell('"$A" record -- sh -c "exit 7" <&- >&- 2>&-').returncode, 7)
+
+
+class Usage(program.ProgramTest):
+    def told(self, arguments, *words): self.refused(self.aaco(*arguments.split()), 2, 'aaco: ', 'what next', *words)
+    def test_no_verb(self): self.told('', 'aaco VERB', 'aaco --help')
+    def test_unknown_verb(self): self.told('nosuch', "no verb 'nosuch' of 'aaco'")
+    def test_misspelt_verb(self): self.told('shw', "'shw'", 'did you mean show?')
+    def test_misspelt_verb_of_a_verb(self): self.told('hardware lst', "no verb 'lst' of 'aaco hardware'", 'did you mean ls?', 'aaco hardware --help')
+    def test_misspelt_option(self): self.told('run --iteration 4', "no option '--iteration' of 'aaco run'", 'did you mean --iterations?')
+    def test_misspelt_option_with_a_value(self): self.told('ls --lsat=4', "no option '--lsat'", 'did you mean --last?')
+    def test_option_without_a_verb(self): self.told('--nosuch', "no option '--nosuch' of 'aaco'")
+    def test_missing_argument(self): self.told('query', 'sql is required', 'aaco query --help')
+
+
+if __name__ == '__main__':
+    unittest.main()
