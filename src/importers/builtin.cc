@@ -17,7 +17,9 @@ namespace aaco::importers {
 
 std::vector<std::unique_ptr<Importer>> builtin_importers() {
   std::vector<std::unique_ptr<Importer>> importers;
-  importers.push_back(ort::make_importer());
+  ort::Options runs;
+  runs.phase = "step";
+  importers.push_back(ort::make_importer(runs));
   importers.push_back(rocprof_compute::make_importer());  // a narrower form of rocprofv2's tables
   importers.push_back(rocprof::make_csv_importer());
   importers.push_back(rocprof::make_json_importer());  // a narrower form of Chrome traces

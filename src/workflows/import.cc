@@ -103,22 +103,20 @@ std::pair<std::string, std::string> why_not_attributed(const GpuAnalysis& analys
 
 void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
   for (const GpuOfTrace& gpu : analysis.gpus) {
-    const std::string which = "GPU " + std::to_string(gpu.metric_device) + ": ";
+    if (2 * gpu.coverage.attributed_sum_ns >= gpu.coverage.kernel_sum_ns) continue;
     if (!analysis.has_api_calls) {
       draft.warn("attribution.no_launches", "the trace has no API calls: kernels cannot be joined to what launched them",
                  "trace the runtime API too (rocprofv3 --hip-trace, nsys --trace=cuda)");
       return;
     }
-    if (2 * gpu.coverage.attributed_sum_ns < gpu.coverage.kernel_sum_ns) {
-      const auto [reason, remedy] = why_not_attributed(analysis, gpu.coverage);
-      draft.warn("attribution.low",
-                 which + std::to_string(gpu.coverage.attributed_count) + " of " + std::to_string(gpu.coverage.kernel_count) +
-                     " kernels could be attributed to an operator or range (" +
-                     core::format_percent(static_cast<double>(gpu.coverage.attributed_sum_ns) /
-                                          static_cast<double>(gpu.coverage.kernel_sum_ns)) +
-                     " of their time): " + reason,
-                 remedy);
-    }
+    const auto [reason, remedy] = why_not_attributed(analysis, gpu.coverage);
+    draft.warn("attribution.low",
+               "GPU " + std::to_string(gpu.metric_device) + ": " + std::to_string(gpu.coverage.attributed_count) + " of " +
+                   std::to_string(gpu.coverage.kernel_count) + " kernels could be attributed to an operator or range (" +
+                   core::format_percent(static_cast<double>(gpu.coverage.attributed_sum_ns) /
+                                        static_cast<double>(gpu.coverage.kernel_sum_ns)) +
+                   " of their time): " + reason,
+               remedy);
   }
 }
 

@@ -266,6 +266,21 @@ TEST_F(ImportTest, ShapesAndTheDeviceGiveARoofline) {
   EXPECT_DOUBLE_EQ(*sites["explained_ratio"].as_f64(), 1);
   EXPECT_EQ(sites["nodes"].items().size(), 1U);
 }
+// The runs of an ONNX Runtime profile are what was measured: latency and throughput are theirs.
+TEST_F(ImportTest, RunsOfAProfileAreALatencySeries) {
+  const auto outcome = run({file("profile.json", R"([
+ {"cat":"Node","tid":1,"ts":12,"dur":15,"name":"c_kernel_time","args":{"op_name":"Conv","node_index":"0"}},
+ {"cat":"Kernel","dur":7,"ts":14,"name":"gemm","args":{"stream":"7","parent_name":"c_kernel_time"}},
+ {"cat":"Session","tid":1,"ts":10,"dur":20,"name":"model_run"},
+ {"cat":"Node","tid":1,"ts":52,"dur":15,"name":"c_kernel_time","args":{"op_name":"Conv","node_index":"0"}},
+ {"cat":"Session","tid":1,"ts":50,"dur":30,"name":"model_run"}])")});
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  ASSERT_NE(trace::find_metric(outcome->metrics, "latency.mean_ns"), nullptr);
+  EXPECT_DOUBLE_EQ(trace::find_metric(outcome->metrics, "latency.mean_ns")->value, 25'000);
+  EXPECT_DOUBLE_EQ(trace::find_metric(outcome->metrics, "node.compute_ns")->value, 15'000);
+  for (const auto& warning : outcome->manifest.warnings)
+    EXPECT_NE(warning.id, "attribution.no_launches");  // they name their node
+}
 TEST_F(ImportTest, WithoutShapesThereIsNoRooflineButAReason) {
   const auto outcome = run({file("trace.json", kSmall)});
   ASSERT_TRUE(outcome.has_value());

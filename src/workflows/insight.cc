@@ -51,8 +51,11 @@ core::Result<std::unique_ptr<SessionFacts>> session_facts(const std::string& pat
   facts->iterations = analytics::metrics::durations_of(iterations, names, "measure");
   for (const double ns : facts->iterations) side.call_ns += ns / static_cast<double>(facts->iterations.size());
   analytics::signals::SignalInput input;
-  if (const auto profiled = analytics::metrics::durations_of(iterations, names, "profile"); !profiled.empty())
-    input.profiled_model_ns = stats::median(profiled);
+  for (const char* phase : {"profile", "step"})
+    if (const auto profiled = analytics::metrics::durations_of(iterations, names, phase); !profiled.empty() && !nodes.empty()) {
+      input.profiled_model_ns = stats::median(profiled);
+      break;
+    }
   input.blocks = blocks;
   input.names = &names;
   input.gpu_events = gpu_events;

@@ -45,11 +45,13 @@ TimeShare share_of(const NodeShare& from, const trace::NameTable& names, bool is
   return share;
 }
 
-// The iteration whose duration is the median: its nodes stand for all in the timeline strip.
+// The iteration whose duration is the median: its nodes stand for all in the timeline strip. Of an imported profile, a step.
 const trace::IterationRow* median_profiled(const std::vector<trace::IterationRow>& iterations, const trace::NameTable& names) {
   std::vector<const trace::IterationRow*> profiled;
-  for (const auto& row : iterations)
-    if (names.text(row.phase) == "profile") profiled.push_back(&row);
+  for (const char* phase : {"profile", "step"})
+    if (profiled.empty())
+      for (const auto& row : iterations)
+        if (names.text(row.phase) == phase) profiled.push_back(&row);
   if (profiled.empty()) return nullptr;
   auto middle = profiled.begin() + static_cast<std::ptrdiff_t>(profiled.size() / 2);
   std::nth_element(profiled.begin(), middle, profiled.end(),
@@ -59,8 +61,9 @@ const trace::IterationRow* median_profiled(const std::vector<trace::IterationRow
 
 void add_timeline(report::ReportModel& model, const trace::IterationRow& iteration,
                   const std::vector<trace::NodeExecutionRow>& nodes, const trace::NameTable& names, std::int64_t origin_ns) {
-  model.timeline.push_back({"iterations", "profile " + std::to_string(iteration.iteration), "profile",
-                            iteration.start_ns - origin_ns, iteration.duration_ns});
+  if (names.text(iteration.phase) == "profile")  // steps are there already
+    model.timeline.push_back({"iterations", "profile " + std::to_string(iteration.iteration), "profile",
+                              iteration.start_ns - origin_ns, iteration.duration_ns});
   for (const auto& node : nodes)
     if (node.iteration == iteration.iteration && node.rank == iteration.rank)
       model.timeline.push_back({"nodes, thread " + std::to_string(node.thread_id), std::string(names.text(node.node_name)),

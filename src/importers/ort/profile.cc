@@ -1,11 +1,14 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/numbers.h"
 #include "importers/event_scanner.h"
 #include "importers/ort_profile.h"
+#include "importers/stream/gpu_names.h"
+#include "importers/stream/tokens.h"
 
 namespace aaco::importers::ort {
 namespace {
@@ -15,14 +18,26 @@ using trace::IterationRow;
 using trace::NodeExecutionRow;
 
 constexpr std::string_view kKernelTime = "_kernel_time";
-constexpr std::size_t kMostPending = 500'000;                  // nodes of one run
-constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000;  // a hundred days; in ns it leaves room for the start
+constexpr std::size_t kMostPending = 500'000;            // nodes of one run
+constexpr std::int64_t kMostNs = 9'000'000'000'000'000;  // a hundred days; leaves room for the start, and is exact as a double
 
 // A number that ORT writes as a text ("parameter_size" : "9408").
 std::optional<std::int64_t> text_number(const sj::dom::object& args, std::string_view key) {
   std::string_view text;
   if (args[key].get(text) != sj::SUCCESS) return std::nullopt;
   return core::parse_i64(text);
+}
+
+// Microseconds, as ns: whole as ORT writes them, broken or a text where another program wrote the file again.
+std::optional<std::int64_t> time_ns(const sj::dom::object& object, std::string_view key) {
+  std::int64_t whole = 0;
+  if (object[key].get(whole) == sj::SUCCESS)
+    return __builtin_mul_overflow(whole, 1000, &whole) ? std::optional(INT64_MAX) : std::optional(whole);
+  double broken = 0;
+  if (object[key].get(broken) == sj::SUCCESS)
+    return std::abs(broken) > static_cast<double>(kMostNs) ? INT64_MAX : std::llround(broken * 1000);
+  std::string_view text;
+  return object[key].get(text) == sj::SUCCESS ? microseconds_to_ns(text) : std::nullopt;
 }
 
 std::string_view text_of(const sj::dom::object& object, std::string_view key) {
@@ -47,6 +62,11 @@ std::optional<double> thread_use(const sj::dom::object& args) {
   return static_cast<double>(busy) / all;
 }
 
+struct Span {
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+};
+
 class Reader {
  public:
   Reader(trace::Sink& sink, const Options& options, trace::Account& account)
@@ -60,19 +80,20 @@ class Reader {
     }
     const std::string_view category = text_of(object, "cat");
     const std::string_view name = text_of(object, "name");
-    std::int64_t ts = 0;
-    std::int64_t duration = 0;
-    if (object["ts"].get(ts) != sj::SUCCESS || object["dur"].get(duration) != sj::SUCCESS) {
+    const auto time = time_ns(object, "ts");
+    const auto duration = time_ns(object, "dur");
+    if (!time || !duration) {
       account_.drop("no time stamp or duration");
       return {};
     }
-    if (ts < 0 || ts > kMostMicroseconds || duration < 0 || duration > kMostMicroseconds) {
+    if (*time < 0 || *time > kMostNs || *duration < 0 || *duration > kMostNs) {
       account_.drop("time out of range");
       return {};
     }
-    if (category == "Kernel") return kernel(object, name, ts, duration);
-    if (category == "Node") return node(object, name, ts, duration);
-    if (category == "Session" && name == "model_run") return model_run(ts, duration);
+    const Span span{options_.start_ns + *time, *duration};
+    if (category == "Kernel") return kernel(object, name, span);
+    if (category == "Node") return node(object, name, span);
+    if (category == "Session" && name == "model_run") return model_run(span);
     if (category == "Session" || category == "Api")
       account_.keep();
     else
@@ -88,14 +109,14 @@ class Reader {
   }
 
  private:
-  core::Status node(const sj::dom::object& object, std::string_view name, std::int64_t ts, std::int64_t duration) {
+  core::Status node(const sj::dom::object& object, std::string_view name, Span span) {
     if (!name.ends_with(kKernelTime)) {  // fence events carry no work of their own
       account_.keep();
       return {};
     }
     NodeExecutionRow row;
-    row.start_ns = options_.start_ns + ts * 1000;
-    row.duration_ns = duration * 1000;
+    row.start_ns = span.start_ns;
+    row.duration_ns = span.duration_ns;
     row.node_name = sink_.name(name.substr(0, name.size() - kKernelTime.size()));
     std::int64_t thread = 0;
     if (object["tid"].get(thread) == sj::SUCCESS) row.thread_id = thread;
@@ -121,7 +142,7 @@ class Reader {
   }
 
   // What the CUDA and ROCm providers add: GPU kernels, and copies under the same category.
-  core::Status kernel(const sj::dom::object& object, std::string_view name, std::int64_t ts, std::int64_t duration) {
+  core::Status kernel(const sj::dom::object& object, std::string_view name, Span span) {
     sj::dom::object args;
     const bool has_args = object["args"].get(args) == sj::SUCCESS;
     const auto number = [&](std::string_view key) -> std::optional<std::int64_t> {
@@ -134,9 +155,9 @@ class Reader {
     if (name.starts_with("Memcpy") || name.starts_with("Memset")) {
       trace::CopyRow copy;
       copy.stream = number("stream").value_or(0);
-      copy.kind = sink_.name(name.starts_with("Memset") ? "memset" : "unknown");
-      copy.start_ns = options_.start_ns + ts * 1000;
-      copy.end_ns = copy.start_ns + duration * 1000;
+      copy.kind = sink_.name(name.starts_with("Memset") ? "memset" : copy_direction_of(name));
+      copy.start_ns = span.start_ns;
+      copy.end_ns = copy.start_ns + span.duration_ns;
       sink_.add(copy);
       return {};
     }
@@ -144,8 +165,8 @@ class Reader {
     row.queue = -1;
     row.stream = number("stream").value_or(0);
     row.name = sink_.name(name);
-    row.start_ns = options_.start_ns + ts * 1000;
-    row.end_ns = row.start_ns + duration * 1000;
+    row.start_ns = span.start_ns;
+    row.end_ns = row.start_ns + span.duration_ns;
     row.grid_x = number("grid_x");
     row.grid_y = number("grid_y");
     row.grid_z = number("grid_z");
@@ -175,7 +196,7 @@ class Reader {
   }
 
   // ORT writes a run's event after those of its nodes.
-  core::Status model_run(std::int64_t ts, std::int64_t duration) {
+  core::Status model_run(Span span) {
     if (skipped_ < options_.skip_runs) {
       ++skipped_;
       account_.drop("warm-up of the profiled pass", 1 + static_cast<std::int64_t>(pending_.size()));
@@ -184,9 +205,9 @@ class Reader {
     }
     IterationRow run;
     run.iteration = iteration_;
-    run.phase = sink_.name("profile");
-    run.start_ns = options_.start_ns + ts * 1000;
-    run.duration_ns = duration * 1000;
+    run.phase = sink_.name(options_.phase);
+    run.start_ns = span.start_ns;
+    run.duration_ns = span.duration_ns;
     sink_.add(run);
     for (const NodeExecutionRow& row : pending_) add(row, iteration_);
     pending_.clear();

@@ -82,7 +82,28 @@ TEST(OrtProfile, GpuKernelsOfItsProviders) {
   EXPECT_EQ(got.sink.rows<trace::KernelRow>()[0].grid_x, 12);
   EXPECT_EQ(got.sink.rows<trace::KernelRow>()[0].block_x, 256);
   EXPECT_EQ(got.sink.rows<trace::KernelRow>()[0].end_ns, 37'000);
-  EXPECT_EQ(got.sink.rows<trace::CopyRow>().size(), 1U);
+  ASSERT_EQ(got.sink.rows<trace::CopyRow>().size(), 1U);
+  EXPECT_EQ(got.sink.text(got.sink.rows<trace::CopyRow>()[0].kind), "h2d");
+}
+
+// As a file looks that another program read and wrote again.
+TEST(OrtProfile, TimesAreBrokenNumbersOrTextsToo) {
+  const auto got = import_text(
+      R"([{"cat":"Node","name":"a_kernel_time","ts":12.0,"dur":5.25},{"cat":"Node","name":"b_kernel_time","ts":"14.5","dur":"3"},)"
+      R"({"cat":"Session","name":"model_run","ts":1e1,"dur":20.001},{"cat":"Session","name":"model_run","ts":1e300,"dur":1},)"
+      R"({"cat":"Session","name":"model_run","ts":"soon","dur":1}])",
+      {.phase = "step"});
+  const auto& nodes = got.sink.rows<trace::NodeExecutionRow>();
+  ASSERT_EQ(nodes.size(), 2U);
+  EXPECT_EQ(nodes[0].start_ns, 12'000);
+  EXPECT_EQ(nodes[0].duration_ns, 5'250);
+  EXPECT_EQ(nodes[1].start_ns, 14'500);
+  EXPECT_EQ(nodes[1].duration_ns, 3'000);
+  ASSERT_EQ(got.sink.rows<trace::IterationRow>().size(), 1U);
+  EXPECT_EQ(got.sink.rows<trace::IterationRow>()[0].duration_ns, 20'001);
+  EXPECT_EQ(got.sink.text(got.sink.rows<trace::IterationRow>()[0].phase), "step");
+  EXPECT_EQ(got.result->account.dropped.at("time out of range"), 1);
+  EXPECT_EQ(got.result->account.dropped.at("no time stamp or duration"), 1);
 }
 
 TEST(OrtProfile, BadEventsAreCountedByReason) {
