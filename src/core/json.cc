@@ -11,7 +11,7 @@
 namespace aaco::core {
 namespace {
 
-constexpr std::size_t kMaxDepth = 256;
+constexpr std::size_t kMaxJsonDepth = 256;
 
 // Builds a Json from nlohmann's events, so that order and integer kinds stay what they were.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
@@ -61,8 +61,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool open(bool is_array) {
-    if (open_.size() >= kMaxDepth) {
-      problem_ = "nested more than " + std::to_string(kMaxDepth) + " deep";
+    if (open_.size() >= kMaxJsonDepth) {
+      problem_ = "nested more than " + std::to_string(kMaxJsonDepth) + " deep";
       return false;
     }
     open_.push_back({is_array, {}, {}, {}});

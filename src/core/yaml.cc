@@ -16,7 +16,7 @@
 namespace aaco::core {
 
 namespace {
-constexpr std::size_t kMaxDepth = 64;
+constexpr std::size_t kMaxYamlDepth = 64;
 }
 
 // Turns yaml-cpp's events into our tree, keeping the line of every node. Events, not its tree: anchors are seen wherever they
@@ -75,7 +75,7 @@ struct YamlBuilder final : public YAML::EventHandler {
            "write the value out, or quote it");
   }
   void open_node(YamlNode node) {
-    if (open_.size() >= kMaxDepth) refuse(node, "nested too deeply");
+    if (open_.size() >= kMaxYamlDepth) refuse(node, "nested too deeply");
     open_.push_back({std::move(node), {}, std::nullopt});
   }
   void close_node() {

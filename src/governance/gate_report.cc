@@ -7,18 +7,12 @@
 
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "governance/amount.h"
 
 namespace aaco::governance {
 namespace {
 
 using core::Json;
-
-std::string amount(double value, const std::string& unit) {
-  if (unit == "ns") return core::format_duration(value);
-  if (unit == "bytes") return core::format_bytes(value);
-  if (unit == "ratio") return core::format_percent(value);
-  return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", unit);
-}
 
 std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
 

@@ -8,6 +8,7 @@
 
 #include "core/numbers.h"
 #include "core/yaml.h"
+#include "governance/amount.h"
 
 namespace aaco::governance {
 namespace {
@@ -90,13 +91,6 @@ core::Result<SlaAlert> read_alert(const YamlNode& node) {
   AACO_ASSIGN(const auto undecided, node.optional_bool("undecided"));
   alert.undecided_too = undecided.value_or(false);
   return alert;
-}
-
-std::string amount(double value, const std::string& unit) {
-  if (unit == "ns") return core::format_duration(value);
-  if (unit == "bytes") return core::format_bytes(value);
-  if (unit == "ratio") return core::format_percent(value);
-  return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", unit);
 }
 
 // A value held against one limit.

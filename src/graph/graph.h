@@ -17,6 +17,8 @@
 namespace aaco::graph {
 
 using TensorId = core::Id<struct TensorTag>;
+// The tensor's place among the graph's tensors.
+inline std::size_t index_of(TensorId id) { return static_cast<std::size_t>(id.value); }
 using NodeId = core::Id<struct NodeTag>;
 using SubgraphId = core::Id<struct SubgraphTag>;
 

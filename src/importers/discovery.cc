@@ -7,6 +7,7 @@
 #include "formats/sqlite.h"
 #include "importers/database/open_database.h"
 #include "importers/file_source.h"
+#include "importers/stream/byte_order_mark.h"
 
 namespace aaco::importers {
 namespace {
@@ -64,7 +65,7 @@ core::Result<const Importer*> sniff_file(const std::string& path, const std::vec
   if (head.empty())
     return core::fail(core::ErrorCode::invalid_input, path + ": the file is empty",
                       "did the profiler end before it wrote, or is the disk full? Profile again");
-  if (head.starts_with("\xEF\xBB\xBF")) head.erase(0, 3);  // a byte order mark says nothing of the format
+  if (head.starts_with(kByteOrderMark)) head.erase(0, kByteOrderMark.size());  // a byte order mark says nothing of the format
   if (formats::sqlite::is_database(head))
     if (std::string tables = describe_database(path); !tables.empty()) head = std::move(tables);
   if (const Importer* importer = find_importer(importers, head, core::base_name(path))) return importer;

@@ -11,7 +11,7 @@
 namespace aaco::stats {
 namespace {
 
-using Sessions = std::span<const std::vector<double>>;
+using SessionSeries = std::span<const std::vector<double>>;
 
 constexpr double kManyDegrees = 1000;  // of a deviation that is assumed
 constexpr double kMostMore = 1000;     // times the data there is: beyond that, more data is no advice
@@ -29,7 +29,7 @@ core::Status check_options(const CompareOptions& options) {
   return {};
 }
 
-core::Status check_side(Sessions sessions, StatisticChoice statistic, std::string_view name) {
+core::Status check_side(SessionSeries sessions, StatisticChoice statistic, std::string_view name) {
   const auto refuse = [&](std::string what, std::string remedy = {}) {
     return core::fail(core::ErrorCode::invalid_input, "the " + std::string(name) + " " + what, std::move(remedy));
   };
@@ -53,7 +53,7 @@ struct Pooled {
   [[nodiscard]] SampleView view() const { return {values, effective_count}; }
 };
 
-Pooled pool(Sessions sessions) {
+Pooled pool(SessionSeries sessions) {
   Pooled pooled;
   for (const std::vector<double>& series : sessions) {
     pooled.values.insert(pooled.values.end(), series.begin(), series.end());
@@ -77,10 +77,10 @@ struct Sides {
   SideEstimate a, b;
 };
 
-Sides resample(Sessions a, Sessions b, const CompareOptions& options) {
+Sides resample(SessionSeries a, SessionSeries b, const CompareOptions& options) {
   const core::Random seed(options.seed);
   core::Random random_a = seed.fork(0), random_b = seed.fork(1);
-  const auto side = [&](Sessions sessions, const SideEstimate* other, core::Random& random) {
+  const auto side = [&](SessionSeries sessions, const SideEstimate* other, core::Random& random) {
     return resample_side(sessions, options.statistic, options.resamples, elsewhere(options, other), random);
   };
   Sides sides;
@@ -192,7 +192,7 @@ Verdict judge(const Interval& delta, double threshold_ratio, bool lower_is_bette
   return Verdict::inconclusive;
 }
 
-core::Result<Comparison> compare(Sessions a, Sessions b, const CompareOptions& options) {
+core::Result<Comparison> compare(SessionSeries a, SessionSeries b, const CompareOptions& options) {
   AACO_TRY(check_options(options));
   AACO_TRY(check_side(a, options.statistic, "baseline"));
   AACO_TRY(check_side(b, options.statistic, "candidate"));

@@ -17,6 +17,9 @@ struct Design {
   [[nodiscard]] std::size_t rows() const { return columns == 0 ? 0 : values.size() / columns; }
 };
 
+// Neither infinite nor not a number, every one.
+bool all_finite(std::span<const double> values);
+
 struct LinearFit {
   std::vector<double> coefficients;  // one a column
   std::vector<double>

@@ -13,10 +13,6 @@ using core::ErrorCode;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-bool all_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
-}
-
 core::Status check(const Design& design, std::span<const double> targets, std::span<const double> weights) {
   if (design.columns == 0 || design.values.size() != design.rows() * design.columns || design.rows() != targets.size() ||
       (!weights.empty() && weights.size() != targets.size()))
@@ -136,6 +132,10 @@ Vector lawson_hanson(const Scaled& problem) {
 }
 
 }  // namespace
+
+bool all_finite(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+}
 
 core::Result<LinearFit> least_squares(const Design& design, std::span<const double> targets, std::span<const double> weights) {
   AACO_TRY(check(design, targets, weights));

@@ -13,10 +13,6 @@ using core::ErrorCode;
 constexpr std::size_t kMostPoints = 3000;      // 4.5 million slopes, 36 MB
 constexpr std::size_t kFewestForInterval = 5;  // below it no interval of Kendall's statistic is inside the slopes
 
-bool all_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
-}
-
 std::vector<double> slopes_of(std::span<const double> x, std::span<const double> y) {
   std::vector<double> slopes;
   for (std::size_t i = 0; i < x.size(); ++i)

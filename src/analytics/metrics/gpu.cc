@@ -16,7 +16,7 @@ struct GpuRule {
   std::string_view unit;
 };
 
-constexpr std::array kRules = {
+constexpr std::array kGpuRules = {
     GpuRule{"gpu.use_ratio", "gpu.use_ratio", Reduction::mean, "ratio"},
     GpuRule{"gpu.memory_use_ratio", "gpu.memory_use_ratio", Reduction::mean, "ratio"},
     GpuRule{"gpu.power_mean_watts", "gpu.power_watts", Reduction::mean, "W"},
@@ -50,7 +50,7 @@ trace::Metrics gpu_metrics(std::span<const trace::GpuEventRow> events, const tra
   trace::Metrics metrics;
   for (auto& [device, index] : devices) {
     index.finish();
-    for (const GpuRule& rule : kRules)
+    for (const GpuRule& rule : kGpuRules)
       if (const auto& sensors = index.of(rule.metric); !sensors.empty())
         add_reduced(rule.id, rule.unit, rule.reduction, sensors.front(), work, device, metrics);
     if (const auto energy = energy_of(index, work.windows)) add_energy_metrics("energy.gpu_", *energy, work, device, metrics);

@@ -23,7 +23,7 @@ struct HostRule {
   std::string_view unit;
 };
 
-constexpr std::array kRules = {
+constexpr std::array kHostRules = {
     HostRule{"cpu.use_ratio", "cpu.use_ratio", kMachine, Reduction::mean, "ratio"},
     HostRule{"cpu.user_ratio", "cpu.user_ratio", kMachine, Reduction::mean, "ratio"},
     HostRule{"cpu.system_ratio", "cpu.system_ratio", kMachine, Reduction::mean, "ratio"},
@@ -121,7 +121,7 @@ trace::Metrics host_metrics(std::span<const trace::SystemEventRow> events, const
     if (std::isfinite(row.value)) index.add(names.text(row.metric), names.text(row.entity), {row.time_ns, row.value});
   index.finish();
   trace::Metrics metrics;
-  for (const HostRule& rule : kRules)
+  for (const HostRule& rule : kHostRules)
     if (const SampleSeries* series = index.find(rule.metric, rule.entity))
       add_reduced(rule.id, rule.unit, rule.reduction, *series, work, {}, metrics);
   add_peak_memory(index, metrics);

@@ -288,19 +288,19 @@ constexpr Layout layout(int content, std::span<const Item> head, std::span<const
   return {1, content, head, partition, tail, size_of(head, partition, tail)};
 }
 
-constexpr Layout kLayouts[] = {layout(0, kV10),
-                               layout(1, kV11),
-                               layout(2, kV12),
-                               layout(3, kV12, {}, kV13Tail),
-                               layout(4, kV14),
-                               layout(5, kV15),
-                               layout(6, kV16, kPartition16, kTail16),
-                               layout(7, kV17, kPartition17, kTail16),
-                               layout(8, kV17, kPartition18, kTail16)};
+constexpr Layout kLayoutsV1[] = {layout(0, kV10),
+                                 layout(1, kV11),
+                                 layout(2, kV12),
+                                 layout(3, kV12, {}, kV13Tail),
+                                 layout(4, kV14),
+                                 layout(5, kV15),
+                                 layout(6, kV16, kPartition16, kTail16),
+                                 layout(7, kV17, kPartition17, kTail16),
+                                 layout(8, kV17, kPartition18, kTail16)};
 
 }  // namespace
 
-std::span<const Layout> layouts_v1() { return kLayouts; }
+std::span<const Layout> layouts_v1() { return kLayoutsV1; }
 
 Item attribute(std::uint32_t id) {
   // In the order of enum amdgpu_metrics_attr_id; widths and counts stand in the table itself.

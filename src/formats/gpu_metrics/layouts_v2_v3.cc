@@ -121,11 +121,11 @@ constexpr Item kV30[] = {{temperature_gfx, 2, 1, hundredth},
 constexpr Layout layout(int format, int content, std::span<const Item> head, std::span<const Item> tail = {}) {
   return {format, content, head, {}, tail, align(end_of(end_of(kHeaderBytes, head), tail), 8)};
 }
-constexpr Layout kLayouts[] = {layout(2, 0, kV20),           layout(2, 1, kV21),           layout(2, 2, kV21, kV22Tail),
-                               layout(2, 3, kV21, kV23Tail), layout(2, 4, kV21, kV24Tail), layout(3, 0, kV30)};
+constexpr Layout kLayoutsV2V3[] = {layout(2, 0, kV20),           layout(2, 1, kV21),           layout(2, 2, kV21, kV22Tail),
+                                   layout(2, 3, kV21, kV23Tail), layout(2, 4, kV21, kV24Tail), layout(3, 0, kV30)};
 
 }  // namespace
 
-std::span<const Layout> layouts_v2_v3() { return kLayouts; }
+std::span<const Layout> layouts_v2_v3() { return kLayoutsV2V3; }
 
 }  // namespace aaco::formats::gpu_metrics

@@ -5,8 +5,6 @@ namespace {
 
 constexpr std::size_t kMaxRank = 64;  // no runtime takes more
 
-std::size_t index_of(TensorId id) { return static_cast<std::size_t>(id.value); }
-
 }  // namespace
 
 Values::Values(const Graph& graph) : graph_(graph), constant_(graph.tensors.size(), -1), known_(graph.tensors.size()) {

@@ -10,8 +10,6 @@
 namespace aaco::graph {
 namespace {
 
-std::size_t index_of(TensorId id) { return static_cast<std::size_t>(id.value); }
-
 // The type the arithmetic is done in: of the first input that is no scale or index.
 ElementType arithmetic_type(const Graph& graph, const Node& node) {
   for (const auto* list : {&node.inputs, &node.outputs})

@@ -13,7 +13,7 @@ using Kind = OperatorClass;
 namespace r = rules;
 namespace c = costs;
 
-constexpr auto kEntries = std::to_array<Entry>({
+constexpr auto kMicrosoftEntries = std::to_array<Entry>({
     {"BiasAdd", Kind::elementwise, &r::spread, &c::elementwise, 2},  // x + bias + skip
     {"BiasDropout", Kind::elementwise, &r::dropout, &c::elementwise, 2},
     {"BiasGelu", Kind::elementwise, &r::same, &c::elementwise, 6},
@@ -91,6 +91,6 @@ constexpr auto kEntries = std::to_array<Entry>({
 
 }  // namespace
 
-std::span<const Entry> microsoft_entries() { return kEntries; }
+std::span<const Entry> microsoft_entries() { return kMicrosoftEntries; }
 
 }  // namespace aaco::graph

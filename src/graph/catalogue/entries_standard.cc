@@ -14,7 +14,7 @@ using Kind = OperatorClass;
 namespace r = rules;
 namespace c = costs;
 
-constexpr auto kEntries = std::to_array<Entry>({
+constexpr auto kStandardEntries = std::to_array<Entry>({
     // One operand, element by element.
     {"Abs", Kind::elementwise, &r::same, &c::elementwise, 1},
     {"Acos", Kind::elementwise, &r::same, &c::elementwise, 1},
@@ -236,6 +236,6 @@ constexpr auto kEntries = std::to_array<Entry>({
 
 }  // namespace
 
-std::span<const Entry> standard_entries() { return kEntries; }
+std::span<const Entry> standard_entries() { return kStandardEntries; }
 
 }  // namespace aaco::graph

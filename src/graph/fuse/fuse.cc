@@ -8,8 +8,6 @@
 namespace aaco::graph {
 namespace {
 
-std::size_t at(TensorId id) { return static_cast<std::size_t>(id.value); }
-
 class Fuser {
  public:
   Fuser(const Graph& graph, const FusionRules& rules) : graph_(graph), rules_(rules), links_(graph) {
@@ -48,8 +46,8 @@ class Fuser {
       if (number == last) continue;
       for (const TensorId id : graph_.nodes[number].outputs) {
         if (!id.valid()) continue;
-        if (links_.kept[at(id)]) return "the result of '" + graph_.nodes[number].name + "' is an output of the graph";
-        for (const std::size_t reader : links_.readers[at(id)])
+        if (links_.kept[index_of(id)]) return "the result of '" + graph_.nodes[number].name + "' is an output of the graph";
+        for (const std::size_t reader : links_.readers[index_of(id)])
           if (!nodes.contains(reader))
             return "the result of '" + graph_.nodes[number].name + "' is read by '" + graph_.nodes[reader].name + "' too";
       }
@@ -67,16 +65,17 @@ class Fuser {
   }
 
   [[nodiscard]] bool is_folded(const Node& node) const {
-    return !node.outputs.empty() && node.outputs[0].valid() && links_.constant[at(node.outputs[0])];
+    return !node.outputs.empty() && node.outputs[0].valid() && links_.constant[index_of(node.outputs[0])];
   }
 
   // The only node whose result goes into this one and nowhere else.
   [[nodiscard]] std::optional<std::size_t> sole_feeder(const Node& node) const {
     for (const TensorId id : node.inputs) {
-      if (!id.valid() || links_.constant[at(id)] || links_.producer[at(id)] < 0) continue;
-      const auto feeder = static_cast<std::size_t>(links_.producer[at(id)]);
+      if (!id.valid() || links_.constant[index_of(id)] || links_.producer[index_of(id)] < 0) continue;
+      const auto feeder = static_cast<std::size_t>(links_.producer[index_of(id)]);
       // One with further results may reach this node around the kernel too.
-      if (!links_.kept[at(id)] && links_.readers[at(id)].size() == 1 && graph_.nodes[feeder].outputs.size() == 1) return feeder;
+      if (!links_.kept[index_of(id)] && links_.readers[index_of(id)].size() == 1 && graph_.nodes[feeder].outputs.size() == 1)
+        return feeder;
     }
     return std::nullopt;
   }
@@ -119,8 +118,8 @@ class Fuser {
       std::sort(group.nodes.begin(), group.nodes.end());
       for (const std::size_t number : group.nodes)
         for (const TensorId id : graph_.nodes[number].outputs) {
-          if (!id.valid() || links_.kept[at(id)] || links_.readers[at(id)].empty()) continue;
-          const auto& readers = links_.readers[at(id)];
+          if (!id.valid() || links_.kept[index_of(id)] || links_.readers[index_of(id)].empty()) continue;
+          const auto& readers = links_.readers[index_of(id)];
           const bool inside = std::all_of(readers.begin(), readers.end(),
                                           [&](std::size_t reader) { return out_.kernel_of[reader] == out_.kernel_of[number]; });
           if (inside) group.saved_bytes += bytes_of_tensor(id) * (1 + static_cast<double>(readers.size()));

@@ -6,8 +6,6 @@
 namespace aaco::graph {
 namespace {
 
-std::size_t at(TensorId id) { return static_cast<std::size_t>(id.value); }
-
 bool commutes(const std::string& op) {
   return op == "Add" || op == "Mul" || op == "add" || op == "mul" || op == "ADD" || op == "MUL";
 }
@@ -66,14 +64,14 @@ class Matcher {
 
   bool fits_tensor(const std::string& operand, TensorId tensor, Bound& bound) const {
     if (operand == "*") return true;
-    if (operand == "const") return links_.constant[at(tensor)];
+    if (operand == "const") return links_.constant[index_of(tensor)];
     if (operand.starts_with('$')) {
       const auto [found, is_new] = bound.names.try_emplace(operand, tensor);
       return is_new || found->second == tensor;
     }
     const FusionStep* wanted = step(operand);
     if (wanted == nullptr) return false;
-    const std::int32_t producer = links_.producer[at(tensor)];
+    const std::int32_t producer = links_.producer[index_of(tensor)];
     if (producer >= 0) {
       Bound trial = bound;
       if (fits_node(*wanted, static_cast<std::size_t>(producer), trial)) {
@@ -96,22 +94,22 @@ Links::Links(const Graph& graph)
       readers(graph.tensors.size()),
       constant(graph.tensors.size(), false),
       kept(graph.tensors.size(), false) {
-  for (const Initializer& initializer : graph.initializers) constant[at(initializer.tensor)] = true;
+  for (const Initializer& initializer : graph.initializers) constant[index_of(initializer.tensor)] = true;
   for (std::size_t number = 0; number < graph.nodes.size(); ++number) {
     const Node& node = graph.nodes[number];
     bool folded = node.op_type == "Constant" || !node.inputs.empty();
     for (const TensorId id : node.inputs) {
       if (!id.valid()) continue;
-      readers[at(id)].push_back(number);
-      folded = folded && constant[at(id)];
+      readers[index_of(id)].push_back(number);
+      folded = folded && constant[index_of(id)];
     }
     for (const TensorId id : node.outputs) {
       if (!id.valid()) continue;
-      producer[at(id)] = static_cast<std::int32_t>(number);
-      constant[at(id)] = folded;
+      producer[index_of(id)] = static_cast<std::int32_t>(number);
+      constant[index_of(id)] = folded;
     }
   }
-  for (const TensorId id : graph.outputs) kept[at(id)] = true;
+  for (const TensorId id : graph.outputs) kept[index_of(id)] = true;
   std::unordered_set<std::string_view> captured;
   for (const Graph& body : graph.subgraphs)
     for (const TensorId id : body.captured) captured.insert(body.tensor(id).name);

@@ -7,8 +7,6 @@ namespace {
 
 using core::ErrorCode;
 
-std::size_t index_of(TensorId id) { return static_cast<std::size_t>(id.value); }
-
 std::string describe(const Node& node) { return "node '" + node.name + "' (" + node.op_type + ")"; }
 
 }  // namespace

@@ -8,13 +8,11 @@
 namespace aaco::graph {
 namespace {
 
-std::size_t at(TensorId id) { return static_cast<std::size_t>(id.value); }
-
 std::vector<std::int32_t> producers_of(const Graph& graph) {
   std::vector<std::int32_t> producer(graph.tensors.size(), -1);
   for (std::size_t number = 0; number < graph.nodes.size(); ++number)
     for (const TensorId id : graph.nodes[number].outputs)
-      if (id.valid()) producer[at(id)] = static_cast<std::int32_t>(number);
+      if (id.valid()) producer[index_of(id)] = static_cast<std::int32_t>(number);
   return producer;
 }
 
@@ -45,8 +43,8 @@ class Divider {
     const Node& node = graph_.nodes[number];
     const OperatorClass kind = class_of(node);
     const bool follows = kind == OperatorClass::view || kind == OperatorClass::host;
-    if (follows && !node.inputs.empty() && node.inputs[0].valid() && producer_[at(node.inputs[0])] >= 0)
-      return out_.target_of[static_cast<std::size_t>(producer_[at(node.inputs[0])])];
+    if (follows && !node.inputs.empty() && node.inputs[0].valid() && producer_[index_of(node.inputs[0])] >= 0)
+      return out_.target_of[static_cast<std::size_t>(producer_[index_of(node.inputs[0])])];
     for (std::size_t target = 0; target < targets_.size(); ++target) {
       std::string reason = targets_[target].refuses ? targets_[target].refuses(graph_, node) : "";
       if (reason.empty() && targets_[target].one_part && comes_after_others(node, target))
@@ -64,7 +62,8 @@ class Divider {
 
   [[nodiscard]] bool comes_after_others(const Node& node, std::size_t target) const {
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId id) {
-      return id.valid() && producer_[at(id)] >= 0 && out_.target_of[static_cast<std::size_t>(producer_[at(id)])] != target;
+      return id.valid() && producer_[index_of(id)] >= 0 &&
+             out_.target_of[static_cast<std::size_t>(producer_[index_of(id)])] != target;
     });
   }
 
@@ -78,8 +77,8 @@ class Divider {
     std::vector<std::size_t> segment(graph_.nodes.size(), 0);
     for (std::size_t number = 0; number < graph_.nodes.size(); ++number) {
       for (const TensorId id : graph_.nodes[number].inputs) {
-        if (!id.valid() || producer_[at(id)] < 0) continue;
-        const auto before = static_cast<std::size_t>(producer_[at(id)]);
+        if (!id.valid() || producer_[index_of(id)] < 0) continue;
+        const auto before = static_cast<std::size_t>(producer_[index_of(id)]);
         segment[number] = std::max(segment[number], segment[before] + (out_.target_of[before] != out_.target_of[number] ? 1 : 0));
       }
       const auto [found, is_new] = part_of.try_emplace({out_.target_of[number], segment[number]}, out_.parts.size());
@@ -94,8 +93,8 @@ class Divider {
     std::set<std::pair<std::int32_t, std::size_t>> seen;
     for (std::size_t number = 0; number < graph_.nodes.size(); ++number)
       for (const TensorId id : graph_.nodes[number].inputs) {
-        if (!id.valid() || producer_[at(id)] < 0) continue;
-        const std::size_t from = out_.target_of[static_cast<std::size_t>(producer_[at(id)])], to = out_.target_of[number];
+        if (!id.valid() || producer_[index_of(id)] < 0) continue;
+        const std::size_t from = out_.target_of[static_cast<std::size_t>(producer_[index_of(id)])], to = out_.target_of[number];
         if (from == to || !seen.insert({id.value, to}).second) continue;
         out_.transfers.push_back({id, from, to, bytes_of_tensor(graph_, id)});
         out_.transfer_bytes += out_.transfers.back().bytes;
@@ -126,8 +125,8 @@ Schedule schedule(const Graph& graph, const std::vector<double>& seconds) {
   for (std::size_t number = 0; number < graph.nodes.size(); ++number) {
     double start = 0;
     for (const TensorId id : graph.nodes[number].inputs) {
-      if (!id.valid() || producer[at(id)] < 0) continue;
-      const auto earlier = static_cast<std::size_t>(producer[at(id)]);
+      if (!id.valid() || producer[index_of(id)] < 0) continue;
+      const auto earlier = static_cast<std::size_t>(producer[index_of(id)]);
       level[number] = std::max(level[number], level[earlier] + 1);
       if (before[number] >= 0 && finish[earlier] <= start) continue;
       start = std::max(start, finish[earlier]);

@@ -1,6 +1,7 @@
 #include "importers/kineto.h"
 #include "importers/kineto/facts.h"
 #include "importers/kineto/reader.h"
+#include "importers/stream/byte_order_mark.h"
 #include "importers/stream/damage.h"
 
 namespace aaco::importers::kineto {
@@ -14,7 +15,7 @@ class KinetoImporter final : public Importer {
   [[nodiscard]] ImporterInfo info() const override { return {"kineto", "PyTorch profiler or Chrome trace (JSON)"}; }
 
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
-    if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+    if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
     const auto first = head.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) return false;
     head.remove_prefix(first);

@@ -6,6 +6,7 @@
 
 #include "core/strings.h"
 #include "formats/csv.h"
+#include "importers/stream/byte_order_mark.h"
 
 namespace aaco::importers::rocm {
 namespace {
@@ -170,7 +171,7 @@ Table table_of(const Columns& columns) {
 }
 
 Table table_of_head(std::string_view head, std::vector<std::string>* header) {
-  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   const auto first = head.find_first_not_of("\r\n");
   if (first == std::string_view::npos) return Table::unknown;
   const auto line_end = head.find('\n', first);

@@ -1,5 +1,6 @@
 #include "importers/rocprofv3.h"
 #include "importers/rocprofv3/json_reader.h"
+#include "importers/stream/byte_order_mark.h"
 #include "importers/stream/damage.h"
 
 namespace aaco::importers::rocprofv3 {
@@ -11,7 +12,7 @@ class JsonImporter final : public Importer {
 
   // The one member of the document stands at its front.
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
-    if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+    if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
     const auto first = head.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos || head[first] != '{') return false;
     return head.substr(first, 4096).find("\"rocprofiler-sdk-tool\"") != std::string_view::npos;

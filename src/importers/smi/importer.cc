@@ -1,5 +1,6 @@
 #include "formats/smi_text.h"
 #include "importers/smi.h"
+#include "importers/stream/byte_order_mark.h"
 #include "importers/stream/tokens.h"
 
 namespace aaco::importers::smi {
@@ -71,7 +72,7 @@ class SmiImporter final : public Importer {
   core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
     AACO_ASSIGN(const std::string whole, read_all(source));
     std::string_view text = whole;
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     auto log = formats::smi_text::decode(text);
     if (!log) return tl::unexpected<core::Error>(std::move(log).error().with(source.name()));
     if (log->readings.empty())

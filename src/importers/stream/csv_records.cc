@@ -4,17 +4,17 @@
 #include <functional>
 
 #include "formats/csv.h"
+#include "importers/stream/byte_order_mark.h"
 #include "importers/stream/text_window.h"
 #include "importers/stream/work_ahead.h"
 
 namespace aaco::importers {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kFirstWindow = std::size_t{1} << 20;
 
 // A piece of text and the records found in it.
-struct Batch : TextWindow {
+struct RecordBatch : TextWindow {
   struct Record {
     std::size_t first = 0;  // of the fields
     std::size_t count = 0;
@@ -38,12 +38,13 @@ struct Batch : TextWindow {
   }
 };
 
-class Splitter {
+class RecordSplitter {
  public:
-  Splitter(trace::ByteSource& source, const ReadLimits& limits, CsvEnd& end) : source_(source), limits_(limits), end_(end) {}
+  RecordSplitter(trace::ByteSource& source, const ReadLimits& limits, CsvEnd& end)
+      : source_(source), limits_(limits), end_(end) {}
 
   // Fills the batch with the next window; false at the end. The rest behind its last whole record goes to the next one.
-  core::Result<bool> fill(Batch& batch) {
+  core::Result<bool> fill(RecordBatch& batch) {
     if (ended_) return false;
     batch.begin_with(rest_, std::min(kFirstWindow, limits_.window_bytes));
     for (;;) {
@@ -85,16 +86,16 @@ core::Result<CsvEnd> read_csv(trace::ByteSource& source,
   CsvEnd end;
   std::int64_t records = 0;  // the end is the splitter's own while it works
   bool terminated = true;
-  Splitter splitter(source, limits, end);
-  const auto use = [&](const Batch& batch) -> core::Status {
-    for (const Batch::Record& record : batch.records) {
+  RecordSplitter splitter(source, limits, end);
+  const auto use = [&](const RecordBatch& batch) -> core::Status {
+    for (const RecordBatch::Record& record : batch.records) {
       ++records;
       terminated = record.terminated;
       AACO_TRY(visit(CsvFields(batch.fields).subspan(record.first, record.count), terminated));
     }
     return {};
   };
-  AACO_TRY(work_ahead<Batch>([&](Batch& batch) { return splitter.fill(batch); }, use));
+  AACO_TRY(work_ahead<RecordBatch>([&](RecordBatch& batch) { return splitter.fill(batch); }, use));
   end.records = records;
   end.terminated = terminated;
   if (end.bytes == 0) return core::fail(core::ErrorCode::invalid_input, source.name() + ": the file is empty");

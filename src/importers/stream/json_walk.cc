@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "importers/stream/byte_order_mark.h"
 #include "importers/stream/text_window.h"
 #include "importers/stream/work_ahead.h"
 
 namespace aaco::importers {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kDeepest = 64;  // containers that are entered; visitors enter a handful
 // A window of the smallest values has steps of 28 times its size.
 constexpr std::size_t kLargestWindow = std::size_t{1} << 20;
@@ -23,7 +23,7 @@ struct Step {
 };
 
 // A piece of text and the calls that it makes.
-struct Batch : TextWindow {
+struct StepBatch : TextWindow {
   std::vector<Step> steps;
 };
 
@@ -117,12 +117,12 @@ class Walk {
   bool done_ = false;
 };
 
-class Splitter {
+class StepSplitter {
  public:
-  Splitter(trace::ByteSource& source, Walk& walk, const ReadLimits& limits) : source_(source), walk_(walk), limits_(limits) {}
+  StepSplitter(trace::ByteSource& source, Walk& walk, const ReadLimits& limits) : source_(source), walk_(walk), limits_(limits) {}
 
   // Fills the batch with the next window; false at the end. The rest behind its last whole value goes to the next one.
-  core::Result<bool> fill(Batch& batch) {
+  core::Result<bool> fill(StepBatch& batch) {
     if (ended_) return false;
     batch.begin_with(rest_, std::min(kLargestWindow, limits_.window_bytes));
     batch.steps.clear();
@@ -181,16 +181,16 @@ class Splitter {
 
 core::Result<WalkEnd> walk_json(trace::ByteSource& source, JsonVisitor& visitor, const ReadLimits& limits) {
   Walk walk(visitor);
-  Splitter splitter(source, walk, limits);
-  AACO_TRY(work_ahead<Batch>([&](Batch& batch) { return splitter.fill(batch); },
-                             [&](const Batch& batch) {
-                               for (const Step& step : batch.steps) switch (step.kind) {
-                                   case Step::Kind::enter: visitor.enter(step.tag, step.key); break;
-                                   case Step::Kind::value: visitor.value(step.tag, step.key, step.text); break;
-                                   case Step::Kind::leave: visitor.leave(step.tag); break;
-                                 }
-                               return visitor.status();
-                             }));
+  StepSplitter splitter(source, walk, limits);
+  AACO_TRY(work_ahead<StepBatch>([&](StepBatch& batch) { return splitter.fill(batch); },
+                                 [&](const StepBatch& batch) {
+                                   for (const Step& step : batch.steps) switch (step.kind) {
+                                       case Step::Kind::enter: visitor.enter(step.tag, step.key); break;
+                                       case Step::Kind::value: visitor.value(step.tag, step.key, step.text); break;
+                                       case Step::Kind::leave: visitor.leave(step.tag); break;
+                                     }
+                                   return visitor.status();
+                                 }));
   if (walk.end().bytes == 0) return core::fail(core::ErrorCode::invalid_input, source.name() + ": the file is empty");
   return std::move(walk.end());
 }

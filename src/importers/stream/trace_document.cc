@@ -1,10 +1,11 @@
 #include "importers/stream/trace_document.h"
 
+#include "importers/stream/byte_order_mark.h"
+
 namespace aaco::importers {
 namespace {
 
 constexpr std::size_t kLargestMember = std::size_t{4} << 20;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 void set_member(TraceEvent& event, std::string_view key, std::string_view value) {
   switch (key.size()) {

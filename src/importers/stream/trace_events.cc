@@ -10,17 +10,17 @@ namespace aaco::importers {
 namespace {
 
 // A piece of text and the events found in it.
-struct Batch : TextWindow {
+struct EventBatch : TextWindow {
   std::vector<TraceEvent> events;
 };
 
 // Reads and takes apart; batch after batch.
-class Splitter {
+class EventSplitter {
  public:
-  Splitter(trace::ByteSource& source, const ReadLimits& limits) : source_(source), limits_(limits) {}
+  EventSplitter(trace::ByteSource& source, const ReadLimits& limits) : source_(source), limits_(limits) {}
 
   // Fills the batch with the next window; false at the end. The rest behind its last whole value goes to the next one.
-  core::Result<bool> fill(Batch& batch) {
+  core::Result<bool> fill(EventBatch& batch) {
     if (ended_) return false;
     batch.begin_with(rest_, limits_.window_bytes);
     batch.events.clear();
@@ -80,9 +80,10 @@ class Splitter {
 core::Result<DocumentEnd> read_trace_events(trace::ByteSource& source,
                                             const std::function<core::Status(std::span<const TraceEvent>)>& visit,
                                             const ReadLimits& limits) {
-  Splitter splitter(source, limits);
-  AACO_TRY(work_ahead<Batch>([&](Batch& batch) { return splitter.fill(batch); },
-                             [&](const Batch& batch) { return batch.events.empty() ? core::Status() : visit(batch.events); }));
+  EventSplitter splitter(source, limits);
+  AACO_TRY(work_ahead<EventBatch>(
+      [&](EventBatch& batch) { return splitter.fill(batch); },
+      [&](const EventBatch& batch) { return batch.events.empty() ? core::Status() : visit(batch.events); }));
   if (splitter.end().bytes == 0) return core::fail(core::ErrorCode::invalid_input, source.name() + ": the file is empty");
   return std::move(splitter.end());
 }
