@@ -1,5 +1,6 @@
 #include "core/environment.h"
 
+#include <pwd.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,6 +10,17 @@
 extern char** environ;  // NOLINT: POSIX names it so
 
 namespace aaco::core {
+namespace {
+
+std::string home_of_user() {
+  std::array<char, 4096> buffer{};
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return {};
+  return found->pw_dir != nullptr ? found->pw_dir : "";
+}
+
+}  // namespace
 
 Environment Environment::of_process() {
   Environment result;
@@ -17,6 +29,8 @@ Environment Environment::of_process() {
     const auto equals = text.find('=');
     if (equals != std::string_view::npos) result.set(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
   }
+  if (!result.get("HOME"))
+    if (std::string home = home_of_user(); !home.empty()) result.set("HOME", std::move(home));
   return result;
 }
 
@@ -27,7 +41,8 @@ std::optional<std::string> Environment::get(std::string_view name) const {
 }
 
 Paths Paths::find(const Environment& environment, const std::string& executable) {
-  const std::string home = environment.get("HOME").value_or("/tmp");
+  // never a folder that others may write: libraries are loaded from the cache
+  const std::string home = environment.get("HOME").value_or("/nonexistent");
   auto xdg = [&](std::string_view variable, std::string_view below_home) {
     return join_path(environment.get(variable).value_or(join_path(home, below_home)), "aaco");
   };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <tuple>
 
 #include "core/files.h"
 #include "tracelake/bundle.h"
@@ -73,8 +74,9 @@ core::Result<std::vector<SessionEntry>> list_sessions(const std::string& root) {
       entries.push_back(read_entry(path, open_id.empty() ? name : std::string(open_id), !open_id.empty()));
     }
   }
-  std::sort(entries.begin(), entries.end(),
-            [](const SessionEntry& a, const SessionEntry& b) { return a.manifest.id.text < b.manifest.id.text; });
+  // By the nanosecond: ids know the second only, and 'the newest with this tag' may be one of two of the same second.
+  const auto when = [](const SessionEntry& entry) { return std::tie(entry.manifest.created_realtime_ns, entry.manifest.id.text); };
+  std::sort(entries.begin(), entries.end(), [&](const SessionEntry& a, const SessionEntry& b) { return when(a) < when(b); });
   return entries;
 }
 

@@ -31,6 +31,15 @@ TEST_F(SessionListTest, OldestFirst) {
   EXPECT_EQ(entries[0].path, join_path(root, "2026-11-20/20261120T000001Z-aaaaaa"));
 }
 
+TEST_F(SessionListTest, OldestFirstWithinASecond) {
+  (void)make(manifest("20261121T000001Z-bbbbbb", "same", kCreatedNs));
+  (void)make(manifest("20261121T000001Z-aaaaaa", "same", kCreatedNs + 1));
+  const auto entries = list();
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[1].manifest.id.text, "20261121T000001Z-aaaaaa");
+  EXPECT_EQ(core::base_name(find_session(root, "tag:same").value_or("")), "20261121T000001Z-aaaaaa");
+}
+
 TEST_F(SessionListTest, OpenSessionIsIncompleteAndItsWriterLives) {
   auto writer = create(manifest());
   auto entries = list();

@@ -44,6 +44,14 @@ class Streams(program.ProgramTest):
         self.assertEqual(self.shell('"$A" record -- sh -c "exit 7" <&- >&- 2>&-').returncode, 7)
 
 
+class Home(program.ProgramTest):
+    def test_home_of_the_user_where_none_is_named(self):
+        self.run_small()
+        bare = subprocess.run([program.PROGRAM, 'run', '--model', 'mlp', '--warmup', '2', '--iterations', '5', '--no-report'], cwd=self.folder, env={},
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(bare.returncode, 0, bare.stderr)
+
+
 class Usage(program.ProgramTest):
     def told(self, arguments, *words): self.refused(self.aaco(*arguments.split()), 2, 'aaco: ', 'what next', *words)
     def test_no_verb(self): self.told('', 'aaco VERB', 'aaco --help')

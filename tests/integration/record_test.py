@@ -29,19 +29,35 @@ class Record(program.ProgramTest):
         bundle = self.folder / self.aaco('show', 'tag:busy', '--json').json()['session']['path']
         self.assertTrue((bundle / 'telemetry/system_events.parquet').is_file())
 
-    def test_ctrl_c_leaves_a_whole_session(self):
+    def start(self, tag, *command, before=()):
+        """A record that observes `command`, once that runs."""
         environment = {**os.environ, 'AACO_SESSIONS': str(self.lake)}
-        child = subprocess.Popen([program.PROGRAM, 'record', '--tag', 'stopped', '--', 'sleep', '60'], cwd=self.folder, env=environment,
+        child = subprocess.Popen([*before, program.PROGRAM, 'record', '--tag', tag, '--', *command], cwd=self.folder, env=environment,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         for _ in range(200):
             if list(self.lake.rglob('session.json')) and subprocess.run(['pgrep', '-P', str(child.pid)], capture_output=True, check=False).stdout:
                 break
             time.sleep(0.05)
         time.sleep(0.3)
-        child.send_signal(signal.SIGINT)
-        child.wait(timeout=60)
-        bundle = self.folder / self.aaco('show', 'tag:stopped', '--json').json()['session']['path']
-        self.assertIn(json.loads((bundle / 'session.json').read_text())['state'], ('complete', 'interrupted'))
+        return child
+
+    def state_of(self, tag):
+        bundle = self.folder / self.aaco('show', f'tag:{tag}', '--json').json()['session']['path']
+        return json.loads((bundle / 'session.json').read_text())['state']
+
+    def test_a_stop_leaves_a_whole_session(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number.name):
+                child = self.start(f'stopped {number.name}', 'sleep', '60')
+                child.send_signal(number)
+                child.wait(timeout=60)
+                self.assertIn(self.state_of(f'stopped {number.name}'), ('complete', 'interrupted'))
+
+    def test_nohup_is_heeded(self):
+        child = self.start('nohup', 'sleep', '1.5', before=['nohup'])
+        child.send_signal(signal.SIGHUP)
+        self.assertEqual(child.wait(timeout=60), 0)
+        self.assertEqual(self.state_of('nohup'), 'complete')
 
     def test_lockbox_has_the_packages_of_a_python(self):
         site = self.folder / 'venv/lib' / f'python{sys.version_info.major}.{sys.version_info.minor}' / 'site-packages'
