@@ -67,7 +67,7 @@ core::Status resolve(AbOptions& options) {
 
 void print_outcome(const Context& context, const workflows::AbOutcome& outcome) {
   print_verdict(context, outcome.verdict);
-  context.note(fmt::format("\n{} rounds of processes in {}; {}", outcome.rounds.size(),
+  context.note(fmt::format("\n{} round{} of processes in {}; {}", outcome.rounds.size(), outcome.rounds.size() == 1 ? "" : "s",
                            core::format_duration(static_cast<double>(outcome.wall_ns)), outcome.ended));
   if (outcome.a) context.note(fmt::format("side A   {}\nside B   {}", outcome.a->path, outcome.b->path));
 }

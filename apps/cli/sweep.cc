@@ -65,16 +65,24 @@ std::string cell(const workflows::SweepPoint& point, std::string_view id, std::s
   return metric ? format(metric->value) : "-";
 }
 
-void print_curves(const Context& context, const workflows::SweepOutcome& outcome) {
-  context.print(fmt::format("{:<10} {:>6} {:>8} {:>11} {:>11} {:>14}  {}\n", "BACKEND", "BATCH", "THREADS", "MEDIAN", "P90",
-                            "ITEMS/S", "SESSION"));
+// A column for each dimension that was swept, so that no two rows look the same.
+void print_curves(const Context& context, const workflows::SweepRequest& request, const workflows::SweepOutcome& outcome) {
+  std::vector<std::pair<std::string, std::size_t>> columns;
+  for (const auto& dimension : request.dimensions)
+    columns.emplace_back(dimension.first, std::max<std::size_t>(dimension.first.size(), 6));
+  std::string head;
+  for (const auto& [name, width] : columns) head += fmt::format(" {:>{}}", name, width);
+  context.print(fmt::format("{:<10} {:>6} {:>8}{} {:>11} {:>11} {:>14}  {}\n", "BACKEND", "BATCH", "THREADS", head, "MEDIAN",
+                            "P90", "ITEMS/S", "SESSION"));
   for (const auto& point : outcome.points) {
     const auto number = [](auto value) { return value ? std::to_string(*value) : std::string("-"); };
-    context.print(fmt::format("{:<10} {:>6} {:>8} {:>11} {:>11} {:>14}  {}\n", point.request.backend, number(point.request.batch),
-                              number(point.request.threads), cell(point, "latency.p50_ns", core::format_duration),
-                              cell(point, "latency.p90_ns", core::format_duration),
-                              cell(point, "throughput.items_per_second", core::format_count),
-                              point.error.empty() ? point.session_id : point.error));
+    std::string sizes;
+    for (const auto& [name, width] : columns) sizes += fmt::format(" {:>{}}", point.request.dimensions.at(name), width);
+    context.print(fmt::format(
+        "{:<10} {:>6} {:>8}{} {:>11} {:>11} {:>14}  {}\n", point.request.backend, number(point.request.batch),
+        number(point.request.threads), sizes, cell(point, "latency.p50_ns", core::format_duration),
+        cell(point, "latency.p90_ns", core::format_duration), cell(point, "throughput.items_per_second", core::format_count),
+        point.error.empty() ? point.session_id : point.error));
   }
 }
 
@@ -88,7 +96,7 @@ void run_sweep(Context& context, const RunOptions& run, const SweepOptions& opti
     if (!point.error.empty()) context.exit_code = kEnvironment;
   if (!options.json) {
     if (context.quiet) return context.print(outcome->id + "\n");
-    print_curves(context, *outcome);
+    print_curves(context, *request, *outcome);
     return context.note("\nsummary  " + outcome->summary_path);
   }
   core::Json points = core::Json::array();

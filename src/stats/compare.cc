@@ -150,9 +150,11 @@ std::string describe(const Comparison& result, const CompareOptions& options) {
     text += "; one session a side, so the variance between sessions is unknown";
   if (result.verdict != Verdict::inconclusive) return text;
   if (result.more_iterations)
-    return text + "; about " + std::to_string(*result.more_iterations) + " more iterations a side would decide";
+    return text + "; about " + std::to_string(*result.more_iterations) +
+           (*result.more_iterations == 1 ? " more iteration" : " more iterations") + " a side would decide";
   if (result.more_sessions)
-    return text + "; about " + std::to_string(*result.more_sessions) + " more sessions a side would decide";
+    return text + "; about " + std::to_string(*result.more_sessions) +
+           (*result.more_sessions == 1 ? " more session" : " more sessions") + " a side would decide";
   return text + "; the change lies too near the threshold for more data to decide";
 }
 

@@ -75,7 +75,9 @@ core::Result<std::vector<SessionEntry>> list_sessions(const std::string& root) {
     }
   }
   // By the nanosecond: ids know the second only, and 'the newest with this tag' may be one of two of the same second.
-  const auto when = [](const SessionEntry& entry) { return std::tie(entry.manifest.created_realtime_ns, entry.manifest.id.text); };
+  const auto when = [](const SessionEntry& entry) {
+    return std::tie(entry.manifest.created_realtime_ns, entry.manifest.id.text);
+  };
   std::sort(entries.begin(), entries.end(), [&](const SessionEntry& a, const SessionEntry& b) { return when(a) < when(b); });
   return entries;
 }

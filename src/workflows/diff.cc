@@ -84,7 +84,8 @@ std::string recommend(const DiffOutcome& outcome) {
   if (outcome.verdict == "inconclusive") {
     if (first.more_iterations) return "measure about " + std::to_string(*first.more_iterations) + " more iterations a side";
     if (first.more_sessions)
-      return "measure about " + std::to_string(*first.more_sessions) + " more sessions a side, or use 'aaco ab'";
+      return "measure about " + std::to_string(*first.more_sessions) +
+             (*first.more_sessions == 1 ? " more session" : " more sessions") + " a side, or use 'aaco ab'";
     return "use 'aaco ab', which alternates both sides, or another --threshold: the change lies too near this one";
   }
   return outcome.cause ? outcome.cause->recommendation

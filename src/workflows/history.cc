@@ -24,7 +24,7 @@ std::string described(const trace::SessionManifest& manifest) {
   if (const std::string backend = fact_of(manifest, "backend"); !backend.empty()) text += " on " + backend;
   if (const auto batch = manifest.outcome["batch"].as_i64()) text += ", batch " + std::to_string(*batch);
   if (const auto threads = manifest.outcome["threads"].as_i64(); threads && *threads > 0)
-    text += ", " + std::to_string(*threads) + " threads";
+    text += ", " + std::to_string(*threads) + (*threads == 1 ? " thread" : " threads");
   return text.empty() ? manifest.kind : text;
 }
 

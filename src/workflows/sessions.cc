@@ -13,7 +13,7 @@ std::string what_of(const trace::SessionManifest& manifest) {
   if (const auto backend = outcome["backend"].text(); !backend.empty()) what += ", " + std::string(backend);
   if (const auto batch = outcome["batch"].as_i64()) what += ", batch " + std::to_string(*batch);
   if (const auto threads = outcome["threads"].as_i64(); threads && *threads > 0)
-    what += ", " + std::to_string(*threads) + " threads";
+    what += ", " + std::to_string(*threads) + (*threads == 1 ? " thread" : " threads");
   return what;
 }
 

@@ -1,5 +1,9 @@
 #include "workflows/sweep.h"
 
+#include <algorithm>
+#include <optional>
+
+#include "core/files.h"
 #include "workflows/session_draft.h"
 
 namespace aaco::workflows {
@@ -39,13 +43,10 @@ Json point_json(const SweepPoint& point) {
   return out.set("session_id", point.session_id).set("metrics", to_json(point.metrics));
 }
 
-}  // namespace
-
-core::Result<SweepOutcome> sweep(const SweepRequest& request, const Services& services) {
+core::Result<SweepOutcome> sweep_into(SessionDraft& draft, const SweepRequest& request, const Services& services) {
   SweepOutcome outcome;
   const auto requests = combinations(request);
-  Json asked = Json::object({{"model", request.base.model}, {"points", requests.size()}});
-  AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("sweep", request.base.tag, std::move(asked), services));
+  std::optional<core::Error> first_error;
   for (const RunRequest& one : requests) {
     if (services.stopping()) break;
     auto run_outcome = run(one, services);
@@ -56,10 +57,14 @@ core::Result<SweepOutcome> sweep(const SweepRequest& request, const Services& se
       point.metrics = std::move(run_outcome->metrics);
     } else {
       point.error = run_outcome.error().message;
+      if (!first_error) first_error = run_outcome.error();
       draft.warn("sweep.point_failed", "one point of the sweep failed: " + run_outcome.error().text());
     }
     outcome.points.push_back(std::move(point));
   }
+  const auto ran = [](const SweepPoint& point) { return point.error.empty(); };
+  if (first_error && std::none_of(outcome.points.begin(), outcome.points.end(), ran))
+    return tl::unexpected(*std::move(first_error));
   Json points = Json::array();
   for (const SweepPoint& point : outcome.points) points.push(point_json(point));
   AACO_TRY(draft.writer().write_json("metrics/sweep.json", Json::object({{"schema_version", 1}, {"points", points}})));
@@ -67,6 +72,20 @@ core::Result<SweepOutcome> sweep(const SweepRequest& request, const Services& se
   outcome.id = draft.manifest().id.text;
   AACO_ASSIGN(const SessionOutcome session, draft.finish({}, services.stopping()));
   outcome.summary_path = session.path;
+  return outcome;
+}
+
+}  // namespace
+
+core::Result<SweepOutcome> sweep(const SweepRequest& request, const Services& services) {
+  std::string open_path;
+  auto outcome = [&]() -> core::Result<SweepOutcome> {
+    Json asked = Json::object({{"model", request.base.model}, {"points", combinations(request).size()}});
+    AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("sweep", request.base.tag, std::move(asked), services));
+    open_path = draft.writer().path();
+    return sweep_into(draft, request, services);
+  }();
+  if (!outcome && !open_path.empty()) AACO_TRY(core::remove_tree(open_path));  // what cannot run leaves nothing behind
   return outcome;
 }
 

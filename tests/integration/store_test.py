@@ -81,6 +81,17 @@ class Sweep(program.ProgramTest):
         kinds = [json.loads(path.read_text())['kind'] for path in self.lake.glob('2*/*/session.json')]
         self.assertEqual(kinds.count('run'), 4, kinds)
 
+    def test_the_table_tells_points_of_a_dimension_apart(self):
+        told = self.aaco('sweep', 'llama-tiny', '--dims', 'sequence_length=2,5', '--dim', 'past_sequence_length=4', '--iterations', 5, '--warmup', 1)
+        self.assertEqual(told.code, 0, told.errors)
+        head, *rows = (line.split() for line in told.output.splitlines())
+        self.assertEqual([row[head.index('sequence_length')] for row in rows], ['2', '5'])
+
+    def test_a_sweep_of_which_nothing_ran_leaves_nothing(self):
+        lake = {'AACO_SESSIONS': str(self.folder / 'none')}
+        self.refused(self.aaco('sweep', 'nosuch', '--batch', '1,2', **lake), 3, "no model 'nosuch'")
+        self.assertEqual(self.aaco('ls', '--json', **lake).json()['sessions'], [])
+
     def test_refuses_a_batch_that_is_none(self): self.refused(self.aaco('sweep', 'mlp', '--batch', '1,x'), 2, 'x')
 
 
