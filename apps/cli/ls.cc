@@ -7,6 +7,7 @@
 #include "cli/verbs.h"
 #include "cli/whole_number.h"
 #include "core/numbers.h"
+#include "report/terminal.h"
 #include "workflows/store.h"
 
 namespace aaco::cli {
@@ -26,19 +27,23 @@ core::Json entry_json(const workflows::SessionLine& line) {
 void print_table(const Context& context, const std::vector<workflows::SessionLine>& lines) {
   if (lines.empty())
     return context.note("no sessions in " + context.paths.sessions + "; make one with 'aaco run --model resnet50'");
-  std::size_t what = 4;
-  std::size_t tag = 3;
+  using report::fit_left;
+  using report::printable;  // sessions come from elsewhere too: nothing in their names may steer the terminal
+  constexpr int kLongestTag = 60;
+  int what = 4;
+  int tag = 3;
   for (const auto& line : lines) {
-    what = std::max(what, line.what.size());
-    tag = std::max(tag, line.tag.size());
+    what = std::max(what, report::display_width(printable(line.what)));
+    tag = std::max(tag, report::display_width(printable(line.tag)));
   }
-  what = std::min<std::size_t>(what, static_cast<std::size_t>(std::max(20, context.width - 62)));
+  what = std::min(what, std::max(20, context.width - 62));
+  tag = std::min(tag, kLongestTag);
   context.print(
-      fmt::format("{:<25} {:<7} {:<11} {:<{}} {:>10}  {:<{}}\n", "SESSION", "KIND", "STATE", "WHAT", what, "MEDIAN", "TAG", tag));
+      fmt::format("{:<25} {:<7} {:<11} {:<{}} {:>10}  {}\n", "SESSION", "KIND", "STATE", "WHAT", what, "MEDIAN", "TAG"));
   for (const auto& line : lines)
-    context.print(fmt::format("{:<25} {:<7} {:<11} {:<{}} {:>10}  {:<{}}\n", line.id, line.kind, line.state.substr(0, 11),
-                              line.what.substr(0, what), what, line.p50_ns ? core::format_duration(*line.p50_ns) : "-", line.tag,
-                              tag));
+    context.print(fmt::format("{:<25} {} {} {} {:>10}  {}\n", printable(line.id), fit_left(printable(line.kind), 7),
+                              fit_left(printable(line.state), 11), fit_left(printable(line.what), what),
+                              line.p50_ns ? core::format_duration(*line.p50_ns) : "-", report::fit(printable(line.tag), tag)));
 }
 
 }  // namespace

@@ -7,30 +7,35 @@
 #include "cli/session_output.h"
 #include "cli/verbs.h"
 #include "core/numbers.h"
+#include "report/terminal.h"
 #include "workflows/store.h"
 
 namespace aaco::cli {
 namespace {
 
+// Sessions come from elsewhere too: nothing in them may steer the terminal.
 void print_session(const Context& context, const workflows::SessionOutcome& session) {
+  using report::printable;
   const auto& m = session.manifest;
   context.print(fmt::format(
       "session      {}\nkind         {}\nstate        {}\ncreated      {}\npath         {}\ntag          {}\nfingerprint  {}\n",
-      m.id.text, m.kind, m.state, core::iso8601_utc(m.created_realtime_ns), session.path, m.tag.empty() ? "-" : m.tag,
-      m.fingerprint));
+      printable(m.id.text), printable(m.kind), printable(m.state), core::iso8601_utc(m.created_realtime_ns), session.path,
+      m.tag.empty() ? "-" : printable(m.tag), printable(m.fingerprint)));
   if (!m.warnings.empty()) context.print("\nwarnings\n");
   for (const auto& warning : m.warnings)
-    context.print(
-        fmt::format("  ! {}\n{}", warning.message, warning.remedy.empty() ? "" : "    what next: " + warning.remedy + "\n"));
+    context.print(fmt::format("  ! {}\n{}", printable(warning.message),
+                              warning.remedy.empty() ? "" : "    what next: " + printable(warning.remedy) + "\n"));
   context.print("\naccounts\n");
   for (const auto& account : m.accounts) {
-    context.print(fmt::format("  {:<16} {:<12} read {:>9}  kept {:>9}  dropped {:>7}  {}\n", account.source,
-                              to_string(account.state), account.read, account.kept, account.dropped_total(), account.reason));
-    for (const auto& [why, count] : account.dropped) context.print(fmt::format("  {:>16}   dropped {}: {}\n", "", count, why));
+    context.print(fmt::format("  {:<16} {:<12} read {:>9}  kept {:>9}  dropped {:>7}  {}\n", printable(account.source),
+                              to_string(account.state), account.read, account.kept, account.dropped_total(),
+                              printable(account.reason)));
+    for (const auto& [why, count] : account.dropped)
+      context.print(fmt::format("  {:>16}   dropped {}: {}\n", "", count, printable(why)));
   }
   context.print("\nmetrics\n");
   for (const auto& metric : session.metrics)
-    context.print(fmt::format("  {:<40} {:>20.6g} {}{}\n", metric.id, metric.value, metric.unit,
+    context.print(fmt::format("  {:<40} {:>20.6g} {}{}\n", printable(metric.id), metric.value, printable(metric.unit),
                               metric.ci95 ? fmt::format("  [{:.6g}, {:.6g}]", metric.ci95->low, metric.ci95->high) : ""));
 }
 

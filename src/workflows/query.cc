@@ -1,13 +1,12 @@
 #include "workflows/query.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "core/files.h"
 #include "core/json.h"
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "report/terminal.h"
 #include "tracelake/lake.h"
 
 namespace aaco::workflows {
@@ -59,26 +58,32 @@ std::string as_json(const QueryResult& result) {
   return rows.dump() + "\n";
 }
 
-std::string as_table(const QueryResult& result, std::size_t width) {
-  std::vector<std::size_t> widths;
-  for (std::size_t i = 0; i < result.columns.size(); ++i) {
-    std::size_t widest = result.columns[i].size();
-    for (const auto& row : result.rows) widest = std::max(widest, row[i] ? row[i]->size() : 4);
-    widths.push_back(std::min(widest, std::max<std::size_t>(12, width / 2)));
+// For people: what is in a cell steers no terminal and breaks no row, and no number loses digits for want of room.
+std::string as_table(const QueryResult& result, int width) {
+  using report::display_width;
+  std::vector<std::vector<std::string>> rows(1);
+  for (const std::string& column : result.columns) rows[0].push_back(report::printable(column));
+  for (const auto& row : result.rows) {
+    auto& cells = rows.emplace_back();
+    for (const auto& cell : row) cells.push_back(cell ? report::printable(*cell) : "null");
   }
+  std::vector<int> widths(result.columns.size());
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+  for (std::size_t i = 0; i < widths.size(); ++i)
+    if (!is_number(result.types[i])) widths[i] = std::min(widths[i], std::max(12, width / 2));
+  std::vector<std::string> rule;
+  for (const int columns : widths) rule.emplace_back(static_cast<std::size_t>(columns), '-');
+  rows.insert(rows.begin() + 1, std::move(rule));
   std::string out;
-  auto cell = [&](std::string_view text, std::size_t i) {
-    const std::string cut(text.substr(0, widths[i]));
-    const bool last = i + 1 == widths.size();
-    out += is_number(result.types[i]) ? fmt::format("{:>{}}", cut, widths[i])
-           : last                     ? cut
-                                      : fmt::format("{:<{}}", cut, widths[i]);
-    out += last ? "\n" : "  ";
-  };
-  for (std::size_t i = 0; i < widths.size(); ++i) cell(result.columns[i], i);
-  for (std::size_t i = 0; i < widths.size(); ++i) cell(std::string(widths[i], '-'), i);
-  for (const auto& row : result.rows)
-    for (std::size_t i = 0; i < row.size(); ++i) cell(row[i] ? std::string_view(*row[i]) : "null", i);
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool last = i + 1 == row.size();
+      out += is_number(result.types[i]) ? report::fit_right(row[i], widths[i])
+             : last                     ? report::fit(row[i], widths[i])
+                                        : report::fit_left(row[i], widths[i]);
+      out += last ? "\n" : "  ";
+    }
   return out;
 }
 
@@ -95,7 +100,7 @@ core::Result<std::string> query(const QueryRequest& request, const core::Paths& 
   AACO_ASSIGN(const QueryResult result, lake->query(request.sql));
   std::string text = request.format == "csv"    ? as_csv(result)
                      : request.format == "json" ? as_json(result)
-                                                : as_table(result, static_cast<std::size_t>(std::max(20, request.width)));
+                                                : as_table(result, std::max(20, request.width));
   if (request.output.empty()) return text;
   AACO_TRY(core::write_file_atomic(request.output, text));
   return request.output + "\n";

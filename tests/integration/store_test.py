@@ -45,6 +45,20 @@ class Store(program.ProgramTest):
         self.assertEqual(before, after)
         self.assertEqual(self.aaco('verify', copy, AACO_SESSIONS=other).code, 0)
 
+    def test_nothing_in_a_session_steers_the_terminal(self):
+        self.run_small('--tag', 'one\ntwo \x1b[2J\u202e' + 'long ' * 100)
+        for words in (['ls'], ['show'], ['query', 'SELECT tag, kind FROM sessions'], ['report']):
+            told = self.aaco(*words)
+            self.assertEqual(told.code, 0, told.errors)
+            self.assertNotRegex(told.output, '[\\x00-\\x09\\x0b-\\x1f\\u202e]', words)
+        rows = self.aaco('ls').output.splitlines()
+        self.assertEqual(len(rows), 1 + len(self.aaco('ls', '--json').json()['sessions']))
+        self.assertLess(max(map(len, rows)), 200)
+
+    def test_a_narrow_table_cuts_no_number(self):
+        told = self.aaco('query', "SELECT 1234567890123456789 AS n, 'abcdefghijklmnopqrstuvwxyz' AS t, 2 AS m", COLUMNS='24')
+        self.assertRegex(told.output, r'1234567890123456789  abc.*…')
+
     def test_cut_package_is_refused(self):
         self.aaco('pack', 'latest', '--output', 'cut.aaco')
         packed = (self.folder / 'cut.aaco').read_bytes()
