@@ -116,11 +116,17 @@ struct Roofline {
   std::optional<double> measured_ratio = {};  // as reached_ratio, by the roofs that a calibration measured
 };
 
-// Everything a report shows, in the order of DESIGN.md section 6; what was not measured is empty and its section left out.
 // What the times of a report are parts of: an iteration; the whole trace, on all its devices; or the kernels' own time together,
 // where a profiler wrote totals and nothing of when they ran.
 enum class TimeWhole { iteration, trace, kernels };
 
+// The device that the headline's numbers are of.
+struct HeadlineDevice {
+  std::int64_t device = 0;  // as metrics number it
+  std::string name;         // "GPU 5, rank 1"
+};
+
+// Everything a report shows, in the order of DESIGN.md section 6; what was not measured is empty and its section left out.
 struct ReportModel {
   trace::SessionManifest session;
   core::Json environment;
@@ -128,6 +134,7 @@ struct ReportModel {
   std::string verdict;                        // one sentence, in words
   std::string verdict_confidence;             // "high: 1,200 iterations, ..."
   std::vector<std::string> headline_metrics;  // ids of the three numbers that matter
+  std::optional<HeadlineDevice> headline_of;  // theirs, where there are several devices; else the first value of each
   trace::Metrics metrics;
   std::vector<MetricDefinition> definitions;
   TimeWhole time_whole = TimeWhole::iteration;

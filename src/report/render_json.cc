@@ -203,7 +203,10 @@ core::Json render_json(const ReportModel& model) {
                            {"session", session(model)}});
   if (!model.verdict.empty())
     out.set("verdict", Json::object({{"text", model.verdict}, {"confidence", model.verdict_confidence}}));
-  out.set("headline", texts(model.headline_metrics)).set("warnings", trace::to_json(model.session.warnings));
+  out.set("headline", texts(model.headline_metrics));
+  if (model.headline_of)
+    out.set("headline_of", Json::object({{"device", model.headline_of->device}, {"name", model.headline_of->name}}));
+  out.set("warnings", trace::to_json(model.session.warnings));
   out.set("metrics", trace::to_json(model.metrics)).set("definitions", definitions(model.definitions));
   Json time = Json::object();
   if (!model.parts.empty()) time.set("parts", shares(model.parts));

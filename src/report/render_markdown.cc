@@ -65,9 +65,12 @@ void head(Page& page, const ReportModel& model) {
   if (!model.verdict.empty()) page.paragraph("**" + plain(model.verdict) + "**");
   if (!model.verdict_confidence.empty()) page.paragraph("Confidence " + plain(model.verdict_confidence));
   bool first = true;
+  const auto device = model.headline_of ? std::optional(model.headline_of->device) : std::nullopt;
   for (const std::string& id : model.headline_metrics)
-    if (const auto* metric = trace::find_metric(model.metrics, id)) {
-      if (first) page.out += "| | value | 95 % interval |\n|---|---:|---:|\n";
+    if (const auto* metric = trace::find_metric(model.metrics, id, device)) {
+      if (first)
+        page.out += "|" + (model.headline_of ? " " + plain(model.headline_of->name) : std::string()) +
+                    " | value | 95 % interval |\n|---|---:|---:|\n";
       first = false;
       page.row({plain(metric_title(model, id)), "**" + quantity(metric->value, unit_of_metric(metric->id, metric->unit)) + "**",
                 metric->ci95 ? interval(*metric->ci95, unit_of_metric(metric->id, metric->unit)) : "not known"});

@@ -14,8 +14,10 @@ void write_headline(TextPage& page, const ReportModel& model) {
     std::string title, value, interval;
   };
   std::vector<Tile> tiles;
+  const auto device = model.headline_of ? std::optional(model.headline_of->device) : std::nullopt;
+  const std::string whose = model.headline_of ? "Of " + page.clean(model.headline_of->name) + ". " : "";
   for (const std::string& id : model.headline_metrics)
-    if (const auto* metric = trace::find_metric(model.metrics, id))
+    if (const auto* metric = trace::find_metric(model.metrics, id, device))
       tiles.push_back({page.clean(metric_title(model, id)), page.value(*metric),
                        metric->ci95 ? page.interval(*metric) : "interval not known"});
   if (tiles.empty()) return;
@@ -31,9 +33,10 @@ void write_headline(TextPage& page, const ReportModel& model) {
     page.line(titles);
     page.line(values);
     page.line(intervals);
-    page.line(page.styled("  Below each number: its 95 % interval.", Style::dim));
+    page.line(page.styled("  " + whose + "Below each number: its 95 % interval.", Style::dim));
     return;
   }
+  if (!whose.empty()) page.line("  " + page.styled(fit(whose, page.width() - 2, page.ascii()), Style::dim));
   for (const Tile& tile : tiles) {
     page.line("  " + page.styled(fit(tile.title, page.width() - 2, page.ascii()), Style::dim));
     page.line("  " + page.styled(fit(tile.value, page.width() - 2, page.ascii()), Style::bold));

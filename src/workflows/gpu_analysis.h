@@ -36,6 +36,10 @@ struct GpuAnalysisOptions {
 };
 
 // One GPU of one rank. `metric_device` is the number its metrics carry: the device's own, unless two ranks share a number.
+// How reports and warnings call a device: "GPU 5", "GPU 5, rank 1". Its metrics carry the number of metric_device, which is
+// another where ranks have devices of one number.
+std::string gpu_label(std::int64_t rank, std::int64_t device);
+
 struct GpuOfTrace {
   std::int32_t rank = 0;
   std::int64_t device = 0;

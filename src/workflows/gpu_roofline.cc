@@ -7,6 +7,7 @@
 #include "core/numbers.h"
 #include "hardware/die.h"
 #include "workflows/device_roofs.h"
+#include "workflows/gpu_analysis.h"
 
 namespace aaco::workflows {
 namespace {
@@ -189,7 +190,9 @@ void fill_roofline(report::ReportModel& model, const core::Paths& paths) {
     line.roofs = stored_roofs(stored);
   }
   const std::string which =
-      gpus.items().size() > 1 ? fmt::format("Of GPU {}, which has most of them: kernels", number.value_or(0)) : "Kernels";
+      gpus.items().size() > 1 ? fmt::format("Of {}, which has most of them: kernels",
+                                            gpu_label((*gpu)["rank"].as_i64().value_or(0), (*gpu)["device"].as_i64().value_or(0)))
+                              : "Kernels";
   line.text =
       fmt::format("{} whose work is known ({} of the kernel time) reach {} of what the data sheet of {} allows them{}; {}.",
                   which, core::format_percent(total != nullptr && total->value > 0 ? known / total->value : 0),

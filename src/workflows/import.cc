@@ -111,7 +111,7 @@ void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
     }
     const auto [reason, remedy] = why_not_attributed(analysis, gpu.coverage);
     draft.warn("attribution.low",
-               "GPU " + std::to_string(gpu.metric_device) + ": " + std::to_string(gpu.coverage.attributed_count) + " of " +
+               gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(gpu.coverage.attributed_count) + " of " +
                    std::to_string(gpu.coverage.kernel_count) + " kernels could be attributed to an operator or range (" +
                    core::format_percent(static_cast<double>(gpu.coverage.attributed_sum_ns) /
                                         static_cast<double>(gpu.coverage.kernel_sum_ns)) +
@@ -124,7 +124,7 @@ void warn_of_times(const GpuAnalysis& analysis, SessionDraft& draft) {
   for (const GpuOfTrace& gpu : analysis.gpus)
     if (const auto odd = gpu.time.invalid_count + gpu.time.out_of_order_count; odd > 0)
       draft.warn("gpu.odd_times",
-                 "GPU " + std::to_string(gpu.metric_device) + ": " + std::to_string(odd) +
+                 gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(odd) +
                      " pieces of work are not counted, for their times cannot be (an end before the start, or beyond any clock)",
                  "the profiler wrote wrong times; see its issue tracker");
 }

@@ -8,6 +8,7 @@
 
 #include "core/numbers.h"
 #include "tracelake/lake.h"
+#include "workflows/gpu_analysis.h"
 #include "workflows/gpu_roofline.h"
 #include "workflows/gpu_sites.h"
 #include "workflows/import_totals.h"
@@ -255,11 +256,13 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   }
   if (idlest == nullptr) return std::nullopt;
   const std::int64_t number = (*idlest)["metric_device"].as_i64().value_or(0);
+  const std::string name = gpu_label((*idlest)["rank"].as_i64().value_or(0), (*idlest)["device"].as_i64().value_or(0));
   VerdictText verdict;
-  verdict.sentence = fmt::format(
-      "{}GPU {} is busy {} of {}; {}.", gpus.size() > 1 ? fmt::format("Of {} GPUs the idlest: ", gpus.size()) : "", number,
-      core::format_percent(lowest), core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
-      in_words((*idlest)["bound"]["limit"].text()));
+  if (gpus.size() > 1) verdict.headline_of = report::HeadlineDevice{number, name};
+  verdict.sentence =
+      fmt::format("{}{} is busy {} of {}; {}.", gpus.size() > 1 ? fmt::format("Of {} GPUs the idlest: ", gpus.size()) : "", name,
+                  core::format_percent(lowest), core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
+                  in_words((*idlest)["bound"]["limit"].text()));
   const double total = sum_of(model, "gpu.kernel_sum_ns");
   double attributed = 0;
   for (const Json& gpu : gpus) attributed += gpu["attributed_kernel_ns"].as_f64().value_or(0);
@@ -270,7 +273,7 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
                                                      : "low",
                                    core::format_percent(coverage));
   for (const char* id : {"gpu.active_ratio", "gpu.idle_ns", "launch.tax"})
-    if (find_metric(model.metrics, id)) verdict.headline_metrics.emplace_back(id);
+    if (find_metric(model.metrics, id, number)) verdict.headline_metrics.emplace_back(id);
   return verdict;
 }
 

@@ -7,6 +7,7 @@
 #include "analytics/metric_catalogue.h"
 #include "core/files.h"
 #include "tracelake/lake.h"
+#include "workflows/gpu_analysis.h"
 #include "workflows/row_puller.h"
 
 namespace aaco::workflows {
@@ -20,7 +21,7 @@ constexpr std::int64_t kStripNs = 50'000'000;  // where there are no steps
 Json device_json(const Json& gpu, const report::ReportModel& model, const analytics::metrics::MetricCatalogue& catalogue) {
   const std::int64_t number = gpu["metric_device"].as_i64().value_or(0);
   const std::int64_t device = gpu["device"].as_i64().value_or(0), rank = gpu["rank"].as_i64().value_or(0);
-  Json out = Json::object({{"name", "GPU " + std::to_string(device) + (rank > 0 ? ", rank " + std::to_string(rank) : "")},
+  Json out = Json::object({{"name", gpu_label(rank, device)},
                            {"bound", gpu["bound"]["limit"]},
                            {"bound_confidence_ratio", gpu["bound"]["confidence_ratio"]}});
   const auto metric = [&](const char* key, const char* id, bool with_band) {

@@ -80,6 +80,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   model.verdict = std::move(verdict.sentence);
   model.verdict_confidence = std::move(verdict.confidence);
   model.headline_metrics = std::move(verdict.headline_metrics);
+  model.headline_of = std::move(verdict.headline_of);
   return model;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@ struct VerdictText {
   std::string sentence;
   std::string confidence;
   std::vector<std::string> headline_metrics;
+  std::optional<report::HeadlineDevice> headline_of = {};  // of the device that the sentence speaks of, where there are several
 };
 
 // The first screen's answer in words, from a model whose metrics and shares are filled in. Pure.

@@ -27,6 +27,23 @@ class Import(program.ProgramTest):
         self.assertEqual(outcome.code, 0, outcome.errors)
         self.assertIn('GPU 0 is busy', outcome.output)
 
+    def test_a_gpu_has_one_name_in_sentence_numbers_table_and_warnings(self):
+        late = {**KERNEL, 'ts': 90}
+        for rank, events in enumerate(([LAUNCH, KERNEL], [KERNEL, late])):  # the second idles, and has no launch
+            self.trace(f'rank{rank}.json', json.dumps({'traceEvents': events}))
+        paths = [self.folder / 'rank0.json', self.folder / 'rank1.json']
+        printed = self.aaco('import', *paths, '--no-report').output
+        self.assertIn('Of 2 GPUs the idlest: GPU 0, rank 1 is busy', printed)
+        self.assertIn('Of GPU 0, rank 1. Below each number', printed)
+        self.assertIn('\n  GPU 0, rank 1: kernels run', printed)
+        self.assertIn('! GPU 0, rank 1: 0 of 2 kernels', printed)
+        self.assertNotIn('GPU 1', printed)
+        numbers = printed[:printed.index('Of GPU 0, rank 1.')]
+        self.assertIn('12.9 %', numbers)  # 11 of 85.5 us
+        report = self.aaco('report', 'latest', '--json').json()
+        self.assertEqual(report['headline_of'], {'device': 1, 'name': 'GPU 0, rank 1'})
+        self.assertIn('| GPU 0, rank 1 | value |', self.aaco('report', 'latest', '-f', 'md').output)
+
     def test_quiet_prints_the_id_of_the_session_only(self):
         outcome = self.aaco('-q', 'import', self.trace('quiet.json', json.dumps({'traceEvents': [LAUNCH, KERNEL]})), '--no-report')
         self.assertEqual((outcome.code, outcome.errors), (0, ''))

@@ -149,6 +149,7 @@ export interface Report {
   session: Session;
   verdict?: { text: string; confidence: string };
   headline: string[];
+  headline_of?: { device: number; name: string }; // where there are several devices
   warnings: Warning[];
   metrics: Record<string, Metric | Metric[]>;
   definitions: Record<string, Definition>;
@@ -193,8 +194,8 @@ export function listMetrics(report: Report): NamedMetric[] {
     (Array.isArray(one) ? one : [one]).filter((m) => typeof m?.value === 'number').map((m) => ({ ...m, id, unit: unitOf(id, m.unit ?? '') })));
 }
 
-export function findMetric(report: Report, id: string): NamedMetric | undefined {
-  return listMetrics(report).find((metric) => metric.id === id);
+export function findMetric(report: Report, id: string, device?: number): NamedMetric | undefined {
+  return listMetrics(report).find((metric) => metric.id === id && (device === undefined || metric.device === device));
 }
 
 export function metricTitle(report: Report, id: string): string {

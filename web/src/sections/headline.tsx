@@ -41,7 +41,7 @@ function Tile({ report, metric, reach }: { report: Report; metric: NamedMetric; 
 
 // The first screen: what was found, how sure that is, and the three numbers that matter.
 export function Headline({ report }: { report: Report }) {
-  const metrics = report.headline.map((id) => findMetric(report, id)).filter((one): one is NamedMetric => one !== undefined);
+  const metrics = report.headline.map((id) => findMetric(report, id, report.headline_of?.device)).filter((one): one is NamedMetric => one !== undefined);
   const reach = Math.max(0.01, ...metrics.map(relative)) * 1.1;
   return (
     <header class="headline" id="verdict">
@@ -49,6 +49,7 @@ export function Headline({ report }: { report: Report }) {
       <h1>{prose(report.verdict?.text ?? '') || 'No verdict: this session measured nothing that one could rest on.'}</h1>
       {report.verdict?.confidence && <Confidence text={report.verdict.confidence} />}
       {metrics.length > 0 && <dl class="tiles">{metrics.map((metric) => <Tile key={metric.id} report={report} metric={metric} reach={reach} />)}</dl>}
+      {metrics.length > 0 && report.headline_of && <p class="tiles-note">Of {report.headline_of.name}.</p>}
       {metrics.some((metric) => metric.ci95) && <p class="tiles-note">Below each number: its 95 % interval, drawn on one relative scale of {'\u00b1'}{'\u00a0'}{percent(reach)}.</p>}
     </header>
   );
