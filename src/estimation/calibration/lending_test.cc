@@ -139,6 +139,23 @@ TEST(Lending, CeilingsFurtherApartWidenTheBound) {
   EXPECT_LT(apart.seconds, alike.seconds / 4);
 }
 
+TEST(Lending, OtherNumbersOfUnitsWidenTheBoundWithinAnArchitectureToo) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  const auto bound = [&set](double peak, double bandwidth) {
+    DeviceFacts relative = device("acme_two");
+    relative.flops_per_s["bf16"] *= peak;
+    relative.memory_bytes_per_s *= bandwidth;
+    const auto made = estimate({GemmShape{1, 512, 2048, 2048}, "bf16"}, relative, &set).value();
+    EXPECT_EQ(made.level, Level::interpolated);
+    return made.upper / made.seconds;
+  };
+  EXPECT_GT(bound(0.25, 1), 1.1 * bound(1, 1));
+  EXPECT_GT(bound(4, 4), 1.1 * bound(1, 1));
+  EXPECT_NEAR(bound(1, 1.5), bound(1, 1), 1e-9) << "more memory alone: H200 and H100, on which the constant was chosen";
+}
+
 TEST(Lending, ARateThatKernelsMayNotHaveFollowedCountsByHalf) {
   DeviceFacts lender = device();
   lender.flops_per_s["fp16"] = 2 * lender.flops_per_s["bf16"];

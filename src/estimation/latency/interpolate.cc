@@ -11,8 +11,11 @@ namespace {
 // logarithm. Much of the lender's error is its own noise, which its mean does not carry over: a part of its bound counts. Chosen
 // with one device left out at a time, H100 and H200, A100 and H100, MI100 and MI210 from each other (docs/results.md); kOther by
 // judgement. Devices of a vendor whose ceilings are further apart are less alike: kSameVendorApart for each e-fold of the peak
-// and of the bandwidth (MI100 and MI210 are 0.3 apart, A100 and H100 1.65).
-constexpr double kSameArchitecture = 0.163, kSameVendor = 0.33, kSameVendorApart = 0.06, kOther = 1.0, kLendersPart = 0.3;
+// and of the bandwidth (MI100 and MI210 are 0.3 apart, A100 and H100 1.65). Devices of one architecture whose peaks differ have
+// other numbers of units, which tiles fill otherwise (MI300X and MI308X, L40S and L4, A100 and A10): kSameArchitectureApart for
+// each e-fold of the peak, by judgement half of what remains between A100 and H100.
+constexpr double kSameArchitecture = 0.163, kSameArchitectureApart = 0.12, kSameVendor = 0.33, kSameVendorApart = 0.06,
+                 kOther = 1.0, kLendersPart = 0.3;
 
 // Compute and memory overlap but for where they are alike, and a launch takes about so long: a roofline without a corner.
 double smooth_seconds(const Roofline& roof, const DeviceFacts& device) {
@@ -44,6 +47,7 @@ struct Lender {
   Roofline ours;        // of the borrower, half of a doubtful rise counted
   double doubt = 0;     // that half
   double distance = 0;  // of the ceilings, in logarithms
+  double peaks = 0;     // of it, of the peaks
 };
 
 double closeness(const DeviceFacts& a, const DeviceFacts& b) {
@@ -69,9 +73,9 @@ std::vector<Lender> lenders_of(const Kernel& kernel, const DeviceFacts& device, 
     const double half_rise = doubtful_rise(kernel, device, entry.facts) / 2;
     Roofline ours = roof;
     ours.compute_s *= std::exp(half_rise);
+    const double peaks = std::abs(std::log(ratio_of(theirs->compute_s, ours.compute_s)));
     found.push_back({&entry, model->model, *theirs, ours, std::abs(half_rise),
-                     std::abs(std::log(ratio_of(theirs->compute_s, ours.compute_s))) +
-                         std::abs(std::log(ratio_of(theirs->memory_s, ours.memory_s)))});
+                     peaks + std::abs(std::log(ratio_of(theirs->memory_s, ours.memory_s))), peaks});
   }
   return found;
 }
@@ -90,7 +94,7 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
                                                           const CalibrationSet& set) {
   const std::vector<Lender> lenders = lenders_of(kernel, device, roof, set);
   if (lenders.empty()) return std::optional<LatencyEstimate>();
-  double weights = 0, log_seconds = 0, below = 0, above = 0, least = 0, distance = 0, doubt = 0;
+  double weights = 0, log_seconds = 0, below = 0, above = 0, least = 0, distance = 0, peaks = 0, doubt = 0;
   LatencyEstimate result;
   for (const Lender& lender : lenders) {
     AACO_ASSIGN(const LatencyModel* model, lender.entry->with_trees(*lender.model));
@@ -104,13 +108,16 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
     above += weight * std::log(theirs.upper / theirs.seconds);
     least += weight * least_seconds(carried(lender), roof, device);
     distance += weight * lender.distance;
+    peaks += weight * lender.peaks;
     doubt += weight * lender.doubt;
     if (!result.source.empty()) result.source += ", ";
     result.source += lender.entry->calibration.device;
     if (result.explanation.method.empty()) result.explanation = theirs.explanation;
   }
   const double close = closeness(device, lenders.front().entry->facts);
-  const double alike = close == 0 ? kSameArchitecture : close == 1 ? kSameVendor + kSameVendorApart * distance / weights : kOther;
+  const double alike = close == 0   ? kSameArchitecture + kSameArchitectureApart * peaks / weights
+                       : close == 1 ? kSameVendor + kSameVendorApart * distance / weights
+                                    : kOther;
   const double carry = alike + doubt / weights;  // a doubtful rise has reached the kernels or it has not: the bound takes in both
   result.seconds = std::max(std::exp(log_seconds / weights), least / weights);
   result.lower = std::min(
