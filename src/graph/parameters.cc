@@ -20,17 +20,38 @@ bool is_aside(const Node& node, std::size_t input) {
   if (op == "QLinearConv" || op == "QLinearMatMul") return input != 3 && input != 8;
   if (op == "MatMulInteger" || op == "ConvInteger") return input > 1;
   if (op == "MatMulNBits") return input > 1 && input != 5;
+  if (op == "MatMulBnb4" || op == "GatherBlockQuantized") return input > 1;
+  if (op == "DynamicQuantizeMatMul") return input == 2 || input == 3;
+  if (op == "MatMulIntegerToFloat") return input > 1 && input != 6;
+  if (op == "QGemm") return input != 0 && input != 3 && input != 6;
+  if (op == "QAttention") return input == 3 || input == 4 || input == 6 || input == 7;
+  if (op == "QMoE") return input == 3 || input == 6 || input == 9 || input > 10;
   return false;
 }
 
-void add(const TensorDescriptor& tensor, ParameterTotals& totals) {
+// Bits of a weight that lies with others in the bytes of an input; 0: each has an element of its own.
+std::int64_t packed_bits(const Node& node, std::size_t input) {
+  const std::string& op = node.op_type;
+  std::int64_t bits = 0;
+  if (op == "MatMulNBits" && input == 1) bits = node.int_or("bits", 4);
+  if (op == "MatMulBnb4" && input == 1) bits = 4;
+  if (op == "GatherBlockQuantized" && input == 0) bits = node.int_or("bits", 4);
+  if (op == "QMoE" && (input == 2 || input == 5 || input == 8)) bits = node.int_or("expert_weight_bits", 4);
+  return bits == 2 || bits == 4 ? bits : 0;
+}
+
+void add(const TensorDescriptor& tensor, std::int64_t packed_bits, ParameterTotals& totals) {
+  constexpr std::int64_t kByte = 8;
   if (!weight_type(tensor.type) || !tensor.shape) return;
   const auto count = element_count(*tensor.shape);
   const auto bytes = count ? bytes_of(tensor.type, *count) : std::nullopt;
   if (!bytes || *count < 2) return;
-  totals.elements += *count;
+  const bool packed = packed_bits > 0 && (tensor.type == ElementType::uint8 || tensor.type == ElementType::int8);
+  std::int64_t elements = *count;
+  if (packed && __builtin_mul_overflow(elements, kByte / packed_bits, &elements)) return;
+  totals.elements += elements;
   totals.bytes += *bytes;
-  totals.types[tensor.type] += *count;
+  totals.types[!packed ? tensor.type : packed_bits == 2 ? ElementType::uint2 : ElementType::uint4] += elements;
 }
 
 // Weights that nodes make from sizes alone stand in files whose weights were taken out (ConstantOfShape): once read, they count.
@@ -55,7 +76,7 @@ class MadeWeights {
     for (std::size_t input = 0; input < node.inputs.size() && !folded; ++input) {
       const TensorId id = node.inputs[input];
       if (!id.valid() || at(id) != State::made || is_aside(node, input)) continue;
-      add(graph_.tensor(id), totals);
+      add(graph_.tensor(id), packed_bits(node, input), totals);
       at(id) = State::from_weights;  // counted
     }
   }
@@ -67,26 +88,33 @@ class MadeWeights {
   std::vector<State> state_;
 };
 
-void walk(const Graph& graph, ParameterTotals& totals) {
-  std::vector<bool> read(graph.tensors.size(), false);
+// Of each tensor: kUnread, or the bits of packed_bits().
+constexpr std::int64_t kUnread = -1;
+
+std::vector<std::int64_t> walk(const Graph& graph, ParameterTotals& totals) {
+  std::vector<std::int64_t> read(graph.tensors.size(), kUnread);
   MadeWeights made(graph);
   for (const Node& node : graph.nodes) {
     made.visit(node, totals);
     for (std::size_t input = 0; input < node.inputs.size(); ++input)
-      if (node.inputs[input].valid() && !is_aside(node, input)) read[static_cast<std::size_t>(node.inputs[input].value)] = true;
+      if (node.inputs[input].valid() && !is_aside(node, input))
+        read[static_cast<std::size_t>(node.inputs[input].value)] = packed_bits(node, input);
     if (const auto* literal = node.attribute("value"); literal != nullptr && node.op_type == "Constant")
-      if (const auto* tensor = std::get_if<TensorLiteral>(literal)) add(tensor->descriptor, totals);
+      if (const auto* tensor = std::get_if<TensorLiteral>(literal)) add(tensor->descriptor, 0, totals);
   }
   // What a body or a function's output takes from here cannot be seen by nodes of this graph alone.
   for (const Graph& body : graph.subgraphs) {
-    walk(body, totals);
+    const std::vector<std::int64_t> inside = walk(body, totals);
     for (const TensorId id : body.captured)
       for (const Initializer& initializer : graph.initializers)
         if (graph.tensor(initializer.tensor).name == body.tensor(id).name)
-          read[static_cast<std::size_t>(initializer.tensor.value)] = true;
+          read[static_cast<std::size_t>(initializer.tensor.value)] =
+              std::max<std::int64_t>(0, inside[static_cast<std::size_t>(id.value)]);
   }
   for (const Initializer& initializer : graph.initializers)
-    if (read[static_cast<std::size_t>(initializer.tensor.value)]) add(graph.tensor(initializer.tensor), totals);
+    if (const std::int64_t bits = read[static_cast<std::size_t>(initializer.tensor.value)]; bits != kUnread)
+      add(graph.tensor(initializer.tensor), bits, totals);
+  return read;
 }
 
 }  // namespace

@@ -39,6 +39,29 @@ TEST(Parameters, QuantisedWeightsAre) {
   EXPECT_EQ(model.elements(), 12);
   EXPECT_EQ(count_parameters(model.graph).types.at(ElementType::int8), 12);
 }
+TEST(Parameters, WeightsPackedInBytesCountEachAndTheirScalesDoNot) {
+  Model model;
+  model.node("MatMulNBits", {TensorId{}, model.weight({10, 2, 16}, ElementType::uint8), model.weight({20})});
+  EXPECT_EQ(model.elements(), 640);
+  EXPECT_EQ(count_parameters(model.graph).bytes, 320);
+  EXPECT_EQ(count_parameters(model.graph).types.at(ElementType::uint4), 640);
+  model.node("MatMulNBits", {TensorId{}, model.weight({10, 2, 32}, ElementType::uint8), model.weight({20})});
+  model.graph.nodes.back().attributes = {{"bits", std::int64_t{8}}};
+  EXPECT_EQ(model.elements(), 640 + 640);
+  model.node("GatherBlockQuantized", {model.weight({30, 16}, ElementType::uint4), TensorId{}, model.weight({30})});
+  EXPECT_EQ(model.elements(), 1280 + 480) << "each has an element of its own here";
+  model.node("QMoE", {TensorId{}, TensorId{}, model.weight({8, 6, 2}, ElementType::uint8), model.weight({8, 6})});
+  EXPECT_EQ(model.elements(), 1760 + 192);
+}
+TEST(Parameters, PackedWeightsThatABodyReadsToo) {
+  Model body, model;
+  const TensorId captured = body.graph.add_tensor({"w0", ElementType::unknown, {}});
+  body.graph.captured = {captured};
+  body.node("MatMulNBits", {TensorId{}, captured});
+  (void)model.weight({4, 1, 16}, ElementType::uint8);
+  model.graph.subgraphs = {body.graph};
+  EXPECT_EQ(model.elements(), 128);
+}
 TEST(Parameters, ScalarsSizesAndWhatNobodyReadsAreNone) {
   Model model;
   model.node("Mul", {model.weight({}), model.weight({1})});

@@ -47,7 +47,7 @@ struct ShapeReport {
   std::int64_t fixed = 0;
   std::int64_t symbolic = 0;             // rank and symbols, not all sizes
   std::int64_t unknown = 0;              // not even the rank
-  std::vector<std::string> assumptions;  // trip counts taken
+  std::vector<std::string> assumptions;  // trip counts and branches taken
   std::vector<std::string> problems;     // nodes whose inputs do not fit together, at most kMaxProblems
 };
 inline constexpr std::size_t kMaxProblems = 32;

@@ -56,6 +56,16 @@ TEST(Branches, AKnownConditionSaysWhichOneCounts) {
   EXPECT_EQ(flops(false), kSide * kSide);
 }
 
+TEST(Branches, WhatIsTakenForAnUnknownConditionIsSaidOnce) {
+  Graph known = choice(true), unknown = choice({});
+  unknown.nodes.push_back(unknown.nodes.front());
+  unknown.nodes.back().name = "other";
+  EXPECT_TRUE(infer_shapes(known).assumptions.empty());
+  const ShapeReport report = infer_shapes(unknown);
+  ASSERT_EQ(report.assumptions.size(), 1U);
+  EXPECT_NE(report.assumptions.front().find("'choice' and 1 more"), std::string::npos) << report.assumptions.front();
+}
+
 TEST(Branches, ElseTheCostlierOneCounts) { EXPECT_EQ(flops({}), 2.0 * kSide * kSide * kSide); }
 
 }  // namespace

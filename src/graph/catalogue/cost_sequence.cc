@@ -21,6 +21,21 @@ void settle(CostContext& c, const AttentionSite& site) {
   c.out().site = site;
 }
 
+// Keys or values that are kept: what is new beside what was there. Past and present of one size are one buffer: only what is new
+// is written, and under a window only what it shows is read.
+struct Kept {
+  std::size_t past, present;  // input and output
+  double fresh, held, seen;   // tokens
+};
+
+void move_kept(CostContext& c, const Kept& kept) {
+  const bool out = c.has_output(kept.present);
+  const bool shared = out && c.has(kept.past) && c.bytes(kept.past) == c.output_bytes(kept.present);
+  const double held = std::max(1.0, kept.held);
+  if ((shared || !out) && c.has(kept.past)) c.out().bytes_read -= c.bytes(kept.past) * (1 - std::min(1.0, kept.seen / held));
+  if (out) c.out().bytes_written += c.output_bytes(kept.present) * (shared ? std::min(1.0, kept.fresh / held) : 1);
+}
+
 std::int64_t per(std::int64_t width, std::int64_t heads) { return heads > 0 ? width / heads : 0; }
 
 }  // namespace
@@ -106,11 +121,17 @@ void multi_head_attention(CostContext& c) {
   const std::int64_t heads = c.node().int_or("num_heads", 0);
   if (c.failed()) return;
   if (heads < 1 || out.empty() || q.size() < 2) return c.fail("its number of heads is missing");
+  const bool one_step = c.node().op_type == "DecoderMaskedMultiHeadAttention";
+  const std::size_t past_input = one_step ? 5 : 6;
   AttentionSite site;
   site.heads = site.kv_heads = heads;
   site.value_dim = out.back() / heads;
   site.causal = c.node().int_or("unidirectional", 0) != 0;
-  if (q.size() == 2 || q.size() == 4) {  // packed: [tokens, ..]; token_offset is [batch, longest]
+  if (one_step && !c.has(1)) {  // one token's queries, keys and values in a row
+    site.batch = q[0];
+    site.queries = site.keys = 1;
+    site.head_dim = (q.back() - out.back()) / 2 / heads;
+  } else if (q.size() == 2 || q.size() == 4) {  // packed: [tokens, ..]; token_offset is [batch, longest]
     const Sizes offsets = c.dims(4);
     if (c.failed() || offsets.size() != 2) return c.fail("its token offsets are missing");
     site.batch = offsets[0];
@@ -125,11 +146,16 @@ void multi_head_attention(CostContext& c) {
       if (k.size() == 3 || k.size() == 5) site.keys = k[1];
       if (k.size() == 4) site.keys = k[2];
     }
-    if (c.has(6))
-      if (const Sizes past = c.dims(6); past.size() == 4) site.keys += past[2];
   }
+  const Sizes past = c.has(past_input) ? c.dims(past_input) : Sizes{};
+  const bool in_place = one_step && c.node().int_or("past_present_share_buffer", 0) != 0;
+  if (past.size() == 4) site.keys = past[2] + (in_place ? 0 : site.keys);
   settle(c, site);
-  c.touch_all();
+  if (!in_place) return c.touch_all();
+  c.read_all();
+  c.write(0);
+  const auto held = static_cast<double>(site.keys);
+  for (const std::size_t which : {std::size_t{0}, std::size_t{1}}) move_kept(c, {past_input + which, 1 + which, 1, held, held});
 }
 
 void group_query_attention(CostContext& c) {
@@ -152,6 +178,7 @@ void group_query_attention(CostContext& c) {
     if (const Sizes past = c.dims(3); past.size() == 4) site.keys += past[2];
   }
   if (c.failed()) return;
+  const auto fresh = static_cast<double>(q[1]), held = static_cast<double>(site.keys);
   const std::int64_t window = c.node().int_or("local_window_size", -1);
   if (window > 0) site.keys = std::min(site.keys, window);
   settle(c, site);
@@ -160,14 +187,8 @@ void group_query_attention(CostContext& c) {
                      static_cast<double>(heads + groups) * static_cast<double>(site.head_dim);
   c.read_all();
   c.write(0);
-  // Past and present of one size are one buffer: only what is new is written.
-  for (const std::size_t output : {std::size_t{1}, std::size_t{2}}) {
-    if (!c.has_output(output)) continue;
-    const bool shared = c.has(output + 2) && c.bytes(output + 2) == c.output_bytes(output);
-    c.out().bytes_written +=
-        shared ? c.output_bytes(output) * static_cast<double>(q[1]) / static_cast<double>(std::max<std::int64_t>(1, site.keys))
-               : c.output_bytes(output);
-  }
+  const double seen = window > 0 ? static_cast<double>(window) + fresh - 1 : held;
+  for (const std::size_t which : {std::size_t{0}, std::size_t{1}}) move_kept(c, {3 + which, 1 + which, fresh, held, seen});
 }
 
 void scaled_dot_product(CostContext& c) {

@@ -71,6 +71,8 @@ constexpr auto kMicrosoftEntries = std::to_array<Entry>({
     {"QAttention", Kind::attention, &r::attention, &c::attention_projected, 0},
     {"PackedAttention", Kind::attention, &r::packed_attention, &c::attention_projected, 0},
     {"MultiHeadAttention", Kind::attention, &r::multi_head_attention, &c::multi_head_attention, 0},
+    {"DecoderMaskedSelfAttention", Kind::attention, &r::attention, &c::attention_projected, 0},
+    {"DecoderMaskedMultiHeadAttention", Kind::attention, &r::multi_head_attention, &c::multi_head_attention, 0},
     {"PackedMultiHeadAttention", Kind::attention, &r::packed_attention, &c::multi_head_attention, 0},
     {"GroupQueryAttention", Kind::attention, &r::group_query_attention, &c::group_query_attention, 0},
     {"SparseAttention", Kind::attention, &r::group_query_attention, nullptr, 0},  // depends on the pattern of its blocks

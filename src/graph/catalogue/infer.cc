@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "graph/catalogue/dims.h"
@@ -61,6 +62,14 @@ class Inference {
 
   void run(Scope& scope, int depth) {
     for (Node& node : scope.graph.nodes) visit(scope, node, depth);
+  }
+
+  // Once, after run(): a model may have thousands of branches.
+  void tell_undecided() {
+    if (undecided_.empty()) return;
+    const std::string others = undecided_.size() == 1 ? "" : " and " + std::to_string(undecided_.size() - 1) + " more";
+    report.assumptions.push_back("of the If '" + first_undecided_ + "'" + others +
+                                 " the costlier branch counts: the condition is not in the model");
   }
 
   ShapeReport report;
@@ -141,6 +150,7 @@ class Inference {
     const Value* condition = node.inputs.empty() ? nullptr : scope.values.find(node.inputs[0]);
     const bool decided = condition != nullptr && condition->elements.size() == 1 && condition->elements[0].known;
     node.trips.reset();
+    if (!decided && undecided_.insert(&node).second && undecided_.size() == 1) first_undecided_ = node.name;
     if (decided) node.trips = condition->elements[0].number != 0 ? 1 : 0;
     std::vector<std::vector<TensorDescriptor>> results;
     std::size_t number = 0;
@@ -251,6 +261,8 @@ class Inference {
     }
   }
 
+  std::set<const Node*> undecided_;  // conditions that are not in the model
+  std::string first_undecided_;
   const std::map<std::string, std::int64_t> opsets_;
   const ShapeOptions& options_;
 };
@@ -261,6 +273,7 @@ ShapeReport infer_shapes(Graph& graph, const ShapeOptions& options) {
   Inference inference(graph, options);
   Scope scope(graph, nullptr);
   inference.run(scope, 0);
+  inference.tell_undecided();
   return std::move(inference.report);
 }
 

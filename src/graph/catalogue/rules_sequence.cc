@@ -74,16 +74,20 @@ void multi_head_attention(ShapeContext& c) {
     return;
   }
   if (q->size() != 3) return c.problem("its query is not of three or five dimensions");
-  Dimension width = q->back(), keys = (*q)[1];
+  const bool one_step = c.node().op_type == "DecoderMaskedMultiHeadAttention";
+  // Without a key, one token's query, key and value stand in a row.
+  const Dimension queries = one_step && !c.has(1) ? divide(q->back(), 3) : q->back();
+  Dimension width = queries, keys = (*q)[1];
   if (k != nullptr && k->size() == 5) keys = (*k)[1];
   if (k != nullptr && k->size() == 3) keys = (*k)[1];
   if (k != nullptr && k->size() == 4) keys = (*k)[2];
   if (v != nullptr && v->size() == 3) width = v->back();
   if (v != nullptr && v->size() == 4) width = multiply((*v)[1], (*v)[3]);
   c.set(0, {(*q)[0], (*q)[1], width}, type);
-  const Shape* past = c.shape(6);
-  const Dimension total = past != nullptr && past->size() == 4 ? add((*past)[2], keys) : keys;
-  c.set(1, {(*q)[0], heads, total, divide(q->back(), heads)}, type);
+  const Shape* past = c.shape(one_step ? 5 : 6);
+  const bool kept = past != nullptr && past->size() == 4, in_place = one_step && c.number("past_present_share_buffer", 0) != 0;
+  const Dimension total = kept ? in_place ? (*past)[2] : add((*past)[2], keys) : keys;
+  c.set(1, {(*q)[0], heads, total, divide(queries, heads)}, type);
   c.set(2, {(*q)[0], heads, total, divide(width, heads)}, type);
 }
 

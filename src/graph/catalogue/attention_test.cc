@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include "graph/cost.h"
+#include "graph/shapes.h"
+
+namespace aaco::graph {
+namespace {
+
+constexpr std::int64_t kBatch = 2, kHeads = 4, kSize = 16, kWidth = kHeads * kSize, kPast = 100;
+// Of a query and key: a multiply-accumulate for each of a head's numbers, twice, the scale and a softmax of five.
+constexpr double kPair = 2 * 2 * kSize + 5 + 1;
+
+struct Attention {
+  std::vector<Shape> inputs;  // an empty one is absent
+  std::int64_t outputs = 1;
+  std::vector<Attribute> attributes;
+};
+
+NodeCost cost(const std::string& op, const Attention& attention) {
+  Graph graph;
+  graph.opsets = {{"", 17}, {"com.microsoft", 1}};
+  Node node{op, op, "com.microsoft", {}, {}, attention.attributes};
+  node.attributes.push_back({"num_heads", kHeads});
+  for (const Shape& shape : attention.inputs)
+    node.inputs.push_back(
+        shape.empty() ? TensorId{} : graph.add_tensor({"x" + std::to_string(graph.tensors.size()), ElementType::float32, shape}));
+  for (std::int64_t output = 0; output < attention.outputs; ++output)
+    node.outputs.push_back(graph.add_tensor({"y" + std::to_string(output), ElementType::unknown, {}}));
+  graph.nodes = {node};
+  const ShapeReport report = infer_shapes(graph);
+  EXPECT_TRUE(report.problems.empty()) << report.problems.front();
+  const GraphCost made = cost_of(graph);
+  EXPECT_TRUE(made.unmodelled.empty());
+  return made.nodes.front().cost;
+}
+
+const Shape kToken{kBatch, 1, kWidth}, kCache{kBatch, kHeads, kPast, kSize};
+constexpr double kCacheBytes = 4.0 * kBatch * kHeads * kPast * kSize, kTokenBytes = 4.0 * kBatch * kWidth;
+
+TEST(DecoderMaskedAttention, OneTokenSeesThePastAndItself) {
+  const NodeCost apart = cost("DecoderMaskedMultiHeadAttention", {{kToken, kToken, kToken, {}, {}, kCache, kCache}, 3, {}});
+  EXPECT_EQ(apart.flops, kBatch * kHeads * (kPast + 1) * kPair);
+  const NodeCost packed =
+      cost("DecoderMaskedMultiHeadAttention", {{Shape{kBatch, 1, 3 * kWidth}, {}, {}, {}, {}, kCache, kCache}, 3, {}});
+  EXPECT_EQ(packed.flops, apart.flops) << "query, key and value in a row";
+  const NodeCost crossed = cost("DecoderMaskedMultiHeadAttention", {{kToken, kCache, kCache}, 1, {}});
+  EXPECT_EQ(crossed.flops, kBatch * kHeads * kPast * kPair);
+}
+
+TEST(DecoderMaskedAttention, OfASharedBufferOneTokenIsWritten) {
+  const NodeCost made =
+      cost("DecoderMaskedMultiHeadAttention",
+           {{kToken, kToken, kToken, {}, {}, kCache, kCache}, 3, {{"past_present_share_buffer", std::int64_t{1}}}});
+  EXPECT_EQ(made.flops, kBatch * kHeads * kPast * kPair);
+  EXPECT_EQ(made.bytes_read, 3 * kTokenBytes + 2 * kCacheBytes);
+  EXPECT_EQ(made.bytes_written, 3 * kTokenBytes);
+}
+
+TEST(DecoderMaskedAttention, ItsOwnProjectionCounts) {
+  const NodeCost made =
+      cost("DecoderMaskedSelfAttention",
+           {{kToken, Shape{kWidth, 3 * kWidth}, Shape{3 * kWidth}, {}, Shape{2, kBatch, kHeads, kPast, kSize}}, 2, {}});
+  EXPECT_EQ(made.flops, 2.0 * kBatch * kWidth * 3 * kWidth + kBatch * kHeads * (kPast + 1) * kPair);
+}
+
+TEST(GroupedAttention, UnderAWindowTheRestOfASharedCacheIsNotTouched) {
+  const auto grouped = [](std::vector<Attribute> attributes) {
+    attributes.push_back({"kv_num_heads", kHeads});
+    Graph graph;
+    graph.opsets = {{"", 17}, {"com.microsoft", 1}};
+    Node node{"gqa", "GroupQueryAttention", "com.microsoft", {}, {}, std::move(attributes)};
+    node.attributes.push_back({"num_heads", kHeads});
+    for (const Shape& shape : {kToken, kToken, kToken, kCache, kCache})
+      node.inputs.push_back(graph.add_tensor({"x" + std::to_string(graph.tensors.size()), ElementType::float32, shape}));
+    for (const Shape& shape : {kToken, kCache, kCache})
+      node.outputs.push_back(graph.add_tensor({"y" + std::to_string(graph.tensors.size()), ElementType::float32, shape}));
+    graph.nodes = {node};
+    return cost_of(graph).nodes.front().cost;
+  };
+  constexpr double kWindow = 10;
+  const NodeCost all = grouped({}), window = grouped({{"local_window_size", std::int64_t{10}}});
+  EXPECT_EQ(all.bytes_read, 3 * kTokenBytes + 2 * kCacheBytes);
+  EXPECT_NEAR(window.bytes_read, 3 * kTokenBytes + 2 * kCacheBytes * kWindow / kPast, 1e-6);
+  for (const NodeCost& made : {all, window}) EXPECT_NEAR(made.bytes_written, 3 * kTokenBytes, 1e-6) << "one token of a buffer";
+  EXPECT_EQ(window.flops, kBatch * kHeads * kWindow * kPair);
+}
+
+}  // namespace
+}  // namespace aaco::graph
