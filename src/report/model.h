@@ -138,6 +138,7 @@ struct ReportModel {
   trace::Metrics metrics;
   std::vector<MetricDefinition> definitions;
   TimeWhole time_whole = TimeWhole::iteration;
+  std::int64_t time_devices = 1;     // whose times of the whole trace are added up
   std::vector<TimeShare> parts;      // the one bar: compute nodes, framework remainder, gaps ... sums to the whole
   std::vector<TimeShare> operators;  // by operator type
   std::vector<TimeShare> nodes;      // by node, largest first

@@ -211,6 +211,7 @@ core::Json render_json(const ReportModel& model) {
   Json time = Json::object();
   if (!model.parts.empty()) time.set("parts", shares(model.parts));
   if (model.time_whole != TimeWhole::iteration) time.set("whole", model.time_whole == TimeWhole::trace ? "trace" : "kernels");
+  if (model.time_whole == TimeWhole::trace && model.time_devices > 1) time.set("devices", model.time_devices);
   if (!model.operators.empty()) time.set("operators", shares(model.operators));
   if (!model.nodes.empty()) time.set("nodes", shares(model.nodes));
   if (!model.kernels.empty()) time.set("kernels", shares(model.kernels));

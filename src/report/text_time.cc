@@ -82,7 +82,8 @@ std::vector<TimeShare> by_name(const std::vector<TimeShare>& list) {
   return out;
 }
 
-std::string_view words_of(TimeWhole whole) {
+std::string words_of(TimeWhole whole, std::int64_t devices) {
+  if (whole == TimeWhole::trace && devices > 1) return "of the whole trace on " + std::to_string(devices) + " GPUs together";
   if (whole == TimeWhole::trace) return "of the whole trace";
   return whole == TimeWhole::kernels ? "of all kernels together" : "per iteration";
 }
@@ -105,7 +106,7 @@ void write_time(TextPage& page, const ReportModel& model) {
   if (model.parts.empty() && model.operators.empty() && model.nodes.empty() && model.kernels.empty()) return;
   double total_ns = 0;
   for (const TimeShare& part : model.parts) total_ns += part.total_ns;
-  std::string whole(words_of(model.time_whole));
+  std::string whole = words_of(model.time_whole, model.time_devices);
   if (total_ns > 0) whole += ", " + page.quantity(total_ns, "ns");
   page.heading("Where the time went", whole);
   if (!model.parts.empty()) {

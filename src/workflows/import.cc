@@ -177,6 +177,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   trace::SessionManifest& manifest = draft.manifest();
   manifest.home_clock = read.clock;
   if (sink.counts().first_ns <= sink.counts().last_ns) draft.phase("trace", sink.counts().first_ns, sink.counts().last_ns);
+  manifest.warnings.insert(manifest.warnings.end(), inputs.warnings.begin(), inputs.warnings.end());
   read.passed.insert(read.passed.begin(), inputs.passed.begin(), inputs.passed.end());
   if (!read.passed.empty())
     draft.warn("import.passed_over", std::to_string(read.passed.size()) + " files were passed over, the first: " +

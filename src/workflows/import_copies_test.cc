@@ -59,6 +59,21 @@ TEST_F(ImportCopiesTest, NamesOfRanksMakeRanksOfEqualTraces) {
   EXPECT_EQ(read(), (Names{"rank0.json", "rank1.copy.json", "rank1.json: the same content as rank1.copy.json, which was read"}));
 }
 
+// A profiler with a schedule that repeats writes several traces of a rank.
+TEST_F(ImportCopiesTest, ARankThatTwoTracesClaimIsSaid) {
+  std::string text(kTrace);
+  text.insert(1, R"("distributedInfo":{"rank":0},)");
+  file("a.json", text);
+  text[text.find("\"ts\":10") + 5] = '9';
+  file("b.json", text);
+  const auto inputs = find_inputs({folder_->path()});
+  ASSERT_TRUE(inputs.has_value());
+  EXPECT_EQ(inputs->files[0].rank, 0);
+  EXPECT_EQ(inputs->files[1].rank, 1);
+  ASSERT_EQ(inputs->warnings.size(), 1U);
+  EXPECT_EQ(inputs->warnings[0].message, "b.json says it is of rank 0, as another does: it stands as rank 1");
+}
+
 TEST_F(ImportCopiesTest, OneByteMakesAnotherTrace) {
   std::string other(kTrace);
   other[other.find("\"dur\":5") + 6] = '6';

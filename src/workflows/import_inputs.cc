@@ -45,7 +45,8 @@ void take_named_captures(Inputs& inputs) {
 }
 
 // A Kineto trace is a process each; the files of the other profilers belong to one.
-void find_ranks(std::vector<InputFile>& files) {
+void find_ranks(Inputs& inputs) {
+  std::vector<InputFile>& files = inputs.files;
   std::vector<InputFile*> traces;
   std::vector<RankClue> clues;
   for (InputFile& file : files) {
@@ -57,7 +58,14 @@ void find_ranks(std::vector<InputFile>& files) {
   }
   if (traces.empty() || (traces.size() == 1 && !clues[0].text)) return;  // a lone trace's file name says nothing of other ranks
   const auto ranks = assign_ranks(clues);
-  for (std::size_t i = 0; i < traces.size(); ++i) traces[i]->rank = ranks[i];
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    traces[i]->rank = ranks[i];
+    if (clues[i].text && *clues[i].text != ranks[i])
+      inputs.warnings.push_back({"import.rank_taken",
+                                 core::base_name(traces[i]->path) + " says it is of rank " + std::to_string(*clues[i].text) +
+                                     ", as another does: it stands as rank " + std::to_string(ranks[i]),
+                                 "traces of one rank at different times are best imported by themselves"});
+  }
 }
 
 // Files of ROCm's profilers belong together by their names; they are read behind the others, in the order that joins them.
@@ -111,7 +119,7 @@ core::Result<Inputs> find_inputs(const std::vector<std::string>& paths) {
                       "'aaco import --help' lists the formats");
   leave_out_copies(inputs);
   take_named_captures(inputs);
-  find_ranks(inputs.files);
+  find_ranks(inputs);
   find_database_ranks(inputs.files);
   join_rocm_files(inputs.files);
   keep_one_program(inputs);

@@ -26,6 +26,7 @@ struct Inputs {
   std::vector<std::unique_ptr<importers::Importer>> importers;
   std::vector<InputFile> files;
   std::vector<importers::PassedFile> passed;
+  std::vector<trace::Warning> warnings;
   std::vector<std::string> captures;  // traces that are named for the capture of a graph, beside others
 };
 

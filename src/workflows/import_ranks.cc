@@ -6,24 +6,43 @@
 namespace aaco::workflows {
 namespace {
 
+bool is_rank(const std::optional<std::int64_t>& rank) { return rank && *rank >= 0 && *rank <= INT32_MAX; }
+
 bool distinct(const std::vector<RankClue>& clues, std::optional<std::int64_t> RankClue::*member) {
   std::set<std::int64_t> seen;
   for (const RankClue& clue : clues) {
     const auto& rank = clue.*member;
-    if (!rank || *rank < 0 || *rank > INT32_MAX || !seen.insert(*rank).second) return false;
+    if (!is_rank(rank) || !seen.insert(*rank).second) return false;
   }
   return true;
+}
+
+std::vector<std::int32_t> fill_up(const std::vector<RankClue>& clues) {
+  std::vector<std::int32_t> ranks(clues.size(), -1);
+  std::set<std::int32_t> taken;
+  for (std::size_t i = 0; i < clues.size(); ++i) {
+    const auto& own = is_rank(clues[i].text) ? clues[i].text : clues[i].name;
+    if (is_rank(own) && taken.insert(static_cast<std::int32_t>(*own)).second) ranks[i] = static_cast<std::int32_t>(*own);
+  }
+  std::int32_t next = 0;
+  for (std::int32_t& rank : ranks) {
+    if (rank >= 0) continue;
+    while (taken.contains(next)) ++next;
+    rank = next++;
+  }
+  return ranks;
 }
 
 }  // namespace
 
 std::vector<std::int32_t> assign_ranks(const std::vector<RankClue>& clues) {
-  std::vector<std::int32_t> ranks;
-  const bool texts = distinct(clues, &RankClue::text);
-  const bool names = !texts && distinct(clues, &RankClue::name);
-  for (std::size_t i = 0; i < clues.size(); ++i)
-    ranks.push_back(static_cast<std::int32_t>(texts ? *clues[i].text : names ? *clues[i].name : static_cast<std::int64_t>(i)));
-  return ranks;
+  for (const auto member : {&RankClue::text, &RankClue::name}) {
+    if (!distinct(clues, member)) continue;
+    std::vector<std::int32_t> ranks;
+    for (const RankClue& clue : clues) ranks.push_back(static_cast<std::int32_t>(*(clue.*member)));
+    return ranks;
+  }
+  return fill_up(clues);
 }
 
 std::vector<FileRanks> assign_file_ranks(const std::vector<FileProcesses>& files) {

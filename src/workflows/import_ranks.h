@@ -10,7 +10,8 @@ namespace aaco::workflows {
 struct RankClue {
   std::optional<std::int64_t> text, name;
 };
-// One rank a trace: what the texts say where they all say something different, else the names, else the order.
+// One rank a trace: what the texts say where they all say something different, else the names. Else each keeps what it says
+// itself, first come, first served, and the others get the smallest numbers that are free, in order.
 std::vector<std::int32_t> assign_ranks(const std::vector<RankClue>& clues);
 
 // The ranks of files that may hold several processes each: a file of one process gets a rank; the processes of one that holds

@@ -10,6 +10,8 @@ TEST(AssignRanks, TextsThenNamesThenOrder) {
   EXPECT_EQ(assign_ranks({{4, 1}, {2, 1}}), (Ranks{4, 2}));
   EXPECT_EQ(assign_ranks({{0, 7}, {0, 3}}), (Ranks{7, 3}));
   EXPECT_EQ(assign_ranks({{0, {}}, {0, 3}}), (Ranks{0, 1}));
+  EXPECT_EQ(assign_ranks({{1, {}}, {{}, {}}}), (Ranks{1, 0}));  // what says its rank keeps it
+  EXPECT_EQ(assign_ranks({{{}, {}}, {{}, 2}, {0, {}}, {0, {}}}), (Ranks{1, 2, 0, 3}));
   EXPECT_EQ(assign_ranks({{-1, {}}, {INT64_MAX, {}}}), (Ranks{0, 1}));
   EXPECT_EQ(assign_ranks({}), Ranks());
 }

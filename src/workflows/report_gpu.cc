@@ -36,6 +36,7 @@ void fill_parts(report::ReportModel& model) {
   const double span = sum_of(model, "gpu.span_ns");
   if (span <= 0 || !model.parts.empty()) return;
   model.time_whole = report::TimeWhole::trace;
+  model.time_devices = static_cast<std::int64_t>(model.session.outcome["gpu"]["gpus"].items().size());
   const double compute = sum_of(model, "gpu.compute_ns"), busy = sum_of(model, "gpu.busy_ns");
   const double communication = sum_of(model, "gpu.exposed_collective_ns");
   // A copy beside a collective counts as communication, so that the parts add up.

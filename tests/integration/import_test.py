@@ -38,6 +38,7 @@ class Import(program.ProgramTest):
         self.assertIn('\n  GPU 0, rank 1: kernels run', printed)
         self.assertIn('! GPU 0, rank 1: 0 of 2 kernels', printed)
         self.assertNotIn('GPU 1', printed)
+        self.assertIn('of the whole trace on 2 GPUs together, 91.0 µs', printed)  # 5.5 and 85.5
         numbers = printed[:printed.index('Of GPU 0, rank 1.')]
         self.assertIn('12.9 %', numbers)  # 11 of 85.5 us
         report = self.aaco('report', 'latest', '--json').json()

@@ -153,7 +153,7 @@ export interface Report {
   warnings: Warning[];
   metrics: Record<string, Metric | Metric[]>;
   definitions: Record<string, Definition>;
-  time?: { whole?: 'trace' | 'kernels'; parts?: Share[]; operators?: Share[]; nodes?: Share[]; kernels?: Share[] };
+  time?: { whole?: 'trace' | 'kernels'; devices?: number; parts?: Share[]; operators?: Share[]; nodes?: Share[]; kernels?: Share[] };
   why?: Statement[];
   advice?: Statement[];
   roofline?: Roofline;

@@ -171,6 +171,13 @@ function Legend({ entries, whole, onChoose }: { entries: Entry[]; whole: Whole; 
   );
 }
 
+// The times of several devices are added up: what they are parts of says so.
+function wholeOf(report: Report): Whole {
+  const whole = kWholes[report.time?.whole ?? 'iteration'];
+  const devices = report.time?.devices ?? 1;
+  return devices > 1 ? { ...whole, title: `${whole.title} on ${devices} GPUs together` } : whole;
+}
+
 function leadOf(tree: Entry[], whole: Whole) {
   const total = tree.reduce((sum, entry) => sum + entry.total_ns, 0);
   const most = tree[0];
@@ -183,7 +190,7 @@ function leadOf(tree: Entry[], whole: Whole) {
 
 export function TimeSection({ report, id, title }: { report: Report; id: string; title: string }) {
   const tree = useMemo(() => buildTree(report), [report]);
-  const whole = kWholes[report.time?.whole ?? 'iteration'];
+  const whole = wholeOf(report);
   const [path, setPath] = useState<string[]>(() => firstPath(tree));
   const [ref, width] = useWidth<HTMLDivElement>();
   const levels: { entries: Entry[]; title: string; total: number }[] = [
