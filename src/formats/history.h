@@ -28,7 +28,8 @@ struct Series {
 };
 
 struct Document {
-  std::string format;  // "csv", "histogram-log", "google-benchmark", "benchmark-data.js", "json-numbers", "annotated-series"
+  std::string format;  // "csv", "histogram-log", "google-benchmark", "pytest-benchmark", "hyperfine", "benchmark-data.js",
+                       // "json-numbers", "annotated-series"
   std::vector<Series> series;
   std::int64_t read = 0;                        // values looked at
   std::map<std::string, std::int64_t> dropped;  // why -> how many of them
@@ -37,7 +38,8 @@ struct Document {
 // A CSV row counts only if each of these columns has this text ("branch" -> "main").
 using Filter = std::map<std::string, std::string>;
 
-// What the bytes are is told by their beginning: JSON of Google Benchmark (a series a benchmark, a point a repetition), a data.js
+// What the bytes are is told by their beginning: JSON of Google Benchmark (a series a benchmark, a point a repetition), of
+// pytest-benchmark (a point a file: the median), of hyperfine (a series a command, a point a run), a data.js
 // of github-action-benchmark (a series a benchmark of a suite, a point a commit), a JSON list of numbers or lists of named
 // numbers, the Turing Change Point Dataset's form, a histogram log, else a table with a header, ',' ';' or tab between its
 // columns: every numeric column is a series, a column of times gives the times, the first other one the labels. Values that are

@@ -128,5 +128,35 @@ TEST(HistoryLists, Nothing) {
     EXPECT_THAT(error_of(text), HasSubstr("no series of numbers")) << text;
 }
 
+TEST(HistoryJson, PytestBenchmarkIsAPointAFile) {
+  const Document document = parsed(R"({"machine_info":{},"commit_info":{"id":"0123456789abcdef"},"datetime":"2024-01-01T02:00:00",
+ "benchmarks":[{"name":"test_a","fullname":"t.py::test_a","stats":{"median":0.25,"mean":0.5}},{"name":"test_b","stats":{"median":"x"}}]})");
+  EXPECT_EQ(document.format, "pytest-benchmark");
+  ASSERT_EQ(names(document), (std::vector<std::string>{"t.py::test_a"}));
+  EXPECT_THAT(values(document.series[0]), ElementsAre(0.25));
+  EXPECT_EQ(document.series[0].points[0].label, "0123456789");
+  EXPECT_EQ(document.series[0].points[0].time_ns, 1704074400LL * 1'000'000'000);
+  EXPECT_EQ(document.series[0].unit, "s");
+  EXPECT_EQ(document.series[0].lower_is_better, true);
+  EXPECT_EQ(document.dropped.at("no number"), 1);
+}
+TEST(HistoryJson, HyperfineIsAPointARun) {
+  const Document document =
+      parsed(R"({"results":[{"command":"a","mean":2,"times":[1,null,3]},{"command":"b","mean":5},{"command":"c","times":[]}]})");
+  EXPECT_EQ(document.format, "hyperfine");
+  ASSERT_EQ(names(document), (std::vector<std::string>{"a", "b"}));
+  EXPECT_THAT(values(document.series[0]), ElementsAre(1, 3));
+  EXPECT_THAT(values(document.series[1]), ElementsAre(5));
+  EXPECT_EQ(document.dropped.at("no number"), 1);
+  EXPECT_THAT(error_of(R"({"results":[{"command":"a"}]})"), HasSubstr("no series of numbers"));
+}
+TEST(HistoryJson, AggregatesOfOldGoogleBenchmarkAreKnownByName) {
+  const Document document =
+      parsed(R"({"benchmarks":[{"name":"a","real_time":1},{"name":"a","real_time":3},{"name":"a_mean","real_time":2},
+ {"name":"b_mean","real_time":7}]})");
+  EXPECT_THAT(names(document), ElementsAre("a", "b_mean"));
+  EXPECT_EQ(document.dropped.at("aggregate of repetitions"), 1);
+}
+
 }  // namespace
 }  // namespace aaco::formats::history

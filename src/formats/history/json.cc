@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "core/numbers.h"
 #include "core/time_text.h"
@@ -10,21 +11,6 @@ namespace {
 
 using core::ErrorCode;
 using core::Json;
-
-// Series by name, in the order they first occur.
-class SeriesBook {
- public:
-  explicit SeriesBook(Document& document) : document_(document) {}
-  Series& at(const std::string& name) {
-    const auto [found, added] = index_.try_emplace(name, document_.series.size());
-    if (added) document_.series.push_back({name, {}, {}, {}});
-    return document_.series[found->second];
-  }
-
- private:
-  Document& document_;
-  std::map<std::string, std::size_t> index_;
-};
 
 std::string text_of(const Json& value) { return std::string(value.text()); }
 
@@ -39,6 +25,15 @@ void add_counter(const Json& run, const char* key, const char* unit, bool lower,
   add_value(run[key].as_f64(), point, series, document);
 }
 
+// Before run_type there was (version 1.5) an aggregate was known by its name alone.
+bool is_named_aggregate(const Json& run, const std::set<std::string>& names) {
+  if (run.contains("run_type")) return false;
+  const std::string name = text_of(run["name"]);
+  for (const std::string_view ending : {"_mean", "_median", "_stddev", "_cv"})
+    if (name.ends_with(ending) && names.contains(name.substr(0, name.size() - ending.size()))) return true;
+  return false;
+}
+
 // https://github.com/google/benchmark: docs/user_guide.md, "Output Formats". Aggregates repeat what the repetitions say.
 Document read_google_benchmark(const Json& root) {
   Document document;
@@ -46,8 +41,10 @@ Document read_google_benchmark(const Json& root) {
   SeriesBook book(document);
   Point point;
   point.time_ns = core::parse_time_text(root["context"]["date"].text());
+  std::set<std::string> names;
+  for (const Json& run : root["benchmarks"].items()) names.insert(text_of(run["name"]));
   for (const Json& run : root["benchmarks"].items()) {
-    if (run["run_type"].text() == "aggregate") {
+    if (run["run_type"].text() == "aggregate" || is_named_aggregate(run, names)) {
       ++document.dropped["aggregate of repetitions"];
       ++document.read;
       continue;
@@ -152,6 +149,8 @@ Document read_lists(const Json& root, const std::string& name) {
 }  // namespace
 
 core::Result<Document> read_json(const Json& root, const std::string& name) {
+  if (is_pytest_benchmark(root)) return read_pytest_benchmark(root);
+  if (is_hyperfine(root)) return read_hyperfine(root);
   if (root["benchmarks"].is_array()) return read_google_benchmark(root);
   if (root["entries"].is_object()) return read_tracker(root);
   if (!root["series"].items().empty() && root["series"].items().front()["raw"].is_array()) return read_annotated(root, name);

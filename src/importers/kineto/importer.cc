@@ -43,7 +43,7 @@ class KinetoImporter final : public Importer {
     if (!end.complete)
       report_cut(result, source.name(), end.trouble + after_bytes(end.bytes),
                  std::to_string(end.events) + " whole events before the cut", "export the trace again, or copy the whole file");
-    report_trailing(result, end.trailing);
+    report_trailing(result, source.name(), end.trailing);
     AACO_TRY(sink.status());
     return result;
   }

@@ -62,6 +62,19 @@ TEST(Kineto, AKernel) {
   EXPECT_EQ(got.result->account.kept, 1);
 }
 
+TEST(Kineto, DeviceNumbersAsOtherProgramsWriteThem) {
+  for (const char* number : {"12", "12.0", "1.2e1", "\"12\"", "\"GPU 12\""}) {
+    const auto got = import_event(R"({"ph":"X","cat":"kernel","name":"k","pid":3,"tid":4,"ts":1,"dur":1,"args":{"device":)" +
+                                  std::string(number) + R"(,"stream":)" + number + "}}");
+    EXPECT_EQ(got.only<KernelRow>().device, 12) << number;
+    EXPECT_EQ(got.only<KernelRow>().stream, 12) << number;
+  }
+  const auto broken =
+      import_event(R"({"ph":"X","cat":"kernel","name":"k","pid":3,"tid":4,"ts":1,"dur":1,"args":{"device":1.5,"stream":null}})");
+  EXPECT_EQ(broken.only<KernelRow>().device, 3);  // the process and the thread, then
+  EXPECT_EQ(broken.only<KernelRow>().stream, 4);
+}
+
 TEST(Kineto, TheDialectOf2021) {
   const auto got = import_event(
       R"({"ph":"X","cat":"Kernel","name":"k","pid":1,"tid":"stream 20","ts":1623212388426902,"dur":5,"args":{"external id":"4","correlation":18446744073709551615}},)"
@@ -254,6 +267,9 @@ TEST(Kineto, ASecondDocumentBehindTheFirstIsNotSilent) {
   const auto got = import_text(document + document);
   EXPECT_EQ(got.sink.rows<KernelRow>().size(), 1U);
   EXPECT_EQ(got.result->account.state, trace::Account::State::partial);
+  ASSERT_EQ(got.result->warnings.size(), 1U);
+  EXPECT_EQ(got.result->warnings[0].id, "import.trailing");
+  EXPECT_NE(got.result->warnings[0].message.find(std::to_string(document.size()) + " bytes behind the end"), std::string::npos);
 }
 
 TEST(Kineto, RefusesWhatHoldsNoEvents) {

@@ -78,6 +78,7 @@ class JsonImporter final : public Importer {
     if (!end.complete || headed.headless())
       report_cut(result, source.name(), (headed.headless() ? "its beginning is missing" : end.trouble) + after_bytes(end.bytes),
                  std::to_string(end.events) + " whole events", "copy the whole file, or import the results.csv beside it");
+    report_trailing(result, source.name(), end.trailing);
     AACO_TRY(sink.status());
     return result;
   }

@@ -34,7 +34,7 @@ class JsonImporter final : public Importer {
     if (!end.complete)
       report_cut(result, source.name(), end.trouble + after_bytes(end.bytes),
                  std::to_string(result.account.kept) + " records before the cut", "copy the whole file again");
-    report_trailing(result, end.trailing);
+    report_trailing(result, source.name(), end.trailing);
     AACO_TRY(sink.status());
     return result;
   }

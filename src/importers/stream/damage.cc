@@ -19,8 +19,12 @@ void report_cut(ImportResult& result, std::string_view file, std::string_view ho
   result.warnings.push_back({"import.truncated", std::move(message), std::string(remedy)});
 }
 
-void report_trailing(ImportResult& result, std::int64_t bytes) {
-  if (bytes > 0) partial(result.account, std::to_string(bytes) + " bytes behind the end of the document were not read");
+void report_trailing(ImportResult& result, std::string_view file, std::int64_t bytes) {
+  if (bytes <= 0) return;
+  const std::string what = std::to_string(bytes) + " bytes behind the end of the document were not read";
+  partial(result.account, what);
+  result.warnings.push_back({"import.trailing", std::string(file) + ": " + what,
+                             "where several traces were put into one file, import each from a file of its own"});
 }
 
 std::string after_bytes(std::int64_t bytes) { return ", after " + std::to_string(bytes) + " bytes"; }

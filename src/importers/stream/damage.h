@@ -12,8 +12,8 @@ namespace aaco::importers {
 // lower bounds. `kept` tells what and how much ("12 whole events before the cut").
 void report_cut(ImportResult& result, std::string_view file, std::string_view how, std::string_view kept,
                 std::string_view remedy);
-// Bytes behind the end of a document, where there are any.
-void report_trailing(ImportResult& result, std::int64_t bytes);
+// Bytes behind the end of a document, where there are any: the account is partial, and a warning says so.
+void report_trailing(ImportResult& result, std::string_view file, std::int64_t bytes);
 // ", after 12 bytes", for `how`.
 std::string after_bytes(std::int64_t bytes);
 
