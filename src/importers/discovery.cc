@@ -65,6 +65,9 @@ core::Result<const Importer*> sniff_file(const std::string& path, const std::vec
   if (head.empty())
     return core::fail(core::ErrorCode::invalid_input, path + ": the file is empty",
                       "did the profiler end before it wrote, or is the disk full? Profile again");
+  if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"))
+    return core::fail(core::ErrorCode::invalid_input, path + ": text in UTF-16, as some shells write what a program prints",
+                      "make it UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW");
   if (head.starts_with(kByteOrderMark)) head.erase(0, kByteOrderMark.size());  // a byte order mark says nothing of the format
   if (formats::sqlite::is_database(head))
     if (std::string tables = describe_database(path); !tables.empty()) head = std::move(tables);

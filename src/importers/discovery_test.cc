@@ -73,6 +73,14 @@ TEST_F(DiscoveryTest, RefusesWhatNobodyKnows) {
   EXPECT_EQ(find().error().code, core::ErrorCode::invalid_input);
 }
 
+TEST_F(DiscoveryTest, TextInUtf16IsNamed) {
+  write("smi.txt", std::string("\xFF\xFE", 2) + std::string("G\0P\0U\0", 6));
+  const auto found = find("smi.txt");
+  ASSERT_FALSE(found.has_value());
+  EXPECT_NE(found.error().message.find("UTF-16"), std::string::npos);
+  EXPECT_NE(found.error().remedy.find("iconv"), std::string::npos);
+}
+
 // A pipe nobody writes to would be waited for; one that is read for its format is empty afterwards.
 TEST_F(DiscoveryTest, APipeIsRefusedAtOnce) {
   ASSERT_EQ(::mkfifo(core::join_path(folder_->path(), "pipe").c_str(), 0600), 0);
