@@ -65,6 +65,9 @@ std::string cell(const workflows::SweepPoint& point, std::string_view id, std::s
   return metric ? format(metric->value) : "-";
 }
 
+// Three digits, so that a slow model's are not rounded to 0.
+std::string items_a_second(double value) { return value < 100 ? fmt::format("{:.3g}", value) : core::format_count(value); }
+
 // A column for each dimension that was swept, so that no two rows look the same.
 void print_curves(const Context& context, const workflows::SweepRequest& request, const workflows::SweepOutcome& outcome) {
   std::vector<std::pair<std::string, std::size_t>> columns;
@@ -81,7 +84,7 @@ void print_curves(const Context& context, const workflows::SweepRequest& request
     context.print(fmt::format(
         "{:<10} {:>6} {:>8}{} {:>11} {:>11} {:>14}  {}\n", point.request.backend, number(point.request.batch),
         number(point.request.threads), sizes, cell(point, "latency.p50_ns", core::format_duration),
-        cell(point, "latency.p90_ns", core::format_duration), cell(point, "throughput.items_per_second", core::format_count),
+        cell(point, "latency.p90_ns", core::format_duration), cell(point, "throughput.items_per_second", items_a_second),
         point.error.empty() ? point.session_id : point.error));
   }
 }

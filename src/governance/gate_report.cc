@@ -128,7 +128,7 @@ Json gate_github_benchmark(const GateReport& report, bool lower_is_better) {
     if (!row.candidate || row.lower_is_better != lower_is_better) continue;
     Json one = Json::object({{"name", report.name + " " + row.metric}, {"unit", row.unit}, {"value", *row.candidate}});
     if (const auto bounds = value_bounds(row)) one.set("range", fmt::format("± {:.4g}", (bounds->high - bounds->low) / 2));
-    out.push(one.set("extra", row.verdict + ": " + row.explanation));
+    out.push(one.set("extra", row.explanation.starts_with(row.verdict) ? row.explanation : row.verdict + ": " + row.explanation));
   }
   return out;
 }

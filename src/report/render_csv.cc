@@ -125,6 +125,24 @@ std::string roofline(const ReportModel& model) {
   return table.take();
 }
 
+std::string scaling(const ReportModel& model) {
+  constexpr std::array kNumbers = {"median_ns",        "median_low_ns",        "median_high_ns",        "p90_ns",
+                                   "items_per_second", "items_per_second_low", "items_per_second_high", "relative_ratio"};
+  CsvTable table({"label", "session_id", "error", "backend", "batch", "threads", "median_ns", "median_low_ns", "median_high_ns",
+                  "p90_ns", "items_per_second", "items_per_second_low", "items_per_second_high", "relative_ratio"});
+  for (const core::Json& point : model.extra["scaling"]["points"].items()) {
+    for (const char* key : {"label", "session_id", "error", "backend"}) table.field(point[key].text());
+    for (const char* key : {"batch", "threads"})
+      if (const auto whole = point[key].as_i64())
+        table.field(*whole);
+      else
+        table.field(std::string_view());
+    for (const char* key : kNumbers) table.field(point[key].as_f64().value_or(NAN));
+    table.end();
+  }
+  return table.take();
+}
+
 }  // namespace
 
 core::Result<std::string> render_csv(const ReportModel& model, std::string_view table) {
@@ -136,6 +154,7 @@ core::Result<std::string> render_csv(const ReportModel& model, std::string_view 
   if (table == "metrics") return metrics(model);
   if (table == "telemetry") return telemetry(model);
   if (table == "roofline") return roofline(model);
+  if (table == "scaling") return scaling(model);
   const std::vector<std::string_view> known(kCsvTables.begin(), kCsvTables.end());
   const std::string_view near = core::nearest(table, known);
   return core::fail(core::ErrorCode::invalid_argument,

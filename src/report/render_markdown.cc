@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -115,6 +117,20 @@ void roofs(Page& page, const std::vector<Roof>& list) {
   page.out += "\n";
 }
 
+void scaling(Page& page, const ReportModel& model) {
+  const auto& points = model.extra["scaling"]["points"].items();
+  if (points.empty()) return;
+  page.heading("How it scales");
+  page.out += "| point | throughput | over the first | median |\n|---|---:|---:|---:|\n";
+  const auto cell = [](const core::Json& value, std::string_view unit) {
+    return value.as_f64() ? quantity(*value.as_f64(), unit) : std::string("not measured");
+  };
+  for (const core::Json& point : points)
+    page.row({code(point["label"].text()), cell(point["items_per_second"], "items/s"),
+              point["relative_ratio"].as_f64() ? plain(fmt::format("{:.2f}", *point["relative_ratio"].as_f64())) + " \u00D7" : "",
+              point.contains("error") ? plain(point["error"].text()) : cell(point["median_ns"], "ns")});
+}
+
 void sources(Page& page, const ReportModel& model) {
   if (model.session.accounts.empty()) return;
   page.heading("Sources");
@@ -141,6 +157,7 @@ void metrics(Page& page, const ReportModel& model) {
 std::string render_markdown(const ReportModel& model) {
   Page page;
   head(page, model);
+  scaling(page, model);
   if (!model.parts.empty() || !model.operators.empty() || !model.kernels.empty() || !model.nodes.empty())
     page.heading("Where the time went");
   shares(page, "part", model.parts);

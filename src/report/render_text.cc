@@ -7,6 +7,7 @@ namespace aaco::report {
 std::string render_text(const ReportModel& model, const TextOptions& options) {
   TextPage page(options);
   write_head(page, model);
+  write_scaling(page, model);
   write_time(page, model);
   write_gpu(page, model);
   write_why(page, model);

@@ -8,6 +8,7 @@ namespace aaco::report {
 
 void write_head(TextPage& page, const ReportModel& model);        // title, verdict, the three numbers, warnings
 void write_time(TextPage& page, const ReportModel& model);        // where the time went
+void write_scaling(TextPage& page, const ReportModel& model);     // the points of a sweep
 void write_gpu(TextPage& page, const ReportModel& model);         // devices, families, attribution, idle gaps
 void write_why(TextPage& page, const ReportModel& model);         // bottleneck, advice
 void write_system(TextPage& page, const ReportModel& model);      // what the operating system did

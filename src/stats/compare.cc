@@ -14,6 +14,8 @@ namespace {
 using SessionSeries = std::span<const std::vector<double>>;
 
 constexpr double kManyDegrees = 1000;  // of a deviation that is assumed
+constexpr double kLargestLoss = 0.99;  // a threshold beyond it is none on the side of losses
+constexpr int kRounds = 40;            // of the fixed point: each is nearer by far than the last
 constexpr double kMostMore = 1000;     // times the data there is: beyond that, more data is no advice
 
 core::Status check_options(const CompareOptions& options) {
@@ -122,11 +124,18 @@ void add_interval(const Sides& sides, const CompareOptions& options, Comparison&
   result.smallest_detectable_ratio = std::expm1((critical + student_t_quantile(options.power, degrees)) * error);
 }
 
-// The interval shrinks with the root of the data: how many times as much until it lies on one side of every threshold.
-void add_what_decides(std::size_t sessions, std::size_t iterations, double threshold, Comparison& result) {
-  const double half_width = (result.interval.high - result.interval.low) / 2;
-  const double distance = std::abs(std::abs(result.delta_ratio) - threshold);
-  const double times = distance > 0 ? std::pow(half_width / distance, 2) : kMostMore + 1;
+// The interval shrinks with the root of the data, and by what Student's t asks less of more sessions: how many times as much
+// until it lies on one side of the nearest threshold. Of few sessions t is most of the width.
+void add_what_decides(std::size_t sessions, std::size_t iterations, const CompareOptions& options, Comparison& result) {
+  const double change = result.log_change;
+  const double distance = std::min(std::abs(change - std::log1p(options.threshold_ratio)),
+                                   std::abs(change - std::log1p(-std::min(options.threshold_ratio, kLargestLoss))));
+  if (distance <= 0) return;
+  double times = 1;
+  for (int round = 0; round < kRounds && times <= kMostMore; ++round)
+    times = std::max(1.0, std::pow(student_t_quantile((1 + options.level) / 2, result.degrees_of_freedom * times) *
+                                       result.standard_error / distance,
+                                   2));
   if (times > kMostMore) return;
   const auto more = [&](std::size_t have) {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil((times - 1) * static_cast<double>(have))));
@@ -155,6 +164,8 @@ std::string describe(const Comparison& result, const CompareOptions& options) {
   if (result.more_sessions)
     return text + "; about " + std::to_string(*result.more_sessions) +
            (*result.more_sessions == 1 ? " more session" : " more sessions") + " a side would decide";
+  if (result.standard_error > options.threshold_ratio)
+    return text + "; the measurements of a side differ too much among themselves for more of them to decide";
   return text + "; the change lies too near the threshold for more data to decide";
 }
 
@@ -211,8 +222,7 @@ core::Result<Comparison> compare(SessionSeries a, SessionSeries b, const Compare
   result.rank = rank_test(of_a.view(), of_b.view());
   result.shift = shift_estimate(of_a.view(), of_b.view());
   if (result.verdict == Verdict::inconclusive)
-    add_what_decides(std::min(a.size(), b.size()), std::min(of_a.values.size(), of_b.values.size()), options.threshold_ratio,
-                     result);
+    add_what_decides(std::min(a.size(), b.size()), std::min(of_a.values.size(), of_b.values.size()), options, result);
   result.explanation = describe(result, options);
   return result;
 }

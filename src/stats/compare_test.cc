@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/random.h"
+#include "stats/distributions.h"
 
 namespace aaco::stats {
 namespace {
@@ -86,6 +87,32 @@ TEST(Compare, NoiseIsInconclusiveAndSaysWhatWouldDecide) {
   ASSERT_TRUE(result.more_iterations);
   EXPECT_GT(*result.more_iterations, 20);
   EXPECT_THAT(result.explanation, HasSubstr("more iterations a side would decide"));
+}
+
+// Student's t is most of the width that few sessions have, and goes as more come: what is told must allow for both.
+TEST(Compare, WhatWouldDecideIsWhereTheIntervalLeavesTheThreshold) {
+  const Comparison result = compared({.between = 0.03}, 0.02, 3, 50);
+  ASSERT_EQ(result.verdict, Verdict::inconclusive);
+  ASSERT_TRUE(result.more_sessions);
+  const double distance = std::abs(result.log_change - std::log1p(0.05));
+  const auto half_width = [&](double sessions) {
+    return student_t_quantile(0.975, result.degrees_of_freedom * sessions / 3) * result.standard_error * std::sqrt(3 / sessions);
+  };
+  const auto told = static_cast<double>(3 + *result.more_sessions);
+  EXPECT_LE(half_width(told), distance);
+  EXPECT_GT(half_width(told - 1.5), distance);
+}
+
+TEST(Compare, SessionsThatDifferTooMuchAreNotCalledNearTheThreshold) {
+  const auto side = [](double change) {  // two sessions of which one takes twice as long, and a change just at the threshold
+    Sessions sessions = {std::vector<double>(30, 70 * change), std::vector<double>(30, 140 * change)};
+    for (auto& session : sessions) session[0] *= 1.0001;
+    return sessions;
+  };
+  const Comparison result = *compare(side(1), side(1.0501), {});
+  ASSERT_EQ(result.verdict, Verdict::inconclusive);
+  EXPECT_FALSE(result.more_sessions);
+  EXPECT_THAT(result.explanation, HasSubstr("differ too much among themselves"));
 }
 
 TEST(Compare, OneSessionASideSaysSo) {

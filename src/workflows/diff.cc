@@ -86,6 +86,9 @@ std::string recommend(const DiffOutcome& outcome) {
     if (first.more_sessions)
       return "measure about " + std::to_string(*first.more_sessions) +
              (*first.more_sessions == 1 ? " more session" : " more sessions") + " a side, or use 'aaco ab'";
+    if (first.smallest_detectable_ratio.value_or(0) > 2 * first.threshold_ratio)
+      return "measure more sessions on a quieter machine ('aaco capsule', --isolate), or use 'aaco ab', which alternates both "
+             "sides";
     return "use 'aaco ab', which alternates both sides, or another --threshold: the change lies too near this one";
   }
   return outcome.cause ? outcome.cause->recommendation

@@ -7,6 +7,7 @@
 #include "workflows/metrics_files.h"
 #include "workflows/report_gpu.h"
 #include "workflows/report_insight.h"
+#include "workflows/report_scaling.h"
 #include "workflows/report_scheduling.h"
 #include "workflows/report_series.h"
 #include "workflows/report_shares.h"
@@ -81,6 +82,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   model.verdict_confidence = std::move(verdict.confidence);
   model.headline_metrics = std::move(verdict.headline_metrics);
   model.headline_of = std::move(verdict.headline_of);
+  AACO_TRY(fill_scaling(model, session_path));
   return model;
 }
 

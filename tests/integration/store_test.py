@@ -101,6 +101,24 @@ class Sweep(program.ProgramTest):
         head, *rows = (line.split() for line in told.output.splitlines())
         self.assertEqual([row[head.index('sequence_length')] for row in rows], ['2', '5'])
 
+    def test_the_report_of_a_sweep_shows_how_it_scales(self):
+        swept = self.aaco('sweep', 'mlp', '--batch', '1,64', '--threads', 1, '--iterations', 50, '--warmup', 5, '--json').json()
+        items = [point['metrics']['throughput.items_per_second']['value'] for point in swept['points']]
+        name = swept['session']['id']
+        report = self.aaco('report', name, '--json').json()
+        points = report['extra']['scaling']['points']
+        self.assertEqual([point['label'] for point in points], ['batch 1', 'batch 64'])
+        self.assertEqual([point['items_per_second'] for point in points], items)
+        self.assertEqual(points[1]['relative_ratio'], items[1] / items[0])
+        self.assertIn('the highest throughput with batch', report['verdict']['text'])
+        text = self.aaco('report', name).output
+        self.assertIn('How it scales', text)
+        self.assertRegex(text, r'batch 64 .* items/s +\d+\.\d\d')
+        self.assertIn('| `batch 64` |', self.aaco('report', name, '--format', 'markdown').output)
+        rows = self.aaco('report', name, '--format', 'csv', '--table', 'scaling').output.splitlines()
+        self.assertEqual(len(rows), 3)
+        self.assertIn('batch 64,', rows[2])
+
     def test_a_sweep_of_which_nothing_ran_leaves_nothing(self):
         lake = {'AACO_SESSIONS': str(self.folder / 'none')}
         self.refused(self.aaco('sweep', 'nosuch', '--batch', '1,2', **lake), 3, "no model 'nosuch'")

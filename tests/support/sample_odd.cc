@@ -8,6 +8,31 @@ namespace aaco::sample {
 
 report::ReportModel empty() { return {}; }
 
+report::ReportModel sweep() {
+  report::ReportModel model;
+  model.session.id.text = "20261121T101500Z-5feeb1";
+  model.session.kind = "sweep";
+  model.title = "resnet50";
+  model.verdict = "resnet50 over 5 points: the highest throughput with batch 8, 2 threads: 402 items/s.";
+  model.verdict_confidence = "high: no other point's interval reaches it";
+  core::Json points = core::Json::array();
+  double items = 96.25;
+  for (const char* label : {"batch 1, 1 thread", "batch 8, 1 thread", "batch 1, 2 threads", "batch 8, 2 threads"}) {
+    points.push(core::Json::object({{"label", label},
+                                    {"items_per_second", items},
+                                    {"items_per_second_low", items * 0.98},
+                                    {"items_per_second_high", items * 1.02},
+                                    {"median_ns", 1e9 / items},
+                                    {"median_low_ns", 0.98e9 / items},
+                                    {"median_high_ns", 1.02e9 / items},
+                                    {"relative_ratio", items / 96.25}}));
+    items *= 1.61;
+  }
+  points.push(core::Json::object({{"label", "batch 4096, 2 threads"}, {"error", "the model of 3.1 TiB does not fit in memory"}}));
+  model.extra.set("scaling", core::Json::object({{"points", std::move(points)}}));
+  return model;
+}
+
 report::ReportModel hostile() {
   report::ReportModel model;
   const std::string nul("nul\0inside", 10);

@@ -16,6 +16,7 @@ aaco::core::Status make(const std::string& page_path, const std::string& folder)
   std::vector<std::pair<std::string, aaco::report::ReportModel>> samples;
   samples.emplace_back("cpu", aaco::sample::cpu_run());
   samples.emplace_back("gpu", aaco::sample::gpu_run());
+  samples.emplace_back("sweep", aaco::sample::sweep());
   samples.emplace_back("empty", aaco::sample::empty());
   samples.emplace_back("hostile", aaco::sample::hostile());
   samples.emplace_back("large", aaco::sample::large(5'000, 100'000));

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { chromiumMissing, openReport, samples, startBrowser } from './lib/browser.mjs';
 
 const json = (name) => JSON.parse(readFileSync(join(samples, `${name}.json`), 'utf8'));
-const kNames = ['cpu', 'gpu', 'empty', 'hostile', 'large'];
+const kNames = ['cpu', 'gpu', 'sweep', 'empty', 'hostile', 'large'];
 
 // Scrolling has ended and the page is drawn.
 const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))));
@@ -188,6 +188,14 @@ describe('the report page', { skip: chromiumMissing }, () => {
     assert.match(blocked, /script-src/);
     assert.doesNotMatch(await page.title(), /broken/);
   }, /Content Security Policy/);
+
+  on('shows how a sweep scales, and the point that failed', 'sweep', {}, async (page) => {
+    const rows = page.locator('#scaling tbody tr');
+    assert.equal(await rows.count(), 5);
+    assert.match(await rows.nth(3).innerText(), /batch 8, 2 threads\s+402\sitems\/s\s+394\s.\s410\sitems\/s\s+4\.17\s×\s+2\.49\sms/);
+    assert.match(await rows.nth(4).innerText(), /does not fit in memory/);
+    assert.equal(await page.locator('#extra-scaling').count(), 0);
+  });
 
   // Forms of the page.
   for (const name of kNames) {

@@ -12,6 +12,7 @@ import { HardwareSection, PredictionSection } from '../sections/hardware.tsx';
 import { GpuSection, hasGpu, kGpuExtras } from '../sections/gpu.tsx';
 import { Headline } from '../sections/headline.tsx';
 import { LatencySection } from '../sections/latency.tsx';
+import { ScalingSection, scalingPoints } from '../sections/scaling.tsx';
 import { AdviceSection, WhySection } from '../sections/statements.tsx';
 import { TelemetrySection } from '../sections/telemetry.tsx';
 import { TimeSection } from '../sections/time.tsx';
@@ -28,6 +29,7 @@ function partsOf(report: Report): Part[] {
   const add = (has: unknown, id: string, title: string, body: (info: SectionInfo) => ComponentChildren) => {
     if (has) parts.push({ id, title, body: body({ id, title }) });
   };
+  add(scalingPoints(report).length, 'scaling', 'How it scales', (info) => <ScalingSection report={report} {...info} />);
   add(report.time, 'time', 'Where the time went', (info) => <TimeSection report={report} {...info} />);
   add(hasGpu(report), 'gpu', 'The GPUs', (info) => <GpuSection report={report} {...info} />);
   add(report.why?.length, 'why', 'Why', (info) => <WhySection statements={report.why ?? []} {...info} />);
@@ -41,7 +43,7 @@ function partsOf(report: Report): Part[] {
   add(report.accounts.length, 'sources', 'Sources', (info) => <SourcesSection report={report} {...info} />);
   add(listMetrics(report).length, 'metrics', 'Metrics and definitions', (info) => <MetricsSection report={report} {...info} />);
   for (const [name, value] of Object.entries(report.extra ?? {}))
-    if (!(hasGpu(report) && kGpuExtras.includes(name)) && name !== 'attainable') parts.push({ id: `extra-${name.replace(/[^a-z0-9]+/gi, '-')}`, title: factTitle(name), body: <ExtraSection name={name} value={value} /> });
+    if (!(hasGpu(report) && kGpuExtras.includes(name)) && name !== 'attainable' && name !== 'scaling') parts.push({ id: `extra-${name.replace(/[^a-z0-9]+/gi, '-')}`, title: factTitle(name), body: <ExtraSection name={name} value={value} /> });
   return parts;
 }
 

@@ -1,0 +1,51 @@
+import { Name } from '../components/name.tsx';
+import { Section } from '../components/section.tsx';
+import { duration, interval, text } from '../format/quantity.ts';
+import type { Report } from '../model/report.ts';
+
+interface Point {
+  label?: string;
+  error?: string;
+  median_ns?: number;
+  median_low_ns?: number;
+  median_high_ns?: number;
+  items_per_second?: number;
+  items_per_second_low?: number;
+  items_per_second_high?: number;
+  relative_ratio?: number;
+}
+
+export function scalingPoints(report: Report): Point[] {
+  const points = (report.extra?.scaling as { points?: unknown } | undefined)?.points;
+  return Array.isArray(points) ? (points as Point[]) : [];
+}
+
+const range = (low: number | undefined, high: number | undefined, unit: string) => (low !== undefined && high !== undefined ? interval(low, high, unit) : '');
+
+// A sweep's points in the order they ran: items a second as a bar, against the first, and the median call.
+export function ScalingSection({ report, id, title }: { report: Report; id: string; title: string }) {
+  const points = scalingPoints(report);
+  const largest = Math.max(...points.map((point) => point.items_per_second ?? 0));
+  return (
+    <Section id={id} title={title} lead="Each point in the order it ran; bars are throughput, and a number's 95 % interval stands below it where there is room.">
+      <table class="legend">
+        <thead><tr><th scope="col">Point</th><th scope="col" class="narrow" aria-label="relative size" /><th scope="col" class="right">throughput</th><th scope="col" class="right narrow">over the first</th><th scope="col" class="right">median call</th></tr></thead>
+        <tbody>
+          {points.map((point, index) => (
+            <tr key={index}>
+              <th scope="row"><Name text={point.label ?? ''} /></th>
+              {point.items_per_second === undefined
+                ? <td colSpan={4}>{point.error ?? 'not measured'}</td>
+                : <>
+                    <td class="narrow bar-cell"><span class="bar s0" style={{ width: `${(point.items_per_second / largest) * 100}%` }} /></td>
+                    <td class="right strong">{text(point.items_per_second, 'items/s')}<span class="quiet narrow-block">{range(point.items_per_second_low, point.items_per_second_high, 'items/s')}</span></td>
+                    <td class="right narrow">{point.relative_ratio === undefined ? '' : `${point.relative_ratio.toFixed(2)}\u00a0×`}</td>
+                    <td class="right">{point.median_ns === undefined ? '' : duration(point.median_ns)}<span class="quiet narrow-block">{range(point.median_low_ns, point.median_high_ns, 'ns')}</span></td>
+                  </>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+}
