@@ -28,7 +28,7 @@ export function ScalingSection({ report, id, title }: { report: Report; id: stri
   const largest = Math.max(...points.map((point) => point.items_per_second ?? 0));
   return (
     <Section id={id} title={title} lead="Each point in the order it ran; bars are throughput, and a number's 95 % interval stands below it where there is room.">
-      <table class="legend">
+      <table class="legend scaling">
         <thead><tr><th scope="col">Point</th><th scope="col" class="narrow" aria-label="relative size" /><th scope="col" class="right">throughput</th><th scope="col" class="right narrow">over the first</th><th scope="col" class="right">median call</th></tr></thead>
         <tbody>
           {points.map((point, index) => (
