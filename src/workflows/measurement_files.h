@@ -37,6 +37,11 @@ struct MeasurementFiles {
   std::int64_t failed = 0;                            // left out: their time is infinite, which is how failed runs are written
   std::int64_t without_output = 0;                    // left out: convolutions whose filter exceeds their padded input
   std::string first_without_output;                   // where the first of them stands
+  struct Stranger {
+    std::int64_t rows = 0;
+    std::string first;  // where it stands
+  };
+  std::map<std::string, Stranger> strangers;  // left out, by the name that the rows say: devices that the registry does not have
 
   // What was left out, for people.
   [[nodiscard]] std::vector<std::string> notes() const;
@@ -54,8 +59,8 @@ std::string describe(const estimation::RowsWithoutPeak& unrated, const std::vect
 std::string devices_text(const MeasurementFiles& files);
 
 // Reads CSV files, gzip or zstd seen through; which kind of measurement one holds follows from its columns (docs/formats/
-// calibration.md). A missing column, a device or type that is unknown, a time or power that is no positive number or impossible,
-// a size that is none and a file that is cut are errors with file and line.
+// calibration.md). A missing column, a row without a device or whose name fits several, a type that is unknown, a time or power
+// that is no positive number or impossible, a size that is none and a file that is cut are errors with file and line.
 core::Result<MeasurementFiles> read_measurements(const std::vector<std::string>& paths, const hardware::DeviceRegistry& registry);
 
 // The same of a text; `name` stands in messages.

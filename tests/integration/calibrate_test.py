@@ -393,6 +393,14 @@ class Calibrate(program.ProgramTest):
         self.refused_table('device,dtype,m,n,k,latency_us,power_w\nh100,bf16,1,2,3,5,inf\n', 'bad.csv:2', 'power_w')
     def test_text_for_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,fast\n', 'bad.csv:2', 'fast')
     def test_unknown_device(self): self.refused_table('device,dtype,m,n,k,latency_us\nq9000,bf16,1,2,3,5\n', 'bad.csv:2', 'q9000')
+    def test_rows_of_unknown_devices_are_left_out_and_named(self):
+        lines = [','.join(map(str, line)) for line in [HEADER, *rows()]]
+        (self.folder / 'mixed.csv').write_text('\n'.join(lines + [lines[1].replace('H100-SXM-80GB', 'q9000')] * 3) + '\n')
+        judged = [self.with_registry('validate', '--hardware', 'h100', '--measurements', table, '--level', 'theoretical', '--json').json() for table in (self.table, 'mixed.csv')]
+        self.assertEqual(judged[0]['count'], judged[1]['count'])
+        self.assertTrue(any("'q9000' (3 rows, the first: mixed.csv:" in note for note in judged[1]['notes']), judged[1]['notes'])
+        self.refused_table('device,dtype,m,n,k,latency_us\ngfx942,bf16,1,2,3,5\n', 'bad.csv:2', 'several devices')
+        self.refused_table('device,dtype,m,n,k,latency_us\n,bf16,1,2,3,5\n', 'bad.csv:2')
     def test_unknown_type(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,wide,1,2,3,5\n', 'bad.csv:2', 'wide')
     def test_negative_dimension(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,-1,2,3,5\n', 'bad.csv:2', '-1')
     def test_short_row(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2\n', 'bad.csv:2', 'fields')

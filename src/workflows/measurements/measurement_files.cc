@@ -267,17 +267,24 @@ class Table {
     const MeasurementRow row(columns_, fields, where);
     ++into_.rows;
     AACO_ASSIGN(DeviceMeasurements * device, device_of(row));
+    if (device == nullptr) return {};
     const std::string source(row.text("source"));
     if (!source.empty() && std::find(into_.sources.begin(), into_.sources.end(), source) == into_.sources.end())
       into_.sources.push_back(source);
     return kind_->read == nullptr ? add_model(row, *device, into_) : add_kernel(row, *kind_, *device, into_);
   }
 
+  // Null: of a device that the registry does not have. A table of several devices tells of the others all the same.
   core::Result<DeviceMeasurements*> device_of(const MeasurementRow& row) {
     const std::string name(row.text("device"));
     const auto known = devices_.find(name);
     if (known != devices_.end()) return known->second;
     const auto entry = registry_.find(name);
+    if (!entry && entry.error().code == ErrorCode::not_found && !name.empty()) {
+      MeasurementFiles::Stranger& stranger = into_.strangers[name];
+      if (stranger.rows++ == 0) stranger.first = row.where();
+      return nullptr;
+    }
     if (!entry) return core::fail(ErrorCode::invalid_input, row.where() + ": " + entry.error().message, entry.error().remedy);
     const auto device = hardware::as_shown(*entry);
     if (!device) return tl::unexpected<core::Error>(device.error());
@@ -294,12 +301,32 @@ class Table {
 
 }  // namespace
 
+namespace {
+
+std::vector<std::string> names_of(const std::map<std::string, MeasurementFiles::Stranger>& strangers) {
+  constexpr std::size_t kNamed = 5;
+  std::vector<std::string> names;
+  std::int64_t others = 0;
+  for (const auto& [name, stranger] : strangers) {
+    if (names.size() < kNamed)
+      names.push_back("'" + name + "' (" + rows_text(stranger.rows) + ", the first: " + stranger.first + ")");
+    else
+      others += stranger.rows;
+  }
+  if (others > 0) names.push_back(rows_text(others) + " of others");
+  return names;
+}
+
+}  // namespace
+
 std::vector<std::string> MeasurementFiles::notes() const {
   std::vector<std::string> out;
   if (failed > 0) out.push_back(rows_text(failed) + " left out, with an infinite time");
   if (without_output > 0)
     out.push_back(rows_text(without_output) +
                   " left out, of convolutions whose filter is larger than the padded input; the first: " + first_without_output);
+  if (!strangers.empty())
+    out.push_back("left out, of devices that the registry does not have: " + core::join(names_of(strangers), ", "));
   return out;
 }
 
@@ -324,6 +351,8 @@ std::string devices_text(const MeasurementFiles& files) {
   std::vector<std::string> names;
   for (const auto& [id, rows] : files.devices)
     names.push_back(id + " (" + rows_text(static_cast<std::int64_t>(rows.kernels.size() + rows.models.size())) + ")");
+  for (std::string& stranger : names_of(files.strangers))
+    names.push_back(std::move(stranger) + " that the registry does not have");
   return names.empty() ? "they hold no row at all" : "they measure " + core::join(names, ", ");
 }
 
