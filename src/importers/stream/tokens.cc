@@ -14,6 +14,13 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+// With one more decimal than is wanted: to the nearest, so that 4.1989999999850988, which arithmetic made of 4.199, is that
+// again. Where that does not fit, further digits are cut.
+std::optional<std::int64_t> nearest_fixed(std::string_view text, int decimals) {
+  if (const auto finer = core::parse_fixed(text, decimals + 1)) return *finer / 10 + (*finer % 10) / 5;
+  return core::parse_fixed(text, decimals);
+}
+
 // "16.25e3" with three further decimals is 16.25 with six.
 std::optional<std::int64_t> with_exponent(std::string_view token) {
   const std::size_t mark = token.find_first_of("eE");
@@ -24,7 +31,7 @@ std::optional<std::int64_t> with_exponent(std::string_view token) {
   if (!exponent || *exponent > kMostExponent) return std::nullopt;
   const std::string_view mantissa = token.substr(0, mark);
   const std::int64_t decimals = 3 + *exponent;
-  if (decimals >= 0) return core::parse_fixed(mantissa, static_cast<int>(decimals));
+  if (decimals >= 0) return nearest_fixed(mantissa, static_cast<int>(decimals));
   auto value = core::parse_fixed(mantissa, 0);
   for (std::int64_t i = decimals; value && i < 0 && *value != 0; ++i) *value /= 10;
   return value;
@@ -39,12 +46,17 @@ std::optional<std::int64_t> short_decimal(std::string_view token) {
   int decimals = 0;
   if (at < token.size()) {
     if (token[at] != '.') return std::nullopt;
+    bool up = false;
     for (++at; at < token.size() && is_digit(token[at]); ++at) {
-      if (decimals == 3) continue;
-      value = 10 * value + (token[at] - '0');
+      if (decimals >= 3) {
+        if (decimals == 3) up = token[at] >= '5';
+      } else {
+        value = 10 * value + (token[at] - '0');
+      }
       ++decimals;
     }
     if (at < token.size()) return std::nullopt;
+    if (up) ++value;
   }
   for (; decimals < 3; ++decimals) value *= 10;
   return value;
@@ -148,7 +160,7 @@ std::size_t sequence_length(std::string_view raw, std::size_t at) {
 
 std::optional<std::int64_t> microseconds_to_ns(std::string_view token) {
   if (const auto value = short_decimal(token)) return value;
-  if (const auto value = core::parse_fixed(token, 3)) return value;
+  if (const auto value = nearest_fixed(token, 3)) return value;
   return with_exponent(token);
 }
 

@@ -7,7 +7,7 @@
 
 namespace aaco::importers {
 
-// A JSON number token of microseconds as whole ns, further digits cut; exponents ("1.6e+15") are followed exactly. Empty for
+// A JSON number token of microseconds as the nearest whole ns; exponents ("1.6e+15") are followed exactly. Empty for
 // anything else and for what does not fit.
 std::optional<std::int64_t> microseconds_to_ns(std::string_view token);
 

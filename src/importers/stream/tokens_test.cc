@@ -12,7 +12,13 @@ TEST(Microseconds, AreExact) {
   EXPECT_EQ(microseconds_to_ns("9007199254740993.001"), 9007199254740993001);
   EXPECT_EQ(microseconds_to_ns("12.5"), 12500);
   EXPECT_EQ(microseconds_to_ns("7"), 7000);
-  EXPECT_EQ(microseconds_to_ns("3.1419999"), 3141);
+  EXPECT_EQ(microseconds_to_ns("3.1419999"), 3142);
+  EXPECT_EQ(microseconds_to_ns("3.14149999"), 3141);
+  EXPECT_EQ(microseconds_to_ns("4.1989999999850988"), 4199);  // as arithmetic with doubles leaves 4.199
+  EXPECT_EQ(microseconds_to_ns("1623212388426902.1249999999"), 1623212388426902125);
+  EXPECT_EQ(microseconds_to_ns("-1.4999999"), -1500);
+  EXPECT_EQ(microseconds_to_ns("9.9999999"), 10000);
+  EXPECT_EQ(microseconds_to_ns("9007199254740993.0019"), 9007199254740993001);  // one decimal more does not fit
   EXPECT_EQ(microseconds_to_ns("-1.5"), -1500);
 }
 
@@ -21,6 +27,8 @@ TEST(Microseconds, FollowExponents) {
   EXPECT_EQ(microseconds_to_ns("25E-1"), 2500);
   EXPECT_EQ(microseconds_to_ns("5e-7"), 0);
   EXPECT_EQ(microseconds_to_ns("12345e-4"), 1234);
+  EXPECT_EQ(microseconds_to_ns("1.62321238842690e+15"), 1623212388426900000);
+  EXPECT_EQ(microseconds_to_ns("4.1989999999e0"), 4199);
 }
 
 TEST(Microseconds, RefuseWhatIsNoNumberOrDoesNotFit) {
