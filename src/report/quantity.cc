@@ -128,7 +128,10 @@ std::string typographic(std::string text) {
   return core::replace_all(std::move(text), " \u2013 -", " \u2013 \u2212");
 }
 
-std::string format_estimate(double ratio) { return group_digits(ratio * 100, std::abs(ratio) < 0.0995 ? 1 : 0) + " %"; }
+std::string format_estimate(double ratio) {
+  if (ratio >= 0.995 && ratio < 1) return "> 99 %";
+  return group_digits(ratio * 100, std::abs(ratio) < 0.0995 ? 1 : 0) + " %";
+}
 
 std::string metric_title(const ReportModel& model, std::string_view id) {
   for (const MetricDefinition& definition : model.definitions)

@@ -24,7 +24,8 @@ UnitScale scale_for(double magnitude, std::string_view unit);
 std::string format_quantity(double value, std::string_view unit);
 // Both ends in one unit, with as many digits as their distance needs: "22.57 - 22.65 ms".
 std::string format_interval(const trace::Interval& interval, std::string_view unit);
-// An estimate as a percentage without digits that would say nothing: "86 %", "3.0 %".
+// An estimate as a percentage without digits that would say nothing: "86 %", "3.0 %"; "> 99 %" of what rounds to certainty and is
+// not certain.
 std::string format_estimate(double ratio);
 // The same text where Unicode may be used: micro sign, degree sign, en dash between the ends of an interval, true minus.
 std::string typographic(std::string text);

@@ -37,6 +37,11 @@ TEST(FormatInterval, NoWidth) { EXPECT_EQ(format_interval({5e6, 5e6}, "ns"), "5 
 TEST(FormatInterval, NotFinite) { EXPECT_EQ(format_interval({0, kInfinite}, "ns"), "not a number"); }
 
 TEST(FormatEstimate, WholePercents) { EXPECT_EQ(format_estimate(0.861), "86 %"); }
+TEST(FormatEstimate, NothingShortOfCertainIsCertain) {
+  EXPECT_EQ(format_estimate(0.9999), "> 99 %");
+  EXPECT_EQ(format_estimate(0.994), "99 %");
+  EXPECT_EQ(format_estimate(1), "100 %");
+}
 TEST(FormatEstimate, OneDigitBelowTen) { EXPECT_EQ(format_estimate(0.0213), "2.1 %"); }
 
 TEST(Typographic, MicroAndDash) { EXPECT_EQ(typographic("1.2 - 3.4 us"), "1.2 \u2013 3.4 \u00B5s"); }

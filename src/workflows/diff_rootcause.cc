@@ -9,6 +9,7 @@
 #include "analytics/change_order.h"
 #include "analytics/trace_cause.h"
 #include "core/numbers.h"
+#include "report/quantity.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/insight.h"
@@ -38,7 +39,7 @@ core::Result<std::unique_ptr<SessionFacts>> facts_of(const ComparedSession& sess
 std::string sentence(const analytics::rootcause::Decomposition& difference, const analytics::rootcause::Cause& cause,
                      std::string_view what) {
   std::string text =
-      fmt::format("{} ({} likely): {} takes {} {}", cause.title, core::format_percent(cause.probability), what,
+      fmt::format("{} ({} likely): {} takes {} {}", cause.title, report::format_estimate(cause.probability), what,
                   core::format_duration(std::abs(difference.delta_ns)), difference.delta_ns > 0 ? "longer" : "less");
   std::size_t named = 0;
   for (const auto& part : difference.parts)

@@ -28,6 +28,13 @@ class Store(program.ProgramTest):
         self.assertNotEqual(verified.code, 0)
         self.assertIn('env.json', verified.output + verified.errors)
 
+    def test_a_cut_table_is_named_with_what_to_do(self):
+        table = self.bundle / 'metrics/inference_iters.parquet'
+        table.write_bytes(table.read_bytes()[:200])
+        told = self.aaco('report', self.bundle)
+        self.refused(told, 3, 'inference_iters.parquet', 'aaco verify')
+        self.assertNotIn('SELECT', told.errors)
+
     def test_lost_file_is_found(self):
         (self.bundle / 'metrics/inference_iters.parquet').unlink()
         verified = self.aaco('verify', 'latest')

@@ -30,6 +30,7 @@ test('intervals across zero have a true minus', () => assert.equal(plain(page.in
 test('a rounded zero has no sign', () => assert.equal(page.group('-0.00'), '0.00'));
 test('sentences keep numbers beside their units', () => assert.equal(page.prose('drifted by -31.4 %, took 5 us or 3 samples'), 'drifted by \u221231.4\u00a0%, took 5\u00a0\u00b5s or 3 samples'));
 test('a rate says of what', () => assert.deepEqual([page.unitOf('throughput.items_per_second', '1/s'), page.unitOf('a.b_ns', 'ns')], ['items/s', 'ns']));
+test('nothing short of certain is certain', () => { assert.equal(plain(page.roundPercent(0.9999)), '> 99 %'); assert.equal(plain(page.roundPercent(1)), '100 %'); });
 test('estimates are whole percents', () => assert.equal(plain(page.roundPercent(0.861)), '86 %'));
 
 test('a long name keeps both ends', () => assert.equal(page.shorten('resnet/stage1/conv1', 9), 'resn\u2026onv1'));

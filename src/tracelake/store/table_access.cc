@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::size_t kBatchRows = std::size_t{1} << 14;  // of 200 bytes: several tables are open at once
 
+// Of a file that cannot be read: without the statement it was read by, which is our own and tells a person nothing.
+core::Error of_file(core::Error error, const std::string& file) {
+  error.message.resize(std::min(error.message.size(), error.message.find('\n')));
+  if (error.remedy.empty()) error.remedy = "`aaco verify SESSION` tells which files are damaged";
+  return std::move(error).with("reading " + file);
+}
+
 template <class Row>
 class FileStream final : public RowStream<Row> {
  public:
@@ -29,7 +36,7 @@ class FileStream final : public RowStream<Row> {
     batch_.clear();
     while (!ended_ && batch_.size() < kBatchRows) {
       auto chunk = chunks_->next();
-      if (!chunk) return tl::unexpected<core::Error>(std::move(chunk).error().with("reading " + file_));
+      if (!chunk) return tl::unexpected<core::Error>(of_file(std::move(chunk).error(), file_));
       ended_ = !chunk->valid() || chunk->size() == 0;
       if (ended_) break;
       store::TableReader<Row>::append(*chunk, names_, batch_);
@@ -63,7 +70,7 @@ core::Result<std::unique_ptr<RowStream<Row>>> open_rows(const std::string& sessi
   if (!core::exists(file)) return std::make_unique<NoRows<Row>>();
   auto stream = std::make_unique<FileStream<Row>>(file, names);
   core::Status opened = stream->open(instead);
-  if (!opened) return tl::unexpected<core::Error>(std::move(opened).error().with("reading " + file));
+  if (!opened) return tl::unexpected<core::Error>(of_file(std::move(opened).error(), file));
   return stream;
 }
 

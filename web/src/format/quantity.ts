@@ -93,7 +93,7 @@ export function text(value: number, unit: string): string {
 export const duration = (ns: number): string => text(ns, 'ns');
 export const percent = (ratio: number): string => text(ratio, 'ratio');
 // For estimates, whose further digits would say nothing.
-export const roundPercent = (ratio: number): string => `${group((ratio * 100).toFixed(Math.abs(ratio) < 0.0995 ? 1 : 0))}${kNoBreak}%`;
+export const roundPercent = (ratio: number): string => (ratio >= 0.995 && ratio < 1 ? `>\u00a099${kNoBreak}%` : `${group((ratio * 100).toFixed(Math.abs(ratio) < 0.0995 ? 1 : 0))}${kNoBreak}%`);
 export const count = (value: number): string => text(value, 'count');
 
 // Both ends in one unit, with as many digits as their distance needs: "22.57 – 22.65 ms".
