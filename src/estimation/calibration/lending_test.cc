@@ -109,6 +109,22 @@ TEST(Lending, AClassOfOneSiteSaysNothingOfOtherDevicesNorBeforeATestedOne) {
   EXPECT_EQ(estimate(kernel, device(), &set)->level, Level::interpolated);
 }
 
+TEST(Lending, OperandsOfTheSameWidthsComeBeforeMoreRows) {
+  std::vector<Measurement> rows = measured(device());
+  const std::size_t half = rows.size() / 2;
+  for (std::size_t i = 0; i < half; ++i) {
+    rows.push_back(rows[i]);
+    rows.back().kernel.type = "int8_wo";
+  }
+  AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  const auto lends = [&set](const char* type) { return set.find("acme_one", {GemmShape{1, 64, 512, 512}, type})->model->type; };
+  EXPECT_EQ(lends("w8a16"), "int8_wo");
+  EXPECT_EQ(lends("bf16_rows"), "bf16");
+  EXPECT_EQ(lends("int4_wo"), "bf16") << "neither has its widths; this one has more rows";
+}
+
 TEST(Lending, AnotherArchitectureLendsWithWiderBounds) {
   AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
   CalibrationSet set;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "core/check.h"
 #include "estimation/calibrated.h"
@@ -47,9 +48,10 @@ std::optional<CalibrationSet::Found> CalibrationSet::find(std::string_view devic
   const auto entry = entries_.find(std::string(device));
   if (entry == entries_.end()) return std::nullopt;
   const std::string_view kind = kind_of(kernel);
-  const auto element = element_of(kernel.type);
+  const auto operands = operands_of(kernel.type);
   const auto* vector = std::get_if<VectorShape>(&kernel.shape);
   const LatencyModel *best = nullptr, *untested = nullptr;
+  bool best_alike = false;
   for (const LatencyModel& model : entry->second.calibration.latency) {
     if (model.kind != kind) continue;
     const bool tested = model.quality.sites >= kTestedSites;
@@ -58,8 +60,13 @@ std::optional<CalibrationSet::Found> CalibrationSet::find(std::string_view devic
     if (vector != nullptr && std::find(operators.begin(), operators.end(), vector->op) == operators.end()) continue;
     if (model.type == kernel.type && tested) return Found{&entry->second, &model};
     if (model.type == kernel.type) untested = &model;
-    if (tested && element && element_of(model.type) == element && (best == nullptr || model.quality.rows > best->quality.rows))
-      best = &model;
+    const auto theirs = operands_of(model.type);
+    if (!tested || !operands || !theirs || theirs->computed != operands->computed) continue;
+    // Of those that compute in the same element, one with operands of the same widths before one with more rows.
+    const bool alike = theirs->bytes == operands->bytes && theirs->weight_bytes == operands->weight_bytes;
+    if (best != nullptr && std::pair(alike, model.quality.rows) <= std::pair(best_alike, best->quality.rows)) continue;
+    best = &model;
+    best_alike = alike;
   }
   if (best == nullptr) best = untested;
   if (best == nullptr) return std::nullopt;
