@@ -401,6 +401,13 @@ class Calibrate(program.ProgramTest):
         self.assertTrue(any("'q9000' (3 rows, the first: mixed.csv:" in note for note in judged[1]['notes']), judged[1]['notes'])
         self.refused_table('device,dtype,m,n,k,latency_us\ngfx942,bf16,1,2,3,5\n', 'bad.csv:2', 'several devices')
         self.refused_table('device,dtype,m,n,k,latency_us\n,bf16,1,2,3,5\n', 'bad.csv:2')
+    def test_a_profile_is_a_power_state_of_the_device(self):
+        head = 'device,model,precision,batch,profile,flops,bytes,latency_ms'
+        row = 'jetson_orin_nano,resnet18,FP16,1,{},3628899328,55202800,{}'
+        (self.folder / 'states.csv').write_text('\n'.join([head, row.format('7W', 40), row.format('MAXN', 20), row.format('', 21)]) + '\n')
+        for device, count in (('jetson_orin_nano_7w', 1), ('jetson_orin_nano', 2)):
+            judged = self.with_registry('validate', '--hardware', device, '--measurements', 'states.csv', '--level', 'theoretical', '--json', '--residuals', 'states_out.csv').json()
+            self.assertEqual(len((self.folder / 'states_out.csv').read_text().splitlines()) - 1, count, judged)
     def test_unknown_type(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,wide,1,2,3,5\n', 'bad.csv:2', 'wide')
     def test_negative_dimension(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,-1,2,3,5\n', 'bad.csv:2', '-1')
     def test_short_row(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2\n', 'bad.csv:2', 'fields')

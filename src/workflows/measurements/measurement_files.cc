@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <set>
+#include <utility>
 
 #include "core/files.h"
 #include "core/hash.h"
@@ -276,8 +277,8 @@ class Table {
 
   // Null: of a device that the registry does not have. A table of several devices tells of the others all the same.
   core::Result<DeviceMeasurements*> device_of(const MeasurementRow& row) {
-    const std::string name(row.text("device"));
-    const auto known = devices_.find(name);
+    const std::string name(row.text("device")), profile(kind_->read == nullptr ? row.text("profile") : "");
+    const auto known = devices_.find({name, profile});
     if (known != devices_.end()) return known->second;
     const auto entry = registry_.find(name);
     if (!entry && entry.error().code == ErrorCode::not_found && !name.empty()) {
@@ -286,9 +287,11 @@ class Table {
       return nullptr;
     }
     if (!entry) return core::fail(ErrorCode::invalid_input, row.where() + ": " + entry.error().message, entry.error().remedy);
-    const auto device = hardware::as_shown(*entry);
+    // A profile may be one of the device's power states ("15W"); times of several are not one device's.
+    const auto state = profile.empty() || !entry->state.empty() ? entry : registry_.find(entry->id + "@" + profile);
+    const auto device = hardware::as_shown(state ? *state : *entry);
     if (!device) return tl::unexpected<core::Error>(device.error());
-    return devices_[name] = &into_.devices[device->id_with_state()];
+    return devices_[{name, profile}] = &into_.devices[device->id_with_state()];
   }
 
   std::string name_;
@@ -296,7 +299,7 @@ class Table {
   MeasurementFiles& into_;
   MeasurementRow::Columns columns_;
   const Kind* kind_ = nullptr;
-  std::map<std::string, DeviceMeasurements*> devices_;
+  std::map<std::pair<std::string, std::string>, DeviceMeasurements*> devices_;  // by name and profile
 };
 
 }  // namespace
