@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "cli/context.h"
+#include "cli/help_formatter.h"
 #include "cli/lab.h"
 #include "cli/standard_streams.h"
 #include "cli/usage_error.h"
@@ -88,6 +89,7 @@ int main(int argc, char** argv) {
   app.add_flag("-q,--quiet", context.quiet,
                "Say nothing on standard error but errors; of a new session only its id on standard output");
   app.add_option("--sessions", context.paths.sessions, "Root folder of the sessions (default: $AACO_SESSIONS, or ./sessions)");
+  app.formatter(std::make_shared<aaco::cli::HelpFormatter>(context.width));
   app.footer(kFooter);
   app.failure_message(&aaco::cli::usage_error);
   app.require_subcommand(1);

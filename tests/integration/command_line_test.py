@@ -1,5 +1,6 @@
 """What holds for every verb: standard streams that are full, closed or gone, and command lines that cannot be read."""
 import os
+import re
 import subprocess
 import unittest
 
@@ -50,6 +51,25 @@ class Home(program.ProgramTest):
         bare = subprocess.run([program.PROGRAM, 'run', '--model', 'mlp', '--warmup', '2', '--iterations', '5', '--no-report'], cwd=self.folder, env={},
                               capture_output=True, text=True, check=False)
         self.assertEqual(bare.returncode, 0, bare.stderr)
+
+
+class Help(program.ProgramTest):
+    def verbs(self):
+        return re.findall(r'^  ([a-z]+) ', self.aaco('--help', COLUMNS='100').output.split('Subcommands:')[1].split('\n\n')[0], re.M)
+
+    def test_every_verb_fits_the_terminal(self):
+        verbs = self.verbs()
+        self.assertGreater(len(verbs), 30)
+        for verb in verbs:
+            for columns in (72, 100):
+                told = self.aaco(verb, '--help', COLUMNS=str(columns))
+                self.assertEqual(told.code, 0, told.errors)
+                # names and examples, which are to be copied, may be longer
+                wide = [line for line in told.output.splitlines() if len(line) > columns and (not line.startswith('  ') or line.startswith(' ' * 30))]
+                self.assertEqual(wide, [], verb)
+
+    def test_narrow_descriptions_stand_below_the_names(self):
+        self.assertRegex(self.aaco('run', '--help', COLUMNS='40').output, r'(?m)^  --iterations.*\n {6}Measured iterations$|^  -n,--iterations.*\n {6}Measured iterations$')
 
 
 class Usage(program.ProgramTest):
