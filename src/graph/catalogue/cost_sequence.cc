@@ -60,6 +60,32 @@ void recurrent(CostContext& c) {
   c.touch_all();
 }
 
+// Every weight matrix of a layer and direction, [gates x hidden, width], multiplies each step of each sequence; then three
+// operations a gate and those of the state's update, as above. Behind the input stand the states (of an LSTM two), then the
+// weights.
+void aten_recurrent(CostContext& c) {
+  const Sizes x = c.dims(0);
+  if (c.failed()) return;
+  if (x.size() != 2 && x.size() != 3) return c.fail("its input is not of two or three dimensions");
+  const std::string& op = c.node().op_type;
+  const double gates = op == "lstm" ? 4 : op == "gru" ? 3 : 1, update = gates > 1 ? 5 : 0;
+  const double cells = c.elements(0) / static_cast<double>(std::max<std::int64_t>(1, x.back()));
+  double weights = 0, outputs = 0;
+  for (std::size_t input = op == "lstm" ? 3 : 2; input < c.node().inputs.size(); ++input) {
+    const Sizes matrix = c.dims(input);
+    if (c.failed()) return;
+    if (matrix.size() != 2) continue;  // a bias
+    weights += c.elements(input);
+    outputs += static_cast<double>(matrix[0]) / 2;  // of the input's and of the state's matrix one sum
+  }
+  if (weights == 0) return c.fail("its weights are missing");
+  const bool batch_first = x.size() == 3 && c.node().int_or("batch_first", 0) != 0;
+  c.out().steps = static_cast<double>(x[batch_first ? 1 : 0]) *
+                  static_cast<double>(std::max<std::int64_t>(1, c.node().int_or("num_layers", 1)));
+  c.out().flops = cells * (kMac * weights + outputs * (3 + update / gates));
+  c.touch_all();
+}
+
 void attention_standard(CostContext& c) {
   const Sizes q = c.dims(0), k = c.dims(1), v = c.dims(2);
   if (c.failed()) return;

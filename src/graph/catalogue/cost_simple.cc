@@ -36,6 +36,25 @@ void picked(CostContext& c) {
   for (std::size_t input = 1; input < c.node().inputs.size(); ++input) c.read(input);
 }
 
+void embedding_bag(CostContext& c) {
+  const std::vector<std::int64_t> table = c.dims(0);
+  const double indices = c.elements(1);
+  if (c.failed()) return;
+  if (table.size() != 2 || table[0] < 1) return c.fail("its table is no matrix");
+  c.out().flops = c.entry().flops * indices * static_cast<double>(table[1]);
+  c.read_bytes(0, c.bytes(0) / static_cast<double>(table[0]) * indices);
+  for (std::size_t input = 1; input < c.node().inputs.size(); ++input) c.read(input);
+  c.write_all();
+}
+
+void distances(CostContext& c) {
+  const std::vector<std::int64_t> rows = c.dims(0);
+  if (c.failed()) return;
+  if (rows.empty()) return c.fail("its rows are a scalar");
+  c.out().flops = c.entry().flops * c.output_elements() * static_cast<double>(rows.back());
+  c.touch_all();
+}
+
 void created(CostContext& c) {
   c.out().flops = c.entry().flops * c.output_elements();
   c.write_all();
@@ -79,7 +98,8 @@ void resized(CostContext& c) {
   int axes = 0;
   for (std::size_t axis = 0; axis < std::min(from.size(), to.size()); ++axis) axes += from[axis] != to[axis] ? 1 : 0;
   const std::string mode = c.node().string_or("mode", c.entry().flops > 0 ? "linear" : "nearest");
-  const double corners = mode == "cubic" ? 4 : mode == "nearest" ? 0 : 2;
+  const bool cubic = mode == "cubic" || c.node().op_type.find("bicubic") != std::string::npos;
+  const double corners = cubic ? 4 : mode == "nearest" ? 0 : 2;
   c.out().flops = corners == 0 ? 0 : kMac * std::pow(corners, axes) * c.output_elements();
   c.read(0);
   c.write_all();

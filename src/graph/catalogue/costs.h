@@ -19,9 +19,11 @@ void sorted(CostContext&);       // n log2 n compares
 void pooled(CostContext&);       // one operation an element of the window
 void pooled_globally(CostContext&);
 void resized(CostContext&);
-void transformed(CostContext&);  // discrete Fourier transforms
-void sampled(CostContext&);      // GridSample, RoiAlign: bilinear
-void normalised(CostContext&);   // entry.flops an element of input 0
+void transformed(CostContext&);    // discrete Fourier transforms
+void sampled(CostContext&);        // GridSample, RoiAlign: bilinear
+void embedding_bag(CostContext&);  // rows that the indices pick, summed by bag; entry.flops an element of them
+void distances(CostContext&);      // entry.flops a coordinate of each pair of rows
+void normalised(CostContext&);     // entry.flops an element of input 0
 
 // cost_gemm.cc
 void matmul(CostContext&);            // ONNX MatMul and its relatives: operands 0 and 1
@@ -46,6 +48,7 @@ void tflite_transposed(CostContext&);
 
 // cost_sequence.cc
 void recurrent(CostContext&);
+void aten_recurrent(CostContext&);  // all layers and directions: input, states, then the weights of each
 void attention_standard(CostContext&);
 void attention_projected(CostContext&);  // com.microsoft.Attention: with its projection
 void multi_head_attention(CostContext&);
