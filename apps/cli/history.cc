@@ -166,7 +166,8 @@ void add_history(CLI::App& app, Context& context) {
   verb->add_option("metric", request.metric,
                    "A metric (p50, p99, throughput, memory.rss_peak_bytes ...), or a series of the files; 'BM_*' for several");
   verb->add_option("--from", request.files,
-                   "A table (CSV), JSON of Google Benchmark, a data.js of a benchmark tracker, or lists of numbers (repeatable)")
+                   "A table (CSV), JSON of Google Benchmark, pytest-benchmark or hyperfine, a data.js of a benchmark tracker, or "
+                   "lists of numbers (repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
   verb->add_option("--where", options->where,
