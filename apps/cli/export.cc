@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/stop_at_once.h"
 #include "cli/verbs.h"
 
 namespace aaco::cli {
@@ -18,6 +19,7 @@ void add_export(CLI::App& app, Context& context) {
   verb->add_option("-o,--output", request->output, "File to write; a folder for csv (default: named after the session, here)");
   verb->footer("A .perfetto-trace file opens at ui.perfetto.dev, a .json file there too or in chrome://tracing.");
   verb->callback([&context, request] {
+    stop_at_once();
     const auto written = workflows::export_session(*request, context.paths);
     if (!written) return context.fail(written.error());
     context.print(*written + "\n");

@@ -8,6 +8,7 @@
 #include "cli/context.h"
 #include "cli/hardware_output.h"
 #include "cli/run_options.h"
+#include "cli/stop_at_once.h"
 #include "cli/verbs.h"
 #include "core/numbers.h"
 
@@ -50,6 +51,7 @@ struct ProbeOptions {
 };
 
 void probe(Context& context, const ProbeOptions& options) {
+  stop_at_once();
   workflows::ProbeRequest request;
   request.dry_run = options.dry_run;
   if (!options.memory.empty()) {

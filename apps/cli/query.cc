@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/stop_at_once.h"
 #include "cli/verbs.h"
 
 namespace aaco::cli {
@@ -23,6 +24,7 @@ void add_query(CLI::App& app, Context& context) {
       "Example:\n  aaco query \"SELECT session_id, median(duration_ns)/1e6 AS ms FROM inference_iters WHERE phase='measure' "
       "GROUP BY 1\"");
   verb->callback([&context, request] {
+    stop_at_once();
     request->width = context.width;
     const auto text = workflows::query(*request, context.paths);
     if (!text) return context.fail(text.error());

@@ -1,6 +1,8 @@
 """What holds for every verb: standard streams that are full, closed or gone, and command lines that cannot be read."""
 import os
+import pathlib
 import re
+import signal
 import subprocess
 import unittest
 
@@ -51,6 +53,35 @@ class Home(program.ProgramTest):
         bare = subprocess.run([program.PROGRAM, 'run', '--model', 'mlp', '--warmup', '2', '--iterations', '5', '--no-report'], cwd=self.folder, env={},
                               capture_output=True, text=True, check=False)
         self.assertEqual(bare.returncode, 0, bare.stderr)
+
+
+class Stop(program.ProgramTest):
+    def test_the_first_ctrl_c_ends_a_question(self):
+        self.run_small()
+        endless = 'SELECT sum(sin(a.range) * b.range) FROM range(1000000000) a, range(1000000000) b'
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with subprocess.Popen([program.PROGRAM, '--sessions', str(self.lake), 'query', endless], stdout=subprocess.DEVNULL) as asked:
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    asked.wait(timeout=0.5)
+                asked.send_signal(number)
+                try:
+                    self.assertEqual(asked.wait(timeout=60), -number)
+                finally:
+                    asked.kill()
+
+
+class Telemetry(program.ProgramTest):
+    def test_the_runtime_reports_to_nobody(self):
+        """ONNX Runtime's own telemetry leaves an id in the user's cache before it sends anything."""
+        self.run_small()
+        own = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache') / 'aaco'
+        cache = self.folder / 'cache'
+        cache.mkdir()
+        (cache / 'aaco').symlink_to(own)
+        for words in (['run', '--model', 'mlp', '--warmup', 2, '--iterations', 5, '--no-report'], ['doctor'], ['info']):
+            told = self.aaco(*words, XDG_CACHE_HOME=str(cache))
+            self.assertEqual(told.code, 0, told.errors)
+            self.assertEqual([path.name for path in cache.iterdir()], ['aaco'], words)
 
 
 class Help(program.ProgramTest):

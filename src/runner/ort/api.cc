@@ -1,5 +1,7 @@
 #include "runner/ort/api.h"
 
+#include <cstdlib>
+
 #include "core/strings.h"
 
 namespace aaco::runner::ort {
@@ -45,6 +47,9 @@ core::Status Api::check(OrtStatus* status, std::string_view doing) const {
 }
 
 core::Result<std::shared_ptr<Api>> open_api(const std::string& library_path) {
+  // From 1.29 on the official library reports to its maker from the moment it is started, over the network, by threads of its
+  // own, under an id that it leaves in the user's cache. What can be called to end that (below) comes after the first report.
+  ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);  // NOLINT(concurrency-mt-unsafe): before the library's first thread
   AACO_ASSIGN(core::SharedLibrary library, core::SharedLibrary::open(library_path));
   const auto get_base = library.function<const OrtApiBase*(ORT_API_CALL*)()>("OrtGetApiBase");
   if (get_base == nullptr)
