@@ -119,4 +119,13 @@ void tflite_transposed(CostContext& c) {
   c.touch_all();
 }
 
+// Filter [depth, height, width, channels, outputs].
+void tflite_convolution_3d(CostContext& c) {
+  const Sizes filter = c.dims(1);
+  if (c.failed()) return;
+  if (filter.size() != 5 || filter[4] < 1) return c.fail("its filter is not of five dimensions");
+  c.out().flops = kMac * c.output_elements() * c.elements(1) / static_cast<double>(filter[4]);
+  c.touch_all();
+}
+
 }  // namespace aaco::graph::costs

@@ -247,4 +247,15 @@ void tflite_lstm(CostContext& c) {
   c.touch_all();
 }
 
+// Two matrices behind the input, of the features and of the state (of SVDF: of the filter's memory): each of their weights is
+// multiplied once a step of each sequence.
+void tflite_rnn(CostContext& c) {
+  const Sizes x = c.dims(0);
+  const double weights = c.elements(1) + c.elements(2);
+  if (c.failed()) return;
+  if (x.empty()) return c.fail("its input is a scalar");
+  c.out().flops = kMac * weights * c.elements(0) / static_cast<double>(std::max<std::int64_t>(1, x.back()));
+  c.touch_all();
+}
+
 }  // namespace aaco::graph::costs

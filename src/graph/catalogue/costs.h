@@ -45,6 +45,7 @@ void aten_convolution(CostContext&);
 void tflite_convolution(CostContext&);
 void tflite_depthwise(CostContext&);
 void tflite_transposed(CostContext&);
+void tflite_convolution_3d(CostContext&);
 
 // cost_sequence.cc
 void recurrent(CostContext&);
@@ -55,5 +56,6 @@ void multi_head_attention(CostContext&);
 void group_query_attention(CostContext&);
 void scaled_dot_product(CostContext&);  // aten: q, k, v of [.., length, size]
 void tflite_lstm(CostContext&);
+void tflite_rnn(CostContext&);  // RNN, UNIDIRECTIONAL_SEQUENCE_RNN, SVDF
 
 }  // namespace aaco::graph::costs

@@ -65,10 +65,14 @@ constexpr auto kTfliteEntries = std::to_array<Entry>({
     {"ADD_N", Kind::elementwise, nullptr, &c::accumulated, 0},
 
     {"CONV_2D", Kind::convolution, nullptr, &c::tflite_convolution, 0},
+    {"CONV_3D", Kind::convolution, nullptr, &c::tflite_convolution_3d, 0},
     {"DEPTHWISE_CONV_2D", Kind::depthwise, nullptr, &c::tflite_depthwise, 0},
     {"TRANSPOSE_CONV", Kind::convolution, nullptr, &c::tflite_transposed, 0},
     {"FULLY_CONNECTED", Kind::gemm, nullptr, &c::linear, 0},
     {"BATCH_MATMUL", Kind::gemm, nullptr, &c::matmul, 0},
+    {"RNN", Kind::recurrent, nullptr, &c::tflite_rnn, 0},
+    {"SVDF", Kind::recurrent, nullptr, &c::tflite_rnn, 0},
+    {"UNIDIRECTIONAL_SEQUENCE_RNN", Kind::recurrent, nullptr, &c::tflite_rnn, 0},
     {"LSTM", Kind::recurrent, nullptr, &c::tflite_lstm, 0},
     {"UNIDIRECTIONAL_SEQUENCE_LSTM", Kind::recurrent, nullptr, &c::tflite_lstm, 0},
 
