@@ -103,7 +103,8 @@ std::pair<std::string, std::string> why_not_attributed(const GpuAnalysis& analys
 
 void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
   for (const GpuOfTrace& gpu : analysis.gpus) {
-    if (2 * gpu.coverage.attributed_sum_ns >= gpu.coverage.kernel_sum_ns) continue;
+    const bool enough = 2 * gpu.coverage.attributed_sum_ns >= gpu.coverage.kernel_sum_ns;
+    if (enough && (analysis.has_api_calls || gpu.coverage.attributed_count > 0)) continue;
     if (!analysis.has_api_calls) {
       draft.warn("attribution.no_launches", "the trace has no API calls: kernels cannot be joined to what launched them",
                  "trace the runtime API too (rocprofv3 --hip-trace, nsys --trace=cuda)");

@@ -98,6 +98,7 @@ VerdictText imported(const report::ReportModel& model) {
   add("node_executions", "node execution");
   add("graph_nodes", "graph node");
   add("samples", "sensor reading");
+  add("kernels", "kernel");  // without a duration: else there were a verdict of the GPU
   const core::Json& totals = model.session.outcome["totals"];
   if (const auto names = totals["kernel_names"].as_i64().value_or(0); names > 0 && count("kernels") == 0) {
     const auto* executions = find_metric(model.metrics, "gpu.kernel_count");
@@ -120,6 +121,8 @@ VerdictText imported(const report::ReportModel& model) {
   const bool host = count("calls") > 0, nodes = count("node_executions") > 0;
   if (totals.is_object() && !host && !nodes)
     text += "; without events there is no timeline, busy time or gap to know";
+  else if (count("kernels") > 0)
+    text += count("kernels") == 1 ? "; it took no time" : "; they took no time";
   else if (host)
     text += count("copies") > 0 ? "; no kernel is in it" : "; no work of a GPU is in it";
   else if (!nodes && count("graph_nodes") > 0)

@@ -74,6 +74,8 @@ TEST(Verdict, AnImportSaysWhatItHoldsAndWhatItCannotTell) {
             "gpu.csv holds 1 call and 2 sensor readings; no work of a GPU is in it.");
   EXPECT_EQ(verdict_of(imported(core::Json::object({{"graph_nodes", 3}}), 0)).sentence,
             "gpu.csv holds 3 graph nodes; nothing in it was timed.");
+  EXPECT_EQ(verdict_of(imported(core::Json::object({{"kernels", 1}, {"calls", 2}}), 0)).sentence,
+            "gpu.csv holds 2 calls and 1 kernel; it took no time.");
   EXPECT_EQ(verdict_of(imported(core::Json(), 0)).sentence, "gpu.csv holds no event with a time.");
 }
 
