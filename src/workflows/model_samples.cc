@@ -142,7 +142,8 @@ core::Result<PlacedRuns> place_models(const std::vector<ModelRun>& runs, const h
     if (!found) {
       out.absent[found.error().message] += static_cast<std::int64_t>(rows.size());
       for (const ModelRun* run : rows)
-        out.without.push_back({"", true, {run->model, places.id(), "not estimated " + run->type, {}, run->seconds}, {}, run->where});
+        out.without.push_back(
+            {"", true, {run->model, places.id(), "not estimated " + run->type, {}, run->seconds}, {}, run->where});
       continue;
     }
     const double least = found->terms.roofline() / kFasterThanPossible;

@@ -46,8 +46,8 @@ constexpr double kOtherProgram = 0.4;  // of a logarithm, either way
 constexpr double kOtherSixteen = 0.5;
 
 // For what only a relative of the kernel was measured on: bounds wider by a factor and a time either way, never below the
-// roofline, and the estimate in the middle of them. A program that may be issued in several steps (floor_s > 0) was measured with a
-// floor of its own, which is no limit of another.
+// roofline, and the estimate in the middle of them. A program that may be issued in several steps (floor_s > 0) was measured with
+// a floor of its own, which is no limit of another.
 void widen(const Roofline& roof, double factor, double floor_s, LatencyEstimate& estimate) {
   const double below = std::log(estimate.seconds / estimate.lower), above = std::log(estimate.upper / estimate.seconds);
   const double least = estimate.seconds * std::exp(-std::hypot(below, factor)) - floor_s;
