@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <thread>
 
 #include "core/files.h"
 #include "core/hash.h"
@@ -135,9 +136,21 @@ Json request_json(const RunRequest& request, const RunPlan& plan) {
                        {"fault", request.fault}});
 }
 
+// The runtime starts as many threads as it is told, each of which spins: beyond this the machine is lost, not measured.
+core::Status check_threads(const RunRequest& request) {
+  constexpr unsigned kFewest = 64, kOfEachCpu = 8;
+  const unsigned most = std::max(kFewest, kOfEachCpu * std::thread::hardware_concurrency());
+  if (!request.threads || static_cast<unsigned>(*request.threads) <= most) return {};
+  return core::fail(core::ErrorCode::invalid_argument,
+                    std::to_string(*request.threads) + " threads on " + std::to_string(std::thread::hardware_concurrency()) +
+                        " CPUs would only wait for each other, and none could stop them",
+                    "at most " + std::to_string(most) + " here; one for each core is the usual best");
+}
+
 }  // namespace
 
 core::Result<RunPlan> plan_run(const RunRequest& request, const Services& services) {
+  AACO_TRY(check_threads(request));
   AACO_ASSIGN(const auto registry, runner::Registry::load(services.paths));
   AACO_ASSIGN(auto model, registry.model(request.model));
   if (!request.dtype.empty()) AACO_TRY(set_dtype(model, request.dtype));

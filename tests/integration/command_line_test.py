@@ -112,6 +112,7 @@ class Usage(program.ProgramTest):
     def test_misspelt_option(self): self.told('run --iteration 4', "no option '--iteration' of 'aaco run'", 'did you mean --iterations?')
     def test_misspelt_option_with_a_value(self): self.told('ls --lsat=4', "no option '--lsat'", 'did you mean --last?')
     def test_option_without_a_verb(self): self.told('--nosuch', "no option '--nosuch' of 'aaco'")
+    def test_more_threads_than_any_machine_bears(self): self.told('run --model mlp --threads 100000', '100000 threads')
     def test_missing_argument(self): self.told('query', 'sql is required', 'aaco query --help')
 
 
