@@ -82,13 +82,13 @@ void collect(Context& context, const GcOptions& options) {
   request.keep_tagged = !options.tagged_too;
   if (!options.keep_age.empty()) {
     request.older_than_ns = core::parse_duration_ns(options.keep_age);
-    if (!request.older_than_ns)
+    if (!request.older_than_ns || *request.older_than_ns < 0)
       return context.fail(
           {core::ErrorCode::invalid_argument, "--older-than wants a time such as 30d, not '" + options.keep_age + "'", {}, {}});
   }
   if (!options.keep_size.empty()) {
     request.keep_bytes = core::parse_bytes(options.keep_size);
-    if (!request.keep_bytes)
+    if (!request.keep_bytes || *request.keep_bytes < 0)
       return context.fail(
           {core::ErrorCode::invalid_argument, "--keep-size wants a size such as 10GiB, not '" + options.keep_size + "'", {}, {}});
   }

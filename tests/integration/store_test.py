@@ -78,6 +78,11 @@ class Store(program.ProgramTest):
         self.assertFalse(self.bundle.exists())
         self.assertNotIn(self.bundle.name, self.aaco('ls').output)
 
+    def test_gc_of_a_negative_size_or_age_removes_nothing(self):
+        for words in (['--keep-size', '-1GiB'], ['--older-than', '-5d']):
+            self.refused(self.aaco('gc', *words), 2, words[0], words[1])
+        self.assertTrue(self.bundle.exists())
+
     def test_rm_of_nothing(self): self.refused(self.aaco('rm', 'tag:none'), 3, 'none')
     def test_verify_of_nothing(self): self.refused(self.aaco('verify', 'nosuchsession'), 3)
 
