@@ -79,7 +79,7 @@ TEST(FindPaths, SessionsAreAbsolute) { EXPECT_EQ(paths({}).sessions.front(), '/'
 TEST(FindPaths, EmptyVariableCountsAsUnset) {
   EXPECT_EQ(paths({{"HOME", "/h"}, {"AACO_REGISTRY", ""}}).registry, "/h/.local/share/aaco");
 }
-TEST(FindPaths, WithoutHome) { EXPECT_EQ(paths({}).cache, "/tmp/.cache/aaco"); }
+TEST(FindPaths, WithoutHomeNoFolderThatOthersMayWrite) { EXPECT_EQ(paths({}).cache, "/nonexistent/.cache/aaco"); }
 TEST(Executable, IsThisTest) { EXPECT_EQ(base_name(executable_path()), "aaco_core_test"); }
 
 TEST(RandomNumbers, SameSeedSameNumbers) {

@@ -6,6 +6,7 @@
 #include "core/hash.h"
 #include "tracelake/bundle.h"
 #include "tracelake/store/bundle_sink.h"
+#include "tracelake/store/manifest_seal.h"
 #include "tracelake/store/open_session.h"
 #include "tracelake/store/paths.h"
 
@@ -65,7 +66,7 @@ core::Status Writer::finish(trace::SessionManifest manifest) {
   AACO_TRY(core::remove_tree(join_path(session_.path(), store::kSpillFolder)));
   AACO_ASSIGN(manifest.hashes, hash_files());
   if (manifest.state == "incomplete") manifest.state = "complete";
-  return core::write_file_atomic(join_path(session_.path(), store::kManifestFile), to_json(manifest).dump() + "\n");
+  return core::write_file_atomic(join_path(session_.path(), store::kManifestFile), store::sealed(to_json(manifest)));
 }
 
 core::Result<std::string> Writer::close(trace::SessionManifest manifest) {

@@ -11,6 +11,7 @@
 #include "tracelake/archive/tar.h"
 #include "tracelake/archive/zstd_file.h"
 #include "tracelake/bundle.h"
+#include "tracelake/store/manifest_seal.h"
 #include "tracelake/store/open_session.h"
 #include "tracelake/store/paths.h"
 
@@ -113,6 +114,8 @@ core::Result<std::string> unpack(archive::TarReader& tar, const std::string& roo
     return core::fail(ErrorCode::invalid_input, "not a packed session: it does not begin with session.json",
                       "make one with `aaco pack`");
   AACO_ASSIGN(const std::string text, read_member(tar, *first, kManifestLimit));
+  if (store::seal_of(text) == store::Seal::broken)
+    return core::fail(ErrorCode::invalid_input, "session.json differs from its seal", "fetch or pack it again");
   AACO_ASSIGN(const core::Json document, core::Json::parse(text));
   AACO_ASSIGN(const trace::SessionManifest manifest, trace::session_from_json(document));
   if (first->name != manifest.id.text + "/" + std::string(store::kManifestFile))
@@ -131,6 +134,10 @@ core::Status pack_session(const std::string& session_path, const std::string& fi
   AACO_ASSIGN(const trace::SessionManifest manifest, read_manifest(session_path));
   if (manifest.state == "incomplete")
     return core::fail(ErrorCode::invalid_input, session_path + " is incomplete, only whole sessions are packed");
+  AACO_ASSIGN(const std::string text, core::read_file(join_path(session_path, store::kManifestFile)));
+  if (store::seal_of(text) == store::Seal::broken)
+    return core::fail(ErrorCode::invalid_input, session_path + "/session.json was changed after the session was closed",
+                      "`aaco verify` tells what else was");
   AACO_TRY(store::check_session_id(manifest.id.text));
   AACO_ASSIGN(auto out, archive::ZstdFileWriter::create(file));
   archive::TarWriter tar([&out](std::string_view bytes) { return out.write(bytes); });

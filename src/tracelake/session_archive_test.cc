@@ -56,6 +56,17 @@ TEST_F(SessionArchiveTest, ComesBackWhole) {
   EXPECT_EQ(unpack_session(file(), other_root()).error().code, ErrorCode::conflict);
 }
 
+TEST_F(SessionArchiveTest, AManifestThatWasChangedIsNeitherPackedNorUnpacked) {
+  const std::string path = make(manifest()), manifest_file = join_path(path, "session.json");
+  std::string text = *core::read_file(manifest_file);
+  text.replace(text.find("\"tag\""), 5, "\"tog\"");
+  ASSERT_TRUE(core::write_file_atomic(manifest_file, text));
+  EXPECT_EQ(pack_session(path, file()).error().code, ErrorCode::invalid_input);
+  write_archive({{std::string(kId) + "/session.json", text}});
+  EXPECT_NE(unpack_session(file(), other_root()).error().text().find("differs from its seal"), std::string::npos);
+  EXPECT_EQ(refusal(), ErrorCode::invalid_input);
+}
+
 TEST_F(SessionArchiveTest, PackingRefusesChangedAndIncompleteSessions) {
   const std::string path = make(manifest());
   ASSERT_TRUE(core::write_file_atomic(join_path(path, "env.json"), "{}"));

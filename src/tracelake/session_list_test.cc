@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "core/strings.h"
 #include "tracelake/lake.h"
 #include "tracelake/testing/session_testing.h"
 
@@ -132,6 +133,23 @@ TEST_F(SessionListTest, VerifyNamesWhatDiffers) {
   for (const auto& finding : *findings) texts.push_back(finding.file + " " + finding.problem);
   EXPECT_EQ(texts,
             (std::vector<std::string>{"metrics/inference_iters.parquet missing", "env.json changed", "extra.txt unexpected"}));
+}
+
+TEST_F(SessionListTest, VerifyTellsAManifestThatWasChanged) {
+  const std::string path = make(manifest()), file = join_path(path, "session.json");
+  const std::string whole = *core::read_file(file);
+  std::string edited = whole;
+  edited.replace(edited.find("\"tag\""), 5, "\"tog\"");
+  const core::Json document = *core::Json::parse(whole);
+  for (const std::string& text :
+       {edited, document.dump(0), whole + "\n", core::replace_all(whole, "seal\": \"", "seal\": \"0")}) {
+    ASSERT_TRUE(core::write_file_atomic(file, text));
+    const auto findings = verify_session(path);
+    ASSERT_TRUE(findings && findings->size() == 1) << text;
+    EXPECT_EQ(findings->front().file + " " + findings->front().problem, "session.json changed");
+  }
+  ASSERT_TRUE(core::write_file_atomic(file, to_json(*read_manifest(path)).dump() + "\n"));
+  EXPECT_TRUE(verify_session(path)->empty()) << "as earlier versions wrote it, without a seal";
 }
 
 TEST_F(SessionListTest, VerifyLetsAReportComeLater) {

@@ -3,6 +3,7 @@
 #include "core/files.h"
 #include "core/hash.h"
 #include "tracelake/bundle.h"
+#include "tracelake/store/manifest_seal.h"
 #include "tracelake/store/paths.h"
 
 namespace aaco::tracelake {
@@ -18,6 +19,8 @@ core::Result<std::vector<VerifyFinding>> verify_session(const std::string& sessi
                       session_path + " is incomplete: its writer ended before it could record what belongs to it");
   AACO_ASSIGN(const auto files, store::bundle_files(session_path));
   std::vector<VerifyFinding> findings;
+  AACO_ASSIGN(const std::string text, core::read_file(core::join_path(session_path, store::kManifestFile)));
+  if (store::seal_of(text) == store::Seal::broken) findings.push_back({std::string(store::kManifestFile), "changed"});
   for (const auto& [file, hash] : manifest.hashes)
     if (!std::binary_search(files.begin(), files.end(), file)) findings.push_back({file, "missing"});
   for (const std::string& file : files) {
