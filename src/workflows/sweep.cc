@@ -43,10 +43,16 @@ Json point_json(const SweepPoint& point) {
   return out.set("session_id", point.session_id).set("metrics", to_json(point.metrics));
 }
 
-core::Result<SweepOutcome> sweep_into(SessionDraft& draft, const SweepRequest& request, const Services& services) {
-  SweepOutcome outcome;
-  const auto requests = combinations(request);
+struct Points {
+  std::vector<SweepPoint> tried;
   std::optional<core::Error> first_error;
+  [[nodiscard]] bool any_ran() const {
+    return std::any_of(tried.begin(), tried.end(), [](const SweepPoint& point) { return point.error.empty(); });
+  }
+};
+
+Points try_all(const std::vector<RunRequest>& requests, SessionDraft& draft, const Services& services) {
+  Points points;
   for (const RunRequest& one : requests) {
     if (services.stopping()) break;
     auto run_outcome = run(one, services);
@@ -57,14 +63,18 @@ core::Result<SweepOutcome> sweep_into(SessionDraft& draft, const SweepRequest& r
       point.metrics = std::move(run_outcome->metrics);
     } else {
       point.error = run_outcome.error().message;
-      if (!first_error) first_error = run_outcome.error();
+      if (!points.first_error) points.first_error = run_outcome.error();
       draft.warn("sweep.point_failed", "one point of the sweep failed: " + run_outcome.error().text());
     }
-    outcome.points.push_back(std::move(point));
+    points.tried.push_back(std::move(point));
   }
-  const auto ran = [](const SweepPoint& point) { return point.error.empty(); };
-  if (first_error && std::none_of(outcome.points.begin(), outcome.points.end(), ran))
-    return tl::unexpected(*std::move(first_error));
+  return points;
+}
+
+core::Result<SweepOutcome> finish(SessionDraft& draft, const SweepRequest& request, std::vector<SweepPoint> tried,
+                                  const Services& services) {
+  SweepOutcome outcome;
+  outcome.points = std::move(tried);
   Json points = Json::array();
   for (const SweepPoint& point : outcome.points) points.push(point_json(point));
   AACO_TRY(draft.writer().write_json("metrics/sweep.json", Json::object({{"schema_version", 1}, {"points", points}})));
@@ -78,15 +88,18 @@ core::Result<SweepOutcome> sweep_into(SessionDraft& draft, const SweepRequest& r
 }  // namespace
 
 core::Result<SweepOutcome> sweep(const SweepRequest& request, const Services& services) {
+  const auto requests = combinations(request);
   std::string open_path;
-  auto outcome = [&]() -> core::Result<SweepOutcome> {
-    Json asked = Json::object({{"model", request.base.model}, {"points", combinations(request).size()}});
+  Points points;
+  {
+    Json asked = Json::object({{"model", request.base.model}, {"points", requests.size()}});
     AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("sweep", request.base.tag, std::move(asked), services));
+    points = try_all(requests, draft, services);
+    if (points.any_ran() || !points.first_error) return finish(draft, request, std::move(points.tried), services);
     open_path = draft.writer().path();
-    return sweep_into(draft, request, services);
-  }();
-  if (!outcome && !open_path.empty()) AACO_TRY(core::remove_tree(open_path));  // what cannot run leaves nothing behind
-  return outcome;
+  }
+  AACO_TRY(core::remove_tree(open_path));  // of which nothing ran leaves nothing; what ran is kept, also where closing fails
+  return tl::unexpected(*std::move(points.first_error));
 }
 
 }  // namespace aaco::workflows

@@ -33,7 +33,8 @@ struct SweepOutcome {
 };
 
 // One session for each combination and one of kind "sweep" with the curves. A point that fails is kept with its reason; the
-// others go on.
+// others go on. Where no point ran, the first one's error is the answer and no session is left; otherwise what ran stays, and the
+// sweep's own session is left incomplete where it cannot be closed.
 core::Result<SweepOutcome> sweep(const SweepRequest& request, const Services& services);
 
 }  // namespace aaco::workflows

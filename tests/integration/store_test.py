@@ -1,5 +1,8 @@
 """Sessions in the lake: ls, show, verify, pack, unpack, rm, gc, and sweeps that leave one session a point."""
 import json
+import os
+import subprocess
+import time
 import unittest
 
 import program
@@ -135,6 +138,21 @@ class Sweep(program.ProgramTest):
         lake = {'AACO_SESSIONS': str(self.folder / 'none')}
         self.refused(self.aaco('sweep', 'nosuch', '--batch', '1,2', **lake), 3, "no model 'nosuch'")
         self.assertEqual(self.aaco('ls', '--json', **lake).json()['sessions'], [])
+
+    def test_a_sweep_that_cannot_be_closed_keeps_what_it_has(self):
+        lake = self.folder / 'unclosed'
+        child = subprocess.Popen([program.PROGRAM, 'sweep', 'mlp', '--threads', '1,2', '--duration', '1s', '--json'], cwd=self.folder,
+                                 env=os.environ | {'AACO_SESSIONS': str(lake)}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                 stdin=subprocess.DEVNULL, text=True)
+        own = []
+        while not own and child.poll() is None:
+            time.sleep(0.02)
+            own = [path for path in lake.glob('2*/.*.open/session.json') if '"kind": "sweep"' in path.read_text()]
+        (own[0].parent / 'metrics').write_text('in the way of the folder')
+        errors = child.communicate()[1]
+        self.assertEqual(child.returncode, 3, errors)
+        states = {entry['kind']: entry['state'] for entry in self.aaco('ls', '--json', AACO_SESSIONS=str(lake)).json()['sessions']}
+        self.assertEqual(states, {'run': 'complete', 'sweep': 'incomplete'}, errors)
 
     def test_refuses_a_batch_that_is_none(self): self.refused(self.aaco('sweep', 'mlp', '--batch', '1,x'), 2, 'x')
 
