@@ -32,8 +32,9 @@ class DeviceRegistry {
   // the only device of that target, or with all these words in its id or a name ("9754"); the error lists several, or what is
   // near.
   [[nodiscard]] core::Result<Device> find(std::string_view name) const;
-  // What a driver or a trace knows of a device: the best match of its name, else the only device of that target and size; several
-  // or none: the error lists them.
+  // What a driver or a trace knows of a device: the device of that name, else the only one of those the name lists, of that
+  // target, or with the words of the name, which has these units and this memory (itself, or one of the devices its board is
+  // shown as); several or none: the error lists them.
   struct Seen {
     std::string name;    // "AMD Instinct MI300X VF", "gfx942"
     std::string target;  // "gfx942", may be empty

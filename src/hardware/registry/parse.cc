@@ -18,6 +18,7 @@ using Sources = std::vector<Source>;
 
 constexpr std::int64_t kSchema = 1;
 constexpr std::int64_t kMostInstances = 1 << 20;
+constexpr double kMostOps = 1e9;  // a clock, of one unit: far above any matrix unit's
 
 template <class Enum, std::size_t N>
 core::Result<Enum> read_enum(const YamlNode& parent, std::string_view key, const std::array<Enum, N>& values) {
@@ -61,7 +62,8 @@ core::Result<EngineRate> read_rate(const YamlNode& node, const Sources& sources)
     return node.find("dtype")->error("'" + rate.dtype + "' is no data type of the registry",
                                      "use float64 float32 tf32 float16 bfloat16 float8 float6 float4 int32 int8 int4");
   AACO_ASSIGN(rate.ops_per_clock, node.optional_f64("ops"));
-  if (rate.ops_per_clock && *rate.ops_per_clock <= 0) return node.find("ops")->error("ops (a clock, of one unit) is above zero");
+  if (rate.ops_per_clock && !(*rate.ops_per_clock > 0 && *rate.ops_per_clock <= kMostOps))
+    return node.find("ops")->error("ops (a clock, of one unit) is above zero and at most 1e9");
   AACO_ASSIGN(const std::string source, node.require_string("source"));
   AACO_TRY(registry::check_source(*node.find("source"), source, sources));
   const YamlNode* peak = node.find("peak");
@@ -75,16 +77,19 @@ core::Result<EngineRate> read_rate(const YamlNode& node, const Sources& sources)
   Figure figure;
   figure.source = source;
   AACO_ASSIGN(const double value, peak->as_f64());
-  if (value <= 0) return peak->error("a peak is above zero");
+  AACO_TRY(registry::check_value(*peak, value, factor, Quantity::ops_per_s));
   figure.value = value * factor;
   AACO_ASSIGN(const std::optional<double> sparse, node.optional_f64("sparse"));
-  if (sparse) rate.sparse_ops_per_s = *sparse * factor;
+  if (sparse) {
+    AACO_TRY(registry::check_value(*node.find("sparse"), *sparse, factor, Quantity::ops_per_s));
+    rate.sparse_ops_per_s = *sparse * factor;
+  }
   AACO_ASSIGN(const std::vector<YamlNode> others, read_list(node, "others"));
   for (const YamlNode& item : others) {
     AACO_TRY(item.only_keys({"value", "source"}));
     OtherReading other;
     AACO_ASSIGN(const double reading, item.require_f64("value"));
-    if (reading <= 0) return item.error("a peak is above zero");
+    AACO_TRY(registry::check_value(*item.find("value"), reading, factor, Quantity::ops_per_s));
     other.value = reading * factor;
     AACO_ASSIGN(other.source, item.require_string("source"));
     AACO_TRY(registry::check_source(item, other.source, sources));

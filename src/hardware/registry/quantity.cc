@@ -1,6 +1,9 @@
 #include "hardware/registry/quantity.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "core/strings.h"
@@ -39,13 +42,39 @@ std::span<const UnitFactor> units_of(Quantity quantity) {
   return {};
 }
 
-core::Status check_value(const YamlNode& node, double value, Quantity quantity) {
-  if (value <= 0) return node.error("the value is " + node.scalar() + ", and a figure is above zero");
-  if (quantity == Quantity::ratio && value > 1) return node.error("a ratio of " + node.scalar() + " is above 1");
+// In base units, far beyond what is built on both sides: a slip of a digit or a unit, or a number that arithmetic cannot carry.
+struct Range {
+  double least = 0, most = 0;
+};
+
+Range range_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::count:
+    case Quantity::bits: return {1, 1 << 20};
+    case Quantity::frequency:
+    case Quantity::transfers_per_s: return {1e3, 1e12};
+    case Quantity::bytes: return {1, 1e18};
+    case Quantity::bytes_per_s: return {1e3, 1e18};
+    case Quantity::ops_per_s: return {1e3, 1e24};
+    case Quantity::power: return {1e-6, 1e6};
+    case Quantity::ratio: return {0, 1};
+  }
   return {};
 }
 
 }  // namespace
+
+core::Status check_value(const YamlNode& node, double value, double factor, Quantity quantity) {
+  if (value <= 0) return node.error("the value is " + node.scalar() + ", and a figure is above zero");
+  const Range range = range_of(quantity);
+  if (quantity == Quantity::ratio && value > range.most) return node.error("a ratio of " + node.scalar() + " is above 1");
+  if (value * factor < range.least || value * factor > range.most)
+    return node.error(
+        fmt::format("the value {} is beyond any device (in base units {:g} to {:g})", node.scalar(), range.least, range.most),
+        "look at its digits and its unit");
+  if (quantity == Quantity::count && value != std::floor(value)) return node.error("'" + node.scalar() + "' is no whole number");
+  return {};
+}
 
 core::Result<double> factor_of(Quantity quantity, const YamlNode& unit) {
   std::vector<std::string_view> names;
@@ -77,7 +106,7 @@ core::Result<Figure> read_figure(const YamlNode& node, Quantity quantity, const 
   }
   Figure figure;
   AACO_ASSIGN(const double value, node.require_f64("value"));
-  AACO_TRY(check_value(*node.find("value"), value, quantity));
+  AACO_TRY(check_value(*node.find("value"), value, factor, quantity));
   figure.value = value * factor;
   AACO_ASSIGN(figure.source, node.require_string("source"));
   AACO_TRY(check_source(*node.find("source"), figure.source, sources));
@@ -89,7 +118,7 @@ core::Result<Figure> read_figure(const YamlNode& node, Quantity quantity, const 
     AACO_TRY(item.only_keys({"value", "source"}));
     OtherReading other;
     AACO_ASSIGN(const double reading, item.require_f64("value"));
-    AACO_TRY(check_value(*item.find("value"), reading, quantity));
+    AACO_TRY(check_value(*item.find("value"), reading, factor, quantity));
     other.value = reading * factor;
     AACO_ASSIGN(other.source, item.require_string("source"));
     AACO_TRY(check_source(item, other.source, sources));

@@ -76,6 +76,30 @@ bool has_words(const Device& device, const std::set<std::string>& asked) {
   return has(device.id) || has(device.name) || std::any_of(device.aliases.begin(), device.aliases.end(), has);
 }
 
+// Whether one of the names stands in what was asked, word for word: "MI250X" and "MI250" in "AMD Instinct MI250X / MI250".
+bool is_named_in(const Device& device, const std::set<std::string>& asked) {
+  const auto stands = [&](std::string_view name) {
+    const std::set<std::string> words = words_of(name);
+    return !words.empty() && std::includes(asked.begin(), asked.end(), words.begin(), words.end());
+  };
+  return stands(device.name) || std::any_of(device.aliases.begin(), device.aliases.end(), stands);
+}
+
+// What a driver adds to a name of its own accord: "Orin (nvgpu)".
+std::set<std::string> asked_words(std::string_view name) {
+  std::set<std::string> words = words_of(name);
+  if (words.size() > 1) words.erase("nvgpu");
+  return words;
+}
+
+// Units and memory as a driver reports them of the device or, for a board of several, of one of them.
+bool has_counts(const Device& device, const DeviceRegistry::Seen& seen) {
+  constexpr double kMemoryTolerance = 0.1;  // drivers report what firmware leaves
+  if (seen.units && device.units() && *device.units() != *seen.units) return false;
+  return !seen.memory_bytes || !device.memory.bytes ||
+         std::abs(device.memory.bytes->value - *seen.memory_bytes) <= kMemoryTolerance * device.memory.bytes->value;
+}
+
 std::string list_of(const std::vector<const Device*>& devices) {
   std::vector<std::string> ids;
   ids.reserve(devices.size());
@@ -223,35 +247,50 @@ core::Result<Device> DeviceRegistry::find(std::string_view name) const {
   for (const auto& [key, device] : devices_) {
     if (!device.target.empty() && fold(device.target) == fold(name)) meant.push_back(&device);
   }
-  if (const std::set<std::string> words = words_of(name); complete_ && meant.empty() && !words.empty())
+  const std::set<std::string> words = asked_words(name);
+  if (complete_ && meant.empty() && !words.empty())
     for (const auto& [key, device] : devices_)
       if (has_words(device, words)) meant.push_back(&device);
+  std::vector<const Device*> named;  // more was asked than the name that stands in it: never taken as found
+  for (const auto& [key, device] : devices_)
+    if (is_named_in(device, words)) named.push_back(&device);
+  if (meant.empty() && named.size() > 1) meant = named;
   if (meant.size() == 1) return *meant.front();
   if (!meant.empty())
     return fail(ErrorCode::invalid_argument, "'" + std::string(name) + "' is several devices: " + list_of(meant),
                 "name one of them");
-  for (const auto& [folded, target] : names_) known.push_back(folded);
-  const std::string asked = fold(name);
-  const auto near = core::nearest(asked, known);
+  std::string near = named.empty() ? "" : named.front()->id;
+  if (near.empty()) {
+    for (const auto& [folded, target] : names_) known.push_back(folded);
+    const auto nearest = core::nearest(fold(name), known);
+    if (!nearest.empty()) near = names_.find(std::string(nearest))->second;
+  }
   return fail(ErrorCode::not_found, "no device is called '" + std::string(name) + "'",
-              near.empty()
-                  ? "`aaco hardware ls` lists the devices"
-                  : "did you mean '" + names_.find(std::string(near))->second + "'? `aaco hardware ls` lists the devices");
+              (near.empty() ? "" : "did you mean '" + near + "'? ") +
+                  "`aaco hardware ls` lists the devices; docs/hardware.md tells how to add one");
 }
 
 core::Result<Device> DeviceRegistry::match(const Seen& seen) const {
-  constexpr double kMemoryTolerance = 0.1;  // drivers report what firmware leaves
   if (!seen.name.empty() && !id_of(seen.name).empty()) return find(seen.name);
-  std::vector<const Device*> fitting;
+  const std::string target = fold(seen.target.empty() ? seen.name : seen.target);
+  const std::set<std::string> words = asked_words(seen.name);
+  std::vector<const Device*> of_target, named;
   for (const auto& [id, device] : devices_) {
-    const std::string& target = seen.target.empty() ? seen.name : seen.target;
-    if (device.target.empty() || fold(device.target) != fold(target)) continue;
-    if (seen.units && device.units() && *device.units() != *seen.units) continue;
-    if (seen.memory_bytes && device.memory.bytes &&
-        std::abs(device.memory.bytes->value - *seen.memory_bytes) > kMemoryTolerance * device.memory.bytes->value)
-      continue;
-    fitting.push_back(&device);
+    const bool same = !device.target.empty() && fold(device.target) == target;
+    if (same) of_target.push_back(&device);
+    if ((same || seen.target.empty()) && is_named_in(device, words)) named.push_back(&device);
   }
+  // A name that lists devices goes before the target; one that no entry has in full may be words of some.
+  std::vector<const Device*>& pool = named.size() > 1 ? named : of_target;
+  if (pool.empty() && !words.empty())
+    for (const auto& [id, device] : devices_)
+      if (has_words(device, words)) pool.push_back(&device);
+  std::vector<const Device*> fitting;
+  for (const Device* device : pool)
+    if (has_counts(*device, seen)) fitting.push_back(device);
+  if (fitting.empty())
+    for (const Device* device : pool)
+      if (const auto shown = as_shown(*device); shown && has_counts(*shown, seen)) fitting.push_back(device);
   if (fitting.size() == 1) return *fitting.front();
   const std::string what =
       "'" + seen.name + (seen.target.empty() ? "" : "' (" + seen.target + ")") + (seen.target.empty() ? "'" : "");

@@ -182,6 +182,65 @@ TEST(ShippedHardware, WordsOfANameFindTheOnlyDeviceThatHasThem) {
   EXPECT_FALSE(registry.find(" -/"));
 }
 
+TEST(ShippedHardware, ANameThatMeansSeveralIsDecidedByUnitsAndMemoryOrListsThem) {
+  const DeviceRegistry& registry = shipped_registry();
+  constexpr double kGiB = 1 << 30;
+  for (const char* name : {"AMD Instinct MI250X / MI250", "Aldebaran/MI200 [Instinct MI250X/MI250]"})
+    EXPECT_THAT(registry.find(name).error().text(),
+                HasSubstr("several devices: amd_instinct_mi250_128gb, amd_instinct_mi250x_128gb"));
+  const std::string both = "AMD Instinct MI250X/MI250";
+  EXPECT_EQ(registry.match({both, "gfx90a", 110, 64 * kGiB}).value().id, "amd_instinct_mi250x_128gb");
+  EXPECT_EQ(registry.match({both, "gfx90a", 104, 64 * kGiB}).value().id, "amd_instinct_mi250_128gb");
+  EXPECT_EQ(registry.match({both, "", 104, {}}).value().id, "amd_instinct_mi250_128gb");
+  EXPECT_THAT(registry.match({both, "", {}, {}}).error().text(), HasSubstr("may be any of"));
+  for (const char* name : {"orin", "Orin (nvgpu)"})
+    EXPECT_THAT(registry.find(name).error().text(),
+                testing::AllOf(HasSubstr("nvidia_jetson_agx_orin_64gb"), HasSubstr("nvidia_jetson_orin_nx_8gb")));
+  EXPECT_EQ(registry.match({"Orin", "sm_87", 8, 15.3 * kGiB}).value().id, "nvidia_jetson_orin_nx_16gb");
+  EXPECT_EQ(registry.match({"Orin", "", 14, {}}).value().id, "nvidia_jetson_agx_orin_32gb");
+  EXPECT_THAT(registry.match({"NVIDIA H100 NVL", "", {}, {}}).error().text(), HasSubstr("no device of the registry"));
+  EXPECT_EQ(registry.match({"NVIDIA H200 NVL", "sm_90", 132, 140.4 * kGiB}).value().id, "nvidia_h200_sxm5_141gb");
+}
+
+TEST(ShippedHardware, WhatDriversPrintFindsItsDevice) {
+  const DeviceRegistry& registry = shipped_registry();
+  const std::pair<const char*, const char*> printed[] = {
+      {"NVIDIA H100 80GB HBM3", "nvidia_h100_sxm5_80gb"},
+      {"NVIDIA A100-SXM4-80GB", "nvidia_a100_sxm4_80gb"},
+      {"NVIDIA A100 80GB PCIe", "nvidia_a100_pcie_80gb"},
+      {"Tesla V100-SXM2-16GB", "nvidia_v100_sxm2_16gb"},
+      {"AMD Instinct MI300X OAM", "amd_instinct_mi300x_192gb"},
+      {"AMD INSTINCT MI250 (MCM) OAM AC MBA", "amd_instinct_mi250_128gb"},
+      {"Radeon RX 7900 XTX", "amd_radeon_rx7900xtx_24gb"},
+      {"Navi 31 [Radeon RX 7900 XT/7900 XTX/7900 GRE/7900M]", "amd_radeon_rx7900xtx_24gb"},
+      {"NVIDIA Jetson AGX Orin Developer Kit", "nvidia_jetson_agx_orin_64gb"},
+      {"TPU v5 lite", "google_tpu_v5e_16gb"},
+      {"AMD EPYC 9654 96-Core Processor", "amd_epyc_9654_96c"},
+      {"Intel(R) Xeon(R) Platinum 8490H", "intel_xeon_8490h_60c"},
+      {"Intel(R) Xeon(R) w9-3495X", "intel_xeon_w9_3495x_56c"},
+      {"AMD Ryzen 9 8945HS w/ Radeon 780M Graphics     ", "amd_ryzen_9_8945hs_8c"}};
+  for (const auto& [name, id] : printed) EXPECT_EQ(registry.find(name).value().id, id) << name;
+  EXPECT_THAT(registry.find("RTX 4090").error().text(), HasSubstr("`aaco hardware ls` lists the devices"));
+  EXPECT_THAT(registry.find("Tesla P100-SXM2-16GB").error().text(), HasSubstr("did you mean 'nvidia_p100_pcie_16gb'"));
+}
+
+TEST(ShippedHardware, FiguresAreThoseOfTheDataSheets) {
+  const DeviceRegistry& registry = shipped_registry();
+  const auto peak = [&](const char* name, const char* dtype) {
+    return registry.find(name).value().peak_ops_per_s(dtype).value() / 1e12;
+  };
+  EXPECT_NEAR(peak("H100", "float64"), 67, 0.2) << "on tensor cores";
+  EXPECT_NEAR(peak("H200", "float64"), 67, 0.2);
+  EXPECT_NEAR(peak("H100 PCIe", "float64"), 51.2, 0.1);
+  EXPECT_NEAR(peak("L40S", "int4"), 733, 1);
+  EXPECT_NEAR(peak("T4", "float64"), 0.254, 0.001);
+  EXPECT_NEAR(peak("MI250X", "int4"), 383, 1);
+  EXPECT_EQ(registry.find("H200").value().memory.bytes->value, 141.0 * (1 << 30));
+  EXPECT_EQ(registry.find("MI250X").value().power.board_watts->value, 500);
+  EXPECT_EQ(registry.find("MI250").value().device_link->bytes_per_s.value, 300e9);
+  EXPECT_EQ(registry.find("Xeon 8280").value().device_link->bytes_per_s.value, 62.4e9);
+}
+
 TEST(Device, TypesItDoesNotHaveRunAsTheNextWiderOne) {
   const DeviceRegistry& registry = shipped_registry();
   const Device cpu = registry.find("i7-12700K").value();
@@ -218,6 +277,22 @@ TEST(ParseDevice, NamesFileAndLineOfWhatIsWrong) {
   EXPECT_THAT(refusal("dtype: float16, ops: 200", "dtype: float32, ops: 200"), HasSubstr("twice"));
   EXPECT_FALSE(parse_device("", "empty.yaml"));
   EXPECT_FALSE(parse_device("[1, 2]", "list.yaml"));
+}
+
+TEST(ParseDevice, RefusesFiguresBeyondAnyDevice) {
+  const auto beyond = [](const std::string& line) {
+    return testing::AllOf(HasSubstr("one.yaml:" + line), HasSubstr("beyond any device"));
+  };
+  EXPECT_THAT(refusal("size: {value: 1, unit: GiB", "size: {value: 1e308, unit: GiB"), beyond("24"));
+  EXPECT_THAT(refusal("value: 100, unit: GB/s", "value: 1e-300, unit: GB/s"), beyond("25"));
+  EXPECT_THAT(refusal("peak: 1,", "peak: 1e305,"), beyond("18"));
+  EXPECT_THAT(refusal("sparse: 4,", "sparse: 1e305,"), beyond("19"));
+  EXPECT_THAT(refusal("sparse: 4,", "sparse: -4,"), HasSubstr("above zero"));
+  EXPECT_THAT(refusal("value: 100, unit: W", "value: 100000, unit: kW"), beyond("29"));
+  EXPECT_THAT(refusal("{value: 102, source", "{value: 1e300, source"), beyond("25"));
+  EXPECT_THAT(refusal("units: {value: 10,", "units: {value: 1e30,"), beyond("15"));
+  EXPECT_THAT(refusal("units: {value: 10,", "units: {value: 10.5,"), HasSubstr("no whole number"));
+  EXPECT_THAT(refusal("ops: 200,", "ops: 1e300,"), HasSubstr("at most 1e9"));
 }
 
 TEST(Invariants, FindTheErrorsThatRegistriesHave) {
