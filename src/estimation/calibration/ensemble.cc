@@ -15,9 +15,11 @@ namespace aaco::estimation {
 namespace {
 
 // By the number of rows: deep trees where there is enough to learn from, and less deep ones of fewer features where rows that
-// look alike differ, since there is less to be had from each.
-stats::TreeSettings settings_for(std::size_t rows, stats::TreeLoss loss) {
+// look alike differ, since there is less to be had from each. Many sites are told apart by coarser bins as well, in half the
+// time; a few are not.
+stats::TreeSettings settings_for(std::size_t rows, int groups, stats::TreeLoss loss) {
   constexpr std::size_t kFew = 300, kSome = 4000;
+  constexpr int kManyGroups = 200, kCoarseBins = 64;
   stats::TreeSettings trees;
   trees.threads = 1;  // members are fitted side by side
   trees.row_ratio = 0.8;
@@ -27,6 +29,7 @@ stats::TreeSettings settings_for(std::size_t rows, stats::TreeLoss loss) {
   trees.depth = rows < kFew ? 4 : rows < kSome ? 6 : 8;
   trees.least_weight = 3;
   trees.loss = loss;
+  if (rows >= kSome && groups >= kManyGroups && loss == stats::TreeLoss::squared) trees.bins = kCoarseBins;
   if (loss == stats::TreeLoss::relative && rows >= kFew) {
     trees.rounds = 300;
     trees.depth = 6;
@@ -57,7 +60,7 @@ core::Result<stats::BoostedTrees> fit_member(const TrainingTable& table, const s
     targets.push_back(table.targets[row]);
     if (!weights.empty()) member_weights.push_back(weights[row]);
   }
-  stats::TreeSettings settings = settings_for(targets.size(), table.loss);
+  stats::TreeSettings settings = settings_for(targets.size(), table.group_count, table.loss);
   settings.seed = seed;
   settings.rounds = static_cast<int>(settings.rounds * effort);
   settings.learning_rate /= std::sqrt(effort);
