@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/numbers.h"
+#include "core/strings.h"
 #include "core/yaml.h"
 #include "governance/amount.h"
 
@@ -108,6 +109,15 @@ Against against(const trace::MetricValue& metric, double limit, bool above) {
   return {RuleState::undecided, limit, above};
 }
 
+// What the session did measure, where that may have been meant.
+std::string near_to(const std::string& wanted, const trace::Metrics& metrics) {
+  std::vector<std::string_view> measured;
+  for (const trace::MetricValue& metric : metrics)
+    if (metric.id != wanted) measured.emplace_back(metric.id);
+  const std::string_view near = core::nearest(wanted, measured);
+  return near.empty() ? "" : "; did you mean " + std::string(near) + "?";
+}
+
 // Broken before undecided before kept.
 Against worst_of(const SlaRule& rule, const trace::MetricValue& metric) {
   if (!rule.min) return against(metric, *rule.max, true);
@@ -162,7 +172,7 @@ RuleOutcome check_rule(const SlaRule& rule, const trace::Metrics& metrics, const
   }
   const trace::MetricValue* metric = trace::find_metric(metrics, rule.metric);
   if (metric == nullptr || !std::isfinite(metric->value)) {
-    outcome.explanation = "the session did not measure " + rule.metric;
+    outcome.explanation = "the session did not measure " + rule.metric + near_to(rule.metric, metrics);
     return outcome;
   }
   outcome.value = metric->value;

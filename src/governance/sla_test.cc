@@ -94,6 +94,9 @@ TEST(SlaRule, NotMeasured) {
   const SlaRule rule{"r", "energy.gpu_joules", 10, {}, "major", {}};
   EXPECT_EQ(check_rule(rule, {}, {}).state, RuleState::not_measured);
   EXPECT_EQ(check_rule(rule, {{"energy.gpu_joules", std::nan(""), "J", {}, {}}}, {}).state, RuleState::not_measured);
+  EXPECT_EQ(check_rule(rule, {}, {}).explanation, "the session did not measure energy.gpu_joules");
+  EXPECT_EQ(check_rule(rule, {{"energy.gpu_joule", 1, "J", {}, {}}, {"latency.p99_ns", 1, "ns", {}, {}}}, {}).explanation,
+            "the session did not measure energy.gpu_joules; did you mean energy.gpu_joule?");
 }
 TEST(SlaRule, ForAnotherModel) {
   const SlaRule rule{"r", "latency.p99_ns", 10, {}, "major", {{"model", "mlp"}}};
