@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -36,6 +38,13 @@ core::Result<std::vector<std::int64_t>> counts(const std::vector<std::string>& t
   return std::vector<std::int64_t>(values.begin(), values.end());
 }
 
+// One value for all points and a list of what-ifs for the same condition: one of them would be ignored.
+core::Result<void> refuse_both(std::string_view option, bool one, bool list) {
+  if (!one || !list) return {};
+  return core::fail(core::ErrorCode::invalid_argument, fmt::format("--{0} and --{0}s are both given", option),
+                    fmt::format("put all of them into --{}s", option));
+}
+
 core::Result<workflows::CompareModelsRequest> resolve(const PredictOptions& predict, const CompareOptions& options) {
   workflows::CompareModelsRequest request;
   AACO_ASSIGN(request.base, predict.resolve());
@@ -47,6 +56,11 @@ core::Result<workflows::CompareModelsRequest> resolve(const PredictOptions& pred
   AACO_ASSIGN(request.device_counts, counts(options.devices, "--devices"));
   AACO_ASSIGN(request.power_caps, numbers(options.caps, "--power-caps", false));
   request.dtypes = split_list(options.dtypes);
+  if (request.dtypes.empty() && !options.dtypes.empty())
+    return core::fail(core::ErrorCode::invalid_argument, "--dtypes is given and names no data type");
+  AACO_TRY(refuse_both("batch", request.base.model.batch.has_value(), !request.batches.empty()));
+  AACO_TRY(refuse_both("dtype", !request.base.conditions.dtype.empty(), !request.dtypes.empty()));
+  AACO_TRY(refuse_both("power-cap", request.base.conditions.power_cap_watts.has_value(), !request.power_caps.empty()));
   using Rank = workflows::CompareModelsRequest::Rank;
   request.rank = options.rank == "throughput" ? Rank::throughput
                  : options.rank == "energy"   ? Rank::energy

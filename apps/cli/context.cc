@@ -5,6 +5,9 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "core/strings.h"
+#include "report/terminal.h"
+
 namespace aaco::cli {
 namespace {
 
@@ -28,7 +31,10 @@ void Context::note(std::string_view text) const {
 }
 
 void Context::fail(const core::Error& error) {
-  say(fmt::format("{}aaco: {}\n", terminal && !quiet ? kEraseLine : "", error.text()));
+  const std::string given = error.text();
+  std::string text;  // names of files and of what is in them: nothing in them may steer the terminal
+  for (const std::string_view line : core::split_lines(given)) text += report::printable(line) + "\n";
+  say(fmt::format("{}aaco: {}", terminal && !quiet ? kEraseLine : "", text));
   exit_code = exit_code_of(error);
 }
 

@@ -12,11 +12,19 @@
 #include "cli/whole_number.h"
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "report/terminal.h"
 
 namespace aaco::cli {
 namespace {
 
 using core::Json;
+
+constexpr int kNameColumns = 40;
+constexpr int kOperatorColumns = 34;
+
+// Names come from the file: nothing in them may steer the terminal.
+std::string name_of(const Json& text) { return report::printable(text.text()); }
+std::string column(const Json& text, int width) { return report::fit_left(name_of(text), width); }
 
 struct Options {
   std::string model;
@@ -40,7 +48,7 @@ std::string bytes(const Json& number) { return core::format_bytes(number.as_f64(
 std::string shape_text(const Json& shape) {
   if (shape.is_null()) return " of unknown shape";
   std::vector<std::string> sizes;
-  for (const Json& size : shape.items()) sizes.push_back(size.is_string() ? std::string(size.text()) : size.dump(-1));
+  for (const Json& size : shape.items()) sizes.push_back(size.is_string() ? name_of(size) : size.dump(-1));
   for (std::string& size : sizes)
     if (size.empty()) size = "?";
   return "[" + core::join(sizes, ", ") + "]";
@@ -50,7 +58,7 @@ void print_tensors(const Context& context, std::string_view title, const Json& t
   constexpr std::size_t kShown = 6;
   for (std::size_t number = 0; number < std::min(kShown, tensors.items().size()); ++number) {
     const Json& tensor = tensors.items()[number];
-    context.print(fmt::format("{:<11} {} {}{}\n", number == 0 ? title : "", tensor["name"].text(), tensor["type"].text(),
+    context.print(fmt::format("{:<11} {} {}{}\n", number == 0 ? title : "", name_of(tensor["name"]), tensor["type"].text(),
                               shape_text(tensor["shape"])));
   }
   if (tensors.items().size() > kShown)
@@ -59,22 +67,23 @@ void print_tensors(const Context& context, std::string_view title, const Json& t
 
 std::string opsets_text(const Json& opsets) {
   std::vector<std::string> parts;
-  for (const auto& [domain, version] : opsets.members()) parts.push_back(domain + " " + version.dump(-1));
+  for (const auto& [domain, version] : opsets.members()) parts.push_back(report::printable(domain) + " " + version.dump(-1));
   return core::join(parts, ", ");
 }
 
 void print_head(const Context& context, const Json& document) {
   const std::string opsets = opsets_text(document["opsets"]);
-  context.print(fmt::format("{:<11} {}{}{}\n", "model", document["model"].text(),
-                            document["producer"].text().empty() ? "" : ", by ", document["producer"].text()));
+  context.print(fmt::format("{:<11} {}{}{}\n", "model", name_of(document["model"]),
+                            document["producer"].text().empty() ? "" : ", by ", name_of(document["producer"])));
   context.print(
       fmt::format("{:<11} {}{}{}\n", "format", document["format"].text(), opsets.empty() ? "" : ", operator sets: ", opsets));
   print_tensors(context, "inputs", document["inputs"]);
   print_tensors(context, "outputs", document["outputs"]);
   std::vector<std::string> sizes;
-  for (const auto& [name, size] : document["dimensions"].members()) sizes.push_back(name + "=" + size.dump(-1));
+  for (const auto& [name, size] : document["dimensions"].members())
+    sizes.push_back(report::printable(name) + "=" + size.dump(-1));
   if (!sizes.empty()) context.print(fmt::format("{:<11} {}\n", "dimensions", core::join(sizes, ", ")));
-  for (const Json& text : document["assumptions"].items()) context.print(fmt::format("{:<11} {}\n", "assumed", text.text()));
+  for (const Json& text : document["assumptions"].items()) context.print(fmt::format("{:<11} {}\n", "assumed", name_of(text)));
 }
 
 void print_work(const Context& context, const Json& document) {
@@ -90,7 +99,7 @@ void print_work(const Context& context, const Json& document) {
   const Json& memory = document["memory"];
   context.print(fmt::format("{:<11} {}: weights {}, activations {} at most{}{}\n", "memory", bytes(memory["peak_bytes"]),
                             bytes(memory["weight_bytes"]), bytes(memory["activation_bytes"]),
-                            memory.contains("peak_node") ? ", at " : "", memory["peak_node"].text()));
+                            memory.contains("peak_node") ? ", at " : "", name_of(memory["peak_node"])));
 }
 
 void print_operators(const Context& context, const Json& document) {
@@ -101,7 +110,7 @@ void print_operators(const Context& context, const Json& document) {
   for (std::size_t number = 0; number < std::min(kShown, rows.size()); ++number) {
     const Json& row = rows[number];
     const bool known = row["modelled"].as_bool().value_or(false);
-    context.print(fmt::format("{:<34} {:<14} {:>6} {:>11} {:>7} {:>11} {:>11}\n", row["op_type"].text().substr(0, 34),
+    context.print(fmt::format("{} {:<14} {:>6} {:>11} {:>7} {:>11} {:>11}\n", column(row["op_type"], kOperatorColumns),
                               row["class"].text(), row["nodes"].dump(-1), known ? scaled(row["flops"]) : "?",
                               known ? core::format_percent(row["flops_ratio"].as_f64().value_or(0)) : "?",
                               known ? bytes(row["bytes_read"]) : "?", known ? bytes(row["bytes_written"]) : "?"));
@@ -113,15 +122,15 @@ void print_doubts(const Context& context, const Json& document) {
   if (document.contains("newer_versions"))
     context.print(fmt::format("\nNewer than AACO knows, so that the figures above are {} sure:\n",
                               core::format_percent(document["confidence_ratio"].as_f64().value_or(0))));
-  for (const Json& row : document["newer_versions"].items()) context.print(fmt::format("  {}\n", row["text"].text()));
+  for (const Json& row : document["newer_versions"].items()) context.print(fmt::format("  {}\n", name_of(row["text"])));
   if (!document["unmodelled"].items().empty())
     context.print(fmt::format("\nNot counted, so that the figures above are {} sure:\n",
                               core::format_percent(document["confidence_ratio"].as_f64().value_or(0))));
   for (const Json& row : document["unmodelled"].items())
-    context.print(fmt::format("  {} ({} of {} nodes, around {} of all activation bytes): {}\n", row["op_type"].text(),
+    context.print(fmt::format("  {} ({} of {} nodes, around {} of all activation bytes): {}\n", name_of(row["op_type"]),
                               row["nodes"].dump(-1), document["node_count"].dump(-1),
-                              core::format_percent(row["activation_ratio"].as_f64().value_or(0)), row["reason"].text()));
-  for (const Json& text : document["shapes"]["problems"].items()) context.print(fmt::format("  {}\n", text.text()));
+                              core::format_percent(row["activation_ratio"].as_f64().value_or(0)), name_of(row["reason"])));
+  for (const Json& text : document["shapes"]["problems"].items()) context.print(fmt::format("  {}\n", name_of(text)));
 }
 
 void print_nodes(const Context& context, const Json& document) {
@@ -130,7 +139,7 @@ void print_nodes(const Context& context, const Json& document) {
   for (const Json& node : document["nodes"].items()) {
     const bool known = node.contains("flops");
     const Json::Array& outputs = node["outputs"].items();
-    context.print(fmt::format("{:<40} {:<22} {:>11} {:>11} {:>11}  {}\n", node["name"].text(), node["op_type"].text(),
+    context.print(fmt::format("{} {} {:>11} {:>11} {:>11}  {}\n", column(node["name"], kNameColumns), column(node["op_type"], 22),
                               known ? scaled(node["flops"]) : "?", known ? bytes(node["bytes_read"]) : "?",
                               known ? bytes(node["bytes_written"]) : "?",
                               outputs.empty() ? "" : shape_text(outputs[0]["shape"])));
@@ -143,12 +152,12 @@ void print_plan(const Context& context, const Json& plan) {
   context.print(
       fmt::format("  {} kernels; fusing saves {} of traffic\n", fusion["kernels"].dump(-1), bytes(fusion["saved_bytes"])));
   for (const Json& row : fusion["patterns"].items())
-    context.print(fmt::format("  {:>6} x {:<18} {}\n", row["kernels"].dump(-1), row["pattern"].text(), row["example"].text()));
+    context.print(fmt::format("  {:>6} x {:<18} {}\n", row["kernels"].dump(-1), row["pattern"].text(), name_of(row["example"])));
   constexpr std::size_t kShown = 5;
   const Json::Array& apart = fusion["not_fused"].items();
   for (std::size_t number = 0; number < std::min(kShown, apart.size()); ++number)
-    context.print(fmt::format("  not fused: {} at {}: {}\n", apart[number]["pattern"].text(), apart[number]["node"].text(),
-                              apart[number]["reason"].text()));
+    context.print(fmt::format("  not fused: {} at {}: {}\n", apart[number]["pattern"].text(), name_of(apart[number]["node"]),
+                              name_of(apart[number]["reason"])));
   if (apart.size() > kShown) context.print(fmt::format("  and {} more (--json lists them)\n", apart.size() - kShown));
   const Json& partition = plan["partition"];
   context.print(fmt::format("  {} part{}, {} copies of {} between them\n", partition["parts"].items().size(),
@@ -156,7 +165,7 @@ void print_plan(const Context& context, const Json& plan) {
                             bytes(partition["transfer_bytes"])));
   for (const Json& row : partition["refusals"].items())
     context.print(fmt::format("  {} leaves {} nodes of {} to the host: {}\n", row["target"].text(), row["nodes"].dump(-1),
-                              row["op_type"].text(), row["reason"].text()));
+                              name_of(row["op_type"]), name_of(row["reason"])));
   const Json& at_once = plan["concurrency"];
   context.print(
       fmt::format("  the longest chain of nodes that wait for each other: {} nodes, {}FLOP; at best {:.2f} nodes' work at once\n",

@@ -12,8 +12,8 @@ namespace aaco::cli {
 struct PredictOptions::Texts {
   std::optional<std::int64_t> batch;
   std::vector<std::string> dimensions;
-  std::string dtype, level;
-  std::optional<std::string> power_cap, host_time;
+  std::string level;
+  std::optional<std::string> dtype, power_cap, host_time;
   bool eager = false;
 };
 
@@ -44,7 +44,9 @@ std::vector<std::string> split_list(const std::vector<std::string>& texts) {
 PredictOptions::PredictOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   Texts& t = *texts_;
   app.add_option("--batch", t.batch, "Batch size")->check(positive_count());
-  app.add_option("--dim", t.dimensions, "Sizes of symbolic dimensions, NAME=SIZE,...")->type_name("NAME=SIZE");
+  app.add_option("--dim", t.dimensions, "Sizes of symbolic dimensions, NAME=SIZE,...")
+      ->type_name("NAME=SIZE")
+      ->allow_extra_args(false);
   app.add_option("--dtype", t.dtype, "Compute floating-point work in this type: fp32, tf32, fp16, bf16, fp8, int8 ...");
   app.add_option("--power-cap", t.power_cap, "Watts the device may draw; the clock follows")->type_name("WATTS");
   app.add_option("--host-time", t.host_time, "The host's part of issuing a node, e.g. 5us (default: usual for the device)")
@@ -61,7 +63,9 @@ core::Result<workflows::AnalyzeRequest> PredictOptions::resolve() const {
   workflows::AnalyzeRequest request;
   request.model.batch = t.batch;
   AACO_ASSIGN(request.model.dimensions, parse_dimensions(t.dimensions));
-  request.conditions.dtype = t.dtype;
+  if (t.dtype && core::trim(*t.dtype).empty())
+    return core::fail(ErrorCode::invalid_argument, "--dtype is given and names no data type", "for example --dtype fp16");
+  request.conditions.dtype = t.dtype ? std::string(core::trim(*t.dtype)) : std::string();
   AACO_ASSIGN(request.conditions.power_cap_watts, parse_watts(t.power_cap));
   if (t.host_time) {
     const auto ns = core::parse_duration_ns(*t.host_time);

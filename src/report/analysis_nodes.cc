@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/numbers.h"
+#include "report/rates.h"
 
 namespace aaco::report {
 
@@ -20,7 +21,7 @@ std::string quantity(double value, const std::string& unit) {
   if (unit == "bytes") return core::format_bytes(value);
   if (unit == "J" && value < 1e-3) return fmt::format("{:.3g} uJ", value * 1e6);
   if (unit == "J" && value < 1) return fmt::format("{:.3g} mJ", value * 1e3);
-  if (unit == "1/s") return core::format_count(value) + "/s";
+  if (unit == "1/s") return rate_text(value) + "/s";
   return fmt::format("{:.3g} {}", value, unit);
 }
 

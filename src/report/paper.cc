@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/strings.h"
+#include "report/markdown.h"
 #include "report/terminal.h"
 
 namespace aaco::report {
@@ -41,24 +42,22 @@ std::string text_table(const PaperTable& given) {
   return out;
 }
 
-std::string markdown_cell(const std::string& text) { return core::replace_all(core::replace_all(text, "|", "\\|"), "\n", " "); }
-
 std::string markdown_table(const PaperTable& table) {
   std::string out = "|";
-  for (const std::string& name : table.header) out += " " + markdown_cell(name) + " |";
+  for (const std::string& name : table.header) out += " " + markdown_text(name) + " |";
   out += "\n|";
   for (std::size_t i = 0; i < table.header.size(); ++i) out += is_right(table, i) ? "---:|" : "---|";
   out += "\n";
   for (const auto& row : table.rows) {
     out += "|";
-    for (const std::string& cell : row) out += " " + markdown_cell(cell) + " |";
+    for (const std::string& cell : row) out += " " + markdown_text(cell) + " |";
     out += "\n";
   }
   return out;
 }
 
 std::string html(const std::string& text) {
-  std::string out = core::replace_all(text, "&", "&amp;");
+  std::string out = core::replace_all(printable(text), "&", "&amp;");
   out = core::replace_all(out, "<", "&lt;");
   out = core::replace_all(out, ">", "&gt;");
   return core::replace_all(out, "\"", "&quot;");
@@ -90,10 +89,10 @@ std::string paper_text(const Paper& paper) {
   std::string out = printable(paper.title) + "\n";
   for (const PaperSection& section : paper.sections) {
     out += "\n";
-    if (!section.title.empty()) out += section.title + "\n";
+    if (!section.title.empty()) out += printable(section.title) + "\n";
     std::size_t widest = 0;
     for (const auto& [name, text] : section.facts) widest = std::max(widest, width_of(name));
-    for (const auto& [name, text] : section.facts) out += padded(name, widest + 2, false) + printable(text) + "\n";
+    for (const auto& [name, text] : section.facts) out += padded(printable(name), widest + 2, false) + printable(text) + "\n";
     if (!section.table.header.empty()) out += text_table(section.table);
     for (const std::string& line : section.lines) out += printable(line) + "\n";
   }
@@ -101,9 +100,9 @@ std::string paper_text(const Paper& paper) {
 }
 
 std::string paper_markdown(const Paper& paper) {
-  std::string out = "# " + paper.title + "\n";
+  std::string out = "# " + markdown_text(paper.title) + "\n";
   for (const PaperSection& section : paper.sections) {
-    if (!section.title.empty()) out += "\n## " + section.title + "\n";
+    if (!section.title.empty()) out += "\n## " + markdown_text(section.title) + "\n";
     if (!section.facts.empty()) {
       PaperTable facts{{"", ""}, {}, {}};
       for (const auto& [name, text] : section.facts) facts.rows.push_back({name, text});
@@ -111,7 +110,7 @@ std::string paper_markdown(const Paper& paper) {
     }
     if (!section.table.header.empty()) out += "\n" + markdown_table(section.table);
     if (!section.lines.empty()) out += "\n";
-    for (const std::string& line : section.lines) out += "- " + line + "\n";
+    for (const std::string& line : section.lines) out += "- " + markdown_text(line) + "\n";
   }
   return out;
 }
@@ -138,8 +137,9 @@ std::string table_csv(const PaperTable& table) {
   const auto line = [](const std::vector<std::string>& cells) {
     std::string out;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const bool quoted = cells[i].find_first_of(",\"\r\n") != std::string::npos;
-      out += (i > 0 ? "," : "") + (quoted ? "\"" + core::replace_all(cells[i], "\"", "\"\"") + "\"" : cells[i]);
+      const std::string cell = valid_utf8(cells[i]);
+      const bool quoted = cell.find_first_of(",\"\r\n") != std::string::npos;
+      out += (i > 0 ? "," : "") + (quoted ? "\"" + core::replace_all(cell, "\"", "\"\"") + "\"" : cell);
     }
     return out + "\n";
   };

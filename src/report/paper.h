@@ -28,7 +28,7 @@ std::string paper_text(const Paper& paper);
 std::string paper_markdown(const Paper& paper);
 // One self-contained page that opens without a network, in dark and light.
 std::string paper_html(const Paper& paper);
-// RFC 4180.
+// RFC 4180, in UTF-8 (what is none becomes U+FFFD, so that any reader takes the table); nothing else of a cell is changed.
 std::string table_csv(const PaperTable& table);
 
 }  // namespace aaco::report

@@ -27,6 +27,23 @@ TEST(Paper, MarkdownKeepsBarsInTheirCells) {
   EXPECT_THAT(paper_markdown(paper()), HasSubstr("|---|---:|"));
 }
 
+TEST(Paper, MarkdownHasNoMarkupOfTheModelsOwn) {
+  Paper named = paper();
+  named.title = "<script>x</script> of nvidia_h100";
+  named.sections[0].lines = {"node *a* _b_ `c` [d](e)\r\x1b[31m\xff"};
+  const std::string text = paper_markdown(named);
+  EXPECT_THAT(text, HasSubstr("# &lt;script&gt;x&lt;/script&gt; of nvidia_h100\n"));
+  EXPECT_THAT(text, HasSubstr("- node \\*a\\* \\_b\\_ \\`c\\` \\[d\\](e)  \\[31m\xEF\xBF\xBD\n"));
+  EXPECT_THAT(text, HasSubstr("| a&lt;b&gt; \\[31m | 1 |"));
+}
+
+TEST(Paper, PagesAndTablesAreValidUtf8) {
+  Paper named = paper();
+  named.sections[0].table.rows[0][0] = "bad\xff\xfeutf\x1b";
+  EXPECT_THAT(paper_html(named), HasSubstr(">bad\xEF\xBF\xBD\xEF\xBF\xBDutf <"));
+  EXPECT_THAT(table_csv(named.sections[0].table), HasSubstr("bad\xEF\xBF\xBD\xEF\xBF\xBDutf\x1b,1\n"));
+}
+
 TEST(Paper, HtmlIsOneWholePageWithNothingOfTheModelsOwn) {
   const std::string page = paper_html(paper());
   EXPECT_THAT(page, HasSubstr("Title &amp; more"));

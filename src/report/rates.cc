@@ -1,5 +1,8 @@
 #include "report/rates.h"
 
+#include <fmt/format.h>
+
+#include "core/numbers.h"
 #include "report/analysis.h"
 
 namespace aaco::report {
@@ -19,6 +22,10 @@ std::optional<Estimate> share(const std::optional<Estimate>& energy, double fact
 }
 
 }  // namespace
+
+std::string rate_text(double per_second) {
+  return per_second >= 100 ? core::format_count(per_second) : fmt::format("{:.3g}", per_second);
+}
 
 Rates rates_of(const AnalysisReport& report, double items, double devices) {
   const estimation::GraphEstimate& e = report.estimate;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "core/json.h"
 #include "estimation/analysis.h"
@@ -21,6 +22,9 @@ struct Rates {
 Rates rates_of(const AnalysisReport& report, double items, double devices);
 // Of the report's own items on one device.
 Rates rates_of(const AnalysisReport& report);
+
+// "1,234", "0.0036": three digits below a hundred, of a slow rate, too.
+std::string rate_text(double per_second);
 
 core::Json to_json(const Rates& rates);
 

@@ -30,6 +30,14 @@ TEST(Rates, AreTheWholeDividedWithItsIntervals) {
   EXPECT_EQ(rates.joules_per_token->value, 100.0 / 128);
 }
 
+TEST(Rates, SlowOnesAreNotZero) {
+  EXPECT_EQ(rate_text(1234.6), "1,235");
+  EXPECT_EQ(rate_text(100), "100");
+  EXPECT_EQ(rate_text(3.456), "3.46");
+  EXPECT_EQ(rate_text(0.0035714), "0.00357");
+  EXPECT_EQ(rate_text(0), "0");
+}
+
 TEST(Rates, OfSeveralDevicesAreOfAllItems) {
   const Rates rates = rates_of(report_of(8, 128), 15, 2);  // a batch of 15: eight and seven
   EXPECT_EQ(rates.items_per_s.value, 7.5);

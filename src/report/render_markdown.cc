@@ -7,6 +7,7 @@
 
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "report/markdown.h"
 #include "report/quantity.h"
 #include "report/render.h"
 #include "report/terminal.h"
@@ -16,24 +17,6 @@ namespace {
 
 constexpr std::size_t kRows = 10;
 constexpr int kLongestName = 120;
-
-// Text in which nothing is markup: control characters are gone, and what Markdown or HTML would read is escaped.
-std::string plain(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (std::string_view("\\`*_[]|#!~@").find(c) != std::string_view::npos)
-      (out += '\\') += c;
-    else
-      out += c;
-  }
-  return out;
-}
 
 // A name as code, with a fence longer than any run of backticks inside; '|' would end the table cell even there.
 std::string code(std::string_view text) {
@@ -46,9 +29,9 @@ std::string code(std::string_view text) {
   return fence + pad + name + pad + fence;
 }
 
-std::string quantity(double value, std::string_view unit) { return plain(typographic(format_quantity(value, unit))); }
+std::string quantity(double value, std::string_view unit) { return markdown_text(typographic(format_quantity(value, unit))); }
 std::string interval(const trace::Interval& ends, std::string_view unit) {
-  return plain(typographic(format_interval(ends, unit)));
+  return markdown_text(typographic(format_interval(ends, unit)));
 }
 
 struct Page {
@@ -63,24 +46,25 @@ struct Page {
 };
 
 void head(Page& page, const ReportModel& model) {
-  page.out += "## " + plain(report_title(model)) + "\n\n";
-  if (!model.verdict.empty()) page.paragraph("**" + plain(model.verdict) + "**");
-  if (!model.verdict_confidence.empty()) page.paragraph("Confidence " + plain(model.verdict_confidence));
+  page.out += "## " + markdown_text(report_title(model)) + "\n\n";
+  if (!model.verdict.empty()) page.paragraph("**" + markdown_text(model.verdict) + "**");
+  if (!model.verdict_confidence.empty()) page.paragraph("Confidence " + markdown_text(model.verdict_confidence));
   bool first = true;
   const auto device = model.headline_of ? std::optional(model.headline_of->device) : std::nullopt;
   for (const std::string& id : model.headline_metrics)
     if (const auto* metric = trace::find_metric(model.metrics, id, device)) {
       if (first)
-        page.out += "|" + (model.headline_of ? " " + plain(model.headline_of->name) : std::string()) +
+        page.out += "|" + (model.headline_of ? " " + markdown_text(model.headline_of->name) : std::string()) +
                     " | value | 95 % interval |\n|---|---:|---:|\n";
       first = false;
-      page.row({plain(metric_title(model, id)), "**" + quantity(metric->value, unit_of_metric(metric->id, metric->unit)) + "**",
+      page.row({markdown_text(metric_title(model, id)),
+                "**" + quantity(metric->value, unit_of_metric(metric->id, metric->unit)) + "**",
                 metric->ci95 ? interval(*metric->ci95, unit_of_metric(metric->id, metric->unit)) : "not known"});
     }
   if (model.session.warnings.empty()) return;
   page.heading("Missing or distorted");
   for (const trace::Warning& warning : model.session.warnings)
-    page.item("- ", plain(warning.message) + (warning.remedy.empty() ? "" : " *" + plain(warning.remedy) + "*"));
+    page.item("- ", markdown_text(warning.message) + (warning.remedy.empty() ? "" : " *" + markdown_text(warning.remedy) + "*"));
 }
 
 void shares(Page& page, std::string_view what, const std::vector<TimeShare>& list) {
@@ -103,8 +87,8 @@ void statements(Page& page, std::string_view title, const std::vector<Statement>
     if (one.gain_ratio) facts += ", expected gain " + format_estimate(*one.gain_ratio);
     if (one.confidence_ratio) facts += ", confidence " + format_estimate(*one.confidence_ratio);
     page.item(std::to_string(++number) + ". ",
-              "**" + plain(one.title) + "**" + facts + (one.text.empty() ? "" : ". " + plain(one.text)));
-    for (const std::string& evidence : one.evidence) page.item("   - ", plain(evidence));
+              "**" + markdown_text(one.title) + "**" + facts + (one.text.empty() ? "" : ". " + markdown_text(one.text)));
+    for (const std::string& evidence : one.evidence) page.item("   - ", markdown_text(evidence));
   }
 }
 
@@ -112,8 +96,8 @@ void roofs(Page& page, const std::vector<Roof>& list) {
   if (list.empty()) return;
   page.out += "| roof | at most | source |\n|---|---:|---|\n";
   for (const Roof& roof : list)
-    page.row({plain(roof.name), quantity(roof.per_second, roof.kind == Roof::Kind::compute ? "flop/s" : "bytes/s"),
-              plain(roof.source)});
+    page.row({markdown_text(roof.name), quantity(roof.per_second, roof.kind == Roof::Kind::compute ? "flop/s" : "bytes/s"),
+              markdown_text(roof.source)});
   page.out += "\n";
 }
 
@@ -127,8 +111,10 @@ void scaling(Page& page, const ReportModel& model) {
   };
   for (const core::Json& point : points)
     page.row({code(point["label"].text()), cell(point["items_per_second"], "items/s"),
-              point["relative_ratio"].as_f64() ? plain(fmt::format("{:.2f}", *point["relative_ratio"].as_f64())) + " \u00D7" : "",
-              point.contains("error") ? plain(point["error"].text()) : cell(point["median_ns"], "ns")});
+              point["relative_ratio"].as_f64()
+                  ? markdown_text(fmt::format("{:.2f}", *point["relative_ratio"].as_f64())) + " \u00D7"
+                  : "",
+              point.contains("error") ? markdown_text(point["error"].text()) : cell(point["median_ns"], "ns")});
 }
 
 void sources(Page& page, const ReportModel& model) {
@@ -137,7 +123,7 @@ void sources(Page& page, const ReportModel& model) {
   page.out += "| source | state | read | kept | dropped |\n|---|---|---:|---:|---:|\n";
   for (const trace::Account& account : model.session.accounts)
     page.row({code(account.source),
-              std::string(trace::to_string(account.state)) + (account.reason.empty() ? "" : ": " + plain(account.reason)),
+              std::string(trace::to_string(account.state)) + (account.reason.empty() ? "" : ": " + markdown_text(account.reason)),
               core::format_count(static_cast<double>(account.read)), core::format_count(static_cast<double>(account.kept)),
               core::format_count(static_cast<double>(account.dropped_total()))});
 }
@@ -168,7 +154,7 @@ std::string render_markdown(const ReportModel& model) {
   statements(page, "What to do", model.advice);
   if (model.roofline) {
     page.heading("How far from the hardware");
-    page.paragraph(plain(model.roofline->text));
+    page.paragraph(markdown_text(model.roofline->text));
     roofs(page, model.roofline->roofs);
   }
   sources(page, model);

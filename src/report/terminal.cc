@@ -105,6 +105,19 @@ std::string printable(std::string_view text, bool ascii) {
   return out;
 }
 
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t from = at;
+    if (next_code_point(text, at) == kInvalid)
+      out += "\xEF\xBF\xBD";
+    else
+      out.append(text.substr(from, at - from));
+  }
+  return out;
+}
+
 int display_width(std::string_view text) {
   int width = 0;
   for (std::size_t at = 0; at < text.size();) width += width_of(next_code_point(text, at));

@@ -12,6 +12,9 @@ namespace aaco::report {
 // bidirectional overrides U+FFFD. With `ascii`, every character beyond ASCII becomes '?'.
 std::string printable(std::string_view text, bool ascii = false);
 
+// The same text with U+FFFD for every byte that is not part of valid UTF-8.
+std::string valid_utf8(std::string_view text);
+
 // Columns that valid UTF-8 takes on a terminal: combining marks none, East Asian wide characters and emoji two.
 int display_width(std::string_view text);
 

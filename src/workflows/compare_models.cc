@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "core/numbers.h"
+#include "core/strings.h"
 #include "workflows/hardware.h"
 #include "workflows/predict.h"
 
@@ -87,6 +89,16 @@ void fill(ComparedPoint& point, const CompareModelsRequest& request, Models& mod
   if (estimate.memory && estimate.memory_parts.device_bytes > 0)
     point.fits = estimate.memory->value <= static_cast<double>(estimate.memory_parts.device_bytes);
   point.prediction = std::move(*prediction);
+}
+
+// What was asked for twice, under two names of a device too, is one point.
+void drop_repeated(std::vector<ComparedPoint>& points) {
+  std::set<std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::string, std::optional<double>>> seen;
+  std::erase_if(points, [&seen](const ComparedPoint& point) {
+    const std::string& device = point.prediction ? point.prediction->estimate.device_id : point.hardware;
+    return !seen.emplace(point.model, device, point.batch, point.devices, core::to_lower(point.dtype), point.power_cap_watts)
+                .second;
+  });
 }
 
 // The smaller the better.
@@ -171,8 +183,8 @@ std::vector<std::string> row_of(const ComparedPoint& point, std::size_t place, b
                                core::format_duration(e.latency.value),
                                core::format_duration(e.latency.lower) + " to " + core::format_duration(e.latency.upper),
                                std::string(to_string(e.latency.level)),
-                               core::format_count(rates.items_per_s.value)};
-  if (tokens) row.push_back(rates.tokens_per_s ? core::format_count(rates.tokens_per_s->value) : "-");
+                               report::rate_text(rates.items_per_s.value)};
+  if (tokens) row.push_back(rates.tokens_per_s ? report::rate_text(rates.tokens_per_s->value) : "-");
   const auto& item = rates.joules_per_item;
   row.push_back(joules_text(item));
   row.push_back(item ? fmt::format("{:.3g} to {:.3g}", item->lower, item->upper) : "-");
@@ -198,6 +210,7 @@ core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsReque
   if (std::none_of(points.begin(), points.end(), [](const ComparedPoint& point) { return point.prediction.has_value(); }))
     return core::fail(points.front().error_code, "nothing could be predicted: " + points.front().model + " on " +
                                                      points.front().hardware + ": " + points.front().error);
+  drop_repeated(points);
   sort(points, request.rank);
   return points;
 }

@@ -36,7 +36,8 @@ struct ComparedPoint {
   bool fits = true;                                  // in the device's memory, as far as both are known
 };
 
-// Points that have no prediction come last. Fails where none has one, and for wrong requests.
+// Points that have no prediction come last; what was asked for twice is told once. Fails where none has one, and for wrong
+// requests.
 core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsRequest& request, const Services& services);
 
 // One row a point, plain numbers; what there is not is an empty cell (docs/formats/predictions.md).

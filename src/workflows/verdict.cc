@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/numbers.h"
+#include "report/rates.h"
 
 namespace aaco::workflows {
 namespace {
@@ -45,8 +46,7 @@ std::string where_it_went(const report::ReportModel& model) {
 std::string latency_sentence(const report::ReportModel& model, const trace::MetricValue& median) {
   std::string text = fmt::format("{} takes {} a call", what_ran(model), core::format_duration(median.value));
   if (const auto* rate = find_metric(model.metrics, "throughput.items_per_second"))
-    text +=
-        fmt::format(" ({} items/s)", rate->value >= 100 ? core::format_count(rate->value) : fmt::format("{:.3g}", rate->value));
+    text += fmt::format(" ({} items/s)", report::rate_text(rate->value));
   return text + where_it_went(model) + ".";
 }
 

@@ -60,6 +60,13 @@ class Analyze(program.ProgramTest):
         self.assertLess(half['latency']['value'], wide['latency']['value'])
         self.assertLess(half['memory']['value'], wide['memory']['value'])
 
+    def test_a_dimension_does_not_take_the_model(self):
+        self.assertEqual(self.aaco('analyze', '--dim', 'batch=8', 'mlp', '--hardware', 'H100', '--json').json()['batch'], 8)
+
+    def test_a_slow_rate_is_not_zero(self):
+        outcome = self.aaco('analyze', 'mlp', '--hardware', 'H100', '--host-time', '100s')
+        self.assertRegex(outcome.output, r'items/s +0\.00\d')
+
     def test_a_power_cap_slows_down(self):
         free = self.estimate('vgg16', '--hardware', 'MI300X', '--batch', 256)
         held = self.estimate('vgg16', '--hardware', 'MI300X', '--batch', 256, '--power-cap', '350W')
@@ -224,13 +231,15 @@ class Analyze(program.ProgramTest):
         self.refused(self.aaco('analyze', 'resnet50', '--hardware', 'Coral'), 3, 'does not compute')
         for option, values in {
             '--nodes': ('-1', 'x', '1.5', '', '99999999999999999999'),
-            '--batch': ('-1', '1.5', '', '9223372036854775807'),
+            '--batch': ('-1', '1.5', '', '9223372036854775807', '010'),
+            '--dtype': ('',),
             '--dim': ('batch=0', 'batch=x', 'batch=', '=3', '', 'batch=9223372036854775807', 'batch=1,batch=2'),
             '--power-cap': ('-5', '0', 'nan', 'inf', '', '500kW'),
             '--host-time': ('-5us', 'nan', ''),
         }.items():
             for value in values:
                 self.refused(self.aaco('analyze', 'mlp', '--hardware', 'MI300X', option, value), 2)
+        self.refused(self.aaco('analyze', self.folder / 'a\x1b[31mb.onnx', '--hardware', 'MI300X'), 3, 'a [31mb.onnx')
         cut = self.folder / 'cut.onnx'
         cut.write_bytes(b'\x08\x08\x12\x04abcd\x3a\xff\xff\x03')
         self.refused(self.aaco('analyze', cut, '--hardware', 'MI300X'), 3, 'cut.onnx')
@@ -252,6 +261,12 @@ class Compare(program.ProgramTest):
         self.assertEqual([point['rank'] for point in points], list(range(1, 17)))
         times = [point['estimate']['latency']['value'] for point in points]
         self.assertEqual(times, sorted(times))
+
+    def test_what_is_asked_for_twice_is_told_once(self):
+        outcome = self.aaco('compare', 'mlp', 'mlp', '--hardware', 'H100,nvidia_h100_sxm5_80gb', '--batches', '1,2,1', '--dtypes', 'fp16,FP16', '--json')
+        self.assertEqual([point['batch'] for point in outcome.json()['points']], [1, 2])
+        states = self.aaco('compare', 'mlp', '--hardware', 'nvidia_jetson_agx_orin_64gb@15w,nvidia_jetson_agx_orin_64gb@30w', '--json')
+        self.assertEqual(len(states.json()['points']), 2)
 
     def test_ranks_by_throughput_and_energy(self):
         arguments = ('compare', 'resnet50', '--hardware', 'MI300X,T4,H100', '--batch', 8, '--json')
@@ -341,6 +356,9 @@ class Compare(program.ProgramTest):
         broken.write_bytes(b'\x08')
         partly = self.aaco('compare', 'mlp', broken, '--hardware', 'MI300X', '--json')
         self.assertEqual((partly.code, ['batch' in point for point in partly.json()['points']]), (3, [True, False]), 'no batch is made up')
+        for one, many in (('batch', '4'), ('dtype', 'fp16'), ('power-cap', '300')):
+            self.refused(self.aaco('compare', 'mlp', '--hardware', 'H100', '--' + one, many, f'--{one}s', many), 2, f'--{one}s')
+        self.refused(self.aaco('compare', 'mlp', '--hardware', 'H100', '--dtypes', ''), 2, '--dtypes')
         self.refused(self.aaco('compare', 'nothing', '--hardware', 'MI300X'), 3, 'nothing')
 
 

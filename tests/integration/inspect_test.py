@@ -49,6 +49,15 @@ def model(nodes, inputs, outputs, weights=()):
 
 
 class Inspect(program.ProgramTest):
+    def test_names_cannot_steer_the_terminal(self):
+        named = node('Relu', ['x'], ['y']) + field(3, b'a\x1b[31m\nb\xff' + b'z' * 300)
+        path = self.write('names.onnx', model([named], [tensor('x', ('n\x1b', 8))], [tensor('y', ('n\x1b', 8))]))
+        outcome = self.aaco('inspect', path, '--nodes')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        self.assertNotIn('\x1b', outcome.output)
+        lines = [line for line in outcome.output.splitlines() if line.startswith('a [31m b')]
+        self.assertEqual([len(line.split()[-1]) > 0 and len(line) < 140 for line in lines], [True])
+
     @classmethod
     def write(cls, name, data):
         path = cls.folder / name

@@ -82,9 +82,11 @@ void map_lanes(const Ground& ground, Mapping& mapping) {
   mapping.tiles = std::max(1.0, std::ceil(elements / kGroupElements));
   mapping.waves = mapping.units > 0 ? std::ceil(mapping.tiles / mapping.units) : 1;
   mapping.wave_ratio = wave_ratio(mapping.tiles, mapping.units);
-  // Too few groups cannot keep the memory busy either.
-  if (mapping.units > 0 && mapping.tiles < mapping.units) {
-    mapping.bytes_per_s *= mapping.tiles / mapping.units;
+  // Too few groups cannot keep the memory busy either. The fullest group ends last: a further one, however small, makes nothing
+  // faster.
+  const double busy = std::max(1.0, elements / kGroupElements);
+  if (mapping.units > 0 && busy < mapping.units) {
+    mapping.bytes_per_s *= busy / mapping.units;
     mapping.reasons.push_back(fmt::format("{:g} group(s) of threads on {:g} units", mapping.tiles, mapping.units));
   }
 }

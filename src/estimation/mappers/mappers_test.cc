@@ -60,6 +60,17 @@ TEST(GpuMapper, FewRowsOfAnElementwiseOperatorCannotKeepMemoryBusy) {
   EXPECT_EQ(many.level, "memory");
 }
 
+TEST(GpuMapper, AFurtherGroupOfThreadsMakesNothingFaster) {
+  for (const char* device : {"MI300X", "H100", "T4"}) {
+    double before = 0;
+    for (std::int64_t rows = 1; rows < 700; ++rows) {
+      const double now = seconds({VectorShape{"layernorm", rows, 768}, "fp32"}, device);
+      EXPECT_GE(now, before * (1 - 1e-12)) << device << " " << rows;
+      before = now;
+    }
+  }
+}
+
 TEST(CpuMapper, NarrowResultsLeaveLanesEmpty) {
   EXPECT_EQ(map(gemm(516, 512, 512, "fp32"), "EPYC 9654").value().tile_ratio, 1);
   EXPECT_LT(map(gemm(3, 3, 512, "fp32"), "EPYC 9654").value().tile_ratio, 0.25);
