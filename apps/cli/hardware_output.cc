@@ -42,8 +42,8 @@ void print_engine(const Context& context, const hardware::Engine& engine) {
   put(context, 2, "clock", engine.clock_hz, kMegahertz);
   if (engine.rows && engine.columns) row(context, 2, "grid", fmt::format("{} x {}", *engine.rows, *engine.columns));
   for (const auto& rate : engine.rates) {
-    std::string text =
-        rate.peak_ops_per_s ? text_of(*rate.peak_ops_per_s, kTeraoperations) : tera(engine.ops_per_s(rate.dtype)) + " T/s";
+    std::string text = rate.peak_ops_per_s ? text_of(*rate.peak_ops_per_s, kTeraoperations)
+                                           : fmt::format("{} T/s  [{}]", tera(engine.ops_per_s(rate.dtype)), rate.source);
     if (rate.ops_per_clock) text += fmt::format("; {:g} a clock and unit", *rate.ops_per_clock);
     if (rate.sparse_ops_per_s) text += fmt::format("; sparse {:.6g} T/s", *rate.sparse_ops_per_s / 1e12);
     row(context, 2, rate.dtype, text);

@@ -40,7 +40,8 @@ struct EngineRate {
   std::optional<double> ops_per_clock;   // of one unit, dense
   std::optional<Figure> peak_ops_per_s;  // of all units, dense, as published; empty: nobody published one
   std::optional<double> sparse_ops_per_s;
-  std::string where;  // "FILE:LINE", as below
+  std::string source;  // of what stands here; the peak's own where there is one
+  std::string where;   // "FILE:LINE", as below
 };
 
 struct Engine {

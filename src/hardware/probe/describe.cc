@@ -51,6 +51,7 @@ Engine engine_of(const ProbeMeasurements& probe, double cores) {
     EngineRate rate;
     rate.dtype = reading.what;
     rate.peak_ops_per_s = measured(reading.per_second);
+    rate.source = rate.peak_ops_per_s->source;
     if (engine.clock_hz) rate.ops_per_clock = reading.per_second / cores / *probe.clock_hz;
     engine.rates.push_back(std::move(rate));
   }

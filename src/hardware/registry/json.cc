@@ -36,6 +36,7 @@ Json engine_json(const Engine& engine) {
   for (const EngineRate& rate : engine.rates) {
     Json one = Json::object({{"dtype", rate.dtype}});
     one.set_if("ops_per_clock", rate.ops_per_clock);
+    if (!rate.source.empty()) one.set("source", rate.source);
     add(one, "published_peak", rate.peak_ops_per_s, "operations/s");
     one.set_if("sparse_ops_per_s", rate.sparse_ops_per_s);
     one.set_if("ops_per_s", engine.ops_per_s(rate.dtype));

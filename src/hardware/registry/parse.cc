@@ -66,6 +66,7 @@ core::Result<EngineRate> read_rate(const YamlNode& node, const Sources& sources)
     return node.find("ops")->error("ops (a clock, of one unit) is above zero and at most 1e9");
   AACO_ASSIGN(const std::string source, node.require_string("source"));
   AACO_TRY(registry::check_source(*node.find("source"), source, sources));
+  rate.source = source;
   const YamlNode* peak = node.find("peak");
   if (peak == nullptr) {
     if (!rate.ops_per_clock) return node.error("a rate has ops (a clock, of one unit), peak, or both");

@@ -8,21 +8,18 @@
 #include "core/strings.h"
 #include "hardware/die.h"
 #include "hardware/registry/entry_files.h"
+#include "hardware/registry/names.h"
 
 namespace aaco::hardware {
 namespace {
 
 using core::ErrorCode;
 using core::fail;
-
-// Letter case and punctuation aside, and without the words that drivers add: "AMD Instinct MI300X VF" and "mi300x" differ in the
-// vendor only, which stays; aliases list both.
-std::string fold(std::string_view name) {
-  std::string folded;
-  for (const char letter : core::to_lower(name))
-    if ((letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '@') folded += letter;
-  return folded;
-}
+using registry::asked_words;
+using registry::begins_a_word;
+using registry::fold;
+using registry::has_words;
+using registry::is_named_in;
 
 core::Result<std::vector<Device>> read_folder(const std::string& folder) {
   AACO_ASSIGN(const std::vector<std::string> files, registry::entry_files(folder));
@@ -50,46 +47,6 @@ void cut_to_one_die(Device& device) {
       if (level.bytes_per_s) level.bytes_per_s->value /= static_cast<double>(dies);
     }
   device.execution.dies = 1;
-}
-
-// "nvidia_a100_sxm4_80gb" -> {"nvidia", "a100", "sxm4", "80gb"}
-std::set<std::string> words_of(std::string_view name) {
-  std::set<std::string> words;
-  std::string word;
-  for (const char letter : core::to_lower(name) + " ") {
-    if ((letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9')) {
-      word += letter;
-    } else if (!word.empty()) {
-      words.insert(word);
-      word.clear();
-    }
-  }
-  return words;
-}
-
-// Whether the id or one of the names has every one of the words.
-bool has_words(const Device& device, const std::set<std::string>& asked) {
-  const auto has = [&](std::string_view name) {
-    const std::set<std::string> words = words_of(name);
-    return std::includes(words.begin(), words.end(), asked.begin(), asked.end());
-  };
-  return has(device.id) || has(device.name) || std::any_of(device.aliases.begin(), device.aliases.end(), has);
-}
-
-// Whether one of the names stands in what was asked, word for word: "MI250X" and "MI250" in "AMD Instinct MI250X / MI250".
-bool is_named_in(const Device& device, const std::set<std::string>& asked) {
-  const auto stands = [&](std::string_view name) {
-    const std::set<std::string> words = words_of(name);
-    return !words.empty() && std::includes(asked.begin(), asked.end(), words.begin(), words.end());
-  };
-  return stands(device.name) || std::any_of(device.aliases.begin(), device.aliases.end(), stands);
-}
-
-// What a driver adds to a name of its own accord: "Orin (nvgpu)".
-std::set<std::string> asked_words(std::string_view name) {
-  std::set<std::string> words = words_of(name);
-  if (words.size() > 1) words.erase("nvgpu");
-  return words;
 }
 
 // Units and memory as a driver reports them of the device or, for a board of several, of one of them.
@@ -259,7 +216,11 @@ core::Result<Device> DeviceRegistry::find(std::string_view name) const {
   if (!meant.empty())
     return fail(ErrorCode::invalid_argument, "'" + std::string(name) + "' is several devices: " + list_of(meant),
                 "name one of them");
-  std::string near = named.empty() ? "" : named.front()->id;
+  std::vector<const Device*> alike = named;
+  if (alike.empty() && words.size() == 1)
+    for (const auto& [key, device] : devices_)
+      if (begins_a_word(device, *words.begin())) alike.push_back(&device);
+  std::string near = core::replace_all(list_of(alike), ", ", "' or '");
   if (near.empty()) {
     for (const auto& [folded, target] : names_) known.push_back(folded);
     const auto nearest = core::nearest(fold(name), known);

@@ -34,7 +34,7 @@ std::string list(const std::vector<std::string>& texts) {
 std::string rate_text(const EngineRate& rate, const std::string& fallback_source) {
   std::string out = "      - {dtype: " + rate.dtype;
   if (rate.ops_per_clock) out += fmt::format(", ops: {}", *rate.ops_per_clock);
-  std::string source = fallback_source;
+  std::string source = rate.source.empty() ? fallback_source : rate.source;
   if (rate.peak_ops_per_s) {
     const Figure& peak = *rate.peak_ops_per_s;
     out += fmt::format(", peak: {}", peak.value / 1e9);
