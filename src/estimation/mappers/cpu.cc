@@ -76,7 +76,7 @@ Mapping on_cpu(const Ground& ground, Mapping mapping) {
     return mapping;
   }
   const auto m = static_cast<double>(ground.product->m), n = static_cast<double>(ground.product->n);
-  const Cores units{cores, lanes_of(ground.device, ground.element_bytes)};
+  const Cores units{cores, lanes_of(ground.device, ground.computed_bytes)};
   // Libraries turn the product round where that is faster.
   const Cut as_is = cut(*ground.product, m, n, units), turned = cut(*ground.product, n, m, units);
   const Cut& best = turned.longest < as_is.longest ? turned : as_is;

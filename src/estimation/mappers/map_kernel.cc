@@ -99,6 +99,7 @@ core::Result<Mapping> map_kernel(const Kernel& kernel, const Work& work, const h
     return core::fail(ErrorCode::unsupported, device.id + " does not compute " + kernel.type,
                       "it computes: " + names_of(device) + "; choose one with --dtype");
   Ground ground{device, kernel, work, nullptr, as_gemm(kernel), element_bytes(*element).value_or(4)};
+  ground.computed_bytes = std::max(ground.element_bytes, element_bytes(canonical_type(type)).value_or(ground.element_bytes));
   ground.engine = engine_for(device, type, ground.product.has_value());
   if (ground.engine == nullptr)
     return core::fail(ErrorCode::unsupported, device.id + " has no engine with a published rate for " + type);

@@ -14,7 +14,8 @@ struct Ground {
   const Work& work;
   const hardware::Engine* engine = nullptr;
   std::optional<GemmShape> product;  // the kernel as a product of matrices
-  double element_bytes = 4;
+  double element_bytes = 4;          // as it lies in memory
+  double computed_bytes = 4;         // as the engine holds it: wider where it lacks the type
 };
 
 Mapping on_cpu(const Ground& ground, Mapping mapping);

@@ -76,6 +76,14 @@ TEST(CpuMapper, NarrowResultsLeaveLanesEmpty) {
   EXPECT_LT(map(gemm(3, 3, 512, "fp32"), "EPYC 9654").value().tile_ratio, 0.25);
 }
 
+TEST(CpuMapper, ATypeThatIsComputedAsAWiderOneHasItsLanes) {
+  const Mapping half = map(gemm(3136, 64, 576, "fp16"), "EPYC 9654").value();
+  EXPECT_EQ(half.computed_as, "float32");
+  EXPECT_EQ(half.tiles, map(gemm(3136, 64, 576, "fp32"), "EPYC 9654").value().tiles);
+  for (const std::int64_t rows : {1, 7, 100, 784, 3136, 12544})
+    EXPECT_LE(seconds(gemm(rows, 64, 576, "fp16"), "EPYC 9654"), seconds(gemm(rows, 64, 576, "fp32"), "EPYC 9654")) << rows;
+}
+
 TEST(CpuMapper, LittleWorkWakesFewCores) {
   EXPECT_LT(map(gemm(16, 16, 16, "fp32"), "EPYC 9654").value().wave_ratio, 0.02);
   EXPECT_GT(map(gemm(4096, 4096, 512, "fp32"), "EPYC 9654").value().wave_ratio, 0.95);

@@ -58,7 +58,7 @@ std::string_view to_string(ModelFormat format) {
 core::Result<ModelFormat> sniff_model(const std::string& path) {
   AACO_ASSIGN(const std::string head, head_of(path));
   if (head.empty()) return fail(ErrorCode::invalid_input, path + " is empty", "get the file again");
-  if (head.starts_with("PK\x03\x04")) return ModelFormat::pt2;
+  if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) return ModelFormat::pt2;
   if (head.size() >= 8 && head.compare(4, 4, "TFL3") == 0) return ModelFormat::tflite;
   for (const Other& other : kOthers)
     if (head.size() >= other.offset && std::string_view(head).substr(other.offset).starts_with(other.magic))
