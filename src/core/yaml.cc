@@ -162,11 +162,13 @@ Result<std::string> YamlNode::as_string() const {
 
 Result<std::int64_t> YamlNode::as_i64() const {
   if (auto value = parse_i64(scalar_); value && kind_ == Kind::scalar) return *value;
+  if (kind_ != Kind::scalar) return error("a whole number is needed here");
   return error("'" + scalar_ + "' is not a whole number");
 }
 
 Result<double> YamlNode::as_f64() const {
   if (auto value = parse_f64(scalar_); value && kind_ == Kind::scalar && std::isfinite(*value)) return *value;
+  if (kind_ != Kind::scalar) return error("a number is needed here");
   return error("'" + scalar_ + "' is not a number");
 }
 

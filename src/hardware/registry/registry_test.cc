@@ -96,6 +96,7 @@ TEST(ParseDevice, NamesFileAndLineOfWhatIsWrong) {
   EXPECT_THAT(refusal("vendor: acme", "vendro: acme"), HasSubstr("vendor"));
   EXPECT_THAT(refusal("engines:", "motors:"), HasSubstr("engines"));
   EXPECT_THAT(refusal("value: 1, unit: GiB", "value: one, unit: GiB"), HasSubstr("one.yaml:"));
+  EXPECT_THAT(refusal("value: 1, unit: GiB", "value: [1], unit: GiB"), HasSubstr("one.yaml:24: a number is needed here"));
   EXPECT_THAT(refusal("ops: 100, peak: 1, unit: TFLOP/s, ", ""), HasSubstr("ops"));
   EXPECT_THAT(refusal("dtype: float16, ops: 200", "dtype: float32, ops: 200"), HasSubstr("twice"));
   EXPECT_FALSE(parse_device("", "empty.yaml"));
