@@ -133,6 +133,14 @@ void tell_of_calibration(const hardware::Device& device, const estimation::Condi
       device.id));
 }
 
+// Inputs that do not fit together, and nothing behind them has a shape: such a model cannot run, and a prediction of what is left
+// of it would rank first. Where all shapes are known all the same, the node is only told of.
+core::Result<void> refuse_contradictions(const graph::Model& model) {
+  if (model.shapes.problems.empty() || model.shapes.unknown == 0) return {};
+  return core::fail(core::ErrorCode::invalid_input, "the model cannot run at these sizes: " + model.shapes.problems.front(),
+                    "give other sizes with --batch or --dim; `aaco inspect` shows the shapes");
+}
+
 }  // namespace
 
 core::Result<graph::Fusion> usual_fusion(const graph::Graph& graph, const hardware::Device& device, const core::Paths& paths) {
@@ -151,6 +159,7 @@ core::Result<estimation::CalibrationSet> calibrations_for(const hardware::Device
 core::Result<report::AnalysisReport> predict(const graph::Model& model, const std::string& name, const hardware::Device& device,
                                              const estimation::Conditions& asked, const core::Paths& paths,
                                              const Fallback* fallback) {
+  AACO_TRY(refuse_contradictions(model));
   estimation::Conditions conditions = asked;
   if (!conditions.dtype.empty()) conditions.dtype = estimation::canonical_type(conditions.dtype);
   report::AnalysisReport report;

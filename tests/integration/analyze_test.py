@@ -240,6 +240,9 @@ class Analyze(program.ProgramTest):
             for value in values:
                 self.refused(self.aaco('analyze', 'mlp', '--hardware', 'MI300X', option, value), 2)
         self.refused(self.aaco('analyze', self.folder / 'a\x1b[31mb.onnx', '--hardware', 'MI300X'), 3, 'a [31mb.onnx')
+        too_long = ('bert-base', '--hardware', 'MI300X', '--dim', 'sequence_length=513')
+        self.refused(self.aaco('analyze', *too_long), 3, 'cannot run at these sizes', '/embeddings/Add_1', '512')
+        self.refused(self.aaco('compare', *too_long), 3, 'cannot run at these sizes')
         cut = self.folder / 'cut.onnx'
         cut.write_bytes(b'\x08\x08\x12\x04abcd\x3a\xff\xff\x03')
         self.refused(self.aaco('analyze', cut, '--hardware', 'MI300X'), 3, 'cut.onnx')
