@@ -1,6 +1,7 @@
 #include "graph/element_type.h"
 
 #include <array>
+#include <limits>
 #include <string>
 
 #include "core/strings.h"
@@ -97,6 +98,10 @@ std::int64_t onnx_number(ElementType type) {
   for (std::size_t number = 0; number < kOnnxTypes.size(); ++number)
     if (kOnnxTypes[number] == type) return static_cast<std::int64_t>(number);
   return 0;
+}
+
+void add_size(std::int64_t& sum, std::int64_t size) {
+  if (__builtin_add_overflow(sum, size, &sum)) sum = std::numeric_limits<std::int64_t>::max();
 }
 
 }  // namespace aaco::graph

@@ -46,6 +46,8 @@ int element_bits(ElementType type);
 bool is_floating(ElementType type);
 // Bytes that `count` dense elements take, rounded up to whole bytes; empty for string and unknown, and where 64 bits overflow.
 std::optional<std::int64_t> bytes_of(ElementType type, std::int64_t count);
+// Adds sizes, neither of which is negative; what is more than fits stays at the largest number.
+void add_size(std::int64_t& sum, std::int64_t size);
 
 // ONNX's TensorProto.DataType; empty for a number that ONNX has not given out (0, undefined, is unknown).
 std::optional<ElementType> element_type_from_onnx(std::int64_t number);

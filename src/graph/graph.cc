@@ -59,13 +59,13 @@ ConstantTotals total_constants(const Graph& graph) {
     const auto count = element_count(*descriptor.shape);
     const auto bytes = count ? bytes_of(descriptor.type, *count) : std::nullopt;
     if (!bytes) continue;
-    totals.elements += *count;
-    totals.bytes += *bytes;
+    add_size(totals.elements, *count);
+    add_size(totals.bytes, *bytes);
   }
   for (const Graph& body : graph.subgraphs) {
     const ConstantTotals inner = total_constants(body);
-    totals.elements += inner.elements;
-    totals.bytes += inner.bytes;
+    add_size(totals.elements, inner.elements);
+    add_size(totals.bytes, inner.bytes);
   }
   return totals;
 }

@@ -33,6 +33,15 @@ TEST(ElementTypes, WhatHasNoSizeHasNoBytes) {
   EXPECT_FALSE(bytes_of(ElementType::float32, -1));
   EXPECT_FALSE(bytes_of(ElementType::float64, INT64_MAX / 8));
 }
+TEST(ElementTypes, SizesThatDoNotFitStayAtTheLargestNumber) {
+  std::int64_t sum = 1;
+  add_size(sum, 2);
+  EXPECT_EQ(sum, 3);
+  add_size(sum, INT64_MAX - 2);
+  EXPECT_EQ(sum, INT64_MAX);
+  add_size(sum, INT64_MAX);
+  EXPECT_EQ(sum, INT64_MAX);
+}
 TEST(ElementTypes, FloatingTypesAreTold) {
   EXPECT_TRUE(is_floating(ElementType::float4e2m1));
   EXPECT_TRUE(is_floating(ElementType::bfloat16));

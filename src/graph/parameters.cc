@@ -49,9 +49,9 @@ void add(const TensorDescriptor& tensor, std::int64_t packed_bits, ParameterTota
   const bool packed = packed_bits > 0 && (tensor.type == ElementType::uint8 || tensor.type == ElementType::int8);
   std::int64_t elements = *count;
   if (packed && __builtin_mul_overflow(elements, kByte / packed_bits, &elements)) return;
-  totals.elements += elements;
-  totals.bytes += *bytes;
-  totals.types[!packed ? tensor.type : packed_bits == 2 ? ElementType::uint2 : ElementType::uint4] += elements;
+  add_size(totals.elements, elements);
+  add_size(totals.bytes, *bytes);
+  add_size(totals.types[!packed ? tensor.type : packed_bits == 2 ? ElementType::uint2 : ElementType::uint4], elements);
 }
 
 // Weights that nodes make from sizes alone stand in files whose weights were taken out (ConstantOfShape): once read, they count.

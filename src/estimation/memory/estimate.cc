@@ -75,7 +75,7 @@ class Walk {
       for (const graph::SubgraphId id : *bodies) {
         const Graph& body = graph.subgraph(id);
         const Buffers buffers = assign_buffers(body, policy_);
-        body_constants += buffers.constant_bytes;
+        graph::add_size(body_constants, buffers.constant_bytes);
         unknown += buffers.unknown;
         const Course course = follow(body, buffers, depth + 1);
         largest = std::max(largest, course.peak_activations + course.peak_workspace);
@@ -102,12 +102,12 @@ bool is_cache(std::string_view name) {
 
 void add_borders(const Graph& graph, MemoryEstimate& out) {
   for (const TensorId id : graph.inputs) {
-    out.input_bytes += bytes_of_tensor(graph, id);
-    if (is_cache(graph.tensor(id).name)) out.kv_cache_bytes += bytes_of_tensor(graph, id);
+    graph::add_size(out.input_bytes, bytes_of_tensor(graph, id));
+    if (is_cache(graph.tensor(id).name)) graph::add_size(out.kv_cache_bytes, bytes_of_tensor(graph, id));
   }
   for (const TensorId id : graph.outputs) {
-    out.output_bytes += bytes_of_tensor(graph, id);
-    if (is_cache(graph.tensor(id).name)) out.kv_cache_bytes += bytes_of_tensor(graph, id);
+    graph::add_size(out.output_bytes, bytes_of_tensor(graph, id));
+    if (is_cache(graph.tensor(id).name)) graph::add_size(out.kv_cache_bytes, bytes_of_tensor(graph, id));
   }
 }
 
@@ -137,7 +137,8 @@ MemoryEstimate estimate_memory(const Graph& graph, const MemoryPolicy& policy) {
   Walk walk(cost, policy);
   Course course = walk.follow(graph, buffers, 0);
   MemoryEstimate out;
-  out.weight_bytes = buffers.constant_bytes + walk.body_constants;
+  out.weight_bytes = buffers.constant_bytes;
+  graph::add_size(out.weight_bytes, walk.body_constants);
   out.unknown_tensors = buffers.unknown + walk.unknown;
   add_borders(graph, out);
   out.activation_bytes = whole(course.peak_activations);

@@ -49,7 +49,7 @@ class Assignment {
   void hold_constant(TensorId id) {
     if (!id.valid() || out_.constant[at(id)]) return;
     out_.constant[at(id)] = true;
-    out_.constant_bytes += size_of(id);
+    graph::add_size(out_.constant_bytes, size_of(id));
   }
 
   // The last node that reads each tensor, those inside bodies counted as the node that runs the body.

@@ -38,6 +38,21 @@ class Chain {
   Graph graph;
 };
 
+TEST(Memory, SizesBeyondAllNumbersStayAtTheLargest) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 57;  // floats
+  Chain chain;
+  for (int number = 0; number < 40; ++number) {
+    chain.weight("w" + std::to_string(number), {kHuge});
+    chain.graph.outputs.push_back(chain.input("past_" + std::to_string(number), {kHuge}));
+  }
+  chain.node("Relu", {chain.graph.inputs.front()}, {kHuge});
+  const MemoryEstimate estimate = chain.estimate();
+  for (const std::int64_t bytes :
+       {estimate.weight_bytes, estimate.input_bytes, estimate.output_bytes, estimate.kv_cache_bytes, estimate.peak_bytes})
+    EXPECT_EQ(bytes, INT64_MAX);
+  EXPECT_EQ(total_constants(chain.graph).bytes, INT64_MAX);
+}
+
 TEST(Memory, AChainHoldsTheCallersInputAndTwoBuffers) {
   Chain chain;
   TensorId x = chain.input("x");
