@@ -6,6 +6,7 @@
 
 #include "core/result.h"
 #include "trace/names.h"
+#include "trace/process_book.h"
 #include "trace/rows.h"
 
 namespace aaco::trace {
@@ -59,6 +60,9 @@ class Sink : public RowSink<IterationRow>,
   // The id of a text in this sink's name table, for the rows' NameId members.
   virtual NameId name(std::string_view text) = 0;
   [[nodiscard]] virtual core::Status status() const = 0;
+  // Where a reader numbers the processes of a file that holds several; null: the files of a session share none, and the reader
+  // has its own.
+  [[nodiscard]] virtual ProcessBook* processes() { return nullptr; }
 };
 
 // Keeps every row in memory: for tests, and for small sets that are computed on before they are stored.

@@ -105,8 +105,8 @@ int order_of(const RocmFile& file, const std::string& name) {
   if (!file.table) return 0;
   switch (*file.table) {
     case RocmTable::kernels: return 1;
-    case RocmTable::calls: return 3;
-    case RocmTable::counters: return 4;
+    case RocmTable::counters: return 3;  // may have the kernels; calls are placed by the kernels' processes
+    case RocmTable::calls: return 4;
     case RocmTable::facts: return 5;
   }
   return 5;

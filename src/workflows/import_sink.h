@@ -27,10 +27,11 @@ struct ImportCounts {
 
 // How the rows of a file are taken.
 struct FileRules {
-  std::optional<std::int32_t> rank;  // of all its rows; empty: they keep their own
-  bool drop_kernels = false;         // another file has them
-  std::optional<std::uint64_t> run;  // counters of files of one run are joined by dispatch, each counter once
-  std::int32_t rank_base = 0;        // added to the ranks that rows keep
+  std::optional<std::int32_t> rank;         // of all its rows; empty: they keep their own
+  bool drop_kernels = false;                // another file has them
+  std::optional<std::uint64_t> run;         // counters of files of one run are joined by dispatch, each counter once
+  std::int32_t rank_base = 0;               // added to the ranks that rows keep
+  trace::ProcessBook* processes = nullptr;  // of the file's run; empty: the file has one of its own
   [[nodiscard]] bool changes_rank() const { return rank || rank_base != 0; }
 };
 
@@ -54,6 +55,7 @@ class ImportSink final : public trace::Sink {
   void begin_file(const FileRules& rules) {
     rules_ = rules;
     file_ = {};
+    own_processes_ = {};
   }
   [[nodiscard]] const ImportCounts& counts() const { return counts_; }
   [[nodiscard]] const FileCounts& file() const { return file_; }
@@ -107,6 +109,9 @@ class ImportSink final : public trace::Sink {
   void add(const trace::EstimateRow& row) override { pass(row); }
   trace::NameId name(std::string_view text) override { return target_.name(text); }
   [[nodiscard]] core::Status status() const override { return target_.status(); }
+  [[nodiscard]] trace::ProcessBook* processes() override {
+    return rules_.processes != nullptr ? rules_.processes : &own_processes_;
+  }
 
   // More counters of dispatches came than are remembered: repeated ones may have been kept twice.
   [[nodiscard]] bool counters_overflowed() const { return counters_.overflowed(); }
@@ -115,7 +120,7 @@ class ImportSink final : public trace::Sink {
   static constexpr std::size_t kMostDispatches = 1'000'000;  // whose kernel is remembered
 
   bool is_new(const trace::KernelCounterRow& row) {
-    const std::uint64_t dispatch = row.dispatch_id ^ (*rules_.run << 40U);
+    const std::uint64_t dispatch = row.dispatch_id ^ (*rules_.run << 40U) ^ (static_cast<std::uint64_t>(row.rank) << 52U);
     const auto known = dispatches_.find(dispatch);
     if (known == dispatches_.end()) {
       if (dispatches_.size() < kMostDispatches) dispatches_.emplace(dispatch, row.kernel_name.value);
@@ -151,6 +156,7 @@ class ImportSink final : public trace::Sink {
   trace::Sink& target_;
   std::int64_t shift_ns_;
   FileRules rules_;
+  trace::ProcessBook own_processes_;
   FileCounts file_;
   ImportCounts counts_;
   core::SeenSet counters_;

@@ -233,6 +233,27 @@ TEST_F(RocmImportTest, ProcessesAreRanks) {
   EXPECT_EQ(gpus[1]["rank"].as_i64(), 1);
 }
 
+TEST_F(RocmImportTest, ProcessesInOneTableAreRanksThatTheOtherTablesShare) {
+  file("m_kernel_trace.csv",
+       "Guid,Kind,Agent_Id,Kernel_Name,Dispatch_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n"
+       "g1,KERNEL_DISPATCH,Agent 4,k,1,7,1000,2000\ng2,KERNEL_DISPATCH,Agent 5,k,1,7,1100,2100\n");
+  file("m_hip_api_trace.csv",
+       "Guid,Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n"
+       "g2,HIP_API,hipLaunchKernel,8,8,7,500,600\ng1,HIP_API,hipLaunchKernel,9,9,7,700,800\n");
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_FALSE(warns(*outcome, "import.processes_mixed"));
+  const auto& gpus = outcome->manifest.outcome["gpu"]["gpus"].items();
+  ASSERT_EQ(gpus.size(), 2U);
+  const auto latency = [&](std::int64_t device) {
+    for (const auto& each : outcome->metrics)
+      if (each.id == "launch.queue_mean_ns" && each.device == device) return each.value;
+    return -1.0;
+  };
+  EXPECT_EQ(latency(4), 200);  // from its own process's call
+  EXPECT_EQ(latency(5), 500);
+}
+
 TEST_F(RocmImportTest, ADocumentAndItsTablesAreReadOnce) {
   file("results.csv", "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"BeginNs\",\"EndNs\"\n0,\"k\",0,0,1000,1500\n");
   file("results.json", R"({ "traceEvents":[{}

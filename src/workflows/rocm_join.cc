@@ -35,6 +35,7 @@ FileRules RocmJoin::rules(const RocmPlace& place, const std::optional<RocmTable>
   FileRules rules;
   rules.rank = place.rank;
   rules.run = run.number;
+  rules.processes = &processes_[{place.run, place.pass}];
   const bool same_kind = table == RocmTable::kernels && run.kernels_from_table && run.kernels_pass == place.pass;
   rules.drop_kernels = run.kernels_pass.has_value() && !same_kind;
   return rules;

@@ -37,7 +37,8 @@ class RocmJoin {
     FileCounts counts;
   };
   std::map<std::string, Run> runs_;
-  std::map<std::pair<std::string, int>, std::string> documents_;  // by run and pass: the file that was read
+  std::map<std::pair<std::string, int>, std::string> documents_;         // by run and pass: the file that was read
+  std::map<std::pair<std::string, int>, trace::ProcessBook> processes_;  // by run and pass: another execution has other ids
 };
 
 }  // namespace aaco::workflows

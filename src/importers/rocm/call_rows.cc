@@ -1,7 +1,7 @@
 #include <map>
-#include <set>
 
 #include "importers/rocm/allocation_arguments.h"
+#include "importers/rocm/row_processes.h"
 #include "importers/rocm/table_reader.h"
 #include "importers/rocm/values.h"
 
@@ -18,6 +18,7 @@ class CallReader final : public TableReader {
         account_(context.account),
         table_(table),
         names_(context.sink),
+        processes_(context.columns, context.sink),
         arguments_(context.sink) {}
 
   void record(const CsvFields& fields) override {
@@ -33,16 +34,14 @@ class CallReader final : public TableReader {
 
   void finish(ImportResult& result) override {
     arguments_.report(account_);
-    if (guids_.size() <= 1) return;
-    result.warnings.push_back({"import.processes_mixed",
-                               "the table holds " + std::to_string(guids_.size()) +
-                                   " processes in one: launches may be joined to the wrong one's kernels",
-                               "convert each process's database by itself, or import the databases"});
+    processes_.report(result);
   }
 
  private:
   void copy(const CsvFields& fields, const TimeSpan& span) {
     trace::CopyRow row;
+    const trace::ProcessPlace place = processes_.of_work(fields);
+    row.rank = place.rank;
     const std::string_view kind = copy_kind(columns_.field(fields, Column::direction));
     row.kind = names_.name(kind);
     row.start_ns = span.start_ns;
@@ -57,12 +56,13 @@ class CallReader final : public TableReader {
 
   void call(const CsvFields& fields, const TimeSpan& span) {
     trace::ApiCallRow row;
+    const trace::ProcessPlace place = processes_.of_call(fields);
+    row.rank = place.rank;
     row.start_ns = span.start_ns;
     row.end_ns = span.end_ns;
     row.process_id = token_i64(columns_.field(fields, Column::process)).value_or(0);
     row.thread_id = token_i64(columns_.field(fields, Column::thread)).value_or(0);
-    row.correlation_id = token_u64(columns_.field(fields, Column::correlation)).value_or(0);
-    if (columns_.has(Column::guid)) note_guid(columns_.field(fields, Column::guid));
+    if (place.owns_ids) row.correlation_id = token_u64(columns_.field(fields, Column::correlation)).value_or(0);
     if (table_ == Table::api) {
       row.domain = domain(columns_.field(fields, Column::domain));
       const std::string_view message = columns_.field(fields, Column::marker_message);
@@ -74,10 +74,6 @@ class CallReader final : public TableReader {
           arguments_.of(agent_number(columns_.field(fields, Column::agent)), count_of(columns_.field(fields, Column::bytes)));
     }
     sink_.add(row);
-  }
-
-  void note_guid(std::string_view guid) {
-    if (!guids_.contains(guid) && guids_.size() < kMostNames) guids_.emplace(guid);
   }
 
   trace::NameId domain(std::string_view text) {
@@ -92,9 +88,9 @@ class CallReader final : public TableReader {
   trace::Account& account_;
   Table table_;
   PlainIds names_;
+  RowProcesses processes_;
   AllocationArguments arguments_;
   std::map<std::string, trace::NameId, std::less<>> domains_;
-  std::set<std::string, std::less<>> guids_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "core/numbers.h"
 #include "core/seen_set.h"
+#include "importers/rocm/row_processes.h"
 #include "importers/rocm/table_reader.h"
 #include "importers/rocm/values.h"
 
@@ -14,11 +15,13 @@ constexpr const char* kNothing = "a dispatch without times and counters";
 // What both tables say of a dispatch.
 class DispatchFields {
  public:
-  DispatchFields(const Columns& columns, trace::Sink& sink) : columns_(columns), sink_(sink), names_(sink) {}
+  DispatchFields(const Columns& columns, trace::Sink& sink)
+      : columns_(columns), sink_(sink), names_(sink), processes_(columns, sink) {}
 
   trace::KernelRow row(const CsvFields& fields) {
     const auto text = [&](Column column) { return columns_.field(fields, column); };
     trace::KernelRow row;
+    row.rank = processes_.of_work(fields).rank;
     row.device = agent_number(text(Column::agent)).value_or(0);
     row.queue = agent_number(text(Column::queue)).value_or(-1);
     row.stream =
@@ -37,7 +40,10 @@ class DispatchFields {
     if (columns_.has(Column::kernel_name)) return names_.name(columns_.field(fields, Column::kernel_name));
     return names_.name("kernel " + std::string(columns_.field(fields, Column::kernel_id)));
   }
+  [[nodiscard]] std::string_view process(const CsvFields& fields) const { return processes_.process(fields); }
   trace::NameId name(std::string_view text) { return names_.name(text); }
+
+  void report(ImportResult& result) const { processes_.report(result); }
 
   void add(const trace::KernelRow& row, std::string_view name) { add_kernel(sink_, names_, row, name); }
 
@@ -61,6 +67,7 @@ class DispatchFields {
   const Columns& columns_;
   trace::Sink& sink_;
   PlainIds names_;
+  RowProcesses processes_;
 };
 
 trace::KernelCounterRow counter_row(const trace::KernelRow& kernel, trace::NameId counter, double value) {
@@ -106,6 +113,7 @@ class KernelReader final : public TableReader {
   }
 
   void finish(ImportResult& result) override {
+    fields_.report(result);
     core::Json list = core::Json::array();
     for (const Counter& counter : counters_)
       if (counter.used) list.push(clean_utf8(counter_name(counter.index)));
@@ -159,8 +167,8 @@ class CounterReader final : public TableReader {
     const std::string_view counter = columns_.field(fields, Column::counter_name);
     if (!value || !std::isfinite(*value)) return account_.drop("a counter without a number");
     if (counter.empty()) return account_.drop("a counter without a name");
-    const Key key{token_u64(columns_.field(fields, Column::dispatch)).value_or(0),
-                  token_u64(columns_.field(fields, Column::process)).value_or(0), columns_.field(fields, Column::start)};
+    const Key key{token_u64(columns_.field(fields, Column::dispatch)).value_or(0), fields_.process(fields),
+                  columns_.field(fields, Column::start)};
     if (!open_ || !key.is(dispatch_, process_, start_)) {
       flush();
       open_ = true;
@@ -183,6 +191,7 @@ class CounterReader final : public TableReader {
 
   void finish(ImportResult& result) override {
     flush();
+    fields_.report(result);
     core::Json list = core::Json::array();
     for (const auto& [id, name] : used_) list.push(clean_utf8(name));
     if (!list.items().empty()) result.facts.set("counters", std::move(list));
@@ -196,9 +205,8 @@ class CounterReader final : public TableReader {
  private:
   struct Key {
     std::uint64_t dispatch = 0;
-    std::uint64_t process = 0;
-    std::string_view start;
-    [[nodiscard]] bool is(std::uint64_t other, std::uint64_t other_process, std::string_view other_start) const {
+    std::string_view process, start;
+    [[nodiscard]] bool is(std::uint64_t other, std::string_view other_process, std::string_view other_start) const {
       return dispatch == other && process == other_process && start == other_start;
     }
   };
@@ -212,7 +220,7 @@ class CounterReader final : public TableReader {
       ++odd_times_;
       return;
     }
-    if (!seen_.insert(dispatch_, process_, static_cast<std::uint64_t>(span->start_ns))) return;
+    if (!seen_.insert(dispatch_, static_cast<std::uint64_t>(kernel_.rank), static_cast<std::uint64_t>(span->start_ns))) return;
     kernel_.start_ns = span->start_ns;
     kernel_.end_ns = span->end_ns;
     fields_.add(kernel_, columns_.field(fields, Column::kernel_name));
@@ -230,8 +238,8 @@ class CounterReader final : public TableReader {
   core::SeenSet seen_;
   bool open_ = false;
   trace::KernelRow kernel_;
-  std::uint64_t dispatch_ = 0, process_ = 0;
-  std::string start_;
+  std::uint64_t dispatch_ = 0;
+  std::string process_, start_;
   std::vector<std::pair<trace::NameId, double>> values_;
   std::map<std::uint32_t, std::string> used_;
   std::int64_t odd_times_ = 0;

@@ -227,5 +227,37 @@ TEST(RocmTables, TimesThatASpreadsheetRoundedLeaveTheCounters) {
   EXPECT_EQ(imported.result->warnings[0].id, "import.times_lost");
 }
 
+TEST(RocmTables, SeveralProcessesOfOneTableAreRanks) {
+  const auto imported = import(
+      "Index,KernelName,gpu-id,pid,BeginNs,EndNs\n"
+      "0,a,0,900,10,20\n1,a,0,800,12,22\n2,b,0,900,30,40\n");
+  ASSERT_EQ(kernels(imported).size(), 3U);
+  EXPECT_EQ(kernels(imported)[0].rank, 0);
+  EXPECT_EQ(kernels(imported)[1].rank, 1);
+  EXPECT_EQ(kernels(imported)[2].rank, 0);
+  EXPECT_EQ(imported.result->facts["ranks"].items().size(), 2U);
+  ASSERT_EQ(imported.result->account.notes.size(), 1U);
+  EXPECT_NE(imported.result->account.notes[0].find("2 processes"), std::string::npos);
+}
+
+TEST(RocmTables, CountersOfAnotherProcessAreOfAnotherDispatch) {
+  const auto imported = import(
+      "Dispatch_Id,Agent_Id,Process_Id,Kernel_Name,Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp\n"
+      "1,4,900,a,SQ_WAVES,8,10,20\n1,4,800,a,SQ_WAVES,16,10,20\n");
+  ASSERT_EQ(kernels(imported).size(), 2U);
+  ASSERT_EQ(counters(imported).size(), 2U);
+  EXPECT_EQ(counters(imported)[1].rank, 1);
+  EXPECT_EQ(counters(imported)[1].value, 16);
+}
+
+TEST(RocmTables, CallsOfSeveralProcessesWithoutKernelsThatSayWhoseTheyAreAreSaidToBeMixed) {
+  const std::string header = "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n";
+  const auto one = import(header + "HIP_API,f,1,1,5,10,20\nHIP_API,f,1,2,6,10,20\n");
+  EXPECT_TRUE(one.result->warnings.empty());
+  const auto two = import(header + "HIP_API,f,1,1,5,10,20\nHIP_API,f,2,2,5,10,20\n");
+  ASSERT_EQ(two.result->warnings.size(), 1U);
+  EXPECT_EQ(two.result->warnings[0].id, "import.processes_mixed");
+}
+
 }  // namespace
 }  // namespace aaco::importers::rocm

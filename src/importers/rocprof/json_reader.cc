@@ -107,6 +107,7 @@ void JsonReader::kernel(const Fields& fields, const TraceEvent& event, const Pla
   const bool dispatch = !fields[Column::kernel_name].empty();
   const std::string_view name = dispatch ? fields[Column::kernel_name] : event.name;
   trace::KernelRow row;
+  row.rank = processes().of_work(fields[Column::process]).rank;
   row.name = ids_.name(name);
   row.start_ns = span->start_ns;
   row.end_ns = span->end_ns;
@@ -131,6 +132,7 @@ void JsonReader::counters(const TraceEvent& event, const trace::KernelRow& kerne
     const auto value = core::parse_f64(unquoted(raw));
     if (!value || !std::isfinite(*value)) return;
     trace::KernelCounterRow row;
+    row.rank = kernel.rank;
     row.device = kernel.device;
     row.dispatch_id = kernel.dispatch_id;
     row.kernel_name = kernel.name;
@@ -146,6 +148,7 @@ void JsonReader::copy(const Fields& fields, const TraceEvent& event, const Place
   const auto span = rocm::time_span(fields[Column::start], fields[Column::end], why_not);
   if (!span) return drop(why_not);
   trace::CopyRow row;
+  row.rank = processes().of_work(fields[Column::process]).rank;
   row.kind = ids_.name(rocm::copy_kind(event.name));
   row.start_ns = span->start_ns;
   row.end_ns = span->end_ns;
@@ -161,6 +164,7 @@ void JsonReader::call(const Fields& fields, const TraceEvent& event, Section sec
   const auto span = rocm::time_span(fields[Column::start], fields[Column::end], why_not);
   if (!span) return drop(why_not);
   trace::ApiCallRow row;
+  row.rank = processes().of_call(fields[Column::process]).rank;  // its id is its arrow's: none is taken for another's
   row.domain = ids_.name(section == Section::hip   ? "hip"
                          : section == Section::hsa ? "hsa"
                          : section == Section::kfd ? "kfd"
@@ -187,6 +191,13 @@ void JsonReader::finish(ImportResult& result) {
   note(outcome.linked, " launches were joined to their work by flow arrows");
   note(outcome.merged, " kernels were seen by the HIP and the HSA tracer: each is one row");
   note(outcome.passed_on, " rows were too many to wait for their flow arrows");
+  const std::size_t working = processes().working();
+  note(working > 1 ? static_cast<std::int64_t>(working) : 0, " processes with GPU work: each is a rank");
+  if (working > 1 && processes().early_callers() > 0)
+    result.warnings.push_back({"import.processes_mixed",
+                               "calls stand before the kernels that say which process is which: those of " +
+                                   std::to_string(processes().early_callers()) + " processes are all of rank 0",
+                               "import the database (results.db) or the tables of the same run instead"});
   if (counters_.empty()) return;
   core::Json list = core::Json::array();
   for (const auto& [name, count] : counters_) list.push(clean_utf8(name));

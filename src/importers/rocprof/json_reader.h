@@ -35,9 +35,11 @@ class JsonReader {
   Fields read_fields(const TraceEvent& event);
   rocm::Column column(std::string_view key);
   void drop(const char* reason) { ++dropped_[reason]; }
+  trace::ProcessBook& processes() { return sink_.processes() != nullptr ? *sink_.processes() : own_processes_; }
 
   trace::Sink& sink_;
   trace::Account& account_;
+  trace::ProcessBook own_processes_;
   TextIds ids_;
   FlowLinks links_;
   std::unordered_map<std::int64_t, Section> sections_;

@@ -170,5 +170,24 @@ TEST(RocprofJson, CutAnywhereKeepsWholeEventsAndBalances) {
   EXPECT_EQ(import(whole, 7).result->account, import(whole).result->account);
 }
 
+TEST(RocprofJson, ProcessesWithGpuWorkAreRanks) {
+  std::string other(kDispatch);
+  for (auto at = other.find("\"77\""); at != std::string::npos; at = other.find("\"77\"", at)) other.replace(at, 4, "\"99\"");
+  const auto imported = import(document({kDispatch, other, kLaunch}));
+  ASSERT_TRUE(imported.result.has_value());
+  ASSERT_EQ(kernels(imported).size(), 2U);
+  EXPECT_EQ(kernels(imported)[0].rank + kernels(imported)[1].rank, 1);
+  EXPECT_EQ(calls(imported)[0].rank, 0);
+  EXPECT_TRUE(imported.result->warnings.empty());
+}
+
+TEST(RocprofJson, CallsBeforeTheKernelsOfSeveralProcessesAreSaidToBeMixed) {
+  std::string other(kDispatch);
+  for (auto at = other.find("\"77\""); at != std::string::npos; at = other.find("\"77\"", at)) other.replace(at, 4, "\"99\"");
+  const auto imported = import(document({kLaunch, kDispatch, other}));
+  ASSERT_EQ(imported.result->warnings.size(), 1U);
+  EXPECT_EQ(imported.result->warnings[0].id, "import.processes_mixed");
+}
+
 }  // namespace
 }  // namespace aaco::importers::rocprof

@@ -27,6 +27,11 @@ bool has(const Table& table, std::string_view column) {
 bool is_dispatches(const Table& table) { return has(table, "KernelName") && has(table, "Index"); }
 bool is_activity(const Table& table) { return has(table, "BeginNs") && has(table, "EndNs") && has(table, "Name"); }
 
+bool is_on_device(const Table& table) {
+  const std::string kind = core::to_lower(table.name);
+  return has(table, "dev-id") || kind.starts_with("ops") || kind.starts_with("copy");
+}
+
 class Reader {
  public:
   explicit Reader(TableScan& scan) : scan_(scan), sink_(scan.sink()), names_(scan.sink()), kernels_(scan.sink()) {}
@@ -34,8 +39,10 @@ class Reader {
   core::Status read() {
     for (const Table& table : scan_.database().tables())
       if (is_dispatches(table)) AACO_TRY(read_dispatches(table));
-    for (const Table& table : scan_.database().tables())
-      if (!is_dispatches(table) && is_activity(table)) AACO_TRY(read_activity(table));
+    for (const bool device : {true, false})  // calls are placed by the processes of the device's work
+      for (const Table& table : scan_.database().tables())
+        if (!is_dispatches(table) && is_activity(table) && is_on_device(table) == device) AACO_TRY(read_activity(table));
+    note_processes();
     return {};
   }
 
@@ -59,7 +66,7 @@ class Reader {
 
   core::Status read_activity(const Table& table) {
     const std::string kind = core::to_lower(table.name);
-    const bool on_device = has(table, "dev-id") || kind.starts_with("ops");
+    const bool on_device = is_on_device(table);
     const bool copies = kind.starts_with("copy");
     const std::string domain = kind.substr(0, std::min(kind.find('_'), kind.find("_api")));
     return scan_.table(table.name, {"BeginNs", "EndNs", "Name", "pid", "tid", "Index", "dev-id", "queue-id"},
@@ -72,21 +79,32 @@ class Reader {
                          if (on_device) return add_kernel(row, *span, name);
                          scan_.account().keep();
                          trace::ApiCallRow call;
+                         const trace::ProcessPlace place = processes().of_call(row.text(3));
+                         call.rank = place.rank;
                          call.domain = names_.name(domain == "roctx" ? "marker" : domain);
                          call.name = names_.name(name);
                          call.process_id = row.integer(3).value_or(0);
                          call.thread_id = row.integer(4).value_or(0);
                          call.start_ns = span->start_ns;
                          call.end_ns = span->end_ns;
-                         call.correlation_id = row.id(5).value_or(0);
+                         call.correlation_id = place.owns_ids ? row.id(5).value_or(0) : 0;
                          sink_.add(call);
                        });
+  }
+
+  // The process that a row of pid and other columns names.
+  trace::ProcessBook& processes() { return sink_.processes() != nullptr ? *sink_.processes() : own_processes_; }
+
+  void note_processes() {
+    if (const std::size_t count = processes().working(); count > 1)
+      scan_.account().notes.push_back(std::to_string(count) + " processes with GPU work: each is a rank");
   }
 
   void add_kernel(const Rows& row, RowSpan span, const std::string& name) {
     if (dispatches_ > 0) return scan_.account().drop("stands in the table of dispatches too");
     scan_.account().keep();
     trace::KernelRow kernel;
+    kernel.rank = processes().of_work(row.text(3)).rank;
     kernel.device = row.integer(6).value_or(0);
     kernel.queue = row.integer(7).value_or(-1);
     kernel.stream = std::max<std::int64_t>(kernel.queue, 0);
@@ -100,6 +118,7 @@ class Reader {
   void add_copy(const Rows& row, RowSpan span, std::string_view kind) {
     scan_.account().keep();
     trace::CopyRow copy;
+    copy.rank = processes().of_work(row.text(3)).rank;
     copy.device = row.integer(6).value_or(0);
     copy.stream = row.integer(7).value_or(0);
     copy.kind = names_.name(kind);
@@ -113,6 +132,7 @@ class Reader {
   trace::Sink& sink_;
   rocm::PlainIds names_;
   KernelSink kernels_;
+  trace::ProcessBook own_processes_;
   std::int64_t dispatches_ = 0;
 };
 

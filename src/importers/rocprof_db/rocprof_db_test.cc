@@ -52,6 +52,25 @@ TEST_F(RocprofDbTest, KernelsOfBothTablesAreNotCountedTwice) {
   EXPECT_EQ(read.result->account.dropped.at("stands in the table of dispatches too"), 1);
 }
 
+TEST_F(RocprofDbTest, ProcessesWithGpuWorkAreRanks) {
+  const auto read =
+      import(*make_importer(), make(std::string(kActivities) + "INSERT INTO OPS VALUES(35,45,3,1,'gemm',9,9,5);"
+                                                               "INSERT INTO HIP VALUES(12,22,9,9,'hipLaunchKernel','()',5);"));
+  ASSERT_TRUE(read.result.has_value());
+  ASSERT_EQ(read.sink.rows<trace::KernelRow>().size(), 2u);
+  EXPECT_EQ(read.sink.rows<trace::KernelRow>()[1].rank, 1);
+  EXPECT_EQ(read.sink.rows<trace::ApiCallRow>()[0].rank, 0);
+  EXPECT_EQ(read.sink.rows<trace::ApiCallRow>()[1].rank, 1);
+}
+
+TEST_F(RocprofDbTest, IdsOfAProcessWithoutGpuWorkAreNotTakenForTheOthers) {
+  const auto read =
+      import(*make_importer(), make(std::string(kActivities) + "INSERT INTO HIP VALUES(12,22,9,9,'hipLaunchKernel','()',5);"));
+  ASSERT_EQ(read.sink.rows<trace::ApiCallRow>().size(), 2u);
+  EXPECT_EQ(read.sink.rows<trace::ApiCallRow>()[0].correlation_id, 5u);
+  EXPECT_EQ(read.sink.rows<trace::ApiCallRow>()[1].correlation_id, 0u);
+}
+
 TEST_F(RocprofDbTest, Refusals) {
   for (const char* sql : {"CREATE TABLE KERN(x)", "CREATE TABLE HIP(\"BeginNs\" INTEGER)"})
     EXPECT_EQ(import(*make_importer(), make(sql)).result.error().code, core::ErrorCode::invalid_input) << sql;
