@@ -20,9 +20,13 @@ constexpr std::size_t kShown = 12;
 
 void print_bottleneck(const Context& context, const Json& bottleneck) {
   if (bottleneck.is_null()) return context.print("Nothing was measured that tells what limits this session.\n");
-  context.print(fmt::format("Limited by {} (confidence {}). {}\n", bottleneck["title"].text(),
-                            report::format_estimate(bottleneck["confidence"].as_f64().value_or(0)),
-                            bottleneck["meaning"].text()));
+  if (bottleneck["bottleneck_class"].text() == "inconclusive")
+    context.print(fmt::format("Not decided: {} So far it looks most like {}, by:\n", bottleneck["meaning"].text(),
+                              bottleneck["ranking"].items().front()["class"].text()));
+  else
+    context.print(fmt::format("Limited by {} (confidence {}). {}\n", bottleneck["title"].text(),
+                              report::format_estimate(bottleneck["confidence"].as_f64().value_or(0)),
+                              bottleneck["meaning"].text()));
   for (const Json& one : bottleneck["top_evidence"].items())
     context.print(fmt::format("  {:<34} {:>12.4g}   weight {:+.2f}\n", one["signal"].text(), one["value"].as_f64().value_or(0),
                               one["weight"].as_f64().value_or(0)));

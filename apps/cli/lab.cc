@@ -138,6 +138,8 @@ void print_scores(const Context& context, std::string_view what, const workflows
   if (judgement.in_use)
     context.print(
         fmt::format("{}, by the model in use (it may have learnt from these sessions): {}", what, score_text(*judgement.in_use)));
+  if (judgement.in_use_unprofiled)
+    context.print(fmt::format("{}, the same without a profiled pass: {}", what, score_text(*judgement.in_use_unprofiled)));
   for (const auto& [held, score] : judgement.scores) {
     context.print(fmt::format("{}, held out by {}: {}", what, held, score_text(score)));
     if (held == "model") context.print("\n" + confusion_table(score) + "\n");

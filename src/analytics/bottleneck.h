@@ -76,7 +76,15 @@ struct Bottleneck {
   std::vector<ClassScore> ranking;  // all classes, the likeliest first
   std::vector<Evidence> evidence;   // for the first class, the weightiest first
   std::string method;               // "rules", or "trees" where a learned model decided (with the rules' weight in it)
+  std::string undecided;            // why nothing is concluded; empty: it is
 };
+
+// The class of a session of which too little was measured. Ranking and evidence stay, as hints.
+inline constexpr std::string_view kInconclusive = "inconclusive";
+// Below this many measured calls not even the median has a 95 % interval, and one odd call may be all there is.
+inline constexpr std::size_t kLeastCalls = 6;
+// The answer, not concluded where calls were measured and too few of them.
+Bottleneck with_calls(Bottleneck answer, std::size_t measured_calls);
 
 // The rules' own answer: log-odds added up, softmax over the classes.
 Bottleneck classify_by_rules(const RuleBook& book, const signals::Signals& signals);
@@ -108,8 +116,8 @@ core::Json to_json(const LearnedModel& model);
 // Calibrated probabilities, the likeliest first. The features may stand in any order.
 std::vector<ClassScore> score(const LearnedModel& model, const Features& features);
 
-// Takes classes out whose need was measured and not met, and lets the others add up to 1 again. Features are found by the
-// signal's name, or with "b:" before it.
+// Takes classes out whose need was measured and not met, or not measured while no rule speaks for them, and lets the others add
+// up to 1 again. Features are found by the signal's name, or with "b:" before it (of pairs of sessions only needs count).
 void rule_out(const RuleBook& book, const Features& features, std::vector<ClassScore>& ranking);
 
 // The answer of the model where there is one and something was measured of what it was trained on, else of the rules; evidence

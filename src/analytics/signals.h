@@ -31,6 +31,7 @@ struct SignalInput {
   const metrics::NodeTime* nodes = nullptr;
   trace::Metrics metrics;
   std::optional<double> flops, bytes;  // of a call
+  std::optional<double> graph_nodes;   // of the model's file
   std::optional<double> cpus;          // of the machine
   std::optional<double> allowed_cpus;  // that the session's process may use
   std::optional<double> cpu_limit;     // its quota, in CPUs
@@ -45,6 +46,7 @@ class Signals {
   [[nodiscard]] std::optional<double> get(std::string_view id) const;
   // Keeps a finite value; anything else stays not measured.
   void set(std::string_view id, std::optional<double> value);
+  void forget(std::string_view id);
   [[nodiscard]] std::span<const std::optional<double>> values() const { return values_; }
   // As a model's features: not measured is NaN.
   [[nodiscard]] std::vector<float> features() const;
@@ -55,6 +57,9 @@ class Signals {
 };
 
 Signals signals_of(const SignalInput& input);
+
+// The same session as it would look had its nodes not been profiled.
+Signals without_profile(Signals signals);
 
 // Time of a call as the kernel accounts for the thread that makes it: running, waiting for a CPU, blocked. ns a call, over the
 // blocks without telemetry.

@@ -19,6 +19,7 @@ struct Example {
   std::vector<float> values;                  // by Examples::features
   std::map<std::string, std::string> groups;  // "model" -> "mlp", "intensity" -> "0.5", "generator" -> "spin"
   std::optional<double> effect_ratio;         // of its fault on the mean call; nothing is learnt from it
+  bool unprofiled = false;                    // the twin of another example, as it would look without a profiled pass
 };
 struct Examples {
   std::vector<std::string> features;
@@ -29,6 +30,7 @@ struct Prediction {
   std::string name, truth, group;
   std::vector<analytics::bottleneck::ClassScore> ranking;
   std::map<std::string, double> rules;  // log-odds of each class by the rules; empty where a class has none
+  bool unprofiled = false;              // of such an example
 };
 
 struct Interval {

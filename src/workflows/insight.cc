@@ -63,6 +63,7 @@ core::Result<std::unique_ptr<SessionFacts>> session_facts(const std::string& pat
   input.metrics = metrics;
   input.flops = manifest.outcome["work"]["flops"].as_f64();
   input.bytes = manifest.outcome["work"]["bytes"].as_f64();
+  input.graph_nodes = manifest.outcome["work"]["node_count"].as_f64();
   read_cpus(path, input);
   side.signals = analytics::signals::signals_of(input);
   return facts;
@@ -94,8 +95,11 @@ core::Result<Json> bottleneck_document(const std::string& path, const trace::Ses
   if (const auto of_gpu = gpu_bottleneck(path, manifest, metrics))
     return to_json(*of_gpu, judges.book).set("recommendations", to_json(gpu_advice(path, manifest, metrics)));
   AACO_ASSIGN(const auto facts, session_facts(path, manifest, metrics));
-  const auto found = classify(judges.book, judges.bottleneck ? &*judges.bottleneck : nullptr, facts->side.signals);
+  const auto found = with_calls(classify(judges.book, judges.bottleneck ? &*judges.bottleneck : nullptr, facts->side.signals),
+                                facts->iterations.size());
   if (found.class_id.empty()) return Json();
+  if (found.class_id == analytics::bottleneck::kInconclusive)
+    return to_json(found, judges.book).set("recommendations", Json::array());
   return to_json(found, judges.book)
       .set("recommendations", to_json(recommend(found, judges.book, facts->side.signals, facts->side.nodes, facts->names)));
 }

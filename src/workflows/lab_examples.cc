@@ -123,7 +123,7 @@ void add_pair(const Labelled& a, const Labelled& b, const Judges& judges, LabExa
   }
   auto features = features_of(a.facts->side, b.facts->side, *decomposition, judges.book);
   out.causes.features = std::move(features.names);
-  out.causes.rows.push_back({b.id, b.cause, std::move(features.values), groups_of(b)});
+  out.causes.rows.push_back({b.id, b.cause, std::move(features.values), groups_of(b), {}, false});
 }
 
 // How much longer a call takes, beside the undisturbed run that it differs from the least; negative: shorter. Empty where a side
@@ -147,6 +147,27 @@ bool limits(const Labelled& one, double effect) {
   return effect >= (class_of_cause(one.cause) == "launch_bound" && one.label != "launch_bound" ? kLeastLaunching : kLeastLimit);
 }
 
+// Nothing is learnt from how long a call takes: the models of the lake that are launch-bound happen to be the quickest, and any
+// quick model would be taken for one.
+analytics::bottleneck::Features learnable(const Judges& judges, const analytics::signals::Signals& signals) {
+  auto features = analytics::bottleneck::features_of(judges.book, signals);
+  const auto found = std::find(features.names.begin(), features.names.end(), "latency.p50_ns");
+  if (found == features.names.end()) return features;
+  features.values.erase(features.values.begin() + (found - features.names.begin()));
+  features.names.erase(found);
+  return features;
+}
+
+// And its twin without a profiled pass: most runs of users have none.
+void add_example(const Labelled& one, const std::string& truth, std::optional<double> effect, const Judges& judges,
+                 LabExamples& out) {
+  const auto& signals = one.facts->side.signals;
+  auto features = learnable(judges, signals), without = learnable(judges, without_profile(signals));
+  out.bottlenecks.features = std::move(features.names);
+  out.bottlenecks.rows.push_back({one.id, truth, std::move(features.values), groups_of(one), effect, false});
+  out.bottlenecks.rows.push_back({one.id, truth, std::move(without.values), groups_of(one), effect, true});
+}
+
 }  // namespace
 
 core::Result<LabExamples> lab_examples(const Services& services) {
@@ -156,8 +177,6 @@ core::Result<LabExamples> lab_examples(const Services& services) {
   out.sessions = static_cast<std::int64_t>(all.size());
   out.disturbed_otherwise = static_cast<std::int64_t>(std::erase_if(all, disturbed_otherwise));
   for (const Labelled& one : all) {
-    auto features = analytics::bottleneck::features_of(judges.book, one.facts->side.signals);
-    out.bottlenecks.features = features.names;
     std::string truth = one.label;
     std::optional<double> effect;
     if (!one.fault.empty()) {
@@ -178,8 +197,7 @@ core::Result<LabExamples> lab_examples(const Services& services) {
         continue;
       }
     }
-    if (judges.book.find(truth) != nullptr)
-      out.bottlenecks.rows.push_back({one.id, truth, std::move(features.values), groups_of(one), effect});
+    if (judges.book.find(truth) != nullptr) add_example(one, truth, effect, judges, out);
   }
   if (all.empty())
     return core::fail(core::ErrorCode::not_found,

@@ -14,6 +14,16 @@ namespace scoring = laboratory::scoring;
 using core::Json;
 
 constexpr std::array<std::string_view, 3> kHeld = {"model", "intensity", "generator"};
+constexpr std::string_view kUnprofiled = "_unprofiled";
+
+// Those of twins without a profiled pass taken out: they are scored by themselves.
+std::vector<scoring::Prediction> take_unprofiled(std::vector<scoring::Prediction>& predictions) {
+  const auto first =
+      std::stable_partition(predictions.begin(), predictions.end(), [](const auto& one) { return !one.unprofiled; });
+  std::vector<scoring::Prediction> taken(std::make_move_iterator(first), std::make_move_iterator(predictions.end()));
+  predictions.erase(first, predictions.end());
+  return taken;
+}
 
 // Predictions by the model in use, of what it may or may not have seen.
 void judge_in_use(const scoring::Examples& examples, const std::optional<analytics::bottleneck::LearnedModel>& model,
@@ -22,9 +32,11 @@ void judge_in_use(const scoring::Examples& examples, const std::optional<analyti
   for (const auto& row : examples.rows) {
     auto ranking = score(*model, {examples.features, row.values});
     rule_out(judges.book, {examples.features, row.values}, ranking);
-    out.in_use_predictions.push_back({row.name, row.truth, "", std::move(ranking), {}});
+    out.in_use_predictions.push_back({row.name, row.truth, "", std::move(ranking), {}, row.unprofiled});
   }
+  const auto unprofiled = take_unprofiled(out.in_use_predictions);
   out.in_use = scoring::score_of(out.in_use_predictions);
+  if (!unprofiled.empty()) out.in_use_unprofiled = scoring::score_of(unprofiled);
 }
 
 // Scores with each kind of group held out. The temperature of what is held out comes from the other groups, that of a model
@@ -40,8 +52,14 @@ core::Result<LabJudgement> judge(const scoring::Examples& examples,
     AACO_ASSIGN(auto raw, scoring::hold_out(examples, std::string(key), &not_held, &judges.book));
     if (key == kHeld.front()) out.calibration = scoring::calibrate(raw);
     auto& predictions = out.predictions[std::string(key)] = scoring::cross_calibrated(std::move(raw));
+    auto unprofiled = take_unprofiled(predictions);
     auto& score = out.scores[std::string(key)] = scoring::score_of(predictions);
     score.not_held = not_held;
+    if (unprofiled.empty()) continue;
+    const std::string name = std::string(key) + std::string(kUnprofiled);
+    out.scores[name] = scoring::score_of(unprofiled);
+    out.scores[name].not_held = score.not_held = not_held / 2;  // every example has its twin
+    out.predictions[name] = std::move(unprofiled);
   }
   return out;
 }
@@ -54,7 +72,7 @@ Json scores_json(const std::map<std::string, scoring::Score>& scores) {
 
 Json counts_json(const scoring::Examples& examples) {
   std::map<std::string, std::int64_t> counts;
-  for (const auto& row : examples.rows) ++counts[row.truth];
+  for (const auto& row : examples.rows) counts[row.truth] += row.unprofiled ? 0 : 1;
   Json out = Json::object();
   for (const auto& [truth, count] : counts) out.set(truth, count);
   return out;
@@ -80,15 +98,16 @@ Json to_json(const scoring::Examples& examples, const LabJudgement& judgement) {
     out.set("misses", misses_json(held->second));
   if (judgement.in_use)
     out.set("in_use", to_json(*judgement.in_use)).set("in_use_misses", misses_json(judgement.in_use_predictions));
+  if (judgement.in_use_unprofiled) out.set("in_use_unprofiled", to_json(*judgement.in_use_unprofiled));
   return out;
 }
 
 // The answers to one example, by what was held out.
-Json answers_json(const LabJudgement& judgement, const std::string& session) {
+Json answers_json(const LabJudgement& judgement, const scoring::Example& row) {
   Json out = Json::object();
   for (const auto& [key, predictions] : judgement.predictions)
     for (const auto& one : predictions)
-      if (one.name == session) {
+      if (one.name == row.name && one.unprofiled == row.unprofiled) {
         Json ranking = Json::array();
         for (const auto& each : one.ranking)
           ranking.push(Json::object({{"class", each.class_id}, {"probability_ratio", each.probability}}));
@@ -103,9 +122,9 @@ void add_lines(std::string_view judge, const scoring::Examples& examples, const 
     for (const auto& [key, value] : row.groups) groups.set(key, value);
     for (std::size_t i = 0; i < examples.features.size(); ++i)
       if (!std::isnan(row.values[i])) features.set(examples.features[i], static_cast<double>(row.values[i]));
-    Json line = Json::object({{"judge", judge}, {"session", row.name}, {"truth", row.truth}});
+    Json line = Json::object({{"judge", judge}, {"session", row.name}, {"truth", row.truth}, {"unprofiled", row.unprofiled}});
     line.set_if("effect_ratio", row.effect_ratio).set("groups", std::move(groups)).set("features", std::move(features));
-    text += line.set("held_out", answers_json(judgement, row.name)).dump(-1) + "\n";
+    text += line.set("held_out", answers_json(judgement, row)).dump(-1) + "\n";
   }
 }
 
@@ -117,10 +136,11 @@ double share_below(const std::vector<double>& values, double limit) {
 core::Status write_model(const std::string& folder, const std::string& file, const scoring::Examples& examples,
                          const LabJudgement& judgement) {
   AACO_ASSIGN(auto model, scoring::fit(examples, judgement.calibration));
-  model.record = Json::object({{"examples", examples.rows.size()},
-                               {"classes", counts_json(examples)},
-                               {"made_by", "aaco lab inject on this machine's CPU, aaco lab train"},
-                               {"scores", scores_json(judgement.scores)}});
+  model.record = Json::object(
+      {{"examples", std::count_if(examples.rows.begin(), examples.rows.end(), [](const auto& row) { return !row.unprofiled; })},
+       {"classes", counts_json(examples)},
+       {"made_by", "aaco lab inject on this machine's CPU, aaco lab train"},
+       {"scores", scores_json(judgement.scores)}});
   return core::write_file_atomic(core::join_path(folder, file), to_json(model).dump(1) + "\n");
 }
 

@@ -33,11 +33,12 @@ core::Result<LabExamples> lab_examples(const Services& services);
 
 // One of the two judges: what limits a session, and why two differ.
 struct LabJudgement {
-  // By what was held out: model, intensity, generator.
+  // By what was held out: model, intensity, generator; and the same of their twins without a profiled pass, "model_unprofiled".
   std::map<std::string, std::vector<laboratory::scoring::Prediction>> predictions;
   std::map<std::string, laboratory::scoring::Score> scores;
   laboratory::scoring::Calibration calibration;      // of a model fitted to everything
   std::optional<laboratory::scoring::Score> in_use;  // of the model that came with the program; nothing is held out from it
+  std::optional<laboratory::scoring::Score> in_use_unprofiled;
   std::vector<laboratory::scoring::Prediction> in_use_predictions;
 };
 struct LabReport {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analytics/bottleneck.h"
 #include "analytics/signals.h"
 #include "core/files.h"
 #include "core/numbers.h"
@@ -36,12 +37,14 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
   AACO_ASSIGN(const Json document, core::read_json_file(path));
   report::Statement why;
   why.id = document["bottleneck_class"].text();
-  why.title = "Limited by " + std::string(document["title"].text());
+  const bool decided = why.id != analytics::bottleneck::kInconclusive;
+  why.title = decided ? "Limited by " + std::string(document["title"].text()) : "Not decided what limits it";
   why.text = document["meaning"].text();
-  why.confidence_ratio = document["confidence"].as_f64();
+  if (decided) why.confidence_ratio = document["confidence"].as_f64();
   for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one));
   const auto& ranking = document["ranking"].items();
-  if (ranking.size() > 1 && ranking[1]["probability_ratio"].as_f64().value_or(0) >= kSecondClass)
+  if (!decided && !ranking.empty()) why.text += fmt::format(" So far it looks most like {}.", ranking[0]["class"].text());
+  if (decided && ranking.size() > 1 && ranking[1]["probability_ratio"].as_f64().value_or(0) >= kSecondClass)
     why.text += fmt::format(" It may also be {} ({}).", ranking[1]["class"].text(),
                             core::format_percent(*ranking[1]["probability_ratio"].as_f64()));
   if (!why.id.empty()) model.why.push_back(std::move(why));

@@ -142,6 +142,15 @@ class Explain(program.ProgramTest):
         self.assertIsInstance(explained['anomalies'], list)
         self.assertIn('Limited by', self.aaco('explain').output)
 
+    def test_one_call_is_too_few_to_conclude_from(self):
+        self.run_small(iterations=1)
+        bottleneck = self.aaco('explain', '--json').json()['bottleneck']
+        self.assertEqual((bottleneck['bottleneck_class'], bottleneck['recommendations']), ('inconclusive', []))
+        self.assertIn('Not decided: 1 measured call is too few', self.aaco('explain').output)
+        report = self.aaco('report').output
+        self.assertIn('Not decided what limits it', report)
+        self.assertNotIn('Limited by', report)
+
     def test_a_difference_is_divided_into_parts_that_add_up(self):
         self.run_small('--profile', '--tag', 'calm', iterations=300)
         self.aaco('lab', 'inject', '--intensity', '1', '--', 'slow_host', *RUN[:-2], '--tag', 'slow', '--profile', '--no-report')

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -81,12 +83,19 @@ void rule_out(const RuleBook& book, const Features& features, std::vector<ClassS
         return features.values[i];
     return std::nullopt;
   };
+  // What trees make of a need that was not measured may be anything: where no rule speaks for the class either, it would stand
+  // without evidence. Between pairs of sessions ("b:rule:") the difference is evidence, too.
+  const auto unheard = [&](const BottleneckClass& kind) {
+    const auto found = std::find(features.names.begin(), features.names.end(), "rule:" + kind.id);
+    if (found == features.names.end()) return false;
+    return !(static_cast<double>(features.values[static_cast<std::size_t>(found - features.names.begin())]) > kind.prior);
+  };
   std::vector<ClassScore> left;
   double sum = 0;
   for (const ClassScore& one : ranking) {
     const BottleneckClass* const kind = book.find(one.class_id);
     const auto value = kind != nullptr && kind->needs ? value_of(kind->needs->signal) : std::nullopt;
-    if (value && *value <= kind->needs->above) continue;
+    if (value ? *value <= kind->needs->above : kind != nullptr && kind->needs && unheard(*kind)) continue;
     left.push_back(one);
     sum += one.probability;
   }
@@ -161,6 +170,17 @@ Bottleneck classify(const RuleBook& book, const LearnedModel* model, const signa
   return answer;
 }
 
+Bottleneck with_calls(Bottleneck answer, std::size_t measured_calls) {
+  if (answer.class_id.empty() || measured_calls == 0 || measured_calls >= kLeastCalls) return answer;
+  answer.undecided = fmt::format(
+      "{} measured {} too few to tell what limits the model: one odd call may be all there is. Measure {} or more (--iterations, "
+      "--duration).",
+      measured_calls, measured_calls == 1 ? "call is" : "calls are", kLeastCalls);
+  answer.class_id = kInconclusive;
+  answer.confidence = 0;
+  return answer;
+}
+
 Json to_json(const Bottleneck& bottleneck, const RuleBook& book) {
   Json evidence = Json::array(), ranking = Json::array(), strategies = Json::array();
   for (const Evidence& one : bottleneck.evidence)
@@ -173,6 +193,7 @@ Json to_json(const Bottleneck& bottleneck, const RuleBook& book) {
     out.set("title", kind->title).set("meaning", kind->meaning);
     for (const std::string& strategy : kind->strategies) strategies.push(strategy);
   }
+  if (!bottleneck.undecided.empty()) out.set("title", "not decided").set("meaning", bottleneck.undecided);
   return out.set("method", bottleneck.method)
       .set("top_evidence", std::move(evidence))
       .set("optimization_priority", std::move(strategies))

@@ -72,9 +72,12 @@ TEST(Rules, WhatWasNotSeenIsRuledOut) {
       "schema: 1\nclasses:\n  - {id: a, title: A, meaning: M, prior: 5, needs: {signal: cgroup.throttled_ratio, above: 0.01}, "
       "strategies: [x]}\n"
       "  - {id: b, title: B, meaning: M, strategies: [y]}\nrules:\n"
+      "  - {class: a, signal: cgroup.limit_use_ratio, from: 0.7, to: 0.9, weight: 1}\n"
       "  - {class: b, signal: caller.wait_ratio, from: 0.1, to: 0.3, weight: 2}\n");
   ASSERT_TRUE(book) << book.error().text();
-  EXPECT_EQ(classify_by_rules(*book, with({{"caller.wait_ratio", 0.2}})).class_id, "a");  // not measured: possible
+  // Not measured: possible where something else speaks for it, else it would stand without evidence.
+  EXPECT_EQ(classify_by_rules(*book, with({{"caller.wait_ratio", 0.2}, {"cgroup.limit_use_ratio", 1}})).class_id, "a");
+  EXPECT_EQ(classify_by_rules(*book, with({{"caller.wait_ratio", 0.2}})).class_id, "b");
   EXPECT_EQ(classify_by_rules(*book, with({{"caller.wait_ratio", 0.2}, {"cgroup.throttled_ratio", 0}})).class_id, "b");
   EXPECT_EQ(classify_by_rules(*book, with({{"caller.wait_ratio", 0.2}, {"cgroup.throttled_ratio", 0.3}})).class_id, "a");
   EXPECT_FALSE(parse(
@@ -136,13 +139,17 @@ LearnedModel two_leaves() {
 
 TEST(Learned, DecidesWhereItsSignalsAre) {
   const LearnedModel model = two_leaves();
-  const auto calm =
-      classify(shipped(), &model, with({{"caller.wait_ratio", 0.01}, {"caller.cpu_ratio", 0.9}, {"latency.p50_ns", 1}}));
+  const auto calm = classify(
+      shipped(), &model,
+      with({{"caller.wait_ratio", 0.01}, {"caller.cpu_ratio", 0.9}, {"others.cpu_use_cores", 0.5}, {"latency.p50_ns", 1}}));
   EXPECT_EQ(calm.method, "trees");
   EXPECT_EQ(calm.class_id, "compute_bound");
   EXPECT_NEAR(calm.confidence, 1 / (1 + std::exp(-2.0)), 1e-6);
   EXPECT_EQ(
-      classify(shipped(), &model, with({{"caller.wait_ratio", 0.5}, {"caller.cpu_ratio", 0.5}, {"latency.p50_ns", 1}})).class_id,
+      classify(
+          shipped(), &model,
+          with({{"caller.wait_ratio", 0.5}, {"caller.cpu_ratio", 0.5}, {"others.cpu_use_cores", 0.5}, {"latency.p50_ns", 1}}))
+          .class_id,
       "cpu_contention");
   EXPECT_EQ(classify(shipped(), &model, with({{"caller.wait_ratio", 0.5}})).method, "rules");
   EXPECT_EQ(classify(shipped(), nullptr, with({{"caller.cpu_ratio", 0.5}, {"latency.p50_ns", 1}})).method, "rules");
@@ -184,6 +191,65 @@ TEST(Learned, TheShippedModelIsWholeAndSaysHowItWasMade) {
   for (const std::string& one : model->classes) EXPECT_NE(shipped().find(one), nullptr) << one;
   EXPECT_GT(model->record["examples"].as_i64().value_or(0), 100);
   EXPECT_GT(model->record["scores"]["held_out_by_model"]["accuracy_ratio"].as_f64().value_or(0), 0.94);
+}
+
+// How long a call takes says nothing of what it is limited by, and a profiled pass only makes surer of it.
+TEST(Learned, TheShippedModelSaysTheSameWithAndWithoutAProfile) {
+  const auto document = core::read_json_file(AACO_SOURCE_DIR "/data/bottleneck/classifier.json");
+  const auto model = model_from_json(*document, features_of(shipped(), Signals()).names);
+  ASSERT_TRUE(model);
+  const auto undisturbed = [](double ns, double nodes, double flops, double bytes) {
+    Signals signals = with({{"caller.cpu_ratio", 0.999},
+                            {"caller.wait_ratio", 0.0005},
+                            {"caller.blocked_ratio", 0.0005},
+                            {"process.cpu_use_cores", 1},
+                            {"process.others_wait_ratio", 0},
+                            {"process.system_ratio", 0.01},
+                            {"others.cpu_use_cores", 0.02},
+                            {"machine.idle_cores", 0.98},
+                            {"process.wait_cores", 0.0005},
+                            {"process.allowed_cores", 2},
+                            {"process.allowed_use_ratio", 0.5},
+                            {"latency.cov_ratio", 0.05}});
+    signals.set("latency.p50_ns", ns);
+    signals.set("work.ns_per_node", ns / nodes);
+    signals.set("work.intensity", flops / bytes);
+    signals.set("work.flops_per_second", flops / ns * 1e9);
+    signals.set("work.bytes_per_second", bytes / ns * 1e9);
+    return signals;
+  };
+  const auto profiled = [](Signals signals, double nodes, double node_ns, double between) {
+    signals.set("node.execution_count", nodes);
+    signals.set("node.mean_ns", node_ns);
+    signals.set("node.between_ratio", between);
+    signals.set("node.remainder_ratio", between + 0.01);
+    return signals;
+  };
+  const Signals quick = undisturbed(36e3, 5, 1.3e6, 2.7e6), chain = undisturbed(500e3, 2000, 1.3e5, 1.3e6);
+  for (const Signals& signals : {quick, profiled(quick, 3, 27e3, 0.02)}) {
+    const auto answer = classify(shipped(), &*model, signals);
+    EXPECT_EQ(answer.class_id, "memory_bound");
+    EXPECT_FALSE(answer.evidence.empty());
+  }
+  for (const Signals& signals : {chain, profiled(chain, 2000, 2300, 0.5)})
+    EXPECT_EQ(classify(shipped(), &*model, signals).class_id, "launch_bound");
+}
+
+TEST(FewCalls, NothingIsConcludedFromThem) {
+  const auto found = classify_by_rules(shipped(), with({{"caller.wait_ratio", 0.3}, {"process.wait_cores", 0.9}}));
+  for (const std::size_t calls : {std::size_t{1}, kLeastCalls - 1}) {
+    const auto answer = with_calls(found, calls);
+    EXPECT_EQ(answer.class_id, kInconclusive);
+    EXPECT_EQ(answer.ranking.size(), found.ranking.size());
+    const core::Json document = to_json(answer, shipped());
+    EXPECT_EQ(document["bottleneck_class"].text(), "inconclusive");
+    EXPECT_NE(document["meaning"].text().find("too few"), std::string_view::npos);
+    EXPECT_TRUE(document["optimization_priority"].items().empty());
+    EXPECT_FALSE(document["top_evidence"].items().empty());
+  }
+  EXPECT_EQ(with_calls(found, kLeastCalls).class_id, found.class_id);
+  EXPECT_EQ(with_calls(found, 0).class_id, found.class_id);  // a trace has no measured calls, and its events are evidence
+  EXPECT_EQ(with_calls(Bottleneck{}, 1).class_id, "");
 }
 
 TEST(Learned, RefusesADocumentThatIsWrong) {

@@ -61,7 +61,13 @@ constexpr std::array kDefinitions = {
     SignalDefinition{"faults.minor_per_call", "count", "page faults without I/O, of a call"},
     SignalDefinition{"switches.voluntary_per_call", "count", "times a thread gave up its CPU, of a call"},
     SignalDefinition{"storage.bytes_per_call", "bytes", "read from and written to storage, of a call"},
+    SignalDefinition{"work.ns_per_node", "ns", "time of a call for each node of the model's file"},
 };
+
+// Known of sessions with a profiled pass only.
+constexpr std::array<std::string_view, 8> kOfProfile = {"node.remainder_ratio", "node.between_ratio",    "node.around_ratio",
+                                                        "node.mean_ns",         "node.execution_count",  "node.largest_ratio",
+                                                        "host.around_ratio",    "profile.slowdown_ratio"};
 
 std::optional<double> over(std::optional<double> value, double by) {
   return value && by > 0 ? std::optional(*value / by) : std::nullopt;
@@ -180,6 +186,8 @@ void Signals::set(std::string_view id, std::optional<double> value) {
   if (value && std::isfinite(*value)) values_[position(id)] = value;
 }
 
+void Signals::forget(std::string_view id) { values_[position(id)].reset(); }
+
 std::vector<float> Signals::features() const {
   std::vector<float> out;
   for (const auto& value : values_) out.push_back(value ? static_cast<float>(*value) : std::numeric_limits<float>::quiet_NaN());
@@ -206,11 +214,17 @@ Signals signals_of(const SignalInput& input) {
   if (median && *median > 0) {
     out.set("work.flops_per_second", over(input.flops, *median / 1e9));
     out.set("work.bytes_per_second", over(input.bytes, *median / 1e9));
+    if (input.graph_nodes) out.set("work.ns_per_node", over(median, *input.graph_nodes));
   }
   out.set("profile.slowdown_ratio", metric(input.metrics, "profile.slowdown_ratio"));
   out.set("cpu.clock_cov_ratio", metric(input.metrics, "cpu.clock_cov_ratio"));
   add_health(input, out);
   return out;
+}
+
+Signals without_profile(Signals signals) {
+  for (const std::string_view id : kOfProfile) signals.forget(id);
+  return signals;
 }
 
 }  // namespace aaco::analytics::signals

@@ -129,6 +129,20 @@ TEST(SignalTable, TheProfilerMakesTheModelSlowerAndNotItsCaller) {
   EXPECT_DOUBLE_EQ(*signals_of(input).get("host.around_ratio"), 0);
 }
 
+TEST(SignalTable, WithoutItsProfileASessionStillKnowsItsGraph) {
+  SignalInput input;
+  input.metrics = {{"latency.p50_ns", 1000, "ns", {}, {}}, {"profile.slowdown_ratio", 1, "ratio", {}, {}}};
+  input.profiled_model_ns = 1600;
+  input.graph_nodes = 50;
+  const Signals signals = without_profile(signals_of(input));
+  EXPECT_EQ(signals.get("work.ns_per_node"), 20);
+  EXPECT_EQ(signals.get("latency.p50_ns"), 1000);
+  EXPECT_FALSE(signals.get("host.around_ratio"));
+  EXPECT_FALSE(signals.get("profile.slowdown_ratio"));
+  input.graph_nodes = 0;
+  EXPECT_FALSE(signals_of(input).get("work.ns_per_node"));
+}
+
 TEST(SignalTable, HealthIsWhatItsCountersGrewBy) {
   trace::NameTable names;
   std::vector<trace::GpuEventRow> events;

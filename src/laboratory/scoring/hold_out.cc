@@ -85,7 +85,7 @@ core::Result<std::vector<Prediction>> hold_out(const Examples& examples, const s
       } else if (group_of(row) == group) {
         predictions.push_back(predict(model, {examples.features, row.values}, needs));
         auto& made = predictions.back();
-        made.name = row.name, made.truth = row.truth, made.group = group;
+        made.name = row.name, made.truth = row.truth, made.group = group, made.unprofiled = row.unprofiled;
       }
   }
   return predictions;
