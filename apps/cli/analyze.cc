@@ -38,7 +38,9 @@ void run(Context& context, const PredictOptions& predict, const AnalyzeOptions& 
 void add_analyze(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("analyze", "Predict a model on a device without running it: time, memory, energy, and why");
   auto options = std::make_shared<AnalyzeOptions>();
-  verb->add_option("model", options->model, "Model: a file (.onnx, .pt2, .tflite), a name of configs/models.yaml, or zoo:NAME")
+  verb->add_option("model", options->model,
+                   "Model: a file (.onnx, .pt2, .tflite; FILE#NAME for one of several models or signatures in it), a name of "
+                   "configs/models.yaml, or zoo:NAME")
       ->required();
   verb->add_option("--hardware", options->hardware, "Device: id, alias, ID@STATE, or 'this' (see 'aaco hardware ls')")
       ->capture_default_str();

@@ -194,9 +194,9 @@ void add_inspect(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("inspect", "What a model is and has to do: operators, parameters, FLOPs, bytes, shapes");
   auto options = std::make_shared<Options>();
   workflows::InspectRequest& request = options->request;
-  verb->add_option(
-          "model", request.model.name,
-          "A file (.onnx, .pt2, .tflite), a name of configs/models.yaml, or zoo:NAME (nothing is run, no weights are read)")
+  verb->add_option("model", request.model.name,
+                   "A file (.onnx, .pt2, .tflite; FILE#NAME for one of several models or signatures in it), a name of "
+                   "configs/models.yaml, or zoo:NAME (nothing is run, no weights are read)")
       ->required();
   verb->add_option("--batch", request.model.batch, "Batch size, for the dimension that counts items")->check(positive_count());
   verb->add_option("--dim", options->dimensions, "Sizes of symbolic dimensions, NAME=SIZE[,NAME=SIZE...] (repeatable)")

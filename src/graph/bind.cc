@@ -52,6 +52,44 @@ void substitute(Graph& graph, const Bindings& sizes) {
   for (Graph& body : graph.subgraphs) substitute(body, sizes);
 }
 
+// A lower bound of up to two is what torch.export writes for any dimension that is not specialised: one item runs all the same
+// (torch._export.utils, the check of input constraints).
+constexpr std::int64_t kLargestFreeBound = 2;
+
+std::int64_t lower_bound_of(const SymbolRange& range) {
+  const std::int64_t smallest = range.smallest.value_or(0);
+  return smallest > kLargestFreeBound ? smallest : 0;
+}
+
+core::Status check_range(const std::string& name, std::int64_t size, const SymbolRanges& ranges) {
+  const auto found = ranges.find(name);
+  if (found == ranges.end()) return {};
+  const std::int64_t smallest = lower_bound_of(found->second);
+  if (size >= smallest && size <= found->second.largest.value_or(size)) return {};
+  const std::string bounds = !found->second.largest ? std::to_string(smallest) + " or more"
+                                                    : std::to_string(smallest) + " to " + std::to_string(*found->second.largest);
+  return fail(ErrorCode::invalid_argument,
+              "the size of '" + name + "' is " + std::to_string(size) + ", but the model was exported for " + bounds,
+              "give a size that the model takes, or export it again with other bounds");
+}
+
+struct Taken {
+  std::int64_t size = 1;
+  std::string reason;
+};
+
+Taken size_for(const std::string& name, std::size_t rank, std::size_t axis, const SymbolRanges& ranges) {
+  const std::int64_t usual = usual_size(name, rank, axis);
+  const auto found = ranges.find(name);
+  if (found == ranges.end()) return {usual, ""};
+  const SymbolRange& range = found->second;
+  if (range.example && axis > 0 && check_range(name, *range.example, ranges))
+    return {*range.example, " (the example it was exported with)"};
+  const std::int64_t smallest = lower_bound_of(range), largest = std::max(smallest, range.largest.value_or(INT64_MAX));
+  const std::int64_t size = std::clamp(usual, smallest, largest);
+  return {size, size == usual ? "" : " (the nearest that the model was exported for)"};
+}
+
 }  // namespace
 
 std::vector<std::string> free_symbols(const Graph& graph) {
@@ -81,7 +119,7 @@ std::int64_t usual_size(std::string_view symbol, std::size_t rank, std::size_t a
   return 1;
 }
 
-core::Result<BoundDimensions> bind_dimensions(Graph& graph, const Bindings& given) {
+core::Result<BoundDimensions> bind_dimensions(Graph& graph, const Bindings& given, const SymbolRanges& ranges) {
   const std::vector<std::string> names = free_symbols(graph);
   BoundDimensions bound;
   for (const auto& [name, size] : given) {
@@ -90,6 +128,7 @@ core::Result<BoundDimensions> bind_dimensions(Graph& graph, const Bindings& give
     if (name != kTotal && !std::binary_search(names.begin(), names.end(), name))
       return fail(ErrorCode::invalid_argument, "the model has no dimension '" + name + "'",
                   names.empty() ? "all its dimensions are fixed" : "its dimensions: " + core::join(names, ", "));
+    AACO_TRY(check_range(name, size, ranges));
     bound.sizes[name] = size;
   }
   name_open_dimensions(graph);
@@ -100,10 +139,10 @@ core::Result<BoundDimensions> bind_dimensions(Graph& graph, const Bindings& give
       if ((*tensor.shape)[axis].fixed()) continue;
       for (const std::string& name : symbol_names((*tensor.shape)[axis].symbol)) {
         if (bound.sizes.contains(name) || !std::binary_search(names.begin(), names.end(), name)) continue;
-        const std::int64_t size = usual_size(name, tensor.shape->size(), axis);
-        bound.sizes[name] = size;
+        const Taken taken = size_for(name, tensor.shape->size(), axis, ranges);
+        bound.sizes[name] = taken.size;
         bound.assumptions.push_back("'" + name + "' (dimension " + std::to_string(axis) + " of the input '" + tensor.name +
-                                    "') has no size: " + std::to_string(size) + " was taken");
+                                    "') has no size: " + std::to_string(taken.size) + " was taken" + taken.reason);
       }
     }
   }

@@ -30,13 +30,20 @@ std::int64_t usual_size(std::string_view symbol, std::size_t rank, std::size_t a
 // The value of "a + b", "2*s0", "Max(1, s0//2)", "total_sequence_length"; empty where a name in it has no size.
 std::optional<std::int64_t> evaluate_symbol(std::string_view symbol, const Bindings& sizes);
 
+// What a file says of a symbol's size: between which bounds the model was made for, and the size it was made with.
+struct SymbolRange {
+  std::optional<std::int64_t> smallest, largest, example;
+};
+using SymbolRanges = std::map<std::string, SymbolRange>;
+
 struct BoundDimensions {
   Bindings sizes;                        // of every symbol
   std::vector<std::string> assumptions;  // sizes nobody gave
 };
-// Puts sizes in place of symbols in every declared shape: those in `given`, else the usual ones. Fails with invalid_argument for
-// a name that the graph does not have, and for a size below 0.
-core::Result<BoundDimensions> bind_dimensions(Graph& graph, const Bindings& given);
+// Puts sizes in place of symbols in every declared shape: those in `given`, else the usual ones; of a dimension that does not
+// count items the example in `ranges` comes first. Fails with invalid_argument for a name that the graph does not have, for a
+// size below 0 and for one out of its range.
+core::Result<BoundDimensions> bind_dimensions(Graph& graph, const Bindings& given, const SymbolRanges& ranges = {});
 
 struct ShapeOptions {
   std::int64_t loop_trips = 1;  // of a Loop whose count is not in the graph

@@ -35,15 +35,19 @@ void add_configured(const graph::Graph& graph, const runner::ModelConfig& config
 
 struct Source {
   graph::ModelFormat format = graph::ModelFormat::onnx;
-  graph::Graph graph;
+  graph::Source file;
 };
 
-core::Result<Source> read_source(const runner::ModelConfig& config) {
+core::Result<Source> read_source(const runner::ModelConfig& config, const std::string& entry) {
   Source source;
   if (config.from_zoo()) {
+    if (!entry.empty())
+      return core::fail(ErrorCode::invalid_argument,
+                        "the zoo's " + config.zoo_request() + " is one model: it has no '" + entry + "'",
+                        "leave out what follows the '#'");
     AACO_ASSIGN(const auto request, runner::zoo::parse_request(config.zoo_request()));
     AACO_ASSIGN(auto blueprint, runner::zoo::build_graph(*request.entry, request.config));
-    source.graph = std::move(blueprint.graph);
+    source.file.graph = std::move(blueprint.graph);
     return source;
   }
   if (!core::exists(config.path))
@@ -51,7 +55,7 @@ core::Result<Source> read_source(const runner::ModelConfig& config) {
                       config.where.empty() ? "'aaco zoo ls' lists the models that AACO makes by itself"
                                            : "correct its path in " + config.where);
   AACO_ASSIGN(source.format, graph::sniff_model(config.path));
-  AACO_ASSIGN(source.graph, graph::load(config.path));
+  AACO_ASSIGN(source.file, graph::load_source(config.path, entry));
   return source;
 }
 
@@ -59,15 +63,17 @@ core::Result<Source> read_source(const runner::ModelConfig& config) {
 
 core::Result<graph::Model> open_model(const ModelRequest& request, const Services& services) {
   AACO_ASSIGN(const auto registry, runner::Registry::load(services.paths));
-  AACO_ASSIGN(const auto config, registry.model(request.name));
-  AACO_ASSIGN(Source source, read_source(config));
+  const graph::ModelName name = graph::split_model_name(request.name);
+  AACO_ASSIGN(const auto config, registry.model(name.path));
+  AACO_ASSIGN(Source source, read_source(config, name.entry));
+  const graph::Graph& read = source.file.graph;
   graph::Bindings sizes = request.dimensions;
-  if (request.batch) AACO_TRY(bind_batch(source.graph, *request.batch, sizes));
-  if (const auto items = sizes.find(graph::batch_symbol(source.graph)); items != sizes.end() && items->second == 0)
+  if (request.batch) AACO_TRY(bind_batch(read, *request.batch, sizes));
+  if (const auto items = sizes.find(graph::batch_symbol(read)); items != sizes.end() && items->second == 0)
     return core::fail(ErrorCode::invalid_argument, "'" + items->first + "' counts the items, and 0 of them are no work",
                       "give it a size of 1 or more");
-  add_configured(source.graph, config, sizes);
-  AACO_ASSIGN(graph::Model model, graph::prepare(std::move(source.graph), sizes, request.shapes));
+  add_configured(read, config, sizes);
+  AACO_ASSIGN(graph::Model model, graph::prepare(std::move(source.file), sizes, request.shapes));
   model.format = source.format;
   return model;
 }

@@ -13,10 +13,14 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace graph = aaco::graph;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto onnx = [&]() -> aaco::core::Result<graph::Source> {
+    AACO_ASSIGN(graph::Graph read, graph::onnx::parse(bytes, "fuzz"));
+    return graph::Source{std::move(read), {}, {}};
+  };
   auto read = bytes.starts_with("PK")                ? graph::pt2::parse(bytes, "fuzz")
               : bytes.substr(0, 8).ends_with("TFL3") ? graph::tflite::parse(bytes, "fuzz")
               : bytes.starts_with("{")               ? graph::pt2::parse_program(bytes, "fuzz")
-                                                     : graph::onnx::parse(bytes, "fuzz");
+                                                     : onnx();
   if (!read) return 0;
   const auto model = graph::prepare(*std::move(read));
   if (!model) return 0;

@@ -4,6 +4,7 @@
 #include "core/json.h"
 #include "graph/pt2.h"
 #include "graph/pt2/arguments.h"
+#include "graph/pt2/header.h"
 
 namespace aaco::graph::pt2 {
 namespace {
@@ -39,9 +40,6 @@ std::optional<ElementType> element_type_of(std::int64_t number) {
   }
 }
 
-// What a graph input is.
-enum class Role { user, weight };
-
 // The tensors of one graph of the file by name; graphs below have names of their own.
 struct Scope {
   std::unordered_map<std::string_view, const Json*> values;  // tensor_values
@@ -56,9 +54,10 @@ struct Scope {
 
 class Decoder {
  public:
-  explicit Decoder(std::string name) : name_(std::move(name)) {}
+  Decoder(std::string name, const StoredWeights& stored) : name_(std::move(name)), stored_(stored) {}
 
   core::Result<Graph> run(const Json& program) {
+    AACO_ASSIGN(graph_.format_version, schema_of(program, name_));
     const Json& module = program["graph_module"];
     const Json& top = module["graph"];
     if (!top["nodes"].is_array() || !top["tensor_values"].is_object())
@@ -72,7 +71,6 @@ class Decoder {
     graph_.name = "exported_program";
     graph_.producer =
         "PyTorch" + (program["torch_version"].text().empty() ? "" : " " + std::string(program["torch_version"].text()));
-    graph_.format_version = program["schema_version"]["major"].as_i64().value_or(0);
     return std::move(graph_);
   }
 
@@ -111,27 +109,41 @@ class Decoder {
     return id;
   }
 
-  // Since 2.2 a list of what each input is, before that maps from names.
-  static std::unordered_map<std::string, Role> roles_of(const Json& signature) {
-    std::unordered_map<std::string, Role> roles;
+  // The inputs that are weights, and what they are called in the module. Since 2.2 a list of what each input is, before that maps
+  // from names.
+  static std::unordered_map<std::string, std::string> weights_of(const Json& signature) {
+    std::unordered_map<std::string, std::string> weights;
     for (const Json& spec : signature["input_specs"].items())
       for (const char* kind : {"parameter", "buffer", "tensor_constant"})
-        if (spec.contains(kind)) roles[std::string(spec[kind]["arg"]["name"].text())] = Role::weight;
+        if (spec.contains(kind))
+          weights[std::string(spec[kind]["arg"]["name"].text())] = spec[kind][std::string(kind) + "_name"].text();
     for (const char* map : {"inputs_to_parameters", "inputs_to_buffers", "inputs_to_lifted_tensor_constants"})
-      for (const auto& [name, target] : signature[map].members()) roles[name] = Role::weight;
-    return roles;
+      for (const auto& [name, target] : signature[map].members()) weights[name] = target.text();
+    return weights;
+  }
+
+  // A weight. Tied ones (of one storage, place and layout) are one tensor.
+  void add_weight(const std::string& name, const std::string& in_module, TensorId id, Scope& scope) {
+    const auto stored = stored_.find(in_module);
+    if (stored != stored_.end()) {
+      const auto [first, is_new] = placed_.emplace(stored->second, id);
+      if (!is_new && graph_.tensor(first->second).shape == graph_.tensor(id).shape) {
+        scope.ids[name] = first->second;
+        return;
+      }
+    }
+    graph_.initializers.push_back({id, {}});
   }
 
   core::Status add_inputs(const Json& signature, const Json& top, Scope& scope) {
-    const auto roles = roles_of(signature);
+    const auto weights = weights_of(signature);
     for (const Json& input : top["inputs"].items()) {
       const auto name = input["as_tensor"]["name"].as_string();
       if (!name) continue;  // a number, a symbol or a token
       AACO_ASSIGN(const TensorId id, tensor(*name, scope, graph_));
       if (!scope.made.insert(*name).second) return refuse("the input '" + *name + "' stands there twice");
-      const auto role = roles.find(*name);
-      if (role != roles.end() && role->second == Role::weight)
-        graph_.initializers.push_back({id, {}});
+      if (const auto weight = weights.find(*name); weight != weights.end())
+        add_weight(*name, weight->second, id, scope);
       else
         graph_.inputs.push_back(id);
     }
@@ -343,15 +355,18 @@ class Decoder {
   }
 
   std::string name_;
+  const StoredWeights& stored_;
+  std::unordered_map<std::string, TensorId> placed_;  // by their place in the archive
   Graph graph_;
 };
 
 }  // namespace
 
-core::Result<Graph> parse_program(std::string_view json, const std::string& name) {
+core::Result<Source> parse_program(std::string_view json, const std::string& name, const StoredWeights& stored) {
   auto program = Json::parse(json);
   if (!program) return tl::unexpected<core::Error>(std::move(program).error().with("reading the program of " + name));
-  return Decoder(name).run(*program);
+  AACO_ASSIGN(Graph graph, Decoder(name, stored).run(*program));
+  return Source{std::move(graph), ranges_of(*program), {}};
 }
 
 }  // namespace aaco::graph::pt2

@@ -6,7 +6,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  if (const auto graph = aaco::graph::pt2::parse(bytes, "fuzz"); graph) (void)aaco::graph::total_constants(*graph);
+  if (const auto read = aaco::graph::pt2::parse(bytes, "fuzz"); read) (void)aaco::graph::total_constants(read->graph);
   (void)aaco::graph::pt2::parse_program(bytes, "fuzz");
   return 0;
 }

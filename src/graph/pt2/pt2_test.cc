@@ -23,6 +23,7 @@ Json ints(const std::vector<std::int64_t>& values) {
 
 // One program: x -> nodes -> the last output.
 struct Program {
+  Json ranges = Json::object(), schema = Json::object({{"major", 8}});
   Json values = Json::object(), inputs = Json::array(), nodes = Json::array(), specs = Json::array(), results = Json::array();
 
   void describe(const std::string& name, const std::vector<Json>& sizes, std::int64_t type = 7) {
@@ -45,6 +46,9 @@ struct Program {
     nodes.push(
         Json::object({{"target", target}, {"inputs", Json::array(std::move(arguments))}, {"outputs", std::move(outputs)}}));
   }
+  void bound(const std::string& symbol, Json smallest, Json largest) {
+    ranges.set(symbol, Json::object({{"min_val", std::move(smallest)}, {"max_val", std::move(largest)}}));
+  }
   void result(const std::string& name) {
     results.push(Json::object({{"user_output", Json::object({{"arg", tensor_argument(name)}})}}));
   }
@@ -55,10 +59,14 @@ struct Program {
     return Json::object({{"graph_module", Json::object({{"graph", graph}, {"signature", signature}})},
                          {"opset_version", Json::object({{"aten", 10}})},
                          {"torch_version", "2.7.0"},
-                         {"schema_version", Json::object({{"major", 8}})}})
+                         {"range_constraints", ranges},
+                         {"schema_version", schema}})
         .dump(-1);
   }
-  [[nodiscard]] core::Result<Graph> parse() const { return parse_program(text(), "test.pt2"); }
+  [[nodiscard]] core::Result<Graph> parse() const {
+    AACO_ASSIGN(Source source, parse_program(text(), "test.pt2"));
+    return std::move(source.graph);
+  }
   [[nodiscard]] std::string refusal() const {
     const auto graph = parse();
     return graph ? "" : graph.error().text();
@@ -106,12 +114,93 @@ TEST(Pt2, SymbolsKeepTheirNames) {
   EXPECT_EQ(to_string(*graph.tensor(graph.outputs[0]).shape), "[s0, 8, 8, 8]");
 }
 
+// What the size of s0 becomes.
+std::string bound_to(const Program& program, const Bindings& given) {
+  Source source = parse_program(program.text(), "test.pt2").value();
+  const auto bound = bind_dimensions(source.graph, given, source.ranges);
+  return bound ? to_string(*source.graph.tensor(source.graph.inputs[0]).shape) : bound.error().text();
+}
+Program ranged() {
+  Program program = convolution();
+  program.bound("s0", 2, 1024);
+  return program;
+}
+TEST(Pt2Ranges, ASizeBetweenTheBoundsIsTaken) { EXPECT_EQ(bound_to(ranged(), {{"s0", 1024}}), "[1024, 3, 16, 16]"); }
+TEST(Pt2Ranges, ASizeBeyondThemIsRefused) {
+  EXPECT_THAT(bound_to(ranged(), {{"s0", 1025}}), HasSubstr("exported for 0 to 1024"));
+  Program program = ranged();
+  program.bound("s0", 8, Json());
+  EXPECT_THAT(bound_to(program, {{"s0", 4}}), HasSubstr("exported for 8 or more"));
+}
+TEST(Pt2Ranges, ALowerBoundOfTwoIsNone) { EXPECT_EQ(bound_to(ranged(), {{"s0", 1}}), "[1, 3, 16, 16]"); }
+TEST(Pt2Ranges, TheLargestIntegersAreNoBounds) {
+  Program program = ranged();
+  program.bound("s0", 0, INT64_MAX - 1);
+  EXPECT_EQ(bound_to(program, {{"s0", 5'000'000}}), "[5000000, 3, 16, 16]");
+}
+TEST(Pt2Ranges, WhatNobodyGaveLiesBetweenThem) {
+  Program program = ranged();
+  program.bound("s0", 16, 64);
+  EXPECT_EQ(bound_to(program, {}), "[16, 3, 16, 16]");
+}
+TEST(Pt2Ranges, TheExampleStandsForWhatCountsNoItems) {
+  Program program;
+  program.describe("x", {1, "Symbol('s1', positive=True, integer=True)"});
+  program.inputs.push(tensor_argument("x"));
+  program.specs.push(Json::object({{"user_input", Json::object({{"arg", tensor_argument("x")}})}}));
+  const std::string text = core::replace_all(program.text(), R"x(integer=True)")x", R"x(integer=True)","hint":{"as_int":77})x");
+  Source source = parse_program(text, "x").value();
+  ASSERT_TRUE(source.ranges.contains("s1"));
+  EXPECT_EQ(source.ranges.at("s1").example, 77);
+  ASSERT_TRUE(bind_dimensions(source.graph, {}, source.ranges));
+  EXPECT_EQ(to_string(*source.graph.tensor(source.graph.inputs[0]).shape), "[1, 77]");
+}
+
+TEST(Pt2, WeightsOfOnePlaceAreOne) {
+  Program program;
+  program.input("p_a", {4, 8}, "parameter");
+  program.input("p_b", {4, 8}, "parameter");
+  program.input("x", {2, 8});
+  program.node("torch.ops.aten.linear.default",
+               {argument("input", tensor_argument("x")), argument("weight", tensor_argument("p_b"))}, "y", {2, 4});
+  program.result("y");
+  const std::string text =
+      core::replace_all(core::replace_all(program.text(), R"({"name":"p_a"}})", R"({"name":"p_a"},"parameter_name":"a"})"),
+                        R"({"name":"p_b"}})", R"({"name":"p_b"},"parameter_name":"b"})");
+  const auto weights = [&](const StoredWeights& stored) {
+    return total_constants(parse_program(text, "x", stored).value().graph).elements;
+  };
+  EXPECT_EQ(weights({{"a", "weight_0|f32"}, {"b", "weight_0|f32"}}), 32);
+  EXPECT_EQ(weights({{"a", "weight_0|f32"}, {"b", "weight_1|f32"}}), 64);
+  EXPECT_EQ(weights({}), 64);
+}
+
+TEST(Pt2Refuses, ANewerSchema) {
+  Program program = convolution();
+  program.schema = Json::object({{"major", 99}});
+  EXPECT_THAT(program.refusal(), HasSubstr("version 99, AACO reads up to 8"));
+}
+TEST(Pt2Refuses, ASchemaThatIsNoNumber) {
+  Program program = convolution();
+  program.schema = Json::object({{"major", "new"}});
+  EXPECT_THAT(program.refusal(), HasSubstr("is no number"));
+  program.schema = -3;
+  EXPECT_THAT(program.refusal(), HasSubstr("is no number"));
+}
+TEST(Pt2, SchemasBeforeEightAreRead) {
+  Program program = convolution();
+  for (const Json& schema : {Json(1), Json(), Json::object({{"major", 5}})}) {
+    program.schema = schema;
+    EXPECT_EQ(program.refusal(), "");
+  }
+}
+
 TEST(Pt2, TheOlderSignatureIsReadToo) {
   const std::string text = core::replace_all(core::replace_all(convolution().text(), R"("input_specs")", R"("ignored")"),
                                              R"("output_specs")", R"("inputs_to_parameters":{"p_w":"w"},"ignored_too")");
-  const auto graph = parse_program(text, "old.pt2");
-  ASSERT_TRUE(graph) << graph.error().text();
-  EXPECT_EQ(graph->initializers.size(), 1U);
+  const auto source = parse_program(text, "old.pt2");
+  ASSERT_TRUE(source) << source.error().text();
+  EXPECT_EQ(source->graph.initializers.size(), 1U);
 }
 
 TEST(Pt2, ArithmeticOnSizesIsNoNode) {
@@ -132,15 +221,16 @@ TEST(Pt2, AnOperatorOfAnotherLibraryKeepsItsName) {
 class Seeds : public testing::TestWithParam<const char*> {};
 TEST_P(Seeds, AreRead) {
   const std::string path = std::string(AACO_SOURCE_DIR) + "/tests/fixtures/fuzz/pt2_fuzz/" + GetParam();
-  const auto graph = load(path);
-  ASSERT_TRUE(graph) << graph.error().text();
-  EXPECT_EQ(graph->outputs.size(), 1U);
+  const auto source = load(path);
+  ASSERT_TRUE(source) << source.error().text();
+  EXPECT_EQ(source->graph.outputs.size(), 1U);
 }
 INSTANTIATE_TEST_SUITE_P(BothLayouts, Seeds, testing::Values("new_layout.pt2", "old_layout_deflated.pt2"));
 
 TEST(Pt2, BranchesAreConditionsAndWrappedGraphsArePutIn) {
-  const auto graph = load(std::string(AACO_SOURCE_DIR) + "/tests/fixtures/fuzz/pt2_fuzz/old_layout_deflated.pt2");
-  ASSERT_TRUE(graph) << graph.error().text();
+  const auto source = load(std::string(AACO_SOURCE_DIR) + "/tests/fixtures/fuzz/pt2_fuzz/old_layout_deflated.pt2");
+  ASSERT_TRUE(source) << source.error().text();
+  const Graph* graph = &source->graph;
   ASSERT_EQ(graph->nodes.size(), 2U);
   EXPECT_EQ(graph->nodes[0].op_type, "relu");
   EXPECT_EQ(graph->nodes[1].op_type, "If");

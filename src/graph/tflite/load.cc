@@ -3,8 +3,10 @@
 #include "core/mapped_file.h"
 #include "graph/tflite.h"
 #include "graph/tflite/flat_table.h"
+#include "graph/tflite/open_sizes.h"
 #include "graph/tflite/options.h"
 #include "graph/tflite/schema.h"
+#include "graph/tflite/signatures.h"
 
 namespace aaco::graph::tflite {
 namespace {
@@ -25,7 +27,7 @@ class Decoder {
  public:
   Decoder(FlatBytes& bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
 
-  core::Result<Graph> run() {
+  core::Result<Source> run(const std::string& signature) {
     using schema::Model;
     if (bytes_.data.size() < 8 || bytes_.data.substr(4, 4) != "TFL3")
       return refuse("it does not say TFL3 at byte 4, so this is no TFLite model");
@@ -37,13 +39,18 @@ class Decoder {
     buffers_ = model_.vector(at(Model::buffers), 4);
     subgraphs_ = model_.vector(at(Model::subgraphs), 4);
     if (subgraphs_.count == 0) return refuse("there is no graph in it");
-    Graph graph;
-    AACO_TRY(fill(graph, 0, 0));
+    const std::vector<Signature> signatures = signatures_of(model_);
+    if (bytes_.damaged) return damage();
+    AACO_ASSIGN(Chosen chosen, choose_signature(signatures, signature, name_));
+    Source source;
+    if (!chosen.assumption.empty()) source.assumptions.push_back(std::move(chosen.assumption));
+    Graph& graph = source.graph;
+    AACO_TRY(fill(graph, chosen.subgraph, 0));
     graph.opsets["tflite"] = kVersion;
     graph.format_version = kVersion;
     graph.producer = model_.text(at(Model::description));
     if (bytes_.damaged) return damage();
-    return graph;
+    return source;
   }
 
  private:
@@ -61,6 +68,7 @@ class Decoder {
     if (number >= subgraphs_.count) return refuse("it refers to graph " + std::to_string(number) + ", which it does not have");
     const FlatTable source = model_.element(subgraphs_, number);
     graph.name = source.text(at(SubGraph::name));
+    open_.clear();
     AACO_TRY(add_tensors(source, graph));
     std::vector<bool> made(graph.tensors.size(), false);
     for (const Initializer& initializer : graph.initializers) made[static_cast<std::size_t>(initializer.tensor.value)] = true;
@@ -70,6 +78,7 @@ class Decoder {
         graph.inputs.push_back(id);
         made[static_cast<std::size_t>(id.value)] = true;
       }
+    open_.settle(graph, depth == 0);
     for (const TensorId id : variables_) made[static_cast<std::size_t>(id.value)] = true;
     AACO_TRY(add_nodes(source, graph, made, depth));
     AACO_ASSIGN(graph.outputs, ids(source, at(SubGraph::outputs), graph));
@@ -93,26 +102,29 @@ class Decoder {
         return refuse("the tensor '" + tensor.name + "' has an element type that TFLite does not have (" + std::to_string(code) +
                       ")");
       tensor.type = *type;
-      AACO_TRY(read_shape(item, tensor));
+      std::vector<std::int64_t> example;
+      AACO_TRY(read_shape(item, tensor, example));
       const TensorId id = graph.add_tensor(tensor);
+      open_.note(id, std::move(example));
       if (item.unsigned_number(at(Tensor::is_variable), 1, 0) != 0) variables_.push_back(id);
       AACO_TRY(add_constant(item, id, graph));
     }
     return bytes_.damaged ? core::Status(damage()) : core::Status();
   }
 
-  core::Status read_shape(const FlatTable& item, TensorDescriptor& tensor) const {
+  // `example`: the sizes that stand in the file for open ones.
+  core::Status read_shape(const FlatTable& item, TensorDescriptor& tensor, std::vector<std::int64_t>& example) const {
     using schema::Tensor;
-    const auto sizes = item.integers(at(Tensor::shape), kMaxRank);
+    const auto sizes = item.integers(at(Tensor::shape), kMaxRank).value_or(std::vector<std::int64_t>());
     const auto signature = item.integers(at(Tensor::shape_signature), kMaxRank);
+    const bool fits = signature && signature->size() == sizes.size();
     tensor.shape = Shape{};
-    for (std::size_t axis = 0; sizes && axis < sizes->size(); ++axis) {
-      const std::int64_t size = (*sizes)[axis];
-      const bool open = signature && signature->size() == sizes->size() && (*signature)[axis] == -1;
-      if (size < 0 && !(open || size == -1))
-        return refuse("the tensor '" + tensor.name + "' has a negative size, " + std::to_string(size));
-      // Every open first dimension is the batch.
-      tensor.shape->push_back((open && axis == 0) || size < 0 ? Dimension("batch") : Dimension(size));
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+      const bool open = sizes[axis] == -1 || (fits && (*signature)[axis] == -1);
+      if (sizes[axis] < 0 && !open)
+        return refuse("the tensor '" + tensor.name + "' has a negative size, " + std::to_string(sizes[axis]));
+      tensor.shape->push_back(open ? Dimension{} : Dimension(sizes[axis]));
+      if (open) example.push_back(std::max<std::int64_t>(1, sizes[axis]));
     }
     return {};
   }
@@ -120,7 +132,10 @@ class Decoder {
   core::Status add_constant(const FlatTable& item, TensorId id, Graph& graph) {
     using schema::Buffer;
     const std::uint64_t index = item.unsigned_number(at(schema::Tensor::buffer), 4, 0);
-    if (index == 0 || index >= buffers_.count) return {};
+    if (index == 0) return {};
+    if (index >= buffers_.count)
+      return refuse("the tensor '" + graph.tensor(id).name + "' has its data in buffer " + std::to_string(index) +
+                    ", which the file does not have");
     const FlatTable buffer = model_.element(buffers_, index);
     const auto data = buffer.vector(at(Buffer::data), 1);
     const std::uint64_t outside = buffer.unsigned_number(at(Buffer::offset), 8, 0),
@@ -237,6 +252,7 @@ class Decoder {
 
   FlatBytes& bytes_;
   std::string name_;
+  OpenSizes open_;
   FlatTable model_;
   FlatTable::Vector codes_, buffers_, subgraphs_;
   std::vector<TensorId> variables_;  // of the graph that is being read: state that lives between calls
@@ -245,14 +261,14 @@ class Decoder {
 
 }  // namespace
 
-core::Result<Graph> parse(std::string_view bytes, const std::string& name) {
+core::Result<Source> parse(std::string_view bytes, const std::string& name, const std::string& signature) {
   FlatBytes flat{bytes, false};
-  return Decoder(flat, name).run();
+  return Decoder(flat, name).run(signature);
 }
 
-core::Result<Graph> load(const std::string& path) {
+core::Result<Source> load(const std::string& path, const std::string& signature) {
   AACO_ASSIGN(const core::MappedFile file, core::MappedFile::open(path));
-  return parse(file.bytes(), path);
+  return parse(file.bytes(), path, signature);
 }
 
 }  // namespace aaco::graph::tflite

@@ -10,7 +10,8 @@
 namespace aaco::graph::tflite::schema {
 
 // Fields by their number in each table.
-enum class Model : int { version = 0, operator_codes = 1, subgraphs = 2, description = 3, buffers = 4 };
+enum class Model : int { version = 0, operator_codes = 1, subgraphs = 2, description = 3, buffers = 4, signatures = 7 };
+enum class SignatureDef : int { key = 2, subgraph = 4 };
 enum class OperatorCode : int { deprecated_code = 0, custom_code = 1, builtin_code = 3 };
 enum class SubGraph : int { tensors = 0, inputs = 1, outputs = 2, operators = 3, name = 4 };
 enum class Tensor : int {

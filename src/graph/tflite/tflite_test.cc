@@ -112,6 +112,7 @@ Flat node(std::int64_t code, std::vector<std::int64_t> inputs, std::vector<std::
 struct Model {
   std::vector<Flat> codes, tensors, operators, buffers = {table({})}, further;  // buffer 0 is empty
   std::vector<std::int64_t> inputs = {0}, outputs;
+  std::vector<Flat> signatures;
   std::int64_t version = 3;
 
   void code(std::int64_t number_of) {
@@ -121,10 +122,17 @@ struct Model {
     std::vector<Flat> graphs = {
         table({{0, tables(tensors)}, {1, numbers(inputs)}, {2, numbers(outputs)}, {3, tables(operators)}, {4, text("main")}})};
     graphs.insert(graphs.end(), further.begin(), further.end());
-    return Writer::write(
-        table({{0, number(version)}, {1, tables(codes)}, {2, tables(graphs)}, {3, text("by hand")}, {4, tables(buffers)}}));
+    return Writer::write(table({{0, number(version)},
+                                {1, tables(codes)},
+                                {2, tables(graphs)},
+                                {3, text("by hand")},
+                                {4, tables(buffers)},
+                                {7, tables(signatures)}}));
   }
-  [[nodiscard]] core::Result<Graph> parse() const { return tflite::parse(bytes(), "test.tflite"); }
+  [[nodiscard]] core::Result<Graph> parse() const {
+    AACO_ASSIGN(Source source, tflite::parse(bytes(), "test.tflite"));
+    return std::move(source.graph);
+  }
   [[nodiscard]] std::string refusal() const {
     const auto graph = parse();
     return graph ? "" : graph.error().text();
@@ -162,7 +170,7 @@ TEST(Tflite, AnOpenBatchIsASymbol) {
 }
 TEST(Tflite, ConstantsAreWeightsAndWhereTheyLie) {
   const std::string bytes = convolution().bytes();
-  const Graph graph = parse(bytes, "test.tflite").value();
+  const Graph graph = parse(bytes, "test.tflite").value().graph;
   ASSERT_EQ(graph.initializers.size(), 1U);
   const Constant& constant = graph.initializers[0].constant;
   ASSERT_TRUE(constant.location);
@@ -204,11 +212,88 @@ TEST(Tflite, BranchesAreConditions) {
   EXPECT_EQ(graph->subgraphs.size(), 2U);
 }
 
+Flat signature(const std::string& key, std::int64_t graph) { return table({{2, text(key)}, {4, number(graph)}}); }
+
+// x -> RELU -> y [4] as "prefill", and [8] as "decode".
+Model two_signatures() {
+  Model model;
+  model.code(19);
+  model.tensors = {tensor("x", {4}), tensor("y", {4})};
+  model.operators = {node(0, {0}, {1})};
+  model.outputs = {1};
+  model.further = {table({{0, tables({tensor("a", {8}), tensor("b", {8})})},
+                          {1, numbers({0})},
+                          {2, numbers({1})},
+                          {3, tables({node(0, {0}, {1})})}})};
+  model.signatures = {signature("prefill", 0), signature("decode", 1)};
+  return model;
+}
+
+TEST(TfliteSignatures, TheFirstGraphIsTakenAndTheOthersAreNamed) {
+  const Source source = parse(two_signatures().bytes(), "x").value();
+  EXPECT_EQ(to_string(*source.graph.tensor(source.graph.inputs[0]).shape), "[4]");
+  ASSERT_EQ(source.assumptions.size(), 1U);
+  EXPECT_THAT(source.assumptions[0], HasSubstr("prefill, decode 'prefill' was taken"));
+}
+TEST(TfliteSignatures, OneIsTakenByItsName) {
+  const Source source = parse(two_signatures().bytes(), "x", "decode").value();
+  EXPECT_EQ(to_string(*source.graph.tensor(source.graph.inputs[0]).shape), "[8]");
+  EXPECT_TRUE(source.assumptions.empty());
+}
+TEST(TfliteSignatures, SeveralNamesOfOneGraphAreNoChoice) {
+  Model model = two_signatures();
+  model.signatures = {signature("serve", 0), signature("again", 0)};
+  EXPECT_TRUE(parse(model.bytes(), "x").value().assumptions.empty());
+}
+TEST(TfliteSignatures, AnUnknownOneIsRefusedAndTheOthersAreNamed) {
+  EXPECT_THAT(parse(two_signatures().bytes(), "x", "train").error().text(), HasSubstr("its signatures: prefill, decode"));
+  EXPECT_THAT(parse(convolution().bytes(), "x", "train").error().text(), HasSubstr("it has none"));
+}
+TEST(TfliteSignatures, OneOfAGraphThatIsNotThereIsRefused) {
+  Model model = two_signatures();
+  model.signatures = {signature("far", 9)};
+  EXPECT_THAT(parse(model.bytes(), "x", "far").error().text(), HasSubstr("graph 9"));
+}
+
+// x -> y, both with what the file writes and the open sizes' -1.
+Graph open_graph(Flat x, Flat y) {
+  Model model;
+  model.code(19);
+  model.tensors = {std::move(x), std::move(y)};
+  model.operators = {node(0, {0}, {1})};
+  model.outputs = {1};
+  return model.parse().value();
+}
+std::string output_shape(const Graph& graph) { return to_string(*graph.tensor(graph.outputs[0]).shape); }
+
+TEST(TfliteOpenSizes, AMultipleOfTheBatchIsOne) {
+  const Graph graph = open_graph(tensor("x", {1, 12, 64}, 0, 0, {-1, 12, 64}), tensor("y", {12, 64}, 0, 0, {-1, 64}));
+  EXPECT_EQ(output_shape(graph), "[12*batch, 64]");
+}
+TEST(TfliteOpenSizes, TheBatchMayComeLater) {
+  const Graph graph = open_graph(tensor("x", {1, 12}, 0, 0, {-1, 12}), tensor("y", {12, 1}, 0, 0, {12, -1}));
+  EXPECT_EQ(output_shape(graph), "[12, batch]");
+}
+TEST(TfliteOpenSizes, WhatTheBatchDoesNotTellIsNotGuessed) {
+  const Graph graph = open_graph(tensor("x", {1, 1, 64}, 0, 0, {-1, -1, 64}), tensor("y", {1, 64}, 0, 0, {-1, 64}));
+  EXPECT_EQ(to_string(*graph.tensor(graph.inputs[0]).shape), "[batch, ?, 64]");
+  EXPECT_EQ(output_shape(graph), "[?, 64]");
+}
+TEST(TfliteOpenSizes, AnImageHasAHeightAndAWidth) {
+  const Graph graph = open_graph(tensor("x", {1, 1, 1, 3}, 0, 0, {1, -1, -1, 3}), tensor("y", {1, 1}));
+  EXPECT_EQ(to_string(*graph.tensor(graph.inputs[0]).shape), "[1, height, width, 3]");
+}
+
+TEST(TfliteRefuses, ABufferThatIsNotThere) {
+  Model model = convolution();
+  model.tensors[1] = tensor("w", {4, 3, 3, 3}, 44);
+  EXPECT_THAT(model.refusal(), HasSubstr("'w' has its data in buffer 44"));
+}
 TEST(TfliteRefuses, EveryTruncationOfAModel) {
   const std::string bytes = convolution().bytes();
   for (std::size_t size = 0; size < bytes.size() - 8; size += 5) {
-    const auto graph = parse(std::string_view(bytes).substr(0, size), "cut");
-    EXPECT_TRUE(!graph || graph->nodes.size() <= 2U);  // what is cut off may be padding
+    const auto read = parse(std::string_view(bytes).substr(0, size), "cut");
+    EXPECT_TRUE(!read || read->graph.nodes.size() <= 2U);  // what is cut off may be padding
   }
   EXPECT_FALSE(parse(std::string_view(bytes).substr(0, bytes.size() / 2), "cut"));
 }

@@ -1,0 +1,86 @@
+"""Files that hold several programs: FILE#NAME takes one of them."""
+import io
+import json
+import unittest
+import zipfile
+
+import program
+
+
+def exported(width, schema=8):
+    """An ExportedProgram of one relu."""
+    values = {name: {'dtype': 7, 'sizes': [{'as_int': 2}, {'as_int': width}]} for name in 'xy'}
+    tensor = {name: {'as_tensor': {'name': name}} for name in 'xy'}
+    node = {'target': 'torch.ops.aten.relu.default', 'inputs': [{'name': 'self', 'arg': tensor['x']}], 'outputs': [tensor['y']]}
+    graph = {'inputs': [tensor['x']], 'outputs': [tensor['y']], 'nodes': [node], 'tensor_values': values}
+    signature = {'input_specs': [{'user_input': {'arg': tensor['x']}}], 'output_specs': [{'user_output': {'arg': tensor['y']}}]}
+    return json.dumps({'graph_module': {'graph': graph, 'signature': signature}, 'schema_version': {'major': schema, 'minor': 1}})
+
+
+def archive(models):
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, 'w') as out:
+        out.writestr('net/archive_format', 'pt2')
+        for name, text in models.items():
+            out.writestr(f'net/models/{name}.json', text)
+    return held.getvalue()
+
+
+class ModelNames(program.ProgramTest):
+    def write(self, name, content):
+        path = self.folder / name
+        path.write_bytes(content)
+        return str(path)
+
+    def inspect(self, path):
+        outcome = self.aaco('inspect', path, '--json')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        return json.loads(outcome.output)
+
+    def test_one_of_several_models_is_taken_by_its_name(self):
+        path = self.write('net.pt2', archive({'prefill': exported(8), 'decode': exported(16)}))
+        self.assertEqual(self.inspect(path + '#decode')['inputs'][0]['shape'], [2, 16])
+        self.assertEqual(self.inspect(path + '#prefill')['inputs'][0]['shape'], [2, 8])
+
+    def test_the_one_called_model_is_taken_and_said(self):
+        path = self.write('net.pt2', archive({'aux': exported(8), 'model': exported(16)}))
+        document = self.inspect(path)
+        self.assertEqual(document['inputs'][0]['shape'], [2, 16])
+        self.assertIn("aux, model 'model' was taken", ' '.join(document['assumptions']))
+        self.assertEqual(self.inspect(path + '#model')['assumptions'], [])
+
+    def test_none_is_taken_where_none_is_meant(self):
+        path = self.write('net.pt2', archive({'prefill': exported(8), 'decode': exported(16)}))
+        for verb in ('inspect', 'analyze'):
+            outcome = self.aaco(verb, path, *(('--hardware', 'nvidia_a100_sxm4_40gb') if verb == 'analyze' else ()))
+            self.assertEqual(outcome.code, 2, outcome.output)
+            self.assertIn('prefill, decode', outcome.errors)
+            self.assertIn('#prefill', outcome.errors)
+
+    def test_a_name_that_is_not_there_is_refused(self):
+        one = self.write('one.pt2', archive({'model': exported(8)}))
+        for name, said in ((one + '#decode', 'its models: model'), (one + 'x#decode', 'no file'), ('zoo:resnet50#x', 'is one model')):
+            outcome = self.aaco('inspect', name)
+            self.assertIn(outcome.code, (2, 3))
+            self.assertIn(said, outcome.errors)
+
+    def test_a_file_may_have_the_sign_in_its_name(self):
+        path = self.write('a#b.pt2', archive({'model': exported(8)}))
+        self.assertEqual(self.inspect(path)['inputs'][0]['shape'], [2, 8])
+        self.assertEqual(self.inspect(path + '#model')['inputs'][0]['shape'], [2, 8])
+
+    def test_models_of_one_file_are_compared(self):
+        path = self.write('net.pt2', archive({'prefill': exported(8), 'decode': exported(16)}))
+        outcome = self.aaco('compare', path + '#prefill', path + '#decode', '--hardware', 'nvidia_a100_sxm4_40gb', '--json')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        self.assertIn('#prefill', outcome.output)
+
+    def test_a_newer_schema_is_refused(self):
+        path = self.write('new.pt2', archive({'model': exported(8, 99)}))
+        outcome = self.aaco('inspect', path)
+        self.assertEqual(outcome.code, 3)
+        self.assertIn('version 99', outcome.errors)
+
+
+if __name__ == '__main__':
+    unittest.main()
