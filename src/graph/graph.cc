@@ -1,5 +1,7 @@
 #include "graph/graph.h"
 
+#include "graph/tensor_bytes.h"
+
 namespace aaco::graph {
 namespace {
 
@@ -55,11 +57,9 @@ ConstantTotals total_constants(const Graph& graph) {
   ConstantTotals totals;
   for (const Initializer& initializer : graph.initializers) {
     const TensorDescriptor& descriptor = graph.tensor(initializer.tensor);
-    if (!descriptor.shape) continue;
-    const auto count = element_count(*descriptor.shape);
-    const auto bytes = count ? bytes_of(descriptor.type, *count) : std::nullopt;
+    const auto bytes = tensor_bytes(descriptor);
     if (!bytes) continue;
-    add_size(totals.elements, *count);
+    add_size(totals.elements, *tensor_elements(descriptor));
     add_size(totals.bytes, *bytes);
   }
   for (const Graph& body : graph.subgraphs) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "graph/tensor_bytes.h"
+
 namespace aaco::graph {
 namespace {
 
@@ -42,13 +44,12 @@ std::int64_t packed_bits(const Node& node, std::size_t input) {
 
 void add(const TensorDescriptor& tensor, std::int64_t packed_bits, ParameterTotals& totals) {
   constexpr std::int64_t kByte = 8;
-  if (!weight_type(tensor.type) || !tensor.shape) return;
-  const auto count = element_count(*tensor.shape);
-  const auto bytes = count ? bytes_of(tensor.type, *count) : std::nullopt;
+  if (!weight_type(tensor.type)) return;
+  const auto count = tensor_elements(tensor), bytes = tensor_bytes(tensor);
   if (!bytes || *count < 2) return;
   const bool packed = packed_bits > 0 && (tensor.type == ElementType::uint8 || tensor.type == ElementType::int8);
   std::int64_t elements = *count;
-  if (packed && __builtin_mul_overflow(elements, kByte / packed_bits, &elements)) return;
+  if (packed && __builtin_mul_overflow(elements, kByte / packed_bits, &elements)) elements = INT64_MAX;
   add_size(totals.elements, elements);
   add_size(totals.bytes, *bytes);
   add_size(totals.types[!packed ? tensor.type : packed_bits == 2 ? ElementType::uint2 : ElementType::uint4], elements);

@@ -3,6 +3,7 @@
 
 #include "core/strings.h"
 #include "estimation/memory/liveness.h"
+#include "graph/tensor_bytes.h"
 
 namespace aaco::estimation {
 namespace {
@@ -88,11 +89,7 @@ class Walk {
   std::unordered_map<const graph::Node*, const graph::NodeCost*> costs_;
 };
 
-std::int64_t bytes_of_tensor(const Graph& graph, TensorId id) {
-  const graph::TensorDescriptor& tensor = graph.tensor(id);
-  const auto count = tensor.shape ? graph::element_count(*tensor.shape) : std::nullopt;
-  return count ? graph::bytes_of(tensor.type, *count).value_or(0) : 0;
-}
+std::int64_t bytes_of_tensor(const Graph& graph, TensorId id) { return graph::tensor_bytes(graph.tensor(id)).value_or(0); }
 
 // Exporters call them past_key_values.0.key, past_0, present.3.value, k_cache_in.
 bool is_cache(std::string_view name) {

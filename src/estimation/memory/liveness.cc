@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "graph/tensor_bytes.h"
+
 namespace aaco::estimation {
 namespace {
 
@@ -39,9 +41,7 @@ class Assignment {
 
  private:
   std::int64_t size_of(TensorId id) {
-    const graph::TensorDescriptor& tensor = graph_.tensor(id);
-    const auto count = tensor.shape ? graph::element_count(*tensor.shape) : std::nullopt;
-    const auto bytes = count ? graph::bytes_of(tensor.type, *count) : std::nullopt;
+    const auto bytes = graph::tensor_bytes(graph_.tensor(id));
     if (!bytes) ++out_.unknown;
     return bytes.value_or(0);
   }

@@ -202,6 +202,23 @@ TEST(Memory, SizesBeyondAnyMachineDoNotOverflow) {
   EXPECT_EQ(chain.estimate().peak_bytes, INT64_MAX);
 }
 
+TEST(Memory, ATensorBeyondAnyMachineTakesAllThereIs) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 31;
+  for (const Shape& shape : {Shape{std::int64_t{1} << 61}, Shape{kHuge, kHuge, kHuge}}) {
+    Chain chain;
+    chain.graph.outputs = {chain.node("Transpose", {chain.input("x", shape)}, shape)};
+    EXPECT_EQ(chain.estimate().peak_bytes, INT64_MAX);
+    EXPECT_EQ(chain.estimate().unknown_tensors, 0);
+  }
+}
+TEST(Memory, NothingOfSomethingHugeTakesNothing) {
+  Chain chain;
+  const Shape shape = {std::int64_t{1} << 40, std::int64_t{1} << 40, 0};
+  chain.graph.outputs = {chain.node("Transpose", {chain.input("x", shape)}, shape)};
+  EXPECT_EQ(chain.estimate().peak_bytes, 0);
+  EXPECT_EQ(chain.estimate().unknown_tensors, 0);
+}
+
 TEST(Memory, OnnxRuntimeTakesMoreThanIsLive) {
   Chain chain;
   TensorId x = chain.input("x");

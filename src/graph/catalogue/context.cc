@@ -24,7 +24,7 @@ const Value* Values::find(TensorId id) {
 }
 
 void Values::set(TensorId id, Value value) {
-  if (id.valid() && value.elements.size() <= kMaxValueElements) known_[index_of(id)] = std::move(value);
+  if (id.valid() && value.elements.size() <= kMaxHeldElements) known_[index_of(id)] = std::move(value);
 }
 
 bool ShapeContext::has(std::size_t input) const { return input < node_.inputs.size() && node_.inputs[input].valid(); }

@@ -93,7 +93,7 @@ const std::unordered_map<std::string_view, Binary>& binaries() {
 std::size_t count_of(const std::vector<std::int64_t>& dims) {
   std::size_t count = 1;
   for (const std::int64_t size : dims)
-    count = size == 0 ? 0 : std::min(count, kMaxValueElements + 1) * static_cast<std::size_t>(size);
+    count = size == 0 ? 0 : std::min(count, kMaxHeldElements + 1) * static_cast<std::size_t>(size);
   return count;
 }
 
@@ -106,7 +106,9 @@ std::optional<std::vector<std::int64_t>> common_dims(const std::vector<std::int6
     if (left != right && left != 1 && right != 1) return std::nullopt;
     out[out.size() - 1 - from_end] = left == 1 ? right : left;
   }
-  return count_of(out) <= kMaxValueElements ? std::optional(out) : std::nullopt;
+  // What grows by it (the mask of two ranges) is small; what does not may be as long as a range.
+  const std::size_t count = count_of(out), longest = std::max(count_of(a), count_of(b));
+  return count <= kMaxValueElements || (count == longest && count <= kMaxHeldElements) ? std::optional(out) : std::nullopt;
 }
 
 // The element of `value` that stands at `at` (row-major) of a tensor of `dims` it is broadcast to.

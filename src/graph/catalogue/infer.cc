@@ -56,6 +56,34 @@ void set_output(Graph& graph, const Node& node, std::size_t output, ElementType 
   tensor.shape = std::move(shape);
 }
 
+// What exporters call "position_ids" counts the tokens of each text from the ones that are kept: [batch, new tokens] beside a
+// mask of [batch, kept and new ones]. Of very many only the ends are held, for the tables that they are looked up in.
+void assume_positions(Scope& scope) {
+  const auto dims = [&](const char* name) -> std::optional<std::pair<TensorId, Ints>> {
+    for (const TensorId id : scope.graph.inputs) {
+      const TensorDescriptor& tensor = scope.graph.tensor(id);
+      if (tensor.name != name || !tensor.shape || tensor.shape->size() != 2) continue;
+      if (!(*tensor.shape)[0].fixed() || !(*tensor.shape)[1].fixed()) continue;
+      return std::pair(id, Ints{(*tensor.shape)[0].size, (*tensor.shape)[1].size});
+    }
+    return std::nullopt;
+  };
+  const auto positions = dims("position_ids"), mask = dims("attention_mask");
+  if (!positions) return;
+  const std::int64_t rows = positions->second[0], fresh = positions->second[1];
+  if (rows < 1 || fresh < 1) return;
+  const std::int64_t kept = mask ? std::max<std::int64_t>(0, mask->second[1] - fresh) : 0;
+  const auto place = [kept](std::int64_t token) { return Element(static_cast<double>(kept) + static_cast<double>(token)); };
+  Value value{{rows, fresh}, {}};
+  if (fresh <= static_cast<std::int64_t>(kMaxHeldElements) / rows) {
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t token = 0; token < fresh; ++token) value.elements.push_back(place(token));
+  } else {
+    value = {{1, 2}, {place(0), place(fresh - 1)}};
+  }
+  scope.values.set(positions->first, std::move(value));
+}
+
 class Inference {
  public:
   Inference(const Graph& model, const ShapeOptions& options) : opsets_(model.opsets), options_(options) {}
@@ -158,8 +186,10 @@ class Inference {
       const auto* bodies = bodies_of(node, name);
       if (bodies == nullptr) return note(node, "a branch is missing");
       Scope body(scope.graph.subgraphs[static_cast<std::size_t>((*bodies)[0].value)], &scope);
+      const std::size_t problems = report.problems.size();
       enter(body, depth);
       const bool taken = !decided || (condition->elements[0].number != 0) == (number == 0);
+      if (!taken) report.problems.resize(std::min(problems, report.problems.size()));  // it is there for other sizes
       ++number;
       if (!taken) continue;
       std::vector<TensorDescriptor> outputs;
@@ -272,6 +302,7 @@ class Inference {
 ShapeReport infer_shapes(Graph& graph, const ShapeOptions& options) {
   Inference inference(graph, options);
   Scope scope(graph, nullptr);
+  assume_positions(scope);
   inference.run(scope, 0);
   inference.tell_undecided();
   return std::move(inference.report);

@@ -96,7 +96,7 @@ void range(ShapeContext& c) {
   const double count = std::ceil((to.number - from.number) / by);
   if (!(count < 1e15)) return c.problem("it has more elements than can be counted");
   c.set(0, {static_cast<std::int64_t>(std::max(0.0, count))}, c.type(0));
-  if (count > static_cast<double>(kMaxValueElements)) return;
+  if (count > static_cast<double>(kMaxHeldElements)) return;
   Value value{{static_cast<std::int64_t>(std::max(0.0, count))}, {}};
   for (double at = 0; at < count; ++at) value.elements.emplace_back(from.number + at * by);
   c.set_value(0, std::move(value));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "graph/fuse/matcher.h"
+#include "graph/tensor_bytes.h"
 
 namespace aaco::graph {
 namespace {
@@ -106,10 +107,7 @@ class Fuser {
   }
 
   [[nodiscard]] double bytes_of_tensor(TensorId id) const {
-    const TensorDescriptor& tensor = graph_.tensor(id);
-    const auto count = tensor.shape ? element_count(*tensor.shape) : std::nullopt;
-    const auto bytes = count ? bytes_of(tensor.type, *count) : std::nullopt;
-    return static_cast<double>(bytes.value_or(0));
+    return static_cast<double>(tensor_bytes(graph_.tensor(id)).value_or(0));
   }
 
   // A result that stays inside is not written, and not read by each of its readers.

@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "graph/tensor_bytes.h"
+
 namespace aaco::graph {
 namespace {
 
@@ -17,10 +19,7 @@ std::vector<std::int32_t> producers_of(const Graph& graph) {
 }
 
 double bytes_of_tensor(const Graph& graph, TensorId id) {
-  const TensorDescriptor& tensor = graph.tensor(id);
-  const auto count = tensor.shape ? element_count(*tensor.shape) : std::nullopt;
-  const auto bytes = count ? bytes_of(tensor.type, *count) : std::nullopt;
-  return static_cast<double>(bytes.value_or(0));
+  return static_cast<double>(tensor_bytes(graph.tensor(id)).value_or(0));
 }
 
 class Divider {
