@@ -48,7 +48,8 @@ void add_options(CLI::App& verb, ImportOptions& options, Context& context) {
   verb.add_flag("--no-report", options.no_report, "Write no page");
   verb.footer(
       "Formats: PyTorch profiler (Kineto) and Chrome traces; ONNX Runtime profiles; rocprof and rocprofv3 tables, JSON and\n"
-      "databases; rocprof-compute workloads; rocmProfileData; Nsight Systems exports (nsys export --type sqlite); MIGraphX\n"
+      "databases; rocprof-compute workloads; rocmProfileData; Nsight Systems exports (nsys export --type sqlite)\n"
+      "and reports (nsys stats --format csv --report cuda_gpu_trace,cuda_api_trace,nvtx_pushpop_trace); MIGraphX\n"
       "programs and reports; logs of amd-smi, rocm-smi and nvidia-smi. gzip and zstd are seen through. A folder's files are\n"
       "joined into one session: kernels once, counters of all passes by dispatch, processes as ranks.\n\n"
       "Examples:\n  aaco import trace.json.gz\n  aaco import rank0.json rank1.json --tag tp2\n  aaco import rocprof_out/ --json\n"

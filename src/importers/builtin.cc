@@ -4,6 +4,7 @@
 #include "importers/kineto.h"
 #include "importers/migraphx.h"
 #include "importers/nsys.h"
+#include "importers/nsys_stats.h"
 #include "importers/ort_profile.h"
 #include "importers/rocpd.h"
 #include "importers/rocprof.h"
@@ -24,6 +25,7 @@ std::vector<std::unique_ptr<Importer>> builtin_importers() {
   importers.push_back(rocprof::make_csv_importer());
   importers.push_back(rocprof::make_json_importer());  // a narrower form of Chrome traces
   importers.push_back(rocprofv3::make_csv_importer());
+  importers.push_back(nsys_stats::make_importer());
   importers.push_back(smi::make_importer());
   importers.push_back(rpd::make_importer());
   importers.push_back(rocprofv3::make_json_importer());

@@ -11,6 +11,7 @@
 #include "workflows/import_copies.h"
 #include "workflows/import_ranks.h"
 #include "workflows/migraphx_program.h"
+#include "workflows/nsys_reports.h"
 
 namespace aaco::workflows {
 namespace {
@@ -121,6 +122,7 @@ core::Result<Inputs> find_inputs(const std::vector<std::string>& paths) {
   take_named_captures(inputs);
   find_ranks(inputs);
   find_database_ranks(inputs.files);
+  join_nsys_reports(inputs);
   join_rocm_files(inputs.files);
   keep_one_program(inputs);
   return inputs;

@@ -3,6 +3,7 @@
 
 #include "importers/database/unread_tables.h"
 #include "importers/nsys/reader.h"
+#include "importers/stream/gpu_names.h"
 #include "importers/stream/tokens.h"
 
 // What happened on host threads.
@@ -26,13 +27,6 @@ constexpr std::array<std::pair<const char*, const char*>, 5> kLibraries = {{{"CU
                                                                             {"PROFILER_OVERHEAD", "profiler_overhead"}}};
 constexpr std::array<const char*, 4> kMpi = {"MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS",
                                              "MPI_OTHER_EVENTS"};
-
-// "cudaLaunchKernel_v7000" is cudaLaunchKernel of CUDA 7; the 2 of "cuMemFree_v2" belongs to the name.
-std::string_view without_version(std::string_view name) {
-  const auto digits = name.find_last_not_of("0123456789");
-  if (digits == std::string_view::npos || digits < 1 || name.size() - digits < 5) return name;
-  return name[digits] == 'v' && name[digits - 1] == '_' ? name.substr(0, digits - 1) : name;
-}
 
 }  // namespace
 
@@ -96,7 +90,7 @@ core::Status Reader::read_calls() {
         const std::string& text = strings_.text(row.integer(4));
         const bool driver = text.empty() ? driver_table : !text.starts_with("cuda");
         api->second = {sink_.name(driver ? "cuda_driver" : "cuda_runtime"),
-                       text.empty() ? name(row.integer(4), "call") : sink_.name(without_version(text))};
+                       text.empty() ? name(row.integer(4), "call") : sink_.name(call_without_version(text))};
       }
       ++call_count_;
       trace::ApiCallRow call;

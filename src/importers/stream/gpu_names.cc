@@ -59,6 +59,12 @@ std::string_view copy_direction_of(std::string_view name) {
   return "unknown";
 }
 
+std::string_view call_without_version(std::string_view name) {
+  const auto digits = name.find_last_not_of("0123456789");
+  if (digits == std::string_view::npos || digits < 1 || name.size() - digits < 5) return name;
+  return name[digits] == 'v' && name[digits - 1] == '_' ? name.substr(0, digits - 1) : name;
+}
+
 std::string_view collective_operation_of(std::string_view name) {
   const std::string letters = letters_of(name);
   for (const auto& [word, operation] : kOperations)

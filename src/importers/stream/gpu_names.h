@@ -11,6 +11,9 @@ namespace aaco::importers {
 // else unknown.
 std::string_view copy_direction_of(std::string_view name);
 
+// "cudaLaunchKernel_v7000" is cudaLaunchKernel of CUDA 7; the 2 of "cuMemFree_v2" belongs to the name.
+std::string_view call_without_version(std::string_view name);
+
 // Whether a kernel of this name belongs to NCCL, RCCL or MSCCL.
 bool is_collective_kernel(std::string_view name);
 
