@@ -66,8 +66,11 @@ std::string html(const std::string& text) {
 std::string html_table(const PaperTable& table) {
   const auto row = [&](const std::vector<std::string>& cells, const char* tag) {
     std::string out = "<tr>";
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      out += fmt::format("<{}{}>{}</{}>", tag, is_right(table, i) ? " class=\"n\"" : "", html(cells[i]), tag);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool is_long = display_width(cells[i]) > kWidestCell;
+      const char* const kind = is_long ? " class=\"long\"" : is_right(table, i) ? " class=\"n\"" : "";
+      out += fmt::format("<{}{}>{}</{}>", tag, kind, html(cells[i]), tag);
+    }
     return out + "</tr>\n";
   };
   std::string out = "<div class=\"wide\"><table>\n<thead>" + row(table.header, "th") + "</thead>\n<tbody>\n";
@@ -76,11 +79,14 @@ std::string html_table(const PaperTable& table) {
 }
 
 constexpr std::string_view kStyle =
-    ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:90rem;padding:0 1rem}"
-    "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem "
+    ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:90rem;padding:0 "
+    "1rem;overflow-wrap:anywhere}"
+    "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}dl{display:grid;grid-template-columns:fit-content(40%) "
+    "minmax(0,1fr);gap:.2rem "
     "1rem}"
     "dt{font-weight:600}dd{margin:0}.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.82rem}"
-    "th,td{padding:.2rem .45rem;border-bottom:1px solid #8886;text-align:left;white-space:nowrap}.n{text-align:right;"
+    "th,td{padding:.2rem .45rem;border-bottom:1px solid #8886;text-align:left;white-space:nowrap}"
+    ".long{white-space:normal;min-width:16rem;max-width:32rem}.n{text-align:right;"
     "font-variant-numeric:tabular-nums}";
 
 }  // namespace

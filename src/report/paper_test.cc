@@ -52,6 +52,15 @@ TEST(Paper, HtmlIsOneWholePageWithNothingOfTheModelsOwn) {
   EXPECT_THAT(page, HasSubstr("</html>"));
 }
 
+TEST(Paper, OnlyLongCellsBreakTheirLines) {
+  Paper named = paper();
+  named.sections[0].table.rows[0][0] = std::string(5000, 'k');
+  const std::string page = paper_html(named);
+  EXPECT_THAT(page, HasSubstr("<td class=\"long\">kkk"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"n\">1</td>"));
+  EXPECT_THAT(page, HasSubstr(".long{white-space:normal"));
+}
+
 TEST(Paper, CsvQuotesWhatNeedsIt) {
   EXPECT_EQ(table_csv(paper().sections[0].table), "NODE,TIME\na<b>\x1b[31m,1\n\"c,\"\"d\"\"\",200\n");
 }
