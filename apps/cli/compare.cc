@@ -20,7 +20,8 @@ struct CompareOptions {
 
 core::Result<std::vector<double>> numbers(const std::vector<std::string>& texts, std::string_view option, bool whole) {
   std::vector<double> values;
-  for (const std::string& text : split_list(texts)) {
+  AACO_ASSIGN(const std::vector<std::string> list, split_list(texts, std::string(option)));
+  for (const std::string& text : list) {
     const auto integer = core::parse_i64(text);
     const auto value = whole ? (integer ? std::optional(static_cast<double>(*integer)) : std::nullopt) : core::parse_f64(text);
     if (!value || !(*value > 0) || *value > 1e9)
@@ -28,8 +29,6 @@ core::Result<std::vector<double>> numbers(const std::vector<std::string>& texts,
                         std::string(option) + " wants numbers above 0 with commas such as 1,2,4, not '" + text + "'");
     values.push_back(*value);
   }
-  if (values.empty() && !texts.empty())
-    return core::fail(core::ErrorCode::invalid_argument, std::string(option) + " is given and names no number");
   return values;
 }
 
@@ -49,15 +48,11 @@ core::Result<workflows::CompareModelsRequest> resolve(const PredictOptions& pred
   workflows::CompareModelsRequest request;
   AACO_ASSIGN(request.base, predict.resolve());
   request.models = options.models;
-  request.hardware = split_list(options.hardware);
-  if (request.hardware.empty())
-    return core::fail(core::ErrorCode::invalid_argument, "--hardware names no device", "'aaco hardware ls' lists them");
+  AACO_ASSIGN(request.hardware, split_list(options.hardware, "--hardware"));
   AACO_ASSIGN(request.batches, counts(options.batches, "--batches"));
   AACO_ASSIGN(request.device_counts, counts(options.devices, "--devices"));
   AACO_ASSIGN(request.power_caps, numbers(options.caps, "--power-caps", false));
-  request.dtypes = split_list(options.dtypes);
-  if (request.dtypes.empty() && !options.dtypes.empty())
-    return core::fail(core::ErrorCode::invalid_argument, "--dtypes is given and names no data type");
+  AACO_ASSIGN(request.dtypes, split_list(options.dtypes, "--dtypes"));
   AACO_TRY(refuse_both("batch", request.base.model.batch.has_value(), !request.batches.empty()));
   AACO_TRY(refuse_both("dtype", !request.base.conditions.dtype.empty(), !request.dtypes.empty()));
   AACO_TRY(refuse_both("power-cap", request.base.conditions.power_cap_watts.has_value(), !request.power_caps.empty()));

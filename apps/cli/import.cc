@@ -6,6 +6,7 @@
 #include "cli/context.h"
 #include "cli/run_options.h"
 #include "cli/session_output.h"
+#include "cli/time_with_unit.h"
 #include "cli/verbs.h"
 #include "cli/whole_number.h"
 #include "core/numbers.h"
@@ -73,8 +74,9 @@ void print_json(Context& context, const workflows::SessionOutcome& outcome, std:
 }
 
 void run_import(Context& context, ImportOptions& options) {
-  const auto threshold = core::parse_duration_ns(options.gap_threshold);
-  if (!threshold || *threshold <= 0)
+  const auto threshold = time_with_unit(options.gap_threshold, "--gap-threshold", "5us");
+  if (!threshold) return context.fail(threshold.error());
+  if (*threshold <= 0)
     return context.fail({core::ErrorCode::invalid_argument,
                          "--gap-threshold " + options.gap_threshold + " is no length of time",
                          "write 5us, 100us or 1ms",

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/dimension_list.h"
+#include "cli/time_with_unit.h"
 #include "cli/whole_number.h"
 #include "core/numbers.h"
 #include "core/strings.h"
@@ -33,11 +34,20 @@ core::Result<std::optional<double>> parse_watts(const std::optional<std::string>
 
 }  // namespace
 
-std::vector<std::string> split_list(const std::vector<std::string>& texts) {
+core::Result<std::vector<std::string>> split_list(const std::vector<std::string>& texts, const std::string& option) {
+  std::string all;  // "A, B" comes as two texts, the first with its comma
+  for (const std::string& text : texts) {
+    if (!all.empty() && !core::trim(all).ends_with(',')) all += ',';
+    all += text;
+  }
   std::vector<std::string> parts;
-  for (const std::string& text : texts)
-    for (const std::string_view part : core::split(text, ','))
-      if (!core::trim(part).empty()) parts.emplace_back(core::trim(part));
+  if (texts.empty()) return parts;
+  for (const std::string_view part : core::split(all, ',')) {
+    if (core::trim(part).empty())
+      return core::fail(ErrorCode::invalid_argument, option + " has an empty place in '" + all + "'",
+                        "was a name forgotten, or a variable of the shell empty? Take the comma away, or put the name there");
+    parts.emplace_back(core::trim(part));
+  }
   return parts;
 }
 
@@ -68,10 +78,8 @@ core::Result<workflows::AnalyzeRequest> PredictOptions::resolve() const {
   request.conditions.dtype = t.dtype ? std::string(core::trim(*t.dtype)) : std::string();
   AACO_ASSIGN(request.conditions.power_cap_watts, parse_watts(t.power_cap));
   if (t.host_time) {
-    const auto ns = core::parse_duration_ns(*t.host_time);
-    if (!ns || *ns < 0)
-      return core::fail(ErrorCode::invalid_argument, "--host-time wants a time such as 5us, not '" + *t.host_time + "'");
-    request.conditions.host_ns = static_cast<double>(*ns);
+    AACO_ASSIGN(const std::int64_t ns, time_with_unit(*t.host_time, "--host-time", "5us"));
+    request.conditions.host_ns = static_cast<double>(ns);
   }
   request.conditions.eager = t.eager;
   if (const auto level = estimation::level_from_string(t.level)) request.conditions.best = *level;

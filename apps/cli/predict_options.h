@@ -26,7 +26,7 @@ class PredictOptions {
   std::unique_ptr<Texts> texts_;
 };
 
-// Texts with commas between them as a list, without empty ones.
-std::vector<std::string> split_list(const std::vector<std::string>& texts);
+// Texts with commas between them as a list. Fails where one of them is empty: a name that was forgotten is not passed over.
+core::Result<std::vector<std::string>> split_list(const std::vector<std::string>& texts, const std::string& option);
 
 }  // namespace aaco::cli

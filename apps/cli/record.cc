@@ -7,6 +7,7 @@
 #include "cli/isolation_options.h"
 #include "cli/run_options.h"
 #include "cli/session_output.h"
+#include "cli/time_with_unit.h"
 #include "cli/verbs.h"
 #include "core/numbers.h"
 
@@ -28,10 +29,10 @@ core::Status read_times(RecordOptions& options) {
     options.request.duration = core::Nanoseconds(*value);
   }
   if (!options.period.empty()) {
-    const auto value = core::parse_duration_ns(options.period);
-    if (!value || *value < 5'000'000)
+    AACO_ASSIGN(const std::int64_t ns, time_with_unit(options.period, "--telemetry-period", "10ms"));
+    if (ns < 5'000'000)
       return core::fail(core::ErrorCode::invalid_argument, "--telemetry-period wants 5ms or more, not '" + options.period + "'");
-    options.request.telemetry_period = core::Nanoseconds(*value);
+    options.request.telemetry_period = core::Nanoseconds(ns);
   }
   if (!options.profile_timeout.empty()) {
     const auto value = core::parse_duration_ns(options.profile_timeout);

@@ -4,6 +4,7 @@
 
 #include "cli/context.h"
 #include "cli/isolation_options.h"
+#include "cli/time_with_unit.h"
 #include "cli/whole_number.h"
 #include "core/numbers.h"
 #include "core/strings.h"
@@ -115,10 +116,11 @@ core::Result<workflows::RunRequest> RunOptions::resolve() const {
   if (request.model.empty())
     return core::fail(ErrorCode::invalid_argument, "no model is named", "for example: aaco run --model resnet50");
   AACO_ASSIGN(request.duration, parse_time(t.duration, "--duration"));
-  AACO_ASSIGN(const auto period, parse_time(t.period, "--telemetry-period"));
-  if (period && period->count() < 5'000'000)
-    return core::fail(ErrorCode::invalid_argument, "--telemetry-period must be at least 5ms");
-  if (period) request.telemetry_period = *period;
+  if (!t.period.empty()) {
+    AACO_ASSIGN(const std::int64_t ns, time_with_unit(t.period, "--telemetry-period", "10ms"));
+    if (ns < 5'000'000) return core::fail(ErrorCode::invalid_argument, "--telemetry-period must be at least 5ms");
+    request.telemetry_period = core::Nanoseconds(ns);
+  }
   if (!request.profile && (!request.profile_domains.empty() || !request.counters.empty()))
     return core::fail(ErrorCode::invalid_argument, "--profile-domains and --counters say how --profile works", "add --profile");
   if (!t.precision.empty()) {

@@ -114,8 +114,16 @@ std::optional<double> parse_ratio(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_duration_ns(std::string_view text) {
-  constexpr std::array<Unit, 8> kUnits = {
-      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9}}};
+  constexpr std::array<Unit, 10> kUnits = {{{"ns", 1},
+                                            {"us", 1e3},
+                                            {"\xc2\xb5s", 1e3},
+                                            {"\xce\xbcs", 1e3},
+                                            {"ms", 1e6},
+                                            {"s", 1e9},
+                                            {"m", 60e9},
+                                            {"min", 60e9},
+                                            {"h", 3600e9},
+                                            {"d", 86400e9}}};
   return to_i64(parse_with_unit(text, kUnits, 1e9));
 }
 

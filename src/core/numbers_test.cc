@@ -67,6 +67,10 @@ TEST(ParseRatio, RefusesInfinity) { EXPECT_EQ(parse_ratio("inf"), kNone); }
 TEST(ParseDuration, Milliseconds) { EXPECT_EQ(parse_duration_ns("10ms"), 10'000'000); }
 TEST(ParseDuration, BareNumberIsSeconds) { EXPECT_EQ(parse_duration_ns("2.5"), 2'500'000'000); }
 TEST(ParseDuration, SpaceBeforeTheUnit) { EXPECT_EQ(parse_duration_ns("3 us"), 3000); }
+TEST(ParseDuration, MicrosecondsWithEitherMu) {
+  EXPECT_EQ(parse_duration_ns("3\xc2\xb5s"), 3000);
+  EXPECT_EQ(parse_duration_ns("3 \xce\xbcs"), 3000);
+}
 TEST(ParseDuration, Days) { EXPECT_EQ(parse_duration_ns("2d"), 172'800'000'000'000); }
 TEST(ParseDuration, RefusesUnknownUnit) { EXPECT_EQ(parse_duration_ns("3 weeks"), kNone); }
 TEST(ParseDuration, RefusesUnitAlone) { EXPECT_EQ(parse_duration_ns("ms"), kNone); }

@@ -92,11 +92,15 @@ void fill(ComparedPoint& point, const CompareModelsRequest& request, Models& mod
 }
 
 // What was asked for twice, under two names of a device too, is one point.
-void drop_repeated(std::vector<ComparedPoint>& points) {
+void drop_repeated(std::vector<ComparedPoint>& points, const Services& services) {
+  std::map<std::string, std::string> devices;  // by the name that was given
   std::set<std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::string, std::optional<double>>> seen;
-  std::erase_if(points, [&seen](const ComparedPoint& point) {
-    const std::string& device = point.prediction ? point.prediction->estimate.device_id : point.hardware;
-    return !seen.emplace(point.model, device, point.batch, point.devices, core::to_lower(point.dtype), point.power_cap_watts)
+  std::erase_if(points, [&](const ComparedPoint& point) {
+    const auto [device, fresh] = devices.try_emplace(point.hardware, point.hardware);
+    if (fresh)
+      if (const auto found = find_device(point.hardware, services)) device->second = found->id_with_state();
+    return !seen.emplace(point.model, device->second, point.batch, point.devices, core::to_lower(point.dtype),
+                         point.power_cap_watts)
                 .second;
   });
 }
@@ -201,6 +205,7 @@ core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsReque
   if (points.size() > kMostPoints)
     return core::fail(core::ErrorCode::invalid_argument,
                       fmt::format("{} combinations are asked for, at most {} are compared", points.size(), kMostPoints));
+  drop_repeated(points, services);
   Models models(request.base.model, services);
   std::size_t done = 0;
   for (ComparedPoint& point : points) {
@@ -210,7 +215,6 @@ core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsReque
   if (std::none_of(points.begin(), points.end(), [](const ComparedPoint& point) { return point.prediction.has_value(); }))
     return core::fail(points.front().error_code, "nothing could be predicted: " + points.front().model + " on " +
                                                      points.front().hardware + ": " + points.front().error);
-  drop_repeated(points);
   sort(points, request.rank);
   return points;
 }

@@ -24,7 +24,7 @@ Reader::Reader(trace::Sink& sink, ImportResult& result)
     : sink_(sink), result_(result), processes_(sink.processes() != nullptr ? *sink.processes() : own_processes_), names_(sink) {}
 
 core::Status Reader::record(const CsvFields& fields, bool terminated) {
-  if (Columns columns(fields); columns.report()) return begin(std::move(columns));
+  if (Columns columns(fields); columns.report()) return begin(columns);
   if (!columns_ || fields.size() < columns_->size()) {
     const bool of_table = columns_ && fields.size() > 1 && core::parse_f64(columns_->field(fields, Column::start));
     if (of_table && !terminated) cut_ = true;
@@ -41,8 +41,8 @@ core::Status Reader::record(const CsvFields& fields, bool terminated) {
   return {};
 }
 
-core::Status Reader::begin(Columns columns) {
-  columns_ = std::move(columns);
+core::Status Reader::begin(const Columns& columns) {
+  columns_ = columns;
   if (columns_->report() == Report::unusable) return {};
   ++reports_;
   if (columns_->time_decimals(Column::start) && columns_->time_decimals(Column::duration)) return {};

@@ -25,7 +25,7 @@ class Reader {
     std::int64_t start_ns = 0, end_ns = 0;
   };
 
-  core::Status begin(Columns columns);
+  core::Status begin(const Columns& columns);
   void row(const CsvFields& fields);
   std::optional<Span> span(const CsvFields& fields, const char*& why_not);
   void gpu_work(const CsvFields& fields, Span span);
