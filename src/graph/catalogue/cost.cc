@@ -10,8 +10,17 @@
 namespace aaco::graph {
 namespace {
 
+// Of the data of TFLite's operators whose first input is a shape, an axis or indices; unknown for all others.
+ElementType type_behind_integers(const Graph& graph, const Node& node) {
+  for (const char* known : {"TRANSPOSE_CONV", "CONV_3D_TRANSPOSE", "EMBEDDING_LOOKUP", "SPLIT"})
+    if (node.domain == "tflite" && node.op_type == known && !node.outputs.empty() && node.outputs[0].valid())
+      return graph.tensor(node.outputs[0]).type;
+  return ElementType::unknown;
+}
+
 // The type the arithmetic is done in: of the first input that is no scale or index.
 ElementType arithmetic_type(const Graph& graph, const Node& node) {
+  if (const ElementType behind = type_behind_integers(graph, node); behind != ElementType::unknown) return behind;
   for (const auto* list : {&node.inputs, &node.outputs})
     for (const TensorId id : *list)
       if (id.valid() && graph.tensor(id).type != ElementType::unknown && graph.tensor(id).type != ElementType::int64)

@@ -109,15 +109,34 @@ void tflite_depthwise(CostContext& c) {
   if (c.failed()) return;
   convolve(c, 1, 2, input.empty() ? 1 : input.back(), {true, 3, 0, 1}, false);
 }
-// TRANSPOSE_CONV(output shape, filter OHWI, input, bias).
-void tflite_transposed(CostContext& c) {
-  const Sizes filter = c.dims(1), input = c.dims(2);
+namespace {
+
+// A filter OHWI over the data of input `data`, both of four dimensions.
+void transpose_nhwc(CostContext& c, std::size_t data, std::size_t bias) {
+  const Sizes filter = c.dims(1), input = c.dims(data), output = c.output_dims();
   if (c.failed()) return;
-  if (filter.size() != 4 || input.size() != 4) return c.fail("its input and filter are not of four dimensions");
+  if (filter.size() != 4 || input.size() != 4 || output.size() != 4)
+    return c.fail("its input and filter are not of four dimensions");
+  ConvolutionSite site;
+  site.n = input[0];
+  site.c = input[3];
+  site.k = output[3];
+  site.input = spatial(input, 1);
+  site.output = spatial(output, 1);
+  site.filter = spatial(filter, 1);
+  site.transposed = true;
+  fill_site(site, c.node());
   c.out().flops =
-      kMac * c.elements(2) * static_cast<double>(filter[0]) * static_cast<double>(filter[1]) * static_cast<double>(filter[2]);
+      kMac * c.elements(data) * static_cast<double>(filter[0]) * static_cast<double>(filter[1]) * static_cast<double>(filter[2]);
+  if (c.has(bias)) c.out().flops += c.output_elements();
+  c.out().site = std::move(site);
   c.touch_all();
 }
+
+}  // namespace
+
+void tflite_transposed(CostContext& c) { transpose_nhwc(c, 2, 3); }
+void tflite_transposed_after(CostContext& c) { transpose_nhwc(c, 0, 2); }
 
 // Filter [depth, height, width, channels, outputs].
 void tflite_convolution_3d(CostContext& c) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "core/strings.h"
@@ -120,6 +121,20 @@ void einsum(CostContext& c) {
 
 void linear(CostContext& c) {
   multiply(c, 0, 1, false, true);
+  if (c.has(2)) c.out().flops += c.output_elements();
+}
+
+// TFLite's FULLY_CONNECTED(x, weights [n, k], bias) takes x as rows of k, whatever its dimensions.
+void tflite_linear(CostContext& c) {
+  const Sizes weights = c.dims(1);
+  const double elements = c.elements(0);
+  if (c.failed()) return;
+  if (weights.size() != 2 || weights[1] < 1) return c.fail("its weights are no matrix");
+  GemmSite site;
+  site.n = weights[0];
+  site.k = weights[1];
+  site.m = static_cast<std::int64_t>(std::min(elements, 9e18)) / site.k;
+  settle(c, site, 1);
   if (c.has(2)) c.out().flops += c.output_elements();
 }
 

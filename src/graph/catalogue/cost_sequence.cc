@@ -235,25 +235,50 @@ void scaled_dot_product(CostContext& c) {
   c.touch_all();
 }
 
-// UNIDIRECTIONAL_SEQUENCE_LSTM: input [batch, time, features] (or time first), then twelve weights; with every weight a
-// multiply-accumulate each step.
+namespace {
+
+// Steps of input [batch, time, features], or time first.
+double steps_of(const CostContext& c, const Sizes& x) {
+  if (x.size() != 3) return 1;
+  return static_cast<double>(x[c.node().int_or("time_major", 0) != 0 ? 0 : 1]);
+}
+
+// Every weight of the inputs from `first` to `last` multiplies each step of each sequence.
+double matrices(CostContext& c, std::size_t first, std::size_t last) {
+  double weights = 0;
+  for (std::size_t input = first; input <= last; ++input) weights += c.elements(input);
+  return weights;
+}
+
+}  // namespace
+
+// Input, then four matrices for it and four for the state (of a coupled one three each), peepholes, biases, the projection's
+// matrix (tensorflow/lite/kernels/lstm.cc, unidirectional_ and bidirectional_sequence_lstm.cc). The basic kernel of LSTM has one
+// matrix over input and state together: input, previous output, matrix, bias, previous state.
 void tflite_lstm(CostContext& c) {
+  constexpr std::size_t kBackwards = 17;  // behind the forward half's inputs
   const Sizes x = c.dims(0);
   if (c.failed()) return;
   if (x.empty()) return c.fail("its input is a scalar");
-  double weights = 0;
-  for (std::size_t input = 1; input <= 8 && input < c.node().inputs.size(); ++input) weights += c.elements(input);
+  const bool basic = c.node().op_type == "LSTM" && (c.node().int_or("basic", 0) != 0 || c.node().inputs.size() == 5);
+  double weights = basic ? c.elements(2) : matrices(c, 1, 8) + c.elements(16);
+  if (c.node().op_type == "BIDIRECTIONAL_SEQUENCE_LSTM")
+    weights += matrices(c, 1 + kBackwards, 8 + kBackwards) + c.elements(16 + kBackwards);
+  c.out().steps = steps_of(c, x);
   c.out().flops = kMac * weights * c.elements(0) / static_cast<double>(std::max<std::int64_t>(1, x.back()));
+  if (basic && x.back() > 0) c.out().flops = kMac * weights * static_cast<double>(x[0]);
   c.touch_all();
 }
 
 // Two matrices behind the input, of the features and of the state (of SVDF: of the filter's memory): each of their weights is
-// multiplied once a step of each sequence.
+// multiplied once a step of each sequence. The backward half has its two behind the forward half's bias and state.
 void tflite_rnn(CostContext& c) {
   const Sizes x = c.dims(0);
-  const double weights = c.elements(1) + c.elements(2);
+  const bool both = c.node().op_type == "BIDIRECTIONAL_SEQUENCE_RNN";
+  const double weights = matrices(c, 1, 2) + (both ? matrices(c, 5, 6) : 0);
   if (c.failed()) return;
   if (x.empty()) return c.fail("its input is a scalar");
+  c.out().steps = steps_of(c, x);
   c.out().flops = kMac * weights * c.elements(0) / static_cast<double>(std::max<std::int64_t>(1, x.back()));
   c.touch_all();
 }

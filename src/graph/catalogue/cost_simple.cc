@@ -36,6 +36,15 @@ void picked(CostContext& c) {
   for (std::size_t input = 1; input < c.node().inputs.size(); ++input) c.read(input);
 }
 
+void looked_up(CostContext& c) {
+  const std::vector<std::int64_t> table = c.dims(1);
+  if (c.failed()) return;
+  if (table.empty() || table[0] < 1) return c.fail("its table has no rows");
+  c.read(0);
+  c.read_bytes(1, c.bytes(1) / static_cast<double>(table[0]) * c.elements(0));
+  c.write_all();
+}
+
 void embedding_bag(CostContext& c) {
   const std::vector<std::int64_t> table = c.dims(0);
   const double indices = c.elements(1);

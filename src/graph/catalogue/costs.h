@@ -21,6 +21,7 @@ void pooled_globally(CostContext&);
 void resized(CostContext&);
 void transformed(CostContext&);    // discrete Fourier transforms
 void sampled(CostContext&);        // GridSample, RoiAlign: bilinear
+void looked_up(CostContext&);      // rows of input 1 that the numbers of input 0 pick
 void embedding_bag(CostContext&);  // rows that the indices pick, summed by bag; entry.flops an element of them
 void distances(CostContext&);      // entry.flops a coordinate of each pair of rows
 void normalised(CostContext&);     // entry.flops an element of input 0
@@ -31,8 +32,9 @@ void matmul_quantised(CostContext&);  // QLinearMatMul: operands 0 and 3
 void gemm(CostContext&);              // transA, transB, bias
 void matmul_nbits(CostContext&);
 void einsum(CostContext&);
-void linear(CostContext&);  // x [.., k], weight [n, k], bias (PyTorch and TFLite)
-void addmm(CostContext&);   // bias, a, b
+void linear(CostContext&);  // x [.., k], weight [n, k], bias (PyTorch)
+void tflite_linear(CostContext&);
+void addmm(CostContext&);  // bias, a, b
 void baddbmm(CostContext&);
 void mixture_of_experts(CostContext&);
 
@@ -44,7 +46,8 @@ void convolution_transposed(CostContext&);
 void aten_convolution(CostContext&);
 void tflite_convolution(CostContext&);
 void tflite_depthwise(CostContext&);
-void tflite_transposed(CostContext&);
+void tflite_transposed(CostContext&);        // output shape, filter, input, bias
+void tflite_transposed_after(CostContext&);  // MediaPipe's Convolution2DTransposeBias: input, filter, bias
 void tflite_convolution_3d(CostContext&);
 
 // cost_sequence.cc
@@ -55,7 +58,7 @@ void attention_projected(CostContext&);  // com.microsoft.Attention: with its pr
 void multi_head_attention(CostContext&);
 void group_query_attention(CostContext&);
 void scaled_dot_product(CostContext&);  // aten: q, k, v of [.., length, size]
-void tflite_lstm(CostContext&);
-void tflite_rnn(CostContext&);  // RNN, UNIDIRECTIONAL_SEQUENCE_RNN, SVDF
+void tflite_lstm(CostContext&);         // LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM, BIDIRECTIONAL_SEQUENCE_LSTM
+void tflite_rnn(CostContext&);          // RNN, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN, SVDF
 
 }  // namespace aaco::graph::costs

@@ -289,11 +289,52 @@ void fold_reduce(ShapeContext& c, const Graph& graph, Binary op) {
   c.set_value(0, std::move(out));
 }
 
+// What ONNX calls an operator of TFLite that computes the same.
+std::string_view standard_name(std::string_view op) {
+  static const std::unordered_map<std::string_view, std::string_view> kTable = {{"ADD", "Add"},
+                                                                                {"SUB", "Sub"},
+                                                                                {"MUL", "Mul"},
+                                                                                {"DIV", "Div"},
+                                                                                {"FLOOR_DIV", "Div"},
+                                                                                {"FLOOR_MOD", "Mod"},
+                                                                                {"POW", "Pow"},
+                                                                                {"EQUAL", "Equal"},
+                                                                                {"LESS", "Less"},
+                                                                                {"LESS_EQUAL", "LessOrEqual"},
+                                                                                {"GREATER", "Greater"},
+                                                                                {"GREATER_EQUAL", "GreaterOrEqual"},
+                                                                                {"MINIMUM", "Min"},
+                                                                                {"MAXIMUM", "Max"},
+                                                                                {"LOGICAL_AND", "And"},
+                                                                                {"LOGICAL_OR", "Or"},
+                                                                                {"LOGICAL_NOT", "Not"},
+                                                                                {"RESHAPE", "Reshape"},
+                                                                                {"SQUEEZE", "Squeeze"},
+                                                                                {"EXPAND_DIMS", "Unsqueeze"},
+                                                                                {"CAST", "Cast"},
+                                                                                {"GATHER", "Gather"},
+                                                                                {"CONCATENATION", "Concat"},
+                                                                                {"SELECT", "Where"},
+                                                                                {"SELECT_V2", "Where"},
+                                                                                {"REDUCE_PROD", "ReduceProd"},
+                                                                                {"SUM", "ReduceSum"},
+                                                                                {"REDUCE_MAX", "ReduceMax"},
+                                                                                {"REDUCE_MIN", "ReduceMin"},
+                                                                                {"NEG", "Neg"},
+                                                                                {"ABS", "Abs"},
+                                                                                {"FLOOR", "Floor"},
+                                                                                {"CEIL", "Ceil"},
+                                                                                {"ROUND", "Round"},
+                                                                                {"SQRT", "Sqrt"}};
+  const auto found = kTable.find(op);
+  return found == kTable.end() ? std::string_view() : found->second;
+}
+
 }  // namespace
 
 void fold(ShapeContext& c) {
-  const std::string_view op = c.node().op_type;
-  if (!c.node().domain.empty() || !c.problem().empty() || c.inputs() == 0) return;
+  const std::string_view op = c.node().domain == "tflite" ? standard_name(c.node().op_type) : std::string_view(c.node().op_type);
+  if ((!c.node().domain.empty() && c.node().domain != "tflite") || !c.problem().empty() || c.inputs() == 0) return;
   if (const auto found = binaries().find(op); found != binaries().end()) return fold_binary(c, found->second);
   if (op == "Identity" || op == "Squeeze" || op == "Unsqueeze" || op == "Reshape" || op == "Flatten")
     return fold_moved(c, c.graph());

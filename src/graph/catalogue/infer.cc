@@ -4,6 +4,7 @@
 
 #include "graph/catalogue/dims.h"
 #include "graph/catalogue/entry.h"
+#include "graph/catalogue/rules.h"
 #include "graph/shapes.h"
 
 namespace aaco::graph {
@@ -114,16 +115,18 @@ class Inference {
   void visit(Scope& scope, Node& node, int depth) {
     if (node.domain.empty() && (node.op_type == "If" || node.op_type == "Loop" || node.op_type == "Scan"))
       control(scope, node, depth);
+    else if (node.domain == "tflite")
+      apply(scope, node, &rules::tflite);
     else if (const Entry* entry = find_entry(node.domain, node.op_type); entry != nullptr && entry->shape != nullptr)
-      apply(scope, node, *entry);
+      apply(scope, node, entry->shape);
     if (node.op_type == "WHILE")
       report.assumptions.push_back("the loop '" + node.name + "' is taken to run 1 time: its count is not in the model");
     count(scope.graph, node);
   }
 
-  void apply(Scope& scope, const Node& node, const Entry& entry) {
+  void apply(Scope& scope, const Node& node, ShapeFunction shape) {
     ShapeContext context(scope.graph, node, scope.values, opset_of(node.domain));
-    entry.shape(context);
+    shape(context);
     if (!context.problem().empty()) return note(node, context.problem());
     fold(context);
   }

@@ -79,6 +79,9 @@ void crop_pad(ShapeContext&);
 // rules_index.cc
 void gather(ShapeContext&);
 void gather_elements(ShapeContext&);
+// Whether the indices of input 1 that are known lie in a table of that size (from its end where they are negative), as runtimes
+// want; notes the problem where they don't.
+bool indices_reach(ShapeContext&, const Dimension& table);
 void gather_nd(ShapeContext&);
 void gather_block_quantised(ShapeContext&);
 void one_hot(ShapeContext&);
@@ -114,5 +117,8 @@ void packed_attention(ShapeContext&);
 void mixture_of_experts(ShapeContext&);
 void position_bias(ShapeContext&);
 void tensor_scatter(ShapeContext&);
+
+// rules_tflite.cc
+void tflite(ShapeContext&);  // every operator of the domain "tflite": the sizes that a file leaves open
 
 }  // namespace aaco::graph::rules

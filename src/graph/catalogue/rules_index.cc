@@ -2,10 +2,8 @@
 #include "graph/catalogue/rules.h"
 
 namespace aaco::graph::rules {
-namespace {
 
-// Indices that are known lie in the table, from its end where they are negative. Runtimes fail on others.
-bool reach(ShapeContext& c, const Dimension& table) {
+bool indices_reach(ShapeContext& c, const Dimension& table) {
   const Value* indices = c.value(1);
   if (indices == nullptr || !table.fixed()) return true;
   const auto rows = static_cast<double>(table.size);
@@ -18,15 +16,13 @@ bool reach(ShapeContext& c, const Dimension& table) {
   return true;
 }
 
-}  // namespace
-
 void gather(ShapeContext& c) {
   c.set_type(0, c.type(0));
   const Shape *data = c.shape(0), *indices = c.shape(1);
   if (data == nullptr || indices == nullptr) return;
   const auto axis = normal_axis(c.number("axis", 0), data->size());
   if (!axis) return c.problem("its axis is out of range");
-  if (!reach(c, (*data)[*axis])) return;
+  if (!indices_reach(c, (*data)[*axis])) return;
   const auto at = static_cast<std::ptrdiff_t>(*axis);
   Shape out(data->begin(), data->begin() + at);
   out.insert(out.end(), indices->begin(), indices->end());
@@ -38,7 +34,7 @@ void gather_elements(ShapeContext& c) {
   c.set_type(0, c.type(0));
   const Shape* data = c.shape(0);
   const auto axis = data == nullptr ? std::nullopt : normal_axis(c.number("axis", 0), data->size());
-  if (axis && !reach(c, (*data)[*axis])) return;
+  if (axis && !indices_reach(c, (*data)[*axis])) return;
   if (c.shape(1) != nullptr) c.set(0, *c.shape(1), c.type(0));
 }
 
@@ -60,7 +56,7 @@ void gather_block_quantised(ShapeContext& c) {
   if (data == nullptr || indices == nullptr) return;
   const auto axis = normal_axis(c.number("gather_axis", 0), data->size());
   if (!axis) return c.problem("its axis is out of range");
-  if (!reach(c, (*data)[*axis])) return;
+  if (!indices_reach(c, (*data)[*axis])) return;
   Shape rows = *data;
   if (c.type(0) == ElementType::uint8 && c.number("bits", 4) == 4) rows.back() = multiply(rows.back(), 2);
   const auto at = static_cast<std::ptrdiff_t>(*axis);
