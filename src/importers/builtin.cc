@@ -46,7 +46,12 @@ const Importer* find_importer(const std::vector<std::unique_ptr<Importer>>& impo
 }
 
 core::Result<ImportResult> import_source(const Importer& importer, trace::ByteSource& source, trace::Sink& sink) {
-  AACO_ASSIGN(ImportResult result, importer.import(source, sink));
+  auto imported = importer.import(source, sink);
+  if (const std::string damage = source.damage(); !imported && !damage.empty()) {
+    imported.error().message += " (the file itself is damaged: " + damage + ")";
+    imported.error().remedy = "copy the file again from where it was made";
+  }
+  AACO_ASSIGN(ImportResult result, std::move(imported));
   if (const std::string damage = source.damage(); !damage.empty()) {
     result.account.notes.push_back(damage);
     if (result.account.state == trace::Account::State::ok) {

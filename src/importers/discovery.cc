@@ -7,6 +7,7 @@
 #include "formats/sqlite.h"
 #include "importers/database/open_database.h"
 #include "importers/file_source.h"
+#include "importers/foreign_format.h"
 #include "importers/stream/byte_order_mark.h"
 
 namespace aaco::importers {
@@ -62,6 +63,10 @@ core::Result<std::vector<std::string>> regular_files(const std::string& folder) 
 
 core::Result<const Importer*> sniff_file(const std::string& path, const std::vector<std::unique_ptr<Importer>>& importers) {
   AACO_ASSIGN(std::string head, read_head(path));
+  if (const auto size = core::file_size(path); head.empty() && size && *size > 0)
+    return core::fail(core::ErrorCode::invalid_input,
+                      path + ": a compressed file of " + std::to_string(*size) + " bytes of which nothing can be decompressed",
+                      "it is cut or damaged: copy it again from where it was made");
   if (head.empty())
     return core::fail(core::ErrorCode::invalid_input, path + ": the file is empty",
                       "did the profiler end before it wrote, or is the disk full? Profile again");
@@ -72,8 +77,9 @@ core::Result<const Importer*> sniff_file(const std::string& path, const std::vec
   if (formats::sqlite::is_database(head))
     if (std::string tables = describe_database(path); !tables.empty()) head = std::move(tables);
   if (const Importer* importer = find_importer(importers, head, core::base_name(path))) return importer;
+  if (auto known = foreign_format(head, path)) return tl::unexpected<core::Error>(std::move(*known));
   return core::fail(core::ErrorCode::invalid_input, path + ": no importer knows this format",
-                    "docs/how_to/add_an_importer.md shows how to add one");
+                    "'aaco import --help' lists what is read; docs/how_to/add_an_importer.md shows how to add a format");
 }
 
 }  // namespace

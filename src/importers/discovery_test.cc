@@ -73,6 +73,34 @@ TEST_F(DiscoveryTest, RefusesWhatNobodyKnows) {
   EXPECT_EQ(find().error().code, core::ErrorCode::invalid_input);
 }
 
+TEST_F(DiscoveryTest, WhatIsKnownAndNotReadIsNamedWithTheRemedy) {
+  const auto says = [&](const std::string& name, std::string_view text, std::string_view what, std::string_view remedy) {
+    write(name, std::string(text));
+    const auto found = find(name);
+    ASSERT_FALSE(found.has_value()) << name;
+    EXPECT_NE(found.error().message.find(what), std::string::npos) << found.error().message;
+    EXPECT_NE(found.error().remedy.find(remedy), std::string::npos) << found.error().remedy;
+  };
+  says("a.json.zip", std::string_view("PK\x03\x04\0\0", 6), "a zip archive", "unpack");
+  says("a.json.xz",
+       "\xFD"
+       "7zXZ",
+       "an xz file", "unpack");
+  says("run.nsys-rep", "any", "Nsight Systems", "nsys export --type sqlite");
+  says("run.pftrace", "\n\x05", "a Perfetto trace", "rocprofv3");
+  says("trace.json", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "Git LFS", "git lfs pull");
+  says("x.xml", "<?xml version=\"1.0\" ?>\n<nvidia_smi_log>\n", "XML of nvidia-smi", "nvidia-smi -q");
+  says("k.csv", "Kernel_Name;Dispatch_Id;Start_Timestamp;End_Timestamp\nk;1;2;3\n", "semicolons", "the profiler's own file");
+  says("t.csv", "Kernel_Name\tDispatch_Id\tStart_Timestamp\tEnd_Timestamp\nk\t1\t2\t3\n", "tabs", "the profiler's own file");
+}
+
+TEST_F(DiscoveryTest, ACompressedFileThatIsCutBeforeItsFirstByteIsNotCalledEmpty) {
+  write("cut.json.gz", std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10));
+  const auto found = find("cut.json.gz");
+  ASSERT_FALSE(found.has_value());
+  EXPECT_NE(found.error().message.find("nothing can be decompressed"), std::string::npos) << found.error().message;
+}
+
 TEST_F(DiscoveryTest, TextInUtf16IsNamed) {
   write("smi.txt", std::string("\xFF\xFE", 2) + std::string("G\0P\0U\0", 6));
   const auto found = find("smi.txt");

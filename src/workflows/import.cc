@@ -37,9 +37,11 @@ Json passed_json(const std::vector<importers::PassedFile>& passed) {
 std::string why_nothing_kept(const Read& read) {
   constexpr std::size_t kMostListed = 5;
   std::vector<std::string> reasons;
-  for (const auto& result : read.results)
+  for (const auto& result : read.results) {
+    if (!result.account.reason.empty() && reasons.size() < kMostListed) reasons.push_back(result.account.reason);
     for (const auto& [reason, count] : result.account.dropped)
       if (reasons.size() < kMostListed) reasons.push_back(std::to_string(count) + " dropped: " + reason);
+  }
   return reasons.empty() ? std::string() : " (" + core::join(reasons, "; ") + ")";
 }
 

@@ -82,8 +82,13 @@ core::Result<OpenDatabase> open_database(trace::ByteSource& source) {
   } else {
     AACO_TRY(write_whole(source, copy));
   }
-  AACO_ASSIGN(auto database, Database::open(copy, plain ? Database::Mode::own_copy : Database::Mode::immutable));
-  return OpenDatabase{std::move(folder), std::move(database)};
+  auto database = Database::open(copy, plain ? Database::Mode::own_copy : Database::Mode::immutable);
+  if (!database) {
+    core::Error error = std::move(database.error());  // it names the copy, which goes
+    if (const auto at = error.message.find(copy); at != std::string::npos) error.message.replace(at, copy.size(), source.name());
+    return tl::unexpected<core::Error>(std::move(error));
+  }
+  return OpenDatabase{std::move(folder), std::move(*database)};
 }
 
 std::string describe(const Database& database) {

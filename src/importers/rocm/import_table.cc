@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <optional>
 
 #include "core/files.h"
+#include "core/strings.h"
 #include "importers/rocm/table_reader.h"
 #include "importers/rocm/values.h"
 #include "importers/stream/damage.h"
@@ -35,7 +37,10 @@ class Importing {
 
   core::Status take(const CsvFields& fields, bool terminated) {
     if (!columns_) return header(fields);
-    if (fields.size() < columns_->size()) {
+    if (is_header(fields)) {
+      ++headers_;
+      result_.account.drop("a header again");
+    } else if (fields.size() < columns_->size()) {
       cut_ = !terminated;
       result_.account.drop(cut_ ? "cut inside the record" : kFewFields);
     } else {
@@ -45,6 +50,12 @@ class Importing {
   }
 
   core::Status finish(const CsvEnd& end) {
+    if (headers_ > 0)
+      result_.warnings.push_back({"import.tables_joined",
+                                  source_.name() + " has its header " + std::to_string(headers_ + 1) +
+                                      " times: several tables were put into one file, and where they are of several runs or "
+                                      "processes, counts and sums are of all of them",
+                                  "import the tables as files of their own"});
     if (!reader_) return core::fail(core::ErrorCode::invalid_input, source_.name() + ": there is no header");
     reader_->finish(result_);
     if (records_ == 0) result_.account.notes.push_back("the table has a header and no line");
@@ -59,6 +70,12 @@ class Importing {
   }
 
  private:
+  [[nodiscard]] bool is_header(const CsvFields& fields) const {
+    const auto& headings = columns_->headings();
+    return fields.size() >= headings.size() && core::trim(fields[0]) == headings[0] &&
+           std::equal(headings.begin(), headings.end(), fields.begin(),
+                      [](std::string_view heading, std::string_view field) { return heading == core::trim(field); });
+  }
   core::Status header(const CsvFields& fields) {
     columns_.emplace(fields);
     const Table table = table_of(*columns_);
@@ -76,7 +93,7 @@ class Importing {
   ImportResult& result_;
   std::optional<Columns> columns_;
   std::unique_ptr<TableReader> reader_;
-  std::int64_t records_ = 0;
+  std::int64_t records_ = 0, headers_ = 0;
   bool cut_ = false;
 };
 

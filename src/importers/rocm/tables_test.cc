@@ -259,5 +259,14 @@ TEST(RocmTables, CallsOfSeveralProcessesWithoutKernelsThatSayWhoseTheyAreAreSaid
   EXPECT_EQ(two.result->warnings[0].id, "import.processes_mixed");
 }
 
+TEST(RocmTables, TablesPutIntoOneFileAreSaid) {
+  const std::string table = "Index,KernelName,gpu-id,BeginNs,EndNs\n0,a,0,10,20\n";
+  const auto imported = import(table + table);
+  EXPECT_EQ(kernels(imported).size(), 2U);
+  EXPECT_EQ(imported.result->account.dropped.at("a header again"), 1);
+  ASSERT_EQ(imported.result->warnings.size(), 1U);
+  EXPECT_EQ(imported.result->warnings[0].id, "import.tables_joined");
+}
+
 }  // namespace
 }  // namespace aaco::importers::rocm
