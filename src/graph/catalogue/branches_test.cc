@@ -68,5 +68,46 @@ TEST(Branches, WhatIsTakenForAnUnknownConditionIsSaidOnce) {
 
 TEST(Branches, ElseTheCostlierOneCounts) { EXPECT_EQ(flops({}), 2.0 * kSide * kSide * kSide); }
 
+// A loop whose condition and body each are one operator over what the loop is given, as TFLite and PyTorch have them. `scanned`:
+// the first input that the body takes a slice of.
+Graph loop(std::optional<std::int64_t> scanned) {
+  Graph graph;
+  const TensorId x = graph.add_tensor({"x", ElementType::float32, Shape{5, kSide}}),
+                 y = graph.add_tensor({"y", ElementType::float32, Shape{5, Dimension{}}});
+  graph.inputs = {x};
+  graph.outputs = {y};
+  for (int number = 0; number < 2; ++number) {
+    Graph inner;
+    const Shape slice = scanned ? Shape{kSide} : Shape{5, Dimension{}};
+    const TensorId a = inner.add_tensor({"a", ElementType::float32, slice}),
+                   b = inner.add_tensor({"b", ElementType::float32, slice});
+    inner.inputs = {a};
+    inner.outputs = {b};
+    inner.nodes = {{"relu", "RELU", "tflite", {a}, {b}, {}}};
+    graph.subgraphs.push_back(inner);
+  }
+  Node node{"loop", "WHILE", "tflite", {x}, {y}, {{"bodies", std::vector<SubgraphId>{SubgraphId{0}, SubgraphId{1}}}}};
+  if (scanned) node.attributes.push_back({"scanned", *scanned});
+  graph.nodes = {node};
+  return graph;
+}
+TEST(Loops, OneWithoutACountRunsAsOftenAsLoopsAreTakenTo) {
+  Graph graph = loop({});
+  const ShapeReport report = infer_shapes(graph, {7});
+  ASSERT_EQ(report.assumptions.size(), 1U);
+  EXPECT_NE(report.assumptions[0].find("taken to run 7 times: its count is not in the model"), std::string::npos);
+  EXPECT_EQ(cost_of(graph).flops, 7 * 2 * 5 * kSide);
+  EXPECT_EQ(to_string(*graph.tensor(graph.outputs[0]).shape), "[5, 64]");
+}
+TEST(Loops, OneOverSlicesRunsOnceForEach) {
+  Graph graph = loop(0);
+  EXPECT_TRUE(infer_shapes(graph, {7}).assumptions.empty());
+  EXPECT_EQ(cost_of(graph).flops, 5 * 2 * kSide);
+}
+TEST(Loops, SlicesOfNothingAreUnknown) {
+  Graph graph = loop(9);
+  EXPECT_EQ(infer_shapes(graph, {7}).assumptions.size(), 1U);
+}
+
 }  // namespace
 }  // namespace aaco::graph

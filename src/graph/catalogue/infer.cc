@@ -119,8 +119,7 @@ class Inference {
       apply(scope, node, &rules::tflite);
     else if (const Entry* entry = find_entry(node.domain, node.op_type); entry != nullptr && entry->shape != nullptr)
       apply(scope, node, entry->shape);
-    if (node.op_type == "WHILE")
-      report.assumptions.push_back("the loop '" + node.name + "' is taken to run 1 time: its count is not in the model");
+    if (const auto* bodies = bodies_of(node, "bodies")) repeat(scope, node, *bodies, depth);
     count(scope.graph, node);
   }
 
@@ -216,9 +215,7 @@ class Inference {
     if (limit != nullptr && limit->elements.size() == 1 && limit->elements[0].known && limit->elements[0].number < 1e9)
       trips = std::max<std::int64_t>(0, limit->elements[0].integer());
     node.trips = trips.fixed() ? trips.size : options_.loop_trips;
-    if (!trips.fixed())
-      report.assumptions.push_back("the loop '" + node.name + "' is taken to run " + std::to_string(*node.trips) +
-                                   (*node.trips == 1 ? " time" : " times") + ": its count is not in the model");
+    if (!trips.fixed()) assume_trips("loop", node, "its count is not in the model");
     body.graph.tensor(inputs[0]).type = ElementType::int64;
     if (!body.graph.tensor(inputs[0]).shape) body.graph.tensor(inputs[0]).shape = Shape{};
     for (std::size_t number = 0; number < carried; ++number) {
@@ -243,6 +240,49 @@ class Inference {
       if (shape && output >= carried) shape->insert(shape->begin(), trips);
       set_output(scope.graph, node, output, result.type, std::move(shape));
     }
+  }
+
+  // A loop of TFLite or PyTorch: every body takes the node's inputs in order, of the one numbered "scanned" (and those behind it,
+  // up to "scanned_end") a slice along its first axis. The file says the shapes of PyTorch's bodies.
+  void repeat(Scope& scope, Node& node, const std::vector<SubgraphId>& bodies, int depth) {
+    if (depth > kMaxDepth) return;
+    const std::int64_t scanned = node.int_or("scanned", -1);
+    Dimension trips;
+    if (scanned >= 0 && static_cast<std::size_t>(scanned) < node.inputs.size() &&
+        node.inputs[static_cast<std::size_t>(scanned)].valid())
+      if (const auto& shape = scope.graph.tensor(node.inputs[static_cast<std::size_t>(scanned)]).shape; shape && !shape->empty())
+        trips = shape->front();
+    node.trips = trips.fixed() ? trips.size : options_.loop_trips;
+    if (!trips.fixed()) assume_trips("loop", node, "its count is not in the model");
+    for (const SubgraphId id : bodies) {
+      Scope body(scope.graph.subgraphs[static_cast<std::size_t>(id.value)], &scope);
+      const std::vector<TensorId> inputs = body.graph.inputs;
+      for (std::size_t number = 0; number < std::min(inputs.size(), node.inputs.size()) && scanned < 0; ++number) {
+        const bool declared = body.graph.tensor(inputs[number]).shape.has_value() && node.domain != "tflite";
+        if (!declared) copy_tensor(scope, node.inputs[number], body, inputs[number]);
+        forget_value(body, inputs[number]);
+      }
+      enter(body, depth);
+    }
+    for (std::size_t output = 0; output < std::min(node.outputs.size(), node.inputs.size()) && node.domain == "tflite"; ++output)
+      if (node.inputs[output].valid() && node.outputs[output].valid())
+        set_output(scope.graph, node, output, ElementType::unknown, merged_with_declared(scope.graph, node, output));
+  }
+
+  // A carried value leaves a loop as it came, where the file does not say otherwise.
+  static std::optional<Shape> merged_with_declared(const Graph& graph, const Node& node, std::size_t output) {
+    const auto& declared = graph.tensor(node.outputs[output]).shape;
+    const auto& before = graph.tensor(node.inputs[output]).shape;
+    if (!declared || !before || declared->size() != before->size()) return declared ? declared : before;
+    Shape shape = *declared;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+      if (!shape[axis].fixed()) shape[axis] = (*before)[axis];
+    return shape;
+  }
+
+  void assume_trips(std::string_view kind, const Node& node, std::string_view why) {
+    report.assumptions.push_back("the " + std::string(kind) + " '" + node.name + "' is taken to run " +
+                                 std::to_string(*node.trips) + (*node.trips == 1 ? " time: " : " times: ") + std::string(why));
   }
 
   // What a carried value was at the start is not what it is later.
@@ -277,9 +317,7 @@ class Inference {
       shape->erase(shape->begin() + static_cast<std::ptrdiff_t>(*axis));
     }
     node.trips = trips.fixed() ? trips.size : options_.loop_trips;
-    if (!trips.fixed())
-      report.assumptions.push_back("the scan '" + node.name + "' is taken to run " + std::to_string(*node.trips) +
-                                   (*node.trips == 1 ? " time" : " times") + ": the length it goes over is not known");
+    if (!trips.fixed()) assume_trips("scan", node, "the length it goes over is not known");
     enter(body, depth);
     for (std::size_t output = 0; output < std::min(node.outputs.size(), body.graph.outputs.size()); ++output) {
       const TensorDescriptor& result = body.graph.tensor(body.graph.outputs[output]);

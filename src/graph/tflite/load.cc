@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <set>
 
 #include "core/mapped_file.h"
 #include "graph/tflite.h"
+#include "graph/tflite/bodies.h"
 #include "graph/tflite/flat_table.h"
 #include "graph/tflite/open_sizes.h"
 #include "graph/tflite/options.h"
@@ -69,7 +71,8 @@ class Decoder {
     const FlatTable source = model_.element(subgraphs_, number);
     graph.name = source.text(at(SubGraph::name));
     open_.clear();
-    AACO_TRY(add_tensors(source, graph));
+    AACO_TRY(
+        add_tensors(source, graph, depth == 0 ? "" : (graph.name.empty() ? "graph" + std::to_string(number) : graph.name) + "/"));
     std::vector<bool> made(graph.tensors.size(), false);
     for (const Initializer& initializer : graph.initializers) made[static_cast<std::size_t>(initializer.tensor.value)] = true;
     AACO_ASSIGN(const auto inputs, ids(source, at(SubGraph::inputs), graph));
@@ -87,7 +90,16 @@ class Decoder {
     return {};
   }
 
-  core::Status add_tensors(const FlatTable& source, Graph& graph) {
+  // No two tensors of a model have one name: bodies know those around them by it.
+  std::string own_name(std::string name) {
+    if (!names_.insert(name).second) {
+      name += "#" + std::to_string(names_.size());
+      names_.insert(name);
+    }
+    return name;
+  }
+
+  core::Status add_tensors(const FlatTable& source, Graph& graph, const std::string& prefix) {
     using schema::Tensor;
     variables_.clear();
     const auto tensors = source.vector(at(schema::SubGraph::tensors), 4);
@@ -95,7 +107,7 @@ class Decoder {
     if (tensors_ > 4 * kMaxNodes) return refuse("it has more than four million tensors");
     for (std::uint64_t number = 0; number < tensors.count && !bytes_.damaged; ++number) {
       const FlatTable item = source.element(tensors, number);
-      TensorDescriptor tensor{item.text(at(Tensor::name)), ElementType::unknown, std::nullopt};
+      TensorDescriptor tensor{own_name(prefix + item.text(at(Tensor::name))), ElementType::unknown, std::nullopt};
       const std::int64_t code = item.signed_number(at(Tensor::type), 1, 0);
       const auto type = schema::element_type_of(code);
       if (!type)
@@ -201,10 +213,11 @@ class Decoder {
       AACO_TRY(check_order(node, graph, made));
       node.name = node.outputs.empty() || !node.outputs[0].valid() ? node.op_type + std::to_string(number)
                                                                    : graph.tensor(node.outputs[0]).name;
-      const FlatTable options = item.table(at(Operator::options));
+      const bool newer = node.op_type.starts_with("STABLEHLO_");
+      const FlatTable options = item.table(at(newer ? Operator::options_2 : Operator::options));
       read_options(node, options);
-      AACO_TRY(add_bodies(node, options, graph, depth));
-      graph.nodes.push_back(std::move(node));
+      AACO_ASSIGN(const bool stays, add_bodies(node, options, graph, depth));
+      if (stays) graph.nodes.push_back(std::move(node));
     }
     return bytes_.damaged ? core::Status(damage()) : core::Status();
   }
@@ -224,30 +237,51 @@ class Decoder {
     return {};
   }
 
-  // IF has two branches, WHILE a condition and a body, by their numbers.
-  core::Status add_bodies(Node& node, const FlatTable& options, Graph& graph, int depth) {
-    if (node.op_type != "IF" && node.op_type != "WHILE") return {};
+  // The graphs that an operator runs: IF's two branches, WHILE's condition and body, what CALL and STABLEHLO_COMPOSITE stand for.
+  [[nodiscard]] static std::vector<int> body_fields(const Node& node) {
+    if (node.op_type == "IF" || node.op_type == "WHILE") return {0, 1};
+    if (node.op_type == "CALL") return {0};
+    if (node.op_type == "STABLEHLO_COMPOSITE") return {1};
+    return {};
+  }
+
+  core::Result<std::vector<Graph>> read_bodies(const Node& node, const FlatTable& options, int depth) {
+    std::vector<Graph> bodies;
     const std::vector<TensorId> variables = variables_;
-    std::vector<SubgraphId> bodies;
-    for (const int field : {0, 1}) {
-      Graph body;
+    const OpenSizes open = open_;
+    for (const int field : body_fields(node)) {
       const auto number = options.signed_number(field, 4, 0);
       if (number <= 0) return refuse("'" + node.name + "' runs graph " + std::to_string(number));
-      AACO_TRY(fill(body, static_cast<std::uint64_t>(number), depth + 1));
-      graph.subgraphs.push_back(std::move(body));
-      bodies.push_back(SubgraphId{static_cast<std::int32_t>(graph.subgraphs.size() - 1)});
+      AACO_TRY(fill(bodies.emplace_back(), static_cast<std::uint64_t>(number), depth + 1));
     }
     variables_ = variables;
+    open_ = open;
+    return bodies;
+  }
+
+  // Whether the node stays, with its bodies; one that runs a graph once is replaced by it.
+  core::Result<bool> add_bodies(Node& node, const FlatTable& options, Graph& graph, int depth) {
+    AACO_ASSIGN(std::vector<Graph> bodies, read_bodies(node, options, depth));
+    if (bodies.empty()) return true;
+    const auto misfit = [&] { return refuse("'" + node.name + "' (" + node.op_type + ") does not fit the graph that it runs"); };
+    if (bodies.size() == 1) {
+      if (!put_in(graph, node, std::move(bodies[0]))) return misfit();
+      return false;
+    }
+    std::vector<SubgraphId> numbers;
+    for (Graph& body : bodies) {
+      numbers.push_back(SubgraphId{static_cast<std::int32_t>(graph.subgraphs.size())});
+      graph.subgraphs.push_back(std::move(body));
+    }
     if (node.op_type == "WHILE") {
-      node.attributes.push_back({"bodies", bodies});
-      return {};
+      for (const SubgraphId number : numbers)
+        if (graph.subgraph(number).inputs.size() > node.inputs.size()) return misfit();
+      node.attributes.push_back({"bodies", std::move(numbers)});
+      return true;
     }
     if (node.inputs.empty()) return refuse("'" + node.name + "' has nothing to decide by");
-    node.op_type = "If";
-    node.domain.clear();
-    node.inputs.resize(1);
-    node.attributes = {{"then_branch", std::vector<SubgraphId>{bodies[0]}}, {"else_branch", std::vector<SubgraphId>{bodies[1]}}};
-    return {};
+    if (!make_condition(graph, node, numbers)) return misfit();
+    return true;
   }
 
   FlatBytes& bytes_;
@@ -255,6 +289,7 @@ class Decoder {
   OpenSizes open_;
   FlatTable model_;
   FlatTable::Vector codes_, buffers_, subgraphs_;
+  std::set<std::string> names_;
   std::vector<TensorId> variables_;  // of the graph that is being read: state that lives between calls
   std::size_t nodes_ = 0, tensors_ = 0;
 };

@@ -24,7 +24,7 @@ enum class Tensor : int {
   shape_signature = 7,
   has_rank = 8
 };
-enum class Operator : int { opcode = 0, inputs = 1, outputs = 2, options = 4 };
+enum class Operator : int { opcode = 0, inputs = 1, outputs = 2, options = 4, options_2 = 12 };
 enum class Buffer : int { data = 0, offset = 1, size = 2 };
 
 // Empty for a number that the schema has not given out; unknown for resources and variants.

@@ -5,8 +5,6 @@
 
 #include <memory>
 
-#include "graph/cost.h"
-
 namespace aaco::graph::tflite {
 namespace {
 
@@ -289,6 +287,79 @@ TEST(TfliteRefuses, ABufferThatIsNotThere) {
   model.tensors[1] = tensor("w", {4, 3, 3, 3}, 44);
   EXPECT_THAT(model.refusal(), HasSubstr("'w' has its data in buffer 44"));
 }
+// Graph 1: a [4] -> RELU -> b, twice.
+Flat twice() {
+  return table({{0, tables({tensor("x", {4}), tensor("h", {4}), tensor("y", {4})})},
+                {1, numbers({0})},
+                {2, numbers({2})},
+                {3, tables({node(1, {0}, {1}), node(1, {1}, {2})})},
+                {4, text("body")}});
+}
+// An operator over x that runs graph 1, whose number stands in field `field` of its options.
+Model running(std::int64_t code, int field, const std::vector<std::int64_t>& inputs = {0}) {
+  Model model;
+  model.code(code);
+  model.code(19);
+  model.tensors = {tensor("x", {4}), tensor("y", {4})};
+  Flat call = node(0, inputs, {1});
+  call.fields.emplace_back(field == 0 ? 4 : 12, table({{field, number(1)}}));
+  model.operators = {call};
+  model.outputs = {1};
+  model.further = {twice()};
+  return model;
+}
+
+TEST(TfliteBodies, WhatACallRunsStandsInItsPlace) {
+  for (const auto& [code, field] : {std::pair(31, 0), std::pair(206, 1)}) {
+    const auto graph = running(code, field).parse();
+    ASSERT_TRUE(graph) << graph.error().text();
+    ASSERT_EQ(graph->nodes.size(), 2U);
+    EXPECT_EQ(graph->nodes[0].inputs[0], graph->inputs[0]);
+    EXPECT_EQ(graph->nodes[1].outputs[0], graph->outputs[0]);
+    EXPECT_EQ(graph->tensor(graph->nodes[0].outputs[0]).name, "body/h");
+  }
+}
+TEST(TfliteBodies, OneThatTakesMoreThanItIsGivenIsRefused) {
+  EXPECT_THAT(running(31, 0, {}).refusal(), HasSubstr("does not fit the graph that it runs"));
+}
+TEST(TfliteBodies, BranchesKeepWhatTheyReadAlive) {
+  Model model = running(118, 0);
+  model.tensors = {tensor("c", {}, 0, 6), tensor("x", {4}), tensor("h", {4}), tensor("y", {4})};
+  model.inputs = {0, 1};
+  model.operators = {node(1, {1}, {2}), node(0, {0, 2}, {3}, {{0, number(1)}, {1, number(1)}})};
+  model.outputs = {3};
+  const auto graph = model.parse();
+  ASSERT_TRUE(graph) << graph.error().text();
+  ASSERT_EQ(graph->subgraphs.size(), 2U);
+  for (const Graph& body : graph->subgraphs) {
+    ASSERT_EQ(body.captured.size(), 1U);
+    EXPECT_EQ(body.tensor(body.captured[0]).name, "h");
+    EXPECT_TRUE(body.inputs.empty());
+  }
+  model.operators[1] = node(0, {0}, {3}, {{0, number(1)}, {1, number(1)}});
+  EXPECT_THAT(model.refusal(), HasSubstr("does not fit"));
+}
+TEST(TfliteBodies, ALoopHasItsConditionAndItsBody) {
+  Model model = running(119, 0);
+  model.operators = {node(0, {0}, {1}, {{0, number(1)}, {1, number(2)}})};
+  model.further = {twice(), twice()};
+  const auto graph = model.parse();
+  ASSERT_TRUE(graph) << graph.error().text();
+  EXPECT_EQ(graph->subgraphs.size(), 2U);
+  const auto* bodies = std::get_if<std::vector<SubgraphId>>(graph->nodes[0].attribute("bodies"));
+  ASSERT_NE(bodies, nullptr);
+  EXPECT_EQ(bodies->size(), 2U);
+  model.operators = {node(0, {}, {1}, {{0, number(1)}, {1, number(2)}})};
+  EXPECT_THAT(model.refusal(), HasSubstr("does not fit"));
+}
+TEST(Tflite, TensorsOfOneNameAreToldApart) {
+  Model model = convolution();
+  for (Flat& item : model.tensors) item.fields[3].second = text("same");
+  const Graph graph = model.parse().value();
+  EXPECT_EQ(graph.tensor(graph.inputs[0]).name, "same");
+  EXPECT_THAT(graph.tensor(graph.outputs[0]).name, HasSubstr("same#"));
+}
+
 TEST(TfliteRefuses, EveryTruncationOfAModel) {
   const std::string bytes = convolution().bytes();
   for (std::size_t size = 0; size < bytes.size() - 8; size += 5) {

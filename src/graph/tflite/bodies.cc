@@ -1,0 +1,86 @@
+#include "graph/tflite/bodies.h"
+
+#include <algorithm>
+
+namespace aaco::graph::tflite {
+namespace {
+
+constexpr std::int32_t kNone = -1;
+
+void renumber(Node& node, const std::vector<std::int32_t>& places, std::size_t subgraphs) {
+  for (auto* list : {&node.inputs, &node.outputs})
+    for (TensorId& id : *list)
+      if (id.valid()) id = TensorId{places[index_of(id)]};
+  for (Attribute& attribute : node.attributes)
+    if (auto* bodies = std::get_if<std::vector<SubgraphId>>(&attribute.value))
+      for (SubgraphId& body : *bodies) body.value += static_cast<std::int32_t>(subgraphs);
+}
+
+// What a body captures by name, and the bodies in it.
+void rename_captured(Graph& body, const std::string& from, const std::string& to) {
+  for (const TensorId id : body.captured)
+    if (body.tensor(id).name == from) body.tensor(id).name = to;
+  for (Graph& inner : body.subgraphs) rename_captured(inner, from, to);
+}
+
+}  // namespace
+
+bool make_condition(Graph& graph, Node& node, const std::vector<SubgraphId>& bodies) {
+  for (const SubgraphId id : bodies) {
+    Graph& body = graph.subgraphs[static_cast<std::size_t>(id.value)];
+    if (node.inputs.size() < body.inputs.size() + 1) return false;
+    for (std::size_t number = 0; number < body.inputs.size(); ++number) {
+      const TensorId given = node.inputs[number + 1];
+      if (!given.valid()) continue;
+      std::string& own = body.tensor(body.inputs[number]).name;
+      for (Graph& inner : body.subgraphs) rename_captured(inner, own, graph.tensor(given).name);
+      own = graph.tensor(given).name;
+      body.captured.push_back(body.inputs[number]);
+    }
+    body.inputs.clear();
+  }
+  node.op_type = "If";
+  node.domain.clear();
+  node.inputs.resize(1);
+  node.attributes = {{"then_branch", std::vector<SubgraphId>{bodies[0]}}, {"else_branch", std::vector<SubgraphId>{bodies[1]}}};
+  return true;
+}
+
+bool put_in(Graph& graph, const Node& node, Graph body) {
+  if (node.inputs.size() < body.inputs.size() || node.outputs.size() > body.outputs.size()) return false;
+  std::vector<std::int32_t> places(body.tensors.size(), kNone);
+  const auto join = [&](TensorId inside, TensorId outside) {
+    if (!outside.valid() || places[index_of(inside)] != kNone) return;
+    places[index_of(inside)] = outside.value;
+    for (Graph& inner : body.subgraphs) rename_captured(inner, body.tensor(inside).name, graph.tensor(outside).name);
+  };
+  for (std::size_t number = 0; number < body.inputs.size(); ++number) join(body.inputs[number], node.inputs[number]);
+  std::vector<std::pair<TensorId, TensorId>> handed_on;  // outputs that are inputs, constants or given out twice
+  const auto made_inside = [&](TensorId id) {
+    return std::any_of(body.nodes.begin(), body.nodes.end(), [&](const Node& inner) {
+      return std::find(inner.outputs.begin(), inner.outputs.end(), id) != inner.outputs.end();
+    });
+  };
+  for (std::size_t number = 0; number < node.outputs.size(); ++number) {
+    if (!node.outputs[number].valid()) continue;
+    const TensorId inside = body.outputs[number];
+    if (places[index_of(inside)] == kNone && made_inside(inside))
+      join(inside, node.outputs[number]);
+    else
+      handed_on.emplace_back(inside, node.outputs[number]);
+  }
+  for (std::size_t number = 0; number < places.size(); ++number)
+    if (places[number] == kNone) places[number] = graph.add_tensor(std::move(body.tensors[number])).value;
+  for (Initializer& initializer : body.initializers)
+    graph.initializers.push_back({TensorId{places[index_of(initializer.tensor)]}, std::move(initializer.constant)});
+  for (Node& inner : body.nodes) {
+    renumber(inner, places, graph.subgraphs.size());
+    graph.nodes.push_back(std::move(inner));
+  }
+  for (const auto& [inside, outside] : handed_on)
+    graph.nodes.push_back({graph.tensor(outside).name, "Identity", "", {TensorId{places[index_of(inside)]}}, {outside}, {}});
+  std::move(body.subgraphs.begin(), body.subgraphs.end(), std::back_inserter(graph.subgraphs));
+  return true;
+}
+
+}  // namespace aaco::graph::tflite
