@@ -61,8 +61,11 @@ void head(Page& page, const ReportModel& model) {
                 "**" + quantity(metric->value, unit_of_metric(metric->id, metric->unit)) + "**",
                 metric->ci95 ? interval(*metric->ci95, unit_of_metric(metric->id, metric->unit)) : "not known"});
     }
-  if (model.session.warnings.empty()) return;
+  const bool ended_early = !model.session.state.empty() && model.session.state != "complete";
+  if (model.session.warnings.empty() && !ended_early) return;
   page.heading("Missing or distorted");
+  if (ended_early)
+    page.item("- ", "The session is " + markdown_text(model.session.state) + ": it ended early, and what came after is missing.");
   for (const trace::Warning& warning : model.session.warnings)
     page.item("- ", markdown_text(warning.message) + (warning.remedy.empty() ? "" : " *" + markdown_text(warning.remedy) + "*"));
 }

@@ -58,6 +58,9 @@ core::Result<std::vector<SessionEntry>> list_sessions(const std::string& root);
 core::Result<std::string> find_session(const std::string& root, std::string_view name);
 core::Result<trace::SessionManifest> read_manifest(const std::string& session_path);
 
+// Fails with invalid_input where a file is gone that the session lists: part of its evidence. Quick: nothing is read.
+core::Status check_files_there(const std::string& session_path, const trace::SessionManifest& manifest);
+
 struct VerifyFinding {
   std::string file;
   std::string problem;  // missing, changed, unexpected

@@ -12,6 +12,16 @@ namespace {
 bool is_derived(std::string_view file) { return file.starts_with("report/") || file.starts_with("regress/"); }
 }  // namespace
 
+core::Status check_files_there(const std::string& session_path, const trace::SessionManifest& manifest) {
+  const std::string& id = manifest.id.text;
+  for (const auto& [file, hash] : manifest.hashes)
+    if (!is_derived(file) && !core::exists(core::join_path(session_path, file)))
+      return core::fail(core::ErrorCode::invalid_input,
+                        "the session " + id + " lacks " + file + ", which it lists: part of its evidence is gone",
+                        "'aaco verify " + id + "' tells what else; take the session from a copy, or measure again");
+  return {};
+}
+
 core::Result<std::vector<VerifyFinding>> verify_session(const std::string& session_path) {
   AACO_ASSIGN(const trace::SessionManifest manifest, read_manifest(session_path));
   if (manifest.state == "incomplete")

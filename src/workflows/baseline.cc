@@ -124,6 +124,11 @@ core::Result<std::string> add_baseline(const BaselineRequest& request, const Ser
     return core::fail(ErrorCode::conflict, "there is a baseline " + request.name + " already",
                       "--replace takes its place, another name stands beside it");
   AACO_ASSIGN(const ComparedSide side, load_side(request.sessions, services));
+  for (const auto& session : side.sessions)
+    if (session.interrupted)
+      return core::fail(ErrorCode::invalid_input,
+                        "the session " + session.id + " ended early (interrupted), and a baseline is what all else is judged by",
+                        "measure it again and let it end");
   AACO_TRY(check_alike(side));
   Baseline baseline;
   baseline.name = request.name;

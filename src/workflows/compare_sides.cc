@@ -59,12 +59,7 @@ core::Status check(const Found& found) {
   if (found.manifest.kind == "sweep")
     return core::fail(ErrorCode::invalid_input, "the session " + id + " is the summary of a sweep and measured nothing itself",
                       "compare the sessions of its points; 'aaco show' names them");
-  for (const auto& [file, hash] : found.manifest.hashes)
-    if (!core::exists(core::join_path(found.path, file)))
-      return core::fail(ErrorCode::invalid_input,
-                        "the session " + id + " lacks " + file + ", which it lists: part of its evidence is gone",
-                        "'aaco verify " + id + "' tells what else; take the session from a copy, or measure again");
-  return {};
+  return tracelake::check_files_there(found.path, found.manifest);
 }
 
 void choose_iterations(ComparedSession& session, const trace::SessionManifest& manifest, bool drop_disturbed,
@@ -122,6 +117,7 @@ core::Result<ComparedSession> load_one(const Found& found, bool drop_disturbed) 
   session.path = found.path;
   session.kind = found.manifest.kind;
   session.tag = found.manifest.tag;
+  session.interrupted = found.manifest.state == "interrupted";
   session.fingerprint_hash = found.manifest.fingerprint;
   AACO_TRY(read_fingerprint(session));
   AACO_TRY(read_series(session, found.manifest, drop_disturbed));
@@ -188,6 +184,14 @@ std::vector<std::string> ComparedSide::ids() const {
   std::vector<std::string> all;
   for (const ComparedSession& session : sessions) all.push_back(session.id);
   return all;
+}
+
+std::string interruption_note(const ComparedSide& side, std::string_view letter) {
+  const auto count = std::count_if(side.sessions.begin(), side.sessions.end(), [](const auto& one) { return one.interrupted; });
+  if (count == 0) return {};
+  return std::string(letter) + ": " + std::to_string(count) + " of " + std::to_string(side.sessions.size()) +
+         (side.sessions.size() == 1 ? " session" : " sessions") +
+         " ended early (interrupted) and measured less than was asked for";
 }
 
 std::string disturbance_note(const ComparedSide& side, std::string_view letter) {

@@ -38,6 +38,7 @@ struct ComparedSession {
   std::string scope;               // iteration or step
   std::int64_t disturbed = 0;      // of the measured ones, by the noise sentinel
   bool dropped_disturbed = false;  // they are not among `iterations`
+  bool interrupted = false;        // it ended before it had measured what was asked for
   std::optional<double> items_per_iteration;
   trace::Metrics metrics;
   std::map<std::string, std::vector<double>> series;  // metric id -> a value a step, as a baseline file keeps them
@@ -57,6 +58,8 @@ struct ComparedSide {
 core::Result<ComparedSide> load_side(const std::vector<std::string>& names, const Services& services,
                                      bool drop_disturbed = false);
 
+// Sessions of a side that ended early: "A: 1 of 3 sessions was interrupted and measured less than was asked for"; empty: none.
+std::string interruption_note(const ComparedSide& side, std::string_view letter);
 // What was disturbed on a side, and whether it counts: "A: 12 of 400 iterations were disturbed and are left out"; empty: nothing.
 std::string disturbance_note(const ComparedSide& side, std::string_view letter);
 

@@ -208,7 +208,8 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
     outcome.confidence = 1;  // the facts differ for certain
   }
   for (const auto& [side, letter] : {std::pair(&a, "A"), std::pair(&b, "B")})
-    if (std::string note = disturbance_note(*side, letter); !note.empty()) outcome.notes.push_back(std::move(note));
+    for (std::string note : {interruption_note(*side, letter), disturbance_note(*side, letter)})
+      if (!note.empty()) outcome.notes.push_back(std::move(note));
   outcome.recommendation = recommend(outcome);
   if (request.store)
     if (const auto stored = store(a, b, outcome, request); !stored)

@@ -80,6 +80,7 @@ core::Result<std::vector<Anomaly>> session_anomalies(const std::string& path) {
 core::Result<Explanation> explain(const std::string& session, const Services& services) {
   AACO_ASSIGN(const std::string path, tracelake::find_session(services.paths.sessions, session));
   AACO_ASSIGN(const auto manifest, tracelake::read_manifest(path));
+  AACO_TRY(tracelake::check_files_there(path, manifest));
   AACO_ASSIGN(const auto metrics, read_metrics(path));
   Explanation out;
   out.session_id = manifest.id.text;

@@ -59,6 +59,9 @@ std::optional<DeviceRoofs> roofs_of(const SessionEstimates& estimates, const cor
 core::Result<report::ReportModel> load_report(const std::string& session_path, const core::Paths& paths) {
   report::ReportModel model;
   AACO_ASSIGN(model.session, tracelake::read_manifest(session_path));
+  if (const auto there = tracelake::check_files_there(session_path, model.session); !there)
+    model.session.warnings.insert(model.session.warnings.begin(),
+                                  {"evidence.missing", there.error().message, there.error().remedy});
   AACO_ASSIGN(model.environment, read_if_there(session_path, "env.json"));
   AACO_ASSIGN(model.metrics, read_metrics(session_path));
   AACO_ASSIGN(model.definitions, metric_definitions(paths));

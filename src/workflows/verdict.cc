@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/numbers.h"
 #include "report/rates.h"
 
@@ -11,6 +13,7 @@ namespace {
 constexpr double kNarrow = 0.02;  // relative width of the median's interval: a well-known median
 constexpr double kWide = 0.10;    // and one that is hardly known
 constexpr double kHiddenShare = 0.10;
+constexpr double kMostlyDisturbed = 0.5;  // of the iterations: the median is theirs
 
 std::string counted(std::int64_t count, const std::string& noun) {
   return core::format_count(static_cast<double>(count)) + " " + noun + (count == 1 ? "" : "s");
@@ -50,6 +53,24 @@ std::string latency_sentence(const report::ReportModel& model, const trace::Metr
   return text + where_it_went(model) + ".";
 }
 
+// How far outside disturbance reaches into the median: what it would be without is known only where blocks were left alone.
+struct Disturbance {
+  const char* level = "high";
+  std::string doubt;  // empty: nothing that matters
+};
+Disturbance disturbance_of(const core::Json& noise, double median) {
+  const double ratio = noise["disturbed_ratio"].as_f64().value_or(0);
+  if (ratio <= 0 || noise["dropped"].as_bool().value_or(false) || median <= 0) return {};
+  const std::string share = core::format_percent(ratio) + " of the iterations were disturbed from outside";
+  if (const auto quiet = noise["undisturbed"]["median_ns"].as_f64(); quiet && *quiet > 0) {
+    const double shift = std::abs(median / *quiet - 1);
+    if (shift <= kNarrow) return {};
+    return {shift > kWide ? "low" : "medium", share + " and move it by " + core::format_percent(shift)};
+  }
+  if (ratio < kMostlyDisturbed) return {};
+  return {"low", share + ", and how long it takes without that is not known"};
+}
+
 // How well the median is known, and what speaks against trusting it.
 std::string latency_confidence(const report::ReportModel& model, const trace::MetricValue& median) {
   std::vector<std::string> doubts;
@@ -71,6 +92,10 @@ std::string latency_confidence(const report::ReportModel& model, const trace::Me
   if (const auto* drift = find_metric(model.metrics, "latency.drift_ratio"); drift && std::abs(drift->value) > 0.05) {
     doubts.push_back(fmt::format("the series drifted by {}", core::format_percent(drift->value)));
     lower("medium");
+  }
+  if (auto disturbed = disturbance_of(model.session.outcome["noise"], median.value); !disturbed.doubt.empty()) {
+    lower(disturbed.level);
+    doubts.push_back(std::move(disturbed.doubt));
   }
   if (model.session.outcome["warmup_stationary"].as_bool() == false) {
     doubts.emplace_back("it had not settled when warm-up ended");

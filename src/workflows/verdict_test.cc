@@ -43,6 +43,23 @@ TEST(Verdict, ADriftLowersAndIsSaid) {
   EXPECT_TRUE(has(verdict.confidence, "drifted"));
 }
 
+TEST(Verdict, WhatOthersDisturbedIsNoHighConfidence) {
+  const auto confidence = [](const char* noise) {
+    auto model = measured(31e6, 30.9e6, 31.1e6);
+    model.session.outcome.set("noise", *core::Json::parse(noise));
+    return verdict_of(model).confidence;
+  };
+  const std::string all = confidence(R"({"disturbed_ratio": 1, "undisturbed": {"iterations": 0}, "dropped": false})");
+  EXPECT_TRUE(all.starts_with("low")) << all;
+  EXPECT_TRUE(has(all, "100 % of the iterations were disturbed from outside")) << all;
+  EXPECT_TRUE(confidence(R"({"disturbed_ratio": 0.4, "undisturbed": {"median_ns": 29.6e6}})").starts_with("medium"));
+  EXPECT_TRUE(confidence(R"({"disturbed_ratio": 0.4, "undisturbed": {"median_ns": 20e6}})").starts_with("low"));
+  // Where the others agree, or are too few to matter, or were left out, nothing speaks against it.
+  EXPECT_TRUE(confidence(R"({"disturbed_ratio": 0.9, "undisturbed": {"median_ns": 31.1e6}})").starts_with("high"));
+  EXPECT_TRUE(confidence(R"({"disturbed_ratio": 0.1, "undisturbed": {"iterations": 3}})").starts_with("high"));
+  EXPECT_TRUE(confidence(R"({"disturbed_ratio": 1, "undisturbed": {"iterations": 0}, "dropped": true})").starts_with("high"));
+}
+
 TEST(Verdict, WithoutAMedianItSaysSo) {
   report::ReportModel model = measured(0, 0, 0);
   model.metrics = {{"latency.mean_ns", 5e6, "ns", {}, {}}};

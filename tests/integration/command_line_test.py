@@ -69,6 +69,24 @@ class Stop(program.ProgramTest):
                 finally:
                     asked.kill()
 
+    def test_a_run_that_was_cut_short_says_so_everywhere(self):
+        self.assertIn('Ctrl-C ends the measurement early', self.aaco('run', '--help').output)
+        self.run_small('--tag', 'whole', iterations=200)
+        words = ['--sessions', str(self.lake), 'run', '--model', 'mlp', '--warmup', '2', '--duration', '100s', '--tag', 'cut', '--no-report']
+        with subprocess.Popen([program.PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            try:
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    running.wait(timeout=1.5)
+                running.send_signal(signal.SIGINT)
+                output = running.communicate(timeout=60)[0].decode()
+            finally:
+                running.kill()
+        self.assertEqual(running.returncode, 0)
+        self.assertIn('The session is interrupted', output)
+        self.assertIn('The session is interrupted', self.aaco('report', 'tag:cut', '--format', 'md').output)
+        self.assertIn('B: 1 of 1 session ended early', self.aaco('diff', 'tag:whole', 'tag:cut').output)
+        self.refused(self.aaco('baseline', 'add', 'early', 'tag:cut', '--owner', 'me', AACO_BASELINES=str(self.folder)), 3, 'ended early')
+
 
 class Telemetry(program.ProgramTest):
     def test_the_runtime_reports_to_nobody(self):

@@ -43,6 +43,11 @@ class Store(program.ProgramTest):
         verified = self.aaco('verify', 'latest')
         self.assertNotEqual(verified.code, 0)
         self.assertIn('inference_iters.parquet', verified.output + verified.errors)
+        # A page without the evidence says so, and no conclusion is drawn anew from what is left.
+        warnings = self.aaco('report', self.bundle, '--json').json()['warnings']
+        self.assertIn('evidence.missing', [one['id'] for one in warnings])
+        self.assertIn('part of its evidence is gone', self.aaco('report', self.bundle).output.replace('\n    ', ' '))
+        self.refused(self.aaco('explain', self.bundle), 3, 'inference_iters.parquet', 'verify')
 
     def test_pack_and_unpack_keep_every_byte(self):
         before = {path.relative_to(self.bundle): path.read_bytes() for path in self.bundle.rglob('*') if path.is_file()}
