@@ -87,6 +87,10 @@ struct DeviceTime {
   std::int64_t exposed_collective_ns = 0;
   std::int64_t launch_lost_ns = 0;  // idle, while the call that launched the next work had not returned
 
+  std::int64_t work_count = 0;       // kernels, copies and memsets that are counted
+  std::int64_t longest_idle_ns = 0;  // between them
+  std::int64_t work_before_longest_idle = 0;
+
   std::int64_t invalid_count = 0;       // ends before it starts, or is at no time of a trace: left out
   std::int64_t out_of_order_count = 0;  // starts before the work before it: cut at that start; 0 on a sorted table
   LaunchSplit launch;

@@ -13,6 +13,7 @@
 #include "workflows/kernel_groups.h"
 #include "workflows/launch_file.h"
 #include "workflows/node_kernels.h"
+#include "workflows/repeated_kernels.h"
 #include "workflows/row_puller.h"
 
 namespace aaco::workflows {
@@ -58,6 +59,7 @@ class Analyser {
     std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;
     trace::NameId last_name;  // of the work that ended last
     std::int64_t last_end_ns = INT64_MIN;
+    std::int64_t repeated_kernels = 0;
   };
 
   core::Status go_on() const {
@@ -120,7 +122,7 @@ class Analyser {
 
   Device& device(const DeviceKey& key) {
     if (const auto known = devices_.find(key); known != devices_.end()) return known->second;
-    return devices_.try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention), {}, {}, {}, INT64_MIN})
+    return devices_.try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention), {}, {}, {}, INT64_MIN, 0})
         .first->second;
   }
 
@@ -128,6 +130,7 @@ class Analyser {
     const DeviceKey key(row.rank, row.device);
     Device& place = device(key);
     if (options_.find_steps) steps_.add_kernel(row);
+    if (repeated_.add(row)) ++place.repeated_kernels;
     const auto family = groups_.add(row);
     const bool collective = family == analytics::fingerprint::Family::collective;
     work_.add(row, family, launch);
@@ -337,6 +340,7 @@ class Analyser {
       gpu.coverage = attribution_.coverage[key];
       gpu.known_family_ns = groups_.known_family_ns(key);
       gpu.queue = device.queue.finish();
+      gpu.repeated_kernels = device.repeated_kernels;
       gpu.gaps = std::move(device.gaps);
       work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites);
       add_metrics(gpu);
@@ -360,6 +364,7 @@ class Analyser {
   RowPuller<trace::SchedEventRow>* schedule_ = nullptr;
   std::map<DeviceKey, Device> devices_;
   analytics::steps::StepFinder steps_;
+  RepeatedKernels repeated_;
   analytics::gaps::GapExplainer gaps_;
   KernelGroups groups_;
   GpuWork work_;

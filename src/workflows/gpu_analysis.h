@@ -45,6 +45,7 @@ struct GpuOfTrace {
   std::int64_t device = 0;
   std::int64_t metric_device = 0;
   analytics::trace_time::DeviceTime time;
+  std::int64_t repeated_kernels = 0;  // that stand in the trace before, the same in every column
   analytics::trace_time::QueueDepth queue;
   analytics::attribution::Coverage coverage;
   std::int64_t known_family_ns = 0;  // kernel time with a family other than "other"

@@ -123,6 +123,24 @@ void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
   }
 }
 
+// A wrong time stamp, a clock that was set, or start-up work long before the rest: the span is of all.
+void warn_of_stray_work(const GpuOfTrace& gpu, SessionDraft& draft) {
+  constexpr std::int64_t kLong = 10'000'000'000;  // ns: compiling and loading take less between kernels
+  constexpr double kMostOfSpan = 0.9;
+  constexpr std::int64_t kFew = 100;  // one in so many
+  const auto& time = gpu.time;
+  const std::int64_t before = time.work_before_longest_idle, behind = time.work_count - before;
+  const std::int64_t few = std::min(before, behind);
+  if (time.work_count < 3 || time.longest_idle_ns < kLong || few > std::max<std::int64_t>(1, time.work_count / kFew) ||
+      static_cast<double>(time.longest_idle_ns) < kMostOfSpan * static_cast<double>(time.span_ns))
+    return;
+  draft.warn("gpu.stray_work",
+             gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(few) + " of " + std::to_string(time.work_count) +
+                 " pieces of work lie " + core::format_duration(static_cast<double>(time.longest_idle_ns)) +
+                 (before <= behind ? " before" : " behind") + " all others: span, idle time and every ratio of them are of both",
+             "a wrong time stamp, a clock that was set, or work of the start-up? Profile the part that counts");
+}
+
 void warn_of_times(const GpuAnalysis& analysis, SessionDraft& draft) {
   for (const GpuOfTrace& gpu : analysis.gpus)
     if (const auto odd = gpu.time.invalid_count + gpu.time.out_of_order_count; odd > 0)
@@ -130,6 +148,15 @@ void warn_of_times(const GpuAnalysis& analysis, SessionDraft& draft) {
                  gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(odd) +
                      " pieces of work are not counted, for their times cannot be (an end before the start, or beyond any clock)",
                  "the profiler wrote wrong times; see its issue tracker");
+  for (const GpuOfTrace& gpu : analysis.gpus) warn_of_stray_work(gpu, draft);
+  for (const GpuOfTrace& gpu : analysis.gpus)
+    if (gpu.repeated_kernels > 0)
+      draft.warn("gpu.repeated_kernels",
+                 gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(gpu.repeated_kernels) + " of " +
+                     std::to_string(gpu.time.kernel_count) +
+                     " kernels stand in the trace before, the same in name, stream, times and ids: counts and sums have them "
+                     "as often, busy time once",
+                 "was a file put together of several, or the same trace given under two names?");
 }
 
 // Where a graph was given or found and no kernel could be joined to it.

@@ -186,6 +186,28 @@ TEST_F(RocmImportTest, TimesBeyondAnyClockAreNotCountedAndSaid) {
   EXPECT_TRUE(warns(*outcome, "gpu.odd_times"));
 }
 
+TEST_F(RocmImportTest, WorkFarFromAllOtherIsSaid) {
+  file("h/77_kernel_trace.csv", kernels(0));
+  auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_FALSE(warns(*outcome, "gpu.stray_work"));
+  file("h/77_kernel_trace.csv", kernels(0) +
+                                    R"("KERNEL_DISPATCH","Agent 1",1,7,9,5,"gemm",9,3600000000000,3600000000100,64,1,1,128,1,1)"
+                                    "\n");
+  outcome = run(input());
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_TRUE(warns(*outcome, "gpu.stray_work"));  // an hour behind
+  EXPECT_FALSE(warns(*outcome, "gpu.repeated_kernels"));
+}
+
+TEST_F(RocmImportTest, KernelsThatStandTwiceAreSaid) {
+  const std::string table = kernels(0);
+  file("h/77_kernel_trace.csv", table + table.substr(kKernelHeader.size()));
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_TRUE(warns(*outcome, "gpu.repeated_kernels"));
+}
+
 TEST_F(RocmImportTest, EmptyStatisticsAreNoSession) {
   file("77_kernel_stats.csv", "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n");
   EXPECT_FALSE(run(input()).has_value());

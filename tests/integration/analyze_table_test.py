@@ -59,3 +59,9 @@ class AnalyzeTables(program.ProgramTest):
             self.assertTrue(memory['lower'] < float(row['memory_bytes']) < memory['upper'])
         judged = self.aaco('validate', '--hardware', 'intel_xeon_2c_24gb', '--measurements', fixtures / 'models_float32.csv', '--json', **own).json()
         self.assertLess(judged['memory']['mean_ape'], 0.1)
+
+    def test_a_place_that_is_empty_in_a_list_is_refused(self):
+        for names in ('H100,,T4', 'H100,', ',H100', 'H100, ,T4'):
+            self.refused(self.aaco('compare', 'mlp', '--hardware', names), 2, 'empty place')
+        self.refused(self.aaco('compare', 'mlp', '--hardware', 'H100', '--dtypes', 'fp16,,fp32'), 2, '--dtypes has an empty place')
+        self.assertEqual(self.aaco('compare', 'mlp', '--hardware', 'H100,', 'T4', '--format', 'csv').code, 0)  # as "H100, T4" comes

@@ -78,9 +78,14 @@ std::optional<Idle> DeviceTimeFold::add(const Work& work) {
   std::optional<Idle> idle;
   if (work.start_ns > time_.last_ns) {
     idle = Idle{time_.last_ns, work.start_ns};
+    if (work.start_ns - time_.last_ns > time_.longest_idle_ns) {
+      time_.longest_idle_ns = work.start_ns - time_.last_ns;
+      time_.work_before_longest_idle = time_.work_count;
+    }
     if (is_kernel(work.kind) && work.launch && work.launch->end_ns > time_.last_ns)
       time_.launch_lost_ns += work.start_ns - time_.last_ns;
   }
+  ++time_.work_count;
   advance(work.start_ns);
   const Class which = work.kind == WorkKind::compute      ? kComputeClass
                       : work.kind == WorkKind::collective ? kCollectiveClass
