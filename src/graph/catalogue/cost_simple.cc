@@ -64,6 +64,11 @@ void distances(CostContext& c) {
   c.touch_all();
 }
 
+void kept(CostContext& c) {
+  c.read(1);
+  c.out().bytes_written = c.bytes(1);
+}
+
 void created(CostContext& c) {
   c.out().flops = c.entry().flops * c.output_elements();
   c.write_all();

@@ -12,6 +12,7 @@ void moved(CostContext&);        // reads and writes everything, computes nothin
 void elementwise(CostContext&);  // entry.flops an element of the output
 void reduced(CostContext&);      // entry.flops an element of the input
 void picked(CostContext&);       // reads as much of input 0 as it writes, and the indices: gather, slice, split
+void kept(CostContext&);         // input 1 is copied into a variable
 void created(CostContext&);      // writes only; entry.flops an element
 void scattered(CostContext&);    // the data pass through, the updates go over them
 void accumulated(CostContext&);  // one operation an element of all inputs but one: Sum, Mean, Max

@@ -163,7 +163,11 @@ constexpr auto kTfliteEntries = std::to_array<Entry>({
     {"CALL_ONCE", Kind::control, nullptr, &c::view, 0},
     {"VAR_HANDLE", Kind::control, nullptr, &c::view, 0},
     {"READ_VARIABLE", Kind::view, nullptr, &c::view, 0},
-    {"ASSIGN_VARIABLE", Kind::copy, nullptr, &c::moved, 0},
+    {"ASSIGN_VARIABLE", Kind::copy, nullptr, &c::kept, 0},
+    {"HASHTABLE", Kind::control, nullptr, &c::view, 0},
+    {"HASHTABLE_IMPORT", Kind::control, nullptr, &c::view, 0},
+    {"HASHTABLE_SIZE", Kind::host, nullptr, &c::host, 0},
+    {"HASHTABLE_FIND", Kind::gather, nullptr, &c::created, 0},
 });
 
 }  // namespace

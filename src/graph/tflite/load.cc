@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "core/mapped_file.h"
 #include "graph/tflite.h"
@@ -102,6 +104,9 @@ class Decoder {
   core::Status add_tensors(const FlatTable& source, Graph& graph, const std::string& prefix) {
     using schema::Tensor;
     variables_.clear();
+    unranked_.clear();
+    held_.clear();
+    same_as_.clear();
     const auto tensors = source.vector(at(schema::SubGraph::tensors), 4);
     tensors_ += tensors.count;
     if (tensors_ > 4 * kMaxNodes) return refuse("it has more than four million tensors");
@@ -118,6 +123,7 @@ class Decoder {
       AACO_TRY(read_shape(item, tensor, example));
       const TensorId id = graph.add_tensor(tensor);
       open_.note(id, std::move(example));
+      if (tensor.shape->empty() && item.unsigned_number(at(Tensor::has_rank), 1, 0) == 0) unranked_.insert(id);
       if (item.unsigned_number(at(Tensor::is_variable), 1, 0) != 0) variables_.push_back(id);
       AACO_TRY(add_constant(item, id, graph));
     }
@@ -169,8 +175,19 @@ class Decoder {
       const auto* first = reinterpret_cast<const std::byte*>(held.data());
       constant.data.assign(first, first + held.size());
     }
-    graph.initializers.push_back({id, std::move(constant)});
+    hold(id, index, std::move(constant), graph);
     return {};
+  }
+
+  // Tensors of one buffer, type and shape are one (tied embeddings).
+  void hold(TensorId id, std::uint64_t buffer, Constant constant, Graph& graph) {
+    const TensorDescriptor& tensor = graph.tensor(id);
+    const std::string place = std::to_string(buffer) + " " + std::string(to_string(tensor.type)) + " " + to_string(*tensor.shape);
+    const auto [first, is_new] = held_.emplace(place, id);
+    if (is_new)
+      graph.initializers.push_back({id, std::move(constant)});
+    else
+      same_as_[id] = first->second;
   }
 
   core::Result<std::vector<TensorId>> ids(const FlatTable& table, int field, const Graph& graph) const {
@@ -178,7 +195,9 @@ class Decoder {
     for (const std::int64_t number : table.integers(field, kMaxInputs).value_or(std::vector<std::int64_t>())) {
       if (number < -1 || number >= static_cast<std::int64_t>(graph.tensors.size()))
         return refuse("it refers to tensor " + std::to_string(number) + ", which it does not have");
-      out.push_back(number < 0 ? TensorId() : TensorId{static_cast<std::int32_t>(number)});
+      const TensorId id = number < 0 ? TensorId() : TensorId{static_cast<std::int32_t>(number)};
+      const auto same = same_as_.find(id);
+      out.push_back(same == same_as_.end() ? id : same->second);
     }
     return out;
   }
@@ -211,6 +230,10 @@ class Decoder {
       AACO_ASSIGN(node.inputs, ids(item, at(Operator::inputs), graph));
       AACO_ASSIGN(node.outputs, ids(item, at(Operator::outputs), graph));
       AACO_TRY(check_order(node, graph, made));
+      // A converter does not know what a custom operator makes; of a builtin one, no rank is none.
+      if (code == schema::kCustom)
+        for (const TensorId id : node.outputs)
+          if (unranked_.contains(id)) graph.tensor(id).shape.reset();
       node.name = node.outputs.empty() || !node.outputs[0].valid() ? node.op_type + std::to_string(number)
                                                                    : graph.tensor(node.outputs[0]).name;
       const bool newer = node.op_type.starts_with("STABLEHLO_");
@@ -247,15 +270,13 @@ class Decoder {
 
   core::Result<std::vector<Graph>> read_bodies(const Node& node, const FlatTable& options, int depth) {
     std::vector<Graph> bodies;
-    const std::vector<TensorId> variables = variables_;
-    const OpenSizes open = open_;
+    const auto around = std::tuple(variables_, open_, unranked_, held_, same_as_);
     for (const int field : body_fields(node)) {
       const auto number = options.signed_number(field, 4, 0);
       if (number <= 0) return refuse("'" + node.name + "' runs graph " + std::to_string(number));
       AACO_TRY(fill(bodies.emplace_back(), static_cast<std::uint64_t>(number), depth + 1));
     }
-    variables_ = variables;
-    open_ = open;
+    std::tie(variables_, open_, unranked_, held_, same_as_) = around;
     return bodies;
   }
 
@@ -290,7 +311,10 @@ class Decoder {
   FlatTable model_;
   FlatTable::Vector codes_, buffers_, subgraphs_;
   std::set<std::string> names_;
-  std::vector<TensorId> variables_;  // of the graph that is being read: state that lives between calls
+  std::set<TensorId> unranked_;           // without a dimension and without a word that they have none
+  std::map<std::string, TensorId> held_;  // constants by buffer, type and shape
+  std::map<TensorId, TensorId> same_as_;  // constants that are another one
+  std::vector<TensorId> variables_;       // of the graph that is being read: state that lives between calls
   std::size_t nodes_ = 0, tensors_ = 0;
 };
 

@@ -7,10 +7,11 @@ namespace aaco::graph::tflite::schema {
 std::optional<ElementType> element_type_of(std::int64_t number) {
   // TensorType, in its order; 13 and 14 are resources and variants.
   static constexpr auto kTypes = std::to_array<ElementType>(
-      {ElementType::float32, ElementType::float16, ElementType::int32, ElementType::uint8, ElementType::int64,
-       ElementType::string, ElementType::boolean, ElementType::int16, ElementType::complex64, ElementType::int8,
-       ElementType::float64, ElementType::complex128, ElementType::uint64, ElementType::unknown, ElementType::unknown,
-       ElementType::uint32, ElementType::uint16, ElementType::int4, ElementType::bfloat16});
+      {ElementType::float32, ElementType::float16,    ElementType::int32,  ElementType::uint8,     ElementType::int64,
+       ElementType::string,  ElementType::boolean,    ElementType::int16,  ElementType::complex64, ElementType::int8,
+       ElementType::float64, ElementType::complex128, ElementType::uint64, ElementType::unknown,   ElementType::unknown,
+       ElementType::uint32,  ElementType::uint16,     ElementType::int4,   ElementType::bfloat16,  ElementType::int2,
+       ElementType::uint4});
   if (number < 0 || number >= static_cast<std::int64_t>(kTypes.size())) return std::nullopt;
   return kTypes[static_cast<std::size_t>(number)];
 }
