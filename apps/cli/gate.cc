@@ -100,6 +100,7 @@ void add_gate(CLI::App& app, Context& context) {
   verb->footer(
       "Examples:\n  aaco gate --baseline resnet50 --retries 3 --markdown comment.md --junit gate.xml\n  aaco gate --baseline "
       "resnet50 --session latest\n"
+      "Any metric of the baseline that loses more than its budget is a regression; otherwise its leading metric decides.\n"
       "Exit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive, not comparable, or an expired baseline.");
   verb->callback([&context, options] { judge(context, *options); });
 }

@@ -21,7 +21,7 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_flag("--no-report", *no_report, "Write no page");
   verb->footer(
       "Ctrl-C ends the measurement early: what was measured is kept and judged, the session is marked interrupted, the exit code "
-      "is 0. A\nsecond one ends the program at once and leaves the session incomplete.\nExamples:\n  aaco run --model resnet50 "
+      "is 0. A second one ends the program at once and leaves the session incomplete.\nExamples:\n  aaco run --model resnet50 "
       "--telemetry --profile\n  aaco run net.onnx --batch 8 --precision 0.5%\n  aaco run "
       "--model gpt2 --dim sequence=64 --threads 1\n  aaco run --model squeezenet --isolate standard");
   verb->callback([&context, options, json, no_report] {

@@ -1,10 +1,13 @@
 #include "workflows/diff.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "core/clock.h"
 #include "core/files.h"
+#include "core/numbers.h"
 
 namespace aaco::workflows {
 namespace {
@@ -59,6 +62,24 @@ void let_kernels_decide(std::vector<MetricResult>& metrics) {
       std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == "gpu.kernel_sum_ns"; });
   if (kernels != metrics.end() && kernels->verdict == stats::Verdict::regression)
     std::rotate(metrics.begin(), kernels, kernels + 1);
+}
+
+// Every budget of a baseline was agreed to, so that none may be broken behind the back of the one that leads: the one broken by
+// the largest multiple of it decides. Those behind the first stand under Holm's correction.
+void let_budgets_decide(DiffOutcome& outcome) {
+  auto& metrics = outcome.metrics;
+  if (metrics.front().verdict == stats::Verdict::regression) return;
+  const auto multiple = [](const MetricResult& one) {
+    const bool broken = one.verdict == stats::Verdict::regression && one.delta_ratio && one.threshold_ratio > 0;
+    return broken ? std::abs(*one.delta_ratio) / one.threshold_ratio : 0;
+  };
+  const auto worst =
+      std::max_element(metrics.begin(), metrics.end(), [&](const auto& x, const auto& y) { return multiple(x) < multiple(y); });
+  if (multiple(*worst) <= 0) return;
+  outcome.notes.push_back(fmt::format("{} broke its budget of {} and decides; {} is {}", worst->id,
+                                      core::format_percent(worst->threshold_ratio), metrics.front().id,
+                                      to_string(metrics.front().verdict)));
+  std::rotate(metrics.begin(), worst, worst + 1);
 }
 
 void decide(DiffOutcome& outcome) {
@@ -163,6 +184,7 @@ core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const
   services.progress("comparing");
   outcome.metrics = analytics::regression::compare(metrics, options);
   if (request.metrics.names.empty()) let_kernels_decide(outcome.metrics);
+  if (request.every_budget) let_budgets_decide(outcome);
   decide(outcome);
   outcome.evidence = find_evidence(a, b);
   outcome.kernels = kernel_differences(a, b, outcome.notes);
@@ -187,6 +209,7 @@ DiffRequest with_policy(DiffRequest request, const ComparedSide& a) {
   if (!request.metrics.names.empty()) return request;
   request.metrics.threshold_ratio = policy.budgets.at(policy.decides).loss_ratio;
   request.metrics.names = {policy.decides};
+  request.every_budget = true;
   for (const auto& [id, budget] : policy.budgets)
     if (id != policy.decides) request.metrics.names.push_back(id);
   return request;

@@ -21,6 +21,7 @@ struct DiffRequest {
   std::vector<std::string> candidate;  // sessions of side B
   double level = 0.95;
   MetricChoice metrics;         // the first decides
+  bool every_budget = false;    // they are a baseline's: whichever loses more than its budget decides
   bool drop_disturbed = false;  // leave out the iterations that the noise sentinel marked
   bool force = false;           // compare even what is not comparable
   bool use_history = true;      // one session a side: learn from the lake how much equal sessions differ

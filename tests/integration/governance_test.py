@@ -14,11 +14,10 @@ class Governed(program.ProgramTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        for _ in range(3):
+        for _ in range(3):  # in turn: what else the machine does meets both alike
             cls.run_small('--tag', 'base', iterations=60)
-        for _ in range(3):
             cls.run_small('--tag', 'new', iterations=60)
-        cls.made = cls.aaco('baseline', 'add', 'mlp', 'tag:base', '--owner', 'perf team', '--metric', 'memory=50%,p50=90%,throughput=90%', '--expires', '90d')
+        cls.made = cls.aaco('baseline', 'add', 'mlp', 'tag:base', '--owner', 'perf team', '--metric', 'memory=50%,p50=99%,throughput=99%', '--expires', '90d')
 
     def file(self, name='mlp'):
         return self.folder / 'baselines' / f'{name}.yaml'
@@ -28,7 +27,7 @@ class Baselines(Governed):
     def test_it_is_a_file_to_review(self):
         self.assertEqual(self.made.code, 0, self.made.errors)
         text = self.file().read_text()
-        for word in ('owner: "perf team"', 'expires:', '"latency.p50_ns": {loss: 0.9, better: lower}', '"throughput.items_per_second": {loss: 0.9, better: higher}'):
+        for word in ('owner: "perf team"', 'expires:', '"latency.p50_ns": {loss: 0.99, better: lower}', '"throughput.items_per_second": {loss: 0.99, better: higher}'):
             self.assertIn(word, text)
 
     def test_ls_and_show(self):
@@ -102,6 +101,20 @@ class Gate(Governed):
         bigger = json.loads((self.folder / 'github.bigger.json').read_text())
         self.assertEqual([b['unit'] for b in bigger], ['1/s'])
 
+    def test_a_broken_budget_behind_the_leading_metric(self):
+        """The leading metric holds, another one does not: the gate fails, and says by which."""
+        self.smaller('behind', 0.1)
+        text = self.file('behind').read_text().replace('decides: "memory.rss_peak_bytes"', 'decides: "latency.p50_ns"')
+        self.file('behind').write_text(text)
+        outcome = self.aaco('gate', '--baseline', 'behind', '--session', 'tag:new', '--json', '--junit', self.folder / 'behind.xml')
+        verdict = outcome.json()
+        self.assertEqual((outcome.code, verdict['verdict'], verdict['decided_by']), (1, 'regression', 'memory.rss_peak_bytes'))
+        self.assertIn('memory.rss_peak_bytes broke its budget', ' '.join(verdict['notes']))
+        self.assertEqual(self.aaco('diff', '--baseline', self.file('behind'), '--session', 'tag:new').code, 1)
+        # Who names metrics has the first decide.
+        named = self.aaco('diff', '--baseline', self.file('behind'), '--session', 'tag:new', '--metric', 'p50,memory.rss_peak_bytes', '--json')
+        self.assertEqual(named.json()['decided_by'], 'latency.p50_ns')
+
     def test_it_measures_by_itself_as_the_baseline_was(self):
         outcome = self.aaco('gate', '--baseline', 'mlp', '--retries', '2', '--json')
         self.assertIn(outcome.code, (0, 1, 4), outcome.errors)
@@ -129,7 +142,7 @@ class Gate(Governed):
     def test_diff_takes_the_file(self):
         verdict = self.aaco('diff', '--baseline', self.file(), '--session', 'tag:new', '--json').json()
         self.assertEqual([s['metric'] for s in verdict['statistics']], ['memory.rss_peak_bytes', 'latency.p50_ns', 'throughput.items_per_second'])
-        self.assertEqual([s['threshold_ratio'] for s in verdict['statistics']], [0.5, 0.9, 0.9])
+        self.assertEqual([s['threshold_ratio'] for s in verdict['statistics']], [0.5, 0.99, 0.99])
         kept = pathlib.Path(self.aaco('show', 'tag:new', '--json').json()['session']['path']) / 'regress' / 'baseline_ref.json'
         self.assertEqual(json.loads(kept.read_text())['name'], 'mlp')
 
