@@ -1,5 +1,6 @@
 #include "importers/builtin.h"
 
+#include "core/files.h"
 #include "importers/any_database.h"
 #include "importers/kineto.h"
 #include "importers/migraphx.h"
@@ -13,6 +14,7 @@
 #include "importers/rocprofv3.h"
 #include "importers/rpd.h"
 #include "importers/smi.h"
+#include "importers/stream/damage.h"
 
 namespace aaco::importers {
 
@@ -52,6 +54,7 @@ core::Result<ImportResult> import_source(const Importer& importer, trace::ByteSo
     imported.error().remedy = "copy the file again from where it was made";
   }
   AACO_ASSIGN(ImportResult result, std::move(imported));
+  report_losses(result, core::base_name(source.name()));
   if (const std::string damage = source.damage(); !damage.empty()) {
     result.account.notes.push_back(damage);
     if (result.account.state == trace::Account::State::ok) {

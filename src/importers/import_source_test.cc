@@ -95,5 +95,25 @@ TEST_F(ImportSourceTest, FlippedBitsNeverUnbalanceTheAccount) {
   }
 }
 
+TEST_F(ImportSourceTest, RecordsThatCouldNotBeUsedAreSaidAtTheHead) {
+  const auto warns = [&](const std::string& text, const std::string& name) {
+    const std::string path = core::join_path(folder_->path(), name);
+    EXPECT_TRUE(core::write_file_atomic(path, text).has_value());
+    const auto result = import(path);
+    EXPECT_TRUE(result.has_value()) << name;
+    for (const auto& warning : result->warnings)
+      if (warning.id == "import.records_lost") return warning.message;
+    return std::string();
+  };
+  const std::string header = "Index,KernelName,gpu-id,BeginNs,EndNs\n0,a,0,10,20\n";
+  EXPECT_EQ(warns(header, "whole.csv"), "");
+  EXPECT_NE(warns(header + "1,a,0,1.5E+15,1.6E+15\n2,a,0,30,20\n", "lossy.csv").find("2 of 3 records"), std::string::npos);
+  EXPECT_NE(warns(header + "1,a\n", "short.csv").find("fewer fields"), std::string::npos);
+  std::string trace = trace_text(3);
+  EXPECT_EQ(warns(trace, "whole.json"), "");
+  EXPECT_NE(warns(trace.replace(trace.find("\"dur\":3.5"), 9, "\"dur\":-35"), "lossy.json").find("negative duration"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace aaco::importers

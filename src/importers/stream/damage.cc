@@ -1,5 +1,8 @@
 #include "importers/stream/damage.h"
 
+#include <algorithm>
+#include <array>
+
 namespace aaco::importers {
 namespace {
 
@@ -25,6 +28,50 @@ void report_trailing(ImportResult& result, std::string_view file, std::int64_t b
   partial(result.account, what);
   result.warnings.push_back({"import.trailing", std::string(file) + ": " + what,
                              "where several traces were put into one file, import each from a file of its own"});
+}
+
+bool is_loss(std::string_view reason) {
+  constexpr auto kLosses = std::to_array<std::string_view>({
+      "no readable time stamp",
+      "no time stamp or duration",
+      "time out of range",
+      "ends beyond what 64 bits count",
+      "ends before it starts",
+      "negative duration",
+      "no duration",
+      "no readable duration",
+      "no phase",
+      "a begin without its end",
+      "an end without its begin",
+      "more open ranges than can be followed",
+      "not a well-formed event",
+      "not a JSON object",
+      "a record that is no object",
+      "events of a section without a name",
+      "fewer fields than the header",
+      "a dispatch without times and counters",
+      "a counter without a number",
+      "a counter without a name",
+      "a counter without a number or a name",
+      "a counter without a dispatch",
+  });
+  return std::find(kLosses.begin(), kLosses.end(), reason) != kLosses.end();
+}
+
+void report_losses(ImportResult& result, std::string_view file) {
+  std::int64_t lost = 0;
+  std::string reasons;
+  for (const auto& [reason, count] : result.account.dropped) {
+    if (!is_loss(reason)) continue;
+    lost += count;
+    reasons += (reasons.empty() ? "" : "; ") + std::to_string(count) + ": " + reason;
+  }
+  if (lost == 0) return;
+  result.warnings.push_back(
+      {"import.records_lost",
+       std::string(file) + ": " + std::to_string(lost) + " of " + std::to_string(result.account.read) +
+           " records could not be used (" + reasons + "): what they were of is missing in all totals",
+       "import the file as the profiler wrote it, not what another program has saved of it; else profile again"});
 }
 
 std::string after_bytes(std::int64_t bytes) { return ", after " + std::to_string(bytes) + " bytes"; }
