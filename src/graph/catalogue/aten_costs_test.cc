@@ -74,5 +74,25 @@ TEST(AtenDistances, EveryPairIsCompared) {
   EXPECT_EQ(cost("_cdist_forward", {{2, 10, 3}, {2, 20, 3}}, {2, 10, 20}).flops, 3.0 * 2 * 10 * 20 * 3);
 }
 
+TEST(AtenProducts, ARowOfAGroupMeetsOneOfItsMatrices) {
+  EXPECT_EQ(cost("_grouped_mm", {{64, 256}, {8, 256, 512}, {8}}, {64, 512}).flops, 2.0 * 64 * 256 * 512);
+  EXPECT_EQ(cost("_grouped_mm", {{8, 64, 256}, {8, 256, 512}}, {8, 64, 512}).flops, 2.0 * 8 * 64 * 256 * 512);
+}
+TEST(AtenProducts, PackedWeightsHaveTheirBits) {
+  const GraphCost made = cost("_weight_int4pack_mm", {{64, 256}, {64, 4, 32, 4}, {8, 512, 2}}, {64, 512});
+  EXPECT_EQ(made.flops, 2.0 * 64 * 256 * 512);
+  EXPECT_EQ(std::get<GemmSite>(made.nodes[0].cost.site).weight_bits, 4);
+}
+TEST(AtenTransforms, CountOverTheirDimensions) {
+  EXPECT_EQ(cost("_fft_c2c", {{4, 8, 16}}, {4, 8, 16}, {{"dim", std::vector<std::int64_t>{1, 2}}}).flops, 5 * 7 * 512);
+  EXPECT_EQ(cost("fft_rfft", {{4, 16}}, {4, 9}, {{"dim", std::int64_t{-1}}}).flops, 5 * 4 * 64 / 2);
+  EXPECT_FALSE(cost("fft_rfft", {{4, 16}}, {4, 9}, {{"dim", std::int64_t{5}}}).unmodelled.empty());
+}
+TEST(AtenAliases, CountAsWhatTheyAre) {
+  EXPECT_EQ(cost("multiply_", {{4, 8}, {4, 8}}, {4, 8}).flops, 32);
+  EXPECT_EQ(cost("swapaxes", {{4, 8}}, {8, 4}).bytes_read, 0);
+  EXPECT_EQ(cost("concat", {{4, 8}, {4, 8}}, {8, 8}).bytes_written, 256);
+}
+
 }  // namespace
 }  // namespace aaco::graph

@@ -138,6 +138,24 @@ void tflite_linear(CostContext& c) {
   if (c.has(2)) c.out().flops += c.output_elements();
 }
 
+// _grouped_mm(a [rows, k], b [groups, k, n], ends of the groups): a row is in one group. Other layouts are products of matrices.
+void grouped_product(CostContext& c) {
+  const Sizes a = c.dims(0), b = c.dims(1);
+  if (c.failed()) return;
+  if (a.size() != 2 || b.size() != 3) return multiply(c, 0, 1);
+  settle(c, {1, a[0], b[2], a[1]}, 1);
+}
+
+void packed_product(CostContext& c) {
+  const Sizes a = c.dims(0), out = c.output_dims();
+  if (c.failed()) return;
+  if (a.empty() || out.empty()) return c.fail("an operand is a scalar");
+  GemmSite site{1, leading(a, 1), out.back(), a.back(), true, static_cast<int>(c.entry().flops)};
+  c.out().flops = kMac * volume(site);
+  c.out().site = site;
+  c.touch_all();
+}
+
 void addmm(CostContext& c) {
   multiply(c, 1, 2);
   c.out().flops += c.output_elements();

@@ -128,6 +128,25 @@ void transformed(CostContext& c) {
   c.touch_all();
 }
 
+// 5 n log2 n as above over all points of the transform; half of it where one side is real.
+void aten_fft(CostContext& c) {
+  const std::vector<std::int64_t> from = c.dims(0), to = c.output_dims();
+  if (c.failed()) return;
+  if (from.size() != to.size() || from.empty()) return c.fail("its input and output differ in rank");
+  std::vector<std::int64_t> axes = c.node().ints_or("dim", {c.node().int_or("dim", -1)});
+  double points = 1;
+  for (const std::int64_t axis : axes) {
+    const auto at = axis < 0 ? axis + static_cast<std::int64_t>(from.size()) : axis;
+    if (at < 0 || at >= static_cast<std::int64_t>(from.size())) return c.fail("its dimension is out of range");
+    points *= static_cast<double>(std::max(from[static_cast<std::size_t>(at)], to[static_cast<std::size_t>(at)]));
+  }
+  const double all = std::max(c.elements(0), c.output_elements());
+  const bool real = c.node().op_type.find("r2c") != std::string::npos || c.node().op_type.find("c2r") != std::string::npos ||
+                    c.node().op_type.find("rfft") != std::string::npos;
+  c.out().flops = points > 1 ? 5 * std::log2(points) * all / (real ? 2 : 1) : 0;
+  c.touch_all();
+}
+
 void sampled(CostContext& c) {
   c.out().flops = 4 * kMac * c.output_elements();
   c.touch_all();

@@ -21,6 +21,7 @@ void pooled(CostContext&);       // one operation an element of the window
 void pooled_globally(CostContext&);
 void resized(CostContext&);
 void transformed(CostContext&);    // discrete Fourier transforms
+void aten_fft(CostContext&);       // over the dimensions of the attribute "dim"
 void sampled(CostContext&);        // GridSample, RoiAlign: bilinear
 void looked_up(CostContext&);      // rows of input 1 that the numbers of input 0 pick
 void embedding_bag(CostContext&);  // rows that the indices pick, summed by bag; entry.flops an element of them
@@ -35,7 +36,9 @@ void matmul_nbits(CostContext&);
 void einsum(CostContext&);
 void linear(CostContext&);  // x [.., k], weight [n, k], bias (PyTorch)
 void tflite_linear(CostContext&);
-void addmm(CostContext&);  // bias, a, b
+void grouped_product(CostContext&);  // rows of input 0, each with one of the matrices of input 1
+void packed_product(CostContext&);   // x [.., k] with weights of entry.flops bits, packed as the device likes
+void addmm(CostContext&);            // bias, a, b
 void baddbmm(CostContext&);
 void mixture_of_experts(CostContext&);
 

@@ -13,6 +13,12 @@ Table table_of(std::span<const Entry> entries) {
   return table;
 }
 
+Table aten_table() {
+  Table table = table_of(aten_entries());
+  table.merge(table_of(aten_whole_entries()));
+  return table;
+}
+
 const Entry* find_in(const Table& table, std::string_view op_type) {
   const auto found = table.find(op_type);
   return found == table.end() ? nullptr : found->second;
@@ -21,14 +27,14 @@ const Entry* find_in(const Table& table, std::string_view op_type) {
 }  // namespace
 
 const Entry* find_entry(std::string_view domain, std::string_view op_type) {
-  static const Table kStandard = table_of(standard_entries()), kMicrosoft = table_of(microsoft_entries()),
-                     kAten = table_of(aten_entries()), kTflite = table_of(tflite_entries());
+  static const Table kStandard = table_of(standard_entries()), kMicrosoft = table_of(microsoft_entries()), kAten = aten_table(),
+                     kTflite = table_of(tflite_entries());
   if (domain.empty()) {
     const Entry* entry = find_in(kStandard, op_type);
     // ONNX Runtime puts a few of its own into the standard domain while it optimises (SimplifiedLayerNormalization).
     return entry != nullptr ? entry : find_in(kMicrosoft, op_type);
   }
-  if (domain == "aten" || domain == "quantized_decomposed") {
+  if (domain == "aten" || domain == "quantized_decomposed" || domain == "torchvision" || domain == "higher_order") {
     const Entry* entry = find_in(kAten, op_type);
     // "relu_" writes over its input.
     return entry == nullptr && op_type.ends_with('_') ? find_in(kAten, op_type.substr(0, op_type.size() - 1)) : entry;

@@ -26,7 +26,9 @@ struct Entry {
 std::span<const Entry> standard_entries();   // ai.onnx
 std::span<const Entry> microsoft_entries();  // com.microsoft and its relatives
 std::span<const Entry> aten_entries();       // core ATen, by name without overload ("addmm"), domain "aten"
-std::span<const Entry> tflite_entries();     // builtin operators by their schema name, domain "tflite"
+std::span<const Entry>
+aten_whole_entries();  // what stays whole without decompositions, aliases, torchvision's, those that run graphs
+std::span<const Entry> tflite_entries();  // builtin operators by their schema name, domain "tflite"
 
 // Null for an operator that the catalogue does not have.
 const Entry* find_entry(std::string_view domain, std::string_view op_type);

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "core/json.h"
+#include "graph/condition.h"
 #include "graph/pt2.h"
 #include "graph/pt2/arguments.h"
 #include "graph/pt2/header.h"
@@ -44,10 +45,11 @@ std::optional<ElementType> element_type_of(std::int64_t number) {
 struct Scope {
   std::unordered_map<std::string_view, const Json*> values;  // tensor_values
   const Json& symbols;                                       // sym_int_values
+  std::string prefix;                                        // of the tensors' names in the graph that is made
   std::unordered_map<std::string, TensorId> ids;
   std::set<std::string> made;
 
-  explicit Scope(const Json& graph) : symbols(graph["sym_int_values"]) {
+  explicit Scope(const Json& graph, std::string before = {}) : symbols(graph["sym_int_values"]), prefix(std::move(before)) {
     for (const auto& [name, meta] : graph["tensor_values"].members()) values.emplace(name, &meta);
   }
 };
@@ -99,7 +101,7 @@ class Decoder {
     const auto type = number ? element_type_of(*number) : std::nullopt;
     if (!type)
       return refuse("the tensor '" + name + "' has an element type that PyTorch does not have (" + meta["dtype"].dump(-1) + ")");
-    TensorDescriptor descriptor{name, *type, Shape{}};
+    TensorDescriptor descriptor{scope.prefix + name, *type, Shape{}};
     for (const Json& size : meta["sizes"].items()) {
       AACO_ASSIGN(Dimension dimension, dimension_of(size, name));
       descriptor.shape->push_back(std::move(dimension));
@@ -233,7 +235,7 @@ class Decoder {
       AACO_ASSIGN(const auto ids, tensors_of(input["arg"], scope, graph));
       given.insert(given.end(), ids.begin(), ids.end());
     }
-    Scope inner(body);
+    Scope inner(body, scope.prefix + item["name"].as_string().value_or("body") + "/");
     std::size_t next = 0;
     for (const Json& input : body["inputs"].items()) {
       const auto name = input["as_tensor"]["name"].as_string();
@@ -306,26 +308,36 @@ class Decoder {
       const std::string name(input["name"].text());
       const Json& argument = input["arg"];
       AACO_ASSIGN(const auto ids, tensors_of(argument, scope, graph));
+      if (name == "xs" && is_loop(node)) node.attributes.push_back({"scanned", static_cast<std::int64_t>(node.inputs.size())});
       node.inputs.insert(node.inputs.end(), ids.begin(), ids.end());
       if (argument.contains("as_none") && is_optional_tensor(name)) node.inputs.emplace_back();
-      if (argument.contains("as_graph") && node.op_type == "If") {
-        AACO_TRY(add_body(argument["as_graph"]["graph"], graph, depth));
+      if (argument.contains("as_graph") && (node.op_type == "If" || is_loop(node))) {
+        const std::string prefix = scope.prefix + argument["as_graph"]["name"].as_string().value_or(name) + "/";
+        AACO_TRY(add_body(argument["as_graph"]["graph"], prefix, graph, depth));
         bodies.push_back(SubgraphId{static_cast<std::int32_t>(graph.subgraphs.size() - 1)});
       }
       for (const auto& [kind, value] : argument.members())
         if (auto attribute = attribute_of(kind, value, scope.symbols)) node.attributes.push_back({name, *std::move(attribute)});
     }
     while (!node.inputs.empty() && !node.inputs.back().valid()) node.inputs.pop_back();
+    if (is_loop(node) && !bodies.empty()) node.attributes.push_back({"bodies", std::move(bodies)});
     if (node.op_type != "If") return {};
     if (bodies.size() != 2 || node.inputs.empty()) return refuse("a condition has not two branches and a tensor to decide by");
-    node.inputs.resize(1);
-    node.attributes = {{"then_branch", std::vector<SubgraphId>{bodies[0]}}, {"else_branch", std::vector<SubgraphId>{bodies[1]}}};
+    if (!make_condition(graph, node, bodies)) return refuse("a condition's branch takes more than it is given");
     return {};
   }
 
-  core::Status add_body(const Json& source, Graph& graph, int depth) {
+  // Runs its bodies as often as loops run, or once for each slice of its argument "xs".
+  static bool is_loop(const Node& node) {
+    if (node.domain != "higher_order") return false;
+    for (const char* known : {"while_loop", "scan", "map", "map_impl", "associative_scan"})
+      if (node.op_type == known) return true;
+    return false;
+  }
+
+  core::Status add_body(const Json& source, const std::string& prefix, Graph& graph, int depth) {
     Graph body;
-    Scope scope(source);
+    Scope scope(source, prefix);
     for (const Json& input : source["inputs"].items())
       if (const auto name = input["as_tensor"]["name"].as_string()) {
         AACO_ASSIGN(const TensorId id, tensor(*name, scope, body));

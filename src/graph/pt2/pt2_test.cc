@@ -1,80 +1,17 @@
-#include "graph/pt2.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/files.h"
-#include "core/json.h"
 #include "core/strings.h"
+#include "tests/support/pt2_program.h"
 
 namespace aaco::graph::pt2 {
 namespace {
 
-using core::Json;
 using testing::HasSubstr;
 
-Json tensor_argument(const std::string& name) { return Json::object({{"as_tensor", Json::object({{"name", name}})}}); }
-Json argument(const std::string& name, Json value) { return Json::object({{"name", name}, {"arg", std::move(value)}}); }
-Json ints(const std::vector<std::int64_t>& values) {
-  Json list = Json::array();
-  for (const std::int64_t value : values) list.push(value);
-  return Json::object({{"as_ints", std::move(list)}});
-}
-
-// One program: x -> nodes -> the last output.
-struct Program {
-  Json ranges = Json::object(), schema = Json::object({{"major", 8}});
-  Json values = Json::object(), inputs = Json::array(), nodes = Json::array(), specs = Json::array(), results = Json::array();
-
-  void describe(const std::string& name, const std::vector<Json>& sizes, std::int64_t type = 7) {
-    Json list = Json::array();
-    for (const Json& size : sizes)
-      list.push(size.is_string() ? Json::object({{"as_expr", Json::object({{"expr_str", size}})}})
-                                 : Json::object({{"as_int", size}}));
-    values.set(name, Json::object({{"dtype", type}, {"sizes", std::move(list)}}));
-  }
-  void input(const std::string& name, const std::vector<Json>& sizes, const char* role = "user_input", std::int64_t type = 7) {
-    describe(name, sizes, type);
-    inputs.push(tensor_argument(name));
-    const Json held = std::string_view(role) == "user_input" ? tensor_argument(name) : Json::object({{"name", name}});
-    specs.push(Json::object({{role, Json::object({{"arg", held}})}}));
-  }
-  void node(const std::string& target, std::vector<Json> arguments, const std::string& output, const std::vector<Json>& sizes) {
-    describe(output, sizes);
-    Json outputs = Json::array();
-    outputs.push(tensor_argument(output));
-    nodes.push(
-        Json::object({{"target", target}, {"inputs", Json::array(std::move(arguments))}, {"outputs", std::move(outputs)}}));
-  }
-  void bound(const std::string& symbol, Json smallest, Json largest) {
-    ranges.set(symbol, Json::object({{"min_val", std::move(smallest)}, {"max_val", std::move(largest)}}));
-  }
-  void result(const std::string& name) {
-    results.push(Json::object({{"user_output", Json::object({{"arg", tensor_argument(name)}})}}));
-  }
-  [[nodiscard]] std::string text() const {
-    const Json graph =
-        Json::object({{"inputs", inputs}, {"outputs", Json::array()}, {"nodes", nodes}, {"tensor_values", values}});
-    const Json signature = Json::object({{"input_specs", specs}, {"output_specs", results}});
-    return Json::object({{"graph_module", Json::object({{"graph", graph}, {"signature", signature}})},
-                         {"opset_version", Json::object({{"aten", 10}})},
-                         {"torch_version", "2.7.0"},
-                         {"range_constraints", ranges},
-                         {"schema_version", schema}})
-        .dump(-1);
-  }
-  [[nodiscard]] core::Result<Graph> parse() const {
-    AACO_ASSIGN(Source source, parse_program(text(), "test.pt2"));
-    return std::move(source.graph);
-  }
-  [[nodiscard]] std::string refusal() const {
-    const auto graph = parse();
-    return graph ? "" : graph.error().text();
-  }
-};
-
-Program convolution() {
-  Program program;
+ProgramFile convolution() {
+  ProgramFile program;
   program.input("p_w", {8, 3, 3, 3}, "parameter");
   program.input("x", {"Symbol('s0', positive=True, integer=True)", 3, 16, 16});
   program.node(
@@ -115,36 +52,36 @@ TEST(Pt2, SymbolsKeepTheirNames) {
 }
 
 // What the size of s0 becomes.
-std::string bound_to(const Program& program, const Bindings& given) {
+std::string bound_to(const ProgramFile& program, const Bindings& given) {
   Source source = parse_program(program.text(), "test.pt2").value();
   const auto bound = bind_dimensions(source.graph, given, source.ranges);
   return bound ? to_string(*source.graph.tensor(source.graph.inputs[0]).shape) : bound.error().text();
 }
-Program ranged() {
-  Program program = convolution();
+ProgramFile ranged() {
+  ProgramFile program = convolution();
   program.bound("s0", 2, 1024);
   return program;
 }
 TEST(Pt2Ranges, ASizeBetweenTheBoundsIsTaken) { EXPECT_EQ(bound_to(ranged(), {{"s0", 1024}}), "[1024, 3, 16, 16]"); }
 TEST(Pt2Ranges, ASizeBeyondThemIsRefused) {
   EXPECT_THAT(bound_to(ranged(), {{"s0", 1025}}), HasSubstr("exported for 0 to 1024"));
-  Program program = ranged();
+  ProgramFile program = ranged();
   program.bound("s0", 8, Json());
   EXPECT_THAT(bound_to(program, {{"s0", 4}}), HasSubstr("exported for 8 or more"));
 }
 TEST(Pt2Ranges, ALowerBoundOfTwoIsNone) { EXPECT_EQ(bound_to(ranged(), {{"s0", 1}}), "[1, 3, 16, 16]"); }
 TEST(Pt2Ranges, TheLargestIntegersAreNoBounds) {
-  Program program = ranged();
+  ProgramFile program = ranged();
   program.bound("s0", 0, INT64_MAX - 1);
   EXPECT_EQ(bound_to(program, {{"s0", 5'000'000}}), "[5000000, 3, 16, 16]");
 }
 TEST(Pt2Ranges, WhatNobodyGaveLiesBetweenThem) {
-  Program program = ranged();
+  ProgramFile program = ranged();
   program.bound("s0", 16, 64);
   EXPECT_EQ(bound_to(program, {}), "[16, 3, 16, 16]");
 }
 TEST(Pt2Ranges, TheExampleStandsForWhatCountsNoItems) {
-  Program program;
+  ProgramFile program;
   program.describe("x", {1, "Symbol('s1', positive=True, integer=True)"});
   program.inputs.push(tensor_argument("x"));
   program.specs.push(Json::object({{"user_input", Json::object({{"arg", tensor_argument("x")}})}}));
@@ -157,7 +94,7 @@ TEST(Pt2Ranges, TheExampleStandsForWhatCountsNoItems) {
 }
 
 TEST(Pt2, WeightsOfOnePlaceAreOne) {
-  Program program;
+  ProgramFile program;
   program.input("p_a", {4, 8}, "parameter");
   program.input("p_b", {4, 8}, "parameter");
   program.input("x", {2, 8});
@@ -176,19 +113,19 @@ TEST(Pt2, WeightsOfOnePlaceAreOne) {
 }
 
 TEST(Pt2Refuses, ANewerSchema) {
-  Program program = convolution();
+  ProgramFile program = convolution();
   program.schema = Json::object({{"major", 99}});
   EXPECT_THAT(program.refusal(), HasSubstr("version 99, AACO reads up to 8"));
 }
 TEST(Pt2Refuses, ASchemaThatIsNoNumber) {
-  Program program = convolution();
+  ProgramFile program = convolution();
   program.schema = Json::object({{"major", "new"}});
   EXPECT_THAT(program.refusal(), HasSubstr("is no number"));
   program.schema = -3;
   EXPECT_THAT(program.refusal(), HasSubstr("is no number"));
 }
 TEST(Pt2, SchemasBeforeEightAreRead) {
-  Program program = convolution();
+  ProgramFile program = convolution();
   for (const Json& schema : {Json(1), Json(), Json::object({{"major", 5}})}) {
     program.schema = schema;
     EXPECT_EQ(program.refusal(), "");
@@ -204,13 +141,13 @@ TEST(Pt2, TheOlderSignatureIsReadToo) {
 }
 
 TEST(Pt2, ArithmeticOnSizesIsNoNode) {
-  Program program = convolution();
+  ProgramFile program = convolution();
   program.nodes.push(Json::object({{"target", "_operator.mul"}, {"inputs", Json::array()}, {"outputs", Json::array()}}));
   EXPECT_EQ(program.parse()->nodes.size(), 1U);
 }
 
 TEST(Pt2, AnOperatorOfAnotherLibraryKeepsItsName) {
-  Program program;
+  ProgramFile program;
   program.input("x", {4});
   program.node("torch.ops.mylib.secret.default", {argument("x", tensor_argument("x"))}, "y", {4});
   program.result("y");
@@ -248,17 +185,17 @@ TEST(Pt2Refuses, ATruncatedArchive) {
     EXPECT_FALSE(parse(bytes.substr(0, size), "x"));
 }
 TEST(Pt2Refuses, AnUnknownElementType) {
-  Program program = convolution();
+  ProgramFile program = convolution();
   program.describe("x", {1, 3, 16, 16}, 77);
   EXPECT_THAT(program.refusal(), HasSubstr("77"));
 }
 TEST(Pt2Refuses, ANegativeSize) {
-  Program program = convolution();
+  ProgramFile program = convolution();
   program.describe("x", {-1, 3, 16, 16});
   EXPECT_THAT(program.refusal(), HasSubstr("negative size, -1"));
 }
 TEST(Pt2Refuses, ATensorThatIsReadBeforeItIsMade) {
-  Program program;
+  ProgramFile program;
   program.input("x", {4});
   program.describe("b", {4});
   program.node("torch.ops.aten.add.Tensor", {argument("self", tensor_argument("x")), argument("other", tensor_argument("b"))},
@@ -267,17 +204,17 @@ TEST(Pt2Refuses, ATensorThatIsReadBeforeItIsMade) {
   EXPECT_THAT(program.refusal(), HasSubstr("'b' is read before any node makes it"));
 }
 TEST(Pt2Refuses, ATensorThatIsMadeTwice) {
-  Program program = convolution();
+  ProgramFile program = convolution();
   program.node("torch.ops.aten.relu.default", {argument("self", tensor_argument("x"))}, "y", {4});
   EXPECT_THAT(program.refusal(), HasSubstr("'y' is made twice"));
 }
 TEST(Pt2Refuses, ATensorWithoutADescription) {
-  Program program = convolution();
+  ProgramFile program = convolution();
   program.values = Json::object();
   EXPECT_THAT(program.refusal(), HasSubstr("no description"));
 }
 TEST(Pt2Refuses, AnOutputThatNothingMakes) {
-  Program program = convolution();
+  ProgramFile program = convolution();
   program.result("nowhere");
   EXPECT_THAT(program.refusal(), HasSubstr("'nowhere' is made by nothing"));
 }

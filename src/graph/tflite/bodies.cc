@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/condition.h"
+
 namespace aaco::graph::tflite {
 namespace {
 
@@ -16,35 +18,7 @@ void renumber(Node& node, const std::vector<std::int32_t>& places, std::size_t s
       for (SubgraphId& body : *bodies) body.value += static_cast<std::int32_t>(subgraphs);
 }
 
-// What a body captures by name, and the bodies in it.
-void rename_captured(Graph& body, const std::string& from, const std::string& to) {
-  for (const TensorId id : body.captured)
-    if (body.tensor(id).name == from) body.tensor(id).name = to;
-  for (Graph& inner : body.subgraphs) rename_captured(inner, from, to);
-}
-
 }  // namespace
-
-bool make_condition(Graph& graph, Node& node, const std::vector<SubgraphId>& bodies) {
-  for (const SubgraphId id : bodies) {
-    Graph& body = graph.subgraphs[static_cast<std::size_t>(id.value)];
-    if (node.inputs.size() < body.inputs.size() + 1) return false;
-    for (std::size_t number = 0; number < body.inputs.size(); ++number) {
-      const TensorId given = node.inputs[number + 1];
-      if (!given.valid()) continue;
-      std::string& own = body.tensor(body.inputs[number]).name;
-      for (Graph& inner : body.subgraphs) rename_captured(inner, own, graph.tensor(given).name);
-      own = graph.tensor(given).name;
-      body.captured.push_back(body.inputs[number]);
-    }
-    body.inputs.clear();
-  }
-  node.op_type = "If";
-  node.domain.clear();
-  node.inputs.resize(1);
-  node.attributes = {{"then_branch", std::vector<SubgraphId>{bodies[0]}}, {"else_branch", std::vector<SubgraphId>{bodies[1]}}};
-  return true;
-}
 
 bool put_in(Graph& graph, const Node& node, Graph body) {
   if (node.inputs.size() < body.inputs.size() || node.outputs.size() > body.outputs.size()) return false;
@@ -52,7 +26,7 @@ bool put_in(Graph& graph, const Node& node, Graph body) {
   const auto join = [&](TensorId inside, TensorId outside) {
     if (!outside.valid() || places[index_of(inside)] != kNone) return;
     places[index_of(inside)] = outside.value;
-    for (Graph& inner : body.subgraphs) rename_captured(inner, body.tensor(inside).name, graph.tensor(outside).name);
+    rename_captured(body, body.tensor(inside).name, graph.tensor(outside).name);
   };
   for (std::size_t number = 0; number < body.inputs.size(); ++number) join(body.inputs[number], node.inputs[number]);
   std::vector<std::pair<TensorId, TensorId>> handed_on;  // outputs that are inputs, constants or given out twice

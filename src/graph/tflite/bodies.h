@@ -6,10 +6,6 @@
 // Graphs that operators of another graph run. Tensors have names of their own throughout a file (load.cc sees to it).
 namespace aaco::graph::tflite {
 
-// Makes `node`, which decides by its first input, an If over two bodies of `graph`: what it gives them they take by the names
-// around. False where a body takes more than it is given.
-bool make_condition(Graph& graph, Node& node, const std::vector<SubgraphId>& bodies);
-
 // Puts the nodes of `body` in place of a node that runs it once. False where their inputs or outputs do not fit.
 bool put_in(Graph& graph, const Node& node, Graph body);
 

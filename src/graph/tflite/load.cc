@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "core/mapped_file.h"
+#include "graph/condition.h"
 #include "graph/tflite.h"
 #include "graph/tflite/bodies.h"
 #include "graph/tflite/flat_table.h"
