@@ -177,11 +177,12 @@ void add_history(CLI::App& app, Context& context) {
   verb->add_option("--last", options->last, "Only the newest so many")->check(positive_count());
   verb->add_option("--threshold", options->threshold, "Changes below this raise no alarm")->capture_default_str();
   verb->add_option("--budget", options->budget, "What the level may lose against where the present stretch began, e.g. 10%");
-  verb->add_option("--limit", request.options.limit, "Or: the value it must not pass, in its own unit");
+  verb->add_option("--limit", request.options.limit, "Or: the value it must not pass, in its own unit")->check(finite_number());
   verb->add_option("--better", options->better, "lower or higher, where the metric does not say")
       ->check(CLI::IsMember({"lower", "higher"}));
   verb->add_option("--horizon", request.options.horizon, "Forecast this far: days, or values where there are no times")
       ->check(CLI::PositiveNumber)
+      ->check(finite_number())
       ->capture_default_str();
   verb->add_option("--svg", options->svg, "Write the chart of one series to this file");
   verb->add_flag("--check", options->check, "Exit with 1 where there is an alarm");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -29,6 +30,15 @@ inline CLI::Validator whole_number(std::int64_t low, std::int64_t high, std::str
 }
 
 inline CLI::Validator positive_count() { return whole_number(1, kMostCount, "POSITIVE"); }
+
+// A number that is one: CLI11 takes "nan" and "inf".
+inline CLI::Validator finite_number() {
+  return {[](std::string& text) {
+            const auto value = core::parse_f64(text);
+            return value && std::isfinite(*value) ? std::string() : "'" + text + "' is not a number";
+          },
+          ""};
+}
 
 // Any number of 64 bits without a sign.
 inline CLI::Validator seed_number() {

@@ -216,6 +216,29 @@ std::vector<std::string> usual_ids(const ComparedSide& a, const ComparedSide& b)
   return ids;
 }
 
+const std::string* unit_in(const ComparedSession& session, const std::string& id, std::optional<std::int64_t> device) {
+  const auto* value = device ? nullptr : traced_value(session, id);
+  if (value == nullptr) value = find_metric(session.metrics, id, device);
+  return value == nullptr || value->unit.empty() ? nullptr : &value->unit;
+}
+
+// A number in another unit is another number: a file that was edited, or a metric of the same name by another tool.
+core::Status check_units(const std::string& id, std::optional<std::int64_t> device, const ComparedSide& a,
+                         const ComparedSide& b) {
+  const std::string* first = nullptr;
+  for (const ComparedSide* side : {&a, &b})
+    for (const ComparedSession& session : side->sessions) {
+      const std::string* const unit = unit_in(session, id, device);
+      if (unit == nullptr) continue;
+      if (first == nullptr) first = unit;
+      if (*unit != *first)
+        return core::fail(ErrorCode::invalid_input,
+                          id + " is in '" + *first + "' in one session and in '" + *unit + "' in " + session.id,
+                          "numbers in different units cannot be compared: measure one of them again, or mend the file");
+    }
+  return {};
+}
+
 }  // namespace
 
 std::string metric_id(const std::string& name) {
@@ -236,7 +259,10 @@ core::Result<std::vector<MetricInput>> comparison_metrics(const MetricChoice& ch
   std::set<std::string> seen;
   for (const std::string& id : ids) {
     if (!seen.insert(id).second) continue;
-    for (const auto& device : devices_of(id, a)) metrics.push_back(input_of(id, device, choice, a, b, catalogue));
+    for (const auto& device : devices_of(id, a)) {
+      AACO_TRY(check_units(id, device, a, b));
+      metrics.push_back(input_of(id, device, choice, a, b, catalogue));
+    }
   }
   return metrics;
 }

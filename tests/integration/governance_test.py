@@ -115,6 +115,11 @@ class Gate(Governed):
         named = self.aaco('diff', '--baseline', self.file('behind'), '--session', 'tag:new', '--metric', 'p50,memory.rss_peak_bytes', '--json')
         self.assertEqual(named.json()['decided_by'], 'latency.p50_ns')
 
+    def test_a_number_in_another_unit_is_another_number(self):
+        text = self.file().read_text()
+        self.file('unit').write_text(text.replace('"memory.rss_peak_bytes", unit: "bytes"', '"memory.rss_peak_bytes", unit: "MiB"'))
+        self.refused(self.aaco('gate', '--baseline', 'unit', '--session', 'tag:new'), 3, "'MiB'", "'bytes'")
+
     def test_it_measures_by_itself_as_the_baseline_was(self):
         outcome = self.aaco('gate', '--baseline', 'mlp', '--retries', '2', '--json')
         self.assertIn(outcome.code, (0, 1, 4), outcome.errors)

@@ -15,6 +15,8 @@ namespace {
 
 using stats::Verdict;
 
+constexpr double kFarthest = 1e12;  // of a change: two measurements of one thing never differ so much
+
 std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
 
 bool has_series(const std::vector<SessionSample>& side) {
@@ -105,19 +107,35 @@ std::string describe(const MetricResult& result) {
   return text;
 }
 
-MetricResult compare_one(const MetricInput& metric, const Options& options) {
+MetricResult without_verdict(const MetricInput& metric, std::string reason) {
   MetricResult result;
   result.id = metric.id;
   result.unit = metric.unit;
   result.scope = metric.scope;
   result.device = metric.device;
   result.threshold_ratio = metric.threshold_ratio;
+  result.reason = std::move(reason);
+  return result;
+}
+
+bool within_reach(const MetricResult& result) {
+  const auto near = [](double ratio) { return std::abs(ratio) < kFarthest; };  // NaN is not
+  return near(*result.delta_ratio) && (!result.interval || (near(result.interval->low) && near(result.interval->high)));
+}
+
+MetricResult compare_one(const MetricInput& metric, const Options& options) {
+  MetricResult result = without_verdict(metric, {});
   if (has_series(metric.a) && has_series(metric.b))
     compare_series(metric, options, result);
   else if (has_values(metric.a) && has_values(metric.b))
     compare_values(metric, options, result);
   else
     result.reason = "it was not measured in every session of both sides";
+  if (result.delta_ratio && !within_reach(result)) {
+    const auto a = result.baseline, b = result.candidate;
+    result = without_verdict(
+        metric, fmt::format("{} and {} {} lie too far apart for a ratio", a.value_or(0), b.value_or(0), metric.unit));
+  }
   if (metric.better == Better::neither && result.verdict != Verdict::equivalent && result.verdict != Verdict::inconclusive) {
     result.verdict = Verdict::inconclusive;
     result.explanation = "it changed by " + signed_percent(*result.delta_ratio) + ", and neither direction is better in itself";

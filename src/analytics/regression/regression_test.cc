@@ -36,6 +36,15 @@ MetricInput values(std::vector<double> a, std::vector<double> b, bool exact = fa
 
 MetricResult only(const MetricInput& metric, const Options& options = {}) { return compare({metric}, options).front(); }
 
+TEST(Regression, ARatioThatNoNumberHoldsIsNoVerdict) {
+  for (const auto& result : {only(values({1e-300, 1e-300}, {6e7, 6e7})), only(latency(1e-300, 1e20))}) {
+    EXPECT_EQ(result.verdict, Verdict::inconclusive);
+    EXPECT_EQ(result.method, Method::none);
+    EXPECT_FALSE(result.delta_ratio);
+    EXPECT_THAT(result.explanation, HasSubstr("too far apart"));
+  }
+}
+
 TEST(Regression, OfASeries) {
   const auto result = only(latency(100, 120));
   EXPECT_EQ(result.verdict, Verdict::regression);
