@@ -85,5 +85,54 @@ TEST(GroupedAttention, UnderAWindowTheRestOfASharedCacheIsNotTouched) {
   EXPECT_EQ(window.flops, kBatch * kHeads * kWindow * kPair);
 }
 
+const std::vector<Attribute> kGroups = {{"kv_num_heads", std::int64_t{2}}};
+const Shape kKept{kBatch, 2, 128, kSize};
+
+TEST(SparseAttention, TheUsedBlocksCount) {
+  const auto pairs = [](std::int64_t used) {
+    return cost("SparseAttention", {{{kBatch, 128, kWidth},
+                                     {kBatch, 128, 2 * kSize},
+                                     {kBatch, 128, 2 * kSize},
+                                     kKept,
+                                     kKept,
+                                     {1, 5},
+                                     {1, used},
+                                     {1},
+                                     {kBatch}},
+                                    3,
+                                    kGroups})
+               .flops /
+           kPair;
+  };
+  EXPECT_EQ(pairs(16), kBatch * kHeads * 128 * 128);
+  EXPECT_EQ(pairs(8), kBatch * kHeads * 128 * 64);
+}
+TEST(PagedAttention, TheKeysAreWhatThePagesHold) {
+  const Shape pages{64, 16, 2, kSize};
+  const NodeCost made =
+      cost("PagedAttention", {{{6, kWidth}, {6, 2 * kSize}, {6, 2 * kSize}, pages, pages, {4}, {3}, {3, 8}}, 3, kGroups});
+  EXPECT_EQ(made.flops, 3 * kHeads * 2 * 8 * 16 * kPair);
+  EXPECT_EQ(made.bytes_written, 4.0 * 6 * (kWidth + 2 * 2 * kSize));
+}
+TEST(LongformerAttention, ATokenSeesItsWindow) {
+  const NodeCost made =
+      cost("LongformerAttention", {{{kBatch, 200, kWidth}, {kWidth, 3 * kWidth}}, 1, {{"window", std::int64_t{16}}}});
+  EXPECT_EQ(made.flops, 2.0 * kBatch * 200 * kWidth * 3 * kWidth + kBatch * kHeads * 200 * 33 * kPair);
+}
+TEST(Embeddings, ATokenReadsARowOfEachTable) {
+  const NodeCost made = cost("EmbedLayerNormalization", {{{2, 10}, {2, 10}, {1000, 32}, {512, 32}, {2, 32}, {32}, {32}}, 1, {}});
+  EXPECT_EQ(made.bytes_read, 4.0 * (2 * 2 * 10 + 3 * 20 * 32 + 2 * 32));
+}
+TEST(Embeddings, PackedRowsAreReadAsTheyLie) {
+  Graph graph;
+  Node node{
+      "rows", "GatherBlockQuantized", "com.microsoft", {}, {}, {{"bits", std::int64_t{4}}, {"block_size", std::int64_t{32}}}};
+  node.inputs = {graph.add_tensor({"data", ElementType::uint8, Shape{1000, 32}}),
+                 graph.add_tensor({"ids", ElementType::int64, Shape{20}}),
+                 graph.add_tensor({"scales", ElementType::float32, Shape{1000, 2}})};
+  node.outputs = {graph.add_tensor({"y", ElementType::float32, Shape{20, 64}})};
+  EXPECT_EQ(cost_of(graph, node).bytes_read, 20 * 32 + 20 * 8 + 20 * 2 * 4);
+}
+
 }  // namespace
 }  // namespace aaco::graph

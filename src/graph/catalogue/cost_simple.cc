@@ -45,6 +45,30 @@ void looked_up(CostContext& c) {
   c.write_all();
 }
 
+// Input ids, segment ids, the tables of words, positions and segments, gamma, beta: a row of each table a token.
+void embedded(CostContext& c) {
+  c.out().flops = c.entry().flops * c.output_elements();
+  for (const std::size_t input : {0, 1, 5, 6}) c.read(input);
+  for (const std::size_t table : {2, 3, 4})
+    if (c.has(table)) c.read_bytes(table, c.output_elements() * element_bits(c.type(table)) / 8);
+  c.write_all();
+}
+
+// Data, indices and scales: of the data as many packed numbers as are written, of the scales one a block.
+void looked_up_in_blocks(CostContext& c) {
+  const double elements = c.output_elements();
+  const bool packed = c.type(0) == ElementType::uint8 || c.type(0) == ElementType::int8;
+  const double bits =
+      packed ? static_cast<double>(std::clamp<std::int64_t>(c.node().int_or("bits", 4), 1, 8)) : element_bits(c.type(0));
+  const auto block = static_cast<double>(std::max<std::int64_t>(1, c.node().int_or("block_size", 128)));
+  c.out().flops = c.entry().flops * elements;
+  c.read_bytes(0, elements * bits / 8);
+  c.read(1);
+  c.read_bytes(2, elements / block * element_bits(c.type(2)) / 8);
+  if (c.has(3)) c.read_bytes(3, elements / block * bits / 8);
+  c.write_all();
+}
+
 void embedding_bag(CostContext& c) {
   const std::vector<std::int64_t> table = c.dims(0);
   const double indices = c.elements(1);

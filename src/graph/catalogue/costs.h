@@ -20,13 +20,15 @@ void sorted(CostContext&);       // n log2 n compares
 void pooled(CostContext&);       // one operation an element of the window
 void pooled_globally(CostContext&);
 void resized(CostContext&);
-void transformed(CostContext&);    // discrete Fourier transforms
-void aten_fft(CostContext&);       // over the dimensions of the attribute "dim"
-void sampled(CostContext&);        // GridSample, RoiAlign: bilinear
-void looked_up(CostContext&);      // rows of input 1 that the numbers of input 0 pick
-void embedding_bag(CostContext&);  // rows that the indices pick, summed by bag; entry.flops an element of them
-void distances(CostContext&);      // entry.flops a coordinate of each pair of rows
-void normalised(CostContext&);     // entry.flops an element of input 0
+void transformed(CostContext&);          // discrete Fourier transforms
+void aten_fft(CostContext&);             // over the dimensions of the attribute "dim"
+void sampled(CostContext&);              // GridSample, RoiAlign: bilinear
+void looked_up(CostContext&);            // rows of input 1 that the numbers of input 0 pick
+void embedded(CostContext&);             // com.microsoft.EmbedLayerNormalization; entry.flops an element
+void looked_up_in_blocks(CostContext&);  // com.microsoft.GatherBlockQuantized; entry.flops an element
+void embedding_bag(CostContext&);        // rows that the indices pick, summed by bag; entry.flops an element of them
+void distances(CostContext&);            // entry.flops a coordinate of each pair of rows
+void normalised(CostContext&);           // entry.flops an element of input 0
 
 // cost_gemm.cc
 void matmul(CostContext&);            // ONNX MatMul and its relatives: operands 0 and 1
@@ -64,5 +66,10 @@ void group_query_attention(CostContext&);
 void scaled_dot_product(CostContext&);  // aten: q, k, v of [.., length, size]
 void tflite_lstm(CostContext&);         // LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM, BIDIRECTIONAL_SEQUENCE_LSTM
 void tflite_rnn(CostContext&);          // RNN, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN, SVDF
+
+// cost_attention.cc
+void sparse_attention(CostContext&);
+void paged_attention(CostContext&);
+void windowed_attention(CostContext&);
 
 }  // namespace aaco::graph::costs

@@ -34,7 +34,7 @@ constexpr auto kMicrosoftEntries = std::to_array<Entry>({
     {"GatherND", Kind::gather, &r::gather_nd, &c::picked, 0},
     {"Unique", Kind::sort, &r::unique, &c::sorted, 0},
 
-    {"EmbedLayerNormalization", Kind::normalisation, &r::embed_normalise, &c::created,
+    {"EmbedLayerNormalization", Kind::normalisation, &r::embed_normalise, &c::embedded,
      9},  // two sums, then a layer normalisation
     {"GroupNorm", Kind::normalisation, &r::same, &c::normalised, 7},
     {"SkipGroupNorm", Kind::normalisation, &r::same, &c::normalised, 8},
@@ -75,7 +75,9 @@ constexpr auto kMicrosoftEntries = std::to_array<Entry>({
     {"DecoderMaskedMultiHeadAttention", Kind::attention, &r::multi_head_attention, &c::multi_head_attention, 0},
     {"PackedMultiHeadAttention", Kind::attention, &r::packed_attention, &c::multi_head_attention, 0},
     {"GroupQueryAttention", Kind::attention, &r::group_query_attention, &c::group_query_attention, 0},
-    {"SparseAttention", Kind::attention, &r::group_query_attention, nullptr, 0},  // depends on the pattern of its blocks
+    {"SparseAttention", Kind::attention, &r::sparse_attention, &c::sparse_attention, 0},
+    {"PagedAttention", Kind::attention, &r::paged_attention, &c::paged_attention, 0},
+    {"LongformerAttention", Kind::attention, &r::same, &c::windowed_attention, 0},
     {"RelativePositionBias", Kind::gather, &r::position_bias, &c::created, 4},
     {"DynamicQuantizeLSTM", Kind::recurrent, &r::recurrent, &c::recurrent, 0},
 
@@ -86,9 +88,10 @@ constexpr auto kMicrosoftEntries = std::to_array<Entry>({
     {"QLinearLeakyRelu", Kind::elementwise, &r::same, &c::elementwise, 8},
     {"QLinearSigmoid", Kind::elementwise, &r::same, &c::elementwise, 9},
     {"QLinearSoftmax", Kind::softmax, &r::same, &c::normalised, 9},
+    {"QLinearWhere", Kind::elementwise, &r::quantised_where, &c::elementwise, 6},
     {"QLinearConcat", Kind::copy, &r::quantised_concat, &c::moved, 0},
     {"QLinearReduceMean", Kind::reduction, &r::reduce, &c::reduced, 3},
-    {"GatherBlockQuantized", Kind::gather, &r::gather_block_quantised, &c::created, 2},
+    {"GatherBlockQuantized", Kind::gather, &r::gather_block_quantised, &c::looked_up_in_blocks, 2},
 });
 
 }  // namespace

@@ -90,7 +90,10 @@ class Inference {
   Inference(const Graph& model, const ShapeOptions& options) : opsets_(model.opsets), options_(options) {}
 
   void run(Scope& scope, int depth) {
-    for (Node& node : scope.graph.nodes) visit(scope, node, depth);
+    for (Node& node : scope.graph.nodes) {
+      around_ = &scope.graph;
+      visit(scope, node, depth);
+    }
   }
 
   // Once, after run(): a model may have thousands of branches.
@@ -145,7 +148,13 @@ class Inference {
 
   void note(const Node& node, const std::string& what) {
     if (report.problems.size() < kMaxProblems)
-      report.problems.push_back("node '" + node.name + "' (" + node.op_type + "): " + what);
+      report.problems.push_back("node '" + label_of(node) + "' (" + node.op_type + "): " + what);
+  }
+
+  // Its name; one that has none is known by what it makes.
+  std::string label_of(const Node& node) const {
+    if (!node.name.empty() || node.outputs.empty() || !node.outputs[0].valid() || around_ == nullptr) return node.name;
+    return around_->tensor(node.outputs[0]).name;
   }
 
   static const std::vector<SubgraphId>* bodies_of(const Node& node, std::string_view name) {
@@ -180,7 +189,7 @@ class Inference {
     const Value* condition = node.inputs.empty() ? nullptr : scope.values.find(node.inputs[0]);
     const bool decided = condition != nullptr && condition->elements.size() == 1 && condition->elements[0].known;
     node.trips.reset();
-    if (!decided && undecided_.insert(&node).second && undecided_.size() == 1) first_undecided_ = node.name;
+    if (!decided && undecided_.insert(&node).second && undecided_.size() == 1) first_undecided_ = label_of(node);
     if (decided) node.trips = condition->elements[0].number != 0 ? 1 : 0;
     std::vector<std::vector<TensorDescriptor>> results;
     std::size_t number = 0;
@@ -281,7 +290,7 @@ class Inference {
   }
 
   void assume_trips(std::string_view kind, const Node& node, std::string_view why) {
-    report.assumptions.push_back("the " + std::string(kind) + " '" + node.name + "' is taken to run " +
+    report.assumptions.push_back("the " + std::string(kind) + " '" + label_of(node) + "' is taken to run " +
                                  std::to_string(*node.trips) + (*node.trips == 1 ? " time: " : " times: ") + std::string(why));
   }
 
@@ -332,6 +341,7 @@ class Inference {
     }
   }
 
+  const Graph* around_ = nullptr;    // of the node that is visited
   std::set<const Node*> undecided_;  // conditions that are not in the model
   std::string first_undecided_;
   const std::map<std::string, std::int64_t> opsets_;

@@ -28,6 +28,7 @@ void dequantise(ShapeContext&);
 void dynamic_quantise(ShapeContext&);
 void quantised_binary(ShapeContext&);  // com.microsoft.QLinearAdd: a, a_scale, a_zero, b, ...
 void quantised_concat(ShapeContext&);
+void quantised_where(ShapeContext&);  // condition, (x, scale, zero), (y, scale, zero), ..
 
 // rules_matmul.cc
 void matmul(ShapeContext&);
@@ -114,6 +115,8 @@ void attention(ShapeContext&);           // com.microsoft.Attention, QAttention
 void multi_head_attention(ShapeContext&);
 void group_query_attention(ShapeContext&);
 void packed_attention(ShapeContext&);
+void paged_attention(ShapeContext&);
+void sparse_attention(ShapeContext&);
 void mixture_of_experts(ShapeContext&);
 void position_bias(ShapeContext&);
 void tensor_scatter(ShapeContext&);

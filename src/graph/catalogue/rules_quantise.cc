@@ -31,6 +31,15 @@ void quantised_binary(ShapeContext& c) {
     c.problem("its operands cannot be broadcast");
 }
 
+void quantised_where(ShapeContext& c) {
+  c.set_type(0, c.type(1));
+  if (c.shape(0) == nullptr || c.shape(1) == nullptr || c.shape(4) == nullptr) return;
+  const auto both = broadcast(*c.shape(1), *c.shape(4));
+  const auto all = both ? broadcast(*both, *c.shape(0)) : std::nullopt;
+  if (!all) return c.problem("its operands cannot be broadcast");
+  c.set(0, *all, c.type(1));
+}
+
 // y_scale, y_zero, then (tensor, scale, zero) for each part.
 void quantised_concat(ShapeContext& c) {
   const Shape* first = c.shape(2);

@@ -112,6 +112,28 @@ void group_query_attention(ShapeContext& c) {
 }
 
 // PackedAttention (tokens, hidden) with weights, PackedMultiHeadAttention with separate Q, K, V: all sequences in one row.
+// As grouped queries, but past and present are one buffer.
+void sparse_attention(ShapeContext& c) {
+  const Shape *query = c.shape(0), *past = c.shape(3);
+  c.set_type(0, c.type(0));
+  if (past != nullptr) c.set(1, *past, c.type(3));
+  if (c.shape(4) != nullptr) c.set(2, *c.shape(4), c.type(4));
+  if (query == nullptr || query->size() != 3) return;
+  if (c.has(1)) return c.set(0, *query, c.type(0));
+  if (past != nullptr && past->size() == 4)
+    c.set(0, {(*query)[0], (*query)[1], multiply(past->back(), c.number("num_heads", 0))}, c.type(0));
+}
+
+// Query [tokens, heads x size] (or with keys and values in its rows), and the pages, which are written in place.
+void paged_attention(ShapeContext& c) {
+  const Shape *query = c.shape(0), *pages = c.shape(3);
+  c.set_type(0, c.type(0));
+  if (query != nullptr && query->size() == 2 && pages != nullptr && pages->size() == 4)
+    c.set(0, {(*query)[0], multiply((*pages)[3], c.number("num_heads", 0))}, c.type(0));
+  if (pages != nullptr) c.set(1, *pages, c.type(3));
+  if (c.shape(4) != nullptr) c.set(2, *c.shape(4), c.type(4));
+}
+
 void packed_attention(ShapeContext& c) {
   c.set_type(0, c.type(0));
   const Shape* x = c.shape(0);
