@@ -39,6 +39,9 @@ struct ImpossibleRows {
   std::int64_t count = 0;
   std::size_t worst = 0;   // row, where there is one
   double worst_times = 0;  // how many times faster than possible
+  // Classes of which more than half are impossible: the others are no times either (another unit, another device), and nothing
+  // is learnt from any. class_of() -> rows.
+  std::map<std::string, std::int64_t> untrusted;
 };
 ImpossibleRows impossible_rows(std::span<const Measurement> measurements, const DeviceFacts& device);
 
@@ -56,9 +59,13 @@ struct FitSettings {
   std::uint64_t seed = 1;
 };
 
-// Fits every kind and type that occurs; impossible rows and those without a peak are left out, and a class of nothing else has no
-// model. A list without any other row is an error: unsupported, naming the first, where the device has a peak for none, else
-// invalid_input. Energy is fitted where a class has kFewestPowers rows with a power.
+// Classes whose every row takes more than fifty times what the device's roofline allows and more than any launch costs: as if the
+// times were of a smaller unit. class_of() -> rows.
+std::map<std::string, std::int64_t> slow_classes(std::span<const Measurement> measurements, const DeviceFacts& device);
+
+// Fits every kind and type that occurs; impossible rows, those of untrusted classes and those without a peak are left out, and a
+// class of nothing else has no model. A list without any other row is an error: unsupported, naming the first, where the device
+// has a peak for none, else invalid_input. Energy is fitted where a class has kFewestPowers rows with a power.
 inline constexpr std::size_t kFewestPowers = 3;
 core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measurements, const DeviceFacts& device,
                                           const FitSettings& settings = {});

@@ -173,6 +173,9 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
     const estimation::ImpossibleRows beyond = impossible_rows(own->second.kernels, facts);
     outcome.rejected = beyond.count;
     if (beyond.count > 0) outcome.notes.push_back(describe(beyond, own->second.kernels));
+    for (const auto& [name, count] : slow_classes(own->second.kernels, facts))
+      outcome.notes.push_back("every one of the " + rows_text(count) + " of " + name +
+                              " takes more than 50 times what the device's roofline allows: are their times in microseconds?");
     if (auto outdated = outdated_probe(own->second.kernels, facts)) outcome.notes.push_back(std::move(*outdated));
     const estimation::RowsWithoutPeak unrated = rows_without_peak(own->second.kernels, facts);
     outcome.without_peak = unrated.count;

@@ -147,8 +147,15 @@ core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measureme
         "latency_us is in microseconds; or the rows are of another device");
   DeviceCalibration result;
   result.device = device.id;
+  std::erase_if(classes,
+                [&](const auto& each) { return beyond.untrusted.contains(class_of(measurements[each.second.front()].kernel)); });
+  if (classes.empty())
+    return core::fail(
+        ErrorCode::invalid_input,
+        std::to_string(beyond.count) + " of " + std::to_string(measurements.size()) + " measurements are faster than " +
+            device.id + " can compute: the others are no times of it either, the worst being " + measurements[beyond.worst].where,
+        "latency_us is in microseconds; or the rows are of another device");
   for (const auto& [name, rows] : classes) {
-    if (std::all_of(rows.begin(), rows.end(), [&](std::size_t row) { return beyond.impossible[row]; })) continue;
     AACO_ASSIGN(LatencyModel model, fit_latency(measurements, rows, beyond.impossible, device, settings, residuals.latency));
     result.latency.push_back(std::move(model));
     Rows powered;

@@ -216,6 +216,41 @@ TEST(Impossible, LeavesTheFitAsItWas) {
   for (const Residual& residual : residuals.latency) EXPECT_NE(residual.row, 100U);
 }
 
+TEST(Impossible, AClassThatIsMostlyImpossibleTeachesNothing) {
+  auto rows = measured(device());
+  AACO_CALIBRATED(clean, calibrate(rows, device(), quick()));
+  const std::size_t others = rows.size();
+  for (int i = 0; i < 10; ++i)  // of another unit; the small one could be a time
+    rows.push_back({{GemmShape{1, i < 8 ? 8192 : 1, 8192, 8192}, "bf16_rows"}, 5e-6, {}, "table.csv:" + std::to_string(i)});
+  const ImpossibleRows found = impossible_rows(rows, device());
+  EXPECT_EQ(found.count, 8);
+  EXPECT_EQ(found.untrusted, (std::map<std::string, std::int64_t>{{class_of(rows[others].kernel), 10}}));
+  AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
+  EXPECT_EQ(to_bytes(fitted), to_bytes(clean));
+}
+
+TEST(Impossible, MostlyImpossibleRowsAloneAreAnError) {
+  std::vector<Measurement> rows;
+  for (int i = 0; i < 10; ++i)
+    rows.push_back({{GemmShape{1, i < 8 ? 8192 : 1, 8192, 8192}, "bf16"}, 5e-6, {}, "table.csv:" + std::to_string(i)});
+  const auto result = calibrate(rows, device());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::invalid_input);
+  EXPECT_NE(result.error().text().find("8 of 10"), std::string::npos) << result.error().text();
+}
+
+TEST(SlowClasses, TimesOfASmallerUnitAreDoubted) {
+  auto rows = measured(device());
+  EXPECT_TRUE(slow_classes(rows, device()).empty());
+  const auto count = static_cast<std::int64_t>(rows.size());
+  for (Measurement& row : rows) row.seconds *= 1000;
+  const auto slow = slow_classes(rows, device());
+  ASSERT_EQ(slow.size(), 1U);
+  EXPECT_EQ(slow.begin()->second, count);
+  rows.back().seconds = 1e-6;  // one that a launch explains
+  EXPECT_TRUE(slow_classes(rows, device()).empty());
+}
+
 TEST(Impossible, NothingElseIsAnError) {
   const std::vector<Measurement> rows{{Kernel{GemmShape{1, 8192, 8192, 8192}, "bf16"}, 1e-6, {}, "table.csv:2"}};
   const auto result = calibrate(rows, device());

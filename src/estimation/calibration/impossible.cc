@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "estimation/calibration.h"
 
@@ -51,7 +52,35 @@ ImpossibleRows impossible_rows(std::span<const Measurement> measurements, const 
     result.worst_times = times;
     result.worst = i;
   }
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> classes;  // rows, and the impossible among them
+  if (result.count > 0)
+    for (std::size_t i = 0; i < measurements.size(); ++i) {
+      auto& [rows, impossible] = classes[class_of(measurements[i].kernel)];
+      ++rows;
+      impossible += result.impossible[i] ? 1 : 0;
+    }
+  for (const auto& [name, counts] : classes)
+    if (2 * counts.second > counts.first) result.untrusted.emplace(name, counts.first);
   return result;
+}
+
+std::map<std::string, std::int64_t> slow_classes(std::span<const Measurement> measurements, const DeviceFacts& device) {
+  constexpr double kTimesSlower = 50;
+  constexpr double kLongestLaunch = 1e-3;  // seconds, with room to spare
+  std::map<std::string, std::int64_t> slow;
+  std::set<std::string> others;
+  for (const Measurement& measured : measurements) {
+    const std::string name = class_of(measured.kernel);
+    if (others.contains(name)) continue;
+    const auto roof = roofline(measured.kernel, device);
+    if (roof && measured.seconds > kLongestLaunch && measured.seconds > kTimesSlower * roof->seconds()) {
+      ++slow[name];
+    } else {
+      others.insert(name);
+      slow.erase(name);
+    }
+  }
+  return slow;
 }
 
 }  // namespace aaco::estimation

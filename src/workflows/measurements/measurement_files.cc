@@ -338,8 +338,12 @@ std::string rows_text(std::int64_t count) { return std::to_string(count) + (coun
 std::string describe(const estimation::ImpossibleRows& rejected, const std::vector<estimation::Measurement>& rows) {
   char times[32];
   std::snprintf(times, sizeof times, "%.3g", rejected.worst_times);
-  return rows_text(rejected.count) + " left out, faster than the device's peak allows; the worst, " + times +
-         " times: " + rows[rejected.worst].where;
+  std::string text = rows_text(rejected.count) + " left out, faster than the device's peak allows; the worst, " + times +
+                     " times: " + rows[rejected.worst].where;
+  for (const auto& [name, count] : rejected.untrusted)
+    text += "; nothing is learnt from the " + rows_text(count) + " of " + name +
+            ", for most of them are (are their times in microseconds, and of this device?)";
+  return text;
 }
 
 std::string describe(const estimation::RowsWithoutPeak& unrated, const std::vector<estimation::Measurement>& rows,
