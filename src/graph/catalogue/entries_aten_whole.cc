@@ -10,7 +10,7 @@ namespace {
 using Kind = OperatorClass;
 namespace c = costs;
 
-constexpr Entry made(std::string_view name) { return {name, Kind::copy, nullptr, &c::created, 0}; }
+constexpr Entry filled(std::string_view name) { return {name, Kind::copy, nullptr, &c::created, 0}; }
 constexpr Entry drawn(std::string_view name, double flops) { return {name, Kind::rng, nullptr, &c::created, flops}; }
 constexpr Entry product(std::string_view name) { return {name, Kind::gemm, nullptr, &c::matmul, 0}; }
 constexpr Entry pooled_whole(std::string_view name) { return {name, Kind::pooling, nullptr, &c::pooled_globally, 1}; }
@@ -190,17 +190,17 @@ constexpr auto kWholeEntries = std::to_array<Entry>({
     copy_row("unsqueeze_copy"),
     copy_row("view_copy"),
     copy_row("vstack"),
-    made("affine_grid_generator"),
-    made("bartlett_window"),
-    made("eye"),
-    made("hamming_window"),
-    made("hann_window"),
-    made("logspace"),
-    made("new_empty_strided"),
-    made("resize"),
-    made("tril_indices"),
-    made("triu_indices"),
-    made("zero"),
+    filled("affine_grid_generator"),
+    filled("bartlett_window"),
+    filled("eye"),
+    filled("hamming_window"),
+    filled("hann_window"),
+    filled("logspace"),
+    filled("new_empty_strided"),
+    filled("resize"),
+    filled("tril_indices"),
+    filled("triu_indices"),
+    filled("zero"),
     drawn("exponential", 3),
     drawn("multinomial", 3),
     drawn("normal", 4),
