@@ -90,6 +90,8 @@ TEST_F(DiscoveryTest, WhatIsKnownAndNotReadIsNamedWithTheRemedy) {
   says("run.pftrace", "\n\x05", "a Perfetto trace", "rocprofv3");
   says("trace.json", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "Git LFS", "git lfs pull");
   says("x.xml", "<?xml version=\"1.0\" ?>\n<nvidia_smi_log>\n", "XML of nvidia-smi", "nvidia-smi -q");
+  says("et.json", R"({"schema":"1.0.2-chakra.0.0.4","pid":1,"nodes":[{"id":1,"name":"a","ctrl_deps":0}]})", "execution trace",
+       "profiler");
   says("k.csv", "Kernel_Name;Dispatch_Id;Start_Timestamp;End_Timestamp\nk;1;2;3\n", "semicolons", "the profiler's own file");
   says("t.csv", "Kernel_Name\tDispatch_Id\tStart_Timestamp\tEnd_Timestamp\nk\t1\t2\t3\n", "tabs", "the profiler's own file");
 }

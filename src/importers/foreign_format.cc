@@ -88,6 +88,10 @@ std::optional<core::Error> foreign_format(std::string_view head, const std::stri
   if (head.find("<nvidia_smi_log>") != std::string_view::npos)
     return error_of(path, "the XML of nvidia-smi",
                     "write the log as text or CSV: nvidia-smi -q -l 1, or nvidia-smi --query-gpu=... --format=csv -l 1");
+  if (head.find("\"schema\"") != std::string_view::npos && head.find("\"nodes\"") != std::string_view::npos &&
+      (head.find("\"rf_id\"") != std::string_view::npos || head.find("\"ctrl_deps\"") != std::string_view::npos))
+    return error_of(path, "an execution trace of PyTorch: operators and their inputs, without times of the GPU",
+                    "import the profiler's trace of the same run (torch.profiler, export_chrome_trace)");
   if (const char* how = table_otherwise(head))
     return error_of(path, std::string("a profiler's table with ") + how,
                     "import the profiler's own file: a spreadsheet that writes such a table may have rounded its times too");
