@@ -29,6 +29,10 @@ core::Result<double> read_limit(const YamlNode& node, const std::string& metric)
   } else if (!value && metric.ends_with("_ratio")) {
     value = core::parse_ratio(text);
   }
+  const bool tells_unit = metric.ends_with("_ns") || metric.ends_with("_bytes") || metric.ends_with("_ratio");
+  if (!value && !tells_unit)
+    return node.error("'" + text + "' is no plain number, and nothing tells the unit of " + metric,
+                      "write a number without a unit; 'aaco show SESSION' lists the metrics there are");
   if (!value || !std::isfinite(*value))
     return node.error("'" + text + "' is no limit for " + metric,
                       "write a number in the metric's own unit, or one such as 20ms, 4GiB, 5%");

@@ -25,6 +25,12 @@ SlaBook parsed(std::string_view text) {
 std::string rule(std::string_view body) { return "schema_version: 1\nrules:\n  - {" + std::string(body) + "}\n"; }
 std::string alert(std::string_view body) { return rule("metric: p99, max: 1ms") + "alerts:\n  - {" + std::string(body) + "}\n"; }
 
+TEST(SlaLimits, AUnitThatTheMetricDoesNotTellIsNoLimit) {
+  EXPECT_THAT(error_of(rule("metric: nosuch, max: 20ms")), HasSubstr("nothing tells the unit of nosuch"));
+  EXPECT_THAT(error_of(rule("metric: p99, max: 20MiB")), HasSubstr("no limit for"));
+  EXPECT_EQ(error_of(rule("metric: nosuch, max: 20")), "accepted");
+}
+
 TEST(SlaFile, RulesWithUnits) {
   const SlaBook book = parsed(
       "schema_version: 1\nrules:\n  - {name: tail, metric: p99, max: 20ms, severity: critical, where: {model: mlp}}\n"

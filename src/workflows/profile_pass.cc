@@ -14,6 +14,7 @@ namespace {
 constexpr std::int64_t kWarmupCalls = 3;
 constexpr std::int64_t kMinimumCalls = 5;
 constexpr std::int64_t kMaximumCalls = 100;
+constexpr std::string_view kOfWarmup = "warm-up of the profiled pass";  // meant to be left out (importers/ort)
 
 std::int64_t calls_within_budget(double expected_call_ns, double budget_ns) {
   const double fit = budget_ns / std::max(1.0, expected_call_ns);
@@ -26,11 +27,25 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+// The runtime writes names as they are: a quote or a backslash in one breaks the record it stands in.
+void warn_of_lost_records(const trace::Account& account, trace::SessionManifest& manifest) {
+  std::int64_t lost = 0;
+  for (const auto& [reason, count] : account.dropped)
+    if (reason != kOfWarmup) lost += count;
+  if (lost == 0) return;
+  manifest.warnings.push_back({"profile.records_lost",
+                               std::to_string(lost) + " of " + std::to_string(account.read) +
+                                   " records of the runtime's profile could not be read: the time of their nodes stands as time "
+                                   "outside the nodes",
+                               "'aaco show' has the reasons; where names of nodes hold quotes or backslashes, rename them"});
+}
+
 core::Status import_profile(const runner::Backend::Profile& profile, trace::Sink& sink, trace::SessionManifest& manifest) {
   AACO_ASSIGN(const auto start,
               manifest.clocks.convert({core::ClockId::realtime, profile.start_realtime_ns}, core::ClockId::monotonic));
   AACO_ASSIGN(const auto source, importers::open_file_source(profile.path));
   AACO_ASSIGN(importers::ImportResult result, importers::ort::make_importer({start.ns, kWarmupCalls})->import(*source, sink));
+  warn_of_lost_records(result.account, manifest);
   manifest.accounts.push_back(std::move(result.account));
   for (auto& warning : result.warnings) manifest.warnings.push_back(std::move(warning));
   return core::remove_tree(profile.path);

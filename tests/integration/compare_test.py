@@ -144,6 +144,13 @@ class Safety(program.ProgramTest):
         path.write_bytes(identity_model(batch=1, operator='NoSuchOperator'))
         self.refused(self.aaco('run', path), 3, 'NoSuchOperator')
 
+    def test_a_name_that_breaks_the_runtimes_profile(self):
+        path = self.folder / 'quoted.onnx'
+        for name, broken in ((b'plain', False), (b'q"uo"ted', True)):
+            path.write_bytes(identity_model(batch=1, operator='Relu', name=name))
+            answer = self.aaco('run', path, '--iterations', 20, '--profile', '--no-report', '--json').json()
+            self.assertEqual('profile.records_lost' in [one['id'] for one in answer['warnings']], broken)
+
     def test_nan_in_an_input(self):
         path = self.folder / 'fixed.onnx'
         path.write_bytes(identity_model(batch=1))
@@ -190,12 +197,12 @@ def varint(value):
     return out + bytes([value])
 
 
-def identity_model(batch, operator='Identity'):
+def identity_model(batch, operator='Identity', name=b'n'):
     """An ONNX model of one node over a float input x[batch, 4]."""
     def value(name):
         shape = b''.join(field(1, number(1, size)) for size in (batch, 4))
         return field(1, name) + field(2, field(1, number(1, 1) + field(2, shape)))
-    node = field(1, b'x') + field(2, b'y') + field(3, b'n') + field(4, operator.encode())
+    node = field(1, b'x') + field(2, b'y') + field(3, name) + field(4, operator.encode())
     graph = field(1, node) + field(2, b'g') + field(11, value(b'x')) + field(12, value(b'y'))
     return number(1, 8) + field(8, field(1, b'') + number(2, 17)) + field(7, graph)
 
