@@ -31,6 +31,7 @@ struct Log {
   std::map<std::int64_t, std::map<std::string, std::string>> devices;  // number -> "name", "uuid", "pci_address"
   std::int64_t not_available = 0;                                      // known quantities that stand as N/A
   std::int64_t not_understood = 0;                                     // known quantities whose value or unit is not readable
+  std::int64_t unread_lines = 0;                                       // among a table's rows: cut, or messages
   std::int64_t other = 0;                                              // quantities that are not kept
 };
 

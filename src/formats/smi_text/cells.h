@@ -21,6 +21,8 @@ class Cells {
   void select_device(std::int64_t device) { device_ = device; }
   // Values from here on were taken then.
   void set_time(std::optional<std::int64_t> realtime_ns) { time_ns_ = realtime_ns; }
+  // A line among a table's rows that is none.
+  void pass_line() { ++log_.unread_lines; }
   // `path` is the name with what encloses it ("clock.gfx_0.clk"), as it stands; `unit` where a heading gives it.
   void add(std::string_view path, std::string_view value, std::string_view unit = {});
 

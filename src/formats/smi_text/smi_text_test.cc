@@ -312,5 +312,21 @@ TEST(SmiText, RealBlocks) {
   EXPECT_GE(with_readings, 8);
 }
 
+TEST(SmiText, LinesAmongTheRowsThatAreNoneAreCounted) {
+  const std::string header = "timestamp, index, name, power.draw [W]\n";
+  const auto row = [](const char* second, const char* watts) {
+    return std::string("2025/06/01 10:00:") + second + ".123, 0, NVIDIA H100, " + watts + "\n";
+  };
+  const auto log = decode(header + row("00", "301.25 W") + row("01", "301,25 W") + "Unable to determine the device handle\n" +
+                          header + row("02", "300.00 W") + "2025/06/01 10:0");
+  ASSERT_TRUE(log.has_value());
+  EXPECT_EQ(log->readings.size(), 2U);
+  EXPECT_EQ(log->unread_lines, 3);  // the comma, the message and the cut; not the second header
+  const auto table = decode("# gpu   pwr\n# Idx     W\n    0   120\n    0\n# gpu   pwr\n# Idx     W\n    0   121\n");
+  ASSERT_TRUE(table.has_value());
+  EXPECT_EQ(table->readings.size(), 2U);
+  EXPECT_EQ(table->unread_lines, 1);
+}
+
 }  // namespace
 }  // namespace aaco::formats::smi_text

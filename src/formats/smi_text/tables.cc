@@ -63,7 +63,10 @@ bool read_monitor(const std::vector<std::string_view>& lines, Cells& cells) {
     }
     if (header.empty() || words.empty()) continue;
     const auto fields = wide_fields(line);
-    if (fields.size() != header.size() || !core::parse_i64(fields[device_column])) continue;
+    if (fields.size() != header.size() || !core::parse_i64(fields[device_column])) {
+      if (any) cells.pass_line();
+      continue;
+    }
     if (const auto time = column_of(header, "TIMESTAMP"); time < header.size()) cells.set_time(realtime_ns(fields[time]));
     add_row(header, {}, fields, device_column, cells);
     any = true;
@@ -112,7 +115,10 @@ bool read_dmon(const std::vector<std::string_view>& lines, Cells& cells) {
       if (column_of(names, "Idx") < names.size()) units = names;
       continue;
     }
-    if (words.size() != header.size()) continue;
+    if (words.size() != header.size()) {
+      if (any) cells.pass_line();
+      continue;
+    }
     const std::size_t date = column_of(header, "Date");
     const std::size_t time = column_of(header, "Time");
     if (date < words.size() && time < words.size() && words[date].size() == 8) {  // 20240501
@@ -200,18 +206,23 @@ class RowDevice {
 }  // namespace
 
 bool read_csv(std::string_view text, Log& log) {
+  // A log that was started anew in the same file.
+  const auto is_header = [](const std::vector<std::string_view>& fields, const std::vector<std::string>& first) {
+    return std::equal(fields.begin(), fields.end(), first.begin(), first.end());
+  };
   csv::Decoder decoder;
   const char* at = text.data();
   const char* end = at + text.size();
   Cells cells(log);
   log.layout = "CSV";
-  std::vector<std::string> header, units;
+  std::vector<std::string> header, units, first;
   std::optional<RowDevice> device;
   bool any = false;
   while (decoder.next(at, end, true) == csv::Step::record) {
     const auto& fields = decoder.fields();
     if (header.empty()) {
       if (fields.size() < 2) continue;  // a warning before the table
+      first.assign(fields.begin(), fields.end());
       for (const std::string_view heading : fields) {
         auto [name, unit] = name_and_unit(heading);
         header.push_back(std::move(name));
@@ -225,9 +236,12 @@ bool read_csv(std::string_view text, Log& log) {
                                                        : Tool::amd_smi;
       continue;
     }
-    if (fields.size() != header.size()) continue;
-    const auto number = device->of(fields);
-    if (!number || *number < 0) continue;
+    if (is_header(fields, first)) continue;
+    const auto number = fields.size() == header.size() ? device->of(fields) : std::nullopt;
+    if (!number || *number < 0) {
+      cells.pass_line();
+      continue;
+    }
     if (device->time_column() != RowDevice::npos) cells.set_time(realtime_ns(fields[device->time_column()]));
     cells.begin_device(*number);
     for (std::size_t i = 0; i < header.size(); ++i) cells.add(header[i], fields[i], units[i]);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "formats/smi_text.h"
 #include "importers/smi.h"
 #include "importers/stream/byte_order_mark.h"
@@ -10,6 +12,7 @@ using core::Json;
 using formats::smi_text::Log;
 using formats::smi_text::Reading;
 
+constexpr const char* kUnreadLine = "a line among the readings that cannot be read";
 constexpr std::size_t kLargestBytes = std::size_t{512} << 20;
 constexpr std::int64_t kAssumedPeriodNs = 1'000'000'000;
 
@@ -40,8 +43,14 @@ void add_readings(const Log& log, trace::Sink& sink, ImportResult& result) {
   const trace::NameId source = sink.name(to_string(log.tool));
   std::int64_t unstamped = 0;
   bool several = false;
+  const bool stamped = std::any_of(log.readings.begin(), log.readings.end(),
+                                   [](const Reading& reading) { return reading.realtime_ns.has_value(); });
   for (const Reading& reading : log.readings) {
     trace::GpuEventRow row;
+    if (!reading.realtime_ns && stamped) {  // its place among those that have times is not known
+      result.account.drop("no readable time stamp");
+      continue;
+    }
     if (!reading.realtime_ns) {
       ++unstamped;
       several = several || reading.snapshot > 0;
@@ -86,6 +95,7 @@ class SmiImporter final : public Importer {
     add_readings(*log, sink, result);
     if (log->not_available > 0) result.account.drop("stands as N/A", log->not_available);
     if (log->not_understood > 0) result.account.drop("a value or unit that is not understood", log->not_understood);
+    if (log->unread_lines > 0) result.account.drop(kUnreadLine, log->unread_lines);
     if (log->other > 0) result.account.notes.push_back(std::to_string(log->other) + " other fields were passed over");
     AACO_TRY(sink.status());
     return result;

@@ -52,6 +52,7 @@ bool is_loss(std::string_view reason) {
       "a counter without a name",
       "a counter without a number or a name",
       "a counter without a dispatch",
+      "a line among the readings that cannot be read",
   });
   return std::find(kLosses.begin(), kLosses.end(), reason) != kLosses.end();
 }
