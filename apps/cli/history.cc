@@ -95,9 +95,10 @@ void print_trend(const Context& context, const workflows::HistorySeries& series)
   }
   const std::string unit = trend.in_days ? "day" : "point";
   if (trend.drift && trend.drift->significant)
-    context.print(fmt::format("  ! drift       {} a {} ({} to {})\n", report::format_quantity(trend.drift->per_unit, series.unit),
-                              unit, report::format_quantity(trend.drift->per_unit_ci95.low, series.unit),
-                              report::format_quantity(trend.drift->per_unit_ci95.high, series.unit)));
+    context.print(
+        fmt::format("  ! drift       {} a {} ({} to {}), {}\n", report::format_quantity(trend.drift->per_unit, series.unit), unit,
+                    report::format_quantity(trend.drift->per_unit_ci95.low, series.unit),
+                    report::format_quantity(trend.drift->per_unit_ci95.high, series.unit), to_string(trend.drift->meaning)));
   if (trend.forecast)
     context.print(fmt::format("  in {:.3g} {}s {} ({} to {}), if it goes on like this\n", trend.forecast->ahead, unit,
                               report::format_quantity(trend.forecast->value, series.unit),
@@ -153,7 +154,7 @@ void look_back(Context& context, HistoryOptions& options) {
     context.print_json(to_json(*outcome, options.request));
   else
     print_outcome(context, *outcome);
-  if (options.check && outcome->alarmed()) context.exit_code = kRegression;
+  if (options.check && outcome->worsened()) context.exit_code = kRegression;
 }
 
 }  // namespace
@@ -185,7 +186,7 @@ void add_history(CLI::App& app, Context& context) {
       ->check(finite_number())
       ->capture_default_str();
   verb->add_option("--svg", options->svg, "Write the chart of one series to this file");
-  verb->add_flag("--check", options->check, "Exit with 1 where there is an alarm");
+  verb->add_flag("--check", options->check, "Exit with 1 where something became worse (an improvement alone is none)");
   verb->add_flag("--json", options->json, "As JSON");
   verb->footer(
       "Examples:\n  aaco history p50 --where model=resnet50 --budget 10%\n  aaco history --from bench/data.js\n"

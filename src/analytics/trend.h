@@ -73,6 +73,9 @@ struct Trend {
   std::optional<Break> breaks;
   double recent_change_probability = 0;  // Bayesian: of a change within the last 5 observations
   std::vector<std::string> alarms;       // a sentence each; empty: nothing to look at
+  // Whether an alarm is of something that became worse, or may have (where no direction is known): an improvement is worth a
+  // look, and no failure.
+  [[nodiscard]] bool worsened() const;
 };
 
 // Values in the order of time. Fails with invalid_input on fewer than 6 values, and on those that are not finite.

@@ -83,11 +83,31 @@ std::optional<bool> direction_of(const analytics::metrics::MetricCatalogue& cata
   return definition->direction == Direction::lower_is_better;
 }
 
+// Who sets a limit has to know on which side of it the series is meant to be.
+core::Status check_directions(const HistoryRequest& request, HistoryOutcome& outcome) {
+  if ((!request.options.limit && !request.options.budget_ratio) || request.lower_is_better) return {};
+  const auto unknown = [](const HistorySeries& one) { return !one.lower_is_better; };
+  const auto count = std::count_if(outcome.series.begin(), outcome.series.end(), unknown);
+  if (count == 0) return {};
+  const std::string first = std::find_if(outcome.series.begin(), outcome.series.end(), unknown)->name;
+  if (count == static_cast<std::ptrdiff_t>(outcome.series.size()))
+    return core::fail(ErrorCode::invalid_argument,
+                      "nothing says whether less or more of " + first + " is better, so it cannot break a limit or a budget",
+                      "say --better lower or --better higher");
+  outcome.notes.push_back(std::to_string(count) + " series were held against no limit, " + first +
+                          " first: nothing says whether less or more of them is better (--better)");
+  return {};
+}
+
 }  // namespace
 
 bool HistoryOutcome::alarmed() const {
   return std::any_of(series.begin(), series.end(),
                      [](const HistorySeries& one) { return one.trend && !one.trend->alarms.empty(); });
+}
+
+bool HistoryOutcome::worsened() const {
+  return std::any_of(series.begin(), series.end(), [](const HistorySeries& one) { return one.trend && one.trend->worsened(); });
 }
 
 core::Result<HistoryOutcome> history(const HistoryRequest& request, const Services& services) {
@@ -107,6 +127,7 @@ core::Result<HistoryOutcome> history(const HistoryRequest& request, const Servic
     if (outcome.series.size() > 1)
       outcome.notes.emplace_back("sessions with another fingerprint measure another thing: each kind is a series of its own");
   }
+  AACO_TRY(check_directions(request, outcome));
   for (auto& series : outcome.series) {
     services.progress("looking at " + series.name);
     analyze(series, request);

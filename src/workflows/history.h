@@ -42,6 +42,7 @@ struct HistoryOutcome {
   trace::Account account;
   std::vector<std::string> notes;
   [[nodiscard]] bool alarmed() const;
+  [[nodiscard]] bool worsened() const;  // an alarm that is no improvement
 };
 
 // The series of a metric over the lake's sessions (those of one fingerprint make one series: others measure another thing), or of

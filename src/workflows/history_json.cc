@@ -83,6 +83,7 @@ Json to_json(const HistoryOutcome& outcome, const HistoryRequest& request) {
                        {"metric", request.metric},
                        {"threshold_ratio", request.options.threshold_ratio},
                        {"alarmed", outcome.alarmed()},
+                       {"worsened", outcome.worsened()},
                        {"account", to_json(outcome.account)},
                        {"series", std::move(all)},
                        {"notes", std::move(notes)}});

@@ -84,6 +84,19 @@ class Files(program.ProgramTest):
         self.one(noisy([100] * 30 + [120] * 30))
         self.assertEqual(self.aaco('history', '--from', self.folder / 'numbers.json', '--better', 'lower', '--check').code, 1)
 
+    def test_an_improvement_fails_no_check(self):
+        answer = self.one(noisy([120] * 30 + [100] * 30))
+        self.assertTrue(answer['trend']['alarms'])
+        words = ['history', '--from', self.folder / 'numbers.json', '--check']
+        self.assertEqual([self.aaco(*words, '--better', better).code for better in ('lower', 'higher')], [0, 1])
+
+    def test_a_limit_needs_a_direction(self):
+        self.one(noisy([100] * 30 + [120] * 30))
+        words = ['history', '--from', self.folder / 'numbers.json']
+        for asked in (['--limit', '110'], ['--budget', '5%']):
+            self.refused(self.aaco(*words, *asked), 2, '--better')
+        self.assertIn('broken already', self.aaco(*words, '--limit', '110', '--better', 'lower').output)
+
     def test_missing_values_are_counted(self):
         series = self.history('--from', self.write('holes.json', json.dumps([1, None, 2, 'x', 3, 4, 5, 6, 7])))
         self.assertEqual((series['account']['read'], series['account']['kept']), (9, 7))

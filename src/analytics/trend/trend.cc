@@ -155,6 +155,12 @@ std::string_view to_string(Meaning meaning) {
   return kNames[static_cast<std::size_t>(meaning)];
 }
 
+bool Trend::worsened() const {
+  const bool stepped = std::any_of(steps.begin(), steps.end(),
+                                   [](const Step& step) { return step.alarm && step.meaning != Meaning::improvement; });
+  return stepped || breaks || (drift && drift->significant && drift->meaning != Meaning::improvement);
+}
+
 core::Result<Trend> analyze(const std::vector<Observation>& series, const Options& options) {
   AACO_TRY(check(series));
   std::vector<double> values;
