@@ -326,6 +326,10 @@ TEST(SmiText, LinesAmongTheRowsThatAreNoneAreCounted) {
   ASSERT_TRUE(table.has_value());
   EXPECT_EQ(table->readings.size(), 2U);
   EXPECT_EQ(table->unread_lines, 1);
+  const auto monitor =
+      decode("GPU  POWER  GPU_TEMP\n  0  199 W    40 °C\n  1  199 W\n\nPROCESS INFO:\nGPU  NAME  PID\n  0  rvs  15\n");
+  ASSERT_TRUE(monitor.has_value());
+  EXPECT_EQ(monitor->unread_lines, 1);
 }
 
 }  // namespace

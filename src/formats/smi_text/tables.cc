@@ -64,7 +64,7 @@ bool read_monitor(const std::vector<std::string_view>& lines, Cells& cells) {
     if (header.empty() || words.empty()) continue;
     const auto fields = wide_fields(line);
     if (fields.size() != header.size() || !core::parse_i64(fields[device_column])) {
-      if (any) cells.pass_line();
+      if (any && core::parse_i64(words[0])) cells.pass_line();  // not the title of the processes' table
       continue;
     }
     if (const auto time = column_of(header, "TIMESTAMP"); time < header.size()) cells.set_time(realtime_ns(fields[time]));
