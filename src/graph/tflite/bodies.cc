@@ -30,15 +30,14 @@ bool put_in(Graph& graph, const Node& node, Graph body) {
   };
   for (std::size_t number = 0; number < body.inputs.size(); ++number) join(body.inputs[number], node.inputs[number]);
   std::vector<std::pair<TensorId, TensorId>> handed_on;  // outputs that are inputs, constants or given out twice
-  const auto made_inside = [&](TensorId id) {
-    return std::any_of(body.nodes.begin(), body.nodes.end(), [&](const Node& inner) {
-      return std::find(inner.outputs.begin(), inner.outputs.end(), id) != inner.outputs.end();
-    });
-  };
+  std::vector<bool> made(body.tensors.size(), false);
+  for (const Node& inner : body.nodes)
+    for (const TensorId id : inner.outputs)
+      if (id.valid()) made[index_of(id)] = true;
   for (std::size_t number = 0; number < node.outputs.size(); ++number) {
     if (!node.outputs[number].valid()) continue;
     const TensorId inside = body.outputs[number];
-    if (places[index_of(inside)] == kNone && made_inside(inside))
+    if (places[index_of(inside)] == kNone && made[index_of(inside)])
       join(inside, node.outputs[number]);
     else
       handed_on.emplace_back(inside, node.outputs[number]);

@@ -125,7 +125,7 @@ class Decoder {
       const TensorId id = graph.add_tensor(tensor);
       open_.note(id, std::move(example));
       if (tensor.shape->empty() && item.unsigned_number(at(Tensor::has_rank), 1, 0) == 0) unranked_.insert(id);
-      if (item.unsigned_number(at(Tensor::is_variable), 1, 0) != 0) variables_.push_back(id);
+      if (item.unsigned_number(at(Tensor::is_variable), 1, 0) != 0) variables_.insert(id);
       AACO_TRY(add_constant(item, id, graph));
     }
     return bytes_.damaged ? core::Status(damage()) : core::Status();
@@ -253,7 +253,7 @@ class Decoder {
                       "' is read before any operator makes it (a cycle, or a lost operator)");
     for (const TensorId id : node.outputs) {
       if (!id.valid()) continue;
-      const bool variable = std::find(variables_.begin(), variables_.end(), id) != variables_.end();
+      const bool variable = variables_.contains(id);
       if (made[static_cast<std::size_t>(id.value)] && !variable)
         return refuse("the tensor '" + graph.tensor(id).name + "' is made twice");
       made[static_cast<std::size_t>(id.value)] = true;
@@ -271,13 +271,16 @@ class Decoder {
 
   core::Result<std::vector<Graph>> read_bodies(const Node& node, const FlatTable& options, int depth) {
     std::vector<Graph> bodies;
-    const auto around = std::tuple(variables_, open_, unranked_, held_, same_as_);
+    if (body_fields(node).empty()) return bodies;
+    auto around =
+        std::tuple(std::move(variables_), std::move(open_), std::move(unranked_), std::move(held_), std::move(same_as_));
+    open_.follow(std::get<1>(around));
     for (const int field : body_fields(node)) {
       const auto number = options.signed_number(field, 4, 0);
       if (number <= 0) return refuse("'" + node.name + "' runs graph " + std::to_string(number));
       AACO_TRY(fill(bodies.emplace_back(), static_cast<std::uint64_t>(number), depth + 1));
     }
-    std::tie(variables_, open_, unranked_, held_, same_as_) = around;
+    std::tie(variables_, open_, unranked_, held_, same_as_) = std::move(around);
     return bodies;
   }
 
@@ -315,7 +318,7 @@ class Decoder {
   std::set<TensorId> unranked_;           // without a dimension and without a word that they have none
   std::map<std::string, TensorId> held_;  // constants by buffer, type and shape
   std::map<TensorId, TensorId> same_as_;  // constants that are another one
-  std::vector<TensorId> variables_;       // of the graph that is being read: state that lives between calls
+  std::set<TensorId> variables_;          // of the graph that is being read: state that lives between calls
   std::size_t nodes_ = 0, tensors_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "graph/tflite/open_sizes.h"
 
 #include <algorithm>
+#include <set>
 
 namespace aaco::graph::tflite {
 namespace {
@@ -43,9 +44,10 @@ void OpenSizes::settle(Graph& graph, bool outermost) {
     look_at_inputs(graph);
     name_images(graph);
   }
+  const std::set<TensorId> inputs(graph.inputs.begin(), graph.inputs.end());
   for (const auto& [id, example] : examples_) {
     Shape& shape = *graph.tensor(id).shape;
-    const bool input = std::find(graph.inputs.begin(), graph.inputs.end(), id) != graph.inputs.end();
+    const bool input = inputs.contains(id);
     if (outermost && input) {
       if (is_open(shape.front())) shape.front() = Dimension(kBatch);
     } else if (batch_ != 0 && example.size() == 1 && example.front() % batch_ == 0) {

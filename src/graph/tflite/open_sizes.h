@@ -18,6 +18,8 @@ class OpenSizes {
   // `outermost`: whether its inputs are the model's; a body's are followed as those of the model around it.
   void settle(Graph& graph, bool outermost);
   void clear() { examples_.clear(); }
+  // For a body of the graph that `around` is of.
+  void follow(const OpenSizes& around) { batch_ = around.batch_; }
 
  private:
   void look_at_inputs(const Graph& graph);
