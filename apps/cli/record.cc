@@ -71,7 +71,9 @@ void add_record(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("record", "Observe any program and its children: aaco record [options] -- COMMAND");
   auto options = std::make_shared<RecordOptions>();
   verb->add_option("--pid", options->request.process_id, "Observe this running process (and its children) instead of a command");
-  verb->add_option("--duration", options->duration, "Stop observing after this long")->type_name("TIME");
+  verb->add_option("--duration", options->duration,
+                   "Stop after this long: a process of --pid runs on, a command is ended (SIGTERM first)")
+      ->type_name("TIME");
   verb->add_option("--telemetry-period", options->period, "Sampling period, 5ms and up (default: 10ms)")->type_name("TIME");
   verb->add_flag("--ebpf", options->request.ebpf,
                  "Record what the operating system does to the program (waits for a CPU, sleeps, faults, interrupts, I/O); needs "

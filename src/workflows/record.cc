@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/files.h"
+#include "core/numbers.h"
 #include "core/strings.h"
 #include "hardware/secrets.h"
 #include "workflows/attended_child.h"
@@ -119,6 +120,11 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
     wait_for_process(*request.process_id, request, services, drain, interrupted);
   const std::int64_t end = core::monotonic_ns();
   isolation.leave(draft);
+  if (child && !interrupted && request.duration && end - begin >= request.duration->count())
+    draft.warn("record.command_ended",
+               "the command was ended after " + core::format_duration(static_cast<double>(request.duration->count())) +
+                   ", as --duration says: its time and its exit code are not those of a whole run",
+               "leave --duration out to let it end by itself, or observe it with --pid");
   draft.phase("record", begin, end);
   telemetry.finish(draft.sink(), draft.manifest());
   if (plane) plane->finish(draft.sink(), draft.manifest());

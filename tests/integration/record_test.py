@@ -29,6 +29,13 @@ class Record(program.ProgramTest):
         bundle = self.folder / self.aaco('show', 'tag:busy', '--json').json()['session']['path']
         self.assertTrue((bundle / 'telemetry/system_events.parquet').is_file())
 
+    def test_a_command_that_is_ended_for_its_duration_is_said_to_be(self):
+        warned = lambda outcome: 'record.command_ended' in [warning['id'] for warning in outcome.json()['warnings']]
+        ended = self.aaco('record', '--json', '--duration', '300ms', '--', 'sleep', '30')
+        self.assertEqual(ended.code, 128 + 15)
+        self.assertTrue(warned(ended))
+        self.assertFalse(warned(self.aaco('record', '--json', '--duration', '30s', '--', 'true')))
+
     def start(self, tag, *command, before=()):
         """A record that observes `command`, once that runs."""
         environment = {**os.environ, 'AACO_SESSIONS': str(self.lake)}
