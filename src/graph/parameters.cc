@@ -13,9 +13,21 @@ bool weight_type(ElementType type) {
          type == ElementType::uint4 || type == ElementType::int2 || type == ElementType::uint2;
 }
 
+// PyTorch's: running statistics, scales and zero points, and buffers that are written over (caches).
+bool is_aside_in_aten(std::string_view op, std::size_t input) {
+  if (op.ends_with('_')) op.remove_suffix(1);
+  if (op.find("batch_norm") != std::string_view::npos) return input == 3 || input == 4;
+  for (const char* writer :
+       {"copy", "fill", "index_copy", "index_put", "masked_scatter", "select_scatter", "slice_scatter", "zero"})
+    if (op == writer) return input == 0;
+  return false;
+}
+
 // Inputs that are read beside the weights: running statistics, scales, zero points, ratios, bounds.
 bool is_aside(const Node& node, std::size_t input) {
   const std::string& op = node.op_type;
+  if (node.domain == "aten") return is_aside_in_aten(op, input);
+  if (node.domain == "quantized_decomposed") return input > 0;
   if (op == "BatchNormalization" || op == "BATCH_NORM") return input == 3 || input == 4;
   if (op == "QuantizeLinear" || op == "DequantizeLinear" || op == "Dropout" || op == "Clip" || op == "Resize" || op == "Upsample")
     return input > 0;

@@ -32,6 +32,20 @@ TEST(Parameters, RunningStatisticsAreNone) {
              {model.weight({1, 5}), model.weight({5}), model.weight({5}), model.weight({5}), model.weight({5})});
   EXPECT_EQ(model.elements(), 15);
 }
+TEST(Parameters, BuffersOfPyTorchAreNone) {
+  Model model;
+  const auto read = [&](const char* op, std::size_t inputs) {
+    std::vector<TensorId> ids;
+    for (std::size_t input = 0; input < inputs; ++input) ids.push_back(model.weight({5, 5}));
+    model.node(op, std::move(ids));
+    model.graph.nodes.back().domain = "aten";
+    return model.elements() / 25;
+  };
+  EXPECT_EQ(read("batch_norm", 5), 3);  // weight, bias and what is normalised
+  EXPECT_EQ(read("_native_batch_norm_legit_no_training", 5), 3 + 3);
+  EXPECT_EQ(read("index_put_", 2), 6 + 1);  // a cache is written over
+  EXPECT_EQ(read("linear", 3), 7 + 3);
+}
 TEST(Parameters, QuantisedWeightsAre) {
   Model model;
   model.node("DequantizeLinear",
