@@ -4,6 +4,7 @@
 #include "core/files.h"
 #include "core/hash.h"
 #include "core/numbers.h"
+#include "graph/load.h"
 #include "graph/onnx.h"
 #include "runner/memory_fit.h"
 #include "runner/registry.h"
@@ -147,6 +148,16 @@ core::Status check_threads(const RunRequest& request) {
                     "at most " + std::to_string(most) + " here; one for each core is the usual best");
 }
 
+// ONNX Runtime runs ONNX; other formats are read for what they say.
+core::Status check_runs(const std::string& path) {
+  AACO_ASSIGN(const graph::ModelFormat format, graph::sniff_model(path));
+  if (format == graph::ModelFormat::onnx) return {};
+  return core::fail(core::ErrorCode::unsupported,
+                    path + " is a " + (format == graph::ModelFormat::pt2 ? "PyTorch export" : "TFLite model") +
+                        ", which ONNX Runtime does not run",
+                    "convert it to ONNX; 'aaco inspect', 'analyze' and 'compare' take it as it is");
+}
+
 }  // namespace
 
 core::Result<RunPlan> plan_run(const RunRequest& request, const Services& services) {
@@ -157,6 +168,7 @@ core::Result<RunPlan> plan_run(const RunRequest& request, const Services& servic
   RunPlan plan;
   AACO_ASSIGN(plan.backend, backend_for(registry, request));
   AACO_ASSIGN(plan.model_path, find_model_file(model, request, services));
+  AACO_TRY(check_runs(plan.model_path));
   if (request.edit_model) {
     AACO_ASSIGN(plan.model_path, request.edit_model(plan.model_path));
   }

@@ -75,6 +75,13 @@ class ModelNames(program.ProgramTest):
         self.assertEqual(outcome.code, 0, outcome.errors)
         self.assertIn('#prefill', outcome.output)
 
+    def test_what_onnx_runtime_does_not_run_is_said(self):
+        path = self.write('net.pt2', archive({'model': exported(8)}))
+        outcome = self.aaco('run', '--model', path)
+        self.assertEqual(outcome.code, 3, outcome.output)
+        self.assertIn('is a PyTorch export', outcome.errors)
+        self.assertIn("'aaco inspect'", outcome.errors)
+
     def test_a_newer_schema_is_refused(self):
         path = self.write('new.pt2', archive({'model': exported(8, 99)}))
         outcome = self.aaco('inspect', path)
