@@ -1,6 +1,9 @@
 #include "workflows/import_read.h"
 
+#include <map>
+
 #include "core/files.h"
+#include "core/strings.h"
 #include "importers/file_source.h"
 #include "workflows/rocm_join.h"
 
@@ -33,6 +36,23 @@ Json entry_of(const InputFile& file, const importers::ImportResult& result) {
   return entry;
 }
 
+// Profilers that write several forms of one run.
+std::string profiler_of(const std::string& format) {
+  if (format.starts_with("rocprof") || format == "rocpd") return "rocprof";
+  return format.starts_with("nsys") ? "nsys" : format;
+}
+
+// Each profiler has a clock of its own, and the same kernel may be in the files of two.
+void warn_of_profilers(const std::map<std::string, std::string>& with_kernels, SessionDraft& draft) {
+  if (with_kernels.size() < 2) return;
+  std::vector<std::string> names;
+  for (const auto& [profiler, file] : with_kernels) names.push_back(file + " (" + profiler + ")");
+  draft.warn("import.several_profilers",
+             "kernels come from the files of " + std::to_string(with_kernels.size()) + " profilers, " + core::join(names, ", ") +
+                 ": counts and sums are of all of them, and their times may be on different clocks",
+             "import each profiler's files by themselves, and compare the sessions (aaco diff)");
+}
+
 core::Result<importers::ImportResult> read_file(const InputFile& file, ImportSink& sink, RocmJoin& join) {
   sink.begin_file(file.place ? join.rules(*file.place, file.table) : FileRules{file.rank, false, std::nullopt, file.rank_base});
   AACO_ASSIGN(const auto source, importers::open_file_source(file.path));
@@ -46,7 +66,8 @@ core::Result<importers::ImportResult> read_file(const InputFile& file, ImportSin
 core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDraft& draft, const Services& services) {
   Read read;
   RocmJoin join;
-  std::vector<const InputFile*> files;  // of the results
+  std::vector<const InputFile*> files;              // of the results
+  std::map<std::string, std::string> with_kernels;  // by profiler: its first file that has some
   for (const InputFile& file : inputs.files) {
     if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "the import was stopped", "start it again");
     if (const std::string why = file.place ? join.skip(*file.place, file.table) : ""; !why.empty()) {
@@ -60,6 +81,7 @@ core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDra
       note_failure(file, result.error(), read, draft);
       continue;
     }
+    if (sink.file().kernels > 0) with_kernels.emplace(profiler_of(file.format), core::base_name(file.path));
     if (read.results.empty()) read.clock = result->clock;
     if (result->clock != read.clock)
       draft.warn("import.clocks_differ",
@@ -72,6 +94,7 @@ core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDra
   }
   if (read.results.empty()) return tl::unexpected<core::Error>(std::move(read.first_error));
   join.check_runs(draft);
+  warn_of_profilers(with_kernels, draft);
   for (std::size_t i = 0; i < files.size(); ++i) {
     importers::ImportResult& result = read.results[i];
     if (files[i]->place && result.facts["statistics"].is_object())

@@ -297,6 +297,15 @@ TEST_F(RocmImportTest, ADocumentWithoutAnEventLeavesTheTableItsPlace) {
   EXPECT_TRUE(warns(*outcome, "import.file_failed"));
 }
 
+TEST_F(RocmImportTest, KernelsOfTwoProfilersAreSaid) {
+  file("h/77_kernel_trace.csv", kernels(0));
+  file("h/trace.json",
+       R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2,"args":{"device":1}}]})");
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_TRUE(warns(*outcome, "import.several_profilers"));
+}
+
 TEST_F(RocmImportTest, RunsAfterEachOtherAreSaid) {
   const std::string heading = "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"BeginNs\",\"EndNs\"\n";
   file("a/results.csv", heading + "0,\"k\",0,0,1000,1500\n");
