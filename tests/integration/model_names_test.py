@@ -17,10 +17,29 @@ def exported(width, schema=8):
     return json.dumps({'graph_module': {'graph': graph, 'signature': signature}, 'schema_version': {'major': schema, 'minor': 1}})
 
 
-def archive(models):
+def tied():
+    """Two parameters, one of which is read."""
+    program_of = json.loads(exported(8))
+    module = program_of['graph_module']
+    for name in ('p_a', 'p_b'):
+        module['graph']['tensor_values'][name] = {'dtype': 7, 'sizes': [{'as_int': 8}, {'as_int': 8}]}
+        module['graph']['inputs'].insert(0, {'as_tensor': {'name': name}})
+        module['signature']['input_specs'].insert(0, {'parameter': {'arg': {'name': name}, 'parameter_name': name[2:]}})
+    for name in ('p_a', 'p_b'):
+        module['graph']['tensor_values']['y_' + name] = module['graph']['tensor_values']['y']
+        module['graph']['nodes'].append({'target': 'torch.ops.aten.linear.default', 'outputs': [{'as_tensor': {'name': 'y_' + name}}],
+                                         'inputs': [{'name': 'input', 'arg': {'as_tensor': {'name': 'x'}}},
+                                                    {'name': 'weight', 'arg': {'as_tensor': {'name': name}}}]})
+    return json.dumps(program_of)
+
+
+def archive(models, weights=None):
     held = io.BytesIO()
     with zipfile.ZipFile(held, 'w') as out:
         out.writestr('net/archive_format', 'pt2')
+        if weights:
+            config = {name: {'path_name': path, 'is_param': True, 'tensor_meta': {'sizes': []}} for name, path in weights.items()}
+            out.writestr('net/data/weights/model_weights_config.json', json.dumps({'config': config}))
         for name, text in models.items():
             out.writestr(f'net/models/{name}.json', text)
     return held.getvalue()
@@ -74,6 +93,12 @@ class ModelNames(program.ProgramTest):
         outcome = self.aaco('compare', path + '#prefill', path + '#decode', '--hardware', 'nvidia_a100_sxm4_40gb', '--json')
         self.assertEqual(outcome.code, 0, outcome.errors)
         self.assertIn('#prefill', outcome.output)
+
+    def test_tied_weights_count_once_where_the_archive_tells_it(self):
+        for name, weights, count in (('tied', {'a': 'weight_0', 'b': 'weight_0'}, 64), ('two', {'a': 'weight_0', 'b': 'weight_1'}, 128),
+                                     ('unsaid', None, 128)):
+            path = self.write(name + '.pt2', archive({'model': tied()}, weights))
+            self.assertEqual(self.inspect(path)['parameters']['count'], count)
 
     def test_what_onnx_runtime_does_not_run_is_said(self):
         path = self.write('net.pt2', archive({'model': exported(8)}))

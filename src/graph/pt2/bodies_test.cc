@@ -72,6 +72,16 @@ TEST(Pt2Bodies, BranchesTakeWhatTheyReadByItsName) {
   }
   EXPECT_EQ(graph->subgraphs[1].tensor(graph->subgraphs[1].outputs[0]).name, "f/r");
 }
+TEST(Pt2Bodies, AnOperatorThatIsMadeFunctionalKeepsItsName) {
+  const auto called = [](const std::string& name) {
+    const auto graph = running("auto_functionalized_v2", {argument("_mutable_op", Json::object({{"as_operator", name}})),
+                                                          argument("x", tensor_argument("y"))})
+                           .parse();
+    return graph ? graph->nodes[0].domain + "." + graph->nodes[0].op_type : graph.error().text();
+  };
+  EXPECT_EQ(called("torch.ops.mylib.write_into.default"), "mylib.write_into");
+  EXPECT_EQ(called(""), "higher_order.auto_functionalized_v2");
+}
 TEST(Pt2Bodies, ABranchThatTakesMoreThanItIsGivenIsRefused) {
   EXPECT_THAT(running("cond", condition({})).refusal(), HasSubstr("branch takes more than it is given"));
 }

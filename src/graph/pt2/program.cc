@@ -177,7 +177,7 @@ class Decoder {
         AACO_TRY(put_in(item, *body, scope, graph, depth));
         continue;
       }
-      Node node = named(*target);
+      Node node = named(behind_functional(item).value_or(*target));
       AACO_TRY(add_arguments(item, node, scope, graph, depth));
       for (const Json& output : item["outputs"].items()) AACO_TRY(add_results(output, node, scope, graph));
       node.name = item["name"].as_string().value_or(node.outputs.empty() ? node.op_type : graph.tensor(node.outputs[0]).name);
@@ -216,6 +216,15 @@ class Decoder {
       node.op_type = "If";
     }
     return node;
+  }
+
+  // The operator that auto_functionalized only calls: one that writes over its arguments, without doing so.
+  static std::optional<std::string> behind_functional(const Json& item) {
+    if (item["target"].text().find("higher_order.auto_functionalized") == std::string_view::npos) return std::nullopt;
+    for (const Json& input : item["inputs"].items())
+      for (const char* kind : {"as_operator", "as_string"})
+        if (const auto name = input["arg"][kind].as_string(); name && name->find('.') != std::string::npos) return name;
+    return std::nullopt;
   }
 
   // The body of an operator that only runs it under another setting (torch.no_grad, autocast).
