@@ -97,6 +97,13 @@ std::size_t count_of(const std::vector<std::int64_t>& dims) {
   return count;
 }
 
+// What grows much by an operation (the mask of two ranges) is small; what does not (positions of a batch) may be as long as a
+// range.
+bool is_held(std::size_t count, std::size_t longest) {
+  constexpr std::size_t kGrowth = 16;
+  return count <= kMaxValueElements || (count <= kMaxHeldElements && count <= kGrowth * longest);
+}
+
 // The common dims of two values; empty where they do not fit or are too many.
 std::optional<std::vector<std::int64_t>> common_dims(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
   std::vector<std::int64_t> out(std::max(a.size(), b.size()), 1);
@@ -106,9 +113,7 @@ std::optional<std::vector<std::int64_t>> common_dims(const std::vector<std::int6
     if (left != right && left != 1 && right != 1) return std::nullopt;
     out[out.size() - 1 - from_end] = left == 1 ? right : left;
   }
-  // What grows by it (the mask of two ranges) is small; what does not may be as long as a range.
-  const std::size_t count = count_of(out), longest = std::max(count_of(a), count_of(b));
-  return count <= kMaxValueElements || (count == longest && count <= kMaxHeldElements) ? std::optional(out) : std::nullopt;
+  return is_held(count_of(out), std::max(count_of(a), count_of(b))) ? std::optional(out) : std::nullopt;
 }
 
 // The element of `value` that stands at `at` (row-major) of a tensor of `dims` it is broadcast to.
@@ -268,7 +273,7 @@ void fold_expand(ShapeContext& c, const Graph& graph) {
   if (value == nullptr || c.outputs() == 0 || !c.node().outputs[0].valid()) return;
   const auto& shape = graph.tensor(c.node().outputs[0]).shape;
   const auto count = shape ? element_count(*shape) : std::nullopt;
-  if (!count || *count > static_cast<std::int64_t>(kMaxValueElements) || shape->size() < value->dims.size()) return;
+  if (!count || !is_held(static_cast<std::size_t>(*count), value->elements.size()) || shape->size() < value->dims.size()) return;
   Value out;
   for (const Dimension& dimension : *shape) out.dims.push_back(dimension.size);
   for (std::size_t at = 0; at < static_cast<std::size_t>(*count); ++at) out.elements.push_back(element_at(*value, out.dims, at));

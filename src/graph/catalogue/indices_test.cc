@@ -78,6 +78,19 @@ TEST(Indices, ThoseBeyondItAreNoModel) {
   EXPECT_THAT(range_of(kRows + 1), ElementsAre(HasSubstr("reach 1024")));
   EXPECT_THAT(range_of(100'000), ElementsAre(HasSubstr("reach 1024")));
 }
+// Positions of a batch of texts, as exporters make them: Range, Unsqueeze, Expand, an offset.
+std::vector<std::string> batch_of(std::int64_t texts, std::int64_t length, std::int64_t offset) {
+  Model model;
+  const TensorId row = model.node("Unsqueeze", {model.range(length), model.numbers({0}, {1})});
+  const TensorId all = model.node("Expand", {row, model.numbers({texts, length}, {2})});
+  model.node("Gather", {model.table, model.node("Add", {all, model.numbers({offset}, {})})});
+  return model.problems();
+}
+TEST(Indices, PositionsOfABatchAreFollowed) {
+  EXPECT_THAT(batch_of(8, 1022, 2), IsEmpty());
+  EXPECT_THAT(batch_of(8, 1023, 2), ElementsAre(HasSubstr("reach 1024")));
+  EXPECT_THAT(batch_of(8, 16'000, 0), ElementsAre(HasSubstr("reach 1024")));
+}
 TEST(Indices, UnknownOnesAreTaken) {
   Model model;
   model.node("Gather", {model.table, model.input("input_ids", {1, 5000})});

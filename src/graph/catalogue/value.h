@@ -30,7 +30,7 @@ struct Value {
   std::vector<Element> elements;
 };
 inline constexpr std::size_t kMaxValueElements = 4096;    // that are computed from others
-inline constexpr std::size_t kMaxHeldElements = 1 << 17;  // of one tensor: positions of a long text
+inline constexpr std::size_t kMaxHeldElements = 1 << 18;  // of one tensor: positions of a long text
 
 // The numbers of a constant that was kept; empty for a large one and for types that are no numbers.
 std::optional<Value> value_of(const TensorDescriptor& descriptor, const Constant& constant);
