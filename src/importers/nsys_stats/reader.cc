@@ -24,7 +24,10 @@ Reader::Reader(trace::Sink& sink, ImportResult& result)
     : sink_(sink), result_(result), processes_(sink.processes() != nullptr ? *sink.processes() : own_processes_), names_(sink) {}
 
 core::Status Reader::record(const CsvFields& fields, bool terminated) {
-  if (Columns columns(fields); columns.report()) return begin(columns);
+  const std::string_view first = fields.empty() ? std::string_view() : fields[0];
+  const bool row_of_table = columns_ && fields.size() == columns_->size() && !first.empty() && first[0] >= '0' && first[0] <= '9';
+  if (!row_of_table)
+    if (const Columns columns(fields); columns.report()) return begin(columns);
   if (!columns_ || fields.size() < columns_->size()) {
     const bool of_table = columns_ && fields.size() > 1 && core::parse_f64(columns_->field(fields, Column::start));
     if (of_table && !terminated) cut_ = true;
