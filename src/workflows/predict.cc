@@ -134,9 +134,10 @@ void tell_of_calibration(const hardware::Device& device, const estimation::Condi
 }
 
 // Inputs that do not fit together, and nothing behind them has a shape: such a model cannot run, and a prediction of what is left
-// of it would rank first. Where all shapes are known all the same, the node is only told of.
+// of it would rank first. Where all shapes are known all the same, the node is only told of. (A TFLite file says every rank.)
 core::Result<void> refuse_contradictions(const graph::Model& model) {
-  if (model.shapes.problems.empty() || model.shapes.unknown == 0) return {};
+  const std::int64_t open = model.shapes.unknown + (model.format == graph::ModelFormat::tflite ? model.shapes.symbolic : 0);
+  if (model.shapes.problems.empty() || open == 0) return {};
   return core::fail(core::ErrorCode::invalid_input, "the model cannot run at these sizes: " + model.shapes.problems.front(),
                     "give other sizes with --batch or --dim; `aaco inspect` shows the shapes");
 }

@@ -1,10 +1,13 @@
 """Files that hold several programs: FILE#NAME takes one of them."""
 import io
 import json
+import pathlib
 import unittest
 import zipfile
 
 import program
+
+SEEDS = pathlib.Path(__file__).resolve().parents[1] / 'fixtures/fuzz'
 
 
 def exported(width, schema=8):
@@ -106,6 +109,14 @@ class ModelNames(program.ProgramTest):
         self.assertEqual(outcome.code, 3, outcome.output)
         self.assertIn('is a PyTorch export', outcome.errors)
         self.assertIn("'aaco inspect'", outcome.errors)
+
+    def test_a_tflite_model_that_does_not_fit_together_is_not_predicted(self):
+        for verb in ('analyze', 'compare'):
+            outcome = self.aaco(verb, SEEDS / 'model_fuzz/misfit.tflite', '--hardware', 'nvidia_a100_sxm4_40gb')
+            self.assertEqual(outcome.code, 3, outcome.output)
+            self.assertIn('it cannot shape [4] into [3, 2]', outcome.errors)
+        outcome = self.aaco('analyze', SEEDS / 'model_fuzz/open.tflite', '--hardware', 'nvidia_a100_sxm4_40gb')
+        self.assertEqual(outcome.code, 0, outcome.errors)
 
     def test_a_newer_schema_is_refused(self):
         path = self.write('new.pt2', archive({'model': exported(8, 99)}))
