@@ -53,10 +53,11 @@ void compare(Context& context, const DiffOptions& options) {
 void add_diff(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("diff", "Compare two sessions (or sets): what differs, by how much, how sure");
   auto options = std::make_shared<DiffOptions>();
-  verb->add_option("sides", options->sides, "Session A and session B; several of the same thing as ID,ID,... or tag:NAME")
+  verb->add_option("sides", options->sides,
+                   "Session A, the baseline, and session B, what is judged; several of the same thing as ID,ID,... or tag:NAME")
       ->type_name("A B")
       ->expected(0, 2);
-  verb->add_option("--baseline", options->baseline, "Side A: sessions, or a file of 'aaco baseline set'");
+  verb->add_option("--baseline", options->baseline, "Side A: sessions, or a baseline file ('aaco baseline add')");
   verb->add_option("--session", options->session, "Side B");
   verb->add_option("--threshold", options->threshold, "Changes within this are equivalent")->capture_default_str();
   verb->add_option("--metric", options->metrics,
@@ -70,7 +71,7 @@ void add_diff(CLI::App& app, Context& context) {
   verb->add_flag("--no-store", options->no_store, "Leave regress/ of session B as it is");
   verb->add_flag("--json", options->json, "Print the verdict as JSON");
   verb->footer(
-      "Examples:\n  aaco diff latest tag:nightly --threshold 3%\n  aaco diff ID1,ID2,ID3 ID4,ID5,ID6 --metric p99,throughput\n"
+      "Examples:\n  aaco diff tag:nightly latest --threshold 3%\n  aaco diff ID1,ID2,ID3 ID4,ID5,ID6 --metric p99,throughput\n"
       "Processes differ by themselves: give several sessions a side, or use 'aaco ab'.\n"
       "Exit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive or not comparable.");
   verb->callback([&context, options] { compare(context, *options); });

@@ -28,6 +28,11 @@ std::string paragraphs(const std::string& text, int width) {
 
 HelpFormatter::HelpFormatter(int width) : width_(width) { column_width(width < kNarrow ? kNarrowIndent : kNameColumns); }
 
+// CLI11 writes "sides(0x)" for none, one or two.
+std::string HelpFormatter::make_option_usage(const CLI::Option* option) const {
+  return core::replace_all(Formatter::make_option_usage(option), "(0x)", "...");
+}
+
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   return wrapped(Formatter::make_option_desc(option), width_ - static_cast<int>(get_column_width()));
 }

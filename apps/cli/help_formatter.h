@@ -11,6 +11,7 @@ class HelpFormatter final : public CLI::Formatter {
  public:
   explicit HelpFormatter(int width);
 
+  std::string make_option_usage(const CLI::Option* option) const override;
   std::string make_option_desc(const CLI::Option* option) const override;
   std::string make_subcommand(const CLI::App* verb) const override;
   std::string make_description(const CLI::App* app) const override;

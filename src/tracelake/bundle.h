@@ -61,6 +61,10 @@ core::Result<trace::SessionManifest> read_manifest(const std::string& session_pa
 // Fails with invalid_input where a file is gone that the session lists: part of its evidence. Quick: nothing is read.
 core::Status check_files_there(const std::string& session_path, const trace::SessionManifest& manifest);
 
+// Of session.json and the documents (*.json) that its hashes list, those that are not what was written: numbers and facts that
+// a hand may have changed. Tables are left to verify_session(), which reads all.
+std::vector<std::string> changed_documents(const std::string& session_path, const trace::SessionManifest& manifest);
+
 struct VerifyFinding {
   std::string file;
   std::string problem;  // missing, changed, unexpected

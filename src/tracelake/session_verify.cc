@@ -22,6 +22,19 @@ core::Status check_files_there(const std::string& session_path, const trace::Ses
   return {};
 }
 
+std::vector<std::string> changed_documents(const std::string& session_path, const trace::SessionManifest& manifest) {
+  std::vector<std::string> changed;
+  const std::string spine = core::join_path(session_path, store::kManifestFile);
+  if (const auto text = core::read_file(spine); text && store::seal_of(*text) == store::Seal::broken)
+    changed.emplace_back(store::kManifestFile);
+  for (const auto& [file, recorded] : manifest.hashes) {
+    if (!file.ends_with(".json") || is_derived(file)) continue;
+    const auto hash = core::sha256_file(core::join_path(session_path, file));
+    if (hash && *hash != recorded) changed.push_back(file);
+  }
+  return changed;
+}
+
 core::Result<std::vector<VerifyFinding>> verify_session(const std::string& session_path) {
   AACO_ASSIGN(const trace::SessionManifest manifest, read_manifest(session_path));
   if (manifest.state == "incomplete")

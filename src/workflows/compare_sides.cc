@@ -8,6 +8,7 @@
 #include "analytics/noise.h"
 #include "core/clock.h"
 #include "core/files.h"
+#include "core/strings.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/baseline.h"
@@ -118,6 +119,7 @@ core::Result<ComparedSession> load_one(const Found& found, bool drop_disturbed) 
   session.kind = found.manifest.kind;
   session.tag = found.manifest.tag;
   session.interrupted = found.manifest.state == "interrupted";
+  session.changed = core::join(tracelake::changed_documents(found.path, found.manifest), ", ");
   session.fingerprint_hash = found.manifest.fingerprint;
   AACO_TRY(read_fingerprint(session));
   AACO_TRY(read_series(session, found.manifest, drop_disturbed));

@@ -39,6 +39,7 @@ struct ComparedSession {
   std::int64_t disturbed = 0;      // of the measured ones, by the noise sentinel
   bool dropped_disturbed = false;  // they are not among `iterations`
   bool interrupted = false;        // it ended before it had measured what was asked for
+  std::string changed;             // documents that are not what was written, with commas between
   std::optional<double> items_per_iteration;
   trace::Metrics metrics;
   std::map<std::string, std::vector<double>> series;  // metric id -> a value a step, as a baseline file keeps them

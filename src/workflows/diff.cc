@@ -233,6 +233,11 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
   for (const auto& [side, letter] : {std::pair(&a, "A"), std::pair(&b, "B")})
     for (std::string note : {interruption_note(*side, letter), disturbance_note(*side, letter)})
       if (!note.empty()) outcome.notes.push_back(std::move(note));
+  for (const ComparedSide* side : {&a, &b})
+    for (const ComparedSession& session : side->sessions)
+      if (!session.changed.empty())
+        outcome.notes.push_back(session.changed + " of " + session.id +
+                                " changed after the session was closed: 'aaco verify' tells what else");
   for (const std::string& id : outcome.candidate_ids)
     if (std::count(outcome.baseline_ids.begin(), outcome.baseline_ids.end(), id) > 0)
       outcome.notes.push_back("both sides hold the session " + id + ": laid beside itself it tells nothing of another one");

@@ -1,6 +1,7 @@
 #include "workflows/session_report.h"
 
 #include "core/files.h"
+#include "core/strings.h"
 #include "report/render.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
@@ -59,6 +60,11 @@ std::optional<DeviceRoofs> roofs_of(const SessionEstimates& estimates, const cor
 core::Result<report::ReportModel> load_report(const std::string& session_path, const core::Paths& paths) {
   report::ReportModel model;
   AACO_ASSIGN(model.session, tracelake::read_manifest(session_path));
+  if (const auto changed = tracelake::changed_documents(session_path, model.session); !changed.empty())
+    model.session.warnings.insert(
+        model.session.warnings.begin(),
+        {"evidence.changed", core::join(changed, ", ") + " changed after the session was closed",
+         "'aaco verify " + model.session.id.text + "' tells what else; what rests on it is not evidence"});
   if (const auto there = tracelake::check_files_there(session_path, model.session); !there)
     model.session.warnings.insert(model.session.warnings.begin(),
                                   {"evidence.missing", there.error().message, there.error().remedy});

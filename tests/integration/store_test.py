@@ -49,6 +49,17 @@ class Store(program.ProgramTest):
         self.assertIn('part of its evidence is gone', self.aaco('report', self.bundle).output.replace('\n    ', ' '))
         self.refused(self.aaco('explain', self.bundle), 3, 'inference_iters.parquet', 'verify')
 
+    def test_a_number_that_a_hand_changed_is_said(self):
+        for file, old, new in (('metrics/inference_summary.json', '"unit": "ns"', '"unit": "ns" '), ('session.json', '"tag": "', '"tag": "other')):
+            path = self.bundle / file
+            whole = path.read_text()
+            path.write_text(whole.replace(old, new, 1))
+            warnings = self.aaco('report', self.bundle, '--json').json()['warnings']
+            self.assertEqual([one['message'] for one in warnings if one['id'] == 'evidence.changed'], [file + ' changed after the session was closed'])
+            self.assertIn(file + ' of ', self.aaco('diff', self.bundle, self.bundle).output)
+            path.write_text(whole)
+        self.assertNotIn('evidence.changed', self.aaco('report', self.bundle, '--json').output)
+
     def test_pack_and_unpack_keep_every_byte(self):
         before = {path.relative_to(self.bundle): path.read_bytes() for path in self.bundle.rglob('*') if path.is_file()}
         self.assertEqual(self.aaco('pack', 'latest', '--output', 'one.aaco').code, 0)
