@@ -1,5 +1,7 @@
 #include "core/json.h"
 
+#include <utility>
+
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "formats/smi_text/cells.h"
@@ -57,19 +59,50 @@ bool read_rocm_smi(const Json& document, Cells& cells) {
   return any;
 }
 
+// Takes the next document off the text: a tool that watches prints one behind the other. One that is cut reaches to the end.
+std::string_view next_document(std::string_view& text) {
+  const auto start = text.find_first_of("[{");
+  if (start == std::string_view::npos) return {};
+  text.remove_prefix(start);
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '\\' && quoted) {
+      ++at;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && (c == '[' || c == '{')) {
+      ++depth;
+    } else if (!quoted && (c == ']' || c == '}') && --depth == 0) {
+      const std::string_view document = text.substr(0, at + 1);
+      text.remove_prefix(at + 1);
+      return document;
+    }
+  }
+  return std::exchange(text, std::string_view());
+}
+
+bool read_document(const Json& document, Log& log, Cells& cells) {
+  const Json& list = document.is_array() ? document : document["gpu_data"];
+  if (list.is_array()) return read_amd_smi(list, cells);
+  log.tool = Tool::rocm_smi;
+  return read_rocm_smi(document, cells);
+}
+
 }  // namespace
 
 bool read_json(std::string_view text, Log& log) {
-  const auto start = text.find_first_of("[{");
-  if (start == std::string_view::npos) return false;
-  const auto document = Json::parse(core::trim(text.substr(start)));
-  if (!document) return false;
   Cells cells(log);
   log.layout = "JSON";
-  const Json& list = document->is_array() ? *document : (*document)["gpu_data"];
-  if (list.is_array()) return read_amd_smi(list, cells);
-  log.tool = Tool::rocm_smi;
-  return read_rocm_smi(*document, cells);
+  bool any = false;
+  for (std::string_view document = next_document(text); !document.empty(); document = next_document(text)) {
+    if (const auto parsed = Json::parse(document))
+      any = read_document(*parsed, log, cells) || any;
+    else
+      cells.pass_line();
+  }
+  return any;
 }
 
 }  // namespace aaco::formats::smi_text

@@ -332,5 +332,18 @@ TEST(SmiText, LinesAmongTheRowsThatAreNoneAreCounted) {
   EXPECT_EQ(monitor->unread_lines, 1);
 }
 
+TEST(SmiText, DocumentsOneBehindTheOtherAreSnapshots) {
+  const auto document = [](int watts) {
+    return R"([{"gpu":0,"name":"a ]","power":{"socket_power":{"value":)" + std::to_string(watts) + R"(,"unit":"W"}}}])";
+  };
+  const auto log = decode(document(111) + "\n" + document(112) + "\n" + document(113).substr(0, 40));
+  ASSERT_TRUE(log.has_value());
+  ASSERT_EQ(log->readings.size(), 2U);
+  EXPECT_EQ(log->readings[1].value, 112);
+  EXPECT_EQ(log->readings[1].snapshot, 1);
+  EXPECT_EQ(log->unread_lines, 1);  // the document that is cut
+  EXPECT_FALSE(decode(document(111).substr(0, 60)).has_value());
+}
+
 }  // namespace
 }  // namespace aaco::formats::smi_text
