@@ -329,8 +329,10 @@ class Decoder {
         if (auto attribute = attribute_of(kind, value, scope.symbols)) node.attributes.push_back({name, *std::move(attribute)});
     }
     while (!node.inputs.empty() && !node.inputs.back().valid()) node.inputs.pop_back();
-    if (is_loop(node) && !bodies.empty()) node.attributes.push_back({"bodies", std::move(bodies)});
-    if (node.op_type != "If") return {};
+    if (node.op_type != "If") {
+      if (is_loop(node) && !bodies.empty()) node.attributes.push_back({"bodies", std::move(bodies)});
+      return {};
+    }
     if (bodies.size() != 2 || node.inputs.empty()) return refuse("a condition has not two branches and a tensor to decide by");
     if (!make_condition(graph, node, bodies)) return refuse("a condition's branch takes more than it is given");
     return {};
