@@ -102,6 +102,7 @@ void collect(Context& context, const GcOptions& options) {
   if (!outcome->problems.empty()) context.exit_code = kEnvironment;
   context.note(fmt::format("{} {} sessions, {}", options.dry_run ? "would remove" : "removed", outcome->removed.size(),
                            core::format_bytes(static_cast<double>(outcome->freed_bytes))));
+  if (outcome->removed.empty() && request.keep_tagged) context.note("tagged sessions stay; --tagged-too lets them go");
 }
 
 void add_gc(CLI::App& app, Context& context) {
