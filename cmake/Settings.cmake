@@ -23,7 +23,8 @@ if(AACO_WARNINGS_AS_ERRORS)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 warns of optional values that are set on every path it cannot follow.
-  target_compile_options(aaco_settings INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
+  target_compile_options(aaco_settings INTERFACE -Wno-maybe-uninitialized -Wno-restrict
+    -Wno-subobject-linkage) # and where sources are compiled as one, it takes each for a header
 endif()
 if(AACO_SANITIZE)
   string(REPLACE ";" "," sanitizers "${AACO_SANITIZE}")

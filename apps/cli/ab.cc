@@ -24,13 +24,6 @@ struct AbOptions {
   bool no_store = false, json = false;
 };
 
-core::Result<core::Nanoseconds> parse_time(const std::string& text, const std::string& option) {
-  const auto ns = core::parse_duration_ns(text);
-  if (!ns || *ns <= 0)
-    return core::fail(core::ErrorCode::invalid_argument, option + " wants a time such as 60s, not '" + text + "'");
-  return core::Nanoseconds(*ns);
-}
-
 // B takes A's model where it names none: what differs is all it has to say.
 bool names_model(const std::vector<std::string>& words) {
   const auto parsed = parse_ab_side(words, "B");

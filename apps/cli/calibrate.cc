@@ -59,7 +59,7 @@ void list(Context& context, bool json) {
   context.print_json(core::Json::object({{"schema_version", 1}, {"calibrations", std::move(list)}}));
 }
 
-void show(Context& context, const std::string& name, bool json) {
+void show_calibration(Context& context, const std::string& name, bool json) {
   const auto entry = workflows::find_calibration(name, make_services(context));
   if (!entry) return context.fail(entry.error());
   if (json) return context.print_json(to_json(*entry).set("schema_version", 1));
@@ -81,7 +81,7 @@ void add_reading_verbs(CLI::App& verb, Context& context) {
   CLI::App* one = verb.add_subcommand("show", "What a calibration holds, and where it is from; its file is checked to the end");
   one->add_option("device", *name, "Id or alias of the device, or 'this'")->required();
   one->add_flag("--json", *json, "As JSON");
-  one->callback([&context, name, json] { show(context, *name, *json); });
+  one->callback([&context, name, json] { show_calibration(context, *name, *json); });
   CLI::App* rm = verb.add_subcommand("rm", "Remove a calibration of yours: estimates go without it");
   rm->add_option("device", *name, "Id or alias of the device, or 'this'")->required();
   rm->callback([&context, name] { remove(context, *name); });

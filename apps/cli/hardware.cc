@@ -24,7 +24,7 @@ void list(Context& context, const std::string& kind, bool json) {
   context.print_json(core::Json::object({{"schema_version", 1}, {"devices", std::move(devices)}}));
 }
 
-void show(Context& context, const std::string& name, bool json) {
+void show_device(Context& context, const std::string& name, bool json) {
   const auto device = workflows::find_entry(name, make_services(context));
   if (!device) return context.fail(device.error());
   if (!json) return print_device(context, *device);
@@ -93,7 +93,7 @@ void add_show_verb(CLI::App& verb, Context& context) {
   auto json = std::make_shared<bool>(false);
   one->add_option("device", *name, "Id, alias, ID@STATE (a power state), or 'this'")->required();
   one->add_flag("--json", *json, "As JSON");
-  one->callback([&context, name, json] { show(context, *name, *json); });
+  one->callback([&context, name, json] { show_device(context, *name, *json); });
 }
 
 void add_check_verb(CLI::App& verb, Context& context) {

@@ -19,7 +19,7 @@ namespace {
 
 using core::Json;
 
-constexpr int kNameColumns = 40;
+constexpr int kNodeColumns = 40;
 constexpr int kOperatorColumns = 34;
 
 // Names come from the file: nothing in them may steer the terminal.
@@ -139,7 +139,7 @@ void print_nodes(const Context& context, const Json& document) {
   for (const Json& node : document["nodes"].items()) {
     const bool known = node.contains("flops");
     const Json::Array& outputs = node["outputs"].items();
-    context.print(fmt::format("{} {} {:>11} {:>11} {:>11}  {}\n", column(node["name"], kNameColumns), column(node["op_type"], 22),
+    context.print(fmt::format("{} {} {:>11} {:>11} {:>11}  {}\n", column(node["name"], kNodeColumns), column(node["op_type"], 22),
                               known ? scaled(node["flops"]) : "?", known ? bytes(node["bytes_read"]) : "?",
                               known ? bytes(node["bytes_written"]) : "?",
                               outputs.empty() ? "" : shape_text(outputs[0]["shape"])));

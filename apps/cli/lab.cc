@@ -89,8 +89,7 @@ void list_faults(const Context& context, bool json) {
                                 core::join(kind.generators, ", ")));
       continue;
     }
-    Json generators = Json::array();
-    for (const auto& generator : kind.generators) generators.push(generator);
+    Json generators = Json::texts(kind.generators);
     list.push(Json::object({{"fault", kind.id},
                             {"cause", kind.cause},
                             {"title", kind.title},

@@ -39,16 +39,15 @@ core::Result<std::vector<std::int64_t>> parse_shape(const std::string& text) {
   return shape;
 }
 
-core::Result<std::optional<core::Nanoseconds>> parse_time(const std::string& text, std::string_view option) {
-  if (text.empty()) return std::nullopt;
+}  // namespace
+
+core::Result<core::Nanoseconds> parse_time(const std::string& text, std::string_view option) {
   const auto value = core::parse_duration_ns(text);
   if (!value || *value <= 0)
     return core::fail(ErrorCode::invalid_argument,
                       std::string(option) + " wants a time such as 10s or 500ms, not '" + text + "'");
   return core::Nanoseconds(*value);
 }
-
-}  // namespace
 
 RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   Texts& t = *texts_;
@@ -115,7 +114,9 @@ core::Result<workflows::RunRequest> RunOptions::resolve() const {
                       "give one");
   if (request.model.empty())
     return core::fail(ErrorCode::invalid_argument, "no model is named", "for example: aaco run --model resnet50");
-  AACO_ASSIGN(request.duration, parse_time(t.duration, "--duration"));
+  if (!t.duration.empty()) {
+    AACO_ASSIGN(request.duration, parse_time(t.duration, "--duration"));
+  }
   if (!t.period.empty()) {
     AACO_ASSIGN(const std::int64_t ns, time_with_unit(t.period, "--telemetry-period", "10ms"));
     if (ns < 5'000'000) return core::fail(ErrorCode::invalid_argument, "--telemetry-period must be at least 5ms");

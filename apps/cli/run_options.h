@@ -28,5 +28,7 @@ class RunOptions {
 };
 
 workflows::Services make_services(const Context& context);
+// "500ms"; refused by the option's name where it is no time above zero.
+core::Result<core::Nanoseconds> parse_time(const std::string& text, std::string_view option);
 
 }  // namespace aaco::cli

@@ -44,6 +44,13 @@ class Json {
   static Json object(Object members) { return Json(std::move(members)); }
   static Json array() { return Json(Array{}); }
   static Json array(Array items) { return Json(std::move(items)); }
+  // An array of strings.
+  template <class Texts>
+  static Json texts(const Texts& texts) {
+    Json list = array();
+    for (const auto& text : texts) list.push(text);
+    return list;
+  }
 
   // Refuses what is not JSON, with the byte where it stops being so. Depth is limited to 256. Of a key that stands twice the last
   // value counts.

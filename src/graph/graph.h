@@ -111,6 +111,8 @@ struct Node {
       {};  // of a Loop or Scan whose shapes were inferred; of the then_branch of an If whose condition is known, 1 or 0
   bool operator==(const Node&) const = default;
 
+  // With its domain, if it is not the standard one: "com.microsoft.Gelu".
+  [[nodiscard]] std::string qualified_type() const { return domain.empty() ? op_type : domain + "." + op_type; }
   [[nodiscard]] const AttributeValue* attribute(std::string_view key) const;
   // The attribute, or `fallback` where it is absent or of another kind.
   [[nodiscard]] std::int64_t int_or(std::string_view key, std::int64_t fallback) const;

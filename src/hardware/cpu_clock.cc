@@ -113,8 +113,7 @@ core::Json to_json(const CpuClockState& state) {
 
 core::Json to_json(const PerformanceMode& mode) {
   constexpr std::string_view kVerdicts[] = {"yes", "no", "unknown"};
-  core::Json reasons = core::Json::array();
-  for (const std::string& reason : mode.reasons) reasons.push(reason);
+  core::Json reasons = core::Json::texts(mode.reasons);
   return core::Json::object({{"verdict", kVerdicts[static_cast<int>(mode.verdict)]}, {"reasons", std::move(reasons)}});
 }
 

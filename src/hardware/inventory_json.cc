@@ -5,12 +5,6 @@ namespace {
 
 using core::Json;
 
-Json texts(const std::vector<std::string>& values) {
-  Json out = Json::array();
-  for (const std::string& value : values) out.push(value);
-  return out;
-}
-
 template <class Map>
 Json object_of(const Map& values) {
   Json out = Json::object();
@@ -23,7 +17,7 @@ void put(Json& out, std::string_view key, const std::string& value) {
   if (!value.empty()) out.set(key, value);
 }
 void put(Json& out, std::string_view key, const std::vector<std::string>& values) {
-  if (!values.empty()) out.set(key, texts(values));
+  if (!values.empty()) out.set(key, Json::texts(values));
 }
 
 Json os_json(const OsInfo& os) {

@@ -18,12 +18,6 @@ Json real(double value) {
   return value;
 }
 
-Json texts(const std::vector<std::string>& list) {
-  Json out = Json::array();
-  for (const std::string& text : list) out.push(text);
-  return out;
-}
-
 // Texts by number: names repeat, so columns hold indexes into one list.
 class TextColumn {
  public:
@@ -42,7 +36,7 @@ class TextColumn {
   Json column_ = Json::array();
 };
 
-Json shares(const std::vector<TimeShare>& list) {
+Json shares_json(const std::vector<TimeShare>& list) {
   Json out = Json::array();
   for (const TimeShare& share : list) {
     Json item = Json::object({{"name", share.name}});
@@ -63,7 +57,7 @@ Json statements(const std::vector<Statement>& list) {
     Json item = Json::object({{"id", statement.id}, {"title", statement.title}, {"text", statement.text}});
     if (statement.confidence_ratio) item.set("confidence_ratio", real(*statement.confidence_ratio));
     if (statement.gain_ratio) item.set("gain_ratio", real(*statement.gain_ratio));
-    if (!statement.evidence.empty()) item.set("evidence", texts(statement.evidence));
+    if (!statement.evidence.empty()) item.set("evidence", Json::texts(statement.evidence));
     out.push(std::move(item));
   }
   return out;
@@ -184,7 +178,7 @@ Json session(const ReportModel& model) {
   out.set("state", from.state).set("tool_version", from.tool_version);
   if (from.created_realtime_ns != 0)
     out.set("created_realtime_ns", from.created_realtime_ns).set("created", core::iso8601_utc(from.created_realtime_ns));
-  out.set("home_clock", core::to_string(from.home_clock)).set("command", texts(from.command));
+  out.set("home_clock", core::to_string(from.home_clock)).set("command", Json::texts(from.command));
   out.set_if("request", from.request).set_if("outcome", from.outcome).set("phases", std::move(phases));
   if (!from.fingerprint.empty()) out.set("fingerprint", from.fingerprint);
   return out;
@@ -203,18 +197,18 @@ core::Json render_json(const ReportModel& model) {
                            {"session", session(model)}});
   if (!model.verdict.empty())
     out.set("verdict", Json::object({{"text", model.verdict}, {"confidence", model.verdict_confidence}}));
-  out.set("headline", texts(model.headline_metrics));
+  out.set("headline", Json::texts(model.headline_metrics));
   if (model.headline_of)
     out.set("headline_of", Json::object({{"device", model.headline_of->device}, {"name", model.headline_of->name}}));
   out.set("warnings", trace::to_json(model.session.warnings));
   out.set("metrics", trace::to_json(model.metrics)).set("definitions", definitions(model.definitions));
   Json time = Json::object();
-  if (!model.parts.empty()) time.set("parts", shares(model.parts));
+  if (!model.parts.empty()) time.set("parts", shares_json(model.parts));
   if (model.time_whole != TimeWhole::iteration) time.set("whole", model.time_whole == TimeWhole::trace ? "trace" : "kernels");
   if (model.time_whole == TimeWhole::trace && model.time_devices > 1) time.set("devices", model.time_devices);
-  if (!model.operators.empty()) time.set("operators", shares(model.operators));
-  if (!model.nodes.empty()) time.set("nodes", shares(model.nodes));
-  if (!model.kernels.empty()) time.set("kernels", shares(model.kernels));
+  if (!model.operators.empty()) time.set("operators", shares_json(model.operators));
+  if (!model.nodes.empty()) time.set("nodes", shares_json(model.nodes));
+  if (!model.kernels.empty()) time.set("kernels", shares_json(model.kernels));
   if (!time.members().empty()) out.set("time", std::move(time));
   if (!model.why.empty()) out.set("why", statements(model.why));
   if (!model.advice.empty()) out.set("advice", statements(model.advice));

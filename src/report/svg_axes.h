@@ -9,6 +9,8 @@
 
 namespace aaco::report {
 
+inline constexpr double kChartWidth = 900;  // pixels, of most charts
+
 // A linear or logarithmic map from values to pixels.
 struct Axis {
   double low = 0, high = 1;  // values

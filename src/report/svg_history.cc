@@ -10,7 +10,7 @@
 namespace aaco::report {
 namespace {
 
-constexpr double kWidth = 900, kHeight = 380;
+constexpr double kHistoryHeight = 380;
 
 void draw_levels(Svg& svg, const HistoryPlot& plot, const Axis& x, const Axis& y) {
   for (std::size_t i = 0; i < plot.levels.size(); ++i) {
@@ -33,15 +33,15 @@ void draw_cone(Svg& svg, const HistoryPlot& plot, const Axis& x, const Axis& y) 
 }  // namespace
 
 std::string svg_history(const HistoryPlot& plot) {
-  Svg svg(kWidth, kHeight, plot.title, plot.unit);
+  Svg svg(kChartWidth, kHistoryHeight, plot.title, plot.unit);
   std::vector<double> all = plot.values;
   if (plot.limit) all.push_back(*plot.limit);
   if (plot.forecast) all.insert(all.end(), {plot.forecast->low, plot.forecast->high});
   const auto range = extent_of(all);
   const double top =
-      draw_title(svg, plot.title, plot.first_label + (plot.last_label.empty() ? "" : " to ") + plot.last_label, kWidth);
+      draw_title(svg, plot.title, plot.first_label + (plot.last_label.empty() ? "" : " to ") + plot.last_label, kChartWidth);
   if (!range || plot.x.empty()) return svg.finish();
-  const Frame frame{100, top + 8, kWidth - 24, kHeight - 36};
+  const Frame frame{100, top + 8, kChartWidth - 24, kHistoryHeight - 36};
   const Extent domain = padded(*range);
   const double end = std::max(plot.x.back(), plot.forecast ? plot.forecast->x : plot.x.back());
   const Axis x{plot.x.front(), end > plot.x.front() ? end : plot.x.front() + 1, frame.left, frame.right};

@@ -15,7 +15,7 @@
 namespace aaco::report {
 namespace {
 
-constexpr double kWidth = 900, kHeight = 400;
+constexpr double kLatencyHeight = 400;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTallest = 3;  // times the median: what is beyond is marked at the upper edge
 
@@ -73,13 +73,13 @@ std::optional<std::string> plot_latency(const ReportModel& model) {
   range = padded(range);
 
   const auto outliers = std::count_if(points.begin(), points.end(), [](const auto& point) { return point.outlier; });
-  Svg svg(kWidth, kHeight, "Latency over time", report_title(model));
+  Svg svg(kChartWidth, kLatencyHeight, "Latency over time", report_title(model));
   const double top = draw_title(svg, "Latency over time",
                                 fmt::format("{}; {} iterations, {} outliers (diamonds), warm-up hatched", report_title(model),
                                             core::format_count(static_cast<double>(points.size())), outliers),
-                                kWidth) +
+                                kChartWidth) +
                      22;
-  const Frame frame{84, top, kWidth - 84, kHeight - 36};
+  const Frame frame{84, top, kChartWidth - 84, kLatencyHeight - 36};
   const Axis x{times.front(), std::max(times.back() + values.back(), times.front() + 1), frame.left, frame.right};
   const Axis y{range.low, range.high, frame.bottom, frame.top};
   draw_bands(svg, points, x, frame);
@@ -128,13 +128,13 @@ std::optional<std::string> plot_distribution(const ReportModel& model) {
   const auto range = extent_of(ends);
   if (!range) return std::nullopt;
   const Extent domain = padded(*range, 0.02);
-  Svg svg(kWidth, kHeight, "Distribution of the latency", report_title(model));
+  Svg svg(kChartWidth, kLatencyHeight, "Distribution of the latency", report_title(model));
   const double top = draw_title(svg, "Distribution of the latency",
                                 fmt::format("{}; {} measured iterations; bars above: 95 % interval of each quantile",
                                             report_title(model), core::format_count(total)),
-                                kWidth) +
+                                kChartWidth) +
                      5 * 15 + 4;
-  const Frame frame{84, top, kWidth - 24, kHeight - 36};
+  const Frame frame{84, top, kChartWidth - 24, kLatencyHeight - 36};
   const Axis x{domain.low, domain.high, frame.left, frame.right};
   const Axis y{0, most * 1.04, frame.bottom, frame.top};
   draw_y_axis(svg, y, frame, "count");

@@ -16,7 +16,7 @@ namespace aaco::report {
 
 namespace {
 
-constexpr double kWidth = 1040, kHeight = 460, kLabelHeight = 14;
+constexpr double kRooflineWidth = 1040, kRooflineHeight = 460, kLabelHeight = 14;
 constexpr double kNames = 230;  // right of the frame: names of the compute roofs
 
 // What all roofs and points lie between.
@@ -136,9 +136,9 @@ std::optional<std::string> plot_roofline(const ReportModel& model) {
   }
   std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
 
-  Svg svg(kWidth, kHeight, "Roofline", line.text);
-  const double top = draw_title(svg, "Roofline", report_title(model) + "; area of a point: time; x: FLOP/byte", kWidth);
-  const Frame frame{110, top, kWidth - kNames, kHeight - 36};
+  Svg svg(kRooflineWidth, kRooflineHeight, "Roofline", line.text);
+  const double top = draw_title(svg, "Roofline", report_title(model) + "; area of a point: time; x: FLOP/byte", kRooflineWidth);
+  const Frame frame{110, top, kRooflineWidth - kNames, kRooflineHeight - 36};
   const Extent xs = *extent_of(intensities), ys = *extent_of(rates);
   const Axis x{xs.low / 3, xs.high * 6, frame.left, frame.right, true};
   const Axis y{std::min(ys.low, bounds.slowest * xs.low) / 2, ys.high * 2.5, frame.bottom, frame.top, true};

@@ -14,7 +14,6 @@
 namespace aaco::report {
 namespace {
 
-constexpr double kWidth = 900;
 constexpr std::size_t kCharts = 12, kLines = 5;
 constexpr double kChartHeight = 120, kLane = 20;
 constexpr std::size_t kDrawnSpans = 20'000, kTracks = 40;
@@ -44,7 +43,7 @@ void with_gaps(const Series& series, std::vector<double>& times, std::vector<dou
 }
 
 void draw_chart(Svg& svg, const std::vector<const Series*>& list, double top, const Extent& time) {
-  const Frame frame{100, top + 22, kWidth - 24, top + kChartHeight - 24};
+  const Frame frame{100, top + 22, kChartWidth - 24, top + kChartHeight - 24};
   std::vector<double> all;
   for (const Series* series : list) all.insert(all.end(), series->value.begin(), series->value.end());
   const auto range = extent_of(all);
@@ -88,10 +87,10 @@ std::optional<std::string> plot_telemetry(const ReportModel& model) {
   if (!time) return std::nullopt;
   const std::size_t shown = std::min(kCharts, charts.size());
   const double height = 60 + static_cast<double>(shown) * kChartHeight + 8;
-  Svg svg(kWidth, height, "Telemetry", report_title(model));
+  Svg svg(kChartWidth, height, "Telemetry", report_title(model));
   std::string aside = report_title(model) + "; time since the session's start";
   if (shown < charts.size()) aside += fmt::format("; the first {} of {} metrics", shown, charts.size());
-  double top = draw_title(svg, "Telemetry", aside, kWidth);
+  double top = draw_title(svg, "Telemetry", aside, kChartWidth);
   for (std::size_t i = 0; i < shown; ++i, top += kChartHeight)
     draw_chart(svg, charts[i], top, {time->low, std::max(time->high, time->low + 1)});
   return svg.finish();
@@ -121,16 +120,16 @@ std::optional<std::string> plot_timeline(const ReportModel& model) {
   const std::size_t all_tracks = tracks.size();
   tracks.resize(std::min(kTracks, all_tracks));
   const double height = 60 + static_cast<double>(tracks.size()) * (kLane + 24) + 56;
-  Svg svg(kWidth, height, "Timeline", report_title(model));
+  Svg svg(kChartWidth, height, "Timeline", report_title(model));
   std::string aside = report_title(model) + "; " + format_quantity(high - low, "ns") + " shown";
   if (spans.size() < model.timeline.size())
     aside += fmt::format(", the longest {} of {} spans", spans.size(), model.timeline.size());
   if (tracks.size() < all_tracks) aside += fmt::format(", the first {} of {} tracks", tracks.size(), all_tracks);
-  const double top = draw_title(svg, "Timeline", aside, kWidth);
-  const Frame frame{16, top, kWidth - 16, top + static_cast<double>(tracks.size()) * (kLane + 24)};
+  const double top = draw_title(svg, "Timeline", aside, kChartWidth);
+  const Frame frame{16, top, kChartWidth - 16, top + static_cast<double>(tracks.size()) * (kLane + 24)};
   const Axis x{0, std::max(1.0, high - low), frame.left, frame.right};
   for (std::size_t t = 0; t < tracks.size(); ++t)
-    svg.text(16, top + static_cast<double>(t) * (kLane + 24) + 14, fit_pixels(tracks[t], kWidth - 32),
+    svg.text(16, top + static_cast<double>(t) * (kLane + 24) + 14, fit_pixels(tracks[t], kChartWidth - 32),
              {.fill = kInkSoft, .bold = true});
   for (const TimelineSpan& span : spans) {
     const auto track = static_cast<double>(place.at(span.track));
@@ -148,7 +147,7 @@ std::optional<std::string> plot_timeline(const ReportModel& model) {
   draw_x_axis(svg, x, frame, "ns");
   double key = 16;
   for (const auto& [weight, group] : order) {
-    if (slots[group] >= 7 || key > kWidth - 120) break;
+    if (slots[group] >= 7 || key > kChartWidth - 120) break;
     svg.rect(key, frame.bottom + 32, 12, 12, Svg::slot_fill(slots[group]));
     const std::string name = fit_pixels(group, 150);
     svg.text(key + 17, frame.bottom + 42, name, {.fill = kInkSoft});

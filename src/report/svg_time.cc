@@ -15,7 +15,6 @@
 namespace aaco::report {
 namespace {
 
-constexpr double kWidth = 900;
 constexpr std::size_t kBars = 20;
 constexpr double kBarHeight = 24;
 constexpr double kFlameRow = 26;
@@ -62,11 +61,11 @@ std::optional<std::string> plot_operators(const ReportModel& model) {
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
   const std::size_t shown = std::min(kBars, list.size());
   const double height = 60 + static_cast<double>(shown) * kBarHeight + 20;
-  Svg svg(kWidth, height, "Time by operator type", report_title(model));
+  Svg svg(kChartWidth, height, "Time by operator type", report_title(model));
   std::string aside = report_title(model) + "; share of one iteration";
   if (shown < list.size()) aside += fmt::format(", the largest {} of {}", shown, list.size());
-  const double top = draw_title(svg, "Time by operator type", aside, kWidth);
-  const double left = 220, right = kWidth - 170;
+  const double top = draw_title(svg, "Time by operator type", aside, kChartWidth);
+  const double left = 220, right = kChartWidth - 170;
   const double largest = list[0].share_ratio > 0 ? list[0].share_ratio : 1;
   for (std::size_t i = 0; i < shown; ++i) {
     const double y = top + static_cast<double>(i) * kBarHeight,
@@ -74,7 +73,7 @@ std::optional<std::string> plot_operators(const ReportModel& model) {
     svg.text(left - 8, y + 15, fit_pixels(list[i].name, left - 24), {.anchor = "end"});
     svg.rect(left, y + 3, width, kBarHeight - 8, kAccent, list[i].name);
     svg.text(left + width + 8, y + 15, format_quantity(list[i].share_ratio, "ratio"), {.bold = true});
-    svg.text(kWidth - 16, y + 15, typographic(core::format_duration(list[i].total_ns)), {.fill = kInkSoft, .anchor = "end"});
+    svg.text(kChartWidth - 16, y + 15, typographic(core::format_duration(list[i].total_ns)), {.fill = kInkSoft, .anchor = "end"});
   }
   return svg.finish();
 }
@@ -83,11 +82,11 @@ std::optional<std::string> plot_flame(const ReportModel& model) {
   TimeNode root = build_time_tree(model);
   if (root.children.empty() || !(root.total_ns > 0)) return std::nullopt;
   const double height = 60 + depth_of(root) * kFlameRow + 16;
-  Svg svg(kWidth, height, "Flame graph of one iteration", report_title(model));
+  Svg svg(kChartWidth, height, "Flame graph of one iteration", report_title(model));
   const double top =
       draw_title(svg, "Flame graph of one iteration",
-                 report_title(model) + "; width: time; from above: iteration, part, operator type, node, kernel", kWidth);
-  draw_frame({svg, 16, kWidth - 32, root.total_ns, top}, root, 0, 0);
+                 report_title(model) + "; width: time; from above: iteration, part, operator type, node, kernel", kChartWidth);
+  draw_frame({svg, 16, kChartWidth - 32, root.total_ns, top}, root, 0, 0);
   return svg.finish();
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using core::Json;
 
-constexpr std::size_t kRows = 8;
+constexpr std::size_t kBarRows = 8;
 
 struct Bar {
   std::string name;
@@ -33,7 +33,7 @@ void write_bars(TextPage& page, std::string_view title, std::vector<Bar> bars, U
   const int bar_room = page.width() >= 72 ? page.width() / 4 : 0;
   const int count_room = page.width() >= 60 ? 11 : 0;
   const int name_room = std::max(8, page.width() - 4 - 8 - 10 - (bar_room > 0 ? bar_room + 1 : 0) - count_room);
-  for (std::size_t i = 0; i < std::min(kRows, bars.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kBarRows, bars.size()); ++i) {
     const Bar& one = bars[i];
     std::string row = "    " + fit_left(page.clean(one.name), name_room, page.ascii());
     if (bar_room > 0)

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kReasons = 10, kThreads = 6;
 
-std::int64_t number(const core::Json& json, std::string_view key) { return json[key].as_i64().value_or(0); }
+std::int64_t whole_number(const core::Json& json, std::string_view key) { return json[key].as_i64().value_or(0); }
 
 // "waiting for a CPU: preempted", "off the CPU: sleep in futex".
 std::string title_of(const core::Json& reason) {
@@ -40,9 +40,9 @@ void write_system(TextPage& page, const ReportModel& model) {
   const auto& reasons = section["reasons"].items();
   for (std::size_t i = 0; i < reasons.size() && i < kReasons; ++i)
     page.line("  " + fit_left(page.clean(title_of(reasons[i])), room, page.ascii()) +
-              fit_right(std::to_string(number(reasons[i], "count")), 11, page.ascii()) +
-              fit_right(page.clean(duration(number(reasons[i], "total_ns"))), 11, page.ascii()) +
-              fit_right(page.clean(duration(number(reasons[i], "longest_ns"))), 11, page.ascii()));
+              fit_right(std::to_string(whole_number(reasons[i], "count")), 11, page.ascii()) +
+              fit_right(page.clean(duration(whole_number(reasons[i], "total_ns"))), 11, page.ascii()) +
+              fit_right(page.clean(duration(whole_number(reasons[i], "longest_ns"))), 11, page.ascii()));
   if (reasons.size() > kReasons)
     page.line(page.styled("  and " + std::to_string(reasons.size() - kReasons) + " more with --json", Style::dim));
   page.line();
@@ -52,13 +52,13 @@ void write_system(TextPage& page, const ReportModel& model) {
   const auto& threads = section["threads"].items();
   for (std::size_t i = 0; i < threads.size() && i < kThreads; ++i) {
     std::string name = std::string(threads[i]["name"].text());
-    name += (name.empty() ? "thread " : " ") + std::to_string(number(threads[i], "thread_id"));
+    name += (name.empty() ? "thread " : " ") + std::to_string(whole_number(threads[i], "thread_id"));
     page.line("  " + fit_left(page.clean(name), room, page.ascii()) +
-              fit_right(page.clean(duration(number(threads[i], "run_ns"))), 11, page.ascii()) +
-              fit_right(page.clean(duration(number(threads[i], "run_queue_ns"))), 11, page.ascii()) +
-              fit_right(page.clean(duration(number(threads[i], "off_cpu_ns"))), 11, page.ascii()));
+              fit_right(page.clean(duration(whole_number(threads[i], "run_ns"))), 11, page.ascii()) +
+              fit_right(page.clean(duration(whole_number(threads[i], "run_queue_ns"))), 11, page.ascii()) +
+              fit_right(page.clean(duration(whole_number(threads[i], "off_cpu_ns"))), 11, page.ascii()));
   }
-  const std::int64_t count = number(section, "thread_count");
+  const std::int64_t count = whole_number(section, "thread_count");
   if (count > static_cast<std::int64_t>(kThreads))
     page.line(page.styled("  and " + std::to_string(count - static_cast<std::int64_t>(kThreads)) + " more threads", Style::dim));
 }

@@ -11,7 +11,7 @@
 namespace aaco::report {
 namespace {
 
-constexpr std::size_t kRows = 10;  // the long tail is in the page and in the tables
+constexpr std::size_t kShares = 10;  // the long tail is in the page and in the tables
 
 Style part_style(std::size_t index) { return static_cast<Style>(static_cast<int>(Style::part0) + static_cast<int>(index % 6)); }
 
@@ -92,7 +92,7 @@ void write_list(TextPage& page, std::string_view title, const std::vector<TimeSh
   const std::vector<TimeShare> list = by_name(all);
   if (list.empty()) return;
   page.line();
-  const std::size_t shown = std::min(kRows, list.size());
+  const std::size_t shown = std::min(kShares, list.size());
   std::string name(title);
   if (shown < list.size())
     name += ", the largest " + std::to_string(shown) + " of " + core::format_count(static_cast<double>(list.size()));

@@ -8,7 +8,8 @@ namespace aaco::stats {
 // (AACO_CHECK).
 
 double normal_cdf(double z);
-double normal_quantile(double probability);  // 0 < probability < 1
+double normal_quantile(double probability);             // 0 < probability < 1
+inline constexpr double kNormal95 = 1.959963984540054;  // its 0.975 quantile: half of a 95 % interval
 
 double student_t_cdf(double t, double degrees_of_freedom);
 double student_t_quantile(double probability,

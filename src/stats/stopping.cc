@@ -6,13 +6,13 @@
 
 #include "core/check.h"
 #include "core/numbers.h"
+#include "stats/distributions.h"
 
 namespace aaco::stats {
 namespace {
 
 constexpr std::int64_t kFirstPrecisionCheck = 20;
 constexpr std::int64_t kGrowthDivisor = 10;  // looked at again after a tenth more values
-constexpr double kNormal95 = 1.959963984540054;
 
 // Two-state Markov chain of "above the median or not": tau = (1 + rho) / (1 - rho), rho = 1 - 2 x share of changes of side.
 double crossing_time(std::span<const std::int64_t> values, std::int64_t median) {

@@ -21,8 +21,7 @@ std::string_view to_string(Account::State state) {
 core::Json to_json(const Account& account) {
   core::Json dropped = core::Json::object();
   for (const auto& [why, count] : account.dropped) dropped.set(why, static_cast<long long>(count));
-  core::Json notes = core::Json::array();
-  for (const auto& note : account.notes) notes.push(note);
+  core::Json notes = core::Json::texts(account.notes);
   core::Json out = core::Json::object({{"source", account.source}, {"state", to_string(account.state)}});
   if (!account.reason.empty()) out.set("reason", account.reason);
   out.set("read", account.read).set("kept", account.kept).set("dropped", std::move(dropped));

@@ -12,12 +12,6 @@ Json phases_to_json(const std::vector<Phase>& phases) {
   return out;
 }
 
-Json texts_to_json(const std::vector<std::string>& texts) {
-  Json out = Json::array();
-  for (const auto& text : texts) out.push(text);
-  return out;
-}
-
 }  // namespace
 
 Json to_json(const std::vector<Warning>& warnings) {
@@ -44,7 +38,7 @@ Json to_json(const SessionManifest& manifest) {
                        {"created_realtime_ns", manifest.created_realtime_ns},
                        {"created", core::iso8601_utc(manifest.created_realtime_ns)},
                        {"home_clock", to_string(manifest.home_clock)},
-                       {"command", texts_to_json(manifest.command)},
+                       {"command", Json::texts(manifest.command)},
                        {"request", manifest.request},
                        {"outcome", manifest.outcome},
                        {"phases", phases_to_json(manifest.phases)},

@@ -18,10 +18,10 @@ namespace {
 
 using core::ErrorCode;
 
-constexpr std::int64_t kRoundNs = 1'500'000'000;  // measured time of a side in a round, where loading is quick
-constexpr std::int64_t kFewestRoundsAimed = 8;    // in the time there is
-constexpr std::int64_t kFewestPairs = 3;          // of blocks in a round
-constexpr std::int64_t kMostCalls = 100'000;      // of a block
+constexpr std::int64_t kRoundNs = 1'500'000'000;   // measured time of a side in a round, where loading is quick
+constexpr std::int64_t kFewestRoundsAimed = 8;     // in the time there is
+constexpr std::int64_t kFewestPairs = 3;           // of blocks in a round
+constexpr std::int64_t kMostBlockCalls = 100'000;  // of a block
 // For the rounds that an interval needs at least: so many times what was asked, and never less than this.
 constexpr std::int64_t kPatience = 6;
 constexpr std::int64_t kLeastPatienceNs = 120'000'000'000;
@@ -52,7 +52,7 @@ struct Progress {
 std::int64_t block_calls(const AbProcesses& processes, const Progress& progress) {
   const double slower = std::max({processes.loaded(0).warm_median_ns(), processes.loaded(1).warm_median_ns(), 1.0});
   const auto by_time = static_cast<std::int64_t>(static_cast<double>(progress.request.block.count()) / slower);
-  std::int64_t calls = std::clamp<std::int64_t>(by_time, 1, kMostCalls);
+  std::int64_t calls = std::clamp<std::int64_t>(by_time, 1, kMostBlockCalls);
   if (progress.request.iterations)  // several blocks all the same
     calls = std::clamp<std::int64_t>(
         calls, 1, std::max<std::int64_t>(1, *progress.request.iterations / (kFewestRoundsAimed * kFewestPairs)));

@@ -27,8 +27,7 @@ void store_calls(trace::Sink& sink, const std::vector<runner::TimedCall>& calls,
 }
 
 Json words_json(const std::vector<std::string>& words) {
-  Json out = Json::array();
-  for (const auto& word : hardware::without_secrets(words)) out.push(word);
+  Json out = Json::texts(hardware::without_secrets(words));
   return out;
 }
 

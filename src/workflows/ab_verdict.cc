@@ -179,8 +179,7 @@ Json to_json(const AbOutcome& outcome, const AbRequest& request) {
                               {"b_first", round.b_first},
                               {"a_median_ns", round.a_median_ns},
                               {"b_median_ns", round.b_median_ns}}));
-  Json lost = Json::array();
-  for (const auto& why : outcome.lost_rounds) lost.push(why);
+  Json lost = Json::texts(outcome.lost_rounds);
   Json ab = Json::object({{"ended", outcome.ended},
                           {"together", outcome.together},
                           {"interrupted", outcome.interrupted},

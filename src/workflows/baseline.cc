@@ -18,7 +18,7 @@ using core::ErrorCode;
 using core::Json;
 using governance::Baseline;
 
-constexpr std::string_view kSuffix = ".yaml";
+constexpr std::string_view kBaselineSuffix = ".yaml";
 constexpr std::size_t kMostTraceSeries = 1000;
 
 std::int64_t now() { return core::SystemClock().now_ns(core::ClockId::realtime); }
@@ -105,12 +105,6 @@ core::Status write_baseline(const std::string& path, const Baseline& baseline) {
   return core::write_file_atomic(path, to_yaml(baseline));
 }
 
-Json texts(const std::vector<std::string>& values) {
-  Json out = Json::array();
-  for (const auto& value : values) out.push(value);
-  return out;
-}
-
 }  // namespace
 
 std::string baseline_folder(const Services& services) { return services.environment.get("AACO_BASELINES").value_or("baselines"); }
@@ -119,7 +113,7 @@ core::Result<std::string> add_baseline(const BaselineRequest& request, const Ser
   AACO_TRY(governance::check_baseline_name(request.name));
   if (core::trim(request.owner).empty())
     return core::fail(ErrorCode::invalid_argument, "a baseline needs an owner", "say --owner NAME: who answers for it");
-  const std::string path = core::join_path(baseline_folder(services), request.name + std::string(kSuffix));
+  const std::string path = core::join_path(baseline_folder(services), request.name + std::string(kBaselineSuffix));
   if (core::exists(path) && !request.replace)
     return core::fail(ErrorCode::conflict, "there is a baseline " + request.name + " already",
                       "--replace takes its place, another name stands beside it");
@@ -150,13 +144,13 @@ core::Result<std::string> find_baseline(const std::string& name, const Services&
   if (is_baseline_file(name)) return name;
   const std::string folder = baseline_folder(services);
   if (governance::check_baseline_name(name)) {
-    const std::string path = core::join_path(folder, name + std::string(kSuffix));
+    const std::string path = core::join_path(folder, name + std::string(kBaselineSuffix));
     if (core::exists(path)) return path;
   }
   std::vector<std::string> names;
   if (const auto files = core::list_directory(folder))
     for (const auto& file : *files)
-      if (file.ends_with(kSuffix)) names.push_back(file.substr(0, file.size() - kSuffix.size()));
+      if (file.ends_with(kBaselineSuffix)) names.push_back(file.substr(0, file.size() - kBaselineSuffix.size()));
   const auto near = core::nearest(name, std::vector<std::string_view>(names.begin(), names.end()));
   return core::fail(ErrorCode::not_found, "there is no baseline " + name + " in " + folder,
                     !near.empty() ? "did you mean " + std::string(near) + "?"
@@ -174,7 +168,7 @@ core::Result<std::vector<BaselineEntry>> list_baselines(const Services& services
   if (!core::exists(folder)) return entries;
   AACO_ASSIGN(const auto files, core::list_directory(folder));
   for (const auto& file : files)
-    if (file.ends_with(kSuffix)) {
+    if (file.ends_with(kBaselineSuffix)) {
       const std::string path = core::join_path(folder, file);
       entries.push_back({path, load_baseline(path)});
     }
@@ -250,7 +244,7 @@ Json to_json(const Baseline& baseline, std::int64_t now_realtime_ns) {
                       : state == governance::Approved::no ? "none"
                                                           : "changed_since");
   if (baseline.approval) out.set("approved_by", baseline.approval->by);
-  return out.set("decides", baseline.decides).set("budgets", std::move(budgets)).set("sessions", texts(sessions));
+  return out.set("decides", baseline.decides).set("budgets", std::move(budgets)).set("sessions", Json::texts(sessions));
 }
 
 }  // namespace aaco::workflows

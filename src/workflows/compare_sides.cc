@@ -26,16 +26,16 @@ constexpr std::size_t kFewestHistory = 5;  // sessions, below which nothing is l
 constexpr std::size_t kMostHistory = 50;   // the newest
 constexpr double kOtherGridShare = 0.25;   // of the time of kernels that both traces have
 
-struct Found {
+struct FoundSession {
   std::string path;
   trace::SessionManifest manifest;
 };
 
 bool whole(const trace::SessionManifest& manifest) { return manifest.state == "complete" || manifest.state == "interrupted"; }
 
-core::Result<std::vector<Found>> tagged(std::string_view tag, const std::string& root) {
+core::Result<std::vector<FoundSession>> tagged(std::string_view tag, const std::string& root) {
   AACO_ASSIGN(auto entries, tracelake::list_sessions(root));
-  std::vector<Found> found;
+  std::vector<FoundSession> found;
   for (auto& entry : entries)
     if (whole(entry.manifest) && entry.manifest.tag == tag && entry.manifest.kind != "sweep")
       found.push_back({entry.path, std::move(entry.manifest)});
@@ -45,15 +45,15 @@ core::Result<std::vector<Found>> tagged(std::string_view tag, const std::string&
   return found;
 }
 
-core::Result<std::vector<Found>> find_all(const std::string& name, const Services& services) {
+core::Result<std::vector<FoundSession>> find_all(const std::string& name, const Services& services) {
   if (name.starts_with(kTagPrefix) && name.size() > kTagPrefix.size())
     return tagged(std::string_view(name).substr(kTagPrefix.size()), services.paths.sessions);
   AACO_ASSIGN(std::string path, tracelake::find_session(services.paths.sessions, name));
   AACO_ASSIGN(auto manifest, tracelake::read_manifest(path));
-  return std::vector<Found>{{std::move(path), std::move(manifest)}};
+  return std::vector<FoundSession>{{std::move(path), std::move(manifest)}};
 }
 
-core::Status check(const Found& found) {
+core::Status check(const FoundSession& found) {
   const std::string& id = found.manifest.id.text;
   if (found.manifest.state == "incomplete")
     return core::fail(ErrorCode::invalid_input, "the session " + id + " is incomplete and cannot be compared", "run it again");
@@ -111,7 +111,7 @@ core::Status read_fingerprint(ComparedSession& session) {
   return {};
 }
 
-core::Result<ComparedSession> load_one(const Found& found, bool drop_disturbed) {
+core::Result<ComparedSession> load_one(const FoundSession& found, bool drop_disturbed) {
   AACO_TRY(check(found));
   ComparedSession session;
   session.id = found.manifest.id.text;
@@ -221,7 +221,7 @@ core::Result<ComparedSide> load_side(const std::vector<std::string>& names, cons
   for (const std::string& name : names) {
     side.name += (side.name.empty() ? "" : ",") + name;
     AACO_ASSIGN(const auto found, find_all(name, services));
-    for (const Found& one : found) {
+    for (const FoundSession& one : found) {
       if (!seen.insert(one.path).second) continue;
       services.progress("reading " + one.manifest.id.text);
       AACO_ASSIGN(ComparedSession session, load_one(one, drop_disturbed));

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <set>
 
+#include "stats/distributions.h"
 #include "stats/summary.h"
 #include "tracelake/lake.h"
 #include "workflows/compare_sides.h"
@@ -12,8 +13,7 @@ namespace {
 
 using analytics::trace_time::WorkKind;
 
-constexpr std::size_t kMostKernels = 2'000'000;  // kept one by one
-constexpr double kNormal95 = 1.959963984540054;
+constexpr std::size_t kMostSpans = 2'000'000;  // kept one by one
 
 struct Span {
   std::int64_t device = 0;  // of a rank
@@ -49,7 +49,7 @@ class Collector {
     const auto step = step_of(row.rank, row.start_ns);
     const std::int64_t duration = row.end_ns - row.start_ns;
     if (!step || duration < 0) return;
-    if (spans_.size() >= kMostKernels) {
+    if (spans_.size() >= kMostSpans) {
       work_.cut = true;
       return;
     }
@@ -66,7 +66,7 @@ class Collector {
   }
   void add(const trace::CopyRow& row) {
     const auto step = step_of(row.rank, row.start_ns);
-    if (!step || row.end_ns < row.start_ns || spans_.size() >= 2 * kMostKernels) return;
+    if (!step || row.end_ns < row.start_ns || spans_.size() >= 2 * kMostSpans) return;
     spans_.push_back({device(row.rank, row.device), row.start_ns, row.end_ns, *step});
     timer_.add(row.rank, row.device, {WorkKind::copy, row.kind, row.start_ns, row.end_ns});
   }
@@ -130,14 +130,14 @@ class Collector {
     double sum = 0, count = 0, union_ns = 0;
     for (std::size_t i = 0; i < sums.size(); ++i) sum += sums[i], count += counts[i], union_ns += busy[i];
     const double scatter = call_variance();
-    const double reach = kNormal95 * std::sqrt(scatter);
+    const double reach = stats::kNormal95 * std::sqrt(scatter);
     trace::MetricValue kernel_sum{"gpu.kernel_sum_ns", sum / steps, "ns", {}, {}};
     if (reach < sum) kernel_sum.ci95 = trace::Interval{(sum - reach) / steps, (sum + reach) / steps};
     work_.values["gpu.kernel_sum_ns"] = kernel_sum;
     work_.values["gpu.kernel_count"] = {"gpu.kernel_count", count / steps, "count", {}, {}};
     work_.values["gpu.busy_ns"] = {"gpu.busy_ns", union_ns / steps, "ns", {}, {}};
     work_.time = timer_.finish(scatter);
-    const double span = work_.time.span_ns, around = kNormal95 * std::sqrt(work_.time.variance_ns2);
+    const double span = work_.time.span_ns, around = stats::kNormal95 * std::sqrt(work_.time.variance_ns2);
     trace::MetricValue span_value{"gpu.span_ns", span, "ns", {}, {}};
     if (around < span) span_value.ci95 = trace::Interval{span - around, span + around};
     if (span > 0) work_.values["gpu.span_ns"] = span_value;

@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/numbers.h"
+#include "stats/distributions.h"
 
 namespace aaco::workflows {
 namespace {
@@ -19,7 +20,6 @@ using core::Json;
 // shared machines, in two modes (docs/methodology.md), traces of one GPU program by a few percent (our own judgement).
 constexpr double kAssumedBetweenRuns = 0.20;
 constexpr double kAssumedBetweenTraces = 0.03;
-constexpr double kNormal95 = 1.959963984540054;
 
 // How far the kernels of two traces are laid side by side; the parts of a difference all are in the first of them.
 std::optional<analytics::tracediff::TraceDifference> kernel_differences(const ComparedSide& a, const ComparedSide& b,
@@ -152,7 +152,7 @@ void pair_spans(const ComparedSide& a, const ComparedSide& b, std::vector<analyt
   const auto deviation = paired_deviation(of_a.time, of_a.names, of_b.time, of_b.names);
   if (!deviation) return;
   const auto narrow = [&](std::string_view id, double deviation_ns) {
-    const double half = kNormal95 * deviation_ns / std::sqrt(2.0);  // each side's share
+    const double half = stats::kNormal95 * deviation_ns / std::sqrt(2.0);  // each side's share
     for (auto& metric : metrics)
       if (metric.id == id && !metric.device)
         for (auto* sample : {&metric.a.front(), &metric.b.front()})

@@ -8,7 +8,7 @@ namespace {
 using core::Json;
 
 // Of one iteration.
-struct Work {
+struct IterationWork {
   double count = 0;
   double sum_ns = 0;
   std::optional<double> outside_ns;
@@ -20,10 +20,10 @@ double mean_of(const std::vector<double>& values) {
   return sum;
 }
 
-std::optional<Work> traced_work(const ComparedSession& session) {
+std::optional<IterationWork> traced_work(const ComparedSession& session) {
   if (!session.work) return std::nullopt;
   const auto& values = session.work->values;
-  Work work{values.at("gpu.kernel_count").value, values.at("gpu.kernel_sum_ns").value, std::nullopt};
+  IterationWork work{values.at("gpu.kernel_count").value, values.at("gpu.kernel_sum_ns").value, std::nullopt};
   if (session.work->has_steps && !session.iterations.empty())
     work.outside_ns = std::max(0.0, mean_of(session.iterations) - values.at("gpu.busy_ns").value);
   else if (const auto* idle = find_metric(session.metrics, "gpu.idle_ns"))
@@ -31,18 +31,18 @@ std::optional<Work> traced_work(const ComparedSession& session) {
   return work;
 }
 
-std::optional<Work> node_work(const ComparedSession& session) {
+std::optional<IterationWork> node_work(const ComparedSession& session) {
   const auto* count = find_metric(session.metrics, "node.execution_count");
   const auto* sum = find_metric(session.metrics, "node.compute_ns");
   if (count == nullptr || sum == nullptr) return std::nullopt;
-  Work work{count->value, sum->value, std::nullopt};
+  IterationWork work{count->value, sum->value, std::nullopt};
   if (const auto* rest = find_metric(session.metrics, "node.remainder_ns")) work.outside_ns = rest->value;
   return work;
 }
 
 // The mean over the sessions; empty where one has none.
-std::optional<Work> side_work(const ComparedSide& side, std::optional<Work> (*of)(const ComparedSession&)) {
-  Work mean;
+std::optional<IterationWork> side_work(const ComparedSide& side, std::optional<IterationWork> (*of)(const ComparedSession&)) {
+  IterationWork mean;
   const auto share = 1 / static_cast<double>(side.sessions.size());
   bool outside = true;
   double outside_ns = 0;
@@ -58,7 +58,7 @@ std::optional<Work> side_work(const ComparedSide& side, std::optional<Work> (*of
   return mean;
 }
 
-void add_parts(const Work& a, const Work& b, DiffEvidence& evidence) {
+void add_parts(const IterationWork& a, const IterationWork& b, DiffEvidence& evidence) {
   if (a.count <= 0 || b.count <= 0) return;
   const double mean_a = a.sum_ns / a.count, mean_b = b.sum_ns / b.count;
   evidence.rows.push_back({"kernel.launch_count", "count", a.count, b.count});

@@ -6,15 +6,9 @@ namespace {
 using analytics::regression::MetricResult;
 using core::Json;
 
-constexpr std::size_t kMostKernels = 50;  // listed, the largest differences first
+constexpr std::size_t kListedKernels = 50;  // listed, the largest differences first
 
 Json interval_json(const stats::Interval& interval) { return Json::array({interval.low, interval.high}); }
-
-Json texts(const std::vector<std::string>& values) {
-  Json out = Json::array();
-  for (const auto& value : values) out.push(value);
-  return out;
-}
 
 Json side_json(const analytics::tracediff::KernelSide& side) {
   return Json::object({{"calls_per_step", side.calls_per_step}, {"mean_ns", side.mean_ns}, {"per_step_ns", side.per_step_ns}});
@@ -22,7 +16,7 @@ Json side_json(const analytics::tracediff::KernelSide& side) {
 
 Json kernels_json(const analytics::tracediff::TraceDifference& difference) {
   Json list = Json::array();
-  for (std::size_t i = 0; i < std::min(kMostKernels, difference.kernels.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kListedKernels, difference.kernels.size()); ++i) {
     const auto& kernel = difference.kernels[i];
     list.push(Json::object({{"kernel", kernel.name},
                             {"change", to_string(kernel.change)},
@@ -93,8 +87,8 @@ Json to_json(const DiffOutcome& outcome, const DiffRequest& request) {
                            {"recommendation", outcome.recommendation},
                            {"comparable", outcome.comparable},
                            {"forced", !outcome.comparable && request.force},
-                           {"baseline", texts(outcome.baseline_ids)},
-                           {"candidate", texts(outcome.candidate_ids)},
+                           {"baseline", Json::texts(outcome.baseline_ids)},
+                           {"candidate", Json::texts(outcome.candidate_ids)},
                            {"threshold_ratio", request.metrics.threshold_ratio},
                            {"level", request.level}});
   if (!outcome.metrics.empty()) out.set("decided_by", outcome.metrics.front().id);
@@ -104,7 +98,7 @@ Json to_json(const DiffOutcome& outcome, const DiffRequest& request) {
   if (outcome.cause) out.set_if("root_cause", outcome.cause->details);
   out.set("differences", to_json(outcome.differences)).set("statistics", std::move(metrics));
   if (outcome.kernels) out.set("kernels", kernels_json(*outcome.kernels));
-  return out.set("notes", texts(outcome.notes));
+  return out.set("notes", Json::texts(outcome.notes));
 }
 
 }  // namespace aaco::workflows

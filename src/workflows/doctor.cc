@@ -136,8 +136,7 @@ Json describe_machine(const Services& services, const std::string& ort_library) 
   Json out = to_json(hardware::take_inventory("/", services.environment));
   const auto runtime = runner::ort::Runtime::open({ort_library, services.environment, services.paths});
   if (runtime) {
-    Json providers = Json::array();
-    for (const auto& name : (*runtime)->available_providers()) providers.push(name);
+    Json providers = Json::texts((*runtime)->available_providers());
     out.set("onnxruntime", Json::object({{"version", (*runtime)->version()},
                                          {"library", (*runtime)->library_path()},
                                          {"providers", std::move(providers)}}));

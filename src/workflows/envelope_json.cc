@@ -28,17 +28,11 @@ Json roof_json(const EnvelopeRoof& roof) {
   return out.set("run_count", reached.runs).set("point_count", reached.points).set("effective_points", reached.effective_points);
 }
 
-Json texts(const std::vector<std::string>& values) {
-  Json list = Json::array();
-  for (const std::string& value : values) list.push(value);
-  return list;
-}
-
 Json device_json(const DeviceEnvelope& device) {
   Json out = Json::object({{"device", device.id}, {"device_name", device.name}});
   if (device.threads > 0) out.set("threads", device.threads);
   out.set("fitted", device.fitted())
-      .set("sessions", texts(device.sessions))
+      .set("sessions", Json::texts(device.sessions))
       .set("workload_count", device.workloads)
       .set("point_count", device.all)
       .set("points_from_counters", device.counted);
@@ -52,7 +46,7 @@ Json device_json(const DeviceEnvelope& device) {
       corners.push(Json::object({{"flops_per_byte", corner.intensity}, {"flops_per_s", corner.flops_per_s}}));
     hulls.set(hull.type, std::move(corners));
   }
-  return out.set("roofs", std::move(roofs)).set("upper_hull", std::move(hulls)).set("notes", texts(device.notes));
+  return out.set("roofs", std::move(roofs)).set("upper_hull", std::move(hulls)).set("notes", Json::texts(device.notes));
 }
 
 }  // namespace

@@ -152,8 +152,7 @@ governance::GateReport gate_report(const GateOutcome& outcome) {
 }
 
 Json to_json(const GateOutcome& outcome) {
-  Json measured = Json::array();
-  for (const auto& session : outcome.measured) measured.push(session);
+  Json measured = Json::texts(outcome.measured);
   return to_json(outcome.verdict, outcome.asked)
       .set("gate",
            Json::object(

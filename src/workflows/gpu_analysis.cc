@@ -21,7 +21,6 @@ namespace {
 
 using analytics::attribution::Launch;
 using analytics::trace_time::LaunchSpan;
-using analytics::trace_time::Work;
 using analytics::trace_time::WorkKind;
 using DeviceKey = std::pair<std::int32_t, std::int64_t>;  // rank, device
 
@@ -135,7 +134,8 @@ class Analyser {
     const bool collective = family == analytics::fingerprint::Family::collective;
     work_.add(row, family, launch);
     if (launch != nullptr && row.end_ns >= row.start_ns) place.queue.add(std::min(launch->end_ns, row.start_ns), row.end_ns);
-    const Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns, row.end_ns, span_of(launch)};
+    const analytics::trace_time::Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns,
+                                           row.end_ns, span_of(launch)};
     return add_work(key, place, work, row.name, launch, false);
   }
 
@@ -151,8 +151,8 @@ class Analyser {
     return LaunchSpan{launch->start_ns, launch->end_ns};
   }
 
-  core::Status add_work(const DeviceKey& key, Device& place, const Work& work, trace::NameId name, const Launch* launch,
-                        bool is_copy) {
+  core::Status add_work(const DeviceKey& key, Device& place, const analytics::trace_time::Work& work, trace::NameId name,
+                        const Launch* launch, bool is_copy) {
     const auto idle = place.fold.add(work);
     if (idle && idle->end_ns - idle->start_ns >= options_.gap_threshold_ns) {
       analytics::gaps::Gap gap{key.first, key.second, idle->start_ns, idle->end_ns, place.last_name, name, std::nullopt};

@@ -63,8 +63,7 @@ Json gaps_json(const GpuOfTrace& gpu) {
 
 Json limit_json(const GpuOfTrace& gpu) {
   const auto finding = analytics::bottleneck::find_limit(gpu.time, gpu.gaps);
-  Json evidence = Json::array();
-  for (const auto& sentence : finding.evidence) evidence.push(sentence);
+  Json evidence = Json::texts(finding.evidence);
   return Json::object({{"limit", analytics::bottleneck::to_string(finding.limit)},
                        {"confidence_ratio", finding.confidence},
                        {"compute_ratio", finding.shares.compute},

@@ -91,8 +91,7 @@ void warn_of_execution(const profilers::ProfileCommand& command, const Execution
 }
 
 Json execution_json(const profilers::ProfileCommand& command, const Execution& execution) {
-  Json words = Json::array();
-  for (const auto& word : hardware::without_secrets(command.arguments)) words.push(word);
+  Json words = Json::texts(hardware::without_secrets(command.arguments));
   return Json::object({{"what", command.what},
                        {"command", std::move(words)},
                        {"exit_code", execution.exit_code},

@@ -15,7 +15,7 @@ namespace {
 using analytics::roofline::Placed;
 using core::Json;
 
-constexpr std::size_t kKernels = 60;  // in the manifest; the metrics count all
+constexpr std::size_t kStoredKernels = 60;  // in the manifest; the metrics count all
 
 Json kernel_json(const GpuRoofline::Kernel& kernel) {
   const Placed& placed = kernel.placed;
@@ -144,7 +144,8 @@ Json to_json(const GpuRoofline& roofline) {
   if (!roofline.device_id.empty()) out.set("device_id", roofline.device_id).set("device_name", roofline.device_name);
   if (!roofline.reason.empty()) return out.set("reason", roofline.reason);
   Json kernels = Json::array();
-  for (std::size_t i = 0; i < std::min(kKernels, roofline.kernels.size()); ++i) kernels.push(kernel_json(roofline.kernels[i]));
+  for (std::size_t i = 0; i < std::min(kStoredKernels, roofline.kernels.size()); ++i)
+    kernels.push(kernel_json(roofline.kernels[i]));
   return out.set("known_ns", roofline.known_ns)
       .set("ideal_ns", roofline.ideal_ns)
       .set("kernel_count", roofline.kernels.size())

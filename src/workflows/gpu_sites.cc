@@ -10,6 +10,7 @@
 #include "estimation/analysis.h"
 #include "estimation/mapping.h"
 #include "workflows/calibration_registry.h"
+#include "workflows/device_roofs.h"
 
 namespace aaco::workflows {
 namespace {
@@ -19,10 +20,8 @@ using analytics::roofline::RowSite;
 using analytics::roofline::SiteGroup;
 using core::Json;
 using estimation::Kernel;
-using estimation::Work;
 
 constexpr std::size_t kStored = 200;  // sites in the manifest; the sums count all
-constexpr double kClose = 0.6;        // part of the attainable that counts as reached
 constexpr double kShapeLoss = 0.75;   // tiles and waves below this explain a gap
 
 std::optional<Kernel> kernel_of(const OperatorWork& work) {
@@ -43,7 +42,7 @@ std::optional<GpuSite> estimate_site(const SiteGroup& group, const trace::NameTa
                                      const estimation::DeviceFacts& facts, const estimation::CalibrationSet& calibrations) {
   const auto kernel = kernel_of(group.work);
   if (!kernel || group.count == 0) return std::nullopt;
-  const Work work{group.work.flops, group.work.bytes};
+  const estimation::Work work{group.work.flops, group.work.bytes};
   const auto mapping = map_kernel(*kernel, work, device);
   if (!mapping) return std::nullopt;
   GpuSite site;
@@ -82,7 +81,7 @@ std::string reason_of(const GpuSite& site) {
   std::string text;
   if (reached > 1)
     text = "faster than the data sheet allows: its data came from cache, or it was computed in a narrower type";
-  else if (reached >= kClose)
+  else if (reached >= kCloseToCeiling)
     text = fmt::format("close to the {} ceiling", ceiling_of(site));
   else if (one_ns < 3e9 * site.predicted.explanation.floor_s)
     text = "too small: starting and ending the kernel takes most of the time";

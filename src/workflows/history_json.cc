@@ -7,8 +7,6 @@ namespace {
 using analytics::trend::Trend;
 using core::Json;
 
-Json interval_json(const stats::Interval& interval) { return Json::array({interval.low, interval.high}); }
-
 Json steps_json(const HistorySeries& series) {
   Json out = Json::array();
   for (const auto& step : series.trend->steps) {
@@ -27,7 +25,7 @@ Json steps_json(const HistorySeries& series) {
 Json drift_json(const Trend& trend) {
   const std::string per = trend.in_days ? "day" : "point";
   return Json::object({{"value_per_" + per, trend.drift->per_unit},
-                       {"interval", interval_json(trend.drift->per_unit_ci95)},
+                       {"interval", Json::array({trend.drift->per_unit_ci95.low, trend.drift->per_unit_ci95.high})},
                        {"ratio_per_" + per, trend.drift->ratio_per_unit},
                        {"significant", trend.drift->significant},
                        {"meaning", to_string(trend.drift->meaning)}});
@@ -41,15 +39,14 @@ Json trend_json(const HistorySeries& series) {
   if (trend.forecast)
     out.set("forecast", Json::object({{"ahead_" + unit, trend.forecast->ahead},
                                       {"value", trend.forecast->value},
-                                      {"interval", interval_json(trend.forecast->interval)}}));
+                                      {"interval", Json::array({trend.forecast->interval.low, trend.forecast->interval.high})}}));
   if (trend.breaks) {
     Json breaks = Json::object(
         {{"limit", trend.breaks->limit}, {"in_" + unit, trend.breaks->in_units}, {"earliest", trend.breaks->earliest}});
     out.set("budget_break", breaks.set_if("latest", trend.breaks->latest));
   }
   out.set("recent_change_probability", trend.recent_change_probability);
-  Json alarms = Json::array();
-  for (const auto& alarm : trend.alarms) alarms.push(alarm);
+  Json alarms = Json::texts(trend.alarms);
   return out.set("alarms", std::move(alarms));
 }
 
@@ -77,8 +74,7 @@ Json to_json(const HistoryOutcome& outcome, const HistoryRequest& request) {
     if (!series.reason.empty()) one.set("reason", series.reason);
     all.push(std::move(one));
   }
-  Json notes = Json::array();
-  for (const auto& note : outcome.notes) notes.push(note);
+  Json notes = Json::texts(outcome.notes);
   return Json::object({{"schema_version", 1},
                        {"metric", request.metric},
                        {"threshold_ratio", request.options.threshold_ratio},

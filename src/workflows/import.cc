@@ -259,10 +259,8 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
 }
 
 Json request_json(const ImportRequest& request) {
-  Json paths = Json::array();
-  for (const std::string& path : request.paths) paths.push(path);
-  Json captures = Json::array();
-  for (const std::string& path : request.captures) captures.push(path);
+  Json paths = Json::texts(request.paths);
+  Json captures = Json::texts(request.captures);
   return Json::object({{"paths", std::move(paths)},
                        {"captures", std::move(captures)},
                        {"graph", request.graph},

@@ -23,14 +23,6 @@ Json count(double number) {
   return number == std::floor(number) && number < kExact ? Json(static_cast<std::int64_t>(number)) : Json(number);
 }
 
-Json texts_json(const std::vector<std::string>& texts) {
-  Json out = Json::array();
-  for (const std::string& text : texts) out.push(text);
-  return out;
-}
-
-std::string operator_name(const graph::Node& node) { return (node.domain.empty() ? "" : node.domain + ".") + node.op_type; }
-
 double product_of(const std::vector<std::int64_t>& sizes) {
   double product = 1;
   for (const std::int64_t size : sizes) product *= static_cast<double>(size);
@@ -89,7 +81,7 @@ void add(Row& row, const graph::CostedNode& item) {
 
 Json operators_json(const GraphCost& cost) {
   std::map<std::string, Row> rows;
-  for (const graph::CostedNode& item : cost.nodes) add(rows[operator_name(*item.node)], item);
+  for (const graph::CostedNode& item : cost.nodes) add(rows[item.node->qualified_type()], item);
   std::vector<std::pair<std::string, Row>> sorted(rows.begin(), rows.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.flops > b.second.flops; });
   Json out = Json::array();
@@ -126,7 +118,7 @@ Json nodes_json(const GraphCost& cost) {
   Json out = Json::array();
   for (const graph::CostedNode& item : cost.nodes) {
     Json line = Json::object({{"name", item.node->name},
-                              {"op_type", operator_name(*item.node)},
+                              {"op_type", item.node->qualified_type()},
                               {"class", to_string(item.cost.kind)},
                               {"outputs", tensors_json(*item.graph, item.node->outputs)},
                               {"repeats", count(item.repeats)}});
@@ -221,7 +213,7 @@ core::Result<Json> inspect(const InspectRequest& request, const Services& servic
                            {"outputs", tensors_json(graph, graph.outputs)},
                            {"batch", model.items.count},
                            {"dimensions", dimensions_json(model.dimensions.sizes)},
-                           {"assumptions", texts_json(assumptions)},
+                           {"assumptions", Json::texts(assumptions)},
                            {"node_count", cost.nodes.size()},
                            {"parameters", parameters_json(graph)},
                            {"constant_bytes", total_constants(graph).bytes}});
@@ -233,7 +225,7 @@ core::Result<Json> inspect(const InspectRequest& request, const Services& servic
   out.set("shapes", Json::object({{"fixed", model.shapes.fixed},
                                   {"symbolic", model.shapes.symbolic},
                                   {"unknown", model.shapes.unknown},
-                                  {"problems", texts_json(model.shapes.problems)}}));
+                                  {"problems", Json::texts(model.shapes.problems)}}));
   out.set("classes", classes_json(cost)).set("operators", operators_json(cost)).set("unmodelled", unmodelled_json(cost));
   if (request.nodes) out.set("nodes", nodes_json(cost));
   if (!request.plan.backend.empty()) {

@@ -12,8 +12,7 @@ namespace undo = laboratory::undo;
 
 Json to_json(const IsolationRequest& request) {
   if (!request.wanted()) return {};
-  Json changes = Json::array();
-  for (const std::string& change : request.changes) changes.push(change);
+  Json changes = Json::texts(request.changes);
   return Json::object({{"level", request.level.empty() ? Json() : Json(request.level)}, {"changes", std::move(changes)}});
 }
 

@@ -12,8 +12,7 @@ core::Status SessionDraft::write_lockbox(std::vector<hardware::Fact> subject, co
   facts.insert(facts.end(), std::make_move_iterator(subject.begin()), std::make_move_iterator(subject.end()));
   const hardware::Fingerprint fingerprint = make_fingerprint(std::move(facts));
   manifest_.fingerprint = fingerprint.hash;
-  Json command = Json::array();
-  for (const auto& word : hardware::without_secrets(services_->command_line)) command.push(word);
+  Json command = Json::texts(hardware::without_secrets(services_->command_line));
   Json document = to_json(inventory);
   document.set("libraries", libraries);
   document.set("command", std::move(command));

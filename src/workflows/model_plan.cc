@@ -15,8 +15,6 @@ namespace {
 using core::Json;
 using graph::Graph;
 
-std::string operator_name(const graph::Node& node) { return (node.domain.empty() ? "" : node.domain + ".") + node.op_type; }
-
 core::Result<graph::FusionRules> rules_for(const std::string& backend, const Services& services) {
   const std::string folder = core::join_path(services.paths.share, "data/fusion");
   AACO_ASSIGN(const auto files, core::list_directory(folder));
@@ -43,7 +41,7 @@ Json fusion_json(const Graph& graph, const graph::Fusion& fusion) {
     row.saved_bytes += group.saved_bytes;
     if (row.example.empty())
       for (const std::size_t number : group.nodes)
-        row.example += (row.example.empty() ? "" : " + ") + operator_name(graph.nodes[number]);
+        row.example += (row.example.empty() ? "" : " + ") + graph.nodes[number].qualified_type();
   }
   Json patterns = Json::array();
   for (const auto& [name, row] : rows)
@@ -114,11 +112,11 @@ core::Result<graph::Partition> partition_for(const Graph& graph, const PlanReque
 core::Result<std::vector<graph::Target>> targets_for(const Graph& graph, const PlanRequest& request) {
   for (const std::string& wanted : request.on_host)
     if (std::none_of(graph.nodes.begin(), graph.nodes.end(),
-                     [&](const graph::Node& node) { return operator_name(node) == wanted; }))
+                     [&](const graph::Node& node) { return node.qualified_type() == wanted; }))
       return core::fail(core::ErrorCode::invalid_argument, "the model has no operator '" + wanted + "'",
                         "'aaco inspect' without --on-host lists its operators");
   const auto refuses = [on_host = request.on_host](const Graph&, const graph::Node& node) {
-    const bool there = std::find(on_host.begin(), on_host.end(), operator_name(node)) != on_host.end();
+    const bool there = std::find(on_host.begin(), on_host.end(), node.qualified_type()) != on_host.end();
     return there ? std::string("asked for on the host") : std::string();
   };
   return std::vector<graph::Target>{{request.backend, refuses}, {"host", nullptr}};

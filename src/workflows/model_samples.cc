@@ -12,6 +12,7 @@
 #include "graph/batch.h"
 #include "graph/load.h"
 #include "runner/zoo.h"
+#include "stats/robust.h"
 #include "workflows/predict.h"
 
 namespace aaco::workflows {
@@ -19,7 +20,7 @@ namespace {
 
 using estimation::ModelTerms;
 
-struct Found {
+struct AnalysedModel {
   ModelTerms terms;
   estimation::ModelEstimate theoretical;
   std::optional<ModelTerms> memory;
@@ -35,7 +36,7 @@ class Places {
   [[nodiscard]] const std::string& id() const { return facts_.id; }
 
   // Fails with not_found where nobody knows the model, with unsupported for ways of running that have no terms.
-  core::Result<Found> place(const ModelRun& run) const {
+  core::Result<AnalysedModel> place(const ModelRun& run) const {
     if (!run.option.empty())
       return core::fail(core::ErrorCode::unsupported, "option '" + run.option + "' changes what runs, and is not estimated");
     if (run.sequence > 0) return transformer(run);
@@ -43,7 +44,7 @@ class Places {
   }
 
  private:
-  [[nodiscard]] core::Result<Found> transformer(const ModelRun& run) const {
+  [[nodiscard]] core::Result<AnalysedModel> transformer(const ModelRun& run) const {
     const auto known = std::find_if(transformers_.begin(), transformers_.end(), [&](const estimation::Transformer& one) {
       return one.name == run.model || std::find(one.aliases.begin(), one.aliases.end(), run.model) != one.aliases.end();
     });
@@ -51,10 +52,11 @@ class Places {
       return core::fail(core::ErrorCode::not_found, "data/architectures has no '" + run.model + "'");
     const bool training = run.mode == "train" || run.mode == "training";
     AACO_ASSIGN(const ModelTerms terms, estimation::terms_of(*known, run.batch, run.sequence, training, run.type, facts_));
-    return Found{terms, by_usual(terms), {}, "transformer " + run.type, (training ? "training " : "inference ") + run.type};
+    return AnalysedModel{
+        terms, by_usual(terms), {}, "transformer " + run.type, (training ? "training " : "inference ") + run.type};
   }
 
-  [[nodiscard]] core::Result<Found> network(const ModelRun& run) const {
+  [[nodiscard]] core::Result<AnalysedModel> network(const ModelRun& run) const {
     const auto entry = runner::zoo::find(run.model);
     if (!entry) return core::fail(core::ErrorCode::not_found, "the zoo has no '" + run.model + "'");
     AACO_ASSIGN(auto blueprint, runner::zoo::build_graph(**entry, {}));
@@ -81,7 +83,8 @@ class Places {
     if (run.memory_bytes)
       memory = estimation::memory_terms_of(cost, estimation::estimate_memory(model.graph), estimate.nodes.size());
     const auto terms = estimation::terms_of(estimate, cost, device_);
-    return Found{terms, in_seconds(estimate.latency), memory, runtime + "network " + run.type, (*entry)->family + " " + run.type};
+    return AnalysedModel{terms, in_seconds(estimate.latency), memory, runtime + "network " + run.type,
+                         (*entry)->family + " " + run.type};
   }
 
   [[nodiscard]] estimation::ModelEstimate by_usual(const ModelTerms& terms) const {
@@ -108,12 +111,6 @@ constexpr double kFasterThanPossible = 50;
 
 using Condition =
     std::tuple<std::string, std::string, std::string, std::string, std::string, std::string, std::int64_t, std::int64_t>;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 }  // namespace
 
@@ -161,7 +158,7 @@ core::Result<PlacedRuns> place_models(const std::vector<ModelRun>& runs, const h
     out.runs.push_back(
         {found->family,
          eager,
-         {eager ? first.model : family_of(first.model), places.id(), found->group, found->terms, median(std::move(times))},
+         {eager ? first.model : family_of(first.model), places.id(), found->group, found->terms, stats::median(std::move(times))},
          found->theoretical,
          first.where});
     std::vector<double> peaks;
@@ -170,7 +167,7 @@ core::Result<PlacedRuns> place_models(const std::vector<ModelRun>& runs, const h
     if (!found->memory || peaks.empty()) continue;
     PlacedRun memory = out.runs.back();
     memory.sample.terms = *found->memory;
-    memory.sample.seconds = median(std::move(peaks));
+    memory.sample.seconds = stats::median(std::move(peaks));
     out.memory.push_back(std::move(memory));
   }
   return out;

@@ -33,13 +33,13 @@ void add_configured(const graph::Graph& graph, const runner::ModelConfig& config
   }
 }
 
-struct Source {
+struct SourceGraph {
   graph::ModelFormat format = graph::ModelFormat::onnx;
   graph::Source file;
 };
 
-core::Result<Source> read_source(const runner::ModelConfig& config, const std::string& entry) {
-  Source source;
+core::Result<SourceGraph> read_source(const runner::ModelConfig& config, const std::string& entry) {
+  SourceGraph source;
   if (config.from_zoo()) {
     if (!entry.empty())
       return core::fail(ErrorCode::invalid_argument,
@@ -65,7 +65,7 @@ core::Result<graph::Model> open_model(const ModelRequest& request, const Service
   AACO_ASSIGN(const auto registry, runner::Registry::load(services.paths));
   const graph::ModelName name = graph::split_model_name(request.name);
   AACO_ASSIGN(const auto config, registry.model(name.path));
-  AACO_ASSIGN(Source source, read_source(config, name.entry));
+  AACO_ASSIGN(SourceGraph source, read_source(config, name.entry));
   const graph::Graph& read = source.file.graph;
   graph::Bindings sizes = request.dimensions;
   if (request.batch) AACO_TRY(bind_batch(read, *request.batch, sizes));

@@ -5,8 +5,7 @@
 namespace aaco::workflows {
 namespace {
 
-using analytics::attribution::Method;
-using analytics::attribution::NodeShare;
+using KernelsBy = analytics::attribution::Method;
 using core::Json;
 namespace node_order = analytics::node_order;
 
@@ -93,13 +92,14 @@ void NodeKernels::join(const DeviceKey& key, const Variant& variant, const Graph
     entry.set("explanation", found.error().message);
   } else {
     entry.set("plausibility_ratio", found->plausibility).set("explanation", found->explanation);
-    std::map<std::tuple<std::uint32_t, std::size_t, bool>, NodeShare> shares;  // by kernel, node, by name
+    std::map<std::tuple<std::uint32_t, std::size_t, bool>, analytics::attribution::NodeShare> shares;  // by kernel, node, by name
     std::int64_t joined = 0;
     for (std::size_t i = 0; i < found->causes.size(); ++i) {
       const node_order::Cause& cause = found->causes[i];
       if (!cause.node) continue;
       ++joined;
-      NodeShare& share = shares[{variant.kernels[i].name, *cause.node % graph.nodes.size(), cause.by_name}];
+      analytics::attribution::NodeShare& share =
+          shares[{variant.kernels[i].name, *cause.node % graph.nodes.size(), cause.by_name}];
       share.confidence += cause.confidence * static_cast<double>(variant.sums[i].count);
       share.kernel_count += variant.sums[i].count;
       share.kernel_sum_ns += variant.sums[i].sum_ns;
@@ -111,7 +111,7 @@ void NodeKernels::join(const DeviceKey& key, const Variant& variant, const Graph
       share.device = key.second;
       share.kernel_name = {kernel};
       share.node_name = names_.intern(cause.name.empty() ? cause.op_type + " #" + std::to_string(node) : cause.name);
-      share.method = by_name ? Method::node_name : Method::node_order;
+      share.method = by_name ? KernelsBy::node_name : KernelsBy::node_order;
       share.confidence /= static_cast<double>(share.kernel_count);
       result.shares.push_back(share);
     }

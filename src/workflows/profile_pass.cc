@@ -7,6 +7,7 @@
 #include "core/files.h"
 #include "importers/file_source.h"
 #include "importers/ort_profile.h"
+#include "stats/robust.h"
 
 namespace aaco::workflows {
 namespace {
@@ -19,12 +20,6 @@ constexpr std::string_view kOfWarmup = "warm-up of the profiled pass";  // meant
 std::int64_t calls_within_budget(double expected_call_ns, double budget_ns) {
   const double fit = budget_ns / std::max(1.0, expected_call_ns);
   return std::clamp(static_cast<std::int64_t>(std::min(fit, 1e9)), kMinimumCalls, kMaximumCalls);
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 // The runtime writes names as they are: a quote or a backslash in one breaks the record it stands in.
@@ -70,7 +65,7 @@ core::Result<ProfilePass> profile_pass(runner::Backend& backend, double expected
   manifest.clocks.add(trace::read_clock_pair(core::SystemClock(), core::ClockId::realtime));
   AACO_TRY(import_profile(profile, sink, manifest));
   if (durations.empty()) return ProfilePass{};
-  return ProfilePass{static_cast<std::int64_t>(durations.size()), median(std::move(durations))};
+  return ProfilePass{static_cast<std::int64_t>(durations.size()), stats::median(durations)};
 }
 
 }  // namespace aaco::workflows

@@ -25,8 +25,7 @@ namespace {
 using core::Json;
 
 Json request_json(const RecordRequest& request) {
-  Json words = Json::array();
-  for (const auto& word : hardware::without_secrets(request.command)) words.push(word);
+  Json words = Json::texts(hardware::without_secrets(request.command));
   return Json::object({{"command", std::move(words)},
                        {"process_id", request.process_id},
                        {"duration_ns", request.duration ? Json(static_cast<long long>(request.duration->count())) : Json()},

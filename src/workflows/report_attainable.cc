@@ -6,6 +6,7 @@
 
 #include "core/numbers.h"
 #include "estimation/device_facts.h"
+#include "workflows/device_roofs.h"
 #include "workflows/session_estimates.h"
 
 namespace aaco::workflows {
@@ -15,7 +16,6 @@ using core::Json;
 using report::TimeShare;
 using trace::EstimateRow;
 
-constexpr double kClose = 0.6;       // part of the attainable that counts as reached
 constexpr double kSmallNs = 20'000;  // nodes below this are mostly the runtime's own steps
 
 double number(const Json& json, std::string_view key) { return json[key].as_f64().value_or(0); }
@@ -73,13 +73,13 @@ Gap reason_of(const EstimateRow& node, std::string_view limit, double measured_n
   const double reached = expected.attainable_ns / measured_ns;
   if (reached > 1)
     gap.text = "faster than the ceiling: its data came from cache, or the ceiling was measured too low";
-  else if (reached >= kClose)
+  else if (reached >= kCloseToCeiling)
     gap.text = fmt::format("close to the {} ceiling", limit);
   else if (measured_ns < kSmallNs * std::max(1.0, node.repeat_count))
     gap.text = "too small: the runtime's steps around it take most of the time";
-  else if (node.tile_ratio < kClose)
+  else if (node.tile_ratio < kCloseToCeiling)
     gap.text = fmt::format("its shape leaves {:.0f} % of the vector lanes empty", 100 * (1 - node.tile_ratio));
-  else if (node.wave_ratio < kClose)
+  else if (node.wave_ratio < kCloseToCeiling)
     gap.text = fmt::format("its shape keeps only {:.0f} % of the cores busy", 100 * node.wave_ratio);
   else
     gap.text = fmt::format("the kernel reaches little of the {} ceiling", limit);
@@ -92,7 +92,7 @@ Gap reason_of(const EstimateRow& node, std::string_view limit, double measured_n
 std::string_view ceiling_of(const EstimateRow& node) { return node.compute_ns > node.memory_ns ? "compute" : "memory"; }
 
 // As the run saw them, for a device that the registry no longer has.
-std::vector<report::Roof> stored_roofs(const Json& summary) {
+std::vector<report::Roof> registry_roofs(const Json& summary) {
   using Kind = report::Roof::Kind;
   std::vector<report::Roof> roofs;
   const std::string source = "hardware registry, " + std::string(summary["device"].text());
@@ -120,7 +120,7 @@ void add_roofline(report::ReportModel& model, const Json& summary, double reache
   if (threads > 0 && static_cast<double>(threads) < cores)
     line.text += fmt::format(" The ceilings are of all {:.0f} cores, and the run had {} thread{}.", cores, threads,
                              threads == 1 ? "" : "s");
-  line.roofs = roofs ? roofs->roofs(work_of(line.points)) : stored_roofs(summary);
+  line.roofs = roofs ? roofs->roofs(work_of(line.points)) : registry_roofs(summary);
   model.roofline = std::move(line);
 }
 

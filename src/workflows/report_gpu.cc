@@ -20,7 +20,7 @@ namespace {
 using core::Json;
 using report::TimeShare;
 
-constexpr std::size_t kKernels = 200;
+constexpr std::size_t kShownKernels = 200;
 constexpr std::size_t kGaps = 50;
 constexpr std::size_t kCauses = 50;
 
@@ -80,7 +80,7 @@ core::Status fill_kernels(report::ReportModel& model, const std::string& session
   }
   std::stable_sort(model.kernels.begin(), model.kernels.end(),
                    [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
-  if (model.kernels.size() > kKernels) model.kernels.resize(kKernels);
+  if (model.kernels.size() > kShownKernels) model.kernels.resize(kShownKernels);
   return {};
 }
 
@@ -115,7 +115,7 @@ core::Status fill_totals(report::ReportModel& model, const std::string& session_
     model.parts = families_of(summary["kernels"], whole);
   }
   for (const Json& entry : summary["kernels"].items()) {
-    if (!totals_only || model.kernels.size() >= kKernels) break;
+    if (!totals_only || model.kernels.size() >= kShownKernels) break;
     TimeShare share;
     share.name = entry["name"].text();
     share.group = entry["family"].text();

@@ -71,19 +71,19 @@ core::Result<Json> families(const std::string& session_path) {
   return list;
 }
 
-struct Window {
+struct StripWindow {
   std::int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
 };
 
 // Of the step whose length is the median.
-core::Result<Window> strip_window(const std::string& session_path) {
+core::Result<StripWindow> strip_window(const std::string& session_path) {
   trace::NameTable names;
   AACO_ASSIGN(auto rows, tracelake::read_table<trace::IterationRow>(session_path, names));
   std::erase_if(rows, [&](const auto& row) { return names.text(row.phase) != "step"; });
-  if (rows.empty()) return Window{};
+  if (rows.empty()) return StripWindow{};
   const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
   std::nth_element(rows.begin(), middle, rows.end(), [](const auto& a, const auto& b) { return a.duration_ns < b.duration_ns; });
-  return Window{middle->start_ns, middle->start_ns + middle->duration_ns};
+  return StripWindow{middle->start_ns, middle->start_ns + middle->duration_ns};
 }
 
 std::string track_of(std::int32_t rank, std::int64_t device, std::int64_t stream) {
@@ -108,7 +108,7 @@ core::Status fill_gpu_section(report::ReportModel& model, const std::string& ses
 }
 
 core::Status fill_gpu_strip(report::ReportModel& model, const std::string& session_path) {
-  AACO_ASSIGN(Window window, strip_window(session_path));
+  AACO_ASSIGN(StripWindow window, strip_window(session_path));
   trace::NameTable names;
   std::map<std::uint32_t, std::string> families;
   AACO_TRY(tracelake::scan_table<trace::KernelGroupRow>(session_path, names,

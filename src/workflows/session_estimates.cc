@@ -86,12 +86,6 @@ class Chains {
 
 std::int64_t whole_ns(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1e9)); }
 
-Json texts(const std::vector<std::string>& values) {
-  Json list = Json::array();
-  for (const std::string& value : values) list.push(value);
-  return list;
-}
-
 trace::EstimateRow row_of(const NodeEstimate& node, const std::string& device, const Json& aliases, trace::Sink& sink) {
   const auto& why = node.latency.explanation;
   trace::EstimateRow row;
@@ -99,7 +93,7 @@ trace::EstimateRow row_of(const NodeEstimate& node, const std::string& device, c
   row.node_name = sink.name(node.name);
   row.aliases = sink.name(aliases.dump(-1));
   row.op_type = sink.name(node.op_type);
-  row.fused = sink.name(texts(node.fused).dump(-1));
+  row.fused = sink.name(Json::texts(node.fused).dump(-1));
   row.operator_class = sink.name(graph::to_string(node.kind));
   row.shape = sink.name(node.shape);
   row.data_type = sink.name(node.dtype);

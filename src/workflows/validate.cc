@@ -200,8 +200,7 @@ core::Json to_json(const ValidateOutcome& outcome) {
   if (outcome.memory) document.set("memory", judgement(*outcome.memory));
   if (outcome.energy) document.set("energy", judgement(*outcome.energy));
   if (outcome.predicted_energy) document.set("energy_of_predicted_time", judgement(*outcome.predicted_energy));
-  core::Json notes = core::Json::array();
-  for (const std::string& note : outcome.notes) notes.push(note);
+  core::Json notes = core::Json::texts(outcome.notes);
   document.set("notes", std::move(notes));
   return document;
 }

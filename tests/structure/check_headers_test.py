@@ -8,9 +8,9 @@ import trees
 
 
 class CheckHeaders(trees.TreeTest):
-    def check(self, text):
+    def check(self, text, *options):
         self.write('src/core/thing.h', '#pragma once\n' + text)
-        ran = subprocess.run([trees.TOP / 'tools/check_headers', '--root', self.root], capture_output=True, text=True, check=False,
+        ran = subprocess.run([trees.TOP / 'tools/check_headers', '--root', self.root, *options], capture_output=True, text=True, check=False,
                              env={**os.environ, 'XDG_CACHE_HOME': str(self.root / 'cache')})
         return ran.returncode, ran.stdout
 
@@ -21,6 +21,12 @@ class CheckHeaders(trees.TreeTest):
     def test_second_run_compiles_nothing(self):
         self.check('int f();\n')
         self.assertIn('0 compiled', self.check('int f();\n')[1])
+
+    def test_no_time_left_is_said(self):
+        code, said = self.check('std::string name();\n', '--seconds', '0')
+        self.assertEqual(code, 0)
+        self.assertIn('1 headers were not reached in 0 s', said)
+        self.assertEqual(self.check('std::string name();\n')[0], 1, 'the next run goes on')
 
     def test_change_below_is_seen(self):
         self.write('src/core/below.h', '#pragma once\nstruct Below {};\n')

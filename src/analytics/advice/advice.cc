@@ -10,7 +10,6 @@ namespace aaco::analytics::advice {
 namespace {
 
 constexpr double kLeastProbability = 0.05;
-constexpr double kLeastGain = 0.01;
 
 struct Gain {
   double ratio = 0;

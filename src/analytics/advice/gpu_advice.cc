@@ -10,7 +10,6 @@
 namespace aaco::analytics::advice {
 namespace {
 
-constexpr double kLeastGain = 0.01;
 constexpr double kMicrokernelNs = 10'000;  // a kernel shorter than this costs less than launching it (trace_time.h)
 constexpr double kReplayGapNs = 1'500;     // between the kernels of a replayed graph: our own judgement, vendors state 1 to 2 us
 constexpr double kFusedShare = 0.5;        // of two element-wise kernels fused, each tensor between is not written and read again

@@ -19,12 +19,6 @@ core::Result<std::vector<std::string>> texts(const Json& document, std::string_v
   return out;
 }
 
-Json texts_json(const std::vector<std::string>& list) {
-  Json out = Json::array();
-  for (const std::string& one : list) out.push(one);
-  return out;
-}
-
 }  // namespace
 
 core::Result<LearnedModel> model_from_json(const Json& document, const std::vector<std::string>& known) {
@@ -49,8 +43,8 @@ core::Result<LearnedModel> model_from_json(const Json& document, const std::vect
 
 Json to_json(const LearnedModel& model) {
   return Json::object({{"schema_version", 1},
-                       {"classes", texts_json(model.classes)},
-                       {"features", texts_json(model.features)},
+                       {"classes", Json::texts(model.classes)},
+                       {"features", Json::texts(model.features)},
                        {"temperature", model.temperature},
                        {"rule_weight", model.rule_weight},
                        {"record", model.record},

@@ -130,8 +130,7 @@ Json to_json(const Account& account, std::span<const Mark> marks, const NoiseBoo
   for (const auto& [id, count] : account.causes)
     causes.push(Json::object({{"cause", id}, {"title", book.title(id)}, {"blocks", count}}));
   for (const Mark& mark : marks) {
-    Json also = Json::array();
-    for (const std::string& id : mark.also) also.push(id);
+    Json also = Json::texts(mark.also);
     list.push(Json::object(
         {{"block", mark.block}, {"cause", mark.cause}, {"value", mark.value}, {"limit", mark.limit}, {"also", std::move(also)}}));
   }

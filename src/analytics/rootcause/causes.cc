@@ -174,8 +174,7 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
 Json to_json(const std::vector<Cause>& causes) {
   Json out = Json::array();
   for (const Cause& cause : causes) {
-    Json evidence = Json::array();
-    for (const std::string& one : cause.evidence) evidence.push(one);
+    Json evidence = Json::texts(cause.evidence);
     out.push(Json::object({{"cause", cause.id},
                            {"title", cause.title},
                            {"probability_ratio", cause.probability},

@@ -7,8 +7,7 @@ using core::Json;
 
 Json why_json(const NodeEstimate& node) {
   const Explanation& why = node.latency.explanation;
-  Json reasons = Json::array();
-  for (const std::string& reason : node.mapping.reasons) reasons.push(reason);
+  Json reasons = Json::texts(node.mapping.reasons);
   return Json::object({{"limit", why.limit},
                        {"compute_ns", why.compute_s * 1e9},
                        {"memory_ns", why.memory_s * 1e9},
@@ -54,8 +53,7 @@ Json node_json(const NodeEstimate& node) {
                            {"why", why_json(node)}});
   if (!node.device.empty()) out.set("device", node.device);
   if (!node.fused.empty()) {
-    Json fused = Json::array();
-    for (const std::string& op_type : node.fused) fused.push(op_type);
+    Json fused = Json::texts(node.fused);
     out.set("fused", std::move(fused));
   }
   if (node.energy) out.set("energy", energy_json(*node.energy));
@@ -117,8 +115,7 @@ Json to_json(const GraphEstimate& e, bool nodes) {
   out.set("classes", classes_json(e.classes)).set("confidence_ratio", e.confidence_ratio);
   out.set("unmodelled", unmodelled_json(e.unmodelled));
   if (!e.newer.empty()) out.set("newer_versions", graph::to_json(e.newer));
-  Json notes = Json::array();
-  for (const std::string& note : e.notes) notes.push(note);
+  Json notes = Json::texts(e.notes);
   out.set("notes", std::move(notes));
   if (!nodes) return out;
   Json list = Json::array();

@@ -35,9 +35,10 @@ enum class End { low, likely, high };
 
 double pick(End end, double low, double likely, double high) { return end == End::low ? low : end == End::high ? high : likely; }
 
-class Course {
+class CrossingCourse {
  public:
-  Course(const graph::Graph& graph, const graph::Partition& partition, const std::array<Share, 2>& shares, const Bridge& bridge)
+  CrossingCourse(const graph::Graph& graph, const graph::Partition& partition, const std::array<Share, 2>& shares,
+                 const Bridge& bridge)
       : graph_(graph), partition_(partition), shares_(shares), bridge_(bridge), producer_(graph.tensors.size(), -1) {
     for (std::size_t at = 0; at < graph.nodes.size(); ++at)
       for (const graph::TensorId id : graph.nodes[at].outputs)
@@ -204,7 +205,7 @@ GraphEstimate join_shares(const graph::Graph& graph, const graph::Partition& par
     if (share.device != nullptr) add(share.estimate, share.estimate.device_id, out);
   std::stable_sort(out.nodes.begin(), out.nodes.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
   const Bridge bridge = shares[0].device != nullptr ? bridge_of(*shares[0].device) : Bridge();
-  const Course course(graph, partition, shares, bridge);
+  const CrossingCourse course(graph, partition, shares, bridge);
   out.latency.value = course.run(End::likely, false) * 1e9;
   out.latency.lower = course.run(End::low, false) * 1e9;
   out.latency.upper = course.run(End::high, false) * 1e9;

@@ -16,12 +16,6 @@ namespace {
 using core::ErrorCode;
 using core::Json;
 
-Json strings(const std::vector<std::string>& values) {
-  Json array = Json::array();
-  for (const std::string& value : values) array.push(value);
-  return array;
-}
-
 Json bounds_json(const Bounds& bounds) {
   Json document = Json::object({{"low", bounds.low}, {"high", bounds.high}});
   if (bounds.below_ceilings) document.set("below_ceilings", true);
@@ -128,7 +122,7 @@ Json latency_json(const LatencyModel& model) {
   const Extent& seen = model.extent;
   return Json::object({{"kind", model.kind},
                        {"type", model.type},
-                       {"operators", strings(model.operators)},
+                       {"operators", Json::texts(model.operators)},
                        {"ceilings", Json::object({{"flops_per_s", best.flops_per_s},
                                                   {"bytes_per_s", best.bytes_per_s},
                                                   {"cached_bytes_per_s", best.cached_bytes_per_s},
@@ -155,8 +149,8 @@ Json document_of(const DeviceCalibration& calibration, const CalibrationHead* he
   Json document = Json::object({{"device", calibration.device},
                                 {"provenance", Json::object({{"tool_version", from.tool_version},
                                                              {"created", from.created},
-                                                             {"measurements", strings(from.measurements)},
-                                                             {"sources", strings(from.sources)}})}});
+                                                             {"measurements", Json::texts(from.measurements)},
+                                                             {"sources", Json::texts(from.sources)}})}});
   Json latency = Json::array(), energy = Json::object();
   for (std::size_t i = 0; i < calibration.latency.size(); ++i) {
     Json item = latency_json(calibration.latency[i]);

@@ -119,7 +119,7 @@ class Totals {
       if (item.cost.kind != OperatorClass::view && item.cost.kind != OperatorClass::host) activations += around;
       add(item);
       if (item.cost.known) continue;
-      const std::string name = (item.node->domain.empty() ? "" : item.node->domain + ".") + item.node->op_type;
+      const std::string name = item.node->qualified_type();
       Unmodelled& entry = unmodelled[name];
       if (entry.nodes == 0) entry.reason = item.cost.reason;
       entry.op_type = name;

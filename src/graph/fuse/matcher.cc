@@ -37,7 +37,7 @@ class Matcher {
   bool fits_node(const FusionStep& wanted, std::size_t number, Bound& bound) const {
     if (const auto found = bound.steps.find(wanted.id); found != bound.steps.end()) return found->second == number;
     const Node& node = graph_.nodes[number];
-    const std::string name = (node.domain.empty() ? "" : node.domain + ".") + node.op_type;
+    const std::string name = node.qualified_type();
     if (std::find(wanted.ops.begin(), wanted.ops.end(), name) == wanted.ops.end()) return false;
     for (const auto& [id, other] : bound.steps)
       if (other == number) return false;

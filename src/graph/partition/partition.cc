@@ -49,7 +49,7 @@ class Divider {
       if (reason.empty() && targets_[target].one_part && comes_after_others(node, target))
         reason = "it comes after what " + targets_[target].name + " does not take, which takes one part only";
       if (reason.empty()) return target;
-      const std::string op = (node.domain.empty() ? "" : node.domain + ".") + node.op_type;
+      const std::string op = node.qualified_type();
       Refusal& refusal = refusals_[{op, target, reason}];
       refusal.op_type = op;
       refusal.target = targets_[target].name;

@@ -30,8 +30,6 @@ core::Result<std::set<ElementType>> types_of(const YamlNode& node) {
   return types;
 }
 
-std::string operator_name(const Node& node) { return (node.domain.empty() ? "" : node.domain + ".") + node.op_type; }
-
 bool is_constant(const Graph& graph, TensorId id) {
   return std::any_of(graph.initializers.begin(), graph.initializers.end(),
                      [&](const Initializer& one) { return one.tensor == id; });
@@ -88,7 +86,7 @@ core::Result<BackendSupport> load_backend_support(const std::string& path) {
 namespace {
 
 std::string refusal(const BackendSupport& support, ElementType floats_as, const Graph& graph, const Node& node) {
-  const std::string name = operator_name(node);
+  const std::string name = node.qualified_type();
   if (name == "Constant") return {};
   if (!support.operators.contains(name)) return support.backend + " has no " + name;
   const ElementType type = type_of(graph, node, floats_as);
@@ -105,7 +103,7 @@ Partition partition_by(const Graph& graph, const BackendSupport& support, Elemen
                        const std::vector<std::string>& on_host) {
   Target backend{support.backend, nullptr, support.one_part};
   backend.refuses = [&](const Graph& whole, const Node& node) -> std::string {
-    if (std::find(on_host.begin(), on_host.end(), operator_name(node)) != on_host.end()) return "asked for on the host";
+    if (std::find(on_host.begin(), on_host.end(), node.qualified_type()) != on_host.end()) return "asked for on the host";
     return refusal(support, floats_as, whole, node);
   };
   Partition parts = partition(graph, {backend, {host, nullptr, false}});

@@ -21,12 +21,6 @@ void add(Json& object, const char* key, const std::optional<Figure>& figure, con
   if (figure) object.set(key, with_unit(*figure, unit));
 }
 
-Json strings(const std::vector<std::string>& values) {
-  Json list = Json::array();
-  for (const std::string& value : values) list.push(value);
-  return list;
-}
-
 Json engine_json(const Engine& engine) {
   Json result = Json::object({{"name", engine.name}, {"kind", to_string(engine.kind)}});
   add(result, "units", engine.units, "");
@@ -86,7 +80,7 @@ Json power_json(const Power& power) {
   add(result, "leakage", power.leakage_ratio, "");
   Json states = Json::array();
   for (const PowerState& state : power.states) {
-    Json one = Json::object({{"name", state.name}, {"aliases", strings(state.aliases)}});
+    Json one = Json::object({{"name", state.name}, {"aliases", Json::texts(state.aliases)}});
     add(one, "power", state.watts, "W");
     add(one, "clock", state.clock_hz, "Hz");
     add(one, "units", state.units, "");
@@ -110,7 +104,7 @@ Json to_json(const Device& device) {
                               {"kind", to_string(device.kind)},
                               {"architecture", device.architecture},
                               {"target", device.target},
-                              {"aliases", strings(device.aliases)},
+                              {"aliases", Json::texts(device.aliases)},
                               {"sources", std::move(sources)},
                               {"engines", std::move(engines)},
                               {"memory_levels", levels_json(device.memory_levels)},
@@ -123,7 +117,7 @@ Json to_json(const Device& device) {
   };
   link("host_link", device.host_link);
   link("device_link", device.device_link);
-  result.set("notes", strings(device.notes));
+  result.set("notes", Json::texts(device.notes));
   result.set("where", device.where);
   return result;
 }

@@ -209,8 +209,7 @@ Json Program::facts() const {
   for (const auto& [name, count] : kernels) kernel_counts.set(name, count);
   facts.set("classes", std::move(class_counts)).set("kernels", std::move(kernel_counts));
   if (!modules_.empty()) {
-    Json list = Json::array();
-    for (const std::string& module : modules_) list.push(module);
+    Json list = Json::texts(modules_);
     facts.set("modules", std::move(list));
   }
   if (unknown_inputs_ > 0) facts.set("inputs_without_instruction", unknown_inputs_);

@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "core/strings.h"
 #include "laboratory/benchmarks.h"
+#include "stats/robust.h"
 
 // The registry's tables: columns as docs/formats/benchmarks.md has them, which `aaco calibrate` reads.
 namespace aaco::laboratory {
@@ -12,12 +13,6 @@ namespace {
 
 constexpr std::string_view kCallCase = "call";
 constexpr std::string_view kLaunchCase = "launch";
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 // All visits of one case in one run.
 struct Site {
@@ -27,7 +22,7 @@ struct Site {
   [[nodiscard]] double over(double (*value)(const BenchmarkVisit&)) const {
     std::vector<double> values;
     for (const BenchmarkVisit* visit : visits) values.push_back(value(*visit));
-    return median(std::move(values));
+    return stats::median(std::move(values));
   }
   [[nodiscard]] double call_ns() const {
     return over([](const BenchmarkVisit& visit) { return visit.median_ns; });

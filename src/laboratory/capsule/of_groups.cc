@@ -14,10 +14,8 @@ namespace {
 using core::ErrorCode;
 using hardware::ControllerGroup;
 
-std::string below(const Work& work, const std::string& path) { return core::join_path(work.world.root, path.substr(1)); }
-
 std::string text_of(const Work& work, const std::string& path) {
-  const auto text = core::read_file(below(work, path), 1 << 20);
+  const auto text = core::read_file(work.below(path), 1 << 20);
   return text ? std::string(core::trim(*text)) : std::string();
 }
 
@@ -118,7 +116,7 @@ std::vector<std::pair<std::string, core::Error>> join_groups(Work& work) {
       continue;
     }
     work.step_out.emplace_back(
-        [procs = core::join_path(below(work, home), "cgroup.procs"), self] { (void)undo::write_control(procs, self); });
+        [procs = core::join_path(work.below(home), "cgroup.procs"), self] { (void)undo::write_control(procs, self); });
   }
   return outside;
 }

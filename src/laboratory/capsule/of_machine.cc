@@ -17,17 +17,15 @@ using core::ErrorCode;
 constexpr const char* kCpus = "/sys/devices/system/cpu";
 constexpr const char* kVirtual = "virtual machines mostly have none; set it on the host";
 
-std::string below(const Work& work, const std::string& path) { return core::join_path(work.world.root, path.substr(1)); }
-
 // Entries of a folder that begin with `prefix` and then a number, and have `file` in them, as paths below the root.
 std::vector<std::string> numbered(const Work& work, const std::string& folder, std::string_view prefix, const std::string& file) {
   std::vector<std::string> paths;
-  const auto names = core::list_directory(below(work, folder));
+  const auto names = core::list_directory(work.below(folder));
   if (!names) return paths;
   for (const std::string& name : *names) {
     if (!name.starts_with(prefix) || !core::parse_i64(std::string_view(name).substr(prefix.size()))) continue;
     std::string path = folder + "/" + name + "/" + file;
-    if (core::exists(below(work, path))) paths.push_back(std::move(path));
+    if (core::exists(work.below(path))) paths.push_back(std::move(path));
   }
   return paths;
 }
@@ -62,13 +60,13 @@ core::Result<std::string> set_governor(const std::string& value, Work& work) {
 
 core::Result<std::string> set_boost(const std::string& value, Work& work) {
   const std::string boost = std::string(kCpus) + "/cpufreq/boost", no_turbo = std::string(kCpus) + "/intel_pstate/no_turbo";
-  if (core::exists(below(work, boost))) return set_each({boost}, value == "on" ? "1" : "0", work);
-  if (core::exists(below(work, no_turbo))) return set_each({no_turbo}, value == "on" ? "0" : "1", work);
+  if (core::exists(work.below(boost))) return set_each({boost}, value == "on" ? "1" : "0", work);
+  if (core::exists(work.below(no_turbo))) return set_each({no_turbo}, value == "on" ? "0" : "1", work);
   return core::fail(ErrorCode::unsupported, "the kernel shows no switch for boost clocks", kVirtual);
 }
 
 core::Result<std::string> set_idle(const std::string&, Work& work) {
-  const std::string path = below(work, "/dev/cpu_dma_latency");
+  const std::string path = work.below("/dev/cpu_dma_latency");
   core::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file.valid())
     return core::fail(errno == ENOENT ? ErrorCode::unsupported : ErrorCode::permission,
@@ -97,7 +95,7 @@ core::Result<std::string> set_gpu_clocks(const std::string& value, Work& work) {
                         "set it to auto first");
     // Leaving manual mode, which the journal notes, lifts the choice of steps.
     const std::string steps = policy.substr(0, policy.rfind('/')) + "/pp_dpm_sclk";
-    if (const auto written = undo::write_control(below(work, steps), step); !written)
+    if (const auto written = undo::write_control(work.below(steps), step); !written)
       return core::fail(ErrorCode::unsupported, steps + " does not take step " + step + ": " + written.error().message,
                         "read the steps there are in that file");
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/files.h"
 #include "core/handles.h"
 #include "core/result.h"
 #include "laboratory/capsule.h"
@@ -29,6 +30,9 @@ struct Work {
   std::map<std::string, OwnGroup> groups;       // by home
   std::vector<core::FileDescriptor> held;       // released at the end
   std::vector<std::function<void()>> step_out;  // puts this process back, last first
+
+  // An absolute path of the machine, in this world.
+  [[nodiscard]] std::string below(const std::string& path) const { return core::join_path(world.root, path.substr(1)); }
 };
 
 struct Switch {

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <set>
 
+#include "stats/distributions.h"
+
 namespace aaco::laboratory::scoring {
 namespace {
 
@@ -16,7 +18,6 @@ using core::Json;
 
 constexpr std::size_t kBins = 10;
 constexpr double kLeastProbability = 1e-9;
-constexpr double kNormal95 = 1.959964;  // quantile of the normal distribution
 
 constexpr double kLeastTemperature = 0.3, kMostTemperature = 5, kTemperatureStep = 1.08;  // tried, one after the other
 constexpr double kMostRuleWeight = 1.5, kRuleWeightStep = 0.125;
@@ -60,9 +61,9 @@ void apply(const Calibration& calibration, Prediction& prediction) {
 Interval Score::interval() const {
   if (count == 0) return {};
   const auto n = static_cast<double>(count);
-  const double p = accuracy(), z2 = kNormal95 * kNormal95 / n;
+  const double p = accuracy(), z2 = stats::kNormal95 * stats::kNormal95 / n;
   const double middle = (p + z2 / 2) / (1 + z2);
-  const double half = kNormal95 * std::sqrt(p * (1 - p) / n + z2 / (4 * n)) / (1 + z2);
+  const double half = stats::kNormal95 * std::sqrt(p * (1 - p) / n + z2 / (4 * n)) / (1 + z2);
   return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
 }
 

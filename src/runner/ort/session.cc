@@ -197,10 +197,8 @@ Json Session::describe() const {
   for (const auto& [provider, count] : placement_) placement.set(provider, count);
   Json provider_options = Json::object();
   for (const auto& [key, value] : options_.provider_options) provider_options.set(key, value);
-  Json complaints = Json::array();
-  for (const auto& text : complaints_) complaints.push(text);
-  Json available = Json::array();
-  for (const auto& name : api_->providers) available.push(name);
+  Json complaints = Json::texts(complaints_);
+  Json available = Json::texts(api_->providers);
   return Json::object({{"runtime", "onnxruntime"},
                        {"version", api_->version},
                        {"library", core::base_name(api_->library.path())},

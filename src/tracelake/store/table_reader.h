@@ -32,9 +32,9 @@ core::Result<std::string> select_columns(duckdb::Connection& connection, const s
                                          const std::vector<FileColumn>& columns, const std::vector<Instead>& instead = {});
 
 // Reads a column's texts as names; equal neighbours cost one comparison.
-class NameCells {
+class NamesRead {
  public:
-  NameCells(duckdb_vector vector, trace::NameTable& names)
+  NamesRead(duckdb_vector vector, trace::NameTable& names)
       : texts_(static_cast<const duckdb_string_t*>(duckdb_vector_get_data(vector))), names_(names) {}
   trace::NameId at(std::size_t row) {
     const duckdb_string_t& cell = texts_[row];
@@ -89,7 +89,7 @@ class TableReader {
       return validity == nullptr || (validity[row / 64] >> (row % 64) & 1) != 0;
     };
     if constexpr (kIsName<Value>) {
-      NameCells cells(vector, names);
+      NamesRead cells(vector, names);
       for (std::size_t row = 0; row < count; ++row)
         if (present(row)) rows[row].*member = cells.at(row);
     } else {
