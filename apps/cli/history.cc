@@ -89,7 +89,7 @@ void print_trend(const Context& context, const workflows::HistorySeries& series)
   for (const auto& step : trend.steps) {
     if (step.part_of_drift) continue;
     context.print(fmt::format("  {} {:<11} {:>8}  {} -> {}  at {}{}\n", step.alarm ? "!" : "-", to_string(step.meaning),
-                              step.delta_ratio ? signed_percent(*step.delta_ratio) : std::string(),
+                              step.delta_ratio ? core::format_signed_percent(*step.delta_ratio) : std::string(),
                               report::format_quantity(step.before, series.unit), report::format_quantity(step.after, series.unit),
                               place_of(series, step.index), step.alarm ? "" : "  (below the threshold)"));
   }

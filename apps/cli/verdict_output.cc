@@ -26,10 +26,11 @@ void print_metric(const Context& context, const analytics::regression::MetricRes
   if (!metric.baseline || !metric.delta_ratio)
     return context.print(fmt::format("{:<28} no comparison: {}\n", name, metric.reason));
   std::string line = fmt::format("{:<28} {:>10} -> {:>10}  {:>8}", name, with_unit(*metric.baseline, metric.unit),
-                                 with_unit(*metric.candidate, metric.unit), signed_percent(*metric.delta_ratio));
+                                 with_unit(*metric.candidate, metric.unit), core::format_signed_percent(*metric.delta_ratio));
   if (metric.interval)
-    line += fmt::format("  [{}, {}]  detectable {:<8}", signed_percent(metric.interval->low),
-                        signed_percent(metric.interval->high), core::format_percent(*metric.smallest_detectable_ratio));
+    line +=
+        fmt::format("  [{}, {}]  detectable {:<8}", core::format_signed_percent(metric.interval->low),
+                    core::format_signed_percent(metric.interval->high), core::format_percent(*metric.smallest_detectable_ratio));
   context.print(fmt::format("{} {}\n", line, metric.interval ? std::string(to_string(metric.verdict)) : metric.reason));
 }
 
@@ -78,8 +79,6 @@ std::string with_unit(double value, const std::string& unit) {
   if (unit == "count") return value == std::floor(value) ? core::format_count(value) : fmt::format("{:.4g}", value);
   return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", unit);
 }
-
-std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
 
 // What changed first on the timeline, where that was seen.
 void print_order(const Context& context, const core::Json& details) {

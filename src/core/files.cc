@@ -17,6 +17,10 @@ namespace aaco::core {
 namespace fs = std::filesystem;
 namespace {
 
+tl::unexpected<Error> fail_code(const std::error_code& error, const std::string& path) { return fail_errno(error.value(), path); }
+
+}  // namespace
+
 Status write_all(int fd, std::string_view bytes, const std::string& path) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(fd, bytes.data(), bytes.size());
@@ -26,10 +30,6 @@ Status write_all(int fd, std::string_view bytes, const std::string& path) {
   }
   return {};
 }
-
-tl::unexpected<Error> fail_code(const std::error_code& error, const std::string& path) { return fail_errno(error.value(), path); }
-
-}  // namespace
 
 Result<std::string> read_file(const std::string& path, std::int64_t limit_bytes) {
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

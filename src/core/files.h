@@ -12,6 +12,9 @@ namespace aaco::core {
 // The whole file; refuses one above `limit_bytes` (guards against a wrong path, /dev/zero and the like).
 Result<std::string> read_file(const std::string& path, std::int64_t limit_bytes = std::int64_t{1} << 30);
 
+// To an open file; `path` is what errors name.
+Status write_all(int fd, std::string_view bytes, const std::string& path);
+
 // Writes beside `path` and renames, so that a reader sees the old or the new bytes and never a part. Synced to disk.
 Status write_file_atomic(const std::string& path, std::string_view bytes);
 

@@ -168,6 +168,10 @@ std::string format_percent(double ratio) {
   return fmt::format("{:.{}f} %", percent, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
+std::string format_signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + format_percent(ratio); }
+
+std::string format_signed_duration(double ns) { return (ns < 0 ? "-" : "+") + format_duration(std::abs(ns)); }
+
 std::string format_count(double count) {
   if (std::abs(count) >= 1e10) return three_digits(count / 1e9, "G");
   if (std::abs(count) >= 1e7) return three_digits(count / 1e6, "M");

@@ -25,6 +25,8 @@ std::optional<std::int64_t> parse_bytes(std::string_view text);        // B kB M
 std::string format_duration(double ns);
 std::string format_bytes(double bytes);
 std::string format_percent(double ratio);
+std::string format_signed_percent(double ratio);  // "+1.20 %": of a change
+std::string format_signed_duration(double ns);
 std::string format_count(double count);  // "1,234,567" below ten million, then "12.3 M"
 
 }  // namespace aaco::core

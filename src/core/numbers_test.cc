@@ -94,6 +94,14 @@ TEST(Format, DurationRollsOverToTheNextUnit) { EXPECT_EQ(format_duration(999.9e3
 TEST(Format, Bytes) { EXPECT_EQ(format_bytes(1536), "1.50 KiB"); }
 TEST(Format, BytesRollOverToTheNextUnit) { EXPECT_EQ(format_bytes(1048575), "1.00 MiB"); }
 TEST(Format, Percent) { EXPECT_EQ(format_percent(0.1234), "12.3 %"); }
+TEST(Format, SignedPercent) {
+  EXPECT_EQ(format_signed_percent(0.1234), "+12.3 %");
+  EXPECT_EQ(format_signed_percent(-0.1234), "-12.3 %");
+}
+TEST(Format, SignedDuration) {
+  EXPECT_EQ(format_signed_duration(1500), "+1.50 us");
+  EXPECT_EQ(format_signed_duration(-1500), "-1.50 us");
+}
 TEST(Format, Count) { EXPECT_EQ(format_count(1234567), "1,234,567"); }
 TEST(Format, NegativeCount) { EXPECT_EQ(format_count(-1234), "-1,234"); }
 TEST(Format, LargeCount) { EXPECT_EQ(format_count(12.3e6), "12.3 M"); }

@@ -14,8 +14,6 @@ namespace {
 
 using core::Json;
 
-std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
-
 // Text in a table of Markdown: no cell is ended and no tag or mention begun.
 std::string cell(std::string text) {
   for (const auto& [from, to] :
@@ -45,7 +43,7 @@ std::string headline(const GateReport& report) {
 
 std::string interval_text(const GateRow& row) {
   if (!row.interval) return "";
-  return signed_percent(row.interval->low) + " to " + signed_percent(row.interval->high);
+  return core::format_signed_percent(row.interval->low) + " to " + core::format_signed_percent(row.interval->high);
 }
 
 // Bounds of the candidate's value: those of the change, from the baseline's value on.
@@ -63,11 +61,12 @@ std::string gate_markdown(const GateReport& report) {
         "| metric | baseline | now | change | interval | budget | detectable | verdict "
         "|\n|---|---:|---:|---:|---|---:|---:|---|\n";
     for (const GateRow& row : report.rows)
-      text += fmt::format(
-          "| {}{} | {} | {} | {} | {} | {} | {} | {} |\n", cell(row.metric), row.decides ? " (decides)" : "",
-          row.baseline ? amount(*row.baseline, row.unit) : "", row.candidate ? amount(*row.candidate, row.unit) : "",
-          row.delta_ratio ? signed_percent(*row.delta_ratio) : "", interval_text(row), core::format_percent(row.budget_ratio),
-          row.smallest_detectable_ratio ? core::format_percent(*row.smallest_detectable_ratio) : "", row.verdict);
+      text +=
+          fmt::format("| {}{} | {} | {} | {} | {} | {} | {} | {} |\n", cell(row.metric), row.decides ? " (decides)" : "",
+                      row.baseline ? amount(*row.baseline, row.unit) : "", row.candidate ? amount(*row.candidate, row.unit) : "",
+                      row.delta_ratio ? core::format_signed_percent(*row.delta_ratio) : "", interval_text(row),
+                      core::format_percent(row.budget_ratio),
+                      row.smallest_detectable_ratio ? core::format_percent(*row.smallest_detectable_ratio) : "", row.verdict);
     text += "\n";
   }
   if (!report.suspected_cause.empty()) text += "**Suspected cause:** " + cell(report.suspected_cause) + "\n\n";

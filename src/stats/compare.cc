@@ -145,13 +145,12 @@ void add_what_decides(std::size_t sessions, std::size_t iterations, const Compar
     result.more_iterations = more(iterations);
 }
 
-std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
-
 std::string describe(const Comparison& result, const CompareOptions& options) {
-  std::string text = std::string(to_string(result.verdict)) + ": " + signed_percent(result.delta_ratio) + ", " +
-                     core::format_percent(options.level) + " interval " + signed_percent(result.interval.low) + " to " +
-                     signed_percent(result.interval.high) + ", threshold " + core::format_percent(options.threshold_ratio) +
-                     "; the smallest detectable change is " + core::format_percent(result.smallest_detectable_ratio);
+  std::string text = std::string(to_string(result.verdict)) + ": " + core::format_signed_percent(result.delta_ratio) + ", " +
+                     core::format_percent(options.level) + " interval " + core::format_signed_percent(result.interval.low) +
+                     " to " + core::format_signed_percent(result.interval.high) + ", threshold " +
+                     core::format_percent(options.threshold_ratio) + "; the smallest detectable change is " +
+                     core::format_percent(result.smallest_detectable_ratio);
   if (result.between_sessions_assumed)
     text +=
         "; one session a side, so equal sessions are taken to differ by " + core::format_percent(options.assumed_deviation_ratio);

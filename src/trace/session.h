@@ -50,6 +50,8 @@ struct SessionManifest {
   std::string fingerprint;                    // of what must be equal for two sessions to be compared
   std::map<std::string, std::string> hashes;  // file in the bundle -> SHA-256
   std::string state = "complete";             // complete, interrupted (a whole bundle, ended early), incomplete
+
+  [[nodiscard]] bool whole() const { return state == "complete" || state == "interrupted"; }
 };
 
 core::Json to_json(const SessionManifest& manifest);

@@ -17,12 +17,10 @@ constexpr std::size_t kCandidatesShown = 8;
 
 bool is_session(const std::string& path) { return core::exists(join_path(path, store::kManifestFile)); }
 
-bool usable(const SessionEntry& entry) { return entry.manifest.state == "complete" || entry.manifest.state == "interrupted"; }
-
 core::Result<std::string> newest(const std::string& root, std::string_view tag) {
   AACO_ASSIGN(const auto entries, list_sessions(root));
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry)
-    if (usable(*entry) && (tag.empty() || entry->manifest.tag == tag)) return entry->path;
+    if (entry->manifest.whole() && (tag.empty() || entry->manifest.tag == tag)) return entry->path;
   if (!tag.empty())
     return core::fail(ErrorCode::not_found, "no session under " + root + " has the tag " + std::string(tag),
                       "`aaco ls` lists them with their tags");

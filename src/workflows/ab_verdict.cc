@@ -21,8 +21,6 @@ const std::set<std::string>& problem_facts() {
   return facts;
 }
 
-std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
-
 std::vector<double> joined(const std::vector<std::vector<double>>& blocks) {
   std::vector<double> all;
   for (const auto& block : blocks) all.insert(all.end(), block.begin(), block.end());
@@ -117,9 +115,10 @@ MetricResult AbSamples::judged(const std::string& id, stats::StatisticChoice sta
   result.explanation = fmt::format(
       "{}: {}, {} interval {} to {}, threshold {}; the smallest detectable change is {}; {} pairs of blocks in {} rounds of "
       "processes",
-      to_string(result.verdict), signed_percent(*result.delta_ratio), core::format_percent(level),
-      signed_percent(result.interval->low), signed_percent(result.interval->high), core::format_percent(request.threshold_ratio),
-      core::format_percent(*result.smallest_detectable_ratio), found->pairs, found->rounds);
+      to_string(result.verdict), core::format_signed_percent(*result.delta_ratio), core::format_percent(level),
+      core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
+      core::format_percent(request.threshold_ratio), core::format_percent(*result.smallest_detectable_ratio), found->pairs,
+      found->rounds);
   return result;
 }
 
@@ -127,10 +126,11 @@ std::optional<AbSamples::Look> AbSamples::look(const AbRequest& request) const {
   if (!stats::is_early_look(static_cast<std::int64_t>(rounds_.size()))) return std::nullopt;
   const MetricResult result = judged("latency.p50_ns", 0.5, stats::kEarlyLevel, request);
   if (result.method == Method::none) return std::nullopt;
-  return Look{fmt::format("round {}: B {} ({} to {}), detectable {}", rounds_.size(), signed_percent(*result.delta_ratio),
-                          signed_percent(result.interval->low), signed_percent(result.interval->high),
-                          core::format_percent(*result.smallest_detectable_ratio)),
-              result.verdict != stats::Verdict::inconclusive && *result.smallest_detectable_ratio <= request.detectable_ratio};
+  return Look{
+      fmt::format("round {}: B {} ({} to {}), detectable {}", rounds_.size(), core::format_signed_percent(*result.delta_ratio),
+                  core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
+                  core::format_percent(*result.smallest_detectable_ratio)),
+      result.verdict != stats::Verdict::inconclusive && *result.smallest_detectable_ratio <= request.detectable_ratio};
 }
 
 void AbSamples::decide(const AbRequest& request, AbOutcome& outcome) const {

@@ -31,13 +31,11 @@ struct FoundSession {
   trace::SessionManifest manifest;
 };
 
-bool whole(const trace::SessionManifest& manifest) { return manifest.state == "complete" || manifest.state == "interrupted"; }
-
 core::Result<std::vector<FoundSession>> tagged(std::string_view tag, const std::string& root) {
   AACO_ASSIGN(auto entries, tracelake::list_sessions(root));
   std::vector<FoundSession> found;
   for (auto& entry : entries)
-    if (whole(entry.manifest) && entry.manifest.tag == tag && entry.manifest.kind != "sweep")
+    if (entry.manifest.whole() && entry.manifest.tag == tag && entry.manifest.kind != "sweep")
       found.push_back({entry.path, std::move(entry.manifest)});
   if (found.empty())
     return core::fail(ErrorCode::not_found, "no whole session under " + root + " has the tag " + std::string(tag),

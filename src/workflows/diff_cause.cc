@@ -18,16 +18,16 @@ struct Part {
   double ns = 0;
 };
 
-std::string signed_duration(double ns) { return (ns < 0 ? "-" : "+") + core::format_duration(std::abs(ns)); }
-
 std::string sentence(const Part& part, double total, const std::string& what) {
   const std::string share = total != 0 ? core::format_percent(part.ns / total) : std::string("none");
   if (part.name == "count")
-    return fmt::format("the number of {} changed: {} an iteration, {} of the difference", what, signed_duration(part.ns), share);
+    return fmt::format("the number of {} changed: {} an iteration, {} of the difference", what,
+                       core::format_signed_duration(part.ns), share);
   if (part.name == "duration")
     return fmt::format("the mean time of a call of the {} changed: {} an iteration, {} of the difference", what,
-                       signed_duration(part.ns), share);
-  return fmt::format("time outside the {} changed: {} an iteration, {} of the difference", what, signed_duration(part.ns), share);
+                       core::format_signed_duration(part.ns), share);
+  return fmt::format("time outside the {} changed: {} an iteration, {} of the difference", what,
+                     core::format_signed_duration(part.ns), share);
 }
 
 std::string advice(std::string_view part, bool slower) {

@@ -17,8 +17,6 @@ using stats::Verdict;
 
 constexpr double kFarthest = 1e12;  // of a change: two measurements of one thing never differ so much
 
-std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
-
 bool has_series(const std::vector<SessionSample>& side) {
   return !side.empty() &&
          std::all_of(side.begin(), side.end(), [](const SessionSample& sample) { return !sample.series.empty(); });
@@ -98,10 +96,10 @@ void compare_series(const MetricInput& metric, const Options& options, MetricRes
 
 std::string describe(const MetricResult& result) {
   if (result.method == Method::none) return "no verdict: " + result.reason;
-  std::string text = fmt::format("{}: {}", to_string(result.verdict), signed_percent(*result.delta_ratio));
+  std::string text = fmt::format("{}: {}", to_string(result.verdict), core::format_signed_percent(*result.delta_ratio));
   if (result.method == Method::exact) return text + ", a count that does not vary";
   text += fmt::format(", interval {} to {}, threshold {}; the smallest detectable change is {}",
-                      signed_percent(result.interval->low), signed_percent(result.interval->high),
+                      core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
                       core::format_percent(result.threshold_ratio), core::format_percent(*result.smallest_detectable_ratio));
   if (!result.between_sessions_known) text += "; one session a side, so the variance between sessions is unknown";
   return text;
@@ -138,7 +136,8 @@ MetricResult compare_one(const MetricInput& metric, const Options& options) {
   }
   if (metric.better == Better::neither && result.verdict != Verdict::equivalent && result.verdict != Verdict::inconclusive) {
     result.verdict = Verdict::inconclusive;
-    result.explanation = "it changed by " + signed_percent(*result.delta_ratio) + ", and neither direction is better in itself";
+    result.explanation =
+        "it changed by " + core::format_signed_percent(*result.delta_ratio) + ", and neither direction is better in itself";
   }
   if (result.explanation.empty()) result.explanation = describe(result);
   return result;
@@ -164,7 +163,7 @@ void correct(std::vector<MetricResult>& results, double level) {
     result.explanation = fmt::format(
         "inconclusive: {}, and {} metrics were looked at, so that this much may be chance (p = {:.3f} "
         "after Holm's correction)",
-        signed_percent(*result.delta_ratio), results.size(), holm[i]);
+        core::format_signed_percent(*result.delta_ratio), results.size(), holm[i]);
   }
 }
 

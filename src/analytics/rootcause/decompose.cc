@@ -13,8 +13,6 @@ namespace {
 constexpr double kProfileTolerance = 1.3;  // the profiled pass may tell this much less of a difference than the measured one has
 constexpr double kLeastPart = 0.005;       // of the difference; smaller parts are left together
 
-std::string signed_time(double ns) { return (ns < 0 ? "-" : "+") + core::format_duration(std::abs(ns)); }
-
 double change(const std::optional<double>& a, const std::optional<double>& b) { return a && b ? *b - *a : 0; }
 
 // Takes parts out of a difference until nothing is left: none may take more than there is, nor go the other way.
@@ -66,8 +64,8 @@ void take_run_queue_wait(const Side& a, const Side& b, Remainder& rest) {
   const RunQueueWait after = watched ? *watched_b : RunQueueWait{b.account->wait_ns, b.account->others_wait_ns};
   const double own = change(before.caller_ns, after.caller_ns), others = change(before.others_ns, after.others_ns);
   rest.take("run_queue_wait", "waiting for a CPU", own + others,
-            fmt::format("ready but not running: the caller {}, the other threads {} a call{}", signed_time(own),
-                        signed_time(others), watched ? ", by the scheduler's events" : ""));
+            fmt::format("ready but not running: the caller {}, the other threads {} a call{}", core::format_signed_duration(own),
+                        core::format_signed_duration(others), watched ? ", by the scheduler's events" : ""));
 }
 
 void take_throttling(const signals::CallAccount& a, const signals::CallAccount& b, Remainder& rest) {
@@ -75,7 +73,7 @@ void take_throttling(const signals::CallAccount& a, const signals::CallAccount& 
   const double cpus = std::max(1.0, std::round(std::max(a.process_cpu_ns.value_or(0) / a.wall_ns, 1.0)));
   const double throttled = change(a.throttled_ns, b.throttled_ns) / cpus;
   rest.take("cpu_throttling", "held back by the CPU quota", throttled,
-            fmt::format("throttled {} a call", signed_time(throttled)));
+            fmt::format("throttled {} a call", core::format_signed_duration(throttled)));
 }
 
 // What the kernel accounts to memory, storage and sleep. What the host does within calls is taken after these, so that it does
@@ -85,15 +83,18 @@ double take_kernel_time(const signals::CallAccount& a, const signals::CallAccoun
   const double faults = change(a.minor_faults, b.minor_faults) + change(a.major_faults, b.major_faults);
   const double system = change(a.system_ns, b.system_ns);
   if (std::abs(faults) >= 1 && (faults > 0) == (system > 0))
-    taken += rest.take("page_faults", "page faults", system,
-                       fmt::format("{:+.3g} page faults and {} in the kernel a call", faults, signed_time(system)));
+    taken +=
+        rest.take("page_faults", "page faults", system,
+                  fmt::format("{:+.3g} page faults and {} in the kernel a call", faults, core::format_signed_duration(system)));
   const double blocked = change(a.blocked_ns, b.blocked_ns);
   const double bytes = change(a.storage_bytes, b.storage_bytes);
   if (std::abs(bytes) >= 1 && (bytes > 0) == (blocked > 0))
-    taken += rest.take("storage", "waiting for storage", blocked,
-                       fmt::format("{:+.4g} bytes of storage and {} asleep a call", bytes, signed_time(blocked)));
+    taken +=
+        rest.take("storage", "waiting for storage", blocked,
+                  fmt::format("{:+.4g} bytes of storage and {} asleep a call", bytes, core::format_signed_duration(blocked)));
   else
-    taken += rest.take("host_waiting", "the caller sleeps", blocked, fmt::format("asleep {} a call", signed_time(blocked)));
+    taken += rest.take("host_waiting", "the caller sleeps", blocked,
+                       fmt::format("asleep {} a call", core::format_signed_duration(blocked)));
   return taken;
 }
 
@@ -125,7 +126,7 @@ void take_computing(const Side& a, const Side& b, double delta, Remainder& rest)
   const double scale = std::min(kProfileTolerance, rest.left() / forward);
   std::stable_sort(changes.begin(), changes.end(), [](const auto& x, const auto& y) { return std::abs(x.ns) > std::abs(y.ns); });
   for (const NodeChange& one : changes) {
-    const std::string evidence = fmt::format("{} in the profiled pass", signed_time(one.ns));
+    const std::string evidence = fmt::format("{} in the profiled pass", core::format_signed_duration(one.ns));
     if (one.name.empty())
       rest.take("launch", "the runtime between and around nodes", one.ns * scale, evidence);
     else
@@ -153,7 +154,7 @@ std::optional<Decomposition> decompose(const Side& a, const Side& b) {
     const double around = *around_b - *around_a;
     const double computing = around > 0 ? std::max(0.0, around - kernel) : std::min(0.0, around + kernel);
     rest.take("host_computing", "the host outside the model", computing,
-              fmt::format("outside the model {} a call, {} of it asleep or in the kernel", signed_time(around),
+              fmt::format("outside the model {} a call, {} of it asleep or in the kernel", core::format_signed_duration(around),
                           core::format_duration(kernel)));
   }
   out.profiled = a.nodes.parts && b.nodes.parts && a.names != nullptr && b.names != nullptr;
@@ -162,7 +163,7 @@ std::optional<Decomposition> decompose(const Side& a, const Side& b) {
   } else if (a.account && b.account) {
     const double running = change(a.account->cpu_ns, b.account->cpu_ns);
     rest.take("computing", "the caller computes", running,
-              fmt::format("running {} a call; no profiled pass divides it", signed_time(running)));
+              fmt::format("running {} a call; no profiled pass divides it", core::format_signed_duration(running)));
   }
   out.unexplained_ns = rest.signed_left();
   std::stable_sort(out.parts.begin(), out.parts.end(),

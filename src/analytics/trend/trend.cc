@@ -27,8 +27,6 @@ Meaning meaning_of(double delta, const std::optional<bool>& lower_is_better) {
   return (delta > 0) == *lower_is_better ? Meaning::regression : Meaning::improvement;
 }
 
-std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + core::format_percent(ratio); }
-
 void add_steps(const std::vector<stats::ChangePoint>& found, const std::vector<std::int64_t>& bayes, const Options& options,
                Trend& trend) {
   for (const auto& change : found) {
@@ -119,12 +117,12 @@ void add_alarms(Trend& trend) {
   for (const Step& step : trend.steps)
     if (step.alarm)
       trend.alarms.push_back(fmt::format("{} {} at observation {}", to_string(step.meaning),
-                                         step.delta_ratio ? "of " + signed_percent(*step.delta_ratio)
+                                         step.delta_ratio ? "of " + core::format_signed_percent(*step.delta_ratio)
                                                           : fmt::format("from {:.4g} to {:.4g}", step.before, step.after),
                                          step.index));
   if (trend.drift && trend.drift->significant)
     trend.alarms.push_back(fmt::format("drift of {} a {} ({})",
-                                       trend.drift->ratio_per_unit ? signed_percent(*trend.drift->ratio_per_unit)
+                                       trend.drift->ratio_per_unit ? core::format_signed_percent(*trend.drift->ratio_per_unit)
                                                                    : fmt::format("{:+.4g}", trend.drift->per_unit),
                                        trend.in_days ? "day" : "point", to_string(trend.drift->meaning)));
   if (!trend.breaks) return;

@@ -25,16 +25,6 @@ struct FreeDecompressor {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-core::Status write_all(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return core::fail_errno(errno, path);
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return {};
-}
-
 }  // namespace
 
 struct ZstdFileWriter::Impl {
@@ -53,7 +43,7 @@ struct ZstdFileWriter::Impl {
       ZSTD_outBuffer output{out.data(), out.size(), 0};
       const std::size_t left = ZSTD_compressStream2(context.get(), &output, &input, mode);
       if (ZSTD_isError(left) != 0) return core::fail(ErrorCode::io, path + ": compressing failed: " + ZSTD_getErrorName(left));
-      AACO_TRY(write_all(file.get(), {out.data(), output.pos}, path));
+      AACO_TRY(core::write_all(file.get(), {out.data(), output.pos}, path));
       if (mode == ZSTD_e_end ? left == 0 : input.pos == input.size) return {};
     }
   }

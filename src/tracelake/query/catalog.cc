@@ -27,8 +27,6 @@ constexpr std::string_view kTotalColumns =
 constexpr std::string_view kTotalsFile = "profiler/kernel_summary.json";
 constexpr std::array<std::string_view, 2> kMetricFiles = {"metrics/inference_summary.json", "metrics/derived_metrics.json"};
 
-bool is_whole(const SessionEntry& entry) { return entry.manifest.state == "complete" || entry.manifest.state == "interrupted"; }
-
 std::string date_of(const SessionEntry& entry) { return core::base_name(core::parent_path(entry.path)); }
 
 core::Status add_session(duckdb::Appender& rows, const SessionEntry& entry) {
@@ -141,14 +139,14 @@ core::Status Catalog::refresh_rows(const std::string& table, std::string_view co
   AACO_TRY(connection_.run("CREATE TABLE IF NOT EXISTS " + table + " (" + std::string(columns) + ")"));
   std::set<std::string> present;
   for (const SessionEntry& entry : entries)
-    if (is_whole(entry)) present.insert(entry.path);
+    if (entry.manifest.whole()) present.insert(entry.path);
   if (!std::includes(present.begin(), present.end(), done.begin(), done.end())) {  // some were removed: begin again
     AACO_TRY(connection_.run("DELETE FROM " + table));
     done.clear();
   }
   AACO_ASSIGN(auto rows, duckdb::Appender::open(connection_, table));
   for (const SessionEntry& entry : entries) {
-    if (!is_whole(entry) || done.contains(entry.path)) continue;
+    if (!entry.manifest.whole() || done.contains(entry.path)) continue;
     AACO_TRY(add(rows, entry));
     done.insert(entry.path);
   }
