@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "core/files.h"
 #include "core/handles.h"
 
 namespace aaco::tracelake::archive {
