@@ -5,14 +5,15 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "trace/api_domains.h"
 #include "tracelake/lake.h"
 
 namespace aaco::workflows {
 namespace {
 
 bool is_launch(std::string_view domain, std::string_view name) {
-  const bool runtime = domain == "hip" || domain == "hsa" || domain == "cuda_runtime" || domain == "cuda_driver";
-  return runtime && name.find("Launch") != std::string_view::npos && name.find("HostFunc") == std::string_view::npos;
+  return trace::is_gpu_runtime(domain) && name.find("Launch") != std::string_view::npos &&
+         name.find("HostFunc") == std::string_view::npos;
 }
 
 }  // namespace

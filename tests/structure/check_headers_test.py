@@ -18,6 +18,13 @@ class CheckHeaders(trees.TreeTest):
     def test_missing_include(self): self.assertEqual(self.check('std::string name();\n')[0], 1)
     def test_missing_own_header(self): self.assertEqual(self.check('#include "core/other.h"\n')[0], 1)
 
+    def test_a_verb_includes_its_neighbours(self):
+        self.write('apps/cli/below.h', '#pragma once\nstruct Below {};\n')
+        self.write('apps/cli/above.h', '#pragma once\n#include "cli/below.h"\nBelow above();\n')
+        self.assertEqual(self.check('int f();\n')[0], 0)
+        self.write('apps/cli/below.h', '#pragma once\n')
+        self.assertEqual(self.check('int f();\n')[0], 1)
+
     def test_second_run_compiles_nothing(self):
         self.check('int f();\n')
         self.assertIn('0 compiled', self.check('int f();\n')[1])

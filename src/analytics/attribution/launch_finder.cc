@@ -2,12 +2,9 @@
 #include <array>
 
 #include "analytics/attribution.h"
+#include "trace/api_domains.h"
 
 namespace aaco::analytics::attribution {
-
-bool is_runtime_domain(std::string_view domain) {
-  return domain == "hip" || domain == "hsa" || domain == "cuda_runtime" || domain == "cuda_driver";
-}
 
 bool is_graph_launch(std::string_view api) { return api.find("GraphLaunch") != std::string_view::npos; }
 
@@ -18,7 +15,7 @@ LaunchFinder::Kind LaunchFinder::kind_of(trace::NameId domain) {
   Kind& kind = kinds_[domain.value];
   if (kind == Kind::unseen) {
     const std::string_view text = names_.text(domain);
-    kind = is_runtime_domain(text)                    ? Kind::runtime
+    kind = trace::is_gpu_runtime(text)                ? Kind::runtime
            : text == "cpu_op"                         ? Kind::cpu_op
            : text == "graph_node"                     ? Kind::graph_node
            : text == "onnx_node"                      ? Kind::onnx_node

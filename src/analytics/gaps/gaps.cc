@@ -4,6 +4,7 @@
 #include <array>
 
 #include "analytics/trace_time.h"
+#include "trace/api_domains.h"
 
 namespace aaco::analytics::gaps {
 namespace {
@@ -37,7 +38,7 @@ GapExplainer::Role GapExplainer::role_of(const trace::ApiCallRow& row) {
   if (role != Role::unseen) return role;
   const std::string_view domain = names_.text(row.domain);
   const std::string_view name = names_.text(row.name);
-  const bool runtime = domain == "hip" || domain == "hsa" || domain == "cuda_runtime" || domain == "cuda_driver";
+  const bool runtime = trace::is_gpu_runtime(domain);
   if (!runtime && domain != "cpu_op" && domain != "python")
     role = Role::ignored;
   else if (name.starts_with("ProfilerStep"))

@@ -5,16 +5,6 @@
 #include "graph/catalogue/rules.h"
 
 namespace aaco::graph::rules {
-namespace {
-
-Shape shape_from(const Value& value) {
-  Shape shape;
-  for (const Element& element : value.elements) shape.push_back(element.dimension());
-  return shape;
-}
-
-}  // namespace
-
 void constant(ShapeContext& c) {
   for (const Attribute& attribute : c.node().attributes) {
     if (const auto* literal = std::get_if<TensorLiteral>(&attribute.value)) {

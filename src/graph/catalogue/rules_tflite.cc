@@ -32,12 +32,6 @@ namespace {
 
 using namespace lite;
 
-Shape shape_of_numbers(const Value& value) {
-  Shape shape;
-  for (const Element& element : value.elements) shape.push_back(element.dimension());
-  return shape;
-}
-
 void as_input(ShapeContext& c) {
   if (const Shape* shape = c.shape(0)) give(c, 0, *shape);
 }
@@ -160,7 +154,7 @@ void rank_of(ShapeContext& c) {
 
 template <std::size_t kInput>
 void as_numbers_say(ShapeContext& c) {
-  if (const Value* wanted = c.value(kInput)) give(c, 0, shape_of_numbers(*wanted));
+  if (const Value* wanted = c.value(kInput)) give(c, 0, shape_from(*wanted));
 }
 
 void resized_to(ShapeContext& c) {

@@ -83,6 +83,12 @@ std::optional<Value> value_of(const TensorDescriptor& descriptor, const Constant
   return value;
 }
 
+Shape shape_from(const Value& value) {
+  Shape shape;
+  for (const Element& element : value.elements) shape.push_back(element.dimension());
+  return shape;
+}
+
 Value vector_value(const std::vector<Dimension>& elements) {
   Value value;
   value.dims = {static_cast<std::int64_t>(elements.size())};

@@ -35,6 +35,8 @@ inline constexpr std::size_t kMaxHeldElements = 1 << 18;  // of one tensor: posi
 // The numbers of a constant that was kept; empty for a large one and for types that are no numbers.
 std::optional<Value> value_of(const TensorDescriptor& descriptor, const Constant& constant);
 Value vector_value(const std::vector<Dimension>& elements);
+// The sizes that its elements are.
+Shape shape_from(const Value& value);
 // All elements as integers; empty where one is not known.
 std::optional<std::vector<std::int64_t>> integers(const Value& value);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "trace/api_domains.h"
 #include "tracelake/lake.h"
 #include "tracelake/perfetto/track_set.h"
 
@@ -41,10 +42,6 @@ core::Status for_each_row(const std::string& session_path, const Visit& visit) {
 // Joins a launch to what it launched.
 std::uint64_t flow_of(std::int64_t rank, std::uint64_t correlation_id) {
   return correlation_id == 0 ? 0 : correlation_id + (static_cast<std::uint64_t>(rank) << 48);
-}
-
-bool launches(std::string_view domain) {
-  return domain == "hip" || domain == "hsa" || domain == "cuda_runtime" || domain == "cuda_driver";
 }
 
 class Arguments {
@@ -147,7 +144,7 @@ core::Status SessionTimeline::api_calls() {
     arguments.add("arguments", names.text(row.arguments));
     const std::string_view domain = names.text(row.domain);
     Slice slice{row.start_ns, row.end_ns, names.text(row.name), domain, arguments.items()};
-    if (launches(domain)) slice.flow = flow_of(row.rank, row.correlation_id);
+    if (trace::is_gpu_runtime(domain)) slice.flow = flow_of(row.rank, row.correlation_id);
     const TrackId process =
         tracks_.process(row.rank, row.process_id, [&row] { return "process " + std::to_string(row.process_id); });
     tracks_.thread_slice(row.rank, row.process_id, row.thread_id, process, "thread " + std::to_string(row.thread_id), slice);
