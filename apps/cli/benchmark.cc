@@ -29,15 +29,17 @@ void list_cases(Context& context, const workflows::BenchmarkRequest& request, bo
   if (json) context.print_json(core::Json::object({{"schema_version", 1}, {"suites", std::move(out)}}));
 }
 
-void print_outcome(const Context& context, const workflows::BenchmarkOutcome& outcome) {
-  context.print(fmt::format("{}{}: {} visits to {} cases of {}, {} failed\n", outcome.run_id, outcome.resumed ? " (went on)" : "",
-                            outcome.visits, outcome.cases, outcome.device, outcome.failed));
+void print_outcome(const Context& context, const workflows::BenchmarkOutcome& outcome, const std::string& backend) {
+  context.print(fmt::format("{}{}: {} visits to {} cases of {} on {}, {} failed\n", outcome.run_id,
+                            outcome.resumed ? " (went on)" : "", outcome.visits, outcome.cases, outcome.device, outcome.runtime,
+                            outcome.failed));
   for (const std::string& failure : outcome.failures) context.print("  failed  " + failure + "\n");
   for (const auto& table : outcome.tables)
     context.print(fmt::format("  {:<28} {:>6} rows\n", core::base_name(table.path), table.rows));
   context.note("\nregistry  " + outcome.folder);
   if (outcome.interrupted) return context.note("interrupted: the same command goes on from here");
-  context.note("next      aaco calibrate --hardware " + outcome.device);
+  context.note("next      aaco calibrate --hardware " + outcome.device +
+               (backend == workflows::kDefaultBackend ? "" : " --backend " + backend));
 }
 
 void run(Context& context, const workflows::BenchmarkRequest& request, bool json) {
@@ -46,7 +48,7 @@ void run(Context& context, const workflows::BenchmarkRequest& request, bool json
   context.progress("");
   if (outcome->interrupted || (outcome->failed > 0 && outcome->failed == outcome->visits)) context.exit_code = kEnvironment;
   if (json) return context.print_json(workflows::to_json(*outcome));
-  print_outcome(context, *outcome);
+  print_outcome(context, *outcome, request.backend);
 }
 
 }  // namespace
@@ -56,22 +58,33 @@ void add_benchmark(CLI::App& app, Context& context) {
       app.add_subcommand("benchmark", "Measure this device: single operators and whole models, for 'aaco calibrate'");
   auto request = std::make_shared<workflows::BenchmarkRequest>();
   auto json = std::make_shared<bool>(false);
-  verb->add_option("--suite", request->suite, "micro (operators), workloads (models), all, or a suite of your own (FILE.yaml)")
+  verb->add_option(
+          "--suite", request->suite,
+          "micro (operators), workloads (models), all (both), llm (16-bit operators of decoders, for GPUs), or a suite of your "
+          "own (FILE.yaml)")
       ->capture_default_str();
   verb->add_option("--hardware", request->hardware, "Device whose results these are; 'this' is this machine's processor")
       ->capture_default_str();
-  verb->add_option("-b,--backend", request->backend, "Backend of configs/backends.yaml")->capture_default_str();
+  verb->add_option(
+          "-b,--backend", request->backend,
+          "Backend of configs/backends.yaml; or pytorch (on the processor) and pytorch-gpu, single operators by a Python with "
+          "PyTorch")
+      ->capture_default_str();
   verb->add_option("--threads", request->threads, "Intra-op threads (default: the runtime's choice)")->check(positive_count());
   verb->add_option("--seed", request->seed, "Seed of the order, of weights and of inputs")
       ->check(seed_number())
       ->capture_default_str();
   verb->add_option("--ort-lib", request->ort_library, "ONNX Runtime library to use");
+  verb->add_option("--python", request->python, "Python that has PyTorch (default: $AACO_PYTHON, then python3)");
   verb->add_flag("--fresh", request->fresh, "Begin anew, even where an unfinished run could go on");
   verb->add_flag("--list", request->list, "Only say what would be measured");
   verb->add_flag("--json", *json, "As JSON");
   verb->footer(
       "Cases are visited in shuffled rounds; a run that was stopped or killed goes on where it was when the same command is\n"
-      "given again. Results lie in the benchmark registry (AACO_REGISTRY), with the machine, runtime and seed they came from.");
+      "given again. Results lie in the benchmark registry (AACO_REGISTRY), with the machine, runtime and seed they came from;\n"
+      "of each backend but cpu in a folder of their own.\n"
+      "Examples:\n  aaco benchmark --suite micro\n"
+      "  aaco benchmark --suite llm --backend pytorch-gpu --hardware mi300x --python ~/venv/bin/python");
   verb->callback([&context, request, json] {
     if (request->list) return list_cases(context, *request, *json);
     run(context, *request, *json);

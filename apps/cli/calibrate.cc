@@ -95,10 +95,14 @@ void add_calibrate(CLI::App& app, Context& context) {
   verb->add_option("--hardware", options->request.hardware,
                    "Device that is fitted (needed): an id or alias of 'aaco hardware ls'")
       ->type_name("ID");
-  verb->add_option(
-          "--measurements", options->request.measurements,
-          "Tables of measured kernels or whole models: CSV, also gzip or zstd; without it the results of 'aaco benchmark'")
-      ->type_name("FILE");
+  CLI::Option* files = verb->add_option(
+      "--measurements", options->request.measurements,
+      "Tables of measured kernels or whole models: CSV, also gzip or zstd; without it the results of 'aaco benchmark'");
+  files->type_name("FILE");
+  verb->add_option("-b,--backend", options->request.backend,
+                   "Whose results of 'aaco benchmark' (needed where several backends have some)")
+      ->type_name("NAME")
+      ->excludes(files);
   verb->add_option("--seed", options->request.seed, "Of the parts that test each other")
       ->check(seed_number())
       ->capture_default_str();

@@ -13,8 +13,8 @@
 #include "laboratory/suites.h"
 #include "runner/ort_runtime.h"
 
-// Benchmarks of a device: single operators and whole models, run through the runner, their raw results kept in a journal from
-// which the tables of the benchmark registry are written (docs/formats/benchmarks.md).
+// Benchmarks of a device: single operators and whole models, run by ONNX Runtime through the runner, or operators by PyTorch;
+// their raw results kept in a journal from which the tables of the benchmark registry are written (docs/formats/benchmarks.md).
 namespace aaco::laboratory {
 
 // What one visit to a case saw.
@@ -62,19 +62,45 @@ class BenchmarkJournal {
   bool resumed_ = false, finished_ = false;
 };
 
-struct BenchmarkOptions {
+// Measures one case and fills its visit in. `cancelled`: the user stopped; any other failure is the case's own.
+using BenchmarkVisitor = std::function<core::Status(const BenchmarkSuite& suite, BenchmarkVisit& visit)>;
+
+struct OrtBenchmarkOptions {
   runner::BackendOptions backend;
-  std::uint64_t seed = 1;  // of the order, of weights and of inputs
+  std::uint64_t seed = 1;  // of weights and of inputs
   std::string scratch;     // a folder for the models of single operators
   const std::atomic<bool>* stop = nullptr;
   // Where a workload's file is: made now if need be.
   std::function<core::Result<std::string>(const std::string& model)> model_file;
+};
+// Each operator a model of its own, and whole models. `runtime` outlives the visitor.
+BenchmarkVisitor on_onnx_runtime(runner::ort::Runtime& runtime, OrtBenchmarkOptions options);
+
+struct PyTorchOptions {
+  std::string python;  // a Python that has torch: a path, or a name looked up in PATH
+  std::string share;   // where data/benchmarks/pytorch_operators.py is
+  bool gpu = false;    // the first GPU that PyTorch sees, ROCm's or CUDA's; else the processor
+  int threads = 0;     // of the processor's operators; 0: PyTorch's own choice
+  std::uint64_t seed = 1;
+  const std::atomic<bool>* stop = nullptr;
+};
+struct PyTorchProcess {
+  std::string version, device_name;
+  int threads = 0;
+  BenchmarkVisitor visitor;  // of single operators; a process that ended is started anew for the next visit
+};
+// Unsupported, with the way out, where Python has no PyTorch or PyTorch no such device.
+core::Result<PyTorchProcess> on_pytorch(const PyTorchOptions& options);
+
+struct BenchmarkOptions {
+  std::uint64_t seed = 1;  // of the order
+  const std::atomic<bool>* stop = nullptr;
   std::function<void(std::int64_t done, std::int64_t total, const std::string& what)> progress;
 };
 
 // Visits what the journal does not have yet, round by round, each in a shuffled order, so that a drift of the machine falls on
 // all cases. A case that fails is written down with its reason and passed over.
-core::Status run_suite(const BenchmarkSuite& suite, runner::ort::Runtime& runtime, const BenchmarkOptions& options,
+core::Status run_suite(const BenchmarkSuite& suite, const BenchmarkVisitor& visitor, const BenchmarkOptions& options,
                        BenchmarkJournal& journal);
 
 struct BenchmarkTable {

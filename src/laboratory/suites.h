@@ -43,7 +43,7 @@ struct BenchmarkSuite {
 
 // A definition (data/benchmarks/*.yaml); `name` stands in messages.
 core::Result<BenchmarkSuite> parse_suite(std::string_view text, const std::string& name);
-// "micro", "workloads", "all", or a file of one's own.
+// "micro", "workloads", "llm", "all" (the first two), or a file of one's own.
 core::Result<std::vector<BenchmarkSuite>> load_suites(const std::string& selection, const core::Paths& paths);
 
 }  // namespace aaco::laboratory

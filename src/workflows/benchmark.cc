@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/hash.h"
@@ -19,9 +21,7 @@ using core::Json;
 constexpr std::size_t kShownFailures = 5;
 
 // What runs here is this machine's: results under another device's name would be taken for its own by every estimate.
-core::Result<hardware::Device> device_for(const BenchmarkRequest& request, const runner::BackendOptions& backend,
-                                          const Services& services) {
-  const bool gpu = backend.provider != "CPUExecutionProvider";
+core::Result<hardware::Device> device_for(const BenchmarkRequest& request, bool gpu, const Services& services) {
   auto own = find_own_device(gpu, services);
   if (request.hardware == "this") {
     if (own || gpu || own.error().code != core::ErrorCode::not_found) return own;
@@ -33,7 +33,7 @@ core::Result<hardware::Device> device_for(const BenchmarkRequest& request, const
       own ? own->id == named.id : gpu && named.kind != hardware::DeviceKind::cpu;  // an unknown GPU: as it is named
   if (matches) return named;
   return core::fail(core::ErrorCode::invalid_argument,
-                    fmt::format("the backend {} measures this machine, which is {} and not {}", backend.backend,
+                    fmt::format("the backend {} measures this machine, which is {} and not {}", request.backend,
                                 own ? own->id : "another device", named.id),
                     "leave --hardware out here, or run the benchmark on the machine that has " + named.id);
 }
@@ -81,19 +81,32 @@ Json facts_json(const hardware::Inventory& inventory) {
   return facts;
 }
 
-Json provenance_of(const BenchmarkRequest& request, const hardware::Device& device, const runner::ort::Runtime& runtime,
-                   const runner::BackendOptions& backend, const Services& services) {
-  return Json::object({{"device", device.id},
-                       {"suite", request.suite},
-                       {"backend", backend.backend},
-                       {"provider", backend.provider},
-                       {"threads", backend.intra_op_threads},
-                       {"graph_level", backend.graph_level},
-                       {"seed", request.seed},
-                       {"runtime", "onnxruntime " + runtime.version()},
-                       {"tool_version", services.tool_version},
-                       {"started", core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime))},
-                       {"machine", facts_json(hardware::take_inventory("/", services.environment))}});
+// What measures: ONNX Runtime with a provider, or PyTorch.
+struct Engine {
+  std::string runtime;  // with its version
+  std::string provider;
+  std::string device_name;  // PyTorch's of the GPU
+  std::string graph_level;
+  int threads = 0;
+  laboratory::BenchmarkVisitor visitor;
+  std::shared_ptr<runner::ort::Runtime> ort;  // which the visitor uses
+};
+
+Json provenance_of(const BenchmarkRequest& request, const hardware::Device& device, const Engine& engine,
+                   const Services& services) {
+  Json out = Json::object({{"device", device.id},
+                           {"suite", request.suite},
+                           {"backend", request.backend},
+                           {"provider", engine.provider},
+                           {"threads", engine.threads},
+                           {"seed", request.seed},
+                           {"runtime", engine.runtime},
+                           {"tool_version", services.tool_version},
+                           {"started", core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime))},
+                           {"machine", facts_json(hardware::take_inventory("/", services.environment))}});
+  if (!engine.graph_level.empty()) out.set("graph_level", engine.graph_level);
+  if (!engine.device_name.empty()) out.set("device_name", engine.device_name);
+  return out;
 }
 
 // What must be equal for a run to go on where another ended.
@@ -104,15 +117,61 @@ std::string key_of(const Json& provenance, const std::vector<laboratory::Benchma
   return core::sha256_hex(text).substr(0, 16);
 }
 
-laboratory::BenchmarkOptions options_of(const BenchmarkRequest& request, runner::BackendOptions backend, std::string scratch,
-                                        const Services& services) {
+const std::atomic<bool>& stop_of(const Services& services) {
   static const std::atomic<bool> kNever{false};
-  laboratory::BenchmarkOptions options;
+  return services.stop != nullptr ? *services.stop : kNever;
+}
+
+bool on_pytorch(const BenchmarkRequest& request) { return request.backend == "pytorch" || request.backend == "pytorch-gpu"; }
+
+core::Result<Engine> pytorch_engine(const BenchmarkRequest& request, const std::vector<laboratory::BenchmarkSuite>& suites,
+                                    const Services& services) {
+  for (const auto& suite : suites)
+    for (const auto& one : suite.cases)
+      if (one.kind == laboratory::CaseKind::model)
+        return core::fail(
+            core::ErrorCode::invalid_argument,
+            "PyTorch measures single operators, and the suite " + suite.name + " has models, which ONNX Runtime runs",
+            "give --suite micro, llm, or a suite of yours without models");
+  laboratory::PyTorchOptions options;
+  options.python = !request.python.empty() ? request.python : services.environment.get("AACO_PYTHON").value_or("python3");
+  options.share = services.paths.share;
+  options.gpu = request.backend == "pytorch-gpu";
+  options.threads = request.threads.value_or(0);
+  options.seed = request.seed;
+  options.stop = &stop_of(services);
+  AACO_ASSIGN(auto process, laboratory::on_pytorch(options));
+  Engine engine;
+  engine.runtime = "pytorch " + process.version;
+  engine.provider = options.gpu ? "gpu" : "cpu";
+  if (options.gpu) engine.device_name = process.device_name;
+  engine.threads = process.threads;
+  engine.visitor = std::move(process.visitor);
+  return engine;
+}
+
+core::Result<Engine> ort_engine(const BenchmarkRequest& request, const std::string& scratch, const Services& services) {
+  AACO_ASSIGN(runner::BackendOptions backend, backend_of(request, services));
+  Engine engine;
+  AACO_ASSIGN(engine.ort, runner::ort::Runtime::open({request.ort_library, services.environment, services.paths}));
+  engine.runtime = "onnxruntime " + engine.ort->version();
+  engine.provider = backend.provider;
+  engine.threads = backend.intra_op_threads;
+  engine.graph_level = backend.graph_level;
+  laboratory::OrtBenchmarkOptions options;
   options.backend = std::move(backend);
   options.seed = request.seed;
-  options.scratch = std::move(scratch);
-  options.stop = services.stop != nullptr ? services.stop : &kNever;
-  options.model_file = [&](const std::string& name) { return model_file(name, request.seed, services); };
+  options.scratch = scratch;
+  options.stop = &stop_of(services);
+  options.model_file = [seed = request.seed, &services](const std::string& name) { return model_file(name, seed, services); };
+  engine.visitor = laboratory::on_onnx_runtime(*engine.ort, std::move(options));
+  return engine;
+}
+
+laboratory::BenchmarkOptions options_of(const BenchmarkRequest& request, const Services& services) {
+  laboratory::BenchmarkOptions options;
+  options.seed = request.seed;
+  options.stop = &stop_of(services);
   const std::int64_t start = core::monotonic_ns();
   options.progress = [&services, start](std::int64_t done, std::int64_t total, const std::string& what) {
     const auto elapsed = static_cast<double>(core::monotonic_ns() - start);
@@ -126,11 +185,19 @@ void count(const laboratory::BenchmarkJournal& journal, BenchmarkOutcome& outcom
   for (const auto& visit : journal.visits()) {
     if (visit.error.empty()) continue;
     ++outcome.failed;
-    if (outcome.failures.size() < kShownFailures) outcome.failures.push_back(visit.one.id + ": " + visit.error);
+    std::string text = visit.one.id + ": " + visit.error;
+    const auto& shown = outcome.failures;  // a case fails in each round alike
+    if (shown.size() < kShownFailures && std::find(shown.begin(), shown.end(), text) == shown.end())
+      outcome.failures.push_back(std::move(text));
   }
 }
 
 }  // namespace
+
+std::string benchmark_folder(const core::Paths& paths, const std::string& device, const std::string& backend) {
+  const std::string folder = core::join_path(core::join_path(paths.registry, "benchmarks"), device);
+  return backend == kDefaultBackend ? folder : core::join_path(folder, backend);
+}
 
 core::Result<std::vector<laboratory::BenchmarkSuite>> list_benchmarks(const BenchmarkRequest& request, const Services& services) {
   return laboratory::load_suites(request.suite, services.paths);
@@ -139,22 +206,24 @@ core::Result<std::vector<laboratory::BenchmarkSuite>> list_benchmarks(const Benc
 core::Result<BenchmarkOutcome> benchmark(const BenchmarkRequest& request, const Services& services) {
   AACO_ASSIGN(const auto suites, laboratory::load_suites(request.suite, services.paths));
   AACO_TRY(check_models(suites, services));
-  AACO_ASSIGN(const runner::BackendOptions backend, backend_of(request, services));
-  AACO_ASSIGN(const auto runtime, runner::ort::Runtime::open({request.ort_library, services.environment, services.paths}));
-  AACO_ASSIGN(const hardware::Device device, device_for(request, backend, services));
+  AACO_ASSIGN(const auto scratch, core::TemporaryDirectory::make("/tmp"));
+  AACO_ASSIGN(const Engine engine,
+              on_pytorch(request) ? pytorch_engine(request, suites, services) : ort_engine(request, scratch.path(), services));
+  const bool gpu = engine.provider != (on_pytorch(request) ? "cpu" : "CPUExecutionProvider");
+  AACO_ASSIGN(const hardware::Device device, device_for(request, gpu, services));
   BenchmarkOutcome outcome;
   outcome.device = device.id;
-  outcome.folder = core::join_path(services.paths.registry, "benchmarks/" + device.id);
-  const Json provenance = provenance_of(request, device, *runtime, backend, services);
+  outcome.runtime = engine.runtime;
+  outcome.folder = benchmark_folder(services.paths, device.id, request.backend);
+  const Json provenance = provenance_of(request, device, engine, services);
   AACO_ASSIGN(auto journal,
               laboratory::BenchmarkJournal::open(outcome.folder, provenance, key_of(provenance, suites), request.fresh));
   outcome.run_id = journal.run_id();
   outcome.resumed = journal.resumed();
-  AACO_ASSIGN(const auto scratch, core::TemporaryDirectory::make("/tmp"));
-  const auto options = options_of(request, backend, scratch.path(), services);
+  const auto options = options_of(request, services);
   for (const auto& suite : suites) {
     outcome.cases += static_cast<std::int64_t>(suite.cases.size());
-    const auto status = laboratory::run_suite(suite, *runtime, options, journal);
+    const auto status = laboratory::run_suite(suite, engine.visitor, options, journal);
     if (!status && status.error().code == core::ErrorCode::cancelled)
       outcome.interrupted = true;
     else if (!status)
@@ -173,6 +242,7 @@ Json to_json(const BenchmarkOutcome& outcome) {
   for (const std::string& text : outcome.failures) failures.push(text);
   return Json::object({{"schema_version", 1},
                        {"device", outcome.device},
+                       {"runtime", outcome.runtime},
                        {"folder", outcome.folder},
                        {"run", outcome.run_id},
                        {"resumed", outcome.resumed},

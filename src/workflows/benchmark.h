@@ -12,20 +12,24 @@
 
 namespace aaco::workflows {
 
+inline constexpr const char* kDefaultBackend = "cpu";
+
 struct BenchmarkRequest {
-  std::string suite = "all";      // micro, workloads, all, or a file
-  std::string hardware = "this";  // whose results these are
-  std::string backend = "cpu";
+  std::string suite = "all";              // micro, workloads, llm, all, or a file
+  std::string hardware = "this";          // whose results these are
+  std::string backend = kDefaultBackend;  // of backends.yaml; or pytorch, pytorch-gpu
   std::optional<int> threads;
   std::uint64_t seed = 1;
   std::string ort_library;
+  std::string python;  // that has PyTorch; else AACO_PYTHON, else python3
   bool fresh = false;  // begin anew where an unfinished run could go on
   bool list = false;   // only say what would be measured
 };
 
 struct BenchmarkOutcome {
   std::string device;
-  std::string folder;  // of the device in the benchmark registry
+  std::string folder;   // of the device's results in the benchmark registry
+  std::string runtime;  // "onnxruntime 1.30.0", "pytorch 2.5.1"
   std::string run_id;
   bool resumed = false;
   bool interrupted = false;
@@ -34,6 +38,10 @@ struct BenchmarkOutcome {
   std::vector<std::string> failures;    // the first few, with their reasons
   std::vector<laboratory::BenchmarkTable> tables;
 };
+
+// Of a device in the benchmark registry: the default backend's results, and in a folder in it those of each other, for two
+// programs take their own times for one operator.
+std::string benchmark_folder(const core::Paths& paths, const std::string& device, const std::string& backend);
 
 // Measures the suites and writes the registry's tables. "this" is probed first where the hardware registry does not have it.
 core::Result<BenchmarkOutcome> benchmark(const BenchmarkRequest& request, const Services& services);

@@ -10,8 +10,10 @@
 
 #include "core/clock.h"
 #include "core/files.h"
+#include "core/strings.h"
 #include "estimation/calibration.h"
 #include "estimation/calibration_file.h"
+#include "workflows/benchmark.h"
 #include "workflows/calibration_registry.h"
 #include "workflows/hardware.h"
 #include "workflows/measurement_files.h"
@@ -23,19 +25,40 @@ namespace {
 using core::ErrorCode;
 using estimation::Measurement;
 
-// Tables that `aaco benchmark` wrote for this device.
-core::Result<std::vector<std::string>> own_tables(const core::Paths& paths, const std::string& device) {
-  const std::string folder = core::join_path(core::join_path(paths.registry, "benchmarks"), device);
-  std::vector<std::string> tables;
+core::Result<std::vector<std::string>> tables_in(const std::string& folder) {
+  AACO_ASSIGN(std::vector<std::string> names, core::list_directory(folder));
+  std::erase_if(names, [](const std::string& name) { return !name.ends_with(".csv"); });
+  for (std::string& name : names) name = core::join_path(folder, name);
+  return names;
+}
+
+// Tables that `aaco benchmark` wrote for this device, of one backend.
+core::Result<std::vector<std::string>> own_tables(const core::Paths& paths, const std::string& device,
+                                                  const std::string& backend) {
+  const std::string folder = benchmark_folder(paths, device, kDefaultBackend);
+  std::map<std::string, std::vector<std::string>> found;  // backend -> tables
   if (core::is_directory(folder)) {
+    AACO_ASSIGN(found[kDefaultBackend], tables_in(folder));
     AACO_ASSIGN(const auto names, core::list_directory(folder));
     for (const std::string& name : names)
-      if (name.ends_with(".csv")) tables.push_back(core::join_path(folder, name));
+      if (const std::string other = benchmark_folder(paths, device, name); core::is_directory(other)) {
+        AACO_ASSIGN(found[name], tables_in(other));
+      }
   }
-  if (tables.empty())
-    return core::fail(ErrorCode::not_found, "there are no benchmark results of " + device + " in " + folder,
-                      "run 'aaco benchmark --suite micro', or name tables of measurements with --measurements");
-  return tables;
+  std::erase_if(found, [](const auto& entry) { return entry.second.empty(); });
+  if (found.empty() || (!backend.empty() && !found.contains(backend)))
+    return core::fail(ErrorCode::not_found,
+                      "there are no benchmark results of " + device + (backend.empty() ? "" : " on " + backend) + " in " + folder,
+                      "run 'aaco benchmark --suite micro" + (backend.empty() ? "" : " --backend " + backend) +
+                          "', or name tables of measurements with --measurements");
+  if (!backend.empty()) return found.at(backend);
+  if (found.size() == 1) return found.begin()->second;
+  std::vector<std::string_view> backends;
+  for (const auto& [name, tables] : found) backends.push_back(name);
+  return core::fail(ErrorCode::invalid_argument,
+                    "there are benchmark results of " + device +
+                        " on several backends, which take their own times: " + core::join(backends, ", "),
+                    "say which with --backend");
 }
 
 std::vector<BadSite> worst_sites(const std::vector<Measurement>& rows, const estimation::FittedResiduals& residuals,
@@ -151,7 +174,7 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
   const estimation::DeviceFacts facts = estimation::facts_of(device);
   std::vector<std::string> paths = request.measurements;
   if (paths.empty()) {
-    AACO_ASSIGN(paths, own_tables(services.paths, facts.id));
+    AACO_ASSIGN(paths, own_tables(services.paths, facts.id, request.backend));
   }
   services.progress("reading measurements");
   AACO_ASSIGN(const MeasurementFiles files, read_measurements(paths, registry));

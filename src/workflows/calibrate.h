@@ -13,7 +13,8 @@ namespace aaco::workflows {
 
 struct CalibrateRequest {
   std::string hardware;
-  std::vector<std::string> measurements;  // files
+  std::vector<std::string> measurements;  // files; none: the results of `aaco benchmark`
+  std::string backend;                    // whose results; empty: the one that has any
   std::uint64_t seed = 1;
   int threads = 2;
 };

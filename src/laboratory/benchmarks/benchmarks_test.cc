@@ -71,10 +71,13 @@ TEST(Suite, TheShippedOnesParseAndEveryOperatorCanBeMade) {
   const auto suites = load_suites("all", paths);
   ASSERT_TRUE(suites) << suites.error().text();
   ASSERT_EQ(suites->size(), 2U);
-  for (const BenchmarkCase& one : (*suites)[0].cases) {
-    const auto model = benchmarks::one_operator(one);
-    EXPECT_TRUE(model) << model.error().text();
-  }
+  const auto llm = load_suites("llm", paths);
+  ASSERT_TRUE(llm) << llm.error().text();
+  for (const BenchmarkSuite& suite : {(*suites)[0], (*llm)[0]})
+    for (const BenchmarkCase& one : suite.cases) {
+      const auto model = benchmarks::one_operator(one);
+      EXPECT_TRUE(model) << model.error().text();
+    }
   EXPECT_FALSE(load_suites("macro", paths));
   EXPECT_FALSE(load_suites("/nonexistent.yaml", paths));
 }
@@ -175,7 +178,7 @@ TEST_F(JournalTest, TablesHaveTheOperatorAloneAndTheSourceOfEachRow) {
       << "the median of both visits less the call's own 10 us";
   EXPECT_THAT(text("depthwise_float32.csv"), HasSubstr("acme,float32,NCHW,1,6,8,8,6,3,3,1x1,1x1,1x1,6,100,,"));
   EXPECT_THAT(text("models_float32.csv"), HasSubstr("acme,mlp,FP32,4,width=7,,,5,3000,500,"));
-  EXPECT_THAT(text("launch_float32.csv"), HasSubstr("acme,launch,1,64,1,"));
+  EXPECT_THAT(text("launch_float32.csv"), HasSubstr("acme,launch,float32,1,64,1,"));
 }
 
 TEST(OperatorShare, IsTheOperatorsPartOfAllNodes) {

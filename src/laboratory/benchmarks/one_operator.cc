@@ -200,22 +200,28 @@ core::Result<OneOperator> one_operator(const BenchmarkCase& one) {
 Filling::Filling(const graph::Graph& graph, std::uint64_t seed) : graph_(graph) {
   core::Random random(seed);
   std::vector<float> singles(kPattern);
-  std::vector<std::uint16_t> halves;
+  std::vector<std::uint16_t> halves, brains;
   byte_.resize(kPattern);
   for (std::size_t i = 0; i < kPattern; ++i) {
     singles[i] = static_cast<float>(0.1 * random.uniform() - 0.05);
     halves.push_back(runner::to_half(singles[i]));
+    brains.push_back(runner::to_bfloat16(singles[i]));
     byte_[i] = static_cast<std::byte>(random.below(256));
   }
   single_.resize(kPattern * sizeof(float));
   std::memcpy(single_.data(), singles.data(), single_.size());
   half_.resize(kPattern * sizeof(std::uint16_t));
   std::memcpy(half_.data(), halves.data(), half_.size());
+  brain_.resize(half_.size());
+  std::memcpy(brain_.data(), brains.data(), brain_.size());
 }
 
 core::Status Filling::read(std::size_t index, std::int64_t offset, std::span<std::byte> out) {
   const ElementType type = graph_.tensor(graph_.initializers[index].tensor).type;
-  const auto& pattern = type == ElementType::float32 ? single_ : type == ElementType::float16 ? half_ : byte_;
+  const auto& pattern = type == ElementType::float32    ? single_
+                        : type == ElementType::float16  ? half_
+                        : type == ElementType::bfloat16 ? brain_
+                                                        : byte_;
   std::size_t at = static_cast<std::size_t>(offset) % pattern.size();
   for (std::size_t done = 0; done < out.size();) {
     const std::size_t count = std::min(out.size() - done, pattern.size() - at);

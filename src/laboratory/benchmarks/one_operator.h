@@ -26,7 +26,7 @@ class Filling final : public graph::onnx::WeightSource {
 
  private:
   const graph::Graph& graph_;
-  std::vector<std::byte> single_, half_, byte_;  // a pattern of each type, repeated
+  std::vector<std::byte> single_, half_, brain_, byte_;  // a pattern of each type, repeated
 };
 
 }  // namespace aaco::laboratory::benchmarks

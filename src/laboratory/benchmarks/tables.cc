@@ -57,7 +57,7 @@ std::string header_of(CaseKind kind) {
     case CaseKind::gemm: return "device,dtype,batch,m,n,k,latency_us,power_w,source";
     case CaseKind::convolution: return "device,dtype,layout,n,c,h,w,k,r,s,pad,stride,dilation,groups,latency_us,solver,source";
     case CaseKind::attention: return "device,phase,dtype,kv_dtype,batch,isl,step,heads,kv_heads,head_dim,latency_us,source";
-    case CaseKind::vector: return "device,op,rows,cols,latency_us,source";
+    case CaseKind::vector: return "device,op,dtype,rows,cols,latency_us,source";
     case CaseKind::model: break;
   }
   return "device,model,precision,batch,profile,flops,bytes,latency_ms,memory_bytes,loaded_bytes,runtime,source";
@@ -96,7 +96,8 @@ std::string row_of(const Site& site, const std::string& device, const std::strin
     case CaseKind::attention:
       return fmt::format("{},prefill,{},{},{},{},0,{},{},{},{:.6g},{}", device, one.dtype, one.dtype, size("batch"),
                          size("tokens"), size("heads"), size("heads"), size("head_dim"), us, source);
-    case CaseKind::vector: return fmt::format("{},{},{},{},{:.6g},{}", device, one.op, size("rows"), size("cols"), us, source);
+    case CaseKind::vector:
+      return fmt::format("{},{},{},{},{},{:.6g},{}", device, one.op, one.dtype, size("rows"), size("cols"), us, source);
     case CaseKind::model: break;
   }
   return model_row(site, device, source);

@@ -17,9 +17,10 @@ using core::YamlNode;
 
 constexpr std::int64_t kSchema = 1;
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
+constexpr std::string_view kForGpus = "llm";  // hours on a processor, so that only its name asks for it
 constexpr std::size_t kMostCases = 100'000;
 constexpr std::array kKinds{CaseKind::gemm, CaseKind::convolution, CaseKind::attention, CaseKind::vector, CaseKind::model};
-constexpr std::array<std::string_view, 3> kTypes{"float32", "float16", "int8"};
+constexpr std::array<std::string_view, 4> kTypes{"float32", "float16", "bfloat16", "int8"};
 
 bool is_type(std::string_view name) { return std::find(kTypes.begin(), kTypes.end(), name) != kTypes.end(); }
 
@@ -163,7 +164,8 @@ core::Status read_kernel(const YamlNode& node, std::vector<BenchmarkCase>& cases
   if (!sites->is_sequence() || sites->items().empty()) return sites->error("sites is a list of sites");
   for (const std::string& dtype : dtypes) {
     if (!is_type(dtype))
-      return node.find("dtypes")->error("'" + dtype + "' is no data type of the benchmarks", "use float32, float16 or int8");
+      return node.find("dtypes")->error("'" + dtype + "' is no data type of the benchmarks",
+                                        "use float32, float16, bfloat16 or int8");
     for (const std::string& op : ops)
       for (const YamlNode& site : sites->items()) {
         base.dtype = dtype;
@@ -266,13 +268,13 @@ core::Result<BenchmarkSuite> parse_suite(std::string_view text, const std::strin
 
 core::Result<std::vector<BenchmarkSuite>> load_suites(const std::string& selection, const core::Paths& paths) {
   std::vector<std::string> files;
-  for (const char* shipped : {"micro", "workloads"})
-    if (selection == shipped || selection == "all")
+  for (const char* shipped : {"micro", "workloads", "llm"})
+    if (selection == shipped || (selection == "all" && shipped != kForGpus))
       files.push_back(core::join_path(paths.share, "data/benchmarks/" + std::string(shipped) + ".yaml"));
   if (files.empty()) {
     if (!selection.ends_with(".yaml"))
       return core::fail(core::ErrorCode::invalid_argument, "'" + selection + "' is no suite",
-                        "use micro, workloads, all, or FILE.yaml");
+                        "use micro, workloads, llm, all (micro and workloads), or FILE.yaml");
     files.push_back(selection);
   }
   std::vector<BenchmarkSuite> suites;

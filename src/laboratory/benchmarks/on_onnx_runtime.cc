@@ -1,25 +1,20 @@
-#include <algorithm>
-
 #include "core/files.h"
 #include "core/numbers.h"
-#include "core/random.h"
 #include "graph/cost.h"
 #include "graph/load.h"
 #include "laboratory/benchmarks.h"
 #include "laboratory/benchmarks/one_operator.h"
 #include "laboratory/benchmarks/operator_share.h"
 #include "laboratory/benchmarks/resident.h"
+#include "laboratory/benchmarks/visit_times.h"
 #include "runner/inputs.h"
 #include "runner/loop.h"
-#include "stats/summary.h"
 
 namespace aaco::laboratory {
 namespace {
 
 using benchmarks::OneOperator;
 
-constexpr std::int64_t kLeastCalls = 5;
-constexpr std::int64_t kMostCalls = 20'000;
 constexpr int kProfiledCalls = 12, kProfiledWarmup = 3;
 
 runner::LoopOptions warm_up_of(std::int64_t visit_ns) {
@@ -27,29 +22,6 @@ runner::LoopOptions warm_up_of(std::int64_t visit_ns) {
   loop.warmup_min_time = core::Nanoseconds(visit_ns / 6);
   loop.warmup_max_time = core::Nanoseconds(visit_ns / 2);
   return loop;
-}
-
-stats::StoppingOptions stopping_of(const BenchmarkSuite& suite) {
-  stats::StoppingOptions stopping;
-  stopping.kind = stats::StoppingOptions::Kind::precision;
-  stopping.precision_ratio = suite.precision_ratio;
-  stopping.minimum_iterations = kLeastCalls;
-  stopping.maximum_iterations = kMostCalls;
-  stopping.maximum_time_ns = suite.visit_ns;
-  return stopping;
-}
-
-void summarize(const std::vector<runner::TimedCall>& calls, BenchmarkVisit& visit) {
-  std::vector<double> times;
-  for (const runner::TimedCall& call : calls) times.push_back(static_cast<double>(call.duration_ns));
-  const stats::Summary summary = stats::summarize(times);
-  visit.calls = summary.count;
-  visit.lowest_ns = summary.minimum.value_or(0);
-  std::sort(times.begin(), times.end());
-  visit.median_ns = stats::quantile_of_sorted(times, 0.5);
-  visit.p90_ns = stats::quantile_of_sorted(times, 0.9);
-  if (summary.p50 && summary.p50->ci95 && visit.median_ns > 0)
-    visit.interval_ratio = (summary.p50->ci95->high - summary.p50->ci95->low) / visit.median_ns;
 }
 
 core::Result<runner::ModelInputs> inputs_of(const graph::Graph& graph, const BenchmarkCase& one, std::uint64_t seed) {
@@ -66,7 +38,7 @@ core::Result<runner::ModelInputs> inputs_of(const graph::Graph& graph, const Ben
 }
 
 core::Result<std::unique_ptr<runner::Backend>> open(const std::string& path, const runner::ModelInputs& inputs,
-                                                    runner::ort::Runtime& runtime, const BenchmarkOptions& options,
+                                                    runner::ort::Runtime& runtime, const OrtBenchmarkOptions& options,
                                                     bool profile) {
   runner::BackendOptions backend = options.backend;
   backend.profile = profile;
@@ -76,22 +48,24 @@ core::Result<std::unique_ptr<runner::Backend>> open(const std::string& path, con
   return opened;
 }
 
-core::Status measure(runner::Backend& backend, const BenchmarkSuite& suite, const BenchmarkOptions& options,
+core::Status measure(runner::Backend& backend, const BenchmarkSuite& suite, const OrtBenchmarkOptions& options,
                      BenchmarkVisit& visit) {
-  stats::StoppingRule rule(stopping_of(suite));
+  stats::StoppingRule rule(benchmarks::stopping_of(suite));
   rule.reserve();
   AACO_ASSIGN(const runner::LoopResult loop,
               runner::measure([&] { return backend.run_once(); }, warm_up_of(suite.visit_ns), rule, nullptr, *options.stop));
   if (loop.interrupted || loop.plain.empty())
     return core::fail(core::ErrorCode::cancelled, "stopped by the user while " + visit.one.id + " was measured");
-  summarize(loop.plain, visit);
+  std::vector<double> times;
+  for (const runner::TimedCall& call : loop.plain) times.push_back(static_cast<double>(call.duration_ns));
+  benchmarks::summarize(std::move(times), visit);
   return {};
 }
 
 // Around a convolution the CPU provider changes the layout of what comes in and goes out, which within a network it does not.
 core::Result<std::optional<double>> profiled_share(const std::string& path, const OneOperator& model,
                                                    const runner::ModelInputs& inputs, runner::ort::Runtime& runtime,
-                                                   const BenchmarkOptions& options) {
+                                                   const OrtBenchmarkOptions& options) {
   AACO_ASSIGN(auto backend, open(path, inputs, runtime, options, true));
   for (int i = 0; i < kProfiledWarmup + kProfiledCalls; ++i) AACO_TRY(backend->run_once());
   AACO_ASSIGN(const auto profile, backend->end_profile());
@@ -101,7 +75,7 @@ core::Result<std::optional<double>> profiled_share(const std::string& path, cons
 }
 
 core::Status visit_operator(const BenchmarkSuite& suite, const BenchmarkCase& one, runner::ort::Runtime& runtime,
-                            const BenchmarkOptions& options, BenchmarkVisit& visit) {
+                            const OrtBenchmarkOptions& options, BenchmarkVisit& visit) {
   AACO_ASSIGN(const OneOperator model, benchmarks::one_operator(one));
   benchmarks::Filling filling(model.graph, options.seed);
   const std::string path = core::join_path(options.scratch, "operator.onnx");
@@ -130,7 +104,7 @@ void count_work(const graph::Graph& graph, const std::map<std::string, std::int6
 }
 
 core::Status visit_model(const BenchmarkSuite& suite, const BenchmarkCase& one, runner::ort::Runtime& runtime,
-                         const BenchmarkOptions& options, BenchmarkVisit& visit) {
+                         const OrtBenchmarkOptions& options, BenchmarkVisit& visit) {
   AACO_ASSIGN(const std::string path, options.model_file(one.model));
   AACO_ASSIGN(const graph::Graph graph, graph::load(path));
   AACO_ASSIGN(const runner::ModelInputs inputs, inputs_of(graph, one, options.seed));
@@ -149,53 +123,14 @@ core::Status visit_model(const BenchmarkSuite& suite, const BenchmarkCase& one, 
   return {};
 }
 
-core::Status visit_case(const BenchmarkSuite& suite, const BenchmarkCase& one, runner::ort::Runtime& runtime,
-                        const BenchmarkOptions& options, BenchmarkVisit& visit) {
-  if (one.kind == CaseKind::model) return visit_model(suite, one, runtime, options, visit);
-  return visit_operator(suite, one, runtime, options, visit);
-}
-
-struct Stop {
-  std::size_t index;
-  std::int64_t round;
-};
-
-// All visits in the order they are made: round by round, each shuffled by itself.
-std::vector<Stop> itinerary(const BenchmarkSuite& suite, std::uint64_t seed) {
-  std::vector<Stop> stops;
-  for (std::int64_t round = 0; round < suite.rounds; ++round) {
-    const std::size_t begin = stops.size();
-    for (std::size_t index = 0; index < suite.cases.size(); ++index) stops.push_back({index, round});
-    core::Random random = core::Random(seed).fork(static_cast<std::uint64_t>(round));
-    std::shuffle(stops.begin() + static_cast<std::ptrdiff_t>(begin), stops.end(), random);
-  }
-  return stops;
-}
-
 }  // namespace
 
-core::Status run_suite(const BenchmarkSuite& suite, runner::ort::Runtime& runtime, const BenchmarkOptions& options,
-                       BenchmarkJournal& journal) {
-  const std::vector<Stop> stops = itinerary(suite, options.seed);
-  std::int64_t done = 0;
-  for (const Stop& at : stops) {
-    const BenchmarkCase& one = suite.cases[at.index];
-    if (options.stop->load()) return core::fail(core::ErrorCode::cancelled, "stopped by the user");
-    options.progress(done++, static_cast<std::int64_t>(stops.size()), one.id);
-    if (journal.has(one.id, at.round)) continue;
-    BenchmarkVisit visit;
-    visit.one = one;
-    visit.round = at.round;
-    if (const auto status = visit_case(suite, one, runtime, options, visit); !status) {
-      if (status.error().code == core::ErrorCode::cancelled) return status;
-      visit = {};
-      visit.one = one;
-      visit.round = at.round;
-      visit.error = status.error().message;
-    }
-    AACO_TRY(journal.add(visit));
-  }
-  return {};
+BenchmarkVisitor on_onnx_runtime(runner::ort::Runtime& runtime, OrtBenchmarkOptions options) {
+  return [&runtime, options = std::move(options)](const BenchmarkSuite& suite, BenchmarkVisit& visit) {
+    const BenchmarkCase one = visit.one;
+    if (one.kind == CaseKind::model) return visit_model(suite, one, runtime, options, visit);
+    return visit_operator(suite, one, runtime, options, visit);
+  };
 }
 
 }  // namespace aaco::laboratory
