@@ -37,6 +37,7 @@ void print_outcome(const Context& context, const workflows::BenchmarkOutcome& ou
   for (const auto& table : outcome.tables)
     context.print(fmt::format("  {:<28} {:>6} rows\n", core::base_name(table.path), table.rows));
   context.note("\nregistry  " + outcome.folder);
+  if (!outcome.no_power.empty()) context.note("power     not measured: " + outcome.no_power);
   if (outcome.interrupted) return context.note("interrupted: the same command goes on from here");
   context.note("next      aaco calibrate --hardware " + outcome.device +
                (backend == workflows::kDefaultBackend ? "" : " --backend " + backend));
@@ -76,6 +77,8 @@ void add_benchmark(CLI::App& app, Context& context) {
       ->capture_default_str();
   verb->add_option("--ort-lib", request->ort_library, "ONNX Runtime library to use");
   verb->add_option("--python", request->python, "Python that has PyTorch (default: $AACO_PYTHON, then python3)");
+  verb->add_flag("!--no-power", request->power,
+                 "Do not measure power (where a sensor can be read: 0.85 s more for each operator, once)");
   verb->add_flag("--fresh", request->fresh, "Begin anew, even where an unfinished run could go on");
   verb->add_flag("--list", request->list, "Only say what would be measured");
   verb->add_flag("--json", *json, "As JSON");

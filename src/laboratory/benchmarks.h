@@ -10,6 +10,7 @@
 
 #include "core/json.h"
 #include "core/result.h"
+#include "laboratory/power_meter.h"
 #include "laboratory/suites.h"
 #include "runner/ort_runtime.h"
 
@@ -30,6 +31,7 @@ struct BenchmarkVisit {
   // A workload's: resident before loading, when loaded, and the most from then on.
   std::optional<std::int64_t> resident_before_bytes, resident_loaded_bytes, resident_peak_bytes;
   std::optional<double> flops, bytes;  // a workload's, by the operator catalogue
+  std::optional<double> power_watts;   // an operator's, called again and again after its time was measured
 };
 
 // A run's results, one line of JSON each, flushed as they come: a run that was cut off goes on where it was.
@@ -70,6 +72,7 @@ struct OrtBenchmarkOptions {
   std::uint64_t seed = 1;  // of weights and of inputs
   std::string scratch;     // a folder for the models of single operators
   const std::atomic<bool>* stop = nullptr;
+  PowerMeter* power = nullptr;  // asked in the first round; null: power is not measured
   // Where a workload's file is: made now if need be.
   std::function<core::Result<std::string>(const std::string& model)> model_file;
 };
@@ -83,6 +86,7 @@ struct PyTorchOptions {
   int threads = 0;     // of the processor's operators; 0: PyTorch's own choice
   std::uint64_t seed = 1;
   const std::atomic<bool>* stop = nullptr;
+  PowerMeter* power = nullptr;  // as of OrtBenchmarkOptions
 };
 struct PyTorchProcess {
   std::string version, device_name;

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/hash.h"
 #include "core/numbers.h"
 #include "hardware/inventory.h"
+#include "laboratory/power_meter.h"
 #include "runner/registry.h"
 #include "workflows/hardware.h"
 #include "workflows/zoo.h"
@@ -81,11 +83,22 @@ Json facts_json(const hardware::Inventory& inventory) {
   return facts;
 }
 
+bool is_gpu(const runner::BackendOptions& backend) {
+  if (backend.provider == "OpenVINOExecutionProvider") {
+    const auto device = backend.provider_options.find("device_type");
+    return device != backend.provider_options.end() && !device->second.starts_with("CPU");
+  }
+  constexpr std::array<std::string_view, 3> kOnProcessors{"CPUExecutionProvider", "DnnlExecutionProvider",
+                                                          "XnnpackExecutionProvider"};
+  return std::find(kOnProcessors.begin(), kOnProcessors.end(), backend.provider) == kOnProcessors.end();
+}
+
 // What measures: ONNX Runtime with a provider, or PyTorch.
 struct Engine {
   std::string runtime;  // with its version
   std::string provider;
   std::string device_name;  // PyTorch's of the GPU
+  bool gpu = false;
   std::string graph_level;
   int threads = 0;
   laboratory::BenchmarkVisitor visitor;
@@ -122,10 +135,27 @@ const std::atomic<bool>& stop_of(const Services& services) {
   return services.stop != nullptr ? *services.stop : kNever;
 }
 
+// The meter of the device that is measured, or why there is none.
+struct Power {
+  bool wanted = true;
+  std::optional<laboratory::PowerMeter> meter;
+  std::string absent;
+
+  laboratory::PowerMeter* meter_of(bool gpu) {
+    absent = "not asked for";
+    if (!wanted) return nullptr;
+    auto opened = laboratory::PowerMeter::open({}, gpu ? laboratory::PowerMeter::Of::gpu : laboratory::PowerMeter::Of::processor);
+    absent = opened ? "" : opened.error().message;
+    if (!opened) return nullptr;
+    meter = std::move(*opened);
+    return &*meter;
+  }
+};
+
 bool on_pytorch(const BenchmarkRequest& request) { return request.backend == "pytorch" || request.backend == "pytorch-gpu"; }
 
 core::Result<Engine> pytorch_engine(const BenchmarkRequest& request, const std::vector<laboratory::BenchmarkSuite>& suites,
-                                    const Services& services) {
+                                    Power& power, const Services& services) {
   for (const auto& suite : suites)
     for (const auto& one : suite.cases)
       if (one.kind == laboratory::CaseKind::model)
@@ -140,22 +170,26 @@ core::Result<Engine> pytorch_engine(const BenchmarkRequest& request, const std::
   options.threads = request.threads.value_or(0);
   options.seed = request.seed;
   options.stop = &stop_of(services);
+  options.power = power.meter_of(options.gpu);
   AACO_ASSIGN(auto process, laboratory::on_pytorch(options));
   Engine engine;
   engine.runtime = "pytorch " + process.version;
   engine.provider = options.gpu ? "gpu" : "cpu";
+  engine.gpu = options.gpu;
   if (options.gpu) engine.device_name = process.device_name;
   engine.threads = process.threads;
   engine.visitor = std::move(process.visitor);
   return engine;
 }
 
-core::Result<Engine> ort_engine(const BenchmarkRequest& request, const std::string& scratch, const Services& services) {
+core::Result<Engine> ort_engine(const BenchmarkRequest& request, const std::string& scratch, Power& power,
+                                const Services& services) {
   AACO_ASSIGN(runner::BackendOptions backend, backend_of(request, services));
   Engine engine;
   AACO_ASSIGN(engine.ort, runner::ort::Runtime::open({request.ort_library, services.environment, services.paths}));
   engine.runtime = "onnxruntime " + engine.ort->version();
   engine.provider = backend.provider;
+  engine.gpu = is_gpu(backend);
   engine.threads = backend.intra_op_threads;
   engine.graph_level = backend.graph_level;
   laboratory::OrtBenchmarkOptions options;
@@ -163,6 +197,7 @@ core::Result<Engine> ort_engine(const BenchmarkRequest& request, const std::stri
   options.seed = request.seed;
   options.scratch = scratch;
   options.stop = &stop_of(services);
+  options.power = power.meter_of(engine.gpu);
   options.model_file = [seed = request.seed, &services](const std::string& name) { return model_file(name, seed, services); };
   engine.visitor = laboratory::on_onnx_runtime(*engine.ort, std::move(options));
   return engine;
@@ -207,13 +242,15 @@ core::Result<BenchmarkOutcome> benchmark(const BenchmarkRequest& request, const 
   AACO_ASSIGN(const auto suites, laboratory::load_suites(request.suite, services.paths));
   AACO_TRY(check_models(suites, services));
   AACO_ASSIGN(const auto scratch, core::TemporaryDirectory::make("/tmp"));
-  AACO_ASSIGN(const Engine engine,
-              on_pytorch(request) ? pytorch_engine(request, suites, services) : ort_engine(request, scratch.path(), services));
-  const bool gpu = engine.provider != (on_pytorch(request) ? "cpu" : "CPUExecutionProvider");
-  AACO_ASSIGN(const hardware::Device device, device_for(request, gpu, services));
+  Power power;
+  power.wanted = request.power;
+  AACO_ASSIGN(const Engine engine, on_pytorch(request) ? pytorch_engine(request, suites, power, services)
+                                                       : ort_engine(request, scratch.path(), power, services));
+  AACO_ASSIGN(const hardware::Device device, device_for(request, engine.gpu, services));
   BenchmarkOutcome outcome;
   outcome.device = device.id;
   outcome.runtime = engine.runtime;
+  outcome.no_power = power.absent;
   outcome.folder = benchmark_folder(services.paths, device.id, request.backend);
   const Json provenance = provenance_of(request, device, engine, services);
   AACO_ASSIGN(auto journal,
@@ -245,6 +282,7 @@ Json to_json(const BenchmarkOutcome& outcome) {
                        {"runtime", outcome.runtime},
                        {"folder", outcome.folder},
                        {"run", outcome.run_id},
+                       {"power", outcome.no_power.empty() ? Json("measured") : Json("not measured: " + outcome.no_power)},
                        {"resumed", outcome.resumed},
                        {"interrupted", outcome.interrupted},
                        {"cases", outcome.cases},

@@ -23,6 +23,7 @@ struct BenchmarkRequest {
   std::string ort_library;
   std::string python;  // that has PyTorch; else AACO_PYTHON, else python3
   bool fresh = false;  // begin anew where an unfinished run could go on
+  bool power = true;   // measured where a sensor can be read
   bool list = false;   // only say what would be measured
 };
 
@@ -31,6 +32,7 @@ struct BenchmarkOutcome {
   std::string folder;   // of the device's results in the benchmark registry
   std::string runtime;  // "onnxruntime 1.30.0", "pytorch 2.5.1"
   std::string run_id;
+  std::string no_power;  // why power was not measured; empty: it was
   bool resumed = false;
   bool interrupted = false;
   std::int64_t cases = 0;

@@ -50,6 +50,7 @@ class Benchmark(program.ProgramTest):
     def test_every_case_is_measured(self):
         outcome = self.outcome.json()
         self.assertEqual(outcome['failures'], [])
+        self.assertRegex(outcome['power'], '^(measured$|not measured: )')
         self.assertEqual(outcome['visits'], 2 * outcome['cases'])
 
     def test_tables_have_a_row_a_site_with_its_source(self):

@@ -111,7 +111,9 @@ class JournalTest : public testing::Test {
 
 TEST_F(JournalTest, ARunThatWasCutOffGoesOnWhereItWas) {
   auto first = BenchmarkJournal::open(folder_.path(), provenance_, "key", false).value();
-  ASSERT_TRUE(first.add(visit_of(suite_.cases[0], 0, 100)));
+  BenchmarkVisit measured = visit_of(suite_.cases[0], 0, 100);
+  measured.power_watts = 45.5;
+  ASSERT_TRUE(first.add(measured));
   BenchmarkVisit failed;
   failed.one = suite_.cases[1];
   failed.error = "no such kernel";
@@ -125,6 +127,7 @@ TEST_F(JournalTest, ARunThatWasCutOffGoesOnWhereItWas) {
   EXPECT_TRUE(again.has(suite_.cases[0].id, 0));
   EXPECT_FALSE(again.has(suite_.cases[0].id, 1));
   EXPECT_EQ(again.visits()[1].error, "no such kernel");
+  EXPECT_EQ(again.visits()[0].power_watts, 45.5);
   ASSERT_TRUE(again.add(visit_of(suite_.cases[0], 1, 110)));
   ASSERT_TRUE(again.finish());
   EXPECT_EQ(BenchmarkJournal::read(again.path()).value().visits().size(), 3U);
@@ -160,7 +163,9 @@ TEST_F(JournalTest, TablesHaveTheOperatorAloneAndTheSourceOfEachRow) {
   launch.sizes = call.sizes = {{"rows", 1}, {"cols", 64}};
   ASSERT_TRUE(journal.add(visit_of(launch, 0, 1'000)));
   ASSERT_TRUE(journal.add(visit_of(call, 0, 11'000)));
-  ASSERT_TRUE(journal.add(visit_of(suite_.cases[0], 0, 110'000)));
+  BenchmarkVisit product = visit_of(suite_.cases[0], 0, 110'000);
+  product.power_watts = 321.5;
+  ASSERT_TRUE(journal.add(product));
   ASSERT_TRUE(journal.add(visit_of(suite_.cases[0], 1, 130'000)));
   BenchmarkVisit convolution = visit_of(suite_.cases[8], 0, 210'000);
   convolution.operator_ratio = 0.5;
@@ -174,11 +179,11 @@ TEST_F(JournalTest, TablesHaveTheOperatorAloneAndTheSourceOfEachRow) {
   EXPECT_EQ(tables.size(), 4U);
   const auto text = [&](const char* name) { return core::read_file(core::join_path(folder_.path(), name)).value(); };
   EXPECT_EQ(text("gemm_float32.csv"),
-            "device,dtype,batch,m,n,k,latency_us,power_w,source\nacme,float32,1,1,8,4,110,," + journal.run_id() + "\n")
+            "device,dtype,batch,m,n,k,latency_us,power_w,source\nacme,float32,1,1,8,4,110,321.5," + journal.run_id() + "\n")
       << "the median of both visits less the call's own 10 us";
-  EXPECT_THAT(text("depthwise_float32.csv"), HasSubstr("acme,float32,NCHW,1,6,8,8,6,3,3,1x1,1x1,1x1,6,100,,"));
+  EXPECT_THAT(text("depthwise_float32.csv"), HasSubstr("acme,float32,NCHW,1,6,8,8,6,3,3,1x1,1x1,1x1,6,100,,,"));
   EXPECT_THAT(text("models_float32.csv"), HasSubstr("acme,mlp,FP32,4,width=7,,,5,3000,500,"));
-  EXPECT_THAT(text("launch_float32.csv"), HasSubstr("acme,launch,float32,1,64,1,"));
+  EXPECT_THAT(text("launch_float32.csv"), HasSubstr("acme,launch,float32,1,64,1,,"));
 }
 
 TEST(OperatorShare, IsTheOperatorsPartOfAllNodes) {

@@ -27,7 +27,8 @@ Json to_json(const BenchmarkVisit& visit) {
       .set_if("resident_loaded_bytes", visit.resident_loaded_bytes)
       .set_if("resident_peak_bytes", visit.resident_peak_bytes)
       .set_if("flops", visit.flops)
-      .set_if("bytes", visit.bytes);
+      .set_if("bytes", visit.bytes)
+      .set_if("power_watts", visit.power_watts);
 }
 
 std::optional<BenchmarkVisit> visit_of(const Json& line) {
@@ -53,6 +54,7 @@ std::optional<BenchmarkVisit> visit_of(const Json& line) {
   visit.resident_peak_bytes = line["resident_peak_bytes"].as_i64();
   visit.flops = line["flops"].as_f64();
   visit.bytes = line["bytes"].as_f64();
+  visit.power_watts = line["power_watts"].as_f64();
   return visit;
 }
 

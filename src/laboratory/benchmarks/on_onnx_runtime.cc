@@ -84,6 +84,8 @@ core::Status visit_operator(const BenchmarkSuite& suite, const BenchmarkCase& on
   {
     AACO_ASSIGN(const auto backend, open(path, inputs, runtime, options, false));
     AACO_TRY(measure(*backend, suite, options, visit));
+    AACO_TRY(benchmarks::measure_power(
+        options.power, [&] { return backend->run_once(); }, *options.stop, visit));
   }
   for (double* time : {&visit.median_ns, &visit.lowest_ns, &visit.p90_ns}) *time /= static_cast<double>(model.repeats);
   if (one.kind == CaseKind::convolution) {

@@ -21,6 +21,7 @@ constexpr std::int64_t kCallTimeout = 600'000'000'000;
 constexpr std::int64_t kBatches = 8;  // requests that a visit's time is cut into
 constexpr std::int64_t kMostCallsAsked = 2000;
 constexpr std::int64_t kLeastTimes = 5;
+constexpr double kPowerNs = 10e6;  // asked for at once while power is read
 
 class Process {
  public:
@@ -129,7 +130,11 @@ class Process {
       }
     }
     benchmarks::summarize(std::move(all), visit);
-    return {};
+    const auto calls = [&]() -> core::Status {
+      AACO_TRY(times(calls_for(kPowerNs, call_ns), call_ns));
+      return {};
+    };
+    return benchmarks::measure_power(options_.power, calls, *options_.stop, visit);
   }
 
   static tl::unexpected<core::Error> stopped(const BenchmarkVisit& visit) {

@@ -52,12 +52,21 @@ double operator_us(const Site& site, double call_cost) {
 
 std::string optional_number(std::optional<double> value) { return value ? fmt::format("{:.0f}", *value) : ""; }
 
+std::string power_of(const Site& site) {
+  std::vector<double> watts;
+  for (const BenchmarkVisit* visit : site.visits)
+    if (visit->power_watts) watts.push_back(*visit->power_watts);
+  return watts.empty() ? "" : fmt::format("{:.4g}", stats::median(std::move(watts)));
+}
+
 std::string header_of(CaseKind kind) {
   switch (kind) {
     case CaseKind::gemm: return "device,dtype,batch,m,n,k,latency_us,power_w,source";
-    case CaseKind::convolution: return "device,dtype,layout,n,c,h,w,k,r,s,pad,stride,dilation,groups,latency_us,solver,source";
-    case CaseKind::attention: return "device,phase,dtype,kv_dtype,batch,isl,step,heads,kv_heads,head_dim,latency_us,source";
-    case CaseKind::vector: return "device,op,dtype,rows,cols,latency_us,source";
+    case CaseKind::convolution:
+      return "device,dtype,layout,n,c,h,w,k,r,s,pad,stride,dilation,groups,latency_us,power_w,solver,source";
+    case CaseKind::attention:
+      return "device,phase,dtype,kv_dtype,batch,isl,step,heads,kv_heads,head_dim,latency_us,power_w,source";
+    case CaseKind::vector: return "device,op,dtype,rows,cols,latency_us,power_w,source";
     case CaseKind::model: break;
   }
   return "device,model,precision,batch,profile,flops,bytes,latency_ms,memory_bytes,loaded_bytes,runtime,source";
@@ -84,20 +93,21 @@ std::string model_row(const Site& site, const std::string& device, const std::st
 std::string row_of(const Site& site, const std::string& device, const std::string& source, double call_cost) {
   const BenchmarkCase& one = *site.one;
   const double us = operator_us(site, call_cost);
+  const std::string watts = power_of(site);
   const auto size = [&](const char* name) { return one.size(name); };
   switch (one.kind) {
     case CaseKind::gemm:
-      return fmt::format("{},{},{},{},{},{},{:.6g},,{}", device, one.dtype, size("batch"), size("m"), size("n"), size("k"), us,
-                         source);
+      return fmt::format("{},{},{},{},{},{},{:.6g},{},{}", device, one.dtype, size("batch"), size("m"), size("n"), size("k"), us,
+                         watts, source);
     case CaseKind::convolution:
-      return fmt::format("{},{},NCHW,{},{},{},{},{},{},{},{}x{},{}x{},{}x{},{},{:.6g},,{}", device, one.dtype, size("n"),
+      return fmt::format("{},{},NCHW,{},{},{},{},{},{},{},{}x{},{}x{},{}x{},{},{:.6g},{},,{}", device, one.dtype, size("n"),
                          size("c"), size("h"), size("w"), size("k"), size("r"), size("s"), size("pad"), size("pad"),
-                         size("stride"), size("stride"), size("dilation"), size("dilation"), size("groups"), us, source);
+                         size("stride"), size("stride"), size("dilation"), size("dilation"), size("groups"), us, watts, source);
     case CaseKind::attention:
-      return fmt::format("{},prefill,{},{},{},{},0,{},{},{},{:.6g},{}", device, one.dtype, one.dtype, size("batch"),
-                         size("tokens"), size("heads"), size("heads"), size("head_dim"), us, source);
+      return fmt::format("{},prefill,{},{},{},{},0,{},{},{},{:.6g},{},{}", device, one.dtype, one.dtype, size("batch"),
+                         size("tokens"), size("heads"), size("heads"), size("head_dim"), us, watts, source);
     case CaseKind::vector:
-      return fmt::format("{},{},{},{},{},{:.6g},{}", device, one.op, one.dtype, size("rows"), size("cols"), us, source);
+      return fmt::format("{},{},{},{},{},{:.6g},{},{}", device, one.op, one.dtype, size("rows"), size("cols"), us, watts, source);
     case CaseKind::model: break;
   }
   return model_row(site, device, source);

@@ -22,6 +22,15 @@ stats::StoppingOptions stopping_of(const BenchmarkSuite& suite) {
   return stopping;
 }
 
+core::Status measure_power(PowerMeter* meter, const std::function<core::Status()>& calls, const std::atomic<bool>& stop,
+                           BenchmarkVisit& visit) {
+  if (meter == nullptr || visit.round != 0) return {};
+  AACO_ASSIGN(visit.power_watts, meter->during(calls, stop));
+  if (stop.load())
+    return core::fail(core::ErrorCode::cancelled, "stopped by the user while the power of " + visit.one.id + " was measured");
+  return {};
+}
+
 void summarize(std::vector<double> times, BenchmarkVisit& visit) {
   const stats::Summary summary = stats::summarize(times);
   visit.calls = summary.count;

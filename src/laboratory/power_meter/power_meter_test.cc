@@ -1,0 +1,84 @@
+#include "laboratory/power_meter.h"
+
+#include <gtest/gtest.h>
+
+#include "core/clock.h"
+#include "tests/support/fake_machine.h"
+
+namespace aaco::laboratory {
+namespace {
+
+using aaco::testing::FakeMachine;
+
+const std::atomic<bool> kGoOn{false};
+constexpr const char* kFirst = "/sys/class/drm/card2/device/hwmon/hwmon5/power1_average";
+
+trace::MetricValue energy(const char* id, double joules, double bound, std::int64_t device) {
+  return {id, joules, "J", trace::Interval{joules - bound, joules + bound}, device};
+}
+
+TEST(WattsOf, IsOfTheGpuThatPlainlyWorked) {
+  EXPECT_EQ(watts_of({energy("energy.gpu_joules", 300, 10, 0)}, 0.5), 600);
+  EXPECT_EQ(watts_of({energy("energy.gpu_joules", 70, 2, 0), energy("energy.gpu_joules", 300, 10, 1)}, 0.5), 600);
+  EXPECT_EQ(watts_of({energy("energy.gpu_joules", 300, 10, 0), energy("energy.gpu_joules", 70, 2, 1)}, 0.5), 600);
+  EXPECT_EQ(watts_of({energy("energy.gpu_joules", 300, 10, 0), energy("energy.gpu_joules", 250, 10, 1)}, 0.5), std::nullopt);
+  EXPECT_EQ(watts_of({energy("energy.gpu_joules", 300, 90, 0)}, 0.5), std::nullopt) << "the readings say too little";
+  EXPECT_EQ(watts_of({energy("gpu.power_mean_watts", 300, 0, 0)}, 0.5), std::nullopt);
+  EXPECT_EQ(watts_of({}, 0.5), std::nullopt);
+}
+
+TEST(PowerMeter, ReadsTheSensorOfTheGpuThatWorks) {
+  const FakeMachine machine("epyc_mi300x", {"sys/class/drm"});
+  PowerMeter meter = PowerMeter::open({machine.root()}, PowerMeter::Of::gpu).value();
+  const auto idle = meter.during([] { return core::Status(); }, kGoOn);
+  ASSERT_TRUE(idle);
+  EXPECT_EQ(*idle, std::nullopt) << "both draw 141 W";
+  const auto busy = meter.during(
+      [&] {
+        machine.write(kFirst, "620000000\n");
+        return core::Status();
+      },
+      kGoOn);
+  ASSERT_TRUE(busy && *busy);
+  EXPECT_NEAR(**busy, 620, 62);
+}
+
+TEST(PowerMeter, AddsThePackagesOfAProcessor) {
+  const FakeMachine machine("epyc_mi300x", {"sys/class/powercap", "proc"});
+  PowerMeter meter = PowerMeter::open({machine.root()}, PowerMeter::Of::processor).value();
+  const std::int64_t start = core::monotonic_ns();
+  const auto watts = meter.during(
+      [&] {  // 80 W each, of a clock that only this work moves
+        const std::string microjoules = std::to_string(1'000'000 + (core::monotonic_ns() - start) * 80 / 1000) + "\n";
+        machine.write("/sys/class/powercap/intel-rapl:0/energy_uj", microjoules);
+        machine.write("/sys/class/powercap/intel-rapl:1/energy_uj", microjoules);
+        return core::Status();
+      },
+      kGoOn);
+  ASSERT_TRUE(watts && *watts);
+  EXPECT_NEAR(**watts, 160, 32);
+}
+
+TEST(PowerMeter, IsNotThereWithoutASensorAndStopsWhenAskedOrWhenTheWorkFails) {
+  const FakeMachine none;
+  EXPECT_EQ(PowerMeter::open({none.root()}, PowerMeter::Of::gpu).error().code, core::ErrorCode::unsupported);
+  EXPECT_EQ(PowerMeter::open({none.root()}, PowerMeter::Of::processor).error().code, core::ErrorCode::unsupported);
+  const FakeMachine machine("epyc_mi300x", {"sys/class/drm"});
+  PowerMeter meter = PowerMeter::open({machine.root()}, PowerMeter::Of::gpu).value();
+  int calls = 0;
+  const auto failed = meter.during(
+      [&]() -> core::Status {
+        ++calls;
+        return core::fail(core::ErrorCode::io, "the device is gone");
+      },
+      kGoOn);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(calls, 1);
+  const std::atomic<bool> stop{true};
+  const auto stopped = meter.during([] { return core::Status(); }, stop);
+  ASSERT_TRUE(stopped);
+  EXPECT_EQ(*stopped, std::nullopt);
+}
+
+}  // namespace
+}  // namespace aaco::laboratory
