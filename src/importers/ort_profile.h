@@ -16,6 +16,7 @@ struct Options {
       0;  // start of profiling on the monotonic clock, added to every time; 0: unknown, times stay the file's own
   std::int64_t skip_runs = 0;     // the first model runs are warm-up: dropped, and counted
   std::string phase = "profile";  // of the iterations: a pass of a run of ours; "step": the runs are all that was measured
+  bool whole_runs_only = false;   // nodes after the last whole run are dropped, and counted; else they are kept, and noted
 };
 std::unique_ptr<Importer> make_importer(const Options& options = {});
 

@@ -1,9 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
+#include <functional>
 
 #include "core/result.h"
 #include "runner/backend.h"
@@ -19,9 +18,18 @@ struct ProfilePass {
   double median_ns = 0;  // of its iterations, timed from outside like the measured ones
 };
 
-// Runs a backend that was opened with its profiler on, a bounded number of times, and imports what the profiler wrote: node
+// Calls of the pass. The profiler makes calls slower by up to a hundred times (it writes a text for every node), so time is what its
+// own calls are found to take; and the runtime keeps a million records, so calls are no more than these hold.
+struct ProfileCalls {
+  std::int64_t warmup = 0;
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+};
+ProfileCalls profile_calls(std::size_t nodes);  // nodes of the model's file: the runtime executes that many, or fewer
+
+// Runs a backend that was opened with its profiler on until the budget is spent, and imports what the profiler wrote: node
 // executions and their iterations, on the monotonic clock. Disturbs, so it is a pass of its own, after the measurement.
-core::Result<ProfilePass> profile_pass(runner::Backend& backend, double expected_call_ns, double budget_ns,
+core::Result<ProfilePass> profile_pass(runner::Backend& backend, ProfileCalls calls, double budget_ns,
                                        const std::function<void()>& before_call, trace::Sink& sink,
                                        trace::SessionManifest& manifest, const Services& services);
 

@@ -117,23 +117,29 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
   return measured;
 }
 
-// The profiled pass takes no longer than the measurement was to take.
-double profile_budget_ns(const RunRequest& request) {
-  constexpr double kMost = 5e9, kLeast = 3e8;
-  return request.duration ? std::clamp(static_cast<double>(request.duration->count()), kLeast, kMost) : kMost;
+// The profiled pass takes no longer than the measurement was to take, or took where no time was set.
+double profile_budget_ns(const RunRequest& request, const runner::LoopResult& loop) {
+  constexpr double kMost = 5e9, kLeast = 3e8, kLeastUnasked = 1e9;
+  if (request.duration) return std::clamp(static_cast<double>(request.duration->count()), kLeast, kMost);
+  double measured_ns = 0;
+  for (const auto* calls : {&loop.plain, &loop.instrumented})
+    for (const runner::TimedCall& call : *calls) measured_ns += static_cast<double>(call.duration_ns);
+  return std::clamp(measured_ns, kLeastUnasked, kMost);
 }
 
 // The profiled pass has a session of its own; the measured one is gone by then, so that both do not need memory at once.
 core::Result<std::optional<double>> profile_model(LoadedModel& model, const RunPlan& plan, const RunRequest& request,
-                                                  double median_ns, SessionDraft& draft, const Services& services) {
+                                                  const runner::LoopResult& loop, double median_ns, SessionDraft& draft,
+                                                  const Services& services) {
   services.progress("profiling " + plan.model_name);
   model.backend.reset();
   RunPlan profiled = plan;
   profiled.backend.profile = true;
   profiled.backend.profile_prefix = core::join_path(draft.writer().path(), "ort_profile");
   AACO_ASSIGN(LoadedModel again, load_model(profiled, request, services));
-  AACO_ASSIGN(const ProfilePass pass, profile_pass(*again.backend, median_ns, profile_budget_ns(request), request.before_call,
-                                                   draft.sink(), draft.manifest(), services));
+  AACO_ASSIGN(const ProfilePass pass,
+              profile_pass(*again.backend, profile_calls(plan.graph.nodes.size()), profile_budget_ns(request, loop),
+                           request.before_call, draft.sink(), draft.manifest(), services));
   if (pass.iterations == 0 || median_ns <= 0) return std::optional<double>();
   return std::optional(pass.median_ns / median_ns - 1);
 }
@@ -270,7 +276,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   RunFacts facts{model.batch, rss_load_bytes, measured.rss_peak_bytes, std::nullopt};
   const double median_ns = median_of(measured.loop.plain);
   if (request.profile && !services.stopping()) {
-    AACO_ASSIGN(facts.profile_slowdown_ratio, profile_model(model, plan, request, median_ns, draft, services));
+    AACO_ASSIGN(facts.profile_slowdown_ratio, profile_model(model, plan, request, measured.loop, median_ns, draft, services));
   }
   trace::Metrics gpu_metrics;
   if (gpu_profiling && !services.stopping()) {

@@ -102,6 +102,10 @@ class Reader {
   }
 
   void finish() {
+    if (options_.whole_runs_only) {
+      if (!pending_.empty()) account_.drop("of a run without an end", static_cast<std::int64_t>(pending_.size()));
+      pending_.clear();
+    }
     for (const NodeExecutionRow& row : pending_) add(row, iteration_);
     if (!pending_.empty())
       account_.notes.push_back(std::to_string(pending_.size()) + " node executions follow the last whole model run");

@@ -126,6 +126,13 @@ TEST(OrtProfile, ACutFileKeepsItsBeginning) {
   EXPECT_EQ(got.result->account.notes.size(), 1U);
 }
 
+TEST(OrtProfile, OnlyWholeRunsWhereTheyAreAskedFor) {
+  const auto got = import_text("[" + node(12) + "," + run(10) + "," + node(42) + "]", {.whole_runs_only = true});
+  EXPECT_EQ(got.sink.rows<trace::NodeExecutionRow>().size(), 1U);
+  EXPECT_EQ(got.result->account.dropped.at("of a run without an end"), 1);
+  EXPECT_TRUE(got.result->account.notes.empty());
+}
+
 TEST(OrtProfile, RefusesWhatHoldsNoEvents) {
   for (const char* text : {"", "[]", "[", "x", "{}"}) EXPECT_FALSE(import_text(text).result.has_value()) << text;
 }
