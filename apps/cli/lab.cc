@@ -39,9 +39,14 @@ void inject_fault(Context& context, InjectOptions& options) {
   std::reverse(options.words.begin(), options.words.end());
   try {
     run_app.parse(options.words);
-  } catch (const CLI::ParseError& problem) {
-    context.exit_code = run_app.exit(problem) == 0 ? kFine : kUsage;
+  } catch (const CLI::CallForHelp& asked) {
+    run_app.exit(asked);
     return;
+  } catch (const CLI::ParseError& problem) {
+    return context.fail({core::ErrorCode::invalid_argument,
+                         problem.what(),
+                         "after '--' stand 'run' and its options: 'aaco run --help' lists them",
+                         {}});
   }
   const auto run_request = run_options.resolve();
   if (!run_request) return context.fail(run_request.error());
@@ -127,6 +132,7 @@ void add_clean(CLI::App& lab, Context& context) {
 }
 
 std::string score_text(const laboratory::scoring::Score& score) {
+  if (score.count == 0) return "nothing that could be judged\n";
   const auto [low, high] = score.interval();
   return fmt::format("{} of {} right first ({}, 95 % interval {} to {}), {} among two, calibration error {:.3f}\n", score.first,
                      score.count, core::format_percent(score.accuracy()), core::format_percent(low), core::format_percent(high),
@@ -141,7 +147,7 @@ void print_scores(const Context& context, std::string_view what, const workflows
     context.print(fmt::format("{}, the same without a profiled pass: {}", what, score_text(*judgement.in_use_unprofiled)));
   for (const auto& [held, score] : judgement.scores) {
     context.print(fmt::format("{}, held out by {}: {}", what, held, score_text(score)));
-    if (held == "model") context.print("\n" + confusion_table(score) + "\n");
+    if (held == "model" && score.count > 0) context.print("\n" + confusion_table(score) + "\n");
   }
 }
 
@@ -152,6 +158,7 @@ void print_traces(const Context& context, const workflows::LabTraceScore& traces
                   "improvement, {} whose trace "
                   "is gone\n",
                   traces.pairs, traces.without_effect, traces.undecided, traces.wrong_direction, traces.without_original));
+  if (traces.causes.count == 0) return;
   context.print(fmt::format("cause of the regressions: {} of {} right first ({}), {} among two\n\n{}\n", traces.causes.first,
                             traces.causes.count, core::format_percent(traces.causes.accuracy()),
                             core::format_percent(traces.causes.within_two()), confusion_table(traces.causes)));

@@ -70,7 +70,7 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.add_option("--warmup", r.warmup, "Warm-up iterations (default: until the series is stationary)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0, kMostCount, "NONNEGATIVE"));
   app.add_option("-n,--iterations", r.iterations, "Measured iterations")->check(positive_count());
   app.add_option("--duration", t.duration, "Measure for this long, e.g. 10s")->type_name("TIME");
   app.add_option("--precision", t.precision, "Measure until the median is known this well, e.g. 1%")->type_name("RATIO");

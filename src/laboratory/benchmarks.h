@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/handles.h"
 #include "core/json.h"
 #include "core/result.h"
 #include "laboratory/power_meter.h"
@@ -34,13 +35,17 @@ struct BenchmarkVisit {
   std::optional<double> power_watts;   // an operator's, called again and again after its time was measured
 };
 
+// A device's folder, held as long as the answer lives: two runs at a time would disturb each other and write into one journal.
+// `conflict` where another has it.
+core::Result<core::FileDescriptor> hold_benchmarks(const std::string& folder);
+
 // A run's results, one line of JSON each, flushed as they come: a run that was cut off goes on where it was.
 class BenchmarkJournal {
  public:
   // Opens the newest journal of this folder that has the same key and no end, else begins one. `fresh`: begins one in any case.
   static core::Result<BenchmarkJournal> open(const std::string& folder, const core::Json& provenance, const std::string& key,
                                              bool fresh);
-  // Reads a journal; a last line that was cut off is left out.
+  // Reads a journal; a last line that was cut off is left out. `not_found` where not even its first line is whole.
   static core::Result<BenchmarkJournal> read(const std::string& path);
 
   core::Status add(const BenchmarkVisit& visit);
@@ -111,7 +116,8 @@ struct BenchmarkTable {
   std::string path;
   std::int64_t rows = 0;
 };
-// Writes the tables of a device's folder anew from all its journals: one CSV for each kernel and data type.
+// Writes the tables of a device's folder anew from all its journals: one CSV for each kernel and data type. Journals without a
+// whole first line (a full disk) hold nothing and are passed over.
 core::Result<std::vector<BenchmarkTable>> write_tables(const std::string& folder, const std::string& device);
 
 }  // namespace aaco::laboratory

@@ -117,7 +117,9 @@ std::string format_interval(const trace::Interval& interval, std::string_view un
   const bool whole = low == std::trunc(low) && high == std::trunc(high);
   const double width = std::abs(high - low);
   const int decimals = whole ? 0 : width > 0 ? static_cast<int>(std::clamp(std::ceil(0.7 - std::log10(width)), 0.0, 4.0)) : 2;
-  return group_digits(low, decimals) + " - " + group_digits(high, decimals) + (scale.unit.empty() ? "" : " " + scale.unit);
+  int low_decimals = decimals;  // what lies above zero is not written as one
+  while (low > 0 && low_decimals < 4 && low < 0.5 * std::pow(10, -low_decimals)) ++low_decimals;
+  return group_digits(low, low_decimals) + " - " + group_digits(high, decimals) + (scale.unit.empty() ? "" : " " + scale.unit);
 }
 
 std::string typographic(std::string text) {

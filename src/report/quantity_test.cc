@@ -31,6 +31,7 @@ TEST(UnitOfMetric, ARateOfNothing) { EXPECT_EQ(unit_of_metric("_per_second", "1/
 
 TEST(FormatInterval, DigitsFollowTheWidth) { EXPECT_EQ(format_interval({22.57e6, 22.65e6}, "ns"), "22.57 - 22.65 ms"); }
 TEST(FormatInterval, WideOnesHaveFew) { EXPECT_EQ(format_interval({26.71e6, 29.94e6}, "ns"), "26.7 - 29.9 ms"); }
+TEST(FormatInterval, WhatIsAboveZeroIsNotZero) { EXPECT_EQ(format_interval({0.187e6, 12.17e6}, "ns"), "0.2 - 12 ms"); }
 TEST(FormatInterval, AcrossZero) { EXPECT_EQ(format_interval({-0.0024, 0.0086}, "ratio"), "-0.2 - 0.9 %"); }
 TEST(FormatInterval, NoMinusZero) { EXPECT_EQ(format_interval({-0.0001, 0.05}, "ratio"), "0.0 - 5.0 %"); }
 TEST(FormatInterval, NoWidth) { EXPECT_EQ(format_interval({5e6, 5e6}, "ns"), "5 - 5 ms"); }

@@ -1,6 +1,7 @@
 #include "runner/registry.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/files.h"
 #include "core/strings.h"
@@ -67,6 +68,10 @@ core::Result<ModelConfig> Registry::model(std::string_view name_or_file) const {
   const std::string path(name_or_file);
   if (core::is_directory(path)) return fail(ErrorCode::invalid_argument, path + " is a folder", "name the .onnx file in it");
   if (core::exists(path)) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored))
+      return fail(ErrorCode::invalid_argument, path + " is no regular file, and a model is read more than once",
+                  "write it to a file first");
     config.name = core::base_name(path);
     config.path = core::absolute_path(path);
     return config;

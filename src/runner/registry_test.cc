@@ -144,6 +144,7 @@ TEST_F(RegistryTest, AMissingFileIsNotAName) {
   EXPECT_THAT(loaded().model("x/y.onnx").error().text(), HasSubstr("no file x/y.onnx"));
 }
 TEST_F(RegistryTest, AFolderIsNoModel) { EXPECT_THAT(loaded().model(paths_.config).error().text(), HasSubstr("is a folder")); }
+TEST_F(RegistryTest, ADeviceIsNoModel) { EXPECT_THAT(loaded().model("/dev/zero").error().text(), HasSubstr("no regular file")); }
 TEST_F(RegistryTest, AnUnknownBackendIsNamedWithTheKnown) {
   EXPECT_THAT(loaded().backend("gpu").error().text(), HasSubstr("known: cpu"));
 }

@@ -27,6 +27,8 @@ constexpr std::int64_t kPatience = 6;
 constexpr std::int64_t kLeastPatienceNs = 120'000'000'000;
 constexpr std::size_t kMostLost = 3;  // rounds whose process ended by itself, before it is given up
 
+double items_of(const AbLoaded& side) { return static_cast<double>(side.described["batch"].as_i64().value_or(1)); }
+
 bool can_share(const AbRequest& request) {
   return !request.apart && request.a.request.ort_library == request.b.request.ort_library;
 }
@@ -148,8 +150,9 @@ core::Result<AbOutcome> ab(const AbRequest& request, const Services& services) {
   AbOutcome outcome;
   outcome.together = can_share(request);
   services.progress("loading both sides");
-  Progress progress{request, services, core::monotonic_ns(), {}, {}};
+  Progress progress{request, services, core::monotonic_ns(), {}, AbSamples()};
   AACO_ASSIGN(AbProcesses first, AbProcesses::start(request, outcome.together, false, services));
+  progress.samples = AbSamples({items_of(first.loaded(0)), items_of(first.loaded(1))});
   const std::int64_t took = progress.spent();
   outcome.verdict.differences = ab_differences(first.loaded(0).facts(request.a), first.loaded(1).facts(request.b));
   outcome.verdict.comparable = hardware::comparable(outcome.verdict.differences);

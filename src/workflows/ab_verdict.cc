@@ -57,14 +57,15 @@ std::string recommend(const MetricResult& metric, const AbRequest& request, std:
   return more_time(metric, request);
 }
 
-MetricResult throughput_of(const MetricResult& mean, double items) {
+// `items`: what a call of each side works on.
+MetricResult throughput_of(const MetricResult& mean, const std::array<double, 2>& items) {
   MetricResult result = mean;
   result.id = "throughput.items_per_second";
   result.unit = "1/s";
   if (!mean.delta_ratio) return result;
-  const auto over = [](double ratio) { return 1 / (1 + ratio) - 1; };
-  result.baseline = items * 1e9 / *mean.baseline;
-  result.candidate = items * 1e9 / *mean.candidate;
+  const auto over = [&](double ratio) { return items[1] / items[0] / (1 + ratio) - 1; };
+  result.baseline = items[0] * 1e9 / *mean.baseline;
+  result.candidate = items[1] * 1e9 / *mean.candidate;
   result.delta_ratio = over(*mean.delta_ratio);
   result.interval = stats::Interval{over(mean.interval->high), over(mean.interval->low)};
   result.verdict = stats::judge(*result.interval, result.threshold_ratio, false);
@@ -113,12 +114,12 @@ MetricResult AbSamples::judged(const std::string& id, stats::StatisticChoice sta
       stats::verdict_shares(found->log_change, found->standard_error, found->degrees_of_freedom, request.threshold_ratio, true);
   result.verdict = stats::judge(*result.interval, request.threshold_ratio, true);
   result.explanation = fmt::format(
-      "{}: {}, {} interval {} to {}, threshold {}; the smallest detectable change is {}; {} pairs of blocks in {} rounds of "
-      "processes",
+      "{}: {}, {} interval {} to {}, threshold {}; the smallest detectable change at {} is {}; {} pairs of blocks in {} "
+      "rounds of processes",
       to_string(result.verdict), core::format_signed_percent(*result.delta_ratio), core::format_percent(level),
       core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
-      core::format_percent(request.threshold_ratio), core::format_percent(*result.smallest_detectable_ratio), found->pairs,
-      found->rounds);
+      core::format_percent(request.threshold_ratio), core::format_percent(request.level),
+      core::format_percent(*result.smallest_detectable_ratio), found->pairs, found->rounds);
   return result;
 }
 
@@ -140,7 +141,7 @@ void AbSamples::decide(const AbRequest& request, AbOutcome& outcome) const {
   DiffOutcome& verdict = outcome.verdict;
   verdict.metrics.push_back(judged("latency.p50_ns", 0.5, level, request));
   verdict.metrics.push_back(judged("latency.mean_ns", std::nullopt, level, request));
-  verdict.metrics.push_back(throughput_of(verdict.metrics.back(), 1));
+  verdict.metrics.push_back(throughput_of(verdict.metrics.back(), items_));
   const MetricResult& first = verdict.metrics.front();
   verdict.verdict = std::string(to_string(first.verdict));
   verdict.severity = std::string(severity_of(first));

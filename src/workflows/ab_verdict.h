@@ -23,6 +23,7 @@ struct AbRoundBlocks {
 // Everything measured so far, and what it says.
 class AbSamples {
  public:
+  explicit AbSamples(std::array<double, 2> items = {1, 1}) : items_(items) {}  // that a call of each side works on
   void add(AbRoundBlocks round) { rounds_.push_back(std::move(round)); }
   [[nodiscard]] std::size_t rounds() const { return rounds_.size(); }
   struct Look {
@@ -38,6 +39,7 @@ class AbSamples {
   [[nodiscard]] std::optional<stats::PairedEstimate> estimate(stats::StatisticChoice statistic) const;
   [[nodiscard]] analytics::regression::MetricResult judged(const std::string& id, stats::StatisticChoice statistic, double level,
                                                            const AbRequest& request) const;
+  std::array<double, 2> items_;
   std::vector<AbRoundBlocks> rounds_;
 };
 

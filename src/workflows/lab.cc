@@ -4,6 +4,7 @@
 
 #include "core/files.h"
 #include "laboratory/tiny_operators.h"
+#include "laboratory/trace_faults.h"
 #include "workflows/isolation.h"
 
 namespace aaco::workflows {
@@ -56,6 +57,10 @@ core::Status change_request(RunRequest& run, const faults::Fault& fault, const s
 core::Result<std::int64_t> clean_up_faults(const Services& services) { return faults::clean_up(world_of(services)); }
 
 core::Result<SessionOutcome> inject(const InjectRequest& request, const Services& services) {
+  for (const auto& kind : laboratory::trace_faults::trace_fault_kinds())
+    if (kind.id == request.fault)
+      return core::fail(core::ErrorCode::invalid_argument, "'" + request.fault + "' is a fault of traces, and a run is none",
+                        "aaco lab simulate " + request.fault + " SESSION, with the session of a GPU trace");
   AACO_ASSIGN(const faults::Fault fault, faults::make_fault(request.fault, request.intensity, request.generator));
   AACO_TRY(clean_up_faults(services));
   RunRequest run_request = request.run;

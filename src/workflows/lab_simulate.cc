@@ -1,6 +1,7 @@
 #include "workflows/lab_simulate.h"
 
 #include "core/files.h"
+#include "laboratory/faults.h"
 #include "laboratory/trace_faults.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu_analysis.h"
@@ -49,6 +50,10 @@ class Copier {
 }  // namespace
 
 core::Result<SessionOutcome> simulate(const SimulateRequest& request, const Services& services) {
+  for (const auto& kind : laboratory::faults::fault_kinds())
+    if (kind.id == request.fault)
+      return core::fail(core::ErrorCode::invalid_argument, "'" + request.fault + "' is done to a run, not to a trace",
+                        "aaco lab inject " + request.fault + " -- run ...");
   AACO_ASSIGN(const auto fault, laboratory::trace_faults::make_trace_fault(request.fault, request.intensity));
   AACO_ASSIGN(const std::string path, tracelake::find_session(services.paths.sessions, request.session));
   AACO_ASSIGN(const auto original, tracelake::read_manifest(path));

@@ -12,7 +12,7 @@
 namespace aaco::workflows {
 namespace {
 
-constexpr std::int64_t kRecordsKept = 1'000'000;  // ONNX Runtime's profiler drops what comes after
+constexpr std::int64_t kRecordsKept = 1'000'000;                        // ONNX Runtime's profiler drops what comes after
 constexpr std::string_view kOfWarmup = "warm-up of the profiled pass";  // meant to be left out (importers/ort)
 constexpr std::string_view kWithoutEnd = "of a run without an end";
 
@@ -31,11 +31,12 @@ void warn_of_lost_records(const trace::Account& account, trace::SessionManifest&
 
 void warn_of_full_profiler(const trace::Account& account, trace::SessionManifest& manifest) {
   if (account.read < kRecordsKept) return;
-  manifest.warnings.push_back({"profile.full",
-                               "the runtime's profiler keeps " + std::to_string(kRecordsKept) +
-                                   " records and was full before the profiled pass ended: the shares of nodes rest on the calls that "
-                                   "it holds whole",
-                               "a smaller model, or fewer turns of its loops, leave room for more calls"});
+  manifest.warnings.push_back(
+      {"profile.full",
+       "the runtime's profiler keeps " + std::to_string(kRecordsKept) +
+           " records and was full before the profiled pass ended: the shares of nodes rest on the calls that "
+           "it holds whole",
+       "a smaller model, or fewer turns of its loops, leave room for more calls"});
 }
 
 core::Status import_profile(const runner::Backend::Profile& profile, std::int64_t warmup_calls, trace::Sink& sink,

@@ -18,8 +18,8 @@ struct ProfilePass {
   double median_ns = 0;  // of its iterations, timed from outside like the measured ones
 };
 
-// Calls of the pass. The profiler makes calls slower by up to a hundred times (it writes a text for every node), so time is what its
-// own calls are found to take; and the runtime keeps a million records, so calls are no more than these hold.
+// Calls of the pass. The profiler makes calls slower by up to a hundred times (it writes a text for every node), so time is what
+// its own calls are found to take; and the runtime keeps a million records, so calls are no more than these hold.
 struct ProfileCalls {
   std::int64_t warmup = 0;
   std::int64_t least = 0;

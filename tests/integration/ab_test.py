@@ -49,6 +49,15 @@ class Ab(program.ProgramTest):
         self.assertEqual((outcome.code, verdict['verdict'], verdict['comparable']), (4, 'not-comparable', False))
         self.assertIn('batch', [d['key'] for d in verdict['differences'] if d['forbids']])
 
+    def test_throughput_counts_the_items_of_a_batch(self):
+        verdict = self.ab(['--model', 'mlp', '--warmup', 2, '--batch', 4], ['--warmup', 2, '--batch', 8], '--iterations', 60,
+                          '--no-store', '--force').json()
+        found = {s['metric']: s for s in verdict['statistics']}
+        mean, items = found['latency.mean_ns'], found['throughput.items_per_second']
+        self.assertAlmostEqual(items['baseline'] * mean['baseline'] / 4e9, 1, places=6)
+        self.assertAlmostEqual(items['candidate'] * mean['candidate'] / 8e9, 1, places=6)
+        self.assertAlmostEqual((1 + items['delta_ratio']) * (1 + mean['delta_ratio']) / 2, 1, places=6)
+
     def test_one_side(self): self.refused(self.aaco('ab', '--', '--model', 'mlp'), 2, 'two sides')
     def test_three_sides(self): self.refused(self.aaco('ab', '--', 'mlp', '--', 'mlp', '--', 'mlp'), 2, 'two sides')
     def test_no_sides(self): self.refused(self.aaco('ab'), 2, 'two sides')

@@ -85,7 +85,9 @@ class Lab(program.ProgramTest):
         self.refused(self.aaco('lab', 'inject', '--intensity', '2', '--', 'sleep', *RUN), 2, 'intensity')
         self.refused(self.aaco('lab', 'inject', '--generator', 'magic', '--', 'sleep', *RUN), 2, 'generator')
         self.refused(self.aaco('lab', 'inject', '--', 'sleep', 'run', '--model', 'no-such-model'), 3)
-        self.assertEqual(self.aaco('lab', 'inject', '--', 'sleep', 'run', '--no-such-option').code, 2)
+        self.refused(self.aaco('lab', 'inject', '--', 'sleep', 'run', '--no-such-option'), 2, '--no-such-option', 'aaco run --help')
+        self.refused(self.aaco('lab', 'inject', '--', 'gpu_gaps', *RUN), 2, 'fault of traces', 'aaco lab simulate gpu_gaps')
+        self.refused(self.aaco('lab', 'simulate', 'sleep', 'latest'), 2, 'done to a run', 'aaco lab inject sleep')
         self.refused(self.aaco('lab', 'inject', '--', 'fewer_threads', *RUN, '--threads', '1'), 2, 'one thread')
         self.refused(self.aaco('--sessions', str(self.folder) + '/nothing', 'lab', 'score'), 3, 'whose truth is known')
 

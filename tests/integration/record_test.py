@@ -135,6 +135,14 @@ class Others(program.ProgramTest):
         ran = subprocess.run(['bash', '-c', script], cwd=self.folder, capture_output=True, text=True, check=True)
         self.assertEqual(ran.stdout.strip(), 'record')
 
+    def test_bash_completes_the_verbs_below_a_verb(self):
+        (self.folder / 'completion').write_text(self.aaco('completion', 'bash').output)
+        script = '. ./completion; COMP_WORDS=(aaco lab inject --i) COMP_CWORD=3; _aaco; echo "${COMPREPLY[@]}"; ' \
+                 'COMP_WORDS=(aaco run mlp --iter) COMP_CWORD=3; _aaco; echo "${COMPREPLY[@]}"; ' \
+                 'COMP_WORDS=(aaco hardware "") COMP_CWORD=2; _aaco; echo "${COMPREPLY[@]}"'
+        done = subprocess.run(['bash', '-c', script], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.stdout.splitlines(), ['--intensity', '--iterations', '--help ls show check probe'])
+
     def test_completion_refuses_other_shells(self): self.refused(self.aaco('completion', 'tcsh'), 2)
 
 

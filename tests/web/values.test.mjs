@@ -26,6 +26,7 @@ test('an unknown unit stays', () => assert.equal(plain(page.text(44.03, 'items/s
 test('a unit of thousands of letters is cut', () => assert.ok(page.text(1, 'k'.repeat(5108)).length < 40));
 test('a unit named like a property of objects is only a unit', () => assert.equal(plain(page.text(1, 'constructor')), '1 constructor'));
 test('intervals have the digits they need', () => assert.equal(plain(page.interval(22.57e6, 22.65e6, 'ns')), '22.57 \u2013 22.65 ms'));
+test('what is above zero is not written as zero', () => assert.equal(plain(page.interval(0.187e6, 12.17e6, 'ns')), '0.2 \u2013 12 ms'));
 test('intervals across zero have a true minus', () => assert.equal(plain(page.interval(-0.0024, 0.0086, 'ratio')), '\u22120.2 \u2013 0.9 %'));
 test('a rounded zero has no sign', () => assert.equal(page.group('-0.00'), '0.00'));
 test('sentences keep numbers beside their units', () => assert.equal(page.prose('drifted by -31.4 %, took 5 us or 3 samples'), 'drifted by \u221231.4\u00a0%, took 5\u00a0\u00b5s or 3 samples'));

@@ -150,6 +150,52 @@ TEST_F(JournalTest, RefusesWhatIsNoJournal) {
   }
 }
 
+TEST_F(JournalTest, OneRunAtATimeHoldsAFolder) {
+  {
+    const auto held = hold_benchmarks(folder_.path());
+    ASSERT_TRUE(held.has_value());
+    const auto second = hold_benchmarks(folder_.path());
+    ASSERT_FALSE(second.has_value());
+    EXPECT_EQ(second.error().code, core::ErrorCode::conflict);
+  }
+  EXPECT_TRUE(aaco::laboratory::hold_benchmarks(folder_.path()).has_value());
+  const auto nowhere = hold_benchmarks("/proc/version/x");
+  EXPECT_FALSE(nowhere.has_value());
+}
+
+TEST_F(JournalTest, AJournalThatTheDiskHadNoRoomForSpoilsNoTable) {
+  auto journal = BenchmarkJournal::open(folder_.path(), provenance_, "key", false).value();
+  ASSERT_TRUE(journal.add(visit_of(suite_.cases[0], 0, 110'000)));
+  ASSERT_TRUE(core::write_file_atomic(core::join_path(folder_.path(), "run-0.jsonl"), ""));
+  ASSERT_TRUE(core::write_file_atomic(core::join_path(folder_.path(), "run-1.jsonl"), R"({"schema_version":1,"prov)"));
+  const auto tables = write_tables(folder_.path(), "acme");
+  ASSERT_TRUE(tables.has_value()) << tables.error().text();
+  EXPECT_EQ(tables->size(), 1U);
+  ASSERT_TRUE(core::write_file_atomic(core::join_path(folder_.path(), "run-2.jsonl"), "[1]\n"));
+  EXPECT_FALSE(write_tables(folder_.path(), "acme").has_value()) << "what is damaged is not passed over";
+}
+
+TEST_F(JournalTest, TheSmallestCallSaysWhatACallCosts) {
+  auto journal = BenchmarkJournal::open(folder_.path(), provenance_, "key", false).value();
+  BenchmarkCase one = suite_.cases[0];
+  one.kernel = "overhead";
+  one.kind = CaseKind::vector;
+  const auto add = [&](const char* op, std::int64_t cols, double median_ns) {
+    one.op = op;
+    one.sizes = {{"rows", 1}, {"cols", cols}};
+    one.id = "overhead " + one.op + " " + std::to_string(cols);
+    ASSERT_TRUE(journal.add(visit_of(one, 0, median_ns)));
+  };
+  add("call", 64, 11'000);
+  add("launch", 64, 1'000);
+  add("call", 65'536, 20'000);
+  add("launch", 65'536, 40'000);
+  add("call", 1, 9'000);  // no chain to hold it against
+  ASSERT_TRUE(journal.add(visit_of(suite_.cases[0], 0, 120'000)));
+  ASSERT_TRUE(write_tables(folder_.path(), "acme").has_value());
+  EXPECT_THAT(core::read_file(core::join_path(folder_.path(), "gemm_float32.csv")).value(), HasSubstr(",8,4,110,,"));
+}
+
 TEST_F(JournalTest, TablesHaveTheOperatorAloneAndTheSourceOfEachRow) {
   auto journal = BenchmarkJournal::open(folder_.path(), provenance_, "key", false).value();
   BenchmarkCase launch, call;

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -66,6 +67,17 @@ std::string new_name() {
 
 }  // namespace
 
+core::Result<core::FileDescriptor> hold_benchmarks(const std::string& folder) {
+  AACO_TRY(core::make_directories(folder));
+  core::FileDescriptor held(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!held.valid()) return core::fail_errno(errno, folder);
+  if (::flock(held.get(), LOCK_EX | LOCK_NB) == 0) return held;
+  if (errno != EWOULDBLOCK) return core::fail_errno(errno, "locking " + folder);
+  return core::fail(core::ErrorCode::conflict,
+                    "another 'aaco benchmark' measures into " + folder + ": two at a time would disturb each other",
+                    "wait until it has ended, or stop it (Ctrl-C): the same command goes on where it was");
+}
+
 std::string BenchmarkJournal::run_id() const {
   std::string name = core::base_name(path_);
   if (name.ends_with(kSuffix)) name.resize(name.size() - kSuffix.size());
@@ -109,7 +121,7 @@ core::Result<BenchmarkJournal> BenchmarkJournal::read(const std::string& path) {
     journal.remember(std::move(*visit));
   }
   if (journal.provenance_.is_null())
-    return core::fail(core::ErrorCode::invalid_input, path + ":1: the journal is empty", "remove it");
+    return core::fail(core::ErrorCode::not_found, path + ":1: the journal is empty", "remove it");
   return journal;
 }
 

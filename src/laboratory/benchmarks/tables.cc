@@ -31,14 +31,19 @@ struct Site {
 
 double operator_ratio(const BenchmarkVisit& visit) { return visit.operator_ratio.value_or(1); }
 
-// What a call costs besides its nodes: a call of one tiny node less what such a node costs in a chain.
+// What a call costs besides its nodes: a call of one tiny node less what such a node costs in a chain. Of several sizes the
+// smallest counts: with larger ones the node's own work hides it.
 double call_cost_ns(const std::vector<Site>& sites) {
-  double call = 0, launch = 0;
+  std::map<std::int64_t, std::pair<double, double>> by_size;  // elements -> call, launch
   for (const Site& site : sites) {
-    if (site.one->op == kCallCase) call = site.call_ns();
-    if (site.one->op == kLaunchCase) launch = site.call_ns();
+    const bool is_call = site.one->op == kCallCase;
+    if (!is_call && site.one->op != kLaunchCase) continue;
+    auto& [call, launch] = by_size[site.one->size("rows") * site.one->size("cols")];
+    (is_call ? call : launch) = site.call_ns();
   }
-  return call > launch ? call - launch : 0;
+  for (const auto& [elements, cost] : by_size)
+    if (cost.first > 0 && cost.second > 0) return std::max(0.0, cost.first - cost.second);
+  return 0;
 }
 
 // Of the operator alone: without the call around it, and without changes of layout that a network does not make there. At least a
@@ -133,13 +138,15 @@ core::Result<std::vector<BenchmarkTable>> write_tables(const std::string& folder
   AACO_ASSIGN(const std::vector<std::string> names, core::list_directory(folder));
   for (const std::string& name : names) {
     if (!name.ends_with(".jsonl")) continue;
-    AACO_ASSIGN(const BenchmarkJournal journal, BenchmarkJournal::read(core::join_path(folder, name)));
-    const std::vector<Site> sites = sites_of(journal);
+    const auto journal = BenchmarkJournal::read(core::join_path(folder, name));
+    if (!journal && journal.error().code == core::ErrorCode::not_found) continue;
+    if (!journal) return tl::unexpected<core::Error>(journal.error());
+    const std::vector<Site> sites = sites_of(*journal);
     const double call_cost = call_cost_ns(sites);
     for (const Site& site : sites) {
       auto& [text, rows] = tables[site.one->kernel + "_" + site.one->dtype + ".csv"];
       if (text.empty()) text = header_of(site.one->kind) + "\n";
-      text += row_of(site, device, journal.run_id(), call_cost) + "\n";
+      text += row_of(site, device, journal->run_id(), call_cost) + "\n";
       ++rows;
     }
   }

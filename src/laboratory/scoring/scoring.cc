@@ -124,15 +124,16 @@ Json to_json(const Score& score) {
     for (const auto& [answer, count] : answers) row.set(answer, count);
     confusion.set(truth, std::move(row));
   }
-  return Json::object({{"count", score.count},
-                       {"not_held_out", score.not_held},
-                       {"right_first", score.first},
-                       {"right_among_two", score.first_two},
-                       {"accuracy_ratio", score.accuracy()},
-                       {"accuracy_interval_ratio", Json::array({score.interval().low, score.interval().high})},
-                       {"within_two_ratio", score.within_two()},
-                       {"calibration_error_ratio", score.calibration_error},
-                       {"confusion", std::move(confusion)}});
+  Json out = Json::object({{"count", score.count},
+                           {"not_held_out", score.not_held},
+                           {"right_first", score.first},
+                           {"right_among_two", score.first_two}});
+  if (score.count > 0)
+    out.set("accuracy_ratio", score.accuracy())
+        .set("accuracy_interval_ratio", Json::array({score.interval().low, score.interval().high}))
+        .set("within_two_ratio", score.within_two())
+        .set("calibration_error_ratio", score.calibration_error);
+  return out.set("confusion", std::move(confusion));
 }
 
 std::string confusion_table(const Score& score) {

@@ -24,6 +24,8 @@ TEST(Scores, NothingPredictedIsNoScore) {
   const Score score = score_of({});
   EXPECT_EQ(score.count, 0);
   EXPECT_EQ(score.accuracy(), 0);
+  EXPECT_TRUE(to_json(score)["accuracy_ratio"].is_null());  // of nothing there is no share
+  EXPECT_TRUE(to_json(score)["accuracy_interval_ratio"].is_null());
   EXPECT_EQ(score_of({{"s", "a", "g", {}, {}}}).count, 0);
 }
 

@@ -105,7 +105,12 @@ std::string generic_name(const std::string& provider) {
 }  // namespace
 
 core::Status append_provider(const Api& api, OrtSessionOptions* session, const std::string& provider, const Options& options) {
-  if (provider == "CPUExecutionProvider") return {};  // always there, last in the list
+  if (provider == "CPUExecutionProvider") {  // always there, last in the list
+    if (options.empty()) return {};
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "the provider option '" + options.front().first + "' would change nothing: the CPU provider has none",
+                      "leave --provider-option out, or name the backend it is for (--backend)");
+  }
   if (provider == "CUDAExecutionProvider") return append_cuda(api, session, options);
   if (provider == "TensorrtExecutionProvider") return append_tensorrt(api, session, options);
   if (provider == "ROCMExecutionProvider") return append_rocm(api, session, options);

@@ -105,7 +105,9 @@ export function interval(low: number, high: number, unit: string): string {
   const needed = width > 0 ? Math.ceil(0.7 - Math.log10(width)) : 2;
   const whole = Number.isInteger(a) && Number.isInteger(b);
   const decimals = whole ? 0 : Math.min(4, Math.max(0, needed));
-  const ends = `${group(a.toFixed(decimals))}${kNoBreak}\u2013${kNoBreak}${group(b.toFixed(decimals))}`;
+  let lowDecimals = decimals; // what lies above zero is not written as one
+  while (a > 0 && lowDecimals < 4 && a < 0.5 * 10 ** -lowDecimals) ++lowDecimals;
+  const ends = `${group(a.toFixed(lowDecimals))}${kNoBreak}\u2013${kNoBreak}${group(b.toFixed(decimals))}`;
   return scale.unit ? ends + kNoBreak + scale.unit : ends;
 }
 
