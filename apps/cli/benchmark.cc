@@ -77,14 +77,15 @@ void add_benchmark(CLI::App& app, Context& context) {
       ->capture_default_str();
   verb->add_option("--ort-lib", request->ort_library, "ONNX Runtime library to use");
   verb->add_option("--python", request->python, "Python that has PyTorch (default: $AACO_PYTHON, then python3)");
-  verb->add_flag("!--no-power", request->power,
-                 "Do not measure power (where a sensor can be read: 0.85 s more for each operator, once)");
+  verb->add_flag_callback(
+      "--no-power", [request] { request->power = false; },
+      "Do not measure power (where a sensor can be read: 0.85 s more for each operator, once)");
   verb->add_flag("--fresh", request->fresh, "Begin anew, even where an unfinished run could go on");
   verb->add_flag("--list", request->list, "Only say what would be measured");
   verb->add_flag("--json", *json, "As JSON");
   verb->footer(
-      "Cases are visited in shuffled rounds; a run that was stopped or killed goes on where it was when the same command is\n"
-      "given again. Results lie in the benchmark registry (AACO_REGISTRY), with the machine, runtime and seed they came from;\n"
+      "Cases are visited in shuffled rounds; a run that was stopped or killed goes on where it was when the same command is "
+      "given again. Results lie in the benchmark registry (AACO_REGISTRY), with the machine, runtime and seed they came from; "
       "of each backend but cpu in a folder of their own.\n"
       "Examples:\n  aaco benchmark --suite micro\n"
       "  aaco benchmark --suite llm --backend pytorch-gpu --hardware mi300x --python ~/venv/bin/python");

@@ -95,14 +95,13 @@ void add_calibrate(CLI::App& app, Context& context) {
   verb->add_option("--hardware", options->request.hardware,
                    "Device that is fitted (needed): an id or alias of 'aaco hardware ls'")
       ->type_name("ID");
-  CLI::Option* files = verb->add_option(
-      "--measurements", options->request.measurements,
-      "Tables of measured kernels or whole models: CSV, also gzip or zstd; without it the results of 'aaco benchmark'");
-  files->type_name("FILE");
+  verb->add_option(
+          "--measurements", options->request.measurements,
+          "Tables of measured kernels or whole models: CSV, also gzip or zstd; without it the results of 'aaco benchmark'")
+      ->type_name("FILE");
   verb->add_option("-b,--backend", options->request.backend,
                    "Whose results of 'aaco benchmark' (needed where several backends have some)")
-      ->type_name("NAME")
-      ->excludes(files);
+      ->type_name("NAME");
   verb->add_option("--seed", options->request.seed, "Of the parts that test each other")
       ->check(seed_number())
       ->capture_default_str();
@@ -113,9 +112,9 @@ void add_calibrate(CLI::App& app, Context& context) {
       "  aaco calibrate --hardware h100 --measurements gemm.csv.gz --measurements attention.csv.gz\n"
       "  aaco calibrate ls; aaco calibrate show h100\n"
       "Which kind of kernel a table holds follows from its columns: products m, n, k; convolutions r, s, stride; attention "
-      "phase, isl;\n"
+      "phase, isl; "
       "vector operators op, rows, cols; each with device, dtype and latency_us, and power_w where it was measured. The "
-      "calibration is\n"
+      "calibration is "
       "kept in the user's registry and used by every estimate from then on. 'aaco validate' tells how good it is.");
   verb->require_subcommand(0, 1);
   add_reading_verbs(*verb, context);

@@ -16,11 +16,22 @@ std::string wrapped(const std::string& text, int width) {
   return core::join(report::wrap(text, std::max(width, kLeastColumns)), "\n");
 }
 
-// Each line by itself; indented ones as they are.
+bool is_prose(std::string_view line) { return !line.empty() && line.front() != ' '; }
+
+// Indented lines as they are; of others each sentence's end that is a line's end stays one, and what lies between is one line.
 std::string paragraphs(const std::string& text, int width) {
   std::vector<std::string> lines;
-  for (const std::string_view line : core::split_lines(text))
-    lines.push_back(line.empty() || line.front() == ' ' ? std::string(line) : wrapped(std::string(line), width));
+  bool goes_on = false;
+  for (const std::string_view line : core::split_lines(text)) {
+    if (goes_on && is_prose(line))
+      lines.back() += " " + std::string(line);
+    else
+      lines.emplace_back(line);
+    constexpr std::string_view kEnds = ".:!?";
+    goes_on = is_prose(line) && kEnds.find(line.back()) == std::string_view::npos;
+  }
+  for (std::string& line : lines)
+    if (is_prose(line)) line = wrapped(line, width);
   return core::join(lines, "\n") + (text.ends_with('\n') ? "\n" : "");
 }
 

@@ -172,6 +172,10 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
   AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
   AACO_ASSIGN(const hardware::Device device, find_device(request.hardware, services));
   const estimation::DeviceFacts facts = estimation::facts_of(device);
+  if (!request.measurements.empty() && !request.backend.empty())
+    return core::fail(ErrorCode::invalid_argument,
+                      "tables and a backend are named: --backend is of the results of 'aaco benchmark'",
+                      "leave --measurements or --backend out");
   std::vector<std::string> paths = request.measurements;
   if (paths.empty()) {
     AACO_ASSIGN(paths, own_tables(services.paths, facts.id, request.backend));

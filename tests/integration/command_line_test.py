@@ -116,6 +116,11 @@ class Help(program.ProgramTest):
                 # names and examples, which are to be copied, may be longer
                 wide = [line for line in told.output.splitlines() if len(line) > columns and (not line.startswith('  ') or line.startswith(' ' * 30))]
                 self.assertEqual(wide, [], verb)
+                # a sentence is broken where the width ends, not where the source's line does
+                lines = told.output.splitlines()
+                broken = [first for first, second in zip(lines, lines[1:]) if re.match(r'\w', first) and re.match(r'(?!Usage:)\w', second)
+                          and first[-1] not in '.:!?' and len(first) + 1 + len(second.split()[0]) <= columns]
+                self.assertEqual(broken, [], verb)
 
     def test_narrow_descriptions_stand_below_the_names(self):
         self.assertRegex(self.aaco('run', '--help', COLUMNS='40').output, r'(?m)^  --iterations.*\n {6}Measured iterations$|^  -n,--iterations.*\n {6}Measured iterations$')
