@@ -37,6 +37,10 @@ void print_outcome(const Context& context, const workflows::BenchmarkOutcome& ou
   for (const auto& table : outcome.tables)
     context.print(fmt::format("  {:<28} {:>6} rows\n", core::base_name(table.path), table.rows));
   context.note("\nregistry  " + outcome.folder);
+  if (outcome.spread)
+    context.note(fmt::format("rounds    {:.1f} % apart in the median of {} cases, {:.0f} % at the ninth decile",
+                             outcome.spread->median_ratio * 100, outcome.spread->cases, outcome.spread->p90_ratio * 100));
+  for (const std::string& text : outcome.warnings) context.note("warning   " + text);
   if (!outcome.no_power.empty()) context.note("power     not measured: " + outcome.no_power);
   if (outcome.interrupted) return context.note("interrupted: the same command goes on from here");
   context.note("next      aaco calibrate --hardware " + outcome.device +

@@ -112,6 +112,14 @@ struct BenchmarkOptions {
 core::Status run_suite(const BenchmarkSuite& suite, const BenchmarkVisitor& visitor, const BenchmarkOptions& options,
                        BenchmarkJournal& journal);
 
+// How far the rounds of a case are apart, the slowest visit over the fastest less 1: what a quiet machine makes small.
+struct RoundSpread {
+  std::int64_t cases = 0;  // that have two visits or more
+  double median_ratio = 0, p90_ratio = 0;
+};
+// Empty where no case has two.
+std::optional<RoundSpread> spread_of(const BenchmarkJournal& journal);
+
 struct BenchmarkTable {
   std::string path;
   std::int64_t rows = 0;

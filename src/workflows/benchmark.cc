@@ -227,6 +227,17 @@ void count(const laboratory::BenchmarkJournal& journal, BenchmarkOutcome& outcom
   }
 }
 
+void judge(const laboratory::BenchmarkJournal& journal, BenchmarkOutcome& outcome) {
+  outcome.spread = laboratory::spread_of(journal);
+  constexpr double kQuiet = 0.05;
+  if (outcome.spread && outcome.spread->median_ratio > kQuiet)
+    outcome.warnings.push_back(fmt::format(
+        "half of the cases took {:.0f} % and more longer in one round than in another: the machine was disturbed, and no "
+        "estimate from these results is better than that; measure anew with --fresh when it is idle, or keep the rest "
+        "out with 'aaco capsule --level standard -- aaco benchmark ...'",
+        outcome.spread->median_ratio * 100));
+}
+
 }  // namespace
 
 std::string benchmark_folder(const core::Paths& paths, const std::string& device, const std::string& backend) {
@@ -270,6 +281,7 @@ core::Result<BenchmarkOutcome> benchmark(const BenchmarkRequest& request, const 
   }
   if (!outcome.interrupted) AACO_TRY(journal.finish());
   count(journal, outcome);
+  judge(journal, outcome);
   AACO_ASSIGN(outcome.tables, laboratory::write_tables(outcome.folder, device.id));
   return outcome;
 }
@@ -278,19 +290,27 @@ Json to_json(const BenchmarkOutcome& outcome) {
   Json tables = Json::array(), failures = Json::array();
   for (const auto& table : outcome.tables) tables.push(Json::object({{"path", table.path}, {"rows", table.rows}}));
   for (const std::string& text : outcome.failures) failures.push(text);
-  return Json::object({{"schema_version", 1},
-                       {"device", outcome.device},
-                       {"runtime", outcome.runtime},
-                       {"folder", outcome.folder},
-                       {"run", outcome.run_id},
-                       {"power", outcome.no_power.empty() ? Json("measured") : Json("not measured: " + outcome.no_power)},
-                       {"resumed", outcome.resumed},
-                       {"interrupted", outcome.interrupted},
-                       {"cases", outcome.cases},
-                       {"visits", outcome.visits},
-                       {"failed", outcome.failed},
-                       {"failures", std::move(failures)},
-                       {"tables", std::move(tables)}});
+  Json warnings = Json::array();
+  for (const std::string& text : outcome.warnings) warnings.push(text);
+  Json out = Json::object({{"schema_version", 1},
+                           {"device", outcome.device},
+                           {"runtime", outcome.runtime},
+                           {"folder", outcome.folder},
+                           {"run", outcome.run_id},
+                           {"power", outcome.no_power.empty() ? Json("measured") : Json("not measured: " + outcome.no_power)},
+                           {"resumed", outcome.resumed},
+                           {"interrupted", outcome.interrupted},
+                           {"cases", outcome.cases},
+                           {"visits", outcome.visits},
+                           {"failed", outcome.failed},
+                           {"failures", std::move(failures)},
+                           {"tables", std::move(tables)},
+                           {"warnings", std::move(warnings)}});
+  if (outcome.spread)
+    out.set("rounds_apart", Json::object({{"cases", outcome.spread->cases},
+                                          {"median_ratio", outcome.spread->median_ratio},
+                                          {"p90_ratio", outcome.spread->p90_ratio}}));
+  return out;
 }
 
 }  // namespace aaco::workflows

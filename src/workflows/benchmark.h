@@ -33,6 +33,8 @@ struct BenchmarkOutcome {
   std::string runtime;  // "onnxruntime 1.30.0", "pytorch 2.5.1"
   std::string run_id;
   std::string no_power;  // why power was not measured; empty: it was
+  std::optional<laboratory::RoundSpread> spread;
+  std::vector<std::string> warnings;
   bool resumed = false;
   bool interrupted = false;
   std::int64_t cases = 0;

@@ -50,6 +50,8 @@ class Benchmark(program.ProgramTest):
     def test_every_case_is_measured(self):
         outcome = self.outcome.json()
         self.assertEqual(outcome['failures'], [])
+        self.assertEqual(outcome['rounds_apart']['cases'], outcome['cases'])
+        self.assertEqual(len(outcome['warnings']), int(outcome['rounds_apart']['median_ratio'] > 0.05))
         self.assertRegex(outcome['power'], '^(measured$|not measured: )')
         self.assertEqual(outcome['visits'], 2 * outcome['cases'])
 

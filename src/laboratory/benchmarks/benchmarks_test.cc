@@ -142,6 +142,20 @@ TEST_F(JournalTest, AnotherKeyOrFreshBeginsAnew) {
   EXPECT_NE(fresh.path(), first.path());
 }
 
+TEST_F(JournalTest, KnowsHowFarItsRoundsAreApart) {
+  auto journal = BenchmarkJournal::open(folder_.path(), provenance_, "key", false).value();
+  ASSERT_TRUE(journal.add(visit_of(suite_.cases[0], 0, 100)));
+  EXPECT_FALSE(spread_of(journal)) << "one round";
+  ASSERT_TRUE(journal.add(visit_of(suite_.cases[0], 1, 110)));
+  for (const double ns : {150.0, 100.0, 120.0}) ASSERT_TRUE(journal.add(visit_of(suite_.cases[1], ns == 150 ? 0 : 1, ns)));
+  ASSERT_TRUE(journal.add(visit_of(suite_.cases[2], 0, 100)));
+  const auto spread = spread_of(journal);
+  ASSERT_TRUE(spread);
+  EXPECT_EQ(spread->cases, 2);
+  EXPECT_NEAR(spread->median_ratio, 0.3, 1e-9) << "of 10 and 50 %";
+  EXPECT_NEAR(spread->p90_ratio, 0.46, 1e-9);
+}
+
 TEST_F(JournalTest, RefusesWhatIsNoJournal) {
   const std::string path = core::join_path(folder_.path(), "run-x.jsonl");
   for (const char* text : {"", "{}\n", "[1]\n", "{\"schema_version\": 1, \"provenance\": {}}\n{\"case\": 3}\n"}) {

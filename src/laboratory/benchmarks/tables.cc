@@ -6,6 +6,7 @@
 #include "core/strings.h"
 #include "laboratory/benchmarks.h"
 #include "stats/robust.h"
+#include "stats/summary.h"
 
 // The registry's tables: columns as docs/formats/benchmarks.md has them, which `aaco calibrate` reads.
 namespace aaco::laboratory {
@@ -132,6 +133,20 @@ std::vector<Site> sites_of(const BenchmarkJournal& journal) {
 }
 
 }  // namespace
+
+std::optional<RoundSpread> spread_of(const BenchmarkJournal& journal) {
+  std::vector<double> apart;
+  for (const Site& site : sites_of(journal)) {
+    const auto [fastest, slowest] =
+        std::minmax_element(site.visits.begin(), site.visits.end(),
+                            [](const BenchmarkVisit* a, const BenchmarkVisit* b) { return a->median_ns < b->median_ns; });
+    if (site.visits.size() > 1) apart.push_back((*slowest)->median_ns / (*fastest)->median_ns - 1);
+  }
+  if (apart.empty()) return std::nullopt;
+  std::sort(apart.begin(), apart.end());
+  return RoundSpread{static_cast<std::int64_t>(apart.size()), stats::quantile_of_sorted(apart, 0.5),
+                     stats::quantile_of_sorted(apart, 0.9)};
+}
 
 core::Result<std::vector<BenchmarkTable>> write_tables(const std::string& folder, const std::string& device) {
   std::map<std::string, std::pair<std::string, std::int64_t>> tables;  // file -> text and rows
