@@ -9,6 +9,7 @@
 #include "cli/session_output.h"
 #include "cli/time_with_unit.h"
 #include "cli/verbs.h"
+#include "cli/whole_number.h"
 #include "core/numbers.h"
 
 namespace aaco::cli {
@@ -70,7 +71,8 @@ void record_program(Context& context, RecordOptions& options) {
 void add_record(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("record", "Observe any program and its children: aaco record [options] -- COMMAND");
   auto options = std::make_shared<RecordOptions>();
-  verb->add_option("--pid", options->request.process_id, "Observe this running process (and its children) instead of a command");
+  verb->add_option("--pid", options->request.process_id, "Observe this running process (and its children) instead of a command")
+      ->check(positive_count());
   verb->add_option("--duration", options->duration,
                    "Stop after this long: a process of --pid runs on, a command is ended (SIGTERM first)")
       ->type_name("TIME");

@@ -45,9 +45,10 @@ std::string usage_error(const CLI::App* app, const CLI::Error& problem) {
   std::string what = problem.what();
   std::string next;
   const std::vector<std::string> rest = app->remaining(true);
-  const auto option = std::find_if(rest.begin(), rest.end(), [](const std::string& word) { return word.rfind("-", 0) == 0; });
+  const auto end = std::find(rest.begin(), rest.end(), "--");  // what follows is no option of this verb
+  const auto option = std::find_if(rest.begin(), end, [](const std::string& word) { return word.rfind("-", 0) == 0; });
   const bool verb_missing = problem.get_name() == "RequiredError" && verb->get_require_subcommand_min() > 0;
-  if (option != rest.end()) {
+  if (option != end) {
     const std::string name = option->substr(0, option->find('='));
     what = "there is no option '" + name + "' of '" + verb_path(verb) + "'";
     next = meant(name, options_of(verb));

@@ -75,6 +75,13 @@ Status make_directories(const std::string& path) {
   return {};
 }
 
+Status make_writable_folder(const std::string& path, std::string_view variable) {
+  Status made = make_directories(path);
+  if (made && ::faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS) != 0) made = fail_errno(errno, path);
+  if (!made) made.error().remedy = "set " + std::string(variable) + " to a folder that you may write in";
+  return made;
+}
+
 Status rename_path(const std::string& from, const std::string& to) {
   std::error_code error;
   fs::rename(from, to, error);

@@ -19,6 +19,9 @@ Status write_all(int fd, std::string_view bytes, const std::string& path);
 Status write_file_atomic(const std::string& path, std::string_view bytes);
 
 Status make_directories(const std::string& path);
+// The same for a folder that an environment variable moves, and that is written to: where that fails, the remedy names the
+// variable.
+Status make_writable_folder(const std::string& path, std::string_view variable);
 Status rename_path(const std::string& from, const std::string& to);
 // Removes a file or a folder with all it holds; what does not exist is no error.
 Status remove_tree(const std::string& path);

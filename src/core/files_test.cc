@@ -114,6 +114,22 @@ TEST_F(Files, RefusesReadOnlyFolder) {
   EXPECT_EQ(result.error().code, ErrorCode::permission);
   EXPECT_THAT(result.error().message, HasSubstr("ro/a"));
 }
+TEST_F(Files, AFolderThatCannotBeWrittenNamesWhatMovesIt) {
+  EXPECT_TRUE(make_writable_folder(at("new/one"), "AACO_REGISTRY"));
+  EXPECT_TRUE(make_writable_folder(at("new/one"), "AACO_REGISTRY"));
+  const auto below_a_file = make_writable_folder(written("a", "") + "/b", "AACO_REGISTRY");
+  ASSERT_FALSE(below_a_file);
+  EXPECT_THAT(below_a_file.error().remedy, HasSubstr("AACO_REGISTRY"));
+  EXPECT_TRUE(make_directories(at("ro")));
+  ::chmod(folder_.path().c_str(), 0755);
+  ::chmod(at("ro").c_str(), 0555);
+  const bool root = ::geteuid() == 0;
+  ASSERT_EQ(root ? ::seteuid(65534) : 0, 0);
+  const auto read_only = make_writable_folder(at("ro"), "AACO_REGISTRY");
+  ASSERT_EQ(root ? ::seteuid(0) : 0, 0);
+  ASSERT_FALSE(read_only);
+  EXPECT_EQ(read_only.error().code, ErrorCode::permission);
+}
 // sysfs is read-only in the sense that counts: nobody may make files there, root included.
 TEST_F(Files, RefusesWriteWhereNobodyMay) { EXPECT_FALSE(write_file_atomic("/sys/aaco_test", "x")); }
 

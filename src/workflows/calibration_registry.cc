@@ -113,7 +113,7 @@ core::Result<estimation::CalibrationSet> load_calibrations_for(const core::Paths
 
 core::Status save_calibration(const core::Paths& paths, const estimation::DeviceCalibration& calibration) {
   const std::string path = user_calibration_path(paths, calibration.device);
-  AACO_TRY(core::make_directories(core::parent_path(path)));
+  AACO_TRY(core::make_writable_folder(core::parent_path(path), "AACO_REGISTRY"));
   AACO_TRY(core::write_file_atomic(path, to_bytes(calibration)));
   // What an earlier release fitted is replaced as well.
   return core::remove_tree(core::join_path(user_folder(paths), calibration.device + std::string(kEarlierSuffix)));

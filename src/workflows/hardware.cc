@@ -87,6 +87,8 @@ core::Result<hardware::Audit> check_hardware(const std::vector<std::string>& fil
 }
 
 core::Result<ProbeOutcome> probe_hardware(const ProbeRequest& request, const Services& services) {
+  if (!request.dry_run)
+    AACO_TRY(core::make_writable_folder(core::join_path(services.paths.registry, "hardware"), "AACO_REGISTRY"));
   const auto inventory = hardware::take_inventory("/", services.environment);
   services.progress("measuring this processor: multiply-adds, copies, caches");
   hardware::ProbeOptions options;
@@ -101,7 +103,6 @@ core::Result<ProbeOutcome> probe_hardware(const ProbeRequest& request, const Ser
   if (request.dry_run) return outcome;
   outcome.path = path_of(outcome.device.id, services);
   outcome.replaced = core::exists(outcome.path);
-  AACO_TRY(core::make_directories(core::parent_path(outcome.path)));
   AACO_TRY(core::write_file_atomic(outcome.path, to_yaml(outcome.device)));
   return outcome;
 }

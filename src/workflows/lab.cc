@@ -65,7 +65,7 @@ core::Result<SessionOutcome> inject(const InjectRequest& request, const Services
   AACO_TRY(clean_up_faults(services));
   RunRequest run_request = request.run;
   run_request.fault = to_json(fault);
-  AACO_TRY(core::make_directories(services.paths.cache));
+  AACO_TRY(core::make_writable_folder(services.paths.cache, "XDG_CACHE_HOME"));
   AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make(services.paths.cache, "lab"));
   if (fault.kind->place == faults::Place::request) AACO_TRY(change_request(run_request, fault, folder.path()));
   AACO_ASSIGN(const auto injection, faults::inject(fault, world_of(services)));

@@ -58,6 +58,7 @@ class Ab(program.ProgramTest):
         self.assertAlmostEqual(items['candidate'] * mean['candidate'] / 8e9, 1, places=6)
         self.assertAlmostEqual((1 + items['delta_ratio']) * (1 + mean['delta_ratio']) / 2, 1, places=6)
 
+    def test_iterations_that_are_none(self): self.refused(self.aaco('ab', '-n', -3, '--', 'mlp', '--', 'mlp'), 2, '--iterations', "'-3'")
     def test_one_side(self): self.refused(self.aaco('ab', '--', '--model', 'mlp'), 2, 'two sides')
     def test_three_sides(self): self.refused(self.aaco('ab', '--', 'mlp', '--', 'mlp', '--', 'mlp'), 2, 'two sides')
     def test_no_sides(self): self.refused(self.aaco('ab'), 2, 'two sides')

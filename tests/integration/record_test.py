@@ -112,6 +112,9 @@ class Record(program.ProgramTest):
 
     def test_refuses_missing_program(self): self.refused(self.aaco('record', '--', 'aaco-no-such-program'), 125, 'aaco-no-such-program')
     def test_refuses_nothing_to_do(self): self.assertIn(self.aaco('record').code, (2, 125))
+    # -1 would be every process there is, which never ends.
+    def test_refuses_processes_that_are_none(self):
+        for process in (-1, 0): self.refused(self.aaco('record', '--pid', process, '--duration', '1s'), 2, '--pid')
     def test_refuses_missing_process(self): self.refused(self.aaco('record', '--pid', 2 ** 22 - 1), 125)
 
 

@@ -68,7 +68,7 @@ std::string new_name() {
 }  // namespace
 
 core::Result<core::FileDescriptor> hold_benchmarks(const std::string& folder) {
-  AACO_TRY(core::make_directories(folder));
+  AACO_TRY(core::make_writable_folder(folder, "AACO_REGISTRY"));
   core::FileDescriptor held(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!held.valid()) return core::fail_errno(errno, folder);
   if (::flock(held.get(), LOCK_EX | LOCK_NB) == 0) return held;

@@ -61,7 +61,7 @@ Journal::~Journal() { (void)restore(); }
 
 core::Status Journal::begin() {
   if (file_.valid()) return {};
-  AACO_TRY(core::make_directories(world_.folder));
+  AACO_TRY(core::make_writable_folder(world_.folder, "XDG_CACHE_HOME"));
   // The real process stands in the real /proc, whatever root its changes are below.
   const Owner owner = owner_of({"/", world_.folder}, ::getpid());
   // Named a journal only when its owner stands in it, so that nobody takes it for one without. Several of one process are told

@@ -114,7 +114,7 @@ core::Result<std::string> make(const Entry& entry, const Config& config, std::ui
   if (is_complete(folder)) return core::join_path(folder, file_name);
 
   AACO_ASSIGN(const Blueprint blueprint, build_graph(entry, config));
-  AACO_TRY(core::make_directories(models));
+  AACO_TRY(core::make_writable_folder(models, "XDG_CACHE_HOME"));
   const core::FileDescriptor held = lock(models, name, true);
   if (is_complete(folder)) return core::join_path(folder, file_name);
   if (held.valid()) remove_leftovers(models, name);
