@@ -62,6 +62,22 @@ class ExportTest : public SessionTest {
   DecodedTrace decode() const { return TraceDecoder::decode(*core::read_file(file())); }
 };
 
+TEST_F(ExportTest, ACounterHasTheUnitOfItsMetric) {
+  const auto about = manifest();
+  auto writer = create(about);
+  trace::Sink& sink = writer->sink();
+  const std::map<std::string, std::string> units = {
+      {"system.interrupts_per_second", "1/s"}, {"process.cpu_time_seconds", "s"}, {"system.load_1min", ""}};
+  for (const auto& [metric, unit] : units) sink.add(trace::SystemEventRow{0, 1, sink.name(metric), {}, 1});
+  ASSERT_TRUE(export_timeline(close(*writer, about), TimelineFormat::perfetto, file()));
+  const DecodedTrace trace = decode();
+  ASSERT_EQ(trace.values.size(), units.size());
+  for (const auto& value : trace.values) {
+    const auto& track = trace.tracks.at(value.track);
+    EXPECT_EQ(track.unit_name, units.at(track.name)) << track.name;
+  }
+}
+
 TEST_F(ExportTest, PerfettoShowsEverythingInItsPlace) {
   const auto account = export_timeline(make_timeline(), TimelineFormat::perfetto, file());
   ASSERT_TRUE(account) << account.error().text();
@@ -96,7 +112,7 @@ TEST_F(ExportTest, PerfettoShowsEverythingInItsPlace) {
   EXPECT_EQ(trace.tracks.at(trace.values[1].track).name, "process.rss_bytes");
   EXPECT_EQ(trace.tracks.at(trace.values[1].track).unit_name, "3");  // UNIT_SIZE_BYTES
   EXPECT_EQ(trace.values[1].value, 2e6);
-  EXPECT_EQ(trace.tracks.at(trace.values[2].track).unit_name, "watts");
+  EXPECT_EQ(trace.tracks.at(trace.values[2].track).unit_name, "W");
 }
 
 TEST_F(ExportTest, ProtocDecodesEveryFieldByTheSchema) {

@@ -1,6 +1,7 @@
 """Sessions in the lake: ls, show, verify, pack, unpack, rm, gc, and sweeps that leave one session a point."""
 import json
 import os
+import pathlib
 import subprocess
 import time
 import unittest
@@ -171,6 +172,30 @@ class Sweep(program.ProgramTest):
         self.assertEqual(states, {'run': 'complete', 'sweep': 'incomplete'}, errors)
 
     def test_refuses_a_batch_that_is_none(self): self.refused(self.aaco('sweep', 'mlp', '--batch', '1,x'), 2, 'x')
+
+
+class Recipes(program.ProgramTest):
+    """Every statement of docs/how_to/query_recipes.md runs."""
+
+    def test_all_of_them_run(self):
+        document = pathlib.Path(__file__).resolve().parents[2] / 'docs/how_to/query_recipes.md'
+        lines = [line.strip() for line in document.read_text().splitlines() if line.startswith('    ')]
+        statements = []
+        for line in lines:
+            whole = not statements or statements[-1].count('(') == statements[-1].count(')')
+            if line.startswith('SELECT') and whole:
+                statements.append(line)
+            else:
+                statements[-1] += ' ' + line
+        self.assertGreater(len(statements), 10)
+        trace = self.folder / 'trace.json'
+        trace.write_text(json.dumps({'traceEvents': [
+            {'ph': 'X', 'cat': 'cuda_runtime', 'name': 'hipLaunchKernel', 'pid': 1, 'tid': 1, 'ts': 1, 'dur': 4, 'args': {'correlation': 11}},
+            {'ph': 'X', 'cat': 'kernel', 'name': 'gemm', 'pid': 0, 'tid': 7, 'ts': 10, 'dur': 5, 'args': {'device': 0, 'stream': 7, 'correlation': 11}}]}))
+        session = self.aaco('-q', 'import', trace, '--no-report').output.strip()
+        for statement in statements:
+            outcome = self.aaco('query', statement.replace('SESSION', session))
+            self.assertEqual(outcome.code, 0, f'{statement}\n{outcome.errors}')
 
 
 if __name__ == '__main__':

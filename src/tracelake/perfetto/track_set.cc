@@ -1,5 +1,8 @@
 #include "tracelake/perfetto/track_set.h"
 
+#include <array>
+#include <utility>
+
 namespace aaco::tracelake::perfetto {
 namespace {
 
@@ -8,10 +11,26 @@ constexpr std::int64_t kRankStride = 5'000'000;
 
 std::int64_t apart(std::int64_t rank, std::int64_t id) { return id + rank * kRankStride; }
 
+// The unit that a metric's name ends with; empty where it ends with none ("system.load_1min").
 std::string unit_of(std::string_view metric) {
-  const std::size_t cut = metric.rfind('_');
-  const std::string_view unit = cut == std::string_view::npos ? std::string_view() : metric.substr(cut + 1);
-  return std::string(unit);
+  if (metric.ends_with("_per_second")) return "1/s";
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kUnits = {{{"ns", "ns"},
+                                                                                     {"bytes", "bytes"},
+                                                                                     {"count", "count"},
+                                                                                     {"hz", "Hz"},
+                                                                                     {"ratio", "ratio"},
+                                                                                     {"watts", "W"},
+                                                                                     {"joules", "J"},
+                                                                                     {"celsius", "celsius"},
+                                                                                     {"volts", "V"},
+                                                                                     {"seconds", "s"},
+                                                                                     {"cores", "cores"},
+                                                                                     {"rpm", "rpm"},
+                                                                                     {"lanes", "lanes"}}};
+  for (const auto& [suffix, unit] : kUnits)
+    if (metric.size() > suffix.size() && metric.ends_with(suffix) && metric[metric.size() - suffix.size() - 1] == '_')
+      return std::string(unit);
+  return {};
 }
 
 }  // namespace
