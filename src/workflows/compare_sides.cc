@@ -14,6 +14,7 @@
 #include "workflows/baseline.h"
 #include "workflows/metrics_files.h"
 #include "workflows/noise.h"
+#include "workflows/traced_devices.h"
 
 namespace aaco::workflows {
 namespace {
@@ -87,16 +88,9 @@ core::Status read_series(ComparedSession& session, const trace::SessionManifest&
   return {};
 }
 
-// An imported trace knows its devices from its files.
+// An imported trace knows its devices from its files; sessions of older versions have them there only.
 void add_traced_devices(const Json& environment, hardware::Fingerprint& fingerprint) {
-  std::set<std::string> names;
-  for (const Json& file : environment["files"].items())
-    for (const Json& device : file["facts"]["devices"].items())
-      if (!device["name"].text().empty()) names.emplace(device["name"].text());
-  if (names.empty()) return;
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  fingerprint.facts.push_back({"device", all});
+  fingerprint.facts.push_back({"device", traced_devices(environment["files"])});
   fingerprint = hardware::make_fingerprint(std::move(fingerprint.facts));
 }
 

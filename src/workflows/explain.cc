@@ -7,6 +7,7 @@
 #include "tracelake/lake.h"
 #include "workflows/insight.h"
 #include "workflows/metrics_files.h"
+#include "workflows/session_choice.h"
 
 namespace aaco::workflows {
 namespace {
@@ -43,7 +44,7 @@ core::Status add_history(const std::string& session_id, const trace::SessionMani
   std::map<std::string_view, std::vector<double>> earlier;
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     const auto& other = entry->manifest;
-    if (other.state != "complete" || other.id.text == session_id || other.fingerprint != manifest.fingerprint ||
+    if (other.state != "complete" || other.id.text == session_id || same_thing(other) != same_thing(manifest) ||
         other.fingerprint.empty() || other.created_realtime_ns >= manifest.created_realtime_ns)
       continue;
     if (static_cast<std::size_t>(out.compared_with) == kMostEarlier) break;

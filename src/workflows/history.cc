@@ -10,6 +10,7 @@
 #include "workflows/history_files.h"
 #include "workflows/metrics_files.h"
 #include "workflows/session_choice.h"
+#include "workflows/traced_devices.h"
 
 namespace aaco::workflows {
 namespace {
@@ -25,7 +26,18 @@ std::string described(const trace::SessionManifest& manifest) {
   if (const auto batch = manifest.outcome["batch"].as_i64()) text += ", batch " + std::to_string(*batch);
   if (const auto threads = manifest.outcome["threads"].as_i64(); threads && *threads > 0)
     text += ", " + std::to_string(*threads) + (*threads == 1 ? " thread" : " threads");
-  return text.empty() ? manifest.kind : text;
+  if (!text.empty()) return text;
+  text = manifest.kind;
+  if (!manifest.tag.empty()) text += " tag:" + manifest.tag;
+  if (const std::string devices = traced_devices(manifest.outcome["files"]); !devices.empty()) text += ", " + devices;
+  return text;
+}
+
+// " with model=net, tag=release"; nothing where all sessions are meant.
+std::string text_of(const SessionWhere& where) {
+  std::string text;
+  for (const auto& [key, value] : where) text += (text.empty() ? " with " : ", ") + key + "=" + value;
+  return text;
 }
 
 core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& request, const std::string& metric,
@@ -52,12 +64,13 @@ core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& reque
       continue;
     }
     account.keep();
-    const auto [found, fresh] = place.try_emplace(manifest.kind + manifest.fingerprint, all.size());
+    const auto [found, fresh] = place.try_emplace(same_thing(manifest), all.size());
     if (fresh) all.push_back({metric, value->unit, described(manifest), {}, {}, {}, {}});
     all[found->second].points.push_back({manifest.id.text, manifest.created_realtime_ns, value->value});
   }
   if (all.empty())
-    return core::fail(ErrorCode::not_found, "no session under " + services.paths.sessions + " measured " + metric,
+    return core::fail(ErrorCode::not_found,
+                      "no session under " + services.paths.sessions + text_of(request.where) + " measured " + metric,
                       "'aaco ls' lists the sessions; --from reads a table or a benchmark's JSON");
   return all;
 }

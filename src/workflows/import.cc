@@ -18,6 +18,7 @@
 #include "workflows/model_tables.h"
 #include "workflows/session_draft.h"
 #include "workflows/table_metrics.h"
+#include "workflows/traced_devices.h"
 #include "workflows/unseen_kernels.h"
 
 namespace aaco::workflows {
@@ -54,7 +55,8 @@ core::Status write_lockbox(const Read& read, const Inputs& inputs, SessionDraft&
     if (host.empty()) host = result.host;
   std::string format_list;
   for (const auto& format : formats) format_list += (format_list.empty() ? "" : ",") + format;
-  const auto fingerprint = hardware::make_fingerprint({{"mode", "import"}, {"runtime.name", format_list}, {"host", host}});
+  const auto fingerprint = hardware::make_fingerprint(
+      {{"mode", "import"}, {"runtime.name", format_list}, {"host", host}, {"device", traced_devices(read.files)}});
   draft.manifest().fingerprint = fingerprint.hash;
   return draft.writer().write_json("env.json", Json::object({{"imported", true},
                                                              {"host", host},
@@ -210,8 +212,10 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   manifest.warnings.insert(manifest.warnings.end(), inputs.warnings.begin(), inputs.warnings.end());
   read.passed.insert(read.passed.begin(), inputs.passed.begin(), inputs.passed.end());
   if (!read.passed.empty())
-    draft.warn("import.passed_over", std::to_string(read.passed.size()) + " files were passed over, the first: " +
-                                         core::base_name(read.passed.front().path) + " (" + read.passed.front().reason + ")");
+    draft.warn("import.passed_over",
+               (read.passed.size() == 1 ? "one file was passed over: "
+                                        : std::to_string(read.passed.size()) + " files were passed over, the first: ") +
+                   core::base_name(read.passed.front().path) + " (" + read.passed.front().reason + ")");
   if (sink.counters_overflowed())
     draft.warn("import.counters_many", "more counters of dispatches came than can be told apart: some may be kept twice",
                "import fewer passes at once");

@@ -19,6 +19,10 @@ std::string fact_of(const trace::SessionManifest& manifest, const std::string& k
   return std::string(manifest.outcome[key].text());
 }
 
+std::string same_thing(const trace::SessionManifest& manifest) {
+  return manifest.kind + manifest.fingerprint + (manifest.kind == "import" ? ":" + manifest.tag : "");
+}
+
 bool is_meant(const trace::SessionManifest& manifest, const SessionWhere& where) {
   return std::all_of(where.begin(), where.end(), [&](const auto& one) { return fact_of(manifest, one.first) == one.second; });
 }

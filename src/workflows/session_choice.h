@@ -15,6 +15,9 @@ using SessionWhere = std::map<std::string, std::string>;
 core::Status check_where(const SessionWhere& where);
 // What a session says of one of them; empty: nothing.
 std::string fact_of(const trace::SessionManifest& manifest, const std::string& key);
+// Equal for sessions that measured the same thing as far as they say: kind and fingerprint, and of imported traces, which do not
+// say what ran, the tag too.
+std::string same_thing(const trace::SessionManifest& manifest);
 bool is_meant(const trace::SessionManifest& manifest, const SessionWhere& where);
 
 }  // namespace aaco::workflows

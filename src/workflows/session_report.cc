@@ -13,6 +13,7 @@
 #include "workflows/report_series.h"
 #include "workflows/report_shares.h"
 #include "workflows/session_estimates.h"
+#include "workflows/traced_devices.h"
 #include "workflows/verdict.h"
 
 namespace aaco::workflows {
@@ -60,6 +61,7 @@ std::optional<DeviceRoofs> roofs_of(const SessionEstimates& estimates, const cor
 core::Result<report::ReportModel> load_report(const std::string& session_path, const core::Paths& paths) {
   report::ReportModel model;
   AACO_ASSIGN(model.session, tracelake::read_manifest(session_path));
+  if (model.session.kind == "import") model.title = described_files(model.session.outcome["files"]);
   if (const auto changed = tracelake::changed_documents(session_path, model.session); !changed.empty())
     model.session.warnings.insert(
         model.session.warnings.begin(),

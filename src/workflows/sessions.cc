@@ -3,6 +3,7 @@
 #include "tracelake/bundle.h"
 #include "workflows/metrics_files.h"
 #include "workflows/store.h"
+#include "workflows/traced_devices.h"
 
 namespace aaco::workflows {
 namespace {
@@ -14,7 +15,7 @@ std::string what_of(const trace::SessionManifest& manifest) {
   if (const auto batch = outcome["batch"].as_i64()) what += ", batch " + std::to_string(*batch);
   if (const auto threads = outcome["threads"].as_i64(); threads && *threads > 0)
     what += ", " + std::to_string(*threads) + (*threads == 1 ? " thread" : " threads");
-  return what;
+  return what.empty() ? described_files(outcome["files"]) : what;
 }
 
 std::string state_of(const tracelake::SessionEntry& entry) {

@@ -123,6 +123,9 @@ class Sessions(program.ProgramTest):
         self.assertIn('mlp', series[0]['of'])
         self.assertEqual(self.aaco('history', 'p50', '--where', 'tag=even', '--json').json()['series'][0]['count'], 4)
 
+    def test_a_choice_that_nothing_meets_is_named(self):
+        self.refused(self.aaco('history', 'p50', '--where', 'model=other'), 3, 'with model=other measured latency.p50_ns')
+
     def test_what_was_not_measured(self): self.refused(self.aaco('history', 'gpu.busy_ns'), 3, 'gpu.busy_ns')
     def test_a_choice_that_is_none(self): self.refused(self.aaco('history', 'p50', '--where', 'colour=red'), 2, 'colour')
 
