@@ -18,11 +18,14 @@ using core::Json;
 
 constexpr std::size_t kShown = 12;
 
+// What is not known is not 0 %.
+std::string gain(double ratio) { return ratio > 0 ? core::format_percent(ratio) : "-"; }
+
 void print_bottleneck(const Context& context, const Json& bottleneck) {
   if (bottleneck.is_null()) return context.print("Nothing was measured that tells what limits this session.\n");
   if (bottleneck["bottleneck_class"].text() == "inconclusive")
     context.print(fmt::format("Not decided: {} So far it looks most like {}, by:\n", bottleneck["meaning"].text(),
-                              bottleneck["ranking"].items().front()["class"].text()));
+                              bottleneck["ranking"].items().front()["title"].text()));
   else
     context.print(fmt::format("Limited by {} (confidence {}). {}\n", bottleneck["title"].text(),
                               report::format_estimate(bottleneck["confidence"].as_f64().value_or(0)),
@@ -33,8 +36,8 @@ void print_bottleneck(const Context& context, const Json& bottleneck) {
   const auto& advice = bottleneck["recommendations"].items();
   if (!advice.empty()) context.print("\nWhat to do, by expected gain x confidence / effort\n");
   for (const Json& one : advice)
-    context.print(fmt::format("  {:>6}  {} ({})\n", core::format_percent(one["gain_ratio"].as_f64().value_or(0)),
-                              one["title"].text(), one["basis"].text()));
+    context.print(fmt::format("  {:>6}  {} ({})\n", gain(one["gain_ratio"].as_f64().value_or(0)), one["title"].text(),
+                              one["basis"].text()));
 }
 
 void print_explanation(const Context& context, const workflows::Explanation& explanation) {
@@ -45,7 +48,8 @@ void print_explanation(const Context& context, const workflows::Explanation& exp
   for (const auto& one : explanation.anomalies)
     if (shown++ < kShown) context.print(fmt::format("  {:<12} {}\n", to_string(one.kind), one.text));
   if (shown > kShown) context.print(fmt::format("  and {} more; --json lists all\n", shown - kShown));
-  context.print(fmt::format("Compared with {} earlier sessions of the same fingerprint.\n", explanation.compared_with));
+  context.print(fmt::format("Compared with {} earlier session{} of the same fingerprint.\n", explanation.compared_with,
+                            explanation.compared_with == 1 ? "" : "s"));
 }
 
 }  // namespace

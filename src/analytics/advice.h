@@ -19,7 +19,7 @@ struct Recommendation {
   std::string id;         // the class it is against
   std::string title;      // what to do
   std::string text;       // why, and what besides
-  double gain_ratio = 0;  // of the latency
+  double gain_ratio = 0;  // of the latency; 0: not known
   double confidence = 0;
   double effort = 1;  // 1 a setting, 2 a change of the program, 3 another model or machine
   std::string basis;  // how the gain was computed, with its numbers

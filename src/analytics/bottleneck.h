@@ -26,6 +26,7 @@ struct BottleneckClass {
   std::string id;                       // "memory_bound"
   std::string title;                    // "memory bandwidth"
   std::string meaning;                  // one sentence
+  std::string gpu_meaning;              // the same of a GPU trace; empty: `meaning` speaks of both
   double prior = 0;                     // log-odds before any signal is seen
   std::optional<Need> needs;            // counts only where the signal was measured
   std::vector<std::string> strategies;  // what to do, the best first
@@ -81,6 +82,8 @@ struct Bottleneck {
 
 // The class of a session of which too little was measured. Ranking and evidence stay, as hints.
 inline constexpr std::string_view kInconclusive = "inconclusive";
+// The method of what shares of a GPU trace's span say.
+inline constexpr std::string_view kGpuLimit = "gpu_limit";
 // Below this many measured calls not even the median has a 95 % interval, and one odd call may be all there is.
 inline constexpr std::size_t kLeastCalls = 6;
 // The answer, not concluded where calls were measured and too few of them.

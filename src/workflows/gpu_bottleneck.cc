@@ -105,7 +105,7 @@ std::optional<Bottleneck> gpu_bottleneck(const std::string& path, const trace::S
   const double compute = bound["compute_ratio"].as_f64().value_or(0);
   const double computing = computing_share(path).value_or(0.5);
   Bottleneck found;
-  found.method = "gpu_limit";
+  found.method = analytics::bottleneck::kGpuLimit;
   double sum = 0;
   const auto add = [&](std::string_view id, std::string signal, double share) {
     found.ranking.push_back({std::string(id), share});

@@ -2,10 +2,18 @@
 
 #include <algorithm>
 
+#include "core/numbers.h"
+
 namespace aaco::workflows {
 namespace {
 
 using importers::RocmTable;
+
+// "8,868 calls of 595 ms"
+std::string calls_of(std::int64_t count, std::int64_t total_ns) {
+  return core::format_count(static_cast<double>(count)) + (count == 1 ? " call of " : " calls of ") +
+         core::format_duration(static_cast<double>(total_ns));
+}
 
 bool is_document(const std::optional<RocmTable>& table) { return !table.has_value(); }
 
@@ -96,14 +104,14 @@ void RocmJoin::check_statistics(const RocmPlace& place, const std::string& name,
     count = known->second.first, sum_ns = known->second.second;
   }
   if (count == 0) return;  // the trace of it is not there
-  const std::string numbers = std::to_string(*calls) + " calls of " + std::to_string(*total_ns) + " ns";
+  const std::string numbers = calls_of(*calls, *total_ns);
   if (count == *calls && sum_ns == *total_ns) {
     result.account.notes.push_back("the profiler's own totals are those of the trace: " + numbers);
     return;
   }
   result.warnings.push_back({"import.statistics_differ",
-                             name + " has " + numbers + ", the trace " + std::to_string(count) + " of " + std::to_string(sum_ns) +
-                                 " ns: they are of different runs, or one of them is incomplete",
+                             name + " has " + numbers + ", the trace " + calls_of(count, sum_ns) +
+                                 ": they are of different runs, or one of them is incomplete",
                              "see the account for what was dropped"});
 }
 

@@ -26,6 +26,16 @@ std::string span_then(double saved_ns, const GpuFacts& facts) {
                      core::format_duration(facts.span_ns));
 }
 
+std::string gaps(std::int64_t count) { return core::format_count(static_cast<double>(count)) + (count == 1 ? " gap" : " gaps"); }
+
+std::string calls(double count) { return core::format_count(count) + (count == 1 ? " call" : " calls"); }
+
+// A kernel's name, long ones without their end.
+std::string short_name(const std::string& name) {
+  constexpr std::size_t kLongest = 60;
+  return name.size() <= kLongest ? name : name.substr(0, kLongest - 3) + "...";
+}
+
 double total(const std::vector<GpuKernel>& kernels) {
   double sum = 0;
   for (const GpuKernel& kernel : kernels) sum += kernel.sum_ns;
@@ -77,8 +87,8 @@ class Adviser {
     add("host_waiting", "keep the device fed: let the host run ahead",
         "The device waits for a host that is late: load and prepare data in other threads, take work of Python out of the step.",
         late_ns, kSure, kChange,
-        fmt::format("{} idle because the host had not launched the next work ({} gaps, less what launching takes); {}",
-                    share(late_ns, facts_), late.gap_count, span_then(late_ns, facts_)));
+        fmt::format("{} idle because the host had not launched the next work ({}, less what launching takes); {}",
+                    share(late_ns, facts_), gaps(late.gap_count), span_then(late_ns, facts_)));
     const GpuIdle sync = idle({"synchronisation"});
     add("synchronisation", "remove synchronisations",
         "The host waits for the device and then has nothing queued: read results later (.item(), .cpu(), print), use events.",
@@ -86,10 +96,11 @@ class Adviser {
         fmt::format("{} idle after {} waits of the host; {}", share(sync.idle_ns, facts_), sync.gap_count,
                     span_then(sync.idle_ns, facts_)));
     const GpuIdle unknown = idle({"queue_empty", "unknown"});
-    add("unexplained_idle", "trace the host too: the device is idle and the trace does not say why",
-        "Nothing in the trace is to blame: it holds no calls of the host at these times.", unknown.idle_ns, kPerhaps, kChange,
-        fmt::format("{} idle in {} gaps without a cause; {}", share(unknown.idle_ns, facts_), unknown.gap_count,
-                    span_then(unknown.idle_ns, facts_)));
+    // Tracing more saves nothing by itself: what it would gain is not known.
+    if (unknown.idle_ns / facts_.span_ns >= kLeastGain)
+      list_.push_back({"unexplained_idle", "trace the host too: the device is idle and the trace does not say why",
+                       "Nothing in the trace is to blame: it holds no calls of the host at these times.", 0, kPerhaps, kChange,
+                       fmt::format("{} idle in {} without a cause", share(unknown.idle_ns, facts_), gaps(unknown.gap_count))});
   }
 
   void launching() {
@@ -98,9 +109,9 @@ class Adviser {
     const double saved = facts_.launch_ns - count * kReplayGapNs;
     add("launch_bound", "record the launches once and replay them (CUDA or HIP graphs, torch.compile)",
         "Kernels are so short that launching them is the limit. Or: larger batches, fused kernels.", saved, kSure, kChange,
-        fmt::format(
-            "{} idle between {:.0f} kernels that launching is to blame for; replayed they follow each other in about {}; {}",
-            share(facts_.launch_ns, facts_), count, core::format_duration(kReplayGapNs), span_then(saved, facts_)));
+        fmt::format("{} idle between {} kernels that launching is to blame for; replayed they follow each other in about {}; {}",
+                    share(facts_.launch_ns, facts_), core::format_count(count), core::format_duration(kReplayGapNs),
+                    span_then(saved, facts_)));
   }
 
   void copies() {
@@ -130,9 +141,8 @@ class Adviser {
     const double saved = kFusedShare * sum * visible_;
     add("microkernels", "fuse the small element-wise kernels", "Each reads and writes whole tensors to do little with them.",
         saved, kPerhaps, kChange,
-        fmt::format(
-            "{:.0f} element-wise, normalising and copying kernels below {} take {}; fused two by two they save half of it", count,
-            core::format_duration(kMicrokernelNs), share(sum, facts_)));
+        fmt::format("{} element-wise, normalising and copying kernels below {} take {}; fused two by two they save half of it",
+                    core::format_count(count), core::format_duration(kMicrokernelNs), share(sum, facts_)));
   }
 
   void slow_kernels() {
@@ -148,16 +158,16 @@ class Adviser {
     if (best != nullptr) {
       const bool small = best->sum_ns / best->count < kMicrokernelNs;  // its limits are not what it is slow by
       add(best->memory_roof ? "memory_bound" : "compute_bound",
-          fmt::format("another implementation of {} ({})", best->name.substr(0, 60), best->family),
+          fmt::format("another implementation of {} ({})", short_name(best->name), best->family),
           small ? "It is far from the device's limits because it is small: more work in each launch brings it nearer."
                 : "It is far from the device's limits: try another library, tile or data type.",
           saved, small ? kPerhaps / 2 : kPerhaps, kRewrite,
-          fmt::format("its {:.0f} calls take {} and would take {} at the device's limits", best->count,
+          fmt::format("its {} take {} and would take {} at the device's limits", calls(best->count),
                       core::format_duration(best->sum_ns), core::format_duration(*best->ideal_ns)));
     }
     if (costliest == nullptr || (best != nullptr && costliest->name == best->name)) return;
     const double half = costliest->sum_ns / 2 * visible_;
-    add("costliest_kernel", fmt::format("a faster {} ({})", costliest->name.substr(0, 60), costliest->family),
+    add("costliest_kernel", fmt::format("a faster {} ({})", short_name(costliest->name), costliest->family),
         "Its operations and bytes are not known, so that it cannot be said how far from the device's limits it is.", half,
         kPerhaps / 2, kRewrite,
         fmt::format("it takes {}; twice as fast it would save half of that", share(costliest->sum_ns, facts_)));

@@ -85,6 +85,24 @@ TEST(GpuAdvice, RankedByGainTimesConfidenceOverEffort) {
   for (std::size_t i = 1; i < list.size(); ++i) EXPECT_GE(list[i - 1].worth(), list[i].worth());
 }
 
+TEST(GpuAdvice, TracingMoreGainsNothingThatIsKnown) {
+  GpuFacts facts = calm();
+  facts.busy_ns = 100'000;
+  facts.idle["unknown"] = {3, 900'000};
+  const auto list = recommend_gpu(facts);
+  ASSERT_NE(of(list, "unexplained_idle"), nullptr);
+  EXPECT_EQ(of(list, "unexplained_idle")->gain_ratio, 0);
+  EXPECT_EQ(of(list, "unexplained_idle")->basis.find("without it"), std::string::npos);
+}
+
+TEST(GpuAdvice, ALongNameIsSeenToBeCut) {
+  GpuFacts facts = calm();
+  facts.kernels[0].name = std::string(100, 'k');
+  const auto* slow = of(recommend_gpu(facts), "costliest_kernel");
+  ASSERT_NE(slow, nullptr);
+  EXPECT_NE(slow->title.find("kkk... (convolution)"), std::string::npos);
+}
+
 TEST(GpuAdvice, NoSpanNoAdvice) {
   EXPECT_TRUE(recommend_gpu({}).empty());
   GpuFacts facts = calm();

@@ -185,12 +185,17 @@ Json to_json(const Bottleneck& bottleneck, const RuleBook& book) {
   Json evidence = Json::array(), ranking = Json::array(), strategies = Json::array();
   for (const Evidence& one : bottleneck.evidence)
     evidence.push(Json::object({{"signal", one.signal}, {"value", one.value}, {"weight", one.weight}}));
-  for (const ClassScore& one : bottleneck.ranking)
-    ranking.push(Json::object({{"class", one.class_id}, {"probability_ratio", one.probability}}));
+  for (const ClassScore& one : bottleneck.ranking) {
+    const BottleneckClass* const kind = book.find(one.class_id);
+    ranking.push(Json::object({{"class", one.class_id},
+                               {"title", kind == nullptr ? one.class_id : kind->title},
+                               {"probability_ratio", one.probability}}));
+  }
   Json out =
       Json::object({{"schema_version", 1}, {"bottleneck_class", bottleneck.class_id}, {"confidence", bottleneck.confidence}});
   if (const BottleneckClass* kind = book.find(bottleneck.class_id)) {
-    out.set("title", kind->title).set("meaning", kind->meaning);
+    const bool of_gpu = bottleneck.method == kGpuLimit && !kind->gpu_meaning.empty();
+    out.set("title", kind->title).set("meaning", of_gpu ? kind->gpu_meaning : kind->meaning);
     for (const std::string& strategy : kind->strategies) strategies.push(strategy);
   }
   if (!bottleneck.undecided.empty()) out.set("title", "not decided").set("meaning", bottleneck.undecided);

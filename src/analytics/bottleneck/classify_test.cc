@@ -235,6 +235,18 @@ TEST(Learned, TheShippedModelSaysTheSameWithAndWithoutAProfile) {
     EXPECT_EQ(classify(shipped(), &*model, signals).class_id, "launch_bound");
 }
 
+TEST(Document, SpeaksOfAGpuWhereOneWasTraced) {
+  Bottleneck found;
+  found.class_id = "compute_bound";
+  found.ranking = {{"compute_bound", 0.6}, {"memory_bound", 0.4}};
+  const core::Json of_cpu = to_json(found, shipped());
+  found.method = kGpuLimit;
+  const core::Json of_gpu = to_json(found, shipped());
+  EXPECT_NE(of_gpu["meaning"].text(), of_cpu["meaning"].text());
+  EXPECT_NE(of_gpu["meaning"].text().find("kernels"), std::string_view::npos);
+  EXPECT_EQ(of_gpu["ranking"].items()[1]["title"].text(), "memory bandwidth");
+}
+
 TEST(FewCalls, NothingIsConcludedFromThem) {
   const auto found = classify_by_rules(shipped(), with({{"caller.wait_ratio", 0.3}, {"process.wait_cores", 0.9}}));
   for (const std::size_t calls : {std::size_t{1}, kLeastCalls - 1}) {

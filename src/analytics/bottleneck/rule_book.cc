@@ -17,11 +17,13 @@ bool is_signal(std::string_view id) {
 }
 
 Result<BottleneckClass> parse_class(const YamlNode& node) {
-  AACO_TRY(node.only_keys({"id", "title", "meaning", "prior", "needs", "strategies"}));
+  AACO_TRY(node.only_keys({"id", "title", "meaning", "gpu_meaning", "prior", "needs", "strategies"}));
   BottleneckClass one;
   AACO_ASSIGN(one.id, node.require_string("id"));
   AACO_ASSIGN(one.title, node.require_string("title"));
   AACO_ASSIGN(one.meaning, node.require_string("meaning"));
+  AACO_ASSIGN(const auto gpu_meaning, node.optional_string("gpu_meaning"));
+  one.gpu_meaning = gpu_meaning.value_or("");
   AACO_ASSIGN(const auto prior, node.optional_f64("prior"));
   one.prior = prior.value_or(0);
   if (const YamlNode* const needs = node.find("needs")) {
