@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/numbers.h"
+#include "report/quantity.h"
 
 namespace aaco::cli {
 namespace {
@@ -97,8 +98,9 @@ void print_baseline(const Context& context, const governance::Baseline& baseline
                               core::format_percent(budget.loss_ratio), id == baseline.decides ? ", decides" : ""));
   for (const auto& session : baseline.sessions) {
     const auto* value = find_metric(session.metrics, baseline.decides);
-    context.print(fmt::format("  session  {}  {} iterations{}\n", session.id, session.measured_count,
-                              value != nullptr ? ", " + with_unit(value->value, value->unit) : ""));
+    const std::string text =
+        value == nullptr ? "" : ", " + report::format_quantity(value->value, report::unit_of_metric(value->id, value->unit));
+    context.print(fmt::format("  session  {}  {} iterations{}\n", session.id, session.measured_count, text));
   }
 }
 

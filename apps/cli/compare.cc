@@ -38,10 +38,10 @@ core::Result<std::vector<std::int64_t>> counts(const std::vector<std::string>& t
 }
 
 // One value for all points and a list of what-ifs for the same condition: one of them would be ignored.
-core::Result<void> refuse_both(std::string_view option, bool one, bool list) {
+core::Result<void> refuse_both(std::string_view option, std::string_view several, bool one, bool list) {
   if (!one || !list) return {};
-  return core::fail(core::ErrorCode::invalid_argument, fmt::format("--{0} and --{0}s are both given", option),
-                    fmt::format("put all of them into --{}s", option));
+  return core::fail(core::ErrorCode::invalid_argument, fmt::format("--{} and --{} are both given", option, several),
+                    fmt::format("put all of them into --{}", several));
 }
 
 core::Result<workflows::CompareModelsRequest> resolve(const PredictOptions& predict, const CompareOptions& options) {
@@ -53,9 +53,10 @@ core::Result<workflows::CompareModelsRequest> resolve(const PredictOptions& pred
   AACO_ASSIGN(request.device_counts, counts(options.devices, "--devices"));
   AACO_ASSIGN(request.power_caps, numbers(options.caps, "--power-caps", false));
   AACO_ASSIGN(request.dtypes, split_list(options.dtypes, "--dtypes"));
-  AACO_TRY(refuse_both("batch", request.base.model.batch.has_value(), !request.batches.empty()));
-  AACO_TRY(refuse_both("dtype", !request.base.conditions.dtype.empty(), !request.dtypes.empty()));
-  AACO_TRY(refuse_both("power-cap", request.base.conditions.power_cap_watts.has_value(), !request.power_caps.empty()));
+  AACO_TRY(refuse_both("batch", "batches", request.base.model.batch.has_value(), !request.batches.empty()));
+  AACO_TRY(refuse_both("dtype", "dtypes", !request.base.conditions.dtype.empty(), !request.dtypes.empty()));
+  AACO_TRY(
+      refuse_both("power-cap", "power-caps", request.base.conditions.power_cap_watts.has_value(), !request.power_caps.empty()));
   using Rank = workflows::CompareModelsRequest::Rank;
   request.rank = options.rank == "throughput" ? Rank::throughput
                  : options.rank == "energy"   ? Rank::energy

@@ -7,6 +7,7 @@
 #include "cli/context.h"
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "report/quantity.h"
 
 namespace aaco::cli {
 namespace {
@@ -25,8 +26,10 @@ void print_metric(const Context& context, const analytics::regression::MetricRes
   const std::string name = metric.device ? fmt::format("{}[{}]", metric.id, *metric.device) : metric.id;
   if (!metric.baseline || !metric.delta_ratio)
     return context.print(fmt::format("{:<28} no comparison: {}\n", name, metric.reason));
-  std::string line = fmt::format("{:<28} {:>10} -> {:>10}  {:>8}", name, with_unit(*metric.baseline, metric.unit),
-                                 with_unit(*metric.candidate, metric.unit), core::format_signed_percent(*metric.delta_ratio));
+  const std::string unit = report::unit_of_metric(metric.id, metric.unit);
+  std::string line =
+      fmt::format("{:<28} {:>10} -> {:>10}  {:>8}", name, report::format_quantity(*metric.baseline, unit),
+                  report::format_quantity(*metric.candidate, unit), core::format_signed_percent(*metric.delta_ratio));
   if (metric.interval)
     line +=
         fmt::format("  [{}, {}]  detectable {:<8}", core::format_signed_percent(metric.interval->low),
@@ -50,6 +53,18 @@ void print_kernels(const Context& context, const analytics::tracediff::TraceDiff
   if (shown == 0) context.print("  none beyond the noise\n");
 }
 
+// A signal's value in the unit that its name ends with.
+std::string value_of(const core::Json& number, std::string_view signal) {
+  const std::string_view unit = signal.ends_with("_ns")           ? "ns"
+                                : signal.ends_with("_ratio")      ? "ratio"
+                                : signal.ends_with("_bytes")      ? "bytes"
+                                : signal.ends_with("_per_second") ? "1/s"
+                                                                  : "";
+  return report::format_quantity(number.as_f64().value_or(0), unit);
+}
+
+std::string since(double ns) { return ns > 0 ? "after " + core::format_duration(ns) : "from the first block on"; }
+
 }  // namespace
 
 std::vector<std::string> list_of(const std::string& text) {
@@ -72,21 +87,13 @@ int exit_code_for(const std::string& verdict) {
   return kFine;
 }
 
-std::string with_unit(double value, const std::string& unit) {
-  if (unit == "ns") return core::format_duration(value);
-  if (unit == "bytes") return core::format_bytes(value);
-  if (unit == "ratio") return core::format_percent(value);
-  if (unit == "count") return value == std::floor(value) ? core::format_count(value) : fmt::format("{:.4g}", value);
-  return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", unit);
-}
-
 // What changed first on the timeline, where that was seen.
 void print_order(const Context& context, const core::Json& details) {
   std::size_t number = 0;
   for (const core::Json& one : details["order"].items())
-    context.print(fmt::format("  {}. after {}: {} {:.4g} instead of {:.4g}\n", ++number,
-                              core::format_duration(one["since_ns"].as_f64().value_or(0)), one["signal"].text(),
-                              one["candidate"].as_f64().value_or(0), one["baseline"].as_f64().value_or(0)));
+    context.print(fmt::format("  {}. {}: {} {} instead of {}\n", ++number, since(one["since_ns"].as_f64().value_or(0)),
+                              one["signal"].text(), value_of(one["candidate"], one["signal"].text()),
+                              value_of(one["baseline"], one["signal"].text())));
   if (!details["chain"].items().empty()) context.print("  the longest gap came about so:\n");
   for (const core::Json& one : details["chain"].items()) {
     const double at = one["at_ns"].as_f64().value_or(0);
@@ -102,7 +109,7 @@ void print_verdict(const Context& context, const workflows::DiffOutcome& outcome
   context.print(fmt::format("\nverdict: {}", outcome.verdict));
   if (outcome.severity != "none") context.print(", " + outcome.severity);
   if (outcome.verdict != "not-comparable")
-    context.print(fmt::format(" (confidence {})", core::format_percent(outcome.confidence)));
+    context.print(fmt::format(" (confidence {})", report::format_estimate(outcome.confidence)));
   context.print("\n");
   if (!outcome.metrics.empty()) context.print(outcome.metrics.front().id + " " + outcome.metrics.front().explanation + "\n");
   if (outcome.cause) {
@@ -110,6 +117,8 @@ void print_verdict(const Context& context, const workflows::DiffOutcome& outcome
     print_order(context, outcome.cause->details);
   }
   context.print("next: " + outcome.recommendation + "\n");
+  if (!outcome.metrics.empty() && outcome.metrics.front().method == analytics::regression::Method::paired)
+    context.print("note: a change is that of neighbouring blocks, which the two values, each over all blocks, need not show\n");
   for (const auto& note : outcome.notes) context.print("note: " + note + "\n");
 }
 

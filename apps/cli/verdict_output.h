@@ -15,8 +15,6 @@ std::vector<std::string> list_of(const std::string& text);
 core::Result<double> parse_threshold(const std::string& text, const std::string& option);
 // regression 1, inconclusive and not-comparable 4, else 0.
 int exit_code_for(const std::string& verdict);
-// A value with its unit: "3.21 ms", "1.5 GiB", "12.3 %".
-std::string with_unit(double value, const std::string& unit);
 
 // A comparison for a reader: what differs, the metrics, the kernels, the verdict with its reasons.
 void print_verdict(const Context& context, const workflows::DiffOutcome& outcome);

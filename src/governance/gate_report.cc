@@ -52,6 +52,11 @@ std::optional<stats::Interval> value_bounds(const GateRow& row) {
   return stats::Interval{*row.baseline * (1 + row.interval->low), *row.baseline * (1 + row.interval->high)};
 }
 
+// What rounds to certainty and is not certain is not called so.
+std::string certainty(double confidence) {
+  return confidence >= 0.995 && confidence < 1 ? "> 99 %" : core::format_percent(confidence);
+}
+
 }  // namespace
 
 std::string gate_markdown(const GateReport& report) {
@@ -72,9 +77,11 @@ std::string gate_markdown(const GateReport& report) {
   if (!report.suspected_cause.empty()) text += "**Suspected cause:** " + cell(report.suspected_cause) + "\n\n";
   if (!report.recommendation.empty()) text += "**Next:** " + cell(report.recommendation) + "\n\n";
   for (const auto& difference : report.differences) text += "- differs: " + cell(difference) + "\n";
+  for (const GateRow& row : report.rows)
+    if (!row.delta_ratio && !row.explanation.empty()) text += "- " + cell(row.metric + ": " + row.explanation) + "\n";
   for (const auto& note : report.notes) text += "- " + cell(note) + "\n";
-  text += fmt::format("\n<sub>confidence {}; {} baseline and {} new sessions: {}</sub>\n",
-                      core::format_percent(report.confidence), report.baseline_sessions.size(), report.candidate_sessions.size(),
+  text += fmt::format("\n<sub>confidence {}; {} baseline and {} new sessions: {}</sub>\n", certainty(report.confidence),
+                      report.baseline_sessions.size(), report.candidate_sessions.size(),
                       cell(core::join(report.candidate_sessions, ", ")));
   return text;
 }

@@ -31,6 +31,13 @@ TEST(GateMarkdown, HasEveryMetric) {
   EXPECT_THAT(text, HasSubstr("### Regression, major: mlp"));
   EXPECT_THAT(text, HasSubstr("| latency.p50_ns (decides) | 4.00 ms | 4.60 ms | +15.0 % | +12.0 % to +18.0 % |"));
   EXPECT_THAT(text, HasSubstr("| energy.gpu_joules |  |  |"));
+  EXPECT_THAT(text, HasSubstr("- energy.gpu_joules: not measured\n"));
+  EXPECT_THAT(text, HasSubstr("confidence 98.0 %"));
+}
+TEST(GateMarkdown, NothingIsCertain) {
+  GateReport report = sample();
+  report.confidence = 0.99999;
+  EXPECT_THAT(gate_markdown(report), HasSubstr("confidence > 99 %"));
 }
 TEST(GateMarkdown, NothingBreaksTheTableOrMentionsAnybody) {
   GateReport report = sample();

@@ -29,6 +29,11 @@ class Diff(program.ProgramTest):
         self.assertIn('not comparable', outcome.output)
         self.assertIn('threads', outcome.output)
 
+    def test_numbers_have_units_and_no_exponents(self):
+        printed = self.aaco('diff', 'tag:a', 'tag:c', '--force', '--metric', 'p50,throughput').output
+        self.assertRegex(printed, r'throughput\.items_per_second .* items/s -> +[0-9,.]+ items/s')
+        self.assertNotRegex(printed, r'[0-9]e[+-]?[0-9]')
+
     def test_forced_comparison_has_numbers(self):
         verdict = self.aaco('diff', 'tag:a', 'tag:c', '--force', '--json').json()
         self.assertFalse(verdict['comparable'])
