@@ -20,7 +20,7 @@ struct TimeShare {
   std::string group;       // operator type of a node, family of a kernel
   std::string provider;    // or library
   std::string parent;      // name of the entry one level up: an operator's part (empty: the first part), a node's operator type
-                           // (empty: its group), a kernel's node (empty: not attributed to any)
+                           // (empty: its group), a kernel's node, or of a trace its part (empty: not attributed)
   double total_ns = 0;     // per iteration
   double share_ratio = 0;  // of the iteration
   std::int64_t count = 0;  // executions per iteration

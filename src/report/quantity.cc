@@ -89,7 +89,8 @@ std::string unit_of_metric(std::string_view id, std::string_view unit) {
   if (unit != "1/s" || !id.ends_with(kRate)) return std::string(unit);
   id.remove_suffix(kRate.size());
   const std::string_view what = id.substr(id.find_last_of("._") + 1);
-  return what.empty() ? std::string(unit) : std::string(what) + "/s";
+  const bool nothing = what.empty() || what == "rate";  // a launch.rate_per_second is of launches, not of rates
+  return nothing ? std::string(unit) : std::string(what) + "/s";
 }
 
 std::string group_digits(double value, int decimals) {

@@ -26,6 +26,7 @@ TEST(FormatQuantity, NotFiniteIsSaid) { EXPECT_EQ(format_quantity(kInfinite, "ns
 TEST(FormatQuantity, NoUnit) { EXPECT_EQ(format_quantity(1.5, ""), "1.50"); }
 
 TEST(UnitOfMetric, ARateOfSomething) { EXPECT_EQ(unit_of_metric("throughput.items_per_second", "1/s"), "items/s"); }
+TEST(UnitOfMetric, ARateIsNotARateOfRates) { EXPECT_EQ(unit_of_metric("launch.rate_per_second", "1/s"), "1/s"); }
 TEST(UnitOfMetric, OtherUnitsStay) { EXPECT_EQ(unit_of_metric("latency.p50_ns", "ns"), "ns"); }
 TEST(UnitOfMetric, ARateOfNothing) { EXPECT_EQ(unit_of_metric("_per_second", "1/s"), "1/s"); }
 

@@ -54,7 +54,10 @@ std::optional<Extent> extent_of(const std::vector<double>& values) {
 Extent padded(Extent extent, double share) {
   double span = extent.high - extent.low;
   if (span <= 0) span = extent.high != 0 ? std::abs(extent.high) * 0.1 : 1;
-  return {extent.low - span * share, extent.high + span * share};
+  Extent out{extent.low - span * share, extent.high + span * share};
+  if (extent.low >= 0) out.low = std::max(out.low, 0.0);  // what is never negative has no axis below zero
+  if (extent.high <= 0 && extent.low < 0) out.high = std::min(out.high, 0.0);
+  return out;
 }
 
 std::vector<double> axis_ticks(const Axis& axis, int wanted, double factor) {

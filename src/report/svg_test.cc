@@ -39,6 +39,11 @@ TEST(AxisTicks, EmptyAxisHasOne) { EXPECT_EQ(axis_ticks({3, 3, 0, 1, false}, 5),
 TEST(Extent, IgnoresWhatIsNotFinite) { EXPECT_EQ(extent_of({kNaN, 2, INFINITY, 1})->high, 2); }
 TEST(Extent, NothingFinite) { EXPECT_FALSE(extent_of({kNaN})); }
 TEST(Padded, SingleValueGetsRoom) { EXPECT_LT(padded({5, 5}).low, 5); }
+TEST(Padded, WhatIsNeverNegativeHasNoAxisBelowZero) {
+  EXPECT_EQ(padded({0.1, 10}).low, 0);
+  EXPECT_EQ(padded({-10, -0.1}).high, 0);
+  EXPECT_LT(padded({-1, 1}).low, -1);
+}
 TEST(Padded, ZeroGetsRoom) { EXPECT_GT(padded({0, 0}).high, 0); }
 
 TEST(LinePath, GapForWhatIsNotFinite) {

@@ -23,6 +23,7 @@ constexpr double kThinnest = 0.4;  // pixels; thinner frames are left out, their
 struct FlameRow {
   Svg& svg;
   double left, width, total_ns, top;
+  std::string whole;
 };
 
 void draw_frame(const FlameRow& flame, const TimeNode& node, double from_ns, int depth) {
@@ -30,7 +31,7 @@ void draw_frame(const FlameRow& flame, const TimeNode& node, double from_ns, int
   if (width < kThinnest) return;
   const double y = flame.top + depth * kFlameRow;
   const std::string tip = node.name + ": " + typographic(core::format_duration(node.total_ns)) + ", " +
-                          format_quantity(node.total_ns / flame.total_ns, "ratio") + " of the iteration";
+                          format_quantity(node.total_ns / flame.total_ns, "ratio") + " of the " + flame.whole;
   const bool patterned = depth <= 2 && width > 12;
   flame.svg.rect(x, y, std::max(kThinnest, width - (width > 3 ? 1 : 0)), kFlameRow - 2,
                  patterned ? Svg::slot_fill(node.slot) : std::string(Svg::slot_colour(node.slot)), tip);
@@ -82,11 +83,16 @@ std::optional<std::string> plot_flame(const ReportModel& model) {
   TimeNode root = build_time_tree(model);
   if (root.children.empty() || !(root.total_ns > 0)) return std::nullopt;
   const double height = 60 + depth_of(root) * kFlameRow + 16;
-  Svg svg(kChartWidth, height, "Flame graph of one iteration", report_title(model));
-  const double top =
-      draw_title(svg, "Flame graph of one iteration",
-                 report_title(model) + "; width: time; from above: iteration, part, operator type, node, kernel", kChartWidth);
-  draw_frame({svg, 16, kChartWidth - 32, root.total_ns, top}, root, 0, 0);
+  const std::string title = std::string("Flame graph of ") +
+                            (root.name == "iteration" ? "one "
+                             : root.name == "trace"   ? "the "
+                                                      : "") +
+                            root.name;
+  Svg svg(kChartWidth, height, title, report_title(model));
+  const double top = draw_title(
+      svg, title, report_title(model) + "; width: time; from above: " + root.name + ", part, operator type, node, kernel",
+      kChartWidth);
+  draw_frame({svg, 16, kChartWidth - 32, root.total_ns, top, root.name}, root, 0, 0);
   return svg.finish();
 }
 

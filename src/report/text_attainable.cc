@@ -76,10 +76,10 @@ void write_attainable(TextPage& page, const ReportModel& model) {
   for (std::size_t i = 0; i < rows.size() && i < kShown; ++i) {
     const core::Json& row = *rows[i];
     const bool surprise = row["surprise"].as_bool().value_or(false);
-    std::string line = "  " + fit_left(page.clean(row["name"].text()), room, page.ascii());
+    std::string times;
     for (const char* key : {"measured_ns", "attainable_ns", "gap_ns"})
-      line += fit_right(core::format_duration(number(row, key)), column, page.ascii());
-    page.line(line);
+      times += fit_right(page.quantity(number(row, key), "ns"), column, page.ascii());
+    page.named(row["name"].text(), room, times);
     page.paragraph((surprise ? "SURPRISE: " : "") + std::string(row["reason"].text()) + predicted_text(row), 4,
                    surprise ? Style::warning : Style::dim);
   }

@@ -35,6 +35,12 @@ void flatten(const core::Json& value, const std::string& path, std::vector<std::
   }
 }
 
+// A text that may go on with what to do next, on a line of its own.
+void write_lines(TextPage& page, std::string_view text) {
+  if (text.empty()) return;
+  for (std::string_view part : core::split(text, '\n')) page.paragraph(core::trim(part), 4, Style::dim);
+}
+
 }  // namespace
 
 void write_environment(TextPage& page, const ReportModel& model) {
@@ -42,15 +48,18 @@ void write_environment(TextPage& page, const ReportModel& model) {
   flatten(model.environment, "", facts);
   if (facts.empty() && model.session.command.empty()) return;
   page.heading("Environment");
-  const int room = std::min(30, page.width() / 2 - 2);
+  const bool wide = page.width() >= 60;
+  const int room = !wide ? 4 : page.width() < 100 ? 30 : 44;
   if (!model.session.command.empty()) page.paragraph(core::join(model.session.command, " "), 4, Style::plain, "  $ ");
   for (std::size_t i = 0; i < facts.size(); ++i) {
     if (i == kEnvironmentRows) {
       page.line(page.styled("  and " + std::to_string(facts.size() - i) + " more in env.json", Style::dim));
       break;
     }
-    page.line("  " + page.styled(fit_left(page.clean(facts[i].first), room, page.ascii()), Style::dim) + "  " +
-              fit(page.clean(facts[i].second), page.width() - room - 4, page.ascii()));
+    const std::string name = page.clean(facts[i].first), value = page.clean(facts[i].second);
+    const bool one_line = !wide && display_width(name) + display_width(value) + 4 <= page.width();
+    const int columns = one_line ? display_width(name) : room;
+    page.named(name, columns, "  " + fit(value, page.width() - columns - 4, page.ascii()), Style::dim);
   }
 }
 
@@ -73,23 +82,30 @@ void write_accounts(TextPage& page, const ReportModel& model) {
                          core::format_count(static_cast<double>(account.kept)) + ", dropped " +
                          core::format_count(static_cast<double>(account.dropped_total())),
                      4, Style::dim);
-    if (!account.reason.empty()) page.paragraph(account.reason, 4, Style::dim);
+    write_lines(page, account.reason);
     for (const auto& [why, count] : account.dropped)
       if (count > 0) page.paragraph(core::format_count(static_cast<double>(count)) + " dropped: " + why, 4, Style::dim);
-    for (const std::string& note : account.notes) page.paragraph(note, 4, Style::dim);
+    for (const std::string& note : account.notes) write_lines(page, note);
   }
 }
 
 void write_metrics(TextPage& page, const ReportModel& model) {
   if (model.metrics.empty()) return;
   page.heading("Metrics", page.width() >= 70 ? "value, 95 % interval" : "");
-  const int room = std::clamp(page.width() - 42, 16, 40);
+  const auto name_of = [](const trace::MetricValue& metric) {
+    return metric.device ? metric.id + " [" + std::to_string(*metric.device) + "]" : metric.id;
+  };
+  int value_room = 11, widest = 16;
   for (const trace::MetricValue& metric : model.metrics) {
-    std::string name = metric.id;
-    if (metric.device) name += " [" + std::to_string(*metric.device) + "]";
-    std::string row = "  " + fit_left(page.clean(name), room, page.ascii()) + fit_right(page.value(metric), 12, page.ascii());
+    value_room = std::max(value_room, display_width(page.value(metric)));
+    widest = std::max(widest, display_width(page.clean(name_of(metric))));
+  }
+  value_room = std::min(value_room, page.width() / 2) + 1;
+  const int room = std::min(widest, page.width() - 2 - value_room - (page.width() >= 70 ? 28 : 0));
+  for (const trace::MetricValue& metric : model.metrics) {
+    std::string row = fit_right(page.value(metric), value_room, page.ascii());
     if (metric.ci95 && page.width() >= 70) row += "   " + page.styled(page.interval(metric), Style::dim);
-    page.line(row);
+    page.named(name_of(metric), room, row);
   }
 }
 

@@ -79,4 +79,11 @@ void TextPage::paragraph(std::string_view text, int indent, Style style, std::st
   }
 }
 
+void TextPage::named(std::string_view name, int room, std::string_view rest, Style style) {
+  const std::string text = clean(name);
+  if (display_width(text) <= room) return line("  " + styled(fit_left(text, room, ascii_), style) + std::string(rest));
+  line("  " + styled(fit(text, width_ - 2, ascii_), style));
+  line(std::string(static_cast<std::size_t>(room) + 2, ' ') + std::string(rest));
+}
+
 }  // namespace aaco::report

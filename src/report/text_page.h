@@ -34,6 +34,10 @@ class TextPage {
   // Words wrapped between `indent` and the page's width; `first` stands before the first line instead of blanks.
   void paragraph(std::string_view text, int indent = 2, Style style = Style::plain, std::string_view first = {});
 
+  // "  name  rest": the name in `room` columns, or on a line of its own where it is wider, so that it is not cut. `rest` is
+  // finished.
+  void named(std::string_view name, int room, std::string_view rest, Style style = Style::plain);
+
   std::string take() { return std::move(out_); }
 
  private:

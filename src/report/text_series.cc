@@ -19,10 +19,9 @@ void write_quantiles(TextPage& page, const ReportModel& model) {
                               "latency.p999_ns", "latency.std_ns", "latency.cov_ratio"}) {
     const trace::MetricValue* metric = trace::find_metric(model.metrics, id);
     if (!metric) continue;
-    std::string row = "  " + fit_left(page.clean(metric_title(model, id)), std::min(26, page.width() / 2 - 2), page.ascii());
-    row += fit_right(page.value(*metric), 10, page.ascii());
+    std::string row = fit_right(page.value(*metric), 10, page.ascii());
     if (metric->ci95 && page.width() >= 64) row += "   " + page.styled(page.interval(*metric), Style::dim);
-    page.line(row);
+    page.named(metric_title(model, id), page.width() >= 80 ? 36 : std::min(26, page.width() / 2 - 2), row);
   }
 }
 

@@ -28,6 +28,10 @@ std::map<std::string_view, int> slots_of(const std::vector<TimeShare>& operators
   return slots;
 }
 
+std::string root_name(TimeWhole whole) {
+  return whole == TimeWhole::trace ? "trace" : whole == TimeWhole::kernels ? "all kernels" : "iteration";
+}
+
 }  // namespace
 
 TimeNode build_time_tree(const ReportModel& model) {
@@ -37,8 +41,11 @@ TimeNode build_time_tree(const ReportModel& model) {
     if (!kernel.parent.empty()) kernels[kernel.parent].push_back(&kernel);
   const auto slots = slots_of(model.operators);
 
-  TimeNode root{"iteration", 0, kGrey, {}};
-  for (const TimeShare& part : model.parts) root.children.push_back(node_of(part, kGrey));
+  TimeNode root{root_name(model.time_whole), 0, kGrey, {}};
+  for (const TimeShare& part : model.parts) {
+    root.children.push_back(node_of(part, kGrey));
+    for (const TimeShare* kernel : kernels[part.name]) root.children.back().children.push_back(node_of(*kernel, 0));
+  }
   const bool parts = !root.children.empty();
   for (const TimeShare& share : model.operators) {
     TimeNode op = node_of(share, slots.at(share.name));

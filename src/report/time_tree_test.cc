@@ -28,6 +28,17 @@ TEST(TimeTree, FourLevels) {
   EXPECT_EQ(conv.children[0].name, "conv1");
   EXPECT_EQ(conv.children[0].children[0].name, "gemm");
 }
+TEST(TimeTree, KernelsOfATraceStandInTheirPart) {
+  ReportModel model;
+  model.time_whole = TimeWhole::trace;
+  model.parts = {share("GPU computes", 6), share("idle: host_late", 4)};
+  model.kernels = {share("relu", 2, "elementwise", "GPU computes"), share("gemm", 4, "gemm", "GPU computes")};
+  const TimeNode root = build_time_tree(model);
+  EXPECT_EQ(root.name, "trace");
+  ASSERT_EQ(root.children[0].children.size(), 2U);
+  EXPECT_EQ(root.children[0].children[0].name, "gemm");
+  EXPECT_TRUE(root.children[1].children.empty());
+}
 TEST(TimeTree, OperatorUnderItsNamedPart) {
   ReportModel model;
   model.parts = {share("CPU", 5), share("GPU", 5)};

@@ -31,6 +31,8 @@ double sum_of(const report::ReportModel& model, std::string_view id) {
   return sum;
 }
 
+constexpr std::string_view kComputes = "GPU computes";  // the part of a trace that its kernels are in
+
 // Times are those of the whole trace, all devices.
 void fill_parts(report::ReportModel& model) {
   const double span = sum_of(model, "gpu.span_ns");
@@ -42,7 +44,7 @@ void fill_parts(report::ReportModel& model) {
   // A copy beside a collective counts as communication, so that the parts add up.
   const double copies = std::max(0.0, busy - compute - communication);
   std::vector<std::pair<std::string, double>> parts = {
-      {"GPU computes", compute}, {"communication, exposed", communication}, {"copies, exposed", copies}};
+      {std::string(kComputes), compute}, {"communication, exposed", communication}, {"copies, exposed", copies}};
   std::map<std::string, double> idle;
   double explained = 0;
   for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items())
@@ -60,6 +62,8 @@ void fill_parts(report::ReportModel& model) {
     share.share_ratio = time / span;
     model.parts.push_back(share);
   }
+  for (TimeShare& kernel : model.kernels)
+    if (compute > 0 && kernel.group != "collective") kernel.parent = kComputes;
 }
 
 core::Status fill_kernels(report::ReportModel& model, const std::string& session_path) {

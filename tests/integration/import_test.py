@@ -45,6 +45,38 @@ class Import(program.ProgramTest):
         self.assertEqual(report['headline_of'], {'device': 1, 'name': 'GPU 0, rank 1'})
         self.assertIn('| GPU 0, rank 1 | value |', self.aaco('report', 'latest', '-f', 'md').output)
 
+    def test_another_device_or_tag_is_another_thing(self):
+        def named(device):
+            return {'traceEvents': [LAUNCH, KERNEL], 'deviceProperties': [{'id': 0, 'name': device}]}
+        traces = [self.trace(f'{device}.json', json.dumps(named(device))) for device in ('MI300X', 'H100')]
+        ids = [self.aaco('-q', 'import', path, '--no-report', '--tag', 'devices').output.strip() for path in traces]
+        shown = [self.aaco('show', one, '--json').json()['session']['fingerprint'] for one in ids]
+        self.assertNotEqual(shown[0], shown[1])
+        self.assertEqual(self.aaco('explain', ids[1], '--json').json()['compared_with_sessions'], 0)
+        series = self.aaco('history', 'gpu.busy_ns', '--where', 'tag=devices', '--json').json()['series']
+        self.assertEqual(len(series), 2)
+        self.assertIn('H100', json.dumps(series))
+        other = self.aaco('-q', 'import', traces[1], '--no-report', '--tag', 'another').output.strip()
+        self.assertEqual(self.aaco('explain', other, '--json').json()['compared_with_sessions'], 0)
+        listed = next(one for one in self.aaco('ls', '--json').json()['sessions'] if one['id'] == ids[0])
+        self.assertEqual(listed['what'], 'MI300X.json, MI300X')
+        self.assertEqual(self.aaco('report', ids[0], '--json').json()['title'], 'MI300X.json, MI300X')
+
+    def test_kernels_stand_in_the_bar_of_the_trace(self):
+        self.aaco('import', self.trace('bar.json', json.dumps({'traceEvents': [LAUNCH, KERNEL]})), '--no-report')
+        time = self.aaco('report', 'latest', '--json').json()['time']
+        self.assertEqual([one['parent'] for one in time['kernels']], [time['parts'][0]['name']])
+        flame = self.aaco('report', 'latest', '-f', 'svg', '--plot', 'flame').output
+        self.assertIn('Flame graph of the trace', flame)
+        self.assertNotIn('iteration', flame)
+
+    def test_one_file_that_is_passed_over_is_one(self):
+        folder = self.folder / 'with_notes'
+        folder.mkdir()
+        (folder / 'trace.json').write_text(json.dumps({'traceEvents': [LAUNCH, KERNEL]}))
+        (folder / 'notes.txt').write_text('of the day')
+        self.assertIn('one file was passed over: notes.txt', self.aaco('import', folder, '--no-report').output)
+
     def test_quiet_prints_the_id_of_the_session_only(self):
         outcome = self.aaco('-q', 'import', self.trace('quiet.json', json.dumps({'traceEvents': [LAUNCH, KERNEL]})), '--no-report')
         self.assertEqual((outcome.code, outcome.errors), (0, ''))

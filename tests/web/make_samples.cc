@@ -10,6 +10,27 @@
 
 namespace {
 
+// A trace that a profiler wrote: its counters in one long list, its times since 1970, kernels in the part of the trace they fill.
+aaco::report::ReportModel imported() {
+  using aaco::core::Json;
+  aaco::report::ReportModel model = aaco::sample::empty();
+  Json counters = Json::array();
+  for (int i = 0; i < 200; ++i) counters.push("COUNTER_" + std::to_string(i));
+  model.environment = Json::object(
+      {{"files", Json::array({Json::object({{"counters", std::move(counters)}, {"profiler_start_ns", 1758927466581000000}})})}});
+  model.time_whole = aaco::report::TimeWhole::trace;
+  const auto add = [](std::vector<aaco::report::TimeShare>& list, const char* name, double ns, const char* parent) {
+    auto& share = list.emplace_back();
+    share.name = name, share.parent = parent;
+    share.total_ns = ns, share.share_ratio = ns / 10e6;
+  };
+  add(model.parts, "GPU computes", 6e6, "");
+  add(model.parts, "idle: host_late", 4e6, "");
+  add(model.kernels, "gemm", 4e6, "GPU computes");
+  add(model.kernels, "relu", 2e6, "GPU computes");
+  return model;
+}
+
 aaco::core::Status make(const std::string& page_path, const std::string& folder) {
   AACO_ASSIGN(const std::string page, aaco::core::read_file(page_path));
   AACO_TRY(aaco::core::make_directories(folder));
@@ -17,6 +38,7 @@ aaco::core::Status make(const std::string& page_path, const std::string& folder)
   samples.emplace_back("cpu", aaco::sample::cpu_run());
   samples.emplace_back("gpu", aaco::sample::gpu_run());
   samples.emplace_back("sweep", aaco::sample::sweep());
+  samples.emplace_back("imported", imported());
   samples.emplace_back("empty", aaco::sample::empty());
   samples.emplace_back("hostile", aaco::sample::hostile());
   samples.emplace_back("large", aaco::sample::large(5'000, 100'000));

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { chromiumMissing, openReport, samples, startBrowser } from './lib/browser.mjs';
 
 const json = (name) => JSON.parse(readFileSync(join(samples, `${name}.json`), 'utf8'));
-const kNames = ['cpu', 'gpu', 'sweep', 'empty', 'hostile', 'large'];
+const kNames = ['cpu', 'gpu', 'sweep', 'imported', 'empty', 'hostile', 'large'];
 
 // Scrolling has ended and the page is drawn.
 const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))));
@@ -59,6 +59,22 @@ describe('the report page', { skip: chromiumMissing }, () => {
     assert.match(await text(page, '.legend thead'), /kernel/i);
     await page.locator('.stack').nth(0).locator('button').first().click();
     assert.equal(await page.locator('.stack').count(), 1);
+  });
+  on('opens a trace down to its kernels', 'imported', {}, async (page) => {
+    assert.match(await text(page, '.legend tbody'), /GPU computes[^]*host_late/);
+    await page.locator('.stack button').first().click();
+    assert.equal(await page.locator('.stack').count(), 2);
+    assert.match(await text(page, '.legend tbody'), /gemm[^]*relu/);
+  });
+  on('folds what is left of a long list of values', 'imported', {}, async (page) => {
+    const rest = page.locator('#environment details.fold');
+    assert.equal(await rest.locator('summary').innerText(), 'and 176 more');
+    assert.doesNotMatch(await rest.innerText(), /COUNTER_199/);
+    await rest.locator('summary').click();
+    assert.match(await rest.innerText(), /COUNTER_199/);
+  });
+  on('shows a time since 1970 as a date', 'imported', {}, async (page) => {
+    assert.match(await text(page, '#environment'), /2025-09-26 22:57:46\.581 UTC/);
   });
   on('opens the bar by keyboard', 'gpu', {}, async (page) => {
     await page.locator('.stack').nth(1).locator('button').first().focus();

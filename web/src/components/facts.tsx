@@ -5,6 +5,11 @@ const kSuffixes: [RegExp, string][] = [
   [/_ns$/, 'ns'], [/_bytes$/, 'bytes'], [/_ratio$/, 'ratio'], [/_hz$/, 'hz'], [/_watts$/, 'watts'], [/_joules$/, 'joules'], [/_celsius$/, 'celsius'],
 ];
 
+// Nanoseconds from here on (from 2001) are no duration that anybody measured, but a time since 1970.
+const kSurelyDate = 978e15;
+const kListed = 24; // of a long list of values; the rest is folded
+const kItems = 6; // of a long list of objects
+
 function unitOf(key: string): string | undefined {
   return kSuffixes.find(([suffix]) => suffix.test(key))?.[1];
 }
@@ -12,6 +17,7 @@ function unitOf(key: string): string | undefined {
 export function factText(key: string, value: unknown): string {
   if (typeof value === 'number') {
     const unit = unitOf(key);
+    if (unit === 'ns' && value >= kSurelyDate) return new Date(value / 1e6).toISOString().replace('T', ' ').replace('Z', ' UTC');
     if (unit && scaleFor(value, unit).unit) return quantityText(value, unit);
     return String(value);
   }
@@ -46,16 +52,35 @@ const isEmpty = (value: unknown): boolean =>
 // Several flat objects with the same few keys.
 function isTable(list: unknown[]): list is Record<string, unknown>[] {
   const keys = isObject(list[0]) ? Object.keys(list[0]) : [];
-  return list.length > 1 && keys.length > 1 && keys.length <= 6 && list.every((one) => isObject(one) && Object.keys(one).join() === keys.join() && Object.values(one).every((cell) => !isNested(cell)));
+  return list.length > 1 && keys.length > 1 && keys.length <= 8 && list.every((one) => isObject(one) && Object.keys(one).join() === keys.join() && Object.values(one).every((cell) => !isNested(cell)));
 }
 
 function FactTable({ rows }: { rows: Record<string, unknown>[] }) {
   const keys = Object.keys(rows[0] ?? {});
   return (
-    <table class="fact-table">
-      <thead><tr>{keys.map((key) => <th key={key} scope="col">{factTitle(key)}</th>)}</tr></thead>
-      <tbody>{rows.map((row, index) => <tr key={index}>{keys.map((key) => <td key={key}>{factText(key, row[key])}</td>)}</tr>)}</tbody>
-    </table>
+    <div class="table-scroll">
+      <table class="fact-table">
+        <thead><tr>{keys.map((key) => <th key={key} scope="col">{factTitle(key)}</th>)}</tr></thead>
+        <tbody>{rows.map((row, index) => <tr key={index}>{keys.map((key) => <td key={key}>{factText(key, row[key])}</td>)}</tr>)}</tbody>
+      </table>
+    </div>
+  );
+}
+
+function FactList({ list, depth }: { list: unknown[]; depth: number }) {
+  const items = (some: unknown[]) => <ol class="fact-list">{some.map((one, index) => <li key={index}><Facts value={one} depth={depth + 1} /></li>)}</ol>;
+  if (list.length <= kItems) return items(list);
+  return <>{items(list.slice(0, kItems))}<details class="fold"><summary>{`and ${list.length - kItems} more`}</summary>{items(list.slice(kItems))}</details></>;
+}
+
+// Hundreds of values (the counters of all passes) would be taller than all else on the page.
+function FactValue({ name, value }: { name: string; value: unknown }) {
+  if (!Array.isArray(value) || value.length <= kListed) return <>{factText(name, value)}</>;
+  return (
+    <>
+      {factText(name, value.slice(0, kListed))}
+      <details class="fold"><summary>{`and ${value.length - kListed} more`}</summary>{factText(name, value.slice(kListed))}</details>
+    </>
   );
 }
 
@@ -63,7 +88,7 @@ export function Facts({ value, depth = 0, names = false }: { value: unknown; dep
   if (depth > 12) return <span class="quiet">nested too deep to show</span>;
   if (Array.isArray(value) && isTable(value)) return <FactTable rows={value} />;
   if (Array.isArray(value) && isNested(value))
-    return <ol class="fact-list">{value.map((one, index) => <li key={index}><Facts value={one} depth={depth + 1} /></li>)}</ol>;
+    return <FactList list={value} depth={depth} />;
   if (!isObject(value)) return <span>{factText('', value)}</span>;
   const entries = Object.entries(value).filter(([, one]) => !isEmpty(one));
   const flat = entries.filter(([, one]) => !isNested(one));
@@ -72,7 +97,7 @@ export function Facts({ value, depth = 0, names = false }: { value: unknown; dep
     <>
       {flat.length > 0 && (
         <dl class="facts">
-          {flat.map(([key, one]) => <div key={key}><dt class={names ? 'mono' : ''}>{names ? key : factTitle(key)}</dt><dd>{factText(key, one)}</dd></div>)}
+          {flat.map(([key, one]) => <div key={key}><dt class={names ? 'mono' : ''}>{names ? key : factTitle(key)}</dt><dd><FactValue name={key} value={one} /></dd></div>)}
         </dl>
       )}
       {nested.map(([key, one]) => (

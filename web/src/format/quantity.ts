@@ -122,7 +122,7 @@ export function prose(words: string): string {
 // "1/s" of what: items_per_second is items/s.
 export function unitOf(id: string, unit: string): string {
   const what = unit === '1/s' ? /([a-z]+)_per_second$/.exec(id)?.[1] : undefined;
-  return what ? `${what}/s` : unit;
+  return what && what !== 'rate' ? `${what}/s` : unit;
 }
 
 export function plural(n: number, one: string, many = `${one}s`): string {

@@ -88,6 +88,8 @@ export function buildTree(report: Report): Entry[] {
   }
   if (time.whole === 'kernels')  // the parts are families of kernels
     for (const part of parts) part.children = (time.kernels ?? []).filter((one) => one.group === part.name).map((share, index) => entryOf(share, 'kernel', index, part.slot));
+  if (time.whole === 'trace')
+    for (const part of parts) for (const [at, share] of (kernels.get(part.name) ?? []).entries()) part.children.push(entryOf(share, 'kernel', at, slotOf(share.group)));
   for (const part of parts) {
     part.children.sort(bySize);
     addRemainder(part, 'Other');

@@ -52,7 +52,7 @@ function DeviceTable({ devices }: { devices: Device[] }) {
   if (devices.length === 0) return null;
   const band = (value: string | undefined, name: string | undefined) => (value === undefined ? '' : name ? `${value} (${name})` : value);
   return (
-    <table class="fact-table">
+    <div class="table-scroll"><table class="fact-table whole-words">
       <thead><tr><th scope="col">Device</th><th scope="col">Bound by</th><th scope="col">Kernels run</th><th scope="col">Launch tax</th><th scope="col">Queue depth</th><th scope="col">Call, queue, run</th><th scope="col">Of its roofs</th></tr></thead>
       <tbody>
         {devices.map((device) => (
@@ -67,7 +67,7 @@ function DeviceTable({ devices }: { devices: Device[] }) {
           </tr>
         ))}
       </tbody>
-    </table>
+    </table></div>
   );
 }
 

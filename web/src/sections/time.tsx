@@ -3,6 +3,7 @@ import { useWidth } from '../charts/use_width.ts';
 import { Facts } from '../components/facts.tsx';
 import { Name } from '../components/name.tsx';
 import { Section } from '../components/section.tsx';
+import { shorten } from '../format/name.ts';
 import { duration, interval, percent, plural } from '../format/quantity.ts';
 import type { Report } from '../model/report.ts';
 import { buildTree, type Entry } from '../model/time_tree.ts';
@@ -22,14 +23,15 @@ const kSmallest = 5; // pixels; narrower segments stand together
 const kRows = 10;
 const kDominant = 0.85; // of a bar: what fills it is opened at once
 
-// Down through what fills its bar, to the first level that tells something.
-function firstPath(tree: Entry[]): string[] {
+// Down through what fills its bar, to the first level that tells something. The parts of a trace (what the device did, why it was idle)
+// tell something by themselves.
+function firstPath(tree: Entry[], ofTrace: boolean): string[] {
   const path: string[] = [];
   let entries = tree;
   for (;;) {
     const total = entries.reduce((sum, entry) => sum + entry.total_ns, 0);
     const largest = entries[0];
-    const opens = largest && largest.children.length > 1 && (path.length === 0 || largest.total_ns >= total * kDominant);
+    const opens = largest && largest.children.length > 1 && ((path.length === 0 && !ofTrace) || largest.total_ns >= total * kDominant);
     if (!opens) return path;
     path.push(largest.key);
     entries = largest.children;
@@ -185,13 +187,13 @@ function leadOf(tree: Entry[], whole: Whole) {
   const inner = most.children[0];
   const first = `${whole.title} ${whole === kWholes.kernels ? 'take' : 'takes'} ${duration(total)}; ${percent(most.share_ratio)} of it is \u201c${most.name}\u201d`;
   if (!inner || inner.remainder) return `${first}.`;
-  return <>{first}, and {inner.name} alone {percent(inner.share_ratio)}. <span class="screen-only">Choose a segment to look inside.</span></>;
+  return <>{first}, and {shorten(inner.name, 60)} alone {percent(inner.share_ratio)}. <span class="screen-only">Choose a segment to look inside.</span></>;
 }
 
 export function TimeSection({ report, id, title }: { report: Report; id: string; title: string }) {
   const tree = useMemo(() => buildTree(report), [report]);
   const whole = wholeOf(report);
-  const [path, setPath] = useState<string[]>(() => firstPath(tree));
+  const [path, setPath] = useState<string[]>(() => firstPath(tree, report.time?.whole === 'trace'));
   const [ref, width] = useWidth<HTMLDivElement>();
   const levels: { entries: Entry[]; title: string; total: number }[] = [
     { entries: tree, title: whole.title, total: tree.reduce((sum, entry) => sum + entry.total_ns, 0) },
