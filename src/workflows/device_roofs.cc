@@ -138,7 +138,23 @@ std::string add_measured(report::Roofline& line, const DeviceRoofs& roofs) {
   return fmt::format(", and {} of what the {} measured{}", core::format_percent(*line.measured_ratio), roofs.calibration, of);
 }
 
-std::string describe_sources(const std::vector<report::RoofPoint>& points) {
+namespace {
+
+// Points above their roof, of whose work more is counted than was done.
+std::string describe_above(const std::vector<report::RoofPoint>& points) {
+  constexpr double kAbove = 1.02;  // what a clock above the data sheet's explains
+  double highest = 0;
+  std::size_t above = 0;
+  for (const auto& point : points)
+    if (point.reached_ratio && *point.reached_ratio > kAbove) ++above, highest = std::max(highest, *point.reached_ratio);
+  if (above == 0) return {};
+  return fmt::format(
+      "; {} of {} points {} above {} roof (up to {} of it): an algorithm such as Winograd's does less than is counted, "
+      "or the clock was above the data sheet's",
+      above, points.size(), above == 1 ? "lies" : "lie", above == 1 ? "its" : "their", core::format_percent(highest));
+}
+
+std::string sources(const std::vector<report::RoofPoint>& points) {
   const auto counted = static_cast<std::size_t>(
       std::count_if(points.begin(), points.end(), [](const auto& point) { return point.work_from == "counters"; }));
   constexpr const char* kShapes = "from shapes: every operand counts once, the least traffic there can be";
@@ -147,6 +163,10 @@ std::string describe_sources(const std::vector<report::RoofPoint>& points) {
   return fmt::format("the work of {} of {} points is from hardware counters, that of the others {}", counted, points.size(),
                      kShapes);
 }
+
+}  // namespace
+
+std::string describe_sources(const std::vector<report::RoofPoint>& points) { return sources(points) + describe_above(points); }
 
 core::Result<DeviceRoofs> device_roofs(const std::string& id, const core::Paths& paths) {
   AACO_ASSIGN(const hardware::Device entry, hardware::DeviceRegistry::load_one(paths, id));

@@ -65,7 +65,7 @@ std::set<std::pair<std::string, std::string>> work_of(const std::vector<report::
 // Sets what each point and all of them together reached of the measured ceilings, and answers the words that follow the share
 // reached of the stated ones: ", and 91 % of what ... measured"; empty where there is no calibration to say so.
 std::string add_measured(report::Roofline& line, const DeviceRoofs& roofs);
-// How many points' work is from counters, and how many from shapes: "their work is from ...".
+// How many points' work is from counters, and how many from shapes: "their work is from ..."; then how many lie above their roof.
 std::string describe_sources(const std::vector<report::RoofPoint>& points);
 
 // Of the registry's device of that id. A calibration that cannot be read is no error, but told in `problem`.

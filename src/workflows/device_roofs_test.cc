@@ -124,5 +124,15 @@ TEST_F(DeviceRoofsTest, ABoardOfTwoDevicesIsOneOfThem) {
 
 TEST_F(DeviceRoofsTest, AnUnknownDeviceIsAnError) { EXPECT_FALSE(device_roofs("no_such_device", paths_)); }
 
+TEST(DescribeSources, PointsAboveTheirRoofAreExplained) {
+  report::RoofPoint point;
+  point.work_from = "shapes";
+  point.reached_ratio = 0.8;
+  EXPECT_THAT(describe_sources({point, point}), testing::Not(HasSubstr("above")));
+  report::RoofPoint fast = point;
+  fast.reached_ratio = 1.65;
+  EXPECT_THAT(describe_sources({point, fast}), HasSubstr("1 of 2 points lies above its roof (up to 165 % of it)"));
+}
+
 }  // namespace
 }  // namespace aaco::workflows
