@@ -10,6 +10,7 @@
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "report/quantity.h"
+#include "tracelake/bundle.h"
 
 namespace aaco::workflows {
 namespace {
@@ -78,16 +79,18 @@ const Json* extreme(const Json& points, std::string_view key, bool largest) {
   return best;
 }
 
-// How many of the other points may be as good: their intervals reach that of the best.
-std::optional<int> rivals_of(const Json& points, const Json& best) {
-  const auto low = best["items_per_second_low"].as_f64();
-  if (!low) return std::nullopt;
+// How many of the other points may be as good: their intervals reach that of the best, from above where the least is the best.
+std::optional<int> rivals_of(const Json& points, const Json& best, const std::string& key, const std::string& unit,
+                             bool largest) {
+  const std::string near = key + (largest ? "_low" : "_high") + unit, far = key + (largest ? "_high" : "_low") + unit;
+  const auto end = best[near].as_f64();
+  if (!end) return std::nullopt;
   int rivals = 0;
   for (const Json& point : points.items()) {
-    if (&point == &best || !point["items_per_second"].as_f64()) continue;
-    const auto high = point["items_per_second_high"].as_f64();
-    if (!high) return std::nullopt;
-    rivals += *high >= *low ? 1 : 0;
+    if (&point == &best || !point[key + unit].as_f64()) continue;
+    const auto other = point[far].as_f64();
+    if (!other) return std::nullopt;
+    rivals += (largest ? *other >= *end : *other <= *end) ? 1 : 0;
   }
   return rivals;
 }
@@ -103,11 +106,16 @@ Json summary_of(const Json& points) {
     text += fmt::format("; the shortest call with {}: {}", (*quickest)["label"].text(),
                         core::format_duration(*(*quickest)["median_ns"].as_f64()));
   out.set("text", std::move(text));
-  const auto rivals = rivals_of(points, *best);
-  out.set("confidence", !rivals ? std::string("low: not every point has an interval")
-                        : *rivals > 0
-                            ? fmt::format("low: {} of the other points may be as good, their intervals overlap", *rivals)
-                            : std::string("high: no other point's interval reaches it"));
+  const auto rivals = rivals_of(points, *best, "items_per_second", "", true);
+  const auto as_quick = quickest ? rivals_of(points, *quickest, "median", "_ns", false) : std::nullopt;
+  out.set("confidence",
+          !rivals       ? std::string("low: not every point has an interval")
+          : *rivals > 0 ? fmt::format("low: {} of the other points may be as good, their intervals overlap", *rivals)
+          : as_quick.value_or(0) > 0
+              ? fmt::format("medium: no other point's interval reaches its throughput, but {} of the other points may have as "
+                            "short a call",
+                            *as_quick)
+              : std::string("high: no other point's interval reaches it"));
   return out;
 }
 
@@ -137,6 +145,28 @@ Json scaling_of(const Json& sweep) {
   return out.set("points", std::move(rows));
 }
 
+namespace {
+
+// What is missing or distorted in the points is so in the sweep: their number, and the first.
+void warn_of_points(report::ReportModel& model, const std::string& session_path) {
+  const std::string root = core::parent_path(core::parent_path(session_path));
+  std::size_t warned = 0;
+  std::string first;
+  for (const Json& point : model.extra["scaling"]["points"].items()) {
+    const auto path = tracelake::find_session(root, point["session_id"].text());
+    const auto manifest = path ? tracelake::read_manifest(*path) : tl::unexpected<core::Error>(path.error());
+    if (!manifest || manifest->warnings.empty()) continue;
+    if (++warned == 1) first = std::string(point["label"].text()) + ": " + manifest->warnings.front().message;
+  }
+  if (warned == 0) return;
+  model.session.warnings.push_back(
+      {"sweep.points_warned",
+       fmt::format("{} of {} points warn of something; {}", warned, model.extra["scaling"]["points"].items().size(), first),
+       "'aaco report ID' of a point tells all of it"});
+}
+
+}  // namespace
+
 core::Status fill_scaling(report::ReportModel& model, const std::string& session_path) {
   if (model.session.kind != "sweep") return {};
   const std::string path = core::join_path(session_path, "metrics/sweep.json");
@@ -151,6 +181,7 @@ core::Status fill_scaling(report::ReportModel& model, const std::string& session
     model.verdict_confidence = std::string(scaling["summary"]["confidence"].text());
   }
   model.extra.set("scaling", std::move(scaling));
+  warn_of_points(model, session_path);
   return {};
 }
 

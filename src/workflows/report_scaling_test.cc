@@ -51,6 +51,19 @@ TEST(Scaling, OverlappingIntervalsAreSaid) {
   EXPECT_THAT(std::string(summary["confidence"].text()), HasSubstr("low: 1 of the other points"));
 }
 
+TEST(Scaling, AShortestCallThatAnotherMayMatchIsNotSure) {
+  const auto timed = [](int batch, double items, double low, double high) {
+    std::string text = point(batch, items, 1);
+    const std::string median = R"("latency.p50_ns": {)";
+    return text.insert(text.find(median) + median.size(),
+                       R"("ci95": [)" + std::to_string(low) + "," + std::to_string(high) + "], ");
+  };
+  const auto near = scaling(timed(1, 100, 0.9e7, 1.1e7) + "," + timed(2, 180, 1e7, 1.2e7))["summary"];
+  EXPECT_THAT(std::string(near["confidence"].text()), HasSubstr("1 of the other points may have as short a call"));
+  const auto apart = scaling(timed(1, 100, 0.9e7, 1.1e7) + "," + timed(8, 400, 1.9e7, 2.1e7))["summary"];
+  EXPECT_THAT(std::string(apart["confidence"].text()), HasSubstr("high"));
+}
+
 TEST(Scaling, NothingIsSaidOfNothing) {
   EXPECT_TRUE(scaling("").is_null());
   EXPECT_TRUE(scaling_of(core::Json()).is_null());
