@@ -88,7 +88,7 @@ constexpr std::string_view kStyle =
     "th,td{padding:.2rem .45rem;border-bottom:1px solid #8886;text-align:left;white-space:nowrap}"
     ".long{white-space:normal;min-width:16rem;max-width:32rem}.n{text-align:right;"
     "font-variant-numeric:tabular-nums}"
-    "@page{margin:12mm}@media "
+    "@page{size:landscape;margin:12mm}@media "
     "print{:root{color-scheme:light}body{margin:0;max-width:none;padding:0;font-size:11px}.wide{overflow:"
     "visible}table{font-size:8px}th,td{padding:.15rem .25rem}}";
 

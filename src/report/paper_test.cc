@@ -52,6 +52,8 @@ TEST(Paper, HtmlIsOneWholePageWithNothingOfTheModelsOwn) {
   EXPECT_THAT(page, HasSubstr("</html>"));
 }
 
+TEST(Paper, OnPaperNoColumnIsBehindAScrollBar) { EXPECT_THAT(paper_html(paper()), HasSubstr("@media print{")); }
+
 TEST(Paper, OnlyLongCellsBreakTheirLines) {
   Paper named = paper();
   named.sections[0].table.rows[0][0] = std::string(5000, 'k');

@@ -61,7 +61,12 @@ std::string plain_number(double value) {
   const double size = std::abs(value);
   if (value == std::trunc(value) && size < 1e7) return core::format_count(value);
   if (size != 0 && (size < 1e-3 || size >= 1e10)) return fmt::format("{:.3g}", value);
-  return group_digits(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3);
+  return group_digits(value, size >= 99.95                  ? 0
+                             : size >= 9.995                ? 1
+                             : size >= 0.9995               ? 2
+                             : size >= 0.09995 || size == 0 ? 3
+                             : size >= 0.009995             ? 4
+                                                            : 5);
 }
 
 }  // namespace

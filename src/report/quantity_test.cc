@@ -25,6 +25,11 @@ TEST(FormatQuantity, VeryLongUnitIsCut) { EXPECT_LT(format_quantity(1, std::stri
 TEST(FormatQuantity, NotFiniteIsSaid) { EXPECT_EQ(format_quantity(kInfinite, "ns"), "not a number"); }
 TEST(FormatQuantity, NoUnit) { EXPECT_EQ(format_quantity(1.5, ""), "1.50"); }
 
+TEST(FormatQuantity, SmallNumbersHaveThreeDigitsToo) {
+  EXPECT_EQ(format_quantity(0.0294, "ms/iter"), "0.0294 ms/iter");
+  EXPECT_EQ(format_quantity(0.00142, "ms/iter"), "0.00142 ms/iter");
+  EXPECT_EQ(format_quantity(0.57, "ms/iter"), "0.570 ms/iter");
+}
 TEST(UnitOfMetric, ARateOfSomething) { EXPECT_EQ(unit_of_metric("throughput.items_per_second", "1/s"), "items/s"); }
 TEST(UnitOfMetric, ARateIsNotARateOfRates) { EXPECT_EQ(unit_of_metric("launch.rate_per_second", "1/s"), "1/s"); }
 TEST(UnitOfMetric, OtherUnitsStay) { EXPECT_EQ(unit_of_metric("latency.p50_ns", "ns"), "ns"); }

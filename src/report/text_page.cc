@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "report/quantity.h"
 
@@ -15,6 +16,18 @@ std::string_view code_of(Style style) {
   constexpr std::array<std::string_view, 11> kCodes = {"",         "\x1b[1m",  "\x1b[2m",  "\x1b[36m", "\x1b[33m", "\x1b[34m",
                                                        "\x1b[33m", "\x1b[36m", "\x1b[31m", "\x1b[35m", "\x1b[32m"};
   return kCodes[static_cast<std::size_t>(style)];
+}
+
+// "1.50 us" of a sentence that was made elsewhere, as the numbers beside it are written.
+std::string with_micro_signs(std::string text) {
+  constexpr std::string_view kUnit = " us";
+  for (std::size_t at = text.find(kUnit, 1); at != std::string::npos; at = text.find(kUnit, at + kUnit.size())) {
+    const std::size_t end = at + kUnit.size();
+    const bool number = std::isdigit(static_cast<unsigned char>(text[at - 1])) != 0;
+    const bool whole = end == text.size() || std::isalnum(static_cast<unsigned char>(text[end])) == 0;
+    if (number && whole) text.replace(at + 1, 1, "\u00B5");
+  }
+  return text;
 }
 
 }  // namespace
@@ -73,7 +86,8 @@ void TextPage::paragraph(std::string_view text, int indent, Style style, std::st
   std::string lead(first);
   const std::string blank(static_cast<std::size_t>(indent), ' ');
   lead = fit_left(lead.empty() ? blank : lead, indent, ascii_);
-  for (const std::string& words : wrap(clean(text), std::max(10, width_ - indent))) {
+  const std::string shown = ascii_ ? clean(text) : with_micro_signs(clean(text));
+  for (const std::string& words : wrap(shown, std::max(10, width_ - indent))) {
     line(lead + styled(words, style));
     lead = blank;
   }

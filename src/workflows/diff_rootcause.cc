@@ -10,6 +10,7 @@
 #include "analytics/trace_cause.h"
 #include "core/numbers.h"
 #include "report/quantity.h"
+#include "report/terminal.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/insight.h"
@@ -41,11 +42,12 @@ std::string sentence(const analytics::rootcause::Decomposition& difference, cons
   std::string text =
       fmt::format("{} ({} likely): {} takes {} {}", cause.title, report::format_estimate(cause.probability), what,
                   core::format_duration(std::abs(difference.delta_ns)), difference.delta_ns > 0 ? "longer" : "less");
+  constexpr int kTitle = 60;  // a kernel's name may have thousands of letters
   std::size_t named = 0;
   for (const auto& part : difference.parts)
     if (named++ < 3)
-      text +=
-          fmt::format("{} {} {}", named == 1 ? ", of it" : ",", core::format_percent(part.ns / difference.delta_ns), part.title);
+      text += fmt::format("{} {} {}", named == 1 ? ", of it" : ",", core::format_percent(part.ns / difference.delta_ns),
+                          report::fit(part.title, kTitle, true));
   return text + fmt::format("; {} unexplained", core::format_percent(difference.unexplained_ns / difference.delta_ns));
 }
 

@@ -249,9 +249,6 @@ class Analyze(program.ProgramTest):
 
 
 class Compare(program.ProgramTest):
-    def test_one_value_and_a_list_of_them_is_refused_by_their_names(self):
-        self.refused(self.aaco('compare', 'mlp', '--hardware', 'MI300X', '--batch', 1, '--batches', '1,8'), 2, '--batch and --batches', 'into --batches')
-
     def test_refuses_numbers_that_are_none(self):
         for option in ('--batches', '--devices', '--power-caps'):
             for value in ('0', '-1', 'x', '1,,x', ''):

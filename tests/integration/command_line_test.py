@@ -14,6 +14,9 @@ class Streams(program.ProgramTest):
         return subprocess.run(['sh', '-c', script], cwd=self.folder, capture_output=True, text=True, check=False, timeout=300,
                               env=os.environ | {'A': program.PROGRAM, 'AACO_SESSIONS': str(self.lake)}, **options)
 
+    def test_one_value_and_a_list_of_them_is_refused_by_their_names(self):
+        self.refused(self.aaco('compare', 'mlp', '--hardware', 'MI300X', '--batch', 1, '--batches', '1,8'), 2, '--batch and --batches', 'into --batches')
+
     def test_full_output_is_an_error(self):
         for verb in ('--help', '--version', 'ls', 'ls --json', 'query "SELECT * FROM range(20000)"', 'zoo ls'):
             told = self.shell(f'"$A" {verb} >/dev/full')

@@ -10,7 +10,7 @@ KEYS = {'verdict', 'regression', 'severity', 'confidence', 'latency_delta_pct', 
 EVIDENCE = {'kernel_launch_count_delta', 'avg_kernel_duration_delta', 'cpu_overhead_delta'}
 
 
-def trace(path, steps=10, slower=1.0, calls=4, grid=64, device='AMD Instinct MI300X'):
+def trace(path, steps=10, slower=1.0, calls=4, grid=64, device='AMD Instinct MI300X', name='kernel'):
     """A PyTorch trace of steps with kernels; their time varies a little from step to step."""
     events, time, number = [], 1000.0, 1
     for step in range(steps):
@@ -20,7 +20,7 @@ def trace(path, steps=10, slower=1.0, calls=4, grid=64, device='AMD Instinct MI3
             arguments = {'correlation': number, 'device': 0, 'stream': 7, 'grid': [grid, 1, 1], 'block': [256, 1, 1]}
             events.append({'ph': 'X', 'cat': 'cuda_runtime', 'name': 'hipLaunchKernel', 'pid': 1, 'tid': 1, 'ts': time, 'dur': 5,
                            'args': {'correlation': number}})
-            events.append({'ph': 'X', 'cat': 'kernel', 'name': f'kernel_{call % 3}', 'pid': 0, 'tid': 7, 'ts': time + 8, 'dur': duration,
+            events.append({'ph': 'X', 'cat': 'kernel', 'name': f'{name}_{call % 3}', 'pid': 0, 'tid': 7, 'ts': time + 8, 'dur': duration,
                            'args': arguments})
             time += duration + 12
             number += 1
@@ -93,13 +93,19 @@ class Traces(program.ProgramTest):
     def setUpClass(cls):
         super().setUpClass()
         for tag, how in {'base': {}, 'slow': {'slower': 1.2}, 'more': {'calls': 6}, 'grid': {'grid': 128}, 'few': {'steps': 2},
-                         'few_slow': {'steps': 2, 'slower': 1.3}, 'other': {'device': 'NVIDIA H100'}}.items():
+                         'few_slow': {'steps': 2, 'slower': 1.3}, 'other': {'device': 'NVIDIA H100'},
+                         'long': {'name': 'k' * 400}, 'long_slow': {'name': 'k' * 400, 'slower': 1.2}}.items():
             trace(cls.folder / f'{tag}.json', **how)
             cls.aaco('import', cls.folder / f'{tag}.json', '--tag', tag)
 
     def diff(self, a, b, *options):
         outcome = self.aaco('diff', f'tag:{a}', f'tag:{b}', '--json', *options)
         return outcome.code, outcome.json()
+
+    def test_a_long_kernel_name_does_not_fill_the_sentence(self):
+        _, verdict = self.diff('long', 'long_slow')
+        self.assertIn('k...k', verdict['suspected_cause'])
+        self.assertLess(len(verdict['suspected_cause']), 400)
 
     def test_slower_kernels_are_a_regression_kernel_by_kernel(self):
         code, verdict = self.diff('base', 'slow')

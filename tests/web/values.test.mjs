@@ -25,6 +25,7 @@ test('what is not a number says so', () => assert.equal(page.text(NaN, 'ns'), 'n
 test('an unknown unit stays', () => assert.equal(plain(page.text(44.03, 'items/s')), '44.0 items/s'));
 test('a unit of thousands of letters is cut', () => assert.ok(page.text(1, 'k'.repeat(5108)).length < 40));
 test('a unit named like a property of objects is only a unit', () => assert.equal(plain(page.text(1, 'constructor')), '1 constructor'));
+test('small numbers have three digits too', () => assert.deepEqual([0.0294, 0.00142, 0.57].map((one) => plain(page.text(one, 'ms/iter'))), ['0.0294 ms/iter', '0.00142 ms/iter', '0.570 ms/iter']));
 test('intervals have the digits they need', () => assert.equal(plain(page.interval(22.57e6, 22.65e6, 'ns')), '22.57 \u2013 22.65 ms'));
 test('what is above zero is not written as zero', () => assert.equal(plain(page.interval(0.187e6, 12.17e6, 'ns')), '0.2 \u2013 12 ms'));
 test('intervals across zero have a true minus', () => assert.equal(plain(page.interval(-0.0024, 0.0086, 'ratio')), '\u22120.2 \u2013 0.9 %'));

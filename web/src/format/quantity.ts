@@ -69,7 +69,7 @@ function threeDigits(value: number, scale: Scale): string {
   const size = Math.abs(value);
   if (scale.factor === 1 && Number.isInteger(value) && size < 1e7) return group(value.toFixed(0));
   if (size !== 0 && (size < 1e-3 || size >= 1e10)) return value.toPrecision(3);
-  const decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 || scale.unit === '%' ? 2 : 3;
+  const decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 || scale.unit === '%' ? 2 : size >= 0.09995 || size === 0 ? 3 : size >= 0.009995 ? 4 : 5;
   return group(value.toFixed(decimals));
 }
 
