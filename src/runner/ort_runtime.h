@@ -30,6 +30,8 @@ class Runtime {
   // "CPUExecutionProvider", ... as compiled into the library.
   [[nodiscard]] virtual const std::vector<std::string>& available_providers() const = 0;
 
+  // Whether the library has the provider asked for, or may go on without: unsupported with the way out.
+  [[nodiscard]] virtual core::Status check_provider(const BackendOptions& options) const = 0;
   // Loads a model. Fails with unsupported where the provider asked for is absent or took no node (unless allow_fallback), with
   // invalid_input where the model is damaged or has an operator the runtime lacks.
   virtual core::Result<std::unique_ptr<Backend>> open_model(const std::string& model_path, const BackendOptions& options) = 0;

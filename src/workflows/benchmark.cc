@@ -187,6 +187,7 @@ core::Result<Engine> ort_engine(const BenchmarkRequest& request, const std::stri
   AACO_ASSIGN(runner::BackendOptions backend, backend_of(request, services));
   Engine engine;
   AACO_ASSIGN(engine.ort, runner::ort::Runtime::open({request.ort_library, services.environment, services.paths}));
+  AACO_TRY(engine.ort->check_provider(backend));
   engine.runtime = "onnxruntime " + engine.ort->version();
   engine.provider = backend.provider;
   engine.gpu = is_gpu(backend);

@@ -106,6 +106,8 @@ class Benchmark(program.ProgramTest):
         self.refused(self.aaco('benchmark', '--suite', self.suite, '--hardware', 'mi300y'), 3, 'mi300y')
         self.refused(self.aaco('benchmark', '--suite', self.suite, '--hardware', 'h100'), 2, 'measures this machine', 'nvidia_h100')
         self.refused(self.aaco('benchmark', '--suite', self.suite, '--backend', 'abacus'), 3, 'abacus')
+        # which the ONNX Runtime that comes with AACO does not have: said once, not of every case
+        self.refused(self.aaco('benchmark', '--suite', self.suite, '--backend', 'dnnl', **self.registry), 3, 'DnnlExecutionProvider', '--ort-lib')
         for option in ('--threads', '--seed'):
             for value in ('-1', 'x', '1.5', ''):
                 self.refused(self.aaco('benchmark', '--list', option, value), 2, option)

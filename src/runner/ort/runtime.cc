@@ -23,8 +23,7 @@ class OpenedRuntime final : public Runtime {
     return open_session(api_, model_path, options);
   }
 
- private:
-  [[nodiscard]] core::Status check_provider(const BackendOptions& options) const {
+  [[nodiscard]] core::Status check_provider(const BackendOptions& options) const override {
     const bool present = std::find(api_->providers.begin(), api_->providers.end(), options.provider) != api_->providers.end();
     if (present || options.allow_fallback) return {};
     return core::fail(ErrorCode::unsupported,
@@ -35,6 +34,7 @@ class OpenedRuntime final : public Runtime {
                       "ROCm version), take another --backend, or let it run on the CPU with --allow-fallback");
   }
 
+ private:
   std::shared_ptr<Api> api_;
 };
 
