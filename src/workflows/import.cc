@@ -72,6 +72,7 @@ Json to_json(const ImportCounts& counts) {
                        {"iterations", counts.iterations},
                        {"node_executions", counts.nodes},
                        {"samples", counts.samples},
+                       {"counters", counts.counters},
                        {"graph_nodes", counts.graph_nodes}});
 }
 

@@ -17,6 +17,7 @@ struct ImportCounts {
   std::int64_t kernels = 0, calls = 0, copies = 0, iterations = 0, nodes = 0;
   std::int64_t samples = 0;      // of sensors and counters over time
   std::int64_t graph_nodes = 0;  // of a program that the files hold
+  std::int64_t counters = 0;     // of dispatches
   std::int64_t others = 0;
   std::int64_t copy_sum_ns = 0;
   std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;  // of all that has a time
@@ -90,7 +91,9 @@ class ImportSink final : public trace::Sink {
     if (!rules_.drop_kernels) pass(row, counts_.others, row.start_ns, row.end_ns);
   }
   void add(const trace::KernelCounterRow& row) override {
-    if (!rules_.run || is_new(row)) pass(row);
+    if (rules_.run && !is_new(row)) return;
+    ++counts_.counters;
+    pass(row);
   }
   void add(const trace::SystemEventRow& row) override { pass(row, counts_.samples, row.time_ns, row.time_ns); }
   void add(const trace::GpuEventRow& row) override { pass(row, counts_.samples, row.time_ns, row.time_ns); }

@@ -69,11 +69,12 @@ void RocmJoin::done(const RocmPlace& place, const std::string& name, const FileC
     if (lost == 0) account.notes.push_back(std::to_string(counts.dropped_kernels) + " " + what + " were not added again");
   }
   if (counts.repeated_counters > 0)
-    account.notes.push_back(std::to_string(counts.repeated_counters) + " counters were read in an earlier pass for the dispatch");
+    account.notes.push_back(core::format_count(static_cast<double>(counts.repeated_counters)) +
+                            " counters were read in an earlier pass for the dispatch");
   if (counts.unlike_dispatches > 0)
     result.warnings.push_back(
         {"import.passes_differ",
-         std::to_string(counts.unlike_dispatches) + " counters in " + name +
+         core::format_count(static_cast<double>(counts.unlike_dispatches)) + " counters in " + name +
              " are of dispatches that ran another kernel in an earlier pass: the passes did not do the same",
          "make the workload deterministic (fixed seed, no tuning at run time) and profile again"});
 }

@@ -19,13 +19,13 @@ std::string counted(std::int64_t count, const std::string& noun) {
   return core::format_count(static_cast<double>(count)) + " " + noun + (count == 1 ? "" : "s");
 }
 
-// "trace.json", "a.csv and 3 files more".
+// "trace.json", "a.csv and 3 more files".
 std::string imported_files(const report::ReportModel& model) {
   const auto& files = model.session.outcome["files"].items();
   if (files.empty()) return "the import";
   const std::string first(files.front()["file"].text());
   return files.size() == 1 ? first
-                           : fmt::format("{} and {} more", first, counted(static_cast<std::int64_t>(files.size()) - 1, "file"));
+                           : fmt::format("{} and {}", first, counted(static_cast<std::int64_t>(files.size()) - 1, "more file"));
 }
 
 std::string what_ran(const report::ReportModel& model) {
@@ -123,6 +123,7 @@ VerdictText imported(const report::ReportModel& model) {
   add("node_executions", "node execution");
   add("graph_nodes", "graph node");
   add("samples", "sensor reading");
+  if (count("kernels") == 0) add("counters", "counter value");
   add("kernels", "kernel");  // without a duration: else there were a verdict of the GPU
   const core::Json& totals = model.session.outcome["totals"];
   if (const auto names = totals["kernel_names"].as_i64().value_or(0); names > 0 && count("kernels") == 0) {
@@ -137,7 +138,7 @@ VerdictText imported(const report::ReportModel& model) {
   if (const auto samples = totals["samples"].as_i64().value_or(0); samples > 0)
     holds.push_back(counted(samples, "sampled program counter"));
   VerdictText verdict;
-  std::string text = imported_files(model) + " holds ";
+  std::string text = imported_files(model) + (model.session.outcome["files"].items().size() > 1 ? " hold " : " holds ");
   for (std::size_t i = 0; i < holds.size(); ++i) text += (i == 0 ? "" : i + 1 == holds.size() ? " and " : ", ") + holds[i];
   if (holds.empty()) text += "no event with a time";
   for (const auto& phase : model.session.phases)
@@ -154,6 +155,8 @@ VerdictText imported(const report::ReportModel& model) {
     text += "; nothing in it was timed";
   else if (!nodes && count("samples") > 0)
     text += ": how the machine was, not what ran on it";
+  else if (!nodes && count("counters") > 0)
+    text += "; without times there is no timeline, busy time or gap to know";
   verdict.sentence = text + ".";
   for (const char* id : {"gpu.kernel_count", "gpu.kernel_sum_ns", "gpu.use_ratio", "gpu.power_mean_watts",
                          "gpu.temperature_peak_celsius", "cpu.use_ratio"})

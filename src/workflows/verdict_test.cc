@@ -93,6 +93,8 @@ TEST(Verdict, AnImportSaysWhatItHoldsAndWhatItCannotTell) {
             "gpu.csv holds 3 graph nodes; nothing in it was timed.");
   EXPECT_EQ(verdict_of(imported(core::Json::object({{"kernels", 1}, {"calls", 2}}), 0)).sentence,
             "gpu.csv holds 2 calls and 1 kernel; it took no time.");
+  EXPECT_EQ(verdict_of(imported(core::Json::object({{"counters", 2894}}), 0)).sentence,
+            "gpu.csv holds 2,894 counter values; without times there is no timeline, busy time or gap to know.");
   EXPECT_EQ(verdict_of(imported(core::Json(), 0)).sentence, "gpu.csv holds no event with a time.");
 }
 

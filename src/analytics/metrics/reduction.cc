@@ -1,5 +1,6 @@
 #include "analytics/metrics/reduction.h"
 
+#include <algorithm>
 #include <string>
 
 namespace aaco::analytics::metrics {
@@ -31,14 +32,22 @@ Reduced reduce(const stats::Summary& summary, Reduction reduction, const Observe
   return reduced;
 }
 
+// A few samples have an interval that reaches where no value can be: a power below 0 W, a use above 100 %.
+trace::Interval possible(trace::Interval interval, const stats::Summary& summary, std::string_view unit) {
+  if (unit != "celsius" && summary.minimum.value_or(-1) >= 0) interval.low = std::max(interval.low, 0.0);
+  if (unit == "ratio" && summary.maximum.value_or(2) <= 1) interval.high = std::min(interval.high, 1.0);
+  return interval;
+}
+
 }  // namespace
 
 void add_reduced(std::string_view id, std::string_view unit, Reduction reduction, const SampleSeries& series,
                  const ObservedWork& work, std::optional<std::int64_t> device, trace::Metrics& metrics) {
-  const Reduced reduced = reduce(stats::summarize(values_inside(series, work.windows)), reduction, work);
+  const stats::Summary summary = stats::summarize(values_inside(series, work.windows));
+  const Reduced reduced = reduce(summary, reduction, work);
   if (!reduced.value) return;
   std::optional<trace::Interval> interval;
-  if (reduced.ci95) interval = trace::Interval{reduced.ci95->low, reduced.ci95->high};
+  if (reduced.ci95) interval = possible({reduced.ci95->low, reduced.ci95->high}, summary, unit);
   metrics.push_back({std::string(id), *reduced.value, std::string(unit), interval, device});
 }
 

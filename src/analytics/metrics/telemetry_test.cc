@@ -102,6 +102,17 @@ TEST(HostMetrics, MeansOverTheWindowsOnly) {
   EXPECT_TRUE(trace::find_metric(metrics, "cpu.use_ratio")->ci95);
 }
 
+TEST(HostMetrics, NoIntervalReachesWhereNoValueCanBe) {
+  TestRows rows;
+  rows.sample("cpu.use_ratio", "", 0, 0.05);
+  rows.sample("cpu.use_ratio", "", kSecond / 2, 0.9);
+  const trace::Metrics metrics = host_metrics(rows.host, rows.names, one_second());
+  const auto* use = trace::find_metric(metrics, "cpu.use_ratio");
+  ASSERT_TRUE(use != nullptr && use->ci95);
+  EXPECT_EQ(use->ci95->low, 0);
+  EXPECT_EQ(use->ci95->high, 1);
+}
+
 TEST(HostMetrics, RatesBecomeAmountsOfAnIteration) {
   TestRows rows;
   for (int i = 1; i < 10; ++i) rows.sample("process.voluntary_switches_per_second", "tree", i * kSecond / 10, 200);
