@@ -100,12 +100,16 @@ void run_sweep(Context& context, const RunOptions& run, const SweepOptions& opti
   if (!options.json) {
     if (context.quiet) return context.print(outcome->id + "\n");
     print_curves(context, *request, *outcome);
+    if (outcome->interrupted)
+      context.note(fmt::format("\nended early: {} of {} points were begun", outcome->points.size(), outcome->asked));
     return context.note("\nsummary  " + outcome->summary_path);
   }
   core::Json points = core::Json::array();
   for (const auto& point : outcome->points) points.push(point_json(point));
   context.print_json(core::Json::object({{"schema_version", 1},
                                          {"session", core::Json::object({{"id", outcome->id}, {"path", outcome->summary_path}})},
+                                         {"asked_points", outcome->asked},
+                                         {"interrupted", outcome->interrupted},
                                          {"points", std::move(points)}}));
 }
 

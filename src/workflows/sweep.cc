@@ -75,6 +75,7 @@ core::Result<SweepOutcome> finish(SessionDraft& draft, const SweepRequest& reque
                                   const Services& services) {
   SweepOutcome outcome;
   outcome.points = std::move(tried);
+  outcome.interrupted = services.stopping();
   Json points = Json::array();
   for (const SweepPoint& point : outcome.points) points.push(point_json(point));
   AACO_TRY(draft.writer().write_json("metrics/sweep.json", Json::object({{"schema_version", 1}, {"points", points}})));
@@ -95,7 +96,11 @@ core::Result<SweepOutcome> sweep(const SweepRequest& request, const Services& se
     Json asked = Json::object({{"model", request.base.model}, {"points", requests.size()}});
     AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("sweep", request.base.tag, std::move(asked), services));
     points = try_all(requests, draft, services);
-    if (points.any_ran() || !points.first_error) return finish(draft, request, std::move(points.tried), services);
+    if (points.any_ran() || !points.first_error) {
+      AACO_ASSIGN(SweepOutcome outcome, finish(draft, request, std::move(points.tried), services));
+      outcome.asked = requests.size();
+      return outcome;
+    }
     open_path = draft.writer().path();
   }
   AACO_TRY(core::remove_tree(open_path));  // of which nothing ran leaves nothing; what ran is kept, also where closing fails

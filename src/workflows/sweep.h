@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -28,8 +29,10 @@ struct SweepPoint {
 
 struct SweepOutcome {
   std::string id;
-  std::string summary_path;  // the sweep's own session, which names the others
-  std::vector<SweepPoint> points;
+  std::string summary_path;        // the sweep's own session, which names the others
+  std::vector<SweepPoint> points;  // that were tried
+  std::size_t asked = 0;           // points there would be: more than were tried where the user ended it
+  bool interrupted = false;
 };
 
 // One session for each combination and one of kind "sweep" with the curves. A point that fails is kept with its reason; the

@@ -81,7 +81,7 @@ std::string latency_confidence(const report::ReportModel& model, const trace::Me
   std::string width = "without an interval";
   if (median.ci95 && median.value > 0) {
     const double relative = (median.ci95->high - median.ci95->low) / median.value;
-    width = fmt::format("the median is known to {}", core::format_percent(relative / 2));
+    width = relative < 2 ? "the median is known to within " + core::format_percent(relative / 2) : "the median is hardly known";
     if (relative > kWide)
       lower("low");
     else if (relative > kNarrow)

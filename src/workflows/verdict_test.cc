@@ -35,6 +35,11 @@ TEST(Verdict, NamesTheLargestOperator) {
 
 TEST(Verdict, AWideIntervalIsLowConfidence) { EXPECT_TRUE(verdict_of(measured(31e6, 28e6, 36e6)).confidence.starts_with("low")); }
 
+TEST(Verdict, HowWellTheMedianIsKnownIsHalfItsInterval) {
+  EXPECT_TRUE(has(verdict_of(measured(31e6, 30.69e6, 31.31e6)).confidence, "known to within 1.00 %"));
+  EXPECT_TRUE(has(verdict_of(measured(31e6, 30e6, 310e6)).confidence, "the median is hardly known"));
+}
+
 TEST(Verdict, ADriftLowersAndIsSaid) {
   auto model = measured(31e6, 30.9e6, 31.1e6);
   model.metrics.push_back({"latency.drift_ratio", 0.2, "ratio", {}, {}});

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import time
 import unittest
@@ -153,6 +154,20 @@ class Sweep(program.ProgramTest):
         rows = self.aaco('report', name, '--format', 'csv', '--table', 'scaling').output.splitlines()
         self.assertEqual(len(rows), 3)
         self.assertIn('batch 64,', rows[2])
+
+    def test_a_sweep_that_is_ended_says_how_far_it_came(self):
+        lake = self.folder / 'ended'
+        running = subprocess.Popen([program.PROGRAM, 'sweep', 'mlp', '--batch', '1,2,4', '--duration', '60s', '--json'], cwd=self.folder,
+                                   env={**os.environ, 'AACO_SESSIONS': str(lake)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(400):  # until the first point is being measured
+            if running.poll() is not None or len(list(lake.rglob('ort_config.json'))) == 1:
+                break
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        output, errors = running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 0, errors)
+        answer = json.loads(output)
+        self.assertEqual((answer['interrupted'], answer['asked_points'], len(answer['points'])), (True, 3, 1))
 
     def test_a_sweep_of_which_nothing_ran_leaves_nothing(self):
         lake = {'AACO_SESSIONS': str(self.folder / 'none')}

@@ -5,6 +5,7 @@
 
 #include "core/files.h"
 #include "core/strings.h"
+#include "laboratory/benchmarks/memory_need.h"
 #include "laboratory/benchmarks/one_operator.h"
 #include "laboratory/benchmarks/operator_share.h"
 #include "laboratory/benchmarks/resident.h"
@@ -89,6 +90,21 @@ TEST(OneOperator, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(benchmarks::one_operator(one).error().text(), HasSubstr("frobnicate"));
   one.kind = CaseKind::model;
   EXPECT_FALSE(benchmarks::one_operator(one));
+}
+
+std::int64_t needed_for(std::int64_t rows, bool on_host) {
+  BenchmarkCase one = parse_suite(kSuite, "own.yaml").value().cases[0];
+  one.sizes = {{"batch", 1}, {"m", rows}, {"n", 10}, {"k", 20'000}};
+  return benchmarks::memory_needed(benchmarks::one_operator(one).value().graph, {}, on_host);
+}
+
+TEST(MemoryNeed, GrowsWithWhatIsHeldAtOnce) {
+  constexpr std::int64_t kRow = 4LL * 20'000, kWeights = 4LL * 20'000 * 10;
+  EXPECT_GE(needed_for(1'000, true), 1'000 * kRow + kWeights);
+  const std::int64_t grown = needed_for(100'000, true) - needed_for(50'000, true);
+  EXPECT_GE(grown, 50'000 * kRow);
+  EXPECT_LE(grown, 50'000 * kRow * 21 / 10);  // the input as made and as bound, and what comes out
+  EXPECT_EQ(needed_for(1'000, false), 2 * kWeights);
 }
 
 BenchmarkVisit visit_of(const BenchmarkCase& one, std::int64_t round, double median_ns) {

@@ -3,12 +3,15 @@
 #include "graph/cost.h"
 #include "graph/load.h"
 #include "laboratory/benchmarks.h"
+#include "laboratory/benchmarks/memory_need.h"
 #include "laboratory/benchmarks/one_operator.h"
 #include "laboratory/benchmarks/operator_share.h"
 #include "laboratory/benchmarks/resident.h"
 #include "laboratory/benchmarks/visit_times.h"
+#include "runner/input_shapes.h"
 #include "runner/inputs.h"
 #include "runner/loop.h"
+#include "runner/memory_fit.h"
 
 namespace aaco::laboratory {
 namespace {
@@ -24,7 +27,7 @@ runner::LoopOptions warm_up_of(std::int64_t visit_ns) {
   return loop;
 }
 
-core::Result<runner::ModelInputs> inputs_of(const graph::Graph& graph, const BenchmarkCase& one, std::uint64_t seed) {
+runner::InputRequest inputs_wanted(const BenchmarkCase& one, std::uint64_t seed) {
   runner::InputRequest wanted;
   wanted.seed = seed;
   if (one.kind == CaseKind::model)
@@ -34,7 +37,22 @@ core::Result<runner::ModelInputs> inputs_of(const graph::Graph& graph, const Ben
       else
         wanted.dimensions[name] = size;
     }
-  return runner::make_inputs(graph, wanted);
+  return wanted;
+}
+
+// A case that the kernel would end the process for is passed over: every later run would end at it again.
+core::Status check_memory(const graph::Graph& graph, const BenchmarkCase& one, const OrtBenchmarkOptions& options) {
+  AACO_ASSIGN(const auto sizes, runner::resolve_inputs(graph, inputs_wanted(one, options.seed)));
+  const auto room = runner::memory_room();
+  if (!room) return {};  // a kernel that does not tell
+  const bool on_host = options.backend.provider == "CPUExecutionProvider";
+  return runner::require_memory("this case", benchmarks::memory_needed(graph, sizes.dimensions, on_host), *room);
+}
+
+core::Result<runner::ModelInputs> inputs_of(const graph::Graph& graph, const BenchmarkCase& one,
+                                            const OrtBenchmarkOptions& options) {
+  AACO_TRY(check_memory(graph, one, options));
+  return runner::make_inputs(graph, inputs_wanted(one, options.seed));
 }
 
 core::Result<std::unique_ptr<runner::Backend>> open(const std::string& path, const runner::ModelInputs& inputs,
@@ -77,10 +95,10 @@ core::Result<std::optional<double>> profiled_share(const std::string& path, cons
 core::Status visit_operator(const BenchmarkSuite& suite, const BenchmarkCase& one, runner::ort::Runtime& runtime,
                             const OrtBenchmarkOptions& options, BenchmarkVisit& visit) {
   AACO_ASSIGN(const OneOperator model, benchmarks::one_operator(one));
+  AACO_ASSIGN(const runner::ModelInputs inputs, inputs_of(model.graph, one, options));
   benchmarks::Filling filling(model.graph, options.seed);
   const std::string path = core::join_path(options.scratch, "operator.onnx");
   AACO_TRY(graph::onnx::write(model.graph, &filling, path));
-  AACO_ASSIGN(const runner::ModelInputs inputs, inputs_of(model.graph, one, options.seed));
   {
     AACO_ASSIGN(const auto backend, open(path, inputs, runtime, options, false));
     AACO_TRY(measure(*backend, suite, options, visit));
@@ -109,7 +127,7 @@ core::Status visit_model(const BenchmarkSuite& suite, const BenchmarkCase& one, 
                          const OrtBenchmarkOptions& options, BenchmarkVisit& visit) {
   AACO_ASSIGN(const std::string path, options.model_file(one.model));
   AACO_ASSIGN(const graph::Graph graph, graph::load(path));
-  AACO_ASSIGN(const runner::ModelInputs inputs, inputs_of(graph, one, options.seed));
+  AACO_ASSIGN(const runner::ModelInputs inputs, inputs_of(graph, one, options));
   count_work(graph, inputs.dimensions, visit);
   benchmarks::trim_allocator();
   const bool counted = benchmarks::reset_peak();
