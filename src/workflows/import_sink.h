@@ -41,8 +41,9 @@ struct FileCounts {
   std::int64_t kernels = 0, kernel_sum_ns = 0;
   std::int64_t dropped_kernels = 0;
   std::int64_t counters = 0;
-  std::int64_t repeated_counters = 0;  // that an earlier file of the run has for the dispatch
-  std::int64_t unlike_dispatches = 0;  // counters of dispatches that ran another kernel in an earlier file
+  std::int64_t repeated_counters = 0;    // that an earlier file of the run has for the dispatch
+  std::int64_t renumbered_counters = 0;  // of dispatches whose number this file has already given to another kernel
+  std::int64_t unlike_dispatches = 0;    // counters of dispatches that ran another kernel in an earlier file
   std::int64_t copies = 0, copy_sum_ns = 0;
   std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> calls;  // by the domain's id: count and ns
 };
@@ -56,6 +57,7 @@ class ImportSink final : public trace::Sink {
   void begin_file(const FileRules& rules) {
     rules_ = rules;
     file_ = {};
+    ++files_;
     own_processes_ = {};
   }
   [[nodiscard]] const ImportCounts& counts() const { return counts_; }
@@ -124,13 +126,19 @@ class ImportSink final : public trace::Sink {
 
   bool is_new(const trace::KernelCounterRow& row) {
     const std::uint64_t dispatch = row.dispatch_id ^ (*rules_.run << 40U) ^ (static_cast<std::uint64_t>(row.rank) << 52U);
+    std::uint64_t own = dispatch;
     const auto known = dispatches_.find(dispatch);
     if (known == dispatches_.end()) {
-      if (dispatches_.size() < kMostDispatches) dispatches_.emplace(dispatch, row.kernel_name.value);
-    } else if (known->second != row.kernel_name.value) {
+      if (dispatches_.size() < kMostDispatches) dispatches_.emplace(dispatch, Dispatch{row.kernel_name.value, files_});
+    } else if (known->second.kernel != row.kernel_name.value && known->second.file == files_) {
+      // A table put together from several runs, each of which counts its dispatches from the first.
+      constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
+      own ^= row.kernel_name.value * kSpread;
+      ++file_.renumbered_counters;
+    } else if (known->second.kernel != row.kernel_name.value) {
       ++file_.unlike_dispatches;
     }
-    const bool first = counters_.insert(dispatch, row.counter.value, static_cast<std::uint64_t>(row.device));
+    const bool first = counters_.insert(own, row.counter.value, static_cast<std::uint64_t>(row.device));
     ++(first ? file_.counters : file_.repeated_counters);
     return first;
   }
@@ -163,7 +171,12 @@ class ImportSink final : public trace::Sink {
   FileCounts file_;
   ImportCounts counts_;
   core::SeenSet counters_;
-  std::unordered_map<std::uint64_t, std::uint32_t> dispatches_;  // by run and dispatch: the kernel's name
+  struct Dispatch {
+    std::uint32_t kernel;  // its name
+    std::uint64_t file;    // that told of it first
+  };
+  std::unordered_map<std::uint64_t, Dispatch> dispatches_;  // by run and dispatch
+  std::uint64_t files_ = 0;                                 // begun so far
 };
 
 }  // namespace aaco::workflows

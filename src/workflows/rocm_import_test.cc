@@ -243,6 +243,17 @@ TEST_F(RocmImportTest, PassesThatDidNotDoTheSameAreSaid) {
   EXPECT_TRUE(warns(*outcome, "import.passes_differ"));
 }
 
+TEST_F(RocmImportTest, ATableOfSeveralRunsKeepsTheCountersOfEach) {
+  const std::string second = counters(9000, {"SQ_WAVES", "TCC_HIT"}, "softmax");
+  const std::string both = counters(0, {"SQ_WAVES", "TCC_HIT"}) + second.substr(std::string(kCounterHeader).size());
+  file("pass_1/out_counter_collection.csv", both);
+  file("pass_2/out_counter_collection.csv", both);  // which the first has
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_EQ(counter_rows(*outcome).size(), 12U);
+  EXPECT_FALSE(warns(*outcome, "import.passes_differ"));
+}
+
 TEST_F(RocmImportTest, ProcessesAreRanks) {
   file("h/100_kernel_trace.csv", kernels(0));
   file("h/100_hip_api_trace.csv", calls(0));
@@ -360,6 +371,10 @@ TEST_F(RocmImportTest, RealFoldersHaveEachKernelOnce) {
     for (const auto& row : rows) different.emplace(row.dispatch_id, row.counter.value);
     EXPECT_EQ(different.size(), rows.size());
   }
+  // Put together from runs that each count their dispatches from the first: 56 numbers for 2,894 dispatches.
+  const auto several = run(core::join_path(root, "rocprofv3_csv/ROCm_aiter_moe_MI300_MI350/mi300_moe_target_counters.csv"));
+  ASSERT_TRUE(several.has_value()) << several.error().text();
+  EXPECT_EQ(counter_rows(*several).size(), 162'056U) << "of 162,064 cells eight are empty";
 }
 
 }  // namespace

@@ -71,6 +71,10 @@ void RocmJoin::done(const RocmPlace& place, const std::string& name, const FileC
   if (counts.repeated_counters > 0)
     account.notes.push_back(core::format_count(static_cast<double>(counts.repeated_counters)) +
                             " counters were read in an earlier pass for the dispatch");
+  if (counts.renumbered_counters > 0)
+    account.notes.push_back(core::format_count(static_cast<double>(counts.renumbered_counters)) +
+                            " counters are of dispatch numbers that stand again with another kernel: several runs were put "
+                            "together in this table, and a dispatch is known by its number and its kernel");
   if (counts.unlike_dispatches > 0)
     result.warnings.push_back(
         {"import.passes_differ",
