@@ -35,8 +35,8 @@ struct BenchmarkVisit {
   std::optional<double> power_watts;   // an operator's, called again and again after its time was measured
 };
 
-// A device's folder, held as long as the answer lives: two runs at a time would disturb each other and write into one journal.
-// `conflict` where another has it.
+// A device's folder, held as long as the answer lives: two runs at a time, of whichever backends, would disturb each other, and
+// of one backend write into one journal. `conflict` where another has it.
 core::Result<core::FileDescriptor> hold_benchmarks(const std::string& folder);
 
 // A run's results, one line of JSON each, flushed as they come: a run that was cut off goes on where it was.

@@ -264,7 +264,8 @@ core::Result<BenchmarkOutcome> benchmark(const BenchmarkRequest& request, const 
   outcome.runtime = engine.runtime;
   outcome.no_power = power.absent;
   outcome.folder = benchmark_folder(services.paths, device.id, request.backend);
-  AACO_ASSIGN(const core::FileDescriptor held, laboratory::hold_benchmarks(outcome.folder));
+  AACO_ASSIGN(const core::FileDescriptor held,
+              laboratory::hold_benchmarks(benchmark_folder(services.paths, device.id, kDefaultBackend)));
   const Json provenance = provenance_of(request, device, engine, services);
   AACO_ASSIGN(auto journal,
               laboratory::BenchmarkJournal::open(outcome.folder, provenance, key_of(provenance, suites), request.fresh));

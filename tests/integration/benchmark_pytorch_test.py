@@ -1,5 +1,6 @@
 """aaco benchmark on PyTorch: on the real one where a Python here has it, and on one that stands in for a GPU's."""
 import csv
+import fcntl
 import json
 import os
 import pathlib
@@ -137,6 +138,15 @@ class OnAGpuThatIsStoodInFor(PyTorchTest):
         self.assertTrue(outcome['interrupted'])
         again = self.aaco(*command[1:], **registry).json()
         self.assertEqual((again['resumed'], again['visits']), (True, 2 * again['cases']))
+
+    def test_waits_for_no_other_benchmark_of_the_device(self):
+        registry = self.folder / 'held'
+        folder = registry / 'benchmarks' / DEVICE
+        folder.mkdir(parents=True)
+        held = os.open(folder, os.O_RDONLY)
+        self.addCleanup(os.close, held)
+        fcntl.flock(held, fcntl.LOCK_EX)  # as one on another backend does
+        self.refused(self.benchmark(self.suite, AACO_REGISTRY=str(registry)), 3, "another 'aaco benchmark'")
 
     def test_refuses(self):
         self.refused(self.benchmark(self.suite, STAND_IN_GPU='0'), 3, 'sees no GPU', '--python')

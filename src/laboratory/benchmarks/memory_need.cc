@@ -1,8 +1,8 @@
 #include "laboratory/benchmarks/memory_need.h"
 
 #include "estimation/memory.h"
-#include "graph/load.h"
 #include "graph/onnx.h"
+#include "laboratory/benchmarks/sized_model.h"
 #include "runner/memory_fit.h"
 
 namespace aaco::laboratory::benchmarks {
@@ -11,10 +11,7 @@ std::int64_t memory_needed(const graph::Graph& graph, const std::map<std::string
   const std::int64_t weights = graph::total_constants(graph).bytes;
   const std::int64_t loading = runner::loading_bytes(weights, weights > graph::onnx::kEmbedLimitBytes, false);
   if (!on_host) return loading;
-  graph::Bindings sizes;
-  for (const std::string& symbol : graph::free_symbols(graph))
-    if (const auto found = dimensions.find(symbol); found != dimensions.end()) sizes[symbol] = found->second;
-  const auto model = graph::prepare(graph, sizes);
+  const auto model = model_at(graph, dimensions);
   if (!model) return loading;
   estimation::MemoryPolicy policy = estimation::onnxruntime_cpu();
   policy.weight_copies = policy.loading_copies = 0;  // counted above

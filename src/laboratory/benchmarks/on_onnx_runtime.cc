@@ -7,6 +7,7 @@
 #include "laboratory/benchmarks/one_operator.h"
 #include "laboratory/benchmarks/operator_share.h"
 #include "laboratory/benchmarks/resident.h"
+#include "laboratory/benchmarks/sized_model.h"
 #include "laboratory/benchmarks/visit_times.h"
 #include "runner/input_shapes.h"
 #include "runner/inputs.h"
@@ -113,10 +114,7 @@ core::Status visit_operator(const BenchmarkSuite& suite, const BenchmarkCase& on
 }
 
 void count_work(const graph::Graph& graph, const std::map<std::string, std::int64_t>& dimensions, BenchmarkVisit& visit) {
-  graph::Bindings sizes;
-  for (const std::string& symbol : graph::free_symbols(graph))
-    if (const auto found = dimensions.find(symbol); found != dimensions.end()) sizes[symbol] = found->second;
-  const auto model = graph::prepare(graph, sizes);
+  const auto model = benchmarks::model_at(graph, dimensions);
   if (!model) return;  // its time stands without its work
   const graph::GraphCost cost = graph::cost_of(model->graph);
   visit.flops = cost.flops;

@@ -78,19 +78,25 @@ class Process {
       worker_.reset();
       return tl::unexpected<core::Error>(line.error());
     }
-    AACO_ASSIGN(Json answer, Json::parse(*line));
+    auto parsed = Json::parse(*line);
+    if (!parsed) {
+      worker_.reset();
+      return strange(Json(*line));
+    }
+    Json answer = std::move(*parsed);
     if (const auto why = answer["error"].text(); !why.empty()) return core::fail(ErrorCode::unsupported, std::string(why));
     return answer;
   }
 
-  // `count` times of a call; the wall's time of one goes to `call_ns`.
+  // `count` times of a call, each a mean over `group_` calls; the wall's time of one goes to `call_ns`.
   core::Result<std::vector<double>> times(std::int64_t count, double& call_ns) {
     const std::int64_t start = core::monotonic_ns();
     AACO_ASSIGN(const Json answer, ask(Json::object({{"time", count}})));
     std::vector<double> result;
     for (const Json& item : answer["ns"].items())
       if (const auto time = item.as_f64(); time && *time > 0) result.push_back(*time);
-    if (static_cast<std::int64_t>(result.size()) != count) return strange(answer);
+    group_ = answer["group"].as_i64().value_or(0);
+    if (static_cast<std::int64_t>(result.size()) != count || group_ < 1) return strange(answer);
     call_ns = std::max(1.0, static_cast<double>(core::monotonic_ns() - start) / static_cast<double>(count));
     return result;
   }
@@ -130,6 +136,7 @@ class Process {
       }
     }
     benchmarks::summarize(std::move(all), visit);
+    visit.calls *= group_;
     const auto calls = [&]() -> core::Status {
       AACO_TRY(times(calls_for(kPowerNs, call_ns), call_ns));
       return {};
@@ -142,6 +149,7 @@ class Process {
   }
 
   PyTorchOptions options_;
+  std::int64_t group_ = 1;  // of the operator that is made now
   std::unique_ptr<core::WorkerProcess> worker_;
 };
 

@@ -39,6 +39,8 @@ TEST(OnPyTorch, MeasuresTheTimeAndInTheFirstRoundThePowerOfAnOperator) {
   second.round = 1;
   ASSERT_TRUE(process->visitor(suite, first));
   ASSERT_TRUE(process->visitor(suite, second));
+  EXPECT_GE(first.calls, 50) << "five times at least, each of ten calls that fill 0.2 ms";
+  EXPECT_EQ(first.calls % 10, 0);
   EXPECT_EQ(first.median_ns, 20'000) << "the stand-in's clock counts 10 us for an operand";
   ASSERT_TRUE(first.power_watts);
   EXPECT_NEAR(*first.power_watts, 620, 62);
