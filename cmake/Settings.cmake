@@ -13,6 +13,8 @@ set(AACO_SHARE_DIR ${CMAKE_BINARY_DIR}/share/aaco)
 
 set(AACO_SANITIZE "" CACHE STRING "Sanitizers: address, thread, undefined (a list)")
 
+add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=) # __FILE__ names no folder of the machine that compiled it
+
 add_library(aaco_settings INTERFACE)
 target_compile_options(aaco_settings INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast -Wvla
@@ -34,7 +36,8 @@ endif()
 
 find_program(AACO_CCACHE ccache)
 if(AACO_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${AACO_CCACHE})
+  # What ccache wants to know of precompiled headers: that no __TIME__ is in them, and that their macros may differ.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${AACO_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${AACO_CCACHE})
 endif()
 find_program(AACO_MOLD mold)

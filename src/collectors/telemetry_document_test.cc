@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/files.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::collectors {
 namespace {

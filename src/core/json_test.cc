@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/source_dir.h"
+
 namespace aaco::core {
 namespace {
 

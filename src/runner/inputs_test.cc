@@ -8,6 +8,7 @@
 
 #include "core/files.h"
 #include "runner/half.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::runner {
 namespace {

@@ -6,6 +6,7 @@
 #include "core/files.h"
 #include "graph/graph.h"
 #include "runner/zoo.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::runner {
 namespace {

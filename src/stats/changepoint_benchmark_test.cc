@@ -10,6 +10,7 @@
 #include "core/json.h"
 #include "stats/changepoint.h"
 #include "stats/online_changes.h"
+#include "tests/support/source_dir.h"
 
 // Series whose changes several people have marked, and the scores that the Turing Change Point Dataset's benchmark defines (van
 // den Burg and Williams, arXiv 2003.06222).

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "core/files.h"
+#include "tests/support/source_dir.h"
 #include "trace/tables.h"
 
 namespace aaco::trace {

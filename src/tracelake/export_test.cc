@@ -3,6 +3,7 @@
 #include "core/environment.h"
 #include "core/strings.h"
 #include "core/subprocess.h"
+#include "tests/support/source_dir.h"
 #include "tracelake/perfetto/decoded_trace_testing.h"
 #include "tracelake/testing/session_testing.h"
 

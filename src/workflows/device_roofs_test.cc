@@ -5,6 +5,7 @@
 
 #include "core/files.h"
 #include "tests/support/measured_device.h"
+#include "tests/support/source_dir.h"
 #include "workflows/calibration_registry.h"
 
 namespace aaco::workflows {

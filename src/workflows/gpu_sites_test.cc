@@ -6,6 +6,7 @@
 #include "core/files.h"
 #include "tests/support/measured_device.h"
 #include "tests/support/shipped_device.h"
+#include "tests/support/source_dir.h"
 #include "workflows/calibration_registry.h"
 #include "workflows/gpu_roofline.h"
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/files.h"
+#include "tests/support/source_dir.h"
 #include "workflows/diff.h"
 #include "workflows/session_draft.h"
 

@@ -10,6 +10,7 @@
 
 #include "core/files.h"
 #include "importers/file_source.h"
+#include "tests/support/source_dir.h"
 #include "tracelake/lake.h"
 #include "workflows/simple_trace_testing.h"
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/files.h"
+#include "tests/support/source_dir.h"
 #include "tracelake/lake.h"
 #include "workflows/import.h"
 

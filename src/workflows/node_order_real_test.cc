@@ -11,6 +11,7 @@
 #include "analytics/fingerprint.h"
 #include "analytics/node_order.h"
 #include "core/files.h"
+#include "tests/support/source_dir.h"
 #include "workflows/simple_trace_testing.h"
 
 namespace aaco::workflows {

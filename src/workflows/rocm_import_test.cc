@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/files.h"
+#include "tests/support/source_dir.h"
 #include "tracelake/lake.h"
 #include "workflows/import.h"
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/files.h"
+#include "tests/support/source_dir.h"
 #include "workflows/import.h"
 #include "workflows/run_work.h"
 

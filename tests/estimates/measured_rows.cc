@@ -7,6 +7,7 @@
 #include "core/strings.h"
 #include "formats/csv.h"
 #include "importers/file_source.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::estimation {
 namespace {

@@ -9,6 +9,7 @@
 #include "report/render.h"
 #include "report/terminal.h"
 #include "support/sample_reports.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco {
 namespace {

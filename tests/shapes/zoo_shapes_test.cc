@@ -6,6 +6,7 @@
 #include "graph/load.h"
 #include "runner/zoo.h"
 #include "tests/shapes/runtime_shapes.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco {
 namespace {

@@ -41,14 +41,22 @@ class CheckHeaders(trees.TreeTest):
         self.write('src/core/below.h', '#pragma once\n')
         self.assertEqual(self.check('#include "core/below.h"\nBelow below();\n')[0], 1)
 
+    def built_by(self, command):
+        self.write('build/release/compile_commands.json',
+                   json.dumps([{'directory': str(self.root), 'file': 'src/core/thing.cc', 'command': command}]))
+
     def test_what_a_source_includes_first_is_proved_by_the_build(self):
         self.write('src/core/thing.cc', '#include "core/thing.h"\n#include "core/second.h"\n')
         self.write('src/core/second.h', '#pragma once\nstd::string second();\n')
-        self.write('build/release/compile_commands.json',
-                   json.dumps([{'directory': str(self.root), 'file': 'src/core/thing.cc', 'command': 'c++ -c thing.cc'}]))
+        self.built_by('c++ -c thing.cc')
         code, said = self.check('int thing();\n')
         self.assertIn('1 by the build, 1 compiled', said)
         self.assertEqual(code, 1, 'the second header leans on others')
+
+    def test_a_build_with_precompiled_headers_proves_nothing(self):
+        self.write('src/core/thing.cc', '#include "core/thing.h"\n')
+        self.built_by('c++ -include test_headers.hxx -c thing.cc')
+        self.assertEqual(self.check('std::string name();\n')[0], 1)
 
 
 if __name__ == '__main__':

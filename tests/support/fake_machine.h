@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/files.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::testing {
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "hardware/registry.h"
+#include "tests/support/source_dir.h"
 
 // For tests: the hardware registry as it is shipped, whatever this machine's user has added to it.
 namespace aaco::hardware {

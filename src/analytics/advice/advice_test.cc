@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/source_dir.h"
+
 namespace aaco::analytics::advice {
 namespace {
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analytics/bottleneck.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::analytics::bottleneck {
 namespace {

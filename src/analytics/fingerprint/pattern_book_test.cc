@@ -5,6 +5,7 @@
 
 #include "analytics/fingerprint.h"
 #include "core/strings.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::analytics::fingerprint {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "analytics/metric_catalogue.h"
 #include "core/files.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::analytics::metrics {
 namespace {

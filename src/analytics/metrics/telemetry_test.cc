@@ -8,6 +8,7 @@
 #include "analytics/metric_catalogue.h"
 #include "analytics/metrics/test_rows.h"
 #include "analytics/node_time.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::analytics::metrics {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/fake_machine.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::analytics::noise {
 namespace {

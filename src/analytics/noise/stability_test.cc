@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/random.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::analytics::noise {
 namespace {

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "tests/support/source_dir.h"
+
 namespace aaco::analytics::rootcause {
 namespace {
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analytics/trace_cause.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::analytics::rootcause {
 namespace {

@@ -7,6 +7,7 @@
 #include "core/files.h"
 #include "tests/support/collector_bench.h"
 #include "tests/support/fake_machine.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::collectors::amdgpu {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "core/files.h"
 #include "core/random.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::estimation {
 namespace {

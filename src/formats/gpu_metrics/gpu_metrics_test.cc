@@ -7,6 +7,7 @@
 
 #include "core/files.h"
 #include "core/strings.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::formats {
 namespace {

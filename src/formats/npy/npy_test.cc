@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/files.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::formats::npy {
 namespace {

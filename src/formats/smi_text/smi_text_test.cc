@@ -7,6 +7,7 @@
 
 #include "core/files.h"
 #include "formats/smi_text/cells.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::formats::smi_text {
 namespace {

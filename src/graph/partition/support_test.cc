@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/files.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::graph {
 namespace {

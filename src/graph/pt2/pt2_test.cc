@@ -4,6 +4,7 @@
 #include "core/files.h"
 #include "core/strings.h"
 #include "tests/support/pt2_program.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::graph::pt2 {
 namespace {

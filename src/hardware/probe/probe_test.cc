@@ -7,6 +7,7 @@
 
 #include "hardware/probe/operations.h"
 #include "hardware/registry.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::hardware {
 namespace {

@@ -7,6 +7,7 @@
 #include "core/strings.h"
 #include "hardware/die.h"
 #include "tests/support/shipped_device.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::hardware {
 namespace {

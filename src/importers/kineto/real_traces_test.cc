@@ -10,6 +10,7 @@
 #include "core/strings.h"
 #include "importers/file_source.h"
 #include "importers/kineto.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::importers::kineto {
 namespace {

@@ -8,6 +8,7 @@
 #include "importers/file_source.h"
 #include "importers/migraphx/instruction.h"
 #include "importers/stream/source_testing.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::importers::migraphx {
 namespace {

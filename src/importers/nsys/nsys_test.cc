@@ -7,6 +7,7 @@
 #include "importers/any_database.h"
 #include "importers/database/database_testing.h"
 #include "importers/database/sampled_metric.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::importers::nsys {
 namespace {

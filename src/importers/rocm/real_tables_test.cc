@@ -11,6 +11,7 @@
 
 #include "importers/file_source.h"
 #include "importers/rocm/table_reader.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::importers::rocm {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "importers/any_database.h"
 #include "importers/database/database_testing.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::importers::rpd {
 namespace {

@@ -9,6 +9,7 @@
 #include "laboratory/benchmarks/one_operator.h"
 #include "laboratory/benchmarks/operator_share.h"
 #include "laboratory/benchmarks/resident.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::laboratory {
 namespace {

@@ -6,6 +6,7 @@
 #include "core/subprocess.h"
 #include "laboratory/benchmarks.h"
 #include "tests/support/fake_machine.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::laboratory {
 namespace {

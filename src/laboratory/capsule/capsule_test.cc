@@ -12,6 +12,7 @@
 
 #include "laboratory/capsule/switch.h"
 #include "tests/support/fake_machine.h"
+#include "tests/support/source_dir.h"
 
 namespace aaco::laboratory::capsule {
 namespace {

@@ -13,6 +13,7 @@
 #include "graph/load.h"
 #include "graph/parameters.h"
 #include "runner/zoo.h"
+#include "tests/support/source_dir.h"
 
 // What the catalogue counts in networks whose work others have published.
 namespace aaco::runner {
