@@ -18,9 +18,10 @@ namespace {
 
 using core::ErrorCode;
 
-constexpr std::int64_t kRoundNs = 1'500'000'000;   // measured time of a side in a round, where loading is quick
-constexpr std::int64_t kFewestRoundsAimed = 8;     // in the time there is
-constexpr std::int64_t kFewestPairs = 3;           // of blocks in a round
+constexpr std::int64_t kRoundNs = 1'500'000'000;  // measured time of a side in a round, where loading is quick
+constexpr std::int64_t kFewestRoundsAimed = 8;    // in the time there is
+constexpr std::int64_t kFewestPairs = 3;          // of blocks in a round
+constexpr core::Nanoseconds kUsualBlock{50'000'000};
 constexpr std::int64_t kMostBlockCalls = 100'000;  // of a block
 // For the rounds that an interval needs at least: so many times what was asked, and never less than this.
 constexpr std::int64_t kPatience = 6;
@@ -50,10 +51,19 @@ struct Progress {
   [[nodiscard]] bool over() const { return spent() >= bound() || !calls_left() || services.stopping(); }
 };
 
+// The longest block of which the time for each side holds as many as an interval needs.
+core::Nanoseconds longest_block(const AbRequest& request) {
+  return request.duration / (static_cast<std::int64_t>(stats::kFewestRounds) * kFewestPairs);
+}
+
+core::Nanoseconds block_of(const AbRequest& request) {
+  return request.block.value_or(std::min(kUsualBlock, longest_block(request)));
+}
+
 // Calls of a block so that the slower side takes about the time of one.
 std::int64_t block_calls(const AbProcesses& processes, const Progress& progress) {
   const double slower = std::max({processes.loaded(0).warm_median_ns(), processes.loaded(1).warm_median_ns(), 1.0});
-  const auto by_time = static_cast<std::int64_t>(static_cast<double>(progress.request.block.count()) / slower);
+  const auto by_time = static_cast<std::int64_t>(static_cast<double>(block_of(progress.request).count()) / slower);
   std::int64_t calls = std::clamp<std::int64_t>(by_time, 1, kMostBlockCalls);
   if (progress.request.iterations)  // several blocks all the same
     calls = std::clamp<std::int64_t>(
@@ -112,6 +122,14 @@ core::Status check(const AbRequest& request) {
   if (request.iterations && *request.iterations < static_cast<std::int64_t>(stats::kFewestRounds) * kFewestPairs)
     return core::fail(ErrorCode::invalid_argument,
                       fmt::format("a comparison needs at least {} iterations of each side", stats::kFewestRounds * kFewestPairs));
+  if (request.block && *request.block > longest_block(request))
+    return core::fail(
+        ErrorCode::invalid_argument,
+        fmt::format("an interval needs {} blocks of each side, and of {} no more than {} fit into {}",
+                    stats::kFewestRounds * kFewestPairs, core::format_duration(static_cast<double>(request.block->count())),
+                    request.duration / *request.block, core::format_duration(static_cast<double>(request.duration.count()))),
+        "a longer --duration, or a --block of at most " +
+            core::format_duration(static_cast<double>(longest_block(request).count())));
   return {};
 }
 

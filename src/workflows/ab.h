@@ -18,10 +18,10 @@ struct AbRequest {
   double threshold_ratio = 0.02;
   double level = 0.95;
   double power = 0.8;
-  double detectable_ratio = 0.03;       // go on until a change of this size could be seen, even where it is decided before
-  core::Nanoseconds block{50'000'000};  // of one side before the other has its turn
-  bool apart = false;                   // each side in a process of its own
-  bool force = false;                   // compare even other shapes or batches
+  double detectable_ratio = 0.03;          // go on until a change of this size could be seen, even where it is decided before
+  std::optional<core::Nanoseconds> block;  // of one side before the other has its turn; empty: 50 ms, less in a short comparison
+  bool apart = false;                      // each side in a process of its own
+  bool force = false;                      // compare even other shapes or batches
   bool store = true;
   std::string tag;
 };

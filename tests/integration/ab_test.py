@@ -43,6 +43,12 @@ class Ab(program.ProgramTest):
         self.assertIn('60 iterations', verdict['ab']['ended'])
         self.assertIn(verdict['verdict'], ('equivalent', 'inconclusive', 'regression', 'improvement'))
 
+    def test_blocks_that_do_not_fit_are_refused_before_anything_is_loaded(self):
+        refused = self.ab(['--model', 'mlp'], [], '--block', '1s', duration='2s')
+        self.assertEqual(refused.code, 2)
+        self.assertIn('needs 12 blocks of each side', refused.errors)
+        self.assertIn('--block of at most 167 ms', refused.errors)
+
     def test_other_batches_are_another_problem(self):
         outcome = self.ab(['--model', 'mlp'], ['--batch', 4])
         verdict = outcome.json()
