@@ -122,7 +122,7 @@ core::Status check(const AbRequest& request) {
   if (request.iterations && *request.iterations < static_cast<std::int64_t>(stats::kFewestRounds) * kFewestPairs)
     return core::fail(ErrorCode::invalid_argument,
                       fmt::format("a comparison needs at least {} iterations of each side", stats::kFewestRounds * kFewestPairs));
-  if (request.block && *request.block > longest_block(request))
+  if (request.block && *request.block > longest_block(request) * 1.01)  // as it is rounded below
     return core::fail(
         ErrorCode::invalid_argument,
         fmt::format("an interval needs {} blocks of each side, and of {} no more than {} fit into {}",

@@ -48,6 +48,7 @@ class Ab(program.ProgramTest):
         self.assertEqual(refused.code, 2)
         self.assertIn('needs 12 blocks of each side', refused.errors)
         self.assertIn('--block of at most 167 ms', refused.errors)
+        self.assertNotEqual(self.ab(['--model', 'mlp'], [], '--block', '167ms', '--no-store', duration='2s').code, 2)
 
     def test_other_batches_are_another_problem(self):
         outcome = self.ab(['--model', 'mlp'], ['--batch', 4])
