@@ -1,6 +1,7 @@
 #include "workflows/lab.h"
 
 #include <cmath>
+#include <optional>
 
 #include "core/files.h"
 #include "laboratory/tiny_operators.h"
@@ -33,8 +34,9 @@ void add_tiny_operators(RunRequest& run, const faults::Fault& fault, const std::
   };
 }
 
-// What the run is asked for otherwise.
-core::Status change_request(RunRequest& run, const faults::Fault& fault, const std::string& folder) {
+// What the run is asked for otherwise. A model that is changed lies in `folder` until the run is over.
+core::Status change_request(RunRequest& run, const faults::Fault& fault, const std::string& cache,
+                            std::optional<core::TemporaryDirectory>& folder) {
   const std::string& id = fault.kind->id;
   if (id == "fewer_threads") {
     if (run.threads == 1)
@@ -47,7 +49,9 @@ core::Status change_request(RunRequest& run, const faults::Fault& fault, const s
   } else if (id == "batch_change") {
     return set_batch(run, fault.intensity);
   } else {
-    add_tiny_operators(run, fault, folder);
+    AACO_TRY(core::make_writable_folder(cache, "XDG_CACHE_HOME"));
+    AACO_ASSIGN(folder, core::TemporaryDirectory::make(cache, "lab"));
+    add_tiny_operators(run, fault, folder->path());
   }
   return {};
 }
@@ -65,9 +69,8 @@ core::Result<SessionOutcome> inject(const InjectRequest& request, const Services
   AACO_TRY(clean_up_faults(services));
   RunRequest run_request = request.run;
   run_request.fault = to_json(fault);
-  AACO_TRY(core::make_writable_folder(services.paths.cache, "XDG_CACHE_HOME"));
-  AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make(services.paths.cache, "lab"));
-  if (fault.kind->place == faults::Place::request) AACO_TRY(change_request(run_request, fault, folder.path()));
+  std::optional<core::TemporaryDirectory> folder;
+  if (fault.kind->place == faults::Place::request) AACO_TRY(change_request(run_request, fault, services.paths.cache, folder));
   AACO_ASSIGN(const auto injection, faults::inject(fault, world_of(services)));
   if (fault.kind->place == faults::Place::call) run_request.before_call = [&injection = *injection] { injection.before_call(); };
   return run(run_request, services);
