@@ -11,6 +11,7 @@
 #include "report/quantity.h"
 #include "report/render.h"
 #include "report/terminal.h"
+#include "report/time_shares.h"
 
 namespace aaco::report {
 namespace {
@@ -72,9 +73,12 @@ void head(Page& page, const ReportModel& model) {
 
 void shares(Page& page, std::string_view what, const std::vector<TimeShare>& list) {
   if (list.empty()) return;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(kRows, list.size()); ++i) names.push_back(list[i].name);
+  names = names_for(names, kLongestName);
   page.out += "| " + std::string(what) + " | share | time | runs |\n|---|---:|---:|---:|\n";
-  for (std::size_t i = 0; i < std::min(kRows, list.size()); ++i)
-    page.row({code(list[i].name), quantity(list[i].share_ratio, "ratio"), quantity(list[i].total_ns, "ns"),
+  for (std::size_t i = 0; i < names.size(); ++i)
+    page.row({code(names[i]), quantity(list[i].share_ratio, "ratio"), quantity(list[i].total_ns, "ns"),
               list[i].count > 0 ? core::format_count(static_cast<double>(list[i].count)) : ""});
   if (list.size() > kRows)
     page.out += "\n" + core::format_count(static_cast<double>(list.size() - kRows)) + " more in the report.\n";
@@ -150,9 +154,9 @@ std::string render_markdown(const ReportModel& model) {
   if (!model.parts.empty() || !model.operators.empty() || !model.kernels.empty() || !model.nodes.empty())
     page.heading("Where the time went");
   shares(page, "part", model.parts);
-  shares(page, "operator type", model.operators);
-  shares(page, "node", model.nodes);
-  shares(page, "kernel", model.kernels);
+  shares(page, "operator type", merged_by_name(model.operators));
+  shares(page, "node", merged_by_name(model.nodes));
+  shares(page, "kernel", merged_by_name(model.kernels));
   statements(page, "Why", model.why);
   statements(page, "What to do", model.advice);
   if (model.roofline) {

@@ -10,6 +10,7 @@
 #include "report/quantity.h"
 #include "report/svg_axes.h"
 #include "report/svg_plots.h"
+#include "report/time_shares.h"
 #include "report/time_tree.h"
 
 namespace aaco::report {
@@ -57,9 +58,8 @@ int depth_of(const TimeNode& node) {
 }  // namespace
 
 std::optional<std::string> plot_operators(const ReportModel& model) {
-  std::vector<TimeShare> list = model.operators;
+  const std::vector<TimeShare> list = merged_by_name(model.operators);
   if (list.empty()) return std::nullopt;
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
   const std::size_t shown = std::min(kBars, list.size());
   const double height = 60 + static_cast<double>(shown) * kBarHeight + 20;
   Svg svg(kChartWidth, height, "Time by operator type", report_title(model));

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "core/numbers.h"
 #include "report/quantity.h"
 #include "report/text_sections.h"
+#include "report/time_shares.h"
 
 namespace aaco::report {
 namespace {
@@ -44,12 +44,17 @@ void write_stack(TextPage& page, const std::vector<TimeShare>& parts) {
   page.line(stack);
 }
 
-void write_row(TextPage& page, const TimeShare& share, std::string_view key, Style style, double largest) {
-  // key, name, [bar], share, time, [count]
-  const int bar_room = page.width() >= 72 ? page.width() / 5 : 0;
-  const int count_room = page.width() >= 60 ? 9 : 0;
-  const int name_room = page.width() - 4 - 8 - 10 - (bar_room > 0 ? bar_room + 1 : 0) - count_room;
-  std::string row = "  " + page.styled(key, style) + " " + fit_left(page.clean(share.name), name_room, page.ascii());
+// key, name, [bar], share, time, [count]
+int bar_room_of(const TextPage& page) { return page.width() >= 72 ? page.width() / 5 : 0; }
+int count_room_of(const TextPage& page) { return page.width() >= 60 ? 9 : 0; }
+int name_room_of(const TextPage& page) {
+  const int bar_room = bar_room_of(page);
+  return page.width() - 4 - 8 - 10 - (bar_room > 0 ? bar_room + 1 : 0) - count_room_of(page);
+}
+
+void write_row(TextPage& page, const TimeShare& share, std::string_view name, std::string_view key, Style style, double largest) {
+  const int bar_room = bar_room_of(page), count_room = count_room_of(page);
+  std::string row = "  " + page.styled(key, style) + " " + fit_left(page.clean(name), name_room_of(page), page.ascii());
   if (bar_room > 0)
     row += " " + page.styled(
                      fit_left(bar(largest > 0 ? share.share_ratio / largest : 0, bar_room, page.ascii()), bar_room, page.ascii()),
@@ -63,25 +68,6 @@ void write_row(TextPage& page, const TimeShare& share, std::string_view key, Sty
   page.line(row);
 }
 
-// Entries of one name together, largest first: a kernel may stand under several nodes.
-std::vector<TimeShare> by_name(const std::vector<TimeShare>& list) {
-  std::map<std::string_view, std::size_t> place;
-  std::vector<TimeShare> out;
-  for (const TimeShare& share : list) {
-    const auto [at, fresh] = place.try_emplace(share.name, out.size());
-    if (fresh) {
-      out.push_back(share);
-      continue;
-    }
-    TimeShare& sum = out[at->second];
-    sum.total_ns += share.total_ns;
-    sum.share_ratio += share.share_ratio;
-    sum.count += share.count;
-  }
-  std::stable_sort(out.begin(), out.end(), [](const TimeShare& a, const TimeShare& b) { return a.total_ns > b.total_ns; });
-  return out;
-}
-
 std::string words_of(TimeWhole whole, std::int64_t devices) {
   if (whole == TimeWhole::trace && devices > 1) return "of the whole trace on " + std::to_string(devices) + " GPUs together";
   if (whole == TimeWhole::trace) return "of the whole trace";
@@ -89,7 +75,7 @@ std::string words_of(TimeWhole whole, std::int64_t devices) {
 }
 
 void write_list(TextPage& page, std::string_view title, const std::vector<TimeShare>& all) {
-  const std::vector<TimeShare> list = by_name(all);
+  const std::vector<TimeShare> list = merged_by_name(all);
   if (list.empty()) return;
   page.line();
   const std::size_t shown = std::min(kShares, list.size());
@@ -97,7 +83,10 @@ void write_list(TextPage& page, std::string_view title, const std::vector<TimeSh
   if (shown < list.size())
     name += ", the largest " + std::to_string(shown) + " of " + core::format_count(static_cast<double>(list.size()));
   page.line("  " + page.styled(fit(name, page.width() - 2, page.ascii()), Style::dim));
-  for (std::size_t i = 0; i < shown; ++i) write_row(page, list[i], " ", Style::accent, list[0].share_ratio);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < shown; ++i) names.push_back(list[i].name);
+  names = names_for(names, name_room_of(page));
+  for (std::size_t i = 0; i < shown; ++i) write_row(page, list[i], names[i], " ", Style::accent, list[0].share_ratio);
 }
 
 }  // namespace
@@ -112,7 +101,7 @@ void write_time(TextPage& page, const ReportModel& model) {
   if (!model.parts.empty()) {
     write_stack(page, model.parts);
     for (std::size_t i = 0; i < model.parts.size(); ++i)
-      write_row(page, model.parts[i], part_fill(i, page.ascii()), part_style(i), 1.0);
+      write_row(page, model.parts[i], model.parts[i].name, part_fill(i, page.ascii()), part_style(i), 1.0);
   }
   write_list(page, "Operator types", model.operators);
   write_list(page, "Nodes", model.nodes);

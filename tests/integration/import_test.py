@@ -62,6 +62,19 @@ class Import(program.ProgramTest):
         self.assertEqual(listed['what'], 'MI300X.json, MI300X')
         self.assertEqual(self.aaco('report', ids[0], '--json').json()['title'], 'MI300X.json, MI300X')
 
+    def test_kernels_are_named_by_what_tells_them_apart(self):
+        signature = 'void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, at::detail::Array<char*, 1> >(int, float)'
+        events = [LAUNCH] + [{**KERNEL, 'name': signature, 'ts': 10 + 1000 * i, 'dur': {20: 400, 30: 300}.get(i, 10)} for i in range(40)]
+        path = self.trace('many.json', json.dumps({'traceEvents': events}))
+        self.assertEqual(self.aaco('import', path, '--tag', 'named').code, 0)
+        explained = self.aaco('explain', 'tag:named')
+        self.assertRegex(explained.output, r'\n  execution +vectorized_elementwise_kernel<4, FillFunctor<float>, Array<char\*, 1>>: '
+                                           '2 executions took 300 us to 400 us instead of 10.0 us\n')
+        self.assertNotIn('at::native', explained.output)
+        self.assertEqual(len(self.aaco('explain', 'tag:named', '--json').json()['anomalies']), 2)
+        listed = [line for line in self.aaco('report', 'tag:named', COLUMNS='132').output.splitlines() if 'FillFunctor' in line]
+        self.assertTrue(any(line.startswith('    vectorized_elementwise_kernel') for line in listed), listed)
+
     def test_kernels_stand_in_the_bar_of_the_trace(self):
         self.aaco('import', self.trace('bar.json', json.dumps({'traceEvents': [LAUNCH, KERNEL]})), '--no-report')
         time = self.aaco('report', 'latest', '--json').json()['time']

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/numbers.h"
+#include "trace/kernel_name.h"
 
 namespace aaco::analytics::advice {
 namespace {
@@ -30,10 +31,12 @@ std::string gaps(std::int64_t count) { return core::format_count(static_cast<dou
 
 std::string calls(double count) { return core::format_count(count) + (count == 1 ? " call" : " calls"); }
 
-// A kernel's name, long ones without their end.
+// A kernel's name, a long one by what tells it from others, a longer one without its end.
 std::string short_name(const std::string& name) {
   constexpr std::size_t kLongest = 60;
-  return name.size() <= kLongest ? name : name.substr(0, kLongest - 3) + "...";
+  if (name.size() <= kLongest) return name;
+  std::string shorter = trace::short_kernel_name(name);
+  return shorter.size() <= kLongest ? shorter : shorter.substr(0, kLongest - 3) + "...";
 }
 
 double total(const std::vector<GpuKernel>& kernels) {

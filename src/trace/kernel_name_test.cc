@@ -1,0 +1,43 @@
+#include "trace/kernel_name.h"
+
+#include <gtest/gtest.h>
+
+namespace aaco::trace {
+namespace {
+
+TEST(ShortKernelName, TheFunctionAndItsTemplateArguments) {
+  EXPECT_EQ(short_kernel_name("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
+                              "at::detail::Array<char*, 1> >(int, at::native::FillFunctor<float>, at::detail::Array<char*, 1>)"),
+            "vectorized_elementwise_kernel<4, FillFunctor<float>, Array<char*, 1>>");
+}
+
+TEST(ShortKernelName, ALambdaIsKnownByItsFunction) {
+  EXPECT_EQ(short_kernel_name("void k<2, at::native::(anonymous namespace)::launch_clamp_scalar(at::TensorIteratorBase&, "
+                              "c10::Scalar)::{lambda()#1}::operator()() const::{lambda(float)#1}, float>(int)"),
+            "k<2, launch_clamp_scalar, float>");
+}
+
+TEST(ShortKernelName, ValuesWithTheirTypes) {
+  EXPECT_EQ(
+      short_kernel_name("void cudnn::ops::nchwToNhwcKernel<float, (bool)1, (cudnnKernelDataType_t)2>(cudnn::ops::P<float>)"),
+      "nchwToNhwcKernel<float, 1, 2>");
+}
+
+TEST(ShortKernelName, OfAKernelWithoutTemplateArguments) {
+  EXPECT_EQ(short_kernel_name("ns::(anonymous namespace)::softmax(float const*, float*, long)"), "softmax");
+  EXPECT_EQ(short_kernel_name("void Kernel<float>(float*) [clone .kd]"), "Kernel<float>");
+}
+
+TEST(ShortKernelName, WhatIsNoSignatureStays) {
+  for (const char* name :
+       {"", "Cijk_Ailk_Bljk_SB_MT64x64x16", "ampere_sgemm_32x32_sliced1x4_tn", "a<b", "x)>(", "()", "aten::addmm", "{}()"})
+    EXPECT_EQ(short_kernel_name(name), name);
+}
+
+TEST(ShortKernelName, ADeepNameStays) {
+  const std::string deep = std::string(5000, '<') + std::string(5000, '>');
+  EXPECT_EQ(short_kernel_name(deep), deep);
+}
+
+}  // namespace
+}  // namespace aaco::trace
