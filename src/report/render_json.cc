@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "report/quantity.h"
 #include "report/render.h"
+#include "report/time_shares.h"
 
 namespace aaco::report {
 namespace {
@@ -36,10 +37,17 @@ class TextColumn {
   Json column_ = Json::array();
 };
 
+// short_name where the page has no room for the whole.
 Json shares_json(const std::vector<TimeShare>& list) {
+  constexpr int kRoom = 40;
+  std::vector<std::string> names;
+  for (const TimeShare& share : list) names.push_back(share.name);
+  names = names_for(names, kRoom);
   Json out = Json::array();
-  for (const TimeShare& share : list) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const TimeShare& share = list[i];
     Json item = Json::object({{"name", share.name}});
+    if (names[i] != share.name) item.set("short_name", names[i]);
     if (!share.group.empty()) item.set("group", share.group);
     if (!share.provider.empty()) item.set("provider", share.provider);
     if (!share.parent.empty()) item.set("parent", share.parent);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "report/terminal.h"
@@ -29,13 +30,13 @@ std::vector<TimeShare> merged_by_name(const std::vector<TimeShare>& list) {
 
 std::vector<std::string> names_for(const std::vector<std::string>& names, int width) {
   std::vector<std::string> shown;
-  std::map<std::string, int> seen;
+  std::map<std::string, std::set<std::string_view>> meant;
   for (const std::string& name : names) {
     shown.push_back(display_width(name) > width ? trace::short_kernel_name(name) : name);
-    ++seen[shown.back()];
+    meant[shown.back()].insert(name);
   }
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (seen[shown[i]] > 1) shown[i] = names[i];
+    if (meant[shown[i]].size() > 1) shown[i] = names[i];
   return shown;
 }
 

@@ -22,6 +22,7 @@ TEST(NamesFor, WhatFitsStaysAndNoTwoGetTheSame) {
                                        "void c::g<b::Long>(float, float)"};
   EXPECT_EQ(names_for(names, 100), names);
   EXPECT_EQ(names_for(names, 25), (std::vector<std::string>{names[0], "f<int>", "g<Long>"}));
+  EXPECT_EQ(names_for({names[2], names[2]}, 25), (std::vector<std::string>{"g<Long>", "g<Long>"}));
   EXPECT_EQ(names_for(names, 10), (std::vector<std::string>{names[0], names[1], "g<Long>"}));
 }
 

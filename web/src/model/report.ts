@@ -19,6 +19,7 @@ export interface Definition {
 
 export interface Share {
   name: string;
+  short_name?: string; // what tells a kernel from others, where its signature is long
   group?: string;
   provider?: string;
   parent?: string;

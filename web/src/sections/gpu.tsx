@@ -1,7 +1,7 @@
 import { Facts } from '../components/facts.tsx';
 import { Name } from '../components/name.tsx';
 import { Section } from '../components/section.tsx';
-import { duration, percent, text } from '../format/quantity.ts';
+import { duration, percent, roundPercent, text } from '../format/quantity.ts';
 import type { Report } from '../model/report.ts';
 
 // What extra.gpu, extra.attribution and extra.gaps hold (docs/formats/report.md); every member may be missing.
@@ -58,7 +58,7 @@ function DeviceTable({ devices }: { devices: Device[] }) {
         {devices.map((device) => (
           <tr key={device.name}>
             <td>{device.name}</td>
-            <td>{kBound[device.bound ?? ''] ?? device.bound ?? ''}{device.bound_confidence_ratio !== undefined && device.bound !== 'none' ? <span class="quiet"> {percent(device.bound_confidence_ratio)} sure</span> : null}</td>
+            <td>{kBound[device.bound ?? ''] ?? device.bound ?? ''}{device.bound_confidence_ratio !== undefined && device.bound !== 'none' ? <span class="quiet"> {roundPercent(device.bound_confidence_ratio)} sure</span> : null}</td>
             <td>{band(device.active_ratio === undefined ? undefined : percent(device.active_ratio), device.active_ratio_band)}</td>
             <td>{band(device.launch_tax === undefined ? undefined : text(device.launch_tax, ''), device.launch_tax_band)}</td>
             <td>{device.queue_depth === undefined ? '' : text(device.queue_depth, '')}</td>

@@ -7,7 +7,7 @@ import type { Report, Share } from '../model/report.ts';
 import { byName } from '../model/time_tree.ts';
 
 const kColumns: Column<Share>[] = [
-  { key: 'name', title: 'Name', value: (row) => row.name, cell: (row) => <Name text={row.name} /> },
+  { key: 'name', title: 'Name', value: (row) => row.name, cell: (row) => <Name text={row.short_name ?? row.name} whole={row.name} /> },
   { key: 'group', title: 'Kind', narrow: true, value: (row) => row.group ?? '', cell: (row) => <span class="quiet ellipsis">{row.group}</span> },
   { key: 'share', title: 'Share', align: 'right', value: (row) => row.share_ratio, cell: (row) => percent(row.share_ratio) },
   { key: 'time', title: 'Time', align: 'right', value: (row) => row.total_ns, cell: (row) => duration(row.total_ns) },

@@ -38,7 +38,7 @@ function firstPath(tree: Entry[], ofTrace: boolean): string[] {
   }
 }
 
-const titleOf = (entry: Entry): string => (entry.level === 'part' || entry.remainder ? entry.name[0]?.toUpperCase() + entry.name.slice(1) : entry.name);
+const titleOf = (entry: Entry): string => entry.share?.short_name ?? (entry.level === 'part' || entry.remainder ? entry.name[0]?.toUpperCase() + entry.name.slice(1) : entry.name);
 
 interface Segment {
   entry: Entry | null; // null: the small ones together
@@ -123,7 +123,7 @@ function EntryRow({ entry, largest, open, onOpen, onChoose }: { entry: Entry; la
         <th scope="row">
           {drills || toggles ? (
             <button type="button" class="row-open" aria-expanded={drills ? false : open} onClick={drills ? () => onChoose(entry) : onOpen}>
-              <span class={drills ? 'into' : 'twist'} aria-hidden="true" /><i class={`swatch s${entry.slot}${entry.remainder ? ' rest' : ''}`} /><Name text={titleOf(entry)} mono={entry.level !== 'part'} />
+              <span class={drills ? 'into' : 'twist'} aria-hidden="true" /><i class={`swatch s${entry.slot}${entry.remainder ? ' rest' : ''}`} /><Name text={titleOf(entry)} whole={entry.name} mono={entry.level !== 'part'} />
             </button>
           ) : <span class="row-plain"><i class={`swatch s${entry.slot} rest`} /><Name text={titleOf(entry)} mono={false} /></span>}
         </th>
@@ -187,7 +187,7 @@ function leadOf(tree: Entry[], whole: Whole) {
   const inner = most.children[0];
   const first = `${whole.title} ${whole === kWholes.kernels ? 'take' : 'takes'} ${duration(total)}; ${percent(most.share_ratio)} of it is \u201c${most.name}\u201d`;
   if (!inner || inner.remainder) return `${first}.`;
-  return <>{first}, and {shorten(inner.name, 60)} alone {percent(inner.share_ratio)}. <span class="screen-only">Choose a segment to look inside.</span></>;
+  return <>{first}, and {shorten(titleOf(inner), 60)} alone {percent(inner.share_ratio)}. <span class="screen-only">Choose a segment to look inside.</span></>;
 }
 
 export function TimeSection({ report, id, title }: { report: Report; id: string; title: string }) {
