@@ -31,7 +31,7 @@ TEST(TimeTree, FourLevels) {
 TEST(TimeTree, KernelsOfATraceStandInTheirPart) {
   ReportModel model;
   model.time_whole = TimeWhole::trace;
-  model.parts = {share("GPU computes", 6), share("idle: host_late", 4)};
+  model.parts = {share("GPU computes", 6), share("idle: host late", 4)};
   model.kernels = {share("relu", 2, "elementwise", "GPU computes"), share("gemm", 4, "gemm", "GPU computes")};
   const TimeNode root = build_time_tree(model);
   EXPECT_EQ(root.name, "trace");

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/numbers.h"
+#include "core/strings.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu_analysis.h"
 #include "workflows/gpu_roofline.h"
@@ -49,7 +50,7 @@ void fill_parts(report::ReportModel& model) {
   double explained = 0;
   for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items())
     for (const Json& gap : gpu["gaps"].items()) {
-      idle["idle: " + std::string(gap["cause"].text())] += gap["idle_ns"].as_f64().value_or(0);
+      idle["idle: " + core::replace_all(std::string(gap["cause"].text()), "_", " ")] += gap["idle_ns"].as_f64().value_or(0);
       explained += gap["idle_ns"].as_f64().value_or(0);
     }
   for (const auto& [name, time] : idle) parts.emplace_back(name, time);

@@ -25,7 +25,7 @@ aaco::report::ReportModel imported() {
     share.total_ns = ns, share.share_ratio = ns / 10e6;
   };
   add(model.parts, "GPU computes", 6e6, "");
-  add(model.parts, "idle: host_late", 4e6, "");
+  add(model.parts, "idle: host late", 4e6, "");
   add(model.kernels, "gemm", 4e6, "GPU computes");
   add(model.kernels, "relu", 2e6, "GPU computes");
   return model;

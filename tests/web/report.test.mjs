@@ -61,7 +61,7 @@ describe('the report page', { skip: chromiumMissing }, () => {
     assert.equal(await page.locator('.stack').count(), 1);
   });
   on('opens a trace down to its kernels', 'imported', {}, async (page) => {
-    assert.match(await text(page, '.legend tbody'), /GPU computes[^]*host_late/);
+    assert.match(await text(page, '.legend tbody'), /GPU computes[^]*host late/);
     await page.locator('.stack button').first().click();
     assert.equal(await page.locator('.stack').count(), 2);
     assert.match(await text(page, '.legend tbody'), /gemm[^]*relu/);
