@@ -8,12 +8,14 @@
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "report/quantity.h"
+#include "report/terminal.h"
+#include "report/time_shares.h"
 
 namespace aaco::cli {
 namespace {
 
 constexpr std::size_t kKernelsShown = 8;
-constexpr std::size_t kNameWidth = 60;
+constexpr int kNameWidth = 60;
 
 void print_differences(const Context& context, const workflows::DiffOutcome& outcome) {
   if (outcome.differences.empty()) return context.print("comparable: nothing that matters differs between the two sides\n");
@@ -48,7 +50,7 @@ void print_kernels(const Context& context, const analytics::tracediff::TraceDiff
                               (kernel.delta_ns < 0 ? "-" : "+") + core::format_duration(std::abs(kernel.delta_ns)),
                               to_string(kernel.change), kernel.a.calls_per_step, core::format_duration(kernel.a.mean_ns),
                               kernel.b.calls_per_step, core::format_duration(kernel.b.mean_ns),
-                              kernel.name.substr(0, kNameWidth)));
+                              report::fit(report::names_for({kernel.name}, kNameWidth).front(), kNameWidth)));
   }
   if (shown == 0) context.print("  none beyond the noise\n");
 }

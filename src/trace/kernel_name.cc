@@ -1,6 +1,12 @@
 #include "trace/kernel_name.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "core/strings.h"
@@ -76,9 +82,45 @@ std::string last_name(std::string_view qualified) {
   return std::string(qualified);
 }
 
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 && text ? std::string(text.get()) : std::string();
+}
+
+// The last of the identifiers, each behind its length, that a mangled name begins with.
+std::string last_identifier(std::string_view mangled) {
+  mangled.remove_prefix(mangled.starts_with("_ZN") ? 3 : 2);
+  std::string last;
+  while (!mangled.empty() && std::isdigit(static_cast<unsigned char>(mangled[0])) != 0) {
+    std::size_t length = 0;
+    const auto [end, error] = std::from_chars(mangled.data(), mangled.data() + mangled.size(), length);
+    mangled.remove_prefix(static_cast<std::size_t>(end - mangled.data()));
+    if (error != std::errc() || length == 0 || length > mangled.size()) return {};
+    last = mangled.substr(0, length);
+    mangled.remove_prefix(length);
+  }
+  return last;
+}
+
+// The signature that a mangled name of the Itanium ABI stands for, of one that is newer than the demangler at least the
+// function's name; empty for anything else.
+std::string signature_of(std::string_view name) {
+  constexpr std::size_t kLongest = 4096;  // what a compiler makes; longer ones would cost the demangler much
+  if (!name.starts_with("_Z") || name.size() > kLongest) return {};
+  if (name.ends_with(".kd")) name.remove_suffix(3);  // the descriptor of a kernel in AMD's code objects
+  const std::string mangled(name);
+  if (std::string signature = demangled(mangled); !signature.empty()) return signature;
+  // GCC 12 does not know bfloat16 (DF16b): it is read as a type that no kernel has.
+  const std::string known = demangled(core::replace_all(mangled, "DF16b", "De"));
+  return known.empty() ? last_identifier(name) : core::replace_all(known, "decimal128", "bfloat16");
+}
+
 }  // namespace
 
 std::string short_kernel_name(std::string_view name) {
+  if (const std::string signature = signature_of(name); !signature.empty()) return short_kernel_name(signature);
   if (name.find_first_of("<(") == std::string_view::npos || !balanced(name)) return std::string(name);
   std::string text = core::replace_all(core::replace_all(std::string(name), "(anonymous namespace)::", ""), " const::", "::");
   if (const std::size_t clone = text.find(" [clone "); clone != std::string::npos) text.resize(clone);

@@ -28,6 +28,18 @@ TEST(ShortKernelName, OfAKernelWithoutTemplateArguments) {
   EXPECT_EQ(short_kernel_name("void Kernel<float>(float*) [clone .kd]"), "Kernel<float>");
 }
 
+TEST(ShortKernelName, MangledNames) {
+  EXPECT_EQ(short_kernel_name("_ZN2at6native12scale_kernelIfLi4EEEvPT_i"), "scale_kernel<float, 4>");
+  EXPECT_EQ(short_kernel_name("_ZN2at6native12scale_kernelIfLi4EEEvPT_i.kd"), "scale_kernel<float, 4>");
+  EXPECT_EQ(short_kernel_name("_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi64ELb1EEEvPT0_PT_PfS4_i"),
+            "add_rmsnorm_quant_kernel<bfloat16, bfloat16, 64, true>");
+  EXPECT_EQ(short_kernel_name(
+                "_ZN7sgl_hip10activation18act_and_mul_kernelI14__hip_bfloat16TnPFT_RKS3_EXadL_Z4siluIS2_ES3_S5_EEEEvPS3_"),
+            "act_and_mul_kernel");
+  for (const char* name : {"_Zebra", "_ZN", "_Z", "_ZN99999999999999999999x", "_ZN9short", "_ZN0"})
+    EXPECT_EQ(short_kernel_name(name), name);
+}
+
 TEST(ShortKernelName, WhatIsNoSignatureStays) {
   for (const char* name :
        {"", "Cijk_Ailk_Bljk_SB_MT64x64x16", "ampere_sgemm_32x32_sliced1x4_tn", "a<b", "x)>(", "()", "aten::addmm", "{}()"})

@@ -9,6 +9,7 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/strings.h"
+#include "trace/kernel_name.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/baseline.h"
@@ -158,7 +159,7 @@ std::optional<hardware::Difference> grid_difference(const ComparedSession& a, co
   if (share <= kOtherGridShare) return std::nullopt;
   const std::string grid = example.substr(example.find('\n') + 1);
   const bool of_a = a.work->grids.contains(example);
-  const std::string name = kernel_of(example).substr(0, 60);
+  const std::string name = trace::short_kernel_name(kernel_of(example)).substr(0, 60);
   return hardware::Difference{"grid", of_a ? grid + " of " + name : "not " + grid + " of " + name,
                               of_a ? "not " + grid + " of " + name : grid + " of " + name, hardware::Severity::hard,
                               "the same kernels ran on other grids: another problem size"};

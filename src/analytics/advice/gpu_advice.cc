@@ -29,6 +29,10 @@ std::string span_then(double saved_ns, const GpuFacts& facts) {
 
 std::string gaps(std::int64_t count) { return core::format_count(static_cast<double>(count)) + (count == 1 ? " gap" : " gaps"); }
 
+std::string waits(std::int64_t count) {
+  return core::format_count(static_cast<double>(count)) + (count == 1 ? " wait" : " waits");
+}
+
 std::string calls(double count) { return core::format_count(count) + (count == 1 ? " call" : " calls"); }
 
 // A kernel's name, a long one by what tells it from others, a longer one without its end.
@@ -96,7 +100,7 @@ class Adviser {
     add("synchronisation", "remove synchronisations",
         "The host waits for the device and then has nothing queued: read results later (.item(), .cpu(), print), use events.",
         sync.idle_ns, kLikely, kChange,
-        fmt::format("{} idle after {} waits of the host; {}", share(sync.idle_ns, facts_), sync.gap_count,
+        fmt::format("{} idle after {} of the host; {}", share(sync.idle_ns, facts_), waits(sync.gap_count),
                     span_then(sync.idle_ns, facts_)));
     const GpuIdle unknown = idle({"queue_empty", "unknown"});
     // Tracing more saves nothing by itself: what it would gain is not known.

@@ -40,9 +40,15 @@ void add_quantile(Metrics& metrics, std::string id, const std::optional<stats::Q
   if (quantile) add(metrics, std::move(id), quantile->value, "ns", quantile->ci95);
 }
 
+// Of times, which are not below zero: of a few that scatter widely Student's interval would be.
+std::optional<stats::Interval> interval_of_times(std::optional<stats::Interval> interval) {
+  if (interval) interval->low = std::max(interval->low, 0.0);
+  return interval;
+}
+
 void add_latency(Metrics& metrics, const stats::Summary& summary) {
   add_count(metrics, "latency.count", summary.count);
-  add(metrics, "latency.mean_ns", summary.mean, "ns", summary.mean_ci95);
+  add(metrics, "latency.mean_ns", summary.mean, "ns", interval_of_times(summary.mean_ci95));
   add(metrics, "latency.std_ns", summary.standard_deviation, "ns");
   add(metrics, "latency.cov_ratio", summary.coefficient_of_variation, "ratio");
   add(metrics, "latency.min_ns", summary.minimum, "ns");

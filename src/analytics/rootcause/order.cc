@@ -8,6 +8,7 @@
 #include "analytics/change_order.h"
 #include "core/numbers.h"
 #include "stats/robust.h"
+#include "trace/kernel_name.h"
 
 namespace aaco::analytics::rootcause {
 namespace {
@@ -129,7 +130,7 @@ std::vector<Moment> chain_of_longest(std::span<const trace::GapRow> gaps, const 
       longest = &gap;
   if (longest == nullptr) return {};
   const trace::GapRow& gap = *longest;
-  const auto name = [&](trace::NameId id) { return std::string(names.text(id).substr(0, 80)); };
+  const auto name = [&](trace::NameId id) { return trace::short_kernel_name(names.text(id)).substr(0, 80); };
   std::vector<Moment> chain;
   if (gap.evidence_start_ns && gap.evidence_end_ns) {
     chain.push_back({*gap.evidence_start_ns - gap.start_ns, "the host enters " + name(gap.evidence)});
