@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/numbers.h"
+#include "core/strings.h"
 
 namespace aaco::analytics::bottleneck {
 namespace {
@@ -44,7 +45,7 @@ void add_evidence(const trace_time::DeviceTime& time, const std::map<gaps::Cause
   say("collectives ran and nothing hid them", finding.shares.communication);
   say("copies ran and nothing hid them", finding.shares.copy);
   for (const auto& [cause, sum] : gaps)
-    say(fmt::format("idle, {} ({} gaps)", gaps::to_string(cause), sum.gap_count),
+    say(fmt::format("idle, {} ({} gaps)", core::replace_all(std::string(gaps::to_string(cause)), "_", " "), sum.gap_count),
         static_cast<double>(sum.idle_ns) / static_cast<double>(time.span_ns));
   if (time.kernel_count > 0)
     finding.evidence.push_back(fmt::format("{} of {} kernels are shorter than 10 us", time.microkernel_count, time.kernel_count));

@@ -6,6 +6,7 @@
 
 #include "analytics/trace_cause.h"
 #include "core/numbers.h"
+#include "core/strings.h"
 
 namespace aaco::analytics::rootcause {
 namespace {
@@ -118,7 +119,7 @@ Decomposition decompose_traces(const TraceSide& a, const TraceSide& b) {
       const auto found = side.idle_ns.find(idle_cause);
       return found == side.idle_ns.end() ? 0 : found->second;
     };
-    add("idle:" + cause, "idle, " + cause, value(a), value(b));
+    add("idle:" + cause, "idle, " + core::replace_all(cause, "_", " "), value(a), value(b));
     both(value(a), value(b));
   }
   out.unexplained_ns = out.delta_ns - known;
