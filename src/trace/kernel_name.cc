@@ -75,7 +75,7 @@ std::string with_short_arguments(const std::string& name) {
 std::string last_name(std::string_view qualified) {
   const auto parts = split_outside(qualified, "::");
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    if (part->starts_with('{') || part->starts_with("operator")) continue;
+    if (part->find_first_of("{[<") == 0 || part->starts_with("operator")) continue;  // "[lambda ...]", "<unnamed>" of Nsight
     const std::string name = without_parameters(*part);
     if (!name.empty()) return with_short_arguments(name);
   }

@@ -17,6 +17,13 @@ TEST(ShortKernelName, ALambdaIsKnownByItsFunction) {
             "k<2, launch_clamp_scalar, float>");
 }
 
+TEST(ShortKernelName, AsNsightWritesThem) {
+  EXPECT_EQ(short_kernel_name("void at::native::<unnamed>::grid_stride_kernel<float, (int)4, "
+                              "at::native::templates::normal<float>(at::Tensor &, float)::[lambda(int) (instance 2)]>(long)"),
+            "grid_stride_kernel<float, 4, normal<float>>");
+  EXPECT_EQ(short_kernel_name("void k<float, [lambda(int) (instance 1)]>(long)"), "k<float, [lambda(int) (instance 1)]>");
+}
+
 TEST(ShortKernelName, ValuesWithTheirTypes) {
   EXPECT_EQ(
       short_kernel_name("void cudnn::ops::nchwToNhwcKernel<float, (bool)1, (cudnnKernelDataType_t)2>(cudnn::ops::P<float>)"),
