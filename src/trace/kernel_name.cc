@@ -82,7 +82,26 @@ std::string last_name(std::string_view qualified) {
   return std::string(qualified);
 }
 
+// References to what a mangled name has said before ("S_", "S4_", "T0_"), or what looks like one.
+std::int64_t references_in(std::string_view mangled) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i + 1 < mangled.size(); ++i) {
+    if (mangled[i] != 'S' && mangled[i] != 'T') continue;
+    std::size_t end = i + 1;
+    while (end < mangled.size() && (std::isdigit(static_cast<unsigned char>(mangled[end])) != 0 ||
+                                    std::isupper(static_cast<unsigned char>(mangled[end])) != 0))
+      ++end;
+    if (end < mangled.size() && mangled[end] == '_') ++count;
+  }
+  return count;
+}
+
+// Empty for what is no mangled name. Each reference may repeat all that stands before it: a short name of many would become one
+// that no memory holds, so that such names are left alone.
 std::string demangled(const std::string& name) {
+  constexpr std::size_t kLongest = 1024;
+  constexpr std::int64_t kMostReferences = 10;
+  if (name.size() > kLongest || references_in(name) > kMostReferences) return {};
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
                                                          &std::free);
@@ -104,11 +123,10 @@ std::string last_identifier(std::string_view mangled) {
   return last;
 }
 
-// The signature that a mangled name of the Itanium ABI stands for, of one that is newer than the demangler at least the
-// function's name; empty for anything else.
+// The signature that a mangled name of the Itanium ABI stands for, of one that is left alone or newer than the demangler at least
+// the function's name; empty for anything else.
 std::string signature_of(std::string_view name) {
-  constexpr std::size_t kLongest = 4096;  // what a compiler makes; longer ones would cost the demangler much
-  if (!name.starts_with("_Z") || name.size() > kLongest) return {};
+  if (!name.starts_with("_Z")) return {};
   if (name.ends_with(".kd")) name.remove_suffix(3);  // the descriptor of a kernel in AMD's code objects
   const std::string mangled(name);
   if (std::string signature = demangled(mangled); !signature.empty()) return signature;

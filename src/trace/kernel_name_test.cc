@@ -41,10 +41,20 @@ TEST(ShortKernelName, MangledNames) {
   EXPECT_EQ(short_kernel_name("_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi64ELb1EEEvPT0_PT_PfS4_i"),
             "add_rmsnorm_quant_kernel<bfloat16, bfloat16, 64, true>");
   EXPECT_EQ(short_kernel_name(
-                "_ZN7sgl_hip10activation18act_and_mul_kernelI14__hip_bfloat16TnPFT_RKS3_EXadL_Z4siluIS2_ES3_S5_EEEEvPS3_"),
+                "_ZN7sgl_hip10activation18act_and_mul_kernelI14__hip_bfloat16TnPFT_RKS3_EXadL_Z4siluIS2_ES3_S5_EEEEvPS3_PS4_i"),
             "act_and_mul_kernel");
   for (const char* name : {"_Zebra", "_ZN", "_Z", "_ZN99999999999999999999x", "_ZN9short", "_ZN0"})
     EXPECT_EQ(short_kernel_name(name), name);
+}
+
+TEST(ShortKernelName, AMangledNameThatWouldFillTheMemory) {
+  std::string bomb = "_Z6kernelSt4pairIiiE";
+  for (int level = 0; level < 60; ++level) {
+    const std::string last =
+        "S" + (level == 0 ? std::string() : std::string(1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[(level - 1) % 36])) + "_";
+    bomb += "St4pairI" + last + last + "E";
+  }
+  EXPECT_EQ(short_kernel_name(bomb), "kernel");
 }
 
 TEST(ShortKernelName, WhatIsNoSignatureStays) {
