@@ -48,10 +48,12 @@ TEST(ShortKernelName, MangledNames) {
 }
 
 TEST(ShortKernelName, AMangledNameThatWouldFillTheMemory) {
+  // Each pair is one of two of the last; a template and its instance are one number each: S_, S0_, S1_ ... to base 36.
+  const std::string digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   std::string bomb = "_Z6kernelSt4pairIiiE";
-  for (int level = 0; level < 60; ++level) {
-    const std::string last =
-        "S" + (level == 0 ? std::string() : std::string(1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[(level - 1) % 36])) + "_";
+  for (std::size_t level = 0; level < 60; ++level) {
+    const std::size_t number = 2 * level;
+    const std::string last = "S" + (number < 36 ? "" : std::string(1, digits[number / 36])) + digits[number % 36] + "_";
     bomb += "St4pairI" + last + last + "E";
   }
   EXPECT_EQ(short_kernel_name(bomb), "kernel");
