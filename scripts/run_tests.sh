@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds AACO with warnings as errors and runs every check there is. The last line is "N passed, N failed, N skipped".
-#   scripts/run_tests.sh                 everything (23 to 28 minutes from nothing on two cores, 9 when warm)
+#   scripts/run_tests.sh                 everything (24 minutes from nothing on two cores, 9 when warm)
 #   scripts/run_tests.sh --fast          without fuzzing, the page's tests and clang-tidy
 #   scripts/run_tests.sh --filter REGEX  only the test programs whose name matches
 # Exit code: 0 all passed, 1 something failed.
