@@ -21,6 +21,23 @@ DATA = pathlib.Path(os.environ.get("AACO_REAL_DATA", ROOT.parent / "shared" / "d
 CLASSES = {
     "host", "launch", "compute", "memory", "communication", "transfer", "throttling", "warmup", "mixed", "cannot-tell",
 }
+CAUSES = {
+    # of the host
+    "data-loading", "python", "framework", "launch", "launch-latency", "graph-launch", "small-kernels", "synchronous-copy",
+    "synchronisation", "allocation", "host-operator", "optimiser-host", "gc", "unknown",
+    # of warm-up
+    "first-use", "jit-compilation", "library-initialisation", "first-touch",
+    # of the device
+    "device-latency", "device-busy", "matrix-products", "convolutions", "stencil", "weights", "matrix-rate",
+    "memory-bandwidth", "collective", "compute-and-communication", "straggler",
+    # why a file or kernel cannot tell
+    "graph-capture", "counter-pass", "no-timeline", "collectives-only", "no-device-events", "single-kernel", "statistics",
+    "empty-file", "merged-runs", "kernels-only", "host-calls-only", "copies-only", "allocations-only", "markers-only",
+    "sampled", "no-times", "no-time", "no-workload", "no-work-known", "far-from-both",
+    # of pairs and coverage
+    "kernel-faster", "kernel-slower", "less-traffic", "other-device", "noise",
+    "linked", "launch-only", "unlinked", "graph-replay", "flops-by-shape",
+}
 KINDS = {"headline", "gap", "kernel", "pair", "coverage"}
 KEYS = {"id", "file", "kind", "question", "query", "values", "truth", "proof", "split", "origin"}
 TRUTH_KEYS = {"class", "cause", "seconds", "must_not"}
@@ -48,10 +65,11 @@ def problems(case):
         return found
     truth = case["truth"]
     found += [f"unknown key of truth {key}" for key in set(truth) - TRUTH_KEYS]
-    found += [f"truth without {key}" for key in ("class", "cause") if not truth.get(key)]
+    needed = ("cause",) if case["kind"] == "coverage" else ("class", "cause")
+    found += [f"truth without {key}" for key in needed if not truth.get(key)]
     if case["kind"] not in KINDS:
         found.append(f"unknown kind {case['kind']}")
-    if truth.get("class") not in CLASSES:
+    if "class" in needed and truth.get("class") not in CLASSES:
         found.append(f"unknown class {truth.get('class')}")
     if case["origin"] not in ("real-other", "own"):
         found.append(f"unknown origin {case['origin']}")
@@ -60,6 +78,11 @@ def problems(case):
     if case["split"] != split_of(case["file"]):
         found.append("split is not the one of the file")
     answers = {truth.get("class"), truth.get("cause"), *truth.get("seconds", [])}
+    if truth.get("cause") and truth["cause"] not in CAUSES:
+        found.append(f"unknown cause {truth['cause']}")
+    unknown = set(truth.get("seconds", [])) - CLASSES - CAUSES
+    if unknown:
+        found.append(f"unknown second answer {', '.join(sorted(unknown))}")
     both = answers & set(truth.get("must_not", []))
     if both:
         found.append(f"true and false at once: {', '.join(sorted(map(str, both)))}")

@@ -50,9 +50,14 @@ class Refusals(unittest.TestCase):
 
     def test_unknown_kind(self): self.refuse("unknown kind guess", kind="guess")
 
-    def test_unknown_class(self): self.refuse("unknown class slow", truth={"class": "slow", "cause": "x"})
+    def test_unknown_class(self): self.refuse("unknown class slow", truth={"class": "slow", "cause": "python"})
 
     def test_no_cause(self): self.refuse("truth without cause", truth={"class": "host", "cause": ""})
+
+    def test_unknown_cause(self): self.refuse("unknown cause magic", truth={"class": "host", "cause": "magic"})
+
+    def test_unknown_second_answer(self):
+        self.refuse("unknown second answer magic", truth={"class": "host", "cause": "python", "seconds": ["magic"]})
 
     def test_unknown_query(self): self.refuse("unknown query nothing", query={"call": "nothing"})
 
@@ -64,7 +69,7 @@ class Refusals(unittest.TestCase):
     def test_wrong_origin(self): self.refuse("origin and folder contradict each other", origin="own")
 
     def test_contradiction(self):
-        self.refuse("true and false at once: host", truth={"class": "host", "cause": "x", "must_not": ["host"]})
+        self.refuse("true and false at once: host", truth={"class": "host", "cause": "python", "must_not": ["host"]})
 
     def test_wrong_number_in_the_data(self):
         if not DATA.is_dir():
