@@ -71,7 +71,7 @@ std::string document() {
   return text;
 }
 
-TEST(TablesDocument, SaysWhatTheCodeSays) {
+TEST(TablesDocument, TypesMatchDocumentation) {
   if (std::getenv("AACO_REBASELINE") != nullptr) {
     ASSERT_TRUE(core::write_file_atomic(kPath, document()));
   }

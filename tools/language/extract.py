@@ -22,6 +22,7 @@ PAGE_TOKEN = re.compile(r'''
 ''', re.X | re.M | re.S)
 TYPESCRIPT = re.compile(r'=>|&&|\|\||\[\]|[)\]]\s*:|\(\w*:|[()]\s*$|\b(?:interface|export|return|function|const)\b|^\W*\w+: \w+$')
 JSX_TEXT = re.compile(r'(?<=[>}])([^<>{}=;]*[A-Za-z][^<>{}=;]*)(?=[<{])')
+YAML_SCALAR = re.compile(r'"((?:[^"\\]|\\.)*)"|(?<=[ \[])\'([^\']*)\'|\b[a-z_0-9]+: +([^\[{"\'#&|> ][^,}#\n]*|[^\[{"\'#&|> ][^#\n]*$)')
 ESCAPES = {'n': '\n', 't': '\t', '"': '"', "'": "'", '\\': '\\', 'r': '\r', '`': '`'}
 # Statements for a database and bodies of other languages are not read by users.
 CODE = re.compile(r'^\W*(?:SELECT|INSERT|CREATE|COPY|WITH \w+ AS|DELETE|UPDATE|DROP|PRAGMA|ATTACH|BEGIN|ALTER|ORDER BY|FROM|WHERE|JOIN|GROUP BY)\b')
@@ -95,9 +96,8 @@ def of_yaml(source):
     for number, line in enumerate(source.splitlines(), 1):
         if line.lstrip().startswith('#'):
             continue
-        for match in re.finditer(r'\b[a-z_0-9]+: +(?:"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|([^\[{"\'#&|>][^,}#\n]*|[^\[{"\'#&|>][^#\n]*$))', line):
+        for match in YAML_SCALAR.finditer(line):
             texts += [(number, text.strip()) for text in match.groups() if text and is_text(text)]
-        texts += [(number, text) for text in re.findall(r'(?:- |\[|, )"((?:[^"\\]|\\.)*)"', line) if is_text(text)]
     return texts
 
 
