@@ -81,7 +81,7 @@ class Shape(unittest.TestCase):
     def test_order_counts(self): self.assertEqual(after('one', 'one two', after('two', 'one two')), -1)
     def test_next_line_follows(self): self.assertGreater(after('two', 'one two', after('one', 'one two')), 0)
     def test_a_rule_of_dashes_has_no_words(self): self.assertEqual(after('---  ----', 'one', 2), 2)
-    def test_part_of_a_word_is_no_match(self): self.assertEqual(after('wo', shape('one two')), -1)
+    def test_part_of_a_word_does_not_match(self): self.assertEqual(after('wo', shape('one two')), -1)
     def test_renewed_takes_the_most_similar_line(self): self.assertEqual(renewed('…\nConv 1 ms\n', 'x\nConv 2 ms\nMul 3 ms\n'), '…\nConv 2 ms\n')
 
 
