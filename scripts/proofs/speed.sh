@@ -7,9 +7,11 @@ for name in import_speed rocm_import_speed import_session store_speed graph_spee
   run "build/bench/bench/$name" || { echo "$name failed"; exit 1; }
 done
 run build/bench/bench/ebpf_cost || echo "ebpf_cost: not on this machine"
-if "$program" zoo make mobilenetv2 --output "$out.onnx" >/dev/null 2>&1 && [ -x build/bench/bench/run_cost ]; then
-  library=build/bench/lib/libonnxruntime.so.1
-  [ -e "$library" ] || library=${XDG_CACHE_HOME:-$HOME/.cache}/aaco/parts/onnxruntime/lib/libonnxruntime.so.1
-  for mode in loop telemetry; do run build/bench/bench/run_cost "$mode" "$out.onnx" "$library" 60; done
+model=$("$program" zoo make mobilenetv2 | tail -n 1)
+library=${AACO_ORT_LIBRARY:-${XDG_CACHE_HOME:-$HOME/.cache}/aaco/parts/onnxruntime/lib/libonnxruntime.so.1}
+if [ -x build/bench/bench/run_cost ] && [ -e "$library" ]; then
+  for mode in loop telemetry; do run build/bench/bench/run_cost "$mode" "$model" "$library" 60; done
+else
+  echo "run_cost: no ONNX Runtime library at $library"
 fi
 echo "speed: measured; the targets are in docs/results.md"
