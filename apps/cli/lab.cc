@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/lab_corpus.h"
 #include "cli/run_options.h"
 #include "cli/session_output.h"
 #include "core/files.h"
@@ -188,14 +189,26 @@ void add_score(CLI::App& lab, Context& context) {
   auto json = std::make_shared<bool>(false);
   auto file = std::make_shared<std::string>();
   verb->add_flag("--json", *json, "As JSON");
-  verb->add_option("--examples", *file, "Write each example with its features and predictions, one JSON object a line");
+  verb->add_option("--examples", *file, "Write each example with its features and predictions, one JSON object per line");
+  auto corpus = std::make_shared<CorpusOptions>();
+  CLI::Option* cases =
+      verb->add_option("--corpus", corpus->folder, "Score the verdicts on real traces against this folder of known answers")
+          ->expected(0, 1)
+          ->default_str("tests/corpus");
+  verb->add_option("--data", corpus->data, "Root of the traces that the corpus names (default: AACO_REAL_DATA, ../shared/data)")
+      ->needs(cases);
+  verb->add_flag("--show-held", corpus->show_held, "List held-out cases by name too (final checks only)")->needs(cases);
   verb->footer(
       "Takes every session of the lake (--sessions) that 'aaco lab inject' made, and undisturbed runs tagged class=CLASS. Whole "
       "models,\n"
       "intensities and generators are held out in turn: what is scored was never seen. Traces that 'aaco lab simulate' made are "
       "laid\n"
       "beside those they were made of, and the cause that 'aaco diff' names is scored.");
-  verb->callback([&context, json, file] {
+  verb->callback([&context, json, file, corpus, cases] {
+    if (cases->count() > 0) {
+      if (corpus->folder.empty()) corpus->folder = "tests/corpus";
+      return score_against_corpus(context, *corpus, *json);
+    }
     const auto report = workflows::lab_score(make_services(context));
     if (!report) return context.fail(report.error());
     if (!file->empty())

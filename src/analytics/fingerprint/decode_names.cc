@@ -133,7 +133,8 @@ std::vector<std::string_view> split_fused(std::string_view fused, const std::set
     std::size_t end = underscore ? 0 : std::string_view::npos;
     for (std::size_t word = 0; word < kMaxWords; ++word) {
       end = fused.find('_', end == std::string_view::npos ? 0 : end + 1);
-      const std::string_view candidate = fused.substr(underscore ? 1 : 0, end == std::string_view::npos ? end : end - (underscore ? 1 : 0));
+      const std::string_view candidate =
+          fused.substr(underscore ? 1 : 0, end == std::string_view::npos ? end : end - (underscore ? 1 : 0));
       if (word == 0 || operators.contains(candidate)) length = candidate.size() + (underscore ? 1 : 0);
       if (end == std::string_view::npos) break;
     }

@@ -68,12 +68,12 @@ core::Result<Pattern> read_pattern(const core::YamlNode& node) {
   AACO_ASSIGN(const auto decoder, node.optional_string("decoder"));
   if (family) {
     pattern.family = family_from_string(*family);
-    if (!pattern.family) return node.error("'" + *family + "' is no family of kernels");
+    if (!pattern.family) return node.error("'" + *family + "' is not a known family of kernels");
   }
   pattern.decoder = decoder.value_or("");
   const auto known = [&](const NamedDecoder& entry) { return entry.name == pattern.decoder; };
   if (decoder && std::none_of(kDecoders.begin(), kDecoders.end(), known))
-    return node.error("'" + *decoder + "' is no decoder of names");
+    return node.error("'" + *decoder + "' is not a known decoder of names");
   if (pattern.starts.empty() && pattern.all.empty() && pattern.any.empty())
     return node.error("pattern '" + pattern.id + "' has no condition (starts, all or any)");
   if (!pattern.family && !pattern.library) return node.error("pattern '" + pattern.id + "' says neither family nor library");
@@ -116,7 +116,7 @@ core::Status PatternBook::add(const core::YamlNode& document) {
   for (const core::YamlNode& node : list->items()) {
     AACO_ASSIGN(Pattern pattern, read_pattern(node));
     for (const Pattern& known : patterns_)
-      if (known.id == pattern.id) return node.error("pattern '" + pattern.id + "' occurs twice");
+      if (known.id == pattern.id) return node.error("duplicate pattern '" + pattern.id + "'");
     patterns_.push_back(std::move(pattern));
   }
   return {};

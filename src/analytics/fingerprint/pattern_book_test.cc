@@ -77,7 +77,7 @@ TEST(PatternBook, InductorsPrefixDecides) {
   EXPECT_EQ(family("triton_tem_fused_flex_attention_2"), "attention");
   EXPECT_EQ(family("triton_tem_fused_bmm_8"), "gemm");
 }
-TEST(PatternBook, ANamespaceIsNoFamily) {
+TEST(PatternBook, ANamespaceDoesNotDecide) {
   EXPECT_EQ(family("void fbgemm_gpu::permute_2D_lengths_kernel<int>(int)"), "copy_transpose");
   EXPECT_EQ(family("void fbgemm_gpu::batched_gemm_kernel<float>(int)"), "gemm");
 }
@@ -86,8 +86,9 @@ TEST(PatternBook, ProductsByTheirPlainNames) {
   EXPECT_EQ(family("bmm_shared_tiled(float const*)"), "gemm");
 }
 TEST(PatternBook, FillsAreOneFamily) {
-  for (const auto* name : {"__amd_rocclr_fillBufferAligned", "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<int> >",
-                           "void FillKernel<float>(float*, float)", "_combined_routing_memset"})
+  for (const auto* name :
+       {"__amd_rocclr_fillBufferAligned", "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<int> >",
+        "void FillKernel<float>(float*, float)", "_combined_routing_memset"})
     EXPECT_EQ(family(name), "elementwise") << name;
   EXPECT_EQ(family("_paged_attn_prefill_kernel"), "attention");
 }
@@ -205,7 +206,8 @@ TEST(PatternBook, OperatorsAloneAreAFile) {
 }
 
 TEST(Decode, TritonAndAssemblyConvolutions) {
-  EXPECT_EQ(parameters("triton_poi_fused_add_cos_sin_0"), R"({"kind":"pointwise","fused":"add_cos_sin","operations":["add","cos","sin"]})");
+  EXPECT_EQ(parameters("triton_poi_fused_add_cos_sin_0"),
+            R"({"kind":"pointwise","fused":"add_cos_sin","operations":["add","cos","sin"]})");
   EXPECT_TRUE(decode_triton("triton").is_null());
   const auto json = decode_asm_conv("igemm_wrw_gtcx2_nhwc_bf16_bx0_ex1_bt256x128x16_wt32x32x8_gkgs");
   EXPECT_EQ(json["direction"].text(), "wrw");
