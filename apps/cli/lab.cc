@@ -152,6 +152,20 @@ void print_scores(const Context& context, std::string_view what, const workflows
   }
 }
 
+void print_alone(const Context& context, const laboratory::corpus::Score& alone) {
+  if (alone.all.cause.count == 0) return;
+  const auto& calibration = alone.calibration;
+  context.print(fmt::format(
+      "verdicts on the simulated traces alone: class {} of {} first, cause {} of {}, {} claims that must not be made, {} above "
+      "90 % "
+      "and false; calibration error {:.3f} (95 % interval {:.3f} to {:.3f}) over {} claims\n",
+      alone.all.first.right, alone.all.first.count, alone.all.cause.right, alone.all.cause.count, alone.all.violations,
+      alone.all.sure_and_wrong, calibration.error_ratio, calibration.low, calibration.high, calibration.claims));
+  for (const auto& [fault, tally] : alone.groups.at("origin"))
+    context.print(fmt::format("  {:<24} class {} of {}, cause {} of {}\n", fault, tally.first.right, tally.first.count,
+                              tally.cause.right, tally.cause.count));
+}
+
 void print_traces(const Context& context, const workflows::LabTraceScore& traces) {
   if (traces.pairs == 0) return;
   context.print(
@@ -159,6 +173,7 @@ void print_traces(const Context& context, const workflows::LabTraceScore& traces
                   "improvement, {} whose trace "
                   "is gone\n",
                   traces.pairs, traces.without_effect, traces.undecided, traces.wrong_direction, traces.without_original));
+  print_alone(context, traces.alone);
   if (traces.causes.count == 0) return;
   context.print(fmt::format("cause of the regressions: {} of {} right first ({}), {} among two\n\n{}\n", traces.causes.first,
                             traces.causes.count, core::format_percent(traces.causes.accuracy()),

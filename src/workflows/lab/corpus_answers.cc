@@ -21,8 +21,8 @@ using laboratory::corpus::Case;
 using laboratory::corpus::Words;
 
 constexpr std::string_view kCannotTell = "cannot-tell";
-constexpr double kMinOverlap = 0.5;  // of a gap of the corpus, for a gap of the table to be that one
-constexpr double kCoverageBy = 0.02;   // shares and FLOPs agree within
+constexpr double kMinOverlap = 0.5;   // of a gap of the corpus, for a gap of the table to be that one
+constexpr double kCoverageBy = 0.02;  // shares and FLOPs agree within
 constexpr double kLowCoverage = 0.9;
 
 Answer nothing(std::string cause, std::string note) {
@@ -101,16 +101,20 @@ const core::Result<SessionOutcome>& CorpusAnswers::session(const std::vector<std
   auto found = sessions_.find(key);
   if (found != sessions_.end()) return found->second;
   ImportRequest request;
-  for (const std::string& file : files) request.paths.push_back(core::join_path(data_, file));
-  for (const std::string& file : captures) request.captures.push_back(core::join_path(data_, file));
+  for (const std::string& file : files) request.paths.push_back(path_of(file));
+  for (const std::string& file : captures) request.captures.push_back(path_of(file));
   services_.progress("importing " + files.front());
   return sessions_.emplace(std::move(key), import(request, services_)).first->second;
 }
 
+std::string CorpusAnswers::path_of(const std::string& file) const {
+  return core::join_path(file.starts_with("own/") ? cases_ : data_, file);
+}
+
 std::optional<Answer> CorpusAnswers::answer(const Case& one) {
   for (const std::string& file : one.others)
-    if (!core::exists(core::join_path(data_, file))) return std::nullopt;
-  if (!core::exists(core::join_path(data_, one.file))) return std::nullopt;
+    if (!core::exists(path_of(file))) return std::nullopt;
+  if (!core::exists(path_of(one.file))) return std::nullopt;
   std::vector<std::string> files = {one.file}, captures;
   if (one.kind == "kernel") files.insert(files.end(), one.others.begin(), one.others.end());
   if (one.kind == "coverage") captures = one.others;
@@ -118,9 +122,9 @@ std::optional<Answer> CorpusAnswers::answer(const Case& one) {
   if (!read) return nothing("", read.error().text());
   Answer out;
   if (one.kind == "headline") {
-    out = headline(*read);
+    out = headline_answer(read->path, read->manifest, words_);
   } else if (one.kind == "gap") {
-    out = gap(*read, one);
+    out = gap_answer(read->path, one.start_ns, one.length_ns, words_);
   } else if (one.kind == "kernel") {
     out = kernel(*read, one);
   } else if (one.kind == "coverage") {
@@ -134,37 +138,37 @@ std::optional<Answer> CorpusAnswers::answer(const Case& one) {
   return out;
 }
 
-Answer CorpusAnswers::headline(const SessionOutcome& session) const {
-  const std::string path = core::join_path(session.path, "metrics/bottleneck.json");
+Answer headline_answer(const std::string& session_path, const trace::SessionManifest& manifest, const Words& words) {
+  const std::string path = core::join_path(session_path, "metrics/bottleneck.json");
   const auto document = core::exists(path) ? core::read_json_file(path) : core::Result<Json>(Json());
   std::string reason;
-  for (const auto& warning : session.manifest.warnings)
-    if (reason.empty()) reason = words_.reason_of(warning.id);
+  for (const auto& warning : manifest.warnings)
+    if (reason.empty()) reason = words.reason_of(warning.id);
   if (!document || document->is_null() || (*document)["bottleneck_class"].text().empty()) return nothing(reason, "no bottleneck");
   Answer out;
-  out.class_id = words_.class_of((*document)["bottleneck_class"].text());
-  put_cause(out, words_.cause_of(cause_id(*document)));
+  out.class_id = words.class_of((*document)["bottleneck_class"].text());
+  put_cause(out, words.cause_of(cause_id(*document)));
   if (out.cause.empty() && out.class_id == kCannotTell) out.cause = reason;
   const auto& ranking = (*document)["ranking"].items();
-  if (ranking.size() > 1) out.second = words_.class_of(ranking[1]["class"].text());
+  if (ranking.size() > 1) out.second = words.class_of(ranking[1]["class"].text());
   out.confidence = (*document)["confidence"].as_f64();
   return out;
 }
 
-Answer CorpusAnswers::gap(const SessionOutcome& session, const Case& one) const {
+Answer gap_answer(const std::string& path, std::int64_t start_ns, std::int64_t length_ns, const Words& words) {
   trace::NameTable names;
-  const auto gaps = tracelake::read_table<trace::GapRow>(session.path, names);
+  const auto gaps = tracelake::read_table<trace::GapRow>(path, names);
   if (!gaps) return nothing("", gaps.error().text());
   const trace::GapRow* best = nullptr;
   std::int64_t most = 0;
   for (const auto& row : *gaps) {
-    const std::int64_t overlap = std::min(row.end_ns, one.start_ns + one.length_ns) - std::max(row.start_ns, one.start_ns);
+    const std::int64_t overlap = std::min(row.end_ns, start_ns + length_ns) - std::max(row.start_ns, start_ns);
     if (overlap > most) most = overlap, best = &row;
   }
-  if (best == nullptr || static_cast<double>(most) < kMinOverlap * static_cast<double>(one.length_ns))
+  if (best == nullptr || static_cast<double>(most) < kMinOverlap * static_cast<double>(length_ns))
     return nothing("", "the session has no gap there");
   Answer out;
-  put_cause(out, words_.cause_of(names.text(best->cause)));
+  put_cause(out, words.cause_of(names.text(best->cause)));
   if (out.class_id.empty()) out.class_id = kCannotTell;
   out.confidence = best->confidence;
   return out;

@@ -17,7 +17,7 @@ core::Result<CorpusReport> score_corpus(const CorpusRequest& request, const Serv
   AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make(services.paths.cache, "corpus"));
   Services own = services;
   own.paths.sessions = folder.path();
-  CorpusAnswers answers(request.data, words, own);
+  CorpusAnswers answers(request.data, request.folder, words, own);
   CorpusReport report;
   report.shows_held = request.show_held;
   std::vector<corpus::Judgement> tune, held;
