@@ -7,11 +7,10 @@
 #include <sstream>
 
 #include "cli/context.h"
-#include "cli/help_formatter.h"
-#include "cli/lab.h"
+#include "cli/output/help_formatter.h"
+#include "cli/output/usage_error.h"
 #include "cli/standard_streams.h"
-#include "cli/usage_error.h"
-#include "cli/verbs.h"
+#include "cli/verbs/list.h"
 #include "core/numbers.h"
 
 namespace {
@@ -95,39 +94,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
 
-  aaco::cli::add_run(app, context);
-  aaco::cli::add_record(app, context);
-  aaco::cli::add_import(app, context);
-  aaco::cli::add_sweep(app, context);
-  aaco::cli::add_report(app, context);
-  aaco::cli::add_diff(app, context);
-  aaco::cli::add_ab(app, context);
-  aaco::cli::add_ab_worker(app, context);
-  aaco::cli::add_explain(app, context);
-  aaco::cli::add_lab(app, context);
-  aaco::cli::add_capsule(app, context);
-  aaco::cli::add_show(app, context);
-  aaco::cli::add_ls(app, context);
-  aaco::cli::add_history(app, context);
-  aaco::cli::add_roofline(app, context);
-  aaco::cli::add_baseline(app, context);
-  aaco::cli::add_gate(app, context);
-  aaco::cli::add_sla(app, context);
-  aaco::cli::add_store(app, context);
-
-  aaco::cli::add_query(app, context);
-  aaco::cli::add_export(app, context);
-  aaco::cli::add_zoo(app, context);
-  aaco::cli::add_inspect(app, context);
-  aaco::cli::add_hardware(app, context);
-  aaco::cli::add_analyze(app, context);
-  aaco::cli::add_compare(app, context);
-  aaco::cli::add_benchmark(app, context);
-  aaco::cli::add_calibrate(app, context);
-  aaco::cli::add_validate(app, context);
-  aaco::cli::add_info(app, context);
-  aaco::cli::add_doctor(app, context);
-  aaco::cli::add_completion(app, context);
+  aaco::cli::add_verbs(app, context);
 
   try {
     app.parse(argc, argv);
