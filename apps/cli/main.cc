@@ -63,18 +63,19 @@ aaco::cli::Context make_context(int argc, char** argv) {
 }
 
 constexpr const char* kAbout =
-    "AACO, the AI Compute Observatory: where did the time of an AI workload go, why did it change,\n"
-    "what is the bottleneck, what to fix first, and how far is this from what the hardware can do.\n\n"
+    "AACO, the AI Compute Observatory: shows where the time of an AI workload goes, why it changed, what the bottleneck is,\n"
+    "what to fix first, and how close the workload gets to what the hardware can do.\n\n"
     "Start here:\n"
-    "  aaco run --model resnet50 --telemetry --profile   run a model, see where its time went\n"
+    "  aaco run --model resnet50 --telemetry --profile   run a model and see where its time goes\n"
     "  aaco record -- python3 train.py                   observe any program\n"
-    "  aaco report latest --html report.html             look at it as a page\n"
-    "  aaco doctor                                       what this machine lacks, and the remedy";
+    "  aaco report latest --html report.html             write the report as a web page\n"
+    "  aaco doctor                                       check which features work on this machine";
 
 constexpr const char* kFooter =
-    "A SESSION is an id (or its beginning), a path, 'latest', or 'tag:NAME'.\n"
-    "Exit codes: 0 fine, 1 regression or broken SLA, 2 usage, 3 environment or input,\n"
-    "            4 inconclusive or not comparable, 125 'record' itself failed.";
+    "A SESSION is an id (or its prefix), a path, 'latest', or 'tag:NAME'.\n"
+    "Exit codes: 0 success, 1 regression or violated SLA, 2 usage error,\n"
+    "            3 environment or input error, 4 inconclusive or not comparable,\n"
+    "            125 'record' or 'capsule' itself failed.";
 
 }  // namespace
 
@@ -86,8 +87,8 @@ int main(int argc, char** argv) {
   CLI::App app(kAbout, "aaco");
   app.set_version_flag("--version", "aaco " AACO_VERSION);
   app.add_flag("-q,--quiet", context.quiet,
-               "Say nothing on standard error but errors; of a new session only its id on standard output");
-  app.add_option("--sessions", context.paths.sessions, "Root folder of the sessions (default: $AACO_SESSIONS, or ./sessions)");
+               "Print only errors to standard error, and only the id of a new session to standard output");
+  app.add_option("--sessions", context.paths.sessions, "Root folder for sessions (default: $AACO_SESSIONS, or ./sessions)");
   app.formatter(std::make_shared<aaco::cli::HelpFormatter>(context.width));
   app.footer(kFooter);
   app.failure_message(&aaco::cli::usage_error);

@@ -126,20 +126,34 @@ class Help(program.ProgramTest):
                 self.assertEqual(broken, [], verb)
 
     def test_narrow_descriptions_stand_below_the_names(self):
-        self.assertRegex(self.aaco('run', '--help', COLUMNS='40').output, r'(?m)^  --iterations.*\n {6}Measured iterations$|^  -n,--iterations.*\n {6}Measured iterations$')
+        self.assertRegex(self.aaco('run', '--help', COLUMNS='40').output, r'(?m)^  --iterations.*\n {6}Measured iterations$|^  -n, --iterations.*\n {6}Measured iterations$')
 
 
 class Usage(program.ProgramTest):
-    def told(self, arguments, *words): self.refused(self.aaco(*arguments.split()), 2, 'aaco: ', 'what next', *words)
-    def test_no_verb(self): self.told('', 'aaco VERB', 'aaco --help')
-    def test_unknown_verb(self): self.told('nosuch', "no verb 'nosuch' of 'aaco'")
-    def test_misspelt_verb(self): self.told('shw', "'shw'", 'did you mean show?')
-    def test_misspelt_verb_of_a_verb(self): self.told('hardware lst', "no verb 'lst' of 'aaco hardware'", 'did you mean ls?', 'aaco hardware --help')
-    def test_misspelt_option(self): self.told('run --iteration 4', "no option '--iteration' of 'aaco run'", 'did you mean --iterations?')
-    def test_misspelt_option_with_a_value(self): self.told('ls --lsat=4', "no option '--lsat'", 'did you mean --last?')
-    def test_option_without_a_verb(self): self.told('--nosuch', "no option '--nosuch' of 'aaco'")
+    def told(self, arguments, *words): self.refused(self.aaco(*arguments.split()), 2, 'aaco: ', *words)
+    def test_no_verb(self): self.told('', 'missing subcommand', 'hint: for example run, record', "see 'aaco --help'")
+    def test_no_verb_of_a_verb(self): self.told('hardware', "missing subcommand for 'aaco hardware'", 'one of ls, show, check, probe')
+    def test_unknown_verb(self): self.told('nosuch', "unknown subcommand 'nosuch'")
+    def test_misspelt_verb(self): self.told('shw', "'shw'", 'hint: did you mean show?')
+    def test_misspelt_verb_of_a_verb(self): self.told('hardware lst', "unknown subcommand 'lst' for 'aaco hardware'", 'did you mean ls?', 'aaco hardware --help')
+    def test_misspelt_verb_where_none_is_required(self): self.told('calibrate shwo', "unknown subcommand 'shwo' for 'aaco calibrate'", 'did you mean show?')
+    def test_misspelt_option(self): self.told('run --iteration 4', "unknown option '--iteration' for 'aaco run'", 'did you mean --iterations?')
+    def test_misspelt_option_with_a_value(self): self.told('ls --lsat=4', "unknown option '--lsat'", 'did you mean --last?')
+    def test_option_without_a_verb(self): self.told('--nosuch', "unknown option '--nosuch'")
     def test_more_threads_than_any_machine_bears(self): self.told('run --model mlp --threads 100000', '100000 threads')
-    def test_missing_argument(self): self.told('query', 'sql is required', 'aaco query --help')
+    def test_missing_argument(self): self.told('query', "missing argument 'sql'", 'aaco query --help')
+    def test_missing_option(self): self.told('compare mlp', "missing option '--hardware'")
+    def test_option_without_its_value(self): self.told('run --model', "missing value for '--model'")
+    def test_flag_with_a_value(self): self.told('ls --json=maybe', "option '--json' does not take")
+    def test_unexpected_argument(self): self.told('doctor now', "unexpected argument 'now'")
+    def test_three_sides(self): self.told('diff a b c', 'diff needs exactly two sides (A B), got 3')
+    def test_choice(self): self.told('report --format jsn', "invalid value 'jsn' for '--format': expected one of text, html, json", 'did you mean json?')
+    def test_integer(self): self.told('run mlp -n 1.5', "invalid value for '--iterations': '1.5' is not an integer between 1 and")
+    def test_leading_zero(self): self.told('run mlp -n 010', "'010' has a leading zero")
+    def test_range(self): self.told('roofline --quantile 2', "'2' is not a number between 0.5 and 0.999")
+    def test_positive(self): self.told('history p50 --horizon -1', "'-1' is not a positive number")
+    def test_duration(self): self.told('run mlp --duration soon', "invalid value 'soon' for '--duration': expected a duration such as 10s or 500ms")
+    def test_side_of_a_comparison(self): self.told('ab -- mlp -- --thraeds 2', "side B: unknown option '--thraeds'")
 
 
 if __name__ == '__main__':

@@ -64,7 +64,7 @@ class Baselines(Governed):
     def test_a_damaged_file(self):
         self.file('bad').write_text('schema_version: 1\nname: bad\n')
         self.refused(self.aaco('gate', '--baseline', 'bad', '--session', 'latest'), 3, 'bad.yaml')
-        self.assertIn('cannot be read', self.aaco('baseline', 'ls').output)
+        self.assertIn('unreadable', self.aaco('baseline', 'ls').output)
         self.refused(self.aaco('baseline', 'rm', 'bad'), 3, 'bad.yaml')
         self.file('bad').unlink()
 
@@ -197,7 +197,7 @@ class Sla(Governed):
         alerts = f'  - {{file: {self.folder}/alerts.jsonl}}\n  - {{command: [cp, /dev/stdin, {self.folder}/told.json]}}\n  - {{webhook: "{self.url}/hook"}}\n'
         outcome = self.check(['name: tail, metric: p50, max: 1ns, severity: critical'], alerts)
         self.assertEqual(outcome.code, 1, outcome.errors)
-        self.assertIn('BROKEN', outcome.output)
+        self.assertIn('VIOLATED', outcome.output)
         for document in (json.loads((self.folder / 'alerts.jsonl').read_text().splitlines()[0]), json.loads((self.folder / 'told.json').read_text()), Hook.received[-1]):
             self.assertEqual((document['findings'][0]['rule'], document['findings'][0]['severity']), ('tail', 'critical'))
 

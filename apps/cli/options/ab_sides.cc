@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/options/parse_problem.h"
 #include "cli/options/run_options.h"
 #include "core/numbers.h"
 
@@ -24,25 +25,25 @@ core::Result<workflows::InjectedDelay> parse_delay(const std::string& text) {
     return delay;
   }
   return core::fail(ErrorCode::invalid_argument,
-                    "--inject-delay wants a share such as 5% or a time such as 200us, not '" + text + "'");
+                    "invalid value '" + text + "' for '--inject-delay': expected a ratio such as 5% or a duration such as 200us");
 }
 
 // What the comparison itself decides, so that a side may not.
 core::Status check_side(const workflows::RunRequest& request) {
   const auto refuse = [](std::string option, std::string remedy) {
-    return core::fail(ErrorCode::invalid_argument, option + " is not for one side of a comparison", std::move(remedy));
+    return core::fail(ErrorCode::invalid_argument, option + " cannot be set for one side of a comparison", std::move(remedy));
   };
-  if (request.duration) return refuse("--duration", "give it before the first '--': it is the time for each side");
-  if (request.iterations) return refuse("--iterations", "give it before the first '--': it is the number for each side");
-  if (request.precision_ratio) return refuse("--precision", "give it before the first '--'");
-  if (request.ebpf) return refuse("--ebpf", "leave it out: only the latency is compared; 'aaco run' watches the scheduler");
-  if (request.telemetry)
-    return refuse("--telemetry", "leave it out: only the latency is compared; 'aaco run' samples the machine");
+  if (request.duration) return refuse("--duration", "put it before the first '--': it applies to each side");
+  if (request.iterations) return refuse("--iterations", "put it before the first '--': it applies to each side");
+  if (request.precision_ratio)
+    return refuse("--precision", "remove it: ab stops when the difference is decided; see --detectable");
+  if (request.ebpf) return refuse("--ebpf", "remove it: ab compares latency only; use 'aaco run --ebpf'");
+  if (request.telemetry) return refuse("--telemetry", "remove it: ab compares latency only; use 'aaco run --telemetry'");
   if (request.isolation.wanted())
-    return refuse("--isolate", "isolate the comparison as a whole: aaco capsule --level standard -- aaco ab ...");
+    return refuse("--isolate", "isolate the whole comparison: aaco capsule --level standard -- aaco ab ...");
   if (request.drop_disturbed)
-    return refuse("--drop-disturbed", "leave it out: what disturbs falls on both sides of an interleaved comparison");
-  if (request.profile) return refuse("--profile", "leave it out: 'aaco run --profile' shows the nodes");
+    return refuse("--drop-disturbed", "remove it: interleaving exposes both sides to the same external load");
+  if (request.profile) return refuse("--profile", "remove it: use 'aaco run --profile'");
   return {};
 }
 
@@ -71,7 +72,8 @@ core::Result<workflows::AbSide> parse_ab_side(const std::vector<std::string>& wo
     std::vector<std::string> reversed(words.rbegin(), words.rend());
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& problem) {
-    return core::fail(ErrorCode::invalid_argument, name + ": " + problem.what(), "'aaco run --help' lists what a side may say");
+    return core::fail(ErrorCode::invalid_argument, name + ": " + parse_problem(problem),
+                      "see 'aaco run --help' for the options of a side");
   }
   const auto in_side = [&](core::Error error) { return tl::unexpected<core::Error>(std::move(error).with(name)); };
   workflows::AbSide side;

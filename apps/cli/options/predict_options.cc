@@ -28,7 +28,7 @@ core::Result<std::optional<double>> parse_watts(const std::optional<std::string>
   if (number.ends_with('W')) number.remove_suffix(1);
   const auto watts = core::parse_f64(core::trim(number));
   if (!watts || !(*watts > 0) || *watts > 1e6)
-    return core::fail(ErrorCode::invalid_argument, "--power-cap wants watts such as 300, not '" + *text + "'");
+    return core::fail(ErrorCode::invalid_argument, "invalid value '" + *text + "' for '--power-cap': expected watts such as 300");
   return std::optional(*watts);
 }
 
@@ -44,8 +44,8 @@ core::Result<std::vector<std::string>> split_list(const std::vector<std::string>
   if (texts.empty()) return parts;
   for (const std::string_view part : core::split(all, ',')) {
     if (core::trim(part).empty())
-      return core::fail(ErrorCode::invalid_argument, option + " has an empty place in '" + all + "'",
-                        "was a name forgotten, or a variable of the shell empty? Take the comma away, or put the name there");
+      return core::fail(ErrorCode::invalid_argument, "empty entry in '" + all + "' for '" + option + "'",
+                        "remove the extra comma, or check for an empty shell variable");
     parts.emplace_back(core::trim(part));
   }
   return parts;
@@ -57,12 +57,12 @@ PredictOptions::PredictOptions(CLI::App& app) : texts_(std::make_unique<Texts>()
   app.add_option("--dim", t.dimensions, "Sizes of symbolic dimensions, NAME=SIZE,...")
       ->type_name("NAME=SIZE")
       ->allow_extra_args(false);
-  app.add_option("--dtype", t.dtype, "Compute floating-point work in this type: fp32, tf32, fp16, bf16, fp8, int8 ...");
-  app.add_option("--power-cap", t.power_cap, "Watts the device may draw; the clock follows")->type_name("WATTS");
-  app.add_option("--host-time", t.host_time, "The host's part of issuing a node, e.g. 5us (default: usual for the device)")
+  app.add_option("--dtype", t.dtype, "Data type for floating-point work: fp32, tf32, fp16, bf16, fp8, int8 ...");
+  app.add_option("--power-cap", t.power_cap, "Power limit of the device in watts; lowers the clock")->type_name("WATTS");
+  app.add_option("--host-time", t.host_time, "Host time per node launch, e.g. 5us (default: typical for the device)")
       ->type_name("TIME");
-  app.add_flag("--eager", t.eager, "As a framework runs it without a compiler: no fusion, and more of the host's time a node");
-  app.add_option("--level", t.level, "The best level of estimates to use: calibrated, interpolated, theoretical")
+  app.add_flag("--eager", t.eager, "Assume eager execution: no fusion, more host time per node");
+  app.add_option("--level", t.level, "Best level of estimates to use")
       ->check(CLI::IsMember({"calibrated", "interpolated", "theoretical"}));
 }
 
@@ -74,7 +74,7 @@ core::Result<workflows::AnalyzeRequest> PredictOptions::resolve() const {
   request.model.batch = t.batch;
   AACO_ASSIGN(request.model.dimensions, parse_dimensions(t.dimensions));
   if (t.dtype && core::trim(*t.dtype).empty())
-    return core::fail(ErrorCode::invalid_argument, "--dtype is given and names no data type", "for example --dtype fp16");
+    return core::fail(ErrorCode::invalid_argument, "missing value for '--dtype'", "for example --dtype fp16");
   request.conditions.dtype = t.dtype ? std::string(core::trim(*t.dtype)) : std::string();
   AACO_ASSIGN(request.conditions.power_cap_watts, parse_watts(t.power_cap));
   if (t.host_time) {

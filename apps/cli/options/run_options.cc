@@ -25,7 +25,8 @@ using core::ErrorCode;
 core::Result<std::pair<std::string, std::string>> name_and_value(const std::string& text, std::string_view option) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    return core::fail(ErrorCode::invalid_argument, std::string(option) + " wants NAME=VALUE, not '" + text + "'");
+    return core::fail(ErrorCode::invalid_argument,
+                      "invalid value '" + text + "' for '" + std::string(option) + "': expected NAME=VALUE");
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
@@ -33,7 +34,9 @@ core::Result<std::vector<std::int64_t>> parse_shape(const std::string& text) {
   std::vector<std::int64_t> shape;
   for (std::string_view part : core::split(text, 'x')) {
     const auto size = core::parse_i64(part);
-    if (!size || *size < 0) return core::fail(ErrorCode::invalid_argument, "'" + text + "' is no shape; write it as 1x3x224x224");
+    if (!size || *size < 0)
+      return core::fail(ErrorCode::invalid_argument,
+                        "invalid value '" + text + "' for '--shape': expected a shape such as 1x3x224x224");
     shape.push_back(*size);
   }
   return shape;
@@ -45,16 +48,18 @@ core::Result<core::Nanoseconds> parse_time(const std::string& text, std::string_
   const auto value = core::parse_duration_ns(text);
   if (!value || *value <= 0)
     return core::fail(ErrorCode::invalid_argument,
-                      std::string(option) + " wants a time such as 10s or 500ms, not '" + text + "'");
+                      "invalid value '" + text + "' for '" + std::string(option) + "': expected a duration such as 10s or 500ms");
   return core::Nanoseconds(*value);
 }
 
 RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   Texts& t = *texts_;
   workflows::RunRequest& r = t.request;
-  app.add_option("model_file", t.positional, "Model to run: a name of configs/models.yaml (see 'aaco zoo ls') or an .onnx file");
-  app.add_option("-m,--model", r.model, "The same as an option");
-  app.add_option("-b,--backend", r.backend, "Backend of configs/backends.yaml: cpu, migraphx, rocm, cuda, tensorrt, webgpu, ...")
+  app.add_option("model_file", t.positional,
+                 "Model to run: a name from configs/models.yaml (see 'aaco zoo ls') or an .onnx file");
+  app.add_option("-m,--model", r.model, "Same as model_file");
+  app.add_option("-b,--backend", r.backend,
+                 "Backend from configs/backends.yaml: cpu, migraphx, rocm, cuda, tensorrt, webgpu, ...")
       ->capture_default_str();
   app.add_option("--batch", r.batch, "Batch size, for every symbolic batch dimension")->check(positive_count());
   app.add_option("--dim", t.dimensions, "Size of a symbolic dimension, NAME=SIZE (repeatable)")
@@ -66,39 +71,39 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   app.add_option("--input", t.inputs, "Real data for an input, NAME=FILE with .npy, .npz or .pb (repeatable)")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  app.add_option("--provider-option", t.provider_options, "An option of the execution provider, KEY=VALUE (repeatable)")
+  app.add_option("--provider-option", t.provider_options, "Execution provider option, KEY=VALUE (repeatable)")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.add_option("--warmup", r.warmup, "Warm-up iterations (default: until the series is stationary)")
-      ->check(whole_number(0, kMostCount, "NONNEGATIVE"));
+      ->check(whole_number(0, kMaxCount, "NONNEGATIVE"));
   app.add_option("-n,--iterations", r.iterations, "Measured iterations")->check(positive_count());
   app.add_option("--duration", t.duration, "Measure for this long, e.g. 10s")->type_name("TIME");
-  app.add_option("--precision", t.precision, "Measure until the median is known this well, e.g. 1%")->type_name("RATIO");
+  app.add_option("--precision", t.precision, "Measure until the 95 % CI of the median is at most this wide, e.g. 1%")
+      ->type_name("RATIO");
   app.add_option("--threads", r.threads, "Intra-op threads (default: the runtime's choice)")->check(positive_count());
-  app.add_option("--graph-level", r.graph_level, "Graph optimisation")
+  app.add_option("--graph-level", r.graph_level, "Graph optimisation level")
       ->check(CLI::IsMember({"disabled", "basic", "extended", "all"}))
       ->capture_default_str();
-  app.add_option("--seed", r.seed, "Seed of generated weights and inputs")->check(seed_number())->capture_default_str();
-  app.add_option("--tag", r.tag, "Name the session, to find it again as tag:NAME");
+  app.add_option("--seed", r.seed, "Seed for generated weights and inputs")->check(seed_number())->capture_default_str();
+  app.add_option("--tag", r.tag, "Tag for the session, to refer to it as tag:NAME");
   app.add_option("--ort-lib", r.ort_library,
-                 "ONNX Runtime library to use (default: $AACO_ORT_LIBRARY, then the one that came with AACO)");
-  app.add_flag("--allow-fallback", r.allow_fallback, "Run even where the provider asked for is not there, and say so");
+                 "ONNX Runtime library to use (default: $AACO_ORT_LIBRARY, then the one shipped with AACO)");
+  app.add_flag("--allow-fallback", r.allow_fallback,
+               "Run on another provider, with a warning, if the requested one is not available");
   add_isolation_options(app, r.isolation);
   app.add_flag("--drop-disturbed", r.drop_disturbed,
-               "Leave the iterations out of the numbers that were disturbed from outside, and say how many");
-  app.add_flag("--telemetry", r.telemetry, "Sample the machine during every second block, and measure what that costs");
-  app.add_flag(
-      "--ebpf", r.ebpf,
-      "Record what the operating system does to the process (waits for a CPU, sleeps, faults, interrupts, I/O) during every "
-      "second block; needs root or CAP_BPF and CAP_PERFMON, and goes on without");
-  app.add_option("--telemetry-period", t.period, "Sampling period, 5ms and up (default: 10ms)")->type_name("TIME");
-  app.add_flag(
-      "--profile", r.profile,
-      "Profile the nodes, and on a ROCm backend the kernels (under rocprofv3), in passes of their own after the measurement");
+               "Exclude iterations affected by external load from the results, and report how many");
+  app.add_flag("--telemetry", r.telemetry, "Sample the machine during every second block, and measure the overhead");
+  app.add_flag("--ebpf", r.ebpf,
+               "Record operating system events (scheduling delays, sleeps, faults, interrupts, I/O) during every second block; "
+               "requires root or CAP_BPF and CAP_PERFMON, otherwise skipped with a warning");
+  app.add_option("--telemetry-period", t.period, "Sampling period, at least 5ms (default: 10ms)")->type_name("TIME");
+  app.add_flag("--profile", r.profile,
+               "Profile nodes, and on ROCm backends kernels (with rocprofv3), in separate passes after the measurement");
   app.add_option("--profile-domains", r.profile_domains,
-                 "With --profile: what the GPU profiler traces, of kernel,hip,hsa,marker,copy,memory,scratch,rccl")
+                 "With --profile: what the GPU profiler traces: kernel,hip,hsa,marker,copy,memory,scratch,rccl")
       ->type_name("LIST");
-  app.add_option("--counters", r.counters, "With --profile: hardware counters of the GPU, e.g. SQ_WAVES,GRBM_GUI_ACTIVE")
+  app.add_option("--counters", r.counters, "With --profile: GPU hardware counters, e.g. SQ_WAVES,GRBM_GUI_ACTIVE")
       ->type_name("LIST");
 }
 
@@ -110,24 +115,27 @@ core::Result<workflows::RunRequest> RunOptions::resolve() const {
   if (request.model.empty())
     request.model = t.positional;
   else if (!t.positional.empty())
-    return core::fail(ErrorCode::invalid_argument, "two models are named, '" + request.model + "' and '" + t.positional + "'",
-                      "give one");
+    return core::fail(ErrorCode::invalid_argument, "two models given, '" + request.model + "' and '" + t.positional + "'",
+                      "name only one");
   if (request.model.empty())
-    return core::fail(ErrorCode::invalid_argument, "no model is named", "for example: aaco run --model resnet50");
+    return core::fail(ErrorCode::invalid_argument, "no model given", "for example: aaco run --model resnet50");
   if (!t.duration.empty()) {
     AACO_ASSIGN(request.duration, parse_time(t.duration, "--duration"));
   }
   if (!t.period.empty()) {
     AACO_ASSIGN(const std::int64_t ns, time_with_unit(t.period, "--telemetry-period", "10ms"));
-    if (ns < 5'000'000) return core::fail(ErrorCode::invalid_argument, "--telemetry-period must be at least 5ms");
+    if (ns < 5'000'000)
+      return core::fail(ErrorCode::invalid_argument,
+                        "invalid value '" + t.period + "' for '--telemetry-period': the minimum is 5ms");
     request.telemetry_period = core::Nanoseconds(ns);
   }
   if (!request.profile && (!request.profile_domains.empty() || !request.counters.empty()))
-    return core::fail(ErrorCode::invalid_argument, "--profile-domains and --counters say how --profile works", "add --profile");
+    return core::fail(ErrorCode::invalid_argument, "--profile-domains and --counters require --profile", "add --profile");
   if (!t.precision.empty()) {
     request.precision_ratio = core::parse_ratio(t.precision);
     if (!request.precision_ratio || *request.precision_ratio <= 0 || *request.precision_ratio >= 1)
-      return core::fail(ErrorCode::invalid_argument, "--precision wants a share such as 1% or 0.01, not '" + t.precision + "'");
+      return core::fail(ErrorCode::invalid_argument,
+                        "invalid value '" + t.precision + "' for '--precision': expected a ratio such as 1% or 0.01");
   }
   for (const auto& text : t.inputs) {
     AACO_ASSIGN(auto pair, name_and_value(text, "--input"));
@@ -145,7 +153,7 @@ core::Result<workflows::RunRequest> RunOptions::resolve() const {
     AACO_ASSIGN(const auto pair, name_and_value(text, "--dim"));
     const auto size = core::parse_i64(pair.second);
     if (!size || *size <= 0)
-      return core::fail(ErrorCode::invalid_argument, "--dim " + pair.first + " wants a size above 0, not '" + pair.second + "'");
+      return core::fail(ErrorCode::invalid_argument, "invalid value '" + text + "' for '--dim': expected a size of at least 1");
     request.dimensions[pair.first] = *size;
   }
   return request;

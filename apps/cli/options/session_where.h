@@ -13,7 +13,7 @@ inline core::Result<workflows::SessionWhere> parse_where(const std::vector<std::
   for (const std::string& text : texts) {
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
-      return core::fail(core::ErrorCode::invalid_argument, "--where wants NAME=VALUE, not '" + text + "'");
+      return core::fail(core::ErrorCode::invalid_argument, "invalid value '" + text + "' for '--where': expected NAME=VALUE");
     where[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return where;

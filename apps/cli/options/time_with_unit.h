@@ -14,10 +14,11 @@ namespace aaco::cli {
 inline core::Result<std::int64_t> time_with_unit(const std::string& text, const std::string& option, const std::string& example) {
   const auto ns = core::parse_duration_ns(text);
   if (!ns || *ns < 0)
-    return core::fail(core::ErrorCode::invalid_argument, option + " wants a time such as " + example + ", not '" + text + "'");
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "invalid value '" + text + "' for '" + option + "': expected a duration such as " + example);
   const auto number = std::string(core::trim(text));
   if (*ns != 0 && core::parse_f64(number))
-    return core::fail(core::ErrorCode::invalid_argument, option + " " + number + " has no unit",
+    return core::fail(core::ErrorCode::invalid_argument, "invalid value '" + number + "' for '" + option + "': missing unit",
                       "write " + number + "us, " + number + "ms or " + number + "s");
   return *ns;
 }

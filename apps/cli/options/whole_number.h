@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdint>
@@ -12,7 +14,7 @@
 // and answers a wrong one with the range of a double. It reads "010" as 8, in base eight, which nobody means.
 namespace aaco::cli {
 
-inline constexpr std::int64_t kMostCount = 1'000'000'000;
+inline constexpr std::int64_t kMaxCount = 1'000'000'000;
 
 inline bool leads_with_zero(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
@@ -22,14 +24,14 @@ inline bool leads_with_zero(std::string_view text) {
 inline CLI::Validator whole_number(std::int64_t low, std::int64_t high, std::string type = "N") {
   return {[low, high](std::string& text) {
             const auto value = core::parse_i64(text);
-            if (value && leads_with_zero(text)) return "'" + text + "' begins with a zero: write it without";
+            if (value && leads_with_zero(text)) return "'" + text + "' has a leading zero";
             if (value && *value >= low && *value <= high) return std::string();
-            return "'" + text + "' is not a whole number from " + std::to_string(low) + " to " + std::to_string(high);
+            return "'" + text + "' is not an integer between " + std::to_string(low) + " and " + std::to_string(high);
           },
           std::move(type)};
 }
 
-inline CLI::Validator positive_count() { return whole_number(1, kMostCount, "POSITIVE"); }
+inline CLI::Validator positive_count() { return whole_number(1, kMaxCount, "POSITIVE"); }
 
 // A number that is one: CLI11 takes "nan" and "inf".
 inline CLI::Validator finite_number() {
@@ -40,11 +42,28 @@ inline CLI::Validator finite_number() {
           ""};
 }
 
+inline CLI::Validator positive_number() {
+  return {[](std::string& text) {
+            const auto value = core::parse_f64(text);
+            return value && std::isfinite(*value) && *value > 0 ? std::string() : "'" + text + "' is not a positive number";
+          },
+          "POSITIVE"};
+}
+
+inline CLI::Validator number_in(double low, double high) {
+  return {[low, high](std::string& text) {
+            const auto value = core::parse_f64(text);
+            if (value && *value >= low && *value <= high) return std::string();
+            return fmt::format("'{}' is not a number between {} and {}", text, low, high);
+          },
+          ""};
+}
+
 // Any number of 64 bits without a sign.
 inline CLI::Validator seed_number() {
   return {[](std::string& text) {
-            if (leads_with_zero(text)) return "'" + text + "' begins with a zero: write it without";
-            return core::parse_u64(text) ? std::string() : "'" + text + "' is not a whole number of 64 bits without a sign";
+            if (leads_with_zero(text)) return "'" + text + "' has a leading zero";
+            return core::parse_u64(text) ? std::string() : "'" + text + "' is not an unsigned 64-bit integer";
           },
           "SEED"};
 }

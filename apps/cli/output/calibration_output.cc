@@ -9,9 +9,9 @@ namespace {
 
 std::string errors(const estimation::Quality& quality, const char* sites = "sites") {
   const std::string extent = fmt::format("{:>7} rows, {:>5} {}; ", quality.rows, quality.sites, sites);
-  if (!quality.tested()) return extent + "untested, as none is left to hold out";
-  return extent + fmt::format("unseen {}: mean {:.1f} %, median {:.1f} %, p90 {:.1f} %", sites, quality.mean_error * 100,
-                              quality.median_error * 100, quality.p90_error * 100);
+  if (!quality.tested()) return extent + "untested: too few to hold any out";
+  return extent + fmt::format("error on held-out {}: mean {:.1f} %, median {:.1f} %, p90 {:.1f} %", sites,
+                              quality.mean_error * 100, quality.median_error * 100, quality.p90_error * 100);
 }
 
 // Of a ceiling: 0 where no row was bound by it.
@@ -29,11 +29,11 @@ std::string extent(const estimation::DeviceCalibration& calibration) {
     return fmt::format("{} {}", count, count == 1 ? one : more);
   };
   if (!calibration.latency.empty())
-    add(counted(calibration.latency.size(), "class", "classes") + " of kernels, " +
+    add(counted(calibration.latency.size(), "kernel class", "kernel classes") + ", " +
         core::format_count(static_cast<double>(rows)) + " rows");
-  if (!calibration.energy.empty()) add(fmt::format("energy of {}", calibration.energy.size()));
-  if (!calibration.models.empty()) add(counted(calibration.models.size(), "family", "families") + " of whole models");
-  if (!calibration.memory.empty()) add(fmt::format("memory of {}", calibration.memory.size()));
+  if (!calibration.energy.empty()) add(counted(calibration.energy.size(), "energy model", "energy models"));
+  if (!calibration.models.empty()) add(counted(calibration.models.size(), "whole-model family", "whole-model families"));
+  if (!calibration.memory.empty()) add(counted(calibration.memory.size(), "memory model", "memory models"));
   return text;
 }
 
@@ -45,7 +45,7 @@ std::string describe(const estimation::DeviceCalibration& calibration) {
     const auto& best = model.ceilings;
     text += fmt::format("  {:<34}{}\n", model.kind + " " + model.type, errors(model.quality));
     text +=
-        fmt::format("  {:<34}reaches {}, {} ({} cached), floor {:.1f} us\n", "", rate(best.flops_per_s, 1e12, 1, "TFLOP/s"),
+        fmt::format("  {:<34}reaches {}, {} ({} cached), floor {:.1f} µs\n", "", rate(best.flops_per_s, 1e12, 1, "TFLOP/s"),
                     rate(best.bytes_per_s, 1e9, 0, "GB/s"), rate(best.cached_bytes_per_s, 1e9, 0, "GB/s"), best.floor_s * 1e6);
   }
   for (const auto& [name, model] : calibration.energy) {
@@ -63,8 +63,7 @@ std::string describe(const estimation::DeviceCalibration& calibration) {
 std::string describe(const workflows::CalibrationEntry& entry) {
   const auto& head = entry.file->head();
   const auto& from = head.provenance;
-  std::string text =
-      fmt::format("Calibration of {}{}\n{}\n", head.device, entry.own ? "" : ", which came with the program", describe(head));
+  std::string text = fmt::format("Calibration of {}{}\n{}\n", head.device, entry.own ? "" : " (shipped)", describe(head));
   text += fmt::format("fitted     {} by aaco {}\n", from.created, from.tool_version);
   for (const auto& file : from.measurements) text += "from       " + file + "\n";
   if (!from.sources.empty()) text += fmt::format("measured   by {}\n", fmt::join(from.sources, ", "));
@@ -76,17 +75,15 @@ std::string describe(const workflows::CalibrationEntry& entry) {
 }
 
 std::string describe(const std::vector<workflows::CalibrationEntry>& entries) {
-  if (entries.empty())
-    return "there are no calibrations: 'aaco benchmark' measures this machine, and 'aaco calibrate' fits one to that or to other "
-           "tables\n";
-  std::string text = fmt::format("{:<34} {:<21} {:>10}  {}\n", "DEVICE", "FITTED", "SIZE", "WHAT");
+  if (entries.empty()) return "no calibrations; run 'aaco benchmark' to measure this machine, then 'aaco calibrate' to fit one\n";
+  std::string text = fmt::format("{:<34} {:<21} {:>10}  {}\n", "DEVICE", "FITTED", "SIZE", "CONTENTS");
   for (const auto& entry : entries) {
     const std::string size = core::format_bytes(static_cast<double>(entry.bytes));
     if (entry.file)
       text += fmt::format("{:<34} {:<21} {:>10}  {}{}\n", entry.device, entry.file->head().provenance.created, size,
-                          extent(entry.file->head()), entry.own ? "" : " (came with the program)");
+                          extent(entry.file->head()), entry.own ? "" : " (shipped)");
     else
-      text += fmt::format("{:<34} {:<21} {:>10}  cannot be read: {}\n", entry.device, "-", size, entry.file.error().message);
+      text += fmt::format("{:<34} {:<21} {:>10}  unreadable: {}\n", entry.device, "-", size, entry.file.error().message);
   }
   return text;
 }

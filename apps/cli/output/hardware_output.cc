@@ -44,7 +44,7 @@ void print_engine(const Context& context, const hardware::Engine& engine) {
   for (const auto& rate : engine.rates) {
     std::string text = rate.peak_ops_per_s ? text_of(*rate.peak_ops_per_s, kTeraoperations)
                                            : fmt::format("{} T/s  [{}]", tera(engine.ops_per_s(rate.dtype)), rate.source);
-    if (rate.ops_per_clock) text += fmt::format("; {:g} a clock and unit", *rate.ops_per_clock);
+    if (rate.ops_per_clock) text += fmt::format("; {:g} per clock per unit", *rate.ops_per_clock);
     if (rate.sparse_ops_per_s) text += fmt::format("; sparse {:.6g} T/s", *rate.sparse_ops_per_s / 1e12);
     row(context, 2, rate.dtype, text);
   }
@@ -91,9 +91,9 @@ void print_devices(const Context& context, const std::vector<workflows::DeviceLi
                               tera(device.peak_ops_per_s("int8")), memory.bytes ? core::format_bytes(memory.bytes->value) : "-",
                               memory.bytes_per_s ? fmt::format("{:.0f}", memory.bytes_per_s->value / 1e9) : "-",
                               device.power.board_watts ? fmt::format("{:g}", device.power.board_watts->value) : "-",
-                              own ? "  own" : ""));
+                              own ? "  user entry" : ""));
   }
-  context.print("Dense peaks of the fastest engine; a type that a device lacks runs as the next wider one.\n");
+  context.print("Dense peaks of the fastest engine; unsupported types run as the next wider type.\n");
 }
 
 void print_device(const Context& context, const hardware::Device& device) {
@@ -101,7 +101,7 @@ void print_device(const Context& context, const hardware::Device& device) {
   row(context, 0, "kind",
       std::string(to_string(device.kind)) + ", " + device.vendor + ", " + device.architecture +
           (device.target.empty() ? "" : ", " + device.target));
-  for (const std::string& alias : device.aliases) row(context, 0, "also called", alias);
+  for (const std::string& alias : device.aliases) row(context, 0, "alias", alias);
   for (const auto& engine : device.engines) print_engine(context, engine);
   print_memory(context, device);
   print_power(context, device.power);
@@ -113,7 +113,7 @@ void print_device(const Context& context, const hardware::Device& device) {
   context.print("\nsources\n");
   for (const auto& source : device.sources) row(context, 2, source.name, source.title);
   for (const std::string& note : device.notes) row(context, 0, "note", note);
-  row(context, 0, "entry", device.where.empty() ? "made just now" : device.where);
+  row(context, 0, "entry", device.where.empty() ? "just measured" : device.where);
 }
 
 }  // namespace aaco::cli

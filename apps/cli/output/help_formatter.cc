@@ -8,12 +8,12 @@
 namespace aaco::cli {
 namespace {
 
-constexpr int kNarrow = 70;        // columns, below which descriptions stand under the names
-constexpr int kLeastColumns = 20;  // of a description
+constexpr int kNarrow = 70;      // columns, below which descriptions are printed below the names
+constexpr int kMinColumns = 20;  // of a description
 constexpr std::size_t kNameColumns = 30, kNarrowIndent = 6;
 
 std::string wrapped(const std::string& text, int width) {
-  return core::join(report::wrap(text, std::max(width, kLeastColumns)), "\n");
+  return core::join(report::wrap(text, std::max(width, kMinColumns)), "\n");
 }
 
 bool is_prose(std::string_view line) { return !line.empty() && line.front() != ' '; }
@@ -35,17 +35,41 @@ std::string paragraphs(const std::string& text, int width) {
   return core::join(lines, "\n") + (text.ends_with('\n') ? "\n" : "");
 }
 
+// CLI11's "INT:POSITIVE" and "TEXT:{a,b}" as a user reads them.
+std::string value_name(const std::string& type) {
+  const auto choices = type.find(":{");
+  if (choices != std::string::npos) return type.substr(choices + 1);
+  if (type.starts_with("INT") || type.starts_with("UINT")) return "N";
+  return type.starts_with("FLOAT") ? "NUMBER" : type;
+}
+
 }  // namespace
 
-HelpFormatter::HelpFormatter(int width) : width_(width) { column_width(width < kNarrow ? kNarrowIndent : kNameColumns); }
+HelpFormatter::HelpFormatter(int width) : width_(width) {
+  column_width(width < kNarrow ? kNarrowIndent : kNameColumns);
+  label("Positionals", "Arguments");
+}
 
 // CLI11 writes "sides(0x)" for none, one or two.
 std::string HelpFormatter::make_option_usage(const CLI::Option* option) const {
   return core::replace_all(Formatter::make_option_usage(option), "(0x)", "...");
 }
 
+// "-n, --iterations"
+std::string HelpFormatter::make_option_name(const CLI::Option* option, bool positional) const {
+  return core::replace_all(Formatter::make_option_name(option, positional), ",", ", ");
+}
+
+std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
+  if (option->get_type_size() == 0) return "";
+  return " " + value_name(option->get_type_name()) + (option->get_expected_max() > 1 ? " ..." : "");
+}
+
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
-  return wrapped(Formatter::make_option_desc(option), width_ - static_cast<int>(get_column_width()));
+  std::string text = Formatter::make_option_desc(option);
+  if (!option->get_default_str().empty()) text += " (default: " + option->get_default_str() + ")";
+  if (option->get_required()) text += " (required)";
+  return wrapped(text, width_ - static_cast<int>(get_column_width()));
 }
 
 std::string HelpFormatter::make_subcommand(const CLI::App* verb) const {
@@ -56,7 +80,8 @@ std::string HelpFormatter::make_subcommand(const CLI::App* verb) const {
 }
 
 std::string HelpFormatter::make_description(const CLI::App* app) const {
-  return paragraphs(Formatter::make_description(app), width_);
+  const std::string text = paragraphs(Formatter::make_description(app), width_);
+  return text.empty() ? text : text + "\n";
 }
 
 std::string HelpFormatter::make_footer(const CLI::App* app) const { return paragraphs(Formatter::make_footer(app), width_); }

@@ -11,6 +11,8 @@ class HelpFormatter final : public CLI::Formatter {
  public:
   explicit HelpFormatter(int width);
 
+  std::string make_option_name(const CLI::Option* option, bool positional) const override;
+  std::string make_option_opts(const CLI::Option* option) const override;
   std::string make_option_usage(const CLI::Option* option) const override;
   std::string make_option_desc(const CLI::Option* option) const override;
   std::string make_subcommand(const CLI::App* verb) const override;

@@ -50,7 +50,7 @@ void finish_session(Context& context, const core::Result<workflows::SessionOutco
     if (written)
       page = *written;
     else
-      context.note("no page was written: " + written.error().text());
+      context.note("page not written: " + written.error().text());
   }
   context.progress("");
   if (json) return context.print_json(session_json(*outcome));

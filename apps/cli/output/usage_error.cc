@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/options/parse_problem.h"
 #include "core/strings.h"
 
 namespace aaco::cli {
@@ -37,28 +38,40 @@ std::string meant(const std::string& word, const std::vector<std::string>& names
   return near.empty() ? "" : "did you mean " + std::string(near) + "? ";
 }
 
+// "one of add, ls, show; ". The program's own are too many for a line.
+std::string one_of(const CLI::App* app) {
+  constexpr std::size_t kMaxListed = 12;
+  const std::vector<std::string> names = verbs_of(app);
+  const bool all = names.size() <= kMaxListed;
+  const std::vector<std::string> listed(names.begin(), all ? names.end() : names.begin() + kMaxListed);
+  return (all ? "one of " : "for example ") + core::join(listed, ", ") + "; ";
+}
+
 }  // namespace
 
 std::string usage_error(const CLI::App* app, const CLI::Error& problem) {
   const CLI::App* verb = reached(app);
-  const std::string help = verb_path(verb) + " --help";
-  std::string what = problem.what();
-  std::string next;
+  const std::string of_verb = verb == app ? "" : " for '" + verb_path(verb) + "'";
+  const std::string help = "see '" + verb_path(verb) + " --help'";
+  std::string what = parse_problem(problem);
+  std::string hint;
   const std::vector<std::string> rest = app->remaining(true);
   const auto end = std::find(rest.begin(), rest.end(), "--");  // what follows is no option of this verb
-  const auto option = std::find_if(rest.begin(), end, [](const std::string& word) { return word.rfind("-", 0) == 0; });
+  const auto option = std::find_if(rest.begin(), end, [](const std::string& word) { return word.starts_with("-"); });
   const bool verb_missing = problem.get_name() == "RequiredError" && verb->get_require_subcommand_min() > 0;
   if (option != end) {
     const std::string name = option->substr(0, option->find('='));
-    what = "there is no option '" + name + "' of '" + verb_path(verb) + "'";
-    next = meant(name, options_of(verb));
-  } else if (verb_missing && !rest.empty()) {
-    what = "there is no verb '" + rest.front() + "' of '" + verb_path(verb) + "'";
-    next = meant(rest.front(), verbs_of(verb));
+    what = "unknown option '" + name + "'" + of_verb;
+    hint = meant(name, options_of(verb));
+  } else if (!rest.empty() && rest.front() != "--" && !verbs_of(verb).empty()) {
+    what = "unknown subcommand '" + rest.front() + "'" + of_verb;
+    hint = meant(rest.front(), verbs_of(verb));
+    if (hint.empty()) hint = one_of(verb);
   } else if (verb_missing) {
-    what = "what to do is missing: " + verb_path(verb) + " VERB";
+    what = "missing subcommand" + of_verb;
+    hint = one_of(verb);
   }
-  return "aaco: " + what + "\n  what next: " + next + help + "\n";
+  return "aaco: " + what + "\n  hint: " + hint + help + "\n";
 }
 
 }  // namespace aaco::cli

@@ -18,8 +18,8 @@ constexpr std::size_t kKernelsShown = 8;
 constexpr int kNameWidth = 60;
 
 void print_differences(const Context& context, const workflows::DiffOutcome& outcome) {
-  if (outcome.differences.empty()) return context.print("comparable: nothing that matters differs between the two sides\n");
-  context.print(outcome.comparable ? "comparable, and this differs:\n" : "not comparable, because this differs:\n");
+  if (outcome.differences.empty()) return context.print("comparable: no relevant differences between the two sides\n");
+  context.print(outcome.comparable ? "comparable, with these differences:\n" : "not comparable because of these differences:\n");
   for (const auto& difference : outcome.differences)
     context.print(fmt::format("  {} {}\n", difference.severity == hardware::Severity::hard ? "!" : "-", to_text(difference)));
 }
@@ -27,7 +27,7 @@ void print_differences(const Context& context, const workflows::DiffOutcome& out
 void print_metric(const Context& context, const analytics::regression::MetricResult& metric) {
   const std::string name = metric.device ? fmt::format("{}[{}]", metric.id, *metric.device) : metric.id;
   if (!metric.baseline || !metric.delta_ratio)
-    return context.print(fmt::format("{:<28} no comparison: {}\n", name, metric.reason));
+    return context.print(fmt::format("{:<28} not compared: {}\n", name, metric.reason));
   const std::string unit = report::unit_of_metric(metric.id, metric.unit);
   std::string line =
       fmt::format("{:<28} {:>10} -> {:>10}  {:>8}", name, report::format_quantity(*metric.baseline, unit),
@@ -40,7 +40,7 @@ void print_metric(const Context& context, const analytics::regression::MetricRes
 }
 
 void print_kernels(const Context& context, const analytics::tracediff::TraceDifference& difference) {
-  context.print(fmt::format("\nkernels, the largest differences of a step ({} in all):\n",
+  context.print(fmt::format("\nkernels: largest differences per step (total {}):\n",
                             (difference.delta_ns < 0 ? "-" : "+") + core::format_duration(std::abs(difference.delta_ns))));
   std::size_t shown = 0;
   for (const auto& kernel : difference.kernels) {
@@ -65,23 +65,9 @@ std::string value_of(const core::Json& number, std::string_view signal) {
   return report::format_quantity(number.as_f64().value_or(0), unit);
 }
 
-std::string since(double ns) { return ns > 0 ? "after " + core::format_duration(ns) : "from the first block on"; }
+std::string since(double ns) { return ns > 0 ? "after " + core::format_duration(ns) : "from the first block"; }
 
 }  // namespace
-
-std::vector<std::string> list_of(const std::string& text) {
-  std::vector<std::string> out;
-  if (text.empty()) return out;
-  for (std::string_view part : core::split(text, ',')) out.emplace_back(core::trim(part));
-  return out;
-}
-
-core::Result<double> parse_threshold(const std::string& text, const std::string& option) {
-  const auto threshold = core::parse_ratio(text);
-  if (!threshold || *threshold <= 0 || *threshold >= 1)
-    return core::fail(core::ErrorCode::invalid_argument, option + " wants a share such as 5%, not '" + text + "'");
-  return *threshold;
-}
 
 int exit_code_for(const std::string& verdict) {
   if (verdict == "regression") return kRegression;
@@ -96,7 +82,7 @@ void print_order(const Context& context, const core::Json& details) {
     context.print(fmt::format("  {}. {}: {} {} instead of {}\n", ++number, since(one["since_ns"].as_f64().value_or(0)),
                               one["signal"].text(), value_of(one["candidate"], one["signal"].text()),
                               value_of(one["baseline"], one["signal"].text())));
-  if (!details["chain"].items().empty()) context.print("  the longest gap came about so:\n");
+  if (!details["chain"].items().empty()) context.print("  how the longest gap arose:\n");
   for (const core::Json& one : details["chain"].items()) {
     const double at = one["at_ns"].as_f64().value_or(0);
     context.print(fmt::format("  {:>12}  {}\n", (at < 0 ? "-" : "+") + core::format_duration(std::abs(at)), one["what"].text()));
@@ -120,7 +106,7 @@ void print_verdict(const Context& context, const workflows::DiffOutcome& outcome
   }
   context.print("next: " + outcome.recommendation + "\n");
   if (!outcome.metrics.empty() && outcome.metrics.front().method == analytics::regression::Method::paired)
-    context.print("note: a change is that of neighbouring blocks, which the two values, each over all blocks, need not show\n");
+    context.print("note: the change is computed from adjacent blocks and may differ from the change of the two overall values\n");
   for (const auto& note : outcome.notes) context.print("note: " + note + "\n");
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/context.h"
 #include "cli/options/ab_sides.h"
+#include "cli/options/list_and_ratio.h"
 #include "cli/options/run_options.h"
 #include "cli/options/whole_number.h"
 #include "cli/output/verdict_output.h"
@@ -26,14 +27,14 @@ struct AbOptions {
 // B takes A's model where it names none: what differs is all it has to say.
 bool names_model(const std::vector<std::string>& words) {
   const auto parsed = parse_ab_side(words, "B");
-  return parsed || parsed.error().message.find("no model is named") == std::string::npos;
+  return parsed || parsed.error().message.find("no model given") == std::string::npos;
 }
 
 core::Status resolve_sides(AbOptions& options) {
   auto sides = split_sides(options.words);
   if (sides.size() != 2)
     return core::fail(core::ErrorCode::invalid_argument,
-                      fmt::format("a comparison wants two sides, and {} are given", options.words.empty() ? 0 : sides.size()),
+                      fmt::format("ab needs exactly two sides (A and B), got {}", options.words.empty() ? 0 : sides.size()),
                       "for example: aaco ab -- --model resnet50 --threads 1 -- --model resnet50 --threads 2");
   AACO_ASSIGN(options.request.a, parse_ab_side(sides[0], "side A"));
   if (!names_model(sides[1])) sides[1].insert(sides[1].begin(), {"--model", options.request.a.request.model});
@@ -77,34 +78,35 @@ void compare(Context& context, AbOptions& options) {
 }  // namespace
 
 void add_ab(CLI::App& app, Context& context) {
-  CLI::App* verb =
-      app.add_subcommand("ab", "Measure two configurations in turn until it is decided which is faster: aaco ab -- A... -- B...");
+  CLI::App* verb = app.add_subcommand(
+      "ab", "Measure two configurations, interleaved, until it is clear which is faster: aaco ab -- A... -- B...");
   auto options = std::make_shared<AbOptions>();
   auto& request = options->request;
-  verb->add_option("--duration", options->duration, "At most this long for each side, loading included")
+  verb->add_option("--duration", options->duration, "Maximum time per side, including loading")
       ->type_name("TIME")
       ->capture_default_str();
-  verb->add_option("-n,--iterations", request.iterations, "At most so many iterations of each side")->check(positive_count());
-  verb->add_option("--threshold", options->threshold, "Changes within this are equivalent")->capture_default_str();
+  verb->add_option("-n,--iterations", request.iterations, "Maximum number of iterations per side")->check(positive_count());
+  verb->add_option("--threshold", options->threshold, "Treat smaller changes as equivalent")->capture_default_str();
   verb->add_option("--detectable", options->detectable,
-                   "Go on until a change of this size could be seen, even where it is decided before")
+                   "Continue until a change of this size would be detectable, even if the result is decided earlier")
       ->capture_default_str();
-  verb->add_option("--block", options->block, "Length of a block of one side before the other has its turn (default: 50ms)")
+  verb->add_option("--block", options->block, "Length of one side's block before switching to the other (default: 50ms)")
       ->type_name("TIME");
-  verb->add_flag("--apart", request.apart, "Keep each side in a process of its own");
-  verb->add_flag("--force", request.force, "Compare even other shapes or batches");
-  verb->add_flag("--no-store", options->no_store, "Keep no sessions");
-  verb->add_option("--tag", request.tag, "Name both sessions");
-  verb->add_option("-o,--out", context.paths.sessions, "Root folder of the sessions (the same as --sessions)");
+  verb->add_flag("--apart", request.apart, "Run each side in its own process");
+  verb->add_flag("--force", request.force, "Compare even if shapes or batch sizes differ");
+  verb->add_flag("--no-store", options->no_store, "Do not store sessions");
+  verb->add_option("--tag", request.tag, "Tag for both sessions");
+  verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");
   verb->add_flag("--json", options->json, "Print the verdict as JSON");
-  verb->add_option("sides", options->words, "After the first '--' the options of 'aaco run' for A, after the second those for B");
+  verb->add_option("sides", options->words, "'aaco run' options of A after the first '--', those of B after the second");
   verb->positionals_at_end();
   verb->footer(
-      "Examples:\n  aaco ab -- --model squeezenet --threads 1 -- --threads 2\n  aaco ab --duration 30s --threshold 1% -- "
-      "net.onnx -- net_optimised.onnx\n"
-      "B takes A's model where it names none. --inject-delay 5% (or 200us) among the options of a side prolongs its calls, to "
-      "see what\n"
-      "this machine can resolve. Exit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive or not comparable.");
+      "Examples:\n"
+      "  aaco ab -- --model squeezenet --threads 1 -- --threads 2\n"
+      "  aaco ab --duration 30s --threshold 1% -- net.onnx -- net_optimised.onnx\n\n"
+      "B uses A's model unless it names its own. Add --inject-delay 5% (or 200us) to a side to slow its calls down and see\n"
+      "what this machine can resolve.\n"
+      "Exit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive or not comparable.");
   verb->callback([&context, options] { compare(context, *options); });
 }
 

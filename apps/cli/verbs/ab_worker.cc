@@ -22,10 +22,10 @@ core::Status serve(const Context& context, const std::vector<std::string>& words
 }  // namespace
 
 void add_ab_worker(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("ab-worker", "A measuring process of 'aaco ab'");
+  CLI::App* verb = app.add_subcommand("ab-worker", "Worker process of 'aaco ab'");
   verb->group("");  // not for people
   auto words = std::make_shared<std::vector<std::string>>();
-  verb->add_option("sides", *words, "Options of each side, '--' between them");
+  verb->add_option("sides", *words, "Options of each side, separated by '--'");
   verb->positionals_at_end();
   verb->callback([&context, words] {
     if (const auto served = serve(context, *words); !served) context.fail(served.error());

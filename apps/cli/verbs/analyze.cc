@@ -35,39 +35,37 @@ void run(Context& context, const PredictOptions& predict, const AnalyzeOptions& 
 }  // namespace
 
 void add_analyze(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("analyze", "Predict a model on a device without running it: time, memory, energy, and why");
+  CLI::App* verb = app.add_subcommand("analyze", "Predict a model's time, memory and energy on a device without running it");
   auto options = std::make_shared<AnalyzeOptions>();
   verb->add_option("model", options->model,
-                   "Model: a file (.onnx, .pt2, .tflite; FILE#NAME for one of several models or signatures in it), a name of "
+                   "Model: a file (.onnx, .pt2, .tflite; FILE#NAME selects one of several models or signatures), a name from "
                    "configs/models.yaml, or zoo:NAME")
       ->required();
   verb->add_option("--hardware", options->hardware, "Device: id, alias, ID@STATE, or 'this' (see 'aaco hardware ls')")
       ->capture_default_str();
-  verb->add_option("--fallback", options->fallback,
-                   "Device that runs the operators that --hardware does not take: the host, as a rule")
+  verb->add_option("--fallback", options->fallback, "Device for operators that --hardware does not support, usually the host")
       ->type_name("ID");
-  verb->add_option(
-      "--provider", options->provider,
-      "With --fallback: whose list of operators decides (edgetpu, hailo, tensorrt, migraphx; default: the device's own)");
+  verb->add_option("--provider", options->provider,
+                   "With --fallback: provider whose list of supported operators applies (edgetpu, hailo, tensorrt, migraphx; "
+                   "default: the device's)");
   auto predict = std::make_shared<PredictOptions>(*verb);
-  verb->add_option("-f,--format", options->format, "text, json, csv (every node), md or html")
+  verb->add_option("-f,--format", options->format, "Output format; csv contains every node")
       ->check(CLI::IsMember({"text", "json", "csv", "md", "html"}))
       ->capture_default_str();
   verb->add_flag_callback(
-      "--json", [options] { options->format = "json"; }, "The same as --format json");
-  verb->add_option("-o,--output", options->output, "File to write instead of standard output");
+      "--json", [options] { options->format = "json"; }, "Same as --format json");
+  verb->add_option("-o,--output", options->output, "Output file (default: standard output)");
   verb->add_option("--nodes", options->nodes,
-                   "How many of the slowest kinds of nodes are listed, the alike in one line; 0: all nodes, in order")
-      ->check(whole_number(0, kMostCount))
+                   "Number of slowest node groups to list, similar nodes on one line; 0 lists every node in order")
+      ->check(whole_number(0, kMaxCount))
       ->capture_default_str();
   verb->footer(
-      "Every estimate says how it was come by: CALIBRATED (fitted to measurements of this device), INTERPOLATED (of its "
-      "relatives),\n"
-      "THEORETICAL (specifications alone), with a 90 % interval. Of a language model, energy and rate of a token are told, too.\n"
+      "Every estimate has a 90 % interval and states how it was derived: CALIBRATED (fitted to measurements of this device),\n"
+      "INTERPOLATED (from related devices) or THEORETICAL (specifications only). For language models it also gives energy and\n"
+      "rate per token.\n\n"
       "Examples:\n  aaco analyze resnet50 --hardware MI300X --batch 8 --dtype fp16\n  aaco analyze llama2-7b --hardware H100 "
       "--dim sequence_length=512,past_sequence_length=0 --power-cap 500\n  aaco analyze net.onnx --hardware this --format html "
-      "-o net.html\n"
-      "  aaco analyze mobilenetv3-large --hardware Coral --dtype int8 --fallback i7-12700K");
+      "-o net.html\n  aaco analyze mobilenetv3-large --hardware Coral --dtype int8 --fallback i7-12700K");
   verb->callback([&context, predict, options] { run(context, *predict, *options); });
 }
 

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/options/list_and_ratio.h"
 #include "cli/options/run_options.h"
-#include "cli/output/verdict_output.h"
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/numbers.h"
@@ -35,7 +35,7 @@ core::Status resolve(BaselineOptions& options) {
   const auto ns = core::parse_duration_ns(options.lifetime);
   if (!ns || *ns <= 0)
     return core::fail(core::ErrorCode::invalid_argument,
-                      "--expires wants a time from now such as 90d, not '" + options.lifetime + "'");
+                      "invalid value '" + options.lifetime + "' for '--expires': expected a duration such as 90d");
   request.lifetime_ns = *ns;
   return {};
 }
@@ -54,7 +54,7 @@ std::string state_of(const governance::Baseline& baseline) {
   switch (approval_state(baseline)) {
     case governance::Approved::yes: return "approved";
     case governance::Approved::no: return "not approved";
-    case governance::Approved::changed_since: return "changed since its approval";
+    case governance::Approved::changed_since: return "changed since approval";
   }
   return "";
 }
@@ -68,7 +68,7 @@ void list(Context& context, const BaselineOptions& options) {
     if (!entry.baseline) {
       all.push(Json::object({{"path", entry.path}, {"error", entry.baseline.error().message}}));
       if (!options.json)
-        context.print(fmt::format("{:<28} cannot be read: {}\n", core::base_name(entry.path), entry.baseline.error().message));
+        context.print(fmt::format("{:<28} unreadable: {}\n", core::base_name(entry.path), entry.baseline.error().message));
       continue;
     }
     all.push(workflows::to_json(*entry.baseline, now()).set("path", entry.path));
@@ -81,13 +81,13 @@ void list(Context& context, const BaselineOptions& options) {
         Json::object({{"schema_version", 1}, {"folder", workflows::baseline_folder(services)}, {"baselines", std::move(all)}}));
   if (entries->empty())
     context.note("no baselines in " + workflows::baseline_folder(services) +
-                 "; 'aaco baseline add NAME SESSION --owner WHO' makes one");
+                 "; create one with 'aaco baseline add NAME SESSION --owner WHO'");
 }
 
 void print_baseline(const Context& context, const governance::Baseline& baseline, const std::string& path) {
   context.print(fmt::format("{}: {}\n  file     {}\n  owner    {}\n", baseline.name, state_of(baseline), path, baseline.owner));
   if (!baseline.reason.empty()) context.print("  reason   " + baseline.reason + "\n");
-  context.print("  made     " + core::iso8601_utc(baseline.created_realtime_ns) + "\n");
+  context.print("  created  " + core::iso8601_utc(baseline.created_realtime_ns) + "\n");
   if (baseline.expires_realtime_ns) context.print("  expires  " + core::iso8601_utc(*baseline.expires_realtime_ns) + "\n");
   if (baseline.approval)
     context.print(
@@ -116,7 +116,7 @@ void approve(Context& context, const BaselineOptions& options) {
   const auto path = workflows::find_baseline(options.name, make_services(context));
   if (!path) return context.fail(path.error());
   if (const auto approved = workflows::approve_baseline(*path, options.by); !approved) return context.fail(approved.error());
-  context.note(*path + " is approved by " + options.by);
+  context.note(*path + " approved by " + options.by);
 }
 
 void remove(Context& context, const BaselineOptions& options) {
@@ -125,53 +125,53 @@ void remove(Context& context, const BaselineOptions& options) {
   // Only what is a baseline is removed.
   if (const auto baseline = workflows::load_baseline(*path); !baseline) return context.fail(baseline.error());
   if (const auto removed = core::remove_tree(*path); !removed) return context.fail(removed.error());
-  context.note(*path + " is removed");
+  context.note("removed " + *path);
 }
 
 void add_adding(CLI::App& verb, Context& context, const std::shared_ptr<BaselineOptions>& options) {
-  CLI::App* adding = verb.add_subcommand("add", "Make a baseline of sessions that measured the same thing");
+  CLI::App* adding = verb.add_subcommand("add", "Create a baseline from sessions that measured the same thing");
   auto& request = options->request;
-  adding->add_option("name", request.name, "Its name: letters, digits, '.', '_' and '-'")->required();
+  adding->add_option("name", request.name, "Baseline name: letters, digits, '.', '_' and '-'")->required();
   adding
       ->add_option("sessions", options->sessions,
-                   "Sessions: ID,ID,... or tag:NAME; three or more tell how much they differ by themselves")
+                   "Sessions: ID,ID,... or tag:NAME; three or more also give the run-to-run variation")
       ->required();
-  adding->add_option("--owner", request.owner, "Who answers for it")->required();
-  adding->add_option("--reason", request.reason, "Why it is as it is");
+  adding->add_option("--owner", request.owner, "Person or team responsible for the baseline")->required();
+  adding->add_option("--reason", request.reason, "Reason for the accepted values");
   adding->add_option("--metric", options->metrics,
-                     "Metrics with their budgets, the first decides: p50=3%,p99=10%,throughput (default: the usual ones)");
-  adding->add_option("--budget", options->budget, "What a metric without a budget of its own may lose")->capture_default_str();
-  adding->add_option("--expires", options->lifetime, "It is no judge any more after this time, e.g. 90d");
-  adding->add_flag("--replace", request.replace, "Take the place of one of this name");
+                     "Metrics with budgets, the first one decides: p50=3%,p99=10%,throughput (default: the standard set)");
+  adding->add_option("--budget", options->budget, "Budget for metrics without one: how much they may get worse")
+      ->capture_default_str();
+  adding->add_option("--expires", options->lifetime, "Lifetime of the baseline, e.g. 90d");
+  adding->add_flag("--replace", request.replace, "Replace an existing baseline of this name");
   adding->callback([&context, options] { add(context, *options); });
 }
 
 CLI::App* add_naming(CLI::App& verb, const char* name, const char* about, const std::shared_ptr<BaselineOptions>& options) {
   CLI::App* one = verb.add_subcommand(name, about);
-  one->add_option("name", options->name, "A baseline of the folder, or a file")->required();
+  one->add_option("name", options->name, "Baseline name or file")->required();
   return one;
 }
 
 }  // namespace
 
 void add_baseline(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand(
-      "baseline", "Agreed states that changes are judged by: files to review, with owner, approval, expiry, budgets");
+  CLI::App* verb = app.add_subcommand("baseline", "Manage baselines: reviewable files with owner, approval, expiry and budgets");
   verb->require_subcommand(1);
   auto options = std::make_shared<BaselineOptions>();
   add_adding(*verb, context, options);
-  CLI::App* listing = verb->add_subcommand("ls", "List the baselines");
-  listing->add_flag("--json", options->json, "As JSON");
+  CLI::App* listing = verb->add_subcommand("ls", "List baselines");
+  listing->add_flag("--json", options->json, "Print JSON");
   listing->callback([&context, options] { list(context, *options); });
-  CLI::App* showing = add_naming(*verb, "show", "Say what one holds", options);
-  showing->add_flag("--json", options->json, "As JSON");
+  CLI::App* showing = add_naming(*verb, "show", "Show a baseline", options);
+  showing->add_flag("--json", options->json, "Print JSON");
   showing->callback([&context, options] { show(context, *options); });
-  CLI::App* approving = add_naming(*verb, "approve", "Agree to one as it is now", options);
+  CLI::App* approving = add_naming(*verb, "approve", "Approve a baseline in its current state", options);
   approving->add_option("--by", options->by, "Your name")->required();
   approving->callback([&context, options] { approve(context, *options); });
-  add_naming(*verb, "rm", "Remove one", options)->callback([&context, options] { remove(context, *options); });
+  add_naming(*verb, "rm", "Remove a baseline", options)->callback([&context, options] { remove(context, *options); });
   verb->footer(
-      "Baselines are files in $AACO_BASELINES (default: ./baselines). Keep them under version control.\n"
+      "Baselines are files in $AACO_BASELINES (default: ./baselines). Keep them under version control.\n\n"
       "Example:\n  aaco baseline add resnet50 tag:release --owner perf-team --metric p50=3%,p99=10% --expires 90d");
 }
 

@@ -22,10 +22,10 @@ struct CalibrateOptions {
 };
 
 std::string render(const workflows::CalibrateOutcome& outcome) {
-  std::string text = fmt::format("Calibration of {}, from {} ({} of other devices)\n", outcome.calibration.device,
+  std::string text = fmt::format("Calibration of {} from {} ({} from other devices)\n", outcome.calibration.device,
                                  workflows::rows_text(outcome.rows), outcome.other_devices);
   text += describe(outcome.calibration);
-  if (!outcome.worst.empty()) text += "Estimated worst when not seen:\n";
+  if (!outcome.worst.empty()) text += "Largest errors on held-out sites:\n";
   for (const auto& site : outcome.worst)
     text += fmt::format("  {:<34}{:<40}{:.1f} %, {}\n", site.group, site.site, site.mean_error * 100,
                         workflows::rows_text(site.rows));
@@ -38,8 +38,8 @@ std::string render(const workflows::CalibrateOutcome& outcome) {
 void run_calibrate(Context& context, const CalibrateOptions& options) {
   if (options.request.hardware.empty())
     return context.fail({core::ErrorCode::invalid_argument,
-                         "which device is to be calibrated?",
-                         "--hardware ID, an id or alias of 'aaco hardware ls', or 'this'",
+                         "missing option '--hardware'",
+                         "--hardware ID is the device to calibrate: an id or alias from 'aaco hardware ls', or 'this'",
                          {}});
   stop_at_once();
   const auto outcome = workflows::calibrate(options.request, make_services(context));
@@ -68,20 +68,20 @@ void show_calibration(Context& context, const std::string& name, bool json) {
 void remove(Context& context, const std::string& name) {
   const auto removed = workflows::remove_calibration(name, make_services(context));
   if (!removed) return context.fail(removed.error());
-  context.note(*removed + " is removed");
+  context.note("removed " + *removed);
 }
 
 void add_reading_verbs(CLI::App& verb, Context& context) {
-  CLI::App* ls = verb.add_subcommand("ls", "List the calibrations there are");
+  CLI::App* ls = verb.add_subcommand("ls", "List calibrations");
   auto json = std::make_shared<bool>(false);
   auto name = std::make_shared<std::string>();
-  ls->add_flag("--json", *json, "As JSON");
+  ls->add_flag("--json", *json, "Print JSON");
   ls->callback([&context, json] { list(context, *json); });
-  CLI::App* one = verb.add_subcommand("show", "What a calibration holds, and where it is from; its file is checked to the end");
+  CLI::App* one = verb.add_subcommand("show", "Show a calibration's contents and origin, and verify its file");
   one->add_option("device", *name, "Id or alias of the device, or 'this'")->required();
-  one->add_flag("--json", *json, "As JSON");
+  one->add_flag("--json", *json, "Print JSON");
   one->callback([&context, name, json] { show_calibration(context, *name, *json); });
-  CLI::App* rm = verb.add_subcommand("rm", "Remove a calibration of yours: estimates go without it");
+  CLI::App* rm = verb.add_subcommand("rm", "Remove a calibration from your registry; estimates no longer use it");
   rm->add_option("device", *name, "Id or alias of the device, or 'this'")->required();
   rm->callback([&context, name] { remove(context, *name); });
 }
@@ -92,29 +92,29 @@ void add_calibrate(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("calibrate", "Fit a device's ceilings, floors, efficiency and energy to measurements");
   auto options = std::make_shared<CalibrateOptions>();
   verb->add_option("--hardware", options->request.hardware,
-                   "Device that is fitted (needed): an id or alias of 'aaco hardware ls'")
+                   "Device to calibrate (required): an id or alias from 'aaco hardware ls'")
       ->type_name("ID");
   verb->add_option(
           "--measurements", options->request.measurements,
-          "Tables of measured kernels or whole models: CSV, also gzip or zstd; without it the results of 'aaco benchmark'")
+          "Tables of measured kernels or whole models: CSV, optionally gzip or zstd (default: the results of 'aaco benchmark')")
       ->type_name("FILE");
   verb->add_option("-b,--backend", options->request.backend,
-                   "Whose results of 'aaco benchmark' (needed where several backends have some)")
+                   "Backend whose 'aaco benchmark' results to use (required if several have results)")
       ->type_name("NAME");
-  verb->add_option("--seed", options->request.seed, "Of the parts that test each other")
+  verb->add_option("--seed", options->request.seed, "Seed for the cross-validation folds")
       ->check(seed_number())
       ->capture_default_str();
-  verb->add_option("--threads", options->request.threads, "Fits side by side")->capture_default_str()->check(whole_number(1, 64));
-  verb->add_flag("--json", options->json, "Print what was fitted as JSON");
+  verb->add_option("--threads", options->request.threads, "Fits to run in parallel")
+      ->capture_default_str()
+      ->check(whole_number(1, 64));
+  verb->add_flag("--json", options->json, "Print the fit as JSON");
   verb->footer(
-      "Examples:\n  aaco benchmark --suite micro && aaco calibrate --hardware this\n"
-      "  aaco calibrate --hardware h100 --measurements gemm.csv.gz --measurements attention.csv.gz\n"
-      "  aaco calibrate ls; aaco calibrate show h100\n"
-      "Which kind of kernel a table holds follows from its columns: products m, n, k; convolutions r, s, stride; attention "
-      "phase, isl; "
-      "vector operators op, rows, cols; each with device, dtype and latency_us, and power_w where it was measured. The "
-      "calibration is "
-      "kept in the user's registry and used by every estimate from then on. 'aaco validate' tells how good it is.");
+      "Examples:\n  aaco benchmark --suite micro && aaco calibrate --hardware this\n  aaco calibrate --hardware h100 "
+      "--measurements gemm.csv.gz --measurements attention.csv.gz\n  aaco calibrate ls; aaco calibrate show h100\n\n"
+      "The columns of a table determine its kind of kernel: m, n, k for matrix products; r, s, stride for convolutions; phase, "
+      "isl\n"
+      "for attention; op, rows, cols for vector operators. All need device, dtype and latency_us; power_w is optional.\n"
+      "The calibration is stored in your registry and used by all later estimates. 'aaco validate' measures its accuracy.");
   verb->require_subcommand(0, 1);
   add_reading_verbs(*verb, context);
   verb->callback([&context, options, verb] {

@@ -28,15 +28,15 @@ void note_isolation(const Context& context, const Json& isolation) {
   for (const Json& one : isolation["not_set"].items()) {
     const std::string_view remedy = one["remedy"].text();
     context.note(fmt::format("capsule: not set: {}={}: {}{}", one["switch"].text(), one["value"].text(), one["reason"].text(),
-                             remedy.empty() ? "" : fmt::format("; what next: {}", remedy)));
+                             remedy.empty() ? "" : fmt::format("; hint: {}", remedy)));
   }
 }
 
 void isolate_command(Context& context, CapsuleOptions& options) {
   if (options.command.empty())
     return context.fail({core::ErrorCode::invalid_argument,
-                         "a command after '--' is needed",
-                         "for example: aaco capsule --level standard -- ./benchmark; or one of check, ls, restore",
+                         "missing command after '--'",
+                         "for example: aaco capsule --level standard -- ./benchmark; or use a subcommand: check, ls, restore",
                          {}});
   if (!options.isolation.wanted()) options.isolation.level = "standard";
   const auto outcome = workflows::run_isolated(
@@ -72,13 +72,13 @@ void list_levels(Context& context, bool json) {
     switches.push(Json::object({{"switch", one.id}, {"title", one.title}, {"values", one.values}}));
     if (!json) context.print(fmt::format("  {:<13} {}: {}\n", one.id, one.title, one.values));
   }
-  if (!json && !open->empty()) context.print("\nchanged now\n");
+  if (!json && !open->empty()) context.print("\nactive changes\n");
   for (const auto& one : *open) {
     changes.push(
         Json::object({{"process_id", one.process_id}, {"purpose", one.purpose}, {"alive", one.alive}, {"change", one.text}}));
     if (!json)
       context.print(fmt::format("  {} by process {} ({}){}\n", one.text, one.process_id, one.purpose,
-                                one.alive ? "" : ", which is gone: 'aaco capsule restore' undoes it"));
+                                one.alive ? "" : ", which has exited: 'aaco capsule restore' undoes it"));
   }
   if (json)
     context.print_json(Json::object({{"schema_version", 1},
@@ -98,18 +98,18 @@ void restore(Context& context, bool json) {
         {{"schema_version", 1}, {"undone", restored->undone}, {"changes", std::move(done)}, {"left", std::move(left)}}));
   } else {
     for (const auto& text : restored->texts) context.print(text + "\n");
-    context.print(fmt::format("{} left-over changes undone\n", restored->undone));
+    context.print(fmt::format("{} leftover change{} undone\n", restored->undone, restored->undone == 1 ? "" : "s"));
   }
   if (restored->left.empty()) return;
-  context.fail({core::ErrorCode::io, "not undone: " + restored->left.front(), "processes may still be in it; try again", {}});
+  context.fail({core::ErrorCode::io, "cannot undo " + restored->left.front(), "processes may still use it; try again later", {}});
 }
 
 void print_stability(const Context& context, const analytics::noise::StabilityVerdict& verdict) {
   using core::format_percent;
   for (const auto& loop : verdict.loops)
     context.print(fmt::format(
-        "{:<7} median {}; calls scatter by {}, medians of equal processes by {} (largest {} above the smallest)\n"
-        "        smallest effect, 10 s a side: {} interleaved, {} in one process; 60 s: {} and {}\n",
+        "{:<7} median {}; variation {} between calls, {} between identical processes (max {} above min)\n"
+        "        smallest detectable effect, 10 s per side: {} interleaved, {} in one process; 60 s: {} and {}\n",
         loop.id, core::format_duration(loop.median_ns), format_percent(loop.within_ratio), format_percent(loop.between_ratio),
         format_percent(loop.range_ratio), format_percent(loop.interleaved.at(10)), format_percent(loop.one_process.at(10)),
         format_percent(loop.interleaved.at(60)), format_percent(loop.one_process.at(60))));
@@ -118,16 +118,18 @@ void print_stability(const Context& context, const analytics::noise::StabilityVe
       context.print(fmt::format("{}: {:.2f} CPUs\n", what, value->second));
   };
   cores("others_cores", "other processes");
-  cores("steal_cores", "other guests of the hypervisor");
-  context.print(verdict.fit ? "fit to measure\n" : "not fit to measure:\n");
+  cores("steal_cores", "stolen by the hypervisor");
+  context.print(verdict.fit ? "suitable for measuring\n" : "not suitable for measuring:\n");
   for (const auto& text : verdict.against) context.print("  " + text + "\n");
 }
 
 void check_machine(Context& context, const std::string& duration, bool json) {
   const auto time = core::parse_duration_ns(duration);
   if (!time || *time <= 0)
-    return context.fail(
-        {core::ErrorCode::invalid_argument, "--duration wants a time such as 20s, not '" + duration + "'", {}, {}});
+    return context.fail({core::ErrorCode::invalid_argument,
+                         "invalid value '" + duration + "' for '--duration': expected a duration such as 20s",
+                         {},
+                         {}});
   const auto verdict = workflows::check_stability(core::Nanoseconds(*time), make_services(context));
   context.progress("");
   if (!verdict) return context.fail(verdict.error());
@@ -142,39 +144,38 @@ void check_machine(Context& context, const std::string& duration, bool json) {
 
 void add_capsule(CLI::App& app, Context& context) {
   CLI::App* verb =
-      app.add_subcommand("capsule", "Keep the rest of the machine out of a measurement: aaco capsule [options] -- COMMAND");
+      app.add_subcommand("capsule", "Isolate a command from other load on the machine: aaco capsule [options] -- COMMAND");
   auto options = std::make_shared<CapsuleOptions>();
   verb->add_option("--level", options->isolation.level,
                    "light, standard or strict (default: standard); 'aaco capsule ls' lists them");
-  verb->add_option("--set", options->isolation.changes, "Set a switch, NAME=VALUE; NAME= leaves it out (repeatable)")
+  verb->add_option("--set", options->isolation.changes, "Set a switch, NAME=VALUE; NAME= disables it (repeatable)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   verb->add_option("command", options->command, "Command and its arguments, after '--'");
   verb->positionals_at_end();
   verb->require_subcommand(0, 1);
   verb->footer(
-      "What the machine cannot set is listed with the reason, and the command runs all the same. Everything is put back when it\n"
-      "ends; after a kill -9 the next start of a measuring verb does that, or 'aaco capsule restore'. The command's own exit "
-      "code\n"
-      "is passed on; 125 says that the capsule itself failed.\n\n"
-      "Examples:\n  aaco capsule -- ./benchmark\n  aaco capsule --level strict --set boost= -- python3 bench.py\n"
-      "  aaco capsule --set affinity=2-3 --set nice=-5 -- ./server\n  aaco run --model squeezenet --isolate standard");
-  CLI::App* ls = verb->add_subcommand("ls", "The levels, the switches, and what is changed now");
+      "Settings that cannot be applied are listed with the reason, and the command runs anyway. Everything is restored when the\n"
+      "command ends; after a kill -9, 'aaco capsule restore' or the next measuring command does it.\n"
+      "The exit code is the command's; 125 means that the capsule itself failed.\n\n"
+      "Examples:\n  aaco capsule -- ./benchmark\n  aaco capsule --level strict --set boost= -- python3 bench.py\n  aaco capsule "
+      "--set affinity=2-3 --set nice=-5 -- ./server\n  aaco run --model squeezenet --isolate standard");
+  CLI::App* ls = verb->add_subcommand("ls", "List levels, switches and active changes");
   auto json = std::make_shared<bool>(false);
-  ls->add_flag("--json", *json, "As JSON");
+  ls->add_flag("--json", *json, "Print JSON");
   ls->callback([&context, json] { list_levels(context, *json); });
-  CLI::App* check =
-      verb->add_subcommand("check", "Is this machine fit to measure, and what is the smallest effect it can resolve?");
+  CLI::App* check = verb->add_subcommand(
+      "check", "Check whether this machine is suitable for measuring, and the smallest effect it can resolve");
   auto duration = std::make_shared<std::string>("20s");
-  check->add_option("--duration", *duration, "How long to look")->type_name("TIME")->capture_default_str();
-  check->add_flag("--json", *json, "As JSON");
+  check->add_option("--duration", *duration, "How long to measure")->type_name("TIME")->capture_default_str();
+  check->add_flag("--json", *json, "Print JSON");
   check->footer(
-      "Measures two calibrated loops in ten short processes, because equal processes differ from each other by more than their "
-      "own\n"
-      "calls do. Exit code 0: fit, 4: not, with what speaks against it. The limits are data/rules/stability.yaml.");
+      "Measures two calibrated loops in ten short processes, because results vary more between identical processes than between\n"
+      "the calls within one process. The limits are in data/rules/stability.yaml.\n"
+      "Exit codes: 0 suitable, 4 not suitable (with reasons).");
   check->callback([&context, duration, json] { check_machine(context, *duration, *json); });
-  CLI::App* back = verb->add_subcommand("restore", "Put back what killed runs changed");
-  back->add_flag("--json", *json, "As JSON");
+  CLI::App* back = verb->add_subcommand("restore", "Undo changes left behind by killed runs");
+  back->add_flag("--json", *json, "Print JSON");
   back->callback([&context, json] { restore(context, *json); });
   verb->callback([&context, options, verb] {
     if (verb->get_subcommands().empty()) isolate_command(context, *options);

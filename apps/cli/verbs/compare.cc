@@ -24,8 +24,8 @@ core::Result<std::vector<double>> numbers(const std::vector<std::string>& texts,
     const auto integer = core::parse_i64(text);
     const auto value = whole ? (integer ? std::optional(static_cast<double>(*integer)) : std::nullopt) : core::parse_f64(text);
     if (!value || !(*value > 0) || *value > 1e9)
-      return core::fail(core::ErrorCode::invalid_argument,
-                        std::string(option) + " wants numbers above 0 with commas such as 1,2,4, not '" + text + "'");
+      return core::fail(core::ErrorCode::invalid_argument, "invalid value '" + text + "' for '" + std::string(option) +
+                                                               "': expected positive numbers such as 1,2,4");
     values.push_back(*value);
   }
   return values;
@@ -39,8 +39,8 @@ core::Result<std::vector<std::int64_t>> counts(const std::vector<std::string>& t
 // One value for all points and a list of what-ifs for the same condition: one of them would be ignored.
 core::Result<void> refuse_both(std::string_view option, std::string_view several, bool one, bool list) {
   if (!one || !list) return {};
-  return core::fail(core::ErrorCode::invalid_argument, fmt::format("--{} and --{} are both given", option, several),
-                    fmt::format("put all of them into --{}", several));
+  return core::fail(core::ErrorCode::invalid_argument, fmt::format("--{} and --{} cannot be used together", option, several),
+                    fmt::format("list all values in --{}", several));
 }
 
 core::Result<workflows::CompareModelsRequest> resolve(const PredictOptions& predict, const CompareOptions& options) {
@@ -83,28 +83,28 @@ void run(Context& context, const PredictOptions& predict, const CompareOptions& 
 }  // namespace
 
 void add_compare(CLI::App& app, Context& context) {
-  CLI::App* verb =
-      app.add_subcommand("compare", "Predict models on devices and rank them: what if batch, type, devices or power were others");
+  CLI::App* verb = app.add_subcommand(
+      "compare", "Predict models on devices and rank them: what-if for batch, data type, device count and power");
   auto options = std::make_shared<CompareOptions>();
-  verb->add_option("models", options->models, "Models: files, names of configs/models.yaml, or zoo:NAME")->required();
-  verb->add_option("--hardware", options->hardware, "Devices, several with commas or by repeating")->required();
+  verb->add_option("models", options->models, "Models: files, names from configs/models.yaml, or zoo:NAME")->required();
+  verb->add_option("--hardware", options->hardware, "Devices, comma-separated or repeated")->required();
   auto predict = std::make_shared<PredictOptions>(*verb);
-  verb->add_option("--batches", options->batches, "What if the batch were these, e.g. 1,8,32")->type_name("LIST");
-  verb->add_option("--dtypes", options->dtypes, "What if it were computed in these, e.g. fp32,fp16")->type_name("LIST");
-  verb->add_option("--power-caps", options->caps, "What if the device might draw these watts")->type_name("LIST");
-  verb->add_option("--devices", options->devices, "What if so many devices shared the batch, e.g. 1,2,8")->type_name("LIST");
-  verb->add_option("--rank", options->rank, "What counts: latency, throughput, energy (per item), memory")
+  verb->add_option("--batches", options->batches, "Batch sizes to try, e.g. 1,8,32")->type_name("LIST");
+  verb->add_option("--dtypes", options->dtypes, "Data types to try, e.g. fp32,fp16")->type_name("LIST");
+  verb->add_option("--power-caps", options->caps, "Power caps to try, in watts")->type_name("LIST");
+  verb->add_option("--devices", options->devices, "Device counts to share the batch, e.g. 1,2,8")->type_name("LIST");
+  verb->add_option("--rank", options->rank, "Ranking criterion; energy is per item")
       ->check(CLI::IsMember({"latency", "throughput", "energy", "memory"}))
       ->capture_default_str();
-  verb->add_option("-f,--format", options->format, "text, json, csv, md or html")
+  verb->add_option("-f,--format", options->format, "Output format")
       ->check(CLI::IsMember({"text", "json", "csv", "md", "html"}))
       ->capture_default_str();
   verb->add_flag_callback(
-      "--json", [options] { options->format = "json"; }, "The same as --format json");
+      "--json", [options] { options->format = "json"; }, "Same as --format json");
   verb->footer(
-      "Exit code 3 where a combination has no prediction; the others are ranked all the same.\n"
-      "Examples:\n  aaco compare resnet50 vit-b-16 --hardware MI300X,H100,A100 --batch 8 --dtype fp16\n"
-      "  aaco compare llama2-7b --hardware MI300X --batches 1,8,64 --power-caps 400,550,750 --rank energy");
+      "The exit code is 3 if a combination has no prediction; the others are still ranked.\n\n"
+      "Examples:\n  aaco compare resnet50 vit-b-16 --hardware MI300X,H100,A100 --batch 8 --dtype fp16\n  aaco compare llama2-7b "
+      "--hardware MI300X --batches 1,8,64 --power-caps 400,550,750 --rank energy");
   verb->callback([&context, predict, options] { run(context, *predict, *options); });
 }
 

@@ -43,11 +43,10 @@ std::string bash_script(const VerbWords& program) {
   std::string names;
   for (const auto& verb : program.below) names += verb.name + " ";
   return fmt::format(
-      "_aaco() {{\n  local current=${{COMP_WORDS[COMP_CWORD]}} verb=${{COMP_WORDS[1]}} words=\n"
-      "  [ \"$COMP_CWORD\" -gt 2 ] && verb=\"$verb ${{COMP_WORDS[2]}}\"\n"
-      "  if [ \"$COMP_CWORD\" = 1 ]; then words=\"{}--help --version\"; else\n"
-      "    case $verb in\n{}    esac\n  fi\n  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-      "  [ ${{#COMPREPLY[@]}} = 0 ] && COMPREPLY=($(compgen -f -- \"$current\"))\n}}\ncomplete -o filenames -F _aaco aaco\n",
+      "_aaco() {{\n  local current=${{COMP_WORDS[COMP_CWORD]}} verb=${{COMP_WORDS[1]}} words=\n  [ \"$COMP_CWORD\" -gt 2 ] && "
+      "verb=\"$verb ${{COMP_WORDS[2]}}\"\n  if [ \"$COMP_CWORD\" = 1 ]; then words=\"{}--help --version\"; else\n    case $verb "
+      "in\n{}    esac\n  fi\n  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n  [ ${{#COMPREPLY[@]}} = 0 ] && "
+      "COMPREPLY=($(compgen -f -- \"$current\"))\n}}\ncomplete -o filenames -F _aaco aaco\n",
       names, cases_of(program.below, "    {}) words=\"{}\" ;;\n"));
 }
 
@@ -58,9 +57,9 @@ std::string zsh_script(const VerbWords& program) {
   for (const auto& verb : program.below)
     list += fmt::format("    '{}:{}'\n", verb.name, quoted(core::replace_all(verb.about, ":", "\\:")));
   return fmt::format(
-      "#compdef aaco\n_aaco() {{\n  local -a verbs=(\n{}  )\n  if (( CURRENT == 2 )); then _describe verb verbs; return; fi\n"
-      "  local verb=$words[2]\n  (( CURRENT > 3 )) && verb=\"$verb $words[3]\"\n"
-      "  case $verb in\n{}  esac\n  _files\n}}\n_aaco \"$@\"\n",
+      "#compdef aaco\n_aaco() {{\n  local -a verbs=(\n{}  )\n  if (( CURRENT == 2 )); then _describe verb verbs; return; fi\n  "
+      "local verb=$words[2]\n  (( CURRENT > 3 )) && verb=\"$verb $words[3]\"\n  case $verb in\n{}  esac\n  _files\n}}\n_aaco "
+      "\"$@\"\n",
       list, cases_of(program.below, "    {}) compadd -- {} ;;\n"));
 }
 
@@ -89,9 +88,9 @@ std::string fish_script(const VerbWords& program) {
 }  // namespace
 
 void add_completion(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("completion", "Print the completion script of a shell: bash, zsh or fish");
+  CLI::App* verb = app.add_subcommand("completion", "Print the completion script for bash, zsh or fish");
   auto shell = std::make_shared<std::string>();
-  verb->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  verb->add_option("shell", *shell, "Shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
   verb->callback([&context, &app, shell] {
     const VerbWords program = words_of(app);
     context.print(*shell == "bash" ? bash_script(program) : *shell == "zsh" ? zsh_script(program) : fish_script(program));

@@ -18,8 +18,7 @@ void print_lines(const Context& context, const std::vector<workflows::DoctorLine
     const std::string mark = line.works ? "ok     " : "missing";
     const std::string coloured = context.colour ? fmt::format("\x1b[{}m{}\x1b[0m", line.works ? "32" : "33", mark) : mark;
     context.print(fmt::format("{}  {:<{}}  {}\n", coloured, line.feature, width, line.reason));
-    if (!line.works && !line.remedy.empty())
-      context.print(fmt::format("{:7}  {:<{}}  what next: {}\n", "", "", width, line.remedy));
+    if (!line.works && !line.remedy.empty()) context.print(fmt::format("{:7}  {:<{}}  hint: {}\n", "", "", width, line.remedy));
   }
 }
 
@@ -34,11 +33,11 @@ core::Json lines_json(const std::vector<workflows::DoctorLine>& lines) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("doctor", "What is missing on this machine for which feature, and the exact remedy");
+  CLI::App* verb = app.add_subcommand("doctor", "Check which features work on this machine, and how to enable the others");
   auto json = std::make_shared<bool>(false);
   auto library = std::make_shared<std::string>();
-  verb->add_flag("--json", *json, "As JSON");
-  verb->add_option("--ort-lib", *library, "ONNX Runtime library to look at");
+  verb->add_flag("--json", *json, "Print JSON");
+  verb->add_option("--ort-lib", *library, "ONNX Runtime library to check");
   verb->callback([&context, json, library] {
     const auto lines = workflows::diagnose(make_services(context), *library);
     if (*json) return context.print_json(lines_json(lines));

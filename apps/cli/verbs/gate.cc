@@ -6,7 +6,10 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/options/list_and_ratio.h"
+#include "cli/options/parse_problem.h"
 #include "cli/options/run_options.h"
+#include "cli/options/whole_number.h"
 #include "cli/output/verdict_output.h"
 #include "core/files.h"
 
@@ -31,8 +34,8 @@ core::Status resolve(GateOptions& options) {
   try {
     app.parse(std::vector<std::string>(options.run.rbegin(), options.run.rend()));
   } catch (const CLI::ParseError& problem) {
-    return core::fail(core::ErrorCode::invalid_argument, std::string("after '--': ") + problem.what(),
-                      "'aaco run --help' lists what may stand there");
+    return core::fail(core::ErrorCode::invalid_argument, "after '--': " + parse_problem(problem),
+                      "see 'aaco run --help' for the accepted options");
   }
   AACO_ASSIGN(request.run, run.resolve());
   return {};
@@ -56,7 +59,7 @@ core::Status write_files(const Context& context, const GateOptions& options, con
   const auto bigger = gate_github_benchmark(report, false);
   if (bigger.items().empty()) return {};
   AACO_TRY(write(beside(options.github), bigger.dump() + "\n"));
-  context.note("metrics of which more is better (customBiggerIsBetter): " + beside(options.github));
+  context.note("metrics where higher is better (customBiggerIsBetter): " + beside(options.github));
   return {};
 }
 
@@ -76,31 +79,30 @@ void judge(Context& context, GateOptions& options) {
 
 void add_gate(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand(
-      "gate", "Judge a change by a baseline, for continuous integration: exit 0, 1 (regression) or 4 (undecided)");
+      "gate", "Check for regressions against a baseline, for CI: exit 0 (pass), 1 (regression) or 4 (inconclusive)");
   auto options = std::make_shared<GateOptions>();
   auto& request = options->request;
-  verb->add_option("--baseline", request.baseline, "Name of a baseline ('aaco baseline ls'), or its file")->required();
+  verb->add_option("--baseline", request.baseline, "Baseline name (see 'aaco baseline ls') or file")->required();
   verb->add_option("--session", options->sessions,
-                   "What is judged: sessions ID,ID,... or tag:NAME (default: a run is measured now, as the baseline's was)");
-  verb->add_option("--retries", request.retries, "Measure so many more sessions while it is not decided")
-      ->check(CLI::Range(0, 100))
+                   "Sessions to check: ID,ID,... or tag:NAME (default: measure a new run with the baseline's options)");
+  verb->add_option("--retries", request.retries, "Measure up to this many more sessions while the result is inconclusive")
+      ->check(whole_number(0, 100))
       ->capture_default_str();
-  verb->add_option("--markdown", options->markdown, "Write a comment for a pull request")->type_name("FILE");
-  verb->add_option("--junit", options->junit, "Write the result as JUnit")->type_name("FILE");
-  verb->add_option("--bencher", options->bencher, "Write the metrics for Bencher (Bencher Metric Format)")->type_name("FILE");
+  verb->add_option("--markdown", options->markdown, "Write a pull request comment")->type_name("FILE");
+  verb->add_option("--junit", options->junit, "Write the result as JUnit XML")->type_name("FILE");
+  verb->add_option("--bencher", options->bencher, "Write the metrics in Bencher Metric Format")->type_name("FILE");
   verb->add_option("--github-benchmark", options->github, "Write the metrics for github-action-benchmark (customSmallerIsBetter)")
       ->type_name("FILE");
-  verb->add_flag("--require-approval", request.require_approval, "Judge only by a baseline that is approved as it is");
-  verb->add_flag("--no-history", options->no_history, "Do not learn from the lake how much equal sessions differ");
-  verb->add_flag("--force", request.force, "Judge even by an expired baseline, or of what is not comparable");
+  verb->add_flag("--require-approval", request.require_approval, "Accept only a baseline approved in its current state");
+  verb->add_flag("--no-history", options->no_history, "Do not estimate run-to-run variation from stored sessions");
+  verb->add_flag("--force", request.force, "Allow an expired baseline and sessions that are not comparable");
   verb->add_flag("--json", options->json, "Print the verdict as JSON");
-  verb->add_option("run", options->run, "After '--': options of 'aaco run' for what is measured, in place of the baseline's own");
+  verb->add_option("run", options->run, "After '--': 'aaco run' options for the measurement, instead of the baseline's");
   verb->positionals_at_end();
   verb->footer(
       "Examples:\n  aaco gate --baseline resnet50 --retries 3 --markdown comment.md --junit gate.xml\n  aaco gate --baseline "
-      "resnet50 --session latest\n"
-      "Any metric of the baseline that loses more than its budget is a regression; otherwise its leading metric decides.\n"
-      "Exit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive, not comparable, or an expired baseline.");
+      "resnet50 --session latest\n\nA metric that gets worse by more than its budget is a regression; otherwise the first metric "
+      "decides.\nExit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive, not comparable, or an expired baseline.");
   verb->callback([&context, options] { judge(context, *options); });
 }
 

@@ -39,9 +39,10 @@ void check(Context& context, const std::vector<std::string>& files, bool json) {
     context.print(fmt::format("{}: {} ({})\n", problem.where, problem.text, problem.rule));
     if (!problem.remedy.empty()) context.print(fmt::format("  {}\n", problem.remedy));
   }
-  context.print(
-      fmt::format("{} shipped and {} own entries: {}\n", audit->shipped, audit->own,
-                  audit->problems.empty() ? "no problem found" : std::to_string(audit->problems.size()) + " problem(s)"));
+  context.print(fmt::format("{} shipped and {} user entries: {}\n", audit->shipped, audit->own,
+                            audit->problems.empty()       ? "no problems"
+                            : audit->problems.size() == 1 ? "1 problem"
+                                                          : std::to_string(audit->problems.size()) + " problems"));
 }
 
 struct ProbeOptions {
@@ -57,7 +58,7 @@ void probe(Context& context, const ProbeOptions& options) {
     const auto bytes = core::parse_bytes(options.memory);
     if (!bytes || *bytes < (1 << 20))
       return context.fail({core::ErrorCode::invalid_argument,
-                           "--memory wants a size of 1MiB and up such as 512MiB, not '" + options.memory + "'",
+                           "invalid value '" + options.memory + "' for '--memory': expected at least 1MiB, such as 512MiB",
                            "",
                            {}});
     request.memory_bytes = *bytes;
@@ -72,54 +73,53 @@ void probe(Context& context, const ProbeOptions& options) {
   }
   print_device(context, outcome->device);
   for (const std::string& line : outcome->known) context.print(line + "\n");
-  if (outcome->path.empty()) return context.note("\nnothing was written (--dry-run)");
-  context.note("\n" + std::string(outcome->replaced ? "replaced " : "wrote ") + outcome->path + "\nname it 'this' or '" +
+  if (outcome->path.empty()) return context.note("\nnothing written (--dry-run)");
+  context.note("\n" + std::string(outcome->replaced ? "replaced " : "wrote ") + outcome->path + "\nuse it as 'this' or '" +
                outcome->device.id + "', for example: aaco analyze resnet50 --hardware this");
 }
 
 void add_ls_verb(CLI::App& verb, Context& context) {
-  CLI::App* ls = verb.add_subcommand("ls", "List the devices with their peaks");
+  CLI::App* ls = verb.add_subcommand("ls", "List devices with their peak rates");
   auto kind = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  ls->add_option("--kind", *kind, "Only these")->check(CLI::IsMember({"cpu", "gpu", "accelerator"}));
-  ls->add_flag("--json", *json, "As JSON, with every figure and its source");
+  ls->add_option("--kind", *kind, "Only this kind of device")->check(CLI::IsMember({"cpu", "gpu", "accelerator"}));
+  ls->add_flag("--json", *json, "Print JSON, with every figure and its source");
   ls->callback([&context, kind, json] { list(context, *kind, *json); });
 }
 
 void add_show_verb(CLI::App& verb, Context& context) {
-  CLI::App* one = verb.add_subcommand("show", "Everything known of a device, each figure with its source");
+  CLI::App* one = verb.add_subcommand("show", "Show everything known about a device, each figure with its source");
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   one->add_option("device", *name, "Id, alias, ID@STATE (a power state), or 'this'")->required();
-  one->add_flag("--json", *json, "As JSON");
+  one->add_flag("--json", *json, "Print JSON");
   one->callback([&context, name, json] { show_device(context, *name, *json); });
 }
 
 void add_check_verb(CLI::App& verb, Context& context) {
-  CLI::App* one =
-      verb.add_subcommand("check", "Hold every entry, shipped and own, against the schema and the arithmetic of its figures");
+  CLI::App* one = verb.add_subcommand("check", "Check all entries, shipped and your own, for schema and consistency errors");
   auto files = std::make_shared<std::vector<std::string>>();
   auto json = std::make_shared<bool>(false);
-  one->add_option("file", *files, "Only these files (.yaml)");
-  one->add_flag("--json", *json, "As JSON");
-  one->footer("Exit code 3 where something is wrong; every problem is named with file and line.");
+  one->add_option("file", *files, "Check only these files (.yaml)");
+  one->add_flag("--json", *json, "Print JSON");
+  one->footer("Problems are listed with file and line; the exit code is then 3.");
   one->callback([&context, files, json] { check(context, *files, *json); });
 }
 
 void add_probe_verb(CLI::App& verb, Context& context) {
-  CLI::App* one = verb.add_subcommand("probe", "Measure this machine's processor and write its entry to your registry");
+  CLI::App* one = verb.add_subcommand("probe", "Measure this machine's CPU and write its entry to your registry");
   auto options = std::make_shared<ProbeOptions>();
-  one->add_option("--memory", options->memory, "Size of the arrays the bandwidth is measured with (default: by the caches)")
+  one->add_option("--memory", options->memory, "Array size for the bandwidth measurement (default: based on the cache sizes)")
       ->type_name("SIZE");
-  one->add_flag("--dry-run", options->dry_run, "Measure, and write nothing");
-  one->add_flag("--json", options->json, "As JSON");
+  one->add_flag("--dry-run", options->dry_run, "Measure without writing an entry");
+  one->add_flag("--json", options->json, "Print JSON");
   one->callback([&context, options] { probe(context, *options); });
 }
 
 }  // namespace
 
 void add_hardware(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("hardware", "Devices that predictions are made for: list, show, check, measure this one");
+  CLI::App* verb = app.add_subcommand("hardware", "List, show, check or measure the devices that predictions are made for");
   verb->require_subcommand(1);
   add_ls_verb(*verb, context);
   add_show_verb(*verb, context);

@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/options/list_and_ratio.h"
 #include "cli/options/run_options.h"
 #include "cli/options/session_where.h"
 #include "cli/options/whole_number.h"
-#include "cli/output/verdict_output.h"
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/numbers.h"
@@ -21,7 +21,7 @@ namespace aaco::cli {
 namespace {
 
 constexpr int kChartHeight = 12;
-constexpr std::size_t kMostCharts = 4;
+constexpr std::size_t kMaxCharts = 4;
 
 struct HistoryOptions {
   workflows::HistoryRequest request;
@@ -95,16 +95,16 @@ void print_trend(const Context& context, const workflows::HistorySeries& series)
   const std::string unit = trend.in_days ? "day" : "point";
   if (trend.drift && trend.drift->significant)
     context.print(
-        fmt::format("  ! drift       {} a {} ({} to {}), {}\n", report::format_quantity(trend.drift->per_unit, series.unit), unit,
-                    report::format_quantity(trend.drift->per_unit_ci95.low, series.unit),
+        fmt::format("  ! drift       {} per {} ({} to {}), {}\n", report::format_quantity(trend.drift->per_unit, series.unit),
+                    unit, report::format_quantity(trend.drift->per_unit_ci95.low, series.unit),
                     report::format_quantity(trend.drift->per_unit_ci95.high, series.unit), to_string(trend.drift->meaning)));
   if (trend.forecast)
-    context.print(fmt::format("  in {:.3g} {}s {} ({} to {}), if it goes on like this\n", trend.forecast->ahead, unit,
+    context.print(fmt::format("  forecast in {:.3g} {}s: {} ({} to {})\n", trend.forecast->ahead, unit,
                               report::format_quantity(trend.forecast->value, series.unit),
                               report::format_quantity(trend.forecast->interval.low, series.unit),
                               report::format_quantity(trend.forecast->interval.high, series.unit)));
   if (trend.breaks) context.print("  ! " + trend.alarms.back() + "\n");
-  if (trend.alarms.empty()) context.print("  nothing to look at\n");
+  if (trend.alarms.empty()) context.print("  no alarms\n");
 }
 
 void print_series(const Context& context, const workflows::HistorySeries& series, bool chart) {
@@ -116,11 +116,11 @@ void print_series(const Context& context, const workflows::HistorySeries& series
   if (series.trend)
     print_trend(context, series);
   else
-    context.print("  no answer: " + series.reason + "\n");
+    context.print("  no result: " + series.reason + "\n");
 }
 
 void print_outcome(const Context& context, const workflows::HistoryOutcome& outcome) {
-  const bool charts = outcome.series.size() <= kMostCharts;
+  const bool charts = outcome.series.size() <= kMaxCharts;
   std::size_t quiet = 0;
   for (const auto& series : outcome.series) {
     const bool alarmed = series.trend && !series.trend->alarms.empty();
@@ -130,8 +130,8 @@ void print_outcome(const Context& context, const workflows::HistoryOutcome& outc
     }
     print_series(context, series, charts);
   }
-  if (quiet > 0) context.print(fmt::format("{} other series: nothing to look at\n", quiet));
-  for (const auto& [why, count] : outcome.account.dropped) context.note(fmt::format("left out: {} ({})", count, why));
+  if (quiet > 0) context.print(fmt::format("{} other series: no alarms\n", quiet));
+  for (const auto& [why, count] : outcome.account.dropped) context.note(fmt::format("skipped: {} ({})", count, why));
   for (const auto& note : outcome.notes) context.note("note: " + note);
 }
 
@@ -143,8 +143,8 @@ void look_back(Context& context, HistoryOptions& options) {
   if (!options.svg.empty()) {
     if (outcome->series.size() != 1)
       return context.fail({core::ErrorCode::invalid_argument,
-                           fmt::format("--svg draws one series, and {} are meant", outcome->series.size()),
-                           "name the metric, and choose with --where",
+                           fmt::format("--svg draws exactly one series, got {}", outcome->series.size()),
+                           "name a metric and filter with --where",
                            {}});
     if (const auto written = core::write_file_atomic(options.svg, svg_history(plot_of(outcome->series.front()))); !written)
       return context.fail(written.error());
@@ -160,37 +160,38 @@ void look_back(Context& context, HistoryOptions& options) {
 
 void add_history(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand(
-      "history", "A metric over sessions or versions: what changed when, where it drifts, when it breaks its budget");
+      "history", "Track a metric over sessions or versions: change points, drift, and when it will exceed its budget");
   auto options = std::make_shared<HistoryOptions>();
   auto& request = options->request;
   verb->add_option("metric", request.metric,
-                   "A metric (p50, p99, throughput, memory.rss_peak_bytes ...), or a series of the files; 'BM_*' for several");
+                   "Metric (p50, p99, throughput, memory.rss_peak_bytes ...) or series in the files; 'BM_*' matches several");
   verb->add_option("--from", request.files,
-                   "A table (CSV), JSON of Google Benchmark, pytest-benchmark or hyperfine, a data.js of a benchmark tracker, or "
-                   "lists of numbers (repeatable)")
+                   "Read from CSV, JSON of Google Benchmark, pytest-benchmark or hyperfine, data.js of github-action-benchmark, "
+                   "or lists of numbers (repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  verb->add_option("--where", options->where,
-                   "Only sessions with model, backend, kind, tag or fingerprint; only rows of a table with a column's value")
+  verb->add_option(
+          "--where", options->where,
+          "Only sessions with this model, backend, kind, tag or fingerprint, or table rows with this column value (repeatable)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  verb->add_option("--last", options->last, "Only the newest so many")->check(positive_count());
-  verb->add_option("--threshold", options->threshold, "Changes below this raise no alarm")->capture_default_str();
-  verb->add_option("--budget", options->budget, "What the level may lose against where the present stretch began, e.g. 10%");
-  verb->add_option("--limit", request.options.limit, "Or: the value it must not pass, in its own unit")->check(finite_number());
-  verb->add_option("--better", options->better, "lower or higher, where the metric does not say")
+  verb->add_option("--last", options->last, "Only the newest N values")->check(positive_count());
+  verb->add_option("--threshold", options->threshold, "No alarm for changes smaller than this")->capture_default_str();
+  verb->add_option("--budget", options->budget, "Allowed loss relative to the start of the current segment, e.g. 10%");
+  verb->add_option("--limit", request.options.limit, "Absolute limit instead of a budget, in the metric's unit")
+      ->check(finite_number());
+  verb->add_option("--better", options->better, "Which direction is better, if the metric does not define it")
       ->check(CLI::IsMember({"lower", "higher"}));
-  verb->add_option("--horizon", request.options.horizon, "Forecast this far: days, or values where there are no times")
-      ->check(CLI::PositiveNumber)
-      ->check(finite_number())
+  verb->add_option("--horizon", request.options.horizon, "Forecast horizon in days, or in values if there are no timestamps")
+      ->check(positive_number())
       ->capture_default_str();
-  verb->add_option("--svg", options->svg, "Write the chart of one series to this file");
-  verb->add_flag("--check", options->check, "Exit with 1 where something became worse (an improvement alone is none)");
-  verb->add_flag("--json", options->json, "As JSON");
+  verb->add_option("--svg", options->svg, "Write the chart of one series to this SVG file");
+  verb->add_flag("--check", options->check, "Exit with 1 if any series got worse");
+  verb->add_flag("--json", options->json, "Print JSON");
   verb->footer(
-      "Examples:\n  aaco history p50 --where model=resnet50 --budget 10%\n  aaco history --from bench/data.js\n"
-      "  aaco history latency --from nightly.csv --where branch=main --svg latency.svg\n"
-      "Changes are found by an optimal segmentation and checked by a Bayesian one; no setting needs to be tuned.");
+      "Examples:\n  aaco history p50 --where model=resnet50 --budget 10%\n  aaco history --from bench/data.js\n  aaco history "
+      "latency --from nightly.csv --where branch=main --svg latency.svg\n\nChange points come from an optimal segmentation, "
+      "confirmed by a Bayesian one; there is nothing to tune.");
   verb->callback([&context, options] { look_back(context, *options); });
 }
 

@@ -36,11 +36,11 @@ void print_tree(const Context& context, const core::Json& document, int depth) {
 }  // namespace
 
 void add_info(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("info", "This machine: CPU, GPUs, providers, what may be observed");
+  CLI::App* verb = app.add_subcommand("info", "Show this machine: CPU, GPUs, execution providers, available observers");
   auto json = std::make_shared<bool>(false);
   auto library = std::make_shared<std::string>();
-  verb->add_flag("--json", *json, "As JSON");
-  verb->add_option("--ort-lib", *library, "ONNX Runtime library to look at");
+  verb->add_flag("--json", *json, "Print JSON");
+  verb->add_option("--ort-lib", *library, "ONNX Runtime library to check");
   verb->callback([&context, json, library] {
     const auto document = workflows::describe_machine(make_services(context), *library);
     if (*json) return context.print_json(document);

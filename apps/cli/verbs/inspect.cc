@@ -74,8 +74,7 @@ void print_head(const Context& context, const Json& document) {
   const std::string opsets = opsets_text(document["opsets"]);
   context.print(fmt::format("{:<11} {}{}{}\n", "model", name_of(document["model"]),
                             document["producer"].text().empty() ? "" : ", by ", name_of(document["producer"])));
-  context.print(
-      fmt::format("{:<11} {}{}{}\n", "format", document["format"].text(), opsets.empty() ? "" : ", operator sets: ", opsets));
+  context.print(fmt::format("{:<11} {}{}{}\n", "format", document["format"].text(), opsets.empty() ? "" : ", opsets: ", opsets));
   print_tensors(context, "inputs", document["inputs"]);
   print_tensors(context, "outputs", document["outputs"]);
   std::vector<std::string> sizes;
@@ -89,14 +88,14 @@ void print_work(const Context& context, const Json& document) {
   const Json& parameters = document["parameters"];
   context.print(fmt::format("\n{:<11} {} ({})\n", "parameters", core::format_count(parameters["count"].as_f64().value_or(0)),
                             bytes(parameters["bytes"])));
-  context.print(fmt::format("{:<11} {}FLOP, of which {}MAC (2 FLOP each) in products, convolutions and attention\n", "work",
-                            scaled(document["flops"]), scaled(document["macs"])));
-  context.print(fmt::format("{:<11} {} read and {} written a call\n", "traffic", bytes(document["bytes_read"]),
+  context.print(fmt::format("{:<11} {}FLOP, including {}MAC (2 FLOP each) in matrix products, convolutions and attention\n",
+                            "work", scaled(document["flops"]), scaled(document["macs"])));
+  context.print(fmt::format("{:<11} {} read and {} written per call\n", "traffic", bytes(document["bytes_read"]),
                             bytes(document["bytes_written"])));
   if (const auto intensity = document["flops_per_byte"].as_f64())
-    context.print(fmt::format("{:<11} {:.3g} FLOP a byte\n", "intensity", *intensity));
+    context.print(fmt::format("{:<11} {:.3g} FLOP/byte\n", "intensity", *intensity));
   const Json& memory = document["memory"];
-  context.print(fmt::format("{:<11} {}: weights {}, activations {} at most{}{}\n", "memory", bytes(memory["peak_bytes"]),
+  context.print(fmt::format("{:<11} {} peak: weights {}, activations {}{}{}\n", "memory", bytes(memory["peak_bytes"]),
                             bytes(memory["weight_bytes"]), bytes(memory["activation_bytes"]),
                             memory.contains("peak_node") ? ", at " : "", name_of(memory["peak_node"])));
 }
@@ -119,14 +118,14 @@ void print_operators(const Context& context, const Json& document) {
 
 void print_doubts(const Context& context, const Json& document) {
   if (document.contains("newer_versions"))
-    context.print(fmt::format("\nNewer than AACO knows, so that the figures above are {} sure:\n",
+    context.print(fmt::format("\nNewer than this version of AACO supports; confidence in the figures above is {}:\n",
                               core::format_percent(document["confidence_ratio"].as_f64().value_or(0))));
   for (const Json& row : document["newer_versions"].items()) context.print(fmt::format("  {}\n", name_of(row["text"])));
   if (!document["unmodelled"].items().empty())
-    context.print(fmt::format("\nNot counted, so that the figures above are {} sure:\n",
+    context.print(fmt::format("\nNot modelled; confidence in the figures above is {}:\n",
                               core::format_percent(document["confidence_ratio"].as_f64().value_or(0))));
   for (const Json& row : document["unmodelled"].items())
-    context.print(fmt::format("  {} ({} of {} nodes, around {} of all activation bytes): {}\n", name_of(row["op_type"]),
+    context.print(fmt::format("  {} ({} of {} nodes, about {} of all activation bytes): {}\n", name_of(row["op_type"]),
                               row["nodes"].dump(-1), document["node_count"].dump(-1),
                               core::format_percent(row["activation_ratio"].as_f64().value_or(0)), name_of(row["reason"])));
   for (const Json& text : document["shapes"]["problems"].items()) context.print(fmt::format("  {}\n", name_of(text)));
@@ -149,7 +148,7 @@ void print_plan(const Context& context, const Json& plan) {
   const Json& fusion = plan["fusion"];
   context.print(fmt::format("\nOn {} ({}):\n", plan["backend"].text(), plan["source"].text()));
   context.print(
-      fmt::format("  {} kernels; fusing saves {} of traffic\n", fusion["kernels"].dump(-1), bytes(fusion["saved_bytes"])));
+      fmt::format("  {} kernels; fusion saves {} of traffic\n", fusion["kernels"].dump(-1), bytes(fusion["saved_bytes"])));
   for (const Json& row : fusion["patterns"].items())
     context.print(fmt::format("  {:>6} x {:<18} {}\n", row["kernels"].dump(-1), row["pattern"].text(), name_of(row["example"])));
   constexpr std::size_t kShown = 5;
@@ -159,17 +158,16 @@ void print_plan(const Context& context, const Json& plan) {
                               name_of(apart[number]["reason"])));
   if (apart.size() > kShown) context.print(fmt::format("  and {} more (--json lists them)\n", apart.size() - kShown));
   const Json& partition = plan["partition"];
-  context.print(fmt::format("  {} part{}, {} copies of {} between them\n", partition["parts"].items().size(),
+  context.print(fmt::format("  {} partition{}, {} copies between them ({})\n", partition["parts"].items().size(),
                             partition["parts"].items().size() == 1 ? "" : "s", partition["transfers"].items().size(),
                             bytes(partition["transfer_bytes"])));
   for (const Json& row : partition["refusals"].items())
-    context.print(fmt::format("  {} leaves {} nodes of {} to the host: {}\n", row["target"].text(), row["nodes"].dump(-1),
+    context.print(fmt::format("  {} leaves {} {} nodes to the host: {}\n", row["target"].text(), row["nodes"].dump(-1),
                               name_of(row["op_type"]), name_of(row["reason"])));
   const Json& at_once = plan["concurrency"];
-  context.print(
-      fmt::format("  the longest chain of nodes that wait for each other: {} nodes, {}FLOP; at best {:.2f} nodes' work at once\n",
-                  at_once["longest_chain_nodes"].dump(-1), scaled(at_once["longest_chain_flops"]),
-                  at_once["flops_at_once_ratio"].as_f64().value_or(1)));
+  context.print(fmt::format("  critical path: {} nodes, {}FLOP; average parallelism at most {:.2f} nodes\n",
+                            at_once["longest_chain_nodes"].dump(-1), scaled(at_once["longest_chain_flops"]),
+                            at_once["flops_at_once_ratio"].as_f64().value_or(1)));
 }
 
 void show(Context& context, Options& options) {
@@ -190,33 +188,34 @@ void show(Context& context, Options& options) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("inspect", "What a model is and has to do: operators, parameters, FLOPs, bytes, shapes");
+  CLI::App* verb =
+      app.add_subcommand("inspect", "Show a model's structure and work: operators, parameters, FLOPs, bytes, shapes");
   auto options = std::make_shared<Options>();
   workflows::InspectRequest& request = options->request;
   verb->add_option("model", request.model.name,
-                   "A file (.onnx, .pt2, .tflite; FILE#NAME for one of several models or signatures in it), a name of "
-                   "configs/models.yaml, or zoo:NAME (nothing is run, no weights are read)")
+                   "Model: a file (.onnx, .pt2, .tflite; FILE#NAME selects one of several models or signatures), a name from "
+                   "configs/models.yaml, or zoo:NAME (the model is not run, weights are not read)")
       ->required();
-  verb->add_option("--batch", request.model.batch, "Batch size, for the dimension that counts items")->check(positive_count());
+  verb->add_option("--batch", request.model.batch, "Batch size")->check(positive_count());
   verb->add_option("--dim", options->dimensions, "Sizes of symbolic dimensions, NAME=SIZE[,NAME=SIZE...] (repeatable)")
       ->type_name("NAME=SIZE")
       ->allow_extra_args(false);
-  verb->add_option("--loop-trips", request.model.shapes.loop_trips, "How often a loop runs whose count is not in the model")
+  verb->add_option("--loop-trips", request.model.shapes.loop_trips,
+                   "Iterations assumed for loops whose trip count is not in the model")
       ->check(positive_count())
       ->capture_default_str();
-  verb->add_flag("--strict", request.strict, "Refuse a model with dimensions that have no size, in place of usual ones");
-  verb->add_flag("--nodes", request.nodes, "List every node with its shape and work");
+  verb->add_flag("--strict", request.strict, "Fail if a dimension has no size, instead of assuming a typical one");
+  verb->add_flag("--nodes", request.nodes, "List every node with shape and work");
   verb->add_option(
       "--plan", request.plan.backend,
-      "What a backend makes of the graph: kernels after fusion, parts, copies, concurrency (onnxruntime_cpu, migraphx)");
-  verb->add_option("--on-host", request.plan.on_host, "With --plan: an operator that the backend leaves to the host (repeatable)")
+      "Show how a backend executes the graph: kernels after fusion, partitions, copies, concurrency (onnxruntime_cpu, migraphx)");
+  verb->add_option("--on-host", request.plan.on_host, "With --plan: operator to leave to the host (repeatable)")
       ->allow_extra_args(false);
-  verb->add_flag("--json", options->json, "As JSON");
+  verb->add_flag("--json", options->json, "Print JSON");
   verb->footer(
-      "Examples:\n"
-      "  aaco inspect resnet50                                   8.2 GFLOP, 25.6 M parameters\n"
-      "  aaco inspect model.onnx --dim batch=8,sequence_length=512\n"
-      "  aaco inspect zoo:llama2-7b --dim past_sequence_length=2047,sequence_length=1");
+      "Examples:\n  aaco inspect resnet50                                   8.2 GFLOP, 25.6 M parameters\n  aaco inspect "
+      "model.onnx --dim batch=8,sequence_length=512\n  aaco inspect zoo:llama2-7b --dim "
+      "past_sequence_length=2047,sequence_length=1");
   verb->callback([&context, options] { show(context, *options); });
 }
 

@@ -25,7 +25,7 @@ core::Json entry_json(const workflows::SessionLine& line) {
 
 void print_table(const Context& context, const std::vector<workflows::SessionLine>& lines) {
   if (lines.empty())
-    return context.note("no sessions in " + context.paths.sessions + "; make one with 'aaco run --model resnet50'");
+    return context.note("no sessions in " + context.paths.sessions + "; create one with 'aaco run --model resnet50'");
   using report::fit_left;
   using report::printable;  // sessions come from elsewhere too: nothing in their names may steer the terminal
   constexpr int kLongestTag = 60;
@@ -48,13 +48,13 @@ void print_table(const Context& context, const std::vector<workflows::SessionLin
 }  // namespace
 
 void add_ls(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("ls", "List the sessions");
+  CLI::App* verb = app.add_subcommand("ls", "List sessions");
   auto json = std::make_shared<bool>(false);
   auto tag = std::make_shared<std::string>();
   auto last = std::make_shared<std::size_t>(0);
-  verb->add_flag("--json", *json, "As JSON");
-  verb->add_option("--tag", *tag, "Only those with this tag");
-  verb->add_option("-n,--last", *last, "Only the newest N; 0: all")->check(whole_number(0, kMostCount));
+  verb->add_flag("--json", *json, "Print JSON");
+  verb->add_option("--tag", *tag, "Only sessions with this tag");
+  verb->add_option("-n,--last", *last, "Only the newest N sessions; 0 lists all")->check(whole_number(0, kMaxCount));
   verb->callback([&context, json, tag, last] {
     auto lines = workflows::list(context.paths.sessions);
     if (!lines) return context.fail(lines.error());

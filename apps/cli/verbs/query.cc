@@ -11,14 +11,15 @@ namespace aaco::cli {
 void add_query(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("query", "Run SQL over all sessions (docs/how_to/query_recipes.md)");
   auto request = std::make_shared<workflows::QueryRequest>();
-  verb->add_option("sql", request->sql, "One SELECT; tables: sessions, inference_iters, node_executions, ... ('SHOW TABLES')")
+  verb->add_option("sql", request->sql,
+                   "SELECT statement; tables: sessions, inference_iters, node_executions, ... (see 'SHOW TABLES')")
       ->required();
-  verb->add_option("-f,--format", request->format, "table, csv, json or parquet")
+  verb->add_option("-f,--format", request->format, "Output format")
       ->check(CLI::IsMember({"table", "csv", "json", "parquet"}))
       ->capture_default_str();
   verb->add_flag_callback(
-      "--json", [request] { request->format = "json"; }, "The same as --format json");
-  verb->add_option("-o,--output", request->output, "File to write (needed for parquet)");
+      "--json", [request] { request->format = "json"; }, "Same as --format json");
+  verb->add_option("-o,--output", request->output, "Output file (required for parquet)");
   verb->footer(
       "Example:\n  aaco query \"SELECT session_id, median(duration_ns)/1e6 AS ms FROM inference_iters WHERE phase='measure' "
       "GROUP BY 1\"");

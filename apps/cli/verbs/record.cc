@@ -25,26 +25,28 @@ core::Status read_times(RecordOptions& options) {
   if (!options.duration.empty()) {
     const auto value = core::parse_duration_ns(options.duration);
     if (!value || *value <= 0)
-      return core::fail(core::ErrorCode::invalid_argument, "--duration wants a time such as 10s, not '" + options.duration + "'");
+      return core::fail(core::ErrorCode::invalid_argument,
+                        "invalid value '" + options.duration + "' for '--duration': expected a duration such as 10s");
     options.request.duration = core::Nanoseconds(*value);
   }
   if (!options.period.empty()) {
     AACO_ASSIGN(const std::int64_t ns, time_with_unit(options.period, "--telemetry-period", "10ms"));
     if (ns < 5'000'000)
-      return core::fail(core::ErrorCode::invalid_argument, "--telemetry-period wants 5ms or more, not '" + options.period + "'");
+      return core::fail(core::ErrorCode::invalid_argument,
+                        "invalid value '" + options.period + "' for '--telemetry-period': the minimum is 5ms");
     options.request.telemetry_period = core::Nanoseconds(ns);
   }
   if (!options.profile_timeout.empty()) {
     const auto value = core::parse_duration_ns(options.profile_timeout);
     if (!value || *value <= 0)
-      return core::fail(core::ErrorCode::invalid_argument,
-                        "--profile-timeout wants a time such as 10min, not '" + options.profile_timeout + "'");
+      return core::fail(core::ErrorCode::invalid_argument, "invalid value '" + options.profile_timeout +
+                                                               "' for '--profile-timeout': expected a duration such as 10min");
     options.request.profile_timeout = core::Nanoseconds(*value);
   }
   auto& request = options.request;
   if (!request.profile && (!request.profile_domains.empty() || !request.counters.empty() || request.profile_timeout))
-    return core::fail(core::ErrorCode::invalid_argument,
-                      "--profile-domains, --counters and --profile-timeout say how --profile works", "add --profile");
+    return core::fail(core::ErrorCode::invalid_argument, "--profile-domains, --counters and --profile-timeout require --profile",
+                      "add --profile");
   return {};
 }
 
@@ -52,7 +54,8 @@ void record_program(Context& context, RecordOptions& options) {
   if (auto times = read_times(options); !times) return context.fail(times.error());
   if (options.request.command.empty() == !options.request.process_id.has_value())
     return context.fail({core::ErrorCode::invalid_argument,
-                         "a command after '--', or --pid PID, is needed",
+                         options.request.command.empty() ? "missing command after '--', or --pid PID"
+                                                         : "a command and --pid cannot be used together",
                          "for example: aaco record -- python3 train.py",
                          {}});
   const auto outcome = workflows::record(options.request, make_services(context));
@@ -68,41 +71,41 @@ void record_program(Context& context, RecordOptions& options) {
 }  // namespace
 
 void add_record(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("record", "Observe any program and its children: aaco record [options] -- COMMAND");
+  CLI::App* verb = app.add_subcommand("record", "Observe any program and its child processes: aaco record [options] -- COMMAND");
   auto options = std::make_shared<RecordOptions>();
-  verb->add_option("--pid", options->request.process_id, "Observe this running process (and its children) instead of a command")
+  verb->add_option("--pid", options->request.process_id, "Observe this running process and its children instead of a command")
       ->check(positive_count());
   verb->add_option("--duration", options->duration,
-                   "Stop after this long: a process of --pid runs on, a command is ended (SIGTERM first)")
+                   "Stop after this time: a --pid process keeps running, a command is terminated (SIGTERM first)")
       ->type_name("TIME");
-  verb->add_option("--telemetry-period", options->period, "Sampling period, 5ms and up (default: 10ms)")->type_name("TIME");
+  verb->add_option("--telemetry-period", options->period, "Sampling period, at least 5ms (default: 10ms)")->type_name("TIME");
   verb->add_flag("--ebpf", options->request.ebpf,
-                 "Record what the operating system does to the program (waits for a CPU, sleeps, faults, interrupts, I/O); needs "
-                 "root or CAP_BPF and CAP_PERFMON, and goes on without");
-  verb->add_option("--tag", options->request.tag, "Name the session");
-  verb->add_option("-o,--out", context.paths.sessions, "Root folder of the sessions (the same as --sessions)");
+                 "Record operating system events (scheduling delays, sleeps, faults, interrupts, I/O); requires root or CAP_BPF "
+                 "and CAP_PERFMON, otherwise skipped with a warning");
+  verb->add_option("--tag", options->request.tag, "Tag for the session, to refer to it as tag:NAME");
+  verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");
   add_isolation_options(*verb, options->request.isolation);
-  verb->add_flag("--profile", options->request.profile, "Run the command once more under the GPU profiler that is on the path");
-  verb->add_option("--profile-domains", options->request.profile_domains,
-                   "With --profile: what is traced, of kernel,hip,hsa,marker,copy,memory,scratch,rccl "
-                   "(default: kernel,hip,marker,copy)")
+  verb->add_flag("--profile", options->request.profile, "Run the command a second time under the GPU profiler found in PATH");
+  verb->add_option(
+          "--profile-domains", options->request.profile_domains,
+          "With --profile: what to trace: kernel,hip,hsa,marker,copy,memory,scratch,rccl (default: kernel,hip,marker,copy)")
       ->type_name("LIST");
   verb->add_option("--counters", options->request.counters,
-                   "With --profile: hardware counters, e.g. SQ_WAVES,GRBM_GUI_ACTIVE, in one execution more")
+                   "With --profile: hardware counters to collect in an additional run, e.g. SQ_WAVES,GRBM_GUI_ACTIVE")
       ->type_name("LIST");
-  verb->add_option(
-          "--profile-timeout", options->profile_timeout,
-          "With --profile: kill an execution under the profiler after this long (default: 2min and 20 times the measured)")
+  verb->add_option("--profile-timeout", options->profile_timeout,
+                   "With --profile: kill a profiled run after this time (default: 2min plus 20 times the measured run)")
       ->type_name("TIME");
-  verb->add_flag("--json", options->json, "Print one JSON object instead of the report");
-  verb->add_flag("--no-report", options->no_report, "Write no page");
+  verb->add_flag("--json", options->json, "Print JSON instead of the report");
+  verb->add_flag("--no-report", options->no_report, "Do not write the HTML page");
   verb->add_option("command", options->request.command, "Command and its arguments, after '--'");
   verb->positionals_at_end();
   verb->footer(
-      "The command's own exit code is passed on; 125 says that record itself failed. --profile executes the command a second\n"
-      "time, under rocprofv3 (or rocprof), so that what disturbs stays out of what is measured.\n\n"
-      "Examples:\n  aaco record -- python3 train.py\n  aaco record --profile --counters SQ_WAVES -- ./app\n"
-      "  aaco record --pid 4711 --duration 10s");
+      "The exit code is the command's; 125 means that record itself failed.\n"
+      "--profile runs the command a second time under rocprofv3 (or rocprof), so that profiling does not affect the "
+      "measurement.\n\n"
+      "Examples:\n  aaco record -- python3 train.py\n  aaco record --profile --counters SQ_WAVES -- ./app\n  aaco record --pid "
+      "4711 --duration 10s");
   verb->callback([&context, options] { record_program(context, *options); });
 }
 

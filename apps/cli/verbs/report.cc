@@ -49,24 +49,24 @@ void report_session(Context& context, const ReportOptions& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("report", "Show a session: text, page, JSON, Markdown, CSV or a plot");
+  CLI::App* verb = app.add_subcommand("report", "Show a session as text, HTML page, JSON, Markdown, CSV or plot");
   auto options = std::make_shared<ReportOptions>();
   verb->add_option("session", options->session, "Session")->capture_default_str();
-  verb->add_option("-f,--format", options->format, "text, html, json, markdown, csv or svg")
+  verb->add_option("-f,--format", options->format, "Output format")
       ->check(CLI::IsMember({"text", "html", "json", "markdown", "md", "csv", "svg"}))
       ->capture_default_str();
-  verb->add_option("-o,--output", options->output, "File to write (default: standard output)");
-  verb->add_option("--table", options->table, "With csv: " + names_of(report::kCsvTables))->capture_default_str();
-  verb->add_option("--plot", options->plot, "With svg: " + names_of(report::kSvgPlots))->capture_default_str();
+  verb->add_option("-o,--output", options->output, "Output file (default: standard output)");
+  verb->add_option("--table", options->table, "Table for csv: " + names_of(report::kCsvTables))->capture_default_str();
+  verb->add_option("--plot", options->plot, "Plot for svg: " + names_of(report::kSvgPlots))->capture_default_str();
   verb->add_option_function<std::string>(
       "--html",
       [options](const std::string& file) {
         options->format = "html";
         options->output = file;
       },
-      "Write the page to FILE");
+      "Write the HTML page to FILE");
   verb->add_flag_callback(
-      "--json", [options] { options->format = "json"; }, "The same as --format json");
+      "--json", [options] { options->format = "json"; }, "Same as --format json");
   verb->callback([&context, options] { report_session(context, *options); });
 }
 

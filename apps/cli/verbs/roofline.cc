@@ -60,7 +60,7 @@ std::optional<double> measured_of(const EnvelopeRoof& roof) {
 }
 
 void print_table(const Context& context, const std::vector<EnvelopeRoof>& roofs) {
-  context.print(fmt::format(fmt::runtime(kRow), "ROOF", "STATED", "MEASURED", "REACHED (95 %)", "/STATED", "/MEAS.", "HIGHEST",
+  context.print(fmt::format(fmt::runtime(kRow), "ROOF", "STATED", "MEASURED", "REACHED (95 % CI)", "/STATED", "/MEAS.", "HIGHEST",
                             "RUNS", "POINTS"));
   for (const EnvelopeRoof& roof : roofs) {
     const auto& reached = roof.reached;
@@ -111,8 +111,8 @@ void print_device(const Context& context, const DeviceEnvelope& device, const wo
                                 plural(static_cast<std::size_t>(roof.measured->sites), "site")));
   if (device.fitted())
     context.print(
-        fmt::format("  REACHED, with 95 % intervals by resampling runs: in {:g} % of their time the runs stayed under it\n"
-                    "  ({} of the time is above). A quantile and not the highest point, which one wrong time decides.\n",
+        fmt::format("  REACHED: the {:g} % quantile over the runs' time ({} of the time is above), 95 % CI by resampling runs.\n "
+                    " A quantile, because a single wrong timestamp would determine the maximum.\n",
                     100 * request.options.quantile, core::format_percent(device.above_ratio)));
   for (const std::string& note : device.notes) context.print("  " + note + "\n");
 }
@@ -121,8 +121,8 @@ core::Status draw(const RooflineOptions& options, const workflows::EnvelopeOutco
   if (options.svg.empty() && options.html.empty()) return {};
   if (outcome.devices.size() != 1)
     return core::fail(core::ErrorCode::invalid_argument,
-                      fmt::format("a picture shows one device, and the sessions ran on {}", outcome.devices.size()),
-                      "choose one with --device");
+                      fmt::format("a plot shows exactly one device, the sessions ran on {}", outcome.devices.size()),
+                      "select one with --device");
   const auto model = workflows::envelope_report(outcome.devices.front(), options.request);
   if (!options.svg.empty()) {
     AACO_ASSIGN(const std::string svg, render_svg(model, "roofline"));
@@ -147,9 +147,9 @@ void show(Context& context, RooflineOptions& options) {
     context.print_json(to_json(*outcome, options.request));
   else
     for (const DeviceEnvelope& device : outcome->devices) print_device(context, device, options.request);
-  for (const auto& [why, count] : outcome->account.dropped) context.note(fmt::format("left out: {} ({})", count, why));
+  for (const auto& [why, count] : outcome->account.dropped) context.note(fmt::format("skipped: {} ({})", count, why));
   if (!outcome->fitted()) {
-    context.note("no envelope: the runs are too few, as said of each roof");
+    context.note("no envelope: too few runs (see each roof)");
     context.exit_code = kInconclusive;
   }
 }
@@ -158,28 +158,27 @@ void show(Context& context, RooflineOptions& options) {
 
 void add_roofline(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand(
-      "roofline", "The performance envelope of a device: what many runs reached, beside its data sheet and its calibration");
+      "roofline", "Show a device's performance envelope: what many runs reached, compared with data sheet and calibration");
   auto options = std::make_shared<RooflineOptions>();
   auto& request = options->request;
   verb->add_option("sessions", request.sessions, "Sessions (default: all)");
   verb->add_option("--where", options->where, "Only sessions with this model, backend, kind, tag or fingerprint (repeatable)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  verb->add_option("--device", request.device, "Only what ran on this device: an id or alias of 'aaco hardware ls', or 'this'");
-  verb->add_option("--last", options->last, "Only the newest so many sessions")->check(positive_count());
-  verb->add_option("--quantile", request.options.quantile, "Part of the runs' time that lies under the envelope, 0.5 to 0.999")
-      ->check(CLI::Range(0.5, 0.999))
+  verb->add_option("--device", request.device, "Only runs on this device: an id or alias from 'aaco hardware ls', or 'this'");
+  verb->add_option("--last", options->last, "Only the newest N sessions")->check(positive_count());
+  verb->add_option("--quantile", request.options.quantile, "Fraction of the runs' time below the envelope, 0.5 to 0.999")
+      ->check(number_in(0.5, 0.999))
       ->capture_default_str();
-  verb->add_option("--seed", request.options.seed, "Seed of the resampling")->check(seed_number())->capture_default_str();
-  verb->add_option("--svg", options->svg, "Write the roofs and the points of one device to this file");
-  verb->add_option("--html", options->html, "The same as a page");
-  verb->add_flag("--json", options->json, "As JSON");
+  verb->add_option("--seed", request.options.seed, "Seed for resampling")->check(seed_number())->capture_default_str();
+  verb->add_option("--svg", options->svg, "Write roofs and points of one device to this SVG file");
+  verb->add_option("--html", options->html, "Write roofs and points of one device to this HTML file");
+  verb->add_flag("--json", options->json, "Print JSON");
   verb->footer(
-      "Examples:\n  aaco roofline --device this\n  aaco roofline --where model=resnet50 --json\n"
-      "  aaco roofline --device mi300x --svg envelope.svg\n"
-      "Runs count that hold work of known size: 'aaco run --profile' on a machine that 'aaco hardware probe' measured, and "
-      "imported\n"
-      "traces with shapes of operators or hardware counters. An envelope needs 6 runs; with fewer the exit code is 4.");
+      "Examples:\n  aaco roofline --device this\n  aaco roofline --where model=resnet50 --json\n  aaco roofline --device mi300x "
+      "--svg envelope.svg\n\nOnly runs with known work are used: 'aaco run --profile' on a machine measured by 'aaco hardware "
+      "probe', and imported traces\n"
+      "with operator shapes or hardware counters. An envelope needs at least 6 runs; with fewer the exit code is 4.");
   verb->callback([&context, options] { show(context, *options); });
 }
 

@@ -23,7 +23,7 @@ void print_session(const Context& context, const workflows::SessionOutcome& sess
   if (!m.warnings.empty()) context.print("\nwarnings\n");
   for (const auto& warning : m.warnings)
     context.print(fmt::format("  ! {}\n{}", printable(warning.message),
-                              warning.remedy.empty() ? "" : "    what next: " + printable(warning.remedy) + "\n"));
+                              warning.remedy.empty() ? "" : "    hint: " + printable(warning.remedy) + "\n"));
   context.print("\naccounts\n");
   for (const auto& account : m.accounts) {
     context.print(fmt::format("  {:<16} {:<12} read {:>9}  kept {:>9}  dropped {:>7}  {}\n", printable(account.source),
@@ -41,11 +41,11 @@ void print_session(const Context& context, const workflows::SessionOutcome& sess
 }  // namespace
 
 void add_show(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("show", "Show what a session holds: state, accounts, warnings, every metric");
+  CLI::App* verb = app.add_subcommand("show", "Show a session's contents: state, accounts, warnings, all metrics");
   auto name = std::make_shared<std::string>("latest");
   auto json = std::make_shared<bool>(false);
   verb->add_option("session", *name, "Session")->capture_default_str();
-  verb->add_flag("--json", *json, "As JSON, as 'run --json' prints it");
+  verb->add_flag("--json", *json, "Print JSON, in the format of 'run --json'");
   verb->callback([&context, name, json] {
     const auto session = workflows::load_session(*name, context.paths);
     if (!session) return context.fail(session.error());

@@ -7,7 +7,6 @@
 
 #include "cli/context.h"
 #include "cli/options/run_options.h"
-#include "cli/output/verdict_output.h"
 
 namespace aaco::cli {
 namespace {
@@ -21,18 +20,18 @@ struct SlaOptions {
 
 std::string mark_of(RuleState state) {
   switch (state) {
-    case RuleState::kept: return "kept";
-    case RuleState::broken: return "BROKEN";
-    case RuleState::undecided: return "undecided";
+    case RuleState::kept: return "met";
+    case RuleState::broken: return "VIOLATED";
+    case RuleState::undecided: return "inconclusive";
     case RuleState::not_measured: return "not measured";
-    case RuleState::not_meant: return "not meant";
+    case RuleState::not_meant: return "not applicable";
   }
   return "";
 }
 
 void print_findings(const Context& context, const workflows::SlaOutcome& outcome) {
   for (const auto& finding : outcome.findings)
-    context.print(fmt::format("{:<13} {:<24} {}{}  ({})\n", mark_of(finding.outcome.state), finding.rule.name,
+    context.print(fmt::format("{:<14} {:<24} {}{}  ({})\n", mark_of(finding.outcome.state), finding.rule.name,
                               finding.outcome.explanation,
                               finding.outcome.state == RuleState::broken ? ", " + finding.rule.severity : "", finding.session));
 }
@@ -56,24 +55,24 @@ void check(Context& context, SlaOptions& options) {
   else
     print_findings(context, *outcome);
   for (const auto& alert : outcome->alerts)
-    context.note(alert.delivered ? "told " + alert.receiver : "aaco: " + alert.receiver + " could not be told: " + alert.problem);
+    context.note(alert.delivered ? "alerted " + alert.receiver : "aaco: cannot alert " + alert.receiver + ": " + alert.problem);
 }
 
 }  // namespace
 
 void add_sla(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("sla", "Service levels: promises about latency, throughput, memory, energy");
+  CLI::App* verb = app.add_subcommand("sla", "Check service levels for latency, throughput, memory and energy");
   verb->require_subcommand(1);
-  CLI::App* checking = verb->add_subcommand("check", "Hold sessions against the rules, and tell whom they name what is broken");
+  CLI::App* checking = verb->add_subcommand("check", "Check sessions against rules, and send alerts for violations");
   auto options = std::make_shared<SlaOptions>();
-  checking->add_option("--rules", options->request.rules, "The rules (sla.yaml)")->required()->type_name("FILE");
+  checking->add_option("--rules", options->request.rules, "Rules file (sla.yaml)")->required()->type_name("FILE");
   checking->add_option("sessions", options->request.sessions, "Sessions (default: latest)");
-  checking->add_flag("--no-alert", options->no_alert, "Tell nobody");
-  checking->add_flag("--json", options->json, "As JSON");
+  checking->add_flag("--no-alert", options->no_alert, "Do not send alerts");
+  checking->add_flag("--json", options->json, "Print JSON");
   checking->footer(
-      "A rule:   - {name: tail, metric: p99, max: 20ms, severity: critical, where: {model: resnet50}}\n"
-      "An alert: - {webhook: http://127.0.0.1:9000/hook, timeout: 2s}, - {file: alerts.jsonl}, - {command: [logger, aaco]}\n"
-      "Exit codes: 0 kept, 1 broken, 4 undecided (the interval reaches over the limit) or not measured.");
+      "A rule:   - {name: tail, metric: p99, max: 20ms, severity: critical, where: {model: resnet50}}\nAn alert: - {webhook: "
+      "http://127.0.0.1:9000/hook, timeout: 2s}, - {file: alerts.jsonl}, - {command: [logger, aaco]}\nExit codes: 0 met, 1 "
+      "violated, 4 inconclusive (the interval contains the limit) or not measured.");
   checking->callback([&context, options] { check(context, *options); });
 }
 

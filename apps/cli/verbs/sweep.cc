@@ -25,8 +25,9 @@ core::Result<std::vector<std::int64_t>> numbers(std::string_view text, std::stri
   for (std::string_view part : core::split(text, ',')) {
     const auto value = core::parse_i64(part);
     if (!value || *value <= 0)
-      return core::fail(core::ErrorCode::invalid_argument,
-                        std::string(option) + " wants numbers such as 1,2,4, not '" + std::string(text) + "'");
+      return core::fail(core::ErrorCode::invalid_argument, "invalid value '" + std::string(text) + "' for '" +
+                                                               std::string(option) +
+                                                               "': expected positive integers such as 1,2,4");
     values.push_back(*value);
   }
   return values;
@@ -42,7 +43,7 @@ core::Result<workflows::SweepRequest> resolve(const RunOptions& run, const Sweep
   for (const auto& text : options.dimensions) {
     const auto equals = text.find('=');
     if (equals == std::string::npos)
-      return core::fail(core::ErrorCode::invalid_argument, "--dims wants NAME=1,2,4, not '" + text + "'");
+      return core::fail(core::ErrorCode::invalid_argument, "invalid value '" + text + "' for '--dims': expected NAME=1,2,4");
     AACO_ASSIGN(auto sizes, numbers(std::string_view(text).substr(equals + 1), "--dims"));
     request.dimensions.emplace_back(text.substr(0, equals), std::move(sizes));
   }
@@ -100,7 +101,7 @@ void run_sweep(Context& context, const RunOptions& run, const SweepOptions& opti
     if (context.quiet) return context.print(outcome->id + "\n");
     print_curves(context, *request, *outcome);
     if (outcome->interrupted)
-      context.note(fmt::format("\nended early: {} of {} points were begun", outcome->points.size(), outcome->asked));
+      context.note(fmt::format("\nstopped early: {} of {} points started", outcome->points.size(), outcome->asked));
     return context.note("\nsummary  " + outcome->summary_path);
   }
   core::Json points = core::Json::array();
@@ -125,8 +126,8 @@ void add_sweep(CLI::App& app, Context& context) {
   verb->add_option("--dims", options->dimensions, "Sizes of a symbolic dimension, NAME=64,128 (repeatable)")
       ->type_name("NAME=LIST")
       ->allow_extra_args(false);
-  verb->add_option("-o,--out", context.paths.sessions, "Root folder of the sessions (the same as --sessions)");
-  verb->add_flag("--json", options->json, "As JSON");
+  verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");
+  verb->add_flag("--json", options->json, "Print JSON");
   verb->callback([&context, run, options] { run_sweep(context, *run, *options); });
 }
 

@@ -7,7 +7,7 @@
 namespace aaco::cli {
 
 void add_unpack(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("unpack", "Take a packed session into the lake");
+  CLI::App* verb = app.add_subcommand("unpack", "Unpack a packed session into the sessions folder");
   auto packed = std::make_shared<std::string>();
   verb->add_option("file", *packed, "Packed session")->required();
   verb->callback([&context, packed] {

@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/options/list_and_ratio.h"
 #include "cli/options/run_options.h"
 #include "cli/options/whole_number.h"
-#include "cli/output/verdict_output.h"
 #include "cli/stop_at_once.h"
 #include "workflows/measurement_files.h"
 
@@ -31,8 +31,8 @@ core::Result<workflows::ValidateRequest> resolve(const ValidateOptions& options)
   if (!options.level.empty()) {
     request.level = estimation::level_from_string(options.level);
     if (!request.level)
-      return core::fail(core::ErrorCode::invalid_argument, "--level is '" + options.level + "'",
-                        "calibrated, interpolated or theoretical");
+      return core::fail(core::ErrorCode::invalid_argument,
+                        "invalid value '" + options.level + "' for '--level': expected calibrated, interpolated or theoretical");
   }
   if (options.split == "site") request.split = workflows::Split::site;
   if (options.split == "model") request.split = workflows::Split::model;
@@ -71,16 +71,16 @@ std::string render(const workflows::ValidateOutcome& outcome) {
   if (outcome.latency.all.without_estimate > 0)
     text += fmt::format("  without an estimate: {}\n", outcome.latency.all.without_estimate);
   if (outcome.with_rejected)
-    text +=
-        fmt::format("with the {} faster than possible\n", workflows::rows_text(outcome.rejected)) + table(*outcome.with_rejected);
+    text += fmt::format("including the {} faster than the device's peak\n", workflows::rows_text(outcome.rejected)) +
+            table(*outcome.with_rejected);
   if (outcome.memory) text += "peak memory\n" + table(*outcome.memory);
-  if (outcome.energy) text += "energy, the time given\n" + table(*outcome.energy);
-  if (outcome.predicted_energy) text += "energy, the time predicted\n" + table(*outcome.predicted_energy);
+  if (outcome.energy) text += "energy, with measured time\n" + table(*outcome.energy);
+  if (outcome.predicted_energy) text += "energy, with predicted time\n" + table(*outcome.predicted_energy);
   for (const auto& [name, judged] : outcome.baselines)
-    text += fmt::format("beside it, {}: mean {}, median {}, p90 {}\n", name, percent(judged.all.mean_ape),
+    text += fmt::format("for comparison, {}: mean {}, median {}, p90 {}\n", name, percent(judged.all.mean_ape),
                         percent(judged.all.median_ape), percent(judged.all.p90_ape));
   for (const std::string& note : outcome.notes) text += "note: " + note + "\n";
-  return text + "(in brackets: 95 % of a bootstrap over sites)\n";
+  return text + "(in parentheses: 95 % CI, bootstrap over sites)\n";
 }
 
 void run_validate(Context& context, const ValidateOptions& options) {
@@ -97,33 +97,34 @@ void run_validate(Context& context, const ValidateOptions& options) {
 }  // namespace
 
 void add_validate(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("validate", "How far estimates are from measurements, and whether their bounds hold");
+  CLI::App* verb = app.add_subcommand("validate", "Compare estimates with measurements: errors, and coverage of the bounds");
   auto options = std::make_shared<ValidateOptions>();
-  verb->add_option("--hardware", options->hardware, "Device: an id or alias of 'aaco hardware ls'")->required()->type_name("ID");
-  verb->add_option("--measurements", options->measurements, "Tables of measured kernels or models: CSV, also gzip or zstd")
+  verb->add_option("--hardware", options->hardware, "Device: an id or alias from 'aaco hardware ls'")
+      ->required()
+      ->type_name("ID");
+  verb->add_option("--measurements", options->measurements, "Tables of measured kernels or models: CSV, optionally gzip or zstd")
       ->required()
       ->type_name("FILE");
-  verb->add_option("--level", options->level, "Estimates to judge: calibrated, interpolated (from other devices), theoretical");
+  verb->add_option("--level", options->level,
+                   "Estimates to validate: calibrated, interpolated (from other devices) or theoretical");
   verb->add_option("--split", options->split,
-                   "Fit here, and judge on what the fit has not seen: whole sites (of kernels), models or devices")
+                   "Fit here and validate on held-out data: whole sites (of kernels), models or devices")
       ->check(CLI::IsMember({"site", "model", "device"}));
-  verb->add_option(
-          "--folds", options->folds,
-          "Parts that the sites or models are cut into; each is held out once (without it: 5 of sites, each model by itself)")
-      ->check(whole_number(2, kMostCount));
-  verb->add_option("--seed", options->seed, "Of the cut and of the bootstrap")->check(seed_number())->capture_default_str();
-  verb->add_option("--calibration-from", options->calibration_from, "Devices that interpolated estimates may borrow from")
+  verb->add_option("--folds", options->folds, "Number of folds (default: 5 for sites, one per model for models)")
+      ->check(whole_number(2, kMaxCount));
+  verb->add_option("--seed", options->seed, "Seed for folds and bootstrap")->check(seed_number())->capture_default_str();
+  verb->add_option("--calibration-from", options->calibration_from, "Devices that interpolated estimates may use")
       ->type_name("ID,...");
-  verb->add_option("--residuals", options->residuals, "Write every measured row with its estimate to this CSV file")
+  verb->add_option("--residuals", options->residuals, "Write each measured row with its estimate to this CSV file")
       ->type_name("FILE");
-  verb->add_flag("--json", options->json, "Print the figures as JSON");
+  verb->add_flag("--json", options->json, "Print JSON");
   verb->footer(
-      "Examples:\n  aaco validate --hardware h100 --measurements gemm.csv.gz --split site --folds 5\n"
-      "  aaco validate --hardware h200 --measurements gemm.csv.gz --split device --calibration-from a100,h100\n"
-      "A site is a product's (n, k), a convolution's filter, an attention's heads, a vector operator's row length: whole sites "
-      "are\n"
-      "held out, because rows of one site resemble each other. Without --split the calibrations of the registry are judged.\n"
-      "Rows that are faster than the device's peak allows are no measurements: they are counted, named and judged apart.");
+      "Examples:\n  aaco validate --hardware h100 --measurements gemm.csv.gz --split site --folds 5\n  aaco validate --hardware "
+      "h200 --measurements gemm.csv.gz --split device --calibration-from a100,h100\n\n"
+      "A site is the (n, k) of a matrix product, the filter of a convolution, the heads of an attention or the row length of a\n"
+      "vector operator. Whole sites are held out because rows of one site resemble each other. Without --split, the "
+      "calibrations\n"
+      "in the registry are validated. Rows faster than the device's peak are invalid: they are counted and reported separately.");
   verb->callback([&context, options] { run_validate(context, *options); });
 }
 

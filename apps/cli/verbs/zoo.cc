@@ -23,7 +23,7 @@ void list_models(Context& context, bool json) {
           core::Json::object({{"name", line.name}, {"title", line.title}, {"parameters", line.parameters}, {"path", line.path}}));
     return context.print_json(core::Json::object({{"schema_version", 1}, {"models", std::move(list)}}));
   }
-  context.print(fmt::format("{:<18} {:>13}  {:<5} {}\n", "MODEL", "PARAMETERS", "MADE", "WHAT"));
+  context.print(fmt::format("{:<18} {:>13}  {:<5} {}\n", "MODEL", "PARAMETERS", "BUILT", "DESCRIPTION"));
   for (const auto& line : *lines)
     context.print(fmt::format("{:<18} {:>13}  {:<5} {}\n", line.name, core::format_count(static_cast<double>(line.parameters)),
                               line.path.empty() ? "-" : "yes", line.title));
@@ -32,18 +32,18 @@ void list_models(Context& context, bool json) {
 }  // namespace
 
 void add_zoo(CLI::App& app, Context& context) {
-  CLI::App* zoo = app.add_subcommand("zoo", "Named models made here, with true architectures and seeded random weights");
+  CLI::App* zoo = app.add_subcommand("zoo", "Generate well-known models with true architectures and seeded random weights");
   zoo->require_subcommand(1);
-  CLI::App* ls = zoo->add_subcommand("ls", "List the models");
+  CLI::App* ls = zoo->add_subcommand("ls", "List models");
   auto json = std::make_shared<bool>(false);
-  ls->add_flag("--json", *json, "As JSON");
+  ls->add_flag("--json", *json, "Print JSON");
   ls->callback([&context, json] { list_models(context, *json); });
 
-  CLI::App* make = zoo->add_subcommand("make", "Make models and print their paths");
+  CLI::App* make = zoo->add_subcommand("make", "Generate models and print their paths");
   auto names = std::make_shared<std::vector<std::string>>();
   auto seed = std::make_shared<std::uint64_t>(1);
   make->add_option("model", *names, "Models")->required();
-  make->add_option("--seed", *seed, "Seed of the weights")->check(seed_number())->capture_default_str();
+  make->add_option("--seed", *seed, "Seed for the weights")->check(seed_number())->capture_default_str();
   make->callback([&context, names, seed] {
     for (const auto& name : *names) {
       const auto path = workflows::make_zoo_model(name, *seed, make_services(context));
