@@ -148,7 +148,7 @@ class Explain(program.ProgramTest):
         self.run_small(iterations=1)
         bottleneck = self.aaco('explain', '--json').json()['bottleneck']
         self.assertEqual((bottleneck['bottleneck_class'], bottleneck['recommendations']), ('inconclusive', []))
-        self.assertIn('Not decided: 1 measured call is too few', self.aaco('explain').output)
+        self.assertIn('Bottleneck inconclusive. 1 measured call is too few', self.aaco('explain').output)
         report = self.aaco('report').output
         self.assertIn('Not decided what limits it', report)
         self.assertNotIn('Limited by', report)
