@@ -152,7 +152,7 @@ class Usage(program.ProgramTest):
     def test_leading_zero(self): self.told('run mlp -n 010', "'010' has a leading zero")
     def test_range(self): self.told('roofline --quantile 2', "'2' is not a number between 0.5 and 0.999")
     def test_positive(self): self.told('history p50 --horizon -1', "'-1' is not a positive number")
-    def test_duration(self): self.told('run mlp --duration soon', "invalid value 'soon' for '--duration': expected a duration such as 10s or 500ms")
+    def test_duration(self): self.refused(self.aaco('run', 'mlp', '--duration', 'soon'), 2, "invalid value 'soon' for '--duration': expected a duration such as 10s or 500ms")
     def test_side_of_a_comparison(self): self.told('ab -- mlp -- --thraeds 2', "side B: unknown option '--thraeds'")
 
 
