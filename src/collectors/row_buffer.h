@@ -73,7 +73,7 @@ class RowBuffer final : public trace::Sink {
   void drain_all(trace::Sink& sink);
 
  private:
-  static void refuse() { AACO_CHECK(false && "a collector emits telemetry rows only"); }
+  static void refuse() { AACO_CHECK(false && "collectors emit telemetry rows only"); }
   // Ids of the rows -> ids of `sink`, for every name there is now.
   void translate_names(trace::Sink& sink);
 

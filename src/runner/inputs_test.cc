@@ -113,7 +113,7 @@ TEST(InputShapes, AShapeThatTheModelFixesOtherwiseIsRefused) {
   EXPECT_THAT(refusal(image(), with_shape("x", {1, 4, 8, 8})), HasSubstr("fixed at 3"));
 }
 TEST(InputShapes, AShapeOfAnUnknownInputIsRefused) {
-  EXPECT_THAT(refusal(image(), with_shape("y", {1})), HasSubstr("its inputs: x"));
+  EXPECT_THAT(refusal(image(), with_shape("y", {1})), HasSubstr("the model's inputs: x"));
 }
 TEST(InputShapes, ANegativeSizeIsRefused) {
   EXPECT_THAT(refusal(image(), with_shape("x", {-2, 3, 8, 8})), HasSubstr("0 or more"));
@@ -271,7 +271,7 @@ TEST_F(InputFiles, AnInfinityIsAWarning) {
       1U);
 }
 TEST_F(InputFiles, AFileForAnUnknownInputIsRefused) {
-  EXPECT_THAT(refusal(pair(), file("y", "y.npy", "")), HasSubstr("its inputs: x"));
+  EXPECT_THAT(refusal(pair(), file("y", "y.npy", "")), HasSubstr("the model's inputs: x"));
 }
 TEST_F(InputFiles, AMissingFileIsRefused) {
   InputRequest request;

@@ -31,7 +31,7 @@ TEST_F(MemoryFit, AVersion2LimitCounts) {
   put("/sys/fs/cgroup/job/memory.current", "1610612736\n");
   put("/sys/fs/cgroup/job/memory.stat", "anon 1\ninactive_file 536870912\n");
   EXPECT_EQ(room().bytes, kGiB);
-  EXPECT_EQ(room().bound, "the cgroup's limit");
+  EXPECT_EQ(room().bound, "cgroup limit");
 }
 TEST_F(MemoryFit, NoLimitIsNoLimit) {
   put("/proc/self/cgroup", "0::/job\n");

@@ -83,7 +83,7 @@ TEST_F(ExportTest, PerfettoShowsEverythingInItsPlace) {
   const auto account = export_timeline(make_timeline(), TimelineFormat::perfetto, file());
   ASSERT_TRUE(account) << account.error().text();
   EXPECT_EQ(account->kept, 12);
-  EXPECT_EQ(account->dropped, (std::map<std::string, std::int64_t>{{"before time zero", 1}, {"ends before it begins", 1}}));
+  EXPECT_EQ(account->dropped, (std::map<std::string, std::int64_t>{{"before time zero", 1}, {"ends before it starts", 1}}));
   const DecodedTrace trace = decode();
   EXPECT_THAT(trace.problems, IsEmpty());
   EXPECT_EQ(trace.timestamp_clock, perfetto::field::kClockMonotonic);

@@ -118,7 +118,7 @@ TEST(AmdgpuCollector, ATableThatIsCutLaterIsCountedAndNothingIsInvented) {
   b.put("/gpu_metrics", table("mi300x_b.bin").substr(0, 100));
   b.bench.sample_after(0.02);
   EXPECT_EQ(b.bench.gpu(0, "gpu.power_watts", "amdgpu.gpu_metrics"), std::nullopt);
-  EXPECT_EQ(b.bench.collector().account().dropped.at("amdgpu.gpu_metrics: not readable"), 1);
+  EXPECT_EQ(b.bench.collector().account().dropped.at("amdgpu.gpu_metrics: read failed"), 1);
 }
 TEST(AmdgpuCollector, NotAvailableIsCountedAndGivenUpInTheEnd) {
   Bench b;
@@ -126,7 +126,7 @@ TEST(AmdgpuCollector, NotAvailableIsCountedAndGivenUpInTheEnd) {
   b.start();
   for (int i = 0; i < 60; ++i) b.bench.sample_after(0.05);
   EXPECT_EQ(b.bench.gpu(0, "gpu.use_ratio", "amdgpu.sysfs"), std::nullopt);
-  EXPECT_EQ(b.bench.collector().account().dropped.at("amdgpu.sysfs: gpu_busy_percent gives no value"), 20);
+  EXPECT_EQ(b.bench.collector().account().dropped.at("amdgpu.sysfs: gpu_busy_percent has no valid value"), 20);
 }
 TEST(AmdgpuCollector, PaddedFilesAreRead) {
   Bench b;

@@ -65,7 +65,7 @@ TEST(ClockCollector, ACpuThatGoesSilentIsCounted) {
   b.machine.write("/sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "<unknown>\n");
   b.bench.sample_after(1);
   EXPECT_EQ(b.bench.value("cpu.clock_hz", "cpu1"), std::nullopt);
-  EXPECT_EQ(b.bench.collector().account().dropped.at("clock.frequency: a CPU gives no clock"), 1);
+  EXPECT_EQ(b.bench.collector().account().dropped.at("clock.frequency: a CPU reports no clock"), 1);
 }
 TEST(ClockCollector, AMachineWithoutClockFilesIsUnsupported) {
   const FakeMachine machine;

@@ -170,13 +170,11 @@ class Kernel final : public EventSource {
       if (!choice_[i].way.empty()) try_one_by_one(i, options);
       if (choice_[i].way.empty() && event_plans()[i].required)
         return core::fail(
-            ErrorCode::unsupported, "the kernel's event '" + choice_[i].event + "' cannot be heard: " + choice_[i].reason,
-            "a kernel with BTF (/sys/kernel/btf/vmlinux) or a mounted tracefs is needed: sudo mount -t tracefs nodev "
-            "/sys/kernel/tracing");
+            ErrorCode::unsupported, "the kernel event '" + choice_[i].event + "' cannot be traced: " + choice_[i].reason,
+            "use a kernel with BTF (/sys/kernel/btf/vmlinux) or mount tracefs: sudo mount -t tracefs nodev /sys/kernel/tracing");
     }
     if (try_load(choice_)) return {};
-    return core::fail(ErrorCode::unsupported, "the eBPF programs cannot be loaded together: " + first_words(error_),
-                      "see 'dmesg'");
+    return core::fail(ErrorCode::unsupported, "cannot load the eBPF programs together: " + first_words(error_), "see 'dmesg'");
   }
 
   // The first that may work, as far as that can be told without trying, and why not those before it.
@@ -228,8 +226,8 @@ class Kernel final : public EventSource {
 
   // Why a way cannot work here, as far as that can be told without trying.
   [[nodiscard]] std::string why_not(const EventPlan& plan, const std::string& way) const {
-    if (way_prefix(way).empty()) return "there is no such way";
-    if (plan.of_driver && way != "tracepoint") return "it is heard by tracepoint only";
+    if (way_prefix(way).empty()) return "unknown attach method";
+    if (plan.of_driver && way != "tracepoint") return "only available as a tracepoint";
     for (std::size_t i = 0; i < plan.names.size() && !plan.names.at(i).empty(); ++i) {
       const std::string point(plan.points.at(i));
       if (way == "tracepoint") {
@@ -305,7 +303,7 @@ class Kernel final : public EventSource {
         return tl::unexpected<core::Error>(refused(-errno));
       if (!rings_) return tl::unexpected<core::Error>(refused(-errno));
     }
-    if (options.process_id <= 0) return core::fail(ErrorCode::invalid_argument, "the eBPF plane needs a process to watch");
+    if (options.process_id <= 0) return core::fail(ErrorCode::invalid_argument, "the eBPF collector needs a process to watch");
     adopt(static_cast<std::uint32_t>(options.process_id), options.with_itself);
     if (options.with_itself) adopt_tree(options.root, static_cast<std::uint32_t>(options.process_id));
     return {};

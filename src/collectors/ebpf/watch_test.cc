@@ -99,9 +99,9 @@ TEST_F(WatchTest, LossesAreCountedByKind) {
   kernel.counts.total.untracked = 2;
   watch->finish(sink);
   const trace::Account account = watch->account();
-  EXPECT_EQ(account.dropped.at("the kernel's ring was full"), 5);
+  EXPECT_EQ(account.dropped.at("kernel ring buffer full"), 5);
   EXPECT_EQ(account.state, trace::Account::State::partial);
-  EXPECT_THAT(account.notes, Contains(HasSubstr("5 of the lost are of kind switch")));
+  EXPECT_THAT(account.notes, Contains(HasSubstr("5 lost events of kind switch")));
   EXPECT_THAT(account.notes, Contains(HasSubstr("2 processes, threads or requests")));
 }
 
@@ -109,7 +109,7 @@ TEST_F(WatchTest, AnEventThatIsNotHeardIsSaid) {
   kernel.attachments.push_back({"block I/O", "", "tp_btf: no such event"});
   watch->finish(sink);
   EXPECT_EQ(watch->account().state, trace::Account::State::partial);
-  EXPECT_THAT(watch->account().notes, Contains("block I/O is not heard: tp_btf: no such event"));
+  EXPECT_THAT(watch->account().notes, Contains("block I/O is not traced: tp_btf: no such event"));
   EXPECT_THAT(watch->account().notes, Contains("switch by tp_btf"));
 }
 

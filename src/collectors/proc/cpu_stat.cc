@@ -84,7 +84,7 @@ core::Status CpuStatSource::open(const SysRoot& root, const Target&) {
   buffer_.resize(kBufferBytes);
   const auto text = file_.read(buffer_);
   if (!text || !parse_system_stat(*text, now_))
-    return core::fail(core::ErrorCode::unsupported, "/proc/stat is not what a Linux kernel writes, so CPU use stays unknown");
+    return core::fail(core::ErrorCode::unsupported, "/proc/stat has an unexpected format; CPU use is not available");
   return {};
 }
 
@@ -133,7 +133,7 @@ void CpuStatSource::emit_rates(probe::Emitter& out) {
 
 void CpuStatSource::sample(probe::Emitter& out) {
   const auto text = file_.read(buffer_);
-  if (!text || !parse_system_stat(*text, now_)) return out.drop("proc.stat: not readable");
+  if (!text || !parse_system_stat(*text, now_)) return out.drop("proc.stat: read failed");
   if (has_before_) {
     if (const auto shares = cpu_shares(before_.machine, now_.machine)) {
       out.host(use_, {}, shares->use);

@@ -63,8 +63,7 @@ core::Result<ProcessProbe> ProcessTree::open_process(std::int64_t id) const {
   process.id = id;
   auto stat = probe::ProbeFile::open(path_of(id, "/stat"));
   if (!stat)
-    return core::fail(core::ErrorCode::not_found,
-                      "there is no process " + std::to_string(id) + " to observe: " + stat.error().message);
+    return core::fail(core::ErrorCode::not_found, "no process " + std::to_string(id) + " to observe: " + stat.error().message);
   process.stat = std::move(*stat);
   process.status = open_or_none(path_of(id, "/status"));
   process.io = open_or_none(path_of(id, "/io"));

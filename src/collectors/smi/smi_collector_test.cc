@@ -68,7 +68,7 @@ TEST_F(SmiCollectorTest, ReadsWhatTheToolSays) {
   EXPECT_EQ(rows[0].value, 0.5);
   EXPECT_EQ(sink.text(rows[1].source), "amd-smi");
   EXPECT_EQ(rows[1].time_ns, 1'000'000'000);
-  EXPECT_EQ(smi->account().dropped.at("stands as N/A"), 1);
+  EXPECT_EQ(smi->account().dropped.at("reported as N/A"), 1);
   EXPECT_EQ(*core::read_file(core::join_path(folder_->path(), "amd-smi.arguments")), "metric --json\n");
 }
 

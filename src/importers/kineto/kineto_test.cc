@@ -166,11 +166,11 @@ TEST(Kineto, BadTimesAreCountedByReason) {
   };
   EXPECT_EQ(reason(R"("ts":1)"), "no duration");
   EXPECT_EQ(reason(R"("ts":1,"dur":-1)"), "negative duration");
-  EXPECT_EQ(reason(R"("ts":1,"dur":"x")"), "no readable duration");
-  EXPECT_EQ(reason(R"("ts":null,"dur":1)"), "no readable time stamp");
-  EXPECT_EQ(reason(R"("dur":1)"), "no readable time stamp");
-  EXPECT_EQ(reason(R"("ts":99999999999999999999999,"dur":1)"), "no readable time stamp");
-  EXPECT_EQ(reason(R"("ts":9223372036854775,"dur":9223372036854775)"), "time out of range");
+  EXPECT_EQ(reason(R"("ts":1,"dur":"x")"), "invalid duration");
+  EXPECT_EQ(reason(R"("ts":null,"dur":1)"), "no valid timestamp");
+  EXPECT_EQ(reason(R"("dur":1)"), "no valid timestamp");
+  EXPECT_EQ(reason(R"("ts":99999999999999999999999,"dur":1)"), "no valid timestamp");
+  EXPECT_EQ(reason(R"("ts":9223372036854775,"dur":9223372036854775)"), "timestamp out of range");
 }
 
 TEST(Kineto, ZeroDurationsAndEmptyNamesAreKept) {
@@ -187,7 +187,7 @@ TEST(Kineto, WhatIsNoGpuWorkIsNoKernel) {
       R"j({"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Spans","tid":"PyTorch Profiler","ts":1,"dur":5,"args":{}})j");
   EXPECT_EQ(got.sink.rows<KernelRow>().size(), 0U);
   EXPECT_EQ(got.sink.rows<trace::IterationRow>().size(), 0U);
-  EXPECT_EQ(got.dropped("python function frames"), 1);
+  EXPECT_EQ(got.dropped("Python function frames"), 1);
   EXPECT_EQ(got.result->account.dropped_total(), 4);
   EXPECT_EQ(got.result->account.read, 4);
   EXPECT_EQ(got.result->facts["profiler_end_ns"].as_i64(), 6000);
@@ -209,8 +209,8 @@ TEST(Kineto, AnyChromeTrace) {
   EXPECT_EQ(got.text(rows[0].name), "inner");
   EXPECT_EQ(rows[1].end_ns, 9000);
   EXPECT_EQ(got.text(rows[1].domain), "marker");
-  EXPECT_EQ(got.dropped("an end without its begin"), 1);
-  EXPECT_EQ(got.dropped("a begin without its end"), 1);
+  EXPECT_EQ(got.dropped("end without begin"), 1);
+  EXPECT_EQ(got.dropped("begin without end"), 1);
   EXPECT_DOUBLE_EQ(got.only<trace::SystemEventRow>().value, 12.5);
   EXPECT_EQ(got.result->account.read, 7);
   EXPECT_EQ(got.result->account.read, got.result->account.kept + got.result->account.dropped_total());

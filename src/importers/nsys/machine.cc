@@ -48,10 +48,10 @@ core::Status read_complaints(TableScan& scan, Json& facts) {
     if (complaints.items().size() < kMostComplaints) complaints.push(clean_utf8(row.text(1).substr(0, 500)));
   }));
   if (count == 0) return {};
-  scan.result().warnings.push_back({"import.profiler_warned",
-                                    "Nsight Systems itself gave " + std::to_string(count) +
-                                        " warnings, the first: " + std::string(complaints.items()[0].text()),
-                                    "env.json lists them"});
+  scan.result().warnings.push_back(
+      {"import.profiler_warned",
+       "Nsight Systems reported " + std::to_string(count) + " warnings; the first: " + std::string(complaints.items()[0].text()),
+       "env.json lists all of them"});
   facts.set("diagnostics", std::move(complaints));
   return {};
 }

@@ -125,7 +125,7 @@ TEST_F(NsysTest, WholeGraphsAreWorkAndSaidToHideTheirKernels) {
   EXPECT_EQ(nodes.size(), 4u);
   EXPECT_EQ(nodes[80], 3210);
   EXPECT_EQ(nodes[90], 3210);  // a copy of 80
-  EXPECT_EQ(read.result->account.dropped.at("a graph node without a number"), 1);
+  EXPECT_EQ(read.result->account.dropped.at("graph node without an id"), 1);
 }
 
 TEST_F(NsysTest, OldExportsAndMissingColumns) {
@@ -151,7 +151,7 @@ TEST_F(NsysTest, ExportsWithoutKernelsSaySo) {
   const auto missing = import(*make_importer(), make(without_table));
   ASSERT_TRUE(missing.result.has_value()) << missing.result.error().text();
   EXPECT_EQ(warnings_of(missing), (std::vector<std::string>{"import.no_kernels"}));
-  EXPECT_NE(missing.result->warnings[0].message.find("is not there, though it has 2 calls of CUDA"), std::string::npos)
+  EXPECT_NE(missing.result->warnings[0].message.find("is missing, although it has 2 CUDA calls"), std::string::npos)
       << missing.result->warnings[0].message;
   const auto empty = import(*make_importer(), make(std::string(kExport) + "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL;"));
   EXPECT_NE(empty.result->warnings.at(0).message.find("no row that can be used"), std::string::npos);
@@ -195,7 +195,7 @@ TEST_F(NsysTest, SampledMetricsOfDevices) {
                                                                                         {200, 2, "gpu.sms_active_ratio", 0.5},
                                                                                         {200, 2, "gpu.gpc_clock_hz", 1.98e9},
                                                                                         {300, 1, "gpu.metric_9", 7}}));
-  EXPECT_EQ(read.result->account.dropped.at("a sample of a GPU metric without a number"), 2);
+  EXPECT_EQ(read.result->account.dropped.at("GPU metric sample without a numeric value"), 2);
 }
 
 TEST_F(NsysTest, ManySamplesBecomeMeans) {
@@ -260,8 +260,8 @@ TEST_F(NsysTest, RowsOfTablesThatAreNotReadAreCounted) {
                                 "CREATE TABLE COMPOSITE_EVENTS(id INTEGER);"));
   ASSERT_TRUE(read.result.has_value());
   const auto& dropped = read.result->account.dropped;
-  EXPECT_EQ(dropped.at("a row of SAMPLING_CALLCHAINS, which is not read"), 3);
-  EXPECT_EQ(dropped.at("synchronisation records of the device: the calls that waited are kept"), 2);
+  EXPECT_EQ(dropped.at("a row of SAMPLING_CALLCHAINS, a table that is not imported"), 3);
+  EXPECT_EQ(dropped.at("device synchronization records (the waiting calls are kept)"), 2);
   for (const auto& [why, count] : dropped) EXPECT_EQ(why.find("ENUM_X"), std::string::npos) << why;
   for (const auto& [why, count] : dropped) EXPECT_EQ(why.find("COMPOSITE"), std::string::npos) << why;
 }

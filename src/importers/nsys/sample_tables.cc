@@ -43,11 +43,10 @@ core::Status Reader::read_metrics() {
     const auto time = row.integer(0);
     const auto value = row.real(3);
     if (!time || *time < 0) return scan_.account().drop(kRowWithoutTimes);
-    if (!value || !row.integer(2)) return scan_.account().drop("a sample of a GPU metric without a number");
+    if (!value || !row.integer(2)) return scan_.account().drop("GPU metric sample without a numeric value");
     const std::pair key(row.integer(1).value_or(-1), *row.integer(2));
     const auto place = series.find(key);
-    if (place == series.end() && series.size() >= kMostSeries)
-      return scan_.account().drop("more GPU metrics than are told apart");
+    if (place == series.end() && series.size() >= kMostSeries) return scan_.account().drop("GPU metric limit reached");
     Series& one = place == series.end() ? series[key] : place->second;
     if (place == series.end()) {
       auto name = names.find(key);
@@ -65,8 +64,8 @@ core::Status Reader::read_metrics() {
   }));
   for (auto& [key, one] : series) flush(one);
   if (together > 1)
-    scan_.account().notes.push_back(std::to_string(*offered) + " samples of GPU metrics: each row is the mean of " +
-                                    std::to_string(together) + " of one metric that follow each other");
+    scan_.account().notes.push_back(std::to_string(*offered) + " GPU metric samples: each row is the mean of " +
+                                    std::to_string(together) + " consecutive samples of a metric");
   return {};
 }
 
@@ -90,7 +89,7 @@ core::Status Reader::read_allocations() {
                        }));
   if (arguments.left_out() > 0)
     scan_.account().notes.push_back("sizes of " + std::to_string(arguments.left_out()) +
-                                    " allocations were left out: more different ones than are kept");
+                                    " allocations were dropped: too many distinct values");
   return {};
 }
 

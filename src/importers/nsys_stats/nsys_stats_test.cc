@@ -131,8 +131,8 @@ TEST(NsysStats, LinesWithoutTimesAreDroppedByReason) {
   const trace::Account& account = imported.result->account;
   EXPECT_EQ(account.read, 5);
   EXPECT_EQ(account.dropped.at("ends before it starts"), 1);
-  EXPECT_EQ(account.dropped.at("no readable time stamp"), 1);
-  EXPECT_EQ(account.dropped.at("ends beyond what 64 bits count"), 1);
+  EXPECT_EQ(account.dropped.at("no valid timestamp"), 1);
+  EXPECT_EQ(account.dropped.at("end time exceeds 64 bits"), 1);
   EXPECT_EQ(account.dropped.at("fewer fields than the header"), 1);
 }
 

@@ -102,17 +102,17 @@ TEST(OrtProfile, TimesAreBrokenNumbersOrTextsToo) {
   ASSERT_EQ(got.sink.rows<trace::IterationRow>().size(), 1U);
   EXPECT_EQ(got.sink.rows<trace::IterationRow>()[0].duration_ns, 20'001);
   EXPECT_EQ(got.sink.text(got.sink.rows<trace::IterationRow>()[0].phase), "step");
-  EXPECT_EQ(got.result->account.dropped.at("time out of range"), 1);
-  EXPECT_EQ(got.result->account.dropped.at("no time stamp or duration"), 1);
+  EXPECT_EQ(got.result->account.dropped.at("timestamp out of range"), 1);
+  EXPECT_EQ(got.result->account.dropped.at("no timestamp or duration"), 1);
 }
 
 TEST(OrtProfile, BadEventsAreCountedByReason) {
   const auto got = import_text(
       R"([{"cat":"Node","name":"a_kernel_time","ts":1},{"cat":"Node","name":"a_kernel_time","ts":1,"dur":-1},)"
       R"({"cat":"Node","name":"a_kernel_time","ts":9223372036854775807,"dur":1},{"cat":"Weather","name":"a","ts":1,"dur":1},{"cat" 1}])");
-  EXPECT_EQ(got.result->account.dropped.at("no time stamp or duration"), 1);
-  EXPECT_EQ(got.result->account.dropped.at("time out of range"), 2);
-  EXPECT_EQ(got.result->account.dropped.at("an unknown category of event"), 1);
+  EXPECT_EQ(got.result->account.dropped.at("no timestamp or duration"), 1);
+  EXPECT_EQ(got.result->account.dropped.at("timestamp out of range"), 2);
+  EXPECT_EQ(got.result->account.dropped.at("unknown event category"), 1);
   EXPECT_EQ(got.result->account.dropped.at("not a JSON object"), 1);
   EXPECT_EQ(got.result->account.kept, 0);
 }
@@ -129,7 +129,7 @@ TEST(OrtProfile, ACutFileKeepsItsBeginning) {
 TEST(OrtProfile, OnlyWholeRunsWhereTheyAreAskedFor) {
   const auto got = import_text("[" + node(12) + "," + run(10) + "," + node(42) + "]", {.whole_runs_only = true});
   EXPECT_EQ(got.sink.rows<trace::NodeExecutionRow>().size(), 1U);
-  EXPECT_EQ(got.result->account.dropped.at("of a run without an end"), 1);
+  EXPECT_EQ(got.result->account.dropped.at("node of a run without an end"), 1);
   EXPECT_TRUE(got.result->account.notes.empty());
 }
 

@@ -189,7 +189,7 @@ TEST(RocmTables, DropsWhatCannotBeReadAndSaysWhy) {
   EXPECT_EQ(account.read, 8);
   EXPECT_EQ(account.kept, 1);
   EXPECT_EQ(account.dropped.at("ends before it starts"), 1);
-  EXPECT_EQ(account.dropped.at("no readable time stamp"), 5);
+  EXPECT_EQ(account.dropped.at("no valid timestamp"), 5);
   EXPECT_EQ(account.dropped.at("fewer fields than the header"), 1);
 }
 
@@ -263,7 +263,7 @@ TEST(RocmTables, TablesPutIntoOneFileAreSaid) {
   const std::string table = "Index,KernelName,gpu-id,BeginNs,EndNs\n0,a,0,10,20\n";
   const auto imported = import(table + table);
   EXPECT_EQ(kernels(imported).size(), 2U);
-  EXPECT_EQ(imported.result->account.dropped.at("a header again"), 1);
+  EXPECT_EQ(imported.result->account.dropped.at("repeated header"), 1);
   ASSERT_EQ(imported.result->warnings.size(), 1U);
   EXPECT_EQ(imported.result->warnings[0].id, "import.tables_joined");
 }

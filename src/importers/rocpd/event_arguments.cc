@@ -59,10 +59,10 @@ void EventArguments::finish(trace::Account& account) const {
       (entry.text == trace::NameId() ? beyond : kept) += entry.rows;
   }
   account.keep(kept);
-  if (beyond > 0) account.drop("an argument of a call, beyond those that are kept", beyond);
-  if (foreign > 0) account.drop("an argument of an event that is no call", foreign);
-  if (apart_ > 0) account.drop("an argument apart from the others of its event", apart_);
-  if (without_event_ > 0) account.drop("an argument without an event", without_event_);
+  if (beyond > 0) account.drop("call argument beyond the limit", beyond);
+  if (foreign > 0) account.drop("argument of an event that is not a call", foreign);
+  if (apart_ > 0) account.drop("argument not adjacent to the others of its event", apart_);
+  if (without_event_ > 0) account.drop("argument without an event", without_event_);
 }
 
 }  // namespace aaco::importers::rocpd

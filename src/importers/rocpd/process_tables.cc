@@ -47,9 +47,9 @@ core::Status read_machine(TableScan& scan, TableGroup& group) {
   std::map<std::int64_t, std::string> hosts;
   AACO_TRY(scan.table(group.table("rocpd_metadata"), {"tag", "value"}, [&](const Rows& row) {
     if (row.text(0) == "schema_version" && row.text(1) != "3")
-      scan.result().warnings.push_back({"import.other_schema",
-                                        "the database has schema " + clean_utf8(row.text(1)) + ", this version knows 3",
-                                        "compare the totals with the database's own 'top' view"});
+      scan.result().warnings.push_back(
+          {"import.other_schema", "the database has schema " + clean_utf8(row.text(1)) + "; this version of aaco supports 3",
+           "compare the totals with the 'top' view of the database"});
     facts.set("schema_version", clean_utf8(row.text(1)));
   }));
   AACO_TRY(scan.table(group.table("rocpd_info_node"), {"hostname", "system_name", "release", "id"}, [&](const Rows& row) {

@@ -43,7 +43,7 @@ core::Status Reader::read() {
   note_stacks();
   if (arguments_.left_out() > 0)
     scan_.account().notes.push_back("arguments of " + std::to_string(arguments_.left_out()) +
-                                    " records were left out: more different ones than are kept");
+                                    " records were dropped: too many distinct values");
   return {};
 }
 

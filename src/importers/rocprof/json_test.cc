@@ -99,7 +99,7 @@ TEST(RocprofJson, CopiesBarriersAndMarkersAreToldApart) {
   ASSERT_EQ(copies(imported).size(), 1U);
   EXPECT_EQ(imported.sink.text(copies(imported)[0].kind), "h2d");
   EXPECT_TRUE(kernels(imported).empty());
-  EXPECT_EQ(imported.result->account.dropped.at("barrier packets of the queues"), 1);
+  EXPECT_EQ(imported.result->account.dropped.at("queue barrier packets"), 1);
   ASSERT_EQ(calls(imported).size(), 1U);
   EXPECT_EQ(imported.sink.text(calls(imported)[0].domain), "marker");
   EXPECT_EQ(calls(imported)[0].thread_id, 8);
@@ -151,9 +151,9 @@ TEST(RocprofJson, DropsWhatCannotBeReadAndSaysWhy) {
   const trace::Account& account = imported.result->account;
   EXPECT_EQ(account.kept, 0);
   EXPECT_EQ(account.dropped.at("ends before it starts"), 1);
-  EXPECT_EQ(account.dropped.at("no readable time stamp"), 2);
-  EXPECT_EQ(account.dropped.at("events of a section without a name"), 1);
-  EXPECT_EQ(account.dropped.at("not a well-formed event"), 1);
+  EXPECT_EQ(account.dropped.at("no valid timestamp"), 2);
+  EXPECT_EQ(account.dropped.at("events of an unnamed section"), 1);
+  EXPECT_EQ(account.dropped.at("malformed event"), 1);
   EXPECT_EQ(account.read, account.kept + account.dropped_total());
 }
 

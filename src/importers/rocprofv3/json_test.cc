@@ -191,9 +191,9 @@ TEST(Rocprofv3Json, DropsWhatCannotBeReadAndSaysWhy) {
   ASSERT_TRUE(imported.result.has_value());
   const trace::Account& account = imported.result->account;
   EXPECT_EQ(account.kept, 0);
-  EXPECT_EQ(account.dropped.at("a record that is no object"), 1);
+  EXPECT_EQ(account.dropped.at("record that is not an object"), 1);
   EXPECT_EQ(account.dropped.at("ends before it starts"), 1);
-  EXPECT_EQ(account.dropped.at("no readable time stamp"), 4);
+  EXPECT_EQ(account.dropped.at("no valid timestamp"), 4);
   EXPECT_EQ(account.read, account.dropped_total());
 }
 

@@ -53,9 +53,9 @@ void RecordRows::finish(trace::Account& account) {
   counted_kernels_.clear();
   arguments_.report(account);
   if (without_name_ > 0)
-    account.notes.push_back(std::to_string(without_name_) + " kernels have no symbol in the document: they are named by number");
+    account.notes.push_back(std::to_string(without_name_) + " kernels have no symbol in the document and are named by number");
   if (unknown_agents_ > 0)
-    account.notes.push_back(std::to_string(unknown_agents_) + " records name an agent that the document does not list");
+    account.notes.push_back(std::to_string(unknown_agents_) + " records refer to an agent that the document does not list");
 }
 
 void RecordRows::write(const Record& record) {

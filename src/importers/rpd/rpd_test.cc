@@ -61,7 +61,7 @@ INSERT INTO rocpd_api_ops VALUES(1,4294967300,4294967297),(2,8589934593,85899345
   EXPECT_EQ(read_.sink.text(copies[0].kind), "d2h");
   EXPECT_EQ(read_.sink.text(copies[1].kind), "memset");
   EXPECT_EQ(read_.result->account.dropped,
-            (std::map<std::string, std::int64_t>{{"a row of rocpd_stackframe, which is not read", 2}}));
+            (std::map<std::string, std::int64_t>{{"a row of rocpd_stackframe, a table that is not imported", 2}}));
   EXPECT_EQ(read_.result->facts["ranks"].items().size(), 2u);
   EXPECT_EQ(any_database::processes_of(make(kSchema)).count, 1u);
 }
