@@ -13,7 +13,7 @@
 // What to do first: the gain is what a call would save if the part went away, computed from what was measured.
 namespace aaco::analytics::advice {
 
-inline constexpr double kLeastGain = 0.01;  // what saves a smaller share is not recommended
+inline constexpr double kMinGain = 0.01;  // what saves a smaller share is not recommended
 
 struct Recommendation {
   std::string id;         // the class it is against

@@ -85,7 +85,7 @@ inline constexpr std::string_view kInconclusive = "inconclusive";
 // The method of what shares of a GPU trace's span say.
 inline constexpr std::string_view kGpuLimit = "gpu_limit";
 // Below this many measured calls not even the median has a 95 % interval, and one odd call may be all there is.
-inline constexpr std::size_t kLeastCalls = 6;
+inline constexpr std::size_t kMinCalls = 6;
 // The answer, not concluded where calls were measured and too few of them.
 Bottleneck with_calls(Bottleneck answer, std::size_t measured_calls);
 

@@ -38,7 +38,7 @@ struct EnvelopeOptions {
 };
 
 // With fewer runs not even a median has a 95 % interval that assumes nothing (Wilks, 1941).
-inline constexpr std::size_t kFewestEnvelopeRuns = 6;
+inline constexpr std::size_t kMinEnvelopeRuns = 6;
 
 // One roof of the envelope.
 struct ReachedRoof {
@@ -58,7 +58,7 @@ struct Envelope {
   [[nodiscard]] bool fitted() const;
 };
 
-// `types` and `levels`: how many there are. Points without time or work count nowhere. A roof is fitted from kFewestEnvelopeRuns
+// `types` and `levels`: how many there are. Points without time or work count nowhere. A roof is fitted from kMinEnvelopeRuns
 // runs and as many effective points as the quantile needs to be stated (stats::stated_count()). A roof that explains the work
 // under it no better than the others do, chance aside (a Schwarz criterion of the loss, runs as its sample: Koenker, Ng, Portnoy,
 // Biometrika 81(4), 1994), was not reached: all work lies under others.

@@ -16,7 +16,7 @@ enum class GpuLimit : std::uint8_t { none, compute, communication, copy, launch,
 std::string_view to_string(GpuLimit limit);
 
 // A limit is named when it takes at least this share of the span (our own judgement); below it the device is busy computing.
-inline constexpr double kLeastLimitShare = 0.2;
+inline constexpr double kMinLimitShare = 0.2;
 
 struct GpuLimitShares {
   double compute = 0;        // compute kernels run

@@ -25,7 +25,7 @@ class HostSchedule {
   };
   std::optional<Interval> add(std::int32_t rank, std::int64_t thread_id, State state, std::int64_t start_ns, std::int64_t end_ns);
 
-  // Empty where less than nine tenths of the time is recorded. A thread of more than kMostPoints changes of state is known to a
+  // Empty where less than nine tenths of the time is recorded. A thread of more than kMaxPoints changes of state is known to a
   // coarser time: within the step of that time it counts in proportion.
   [[nodiscard]] std::optional<HostAway> away(std::int32_t rank, std::int64_t thread_id, std::int64_t start_ns,
                                              std::int64_t end_ns) const;
@@ -34,8 +34,8 @@ class HostSchedule {
   void forget_before(std::int64_t time_ns);
   [[nodiscard]] std::size_t points() const;
 
-  static constexpr std::size_t kMostPoints = 8192;    // of a thread
-  static constexpr std::size_t kMostThreads = 65536;  // further ones are not known
+  static constexpr std::size_t kMaxPoints = 8192;    // of a thread
+  static constexpr std::size_t kMaxThreads = 65536;  // further ones are not known
 
  private:
   // Sums from the thread's first row up to a time.

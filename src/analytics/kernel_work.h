@@ -110,10 +110,10 @@ struct SiteGroup {
 };
 
 // Adds up kernels by the operator that launched them, where its sizes are known: a library's helpers with its main kernel.
-// Memory: the different sites, kMostSites at most.
+// Memory: the different sites, kMaxSites at most.
 class SiteTimes {
  public:
-  static constexpr std::size_t kMostSites = 20'000;
+  static constexpr std::size_t kMaxSites = 20'000;
   explicit SiteTimes(const trace::NameTable& names) : names_(names) {}
   // Kernels in order of start, with the launch they are joined to.
   void add(const trace::KernelRow& row, const attribution::Launch& launch);

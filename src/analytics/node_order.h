@@ -45,11 +45,11 @@ struct Alignment {
 };
 
 // Below this plausibility no kernel gets a node.
-inline constexpr double kLeastPlausible = 0.6;
+inline constexpr double kMinPlausible = 0.6;
 // No order alone is surer than this (our own judgement; docs/results.md has what was right on real traces).
-inline constexpr double kMostConfident = 0.8;
+inline constexpr double kMaxConfidence = 0.8;
 // Nodes that can have kernels times kernels: 12 bytes each.
-inline constexpr std::size_t kMostCells = 12'000'000;
+inline constexpr std::size_t kMaxCells = 12'000'000;
 
 // How often the graph ran, by the numbers of nodes and kernels that need each other; at least 1. For kernels that nothing cuts
 // into steps.
@@ -57,7 +57,7 @@ std::size_t likely_runs(std::span<const Node> nodes, std::span<const Kernel> ker
 
 // A hidden Markov model of pairs: a node has no kernel (its work was fused away), or one with helpers before and behind it; a
 // kernel belongs to a node or to none. Posterior probabilities by the forward-backward algorithm (Durbin, Eddy, Krogh, Mitchison,
-// Biological Sequence Analysis, chapter 4). Fails with invalid_argument where there are more than kMostCells cells.
+// Biological Sequence Analysis, chapter 4). Fails with invalid_argument where there are more than kMaxCells cells.
 core::Result<Alignment> align(std::span<const Node> nodes, std::span<const Kernel> kernels);
 
 }  // namespace aaco::analytics::node_order

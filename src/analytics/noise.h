@@ -42,7 +42,7 @@ class NoiseBook {
   std::vector<SensorRule> rules_;
 };
 
-inline constexpr std::size_t kFewestBlocks = 8;  // below, a run has no level of its own: only `always` decides
+inline constexpr std::size_t kMinBlocks = 8;  // below, a run has no level of its own: only `always` decides
 
 struct Mark {
   std::int64_t block = 0;

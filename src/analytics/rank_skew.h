@@ -24,7 +24,7 @@ struct RankTime {
 };
 
 // The rank that spends less time in collectives than the others by at least this share of the longest came last to them.
-inline constexpr double kLeastWaitShare = 0.1;
+inline constexpr double kMinWaitShare = 0.1;
 
 struct RankSkew {
   double compute_skew_ratio = 0;                // largest / mean - 1

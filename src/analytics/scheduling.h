@@ -67,7 +67,7 @@ class Summary {
   [[nodiscard]] trace::Metrics metrics() const;
 
  private:
-  static constexpr std::size_t kMostThreads = 65536;
+  static constexpr std::size_t kMaxThreads = 65536;
   std::map<std::int64_t, Thread> threads_;
   std::map<Key, Reason> reasons_;
   std::vector<std::int64_t> waits_;

@@ -39,7 +39,7 @@ struct Tolerance {
 // these are wide; they are there to find wrong units, dead sensors and swapped devices.
 std::span<const Tolerance> tolerances();
 
-inline constexpr std::int64_t kFewestPairs = 10;
+inline constexpr std::int64_t kMinPairs = 10;
 inline constexpr double kStandardErrors = 3;             // a difference must exceed the tolerance by this many
 inline constexpr std::int64_t kNearestNs = 200'000'000;  // readings further apart than this are not a pair
 

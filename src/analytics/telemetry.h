@@ -47,13 +47,13 @@ struct Integral {
 };
 
 inline constexpr double kPowerSensorAccuracyRatio = 0.05;  // of boards' own sensors (Yang, Adamek, Armour, arXiv 2312.02741)
-inline constexpr double kFewestCoveredRatio = 0.5;         // less of the window seen, and no integral is stated
+inline constexpr double kMinCoveredRatio = 0.5;            // less of the window seen, and no integral is stated
 
 // The integral of a sampled quantity over the windows by the trapezoid rule; samples ascending in time. Between two samples the
 // value is taken to lie between theirs, so that a step is wrong by at most half their difference times its length. A step longer
 // than five typical ones is a pause; what no step covers is given the mean of the rest, wrong by a typical difference of
 // neighbours. `accuracy_ratio` of the value is added to the bound. Empty with fewer than 2 samples, or less than
-// kFewestCoveredRatio covered.
+// kMinCoveredRatio covered.
 std::optional<Integral> integrate(std::span<const Sample> samples, std::span<const Window> windows, double accuracy_ratio);
 
 // The same for a counter that only grows (joules): the growth inside the windows. Empty too where it steps back (a reset).

@@ -47,7 +47,7 @@ TEST(GateMarkdown, NothingBreaksTheTableOrMentionsAnybody) {
   EXPECT_THAT(text, Not(HasSubstr("@user")));
   EXPECT_THAT(text, HasSubstr("a\\|b &lt;img&gt;"));
 }
-TEST(GateMarkdown, WithoutNumbers) { EXPECT_THAT(gate_markdown({}), HasSubstr("Not decided")); }
+TEST(GateMarkdown, WithoutNumbers) { EXPECT_THAT(gate_markdown({}), HasSubstr("Undecided")); }
 
 TEST(GateJunit, CountsWhatFailed) {
   const std::string text = gate_junit(sample());

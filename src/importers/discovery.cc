@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int kLargestDepth = 8;
-constexpr std::size_t kMostFiles = 20000;
+constexpr std::size_t kMaxFiles = 20000;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -51,8 +51,8 @@ core::Result<std::vector<std::string>> regular_files(const std::string& folder) 
     std::error_code ignored;  // what vanishes meanwhile is no regular file
     if (it.depth() >= kLargestDepth) it.disable_recursion_pending();
     if (!it->is_regular_file(ignored)) continue;
-    if (paths.size() == kMostFiles)
-      return core::fail(core::ErrorCode::exhausted, folder + " contains more than " + std::to_string(kMostFiles) + " files",
+    if (paths.size() == kMaxFiles)
+      return core::fail(core::ErrorCode::exhausted, folder + " contains more than " + std::to_string(kMaxFiles) + " files",
                         "pass the folder of a single trace");
     paths.push_back(it->path().string());
   }

@@ -102,7 +102,7 @@ TEST(Joined, ASpikeNamesWhatStoodOutMeanwhile) {
                                  {Kind::spike, "iteration 9", 5, 1, 9, 900, 950, "slow"}};
   const std::vector<Anomaly> counters = {{Kind::counter, "faults", 5, 1, 9, 150, 400, "many faults"}};
   join_causes(spikes, counters);
-  EXPECT_EQ(spikes[0].text, "slow; meanwhile many faults");
+  EXPECT_EQ(spikes[0].text, "slow; at the same time: many faults");
   EXPECT_EQ(spikes[1].text, "slow");
 }
 

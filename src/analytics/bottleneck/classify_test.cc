@@ -250,17 +250,17 @@ TEST(Document, SpeaksOfAGpuWhereOneWasTraced) {
 
 TEST(FewCalls, NothingIsConcludedFromThem) {
   const auto found = classify_by_rules(shipped(), with({{"caller.wait_ratio", 0.3}, {"process.wait_cores", 0.9}}));
-  for (const std::size_t calls : {std::size_t{1}, kLeastCalls - 1}) {
+  for (const std::size_t calls : {std::size_t{1}, kMinCalls - 1}) {
     const auto answer = with_calls(found, calls);
     EXPECT_EQ(answer.class_id, kInconclusive);
     EXPECT_EQ(answer.ranking.size(), found.ranking.size());
     const core::Json document = to_json(answer, shipped());
     EXPECT_EQ(document["bottleneck_class"].text(), "inconclusive");
     EXPECT_NE(document["meaning"].text().find("too few"), std::string_view::npos);
-    EXPECT_TRUE(document["optimization_priority"].items().empty());
+    EXPECT_TRUE(document["optimisation_priority"].items().empty());
     EXPECT_FALSE(document["top_evidence"].items().empty());
   }
-  EXPECT_EQ(with_calls(found, kLeastCalls).class_id, found.class_id);
+  EXPECT_EQ(with_calls(found, kMinCalls).class_id, found.class_id);
   EXPECT_EQ(with_calls(found, 0).class_id, found.class_id);  // a trace has no measured calls, and its events are evidence
   EXPECT_EQ(with_calls(Bottleneck{}, 1).class_id, "");
 }
@@ -292,7 +292,7 @@ TEST(Document, HasWhatIsPublished) {
   EXPECT_EQ(document["confidence"].as_f64(), found.confidence);
   ASSERT_FALSE(document["top_evidence"].items().empty());
   for (const char* key : {"signal", "value", "weight"}) EXPECT_TRUE(document["top_evidence"].items()[0].contains(key)) << key;
-  EXPECT_FALSE(document["optimization_priority"].items().empty());
+  EXPECT_FALSE(document["optimisation_priority"].items().empty());
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST(HostSchedule, ManyChangesStayBoundedAndAddUp) {
     schedule.add(0, 1, State::run, 10 * i, 10 * i + 6);
     schedule.add(0, 1, State::run_queue, 10 * i + 6, 10 * i + 10);
   }
-  EXPECT_LE(schedule.points(), HostSchedule::kMostPoints);
+  EXPECT_LE(schedule.points(), HostSchedule::kMaxPoints);
   EXPECT_EQ(schedule.away(0, 1, 0, 10 * kChanges)->run_queue_ns, 4 * kChanges);
   EXPECT_NEAR(static_cast<double>(schedule.away(0, 1, 100'000, 600'000)->run_queue_ns), 200'000, 1000);
 }

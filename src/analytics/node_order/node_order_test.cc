@@ -45,7 +45,7 @@ TEST(NodeOrder, OneKernelANode) {
   EXPECT_GT(found->plausibility, 0.95);
   for (const Cause& cause : found->causes) {
     EXPECT_GT(cause.confidence, 0.6);
-    EXPECT_LE(cause.confidence, kMostConfident);  // no order is a proof
+    EXPECT_LE(cause.confidence, kMaxConfidence);  // no order is a proof
   }
 }
 
@@ -150,9 +150,9 @@ TEST(NodeOrder, AWrongGraphGivesNothing) {
     kernels.push_back(kernel(Family::convolution));
     kernels.push_back(kernel(Family::elementwise));
   }
-  EXPECT_LT(align(products, kernels)->plausibility, kLeastPlausible);
+  EXPECT_LT(align(products, kernels)->plausibility, kMinPlausible);
   const auto halved = align(std::span(convolutions).first(10), kernels);  // half as deep
-  EXPECT_LT(halved->plausibility, kLeastPlausible);
+  EXPECT_LT(halved->plausibility, kMinPlausible);
   for (const Cause& cause : halved->causes) EXPECT_FALSE(cause.node.has_value());
   EXPECT_GT(align(convolutions, kernels)->plausibility, 0.9);
 }
@@ -167,7 +167,7 @@ TEST(NodeOrder, WorkThatDoesNotFitTheTimesIsImplausible) {
   }
   EXPECT_GT(align(nodes, right)->plausibility, 0.9);
   EXPECT_NEAR(align(nodes, right)->work_correlation.value(), 1, 1e-9);
-  EXPECT_LT(align(nodes, wrong)->plausibility, kLeastPlausible);
+  EXPECT_LT(align(nodes, wrong)->plausibility, kMinPlausible);
 }
 
 TEST(NodeOrder, EmptySidesAndTooLongOnes) {

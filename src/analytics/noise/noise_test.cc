@@ -131,7 +131,7 @@ TEST_F(NoiseTest, WaitingWithoutOthersIsNoNoise) {
 }
 
 TEST_F(NoiseTest, FewBlocksHaveNoLevelOfTheirOwn) {
-  rows_.resize(kFewestBlocks - 1);
+  rows_.resize(kMinBlocks - 1);
   rows_[2].machine_busy_ns = 2 * kBlockNs;
   EXPECT_TRUE(marks().empty());
   rows_[2].throttled_ns = kBlockNs / 5;
@@ -163,7 +163,7 @@ TEST_F(NoiseTest, TheAccountStandsWithAndWithout) {
   EXPECT_TRUE(can_drop(account));
   const std::string text = to_text(account, shipped());
   EXPECT_NE(text.find("1 of 40 blocks (2.5"), std::string::npos) << text;
-  EXPECT_NE(text.find("other processes took CPU time (1)"), std::string::npos) << text;
+  EXPECT_NE(text.find("CPU use by other processes (1)"), std::string::npos) << text;
   const core::Json document = to_json(account, found, shipped());
   EXPECT_EQ(document["marks"].items().size(), 1U);
   EXPECT_EQ(document["undisturbed"]["iterations"].as_i64(), 390);

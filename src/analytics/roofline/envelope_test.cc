@@ -198,7 +198,7 @@ TEST(Envelope, NothingIsNoEnvelope) {
   const Envelope none = fit_envelope({}, 2, 1);
   EXPECT_FALSE(none.fitted());
   EXPECT_EQ(none.compute.size(), 2U);
-  EXPECT_EQ(none.compute[1].reason, "no run has such work");
+  EXPECT_EQ(none.compute[1].reason, "no run has this kind of work");
   EXPECT_EQ(none.runs, 0U);
 }
 

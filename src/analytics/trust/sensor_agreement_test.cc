@@ -48,7 +48,8 @@ TEST(SensorAgreement, ASecondDieThatReadsZeroIsFound) {
   EXPECT_EQ(found[0].verdict, Verdict::disagree);
   const auto warning = disagreement_warning(found);
   ASSERT_TRUE(warning);
-  EXPECT_NE(warning->message.find("amdgpu.gpu_metrics says 280, amdgpu.hwmon says 0"), std::string::npos) << warning->message;
+  EXPECT_NE(warning->message.find("amdgpu.gpu_metrics reports 280, amdgpu.hwmon reports 0"), std::string::npos)
+      << warning->message;
 }
 TEST(SensorAgreement, AnEnergyCounterInAWrongUnitIsFound) {
   Rows r;

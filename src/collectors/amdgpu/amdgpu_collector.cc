@@ -87,7 +87,7 @@ class AmdgpuCollector final : public Collector {
   explicit AmdgpuCollector(std::unique_ptr<core::Clock> clock) : clock_(std::move(clock)) { sources_.set_name("amdgpu"); }
 
   [[nodiscard]] CollectorInfo info() const override {
-    return {"amdgpu", "utilization, memory, power, energy, temperature, clocks, throttling, links and error counts of AMD GPUs"};
+    return {"amdgpu", "utilisation, memory, power, energy, temperature, clocks, throttling, links and error counts of AMD GPUs"};
   }
   core::Status open(const SysRoot& root, const Target& target) override {
     const auto devices = hardware::find_amd_devices(root.path);

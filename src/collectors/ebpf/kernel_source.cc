@@ -43,7 +43,7 @@ namespace {
 using core::ErrorCode;
 
 constexpr std::size_t kRingBudget = std::size_t{64} << 20;  // of all CPUs together
-constexpr std::size_t kMostRing = std::size_t{8} << 20, kLeastRing = std::size_t{128} << 10;
+constexpr std::size_t kMaxRing = std::size_t{8} << 20, kMinRing = std::size_t{128} << 10;
 
 struct CloseObject {
   void operator()(bpf_object* object) const { bpf_object__close(object); }
@@ -291,7 +291,7 @@ class Kernel final : public EventSource {
   // A ring a CPU, and the process tree as it is now.
   core::Status connect(const WatchOptions& options) {
     const std::size_t share = std::bit_floor(kRingBudget / static_cast<std::size_t>(cpus_));
-    const std::size_t size = std::clamp(share, kLeastRing, kMostRing);
+    const std::size_t size = std::clamp(share, kMinRing, kMaxRing);
     for (int cpu = 0; cpu < cpus_; ++cpu) {
       const core::FileDescriptor ring(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "aaco_ring", 0, 0, static_cast<__u32>(size), nullptr));
       const int file = ring.get();
@@ -311,9 +311,9 @@ class Kernel final : public EventSource {
 
   // Children and threads that are there already. New ones come by themselves; a pass that finds nothing new ends it.
   void adopt_tree(const SysRoot& root, std::uint32_t process) {
-    constexpr int kMostPasses = 8;
+    constexpr int kMaxPasses = 8;
     std::size_t before = 0;
-    for (int pass = 0; pass < kMostPasses; ++pass) {
+    for (int pass = 0; pass < kMaxPasses; ++pass) {
       std::map<std::uint32_t, bool> seen;
       adopt_below(root, process, seen);
       if (seen.size() == before) return;

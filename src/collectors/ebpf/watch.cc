@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kPoll{20};
 // Events of all rings that are older than this are all there: a program holds its record for microseconds only.
 constexpr std::int64_t kSettleNs = 200'000'000;
 // What is kept in memory at most where nobody drains: 400 MB.
-constexpr std::size_t kMostEvents = std::size_t{8} << 20;
+constexpr std::size_t kMaxEvents = std::size_t{8} << 20;
 
 constexpr const char* kMemoryLimit = "in-memory event limit reached";
 constexpr const char* kRingFull = "kernel ring buffer full";
@@ -140,9 +140,9 @@ class Watch final : public SchedulerWatch {
   void read_rings() {
     const std::size_t before = pending_.size();
     source_->read(pending_);
-    if (pending_.size() > kMostEvents) {
-      beyond_memory_ += static_cast<std::int64_t>(pending_.size() - std::max(before, kMostEvents));
-      pending_.resize(std::max(before, kMostEvents));
+    if (pending_.size() > kMaxEvents) {
+      beyond_memory_ += static_cast<std::int64_t>(pending_.size() - std::max(before, kMaxEvents));
+      pending_.resize(std::max(before, kMaxEvents));
     }
     for (std::size_t i = before; i < pending_.size(); ++i) note_end(pending_[i]);
   }

@@ -18,7 +18,7 @@ class NvmlCollector final : public Collector {
   ~NvmlCollector() override { shut_down(); }
 
   [[nodiscard]] CollectorInfo info() const override {
-    return {"nvml", "utilization, memory, power, energy, temperature, clocks and throttling of NVIDIA GPUs"};
+    return {"nvml", "utilisation, memory, power, energy, temperature, clocks and throttling of NVIDIA GPUs"};
   }
 
   core::Status open(const SysRoot& root, const Target& target) override {

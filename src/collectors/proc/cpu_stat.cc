@@ -12,7 +12,7 @@ using probe::Scanner;
 
 // The interrupt line alone can have thousands of numbers, and it stands before the counters we want.
 constexpr std::size_t kBufferBytes = 512 * 1024;
-constexpr std::int64_t kMostCores = 16384;
+constexpr std::int64_t kMaxCores = 16384;
 
 bool parse_times(Scanner& words, CpuTimes& times) {
   std::uint64_t* const members[] = {&times.user,   &times.nice, &times.system,  &times.idle,
@@ -30,7 +30,7 @@ bool parse_core(std::string_view line, SystemStat& into) {
   Scanner words(line.substr(3));
   const auto number = words.next_i64();
   CpuTimes times;
-  if (!number || *number < 0 || *number >= kMostCores || !parse_times(words, times)) return false;
+  if (!number || *number < 0 || *number >= kMaxCores || !parse_times(words, times)) return false;
   into.cores.push_back({*number, times});
   return true;
 }

@@ -79,7 +79,7 @@ void ProcessTree::refresh_threads(ProcessProbe& process, std::size_t others) {
   for (const std::int64_t id : ids) {
     if (std::any_of(process.threads.begin(), process.threads.end(), [&](const ThreadProbe& thread) { return thread.id == id; }))
       continue;
-    if (others + process.threads.size() >= kMostThreads) {
+    if (others + process.threads.size() >= kMaxThreads) {
       ++unobserved_;
       continue;
     }
@@ -94,7 +94,7 @@ void ProcessTree::refresh_threads(ProcessProbe& process, std::size_t others) {
 
 void ProcessTree::adopt(std::int64_t id, trace::Sink& sink) {
   if (std::any_of(processes_.begin(), processes_.end(), [&](const ProcessProbe& known) { return known.id == id; })) return;
-  if (processes_.size() >= kMostProcesses) {
+  if (processes_.size() >= kMaxProcesses) {
     ++unobserved_;
     return;
   }

@@ -10,8 +10,8 @@
 namespace aaco::collectors::smi {
 namespace {
 
-constexpr int kMostFailures = 3;  // in a row; then the tool is left alone
-constexpr std::int64_t kLeastPeriodNs = 1'000'000'000;
+constexpr int kMaxFailures = 3;  // in a row; then the tool is left alone
+constexpr std::int64_t kMinPeriodNs = 1'000'000'000;
 
 struct Tool {
   const char* program;
@@ -28,7 +28,7 @@ const std::vector<Tool>& tools() {
 class SmiCollector final : public Collector {
  public:
   SmiCollector(Options options, std::unique_ptr<core::Clock> clock) : options_(std::move(options)), clock_(std::move(clock)) {
-    options_.period_ns = std::max(options_.period_ns, kLeastPeriodNs);
+    options_.period_ns = std::max(options_.period_ns, kMinPeriodNs);
     account_.source = "smi";
   }
 
@@ -120,7 +120,7 @@ class SmiCollector final : public Collector {
 
   void fail_once(const std::string& why) {
     account_.drop(source_ + " failed: " + why);
-    if (++failures_ < kMostFailures) return;
+    if (++failures_ < kMaxFailures) return;
     account_.state = trace::Account::State::partial;
     account_.reason = source_ + " failed " + std::to_string(failures_) + " times in a row and is disabled: " + why;
     command_.clear();

@@ -10,7 +10,7 @@ namespace aaco::importers::kineto {
 namespace {
 
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
-constexpr std::size_t kMostOpenRanges = 1'000'000;
+constexpr std::size_t kMaxOpenRanges = 1'000'000;
 constexpr std::int64_t kCpuDeviceType = 0;  // c10::DeviceType::CPU
 
 constexpr const char* kNoTime = "no valid timestamp";
@@ -73,7 +73,7 @@ void Reader::complete(const TraceEvent& event) {
       if (!options_.python_functions) return drop("Python function frames");
       return host_work(event, category, span);
     case Category::gpu_annotation: return drop("GPU annotation ranges (their kernels are kept)");
-    case Category::synchronisation: return drop("device synchronization records");
+    case Category::synchronisation: return drop("device synchronisation records");
     case Category::overhead: overhead_ns_ += *duration; return drop("profiler overhead (total in env.json)");
     case Category::profiler_span: profiler_span_ = span; return drop("profiler range (in env.json)");
     case Category::flow:
@@ -87,12 +87,12 @@ void Reader::complete(const TraceEvent& event) {
 }
 
 void Reader::metadata(const TraceEvent& event) {
-  constexpr std::size_t kMostGpus = 4096;
+  constexpr std::size_t kMaxGpus = 4096;
   drop("process and thread names");
   if (event.name != "process_name") return;
   for_each_member(event.args, [&](std::string_view key, std::string_view raw) {
     const std::string_view name = unquoted(raw);
-    if (key != "name" || !name.starts_with("GPU") || gpu_processes_.size() >= kMostGpus) return;
+    if (key != "name" || !name.starts_with("GPU") || gpu_processes_.size() >= kMaxGpus) return;
     if (const auto number = token_i64(name.substr(3))) gpu_processes_.insert_or_assign(std::string(event.process), *number);
   });
 }
@@ -162,7 +162,7 @@ void Reader::step(std::string_view name, Span span) {
 void Reader::begin(const TraceEvent& event) {
   const auto start = microseconds_to_ns(event.timestamp);
   if (!start) return drop(kNoTime);
-  if (open_count_ >= kMostOpenRanges) return drop("too many open ranges");
+  if (open_count_ >= kMaxOpenRanges) return drop("too many open ranges");
   const trace::ApiCallRow row = host_rows_.row(event, category_of(event.category), {*start, *start});
   open_[{row.process_id, row.thread_id}].push_back(row);
   ++open_count_;

@@ -18,9 +18,9 @@ class MigraphxImporter final : public Importer {
   // Two instructions that are surely such, among the first lines.
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     constexpr int kWanted = 2;
-    constexpr int kMostLines = 2000;
+    constexpr int kMaxLines = 2000;
     int found = 0;
-    for (int line = 0; line < kMostLines && !head.empty() && found < kWanted; ++line) {
+    for (int line = 0; line < kMaxLines && !head.empty() && found < kWanted; ++line) {
       const auto end = head.find('\n');
       const std::string_view text = head.substr(0, end);
       if (text.find(" = ") != std::string_view::npos && text.size() < 65536)

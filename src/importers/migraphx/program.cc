@@ -14,7 +14,7 @@ namespace {
 using core::Json;
 
 constexpr std::string_view kCodeObject = "gpu::code_object";
-constexpr std::size_t kMostModules = 10'000;
+constexpr std::size_t kMaxModules = 10'000;
 
 // Operators of a compiled program that only look at memory in another way.
 constexpr auto kViews =
@@ -84,7 +84,7 @@ void Program::instruction(const Instruction& parsed) {
     }
     begin_listing();
   }
-  if (nodes_.size() >= kMostInstructions) return account_.drop("instruction limit reached");
+  if (nodes_.size() >= kMaxInstructions) return account_.drop("instruction limit reached");
   Node node;
   node.name = name;
   node.op = clean_utf8(parsed.op);
@@ -114,7 +114,7 @@ void Program::other(std::string_view line) {
   account_.drop("lines that are not instructions");
   if (line.starts_with("Compiling")) compiling_ = true;
   if (line.starts_with("Reading: ")) model_ = clean_utf8(line.substr(9));
-  if (line.starts_with("module: \"") && modules_.size() < kMostModules)
+  if (line.starts_with("module: \"") && modules_.size() < kMaxModules)
     modules_.push_back(clean_utf8(line.substr(9, line.find('"', 9) - 9)));
   constexpr std::string_view kVersion = "[ MIGraphX Version: ";
   if (line.starts_with(kVersion)) {

@@ -261,7 +261,7 @@ TEST_F(NsysTest, RowsOfTablesThatAreNotReadAreCounted) {
   ASSERT_TRUE(read.result.has_value());
   const auto& dropped = read.result->account.dropped;
   EXPECT_EQ(dropped.at("a row of SAMPLING_CALLCHAINS, a table that is not imported"), 3);
-  EXPECT_EQ(dropped.at("device synchronization records (the waiting calls are kept)"), 2);
+  EXPECT_EQ(dropped.at("device synchronisation records (the waiting calls are kept)"), 2);
   for (const auto& [why, count] : dropped) EXPECT_EQ(why.find("ENUM_X"), std::string::npos) << why;
   for (const auto& [why, count] : dropped) EXPECT_EQ(why.find("COMPOSITE"), std::string::npos) << why;
 }

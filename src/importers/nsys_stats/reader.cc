@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kReports =
     "nsys stats --format csv --report cuda_gpu_trace,cuda_api_trace,nvtx_pushpop_trace --output . REPORT";
-constexpr std::size_t kMostDevices = 1000;
+constexpr std::size_t kMaxDevices = 1000;
 
 // The decimals behind the point of "0.123".
 std::size_t decimals_of(std::string_view text) {
@@ -147,7 +147,7 @@ std::int64_t Reader::device(std::string_view text) {
   auto number = open != std::string_view::npos && text.ends_with(")") ? token_i64(text.substr(open + 1, text.size() - open - 2))
                                                                       : std::optional<std::int64_t>();
   if (!number || *number < 0) number = static_cast<std::int64_t>(devices_.size());
-  if (devices_.size() < kMostDevices) devices_.emplace(std::string(text), *number);
+  if (devices_.size() < kMaxDevices) devices_.emplace(std::string(text), *number);
   return *number;
 }
 
@@ -155,8 +155,8 @@ std::int64_t Reader::device(std::string_view text) {
 std::optional<std::int64_t> Reader::bytes(const CsvFields& fields, Column column) {
   const auto unit = columns_->unit_bytes(column);
   const auto value = core::parse_f64(columns_->field(fields, column));
-  constexpr double kMost = 9e18;
-  if (!unit || !value || !std::isfinite(*value) || *value < 0 || *value * *unit > kMost) return std::nullopt;
+  constexpr double kMax = 9e18;
+  if (!unit || !value || !std::isfinite(*value) || *value < 0 || *value * *unit > kMax) return std::nullopt;
   if (*unit == 1.) return static_cast<std::int64_t>(std::llround(*value));
   ++coarse_sizes_;
   if (*value == 0) return std::nullopt;

@@ -18,8 +18,8 @@ using trace::IterationRow;
 using trace::NodeExecutionRow;
 
 constexpr std::string_view kKernelTime = "_kernel_time";
-constexpr std::size_t kMostPending = 500'000;            // nodes of one run
-constexpr std::int64_t kMostNs = 9'000'000'000'000'000;  // a hundred days; leaves room for the start, and is exact as a double
+constexpr std::size_t kMaxPending = 500'000;            // nodes of one run
+constexpr std::int64_t kMaxNs = 9'000'000'000'000'000;  // a hundred days; leaves room for the start, and is exact as a double
 
 // A number that ORT writes as a text ("parameter_size" : "9408").
 std::optional<std::int64_t> text_number(const sj::dom::object& args, std::string_view key) {
@@ -35,7 +35,7 @@ std::optional<std::int64_t> time_ns(const sj::dom::object& object, std::string_v
     return __builtin_mul_overflow(whole, 1000, &whole) ? std::optional(INT64_MAX) : std::optional(whole);
   double broken = 0;
   if (object[key].get(broken) == sj::SUCCESS)
-    return std::abs(broken) > static_cast<double>(kMostNs) ? INT64_MAX : std::llround(broken * 1000);
+    return std::abs(broken) > static_cast<double>(kMaxNs) ? INT64_MAX : std::llround(broken * 1000);
   std::string_view text;
   return object[key].get(text) == sj::SUCCESS ? microseconds_to_ns(text) : std::nullopt;
 }
@@ -86,7 +86,7 @@ class Reader {
       account_.drop("no timestamp or duration");
       return {};
     }
-    if (*time < 0 || *time > kMostNs || *duration < 0 || *duration > kMostNs) {
+    if (*time < 0 || *time > kMaxNs || *duration < 0 || *duration > kMaxNs) {
       account_.drop("timestamp out of range");
       return {};
     }
@@ -137,7 +137,7 @@ class Reader {
       if (args["input_type_shape"].get(shapes) == sj::SUCCESS) row.input_shapes = sink_.name(sj::minify(shapes));
       if (args["output_type_shape"].get(shapes) == sj::SUCCESS) row.output_shapes = sink_.name(sj::minify(shapes));
     }
-    if (pending_.size() >= kMostPending) {
+    if (pending_.size() >= kMaxPending) {
       account_.drop("node limit of one run reached");
       return {};
     }

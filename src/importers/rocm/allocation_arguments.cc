@@ -12,7 +12,7 @@ trace::NameId AllocationArguments::of(std::optional<std::int64_t> agent, std::op
   if (text.empty()) return {};
   text += '}';
   if (const auto known = known_.find(text); known != known_.end()) return known->second;
-  if (known_.size() >= kMost) {
+  if (known_.size() >= kMax) {
     ++left_out_;
     return {};
   }

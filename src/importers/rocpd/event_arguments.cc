@@ -21,7 +21,7 @@ core::Status EventArguments::read(TableScan& scan, const std::string& table) {
     if (name.empty()) name = "argument " + std::to_string(row.integer(1).value_or(open_rows_));
     std::string value = clean_utf8(row.text(3).substr(0, 1024));
     open_length_ += name.size() + value.size();
-    if (open_length_ <= kMostLength) open_.set(name, std::move(value));
+    if (open_length_ <= kMaxLength) open_.set(name, std::move(value));
   }));
   if (event) close(*event);
   return {};
@@ -31,7 +31,7 @@ void EventArguments::close(std::int64_t event) {
   const auto known = entries_.find(event);
   if (known != entries_.end()) {
     apart_ += open_rows_;
-  } else if (entries_.size() >= kMostEvents) {
+  } else if (entries_.size() >= kMaxEvents) {
     beyond_ += open_rows_;
   } else {
     entries_[event] = {texts_.name(open_.dump(-1)), static_cast<std::int32_t>(std::min<std::int64_t>(open_rows_, INT32_MAX)),

@@ -9,7 +9,7 @@ namespace {
 
 using core::Json;
 
-constexpr std::size_t kMostSymbols = 1'000'000;
+constexpr std::size_t kMaxSymbols = 1'000'000;
 
 std::optional<std::int64_t> count(std::optional<std::int64_t> value) { return value && *value >= 0 ? value : std::nullopt; }
 
@@ -98,7 +98,7 @@ std::optional<std::int64_t> Reader::gpu(std::optional<std::int64_t> agent) const
 }
 
 const Reader::Symbol& Reader::symbol(std::int64_t id) {
-  if (known_symbols_.size() >= kMostSymbols) known_symbols_.clear();
+  if (known_symbols_.size() >= kMaxSymbols) known_symbols_.clear();
   const auto [place, fresh] = known_symbols_.try_emplace(id);
   if (!fresh) return place->second;
   std::string name;

@@ -95,10 +95,10 @@ core::Status Reader::read_sampled_counters() {
     double factor = 1;
     std::optional<std::int64_t> gpu;
   };
-  constexpr std::size_t kMostCounters = 100'000;
+  constexpr std::size_t kMaxCounters = 100'000;
   std::map<std::int64_t, Counter> counters;
   AACO_TRY(scan_.table(group_.table("rocpd_info_pmc"), {"id", "name", "units", "agent_id"}, [&](const Rows& row) {
-    if (!row.integer(0) || counters.size() >= kMostCounters) return;
+    if (!row.integer(0) || counters.size() >= kMaxCounters) return;
     const auto on = gpu(row.integer(3));
     const SampledMetric metric = sampled_metric(on ? "gpu." : "host.", clean_utf8(row.text(1).substr(0, 256)), row.text(2));
     counters.try_emplace(*row.integer(0), Counter{sink_.name(metric.name), metric.factor, on});

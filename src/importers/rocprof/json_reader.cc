@@ -12,7 +12,7 @@ namespace {
 
 using rocm::Column;
 
-constexpr std::size_t kMostKeys = 4096;  // arguments of different names
+constexpr std::size_t kMaxKeys = 4096;  // arguments of different names
 constexpr const char* kArrows = "flow events (rows carry their ids)";
 
 }  // namespace
@@ -53,7 +53,7 @@ void JsonReader::event(const TraceEvent& event) {
 void JsonReader::section_name(const TraceEvent& event) {
   drop("section names");
   const auto number = token_i64(event.process);
-  if (!number || event.name != "process_name" || sections_.size() > kMostKeys) return;
+  if (!number || event.name != "process_name" || sections_.size() > kMaxKeys) return;
   for_each_member(event.args, [&](std::string_view key, std::string_view raw) {
     if (key != "name") return;
     const std::string_view name = unquoted(raw);
@@ -71,7 +71,7 @@ void JsonReader::section_name(const TraceEvent& event) {
 rocm::Column JsonReader::column(std::string_view key) {
   if (const auto known = columns_.find(key); known != columns_.end()) return known->second;
   const Column column = rocm::column_of(key);
-  if (columns_.size() < kMostKeys) columns_.emplace(std::string(key), column);
+  if (columns_.size() < kMaxKeys) columns_.emplace(std::string(key), column);
   return column;
 }
 
@@ -139,7 +139,7 @@ void JsonReader::counters(const TraceEvent& event, const trace::KernelRow& kerne
     row.counter = ids_.name(key);
     row.value = *value;
     sink_.add(row);
-    if (counters_.size() < kMostKeys || counters_.contains(std::string(key))) ++counters_[std::string(key)];
+    if (counters_.size() < kMaxKeys || counters_.contains(std::string(key))) ++counters_[std::string(key)];
   });
 }
 

@@ -9,7 +9,7 @@ namespace {
 using core::Json;
 
 constexpr std::size_t kLargestFact = std::size_t{64} << 10;
-constexpr std::size_t kMostSummaries = 64;
+constexpr std::size_t kMaxSummaries = 64;
 
 // Containers that are entered.
 enum Tag : int {
@@ -99,7 +99,7 @@ void JsonReader::value(int parent, std::string_view key, std::string_view text) 
     case kInstructions: return dictionary_->add_instruction(text);
     case kComments: return dictionary_->add_comment(text);
     case kSummary:
-      if (text.size() <= kLargestFact && summary_.items().size() < kMostSummaries)
+      if (text.size() <= kLargestFact && summary_.items().size() < kMaxSummaries)
         if (auto document = Json::parse(text)) summary_.push(std::move(*document));
       return;
     case kRecords: return list_ == List::samples ? sample(text) : record(text);

@@ -86,7 +86,7 @@ class SmiImporter final : public Importer {
     if (log->readings.empty())
       return core::fail(core::ErrorCode::invalid_input,
                         source.name() + ": " + std::string(to_string(log->tool)) + " output without any supported reading",
-                        "supported readings are clock, power, temperature, utilization and memory: amd-smi metric, amd-smi "
+                        "supported readings are clock, power, temperature, utilisation and memory: amd-smi metric, amd-smi "
                         "monitor, nvidia-smi -q");
     ImportResult result;
     result.clock = core::ClockId::realtime;

@@ -225,7 +225,7 @@ TEST(RealCapsule, AKilledOwnersGroupIsRemovedByTheNext) {
   ::waitpid(owner, nullptr, 0);
   ::close(ends[0]);
   ::close(ends[1]);
-  if (set < 3) GTEST_SKIP() << "skipped, no control group of CPU time can be made here";
+  if (set < 3) GTEST_SKIP() << "skipped, no cgroup of CPU time can be made here";
   ASSERT_EQ(open.size(), 1U);
   const auto restored = undo::restore_dead(world);
   ASSERT_TRUE(restored);

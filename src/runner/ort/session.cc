@@ -70,7 +70,7 @@ core::Result<std::shared_ptr<OrtSessionOptions>> Session::session_options() cons
     AACO_TRY(api_->check(call.AddFreeDimensionOverrideByName(raw, symbol.c_str(), size), "dimension '" + symbol + "'"));
   if (options_.profile) AACO_TRY(api_->check(call.EnableProfiling(raw, options_.profile_prefix.c_str()), "the profiler"));
   if (!options_.optimized_model_path.empty())
-    AACO_TRY(api_->check(call.SetOptimizedModelFilePath(raw, options_.optimized_model_path.c_str()), "the optimized model"));
+    AACO_TRY(api_->check(call.SetOptimizedModelFilePath(raw, options_.optimized_model_path.c_str()), "the optimised model"));
   std::vector<std::pair<std::string, std::string>> provider_options(options_.provider_options.begin(),
                                                                     options_.provider_options.end());
   const bool present = std::find(api_->providers.begin(), api_->providers.end(), options_.provider) != api_->providers.end();

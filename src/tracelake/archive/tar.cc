@@ -172,9 +172,9 @@ core::Status TarReader::skip_rest() {
 }
 
 core::Status TarReader::expect_end() {
-  constexpr std::size_t kMostPadding = std::size_t{1} << 20;  // writers fill the last record up
+  constexpr std::size_t kMaxPadding = std::size_t{1} << 20;  // writers fill the last record up
   Block block{};
-  for (std::size_t behind = 0; behind <= kMostPadding;) {
+  for (std::size_t behind = 0; behind <= kMaxPadding;) {
     AACO_ASSIGN(const std::size_t count, read_(block));
     if (count == 0) return {};
     behind += count;
