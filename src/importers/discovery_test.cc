@@ -50,7 +50,7 @@ TEST_F(DiscoveryTest, TakesASingleFile) {
   EXPECT_FALSE(found->is_folder);
 }
 
-TEST_F(DiscoveryTest, AByteOrderMarkHidesNoFormat) {
+TEST_F(DiscoveryTest, DetectsFormatAfterByteOrderMark) {
   write("p.json", "\xEF\xBB\xBF" + std::string(kProfile));
   write("q.csv", "\xEF\xBB\xBFtimestamp, index, name, power.draw [W]\n2024/05/01 12:34:56.000, 0, NVIDIA A100, 67.50 W\n");
   EXPECT_EQ(find("p.json")->files.at(0).importer->info().name, "ort");
@@ -64,7 +64,7 @@ TEST_F(DiscoveryTest, AByteOrderMarkHidesNoFormat) {
   EXPECT_EQ(sink.rows<trace::GpuEventRow>().size(), 1U);
 }
 
-TEST_F(DiscoveryTest, RefusesWhatNobodyKnows) {
+TEST_F(DiscoveryTest, RefusesUnknownFormats) {
   write("a.txt", "nothing");
   write("empty.json", "");
   EXPECT_EQ(find("a.txt").error().code, core::ErrorCode::invalid_input);
@@ -73,7 +73,7 @@ TEST_F(DiscoveryTest, RefusesWhatNobodyKnows) {
   EXPECT_EQ(find().error().code, core::ErrorCode::invalid_input);
 }
 
-TEST_F(DiscoveryTest, WhatIsKnownAndNotReadIsNamedWithTheRemedy) {
+TEST_F(DiscoveryTest, NamesForeignFormatsWithRemedy) {
   const auto says = [&](const std::string& name, std::string_view text, std::string_view what, std::string_view remedy) {
     write(name, std::string(text));
     const auto found = find(name);
@@ -96,14 +96,14 @@ TEST_F(DiscoveryTest, WhatIsKnownAndNotReadIsNamedWithTheRemedy) {
   says("t.csv", "Kernel_Name\tDispatch_Id\tStart_Timestamp\tEnd_Timestamp\nk\t1\t2\t3\n", "tabs", "the profiler's own file");
 }
 
-TEST_F(DiscoveryTest, ACompressedFileThatIsCutBeforeItsFirstByteIsNotCalledEmpty) {
+TEST_F(DiscoveryTest, TruncatedCompressedFileIsNotReportedAsEmpty) {
   write("cut.json.gz", std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10));
   const auto found = find("cut.json.gz");
   ASSERT_FALSE(found.has_value());
   EXPECT_NE(found.error().message.find("nothing can be decompressed"), std::string::npos) << found.error().message;
 }
 
-TEST_F(DiscoveryTest, TextInUtf16IsNamed) {
+TEST_F(DiscoveryTest, ReportsUtf16Text) {
   write("smi.txt", std::string("\xFF\xFE", 2) + std::string("G\0P\0U\0", 6));
   const auto found = find("smi.txt");
   ASSERT_FALSE(found.has_value());
@@ -112,7 +112,7 @@ TEST_F(DiscoveryTest, TextInUtf16IsNamed) {
 }
 
 // A pipe nobody writes to would be waited for; one that is read for its format is empty afterwards.
-TEST_F(DiscoveryTest, APipeIsRefusedAtOnce) {
+TEST_F(DiscoveryTest, RefusesPipes) {
   ASSERT_EQ(::mkfifo(core::join_path(folder_->path(), "pipe").c_str(), 0600), 0);
   const auto found = find("pipe");
   ASSERT_FALSE(found.has_value());

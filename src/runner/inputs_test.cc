@@ -91,8 +91,8 @@ TEST(InputShapes, BatchSetsTheBatchSymbol) {
   EXPECT_EQ(made.batch, 5);
   EXPECT_EQ(made.dimensions.at("batch"), 5);
 }
-TEST(InputShapes, ABatchThatTheModelFixesIsFineWhenItIsTheSame) { EXPECT_EQ(make(fixed_image(), with_batch(1)).batch, 1); }
-TEST(InputShapes, ABatchThatTheModelForbidsIsRefused) {
+TEST(InputShapes, AcceptsMatchingFixedBatch) { EXPECT_EQ(make(fixed_image(), with_batch(1)).batch, 1); }
+TEST(InputShapes, RefusesConflictingFixedBatch) {
   EXPECT_THAT(refusal(fixed_image(), with_batch(8)), HasSubstr("fixed at [1, 3, 8, 8]"));
 }
 TEST(InputShapes, ABatchOfZeroIsRefused) { EXPECT_THAT(refusal(image(), with_batch(0)), HasSubstr("cannot run")); }
@@ -109,7 +109,7 @@ TEST(InputShapes, AShapeThatContradictsTheBatchIsRefused) {
 TEST(InputShapes, AShapeOfAnotherRankIsRefused) {
   EXPECT_THAT(refusal(image(), with_shape("x", {3, 8, 8})), HasSubstr("wants 4 dimensions"));
 }
-TEST(InputShapes, AShapeThatTheModelFixesOtherwiseIsRefused) {
+TEST(InputShapes, RefusesConflictingFixedShape) {
   EXPECT_THAT(refusal(image(), with_shape("x", {1, 4, 8, 8})), HasSubstr("fixed at 3"));
 }
 TEST(InputShapes, AShapeOfAnUnknownInputIsRefused) {
@@ -132,18 +132,18 @@ TEST(InputShapes, SumsFollowTheirParts) {
   EXPECT_EQ(made.tensors[3].shape, (Sizes{1, 2, 7, 4}));
   EXPECT_EQ(made.dimensions.at("past_sequence_length + sequence_length"), 9);
 }
-TEST(InputShapes, ASumThatDoesNotAddUpIsRefused) {
+TEST(InputShapes, RefusesInconsistentSum) {
   InputRequest request = with_step(7, 2);
   request.shapes["attention_mask"] = {1, 10};
   EXPECT_THAT(refusal(decoder(), request), HasSubstr("already"));
 }
-TEST(InputShapes, AStarStandsForManyInputs) {
+TEST(InputShapes, WildcardMatchesManyInputs) {
   InputRequest request;
   request.dimensions["sequence_length"] = 1;
   request.default_shapes["past_key_values.*"] = {1, 2, 5, 4};
   EXPECT_EQ(make(decoder(), request).dimensions.at("past_sequence_length"), 5);
 }
-TEST(InputShapes, WhatNobodySaidIsAssumedAloud) {
+TEST(InputShapes, ReportsAssumedSizes) {
   const ModelInputs made = make(TestGraph{}.input("x", ElementType::float32, {"batch", "frames"}));
   ASSERT_EQ(made.warnings.size(), 1U);
   EXPECT_THAT(made.warnings[0], HasSubstr("frames"));
@@ -166,7 +166,7 @@ TEST(InputValues, TheVocabularyIsFoundThroughACast) {
 TEST(InputValues, MasksAreOnes) {
   EXPECT_EQ(values<std::int64_t>(make(decoder(), with_step(1, 2)).tensors[1]), (Sizes{1, 1, 1}));
 }
-TEST(InputValues, PositionsGoOnAfterThePast) {
+TEST(InputValues, PositionsContinueAfterThePast) {
   EXPECT_EQ(values<std::int64_t>(make(decoder(), with_step(7, 2)).tensors[2]), (Sizes{7, 8}));
 }
 TEST(InputValues, PositionsBeyondTheTableAreRefused) {
@@ -195,10 +195,10 @@ TEST(InputValues, HalvesAreRealNumbers) {
 TEST(InputValues, StringsAreRefused) {
   EXPECT_THAT(refusal(TestGraph{}.input("x", ElementType::string, {1})), HasSubstr("takes strings"));
 }
-TEST(InputValues, WhatIsNoTensorIsRefused) {
+TEST(InputValues, RefusesNonTensors) {
   EXPECT_THAT(refusal(TestGraph{}.input("x", ElementType::unknown, {})), HasSubstr("no tensor"));
 }
-TEST(InputValues, TypesWithoutValuesAreRefused) {
+TEST(InputValues, RefusesUnsupportedTypes) {
   EXPECT_THAT(refusal(TestGraph{}.input("x", ElementType::complex64, {1})), HasSubstr("complex64"));
 }
 
@@ -250,7 +250,7 @@ TEST_F(InputFiles, AMemberOfAnNpzIsFoundByName) {
   request.files["x"] = std::string(AACO_SOURCE_DIR) + "/tests/fixtures/npy/deflated.npz";
   EXPECT_EQ(make(TestGraph{}.input("x", ElementType::float32, {"n", 3}), request).tensors[0].shape, (Sizes{2, 3}));
 }
-TEST_F(InputFiles, AMemberThatIsNotThereIsRefused) {
+TEST_F(InputFiles, RefusesMissingMember) {
   InputRequest request;
   request.files["y"] = std::string(AACO_SOURCE_DIR) + "/tests/fixtures/npy/deflated.npz";
   EXPECT_THAT(refusal(TestGraph{}.input("y", ElementType::float32, {"n", 3}), request), HasSubstr("it has x, ids"));

@@ -55,7 +55,7 @@ TEST(Envelope, KnownRoofsAreFound) {
   EXPECT_GE(envelope.compute[0].ci95->high, *envelope.compute[0].per_second);
 }
 
-TEST(Envelope, EachTypeAndEachLevelHasItsOwn) {
+TEST(Envelope, EachTypeAndLevelHasItsOwnRoof) {
   World world;
   world.flops_per_s = {1e12, 4e12};
   world.bytes_per_s = {1e11, 5e11};
@@ -69,7 +69,7 @@ TEST(Envelope, EachTypeAndEachLevelHasItsOwn) {
 }
 
 // The interval is of the quantile of ever more runs, which a large sample shows.
-TEST(Envelope, TheIntervalHoldsTheRoofOfMoreRuns) {
+TEST(Envelope, IntervalCoversRoofOfLargerSample) {
   const World world;
   const Envelope truth = fit(world, 400, 60, 1);
   int compute = 0, memory = 0;
@@ -88,7 +88,7 @@ TEST(Envelope, TheIntervalHoldsTheRoofOfMoreRuns) {
   EXPECT_GE(memory, 88);
 }
 
-TEST(Envelope, OneWrongTimeMovesTheHighestPointOnly) {
+TEST(Envelope, OutlierMovesOnlyTheHighestPoint) {
   const World world;
   auto points = sample(world, 12, 60, 7);
   const Envelope before = fit_envelope(points, 1, 1);
@@ -100,7 +100,7 @@ TEST(Envelope, OneWrongTimeMovesTheHighestPointOnly) {
             5);
 }
 
-TEST(Envelope, ALongRunCountsAsMuchAsAShortOne) {
+TEST(Envelope, LongAndShortRunsWeighEqually) {
   const World world;
   auto points = sample(world, 12, 60, 7);
   const Envelope before = fit_envelope(points, 1, 1);
@@ -111,7 +111,7 @@ TEST(Envelope, ALongRunCountsAsMuchAsAShortOne) {
   EXPECT_NEAR(after.memory[0].ci95->low / before.memory[0].ci95->low, 1, 1e-9);
 }
 
-TEST(Envelope, WhatNoRunReachesIsNotFitted) {
+TEST(Envelope, DoesNotFitUnreachedRoofs) {
   World streaming;
   streaming.most = 1;  // flop/byte; the ridge is at 10
   const Envelope memory = fit(streaming, 12, 60);
@@ -127,7 +127,7 @@ TEST(Envelope, WhatNoRunReachesIsNotFitted) {
 }
 
 // Whatever the efficiency, a roof that no work came near seldom seems to be there, and then as one that was reached.
-TEST(Envelope, RoofsAreSeldomSeenWhereThereAreNone) {
+TEST(Envelope, FalseRoofsAreRare) {
   World streaming;
   streaming.most = 1;
   int seen = 0;
@@ -144,7 +144,7 @@ TEST(Envelope, RoofsAreSeldomSeenWhereThereAreNone) {
   EXPECT_LE(seen, 3);
 }
 
-TEST(Envelope, WorkThatOnlyMovesTellsTheBandwidth) {
+TEST(Envelope, PureDataMovementYieldsBandwidth) {
   const World world;
   auto points = sample(world, 12, 60, 7);
   for (EnvelopePoint& point : points)
@@ -180,7 +180,7 @@ TEST(Envelope, FewPointsAreRefusedWithTheReason) {
   EXPECT_FALSE(uneven.compute[0].per_second && uneven.memory[0].per_second);
 }
 
-TEST(Envelope, WorkWithoutTimeOrSizeCountsNowhere) {
+TEST(Envelope, IgnoresWorkWithoutTimeOrSize) {
   const World world;
   auto points = sample(world, 12, 60, 7);
   const Envelope before = fit_envelope(points, 1, 1);
@@ -194,7 +194,7 @@ TEST(Envelope, WorkWithoutTimeOrSizeCountsNowhere) {
   EXPECT_EQ(after.compute[0].per_second, before.compute[0].per_second);
 }
 
-TEST(Envelope, NothingIsNoEnvelope) {
+TEST(Envelope, NoEnvelopeWithoutWork) {
   const Envelope none = fit_envelope({}, 2, 1);
   EXPECT_FALSE(none.fitted());
   EXPECT_EQ(none.compute.size(), 2U);
@@ -202,7 +202,7 @@ TEST(Envelope, NothingIsNoEnvelope) {
   EXPECT_EQ(none.runs, 0U);
 }
 
-TEST(Envelope, ATypeThatFewRunsHaveDoesNotSpoilTheOthers) {
+TEST(Envelope, RareTypeDoesNotAffectOthers) {
   World world;
   world.flops_per_s = {1e12, 4e12};
   auto points = sample(world, 12, 120, 7);

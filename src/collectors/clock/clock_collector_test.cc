@@ -59,7 +59,7 @@ TEST(ClockCollector, ThrottlingAndTemperatureOfTheProcessor) {
   b.bench.sample_after(2);
   EXPECT_EQ(b.bench.value("cpu.thermal_throttles_per_second"), 2);
 }
-TEST(ClockCollector, ACpuThatGoesSilentIsCounted) {
+TEST(ClockCollector, CountsCpuThatStopsReporting) {
   Bench b;
   b.start();
   b.machine.write("/sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "<unknown>\n");

@@ -108,7 +108,7 @@ void live_a_little() {
 
 class EveryWay : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(EveryWay, SeesTheTreeAndNothingElse) {
+TEST_P(EveryWay, TracesOnlyTheProcessTree) {
   OPEN_OR_SKIP(watch, own({GetParam()}));
   for (const Attachment& attached : watch.attachments()) {
     if (attached.way.empty()) continue;
@@ -153,7 +153,7 @@ TEST(KernelSource, NothingIsRecordedWhilePaused) {
   EXPECT_TRUE(sink.rows<trace::SchedEventRow>().empty());
 }
 
-TEST(KernelSource, ChildrenOnlyFromNowOn) {
+TEST(KernelSource, TracesOnlyNewChildren) {
   WatchOptions options = own({"tp_btf", "raw_tp", "tracepoint"});
   options.with_itself = false;
   OPEN_OR_SKIP(watch, options);
@@ -175,14 +175,14 @@ TEST(KernelSource, ChildrenOnlyFromNowOn) {
   EXPECT_EQ(processes.size(), 1U);
 }
 
-TEST(KernelSource, AWayThatThereIsNot) {
+TEST(KernelSource, RefusesUnknownAttachMethod) {
   const auto refused = SchedulerWatch::open(own({"telepathy"}));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, core::ErrorCode::unsupported);
   EXPECT_FALSE(refused.error().remedy.empty());
 }
 
-TEST(KernelSource, FallsBackToTheWayThatWorks) {
+TEST(KernelSource, FallsBackToWorkingAttachMethod) {
   OPEN_OR_SKIP(watch, own({"telepathy", "raw_tp"}));
   for (const Attachment& attached : watch.attachments()) {
     if (attached.way.empty()) continue;
@@ -193,7 +193,7 @@ TEST(KernelSource, FallsBackToTheWayThatWorks) {
 
 // Four threads compete for one CPU, one of them sleeps now and then: what the rows add up to is what the scheduler itself
 // accounts.
-TEST(KernelSource, RunAndQueueTimesAreThoseOfSchedstat) {
+TEST(KernelSource, RunAndQueueTimesMatchSchedstat) {
   OPEN_OR_SKIP(watch, own({"tp_btf", "raw_tp", "tracepoint"}));
   if (!sched_stat()) GTEST_SKIP() << "this kernel has no /proc/PID/task/TID/schedstat";
   constexpr std::size_t kThreads = 4;

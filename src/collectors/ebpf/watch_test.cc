@@ -80,7 +80,7 @@ TEST_F(WatchTest, RecordsBetweenResumeAndPauseOnly) {
   EXPECT_EQ(account.state, trace::Account::State::ok);
 }
 
-TEST_F(WatchTest, EventsOfSeveralRingsAreBroughtIntoOrder) {
+TEST_F(WatchTest, SortsEventsOfSeveralRings) {
   watch->resume();
   const std::int64_t now = core::monotonic_ns();
   kernel.put(wire_wakeup, now + 20, 7);  // of the other CPU's ring
@@ -105,7 +105,7 @@ TEST_F(WatchTest, LossesAreCountedByKind) {
   EXPECT_THAT(account.notes, Contains(HasSubstr("2 processes, threads or requests")));
 }
 
-TEST_F(WatchTest, AnEventThatIsNotHeardIsSaid) {
+TEST_F(WatchTest, ReportsUntracedEvents) {
   kernel.attachments.push_back({"block I/O", "", "tp_btf: no such event"});
   watch->finish(sink);
   EXPECT_EQ(watch->account().state, trace::Account::State::partial);
@@ -113,7 +113,7 @@ TEST_F(WatchTest, AnEventThatIsNotHeardIsSaid) {
   EXPECT_THAT(watch->account().notes, Contains("switch by tp_btf"));
 }
 
-TEST_F(WatchTest, AProcessThatEndedLeavesTheTreeAtTheDrainAfterNext) {
+TEST_F(WatchTest, EndedProcessLeavesTheTreeAfterTwoDrains) {
   watch->resume();
   kernel.put(wire_exit, core::monotonic_ns(), 7, wire_state_group_dead);
   watch->pause();
@@ -124,7 +124,7 @@ TEST_F(WatchTest, AProcessThatEndedLeavesTheTreeAtTheDrainAfterNext) {
   EXPECT_EQ(kernel.forgotten, std::vector<std::uint32_t>{100});
 }
 
-TEST_F(WatchTest, FinishTwiceIsFinishOnce) {
+TEST_F(WatchTest, FinishIsIdempotent) {
   watch->resume();
   kernel.put(wire_fault, core::monotonic_ns(), 7);
   watch->finish(sink);

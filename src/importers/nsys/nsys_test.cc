@@ -89,7 +89,7 @@ TEST_F(NsysTest, EveryTable) {
   EXPECT_EQ(read.result->warnings.at(0).id, "import.profiler_warned");
 }
 
-TEST_F(NsysTest, TwoProcessesAreTwoRanks) {
+TEST_F(NsysTest, ProcessesAreRanks) {
   const auto read = import(
       *make_importer(), make(std::string(kExport) +
                              "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT start,end,deviceId,contextId,streamId,correlationId,"
@@ -101,7 +101,7 @@ TEST_F(NsysTest, TwoProcessesAreTwoRanks) {
   EXPECT_EQ(read.result->rank, std::nullopt);
 }
 
-TEST_F(NsysTest, WholeGraphsAreWorkAndSaidToHideTheirKernels) {
+TEST_F(NsysTest, WarnsAboutOpaqueGraphs) {
   const auto read = import(
       *make_importer(),
       make(
@@ -146,7 +146,7 @@ std::vector<std::string> warnings_of(const Imported& read) {
   return ids;
 }
 
-TEST_F(NsysTest, ExportsWithoutKernelsSaySo) {
+TEST_F(NsysTest, WarnsWithoutKernels) {
   const std::string without_table = std::string(kExport) + "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL;";
   const auto missing = import(*make_importer(), make(without_table));
   ASSERT_TRUE(missing.result.has_value()) << missing.result.error().text();
@@ -160,7 +160,7 @@ TEST_F(NsysTest, ExportsWithoutKernelsSaySo) {
   EXPECT_EQ(warnings_of(import(*make_importer(), make(kExport))), std::vector<std::string>());
 }
 
-TEST_F(NsysTest, WithoutTextsNamesAreNumbers) {
+TEST_F(NsysTest, UsesNumbersWithoutStringTable) {
   const std::string path = make(std::string(kExport) + "DROP TABLE StringIds;");
   EXPECT_TRUE(make_importer()->sniff(*read_head(path), "x.sqlite"));
   for (const auto& importer : {make_importer(), any_database::make_importer()}) {
@@ -250,7 +250,7 @@ TEST_F(NsysTest, AllocationsMpiAndThreadNames) {
   EXPECT_EQ(read.sink.text(read.sink.rows<trace::SchedEventRow>().at(0).thread_name), "registered range");
 }
 
-TEST_F(NsysTest, RowsOfTablesThatAreNotReadAreCounted) {
+TEST_F(NsysTest, CountsRowsOfUnreadTables) {
   const auto read = import(*make_importer(),
                            make(std::string(kExport) +
                                 "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start INTEGER, end INTEGER, syncType INTEGER);"

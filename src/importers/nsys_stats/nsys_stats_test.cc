@@ -56,7 +56,7 @@ TEST(NsysStats, KernelsOfTheGpuTrace) {
   EXPECT_EQ(imported.result->facts["devices"].items().at(0)["name"].text(), "NVIDIA A10G");
 }
 
-TEST(NsysStats, CopiesAndMemsetsHaveTheSizesThatTheReportRounds) {
+TEST(NsysStats, CopyAndMemsetSizesAreRoundedByTheReport) {
   const auto imported = import(work({kCopy, kMemset}));
   ASSERT_EQ(copies(imported).size(), 2U);
   EXPECT_EQ(imported.sink.text(copies(imported)[0].kind), "h2d");
@@ -67,7 +67,7 @@ TEST(NsysStats, CopiesAndMemsetsHaveTheSizesThatTheReportRounds) {
   EXPECT_TRUE(kernels(imported).empty());
 }
 
-TEST(NsysStats, UnitsStandInTheHeadings) {
+TEST(NsysStats, ReadsUnitsFromHeadings) {
   const auto in_us = import(
       "Start (us),Duration (us),CorrId,StcSMem (B),DymSMem (B),Bytes (KiB),Device,Strm,Name\n"
       "1.5,0.125,7,16,32,,GPU,3,k\n2,1,8,,,2,GPU,3,[CUDA memcpy DtoH]\n");
@@ -101,7 +101,7 @@ TEST(NsysStats, CallsAndRanges) {
   EXPECT_EQ(imported.sink.text(calls(imported)[3].name), "aten::mm");
 }
 
-TEST(NsysStats, WhatNsysSaysBesideItsReportsIsPassedOver) {
+TEST(NsysStats, SkipsNsysMessages) {
   const std::string text =
       "\nNOTICE: Existing SQLite export found: x.sqlite\n        Consider, if needed, using --force-export=true\n\n"
       "Processing [x.sqlite] with [cuda_gpu_trace.py]... \n" +
@@ -115,7 +115,7 @@ TEST(NsysStats, WhatNsysSaysBesideItsReportsIsPassedOver) {
   EXPECT_TRUE(notes(imported, "4 lines are no rows"));
 }
 
-TEST(NsysStats, DevicesWithoutNumbersAreNumberedAsTheyCome) {
+TEST(NsysStats, NumbersDevicesByAppearance) {
   const auto imported =
       import("Start (ns),Duration (ns),CorrId,Device,Name\n1,1,1,NVIDIA H100,a\n2,1,2,NVIDIA T4,b\n3,1,3,NVIDIA H100,c\n");
   ASSERT_EQ(kernels(imported).size(), 3U);
@@ -136,7 +136,7 @@ TEST(NsysStats, LinesWithoutTimesAreDroppedByReason) {
   EXPECT_EQ(account.dropped.at("fewer fields than the header"), 1);
 }
 
-TEST(NsysStats, ACutLineIsSaid) {
+TEST(NsysStats, ReportsTruncatedLine) {
   const auto imported = import(work({kKernel}) + "3000,10,9");
   EXPECT_EQ(kernels(imported).size(), 1U);
   EXPECT_EQ(imported.result->account.state, trace::Account::State::partial);
@@ -144,14 +144,14 @@ TEST(NsysStats, ACutLineIsSaid) {
   EXPECT_EQ(imported.result->warnings[0].id, "import.truncated");
 }
 
-TEST(NsysStats, CallsOfSeveralProcessesAreSaidToBeMixed) {
+TEST(NsysStats, WarnsAboutMixedProcesses) {
   const auto imported =
       import(std::string(kCallHeader) + "100,10,cudaLaunchKernel,0,7,42,42,20,a\n100,10,cudaLaunchKernel,0,7,43,43,20,b\n");
   ASSERT_EQ(imported.result->warnings.size(), 1U);
   EXPECT_EQ(imported.result->warnings[0].id, "import.processes_mixed");
 }
 
-TEST(NsysStats, ReportsWithoutTimesAreRefusedWithTheOnesThatHaveThem) {
+TEST(NsysStats, RefusesReportsWithoutTimes) {
   for (const char* text :
        {"Time (%),Total Time (ns),Instances,Avg (ns),Name\n1,2,3,4,k\n", "Total (MB),Count,Avg (MB),Operation\n1,2,3,x\n",
         "Name,Projected Start (ns),Projected Duration (ns),Orig Start (ns),NumGPUOps,RangeId\nr,1,2,3,4,5\n",

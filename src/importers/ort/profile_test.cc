@@ -48,7 +48,7 @@ TEST(OrtProfile, NodesBelongToTheRunThatFollows) {
   EXPECT_EQ(got.result->account.kept, 4);
 }
 
-TEST(OrtProfile, AKnownStartMovesTheTimesAndWarmUpGoes) {
+TEST(OrtProfile, KnownStartShiftsTimesAndDropsWarmUp) {
   const auto got =
       import_text("[" + node(12) + "," + run(10) + "," + node(42) + "," + run(40) + "]", {.start_ns = 1'000'000, .skip_runs = 1});
   ASSERT_EQ(got.sink.rows<trace::NodeExecutionRow>().size(), 1U);
@@ -87,7 +87,7 @@ TEST(OrtProfile, GpuKernelsOfItsProviders) {
 }
 
 // As a file looks that another program read and wrote again.
-TEST(OrtProfile, TimesAreBrokenNumbersOrTextsToo) {
+TEST(OrtProfile, AcceptsFractionalAndTextTimes) {
   const auto got = import_text(
       R"([{"cat":"Node","name":"a_kernel_time","ts":12.0,"dur":5.25},{"cat":"Node","name":"b_kernel_time","ts":"14.5","dur":"3"},)"
       R"({"cat":"Session","name":"model_run","ts":1e1,"dur":20.001},{"cat":"Session","name":"model_run","ts":1e300,"dur":1},)"
@@ -117,7 +117,7 @@ TEST(OrtProfile, BadEventsAreCountedByReason) {
   EXPECT_EQ(got.result->account.kept, 0);
 }
 
-TEST(OrtProfile, ACutFileKeepsItsBeginning) {
+TEST(OrtProfile, TruncatedFileKeepsItsStart) {
   const std::string text = "[" + node(12) + "," + run(10) + "," + node(42) + "," + run(40) + "]";
   const auto got = import_text(text.substr(0, text.size() - 10));
   EXPECT_EQ(got.sink.rows<trace::IterationRow>().size(), 1U);
@@ -126,14 +126,14 @@ TEST(OrtProfile, ACutFileKeepsItsBeginning) {
   EXPECT_EQ(got.result->account.notes.size(), 1U);
 }
 
-TEST(OrtProfile, OnlyWholeRunsWhereTheyAreAskedFor) {
+TEST(OrtProfile, KeepsOnlyWholeRunsOnRequest) {
   const auto got = import_text("[" + node(12) + "," + run(10) + "," + node(42) + "]", {.whole_runs_only = true});
   EXPECT_EQ(got.sink.rows<trace::NodeExecutionRow>().size(), 1U);
   EXPECT_EQ(got.result->account.dropped.at("node of a run without an end"), 1);
   EXPECT_TRUE(got.result->account.notes.empty());
 }
 
-TEST(OrtProfile, RefusesWhatHoldsNoEvents) {
+TEST(OrtProfile, RefusesFilesWithoutEvents) {
   for (const char* text : {"", "[]", "[", "x", "{}"}) EXPECT_FALSE(import_text(text).result.has_value()) << text;
 }
 

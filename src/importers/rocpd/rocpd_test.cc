@@ -208,7 +208,7 @@ TEST_F(RocpdTest, CountersSampledOverTime) {
   EXPECT_EQ(read.result->account.dropped.at("counter without a value or name"), 1);
 }
 
-TEST_F(RocpdTest, NothingIsLostWithoutANumber) {
+TEST_F(RocpdTest, CountsEveryLoss) {
   const auto read =
       import(*make_importer(),
              make(schema("_a", "3") +

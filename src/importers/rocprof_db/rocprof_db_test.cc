@@ -64,7 +64,7 @@ TEST_F(RocprofDbTest, ProcessesWithGpuWorkAreRanks) {
   EXPECT_EQ(read.sink.rows<trace::ApiCallRow>()[1].rank, 1);
 }
 
-TEST_F(RocprofDbTest, IdsOfAProcessWithoutGpuWorkAreNotTakenForTheOthers) {
+TEST_F(RocprofDbTest, DoesNotMixIdsOfProcesses) {
   const auto read =
       import(*make_importer(), make(std::string(kActivities) + "INSERT INTO HIP VALUES(12,22,9,9,'hipLaunchKernel','()',5);"));
   ASSERT_EQ(read.sink.rows<trace::ApiCallRow>().size(), 2u);
