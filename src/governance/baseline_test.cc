@@ -52,20 +52,20 @@ TEST(BaselineFile, AnotherSchemaVersion) {
 }
 TEST(BaselineFile, RefusesMissingName) { EXPECT_THAT(error_of(changed("name: \"resnet50-cpu\"", "nam: x")), HasSubstr("nam")); }
 TEST(BaselineFile, RefusesPathAsName) {
-  EXPECT_THAT(error_of(changed("\"resnet50-cpu\"", "\"../x\"")), HasSubstr("no name of a baseline"));
+  EXPECT_THAT(error_of(changed("\"resnet50-cpu\"", "\"../x\"")), HasSubstr("not a valid baseline name"));
 }
 TEST(BaselineFile, UnknownKey) { EXPECT_THAT(error_of(changed("owner:", "ower: x\nowner:")), HasSubstr("ower")); }
 TEST(BaselineFile, RefusesInvalidTime) {
-  EXPECT_THAT(error_of(changed("created: \"20", "created: \"x20")), HasSubstr("is no time"));
+  EXPECT_THAT(error_of(changed("created: \"20", "created: \"x20")), HasSubstr("is not a valid time"));
 }
-TEST(BaselineFile, ZeroTimeOfAnIteration) { EXPECT_THAT(error_of(changed("3812000.5", "0")), HasSubstr("not above 0")); }
+TEST(BaselineFile, ZeroTimeOfAnIteration) { EXPECT_THAT(error_of(changed("3812000.5", "0")), HasSubstr("must be above 0")); }
 TEST(BaselineFile, NegativeTime) { EXPECT_THAT(error_of(changed("3812000.5", "-3")), HasSubstr("b.yaml:")); }
 TEST(BaselineFile, NotANumber) { EXPECT_THAT(error_of(changed("3812000.5", ".nan")), HasSubstr("b.yaml:")); }
 TEST(BaselineFile, RefusesReversedInterval) {
-  EXPECT_THAT(error_of(changed("[3800000, 4000000]", "[4000000, 3800000]")), HasSubstr("the lower first"));
+  EXPECT_THAT(error_of(changed("[3800000, 4000000]", "[4000000, 3800000]")), HasSubstr("the lower one first"));
 }
 TEST(BaselineFile, RefusesExcessiveBudget) {
-  EXPECT_THAT(error_of(changed("loss: 0.03", "loss: 30")), HasSubstr("is no budget"));
+  EXPECT_THAT(error_of(changed("loss: 0.03", "loss: 30")), HasSubstr("is not a valid budget"));
 }
 TEST(BaselineFile, UnknownDirection) { EXPECT_THAT(error_of(changed("better: higher", "better: up")), HasSubstr("'up'")); }
 TEST(BaselineFile, DecidingMetricWithoutBudget) {

@@ -57,7 +57,7 @@ TEST(SlaFile, AnotherVersion) { EXPECT_THAT(error_of("schema_version: 7\nrules: 
 TEST(SlaFile, NoRules) { EXPECT_THAT(error_of("schema_version: 1\nrules: []\n"), HasSubstr("no rule")); }
 TEST(SlaFile, NoLimit) { EXPECT_THAT(error_of(rule("metric: p99")), HasSubstr("has no limit")); }
 TEST(SlaFile, LimitOfAnotherKind) {
-  EXPECT_THAT(error_of(rule("metric: p99, max: 4GiB")), HasSubstr("no limit for latency.p99_ns"));
+  EXPECT_THAT(error_of(rule("metric: p99, max: 4GiB")), HasSubstr("not a valid limit for latency.p99_ns"));
 }
 TEST(SlaFile, LimitNotFinite) { EXPECT_THAT(error_of(rule("metric: p99, max: .inf")), HasSubstr("no limit")); }
 TEST(SlaFile, MinimumAboveMaximum) { EXPECT_THAT(error_of(rule("metric: p99, max: 1ms, min: 2ms")), HasSubstr("minimum above")); }
@@ -69,7 +69,7 @@ TEST(SlaFile, NameTwice) {
 TEST(SlaFile, UnknownSeverity) { EXPECT_THAT(error_of(rule("metric: p99, max: 1ms, severity: awful")), HasSubstr("awful")); }
 TEST(SlaFile, AlertWithoutTarget) { EXPECT_THAT(error_of(alert("timeout: 1s")), HasSubstr("one of file, command and webhook")); }
 TEST(SlaFile, AlertWithTwoTargets) { EXPECT_THAT(error_of(alert("file: a, webhook: b")), HasSubstr("one of")); }
-TEST(SlaFile, TimeoutOfAnHour) { EXPECT_THAT(error_of(alert("webhook: x, timeout: 1h")), HasSubstr("no time to wait")); }
+TEST(SlaFile, TimeoutOfAnHour) { EXPECT_THAT(error_of(alert("webhook: x, timeout: 1h")), HasSubstr("not a valid timeout")); }
 
 RuleState state(std::optional<double> max, std::optional<double> min, double value,
                 std::optional<trace::Interval> interval = {}) {

@@ -67,7 +67,7 @@ TEST(LoadingBytes, ExternalDataIsNotHeldTwice) {
 TEST(RequireMemory, AcceptsFittingModel) { EXPECT_TRUE(require_memory("m", kGiB, {kGiB, "free memory"})); }
 TEST(RequireMemory, RefusesOversizedModelWithMessage) {
   EXPECT_THAT(require_memory("llama2-7b", 27 * kGiB, {4 * kGiB, "free memory"}).error().text(),
-              testing::AllOf(testing::HasSubstr("llama2-7b"), testing::HasSubstr("27"), testing::HasSubstr("not tried")));
+              testing::AllOf(testing::HasSubstr("llama2-7b"), testing::HasSubstr("27"), testing::HasSubstr("not run")));
 }
 
 }  // namespace

@@ -119,15 +119,15 @@ TEST_F(RegistryTest, RefusesNonListShape) {
 }
 TEST_F(RegistryTest, ANegativeDimensionIsRefused) {
   ship("models.yaml", "net:\n  path: zoo:mlp\n  input_shapes: {x: [-1]}\n");
-  EXPECT_THAT(refusal(), HasSubstr("no size of a tensor"));
+  EXPECT_THAT(refusal(), HasSubstr("not a valid tensor size"));
 }
 TEST_F(RegistryTest, AnIntegerDtypeIsRefused) {
   ship("models.yaml", "net:\n  path: zoo:mlp\n  dtype: int8\n");
-  EXPECT_THAT(refusal(), HasSubstr("no floating-point type"));
+  EXPECT_THAT(refusal(), HasSubstr("not a floating-point type"));
 }
 TEST_F(RegistryTest, RefusesListInsteadOfEntries) {
   ship("models.yaml", "- net\n");
-  EXPECT_THAT(refusal(), HasSubstr("maps names to entries"));
+  EXPECT_THAT(refusal(), HasSubstr("must map names to entries"));
 }
 TEST_F(RegistryTest, AnEntryWithoutKeysIsRefused) {
   ship("models.yaml", "net: zoo:mlp\n");
@@ -143,7 +143,7 @@ TEST_F(RegistryTest, MissingFileIsReportedAsFile) {
   EXPECT_THAT(loaded().model("x/y.onnx").error().text(), HasSubstr("no file x/y.onnx"));
 }
 TEST_F(RegistryTest, RefusesFolder) { EXPECT_THAT(loaded().model(paths_.config).error().text(), HasSubstr("is a folder")); }
-TEST_F(RegistryTest, RefusesDeviceFile) { EXPECT_THAT(loaded().model("/dev/zero").error().text(), HasSubstr("no regular file")); }
+TEST_F(RegistryTest, RefusesDeviceFile) { EXPECT_THAT(loaded().model("/dev/zero").error().text(), HasSubstr("not a regular file")); }
 TEST_F(RegistryTest, UnknownBackendListsKnownOnes) {
   EXPECT_THAT(loaded().backend("gpu").error().text(), HasSubstr("known: cpu"));
 }

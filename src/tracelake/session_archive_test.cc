@@ -63,7 +63,7 @@ TEST_F(SessionArchiveTest, RefusesChangedManifest) {
   ASSERT_TRUE(core::write_file_atomic(manifest_file, text));
   EXPECT_EQ(pack_session(path, file()).error().code, ErrorCode::invalid_input);
   write_archive({{std::string(kId) + "/session.json", text}});
-  EXPECT_NE(unpack_session(file(), other_root()).error().text().find("differs from its seal"), std::string::npos);
+  EXPECT_NE(unpack_session(file(), other_root()).error().text().find("does not match its seal"), std::string::npos);
   EXPECT_EQ(refusal(), ErrorCode::invalid_input);
 }
 

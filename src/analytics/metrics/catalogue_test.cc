@@ -101,7 +101,7 @@ TEST(MetricCatalogue, RefusesDescendingBands) {
               HasSubstr("upwards"));
 }
 TEST(MetricCatalogue, RefusesBandsWithoutAnEnd) {
-  EXPECT_THAT(refusal("id: a.b_ns, unit: ns, bands: [{name: x, below: 2}]" + kRest), HasSubstr("the last has none"));
+  EXPECT_THAT(refusal("id: a.b_ns, unit: ns, bands: [{name: x, below: 2}]" + kRest), HasSubstr("the last must have none"));
 }
 TEST(MetricCatalogue, RefusesABandWithTwoBounds) {
   EXPECT_THAT(refusal("id: a.b_ns, unit: ns, bands: [{name: x, below: 2, up_to: 3}, {name: y}]" + kRest), HasSubstr("one bound"));

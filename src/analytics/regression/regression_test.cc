@@ -102,8 +102,8 @@ TEST(Regression, OneValuePerSideWithInterval) {
   EXPECT_EQ(result.verdict, Verdict::regression);
 }
 TEST(Regression, ZeroAndNegativeHaveNoRatio) {
-  EXPECT_THAT(only(values({0}, {5})).reason, HasSubstr("not positive"));
-  EXPECT_THAT(only(values({-1}, {5})).reason, HasSubstr("not positive"));
+  EXPECT_THAT(only(values({0}, {5})).reason, HasSubstr("must be positive"));
+  EXPECT_THAT(only(values({-1}, {5})).reason, HasSubstr("must be positive"));
   EXPECT_EQ(only(values({0}, {0})).verdict, Verdict::equivalent);
 }
 TEST(Regression, NaNIsNotMeasured) { EXPECT_THAT(only(values({NAN}, {5})).reason, HasSubstr("not measured")); }

@@ -86,7 +86,7 @@ TEST(Trend, DriftForecastsBudgetExceedance) {
   EXPECT_LE(trend.breaks->earliest, trend.breaks->in_units);
   ASSERT_TRUE(trend.breaks->latest);
   EXPECT_GE(*trend.breaks->latest, trend.breaks->in_units);
-  EXPECT_THAT(trend.alarms.back(), HasSubstr("will break its budget in"));
+  EXPECT_THAT(trend.alarms.back(), HasSubstr("the budget will be exceeded in"));
 }
 TEST(Trend, RelativeBudgetStartsAtSegmentStart) {
   Options options = lower();
@@ -106,7 +106,7 @@ TEST(Trend, BudgetAlreadyExceeded) {
   const Trend trend = analyzed(made(40, 0.004, [](std::size_t) { return 100.0; }), options);
   ASSERT_TRUE(trend.breaks);
   EXPECT_EQ(trend.breaks->in_units, 0);
-  EXPECT_THAT(trend.alarms.back(), HasSubstr("broken already"));
+  EXPECT_THAT(trend.alarms.back(), HasSubstr("already exceeded"));
 }
 TEST(Trend, ForecastCoversTheFuture) {
   int inside = 0;

@@ -269,7 +269,7 @@ TEST(Kineto, ReportsTrailingDocument) {
   EXPECT_EQ(got.result->account.state, trace::Account::State::partial);
   ASSERT_EQ(got.result->warnings.size(), 1U);
   EXPECT_EQ(got.result->warnings[0].id, "import.trailing");
-  EXPECT_NE(got.result->warnings[0].message.find(std::to_string(document.size()) + " bytes behind the end"), std::string::npos);
+  EXPECT_NE(got.result->warnings[0].message.find(std::to_string(document.size()) + " bytes after the end"), std::string::npos);
 }
 
 TEST(Kineto, RefusesFilesWithoutEvents) {

@@ -58,9 +58,9 @@ TEST(Suite, ErrorsNameFileAndLine) {
   EXPECT_THAT(refusal("k: [4, 16]", "k: []"), HasSubstr("empty"));
   EXPECT_THAT(refusal("k: [4, 16]", "q: [4, 16]"), HasSubstr("'k' is missing"));
   EXPECT_THAT(refusal("{m: 1, n: 8, k: 4}", "{m: 1, n: 8, k: 4, z: 1}"), HasSubstr("'z'"));
-  EXPECT_THAT(refusal("int8", "int9"), HasSubstr("no data type"));
-  EXPECT_THAT(refusal("r: 3, s: 3, pad: 1", "r: 9, s: 9"), HasSubstr("larger than its padded input"));
-  EXPECT_THAT(refusal("kernel: gemm", "kernel: ../gemm"), HasSubstr("names a file"));
+  EXPECT_THAT(refusal("int8", "int9"), HasSubstr("not a supported data type"));
+  EXPECT_THAT(refusal("r: 3, s: 3, pad: 1", "r: 9, s: 9"), HasSubstr("larger than the padded input"));
+  EXPECT_THAT(refusal("kernel: gemm", "kernel: ../gemm"), HasSubstr("used as a file name"));
   EXPECT_THAT(refusal("rounds: 3", "rounds: 0"), HasSubstr("rounds"));
   EXPECT_THAT(refusal("visit_ms: 5", "visit_ms: 0"), HasSubstr("visit_ms"));
   EXPECT_FALSE(parse_suite("schema: 1\nsuite: x\n", "x.yaml")) << "nothing to measure";

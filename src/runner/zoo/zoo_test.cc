@@ -167,9 +167,9 @@ TEST(Zoo, RefusesAnUnknownParameter) {
   EXPECT_THAT(refusal("mlp,depth=3"), testing::HasSubstr("it has inputs, width, layers, classes"));
 }
 TEST(Zoo, RefusesAValueOutOfRange) { EXPECT_THAT(refusal("mlp,layers=0"), testing::HasSubstr("from 1 to 1000")); }
-TEST(Zoo, RefusesNonNumericValue) { EXPECT_THAT(refusal("mlp,layers=two"), testing::HasSubstr("no integer")); }
+TEST(Zoo, RefusesNonNumericValue) { EXPECT_THAT(refusal("mlp,layers=two"), testing::HasSubstr("not an integer")); }
 TEST(Zoo, RefusesAFieldWithoutAValue) { EXPECT_THAT(refusal("mlp,layers"), testing::HasSubstr("not NAME=VALUE")); }
-TEST(Zoo, RefusesAnUnknownElementType) { EXPECT_THAT(refusal("mlp,dtype=float17"), testing::HasSubstr("no element type")); }
+TEST(Zoo, RefusesAnUnknownElementType) { EXPECT_THAT(refusal("mlp,dtype=float17"), testing::HasSubstr("not an element type")); }
 TEST(Zoo, RefusesUnsupportedElementType) { EXPECT_THAT(refusal("mlp,dtype=int8"), testing::HasSubstr("float32 and float16")); }
 
 class ZooCache : public testing::Test {
