@@ -7,7 +7,7 @@
 #include "trace/rows.h"
 
 // The published form of each table: its file in the bundle and its columns. The store writes and reads by these descriptions and
-// docs/formats/tables.md is checked against them, so a column is declared in exactly one place.
+// docs/formats/tables/ is checked against them, so a column is declared in exactly one place.
 namespace aaco::trace {
 
 template <class Row, class Value>
@@ -292,23 +292,9 @@ AACO_TABLE(EstimateRow, "estimates", "predict/estimates.parquet", "", "One row a
 // Calls f.template operator()<Row>() for each table, in a fixed order.
 template <class F>
 constexpr void for_each_table(F&& f) {
-  f.template operator()<IterationRow>();
-  f.template operator()<LoopBlockRow>();
-  f.template operator()<NodeExecutionRow>();
-  f.template operator()<KernelRow>();
-  f.template operator()<ApiCallRow>();
-  f.template operator()<CopyRow>();
-  f.template operator()<CollectiveRow>();
-  f.template operator()<KernelCounterRow>();
-  f.template operator()<SystemEventRow>();
-  f.template operator()<GpuEventRow>();
-  f.template operator()<SchedEventRow>();
-  f.template operator()<GraphNodeRow>();
-  f.template operator()<GraphEdgeRow>();
-  f.template operator()<AttributionRow>();
-  f.template operator()<KernelGroupRow>();
-  f.template operator()<GapRow>();
-  f.template operator()<EstimateRow>();
+#define AACO_CALL(Row) f.template operator()<Row>();
+  AACO_TRACE_ROWS(AACO_CALL)
+#undef AACO_CALL
 }
 
 }  // namespace aaco::trace
