@@ -75,7 +75,7 @@ TEST(BaselineFile, NoSessions) {
   EXPECT_THAT(error_of(to_yaml(sample()).substr(0, to_yaml(sample()).find("sessions:")) + "sessions: []\n"),
               HasSubstr("at least one session"));
 }
-TEST(BaselineFile, NoDocument) { EXPECT_THAT(error_of(""), HasSubstr("no baseline")); }
+TEST(BaselineFile, NoDocument) { EXPECT_THAT(error_of(""), HasSubstr("not a baseline file")); }
 TEST(BaselineFile, SurvivesTruncationAnywhere) {
   const std::string text = to_yaml(sample());
   for (std::size_t size = 0; size < text.size(); size += 7) (void)parse_baseline(text.substr(0, size), "b.yaml");

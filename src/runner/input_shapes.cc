@@ -45,7 +45,7 @@ class Resolver {
   explicit Resolver(const std::vector<TensorInfo>& inputs) : inputs_(inputs) {}
 
   core::Result<ResolvedShapes> run(const Shapes& file_shapes, const InputRequest& request) {
-    for (const auto& [name, shape] : file_shapes) AACO_TRY(bind_input(name, shape, "its file", true));
+    for (const auto& [name, shape] : file_shapes) AACO_TRY(bind_input(name, shape, "the input file", true));
     for (const auto& [name, shape] : request.shapes) AACO_TRY(bind_input(name, shape, "--shape", true));
     for (const auto& [symbol, size] : request.dimensions) AACO_TRY(bind_named(symbol, size));
     if (request.batch) AACO_TRY(bind_batch(*request.batch));
@@ -136,7 +136,7 @@ class Resolver {
       return fail(ErrorCode::invalid_argument, "batch size " + std::to_string(batch) + " is invalid", "use 1 or more");
     const std::string symbol = batch_symbol();
     if (!symbol.empty()) {
-      AACO_TRY(bind(symbol, batch, "the batch", true));
+      AACO_TRY(bind(symbol, batch, "--batch", true));
       return bind_unnamed_batches(batch);
     }
     for (const TensorInfo& input : inputs_)
@@ -152,7 +152,7 @@ class Resolver {
   core::Status bind_unnamed_batches(std::int64_t batch) {
     for (const TensorInfo& input : inputs_)
       if (!input.shape.empty() && input.shape[0] < 0 && input.symbols[0].empty())
-        AACO_TRY(bind(symbol_of(input, 0), batch, "the batch", true));
+        AACO_TRY(bind(symbol_of(input, 0), batch, "--batch", true));
     return {};
   }
 

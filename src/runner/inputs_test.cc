@@ -93,7 +93,7 @@ TEST(InputShapes, BatchSetsTheBatchSymbol) {
 }
 TEST(InputShapes, AcceptsMatchingFixedBatch) { EXPECT_EQ(make(fixed_image(), with_batch(1)).batch, 1); }
 TEST(InputShapes, RefusesConflictingFixedBatch) {
-  EXPECT_THAT(refusal(fixed_image(), with_batch(8)), HasSubstr("fixed at [1, 3, 8, 8]"));
+  EXPECT_THAT(refusal(fixed_image(), with_batch(8)), HasSubstr("fixed shape [1, 3, 8, 8]"));
 }
 TEST(InputShapes, ABatchOfZeroIsRefused) { EXPECT_THAT(refusal(image(), with_batch(0)), HasSubstr("is invalid")); }
 TEST(InputShapes, BatchBeatsTheDefaultShape) {
@@ -107,7 +107,7 @@ TEST(InputShapes, AShapeThatContradictsTheBatchIsRefused) {
   EXPECT_THAT(refusal(image(), request), HasSubstr("it is already 2"));
 }
 TEST(InputShapes, AShapeOfAnotherRankIsRefused) {
-  EXPECT_THAT(refusal(image(), with_shape("x", {3, 8, 8})), HasSubstr("wants 4 dimensions"));
+  EXPECT_THAT(refusal(image(), with_shape("x", {3, 8, 8})), HasSubstr("expects 4 dimensions"));
 }
 TEST(InputShapes, RefusesConflictingFixedShape) {
   EXPECT_THAT(refusal(image(), with_shape("x", {1, 4, 8, 8})), HasSubstr("fixed at 3"));
@@ -263,7 +263,7 @@ TEST_F(InputFiles, AFileOfAnotherShapeIsRefused) {
 }
 TEST_F(InputFiles, NanIsRefused) {
   EXPECT_THAT(refusal(pair(), file("x", "x.npy", npy("<f4", "(1, 2)", floats({1, std::numeric_limits<float>::quiet_NaN()})))),
-              HasSubstr("NaN, the first at index 1"));
+              HasSubstr("NaN (first at index 1)"));
 }
 TEST_F(InputFiles, AnInfinityIsAWarning) {
   EXPECT_EQ(

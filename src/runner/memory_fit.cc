@@ -86,7 +86,7 @@ core::Status require_memory(const std::string& what, std::int64_t needed_bytes, 
       ErrorCode::exhausted,
       what + " needs about " + core::format_bytes(static_cast<double>(needed_bytes)) + " of memory to run, but only " +
           core::format_bytes(static_cast<double>(room.bytes)) + " are available (" + room.bound + "); it was not run",
-      "use a smaller model or data type, or a machine with more memory; predicting it (aaco predict) does not need the memory");
+      "use a smaller model or data type, or a machine with more memory; predicting it (aaco analyze) does not need the memory");
 }
 
 }  // namespace aaco::runner

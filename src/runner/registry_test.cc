@@ -140,7 +140,7 @@ TEST_F(RegistryTest, AMissingShippedFileIsRefused) {
 
 TEST_F(RegistryTest, SuggestsNearestModel) { EXPECT_THAT(loaded().model("nett").error().text(), HasSubstr("did you mean net?")); }
 TEST_F(RegistryTest, MissingFileIsReportedAsFile) {
-  EXPECT_THAT(loaded().model("x/y.onnx").error().text(), HasSubstr("no file x/y.onnx"));
+  EXPECT_THAT(loaded().model("x/y.onnx").error().text(), HasSubstr("no such file: x/y.onnx"));
 }
 TEST_F(RegistryTest, RefusesFolder) { EXPECT_THAT(loaded().model(paths_.config).error().text(), HasSubstr("is a folder")); }
 TEST_F(RegistryTest, RefusesDeviceFile) { EXPECT_THAT(loaded().model("/dev/zero").error().text(), HasSubstr("not a regular file")); }

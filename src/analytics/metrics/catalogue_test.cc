@@ -90,7 +90,7 @@ TEST(MetricCatalogue, RefusesAnUnknownKey) {
 }
 TEST(MetricCatalogue, RefusesAMissingKey) { EXPECT_THAT(refusal("id: a.b_ns, unit: ns, title: t"), HasSubstr("direction")); }
 TEST(MetricCatalogue, RefusesAnUnknownUnit) {
-  EXPECT_THAT(refusal("id: a.b_ms, unit: ms" + kRest), HasSubstr("'ms' is not a unit"));
+  EXPECT_THAT(refusal("id: a.b_ms, unit: ms" + kRest), HasSubstr("'ms' is not a metric unit"));
 }
 TEST(MetricCatalogue, RefusesAnIdWithoutItsUnit) {
   EXPECT_THAT(refusal("id: a.b, unit: ns" + kRest), HasSubstr("must end in _ns"));
@@ -98,7 +98,7 @@ TEST(MetricCatalogue, RefusesAnIdWithoutItsUnit) {
 TEST(MetricCatalogue, RefusesAnIdWithoutGroup) { EXPECT_THAT(refusal("id: time_ns, unit: ns" + kRest), HasSubstr("no group")); }
 TEST(MetricCatalogue, RefusesDescendingBands) {
   EXPECT_THAT(refusal("id: a.b_ns, unit: ns, bands: [{name: x, below: 2}, {name: y, below: 1}, {name: z}]" + kRest),
-              HasSubstr("upwards"));
+              HasSubstr("ascending"));
 }
 TEST(MetricCatalogue, RefusesBandsWithoutAnEnd) {
   EXPECT_THAT(refusal("id: a.b_ns, unit: ns, bands: [{name: x, below: 2}]" + kRest), HasSubstr("the last must have none"));

@@ -116,7 +116,7 @@ TEST(Envelope, DoesNotFitUnreachedRoofs) {
   streaming.most = 1;  // flop/byte; the ridge is at 10
   const Envelope memory = fit(streaming, 12, 60);
   EXPECT_FALSE(memory.compute[0].per_second);
-  EXPECT_THAT(memory.compute[0].reason, HasSubstr("under"));
+  EXPECT_THAT(memory.compute[0].reason, HasSubstr("limited by this roof"));
   EXPECT_NEAR(*memory.memory[0].per_second / 1e11, 1, 0.05);
   World computing;
   computing.least = 100;
@@ -170,7 +170,7 @@ TEST(Envelope, FewPointsAreRefusedWithTheReason) {
   const World world;
   const Envelope envelope = fit(world, 8, 4);
   EXPECT_FALSE(envelope.fitted());
-  EXPECT_THAT(envelope.compute[0].reason, HasSubstr("quantile is stated from 20"));
+  EXPECT_THAT(envelope.compute[0].reason, HasSubstr("quantile needs at least 20"));
   // A single kernel has nearly all the time: sixty points of it are worth few.
   auto points = sample(world, 8, 60, 7);
   for (std::size_t i = 0; i < points.size(); i += 60) {

@@ -20,7 +20,7 @@ TEST(Refused, EveryRefusalIsUnsupportedWithRemedy) {
     EXPECT_FALSE(error.remedy.empty()) << code;
   }
   EXPECT_THAT(refused(-EPERM).remedy, HasSubstr("cap_bpf"));
-  EXPECT_THAT(refused(-ENOSYS).message, HasSubstr("no eBPF"));
+  EXPECT_THAT(refused(-ENOSYS).message, HasSubstr("not support eBPF"));
 }
 
 struct ProcessNumbers : ::testing::Test {

@@ -76,7 +76,7 @@ TEST(NsysStats, ReadsUnitsFromHeadings) {
   EXPECT_EQ(kernels(in_us)[0].end_ns, 1625);
   EXPECT_EQ(kernels(in_us)[0].lds_bytes, 48);
   EXPECT_EQ(copies(in_us)[0].bytes, 2048);
-  EXPECT_TRUE(notes(in_us, "1 durations have fewer decimals"));
+  EXPECT_TRUE(notes(in_us, "1 durations have less than nanosecond resolution"));
   const auto in_s = import("Start(sec),Duration(nsec),CorrId,Device,Strm,Name\n1.000000001,5,7,GPU,3,k\n");
   EXPECT_EQ(kernels(in_s).at(0).start_ns, 1000000001);
   EXPECT_EQ(kernels(in_s).at(0).end_ns, 1000000006);
@@ -112,7 +112,7 @@ TEST(NsysStats, SkipsNsysMessages) {
   ASSERT_EQ(kernels(imported).size(), 1U);
   EXPECT_EQ(imported.result->account.kept, 1);
   EXPECT_EQ(imported.result->account.dropped_total(), 1);  // the line of sums
-  EXPECT_TRUE(notes(imported, "4 lines are no rows"));
+  EXPECT_TRUE(notes(imported, "4 lines are nsys messages"));
 }
 
 TEST(NsysStats, NumbersDevicesByAppearance) {

@@ -161,7 +161,7 @@ TEST_F(CapsuleTest, JoinsCgroupsOfBothVersions) {
   ASSERT_EQ(capsule->not_set().size(), 3U);
   EXPECT_NE(capsule->not_set()[0].reason.find("cpu.shares = 5120"), std::string::npos) << capsule->not_set()[0].reason;
   EXPECT_NE(capsule->not_set()[1].reason.find("cpuset.mems"), std::string::npos) << capsule->not_set()[1].reason;
-  EXPECT_NE(capsule->not_set()[2].reason.find("does not hand the controller 'memory' down"), std::string::npos);
+  EXPECT_NE(capsule->not_set()[2].reason.find("does not delegate the controller 'memory'"), std::string::npos);
   const std::string own = "aaco-capsule-" + std::to_string(::getpid());
   EXPECT_TRUE(core::is_directory(machine_.root() + "/sys/fs/cgroup/set/job/" + own));
   EXPECT_TRUE(capsule->leave());
