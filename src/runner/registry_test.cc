@@ -143,7 +143,9 @@ TEST_F(RegistryTest, MissingFileIsReportedAsFile) {
   EXPECT_THAT(loaded().model("x/y.onnx").error().text(), HasSubstr("no such file: x/y.onnx"));
 }
 TEST_F(RegistryTest, RefusesFolder) { EXPECT_THAT(loaded().model(paths_.config).error().text(), HasSubstr("is a folder")); }
-TEST_F(RegistryTest, RefusesDeviceFile) { EXPECT_THAT(loaded().model("/dev/zero").error().text(), HasSubstr("not a regular file")); }
+TEST_F(RegistryTest, RefusesDeviceFile) {
+  EXPECT_THAT(loaded().model("/dev/zero").error().text(), HasSubstr("not a regular file"));
+}
 TEST_F(RegistryTest, UnknownBackendListsKnownOnes) {
   EXPECT_THAT(loaded().backend("gpu").error().text(), HasSubstr("known: cpu"));
 }
