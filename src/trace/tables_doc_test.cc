@@ -64,7 +64,7 @@ std::string page() {
 
 std::string path_of(std::string_view table) { return core::join_path(kFolder, std::string(table) + ".md"); }
 
-TEST(TablesDocument, HasAPageForEachTableThatSaysWhatTheCodeSays) {
+TEST(TablesDocument, EveryTableHasAnUpToDatePage) {
   for_each_table([&]<class Row>() {
     const std::string path = path_of(TableOf<Row>::kName);
     if (std::getenv("AACO_REBASELINE") != nullptr) {
@@ -76,7 +76,7 @@ TEST(TablesDocument, HasAPageForEachTableThatSaysWhatTheCodeSays) {
   });
 }
 
-TEST(TablesDocument, HasNoPageWithoutATable) {
+TEST(TablesDocument, EveryPageHasATable) {
   std::set<std::string> names;
   for_each_table([&]<class Row>() { names.insert(std::string(TableOf<Row>::kName) + ".md"); });
   const auto files = core::list_directory(kFolder);
