@@ -148,7 +148,7 @@ core::Result<SlaBook> parse_sla(std::string_view text, const std::string& file,
   std::set<std::string> names;
   for (const YamlNode& item : rules->items()) {
     AACO_ASSIGN(SlaRule rule, read_rule(item, metric_id));
-    if (!names.insert(rule.name).second) return item.error("the rule '" + rule.name + "' is defined twice", "rename one of them");
+    if (!names.insert(rule.name).second) return item.error("the rule '" + rule.name + "' is a duplicate", "rename one of them");
     book.rules.push_back(std::move(rule));
   }
   if (book.rules.empty()) return rules->error("no rules defined");

@@ -64,7 +64,7 @@ TEST(SlaFile, MinimumAboveMaximum) { EXPECT_THAT(error_of(rule("metric: p99, max
 TEST(SlaFile, UnknownKey) { EXPECT_THAT(error_of(rule("metric: p99, maxx: 1ms")), HasSubstr("max")); }
 TEST(SlaFile, NameTwice) {
   EXPECT_THAT(error_of("schema_version: 1\nrules:\n  - {metric: p99, max: 1ms}\n  - {metric: p99, max: 2ms}\n"),
-              HasSubstr("twice"));
+              HasSubstr("duplicate"));
 }
 TEST(SlaFile, UnknownSeverity) { EXPECT_THAT(error_of(rule("metric: p99, max: 1ms, severity: awful")), HasSubstr("awful")); }
 TEST(SlaFile, AlertWithoutTarget) { EXPECT_THAT(error_of(alert("timeout: 1s")), HasSubstr("one of file, command and webhook")); }

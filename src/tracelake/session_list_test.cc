@@ -21,7 +21,7 @@ class SessionListTest : public SessionTest {
   }
 };
 
-TEST_F(SessionListTest, NoRootIsNoSessions) { EXPECT_TRUE(list().empty()); }
+TEST_F(SessionListTest, MissingRootHasNoSessions) { EXPECT_TRUE(list().empty()); }
 
 TEST_F(SessionListTest, OldestFirst) {
   (void)make(manifest("20261121T000002Z-bbbbbb"));

@@ -71,7 +71,7 @@ std::vector<trace::LoopBlockRow> blocks(trace::NameTable& names, std::size_t cou
   return rows;
 }
 
-TEST(Blocks, WaitingBlockStandsOut) {
+TEST(Blocks, ReportsWaitingBlock) {
   trace::NameTable names;
   auto rows = blocks(names, 8);
   EXPECT_TRUE(of_blocks(rows, names).empty());

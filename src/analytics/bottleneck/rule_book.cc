@@ -73,7 +73,7 @@ Result<RuleBook> RuleBook::parse(const YamlNode& document) {
   AACO_ASSIGN(const YamlNode* const classes, document.require("classes"));
   for (const YamlNode& node : classes->items()) {
     AACO_ASSIGN(BottleneckClass one, parse_class(node));
-    if (book.find(one.id) != nullptr) return node.error("the class " + one.id + " is defined twice");
+    if (book.find(one.id) != nullptr) return node.error("the class " + one.id + " is a duplicate");
     book.classes_.push_back(std::move(one));
   }
   if (book.classes_.empty()) return document.error("no classes defined");

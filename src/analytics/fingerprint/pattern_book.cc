@@ -110,7 +110,7 @@ core::Status PatternBook::add(const core::YamlNode& document) {
   for (const core::YamlNode& node : list->items()) {
     AACO_ASSIGN(Pattern pattern, read_pattern(node));
     for (const Pattern& known : patterns_)
-      if (known.id == pattern.id) return node.error("pattern '" + pattern.id + "' is defined twice");
+      if (known.id == pattern.id) return node.error("pattern '" + pattern.id + "' is a duplicate");
     patterns_.push_back(std::move(pattern));
   }
   return {};

@@ -130,7 +130,7 @@ Status MetricCatalogue::add(const YamlNode& document) {
     AACO_ASSIGN(MetricDefinition definition, parse_definition(node));
     const auto place = std::lower_bound(definitions_.begin(), definitions_.end(), definition.id, id_less);
     if (place != definitions_.end() && place->id == definition.id)
-      return node.error("the metric " + definition.id + " is defined twice");
+      return node.error("the metric " + definition.id + " is a duplicate");
     definitions_.insert(place, std::move(definition));
   }
   return {};

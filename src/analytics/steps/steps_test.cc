@@ -92,7 +92,7 @@ TEST_F(StepTest, APeriodBeginsWhereTheDeviceIdlesLongest) {
   EXPECT_EQ(steps.iterations[1].start_ns - steps.iterations[0].start_ns, 240);
   EXPECT_EQ(steps.iterations[7].duration_ns, 45);
 }
-TEST(FirstOfPeriod, OnlyIfItStandsOut) {
+TEST(FirstOfPeriod, OnlyIfDistinct) {
   EXPECT_EQ(first_of_period({0, 1, 9, 1, 0, 1, 9, 1, 0, 1, 9, 1}, 4), 2u);
   EXPECT_EQ(first_of_period({0, 5, 9, 1, 0, 5, 9, 1, 0, 5, 9, 1}, 4), 0u);
   EXPECT_EQ(first_of_period({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 4), 0u);

@@ -122,7 +122,7 @@ TEST(IntervalBuilder, LostWakeupIsOneLongSleep) {
   EXPECT_THAT(rows_of({switched(100, 7, 0, 1), switched(500, 0, 7)}),
               ElementsAre("7 run 0+100", "7 off_cpu 100+400 sleep", "7 run 500+500"));
 }
-TEST(IntervalBuilder, LostSwitchOutIsNoSecondRun) {
+TEST(IntervalBuilder, LostSwitchOutAddsNoSecondRun) {
   EXPECT_THAT(rows_of({switched(100, 0, 7), switched(500, 0, 7), switched(600, 7, 0, 1)}),
               ElementsAre("7 run_queue 0+100", "7 run 100+500", "7 off_cpu 600+400 sleep"));
 }

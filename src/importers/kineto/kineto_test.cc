@@ -209,8 +209,8 @@ TEST(Kineto, AnyChromeTrace) {
   EXPECT_EQ(got.text(rows[0].name), "inner");
   EXPECT_EQ(rows[1].end_ns, 9000);
   EXPECT_EQ(got.text(rows[1].domain), "marker");
-  EXPECT_EQ(got.dropped("end without begin"), 1);
-  EXPECT_EQ(got.dropped("begin without end"), 1);
+  EXPECT_EQ(got.dropped("end event without begin event"), 1);
+  EXPECT_EQ(got.dropped("unterminated begin event"), 1);
   EXPECT_DOUBLE_EQ(got.only<trace::SystemEventRow>().value, 12.5);
   EXPECT_EQ(got.result->account.read, 7);
   EXPECT_EQ(got.result->account.read, got.result->account.kept + got.result->account.dropped_total());

@@ -173,7 +173,7 @@ void Reader::end(const TraceEvent& event) {
   if (!end_ns) return drop(kNoTime);
   const trace::ApiCallRow place = host_rows_.row(event, Category::other, {*end_ns, *end_ns});
   const auto open = open_.find({place.process_id, place.thread_id});
-  if (open == open_.end() || open->second.empty()) return drop("end without begin");
+  if (open == open_.end() || open->second.empty()) return drop("end event without begin event");
   trace::ApiCallRow row = open->second.back();
   open->second.pop_back();
   --open_count_;
@@ -268,7 +268,7 @@ void Reader::finish(core::Json& facts) {
   late_.flush();
   links_.flush();
   write_steps();
-  if (open_count_ > 0) dropped_["begin without end"] += static_cast<std::int64_t>(open_count_);
+  if (open_count_ > 0) dropped_["unterminated begin event"] += static_cast<std::int64_t>(open_count_);
   account_.keep(kept_);
   for (const auto& [reason, count] : dropped_) account_.drop(reason, count);
   if (late_.given() > 0)

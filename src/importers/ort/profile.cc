@@ -103,7 +103,7 @@ class Reader {
 
   void finish() {
     if (options_.whole_runs_only) {
-      if (!pending_.empty()) account_.drop("node of a run without an end", static_cast<std::int64_t>(pending_.size()));
+      if (!pending_.empty()) account_.drop("node of an unfinished run", static_cast<std::int64_t>(pending_.size()));
       pending_.clear();
     }
     for (const NodeExecutionRow& row : pending_) add(row, iteration_);
@@ -264,7 +264,7 @@ class OrtImporter final : public Importer {
       result.account.reason =
           "the file ends inside the event array (" + std::to_string(end.cut_bytes) + " bytes of an incomplete event)";
       result.warnings.push_back({"import.truncated", source.name() + " is truncated: events before the truncation are kept",
-                                 "profile again to get the rest of the events"});
+                                 "profile again to get the remaining events"});
     }
     AACO_TRY(sink.status());
     return result;

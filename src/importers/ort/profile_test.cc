@@ -129,7 +129,7 @@ TEST(OrtProfile, TruncatedFileKeepsItsStart) {
 TEST(OrtProfile, KeepsOnlyWholeRunsOnRequest) {
   const auto got = import_text("[" + node(12) + "," + run(10) + "," + node(42) + "]", {.whole_runs_only = true});
   EXPECT_EQ(got.sink.rows<trace::NodeExecutionRow>().size(), 1U);
-  EXPECT_EQ(got.result->account.dropped.at("node of a run without an end"), 1);
+  EXPECT_EQ(got.result->account.dropped.at("node of an unfinished run"), 1);
   EXPECT_TRUE(got.result->account.notes.empty());
 }
 

@@ -26,7 +26,7 @@ void RowProcesses::report(ImportResult& result) const {
   }
   if (book_.overflowed())
     result.warnings.push_back({"import.processes_too_many",
-                               "the table lists more than " + std::to_string(trace::ProcessBook::kMost) +
+                               "the table lists more than " + std::to_string(trace::ProcessBook::kMax) +
                                    " processes: the excess ones are assigned to rank 0",
                                "check that the column " + std::string(column_ == Column::guid ? "Guid" : "of process ids") +
                                    " is correct, or import the table in parts"});

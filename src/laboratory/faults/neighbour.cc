@@ -198,7 +198,7 @@ core::Result<std::unique_ptr<Injection>> start_neighbours(const Fault& fault) {
   const bool needs_others =
       id == "cpu_hog_other_core" || id == "memory_bandwidth_hog" || id == "migration_storm" || id == "affinity_one_core";
   if (cpus.empty() || (needs_others && cpus.size() < 2))
-    return core::fail(core::ErrorCode::unsupported, id + " needs a second CPU, but this process has one",
+    return core::fail(core::ErrorCode::unsupported, id + " needs two CPUs, but this process has one",
                       "allow the process more CPUs");
   const int own = ::sched_getcpu();
   auto neighbours = std::make_unique<Neighbours>(id == "migration_storm" || id == "affinity_one_core");

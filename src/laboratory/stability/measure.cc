@@ -142,7 +142,7 @@ core::Result<StabilitySample> measure(const Options& options, const std::atomic<
   const std::int64_t steps = calibrate();
   const auto account = collectors::BlockAccount::open({}, ::getpid(), 0);
   for (int number = 0; number < options.processes && !stop; ++number) {
-    progress("measuring process " + std::to_string(number + 1) + " of " + std::to_string(options.processes));
+    progress("worker " + std::to_string(number + 1) + " of " + std::to_string(options.processes));
     AACO_TRY(run_process(steps, sample, *account));
   }
   return sample;

@@ -134,7 +134,7 @@ core::Result<std::string> Journal::make_group(const std::string& parent, const s
   for (const Setting& setting : settings)
     if (const auto written = write_control(core::join_path(change.path, setting.file), setting.value); !written)
       return core::fail(ErrorCode::unsupported, "the cgroup rejected the limit: " + written.error().message,
-                        "the controller may not be delegated to this cgroup");
+                        "the controller is probably not delegated to this cgroup");
   return change.path;
 }
 
