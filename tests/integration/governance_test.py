@@ -54,7 +54,7 @@ class Baselines(Governed):
         self.refused(self.aaco('baseline', 'show', 'gone'), 3, 'gone')
 
     def test_a_name_that_is_taken(self): self.refused(self.aaco('baseline', 'add', 'mlp', 'tag:base', '--owner', 'o'), 3, '--replace')
-    def test_a_name_that_is_a_path(self): self.refused(self.aaco('baseline', 'add', '../x', 'tag:base', '--owner', 'o'), 2, 'no name')
+    def test_a_name_that_is_a_path(self): self.refused(self.aaco('baseline', 'add', '../x', 'tag:base', '--owner', 'o'), 2, 'not a valid baseline name')
     def test_no_owner(self): self.refused(self.aaco('baseline', 'add', 'x', 'tag:base', '--owner', ' '), 2, '--owner')
     def test_no_session(self): self.refused(self.aaco('baseline', 'add', 'x', 'tag:none', '--owner', 'o'), 3, 'none')
     def test_a_metric_nobody_measured(self): self.refused(self.aaco('baseline', 'add', 'x', 'tag:base', '--owner', 'o', '--metric', 'gpu.busy_ns'), 2, 'gpu.busy_ns')

@@ -81,7 +81,7 @@ class Lab(program.ProgramTest):
         self.assertEqual([p for p in pathlib.Path('/sys/fs/cgroup').rglob(group)], [])
 
     def test_refusals(self):
-        self.refused(self.aaco('lab', 'inject', '--', 'cpu_hog', *RUN), 2, 'there is no fault')
+        self.refused(self.aaco('lab', 'inject', '--', 'cpu_hog', *RUN), 2, 'unknown fault')
         self.refused(self.aaco('lab', 'inject', '--intensity', '2', '--', 'sleep', *RUN), 2, 'intensity')
         self.refused(self.aaco('lab', 'inject', '--generator', 'magic', '--', 'sleep', *RUN), 2, 'generator')
         self.refused(self.aaco('lab', 'inject', '--', 'sleep', 'run', '--model', 'no-such-model'), 3)
