@@ -9,7 +9,7 @@ namespace aaco::stats {
 namespace {
 
 // Chosen on generated series and on histories of benchmarks (docs/methodology.md), none of them annotated ones.
-constexpr double kThreshold = 4, kThresholdPerLog = 3, kThresholdPerCorrelation = 7;  // of the gain: a + b log n + c rho^2
+constexpr double kThreshold = 4, kThresholdPerLog = 3, kThresholdPerCorrelation = 8;  // of the gain: a + b log n + c rho^2
 constexpr double kSlopePrice = 4;                                                     // a slope is rarer than a level
 constexpr double kParabolaPrice = 8;                                                  // and curvature rarer still
 constexpr double kPricesOfCorrelation[] = {4, 8};  // rho above 0.85 and 0.95: noise that strongly correlated is rarer than a change
@@ -22,7 +22,7 @@ constexpr std::size_t kPlaceMargin = 2;   // values that a place may be off
 constexpr double kPlaceGain = 3;          // by which it beats the places outside the margin
 constexpr double kShapeGain = 4;          // by which it beats the other shape
 constexpr double kNearThreshold = 8;      // gain below the threshold from which neighbours are looked at
-constexpr double kMemory = 40;            // values of earlier noise
+constexpr double kMemory = 12;            // values of earlier noise
 constexpr std::size_t kNoiseReach = 30;   // values on either side whose noise is compared with the segment's
 constexpr double kNoiseExcess[] = {1.2, 1.3};  // how much larger it may be: on both sides, after the step
 constexpr double kPriorValues = 4;             // weight of the segment's noise in the noise after a step

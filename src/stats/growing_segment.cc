@@ -24,17 +24,6 @@ void GrowingSegment::pop() {
   for (std::vector<double>* sums : {&y_, &ky_, &kky_, &yy_, &lagged_}) sums->pop_back();
 }
 
-double GrowingSegment::sum(std::size_t from, double rho) const {
-  const std::size_t m = size();
-  return (y_[m] - y_[from]) - rho * (y_[m - 1] - y_[from - 1]);
-}
-
-double GrowingSegment::sum_k(std::size_t from, double rho) const {
-  const std::size_t m = size();
-  const double before = y_[m - 1] - y_[from - 1];
-  return (ky_[m] - ky_[from]) - rho * ((ky_[m - 1] - ky_[from - 1]) + before);
-}
-
 double GrowingSegment::sum_kk(std::size_t from, double rho) const {
   const std::size_t m = size();
   const double before = y_[m - 1] - y_[from - 1];

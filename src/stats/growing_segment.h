@@ -17,8 +17,14 @@ class GrowingSegment {
   [[nodiscard]] double operator[](std::size_t k) const { return values_[k]; }
 
   // Over k >= from, from >= 1: of z_k, of k z_k, of k^2 z_k.
-  [[nodiscard]] double sum(std::size_t from, double rho) const;
-  [[nodiscard]] double sum_k(std::size_t from, double rho) const;
+  [[nodiscard]] double sum(std::size_t from, double rho) const {
+    const std::size_t m = size();
+    return (y_[m] - y_[from]) - rho * (y_[m - 1] - y_[from - 1]);
+  }
+  [[nodiscard]] double sum_k(std::size_t from, double rho) const {
+    const std::size_t m = size();
+    return (ky_[m] - ky_[from]) - rho * ((ky_[m - 1] - ky_[from - 1]) + (y_[m - 1] - y_[from - 1]));
+  }
   [[nodiscard]] double sum_kk(std::size_t from, double rho) const;
   // Of all z_k^2, with z_0 = sqrt(1 - rho^2) y_0: the exact likelihood of a stationary first value.
   [[nodiscard]] double squares(double rho) const;
