@@ -10,6 +10,8 @@ namespace aaco::stats {
 namespace {
 
 constexpr std::size_t kShortest = 4, kPeriods = 6, kLongestAny = 60;
+constexpr std::size_t kNeighbour = 40;  // a period of the list counts if no lag this share away correlates more, by more than
+constexpr double kBetter = 0.02;        // this: another period is not one of the list
 constexpr std::array<std::size_t, 14> kUsual = {72, 84, 90, 96, 100, 120, 144, 168, 180, 240, 288, 336, 360, 365};
 constexpr std::size_t kFewestValues = 48;
 constexpr double kLeastCorrelation = 0.45, kLeastDeviations = 5;  // 5 over the root of n: no chance
@@ -51,7 +53,11 @@ double strength(std::span<const double> series, std::size_t period) {
   clip(values);
   const double variance = correlation(values, 0, 1);
   if (variance <= 0) return 0;
-  return std::min(correlation(values, period, variance), correlation(values, 2 * period, variance) + kTwoPeriods);
+  const double one = correlation(values, period, variance);
+  if (period > kLongestAny)
+    for (const std::size_t lag : {period - period / kNeighbour, period + period / kNeighbour})
+      if (correlation(values, lag, variance) > one + kBetter) return 0;
+  return std::min(one, correlation(values, 2 * period, variance) + kTwoPeriods);
 }
 
 // Shortest period that explains the best one as its multiple.
