@@ -25,6 +25,7 @@ class Reader {
   std::vector<ReadChange> read() {
     for (std::size_t last = 0; last < series_.size(); ++last) {
       extend(last);
+      take_back_excursion(last);
       const std::size_t length = segment_.size();
       const bool thorough = length < kAlwaysThorough || length % kThoroughEvery == 0;
       if (const auto found = scan_for_change(segment_, memory_, white_variance(last), thorough)) begin_at(*found, last);
@@ -81,13 +82,37 @@ class Reader {
     const Past& first = past_[past_.size() - 2];
     const std::size_t from = first.change.index, to = past_.back().change.index;
     if (to - from > kLongestReversal) return;
-    const double before = level(std::max(first.start, from - std::min(from, kLevelValues)), from);
+    const double before = level_before(first);
     const double between = level(from, to), after = level(to, last + 1);
     if (std::abs(after - before) >= kReversed * std::min(std::abs(between - before), std::abs(between - after))) return;
     for (std::size_t i = from; i < to; ++i) filter_.settle(i, before);
-    const std::size_t start = first.start;
-    memory_ = first.memory;
-    past_.resize(past_.size() - 2);
+    past_.pop_back();
+    take_back_last();
+  }
+
+  // The same before the way back counts as a change: what went up and down within a few values looks like outliers by then.
+  void take_back_excursion(std::size_t last) {
+    if (past_.empty() || past_.back().change.shape == FoundShape::bend) return;
+    const std::size_t from = past_.back().change.index, count = last + 1 - from;
+    if (count <= kUnsettled || count > kLongestReversal + kUnsettled) return;
+    const double before = level_before(past_.back()), away = level(from, from + kUnsettled) - before;
+    const double now = level(last + 1 - kUnsettled, last + 1) - before;
+    if (std::abs(now) >= kReversed * std::abs(away)) return;
+    for (std::size_t i = from; i <= last; ++i)
+      if (std::abs(series_[i] - before) > std::abs(away) / 2) filter_.settle(i, before);
+    take_back_last();
+    extend(last);
+  }
+
+  [[nodiscard]] double level_before(const Past& past) const {
+    const std::size_t index = past.change.index;
+    return level(std::max(past.start, index - std::min(index, kLevelValues)), index);
+  }
+
+  void take_back_last() {
+    const std::size_t start = past_.back().start;
+    memory_ = past_.back().memory;
+    past_.pop_back();
     restart(start);
   }
 
