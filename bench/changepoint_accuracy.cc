@@ -98,7 +98,8 @@ Json made_families(std::uint64_t seed, std::uint64_t count) {
     }
     families.set(name, one.json());
   }
-  return Json::object({{"series", static_cast<std::int64_t>(all.none.count)}, {"all", all.json()}, {"families", std::move(families)}});
+  return Json::object(
+      {{"series", static_cast<std::int64_t>(all.none.count)}, {"all", all.json()}, {"families", std::move(families)}});
 }
 
 Json false_alarms(std::uint64_t seed, std::uint64_t count) {
@@ -106,10 +107,11 @@ Json false_alarms(std::uint64_t seed, std::uint64_t count) {
   for (const double correlation : {0.0, 0.5, 0.8})
     for (const std::int64_t length : {50, 200, 1000}) {
       std::int64_t alarms = 0;
-      for (std::uint64_t i = 0; i < count; ++i) alarms += found_in(SeriesMaker(seed + 7919 * i).noise(length, correlation)).empty() ? 0 : 1;
+      for (std::uint64_t i = 0; i < count; ++i)
+        alarms += found_in(SeriesMaker(seed + 7919 * i).noise(length, correlation)).empty() ? 0 : 1;
       rows.push(Json::object({{"correlation", correlation},
-                                   {"values", length},
-                                   {"share_with_a_change", static_cast<double>(alarms) / static_cast<double>(count)}}));
+                              {"values", length},
+                              {"share_with_a_change", static_cast<double>(alarms) / static_cast<double>(count)}}));
     }
   return rows;
 }
@@ -133,8 +135,8 @@ Json confirmed_steps(std::uint64_t seed, std::uint64_t count) {
         confirmed += always ? 1 : 0;
       }
       rows.push(Json::object({{"correlation", correlation},
-                                   {"place", place},
-                                   {"share_confirmed_within_3", static_cast<double>(confirmed) / static_cast<double>(count)}}));
+                              {"place", place},
+                              {"share_confirmed_within_3", static_cast<double>(confirmed) / static_cast<double>(count)}}));
     }
   return rows;
 }
@@ -173,7 +175,9 @@ Json annotated(const std::string& folder) {
     all.add(series.annotations, series.values);
     rows.set(series.name, one.json());
   }
-  return Json::object({{"series", static_cast<std::int64_t>(all.none.count)}, {"all", all.none.count > 0 ? all.json() : Json()}, {"each", std::move(rows)}});
+  return Json::object({{"series", static_cast<std::int64_t>(all.none.count)},
+                       {"all", all.none.count > 0 ? all.json() : Json()},
+                       {"each", std::move(rows)}});
 }
 
 }  // namespace

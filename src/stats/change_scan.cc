@@ -12,18 +12,20 @@ namespace {
 constexpr double kThreshold = 4, kThresholdPerLog = 3, kThresholdPerCorrelation = 8;  // of the gain: a + b log n + c rho^2
 constexpr double kSlopePrice = 4;                                                     // a slope is rarer than a level
 constexpr double kParabolaPrice = 8;                                                  // and curvature rarer still
-constexpr double kPricesOfCorrelation[] = {4, 8};  // rho above 0.85 and 0.95: noise that strongly correlated is rarer than a change
+constexpr double kPricesOfCorrelation[] = {4,
+                                           8};  // rho above 0.85 and 0.95: noise that strongly correlated is rarer than a change
 constexpr std::size_t kFewestBefore = 3, kFewestAfter = 3;
 constexpr std::size_t kFewestAfterBend = 12, kFewestBeforeBend = 8;
-constexpr std::size_t kDense = 24;        // places this close to the end are all looked at, of earlier ones every eighth of the distance
-constexpr std::size_t kYoung = 30;        // values after a change up to which its place and shape must be known
-constexpr std::size_t kPlaceReach = 12;   // neighbouring places compared
-constexpr std::size_t kPlaceMargin = 2;   // values that a place may be off
-constexpr double kPlaceGain = 3;          // by which it beats the places outside the margin
-constexpr double kShapeGain = 4;          // by which it beats the other shape
-constexpr double kNearThreshold = 8;      // gain below the threshold from which neighbours are looked at
-constexpr double kMemory = 12;            // values of earlier noise
-constexpr std::size_t kNoiseReach = 30;   // values on either side whose noise is compared with the segment's
+constexpr std::size_t kDense =
+    24;  // places this close to the end are all looked at, of earlier ones every eighth of the distance
+constexpr std::size_t kYoung = 30;             // values after a change up to which its place and shape must be known
+constexpr std::size_t kPlaceReach = 12;        // neighbouring places compared
+constexpr std::size_t kPlaceMargin = 2;        // values that a place may be off
+constexpr double kPlaceGain = 3;               // by which it beats the places outside the margin
+constexpr double kShapeGain = 4;               // by which it beats the other shape
+constexpr double kNearThreshold = 8;           // gain below the threshold from which neighbours are looked at
+constexpr double kMemory = 12;                 // values of earlier noise
+constexpr std::size_t kNoiseReach = 30;        // values on either side whose noise is compared with the segment's
 constexpr double kNoiseExcess[] = {1.2, 1.3};  // how much larger it may be: on both sides, after the step
 constexpr double kPriorValues = 4;             // weight of the segment's noise in the noise after a step
 constexpr double kLeastNorm2 = 1e-9;
@@ -171,8 +173,7 @@ double Scan::gain_by_local_noise(const Explanation& one) const {
   const double rho = kCorrelations[one.rho];
   const SmoothFit& fit = fits_[one.rho];
   const bool bend = one.shape == FoundShape::bend;
-  const Projections parts =
-      bend ? project_bend(segment_, fit, one.place, rho) : project_step(segment_, fit, one.place, rho);
+  const Projections parts = bend ? project_bend(segment_, fit, one.place, rho) : project_step(segment_, fit, one.place, rho);
   const Projection& part = one.shape == FoundShape::step ? parts.beside_level : parts.beside_line;
   const double height = part.along / part.norm2;
   const double slope = one.shape == FoundShape::step ? 0 : (fit.z_line - parts.component_line * height) / fit.line_norm;
@@ -207,7 +208,8 @@ double Scan::gain_by_local_noise(const Explanation& one) const {
     const std::size_t last = std::min(after, 2 * kNoiseReach);
     double centre = 0;
     for (std::size_t k = n - last; k < n; ++k) centre += residuals[k] / static_cast<double>(last);
-    const double later = (innovations(n - last + 1, n, centre) + kPriorValues * usual) / (static_cast<double>(last - 1) + kPriorValues);
+    const double later =
+        (innovations(n - last + 1, n, centre) + kPriorValues * usual) / (static_cast<double>(last - 1) + kPriorValues);
     excess = std::max(excess, later / (kNoiseExcess[1] * usual));
   }
   const double paid = price(one.rho, one.place, one.shape, parts);
@@ -222,7 +224,8 @@ void NoiseMemory::absorb(const GrowingSegment& segment, double white_variance) {
   for (std::size_t r = 0; r < kCorrelations.size(); ++r) {
     const SmoothFit fit = fit_smooth(segment, kCorrelations[r], white_variance);
     const double price = log_effective_count(n, kCorrelations[r]);
-    const bool line = freedom * std::log(fit.line_rss + rss[r]) + price + kSlopePrice < freedom * std::log(fit.level_rss + rss[r]);
+    const bool line =
+        freedom * std::log(fit.line_rss + rss[r]) + price + kSlopePrice < freedom * std::log(fit.level_rss + rss[r]);
     rss[r] += line ? fit.line_rss : fit.level_rss;
     log_precision[r] += fit.log_precision + (line ? price : 0);
   }

@@ -125,8 +125,11 @@ inline MadeSeries make_series(int family, std::uint64_t seed) {
     case 0: return {"no change", maker.noise(maker.length(1, 5000), maker.uniform(0, 0.8)), {}};
     case 1: return made_steps("steps", maker, maker.length(40, 5000), maker.uniform(0, 0.3), false, maker.between(1, 6), 2.5, 8);
     case 2:
-      return made_steps("steps, autocorrelated", maker, maker.length(60, 1000), maker.uniform(0.3, 0.7), false, maker.between(1, 4), 4, 9);
-    case 3: return made_steps("steps, heavy tails", maker, maker.length(40, 1000), maker.uniform(0, 0.3), true, maker.between(1, 4), 4, 10);
+      return made_steps("steps, autocorrelated", maker, maker.length(60, 1000), maker.uniform(0.3, 0.7), false,
+                        maker.between(1, 4), 4, 9);
+    case 3:
+      return made_steps("steps, heavy tails", maker, maker.length(40, 1000), maker.uniform(0, 0.3), true, maker.between(1, 4), 4,
+                        10);
     case 4: return made_steps("few values", maker, maker.between(1, 14), 0, false, 0, 0, 0);
     case 5: {
       const std::int64_t n = maker.length(30, 1500);
@@ -194,7 +197,8 @@ inline MadeSeries make_series(int family, std::uint64_t seed) {
       const std::int64_t period = maker.between(4, 24), n = std::max(8 * period, maker.length(96, 600));
       const double height = maker.uniform(1.5, 5), step = maker.sign() * maker.uniform(1.5, 3) * height;
       made = {"season with a step", maker.noise(n, maker.uniform(0, 0.3)), {maker.between(n / 4, 3 * n / 4)}};
-      add_level(made, [&](double i) { return height * std::sin(kTurn * i / real(period)) + (i >= real(made.changes[0]) ? step : 0); });
+      add_level(made,
+                [&](double i) { return height * std::sin(kTurn * i / real(period)) + (i >= real(made.changes[0]) ? step : 0); });
       return made;
     }
     case 14: {
@@ -234,7 +238,8 @@ inline MadeSeries make_series(int family, std::uint64_t seed) {
       made = {"benchmark", {}, maker.places(n, std::min(maker.between(0, 4), n / 20), 6)};
       double level = 1000;
       for (std::int64_t i = 0; i < n; ++i) {
-        if (std::binary_search(made.changes.begin(), made.changes.end(), i)) level *= 1 + maker.sign() * spread * maker.uniform(4, 12);
+        if (std::binary_search(made.changes.begin(), made.changes.end(), i))
+          level *= 1 + maker.sign() * spread * maker.uniform(4, 12);
         double noise = maker.normal();
         if (maker.chance(second)) noise += distance;
         if (maker.chance(0.02)) noise += maker.uniform(5, 30);
@@ -248,7 +253,8 @@ inline MadeSeries make_series(int family, std::uint64_t seed) {
       made = {"noise in proportion", {}, maker.places(n, std::min(maker.between(1, 4), n / 20), 10)};
       double level = 100;
       for (std::int64_t i = 0; i < n; ++i) {
-        if (std::binary_search(made.changes.begin(), made.changes.end(), i)) level *= std::pow(maker.uniform(1.5, 4), maker.sign());
+        if (std::binary_search(made.changes.begin(), made.changes.end(), i))
+          level *= std::pow(maker.uniform(1.5, 4), maker.sign());
         made.values.push_back(level * std::exp(spread * maker.normal()));
       }
       return made;

@@ -113,15 +113,16 @@ ChangePoint described(const ReadChange& change, std::span<const double> before, 
 
 std::vector<ChangePoint> find_changes(std::span<const double> series) {
   AACO_CHECK(std::all_of(series.begin(), series.end(), [](double value) { return std::isfinite(value); }));
-  const std::vector<double> values = series.size() > kMaxValues ? std::vector<double>(series.begin(), series.end())
-                                                                : without_season(series);
+  const std::vector<double> values =
+      series.size() > kMaxValues ? std::vector<double>(series.begin(), series.end()) : without_season(series);
   const std::vector<ReadChange> found = read_long(values);
   std::vector<ChangePoint> changes;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::size_t start = i == 0 ? 0 : found[i - 1].index;
     const std::size_t end = i + 1 < found.size() ? found[i + 1].index : values.size();
     const std::size_t index = found[i].index;
-    changes.push_back(described(found[i], std::span(values).subspan(start, index - start), std::span(values).subspan(index, end - index)));
+    changes.push_back(
+        described(found[i], std::span(values).subspan(start, index - start), std::span(values).subspan(index, end - index)));
   }
   return changes;
 }

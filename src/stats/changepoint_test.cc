@@ -115,7 +115,8 @@ bool reported(const std::vector<double>& series, std::int64_t count, std::int64_
 TEST(Changes, AStepOfSixDeviationsIsReportedWithItsThirdValueAndStays) {
   int confirmed = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    const std::vector<double> series = series_of(80, [](int i) { return i < 57 ? 0.0 : 6.0; }, seed);
+    const std::vector<double> series = series_of(
+        80, [](int i) { return i < 57 ? 0.0 : 6.0; }, seed);
     bool always = true;
     for (std::int64_t count = 60; count <= 80; ++count) always = always && reported(series, count, 57);
     confirmed += always ? 1 : 0;
@@ -158,8 +159,8 @@ TEST(Changes, SlopesAndCurvesAreNotCutIntoSteps) {
 }
 
 TEST(Changes, SeasonsAreNotCutIntoSteps) {
-  EXPECT_TRUE(places(series_of(240, [](int i) { return 6 * std::sin(i * 0.5236); })).empty());       // 12 values
-  EXPECT_TRUE(places(series_of(210, [](int i) { return i % 7 < 5 ? 8.0 : 0.0; })).empty());          // weekends
+  EXPECT_TRUE(places(series_of(240, [](int i) { return 6 * std::sin(i * 0.5236); })).empty());  // 12 values
+  EXPECT_TRUE(places(series_of(210, [](int i) { return i % 7 < 5 ? 8.0 : 0.0; })).empty());     // weekends
   EXPECT_TRUE(places(series_of(480, [](int i) { return (1 + 0.002 * i) * 5 * std::sin(i * 0.2618); })).empty());
 }
 

@@ -37,7 +37,8 @@ SmoothFit fit_smooth(const GrowingSegment& segment, double rho, double white_var
   const double square = c * s2 + 2 * rho * s1 - rho * n;  // sum of the prewhitened k^2
   const double parabola_one = c * square;
   const double parabola_line = c * (c * s3 + 2 * rho * s2 - rho * s1) + rho * square;
-  const double parabola_parabola = c * c * s4 + 4 * rho * rho * s2 + rho * rho * n + 4 * c * rho * s3 - 2 * c * rho * s2 - 4 * rho * rho * s1;
+  const double parabola_parabola =
+      c * c * s4 + 4 * rho * rho * s2 + rho * rho * n + 4 * c * rho * s3 - 2 * c * rho * s2 - 4 * rho * rho * s1;
 
   fit.one_norm = std::sqrt(one_one);
   fit.line_one = line_one / fit.one_norm;
@@ -68,7 +69,8 @@ Projections project_step(const GrowingSegment& segment, const SmoothFit& fit, st
   const double after = static_cast<double>(segment.size() - 1 - place);  // values beyond the first of the new level
   const double z = segment[place] - rho * segment[place - 1];
   const double sum_line = c * (after * (after + 1) / 2 + after * t) + rho * after;
-  return projected(fit, c + c * c * after, (c * t + rho) + c * sum_line, 1 + c * c * after, c * segment.sum(place, rho) + rho * z);
+  return projected(fit, c + c * c * after, (c * t + rho) + c * sum_line, 1 + c * c * after,
+                   c * segment.sum(place, rho) + rho * z);
 }
 
 Projections project_bend(const GrowingSegment& segment, const SmoothFit& fit, std::size_t place, double rho) {

@@ -17,8 +17,8 @@ struct SmoothFit {
   double one_norm = 1, line_one = 0, line_norm = 1;  // of the prewhitened regressors: length; component along 1; what remains
   double z_one = 0, z_line = 0;                      // the values' components
   double level_rss = 0, line_rss = 0, parabola_rss = 0;
-  double line_floor = 0;    // part of line_rss and parabola_rss that no model can explain
-  double floor = 0;         // the same of all
+  double line_floor = 0;     // part of line_rss and parabola_rss that no model can explain
+  double floor = 0;          // the same of all
   double log_precision = 0;  // of the level, less the log determinant of the noise: what restricted likelihood adds
 };
 // `white_variance`: of what the values are rounded to, which no model explains. Needs 4 values or more.

@@ -5,8 +5,9 @@
 
 namespace aaco::stats {
 
-// The values of one segment, numbered k = 0, 1, ..., with running sums, so that the sums of z_k = y_k - rho y_{k-1} from any value
-// on cost O(1) for any rho. Values are kept relative to the first one, which keeps the sums exact where a level is far from 0.
+// The values of one segment, numbered k = 0, 1, ..., with running sums, so that the sums of z_k = y_k - rho y_{k-1} from any
+// value on cost O(1) for any rho. Values are kept relative to the first one, which keeps the sums exact where a level is far from
+// 0.
 class GrowingSegment {
  public:
   GrowingSegment() { clear(); }

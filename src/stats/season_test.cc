@@ -28,7 +28,8 @@ TEST(Season, FindsPeriods) {
 }
 
 TEST(Season, IsTakenOff) {
-  for (const double value : without_season(pattern(240, 0, [](int i) { return 100 + 5 * sine(i, 24); }))) EXPECT_NEAR(value, 100, 0.1);
+  for (const double value : without_season(pattern(240, 0, [](int i) { return 100 + 5 * sine(i, 24); })))
+    EXPECT_NEAR(value, 100, 0.1);
 }
 
 TEST(Season, AStepStaysWhereItIs) {

@@ -22,9 +22,9 @@ class SpikeFilter {
   [[nodiscard]] double resolution(std::size_t last) const { return resolutions_[last]; }
 
  private:
-  std::vector<double> values_;       // settled ones replaced
-  std::vector<double> series_;       // as given
-  std::vector<double> scales_;       // of neighbours' differences, from the values up to each
+  std::vector<double> values_;  // settled ones replaced
+  std::vector<double> series_;  // as given
+  std::vector<double> scales_;  // of neighbours' differences, from the values up to each
   std::vector<double> resolutions_;
 };
 
