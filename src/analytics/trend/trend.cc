@@ -30,6 +30,7 @@ Meaning meaning_of(double delta, const std::optional<bool>& lower_is_better) {
 void add_steps(const std::vector<stats::ChangePoint>& found, const std::vector<std::int64_t>& bayes, const Options& options,
                Trend& trend) {
   for (const auto& change : found) {
+    if (change.shape == stats::ChangeShape::bend) continue;  // a slope begins or ends: the drift's matter
     Step step;
     step.index = static_cast<std::size_t>(change.index);
     step.before = change.before;

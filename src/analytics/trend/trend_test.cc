@@ -146,6 +146,30 @@ TEST(Trend, NegativeValuesHaveNoRatio) {
   EXPECT_TRUE(trend.steps[0].alarm);
   EXPECT_THAT(trend.alarms.at(0), HasSubstr("from -"));
 }
+TEST(Trend, ABendIsADriftAndNoStep) {
+  const Trend trend =
+      analyzed(made(160, 0.004, [](std::size_t i) { return i < 80 ? 100.0 : 100 + 0.3 * static_cast<double>(i - 80); }), lower());
+  EXPECT_TRUE(trend.steps.empty());
+  EXPECT_NEAR(static_cast<double>(trend.stretch_start), 80, 10);
+  ASSERT_TRUE(trend.drift && trend.drift->significant);
+  EXPECT_NEAR(trend.drift->per_unit, 0.3, 0.05);
+}
+TEST(Trend, AnEarlyDropStaysAmongTheStepsHoweverMuchFollows) {
+  for (const std::size_t count : {40U, 100U, 200U, 365U}) {
+    const Trend trend =
+        analyzed(made(count, 0.008, [](std::size_t i) { return i < 15   ? 267.0
+                                                               : i < 71 ? 236.0
+                                                                        : 290.0; }), lower());
+    ASSERT_FALSE(trend.steps.empty()) << count;
+    EXPECT_EQ(trend.steps[0].index, 15U) << count;
+    EXPECT_NEAR(*trend.steps[0].delta_ratio, -0.115, 0.01) << count;
+  }
+}
+TEST(Trend, ASeasonIsNeitherStepNorDrift) {
+  const Trend trend = analyzed(made(210, 0.004, [](std::size_t i) { return i % 7 < 5 ? 100.0 : 95.0; }), lower());
+  EXPECT_TRUE(trend.steps.empty());
+  EXPECT_TRUE(trend.alarms.empty());
+}
 TEST(Trend, TooShort) {
   EXPECT_THAT(analyze(made(5, 0, [](std::size_t) { return 1.0; })).error().message, HasSubstr("too short"));
 }
