@@ -1,12 +1,12 @@
 include(CMakeParseArguments)
 
-# aaco_module(NAME [DEPENDS module...] [PARTS part...])
+# aaco_module(NAME [DEPENDS module...] [TEST_DEPENDS module...] [PARTS part...])
 #
 # The current folder becomes target aaco_NAME: every .cc beside this file except *_test.cc and *_fuzz.cc. *_test.cc become the
 # test program aaco_NAME_test, each *_fuzz.cc a fuzz target of its own. DEPENDS are modules (seen by whoever links this
-# one), PARTS are foreign libraries (private to this folder).
+# one), TEST_DEPENDS those that only its tests use, PARTS are foreign libraries (private to this folder).
 function(aaco_module name)
-  cmake_parse_arguments(arg "" "" "DEPENDS;PARTS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "DEPENDS;TEST_DEPENDS;PARTS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
   set(tests ${sources})
   set(fuzzers ${sources})
@@ -35,7 +35,8 @@ function(aaco_module name)
   set_property(GLOBAL APPEND PROPERTY AACO_MODULES ${target})
 
   if(AACO_BUILD_TESTS AND tests)
-    aaco_test(${target}_test SOURCES ${tests} LIBRARIES ${target} PARTS ${arg_PARTS})
+    list(TRANSFORM arg_TEST_DEPENDS PREPEND aaco_)
+    aaco_test(${target}_test SOURCES ${tests} LIBRARIES ${target} ${arg_TEST_DEPENDS} PARTS ${arg_PARTS})
   endif()
   if(AACO_BUILD_FUZZ AND fuzzers)
     if(NOT TARGET aaco_fuzzers)

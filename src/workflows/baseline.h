@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "governance/baseline.h"
-#include "workflows/compare_sides.h"
+#include "workflows/baseline_side.h"
 #include "workflows/services.h"
 
 namespace aaco::workflows {
@@ -30,7 +30,6 @@ core::Result<std::string> add_baseline(const BaselineRequest& request, const Ser
 
 // A name in the folder, or a file. Fails with not_found, naming the nearest.
 core::Result<std::string> find_baseline(const std::string& name, const Services& services);
-core::Result<governance::Baseline> load_baseline(const std::string& path);
 
 struct BaselineEntry {
   std::string path;
@@ -40,13 +39,6 @@ core::Result<std::vector<BaselineEntry>> list_baselines(const Services& services
 
 // Writes down who agrees to the baseline as it is now.
 core::Status approve_baseline(const std::string& path, const std::string& by);
-
-// A file that is to be taken for a baseline where sessions are named.
-bool is_baseline_file(const std::string& name);
-// The side of a comparison that a baseline is.
-ComparedSide side_of(governance::Baseline baseline);
-// What about the baseline itself speaks against judging by it: expired (forbids), not approved, changed since.
-std::vector<hardware::Difference> baseline_differences(const governance::Baseline& baseline, std::int64_t now_realtime_ns);
 
 core::Json to_json(const governance::Baseline& baseline, std::int64_t now_realtime_ns);
 

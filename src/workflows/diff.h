@@ -9,9 +9,10 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "hardware/fingerprint.h"
-#include "workflows/compare_metrics.h"
-#include "workflows/compare_sides.h"
+#include "workflows/diff_cause.h"
 #include "workflows/diff_evidence.h"
+#include "workflows/diff_metrics.h"
+#include "workflows/diff_sides.h"
 #include "workflows/services.h"
 
 namespace aaco::workflows {

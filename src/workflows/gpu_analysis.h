@@ -17,7 +17,7 @@
 #include "core/result.h"
 #include "trace/metric.h"
 #include "trace/sink.h"
-#include "workflows/capture_map.h"
+#include "workflows/captured_launch.h"
 #include "workflows/gpu_roofline.h"
 #include "workflows/gpu_sites.h"
 #include "workflows/graph_nodes.h"

@@ -7,7 +7,7 @@
 
 #include "core/result.h"
 #include "workflows/gpu_analysis.h"
-#include "workflows/run.h"
+#include "workflows/session_outcome.h"
 
 namespace aaco::workflows {
 

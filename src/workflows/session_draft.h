@@ -9,8 +9,8 @@
 #include "trace/metric.h"
 #include "trace/session.h"
 #include "tracelake/bundle.h"
-#include "workflows/run.h"
 #include "workflows/services.h"
+#include "workflows/session_outcome.h"
 
 namespace aaco::workflows {
 

@@ -6,7 +6,7 @@
 
 #include "core/environment.h"
 #include "core/result.h"
-#include "workflows/run.h"
+#include "workflows/session_outcome.h"
 
 namespace aaco::workflows {
 

@@ -1,0 +1,74 @@
+#include "workflows/diff_cause.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/numbers.h"
+#include "workflows/compare/diff_rootcause.h"
+
+namespace aaco::workflows {
+namespace {
+
+constexpr double kCancelled = 0.05;  // of what the parts move in all: below, they cancel and none is the cause
+
+struct Part {
+  std::string_view name;
+  double ns = 0;
+};
+
+std::string sentence(const Part& part, double total, const std::string& what) {
+  const std::string share = total != 0 ? core::format_percent(part.ns / total) : std::string("none");
+  if (part.name == "count")
+    return fmt::format("the number of {} changed: {} an iteration, {} of the difference", what,
+                       core::format_signed_duration(part.ns), share);
+  if (part.name == "duration")
+    return fmt::format("the mean time of a call of the {} changed: {} an iteration, {} of the difference", what,
+                       core::format_signed_duration(part.ns), share);
+  return fmt::format("time outside the {} changed: {} an iteration, {} of the difference", what,
+                     core::format_signed_duration(part.ns), share);
+}
+
+std::string advice(std::string_view part, bool slower) {
+  if (!slower) return "nothing to do: it became faster; approve it as the new baseline";
+  if (part == "count") return "compare the graphs or kernel lists: what is launched more often was fused or cached before";
+  if (part == "duration")
+    return "look at the kernels whose time changed most; the same kernels slower together points to clocks or memory";
+  return "look at the host: scheduling, copies and synchronisation between the calls ('aaco report' shows the gaps)";
+}
+
+}  // namespace
+
+core::Result<std::optional<SuspectedCause>> suspect_cause(const ComparedSide& a, const ComparedSide& b,
+                                                          const analytics::regression::MetricResult& decided,
+                                                          const DiffEvidence& evidence,
+                                                          const std::vector<hardware::Difference>& differences,
+                                                          const Services& services) {
+  const bool changed = decided.verdict == stats::Verdict::regression || decided.verdict == stats::Verdict::improvement;
+  if (!changed || decided.unit != "ns" || !decided.delta_ratio) return std::optional<SuspectedCause>();
+  AACO_ASSIGN(auto of_traces, cause_of_traces(a, b, decided, services));
+  if (of_traces) return of_traces;
+  AACO_ASSIGN(auto of_runs, cause_of_runs(a, b, differences, services));
+  if (of_runs) return of_runs;
+  if (!evidence.count_part_ns || !evidence.duration_part_ns) return std::optional<SuspectedCause>();
+  // Time between kernels is no part of the kernels' own time.
+  const bool kernels_only = decided.id == "gpu.kernel_sum_ns";
+  const std::array<Part, 3> parts = {{{"count", *evidence.count_part_ns},
+                                      {"duration", *evidence.duration_part_ns},
+                                      {"overhead", kernels_only ? 0 : evidence.overhead_part_ns.value_or(0)}}};
+  const double total = parts[0].ns + parts[1].ns + parts[2].ns;
+  const double moved = std::abs(parts[0].ns) + std::abs(parts[1].ns) + std::abs(parts[2].ns);
+  if (std::abs(total) <= kCancelled * moved) return std::optional<SuspectedCause>();
+  // The part that moves most in the direction of the whole.
+  const auto& largest = *std::max_element(parts.begin(), parts.end(), [&](const Part& x, const Part& y) {
+    return (total < 0 ? -x.ns : x.ns) < (total < 0 ? -y.ns : y.ns);
+  });
+  // Profiled passes that moved the other way say nothing of the measured ones.
+  if ((total > 0) != (*decided.delta_ratio > 0)) return std::optional<SuspectedCause>();
+  const std::string what = evidence.kernels_are == "gpu_kernels" ? "GPU kernels" : "graph nodes";
+  return std::optional(SuspectedCause{sentence(largest, total, what), advice(largest.name, total > 0), {}});
+}
+
+}  // namespace aaco::workflows

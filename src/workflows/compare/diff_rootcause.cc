@@ -1,0 +1,183 @@
+#include "workflows/compare/diff_rootcause.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analytics/change_order.h"
+#include "analytics/trace_cause.h"
+#include "core/numbers.h"
+#include "report/quantity.h"
+#include "report/terminal.h"
+#include "tracelake/bundle.h"
+#include "tracelake/lake.h"
+#include "workflows/explain/insight.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+// The run whose median lies in the middle of the side's.
+const ComparedSession* middle_run(const ComparedSide& side) {
+  std::vector<std::pair<double, const ComparedSession*>> runs;
+  for (const ComparedSession& session : side.sessions) {
+    const auto* median = find_metric(session.metrics, "latency.p50_ns");
+    if (session.kind == "run" && !session.path.empty() && median != nullptr) runs.emplace_back(median->value, &session);
+  }
+  if (runs.empty()) return nullptr;
+  std::stable_sort(runs.begin(), runs.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+  return runs[(runs.size() - 1) / 2].second;
+}
+
+core::Result<std::unique_ptr<SessionFacts>> facts_of(const ComparedSession& session) {
+  AACO_ASSIGN(const auto manifest, tracelake::read_manifest(session.path));
+  return session_facts(session.path, manifest, session.metrics);
+}
+
+std::string sentence(const analytics::rootcause::Decomposition& difference, const analytics::rootcause::Cause& cause,
+                     std::string_view what) {
+  std::string text =
+      fmt::format("{} ({} likely): {} takes {} {}", cause.title, report::format_estimate(cause.probability), what,
+                  core::format_duration(std::abs(difference.delta_ns)), difference.delta_ns > 0 ? "longer" : "less");
+  constexpr int kTitle = 60;  // a kernel's name may have thousands of letters
+  std::size_t named = 0;
+  for (const auto& part : difference.parts)
+    if (named++ < 3)
+      text += fmt::format("{} {} {}", named == 1 ? ", of it" : ",", core::format_percent(part.ns / difference.delta_ns),
+                          report::fit(part.title, kTitle, true));
+  return text + fmt::format("; {} unexplained", core::format_percent(difference.unexplained_ns / difference.delta_ns));
+}
+
+std::string advice(const Judges& judges, const analytics::rootcause::Decomposition& difference,
+                   const analytics::rootcause::Cause& cause) {
+  if (difference.delta_ns < 0) return "nothing to do: it became faster; approve it as the new baseline";
+  if (const auto* kind = judges.book.find(cause.id)) return kind->strategies.front();
+  return "set back what was changed (" + cause.title + "), or approve the change as the new baseline";
+}
+
+// What helps a trace against what the classes of bottlenecks say to runs in other words.
+std::string trace_advice(const Judges& judges, const analytics::rootcause::Decomposition& difference,
+                         const analytics::rootcause::Cause& cause) {
+  static const std::map<std::string, std::string, std::less<>> kOfTraces = {
+      {"host_waiting",
+       "keep the device fed: see what the host does in the gaps ('aaco report' of the slower trace ranks what to do)"},
+      {"more_launches",
+       "find what was fused or cached before ('aaco diff' lists the kernels that came); record and replay launches"},
+      {"slower_kernels", "see which library or shape the slower kernels come from, and set it back"},
+      {"clock_throttling", "look at clocks, power and temperature of the device during both ('aaco record' samples them)"}};
+  const auto found = kOfTraces.find(cause.id);
+  return difference.delta_ns < 0 || found == kOfTraces.end() ? advice(judges, difference, cause) : found->second;
+}
+
+// A step of an imported trace on a device. `kernels_only`: nothing but the kernels' own time.
+analytics::rootcause::TraceSide trace_side(const TraceWork& work, bool kernels_only) {
+  analytics::rootcause::TraceSide side;
+  const double windows = work.time.window_count;
+  double sum = 0;
+  for (const auto& step : work.steps)
+    for (const auto& call : step) {
+      auto& kernel = side.kernels[std::string(call.name)];
+      kernel.count += 1 / windows;
+      kernel.sum_ns += static_cast<double>(call.duration_ns) / windows;
+      sum += static_cast<double>(call.duration_ns) / windows;
+    }
+  side.span_ns = side.compute_ns = sum;
+  if (kernels_only) return side;
+  side.span_ns = work.time.span_ns;
+  side.compute_ns = work.time.compute_ns;
+  side.exposed_copy_ns = work.time.exposed_copy_ns;
+  side.exposed_collective_ns = work.time.exposed_collective_ns;
+  side.idle_ns = work.time.idle_ns;
+  return side;
+}
+
+// The trace whose span lies in the middle of the side's; null unless all are traces with device work.
+const ComparedSession* middle_trace(const ComparedSide& side) {
+  std::vector<const ComparedSession*> traces;
+  for (const ComparedSession& session : side.sessions) {
+    if (!session.work || session.work->time.window_count <= 0) return nullptr;
+    traces.push_back(&session);
+  }
+  if (traces.empty()) return nullptr;
+  std::stable_sort(traces.begin(), traces.end(),
+                   [](const auto* x, const auto* y) { return x->work->time.span_ns < y->work->time.span_ns; });
+  return traces[(traces.size() - 1) / 2];
+}
+
+// How the longest gap of the trace came about.
+core::Result<Json> chain_json(const std::string& path) {
+  trace::NameTable names;
+  AACO_ASSIGN(const auto gaps, tracelake::read_table<trace::GapRow>(path, names));
+  return to_json(analytics::rootcause::chain_of_longest(gaps, names));
+}
+
+// What changed first, from the blocks of both runs.
+core::Result<std::vector<analytics::rootcause::Deviation>> order_of_runs(const std::string& path_a, const std::string& path_b) {
+  trace::NameTable names_a, names_b;
+  AACO_ASSIGN(const auto a, tracelake::read_table<trace::LoopBlockRow>(path_a, names_a));
+  AACO_ASSIGN(const auto b, tracelake::read_table<trace::LoopBlockRow>(path_b, names_b));
+  return analytics::rootcause::order_of_changes(a, b, names_a, names_b);
+}
+
+}  // namespace
+
+core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& a, const ComparedSide& b,
+                                                            const analytics::regression::MetricResult& decided,
+                                                            const Services& services) {
+  const ComparedSession *const trace_a = middle_trace(a), *const trace_b = middle_trace(b);
+  if (trace_a == nullptr || trace_b == nullptr) return std::optional<SuspectedCause>();
+  AACO_ASSIGN(const Judges judges, load_judges(services.paths));
+  const bool kernels_only = decided.id == "gpu.kernel_sum_ns";
+  const auto side_a = trace_side(*trace_a->work, kernels_only), side_b = trace_side(*trace_b->work, kernels_only);
+  const auto difference = decompose_traces(side_a, side_b);
+  // A trace may have moved in its means the other way than the metric that was judged: then this is not its cause.
+  if ((difference.delta_ns > 0) != (*decided.delta_ratio > 0)) return std::optional<SuspectedCause>();
+  const auto causes = find_trace_causes(side_a, side_b, difference, judges.book);
+  if (causes.empty()) return std::optional<SuspectedCause>();
+  Json chain = Json::array();
+  if (!kernels_only && causes.front().id != "clock_throttling" && causes.front().id != "slower_kernels" &&
+      !trace_b->path.empty()) {
+    AACO_ASSIGN(chain, chain_json(trace_b->path));
+  }
+  Json details = Json::object({{"baseline_session", trace_a->id},
+                               {"candidate_session", trace_b->id},
+                               {"chain", std::move(chain)},
+                               {"of", kernels_only               ? "kernels"
+                                      : trace_b->work->has_steps ? "step"
+                                                                 : "trace"},
+                               {"causes", to_json(causes)},
+                               {"decomposition", to_json(difference)}});
+  return std::optional(SuspectedCause{sentence(difference, causes.front(),
+                                               kernels_only               ? "the kernels' time"
+                                               : trace_b->work->has_steps ? "a step"
+                                                                          : "the span of the device's work"),
+                                      trace_advice(judges, difference, causes.front()), std::move(details)});
+}
+
+core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a, const ComparedSide& b,
+                                                          const std::vector<hardware::Difference>& differences,
+                                                          const Services& services) {
+  const ComparedSession *const run_a = middle_run(a), *const run_b = middle_run(b);
+  if (run_a == nullptr || run_b == nullptr) return std::optional<SuspectedCause>();
+  AACO_ASSIGN(const Judges judges, load_judges(services.paths));
+  AACO_ASSIGN(const auto facts_a, facts_of(*run_a));
+  AACO_ASSIGN(const auto facts_b, facts_of(*run_b));
+  const auto difference = decompose(facts_a->side, facts_b->side);
+  if (!difference || difference->delta_ns == 0) return std::optional<SuspectedCause>();
+  const auto causes =
+      find_causes(facts_a->side, facts_b->side, *difference, differences, judges.book, judges.cause ? &*judges.cause : nullptr);
+  if (causes.empty()) return std::optional<SuspectedCause>();
+  AACO_ASSIGN(const auto order, order_of_runs(run_a->path, run_b->path));
+  Json details = Json::object({{"baseline_session", run_a->id},
+                               {"candidate_session", run_b->id},
+                               {"order", to_json(order)},
+                               {"causes", to_json(causes)},
+                               {"decomposition", to_json(*difference)}});
+  return std::optional(SuspectedCause{sentence(*difference, causes.front(), "a call"),
+                                      advice(judges, *difference, causes.front()), std::move(details)});
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,266 @@
+#include "workflows/diff_sides.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "analytics/latency.h"
+#include "analytics/noise.h"
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/strings.h"
+#include "trace/kernel_name.h"
+#include "tracelake/bundle.h"
+#include "tracelake/lake.h"
+#include "workflows/baseline_side.h"
+#include "workflows/session/metrics_files.h"
+#include "workflows/session/noise.h"
+#include "workflows/session/traced_devices.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::ErrorCode;
+using core::Json;
+
+constexpr std::string_view kTagPrefix = "tag:";
+constexpr std::size_t kFewestHistory = 5;  // sessions, below which nothing is learnt of their scatter
+constexpr std::size_t kMostHistory = 50;   // the newest
+constexpr double kOtherGridShare = 0.25;   // of the time of kernels that both traces have
+
+struct FoundSession {
+  std::string path;
+  trace::SessionManifest manifest;
+};
+
+core::Result<std::vector<FoundSession>> tagged(std::string_view tag, const std::string& root) {
+  AACO_ASSIGN(auto entries, tracelake::list_sessions(root));
+  std::vector<FoundSession> found;
+  for (auto& entry : entries)
+    if (entry.manifest.whole() && entry.manifest.tag == tag && entry.manifest.kind != "sweep")
+      found.push_back({entry.path, std::move(entry.manifest)});
+  if (found.empty())
+    return core::fail(ErrorCode::not_found, "no whole session under " + root + " has the tag " + std::string(tag),
+                      "'aaco ls' lists the sessions with their tags");
+  return found;
+}
+
+core::Result<std::vector<FoundSession>> find_all(const std::string& name, const Services& services) {
+  if (name.starts_with(kTagPrefix) && name.size() > kTagPrefix.size())
+    return tagged(std::string_view(name).substr(kTagPrefix.size()), services.paths.sessions);
+  AACO_ASSIGN(std::string path, tracelake::find_session(services.paths.sessions, name));
+  AACO_ASSIGN(auto manifest, tracelake::read_manifest(path));
+  return std::vector<FoundSession>{{std::move(path), std::move(manifest)}};
+}
+
+core::Status check(const FoundSession& found) {
+  const std::string& id = found.manifest.id.text;
+  if (found.manifest.state == "incomplete")
+    return core::fail(ErrorCode::invalid_input, "the session " + id + " is incomplete and cannot be compared", "run it again");
+  if (found.manifest.kind == "sweep")
+    return core::fail(ErrorCode::invalid_input, "the session " + id + " is the summary of a sweep and measured nothing itself",
+                      "compare the sessions of its points; 'aaco show' names them");
+  return tracelake::check_files_there(found.path, found.manifest);
+}
+
+void choose_iterations(ComparedSession& session, const trace::SessionManifest& manifest, bool drop_disturbed,
+                       std::vector<trace::IterationRow>& rows, const trace::NameTable& names) {
+  const auto counts = [&](const trace::IterationRow& row) { return names.text(row.phase) == "measure"; };
+  const auto measured = std::count_if(rows.begin(), rows.end(), counts);
+  const auto is_disturbed = [&](const trace::IterationRow& row) { return counts(row) && row.disturbance != trace::NameId{}; };
+  session.disturbed = std::count_if(rows.begin(), rows.end(), is_disturbed);
+  const bool enough = measured - session.disturbed >= analytics::noise::kFewestLeft;
+  session.dropped_disturbed = session.disturbed > 0 && (drops_disturbed(manifest) || (drop_disturbed && enough));
+  if (session.dropped_disturbed) std::erase_if(rows, is_disturbed);
+}
+
+core::Status read_series(ComparedSession& session, const trace::SessionManifest& manifest, bool drop_disturbed) {
+  trace::NameTable names;
+  AACO_ASSIGN(auto rows, tracelake::read_table<trace::IterationRow>(session.path, names));
+  choose_iterations(session, manifest, drop_disturbed, rows, names);
+  for (const char* phase : {"measure", "step"}) {
+    session.iterations = analytics::metrics::durations_of(rows, names, phase);
+    session.scope = std::string_view(phase) == "step" ? "step" : "iteration";
+    if (!session.iterations.empty()) break;
+  }
+  if (std::any_of(session.iterations.begin(), session.iterations.end(), [](double value) { return value < 0; }))
+    return core::fail(ErrorCode::invalid_input, "the session " + session.id + " has iterations of negative time",
+                      "its clock or its importer is wrong: import or measure it again");
+  return {};
+}
+
+// An imported trace knows its devices from its files; sessions of older versions have them there only.
+void add_traced_devices(const Json& environment, hardware::Fingerprint& fingerprint) {
+  fingerprint.facts.push_back({"device", traced_devices(environment["files"])});
+  fingerprint = hardware::make_fingerprint(std::move(fingerprint.facts));
+}
+
+core::Status read_fingerprint(ComparedSession& session) {
+  const std::string file = core::join_path(session.path, "env.json");
+  if (!core::exists(file)) return {};
+  AACO_ASSIGN(const Json environment, core::read_json_file(file));
+  AACO_ASSIGN(session.fingerprint, hardware::fingerprint_from_json(environment["fingerprint"]));
+  if (environment["imported"].as_bool() == true) add_traced_devices(environment, session.fingerprint);
+  return {};
+}
+
+core::Result<ComparedSession> load_one(const FoundSession& found, bool drop_disturbed) {
+  AACO_TRY(check(found));
+  ComparedSession session;
+  session.id = found.manifest.id.text;
+  session.path = found.path;
+  session.kind = found.manifest.kind;
+  session.tag = found.manifest.tag;
+  session.interrupted = found.manifest.state == "interrupted";
+  session.changed = core::join(tracelake::changed_documents(found.path, found.manifest), ", ");
+  session.fingerprint_hash = found.manifest.fingerprint;
+  AACO_TRY(read_fingerprint(session));
+  AACO_TRY(read_series(session, found.manifest, drop_disturbed));
+  AACO_ASSIGN(session.metrics, read_metrics(session.path));
+  if (const auto batch = found.manifest.outcome["batch"].as_f64()) session.items_per_iteration = *batch;
+  AACO_ASSIGN(session.work, load_trace_work(session.path));
+  return session;
+}
+
+void add_new(std::vector<hardware::Difference>& known, hardware::Difference difference) {
+  if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.key == difference.key; }))
+    known.push_back(std::move(difference));
+}
+
+std::string kernel_of(const std::string& key) { return key.substr(0, key.find('\n')); }
+
+// Share of the time of kernels that both have, spent on grids that the other never uses.
+double other_grid_share(const TraceWork& a, const TraceWork& b, std::string& example) {
+  std::set<std::string> in_a, in_b;
+  for (const auto& [key, time] : a.grids) in_a.insert(kernel_of(key));
+  for (const auto& [key, time] : b.grids) in_b.insert(kernel_of(key));
+  double common = 0, other = 0, largest = 0;
+  const auto add = [&](const TraceWork& side, const TraceWork& against, const std::set<std::string>& names) {
+    for (const auto& [key, time] : side.grids) {
+      if (!names.contains(kernel_of(key))) continue;
+      common += time;
+      if (against.grids.contains(key)) continue;
+      other += time;
+      if (time > largest) {
+        largest = time;
+        example = key;
+      }
+    }
+  };
+  add(a, b, in_b);
+  add(b, a, in_a);
+  return common > 0 ? other / common : 0;
+}
+
+std::optional<hardware::Difference> grid_difference(const ComparedSession& a, const ComparedSession& b) {
+  if (!a.work || !b.work) return std::nullopt;
+  std::string example;
+  const double share = other_grid_share(*a.work, *b.work, example);
+  if (share <= kOtherGridShare) return std::nullopt;
+  const std::string grid = example.substr(example.find('\n') + 1);
+  const bool of_a = a.work->grids.contains(example);
+  const std::string name = trace::short_kernel_name(kernel_of(example)).substr(0, 60);
+  return hardware::Difference{"grid", of_a ? grid + " of " + name : "not " + grid + " of " + name,
+                              of_a ? "not " + grid + " of " + name : grid + " of " + name, hardware::Severity::hard,
+                              "the same kernels ran on other grids: another problem size"};
+}
+
+// Scatter of neighbours in time, so that a slow drift of the machine does not count (von Neumann's mean square successive
+// difference). Not robust by design: where processes run in one of two modes, most neighbours are alike and the others count.
+double neighbour_deviation(const std::vector<double>& logs) {
+  double squares = 0;
+  for (std::size_t i = 1; i < logs.size(); ++i) squares += (logs[i] - logs[i - 1]) * (logs[i] - logs[i - 1]);
+  return std::sqrt(squares / (2 * static_cast<double>(logs.size() - 1)));
+}
+
+}  // namespace
+
+std::vector<std::string> ComparedSide::ids() const {
+  std::vector<std::string> all;
+  for (const ComparedSession& session : sessions) all.push_back(session.id);
+  return all;
+}
+
+std::string interruption_note(const ComparedSide& side, std::string_view letter) {
+  const auto count = std::count_if(side.sessions.begin(), side.sessions.end(), [](const auto& one) { return one.interrupted; });
+  if (count == 0) return {};
+  return std::string(letter) + ": " + std::to_string(count) + " of " + std::to_string(side.sessions.size()) +
+         (side.sessions.size() == 1 ? " session" : " sessions") +
+         " ended early (interrupted) and measured less than was asked for";
+}
+
+std::string disturbance_note(const ComparedSide& side, std::string_view letter) {
+  std::int64_t disturbed = 0, left_out = 0, counted = 0;
+  for (const ComparedSession& session : side.sessions) {
+    disturbed += session.disturbed;
+    left_out += session.dropped_disturbed ? session.disturbed : 0;
+    counted += static_cast<std::int64_t>(session.iterations.size());
+  }
+  if (disturbed == 0) return {};
+  std::string note = std::string(letter) + ": " + std::to_string(disturbed) + " of " + std::to_string(counted + left_out) +
+                     " iterations were disturbed from outside";
+  if (left_out == disturbed) return note + " and are left out";
+  if (left_out == 0) return note + " and count; --drop-disturbed leaves them out where enough remain";
+  return note + ", and " + std::to_string(left_out) + " of them are left out";
+}
+
+core::Result<ComparedSide> load_side(const std::vector<std::string>& names, const Services& services, bool drop_disturbed) {
+  if (names.size() == 1 && is_baseline_file(names.front())) {
+    AACO_ASSIGN(auto baseline, load_baseline(names.front()));
+    return side_of(std::move(baseline));
+  }
+  ComparedSide side;
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    side.name += (side.name.empty() ? "" : ",") + name;
+    AACO_ASSIGN(const auto found, find_all(name, services));
+    for (const FoundSession& one : found) {
+      if (!seen.insert(one.path).second) continue;
+      services.progress("reading " + one.manifest.id.text);
+      AACO_ASSIGN(ComparedSession session, load_one(one, drop_disturbed));
+      side.sessions.push_back(std::move(session));
+    }
+  }
+  if (side.sessions.empty()) return core::fail(ErrorCode::invalid_argument, "a side of the comparison names no session");
+  return side;
+}
+
+std::vector<hardware::Difference> side_differences(const ComparedSide& a, const ComparedSide& b) {
+  std::vector<hardware::Difference> found;
+  std::vector<const ComparedSession*> all;
+  for (const ComparedSide* side : {&a, &b})
+    for (const ComparedSession& session : side->sessions) all.push_back(&session);
+  for (std::size_t i = 1; i < all.size(); ++i)
+    for (auto& difference : hardware::compare_fingerprints(all.front()->fingerprint, all[i]->fingerprint))
+      add_new(found, std::move(difference));
+  for (const ComparedSession& session : b.sessions)
+    if (auto grid = grid_difference(a.sessions.front(), session)) add_new(found, std::move(*grid));
+  for (const ComparedSide* side : {&a, &b}) {
+    if (!side->baseline) continue;
+    const auto now = core::SystemClock().now_ns(core::ClockId::realtime);
+    for (auto& difference : baseline_differences(*side->baseline, now)) add_new(found, std::move(difference));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& x, const auto& y) { return x.severity < y.severity; });
+  return found;
+}
+
+core::Result<std::optional<BetweenHistory>> history_between(const ComparedSide& a, const ComparedSide& b,
+                                                            const Services& services) {
+  const std::string& hash = b.sessions.front().fingerprint_hash;
+  if (hash.empty() || a.sessions.front().fingerprint_hash != hash) return std::optional<BetweenHistory>();
+  std::set<std::string> own;
+  for (const ComparedSide* side : {&a, &b})
+    for (const ComparedSession& session : side->sessions) own.insert(session.id);
+  AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
+  std::vector<double> logs;
+  for (const auto& entry : entries) {
+    const auto median = entry.manifest.outcome["p50_ns"].as_f64();
+    if (entry.manifest.state != "complete" || entry.manifest.kind != "run" || entry.manifest.fingerprint != hash) continue;
+    if (median && *median > 0 && !own.contains(entry.manifest.id.text)) logs.push_back(std::log(*median));
+  }
+  if (logs.size() < kFewestHistory) return std::optional<BetweenHistory>();
+  if (logs.size() > kMostHistory) logs.erase(logs.begin(), logs.end() - static_cast<std::ptrdiff_t>(kMostHistory));
+  return std::optional(BetweenHistory{std::expm1(neighbour_deviation(logs)), static_cast<std::int64_t>(logs.size())});
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,198 @@
+#include "workflows/trace_work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "stats/distributions.h"
+#include "stats/summary.h"
+#include "tracelake/lake.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::trace_time::Scatter;
+using analytics::trace_time::StepTimer;
+using analytics::trace_time::Window;
+using analytics::trace_time::Windows;
+using analytics::trace_time::WorkKind;
+
+constexpr std::size_t kMostSpans = 2'000'000;  // kept one by one
+
+struct Span {
+  std::int64_t device = 0;  // of a rank
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::size_t step = 0;
+};
+
+core::Result<Windows> step_windows(const std::string& path, trace::NameTable& names) {
+  Windows windows;
+  AACO_ASSIGN(const auto rows, tracelake::read_table<trace::IterationRow>(path, names));
+  for (const auto& row : rows)
+    if (names.text(row.phase) == "step") windows[row.rank].push_back({row.start_ns, row.start_ns + row.duration_ns});
+  return windows;
+}
+
+// Collects device work into steps. Work outside every step is left out where there are steps.
+class Collector {
+ public:
+  Collector(TraceWork& work, const Windows& windows, std::set<std::uint32_t> collectives)
+      : work_(work), windows_(windows), timer_(windows), collectives_(std::move(collectives)) {
+    std::size_t first = 0;
+    for (const auto& [rank, list] : windows) {
+      first_step_[rank] = first;
+      first += list.size();
+    }
+    work.has_steps = first > 0;
+    work.steps.resize(std::max<std::size_t>(1, first));
+    for (const auto& [rank, list] : windows)
+      for (const Window& window : list) durations_.push_back(static_cast<double>(window.end_ns - window.start_ns));
+  }
+
+  void add(const trace::KernelRow& row) {
+    const auto step = step_of(row.rank, row.start_ns);
+    const std::int64_t duration = row.end_ns - row.start_ns;
+    if (!step || duration < 0) return;
+    if (spans_.size() >= kMostSpans) {
+      work_.cut = true;
+      return;
+    }
+    work_.steps[*step].push_back({work_.names.text(row.name), duration});
+    scatters_[{row.name.value, row.grid_x.value_or(0) * row.grid_y.value_or(1) * row.grid_z.value_or(1)}].add(
+        static_cast<double>(duration));
+    spans_.push_back({device(row.rank, row.device), row.start_ns, row.end_ns, *step});
+    const bool collective = collectives_.contains(row.name.value);
+    timer_.add(row.rank, row.device, {collective ? WorkKind::collective : WorkKind::compute, row.name, row.start_ns, row.end_ns});
+    if (row.grid_x && *row.grid_x > 0)
+      work_.grids[std::string(work_.names.text(row.name)) + "\n" + std::to_string(*row.grid_x) + "x" +
+                  std::to_string(row.grid_y.value_or(1)) + "x" + std::to_string(row.grid_z.value_or(1))] +=
+          static_cast<double>(duration);
+  }
+  void add(const trace::CopyRow& row) {
+    const auto step = step_of(row.rank, row.start_ns);
+    if (!step || row.end_ns < row.start_ns || spans_.size() >= 2 * kMostSpans) return;
+    spans_.push_back({device(row.rank, row.device), row.start_ns, row.end_ns, *step});
+    timer_.add(row.rank, row.device, {WorkKind::copy, row.kind, row.start_ns, row.end_ns});
+  }
+  void add(const trace::GapRow& row) { timer_.add_gap(row, std::string(work_.names.text(row.cause))); }
+
+  void finish() {
+    const std::vector<double> busy = busy_by_step();
+    std::vector<double> sums, counts, idle;
+    for (std::size_t i = 0; i < work_.steps.size(); ++i) {
+      double sum = 0;
+      for (const auto& call : work_.steps[i]) sum += static_cast<double>(call.duration_ns);
+      sums.push_back(sum);
+      counts.push_back(static_cast<double>(work_.steps[i].size()));
+      if (i < durations_.size()) idle.push_back(durations_[i] - busy[i]);
+    }
+    add_values(sums, counts, busy);
+    if (!work_.has_steps) return;
+    work_.series["gpu.kernel_sum_ns"] = sums;
+    work_.series["gpu.kernel_count"] = counts;
+    work_.series["gpu.busy_ns"] = busy;
+    work_.series["gpu.idle_ns"] = idle;
+  }
+
+  [[nodiscard]] bool empty() const { return spans_.empty(); }
+
+ private:
+  static std::int64_t device(std::int32_t rank, std::int64_t number) { return (std::int64_t{rank} << 32) + number; }
+
+  [[nodiscard]] std::optional<std::size_t> step_of(std::int32_t rank, std::int64_t start_ns) const {
+    if (!work_.has_steps) return 0;
+    const auto windows = windows_.find(rank);
+    if (windows == windows_.end()) return std::nullopt;
+    const auto& list = windows->second;
+    const auto after = std::upper_bound(list.begin(), list.end(), start_ns,
+                                        [](std::int64_t time, const Window& window) { return time < window.start_ns; });
+    if (after == list.begin()) return std::nullopt;
+    const auto index = static_cast<std::size_t>(after - list.begin()) - 1;
+    // Work launched in a step may start after its end on the host: it still is that step's, until the next begins.
+    return first_step_.at(rank) + index;
+  }
+
+  std::vector<double> busy_by_step() {
+    std::stable_sort(spans_.begin(), spans_.end(), [](const Span& x, const Span& y) {
+      return std::pair(x.device, x.start_ns) < std::pair(y.device, y.start_ns);
+    });
+    std::vector<double> busy(work_.steps.size(), 0.0);
+    std::int64_t until = INT64_MIN, device = INT64_MIN;
+    for (const Span& span : spans_) {
+      if (span.device != device) until = INT64_MIN;
+      device = span.device;
+      const std::int64_t from = std::max(span.start_ns, until);
+      if (span.end_ns > from) busy[span.step] += static_cast<double>(span.end_ns - from);
+      until = std::max(until, span.end_ns);
+    }
+    return busy;
+  }
+
+  // Where steps are too few for a series: the mean step, its interval from the scatter of the calls of each kernel.
+  void add_values(const std::vector<double>& sums, const std::vector<double>& counts, const std::vector<double>& busy) {
+    const auto steps = static_cast<double>(work_.steps.size());
+    double sum = 0, count = 0, union_ns = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i) sum += sums[i], count += counts[i], union_ns += busy[i];
+    const double scatter = call_variance();
+    const double reach = stats::kNormal95 * std::sqrt(scatter);
+    trace::MetricValue kernel_sum{"gpu.kernel_sum_ns", sum / steps, "ns", {}, {}};
+    if (reach < sum) kernel_sum.ci95 = trace::Interval{(sum - reach) / steps, (sum + reach) / steps};
+    work_.values["gpu.kernel_sum_ns"] = kernel_sum;
+    work_.values["gpu.kernel_count"] = {"gpu.kernel_count", count / steps, "count", {}, {}};
+    work_.values["gpu.busy_ns"] = {"gpu.busy_ns", union_ns / steps, "ns", {}, {}};
+    work_.time = timer_.finish(scatter);
+    const double span = work_.time.span_ns, around = stats::kNormal95 * std::sqrt(work_.time.variance_ns2);
+    trace::MetricValue span_value{"gpu.span_ns", span, "ns", {}, {}};
+    if (around < span) span_value.ci95 = trace::Interval{span - around, span + around};
+    if (span > 0) work_.values["gpu.span_ns"] = span_value;
+  }
+
+  // Of the sum of all calls: those of one kernel on one grid scatter around their own mean.
+  [[nodiscard]] double call_variance() const {
+    double variance = 0;
+    for (const auto& [kernel, one] : scatters_) variance += one.of_sum();
+    return variance;
+  }
+
+  TraceWork& work_;
+  const Windows& windows_;
+  std::map<std::int32_t, std::size_t> first_step_;
+  std::vector<double> durations_;
+  std::vector<Span> spans_;
+  StepTimer timer_;
+  std::set<std::uint32_t> collectives_;                                 // kernels by name
+  std::map<std::pair<std::uint32_t, std::int64_t>, Scatter> scatters_;  // by name and size of the grid
+};
+
+core::Result<std::set<std::uint32_t>> collective_kernels(const std::string& path, trace::NameTable& names) {
+  std::set<std::uint32_t> found;
+  AACO_ASSIGN(const auto groups, tracelake::read_table<trace::KernelGroupRow>(path, names));
+  for (const auto& row : groups)
+    if (names.text(row.family) == "collective") found.insert(row.kernel_name.value);
+  return found;
+}
+
+template <class Row>
+core::Status collect(const std::string& path, TraceWork& work, Collector& collector) {
+  return tracelake::scan_table<Row>(path, work.names, [&](std::span<const Row> rows) -> core::Status {
+    for (const auto& row : rows) collector.add(row);
+    return {};
+  });
+}
+
+}  // namespace
+
+core::Result<std::shared_ptr<const TraceWork>> load_trace_work(const std::string& session_path) {
+  auto work = std::make_shared<TraceWork>();
+  AACO_ASSIGN(const Windows windows, step_windows(session_path, work->names));
+  AACO_ASSIGN(auto collectives, collective_kernels(session_path, work->names));
+  Collector collector(*work, windows, std::move(collectives));
+  AACO_TRY(collect<trace::KernelRow>(session_path, *work, collector));
+  if (collector.empty()) return std::shared_ptr<const TraceWork>();
+  AACO_TRY(collect<trace::CopyRow>(session_path, *work, collector));
+  AACO_TRY(collect<trace::GapRow>(session_path, *work, collector));
+  collector.finish();
+  return std::shared_ptr<const TraceWork>(std::move(work));
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "governance/baseline.h"
+#include "hardware/fingerprint.h"
+#include "trace/metric.h"
+#include "workflows/services.h"
+#include "workflows/trace_work.h"
+
+namespace aaco::workflows {
+
+// One session of a side.
+struct ComparedSession {
+  std::string id, path, kind, tag;  // path: empty where only a baseline file tells of it
+  hardware::Fingerprint fingerprint;
+  std::string fingerprint_hash;
+  std::vector<double> iterations;  // measured ones in order, ns; of an imported trace its steps
+  std::string scope;               // iteration or step
+  std::int64_t disturbed = 0;      // of the measured ones, by the noise sentinel
+  bool dropped_disturbed = false;  // they are not among `iterations`
+  bool interrupted = false;        // it ended before it had measured what was asked for
+  std::string changed;             // documents that are not what was written, with commas between
+  std::optional<double> items_per_iteration;
+  trace::Metrics metrics;
+  std::map<std::string, std::vector<double>> series;  // metric id -> a value a step, as a baseline file keeps them
+  std::shared_ptr<const TraceWork> work;              // null without device work
+};
+
+struct ComparedSide {
+  std::string name;  // as asked
+  std::vector<ComparedSession> sessions;
+  std::shared_ptr<const governance::Baseline> baseline;  // where the side is a baseline file
+  [[nodiscard]] std::vector<std::string> ids() const;
+};
+
+// The sessions named: ids, paths, latest; tag:NAME is every whole session with the tag; a lone .yaml file is a baseline. Fails
+// with a clear answer on a session of another schema version, one that is incomplete, lacks a table that it lists, or holds
+// impossible times. `drop_disturbed` leaves disturbed iterations out of each session that has enough without them.
+core::Result<ComparedSide> load_side(const std::vector<std::string>& names, const Services& services,
+                                     bool drop_disturbed = false);
+
+// Sessions of a side that ended early: "A: 1 of 3 sessions was interrupted and measured less than was asked for"; empty: none.
+std::string interruption_note(const ComparedSide& side, std::string_view letter);
+// What was disturbed on a side, and whether it counts: "A: 12 of 400 iterations were disturbed and are left out"; empty: nothing.
+std::string disturbance_note(const ComparedSide& side, std::string_view letter);
+
+// Every difference between any session of one side and any other session, each key once, hard first; traces whose kernels of one
+// name ran on other grids differ in "grid".
+std::vector<hardware::Difference> side_differences(const ComparedSide& a, const ComparedSide& b);
+
+// Deviation of latency between equal sessions (same fingerprint) of the lake, those of both sides left out.
+struct BetweenHistory {
+  double deviation_ratio = 0;
+  std::int64_t sessions = 0;
+};
+core::Result<std::optional<BetweenHistory>> history_between(const ComparedSide& a, const ComparedSide& b,
+                                                            const Services& services);
+
+}  // namespace aaco::workflows

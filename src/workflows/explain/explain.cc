@@ -1,0 +1,104 @@
+#include "workflows/explain.h"
+
+#include <array>
+#include <map>
+
+#include "tracelake/bundle.h"
+#include "tracelake/lake.h"
+#include "workflows/explain/insight.h"
+#include "workflows/session/metrics_files.h"
+#include "workflows/session_choice.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::anomaly::Anomaly;
+using core::Json;
+
+constexpr std::size_t kMostExecutions = 10;
+constexpr std::size_t kMostEarlier = 50;
+// What a session is laid beside earlier ones by.
+constexpr std::array<std::string_view, 4> kHistoryMetrics = {"latency.p50_ns", "latency.p99_ns", "latency.cov_ratio",
+                                                             "memory.rss_peak_bytes"};
+
+void append(std::vector<Anomaly>& to, std::vector<Anomaly> from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+core::Result<std::vector<analytics::anomaly::Execution>> executions_of(const std::string& path, trace::NameTable& names) {
+  std::vector<analytics::anomaly::Execution> list;
+  AACO_ASSIGN(const auto nodes, tracelake::read_table<trace::NodeExecutionRow>(path, names));
+  for (const auto& row : nodes) list.push_back({row.node_name, row.start_ns, row.duration_ns});
+  AACO_TRY(tracelake::scan_table<trace::KernelRow>(path, names, [&](std::span<const trace::KernelRow> rows) -> core::Status {
+    constexpr std::size_t kMost = 2'000'000;
+    for (const auto& row : rows)
+      if (list.size() < kMost) list.push_back({row.name, row.start_ns, row.end_ns - row.start_ns});
+    return {};
+  }));
+  return list;
+}
+
+core::Status add_history(const std::string& session_id, const trace::SessionManifest& manifest, const trace::Metrics& metrics,
+                         const Services& services, Explanation& out) {
+  AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
+  std::map<std::string_view, std::vector<double>> earlier;
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    const auto& other = entry->manifest;
+    if (other.state != "complete" || other.id.text == session_id || same_thing(other) != same_thing(manifest) ||
+        other.fingerprint.empty() || other.created_realtime_ns >= manifest.created_realtime_ns)
+      continue;
+    if (static_cast<std::size_t>(out.compared_with) == kMostEarlier) break;
+    const auto known = read_metrics(entry->path);
+    if (!known) continue;
+    ++out.compared_with;
+    for (const std::string_view id : kHistoryMetrics)
+      if (const auto* metric = find_metric(*known, id)) earlier[id].push_back(metric->value);
+  }
+  for (const std::string_view id : kHistoryMetrics)
+    if (const auto* metric = find_metric(metrics, id))
+      if (auto found = analytics::anomaly::of_session(id, metric->value, earlier[id])) out.anomalies.push_back(std::move(*found));
+  return {};
+}
+
+}  // namespace
+
+core::Result<std::vector<Anomaly>> session_anomalies(const std::string& path) {
+  trace::NameTable names;
+  AACO_ASSIGN(const auto iterations, tracelake::read_table<trace::IterationRow>(path, names));
+  AACO_ASSIGN(const auto blocks, tracelake::read_table<trace::LoopBlockRow>(path, names));
+  std::vector<trace::IterationRow> measured;
+  for (const auto& row : iterations)
+    if (names.text(row.phase) == "measure" || names.text(row.phase) == "step") measured.push_back(row);
+  std::vector<Anomaly> all = analytics::anomaly::of_iterations(measured);
+  std::vector<Anomaly> counters = analytics::anomaly::of_blocks(blocks, names);
+  analytics::anomaly::join_causes(all, counters);
+  append(all, std::move(counters));
+  AACO_ASSIGN(const auto executions, executions_of(path, names));
+  append(all, analytics::anomaly::of_executions(executions, names, kMostExecutions));
+  return all;
+}
+
+core::Result<Explanation> explain(const std::string& session, const Services& services) {
+  AACO_ASSIGN(const std::string path, tracelake::find_session(services.paths.sessions, session));
+  AACO_ASSIGN(const auto manifest, tracelake::read_manifest(path));
+  AACO_TRY(tracelake::check_files_there(path, manifest));
+  AACO_ASSIGN(const auto metrics, read_metrics(path));
+  Explanation out;
+  out.session_id = manifest.id.text;
+  AACO_ASSIGN(out.bottleneck, bottleneck_document(path, manifest, metrics, services.paths));
+  AACO_ASSIGN(out.anomalies, session_anomalies(path));
+  AACO_TRY(add_history(out.session_id, manifest, metrics, services, out));
+  return out;
+}
+
+Json to_json(const Explanation& explanation) {
+  Json anomalies = Json::array();
+  for (const Anomaly& one : explanation.anomalies) anomalies.push(to_json(one));
+  return Json::object({{"schema_version", 1},
+                       {"session", explanation.session_id},
+                       {"bottleneck", explanation.bottleneck},
+                       {"anomalies", std::move(anomalies)},
+                       {"compared_with_sessions", explanation.compared_with}});
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,107 @@
+#include "workflows/explain/insight.h"
+
+#include "analytics/advice.h"
+#include "analytics/latency.h"
+#include "core/files.h"
+#include "core/numbers.h"
+#include "stats/robust.h"
+#include "tracelake/lake.h"
+#include "workflows/explain/gpu_bottleneck.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::advice::recommend;
+using analytics::bottleneck::LearnedModel;
+using core::Json;
+
+// CPUs of the machine, and those that the session's process could use.
+void read_cpus(const std::string& path, analytics::signals::SignalInput& input) {
+  const auto environment = core::read_json_file(core::join_path(path, "env.json"));
+  if (!environment) return;
+  const Json& facts = (*environment)["fingerprint"]["facts"];
+  input.cpus = core::parse_f64(facts["cpu.cores"].text());
+  input.allowed_cpus = core::parse_f64(facts["cpu.allowed_cores"].text());
+  input.cpu_limit = core::parse_f64(facts["cpu.limit_cores"].text());  // "none" where there is none
+}
+
+core::Result<std::optional<LearnedModel>> load_model(const std::string& path, const std::vector<std::string>& known) {
+  if (!core::exists(path)) return std::optional<LearnedModel>();
+  AACO_ASSIGN(const Json document, core::read_json_file(path));
+  auto model = analytics::bottleneck::model_from_json(document, known);
+  if (!model) return tl::unexpected<core::Error>(std::move(model).error().with("reading " + path));
+  return std::optional(std::move(*model));
+}
+
+}  // namespace
+
+core::Result<std::unique_ptr<SessionFacts>> session_facts(const std::string& path, const trace::SessionManifest& manifest,
+                                                          const trace::Metrics& metrics) {
+  auto facts = std::make_unique<SessionFacts>();
+  trace::NameTable& names = facts->names;
+  AACO_ASSIGN(const auto blocks, tracelake::read_table<trace::LoopBlockRow>(path, names));
+  AACO_ASSIGN(const auto iterations, tracelake::read_table<trace::IterationRow>(path, names));
+  AACO_ASSIGN(const auto nodes, tracelake::read_table<trace::NodeExecutionRow>(path, names));
+  AACO_ASSIGN(const auto gpu_events, tracelake::read_table<trace::GpuEventRow>(path, names));
+  auto& side = facts->side;
+  side.names = &names;
+  side.nodes = analytics::metrics::node_time(iterations, nodes, names);
+  side.account = analytics::signals::account_of(blocks, names);
+  side.metrics = metrics;
+  facts->iterations = analytics::metrics::durations_of(iterations, names, "measure");
+  for (const double ns : facts->iterations) side.call_ns += ns / static_cast<double>(facts->iterations.size());
+  analytics::signals::SignalInput input;
+  for (const char* phase : {"profile", "step"})
+    if (const auto profiled = analytics::metrics::durations_of(iterations, names, phase); !profiled.empty() && !nodes.empty()) {
+      input.profiled_model_ns = stats::median(profiled);
+      break;
+    }
+  input.blocks = blocks;
+  input.names = &names;
+  input.gpu_events = gpu_events;
+  input.nodes = &side.nodes;
+  input.metrics = metrics;
+  input.flops = manifest.outcome["work"]["flops"].as_f64();
+  input.bytes = manifest.outcome["work"]["bytes"].as_f64();
+  input.graph_nodes = manifest.outcome["work"]["node_count"].as_f64();
+  read_cpus(path, input);
+  side.signals = analytics::signals::signals_of(input);
+  return facts;
+}
+
+core::Result<Judges> load_judges(const core::Paths& paths) {
+  Judges judges;
+  const auto data = [&](std::string_view file) { return core::join_path(paths.share, core::join_path("data", file)); };
+  AACO_ASSIGN(judges.book, analytics::bottleneck::RuleBook::load(data("rules/bottleneck.yaml")));
+  const auto signals = analytics::bottleneck::features_of(judges.book, analytics::signals::Signals()).names;
+  AACO_ASSIGN(judges.bottleneck, load_model(data("bottleneck/classifier.json"), signals));
+  AACO_ASSIGN(judges.cause, load_model(data("bottleneck/causes.json"), analytics::rootcause::feature_names(judges.book)));
+  return judges;
+}
+
+void write_bottleneck(SessionDraft& draft, const trace::Metrics& metrics, const core::Paths& paths) {
+  const auto written = [&]() -> core::Status {
+    AACO_ASSIGN(const Json document, bottleneck_document(draft.writer().path(), draft.manifest(), metrics, paths));
+    return document.is_null() ? core::Status() : draft.writer().write_json("metrics/bottleneck.json", document);
+  }();
+  if (!written)
+    draft.warn("bottleneck.failed", "what limits this session was not judged: " + written.error().message,
+               written.error().remedy);
+}
+
+core::Result<Json> bottleneck_document(const std::string& path, const trace::SessionManifest& manifest,
+                                       const trace::Metrics& metrics, const core::Paths& paths) {
+  AACO_ASSIGN(const Judges judges, load_judges(paths));
+  if (const auto of_gpu = gpu_bottleneck(path, manifest, metrics))
+    return to_json(*of_gpu, judges.book).set("recommendations", to_json(gpu_advice(path, manifest, metrics)));
+  AACO_ASSIGN(const auto facts, session_facts(path, manifest, metrics));
+  const auto found = with_calls(classify(judges.book, judges.bottleneck ? &*judges.bottleneck : nullptr, facts->side.signals),
+                                facts->iterations.size());
+  if (found.class_id.empty()) return Json();
+  if (found.class_id == analytics::bottleneck::kInconclusive)
+    return to_json(found, judges.book).set("recommendations", Json::array());
+  return to_json(found, judges.book)
+      .set("recommendations", to_json(recommend(found, judges.book, facts->side.signals, facts->side.nodes, facts->names)));
+}
+
+}  // namespace aaco::workflows

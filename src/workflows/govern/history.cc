@@ -1,0 +1,153 @@
+#include "workflows/history.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analytics/metric_catalogue.h"
+#include "core/files.h"
+#include "tracelake/bundle.h"
+#include "workflows/diff_metrics.h"
+#include "workflows/govern/history_files.h"
+#include "workflows/session/metrics_files.h"
+#include "workflows/session/traced_devices.h"
+#include "workflows/session_choice.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::metrics::Direction;
+using core::ErrorCode;
+
+constexpr std::size_t kFewest = 6;  // sessions, below which nothing is told
+
+std::string described(const trace::SessionManifest& manifest) {
+  std::string text = fact_of(manifest, "model");
+  if (const std::string backend = fact_of(manifest, "backend"); !backend.empty()) text += " on " + backend;
+  if (const auto batch = manifest.outcome["batch"].as_i64()) text += ", batch " + std::to_string(*batch);
+  if (const auto threads = manifest.outcome["threads"].as_i64(); threads && *threads > 0)
+    text += ", " + std::to_string(*threads) + (*threads == 1 ? " thread" : " threads");
+  if (!text.empty()) return text;
+  text = manifest.kind;
+  if (!manifest.tag.empty()) text += " tag:" + manifest.tag;
+  if (const std::string devices = traced_devices(manifest.outcome["files"]); !devices.empty()) text += ", " + devices;
+  return text;
+}
+
+// " with model=net, tag=release"; nothing where all sessions are meant.
+std::string text_of(const SessionWhere& where) {
+  std::string text;
+  for (const auto& [key, value] : where) text += (text.empty() ? " with " : ", ") + key + "=" + value;
+  return text;
+}
+
+core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& request, const std::string& metric,
+                                                     trace::Account& account, const Services& services) {
+  if (const auto known = check_where(request.where); !known) {
+    core::Error error = known.error();
+    error.remedy += "; columns belong to tables given with --from";
+    return tl::unexpected<core::Error>(std::move(error));
+  }
+  AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
+  std::vector<HistorySeries> all;
+  std::map<std::string, std::size_t> place;
+  for (const auto& entry : entries) {
+    const auto& manifest = entry.manifest;
+    if (!is_meant(manifest, request.where) || manifest.kind == "sweep") continue;
+    if (manifest.state != "complete" && manifest.state != "interrupted") {
+      account.drop("session is not whole");
+      continue;
+    }
+    const auto metrics = read_metrics(entry.path);
+    const auto* value = metrics ? find_metric(*metrics, metric) : nullptr;
+    if (value == nullptr || !std::isfinite(value->value)) {
+      account.drop(metrics ? "did not measure it" : "its metrics cannot be read");
+      continue;
+    }
+    account.keep();
+    const auto [found, fresh] = place.try_emplace(same_thing(manifest), all.size());
+    if (fresh) all.push_back({metric, value->unit, described(manifest), {}, {}, {}, {}});
+    all[found->second].points.push_back({manifest.id.text, manifest.created_realtime_ns, value->value});
+  }
+  if (all.empty())
+    return core::fail(ErrorCode::not_found,
+                      "no session under " + services.paths.sessions + text_of(request.where) + " measured " + metric,
+                      "'aaco ls' lists the sessions; --from reads a table or a benchmark's JSON");
+  return all;
+}
+
+void analyze(HistorySeries& series, const HistoryRequest& request) {
+  if (request.last && series.points.size() > *request.last)
+    series.points.erase(series.points.begin(), series.points.end() - static_cast<std::ptrdiff_t>(*request.last));
+  if (request.lower_is_better) series.lower_is_better = request.lower_is_better;
+  std::vector<analytics::trend::Observation> observations;
+  for (const HistoryPoint& point : series.points) observations.push_back({point.value, point.time_ns});
+  analytics::trend::Options options = request.options;
+  options.lower_is_better = series.lower_is_better;
+  auto trend = analytics::trend::analyze(observations, options);
+  if (trend)
+    series.trend = *std::move(trend);
+  else
+    series.reason = trend.error().message;
+}
+
+std::optional<bool> direction_of(const analytics::metrics::MetricCatalogue& catalogue, const std::string& metric) {
+  const auto* definition = catalogue.find(metric);
+  if (definition == nullptr || definition->direction == Direction::none) return std::nullopt;
+  return definition->direction == Direction::lower_is_better;
+}
+
+// Who sets a limit has to know on which side of it the series is meant to be.
+core::Status check_directions(const HistoryRequest& request, HistoryOutcome& outcome) {
+  if ((!request.options.limit && !request.options.budget_ratio) || request.lower_is_better) return {};
+  const auto unknown = [](const HistorySeries& one) { return !one.lower_is_better; };
+  const auto count = std::count_if(outcome.series.begin(), outcome.series.end(), unknown);
+  if (count == 0) return {};
+  const std::string first = std::find_if(outcome.series.begin(), outcome.series.end(), unknown)->name;
+  if (count == static_cast<std::ptrdiff_t>(outcome.series.size()))
+    return core::fail(ErrorCode::invalid_argument,
+                      "nothing says whether less or more of " + first + " is better, so it cannot break a limit or a budget",
+                      "say --better lower or --better higher");
+  outcome.notes.push_back(std::to_string(count) + " series were held against no limit, " + first +
+                          " first: nothing says whether less or more of them is better (--better)");
+  return {};
+}
+
+}  // namespace
+
+bool HistoryOutcome::alarmed() const {
+  return std::any_of(series.begin(), series.end(),
+                     [](const HistorySeries& one) { return one.trend && !one.trend->alarms.empty(); });
+}
+
+bool HistoryOutcome::worsened() const {
+  return std::any_of(series.begin(), series.end(), [](const HistorySeries& one) { return one.trend && one.trend->worsened(); });
+}
+
+core::Result<HistoryOutcome> history(const HistoryRequest& request, const Services& services) {
+  HistoryOutcome outcome;
+  if (!request.files.empty()) {
+    AACO_ASSIGN(outcome.series, series_of_files(request, outcome.account));
+  } else {
+    if (request.metric.empty())
+      return core::fail(ErrorCode::invalid_argument, "no metric is named",
+                        "for example: aaco history p50, or aaco history --from data.js");
+    const std::string metric = metric_id(request.metric);
+    AACO_ASSIGN(const auto catalogue,
+                analytics::metrics::MetricCatalogue::load(core::join_path(services.paths.share, "data/metrics")));
+    outcome.account.source = "sessions";
+    AACO_ASSIGN(outcome.series, of_sessions(request, metric, outcome.account, services));
+    for (auto& series : outcome.series) series.lower_is_better = direction_of(catalogue, metric);
+    if (outcome.series.size() > 1)
+      outcome.notes.emplace_back("sessions with another fingerprint measure another thing: each kind is a series of its own");
+  }
+  AACO_TRY(check_directions(request, outcome));
+  for (auto& series : outcome.series) {
+    services.progress("looking at " + series.name);
+    analyze(series, request);
+    if (series.points.size() < kFewest)
+      series.reason = "only " + std::to_string(series.points.size()) + " values; from 6 on changes are told";
+  }
+  return outcome;
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,387 @@
+#include "workflows/gpu_analysis.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+
+#include "analytics/fingerprint.h"
+#include "core/files.h"
+#include "tracelake/lake.h"
+#include "workflows/gpu/analysis_columns.h"
+#include "workflows/gpu/gpu_work.h"
+#include "workflows/gpu/kernel_groups.h"
+#include "workflows/gpu/launch_file.h"
+#include "workflows/gpu/node_kernels.h"
+#include "workflows/gpu/repeated_kernels.h"
+#include "workflows/session/row_puller.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::attribution::Launch;
+using analytics::trace_time::LaunchSpan;
+using analytics::trace_time::WorkKind;
+using DeviceKey = std::pair<std::int32_t, std::int64_t>;  // rank, device
+
+constexpr std::size_t kMostStoredSteps = 1'000'000;
+constexpr std::int64_t kRowsBetweenQuestions = 1 << 16;  // whether to go on
+
+class Analyser {
+ public:
+  Analyser(const std::string& path, const GpuAnalysisOptions& options, trace::Sink& sink, const Services& services,
+           const analytics::fingerprint::PatternBook& book)
+      : path_(path),
+        options_(options),
+        sink_(sink),
+        services_(services),
+        launches_(core::join_path(path, ".spill")),
+        steps_(names_),
+        gaps_(names_),
+        groups_(book, names_),
+        work_(names_) {}
+
+  core::Result<GpuAnalysis> run() {
+    AACO_TRY(find_launches());
+    AACO_TRY(walk());
+    AACO_TRY(read_counters());
+    AACO_TRY(count_graph());
+    if (options_.find_steps) result_.steps = steps_.finish();
+    AACO_TRY(join_graph());
+    return finish();
+  }
+
+ private:
+  struct Device {
+    analytics::trace_time::DeviceTimeFold fold;
+    analytics::trace_time::QueueDepthFold queue;
+    std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;
+    trace::NameId last_name;  // of the work that ended last
+    std::int64_t last_end_ns = INT64_MIN;
+    std::int64_t repeated_kernels = 0;
+  };
+
+  core::Status go_on() const {
+    if (services_.stopping()) return core::fail(core::ErrorCode::cancelled, "the import was stopped", "start it again");
+    return sink_.status();
+  }
+
+  core::Status find_launches() {
+    services_.progress("joining launches");
+    analytics::attribution::LaunchFinder finder(names_, launches_);
+    AACO_ASSIGN(const auto calls, tracelake::open_rows<trace::ApiCallRow>(path_, names_, {kOperatorArguments}));
+    for (;;) {
+      AACO_ASSIGN(const auto rows, calls->next());
+      if (rows.empty()) break;
+      for (const auto& row : rows) {
+        finder.add(row);
+        if (options_.find_steps) steps_.add_call(row);
+      }
+      AACO_TRY(go_on());
+    }
+    launches_.seal();
+    result_.has_api_calls = finder.launches() > 0;
+    result_.has_causes = finder.causes() > 0;
+    node_names_ = finder.node_names();
+    return launches_.status();
+  }
+
+  // Kernels and copies in one order of start (a copy first); the calls follow as far as gaps ask for them.
+  core::Status walk() {
+    services_.progress("following the devices' time");
+    memset_ = names_.intern("memset");
+    analytics::attribution::CaptureMap captures;
+    for (const CapturedLaunch& captured : options_.captures)
+      captures.push_back({names_.intern(captured.kernel), names_.intern(captured.operator_name), names_.intern(captured.marker)});
+    analytics::attribution::KernelAttributor attributor(names_, launches_, std::move(captures), std::move(node_names_));
+    AACO_ASSIGN(auto kernels, RowPuller<trace::KernelRow>::open(path_, names_, without_registers()));
+    AACO_ASSIGN(auto copies, RowPuller<trace::CopyRow>::open(path_, names_));
+    AACO_ASSIGN(auto calls, RowPuller<trace::ApiCallRow>::open(path_, names_, {kNoArguments}));
+    AACO_ASSIGN(auto schedule, RowPuller<trace::SchedEventRow>::open(path_, names_));
+    calls_ = &calls;
+    schedule_ = &schedule;
+    for (std::int64_t rows = 1;; ++rows) {
+      const trace::KernelRow* kernel = kernels.peek();
+      const trace::CopyRow* copy = copies.peek();
+      if (kernel == nullptr && copy == nullptr) break;
+      if (copy != nullptr && (kernel == nullptr || copy->start_ns <= kernel->start_ns)) {
+        AACO_TRY(add_copy(*copy));
+        AACO_TRY(copies.pop());
+      } else {
+        AACO_TRY(add_kernel(*kernel, attributor.add(*kernel)));
+        AACO_TRY(kernels.pop());
+      }
+      if (rows % kRowsBetweenQuestions == 0) AACO_TRY(go_on());
+    }
+    calls_ = nullptr;
+    schedule_ = nullptr;
+    attribution_ = attributor.finish();
+    return launches_.status();
+  }
+
+  Device& device(const DeviceKey& key) {
+    if (const auto known = devices_.find(key); known != devices_.end()) return known->second;
+    return devices_.try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention), {}, {}, {}, INT64_MIN, 0})
+        .first->second;
+  }
+
+  core::Status add_kernel(const trace::KernelRow& row, const Launch* launch) {
+    const DeviceKey key(row.rank, row.device);
+    Device& place = device(key);
+    if (options_.find_steps) steps_.add_kernel(row);
+    if (repeated_.add(row)) ++place.repeated_kernels;
+    const auto family = groups_.add(row);
+    const bool collective = family == analytics::fingerprint::Family::collective;
+    work_.add(row, family, launch);
+    if (launch != nullptr && row.end_ns >= row.start_ns) place.queue.add(std::min(launch->end_ns, row.start_ns), row.end_ns);
+    const analytics::trace_time::Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns,
+                                           row.end_ns, span_of(launch)};
+    return add_work(key, place, work, row.name, launch, false);
+  }
+
+  core::Status add_copy(const trace::CopyRow& row) {
+    const DeviceKey key(row.rank, row.device);
+    const Launch* launch = launches_.find(row.rank, row.correlation_id);
+    const WorkKind kind = row.kind == memset_ ? WorkKind::memset : WorkKind::copy;
+    return add_work(key, device(key), {kind, row.stream, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch, true);
+  }
+
+  static std::optional<LaunchSpan> span_of(const Launch* launch) {
+    if (launch == nullptr) return std::nullopt;
+    return LaunchSpan{launch->start_ns, launch->end_ns};
+  }
+
+  core::Status add_work(const DeviceKey& key, Device& place, const analytics::trace_time::Work& work, trace::NameId name,
+                        const Launch* launch, bool is_copy) {
+    const auto idle = place.fold.add(work);
+    if (idle && idle->end_ns - idle->start_ns >= options_.gap_threshold_ns) {
+      analytics::gaps::Gap gap{key.first, key.second, idle->start_ns, idle->end_ns, place.last_name, name, std::nullopt};
+      if (launch != nullptr)
+        gap.launch = analytics::gaps::NextLaunch{
+            launch->start_ns, launch->end_ns, launch->thread_id,
+            launch->api,      is_copy,        analytics::attribution::is_graph_launch(names_.text(launch->api))};
+      AACO_TRY(explain(gap, place));
+    }
+    if (work.end_ns >= place.last_end_ns) {
+      place.last_end_ns = work.end_ns;
+      place.last_name = name;
+    }
+    return {};
+  }
+
+  core::Status explain(const analytics::gaps::Gap& gap, Device& place) {
+    std::vector<analytics::gaps::Idler> idlers;
+    for (const auto& [key, device] : devices_)
+      if (device.last_end_ns != INT64_MIN) idlers.push_back({key.first, device.last_end_ns});
+    gaps_.still_idle(std::move(idlers));
+    for (const auto* call = calls_->peek(); call != nullptr && call->start_ns < gap.end_ns; call = calls_->peek()) {
+      gaps_.add_call(*call);
+      AACO_TRY(calls_->pop());
+    }
+    for (const auto* event = schedule_->peek(); event != nullptr && event->time_ns < gap.end_ns; event = schedule_->peek()) {
+      gaps_.add_schedule(*event);
+      AACO_TRY(schedule_->pop());
+    }
+    auto explained = gaps_.explain(gap);
+    auto& sum = place.gaps[explained.cause];
+    ++sum.gap_count;
+    const std::int64_t length = gap.end_ns - gap.start_ns;
+    sum.idle_ns += length;
+    if (length <= analytics::gaps::kLaunchGapNs) sum.short_idle_ns += length;
+    trace::GapRow& row = explained.row;
+    for (trace::NameId* name : {&row.cause, &row.previous, &row.next, &row.evidence}) *name = stored(*name);
+    sink_.add(row);
+    return {};
+  }
+
+  core::Status read_counters() {
+    return tracelake::scan_table<trace::KernelCounterRow>(path_, names_, [&](std::span<const trace::KernelCounterRow> rows) {
+      for (const auto& row : rows) work_.add(row);
+      return go_on();
+    });
+  }
+
+  // Nodes of the graph and its iterations, for the kernels that a node became.
+  core::Status count_graph() {
+    std::set<std::pair<std::int64_t, std::uint32_t>> nodes;
+    AACO_TRY(tracelake::scan_table<trace::GraphNodeRow>(path_, names_, [&](std::span<const trace::GraphNodeRow> rows) {
+      graph_nodes_ += static_cast<std::int64_t>(rows.size());
+      return go_on();
+    }));
+    if (graph_nodes_ == 0)
+      AACO_TRY(tracelake::scan_table<trace::NodeExecutionRow>(path_, names_, [&](std::span<const trace::NodeExecutionRow> rows) {
+        for (const auto& row : rows) nodes.emplace(row.node_index, row.node_name.value);
+        return go_on();
+      }));
+    graph_nodes_ += static_cast<std::int64_t>(nodes.size());
+    if (options_.find_steps) return {};
+    return tracelake::scan_table<trace::IterationRow>(path_, names_, [&](std::span<const trace::IterationRow> rows) {
+      for (const auto& row : rows) count_step(row);
+      return go_on();
+    });
+  }
+  // A second walk over the kernels, now that the steps are known.
+  core::Status join_graph() {
+    GraphNodes graph = options_.graph;
+    if (graph.nodes.empty()) {
+      AACO_ASSIGN(graph, session_nodes(path_));
+    }
+    if (graph.nodes.empty() || devices_.empty()) return {};
+    services_.progress("joining kernels to the graph's nodes");
+    // Steps that are periods of the kernels begin with one, which was launched before.
+    const bool by_host = !options_.find_steps || result_.steps.method != analytics::steps::Method::kernel_period;
+    NodeKernels steps(names_, options_.find_steps ? result_.steps.iterations : stored_steps_);
+    AACO_TRY(tracelake::scan_table<trace::KernelRow>(path_, names_, [&](std::span<const trace::KernelRow> rows) {
+      for (const auto& row : rows) {
+        const Launch* launch = by_host ? launches_.find(row.rank, row.correlation_id) : nullptr;
+        steps.add(row, groups_.family_of(row.name), launch != nullptr ? std::optional(launch->start_ns) : std::nullopt);
+      }
+      return go_on();
+    }));
+    AACO_TRY(launches_.status());
+    auto joined = steps.join(graph);
+    take_nodes(attribution_, names_, std::move(joined.shares));
+    result_.nodes = std::move(joined.summary);
+    return {};
+  }
+
+  void count_step(const trace::IterationRow& row) {
+    if (stored_steps_.size() < kMostStoredSteps) stored_steps_.push_back(row);
+    ++iterations_[row.rank];
+    steps_time_[row.rank] += row.duration_ns;
+  }
+
+  // The names of what is stored belong to the sink's table.
+  trace::NameId stored(trace::NameId id) {
+    if (id.value >= stored_.size()) stored_.resize(names_.size());
+    std::optional<trace::NameId>& known = stored_[id.value];
+    if (!known) known = sink_.name(names_.text(id));
+    return *known;
+  }
+
+  void store() {
+    for (trace::AttributionRow row : attribution_.rows) {
+      row.node_name = stored(row.node_name);
+      row.operator_name = stored(row.operator_name);
+      row.kernel_name = stored(row.kernel_name);
+      row.launch = stored(row.launch);
+      row.method = stored(row.method);
+      sink_.add(row);
+    }
+    for (trace::KernelGroupRow row : groups_.rows()) {
+      row.kernel_name = stored(row.kernel_name);
+      row.family = stored(row.family);
+      row.library = stored(row.library);
+      row.parameters = stored(row.parameters);
+      sink_.add(row);
+    }
+    if (!options_.keep_steps) return;
+    for (trace::IterationRow row : result_.steps.iterations) {
+      row.phase = stored(row.phase);
+      sink_.add(row);
+    }
+  }
+
+  void add_metrics(const GpuOfTrace& gpu) {
+    const auto append = [&](trace::Metrics more) {
+      result_.metrics.insert(result_.metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    };
+    append(analytics::trace_time::device_metrics(gpu.time, gpu.metric_device, result_.has_api_calls));
+    append(analytics::trace_time::launch_metrics(gpu.time.launch, gpu.queue, gpu.metric_device));
+    append(analytics::attribution::coverage_metrics(gpu.coverage, gpu.metric_device));
+    const auto ratio = [&](const char* id, std::int64_t part, double whole) {
+      result_.metrics.push_back({id, static_cast<double>(part) / whole, "ratio", {}, gpu.metric_device});
+    };
+    if (gpu.coverage.kernel_sum_ns > 0)
+      ratio("fingerprint.time_coverage_ratio", gpu.known_family_ns, static_cast<double>(gpu.coverage.kernel_sum_ns));
+    append(roofline_metrics(gpu.roofline, gpu.time.kernel_sum_ns, gpu.metric_device));
+    if (const auto iterations = iterations_.find(gpu.rank); graph_nodes_ > 0 && iterations != iterations_.end())
+      ratio("launch.kernel_amplification_ratio", gpu.time.kernel_count,
+            static_cast<double>(iterations->second) * static_cast<double>(graph_nodes_));
+  }
+
+  void compare_ranks() {
+    std::map<std::int32_t, analytics::trace_time::RankTime> ranks;
+    for (const GpuOfTrace& gpu : result_.gpus) {
+      auto& rank = ranks[gpu.rank];
+      rank.rank = gpu.rank;
+      rank.span_ns = std::max(rank.span_ns, gpu.time.span_ns);
+      rank.compute_ns += gpu.time.compute_ns;
+      rank.collective_count += gpu.time.collective_count;
+      rank.collective_sum_ns += gpu.time.collective_sum_ns;
+      rank.exposed_collective_ns += gpu.time.exposed_collective_ns;
+      rank.idle_ns += gpu.time.idle_ns;
+    }
+    for (auto& [number, rank] : ranks) {
+      if (const auto steps = steps_time_.find(number); steps != steps_time_.end() && iterations_[number] > 0)
+        rank.step_mean_ns = static_cast<double>(steps->second) / static_cast<double>(iterations_[number]);
+      result_.ranks.push_back(rank);
+    }
+    result_.skew = analytics::trace_time::rank_skew(result_.ranks);
+    if (!result_.skew) return;
+    auto more = analytics::trace_time::skew_metrics(*result_.skew, result_.ranks.size());
+    result_.metrics.insert(result_.metrics.end(), more.begin(), more.end());
+  }
+
+  core::Result<GpuAnalysis> finish() {
+    for (const auto& row : result_.steps.iterations) count_step(row);
+    work_.finish(groups_.rows());
+    std::map<std::int64_t, int> sharing;
+    for (const auto& [key, device] : devices_) ++sharing[key.second];
+    const bool shared = std::any_of(sharing.begin(), sharing.end(), [](const auto& entry) { return entry.second > 1; });
+    std::int64_t number = 0;
+    for (auto& [key, device] : devices_) {
+      GpuOfTrace gpu;
+      gpu.rank = key.first;
+      gpu.device = key.second;
+      gpu.metric_device = shared ? number : key.second;
+      ++number;
+      gpu.time = device.fold.finish();
+      gpu.coverage = attribution_.coverage[key];
+      gpu.known_family_ns = groups_.known_family_ns(key);
+      gpu.queue = device.queue.finish();
+      gpu.repeated_kernels = device.repeated_kernels;
+      gpu.gaps = std::move(device.gaps);
+      work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites);
+      add_metrics(gpu);
+      result_.gpus.push_back(std::move(gpu));
+    }
+    compare_ranks();
+    store();
+    AACO_TRY(sink_.status());
+    return std::move(result_);
+  }
+
+  const std::string& path_;
+  const GpuAnalysisOptions& options_;
+  trace::Sink& sink_;
+  const Services& services_;
+  trace::NameTable names_;
+  std::vector<std::optional<trace::NameId>> stored_;  // by the id here
+  trace::NameId memset_;
+  LaunchFile launches_;
+  RowPuller<trace::ApiCallRow>* calls_ = nullptr;  // these during the walk
+  RowPuller<trace::SchedEventRow>* schedule_ = nullptr;
+  std::map<DeviceKey, Device> devices_;
+  analytics::steps::StepFinder steps_;
+  RepeatedKernels repeated_;
+  analytics::gaps::GapExplainer gaps_;
+  KernelGroups groups_;
+  GpuWork work_;
+  std::set<std::uint32_t> node_names_;
+  std::vector<trace::IterationRow> stored_steps_;
+  std::int64_t graph_nodes_ = 0;
+  std::map<std::int32_t, std::int64_t> iterations_, steps_time_;  // by rank
+  analytics::attribution::AttributionResult attribution_;
+  GpuAnalysis result_;
+};
+
+}  // namespace
+
+core::Result<GpuAnalysis> analyse_gpu(const std::string& session_path, const GpuAnalysisOptions& options, trace::Sink& sink,
+                                      const Services& services) {
+  AACO_ASSIGN(const auto book, analytics::fingerprint::PatternBook::load(core::join_path(services.paths.share, "data/kernels")));
+  return Analyser(session_path, options, sink, services, book).run();
+}
+
+}  // namespace aaco::workflows

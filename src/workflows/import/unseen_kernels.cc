@@ -1,0 +1,52 @@
+#include "workflows/import/unseen_kernels.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+
+#include "trace/api_domains.h"
+#include "tracelake/lake.h"
+
+namespace aaco::workflows {
+namespace {
+
+bool is_launch(std::string_view domain, std::string_view name) {
+  return trace::is_gpu_runtime(domain) && name.find("Launch") != std::string_view::npos &&
+         name.find("HostFunc") == std::string_view::npos;
+}
+
+}  // namespace
+
+core::Result<std::int64_t> count_launches(const std::string& session_path) {
+  trace::NameTable names;
+  std::unordered_map<std::uint64_t, bool> known;
+  std::int64_t count = 0;
+  AACO_TRY(
+      tracelake::scan_table<trace::ApiCallRow>(session_path, names, [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
+        for (const auto& row : rows) {
+          const auto [place, fresh] = known.try_emplace((std::uint64_t{row.domain.value} << 32U) | row.name.value);
+          if (fresh) place->second = is_launch(names.text(row.domain), names.text(row.name));
+          count += place->second ? 1 : 0;
+        }
+        return {};
+      }));
+  return count;
+}
+
+void warn_of_unseen_kernels(std::int64_t launches, const Inputs& inputs, SessionDraft& draft) {
+  const auto& said = draft.manifest().warnings;
+  if (std::any_of(said.begin(), said.end(), [](const trace::Warning& each) { return each.id == "import.no_kernels"; })) return;
+  const auto has = [&](std::string_view format) {
+    return std::any_of(inputs.files.begin(), inputs.files.end(),
+                       [&](const auto& file) { return file.format.starts_with(format); });
+  };
+  draft.warn("import.no_kernels",
+             "the files hold " + std::to_string(launches) +
+                 " calls that launch kernels, and no kernel: busy time, gaps and causes cannot be known",
+             has("kineto") ? "profile with ProfilerActivity.CUDA (on ROCm too), and synchronize before the profiler ends"
+             : has("roc")  ? "trace the kernels too (rocprofv3 --kernel-trace), and import that file beside these"
+                           : "trace the kernels too, and import that file beside these");
+}
+
+}  // namespace aaco::workflows

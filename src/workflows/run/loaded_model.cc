@@ -1,0 +1,57 @@
+#include "workflows/run/loaded_model.h"
+
+#include "core/strings.h"
+#include "runner/inputs.h"
+#include "workflows/run/memory_check.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+std::string shape_text(const std::vector<runner::TensorData>& inputs) {
+  std::string text;
+  for (const auto& input : inputs) {
+    std::vector<std::string> sizes;
+    for (std::int64_t size : input.shape) sizes.push_back(std::to_string(size));
+    text +=
+        (text.empty() ? "" : "; ") + input.name + " " + std::string(to_string(input.type)) + "[" + core::join(sizes, ",") + "]";
+  }
+  return text;
+}
+
+Json describe_inputs(const runner::ModelInputs& inputs) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < inputs.tensors.size(); ++i) {
+    const auto& tensor = inputs.tensors[i];
+    Json shape = Json::array();
+    for (std::int64_t size : tensor.shape) shape.push(size);
+    out.push(Json::object({{"name", tensor.name},
+                           {"type", to_string(tensor.type)},
+                           {"shape", std::move(shape)},
+                           {"values", inputs.origins[i].meaning}}));
+  }
+  return out;
+}
+
+}  // namespace
+
+core::Result<LoadedModel> load_model(const RunPlan& plan, const RunRequest& request, const Services& services) {
+  const runner::InputRequest wanted{request.inputs, request.shapes,    request.dimensions,
+                                    request.batch,  plan.model_shapes, request.seed};
+  AACO_ASSIGN(const runner::ResolvedShapes sizes, runner::resolve_inputs(plan.graph, wanted));
+  AACO_TRY(check_memory(plan, sizes));
+  LoadedModel model;
+  AACO_ASSIGN(model.runtime, runner::ort::Runtime::open({request.ort_library, services.environment, services.paths}));
+  AACO_ASSIGN(model.backend, model.runtime->open_model(plan.model_path, plan.backend));
+  AACO_ASSIGN(const runner::ModelInputs inputs, runner::make_inputs(plan.graph, wanted));
+  for (const auto& text : inputs.warnings)
+    model.warnings.push_back({"inputs.assumed", text, "give --shape, --dim or --input to choose it"});
+  model.batch = inputs.batch;
+  model.inputs = describe_inputs(inputs);
+  model.shapes_text = shape_text(inputs.tensors);
+  AACO_TRY(model.backend->bind(inputs.tensors));
+  return model;
+}
+
+}  // namespace aaco::workflows

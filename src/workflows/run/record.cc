@@ -1,0 +1,153 @@
+#include "workflows/record.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/numbers.h"
+#include "core/strings.h"
+#include "hardware/secrets.h"
+#include "workflows/isolation.h"
+#include "workflows/isolation/attended_child.h"
+#include "workflows/run/gpu_profile_pass.h"
+#include "workflows/run/python_watch.h"
+#include "workflows/run/scheduler_plane.h"
+#include "workflows/session/table_metrics.h"
+#include "workflows/session_draft.h"
+#include "workflows/telemetry.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+Json request_json(const RecordRequest& request) {
+  Json words = Json::texts(hardware::without_secrets(request.command));
+  return Json::object({{"command", std::move(words)},
+                       {"process_id", request.process_id},
+                       {"duration_ns", request.duration ? Json(static_cast<long long>(request.duration->count())) : Json()},
+                       {"telemetry_period_ns", static_cast<long long>(request.telemetry_period.count())},
+                       {"ebpf", request.ebpf},
+                       {"isolation", to_json(request.isolation)},
+                       {"profile", request.profile},
+                       {"profile_domains", request.profile_domains},
+                       {"counters", request.counters}});
+}
+
+void wait_for_process(std::int64_t process_id, const RecordRequest& request, const Services& services,
+                      const std::function<void()>& drain, bool& interrupted) {
+  const std::int64_t begin = core::monotonic_ns();
+  const core::SystemClock clock;
+  while (::kill(static_cast<pid_t>(process_id), 0) == 0 || errno == EPERM) {
+    const std::int64_t now = core::monotonic_ns();
+    if (request.duration && now - begin >= request.duration->count()) return;
+    if (services.stopping()) {
+      interrupted = request.duration.has_value();  // without a duration the user's stop is the way to end
+      return;
+    }
+    drain();
+    clock.sleep_until(now + kAttendingPeriodNs);
+  }
+}
+
+struct Profiling {
+  runner::profilers::Profiler profiler;
+  GpuProfileRequest pass;
+};
+
+// --profile needs a GPU profiler that can wrap the command.
+core::Result<std::optional<Profiling>> profiling_for(const RecordRequest& request, const Services& services) {
+  if (!request.profile) return std::optional<Profiling>();
+  if (request.process_id)
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "--profile runs a command under a profiler; a running process cannot be put under one",
+                      "leave --profile or --pid out");
+  Profiling profiling;
+  AACO_ASSIGN(profiling.pass, gpu_profile_request(request.profile_domains, request.counters));
+  profiling.pass.command = request.command;
+  AACO_ASSIGN(profiling.profiler, runner::profilers::find_profiler(services.environment.get("PATH").value_or("")));
+  return std::optional(std::move(profiling));
+}
+
+}  // namespace
+
+core::Result<RecordOutcome> record(const RecordRequest& request, const Services& services) {
+  if (request.process_id && ::kill(static_cast<pid_t>(*request.process_id), 0) != 0 && errno == ESRCH)
+    return core::fail(core::ErrorCode::not_found, "there is no process " + std::to_string(*request.process_id),
+                      "see 'ps' for those that run");
+  if (request.process_id && request.isolation.wanted())
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "--isolate is inherited by a command that is started; a running process is not changed",
+                      "leave --isolate or --pid out");
+  AACO_ASSIGN(auto profiling, profiling_for(request, services));
+  AACO_ASSIGN(auto isolation, Isolation::enter(request.isolation, true, std::nullopt, services));
+  AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("record", request.tag, request_json(request), services));
+  isolation.tell(draft);
+  RecordOutcome outcome;
+  bool interrupted = false;
+  // The child is watched from its birth; a process that runs already, from now on.
+  std::optional<SchedulerPlane> plane;
+  if (request.ebpf) plane.emplace(request.process_id.value_or(::getpid()), request.process_id.has_value());
+  if (plane) plane->resume();
+  const std::int64_t begin = core::monotonic_ns();
+  std::optional<AttendedChild> child;
+  if (!request.process_id) {
+    auto started = AttendedChild::start(request.command, services);
+    if (!started) return tl::unexpected<core::Error>(std::move(started.error()));
+    child.emplace(std::move(*started));
+    if (plane) plane->stop_adopting();
+  }
+  isolation.step_out();
+  const std::int64_t observed = child ? child->pid() : *request.process_id;
+  Telemetry telemetry(observed, request.telemetry_period);
+  AACO_TRY(telemetry.start());
+  telemetry.resume();
+  PythonWatch python(observed);
+  const auto drain = [&] {
+    telemetry.drain(draft.sink());
+    if (plane) plane->drain(draft.sink());
+    python.look();
+  };
+  if (child) {
+    const auto ended = child->wait(request.duration, services, drain);
+    outcome.exit_code = ended.exit_code;
+    interrupted = ended.interrupted;
+  } else
+    wait_for_process(*request.process_id, request, services, drain, interrupted);
+  const std::int64_t end = core::monotonic_ns();
+  isolation.leave(draft);
+  if (child && !interrupted && request.duration && end - begin >= request.duration->count())
+    draft.warn("record.command_ended",
+               "the command was ended after " + core::format_duration(static_cast<double>(request.duration->count())) +
+                   ", as --duration says: its time and its exit code are not those of a whole run",
+               "leave --duration out to let it end by itself, or observe it with --pid");
+  draft.phase("record", begin, end);
+  telemetry.finish(draft.sink(), draft.manifest());
+  if (plane) plane->finish(draft.sink(), draft.manifest());
+  draft.manifest().outcome =
+      Json::object({{"model", request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0])},
+                    {"process_id", observed},
+                    {"exit_code", child ? Json(outcome.exit_code) : Json()},
+                    {"wall_ns", end - begin}});
+  draft.manifest().outcome.set_if("isolation", isolation.describe());
+  std::vector<hardware::Fact> subject = {{"mode", "record"},
+                                         {"command", core::join(hardware::without_secrets(request.command), " ")}};
+  for (auto& fact : isolation.facts()) subject.push_back(std::move(fact));
+  AACO_TRY(draft.write_lockbox(std::move(subject), python.libraries()));
+  AACO_TRY(draft.writer().flush());
+  trace::Metrics gpu_metrics;
+  if (profiling && !interrupted) {
+    profiling->pass.timeout_ns = request.profile_timeout ? request.profile_timeout->count() : profile_timeout_ns(end - begin);
+    AACO_ASSIGN(gpu_metrics, gpu_profile_pass(profiling->pass, profiling->profiler, draft, services));
+    interrupted = services.stopping();
+  }
+  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, 1));
+  metrics.insert(metrics.end(), std::make_move_iterator(gpu_metrics.begin()), std::make_move_iterator(gpu_metrics.end()));
+  AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), interrupted));
+  return outcome;
+}
+
+}  // namespace aaco::workflows

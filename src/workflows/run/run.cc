@@ -1,0 +1,297 @@
+#include "workflows/run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include "collectors/clock_state.h"
+#include "core/environment.h"
+#include "core/files.h"
+#include "core/resident_memory.h"
+#include "stats/observer.h"
+#include "workflows/explain/insight.h"
+#include "workflows/hardware.h"
+#include "workflows/isolation.h"
+#include "workflows/models/model_tables.h"
+#include "workflows/models/model_work.h"
+#include "workflows/predict/session_estimates.h"
+#include "workflows/run/gpu_profile_pass.h"
+#include "workflows/run/loaded_model.h"
+#include "workflows/run/profile_pass.h"
+#include "workflows/run/run_again.h"
+#include "workflows/run/run_metrics.h"
+#include "workflows/run/run_plan.h"
+#include "workflows/run/scheduler_plane.h"
+#include "workflows/session/loop_blocks.h"
+#include "workflows/session/noise.h"
+#include "workflows/session_draft.h"
+#include "workflows/telemetry.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+constexpr std::string_view kPlain = "measure";
+constexpr std::string_view kInstrumented = "measure_telemetry";
+
+using analytics::scheduling::IterationSums;
+
+// `sums`: what the operating system did in each call; empty where nobody watched.
+void store_calls(trace::Sink& sink, const std::vector<runner::TimedCall>& calls, std::string_view phase,
+                 const std::vector<IterationSums>& sums = {}, const std::map<std::int64_t, std::string>& disturbed_blocks = {}) {
+  trace::IterationRow row;
+  row.phase = sink.name(phase);
+  for (const runner::TimedCall& call : calls) {
+    row.block = call.block;
+    row.start_ns = call.start_ns;
+    row.duration_ns = call.duration_ns;
+    if (static_cast<std::size_t>(row.iteration) < sums.size()) {
+      const IterationSums& sum = sums[static_cast<std::size_t>(row.iteration)];
+      row.caller_run_queue_ns = sum.caller_run_queue_ns;
+      row.caller_off_cpu_ns = sum.caller_off_cpu_ns;
+      row.process_run_queue_ns = sum.process_run_queue_ns;
+      row.page_faults = sum.page_faults;
+      row.interrupt_ns = sum.interrupt_ns;
+      row.migrations = sum.migrations;
+    }
+    const auto disturbed = disturbed_blocks.find(call.block);
+    row.disturbance = disturbed == disturbed_blocks.end() ? trace::NameId{} : sink.name(disturbed->second);
+    sink.add(row);
+    ++row.iteration;
+  }
+}
+
+// The phases as spans: they follow from the calls themselves.
+void store_phases(SessionDraft& draft, const runner::LoopResult& loop) {
+  auto span = [&](std::string name, const std::vector<runner::TimedCall>& calls) {
+    if (!calls.empty()) draft.phase(std::move(name), calls.front().start_ns, calls.back().start_ns + calls.back().duration_ns);
+  };
+  span("warmup", loop.warmup);
+  span("measure", loop.plain);
+}
+
+struct Measured {
+  runner::LoopResult loop;
+  std::int64_t rss_peak_bytes = 0;
+  Json noise;  // what session.json keeps of it
+};
+
+core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, const RunRequest& request, SessionDraft& draft,
+                                     const Services& services) {
+  stats::StoppingRule rule(plan.stopping);
+  rule.reserve();
+  std::optional<Telemetry> telemetry;
+  if (request.telemetry) {
+    telemetry.emplace(static_cast<std::int64_t>(::getpid()), request.telemetry_period);
+    AACO_TRY(telemetry->start());
+  }
+  std::optional<SchedulerPlane> plane;
+  if (request.ebpf) plane.emplace(static_cast<std::int64_t>(::getpid()), true);
+  Instruments instruments;
+  if (telemetry) instruments.add(&*telemetry);
+  if (plane && plane->watches()) instruments.add(&*plane);
+  static const std::atomic<bool> kNever{false};
+  services.progress("measuring " + plan.model_name);
+  LoopBlocks blocks;
+  std::function<core::Status()> once = [&] { return model.backend->run_once(); };
+  if (request.before_call)
+    once = [&] {
+      request.before_call();
+      return model.backend->run_once();
+    };
+  AACO_ASSIGN(runner::LoopResult loop, runner::measure(once, plan.loop, rule, instruments.get(),
+                                                       services.stop != nullptr ? *services.stop : kNever, &blocks));
+  Measured measured{std::move(loop), 0, {}};
+  measured.rss_peak_bytes = core::resident_peak_bytes();
+  if (telemetry) telemetry->finish(draft.sink(), draft.manifest());
+  std::vector<IterationSums> sums;
+  if (plane) sums = finish_with_calls(*plane, measured.loop.instrumented, ::getpid(), ::gettid(), draft.sink(), draft.manifest());
+  blocks.store(draft.sink());
+  const NoiseFound noise = watch_noise(blocks, measured.loop.plain, request.drop_disturbed, draft, services.paths);
+  measured.noise = noise_summary(noise.document);
+  store_calls(draft.sink(), measured.loop.warmup, "warmup");
+  store_calls(draft.sink(), measured.loop.plain, kPlain, {}, noise.cause_of_block);
+  store_calls(draft.sink(), measured.loop.instrumented, kInstrumented, sums);
+  store_phases(draft, measured.loop);
+  return measured;
+}
+
+// The profiled pass takes no longer than the measurement was to take, or took where no time was set.
+double profile_budget_ns(const RunRequest& request, const runner::LoopResult& loop) {
+  constexpr double kMost = 5e9, kLeast = 3e8, kLeastUnasked = 1e9;
+  if (request.duration) return std::clamp(static_cast<double>(request.duration->count()), kLeast, kMost);
+  double measured_ns = 0;
+  for (const auto* calls : {&loop.plain, &loop.instrumented})
+    for (const runner::TimedCall& call : *calls) measured_ns += static_cast<double>(call.duration_ns);
+  return std::clamp(measured_ns, kLeastUnasked, kMost);
+}
+
+// The profiled pass has a session of its own; the measured one is gone by then, so that both do not need memory at once.
+core::Result<std::optional<double>> profile_model(LoadedModel& model, const RunPlan& plan, const RunRequest& request,
+                                                  const runner::LoopResult& loop, double median_ns, SessionDraft& draft,
+                                                  const Services& services) {
+  services.progress("profiling " + plan.model_name);
+  model.backend.reset();
+  RunPlan profiled = plan;
+  profiled.backend.profile = true;
+  profiled.backend.profile_prefix = core::join_path(draft.writer().path(), "ort_profile");
+  AACO_ASSIGN(LoadedModel again, load_model(profiled, request, services));
+  AACO_ASSIGN(const ProfilePass pass,
+              profile_pass(*again.backend, profile_calls(plan.graph.nodes.size()), profile_budget_ns(request, loop),
+                           request.before_call, draft.sink(), draft.manifest(), services));
+  if (pass.iterations == 0 || median_ns <= 0) return std::optional<double>();
+  return std::optional(pass.median_ns / median_ns - 1);
+}
+
+struct GpuProfiling {
+  runner::profilers::Profiler profiler;
+  GpuProfileRequest pass;
+};
+
+// The GPU's pass: on a backend of ROCm, and wherever it is asked for by name. Looked up before anything is measured; only where
+// it was asked for by name is a missing profiler an error.
+core::Result<std::optional<GpuProfiling>> gpu_profiling_for(const RunPlan& plan, const RunRequest& request,
+                                                            const Services& services, std::vector<trace::Warning>& warnings) {
+  const bool by_name = !request.profile_domains.empty() || !request.counters.empty();
+  if (!request.profile || (!by_name && !is_rocm_provider(plan.backend.provider))) return std::optional<GpuProfiling>();
+  GpuProfiling profiling;
+  AACO_ASSIGN(profiling.pass, gpu_profile_request(request.profile_domains, request.counters));
+  profiling.pass.keep_steps = false;
+  auto profiler = runner::profilers::find_profiler(services.environment.get("PATH").value_or(""));
+  if (!profiler && by_name) return tl::unexpected<core::Error>(std::move(profiler.error()));
+  if (!profiler) {
+    warnings.push_back(
+        {"profile.no_profiler", "kernels were not profiled: " + profiler.error().message, profiler.error().remedy});
+    return std::optional<GpuProfiling>();
+  }
+  profiling.profiler = std::move(*profiler);
+  return std::optional(std::move(profiling));
+}
+
+// The same model again, as a process of its own under the profiler.
+core::Result<trace::Metrics> profile_gpu(GpuProfiling& profiling, const RunPlan& plan, const LoadedModel& model,
+                                         const RunRequest& request, const Measured& measured, SessionDraft& draft,
+                                         const Services& services) {
+  constexpr std::int64_t kMostIterations = 100;
+  AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make("/tmp", "aaco-profile"));
+  const auto iterations = static_cast<std::int64_t>(measured.loop.plain.size());
+  profiling.pass.command =
+      run_again(core::executable_path(), request, std::clamp<std::int64_t>(iterations, 1, kMostIterations), folder.path());
+  profiling.pass.timeout_ns =
+      profile_timeout_ns(draft.manifest().phases.back().end_ns - draft.manifest().phases.front().start_ns);
+  if (const auto as_run = model_as_run(plan.graph, model.inputs)) profiling.pass.graph = nodes_of(*as_run, plan.model_name);
+  return gpu_profile_pass(profiling.pass, profiling.profiler, draft, services);
+}
+
+Json outcome_json(const RunPlan& plan, const LoadedModel& model, const Measured& measured) {
+  return Json::object({{"model", plan.model_name},
+                       {"backend", plan.backend.backend},
+                       {"provider", plan.backend.provider},
+                       {"batch", model.batch},
+                       {"threads", plan.backend.intra_op_threads},
+                       {"graph_level", plan.backend.graph_level},
+                       {"inputs", model.inputs},
+                       {"warmup_iterations", measured.loop.warmup.size()},
+                       {"warmup_ended", measured.loop.warmup_reason},
+                       {"warmup_stationary", measured.loop.warmup_verdict.stationary},
+                       {"iterations", measured.loop.plain.size()},
+                       {"measuring_ended", measured.loop.stop_reason}});
+}
+
+// What the nodes could take, where this machine is in the hardware registry: without that the run is whole all the same, and says
+// how to get it there where it was asked for each node.
+core::Status predict_nodes(const RunPlan& plan, const LoadedModel& model, bool asked, SessionDraft& draft,
+                           const Services& services) {
+  if (plan.backend.provider != "CPUExecutionProvider") return {};
+  const auto device = find_device("this", services);
+  const core::Status stored =
+      device ? store_estimates(plan.graph, model.inputs, *device, draft, services) : tl::unexpected<core::Error>(device.error());
+  if (!stored && asked)
+    draft.warn("attainable.unknown", "how far the nodes are from the hardware is not known: " + stored.error().message,
+               stored.error().remedy);
+  return draft.sink().status();
+}
+
+// What must be equal for two runs to be compared.
+std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel& model, const RunRequest& request,
+                                          const Isolation& isolation) {
+  std::vector<hardware::Fact> facts = isolation.facts();
+  facts.insert(facts.end(), {{"model.hash", plan.model_hash},
+                             {"runtime.name", "onnxruntime"},
+                             {"runtime.version", model.runtime->version()},
+                             {"provider", plan.backend.provider},
+                             {"threads.intra", std::to_string(plan.backend.intra_op_threads)},
+                             {"threads.inter", std::to_string(plan.backend.inter_op_threads)},
+                             {"graph_level", plan.backend.graph_level},
+                             {"input_shapes", model.shapes_text},
+                             {"batch", std::to_string(model.batch)},
+                             {"seed", std::to_string(request.seed)},
+                             {"mode", "run"}});
+  return facts;
+}
+
+}  // namespace
+
+core::Result<SessionOutcome> run(const RunRequest& asked, const Services& services) {
+  services.progress("preparing " + asked.model);
+  AACO_ASSIGN(auto isolation, Isolation::enter(asked.isolation, false, asked.threads, services));
+  RunRequest request = asked;
+  if (!request.threads) request.threads = isolation.cpus();  // the runtime counts the machine's CPUs, not those inside
+  AACO_ASSIGN(const RunPlan plan, plan_run(request, services));
+  std::vector<trace::Warning> warnings;
+  AACO_ASSIGN(auto gpu_profiling, gpu_profiling_for(plan, request, services, warnings));
+  // The model is loaded before the session begins: what cannot run leaves nothing behind.
+  const std::int64_t load_begin = core::monotonic_ns();
+  services.progress("loading " + plan.model_name);
+  AACO_ASSIGN(LoadedModel model, load_model(plan, request, services));
+  const std::int64_t load_end = core::monotonic_ns();
+  AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("run", request.tag, plan.request, services));
+  draft.phase("load", load_begin, load_end);
+  const std::int64_t rss_load_bytes = core::resident_peak_bytes();
+  for (auto& warning : model.warnings) draft.manifest().warnings.push_back(std::move(warning));
+  for (auto& warning : warnings) draft.manifest().warnings.push_back(std::move(warning));
+  const Json runtime = model.backend->describe();
+  AACO_TRY(draft.writer().write_json("runtime/ort_config.json", runtime));
+  isolation.tell(draft);
+  AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request, isolation),
+                               Json::object({{"onnxruntime", model.runtime->version()}})));
+  warn_of_placement(draft, plan, runtime);
+  if (!request.fault.is_null())
+    draft.warn("lab.fault", "the fault laboratory disturbed this run on purpose: " + std::string(request.fault["means"].text()),
+               "do not compare it with runs that were left alone, unless the difference is what you want to see");
+
+  const Json clocks_before = request.telemetry ? collectors::clock_state({}) : Json();
+  AACO_ASSIGN(const Measured measured, measure_model(model, plan, request, draft, services));
+  if (request.telemetry)
+    AACO_TRY(draft.writer().write_json("telemetry/clock_state.json",
+                                       Json::object({{"before", clocks_before}, {"after", collectors::clock_state({})}})));
+  if (!measured.loop.warmup_verdict.stationary && !request.warmup)
+    draft.warn("warmup.not_stationary", "warm-up ended without the latency having settled: " + measured.loop.warmup_reason,
+               "close other programs, or give --warmup; 'aaco doctor' lists what may disturb");
+  draft.manifest().outcome = outcome_json(plan, model, measured);
+  draft.manifest().outcome.set_if("noise", measured.noise);
+  draft.manifest().outcome.set_if("isolation", isolation.describe());
+  draft.manifest().outcome.set_if("work", model_work(plan.graph, model.inputs));
+  RunFacts facts{model.batch, rss_load_bytes, measured.rss_peak_bytes, std::nullopt};
+  const double median_ns = median_of(measured.loop.plain);
+  if (request.profile && !services.stopping()) {
+    AACO_ASSIGN(facts.profile_slowdown_ratio, profile_model(model, plan, request, measured.loop, median_ns, draft, services));
+  }
+  trace::Metrics gpu_metrics;
+  if (gpu_profiling && !services.stopping()) {
+    AACO_ASSIGN(gpu_metrics, profile_gpu(*gpu_profiling, plan, model, request, measured, draft, services));
+  }
+  isolation.leave(draft);
+  services.progress("storing the evidence");
+  AACO_TRY(store_model_tables(plan.graph, draft));
+  AACO_TRY(predict_nodes(plan, model, request.profile, draft, services));
+  AACO_TRY(draft.writer().flush());
+  AACO_ASSIGN(trace::Metrics metrics, run_metrics(facts, draft));
+  metrics.insert(metrics.end(), std::make_move_iterator(gpu_metrics.begin()), std::make_move_iterator(gpu_metrics.end()));
+  write_bottleneck(draft, metrics, services.paths);
+  return draft.finish(std::move(metrics), measured.loop.interrupted);
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,83 @@
+#include "workflows/session/table_metrics.h"
+
+#include "analytics/latency.h"
+#include "analytics/node_time.h"
+#include "analytics/scheduling.h"
+#include "analytics/sensor_agreement.h"
+#include "analytics/telemetry.h"
+#include "tracelake/lake.h"
+#include "workflows/session/noise.h"
+#include "workflows/session/row_puller.h"
+
+namespace aaco::workflows {
+namespace {
+
+void append(trace::Metrics& to, trace::Metrics from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+// Without iterations (a recorded program, an imported log) the whole observed phase counts.
+analytics::metrics::ObservedWork work_of(const std::vector<trace::IterationRow>& iterations,
+                                         const std::vector<trace::Phase>& phases, const trace::NameTable& names) {
+  if (!iterations.empty()) return analytics::metrics::observed_work(iterations, names);
+  analytics::metrics::ObservedWork work;
+  for (const auto& phase : phases)
+    if (phase.name == "record" || phase.name == "trace") work.windows.push_back({phase.start_ns, phase.end_ns});
+  return work;
+}
+
+core::Json to_json(const analytics::trust::SensorTrust& sensor) {
+  core::Json out = core::Json::object({{"device", sensor.device},
+                                       {"metric", sensor.metric},
+                                       {"source", sensor.source},
+                                       {"agreed", sensor.agreed},
+                                       {"disagreed", sensor.disagreed},
+                                       {"undecided", sensor.undecided}});
+  return std::move(out.set_if("trust_ratio", sensor.score));
+}
+
+void judge_sensors(const std::vector<trace::GpuEventRow>& events, const trace::NameTable& names, SessionDraft& draft) {
+  const auto agreements = analytics::trust::compare_sensors(events, names);
+  core::Json sensors = core::Json::array();
+  for (const auto& sensor : analytics::trust::sensor_trust(agreements)) sensors.push(to_json(sensor));
+  if (!agreements.empty()) draft.manifest().outcome.set("sensors", std::move(sensors));
+  if (auto warning = analytics::trust::disagreement_warning(agreements)) draft.manifest().warnings.push_back(std::move(*warning));
+}
+
+}  // namespace
+
+core::Result<analytics::scheduling::Summary> scheduling_summary(const std::string& session_path) {
+  analytics::scheduling::Summary summary;
+  trace::NameTable names;
+  AACO_ASSIGN(auto rows, RowPuller<trace::SchedEventRow>::open(session_path, names));
+  while (const trace::SchedEventRow* row = rows.peek()) {
+    summary.add(*row, names);
+    AACO_TRY(rows.pop());
+  }
+  return summary;
+}
+
+core::Result<trace::Metrics> table_metrics(SessionDraft& draft, std::int64_t items_per_iteration) {
+  const std::string& session_path = draft.writer().path();
+  const std::vector<trace::Phase>& phases = draft.manifest().phases;
+  trace::NameTable names;
+  AACO_ASSIGN(const auto iterations, tracelake::read_table<trace::IterationRow>(session_path, names));
+  AACO_ASSIGN(const auto nodes, tracelake::read_table<trace::NodeExecutionRow>(session_path, names));
+  AACO_ASSIGN(const auto system, tracelake::read_table<trace::SystemEventRow>(session_path, names));
+  AACO_ASSIGN(const auto gpu, tracelake::read_table<trace::GpuEventRow>(session_path, names));
+  std::vector<trace::IterationRow> counted = iterations;
+  leave_out_disturbed(draft.manifest(), counted);
+  trace::Metrics metrics = analytics::metrics::latency_metrics(counted, names, items_per_iteration).metrics;
+  append(metrics, analytics::metrics::phase_metrics(phases));
+  append(metrics, analytics::metrics::node_time(iterations, nodes, names).metrics);
+  const auto work = work_of(iterations, phases, names);
+  append(metrics, analytics::metrics::host_metrics(system, names, work));
+  append(metrics, analytics::metrics::gpu_metrics(gpu, names, work));
+  append(metrics, analytics::scheduling::iteration_metrics(iterations));
+  AACO_ASSIGN(const auto scheduling, scheduling_summary(session_path));
+  append(metrics, scheduling.metrics());
+  judge_sensors(gpu, names, draft);
+  return metrics;
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,241 @@
+#include "workflows/session_report/report_attainable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/numbers.h"
+#include "estimation/device_facts.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+using report::TimeShare;
+using trace::EstimateRow;
+
+constexpr double kSmallNs = 20'000;  // nodes below this are mostly the runtime's own steps
+
+double number(const Json& json, std::string_view key) { return json[key].as_f64().value_or(0); }
+
+// Names of nodes and of tensors -> the prediction. A fused kernel is called after a node of its chain or after its result, with
+// an ending of the runtime's.
+class Predictions {
+ public:
+  explicit Predictions(const SessionEstimates& estimates) {
+    for (const EstimateRow& node : estimates.nodes) {
+      names_.emplace(estimates.names.text(node.node_name), &node);
+      const auto aliases = Json::parse(estimates.names.text(node.aliases));
+      if (!aliases) continue;
+      for (const Json& alias : aliases->items()) names_.emplace(alias.text(), &node);
+    }
+    names_.erase("");
+  }
+  [[nodiscard]] const EstimateRow* find(std::string_view measured) const {
+    for (std::string_view name = measured; !name.empty();) {
+      if (const auto found = names_.find(std::string(name)); found != names_.end()) return found->second;
+      const std::size_t cut = name.find_last_of("/_");
+      if (cut == std::string_view::npos || cut == 0) return nullptr;
+      // Only endings of the runtime's: a name must keep most of itself.
+      if (cut * 2 < measured.size()) return nullptr;
+      name = name.substr(0, cut);
+    }
+    return nullptr;
+  }
+
+ private:
+  std::map<std::string, const EstimateRow*> names_;
+};
+
+// An estimate for all executions of one run of the graph.
+struct Expected {
+  double attainable_ns = 0, predicted_ns = 0, lower_ns = 0, upper_ns = 0;
+  explicit Expected(const EstimateRow& node) {
+    const double repeats = std::max(1.0, node.repeat_count);
+    attainable_ns = static_cast<double>(node.attainable_ns) * repeats;
+    predicted_ns = static_cast<double>(node.predicted_ns) * repeats;
+    lower_ns = static_cast<double>(node.predicted_lower_ns) * repeats;
+    upper_ns = static_cast<double>(node.predicted_upper_ns) * repeats;
+  }
+};
+
+struct Gap {
+  std::string text;
+  bool surprise = false;
+};
+
+Gap reason_of(const EstimateRow& node, std::string_view limit, double measured_ns, bool comparable) {
+  const Expected expected(node);
+  Gap gap;
+  gap.surprise = comparable && (measured_ns > expected.upper_ns || measured_ns < expected.lower_ns);
+  const double reached = expected.attainable_ns / measured_ns;
+  if (reached > 1)
+    gap.text = "faster than the ceiling: its data came from cache, or the ceiling was measured too low";
+  else if (reached >= kCloseToCeiling)
+    gap.text = fmt::format("close to the {} ceiling", limit);
+  else if (measured_ns < kSmallNs * std::max(1.0, node.repeat_count))
+    gap.text = "too small: the runtime's steps around it take most of the time";
+  else if (node.tile_ratio < kCloseToCeiling)
+    gap.text = fmt::format("its shape leaves {:.0f} % of the vector lanes empty", 100 * (1 - node.tile_ratio));
+  else if (node.wave_ratio < kCloseToCeiling)
+    gap.text = fmt::format("its shape keeps only {:.0f} % of the cores busy", 100 * node.wave_ratio);
+  else
+    gap.text = fmt::format("the kernel reaches little of the {} ceiling", limit);
+  if (gap.surprise && measured_ns > expected.upper_ns) gap.text += "; slower than predicted for such a shape";
+  if (gap.surprise && measured_ns < expected.lower_ns && reached <= 1) gap.text += "; faster than predicted for such a shape";
+  return gap;
+}
+
+// "compute" where it computes longer than it moves: a launch floor is no ceiling.
+std::string_view ceiling_of(const EstimateRow& node) { return node.compute_ns > node.memory_ns ? "compute" : "memory"; }
+
+// As the run saw them, for a device that the registry no longer has.
+std::vector<report::Roof> registry_roofs(const Json& summary) {
+  using Kind = report::Roof::Kind;
+  std::vector<report::Roof> roofs;
+  const std::string source = "hardware registry, " + std::string(summary["device"].text());
+  if (const double peak = number(summary["flops_per_s"], "value"); peak > 0)
+    roofs.push_back({"float32", Kind::compute, peak, source});
+  if (const double rate = number(summary["bytes_per_s"], "value"); rate > 0)
+    roofs.push_back({"main memory", Kind::memory, rate, source});
+  return roofs;
+}
+
+void add_roofline(report::ReportModel& model, const Json& summary, double reached_ns, double measured_ns,
+                  std::vector<report::RoofPoint> points, const std::optional<DeviceRoofs>& roofs) {
+  if (model.roofline || measured_ns <= 0) return;
+  const auto threads = model.session.outcome["threads"].as_i64().value_or(0);
+  const double cores = number(summary, "units");
+  report::Roofline line;
+  line.points = std::move(points);
+  line.reached_ratio = std::min(1.0, reached_ns / measured_ns);
+  const std::string measured = roofs ? add_measured(line, *roofs) : std::string();
+  line.text = fmt::format(
+      "The nodes that could be matched took {} an iteration; by the ceilings of {} they need {} at the least. They reach {} of "
+      "those{}; {}.",
+      core::format_duration(measured_ns), summary["device_name"].text(), core::format_duration(reached_ns),
+      core::format_percent(*line.reached_ratio), measured, describe_sources(line.points));
+  if (threads > 0 && static_cast<double>(threads) < cores)
+    line.text += fmt::format(" The ceilings are of all {:.0f} cores, and the run had {} thread{}.", cores, threads,
+                             threads == 1 ? "" : "s");
+  line.roofs = roofs ? roofs->roofs(work_of(line.points)) : registry_roofs(summary);
+  model.roofline = std::move(line);
+}
+
+// What calibrations keep apart: filters of one channel each are convolutions there.
+std::string kind_of(const EstimateRow& node, const trace::NameTable& names) {
+  const auto kind = names.text(node.operator_class);
+  return std::string(kind == "depthwise" ? "convolution" : kind);
+}
+
+// Estimates are for all of the device's cores; a run that had fewer is slower by right. Empty: it had them.
+std::string restriction(const report::ReportModel& model, const Json& summary) {
+  const auto threads = model.session.outcome["threads"].as_i64().value_or(0);
+  const double cores = number(summary, "units");
+  if (threads <= 0 || static_cast<double>(threads) >= cores) return {};
+  return fmt::format("predicted for all {:.0f} cores, and the run had {} thread{}: slower is no surprise here", cores, threads,
+                     threads == 1 ? "" : "s");
+}
+
+report::RoofPoint point_of(const TimeShare& share, const EstimateRow& node, const Expected& expected,
+                           const trace::NameTable& names) {
+  const double repeats = std::max(1.0, node.repeat_count);
+  report::RoofPoint point{share.name, share.group, node.flops * repeats, static_cast<double>(node.bytes) * repeats,
+                          share.total_ns};
+  point.reached_ratio = expected.attainable_ns / share.total_ns;
+  point.kind = kind_of(node, names);
+  point.type = estimation::registry_type(names.text(node.data_type));
+  point.count = std::llround(repeats);
+  point.work_from = "shapes";
+  return point;
+}
+
+// The whole model beside its prediction.
+void add_whole(const report::ReportModel& model, const Json& estimate, bool comparable, Json& section) {
+  const Json& latency = estimate["latency"];
+  if (!latency.is_object()) return;
+  Json whole = Json::object({{"predicted", latency}});
+  const auto median = std::find_if(model.metrics.begin(), model.metrics.end(),
+                                   [](const trace::MetricValue& metric) { return metric.id == "latency.p50_ns"; });
+  if (median != model.metrics.end()) {
+    whole.set("measured_ns", median->value);
+    const bool outside = median->value < number(latency, "lower") || median->value > number(latency, "upper");
+    whole.set("surprise", comparable && outside);
+  }
+  section.set("whole", std::move(whole));
+  section.set_if("memory", estimate["memory"]);
+}
+
+// Energy of an iteration beside its prediction; a session without a power sensor has the prediction alone.
+void add_energy(const report::ReportModel& model, const Json& summary, bool comparable, Json& section) {
+  const Json& predicted = summary["estimate"]["energy"];
+  if (!predicted.is_object()) return;
+  Json energy = Json::object({{"predicted", predicted}});
+  if (summary["tokens"].is_object()) energy.set("tokens", summary["tokens"]["count"]);
+  const auto measured = std::find_if(model.metrics.begin(), model.metrics.end(), [](const trace::MetricValue& metric) {
+    return metric.id == "energy.cpu_per_iteration_joules";
+  });
+  if (measured != model.metrics.end()) {
+    const double low = measured->ci95 ? measured->ci95->low : measured->value;
+    const double high = measured->ci95 ? measured->ci95->high : measured->value;
+    energy.set("measured_joules", measured->value).set("measured_lower_joules", low).set("measured_upper_joules", high);
+    energy.set("surprise", comparable && (high < number(predicted, "lower") || low > number(predicted, "upper")));
+  }
+  section.set("energy", std::move(energy));
+}
+
+}  // namespace
+
+void fill_attainable(report::ReportModel& model, const SessionEstimates& estimates, const std::optional<DeviceRoofs>& roofs) {
+  if (estimates.nodes.empty() || !estimates.summary.is_object()) return;
+  const Predictions predictions(estimates);
+  const std::string note = restriction(model, estimates.summary);
+  const bool comparable = note.empty();
+  Json rows = Json::array();
+  std::vector<report::RoofPoint> points;
+  double measured_ns = 0, reached_ns = 0, unmatched_ns = 0;
+  std::int64_t surprises = 0, unmatched = 0;
+  for (const TimeShare& share : model.nodes) {
+    const EstimateRow* node = predictions.find(share.name);
+    if (node == nullptr || share.total_ns <= 0) {
+      unmatched_ns += share.total_ns;
+      ++unmatched;
+      continue;
+    }
+    const auto text = [&](trace::NameId id) { return estimates.names.text(id); };
+    const Expected expected(*node);
+    const Gap gap = reason_of(*node, ceiling_of(*node), share.total_ns, comparable);
+    surprises += gap.surprise ? 1 : 0;
+    measured_ns += share.total_ns;
+    reached_ns += std::min(expected.attainable_ns, share.total_ns);
+    points.push_back(point_of(share, *node, expected, estimates.names));
+    rows.push(Json::object({{"name", share.name},
+                            {"op_type", share.group},
+                            {"graph_node", text(node->node_name)},
+                            {"shape", text(node->shape)},
+                            {"measured_ns", share.total_ns},
+                            {"attainable_ns", expected.attainable_ns},
+                            {"gap_ns", share.total_ns - expected.attainable_ns},
+                            {"predicted_ns", expected.predicted_ns},
+                            {"predicted_lower_ns", expected.lower_ns},
+                            {"predicted_upper_ns", expected.upper_ns},
+                            {"confidence", text(node->level)},
+                            {"limit", ceiling_of(*node)},
+                            {"reason", gap.text},
+                            {"surprise", gap.surprise}}));
+  }
+  Json section = Json::object({{"device", estimates.summary["device"]}});
+  if (!note.empty()) section.set("note", note);
+  add_whole(model, estimates.summary["estimate"], comparable, section);
+  add_energy(model, estimates.summary, comparable, section);
+  if (!rows.items().empty()) {
+    section.set("measured_ns", measured_ns).set("attainable_ns", reached_ns).set("unmatched_nodes", unmatched);
+    section.set("unmatched_ns", unmatched_ns).set("surprises", surprises).set("nodes", std::move(rows));
+    add_roofline(model, estimates.summary, reached_ns, measured_ns, std::move(points), roofs);
+  }
+  model.extra.set("attainable", std::move(section));
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,300 @@
+#include "workflows/session_report/report_gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/numbers.h"
+#include "core/strings.h"
+#include "tracelake/lake.h"
+#include "workflows/gpu_analysis.h"
+#include "workflows/gpu_roofline.h"
+#include "workflows/gpu_sites.h"
+#include "workflows/import/import_totals.h"
+#include "workflows/session_report/report_gpu_sections.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+using report::TimeShare;
+
+constexpr std::size_t kShownKernels = 200;
+constexpr std::size_t kGaps = 50;
+constexpr std::size_t kCauses = 50;
+
+double sum_of(const report::ReportModel& model, std::string_view id) {
+  double sum = 0;
+  for (const auto& metric : model.metrics)
+    if (metric.id == id) sum += metric.value;
+  return sum;
+}
+
+constexpr std::string_view kComputes = "GPU computes";  // the part of a trace that its kernels are in
+
+// Times are those of the whole trace, all devices.
+void fill_parts(report::ReportModel& model) {
+  const double span = sum_of(model, "gpu.span_ns");
+  if (span <= 0 || !model.parts.empty()) return;
+  model.time_whole = report::TimeWhole::trace;
+  model.time_devices = static_cast<std::int64_t>(model.session.outcome["gpu"]["gpus"].items().size());
+  const double compute = sum_of(model, "gpu.compute_ns"), busy = sum_of(model, "gpu.busy_ns");
+  const double communication = sum_of(model, "gpu.exposed_collective_ns");
+  // A copy beside a collective counts as communication, so that the parts add up.
+  const double copies = std::max(0.0, busy - compute - communication);
+  std::vector<std::pair<std::string, double>> parts = {
+      {std::string(kComputes), compute}, {"communication, exposed", communication}, {"copies, exposed", copies}};
+  std::map<std::string, double> idle;
+  double explained = 0;
+  for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items())
+    for (const Json& gap : gpu["gaps"].items()) {
+      idle["idle: " + core::replace_all(std::string(gap["cause"].text()), "_", " ")] += gap["idle_ns"].as_f64().value_or(0);
+      explained += gap["idle_ns"].as_f64().value_or(0);
+    }
+  for (const auto& [name, time] : idle) parts.emplace_back(name, time);
+  parts.emplace_back("idle: gaps too short to explain", std::max(0.0, span - busy - explained));
+  for (const auto& [name, time] : parts) {
+    if (time <= 0) continue;
+    TimeShare share;
+    share.name = name;
+    share.total_ns = time;
+    share.share_ratio = time / span;
+    model.parts.push_back(share);
+  }
+  for (TimeShare& kernel : model.kernels)
+    if (compute > 0 && kernel.group != "collective") kernel.parent = kComputes;
+}
+
+core::Status fill_kernels(report::ReportModel& model, const std::string& session_path) {
+  trace::NameTable names;
+  AACO_ASSIGN(const auto groups, tracelake::read_table<trace::KernelGroupRow>(session_path, names));
+  const double span = sum_of(model, "gpu.span_ns");
+  for (const auto& row : groups) {
+    TimeShare share;
+    share.name = names.text(row.kernel_name);
+    share.group = names.text(row.family);
+    share.provider = names.text(row.library);
+    share.total_ns = static_cast<double>(row.kernel_sum_ns);
+    share.share_ratio = span > 0 ? share.total_ns / span : 0;
+    share.count = row.kernel_count;
+    if (auto parameters = Json::parse(names.text(row.parameters)); parameters && parameters->is_object())
+      share.detail = std::move(*parameters);
+    model.kernels.push_back(std::move(share));
+  }
+  std::stable_sort(model.kernels.begin(), model.kernels.end(),
+                   [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+  if (model.kernels.size() > kShownKernels) model.kernels.resize(kShownKernels);
+  return {};
+}
+
+// The bar of totals: the kernels by what they do.
+std::vector<TimeShare> families_of(const Json& kernels, double whole) {
+  std::map<std::string, TimeShare> families;
+  for (const Json& entry : kernels.items()) {
+    TimeShare& family = families[std::string(entry["family"].text())];
+    family.name = entry["family"].text();
+    family.total_ns += entry["sum_ns"].as_f64().value_or(0);
+    family.count += entry["count"].as_i64().value_or(0);
+  }
+  std::vector<TimeShare> list;
+  for (auto& [name, family] : families) {
+    if (whole <= 0 || family.total_ns <= 0) continue;
+    family.share_ratio = family.total_ns / whole;
+    list.push_back(std::move(family));
+  }
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+  return list;
+}
+
+// Of a session that holds totals in place of kernels; calls and sampled program counters beside them.
+core::Status fill_totals(report::ReportModel& model, const std::string& session_path) {
+  AACO_ASSIGN(Json summary, read_kernel_summary(session_path));
+  if (summary.is_null()) return {};
+  double whole = 0;
+  for (const Json& entry : summary["kernels"].items()) whole += entry["sum_ns"].as_f64().value_or(0);
+  const bool totals_only = model.kernels.empty();
+  if (totals_only && model.parts.empty() && whole > 0) {
+    model.time_whole = report::TimeWhole::kernels;
+    model.parts = families_of(summary["kernels"], whole);
+  }
+  for (const Json& entry : summary["kernels"].items()) {
+    if (!totals_only || model.kernels.size() >= kShownKernels) break;
+    TimeShare share;
+    share.name = entry["name"].text();
+    share.group = entry["family"].text();
+    share.provider = entry["library"].text();
+    share.total_ns = entry["sum_ns"].as_f64().value_or(0);
+    share.share_ratio = whole > 0 ? share.total_ns / whole : 0;
+    share.count = entry["count"].as_i64().value_or(0);
+    if (entry["parameters"].is_object()) share.detail = entry["parameters"];
+    model.kernels.push_back(std::move(share));
+  }
+  Json section = Json::object();
+  for (const char* key : {"kernels", "calls"}) {
+    Json list = summary[key];
+    if (list.items().size() > kCauses) list.mutable_items().resize(kCauses);
+    if (!list.items().empty()) section.set(key, std::move(list));
+  }
+  section.set_if("samples", summary["samples"]);
+  model.extra.set("totals", std::move(section));
+  return {};
+}
+
+core::Status fill_attribution(report::ReportModel& model, const std::string& session_path) {
+  trace::NameTable names;
+  AACO_ASSIGN(const auto rows, tracelake::read_table<trace::AttributionRow>(session_path, names));
+  if (rows.empty()) return {};
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> methods;
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> causes;
+  std::int64_t count = 0, sum = 0, known_count = 0, known_sum = 0;
+  for (const auto& row : rows) {
+    auto& method = methods[std::string(names.text(row.method))];
+    method.first += row.kernel_count;
+    method.second += row.kernel_sum_ns;
+    count += row.kernel_count;
+    sum += row.kernel_sum_ns;
+    if (row.confidence <= 0) continue;
+    known_count += row.kernel_count;
+    known_sum += row.kernel_sum_ns;
+    auto& cause = causes[std::string(names.text(row.operator_name.value != 0 ? row.operator_name : row.node_name))];
+    cause.first += row.kernel_sum_ns;
+    cause.second += row.kernel_count;
+  }
+  Json by_method = Json::array(), by_cause = Json::array();
+  for (const auto& [name, total] : methods)
+    by_method.push(Json::object({{"method", name}, {"kernel_count", total.first}, {"kernel_sum_ns", total.second}}));
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::string>> largest;
+  for (const auto& [name, total] : causes) largest.emplace_back(total.first, total.second, name);
+  std::sort(largest.rbegin(), largest.rend());
+  if (largest.size() > kCauses) largest.resize(kCauses);
+  for (const auto& [time, kernels, name] : largest)
+    by_cause.push(Json::object({{"operator", name}, {"kernel_count", kernels}, {"kernel_sum_ns", time}}));
+  model.extra.set("attribution", Json::object({{"kernel_count", count},
+                                               {"attributed_kernel_count", known_count},
+                                               {"kernel_sum_ns", sum},
+                                               {"attributed_kernel_sum_ns", known_sum},
+                                               {"methods", std::move(by_method)},
+                                               {"operators", std::move(by_cause)}}));
+  return {};
+}
+
+Json gap_json(const trace::GapRow& row, const trace::NameTable& names) {
+  Json gap = Json::object({{"rank", row.rank},
+                           {"device", row.device},
+                           {"start_ns", row.start_ns},
+                           {"length_ns", row.end_ns - row.start_ns},
+                           {"cause", names.text(row.cause)},
+                           {"confidence_ratio", row.confidence},
+                           {"previous", names.text(row.previous)},
+                           {"next", names.text(row.next)}});
+  if (row.evidence.value != 0) gap.set("evidence", names.text(row.evidence));
+  gap.set_if("host_run_queue_ns", row.host_run_queue_ns).set_if("host_off_cpu_ns", row.host_off_cpu_ns);
+  return gap;
+}
+
+// There may be millions: they are summed while they pass, and the longest are kept.
+core::Status fill_gaps(report::ReportModel& model, const std::string& session_path) {
+  trace::NameTable names;
+  std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> causes;
+  std::vector<trace::GapRow> longest;
+  std::int64_t scheduled = 0, run_queue_ns = 0, off_cpu_ns = 0;  // gaps whose host's scheduling was recorded
+  const auto longer = [](const auto& a, const auto& b) {
+    const auto length = a.end_ns - a.start_ns, other = b.end_ns - b.start_ns;
+    return length != other ? length > other : a.start_ns < b.start_ns;
+  };
+  AACO_ASSIGN(
+      const auto stream,
+      tracelake::open_rows<trace::GapRow>(
+          session_path, names,
+          {{"evidence_start_ns", "NULL"}, {"evidence_end_ns", "NULL"}, {"launch_start_ns", "NULL"}, {"launch_end_ns", "NULL"}}));
+  for (;;) {
+    AACO_ASSIGN(const auto rows, stream->next());
+    if (rows.empty()) break;
+    for (const auto& row : rows) {
+      auto& cause = causes[row.cause.value];
+      ++cause.first;
+      cause.second += row.end_ns - row.start_ns;
+      if (longest.size() < kGaps || longer(row, longest.back())) {
+        longest.insert(std::upper_bound(longest.begin(), longest.end(), row, longer), row);
+        if (longest.size() > kGaps) longest.pop_back();
+      }
+      if (!row.host_run_queue_ns || !row.host_off_cpu_ns) continue;
+      ++scheduled;
+      run_queue_ns += *row.host_run_queue_ns;
+      off_cpu_ns += *row.host_off_cpu_ns;
+    }
+  }
+  if (longest.empty()) return {};
+  Json by_cause = Json::array(), list = Json::array();
+  for (const auto& [name, total] : causes)
+    by_cause.push(Json::object({{"cause", names.text({name})}, {"gap_count", total.first}, {"idle_ns", total.second}}));
+  for (const auto& row : longest) list.push(gap_json(row, names));
+  Json gaps = Json::object({{"causes", std::move(by_cause)}, {"longest", std::move(list)}});
+  if (scheduled > 0)
+    gaps.set("host", Json::object({{"gap_count", scheduled}, {"run_queue_ns", run_queue_ns}, {"off_cpu_ns", off_cpu_ns}}));
+  model.extra.set("gaps", std::move(gaps));
+  return {};
+}
+
+std::string in_words(std::string_view limit) {
+  if (limit == "compute") return "it computes";
+  if (limit == "communication") return "communication that nothing hides binds it";
+  if (limit == "copy") return "copies that nothing hides bind it";
+  if (limit == "launch") return "launching kernels binds it";
+  return "it waits for the host";
+}
+
+}  // namespace
+
+std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
+  const auto& gpus = model.session.outcome["gpu"]["gpus"].items();
+  if (model.session.kind != "import" || gpus.empty()) return std::nullopt;
+  const Json* idlest = nullptr;
+  double lowest = 2;
+  for (const Json& gpu : gpus) {
+    const auto* busy = find_metric(model.metrics, "gpu.busy_ns", gpu["metric_device"].as_i64());
+    const auto* span = find_metric(model.metrics, "gpu.span_ns", gpu["metric_device"].as_i64());
+    if (busy == nullptr || span == nullptr || span->value <= 0 || busy->value / span->value >= lowest) continue;
+    lowest = busy->value / span->value;
+    idlest = &gpu;
+  }
+  if (idlest == nullptr) return std::nullopt;
+  const std::int64_t number = (*idlest)["metric_device"].as_i64().value_or(0);
+  const std::string name = gpu_label((*idlest)["rank"].as_i64().value_or(0), (*idlest)["device"].as_i64().value_or(0));
+  VerdictText verdict;
+  if (gpus.size() > 1) verdict.headline_of = report::HeadlineDevice{number, name};
+  verdict.sentence =
+      fmt::format("{}{} is busy {} of {}; {}.", gpus.size() > 1 ? fmt::format("Of {} GPUs the idlest: ", gpus.size()) : "", name,
+                  core::format_percent(lowest), core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
+                  in_words((*idlest)["bound"]["limit"].text()));
+  const double total = sum_of(model, "gpu.kernel_sum_ns");
+  double attributed = 0;
+  for (const Json& gpu : gpus) attributed += gpu["attributed_kernel_ns"].as_f64().value_or(0);
+  const double coverage = total > 0 ? attributed / total : 0;
+  verdict.confidence = fmt::format("{}: {} of the kernel time is attributed to an operator or range",
+                                   coverage >= 0.9   ? "high"
+                                   : coverage >= 0.5 ? "medium"
+                                                     : "low",
+                                   core::format_percent(coverage));
+  for (const char* id : {"gpu.active_ratio", "gpu.idle_ns", "launch.tax"})
+    if (find_metric(model.metrics, id, number)) verdict.headline_metrics.emplace_back(id);
+  return verdict;
+}
+
+core::Status fill_gpu(report::ReportModel& model, const std::string& session_path, const core::Paths& paths) {
+  AACO_TRY(fill_kernels(model, session_path));
+  const bool has_kernels = !model.kernels.empty();
+  AACO_TRY(fill_totals(model, session_path));
+  if (!has_kernels) return {};
+  fill_parts(model);
+  fill_roofline(model, paths);
+  fill_sites(model);
+  AACO_TRY(fill_gpu_section(model, session_path, paths));
+  AACO_TRY(fill_gpu_strip(model, session_path));
+  AACO_TRY(fill_attribution(model, session_path));
+  return fill_gaps(model, session_path);
+}
+
+}  // namespace aaco::workflows

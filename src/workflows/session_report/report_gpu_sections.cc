@@ -1,0 +1,149 @@
+#include "workflows/session_report/report_gpu_sections.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "analytics/metric_catalogue.h"
+#include "core/files.h"
+#include "tracelake/lake.h"
+#include "workflows/gpu_analysis.h"
+#include "workflows/session/row_puller.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+constexpr std::size_t kStripSpans = 2'000;
+constexpr std::int64_t kStripNs = 50'000'000;  // where there are no steps
+
+Json device_json(const Json& gpu, const report::ReportModel& model, const analytics::metrics::MetricCatalogue& catalogue) {
+  const std::int64_t number = gpu["metric_device"].as_i64().value_or(0);
+  const std::int64_t device = gpu["device"].as_i64().value_or(0), rank = gpu["rank"].as_i64().value_or(0);
+  Json out = Json::object({{"name", gpu_label(rank, device)},
+                           {"bound", gpu["bound"]["limit"]},
+                           {"bound_confidence_ratio", gpu["bound"]["confidence_ratio"]}});
+  const auto metric = [&](const char* key, const char* id, bool with_band) {
+    const auto* value = trace::find_metric(model.metrics, id, number);
+    if (value == nullptr) return;
+    out.set(key, value->value);
+    const auto* definition = catalogue.find(id);
+    const auto* band = with_band && definition != nullptr ? analytics::metrics::band_of(*definition, value->value) : nullptr;
+    if (band != nullptr) out.set(std::string(key) + "_band", band->name);
+  };
+  metric("active_ratio", "gpu.active_ratio", true);
+  metric("launch_tax", "launch.tax", true);
+  metric("launch_lost_ratio", "launch.lost_time_ratio", false);
+  metric("kernels_per_node", "launch.kernel_amplification_ratio", true);
+  metric("queue_depth", "launch.queue_depth_mean", false);
+  metric("api_mean_ns", "launch.api_mean_ns", false);
+  metric("queue_mean_ns", "launch.queue_mean_ns", false);
+  metric("execution_mean_ns", "launch.execution_mean_ns", false);
+  metric("roofline_ratio", "gpu.roofline_ratio", false);
+  return out;
+}
+
+core::Result<Json> families(const std::string& session_path) {
+  struct Sum {
+    std::int64_t count = 0, ns = 0;
+  };
+  trace::NameTable names;
+  std::map<std::uint32_t, Sum> sums;
+  std::int64_t whole = 0;
+  AACO_TRY(tracelake::scan_table<trace::KernelGroupRow>(session_path, names,
+                                                        [&](std::span<const trace::KernelGroupRow> rows) -> core::Status {
+                                                          for (const auto& row : rows) {
+                                                            sums[row.family.value].count += row.kernel_count;
+                                                            sums[row.family.value].ns += row.kernel_sum_ns;
+                                                            whole += row.kernel_sum_ns;
+                                                          }
+                                                          return {};
+                                                        }));
+  std::vector<std::pair<std::uint32_t, Sum>> ordered(sums.begin(), sums.end());
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
+  Json list = Json::array();
+  for (const auto& [family, sum] : ordered)
+    list.push(Json::object({{"family", names.text({family})},
+                            {"kernel_count", sum.count},
+                            {"kernel_sum_ns", sum.ns},
+                            {"share_ratio", whole > 0 ? static_cast<double>(sum.ns) / static_cast<double>(whole) : 0.0}}));
+  return list;
+}
+
+struct StripWindow {
+  std::int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
+};
+
+// Of the step whose length is the median.
+core::Result<StripWindow> strip_window(const std::string& session_path) {
+  trace::NameTable names;
+  AACO_ASSIGN(auto rows, tracelake::read_table<trace::IterationRow>(session_path, names));
+  std::erase_if(rows, [&](const auto& row) { return names.text(row.phase) != "step"; });
+  if (rows.empty()) return StripWindow{};
+  const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
+  std::nth_element(rows.begin(), middle, rows.end(), [](const auto& a, const auto& b) { return a.duration_ns < b.duration_ns; });
+  return StripWindow{middle->start_ns, middle->start_ns + middle->duration_ns};
+}
+
+std::string track_of(std::int32_t rank, std::int64_t device, std::int64_t stream) {
+  return (rank > 0 ? "rank " + std::to_string(rank) + " " : "") + "GPU " + std::to_string(device) + " stream " +
+         std::to_string(stream);
+}
+
+}  // namespace
+
+core::Status fill_gpu_section(report::ReportModel& model, const std::string& session_path, const core::Paths& paths) {
+  const Json& gpu = model.session.outcome["gpu"];
+  if (gpu["gpus"].items().empty()) return {};
+  AACO_ASSIGN(const auto catalogue, analytics::metrics::MetricCatalogue::load(core::join_path(paths.share, "data/metrics")));
+  Json devices = Json::array();
+  for (const Json& entry : gpu["gpus"].items()) devices.push(device_json(entry, model, catalogue));
+  AACO_ASSIGN(Json list, families(session_path));
+  Json section = Json::object({{"devices", std::move(devices)}, {"families", std::move(list)}});
+  section.set_if("convention", gpu["convention"]);
+  section.set_if("ranks", gpu["ranks"]);
+  model.extra.set("gpu", std::move(section));
+  return {};
+}
+
+core::Status fill_gpu_strip(report::ReportModel& model, const std::string& session_path) {
+  AACO_ASSIGN(StripWindow window, strip_window(session_path));
+  trace::NameTable names;
+  std::map<std::uint32_t, std::string> families;
+  AACO_TRY(tracelake::scan_table<trace::KernelGroupRow>(session_path, names,
+                                                        [&](std::span<const trace::KernelGroupRow> rows) -> core::Status {
+                                                          for (const auto& row : rows)
+                                                            families.try_emplace(row.kernel_name.value, names.text(row.family));
+                                                          return {};
+                                                        }));
+  AACO_ASSIGN(auto kernels, RowPuller<trace::KernelRow>::open(session_path, names));
+  AACO_ASSIGN(auto copies, RowPuller<trace::CopyRow>::open(session_path, names));
+  const std::int64_t origin = model.session.phases.empty() ? 0 : model.session.phases.front().start_ns;
+  std::size_t spans = 0;
+  const auto add = [&](const auto& row, trace::NameId name, std::string group) {
+    if (window.start_ns == INT64_MIN) window = {row.start_ns, row.start_ns + kStripNs};
+    if (row.end_ns < window.start_ns || row.end_ns < row.start_ns) return;
+    model.timeline.push_back({track_of(row.rank, row.device, row.stream), std::string(names.text(name)), std::move(group),
+                              row.start_ns - origin, row.end_ns - row.start_ns});
+    ++spans;
+  };
+  while (spans < kStripSpans) {
+    const trace::KernelRow* kernel = kernels.peek();
+    const trace::CopyRow* copy = copies.peek();
+    const bool take_copy = copy != nullptr && (kernel == nullptr || copy->start_ns <= kernel->start_ns);
+    if (kernel == nullptr && copy == nullptr) break;
+    if ((take_copy ? copy->start_ns : kernel->start_ns) >= window.end_ns) break;
+    if (take_copy) {
+      add(*copy, copy->kind, "copy");
+      AACO_TRY(copies.pop());
+    } else {
+      const auto family = families.find(kernel->name.value);
+      add(*kernel, kernel->name, family == families.end() ? std::string() : family->second);
+      AACO_TRY(kernels.pop());
+    }
+  }
+  return {};
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,81 @@
+#include "workflows/session_report/report_insight.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "analytics/bottleneck.h"
+#include "analytics/signals.h"
+#include "core/files.h"
+#include "core/numbers.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+constexpr double kSecondClass = 0.15;  // probability from which on the next class is named too
+
+// Shares of a GPU's span, which are no signals of the rules.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kGpuShares = {
+    {{"gpu.compute_kernels_ratio", "share of the span in kernels that compute (products, convolutions, attention)"},
+     {"gpu.memory_kernels_ratio", "share of the span in kernels that mostly move bytes"},
+     {"gpu.communication_ratio", "share of the span in collectives that nothing hides"},
+     {"gpu.copy_ratio", "share of the span in copies that nothing hides"},
+     {"gpu.launch_ratio", "share of the span in which the device was idle because of launching"},
+     {"gpu.waiting_ratio", "share of the span in which the device was idle for another reason"}}};
+
+// A class in words; documents of older versions have its id only.
+std::string_view title_of(const Json& ranked) { return ranked[ranked.contains("title") ? "title" : "class"].text(); }
+
+// "caller.wait_ratio 34 %: share of the call in which its thread waited for a CPU (+2.5)"
+std::string sentence(const Json& evidence) {
+  const std::string_view id = evidence["signal"].text();
+  const double value = evidence["value"].as_f64().value_or(0);
+  std::string_view unit, meaning;
+  for (const auto& one : analytics::signals::definitions())
+    if (one.id == id) unit = one.unit, meaning = one.meaning;
+  for (const auto& [known, words] : kGpuShares)
+    if (known == id) meaning = words;
+  const bool ratio = id.ends_with("_ratio");
+  std::string text = ratio          ? fmt::format("{} {}", id, core::format_percent(value))
+                     : unit == "ns" ? fmt::format("{} {}", id, core::format_duration(value))
+                                    : fmt::format("{} {:.3g} {}", id, value, unit);
+  if (!meaning.empty()) text += fmt::format(": {}", meaning);
+  return text;
+}
+
+}  // namespace
+
+core::Status fill_insight(report::ReportModel& model, const std::string& session_path) {
+  const std::string path = core::join_path(session_path, "metrics/bottleneck.json");
+  if (!core::exists(path)) return {};
+  AACO_ASSIGN(const Json document, core::read_json_file(path));
+  report::Statement why;
+  why.id = document["bottleneck_class"].text();
+  const bool decided = why.id != analytics::bottleneck::kInconclusive;
+  why.title = decided ? "Limited by " + std::string(document["title"].text()) : "Not decided what limits it";
+  why.text = document["meaning"].text();
+  if (decided) why.confidence_ratio = document["confidence"].as_f64();
+  for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one));
+  const auto& ranking = document["ranking"].items();
+  if (!decided && !ranking.empty()) why.text += fmt::format(" So far it looks most like {}.", title_of(ranking[0]));
+  if (decided && ranking.size() > 1 && ranking[1]["probability_ratio"].as_f64().value_or(0) >= kSecondClass)
+    why.text += fmt::format(" It may also be {} ({}).", title_of(ranking[1]),
+                            core::format_percent(*ranking[1]["probability_ratio"].as_f64()));
+  if (!why.id.empty()) model.why.push_back(std::move(why));
+  for (const Json& one : document["recommendations"].items()) {
+    report::Statement advice;
+    advice.id = one["id"].text();
+    advice.title = one["title"].text();
+    advice.text = one["text"].text();
+    if (const auto gain = one["gain_ratio"].as_f64(); gain && *gain > 0) advice.gain_ratio = gain;
+    advice.confidence_ratio = one["confidence"].as_f64();
+    advice.evidence.emplace_back(one["basis"].text());
+    model.advice.push_back(std::move(advice));
+  }
+  return {};
+}
+
+}  // namespace aaco::workflows

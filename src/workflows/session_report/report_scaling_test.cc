@@ -1,0 +1,75 @@
+#include "workflows/session_report/report_scaling.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace aaco::workflows {
+namespace {
+
+using ::testing::HasSubstr;
+
+core::Json scaling(std::string_view points) {
+  auto document = core::Json::parse(R"({"schema_version": 1, "points": [)" + std::string(points) + "]}");
+  EXPECT_TRUE(document) << document.error().text();
+  return scaling_of(*document);
+}
+
+std::string point(int batch, double items, double half, std::string_view threads = "null") {
+  return R"({"backend": "cpu", "batch": )" + std::to_string(batch) + R"(, "threads": )" + std::string(threads) +
+         R"(, "dimensions": {}, "session_id": "s", "metrics": {"latency.p50_ns": {"value": )" +
+         std::to_string(1e9 * batch / items) + R"(, "unit": "ns"}, "throughput.items_per_second": {"value": )" +
+         std::to_string(items) + R"(, "unit": "1/s", "ci95": [)" + std::to_string(items - half) + "," +
+         std::to_string(items + half) + "]}}}";
+}
+
+TEST(Scaling, PointsAreToldApartByWhatWasSwept) {
+  const auto one = scaling(point(1, 100, 1) + "," + point(8, 400, 1));
+  EXPECT_EQ(one["points"].items()[1]["label"].text(), "batch 8");
+  const auto two = scaling(point(1, 100, 1, "1") + "," + point(8, 400, 1, "2"));
+  EXPECT_EQ(two["points"].items()[0]["label"].text(), "batch 1, 1 thread");
+  EXPECT_EQ(two["points"].items()[1]["label"].text(), "batch 8, 2 threads");
+}
+
+TEST(Scaling, RelativeToTheFirstThatRan) {
+  const auto rows = scaling(R"({"backend": "cuda", "batch": 1, "dimensions": {}, "error": "no such provider"},)" +
+                            point(1, 100, 1) + "," + point(8, 450, 1))["points"];
+  EXPECT_EQ(rows.items()[0]["error"].text(), "no such provider");
+  EXPECT_FALSE(rows.items()[0].contains("relative_ratio"));
+  EXPECT_EQ(rows.items()[1]["relative_ratio"].as_f64(), 1.0);
+  EXPECT_EQ(rows.items()[2]["relative_ratio"].as_f64(), 4.5);
+}
+
+TEST(Scaling, TheBestIsSureWhereNoIntervalReachesIt) {
+  const auto summary = scaling(point(1, 100, 5) + "," + point(8, 400, 5))["summary"];
+  EXPECT_THAT(std::string(summary["text"].text()),
+              HasSubstr("the highest throughput with batch 8: 400 items/s; the shortest call with batch 1"));
+  EXPECT_THAT(std::string(summary["confidence"].text()), HasSubstr("high"));
+}
+
+TEST(Scaling, OverlappingIntervalsAreSaid) {
+  const auto summary = scaling(point(1, 390, 20) + "," + point(8, 400, 20) + "," + point(16, 100, 1))["summary"];
+  EXPECT_THAT(std::string(summary["confidence"].text()), HasSubstr("low: 1 of the other points"));
+}
+
+TEST(Scaling, AShortestCallThatAnotherMayMatchIsNotSure) {
+  const auto timed = [](int batch, double items, double low, double high) {
+    std::string text = point(batch, items, 1);
+    const std::string median = R"("latency.p50_ns": {)";
+    return text.insert(text.find(median) + median.size(),
+                       R"("ci95": [)" + std::to_string(low) + "," + std::to_string(high) + "], ");
+  };
+  const auto near = scaling(timed(1, 100, 0.9e7, 1.1e7) + "," + timed(2, 180, 1e7, 1.2e7))["summary"];
+  EXPECT_THAT(std::string(near["confidence"].text()), HasSubstr("1 of the other points may have as short a call"));
+  const auto apart = scaling(timed(1, 100, 0.9e7, 1.1e7) + "," + timed(8, 400, 1.9e7, 2.1e7))["summary"];
+  EXPECT_THAT(std::string(apart["confidence"].text()), HasSubstr("high"));
+}
+
+TEST(Scaling, NothingIsSaidOfNothing) {
+  EXPECT_TRUE(scaling("").is_null());
+  EXPECT_TRUE(scaling_of(core::Json()).is_null());
+  const auto failed = scaling(R"({"backend": "cpu", "batch": 1, "dimensions": {}, "error": "no"})");
+  EXPECT_FALSE(failed["summary"].contains("text"));
+}
+
+}  // namespace
+}  // namespace aaco::workflows

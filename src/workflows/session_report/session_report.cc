@@ -1,0 +1,126 @@
+#include "workflows/session_report.h"
+
+#include "core/files.h"
+#include "core/strings.h"
+#include "report/render.h"
+#include "tracelake/bundle.h"
+#include "tracelake/lake.h"
+#include "workflows/device_roofs.h"
+#include "workflows/predict/session_estimates.h"
+#include "workflows/session/metrics_files.h"
+#include "workflows/session/traced_devices.h"
+#include "workflows/session_report/report_attainable.h"
+#include "workflows/session_report/report_gpu.h"
+#include "workflows/session_report/report_insight.h"
+#include "workflows/session_report/report_scaling.h"
+#include "workflows/session_report/report_scheduling.h"
+#include "workflows/session_report/report_series.h"
+#include "workflows/session_report/report_shares.h"
+#include "workflows/session_report/verdict.h"
+
+namespace aaco::workflows {
+namespace {
+
+constexpr std::size_t kTimelineIterations = 400;
+
+core::Result<core::Json> read_if_there(const std::string& session_path, std::string_view file) {
+  const std::string path = core::join_path(session_path, file);
+  if (!core::exists(path)) return core::Json();
+  return core::read_json_file(path);
+}
+
+std::int64_t origin_of(const report::ReportModel& model, const std::vector<trace::IterationRow>& iterations) {
+  std::int64_t origin = INT64_MAX;
+  for (const auto& phase : model.session.phases) origin = std::min(origin, phase.start_ns);
+  for (const auto& row : iterations) origin = std::min(origin, row.start_ns);
+  return origin == INT64_MAX ? 0 : origin;
+}
+
+void fill_iterations(report::ReportModel& model, const std::vector<trace::IterationRow>& rows, const trace::NameTable& names,
+                     std::int64_t origin) {
+  model.iterations = iteration_points(rows, names, origin);
+  std::vector<double> measured;
+  for (const auto& row : rows) {
+    const auto phase = names.text(row.phase);
+    if (phase == "measure" || phase == "step") measured.push_back(static_cast<double>(row.duration_ns));
+  }
+  model.histogram = histogram(measured);
+  for (const auto& point : model.iterations)
+    if (point.phase != "profile" && model.timeline.size() < kTimelineIterations)
+      model.timeline.push_back(
+          {"iterations", point.phase + " " + std::to_string(point.iteration), point.phase, point.start_ns, point.duration_ns});
+}
+
+std::optional<DeviceRoofs> roofs_of(const SessionEstimates& estimates, const core::Paths& paths) {
+  const auto device = estimates.summary["device"].text();
+  if (device.empty()) return std::nullopt;
+  auto roofs = device_roofs(std::string(device), paths);
+  return roofs ? std::optional(*std::move(roofs)) : std::nullopt;
+}
+
+}  // namespace
+
+core::Result<report::ReportModel> load_report(const std::string& session_path, const core::Paths& paths) {
+  report::ReportModel model;
+  AACO_ASSIGN(model.session, tracelake::read_manifest(session_path));
+  if (model.session.kind == "import") model.title = described_files(model.session.outcome["files"]);
+  if (const auto changed = tracelake::changed_documents(session_path, model.session); !changed.empty())
+    model.session.warnings.insert(
+        model.session.warnings.begin(),
+        {"evidence.changed", core::join(changed, ", ") + " changed after the session was closed",
+         "'aaco verify " + model.session.id.text + "' tells what else; what rests on it is not evidence"});
+  if (const auto there = tracelake::check_files_there(session_path, model.session); !there)
+    model.session.warnings.insert(model.session.warnings.begin(),
+                                  {"evidence.missing", there.error().message, there.error().remedy});
+  AACO_ASSIGN(model.environment, read_if_there(session_path, "env.json"));
+  AACO_ASSIGN(model.metrics, read_metrics(session_path));
+  AACO_ASSIGN(model.definitions, metric_definitions(paths));
+  trace::NameTable names;
+  AACO_ASSIGN(const auto iterations, tracelake::read_table<trace::IterationRow>(session_path, names));
+  AACO_ASSIGN(const auto nodes, tracelake::read_table<trace::NodeExecutionRow>(session_path, names));
+  AACO_ASSIGN(const auto system, tracelake::read_table<trace::SystemEventRow>(session_path, names));
+  AACO_ASSIGN(const auto gpu, tracelake::read_table<trace::GpuEventRow>(session_path, names));
+  const std::int64_t origin = origin_of(model, iterations);
+  fill_iterations(model, iterations, names, origin);
+  fill_node_shares(model, iterations, nodes, names, origin);
+  AACO_ASSIGN(const SessionEstimates estimates, read_estimates(session_path));
+  fill_attainable(model, estimates, roofs_of(estimates, paths));
+  model.telemetry = telemetry_series(system, gpu, names, origin);
+  AACO_TRY(fill_gpu(model, session_path, paths));
+  AACO_TRY(fill_insight(model, session_path));
+  AACO_TRY(fill_scheduling(model, session_path));
+  const auto of_gpu = gpu_verdict(model);
+  VerdictText verdict = of_gpu ? *of_gpu : verdict_of(model);
+  model.verdict = std::move(verdict.sentence);
+  model.verdict_confidence = std::move(verdict.confidence);
+  model.headline_metrics = std::move(verdict.headline_metrics);
+  model.headline_of = std::move(verdict.headline_of);
+  AACO_TRY(fill_scaling(model, session_path));
+  return model;
+}
+
+core::Result<report::ReportModel> load_report_by_name(const std::string& name, const core::Paths& paths) {
+  AACO_ASSIGN(const std::string path, tracelake::find_session(paths.sessions, name));
+  return load_report(path, paths);
+}
+
+core::Result<std::string> render_page(const report::ReportModel& model, const core::Paths& paths) {
+  const std::string file = core::join_path(paths.share, "web/report.html");
+  const auto page = core::read_file(file);
+  if (!page)
+    return core::fail(core::ErrorCode::unsupported, "the report page was not built with this program (" + file + " is missing)",
+                      "run scripts/bootstrap.sh and build again; the text, JSON, Markdown and SVG reports work without it");
+  return render_html(model, *page);
+}
+
+core::Result<std::string> write_page(const report::ReportModel& model, const std::string& session_path,
+                                     const core::Paths& paths) {
+  AACO_ASSIGN(const std::string page, render_page(model, paths));
+  const std::string folder = core::join_path(session_path, "report");
+  AACO_TRY(core::make_directories(folder));
+  const std::string file = core::join_path(folder, "report.html");
+  AACO_TRY(core::write_file_atomic(file, page));
+  return file;
+}
+
+}  // namespace aaco::workflows
