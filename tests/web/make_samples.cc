@@ -37,6 +37,7 @@ aaco::core::Status make(const std::string& page_path, const std::string& folder)
   std::vector<std::pair<std::string, aaco::report::ReportModel>> samples;
   samples.emplace_back("cpu", aaco::sample::cpu_run());
   samples.emplace_back("gpu", aaco::sample::gpu_run());
+  samples.emplace_back("full", aaco::sample::full());
   samples.emplace_back("sweep", aaco::sample::sweep());
   samples.emplace_back("imported", imported());
   samples.emplace_back("empty", aaco::sample::empty());

@@ -9,87 +9,82 @@ namespace {
 
 constexpr std::size_t kShown = 12;
 
-double number(const core::Json& json, std::string_view key) { return json[key].as_f64().value_or(0); }
+std::string range_text(std::string_view value, std::string_view lower, std::string_view upper, std::string_view confidence) {
+  return std::string(value) + " (" + std::string(lower) + " to " + std::string(upper) + ", " + std::string(confidence) + ")";
+}
+
+std::string duration_text(const Prediction& predicted) {
+  return range_text(core::format_duration(predicted.value), core::format_duration(predicted.lower),
+                    core::format_duration(predicted.upper), predicted.confidence);
+}
 
 // "  the model: measured 42.1 ms, predicted 40.3 ms (36.2 to 44.9 ms, CALIBRATED)"
-void write_whole(TextPage& page, const core::Json& section) {
-  const core::Json& predicted = section["whole"]["predicted"];
-  if (!predicted.is_object()) return;
-  const auto measured = section["whole"]["measured_ns"].as_f64();
-  const bool surprise = section["whole"]["surprise"].as_bool().value_or(false);
-  const std::string text =
-      (surprise ? "SURPRISE: the whole model " : "the whole model ") +
-      (measured ? "took " + core::format_duration(*measured) + ", " : "is ") + "predicted " +
-      core::format_duration(number(predicted, "value")) + " (" + core::format_duration(number(predicted, "lower")) + " to " +
-      core::format_duration(number(predicted, "upper")) + ", " + std::string(predicted["confidence"].text()) + ")";
-  page.paragraph(text, 2, surprise ? Style::warning : Style::plain);
+void write_whole(TextPage& page, const Attainable::Whole& whole) {
+  const bool surprise = whole.surprise.value_or(false);
+  page.paragraph((surprise ? "SURPRISE: the whole model " : "the whole model ") +
+                     (whole.measured_ns ? "took " + core::format_duration(*whole.measured_ns) + ", " : "is ") + "predicted " +
+                     duration_text(whole.predicted),
+                 2, surprise ? Style::warning : Style::plain);
 }
 
 // "an iteration took 1.20 J (1.18 - 1.22 J), predicted 1.00 J (0.50 J to 2.00 J, THEORETICAL); of 128 tokens each 9.38 mJ"
-void write_energy(TextPage& page, const core::Json& energy) {
-  const core::Json& predicted = energy["predicted"];
-  if (!predicted.is_object()) return;
+void write_energy(TextPage& page, const Attainable::Energy& energy) {
   const auto joules = [](double value) { return format_quantity(value, "J"); };
-  const auto measured = energy["measured_joules"].as_f64();
-  const bool surprise = energy["surprise"].as_bool().value_or(false);
+  const auto measured = energy.measured_joules;
+  const bool surprise = energy.surprise.value_or(false);
   std::string text = surprise ? "SURPRISE: an iteration " : "an iteration ";
   if (measured)
-    text += "took " + joules(*measured) + " (" + joules(number(energy, "measured_lower_joules")) + " to " +
-            joules(number(energy, "measured_upper_joules")) + "), predicted ";
+    text += "took " + joules(*measured) + " (" + joules(energy.measured_lower_joules.value_or(*measured)) + " to " +
+            joules(energy.measured_upper_joules.value_or(*measured)) + "), predicted ";
   else
     text += "is predicted to take ";
-  text += joules(number(predicted, "value")) + " (" + joules(number(predicted, "lower")) + " to " +
-          joules(number(predicted, "upper")) + ", " + std::string(predicted["confidence"].text()) + ")";
-  if (const double tokens = number(energy, "tokens"); tokens > 0)
-    text += "; each of its " + core::format_count(tokens) + " tokens " +
-            joules(measured.value_or(number(predicted, "value")) / tokens);
+  text += range_text(joules(energy.predicted.value), joules(energy.predicted.lower), joules(energy.predicted.upper),
+                     energy.predicted.confidence);
+  if (const auto tokens = static_cast<double>(energy.tokens.value_or(0)); tokens > 0)
+    text +=
+        "; each of its " + core::format_count(tokens) + " tokens " + joules(measured.value_or(energy.predicted.value) / tokens);
   page.paragraph(text, 2, surprise ? Style::warning : Style::plain);
 }
 
 // "; predicted 41.0 us (32.0 us to 52.0 us, CALIBRATED)"
-std::string predicted_text(const core::Json& row) {
-  if (!row["predicted_ns"].as_f64()) return {};
-  return "; predicted " + core::format_duration(number(row, "predicted_ns")) + " (" +
-         core::format_duration(number(row, "predicted_lower_ns")) + " to " +
-         core::format_duration(number(row, "predicted_upper_ns")) + ", " + std::string(row["confidence"].text()) + ")";
+std::string predicted_text(const Attainable::Node& row) {
+  if (!row.predicted_ns) return {};
+  return "; predicted " +
+         duration_text(
+             {*row.predicted_ns, row.predicted_lower_ns.value_or(0), row.predicted_upper_ns.value_or(0), {}, row.confidence, {}});
 }
 
 }  // namespace
 
 // The widest gaps first: what could be won there.
-void write_attainable(TextPage& page, const ReportModel& model) {
-  const core::Json& section = model.extra["attainable"];
-  if (!section.is_object()) return;
-  std::vector<const core::Json*> rows;
-  for (const core::Json& row : section["nodes"].items()) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto* a, const auto* b) { return number(*a, "gap_ns") > number(*b, "gap_ns"); });
+void write_text(TextPage& page, const Attainable& section, const ReportModel&) {
+  std::vector<const Attainable::Node*> rows;
+  for (const Attainable::Node& row : section.nodes) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->gap_ns() > b->gap_ns(); });
   if (rows.empty())
     page.heading("Measured and predicted", "");
   else
-    page.heading(section.contains("title") ? std::string(section["title"].text()) : "Each node and the hardware",
-                 page.width() >= 70 ? "measured, attainable, gap" : "");
-  write_whole(page, section);
-  write_energy(page, section["energy"]);
-  if (section.contains("note")) page.paragraph(std::string(section["note"].text()), 2, Style::dim);
+    page.heading(section.title.value_or("Each node and the hardware"), page.width() >= 70 ? "measured, attainable, gap" : "");
+  if (section.whole) write_whole(page, *section.whole);
+  if (section.energy) write_energy(page, *section.energy);
+  if (section.note) page.paragraph(*section.note, 2, Style::dim);
   const int column = page.width() < 60 ? 9 : 11, room = std::max(8, page.width() - 2 - 3 * column);
   for (std::size_t i = 0; i < rows.size() && i < kShown; ++i) {
-    const core::Json& row = *rows[i];
-    const bool surprise = row["surprise"].as_bool().value_or(false);
+    const Attainable::Node& row = *rows[i];
     std::string times;
-    for (const char* key : {"measured_ns", "attainable_ns", "gap_ns"})
-      times += fit_right(page.quantity(number(row, key), "ns"), column, page.ascii());
-    page.named(row["name"].text(), room, times);
-    page.paragraph((surprise ? "SURPRISE: " : "") + std::string(row["reason"].text()) + predicted_text(row), 4,
-                   surprise ? Style::warning : Style::dim);
+    for (const double ns : {row.measured_ns, row.attainable_ns, row.gap_ns()})
+      times += fit_right(page.quantity(ns, "ns"), column, page.ascii());
+    page.named(row.name, room, times);
+    page.paragraph((row.surprise ? "SURPRISE: " : "") + row.reason + predicted_text(row), 4,
+                   row.surprise ? Style::warning : Style::dim);
   }
   if (rows.size() > kShown)
     page.line(page.styled("  and " + std::to_string(rows.size() - kShown) + " more with --json", Style::dim));
-  const auto unmatched = section["unmatched_nodes"].as_i64().value_or(0);
+  const auto unmatched = section.unmatched_nodes.value_or(0);
   if (unmatched > 0)
     page.paragraph(std::to_string(unmatched) + (unmatched == 1 ? " node" : " nodes") +
                        " that the runtime made (changes of layout and the like) took " +
-                       core::format_duration(number(section, "unmatched_ns")) + " and " + (unmatched == 1 ? "has" : "have") +
+                       core::format_duration(section.unmatched_ns.value_or(0)) + " and " + (unmatched == 1 ? "has" : "have") +
                        " no counterpart in the graph.",
                    2, Style::dim);
 }

@@ -10,8 +10,6 @@
 namespace aaco::report {
 namespace {
 
-using core::Json;
-
 constexpr std::size_t kBarRows = 8;
 
 struct Bar {
@@ -49,98 +47,108 @@ void write_bars(TextPage& page, std::string_view title, std::vector<Bar> bars, U
   }
 }
 
-std::vector<Bar> bars_of(const Json& list, const char* name, const char* value, const char* count) {
+template <class T>
+std::vector<Bar> bars_of(const std::vector<T>& list, std::string T::*name, std::int64_t T::*value, std::int64_t T::*count) {
   std::vector<Bar> bars;
-  for (const Json& item : list.items())
-    bars.push_back({std::string(item[name].text()), item[value].as_f64().value_or(0), item[count].as_i64().value_or(0)});
+  for (const T& one : list) bars.push_back({one.*name, static_cast<double>(one.*value), one.*count});
   return bars;
 }
 
-std::string share_of(const Json& whole, const char* part_key, const char* whole_key) {
-  const double part = whole[part_key].as_f64().value_or(0), all = whole[whole_key].as_f64().value_or(0);
-  return core::format_percent(all > 0 ? part / all : 0);
+std::string share_of(std::int64_t part, std::int64_t whole) {
+  return core::format_percent(whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0);
 }
 
-void write_device(TextPage& page, const Json& device) {
-  std::string text = page.clean(device["name"].text()) + ":";
+void write_device(TextPage& page, const GpuSection::Device& device) {
+  std::string text = page.clean(device.name) + ":";
   bool first = true;
   const auto add = [&](std::string_view words) {
     text += (first ? " " : "; ") + std::string(words);
     first = false;
   };
-  if (const auto active = device["active_ratio"].as_f64()) add("kernels run " + core::format_percent(*active) + " of the time");
-  const std::string bound(device["bound"].text());
+  if (device.active_ratio) add("kernels run " + core::format_percent(*device.active_ratio) + " of the time");
+  const std::string bound = device.bound.value_or("");
   if (bound == "waiting")
     add("it waits for the host");
   else if (!bound.empty() && bound != "none")
     add("bound by " + bound);
-  if (const auto tax = device["launch_tax"].as_f64())
-    add("launch tax " + format_quantity(*tax, "") +
-        (device.contains("launch_tax_band") ? " (" + std::string(device["launch_tax_band"].text()) + ")" : ""));
-  if (const auto depth = device["queue_depth"].as_f64()) add("queue " + format_quantity(*depth, "") + " deep");
-  if (const auto api = device["api_mean_ns"].as_f64())
-    add("a launch: " + page.quantity(*api, "ns") + " in the call, " +
-        page.quantity(device["queue_mean_ns"].as_f64().value_or(0), "ns") + " in the queue, " +
-        page.quantity(device["execution_mean_ns"].as_f64().value_or(0), "ns") + " running");
+  if (device.launch_tax)
+    add("launch tax " + format_quantity(*device.launch_tax, "") +
+        (device.launch_tax_band.empty() ? "" : " (" + device.launch_tax_band + ")"));
+  if (device.queue_depth) add("queue " + format_quantity(*device.queue_depth, "") + " deep");
+  if (device.api_mean_ns)
+    add("a launch: " + page.quantity(*device.api_mean_ns, "ns") + " in the call, " +
+        page.quantity(device.queue_mean_ns.value_or(0), "ns") + " in the queue, " +
+        page.quantity(device.execution_mean_ns.value_or(0), "ns") + " running");
   page.paragraph(text, 2);
 }
 
-std::vector<Bar> sample_bars(const Json& list, const char* name) {
-  std::vector<Bar> bars;
-  for (const Json& item : list.items())
-    bars.push_back({std::string(item[name].text()), item["samples"].as_f64().value_or(0), item["samples"].as_i64().value_or(0)});
-  return bars;
-}
-
-void write_convention(TextPage& page, const Json& convention) {
-  if (convention.is_null()) return;
-  page.paragraph("Kernels without a launch in the trace are " + page.clean(convention["orphan_kernels"].text()) + ", memsets " +
-                     page.clean(convention["memset"].text()) + "; the span is " + page.clean(convention["span"].text()) + ".",
+void write_convention(TextPage& page, const GpuSection::Convention& convention) {
+  page.paragraph("Kernels without a launch in the trace are " + page.clean(convention.orphan_kernels) + ", memsets " +
+                     page.clean(convention.memset) + "; the span is " + page.clean(convention.span) + ".",
                  2, Style::dim);
 }
 
 // What the launching threads did while their device was idle, where their scheduling was recorded.
-void write_hosts(TextPage& page, const Json& host) {
-  if (host.is_null()) return;
-  const auto time_of = [](const Json& json, std::string_view key) {
-    return core::format_duration(json[key].as_f64().value_or(0));
-  };
-  page.paragraph("While they were late, the threads that launch had no CPU for " + time_of(host, "run_queue_ns") +
-                     " though ready and slept for " + time_of(host, "off_cpu_ns") + " (" +
-                     std::to_string(host["gap_count"].as_i64().value_or(0)) + " gaps whose scheduling was recorded).",
+void write_hosts(TextPage& page, const Gaps::Host& host) {
+  const auto time_of = [](std::int64_t ns) { return core::format_duration(static_cast<double>(ns)); };
+  page.paragraph("While they were late, the threads that launch had no CPU for " + time_of(host.run_queue_ns) +
+                     " though ready and slept for " + time_of(host.off_cpu_ns) + " (" + std::to_string(host.gap_count) +
+                     " gaps whose scheduling was recorded).",
                  2, Style::dim);
+}
+
+// One heading for what is told of the GPUs, above the first of its sections.
+void open_gpus(TextPage& page, const ReportModel& model) {
+  std::string aside;
+  if (const auto& known = model.sections.attribution; known && known->kernel_count > 0)
+    aside = "attributed: " + share_of(known->attributed_kernel_count, known->kernel_count) + " of kernels, " +
+            share_of(known->attributed_kernel_sum_ns, known->kernel_sum_ns) + " of their time";
+  page.heading("The GPUs", aside);
 }
 
 }  // namespace
 
-void write_totals(TextPage& page, const ReportModel& model) {
-  const Json& totals = model.extra["totals"];
-  if (totals["calls"].items().empty() && totals["samples"].is_null()) return;
+void write_text(TextPage& page, const ProfilerTotals& section, const ReportModel&) {
+  if (section.calls.empty() && !section.samples) return;
+  using Totals = ProfilerTotals;
   page.heading("Totals that the profiler wrote");
-  write_bars(page, "Calls by total time", bars_of(totals["calls"], "name", "sum_ns", "count"));
-  const Json& samples = totals["samples"];
-  write_bars(page, "Sampled program counters by kernel", sample_bars(samples["kernels"], "name"), Unit::count);
-  write_bars(page, "Sampled program counters by instruction", sample_bars(samples["instructions"], "instruction"), Unit::count);
+  write_bars(page, "Calls by total time",
+             bars_of(section.calls, &Totals::Entry::name, &Totals::Entry::sum_ns, &Totals::Entry::count));
+  if (!section.samples) return;
+  write_bars(page, "Sampled program counters by kernel",
+             bars_of(section.samples->kernels, &Totals::Kernel::name, &Totals::Kernel::samples, &Totals::Kernel::samples),
+             Unit::count);
+  write_bars(page, "Sampled program counters by instruction",
+             bars_of(section.samples->instructions, &Totals::Instruction::instruction, &Totals::Instruction::samples,
+                     &Totals::Instruction::samples),
+             Unit::count);
 }
 
-void write_gpu(TextPage& page, const ReportModel& model) {
-  write_totals(page, model);
-  const Json& gpu = model.extra["gpu"];
-  const Json& attribution = model.extra["attribution"];
-  const Json& gaps = model.extra["gaps"];
-  if (gpu.is_null() && attribution.is_null() && gaps["causes"].items().empty()) return;
-  std::string aside;
-  if (attribution["kernel_count"].as_i64().value_or(0) > 0)
-    aside = "attributed: " + share_of(attribution, "attributed_kernel_count", "kernel_count") + " of kernels, " +
-            share_of(attribution, "attributed_kernel_sum_ns", "kernel_sum_ns") + " of their time";
-  page.heading("The GPUs", aside);
-  for (const Json& device : gpu["devices"].items()) write_device(page, device);
-  write_convention(page, gpu["convention"]);
-  write_bars(page, "Kernel families", bars_of(gpu["families"], "family", "kernel_sum_ns", "kernel_count"));
-  write_bars(page, "What caused the kernels", bars_of(attribution["operators"], "operator", "kernel_sum_ns", "kernel_count"));
-  write_bars(page, "How that is known", bars_of(attribution["methods"], "method", "kernel_sum_ns", "kernel_count"));
-  write_bars(page, "Idle gaps by cause", bars_of(gaps["causes"], "cause", "idle_ns", "gap_count"));
-  write_hosts(page, gaps["host"]);
+void write_text(TextPage& page, const GpuSection& section, const ReportModel& model) {
+  open_gpus(page, model);
+  for (const GpuSection::Device& device : section.devices) write_device(page, device);
+  if (section.convention) write_convention(page, *section.convention);
+  using Family = GpuSection::Family;
+  write_bars(page, "Kernel families", bars_of(section.families, &Family::family, &Family::kernel_sum_ns, &Family::kernel_count));
+}
+
+void write_text(TextPage& page, const Attribution& section, const ReportModel& model) {
+  if (!model.sections.gpu) open_gpus(page, model);
+  using Method = Attribution::Method;
+  using Operator = Attribution::Operator;
+  write_bars(page, "What caused the kernels",
+             bars_of(section.operators, &Operator::name, &Operator::kernel_sum_ns, &Operator::kernel_count));
+  write_bars(page, "How that is known", bars_of(section.methods, &Method::method, &Method::kernel_sum_ns, &Method::kernel_count));
+}
+
+void write_text(TextPage& page, const Gaps& section, const ReportModel& model) {
+  if (!model.sections.gpu && !model.sections.attribution) {
+    if (section.causes.empty()) return;
+    open_gpus(page, model);
+  }
+  using Cause = Gaps::Cause;
+  write_bars(page, "Idle gaps by cause", bars_of(section.causes, &Cause::cause, &Cause::idle_ns, &Cause::gap_count));
+  if (section.host) write_hosts(page, *section.host);
 }
 
 }  // namespace aaco::report

@@ -126,19 +126,24 @@ std::string roofline(const ReportModel& model) {
 }
 
 std::string scaling(const ReportModel& model) {
-  constexpr std::array kNumbers = {"median_ns",        "median_low_ns",        "median_high_ns",        "p90_ns",
-                                   "items_per_second", "items_per_second_low", "items_per_second_high", "relative_ratio"};
   CsvTable table({"label", "session_id", "error", "backend", "batch", "threads", "median_ns", "median_low_ns", "median_high_ns",
                   "p90_ns", "items_per_second", "items_per_second_low", "items_per_second_high", "relative_ratio"});
-  for (const core::Json& point : model.extra["scaling"]["points"].items()) {
-    for (const char* key : {"label", "session_id", "error", "backend"}) table.field(point[key].text());
-    for (const char* key : {"batch", "threads"})
-      if (const auto whole = point[key].as_i64())
+  const auto value = [&](const std::optional<Scaling::Value>& of) { table.field(of ? of->value : NAN); };
+  const auto interval = [&](const std::optional<Scaling::Value>& of) {
+    const bool known = of && of->ci95;
+    table.field(known ? of->ci95->low : NAN).field(known ? of->ci95->high : NAN);
+  };
+  for (const Scaling::Point& point : model.sections.scaling.value_or(Scaling()).points) {
+    table.field(point.label);
+    for (const auto& text : {point.session_id, point.error, point.backend}) table.field(text.value_or(""));
+    for (const auto& whole : {point.batch, point.threads})
+      if (whole)
         table.field(*whole);
       else
         table.field(std::string_view());
-    for (const char* key : kNumbers) table.field(point[key].as_f64().value_or(NAN));
-    table.end();
+    value(point.median_ns), interval(point.median_ns), value(point.p90_ns);
+    value(point.items_per_second), interval(point.items_per_second);
+    table.field(point.relative_ratio.value_or(NAN)).end();
   }
   return table.take();
 }

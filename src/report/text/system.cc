@@ -8,11 +8,9 @@ namespace {
 
 constexpr std::size_t kReasons = 10, kThreads = 6;
 
-std::int64_t whole_number(const core::Json& json, std::string_view key) { return json[key].as_i64().value_or(0); }
-
 // "waiting for a CPU: preempted", "off the CPU: sleep in futex".
-std::string title_of(const core::Json& reason) {
-  const std::string_view kind = reason["kind"].text();
+std::string title_of(const OperatingSystem::Reason& reason) {
+  const std::string_view kind = reason.kind;
   std::string title = kind == "run_queue"    ? "waiting for a CPU"
                       : kind == "off_cpu"    ? "off the CPU"
                       : kind == "irq"        ? "interrupt"
@@ -22,8 +20,8 @@ std::string title_of(const core::Json& reason) {
                       : kind == "migrate"    ? "moved to another CPU"
                       : kind == "gpu_job"    ? "GPU job"
                                              : std::string(kind);
-  if (const auto detail = reason["detail"].text(); !detail.empty()) title += ": " + std::string(detail);
-  if (const auto call = reason["call"].text(); !call.empty()) title += " in " + std::string(call);
+  if (!reason.detail.empty()) title += ": " + reason.detail;
+  if (!reason.call.empty()) title += " in " + reason.call;
   return title;
 }
 
@@ -31,34 +29,32 @@ std::string duration(std::int64_t ns) { return ns > 0 ? core::format_duration(st
 
 }  // namespace
 
-void write_system(TextPage& page, const ReportModel& model) {
-  const core::Json& section = model.extra["operating_system"];
-  if (!section.is_object()) return;
+void write_text(TextPage& page, const OperatingSystem& section, const ReportModel&) {
   const bool wide = page.width() >= 70;
   page.heading("What the operating system did", wide ? "count, total, longest" : "");
   const int room = std::max(12, page.width() - 2 - 3 * 11);
-  const auto& reasons = section["reasons"].items();
+  const auto& reasons = section.reasons;
   for (std::size_t i = 0; i < reasons.size() && i < kReasons; ++i)
     page.line("  " + fit_left(page.clean(title_of(reasons[i])), room, page.ascii()) +
-              fit_right(std::to_string(whole_number(reasons[i], "count")), 11, page.ascii()) +
-              fit_right(page.clean(duration(whole_number(reasons[i], "total_ns"))), 11, page.ascii()) +
-              fit_right(page.clean(duration(whole_number(reasons[i], "longest_ns"))), 11, page.ascii()));
+              fit_right(std::to_string(reasons[i].count), 11, page.ascii()) +
+              fit_right(page.clean(duration(reasons[i].total_ns)), 11, page.ascii()) +
+              fit_right(page.clean(duration(reasons[i].longest_ns)), 11, page.ascii()));
   if (reasons.size() > kReasons)
     page.line(page.styled("  and " + std::to_string(reasons.size() - kReasons) + " more with --json", Style::dim));
   page.line();
   page.line("  " + page.styled(fit_left("thread", room, page.ascii()) + fit_right("ran", 11, page.ascii()) +
                                    fit_right("waited", 11, page.ascii()) + fit_right("off", 11, page.ascii()),
                                Style::dim));
-  const auto& threads = section["threads"].items();
+  const auto& threads = section.threads;
   for (std::size_t i = 0; i < threads.size() && i < kThreads; ++i) {
-    std::string name = std::string(threads[i]["name"].text());
-    name += (name.empty() ? "thread " : " ") + std::to_string(whole_number(threads[i], "thread_id"));
+    std::string name = threads[i].name;
+    name += (name.empty() ? "thread " : " ") + std::to_string(threads[i].thread_id);
     page.line("  " + fit_left(page.clean(name), room, page.ascii()) +
-              fit_right(page.clean(duration(whole_number(threads[i], "run_ns"))), 11, page.ascii()) +
-              fit_right(page.clean(duration(whole_number(threads[i], "run_queue_ns"))), 11, page.ascii()) +
-              fit_right(page.clean(duration(whole_number(threads[i], "off_cpu_ns"))), 11, page.ascii()));
+              fit_right(page.clean(duration(threads[i].run_ns)), 11, page.ascii()) +
+              fit_right(page.clean(duration(threads[i].run_queue_ns)), 11, page.ascii()) +
+              fit_right(page.clean(duration(threads[i].off_cpu_ns)), 11, page.ascii()));
   }
-  const std::int64_t count = whole_number(section, "thread_count");
+  const std::int64_t count = section.thread_count;
   if (count > static_cast<std::int64_t>(kThreads))
     page.line(page.styled("  and " + std::to_string(count - static_cast<std::int64_t>(kThreads)) + " more threads", Style::dim));
 }

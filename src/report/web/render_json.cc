@@ -194,10 +194,6 @@ Json session(const ReportModel& model) {
 
 }  // namespace
 
-std::string_view to_string(Roof::Basis basis) {
-  return basis == Roof::Basis::stated ? "stated" : basis == Roof::Basis::measured ? "measured" : "reached";
-}
-
 core::Json render_json(const ReportModel& model) {
   Json out = Json::object({{"schema", "aaco.report"},
                            {"schema_version", kReportSchemaVersion},
@@ -229,7 +225,10 @@ core::Json render_json(const ReportModel& model) {
   Json accounts = Json::array();
   for (const trace::Account& account : model.session.accounts) accounts.push(trace::to_json(account));
   out.set("accounts", std::move(accounts));
-  return out.set_if("extra", model.extra);
+  Json extra = Json::object();
+  for_each_section(model.sections, [&](const auto& entry, const auto& section) { extra.set(entry.key, to_json(section)); });
+  if (!extra.members().empty()) out.set("extra", std::move(extra));
+  return out;
 }
 
 }  // namespace aaco::report

@@ -30,6 +30,15 @@ export interface Share {
   detail?: unknown;
 }
 
+export interface TimeShares {
+  whole?: 'trace' | 'kernels';
+  devices?: number;
+  parts?: Share[];
+  operators?: Share[];
+  nodes?: Share[];
+  kernels?: Share[];
+}
+
 export interface Statement {
   id: string;
   title: string;
@@ -67,6 +76,7 @@ export interface Session {
   tag?: string;
   state: string;
   tool_version: string;
+  created_realtime_ns?: number;
   created?: string;
   command: string[];
   request?: unknown;
@@ -82,7 +92,9 @@ export interface Roof {
   per_second: number;
   unit: string;
   source: string;
-  basis?: 'stated' | 'measured' | 'reached';
+  basis: 'stated' | 'measured' | 'reached';
+  type?: string; // of a compute roof
+  level?: string; // of a memory roof
 }
 
 export interface RoofPoint {
@@ -143,6 +155,10 @@ export interface Series {
   value: (number | null)[];
 }
 
+// The sections that not every report has, by key: each declares its own member (src/sections/), as the C++ side's struct writes it
+// (src/report/sections.h). tests/web/types.test.mjs holds the two against each other.
+export interface Extra {}
+
 export interface Report {
   schema: string;
   schema_version: number;
@@ -154,7 +170,7 @@ export interface Report {
   warnings: Warning[];
   metrics: Record<string, Metric | Metric[]>;
   definitions: Record<string, Definition>;
-  time?: { whole?: 'trace' | 'kernels'; devices?: number; parts?: Share[]; operators?: Share[]; nodes?: Share[]; kernels?: Share[] };
+  time?: TimeShares;
   why?: Statement[];
   advice?: Statement[];
   roofline?: Roofline;
@@ -164,7 +180,7 @@ export interface Report {
   telemetry?: Series[];
   environment?: unknown;
   accounts: Account[];
-  extra?: Record<string, unknown>;
+  extra?: Extra;
   thinned?: Record<string, number>;
 }
 

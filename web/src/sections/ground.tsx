@@ -88,6 +88,8 @@ export function MetricsSection({ report, id, title }: { report: Report; id: stri
   );
 }
 
+export const extraId = (name: string): string => `extra-${name.replace(/[^a-z0-9]+/gi, '-')}`;
+
 export function ExtraSection({ name, value }: { name: string; value: unknown }) {
-  return <Section id={`extra-${name.replace(/[^a-z0-9]+/gi, '-')}`} title={factTitle(name)}><Facts value={value} /></Section>;
+  return <Section id={extraId(name)} title={factTitle(name)}><Facts value={value} /></Section>;
 }

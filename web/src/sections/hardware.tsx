@@ -5,11 +5,12 @@ import { powersOfTen } from '../charts/scale.ts';
 import { useWidth } from '../charts/use_width.ts';
 import { type Column, DataTable } from '../components/data_table.tsx';
 import { Name } from '../components/name.tsx';
-import { Section } from '../components/section.tsx';
+import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
-import { duration, percent, plural, prose, quantity, text } from '../format/quantity.ts';
-import type { Report, Roof, Roofline, RoofPoint } from '../model/report.ts';
+import { duration, percent, prose, quantity, text } from '../format/quantity.ts';
+import type { Roof, Roofline, RoofPoint } from '../model/report.ts';
 import { groupSlots } from '../model/time_tree.ts';
+import { AttainableTable } from './attainable.tsx';
 
 const kHeight = 380;
 const kBesideFrom = 640; // pixels of width from which names of roofs stand beside the chart,
@@ -41,7 +42,7 @@ function Chart({ line, slots }: { line: Roofline; slots: Map<string, number> }) 
         <text x={box.left} y={box.top - 2} class="axis-title">FLOP/s</text>
         {roofs.map((roof, index) => (
           <g key={index}>
-            <path d={roof.path} class={`roof ${roof.roof.kind} basis-${roof.roof.basis ?? 'stated'}`} />
+            <path d={roof.path} class={`roof ${roof.roof.kind} basis-${roof.roof.basis}`} />
             {roof.label && <text x={roof.label.x} y={roof.label.y} text-anchor={roof.label.anchor} transform={roof.label.turn} class="roof-label">{shorten(roof.roof.name, 24)} {text(roof.roof.per_second, roof.roof.unit)}</text>}
           </g>
         ))}
@@ -85,85 +86,13 @@ function Reached({ ratio, of, fill }: { ratio: number; of?: string; fill: string
 
 // How its line is drawn.
 function Sample({ roof }: { roof: Roof }) {
-  return <svg class="roof-sample" viewBox="0 0 30 8" width="30" height="8" aria-hidden="true"><path d="M0 4H30" class={`roof ${roof.kind} basis-${roof.basis ?? 'stated'}`} /></svg>;
+  return <svg class="roof-sample" viewBox="0 0 30 8" width="30" height="8" aria-hidden="true"><path d="M0 4H30" class={`roof ${roof.kind} basis-${roof.basis}`} /></svg>;
 }
 
-// What extra.attainable holds (docs/formats/predictions.md); every member may be missing.
-interface Attainable {
-  whole?: { predicted?: { value: number; lower: number; upper: number; confidence: string }; measured_ns?: number; surprise?: boolean };
-  energy?: { predicted?: { value: number; lower: number; upper: number; confidence: string }; measured_joules?: number; measured_lower_joules?: number; measured_upper_joules?: number; tokens?: number; surprise?: boolean };
-  note?: string;
-  title?: string;
-  nodes?: AttainableNode[];
-  unmatched_nodes?: number;
-  unmatched_ns?: number;
-}
-interface AttainableNode {
-  name: string;
-  measured_ns: number;
-  attainable_ns: number;
-  gap_ns: number;
-  predicted_ns?: number;
-  predicted_lower_ns?: number;
-  predicted_upper_ns?: number;
-  confidence?: string;
-  reason: string;
-  surprise: boolean;
-}
-
-const kNodeColumns: Column<AttainableNode>[] = [
-  {
-    key: 'name', title: 'Node, and why', value: (row) => row.name,
-    cell: (row) => <><Name text={row.name} /><span class="row-why">{row.surprise ? 'Surprise: ' : ''}{row.reason}</span></>,
-  },
-  { key: 'measured', title: 'Measured', align: 'right', value: (row) => row.measured_ns, cell: (row) => duration(row.measured_ns) },
-  { key: 'attainable', title: 'Attainable', align: 'right', value: (row) => row.attainable_ns, cell: (row) => duration(row.attainable_ns) },
-  { key: 'gap', title: 'Gap', align: 'right', value: (row) => row.gap_ns, cell: (row) => duration(row.gap_ns) },
-  {
-    key: 'predicted', title: 'Predicted (90 %)', align: 'right', value: (row) => row.predicted_ns ?? -1,
-    cell: (row) => (row.predicted_ns === undefined ? '' : `${duration(row.predicted_ns)} (${duration(row.predicted_lower_ns ?? row.predicted_ns)} to ${duration(row.predicted_upper_ns ?? row.predicted_ns)})`),
-  },
-  { key: 'level', title: 'Level', value: (row) => row.confidence ?? '', cell: (row) => row.confidence ?? '' },
-];
-
-function wholeText({ whole }: Attainable): string {
-  const predicted = whole?.predicted;
-  if (!predicted) return '';
-  const measured = whole.measured_ns === undefined ? 'The whole model is' : `${whole.surprise ? 'Surprise: the' : 'The'} whole model took ${duration(whole.measured_ns)},`;
-  return `${measured} predicted ${duration(predicted.value)} (${duration(predicted.lower)} to ${duration(predicted.upper)}, ${predicted.confidence}).`;
-}
-
-// Of an iteration, measured where the machine has a power sensor.
-function energyText({ energy }: Attainable): string {
-  const predicted = energy?.predicted;
-  if (!predicted) return '';
-  const joules = (value: number) => text(value, 'J');
-  const measured = energy.measured_joules;
-  const head = measured === undefined ? 'An iteration is predicted to take' :
-    `${energy.surprise ? 'Surprise: an' : 'An'} iteration took ${joules(measured)} (${joules(energy.measured_lower_joules ?? measured)} to ${joules(energy.measured_upper_joules ?? measured)}), predicted`;
-  const each = energy.tokens ? `; each of its ${plural(energy.tokens, 'token')} ${joules((measured ?? predicted.value) / energy.tokens)}` : '';
-  return `${head} ${joules(predicted.value)} (${joules(predicted.lower)} to ${joules(predicted.upper)}, ${predicted.confidence})${each}.`;
-}
-
-// A session that was not profiled node by node.
-export function PredictionSection({ value, id, title }: { value: unknown; id: string; title: string }) {
-  return <Section id={id} title={title} lead={prose([wholeText(value as Attainable), energyText(value as Attainable), (value as Attainable).note ?? ''].filter(Boolean).join(' '))}>{null}</Section>;
-}
-
-function AttainableTable({ value }: { value: Attainable }) {
-  const rows = Array.isArray(value.nodes) ? value.nodes : [];
-  if (rows.length === 0) return null;
-  return (
-    <details class="fold" open><summary>{value.title ?? 'Each node beside its attainable time'}</summary>
-      {(wholeText(value) || energyText(value) || value.note) && <p>{wholeText(value)} {energyText(value)} <span class="quiet">{value.note ?? ''}</span></p>}
-      <DataTable caption="Measured, attainable, gap" rows={rows} columns={kNodeColumns} rowKey={(row, index) => `${index}${row.name}`} sortBy="gap" filterText={(row) => `${row.name} ${row.reason}`} noun="node" />
-      {(value.unmatched_nodes ?? 0) > 0 && <p class="quiet">{plural(value.unmatched_nodes ?? 0, 'node')} that the runtime made took {duration(value.unmatched_ns ?? 0)}, with no counterpart in the graph.</p>}
-    </details>
-  );
-}
-
-export function HardwareSection({ line, report, id, title }: { line: Roofline; report: Report; id: string; title: string }) {
-  const stated = line.roofs.filter((roof) => (roof.basis ?? 'stated') === 'stated');
+function HardwareSection({ report, id, title }: SectionProps) {
+  const line = report.roofline;
+  if (!line) return null;
+  const stated = line.roofs.filter((roof) => roof.basis === 'stated');
   const compute = Math.max(0, ...stated.filter((roof) => roof.kind === 'compute').map((roof) => roof.per_second));
   const slowest = stated.filter((roof) => roof.kind === 'memory').map((roof) => roof.per_second);
   const memory = slowest.length > 0 ? Math.min(...slowest) : 0;
@@ -182,7 +111,7 @@ export function HardwareSection({ line, report, id, title }: { line: Roofline; r
       <ul class="sources">
         {line.roofs.map((roof, index) => <li key={index}><Sample roof={roof} /> <span>{roof.name}</span> <strong>{text(roof.per_second, roof.unit)}</strong> <span class="quiet">{roof.source}</span></li>)}
       </ul>
-      {typeof report.extra?.attainable === 'object' && report.extra.attainable !== null && <AttainableTable value={report.extra.attainable} />}
+      {report.extra?.attainable && <AttainableTable value={report.extra.attainable} />}
       {rows.length > 0 && (
         <details class="fold"><summary>The points as a table</summary>
           <DataTable caption="Work against the roofs" rows={rows} columns={columns} rowKey={(row, index) => `${index}${row.name}`} sortBy="time" filterText={(row) => row.name} noun="point" />
@@ -191,3 +120,11 @@ export function HardwareSection({ line, report, id, title }: { line: Roofline; r
     </Section>
   );
 }
+
+export const hardwareSection: SectionEntry = {
+  id: 'hardware',
+  title: 'How far from the hardware',
+  shows: ['attainable'],
+  has: (report) => report.roofline,
+  view: HardwareSection,
+};
