@@ -12,7 +12,7 @@ parts=$cache/parts
 list=$top/scripts/parts
 
 say() { printf 'bootstrap: %s\n' "$*" >&2; }
-fail() { say "$1"; say "what next: $2"; exit 3; }
+fail() { say "$1"; say "hint: $2"; exit 3; }
 
 as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"

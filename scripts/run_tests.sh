@@ -82,6 +82,7 @@ run_ctest() {
 run_checks() {
   one check_layers tools/check_layers || true
   one check_docs tools/check_docs || true
+  one check_language tools/check_language || true
   one check_format tools/check_format --all || true
   one check_size tools/check_size || true
 }

@@ -121,11 +121,11 @@ void print_operators(const Context& context, const Json& document) {
 void print_doubts(const Context& context, const Json& document) {
   if (document.contains("newer_versions"))
     context.print(fmt::format("\nNewer than AACO knows, so that the figures above are {} sure:\n",
-                              core::format_percent(document["confidence_ratio"].as_f64().value_or(0))));
+                              core::format_confidence(document["confidence_ratio"].as_f64().value_or(0))));
   for (const Json& row : document["newer_versions"].items()) context.print(fmt::format("  {}\n", name_of(row["text"])));
   if (!document["unmodelled"].items().empty())
     context.print(fmt::format("\nNot counted, so that the figures above are {} sure:\n",
-                              core::format_percent(document["confidence_ratio"].as_f64().value_or(0))));
+                              core::format_confidence(document["confidence_ratio"].as_f64().value_or(0))));
   for (const Json& row : document["unmodelled"].items())
     context.print(fmt::format("  {} ({} of {} nodes, around {} of all activation bytes): {}\n", name_of(row["op_type"]),
                               row["nodes"].dump(-1), document["node_count"].dump(-1),

@@ -45,25 +45,16 @@ class RowChunks {
 
 // The sink of the sampling thread: host, GPU and scheduler rows in memory until they are handed over. Any other row is a
 // collector's bug.
-class RowBuffer final : public trace::Sink {
+class RowBuffer final : public trace::EveryRowTo<RowBuffer> {
  public:
+  using EveryRowTo::add;
   void add(const trace::SystemEventRow& row) override { system_.add(row); }
   void add(const trace::GpuEventRow& row) override { gpu_.add(row); }
   void add(const trace::SchedEventRow& row) override { sched_.add(row); }
-  void add(const trace::IterationRow&) override { refuse(); }
-  void add(const trace::LoopBlockRow&) override { refuse(); }
-  void add(const trace::NodeExecutionRow&) override { refuse(); }
-  void add(const trace::KernelRow&) override { refuse(); }
-  void add(const trace::ApiCallRow&) override { refuse(); }
-  void add(const trace::CopyRow&) override { refuse(); }
-  void add(const trace::CollectiveRow&) override { refuse(); }
-  void add(const trace::KernelCounterRow&) override { refuse(); }
-  void add(const trace::GraphNodeRow&) override { refuse(); }
-  void add(const trace::GraphEdgeRow&) override { refuse(); }
-  void add(const trace::AttributionRow&) override { refuse(); }
-  void add(const trace::KernelGroupRow&) override { refuse(); }
-  void add(const trace::GapRow&) override { refuse(); }
-  void add(const trace::EstimateRow&) override { refuse(); }
+  template <class Row>
+  void take(const Row&) {
+    AACO_CHECK(false && "a collector emits telemetry rows only");
+  }
   trace::NameId name(std::string_view text) override;
   [[nodiscard]] core::Status status() const override { return {}; }
 
@@ -73,7 +64,6 @@ class RowBuffer final : public trace::Sink {
   void drain_all(trace::Sink& sink);
 
  private:
-  static void refuse() { AACO_CHECK(false && "a collector emits telemetry rows only"); }
   // Ids of the rows -> ids of `sink`, for every name there is now.
   void translate_names(trace::Sink& sink);
 

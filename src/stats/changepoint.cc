@@ -14,7 +14,7 @@
 namespace aaco::stats {
 namespace {
 
-constexpr std::size_t kMostValues = 4096;        // segmented one by one
+constexpr std::size_t kMaxValues = 4096;         // segmented one by one
 constexpr std::size_t kBlocks[] = {1, 2, 4, 6};  // lengths over which correlation is looked for
 constexpr std::size_t kFewestBlocks = 8;         // else the changes themselves pass for correlation
 
@@ -126,7 +126,7 @@ std::size_t best_split(std::span<const double> series, std::size_t from, std::si
 }
 
 std::vector<std::size_t> segment_long(std::span<const double> series, const ChangeOptions& options) {
-  const std::size_t block = (series.size() + kMostValues - 1) / kMostValues;
+  const std::size_t block = (series.size() + kMaxValues - 1) / kMaxValues;
   std::vector<std::size_t> starts = segment(block_medians(series, block), options);
   for (std::size_t& start : starts) {
     const std::size_t reach = 2 * block;
@@ -180,7 +180,7 @@ SampleView worth(std::span<const double> values) { return {values, effective_sam
 std::vector<ChangePoint> find_changes(std::span<const double> series, const ChangeOptions& options) {
   AACO_CHECK(options.minimum_segment >= 2 && options.penalty_factor > 0);
   AACO_CHECK(std::all_of(series.begin(), series.end(), [](double value) { return std::isfinite(value); }));
-  std::vector<std::size_t> bounds = series.size() > kMostValues ? segment_long(series, options) : segment(series, options);
+  std::vector<std::size_t> bounds = series.size() > kMaxValues ? segment_long(series, options) : segment(series, options);
   bounds.insert(bounds.begin(), 0);
   bounds.push_back(series.size());
   refine(series, bounds, static_cast<std::size_t>(options.minimum_segment));

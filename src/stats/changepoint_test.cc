@@ -127,7 +127,7 @@ TEST(OnlineChanges, RunLengthFollowsTheStep) {
   EXPECT_GT(detector.change_probability(11), 0.9);
 }
 
-TEST(OnlineChanges, SaysNothingWhileItLearns) {
+TEST(OnlineChanges, SilentDuringLearning) {
   OnlineChangeDetector detector;
   for (int i = 0; i < 9; ++i) detector.add(i < 5 ? 0 : 100);
   EXPECT_EQ(detector.run_length(), 0);

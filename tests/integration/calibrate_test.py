@@ -463,9 +463,9 @@ class Calibrate(program.ProgramTest):
     def test_cut_calibration(self):
         path = self.calibration()
         path.write_bytes(path.read_bytes()[:-100])
-        self.refused_everywhere('cut off')
-        self.assertIn('cut off', self.with_registry('calibrate', 'ls').output)
-        self.assertIn('cut off', self.with_registry('calibrate', 'ls', '--json').json()['calibrations'][0]['problem'])
+        self.refused_everywhere('truncated')
+        self.assertIn('truncated', self.with_registry('calibrate', 'ls').output)
+        self.assertIn('truncated', self.with_registry('calibrate', 'ls', '--json').json()['calibrations'][0]['problem'])
 
     def test_damaged_section(self):
         path = self.calibration()

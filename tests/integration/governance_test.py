@@ -206,7 +206,7 @@ class Sla(Governed):
         self.assertEqual(outcome.code, 1)
         alert = outcome.json()['alerts'][0]
         self.assertFalse(alert['delivered'])
-        self.assertIn('did not answer within 500 ms', alert['problem'])
+        self.assertIn('did not respond within 500 ms', alert['problem'])
 
     def test_receivers_that_fail_change_no_verdict(self):
         alerts = (f'  - {{webhook: "{self.url}/broken"}}\n  - {{webhook: "http://127.0.0.1:1/x"}}\n  - {{command: ["false"]}}\n  - {{command: [no-such-program]}}\n'

@@ -68,7 +68,7 @@ class ModelNames(program.ProgramTest):
         path = self.write('net.pt2', archive({'aux': exported(8), 'model': exported(16)}))
         document = self.inspect(path)
         self.assertEqual(document['inputs'][0]['shape'], [2, 16])
-        self.assertIn("aux, model 'model' was taken", ' '.join(document['assumptions']))
+        self.assertIn("aux, model, 'model' was used", ' '.join(document['assumptions']))
         self.assertEqual(self.inspect(path + '#model')['assumptions'], [])
 
     def test_none_is_taken_where_none_is_meant(self):
@@ -114,7 +114,7 @@ class ModelNames(program.ProgramTest):
         for verb in ('analyze', 'compare'):
             outcome = self.aaco(verb, SEEDS / 'model_fuzz/misfit.tflite', '--hardware', 'nvidia_a100_sxm4_40gb')
             self.assertEqual(outcome.code, 3, outcome.output)
-            self.assertIn('it cannot shape [4] into [3, 2]', outcome.errors)
+            self.assertIn('it cannot reshape [4] to [3, 2]', outcome.errors)
         outcome = self.aaco('analyze', SEEDS / 'model_fuzz/open.tflite', '--hardware', 'nvidia_a100_sxm4_40gb')
         self.assertEqual(outcome.code, 0, outcome.errors)
 

@@ -163,7 +163,7 @@ TEST_F(NoiseTest, TheAccountStandsWithAndWithout) {
   EXPECT_TRUE(can_drop(account));
   const std::string text = to_text(account, shipped());
   EXPECT_NE(text.find("1 of 40 blocks (2.5"), std::string::npos) << text;
-  EXPECT_NE(text.find("other processes took CPU time (1)"), std::string::npos) << text;
+  EXPECT_NE(text.find("other processes used CPU time (1)"), std::string::npos) << text;
   const core::Json document = to_json(account, found, shipped());
   EXPECT_EQ(document["marks"].items().size(), 1U);
   EXPECT_EQ(document["undisturbed"]["iterations"].as_i64(), 390);

@@ -105,23 +105,7 @@ core::Result<std::vector<Row>> read_table(const std::string& session_path, trace
   template core::Result<std::vector<trace::Row>> read_table<trace::Row>(const std::string&, trace::NameTable&);              \
   template core::Status scan_table<trace::Row>(const std::string&, trace::NameTable&,                                        \
                                                const std::function<core::Status(std::span<const trace::Row>)>&);
-AACO_INSTANTIATE(IterationRow)
-AACO_INSTANTIATE(LoopBlockRow)
-AACO_INSTANTIATE(NodeExecutionRow)
-AACO_INSTANTIATE(KernelRow)
-AACO_INSTANTIATE(ApiCallRow)
-AACO_INSTANTIATE(CopyRow)
-AACO_INSTANTIATE(CollectiveRow)
-AACO_INSTANTIATE(KernelCounterRow)
-AACO_INSTANTIATE(SystemEventRow)
-AACO_INSTANTIATE(GpuEventRow)
-AACO_INSTANTIATE(SchedEventRow)
-AACO_INSTANTIATE(GraphNodeRow)
-AACO_INSTANTIATE(GraphEdgeRow)
-AACO_INSTANTIATE(AttributionRow)
-AACO_INSTANTIATE(KernelGroupRow)
-AACO_INSTANTIATE(GapRow)
-AACO_INSTANTIATE(EstimateRow)
+AACO_TRACE_ROWS(AACO_INSTANTIATE)
 #undef AACO_INSTANTIATE
 
 }  // namespace aaco::tracelake
