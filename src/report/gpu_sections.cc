@@ -1,5 +1,7 @@
 #include "report/gpu_sections.h"
 
+#include "core/strings.h"
+
 namespace aaco::report {
 namespace {
 
@@ -75,6 +77,11 @@ Json list_json(const std::vector<T>& list) {
 }
 
 }  // namespace
+
+std::string cause_words(std::string_view cause) {
+  if (cause == "host_late") return "late launch";
+  return core::replace_all(std::string(cause), "_", " ");
+}
 
 Json to_json(const GpuSection& section) {
   Json out = Json::object({{"devices", list_json(section.devices)}, {"families", list_json(section.families)}});

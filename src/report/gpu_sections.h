@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/json.h"
@@ -85,6 +86,8 @@ struct Gaps {
   std::optional<Host> host;
 };
 
+// The words for a gap's cause: "host_late" is "late launch".
+std::string cause_words(std::string_view cause);
 core::Json to_json(const GpuSection& section);
 core::Json to_json(const Attribution& section);
 core::Json to_json(const Gaps& section);

@@ -82,7 +82,7 @@ report::ReportModel full() {
   report::Roofline line{"text", 0.5, {}, {}, 0.6};
   line.roofs = {{"float32", report::Roof::Kind::compute, 1e12, "data sheet", report::Roof::Basis::measured, "float32"},
                 {"HBM", report::Roof::Kind::memory, 1e11, "data sheet", report::Roof::Basis::stated, "hbm"}};
-  line.points = {{"Conv", "Conv", 1e9, 1e6, 1e3, 0.5, "convolution", "float32", 1, "shapes", 0.6}};
+  line.points = {{"Conv", "Conv", 1e9, 1e6, 1e7, 0.5, "convolution", "float32", 1, "shapes", 0.6}};
   model.roofline = line;
   model.iterations = {{"measure", 0, 0, 1'000, true, "page faults"}};
   model.histogram = {{1'000, 2'000, 1}};

@@ -48,8 +48,8 @@ void add_energy(const AnalysisReport& report, const Rates& rates, PaperSection& 
   if (!e.energy) return;
   facts.emplace_back("energy", estimate_text(*e.energy));
   facts.emplace_back("", parts_text(e));
-  if (report.batch > 1) facts.emplace_back("energy an item", interval_text(*rates.joules_per_item));
-  if (rates.joules_per_token) facts.emplace_back("energy a token", interval_text(*rates.joules_per_token));
+  if (report.batch > 1) facts.emplace_back("energy per item", interval_text(*rates.joules_per_item));
+  if (rates.joules_per_token) facts.emplace_back("energy per token", interval_text(*rates.joules_per_token));
   facts.emplace_back("mean power", estimate_text(*e.power));
 }
 
@@ -82,7 +82,7 @@ PaperSection head(const AnalysisReport& report) {
                        "the power cap holds the clock down to " + core::format_percent(e.least_clock_ratio) + " at the least");
   if (e.confidence_ratio < 1)
     facts.emplace_back("confidence", core::format_percent(e.confidence_ratio) +
-                                         " of the graph is modelled for certain; the rest is named below");
+                                         " of the graph is modelled with certainty; exceptions are listed below");
   facts.emplace_back("work", fmt::format("{:.4g} GFLOP, {} moved", e.flops / 1e9, core::format_bytes(e.bytes)));
   std::string sizes;
   for (const auto& [name, size] : report.sizes) sizes += fmt::format("{}{}={}", sizes.empty() ? "" : ", ", name, size);
@@ -93,7 +93,7 @@ PaperSection head(const AnalysisReport& report) {
 
 // Which device runs which part, what crosses, and why the rest stays off the accelerator.
 PaperSection parts(const estimation::PartitionReport& p) {
-  PaperSection section{"Which device runs what", {}, {}, {}};
+  PaperSection section{"Placement", {}, {}, {}};
   section.table.header = {"PART", "DEVICE", "NODES", "TIME", "COPIED IN", "COPIED OUT", "FROM", "TO"};
   section.table.numeric = {true, false, true, true, true, true, false, false};
   constexpr std::size_t kParts = 24;
@@ -121,7 +121,7 @@ PaperSection parts(const estimation::PartitionReport& p) {
 }
 
 PaperSection classes(const GraphEstimate& e) {
-  PaperSection section{"Where the time goes", {}, {}, {}};
+  PaperSection section{"Time by operator class", {}, {}, {}};
   section.table.header = {"CLASS", "NODES", "TIME", "SHARE", "GFLOP", "MOVED", "ENERGY"};
   section.table.numeric = {false, true, true, true, true, true, true};
   std::vector<std::pair<std::string, estimation::ClassEstimate>> sorted(e.classes.begin(), e.classes.end());
@@ -160,16 +160,16 @@ Paper analysis_paper(const AnalysisReport& report, std::size_t count) {
   constexpr std::size_t kMapped = 5, kEnergies = 5;
   const GraphEstimate& e = report.estimate;
   Paper paper{report.model + " on " + e.device_id + " (" + e.device_name + ")" +
-                  (report.partition ? ", the rest on " + report.partition->devices[1] : ""),
+                  (report.partition ? ", the remainder on " + report.partition->devices[1] : ""),
               {}};
   paper.sections.push_back(head(report));
   if (report.partition) paper.sections.push_back(parts(*report.partition));
   paper.sections.push_back(classes(e));
   paper.sections.push_back(node_times(e, count));
   if (e.energy) paper.sections.push_back(node_energies(e, count == 0 ? 0 : std::min(count, kEnergies)));
-  add_lines(paper, "How the slowest lie on the device", node_mappings(e, kMapped));
-  add_lines(paper, "Newer than AACO knows", newer(e));
-  add_lines(paper, "Not modelled, and not in the figures", unmodelled(e));
+  add_lines(paper, "Device mapping of the slowest nodes", node_mappings(e, kMapped));
+  add_lines(paper, "Newer operator versions", newer(e));
+  add_lines(paper, "Not modelled (excluded from the estimates)", unmodelled(e));
   add_lines(paper, "Assumed", report.assumptions);
   add_lines(paper, "Notes", e.notes);
   return paper;

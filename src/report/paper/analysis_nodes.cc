@@ -124,7 +124,7 @@ PaperSection node_times(const GraphEstimate& e, std::size_t count) {
     section.lines.emplace_back(
         "TIME and what is behind it are of one node, SHARE is of all that are alike; NODE is the first of them.");
   section.lines.emplace_back(
-      "COMPUTE and MEMORY are the least times the ceilings allow (roofline), FLOOR what no shape avoids; TILE and WAVE the "
+      "COMPUTE and MEMORY are the roofline minimums, FLOOR the fixed cost of any shape; TILE and WAVE are the "
       "useful "
       "shares of tiles and units; EFFIC. the part of the estimate that roofline and floor explain.");
   return section;
@@ -133,8 +133,7 @@ PaperSection node_times(const GraphEstimate& e, std::size_t count) {
 PaperSection node_energies(const GraphEstimate& e, std::size_t count) {
   const auto listed = largest(e, count, &Alike::joules);
   const bool alike = any_alike(listed);
-  PaperSection section{
-      alike || listed.size() < e.nodes.size() ? "The nodes that take most energy" : "Energy of the nodes", {}, {}, {}};
+  PaperSection section{alike || listed.size() < e.nodes.size() ? "Nodes by energy" : "Energy of the nodes", {}, {}, {}};
   section.table.header = {"NODE", "OP", "ENERGY", "90 %", "LEVEL", "SHARE", "MEAN POWER", "COMPUTING", "MOVING", "STATIC"};
   section.table.numeric = {false, false, true, true, false, true, true, true, true, true};
   if (alike) {

@@ -5,11 +5,15 @@
 #include <algorithm>
 
 #include "core/strings.h"
+#include "report/quantity.h"
 #include "report/terminal.h"
 #include "report/text/markdown.h"
 
 namespace aaco::report {
 namespace {
+
+// Safe for a terminal, with the sign of micro.
+std::string shown(std::string_view text) { return with_micro_signs(printable(text)); }
 
 constexpr int kWidestCell = 44;  // names of nodes can be pages long
 
@@ -25,7 +29,7 @@ bool is_right(const PaperTable& table, std::size_t column) { return column < tab
 std::string text_table(const PaperTable& given) {
   PaperTable table = given;
   for (auto& row : table.rows)
-    for (std::string& cell : row) cell = fit(printable(cell), std::min(kWidestCell, display_width(printable(cell))));
+    for (std::string& cell : row) cell = fit(shown(cell), std::min(kWidestCell, display_width(shown(cell))));
   std::vector<std::size_t> widths;
   for (const std::string& name : table.header) widths.push_back(width_of(name));
   for (const auto& row : table.rows)
@@ -57,7 +61,7 @@ std::string markdown_table(const PaperTable& table) {
 }
 
 std::string html(const std::string& text) {
-  std::string out = core::replace_all(printable(text), "&", "&amp;");
+  std::string out = core::replace_all(shown(text), "&", "&amp;");
   out = core::replace_all(out, "<", "&lt;");
   out = core::replace_all(out, ">", "&gt;");
   return core::replace_all(out, "\"", "&quot;");
@@ -95,15 +99,15 @@ constexpr std::string_view kStyle =
 }  // namespace
 
 std::string paper_text(const Paper& paper) {
-  std::string out = printable(paper.title) + "\n";
+  std::string out = shown(paper.title) + "\n";
   for (const PaperSection& section : paper.sections) {
     out += "\n";
-    if (!section.title.empty()) out += printable(section.title) + "\n";
+    if (!section.title.empty()) out += shown(section.title) + "\n";
     std::size_t widest = 0;
     for (const auto& [name, text] : section.facts) widest = std::max(widest, width_of(name));
-    for (const auto& [name, text] : section.facts) out += padded(printable(name), widest + 2, false) + printable(text) + "\n";
+    for (const auto& [name, text] : section.facts) out += padded(shown(name), widest + 2, false) + shown(text) + "\n";
     if (!section.table.header.empty()) out += text_table(section.table);
-    for (const std::string& line : section.lines) out += printable(line) + "\n";
+    for (const std::string& line : section.lines) out += shown(line) + "\n";
   }
   return out;
 }

@@ -130,7 +130,7 @@ std::optional<std::string> plot_distribution(const ReportModel& model) {
   const Extent domain = padded(*range, 0.02);
   Svg svg(kChartWidth, kLatencyHeight, "Distribution of the latency", report_title(model));
   const double top = draw_title(svg, "Distribution of the latency",
-                                fmt::format("{}; {} measured iterations; bars above: 95 % interval of each quantile",
+                                fmt::format("{}; {} measured iterations; bars above: 95 % CI of each quantile",
                                             report_title(model), core::format_count(total)),
                                 kChartWidth) +
                      5 * 15 + 4;

@@ -88,7 +88,7 @@ std::optional<std::string> plot_telemetry(const ReportModel& model) {
   const std::size_t shown = std::min(kCharts, charts.size());
   const double height = 60 + static_cast<double>(shown) * kChartHeight + 8;
   Svg svg(kChartWidth, height, "Telemetry", report_title(model));
-  std::string aside = report_title(model) + "; time since the session's start";
+  std::string aside = report_title(model) + "; time since session start";
   if (shown < charts.size()) aside += fmt::format("; the first {} of {} metrics", shown, charts.size());
   double top = draw_title(svg, "Telemetry", aside, kChartWidth);
   for (std::size_t i = 0; i < shown; ++i, top += kChartHeight)

@@ -92,7 +92,7 @@ TEST(RenderSvg, RoofsAreNamedApartAndDrawnByTheirBasis) {
     EXPECT_NE(svg.find(name), std::string::npos) << name;
   EXPECT_EQ(svg.find("HBM, measured"), std::string::npos) << "it nearly coincides with the stated one, which has the name";
 }
-TEST(RenderSvg, ARooflineWithoutMemoryIsNoData) {
+TEST(RenderSvg, ARooflineWithoutMemoryIsRefused) {
   ReportModel model;
   model.roofline = Roofline{"", {}, {{"peak", Roof::Kind::compute, 1e12, ""}}, {}};
   EXPECT_FALSE(render_svg(model, "roofline"));

@@ -64,7 +64,7 @@ std::optional<std::string> plot_operators(const ReportModel& model) {
   const double height = 60 + static_cast<double>(shown) * kBarHeight + 20;
   Svg svg(kChartWidth, height, "Time by operator type", report_title(model));
   std::string aside = report_title(model) + "; share of one iteration";
-  if (shown < list.size()) aside += fmt::format(", the largest {} of {}", shown, list.size());
+  if (shown < list.size()) aside += fmt::format(", top {} of {}", shown, list.size());
   const double top = draw_title(svg, "Time by operator type", aside, kChartWidth);
   const double left = 220, right = kChartWidth - 170;
   const double largest = list[0].share_ratio > 0 ? list[0].share_ratio : 1;

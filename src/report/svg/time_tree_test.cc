@@ -31,8 +31,8 @@ TEST(TimeTree, FourLevels) {
 TEST(TimeTree, KernelsOfATraceStandInTheirPart) {
   ReportModel model;
   model.time_whole = TimeWhole::trace;
-  model.parts = {share("GPU computes", 6), share("idle: host late", 4)};
-  model.kernels = {share("relu", 2, "elementwise", "GPU computes"), share("gemm", 4, "gemm", "GPU computes")};
+  model.parts = {share("GPU compute", 6), share("idle: late launch", 4)};
+  model.kernels = {share("relu", 2, "elementwise", "GPU compute"), share("gemm", 4, "gemm", "GPU compute")};
   const TimeNode root = build_time_tree(model);
   EXPECT_EQ(root.name, "trace");
   ASSERT_EQ(root.children[0].children.size(), 2U);

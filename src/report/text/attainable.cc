@@ -18,31 +18,32 @@ std::string duration_text(const Prediction& predicted) {
                     core::format_duration(predicted.upper), predicted.confidence);
 }
 
-// "  the model: measured 42.1 ms, predicted 40.3 ms (36.2 to 44.9 ms, CALIBRATED)"
+// "model measured 42.1 ms, predicted 40.3 ms (36.2 to 44.9 ms, CALIBRATED)"
 void write_whole(TextPage& page, const Attainable::Whole& whole) {
   const bool surprise = whole.surprise.value_or(false);
-  page.paragraph((surprise ? "SURPRISE: the whole model " : "the whole model ") +
-                     (whole.measured_ns ? "took " + core::format_duration(*whole.measured_ns) + ", " : "is ") + "predicted " +
+  page.paragraph((surprise ? "SURPRISE: model: " : "model: ") +
+                     (whole.measured_ns ? "measured " + core::format_duration(*whole.measured_ns) + ", " : "") + "predicted " +
                      duration_text(whole.predicted),
                  2, surprise ? Style::warning : Style::plain);
 }
 
-// "an iteration took 1.20 J (1.18 - 1.22 J), predicted 1.00 J (0.50 J to 2.00 J, THEORETICAL); of 128 tokens each 9.38 mJ"
+// "energy per iteration measured 1.20 J (1.18 to 1.22 J), predicted 1.00 J (0.50 to 2.00 J, THEORETICAL); 9.38 mJ per token (128
+// tokens)"
 void write_energy(TextPage& page, const Attainable::Energy& energy) {
   const auto joules = [](double value) { return format_quantity(value, "J"); };
   const auto measured = energy.measured_joules;
   const bool surprise = energy.surprise.value_or(false);
-  std::string text = surprise ? "SURPRISE: an iteration " : "an iteration ";
+  std::string text = surprise ? "SURPRISE: energy per iteration: " : "energy per iteration: ";
   if (measured)
-    text += "took " + joules(*measured) + " (" + joules(energy.measured_lower_joules.value_or(*measured)) + " to " +
+    text += "measured " + joules(*measured) + " (" + joules(energy.measured_lower_joules.value_or(*measured)) + " to " +
             joules(energy.measured_upper_joules.value_or(*measured)) + "), predicted ";
   else
-    text += "is predicted to take ";
+    text += "predicted ";
   text += range_text(joules(energy.predicted.value), joules(energy.predicted.lower), joules(energy.predicted.upper),
                      energy.predicted.confidence);
   if (const auto tokens = static_cast<double>(energy.tokens.value_or(0)); tokens > 0)
-    text +=
-        "; each of its " + core::format_count(tokens) + " tokens " + joules(measured.value_or(energy.predicted.value) / tokens);
+    text += "; " + joules(measured.value_or(energy.predicted.value) / tokens) + " per token (" + core::format_count(tokens) +
+            " tokens)";
   page.paragraph(text, 2, surprise ? Style::warning : Style::plain);
 }
 
@@ -62,9 +63,9 @@ void write_text(TextPage& page, const Attainable& section, const ReportModel&) {
   for (const Attainable::Node& row : section.nodes) rows.push_back(&row);
   std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->gap_ns() > b->gap_ns(); });
   if (rows.empty())
-    page.heading("Measured and predicted", "");
+    page.heading("Measured vs. predicted", "");
   else
-    page.heading(section.title.value_or("Each node and the hardware"), page.width() >= 70 ? "measured, attainable, gap" : "");
+    page.heading(section.title.value_or("Attainable time per node"), page.width() >= 70 ? "measured, attainable, gap" : "");
   if (section.whole) write_whole(page, *section.whole);
   if (section.energy) write_energy(page, *section.energy);
   if (section.note) page.paragraph(*section.note, 2, Style::dim);
@@ -83,9 +84,8 @@ void write_text(TextPage& page, const Attainable& section, const ReportModel&) {
   const auto unmatched = section.unmatched_nodes.value_or(0);
   if (unmatched > 0)
     page.paragraph(std::to_string(unmatched) + (unmatched == 1 ? " node" : " nodes") +
-                       " that the runtime made (changes of layout and the like) took " +
-                       core::format_duration(section.unmatched_ns.value_or(0)) + " and " + (unmatched == 1 ? "has" : "have") +
-                       " no counterpart in the graph.",
+                       " inserted by the runtime (layout changes etc.): " +
+                       core::format_duration(section.unmatched_ns.value_or(0)) + ", not in the model's graph.",
                    2, Style::dim);
 }
 

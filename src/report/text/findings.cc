@@ -36,15 +36,15 @@ void write_why(TextPage& page, const ReportModel& model) {
 void write_hardware(TextPage& page, const ReportModel& model) {
   if (!model.roofline) return;
   const Roofline& line = *model.roofline;
-  page.heading("How far from the hardware");
+  page.heading("Hardware efficiency");
   page.paragraph(line.text);
   const auto reached = [&](double ratio, std::string_view of) {
     const int room = std::min(40, page.width() - 14 - static_cast<int>(of.size()));
     page.line("  " + page.styled(fit_left(bar(ratio, room, page.ascii()), room, page.ascii()), Style::accent) + " " +
               core::format_percent(ratio) + std::string(of));
   };
-  if (line.reached_ratio) reached(*line.reached_ratio, line.measured_ratio ? " of the stated" : "");
-  if (line.measured_ratio) reached(*line.measured_ratio, " of the measured");
+  if (line.reached_ratio) reached(*line.reached_ratio, line.measured_ratio ? " of the stated roofs" : "");
+  if (line.measured_ratio) reached(*line.measured_ratio, " of the measured roofs");
   for (const Roof& roof : line.roofs) {
     const std::string rate = page.quantity(roof.per_second, roof.kind == Roof::Kind::compute ? "flop/s" : "bytes/s");
     page.paragraph(roof.name + ": " + rate + (roof.source.empty() ? "" : " (" + roof.source + ")"), 4, Style::dim,

@@ -65,25 +65,25 @@ void write_device(TextPage& page, const GpuSection::Device& device) {
     text += (first ? " " : "; ") + std::string(words);
     first = false;
   };
-  if (device.active_ratio) add("kernels run " + core::format_percent(*device.active_ratio) + " of the time");
+  if (device.active_ratio) add("active " + core::format_percent(*device.active_ratio) + " of the time");
   const std::string bound = device.bound.value_or("");
   if (bound == "waiting")
-    add("it waits for the host");
+    add("host-bound (GPU starved)");
   else if (!bound.empty() && bound != "none")
-    add("bound by " + bound);
+    add(bound + "-bound");
   if (device.launch_tax)
     add("launch tax " + format_quantity(*device.launch_tax, "") +
         (device.launch_tax_band.empty() ? "" : " (" + device.launch_tax_band + ")"));
-  if (device.queue_depth) add("queue " + format_quantity(*device.queue_depth, "") + " deep");
+  if (device.queue_depth) add("queue depth " + format_quantity(*device.queue_depth, ""));
   if (device.api_mean_ns)
-    add("a launch: " + page.quantity(*device.api_mean_ns, "ns") + " in the call, " +
-        page.quantity(device.queue_mean_ns.value_or(0), "ns") + " in the queue, " +
+    add("per launch: " + page.quantity(*device.api_mean_ns, "ns") + " in the API call, " +
+        page.quantity(device.queue_mean_ns.value_or(0), "ns") + " queued, " +
         page.quantity(device.execution_mean_ns.value_or(0), "ns") + " running");
   page.paragraph(text, 2);
 }
 
 void write_convention(TextPage& page, const GpuSection::Convention& convention) {
-  page.paragraph("Kernels without a launch in the trace are " + page.clean(convention.orphan_kernels) + ", memsets " +
+  page.paragraph("Kernels without a launch record are " + page.clean(convention.orphan_kernels) + ", memsets " +
                      page.clean(convention.memset) + "; the span is " + page.clean(convention.span) + ".",
                  2, Style::dim);
 }
@@ -91,9 +91,9 @@ void write_convention(TextPage& page, const GpuSection::Convention& convention) 
 // What the launching threads did while their device was idle, where their scheduling was recorded.
 void write_hosts(TextPage& page, const Gaps::Host& host) {
   const auto time_of = [](std::int64_t ns) { return core::format_duration(static_cast<double>(ns)); };
-  page.paragraph("While they were late, the threads that launch had no CPU for " + time_of(host.run_queue_ns) +
-                     " though ready and slept for " + time_of(host.off_cpu_ns) + " (" + std::to_string(host.gap_count) +
-                     " gaps whose scheduling was recorded).",
+  page.paragraph("During these gaps the launching threads were runnable but not running for " + time_of(host.run_queue_ns) +
+                     " and sleeping for " + time_of(host.off_cpu_ns) + " (" + std::to_string(host.gap_count) +
+                     " gaps with scheduler data).",
                  2, Style::dim);
 }
 
@@ -103,7 +103,7 @@ void open_gpus(TextPage& page, const ReportModel& model) {
   if (const auto& known = model.sections.attribution; known && known->kernel_count > 0)
     aside = "attributed: " + share_of(known->attributed_kernel_count, known->kernel_count) + " of kernels, " +
             share_of(known->attributed_kernel_sum_ns, known->kernel_sum_ns) + " of their time";
-  page.heading("The GPUs", aside);
+  page.heading("GPUs", aside);
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ void open_gpus(TextPage& page, const ReportModel& model) {
 void write_text(TextPage& page, const ProfilerTotals& section, const ReportModel&) {
   if (section.calls.empty() && !section.samples) return;
   using Totals = ProfilerTotals;
-  page.heading("Totals that the profiler wrote");
+  page.heading("Profiler totals");
   write_bars(page, "Calls by total time",
              bars_of(section.calls, &Totals::Entry::name, &Totals::Entry::sum_ns, &Totals::Entry::count));
   if (!section.samples) return;
@@ -136,9 +136,10 @@ void write_text(TextPage& page, const Attribution& section, const ReportModel& m
   if (!model.sections.gpu) open_gpus(page, model);
   using Method = Attribution::Method;
   using Operator = Attribution::Operator;
-  write_bars(page, "What caused the kernels",
+  write_bars(page, "Kernel time by operator",
              bars_of(section.operators, &Operator::name, &Operator::kernel_sum_ns, &Operator::kernel_count));
-  write_bars(page, "How that is known", bars_of(section.methods, &Method::method, &Method::kernel_sum_ns, &Method::kernel_count));
+  write_bars(page, "Attribution method",
+             bars_of(section.methods, &Method::method, &Method::kernel_sum_ns, &Method::kernel_count));
 }
 
 void write_text(TextPage& page, const Gaps& section, const ReportModel& model) {
@@ -147,7 +148,9 @@ void write_text(TextPage& page, const Gaps& section, const ReportModel& model) {
     open_gpus(page, model);
   }
   using Cause = Gaps::Cause;
-  write_bars(page, "Idle gaps by cause", bars_of(section.causes, &Cause::cause, &Cause::idle_ns, &Cause::gap_count));
+  std::vector<Bar> bars = bars_of(section.causes, &Cause::cause, &Cause::idle_ns, &Cause::gap_count);
+  for (Bar& one : bars) one.name = cause_words(one.name);
+  write_bars(page, "Idle time by cause", std::move(bars));
   if (section.host) write_hosts(page, *section.host);
 }
 

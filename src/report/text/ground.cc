@@ -91,7 +91,7 @@ void write_accounts(TextPage& page, const ReportModel& model) {
 
 void write_metrics(TextPage& page, const ReportModel& model) {
   if (model.metrics.empty()) return;
-  page.heading("Metrics", page.width() >= 70 ? "value, 95 % interval" : "");
+  page.heading("Metrics", page.width() >= 70 ? "value, 95 % CI" : "");
   const auto name_of = [](const trace::MetricValue& metric) {
     return metric.device ? metric.id + " [" + std::to_string(*metric.device) + "]" : metric.id;
   };

@@ -15,15 +15,18 @@ void write_headline(TextPage& page, const ReportModel& model) {
   };
   std::vector<Tile> tiles;
   const auto device = model.headline_of ? std::optional(model.headline_of->device) : std::nullopt;
+  const auto signs = [&](const std::string& text) { return page.ascii() ? text : typographic(text); };
   const std::string whose = model.headline_of ? "Of " + page.clean(model.headline_of->name) + ". " : "";
   for (const std::string& id : model.headline_metrics)
     if (const auto* metric = trace::find_metric(model.metrics, id, device))
-      tiles.push_back({page.clean(metric_title(model, id)), page.value(*metric),
-                       metric->ci95 ? page.interval(*metric) : "interval not known"});
+      tiles.push_back({page.clean(metric_title(model, id)), page.value(*metric) + signs(half_width_text(*metric)),
+                       metric->ci95 ? page.interval(*metric) : "no CI"});
   if (tiles.empty()) return;
   page.line();
   const int room = (page.width() - 2) / static_cast<int>(tiles.size());
-  if (room >= 20) {
+  const bool fits =
+      std::all_of(tiles.begin(), tiles.end(), [&](const Tile& tile) { return display_width(tile.value) <= room - 2; });
+  if (room >= 20 && fits) {
     std::string titles = "  ", values = "  ", intervals = "  ";
     for (const Tile& tile : tiles) {
       titles += page.styled(fit_left(tile.title, room - 2, page.ascii()), Style::dim) + "  ";
@@ -33,7 +36,8 @@ void write_headline(TextPage& page, const ReportModel& model) {
     page.line(titles);
     page.line(values);
     page.line(intervals);
-    page.line(page.styled("  " + whose + "Below each number: its 95 % interval.", Style::dim));
+    page.paragraph(whose + "Below each number: its 95 % CI; " + signs("+/-") + " is half its width, relative to the value.", 2,
+                   Style::dim);
     return;
   }
   if (!whose.empty()) page.line("  " + page.styled(fit(whose, page.width() - 2, page.ascii()), Style::dim));
@@ -48,12 +52,11 @@ void write_warnings(TextPage& page, const ReportModel& model) {
   const auto& warnings = model.session.warnings;
   if (model.session.state != "complete" && !model.session.state.empty()) {
     page.line();
-    page.paragraph("The session is " + model.session.state + ": it ended early, and what came after is missing.", 4,
-                   Style::warning, "  ! ");
+    page.paragraph("The session is " + model.session.state + ": stopped early; partial results.", 4, Style::warning, "  ! ");
   }
   if (warnings.empty()) return;
   page.line();
-  page.line(page.styled("  Missing or distorted (" + std::to_string(warnings.size()) + ")", Style::warning));
+  page.line(page.styled("  Warnings (" + std::to_string(warnings.size()) + ")", Style::warning));
   for (const trace::Warning& warning : warnings) {
     page.paragraph(warning.message, 4, Style::plain, "  ! ");
     if (!warning.remedy.empty()) page.paragraph(warning.remedy, 6, Style::dim, page.ascii() ? "    > " : "    \u2192 ");

@@ -1,5 +1,6 @@
 #include "report/text/markdown.h"
 
+#include "report/quantity.h"
 #include "report/terminal.h"
 
 namespace aaco::report {
@@ -15,7 +16,7 @@ bool is_markup(std::string_view text, std::size_t at) {
 }  // namespace
 
 std::string markdown_text(std::string_view given) {
-  const std::string text = printable(given);
+  const std::string text = with_micro_signs(printable(given));
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] == '<')

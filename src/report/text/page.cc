@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "report/quantity.h"
 
@@ -16,18 +15,6 @@ std::string_view code_of(Style style) {
   constexpr std::array<std::string_view, 11> kCodes = {"",         "\x1b[1m",  "\x1b[2m",  "\x1b[36m", "\x1b[33m", "\x1b[34m",
                                                        "\x1b[33m", "\x1b[36m", "\x1b[31m", "\x1b[35m", "\x1b[32m"};
   return kCodes[static_cast<std::size_t>(style)];
-}
-
-// "1.50 us" of a sentence that was made elsewhere, as the numbers beside it are written.
-std::string with_micro_signs(std::string text) {
-  constexpr std::string_view kUnit = " us";
-  for (std::size_t at = text.find(kUnit, 1); at != std::string::npos; at = text.find(kUnit, at + kUnit.size())) {
-    const std::size_t end = at + kUnit.size();
-    const bool number = std::isdigit(static_cast<unsigned char>(text[at - 1])) != 0;
-    const bool whole = end == text.size() || std::isalnum(static_cast<unsigned char>(text[end])) == 0;
-    if (number && whole) text.replace(at + 1, 1, "\u00B5");
-  }
-  return text;
 }
 
 }  // namespace

@@ -29,17 +29,17 @@ void head(MarkdownPage& page, const ReportModel& model) {
     if (const auto* metric = trace::find_metric(model.metrics, id, device)) {
       if (first)
         page.out += "|" + (model.headline_of ? " " + markdown_text(model.headline_of->name) : std::string()) +
-                    " | value | 95 % interval |\n|---|---:|---:|\n";
+                    " | value | 95 % CI |\n|---|---:|---:|\n";
       first = false;
       page.row({markdown_text(metric_title(model, id)),
-                "**" + markdown_quantity(metric->value, unit_of_metric(metric->id, metric->unit)) + "**",
-                metric->ci95 ? markdown_interval(*metric->ci95, unit_of_metric(metric->id, metric->unit)) : "not known"});
+                "**" + markdown_quantity(metric->value, unit_of_metric(metric->id, metric->unit)) + "**" +
+                    typographic(half_width_text(*metric)),
+                metric->ci95 ? markdown_interval(*metric->ci95, unit_of_metric(metric->id, metric->unit)) : "no CI"});
     }
   const bool ended_early = !model.session.state.empty() && model.session.state != "complete";
   if (model.session.warnings.empty() && !ended_early) return;
-  page.heading("Missing or distorted");
-  if (ended_early)
-    page.item("- ", "The session is " + markdown_text(model.session.state) + ": it ended early, and what came after is missing.");
+  page.heading("Warnings");
+  if (ended_early) page.item("- ", "The session is " + markdown_text(model.session.state) + ": stopped early; partial results.");
   for (const trace::Warning& warning : model.session.warnings)
     page.item("- ", markdown_text(warning.message) + (warning.remedy.empty() ? "" : " *" + markdown_text(warning.remedy) + "*"));
 }
@@ -54,7 +54,7 @@ void shares(MarkdownPage& page, std::string_view what, const std::vector<TimeSha
     page.row({markdown_code(names[i]), markdown_quantity(list[i].share_ratio, "ratio"), markdown_quantity(list[i].total_ns, "ns"),
               list[i].count > 0 ? core::format_count(static_cast<double>(list[i].count)) : ""});
   if (list.size() > kRows)
-    page.out += "\n" + core::format_count(static_cast<double>(list.size() - kRows)) + " more in the report.\n";
+    page.out += "\n" + core::format_count(static_cast<double>(list.size() - kRows)) + " more in the full report.\n";
   page.out += "\n";
 }
 
@@ -74,7 +74,7 @@ void statements(MarkdownPage& page, std::string_view title, const std::vector<St
 
 void roofs(MarkdownPage& page, const std::vector<Roof>& list) {
   if (list.empty()) return;
-  page.out += "| roof | at most | source |\n|---|---:|---|\n";
+  page.out += "| roof | limit | source |\n|---|---:|---|\n";
   for (const Roof& roof : list)
     page.row({markdown_text(roof.name),
               markdown_quantity(roof.per_second, roof.kind == Roof::Kind::compute ? "flop/s" : "bytes/s"),
@@ -95,7 +95,7 @@ void sources(MarkdownPage& page, const ReportModel& model) {
 
 void metrics(MarkdownPage& page, const ReportModel& model) {
   if (model.metrics.empty()) return;
-  page.out += "\n\n<details><summary>All metrics</summary>\n\n| metric | value | 95 % interval |\n|---|---:|---:|\n";
+  page.out += "\n\n<details><summary>All metrics</summary>\n\n| metric | value | 95 % CI |\n|---|---:|---:|\n";
   for (const trace::MetricValue& metric : model.metrics)
     page.row({markdown_code(metric.device ? metric.id + " [" + std::to_string(*metric.device) + "]" : metric.id),
               markdown_quantity(metric.value, unit_of_metric(metric.id, metric.unit)),
@@ -120,14 +120,15 @@ std::string render_markdown(const ReportModel& model) {
   statements(page, "Why", model.why);
   statements(page, "What to do", model.advice);
   if (model.roofline) {
-    page.heading("How far from the hardware");
+    page.heading("Hardware efficiency");
     page.paragraph(markdown_text(model.roofline->text));
     roofs(page, model.roofline->roofs);
   }
   sources(page, model);
   metrics(page, model);
   page.out += "\nSession " + markdown_code(model.session.id.text) +
-              (model.session.command.empty() ? "" : ", made by " + markdown_code(core::join(model.session.command, " "))) + "\n";
+              (model.session.command.empty() ? "" : ", created by " + markdown_code(core::join(model.session.command, " "))) +
+              "\n";
   return std::move(page.out);
 }
 

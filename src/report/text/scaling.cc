@@ -15,7 +15,7 @@ void write_text(TextPage& page, const Scaling& section, const ReportModel&) {
   double largest = 0;
   for (const Scaling::Point& point : section.points)
     if (point.items_per_second) largest = std::max(largest, point.items_per_second->value);
-  page.heading("How it scales", page.width() >= 60 ? "throughput, over the first point, median call" : "");
+  page.heading("Scaling", page.width() >= 60 ? "throughput, vs. first point, median latency" : "");
   const int bar_room = page.width() >= 72 ? page.width() / 5 : 0;
   const int name_room = std::max(8, page.width() - 2 - 15 - 9 - 11 - (bar_room > 0 ? bar_room + 1 : 0));
   for (const Scaling::Point& point : section.points) {
@@ -39,8 +39,8 @@ void write_text(TextPage& page, const Scaling& section, const ReportModel&) {
 
 void write_markdown(MarkdownPage& page, const Scaling& section) {
   if (section.points.empty()) return;
-  page.heading("How it scales");
-  page.out += "| point | throughput | over the first | median |\n|---|---:|---:|---:|\n";
+  page.heading("Scaling");
+  page.out += "| point | throughput | vs. first | median latency |\n|---|---:|---:|---:|\n";
   const auto cell = [](const std::optional<Scaling::Value>& value, std::string_view unit) {
     return value ? markdown_quantity(value->value, unit) : std::string("not measured");
   };

@@ -79,7 +79,7 @@ void write_latency(TextPage& page, const ReportModel& model) {
   const bool any = std::any_of(model.metrics.begin(), model.metrics.end(),
                                [](const auto& metric) { return metric.id.starts_with("latency."); });
   if (model.iterations.empty() && model.histogram.empty() && !any) return;
-  page.heading("Latency", page.width() >= 64 ? "value, 95 % interval" : "");
+  page.heading("Latency", page.width() >= 64 ? "value, 95 % CI" : "");
   write_quantiles(page, model);
   write_series(page, model);
   write_histogram(page, model);
@@ -93,7 +93,7 @@ void write_telemetry(TextPage& page, const ReportModel& model) {
     return first != series.value.end() &&
            std::any_of(first, series.value.end(), [&](double value) { return finite(value) && value != *first; });
   };
-  page.heading("Telemetry", "least, mean, greatest");
+  page.heading("Telemetry", "min, mean, max");
   const int name_room = std::min(34, page.width() - 32);
   const int line_room = page.width() - 2 - name_room - 30 - 2;
   std::size_t shown = 0, hidden = 0, unchanged = 0;
@@ -118,8 +118,8 @@ void write_telemetry(TextPage& page, const ReportModel& model) {
     page.line(row);
   }
   std::string rest;
-  if (hidden > 0) rest = std::to_string(hidden) + " more series in the page";
-  if (unchanged > 0) rest += (rest.empty() ? "" : "; ") + std::to_string(unchanged) + " series did not change";
+  if (hidden > 0) rest = std::to_string(hidden) + " more series on the page";
+  if (unchanged > 0) rest += (rest.empty() ? "" : "; ") + std::to_string(unchanged) + " series unchanged";
   if (!rest.empty()) page.paragraph(rest + ".", 2, Style::dim);
 }
 

@@ -69,9 +69,9 @@ void write_row(TextPage& page, const TimeShare& share, std::string_view name, st
 }
 
 std::string words_of(TimeWhole whole, std::int64_t devices) {
-  if (whole == TimeWhole::trace && devices > 1) return "of the whole trace on " + std::to_string(devices) + " GPUs together";
+  if (whole == TimeWhole::trace && devices > 1) return "of the whole trace, sum over " + std::to_string(devices) + " GPUs";
   if (whole == TimeWhole::trace) return "of the whole trace";
-  return whole == TimeWhole::kernels ? "of all kernels together" : "per iteration";
+  return whole == TimeWhole::kernels ? "of total kernel time" : "per iteration";
 }
 
 void write_list(TextPage& page, std::string_view title, const std::vector<TimeShare>& all) {
@@ -81,7 +81,7 @@ void write_list(TextPage& page, std::string_view title, const std::vector<TimeSh
   const std::size_t shown = std::min(kShares, list.size());
   std::string name(title);
   if (shown < list.size())
-    name += ", the largest " + std::to_string(shown) + " of " + core::format_count(static_cast<double>(list.size()));
+    name += ", top " + std::to_string(shown) + " of " + core::format_count(static_cast<double>(list.size()));
   page.line("  " + page.styled(fit(name, page.width() - 2, page.ascii()), Style::dim));
   std::vector<std::string> names;
   for (std::size_t i = 0; i < shown; ++i) names.push_back(list[i].name);

@@ -47,13 +47,11 @@ std::string escape_for_markup(std::string_view text) {
   return out;
 }
 
-// Where `mark` stands, if it stands exactly once.
+// Where `mark` is, if it is there exactly once.
 core::Result<std::size_t> only_place(std::string_view page, std::string_view mark) {
   const auto at = page.find(mark);
   if (at == std::string_view::npos || page.find(mark, at + mark.size()) != std::string_view::npos)
-    return core::fail(core::ErrorCode::invalid_input,
-                      "the report page has no place (or several) for its data, so no report can be written: " +
-                          std::string(mark) + " must stand in it once",
+    return core::fail(core::ErrorCode::invalid_input, "invalid report page template: expected exactly one " + std::string(mark),
                       "rebuild the page: npm run build in web/");
   return at;
 }

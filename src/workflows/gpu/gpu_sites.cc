@@ -209,7 +209,7 @@ void fill_sites(report::ReportModel& model) {
   const Json& stored = *best;
   report::Attainable section;
   section.device = stored["device_id"].as_string();
-  section.title = "Each operator and the hardware";
+  section.title = "Attainable time per operator";
   const double sum = stored["kernel_sum_ns"].as_f64().value_or(0), measured = stored["measured_ns"].as_f64().value_or(0);
   const auto listed = static_cast<std::int64_t>(stored["nodes"].items().size());
   const auto all = stored["site_count"].as_i64().value_or(listed);

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "core/numbers.h"
-#include "core/strings.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu_analysis.h"
 #include "workflows/gpu_roofline.h"
@@ -32,7 +31,7 @@ double sum_of(const report::ReportModel& model, std::string_view id) {
   return sum;
 }
 
-constexpr std::string_view kComputes = "GPU computes";  // the part of a trace that its kernels are in
+constexpr std::string_view kComputes = "GPU compute";  // the part of a trace that its kernels are in
 
 // Times are those of the whole trace, all devices.
 void fill_parts(report::ReportModel& model) {
@@ -45,16 +44,16 @@ void fill_parts(report::ReportModel& model) {
   // A copy beside a collective counts as communication, so that the parts add up.
   const double copies = std::max(0.0, busy - compute - communication);
   std::vector<std::pair<std::string, double>> parts = {
-      {std::string(kComputes), compute}, {"communication, exposed", communication}, {"copies, exposed", copies}};
+      {std::string(kComputes), compute}, {"exposed communication", communication}, {"exposed copies", copies}};
   std::map<std::string, double> idle;
   double explained = 0;
   for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items())
     for (const Json& gap : gpu["gaps"].items()) {
-      idle["idle: " + core::replace_all(std::string(gap["cause"].text()), "_", " ")] += gap["idle_ns"].as_f64().value_or(0);
+      idle["idle: " + report::cause_words(gap["cause"].text())] += gap["idle_ns"].as_f64().value_or(0);
       explained += gap["idle_ns"].as_f64().value_or(0);
     }
   for (const auto& [name, time] : idle) parts.emplace_back(name, time);
-  parts.emplace_back("idle: gaps too short to explain", std::max(0.0, span - busy - explained));
+  parts.emplace_back("idle: short gaps", std::max(0.0, span - busy - explained));
   for (const auto& [name, time] : parts) {
     if (time <= 0) continue;
     TimeShare share;
@@ -229,11 +228,11 @@ core::Status fill_gaps(report::ReportModel& model, const std::string& session_pa
 }
 
 std::string in_words(std::string_view limit) {
-  if (limit == "compute") return "it computes";
-  if (limit == "communication") return "communication that nothing hides binds it";
-  if (limit == "copy") return "copies that nothing hides bind it";
-  if (limit == "launch") return "launching kernels binds it";
-  return "it waits for the host";
+  if (limit == "compute") return "compute-bound";
+  if (limit == "communication") return "bound by exposed communication";
+  if (limit == "copy") return "bound by exposed copies";
+  if (limit == "launch") return "launch-bound";
+  return "host-bound: GPU starved";
 }
 
 }  // namespace
@@ -256,7 +255,7 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   VerdictText verdict;
   if (gpus.size() > 1) verdict.headline_of = report::HeadlineDevice{number, name};
   verdict.sentence =
-      fmt::format("{}{} is busy {} of {}; {}.", gpus.size() > 1 ? fmt::format("Of {} GPUs the idlest: ", gpus.size()) : "", name,
+      fmt::format("{}{} is busy {} of {}; {}.", gpus.size() > 1 ? fmt::format("Idlest of {} GPUs: ", gpus.size()) : "", name,
                   core::format_percent(lowest), core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
                   in_words((*idlest)["bound"]["limit"].text()));
   const double total = sum_of(model, "gpu.kernel_sum_ns");

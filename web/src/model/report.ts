@@ -192,13 +192,13 @@ export function readReport(text: string): Report | string {
   try {
     document = JSON.parse(text);
   } catch {
-    return 'This page holds no report data. It is the template that AACO fills: run "aaco report" to make a report.';
+    return 'This page has no report data (it is an unfilled template). Run "aaco report" to create a report.';
   }
   const report = document as Partial<Report> | null;
   if (!report || report.schema !== 'aaco.report' || typeof report.schema_version !== 'number')
     return 'The data in this page is not an AACO report.';
   if (report.schema_version > kSchemaVersion)
-    return `This report has schema version ${report.schema_version}; this page reads up to ${kSchemaVersion}. Make it again with the aaco that wrote the session.`;
+    return `This report has schema version ${report.schema_version}; this page reads up to ${kSchemaVersion}. Regenerate it with the aaco version that wrote the session.`;
   return report as Report;
 }
 
@@ -220,4 +220,10 @@ export function metricTitle(report: Report, id: string): string {
   if (defined) return defined;
   const words = id.replace(/_(ns|bytes|ratio|hz|watts|joules|celsius|per_second)$/, '').replace(/[._]/g, ' ').replace(/\bp(\d+)\b/g, 'P$1');
   return words ? words[0]?.toUpperCase() + words.slice(1) : id;
+}
+
+// What a metric means, for a tooltip: its meaning, its formula, its id.
+export function metricTip(report: Report, id: string): string {
+  const defined = Object.prototype.hasOwnProperty.call(report.definitions ?? {}, id) ? report.definitions[id] : undefined;
+  return [defined?.meaning, defined?.formula, id].filter(Boolean).join('\n');
 }

@@ -73,7 +73,7 @@ export function ReportView({ report }: { report: Report }) {
           {parts.length > 0 || report.warnings.length > 0 ? <Warnings report={report} /> : null}
           {parts.map((part) => <div key={part.id}>{part.body}</div>)}
           <footer>
-            <p>Made by aaco{report.session.tool_version && ` ${report.session.tool_version}`}{report.session.id && <> from session <span class="mono">{report.session.id}</span></>}{report.session.created && `, ${report.session.created.replace('T', ' ').replace('Z', ' UTC')}`}. Report schema {report.schema_version}. This file is complete in itself and reads nothing from a network.</p>
+            <p>Created by aaco{report.session.tool_version && ` ${report.session.tool_version}`}{report.session.id && <> from session <span class="mono">{report.session.id}</span></>}{report.session.created && `, ${report.session.created.replace('T', ' ').replace('Z', ' UTC')}`}. Report schema {report.schema_version}. Self-contained: loads nothing from the network.</p>
           </footer>
         </main>
       </div>

@@ -65,7 +65,7 @@ declare module '../model/report.ts' {
 
 const kNodeColumns: Column<AttainableNode>[] = [
   {
-    key: 'name', title: 'Node, and why', value: (row) => row.name,
+    key: 'name', title: 'Node and reason', value: (row) => row.name,
     cell: (row) => <><Name text={row.name} /><span class="row-why">{row.surprise ? 'Surprise: ' : ''}{row.reason}</span></>,
   },
   { key: 'measured', title: 'Measured', align: 'right', value: (row) => row.measured_ns, cell: (row) => duration(row.measured_ns) },
@@ -75,13 +75,13 @@ const kNodeColumns: Column<AttainableNode>[] = [
     key: 'predicted', title: 'Predicted (90 %)', align: 'right', value: (row) => row.predicted_ns ?? -1,
     cell: (row) => (row.predicted_ns === undefined ? '' : `${duration(row.predicted_ns)} (${duration(row.predicted_lower_ns ?? row.predicted_ns)} to ${duration(row.predicted_upper_ns ?? row.predicted_ns)})`),
   },
-  { key: 'level', title: 'Level', value: (row) => row.confidence ?? '', cell: (row) => row.confidence ?? '' },
+  { key: 'level', title: 'Confidence', value: (row) => row.confidence ?? '', cell: (row) => row.confidence ?? '' },
 ];
 
 function wholeText({ whole }: Attainable): string {
   const predicted = whole?.predicted;
   if (!predicted) return '';
-  const measured = whole.measured_ns === undefined ? 'The whole model is' : `${whole.surprise ? 'Surprise: the' : 'The'} whole model took ${duration(whole.measured_ns)},`;
+  const measured = whole.measured_ns === undefined ? 'Model:' : `${whole.surprise ? 'Surprise: model' : 'Model:'} measured ${duration(whole.measured_ns)},`;
   return `${measured} predicted ${duration(predicted.value)} (${duration(predicted.lower)} to ${duration(predicted.upper)}, ${predicted.confidence}).`;
 }
 
@@ -91,9 +91,9 @@ function energyText({ energy }: Attainable): string {
   if (!predicted) return '';
   const joules = (value: number) => text(value, 'J');
   const measured = energy.measured_joules;
-  const head = measured === undefined ? 'An iteration is predicted to take' :
-    `${energy.surprise ? 'Surprise: an' : 'An'} iteration took ${joules(measured)} (${joules(energy.measured_lower_joules ?? measured)} to ${joules(energy.measured_upper_joules ?? measured)}), predicted`;
-  const each = energy.tokens ? `; each of its ${plural(energy.tokens, 'token')} ${joules((measured ?? predicted.value) / energy.tokens)}` : '';
+  const head = measured === undefined ? 'Energy per iteration: predicted' :
+    `${energy.surprise ? 'Surprise: energy' : 'Energy'} per iteration: measured ${joules(measured)} (${joules(energy.measured_lower_joules ?? measured)} to ${joules(energy.measured_upper_joules ?? measured)}), predicted`;
+  const each = energy.tokens ? `; ${joules((measured ?? predicted.value) / energy.tokens)} per token (${plural(energy.tokens, 'token')})` : '';
   return `${head} ${joules(predicted.value)} (${joules(predicted.lower)} to ${joules(predicted.upper)}, ${predicted.confidence})${each}.`;
 }
 
@@ -107,17 +107,17 @@ export function AttainableTable({ value }: { value: Attainable }) {
   const rows = Array.isArray(value.nodes) ? value.nodes : [];
   if (rows.length === 0) return null;
   return (
-    <details class="fold" open><summary>{value.title ?? 'Each node beside its attainable time'}</summary>
+    <details class="fold" open><summary>{value.title ?? 'Attainable time per node'}</summary>
       {(wholeText(value) || energyText(value) || value.note) && <p>{wholeText(value)} {energyText(value)} <span class="quiet">{value.note ?? ''}</span></p>}
-      <DataTable caption="Measured, attainable, gap" rows={rows} columns={kNodeColumns} rowKey={(row, index) => `${index}${row.name}`} sortBy="gap" filterText={(row) => `${row.name} ${row.reason}`} noun="node" />
-      {(value.unmatched_nodes ?? 0) > 0 && <p class="quiet">{plural(value.unmatched_nodes ?? 0, 'node')} that the runtime made took {duration(value.unmatched_ns ?? 0)}, with no counterpart in the graph.</p>}
+      <DataTable caption="Measured and attainable time" rows={rows} columns={kNodeColumns} rowKey={(row, index) => `${index}${row.name}`} sortBy="gap" filterText={(row) => `${row.name} ${row.reason}`} noun="node" />
+      {(value.unmatched_nodes ?? 0) > 0 && <p class="quiet">{plural(value.unmatched_nodes ?? 0, 'node')} inserted by the runtime: {duration(value.unmatched_ns ?? 0)}, not in the model's graph.</p>}
     </details>
   );
 }
 
 export const predictionSection: SectionEntry = {
   id: 'hardware',
-  title: 'Measured and predicted',
+  title: 'Measured vs. predicted',
   shows: ['attainable'],
   has: (report) => !report.roofline && report.extra?.attainable,
   view: PredictionSection,

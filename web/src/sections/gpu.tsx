@@ -2,7 +2,7 @@ import { Facts } from '../components/facts.tsx';
 import { Name } from '../components/name.tsx';
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
 import { duration, percent, roundPercent, text } from '../format/quantity.ts';
-import '../model/report.ts';
+import { metricTip, type Report } from '../model/report.ts';
 
 // As src/report/gpu_sections.h writes them.
 interface Device {
@@ -80,8 +80,17 @@ declare module '../model/report.ts' {
 
 const kRows = 12;
 const kBound: Record<string, string> = {
-  compute: 'it computes', communication: 'communication that nothing hides', copy: 'copies that nothing hides', launch: 'launching kernels', waiting: 'waiting for the host',
+  compute: 'compute-bound', communication: 'exposed communication', copy: 'exposed copies', launch: 'launch-bound', waiting: 'host-bound: GPU starved',
 };
+
+// Columns of the table of devices, and the metrics in them.
+const kMetrics: [string, string[]][] = [
+  ['Active', ['gpu.active_ratio']],
+  ['Launch tax', ['launch.tax']],
+  ['Queue depth', ['launch.queue_depth_mean']],
+  ['API call, queued, running', ['launch.api_mean_ns', 'launch.queue_mean_ns', 'launch.execution_mean_ns']],
+  ['Of roofline', ['gpu.roofline_ratio']],
+];
 
 interface Bar { name: string; ns: number; count?: number }
 
@@ -92,7 +101,7 @@ function Bars({ title, bars, noun }: { title: string; bars: Bar[]; noun: string 
   if (whole <= 0) return null;
   return (
     <table class="legend">
-      <caption class="left quiet">{title}{sorted.length > kRows ? `, the largest ${kRows} of ${sorted.length}` : ''}</caption>
+      <caption class="left quiet">{title}{sorted.length > kRows ? `, top ${kRows} of ${sorted.length}` : ''}</caption>
       <thead><tr><th scope="col">{noun}</th><th scope="col" class="narrow" aria-label="relative size" /><th scope="col" class="right">share</th><th scope="col" class="right">time</th><th scope="col" class="right narrow">count</th></tr></thead>
       <tbody>
         {sorted.slice(0, kRows).map((bar) => (
@@ -109,17 +118,17 @@ function Bars({ title, bars, noun }: { title: string; bars: Bar[]; noun: string 
   );
 }
 
-function DeviceTable({ devices }: { devices: Device[] }) {
+function DeviceTable({ devices, report }: { devices: Device[]; report: Report }) {
   if (devices.length === 0) return null;
   const band = (value: string | undefined, name: string | undefined) => (value === undefined ? '' : name ? `${value} (${name})` : value);
   return (
     <div class="table-scroll"><table class="fact-table whole-words">
-      <thead><tr><th scope="col">Device</th><th scope="col">Bound by</th><th scope="col">Kernels run</th><th scope="col">Launch tax</th><th scope="col">Queue depth</th><th scope="col">Call, queue, run</th><th scope="col">Of its roofs</th></tr></thead>
+      <thead><tr><th scope="col">Device</th><th scope="col">Bottleneck</th>{kMetrics.map(([name, ids]) => <th key={name} scope="col" title={ids.map((one) => metricTip(report, one)).join('\n\n')}>{name}</th>)}</tr></thead>
       <tbody>
         {devices.map((device) => (
           <tr key={device.name}>
             <td>{device.name}</td>
-            <td>{kBound[device.bound ?? ''] ?? device.bound ?? ''}{device.bound_confidence_ratio !== null && device.bound !== 'none' ? <span class="quiet"> {roundPercent(device.bound_confidence_ratio)} sure</span> : null}</td>
+            <td>{kBound[device.bound ?? ''] ?? device.bound ?? ''}{device.bound_confidence_ratio !== null && device.bound !== 'none' ? <span class="quiet"> {roundPercent(device.bound_confidence_ratio)} confidence</span> : null}</td>
             <td>{band(device.active_ratio === undefined ? undefined : percent(device.active_ratio), device.active_ratio_band)}</td>
             <td>{band(device.launch_tax === undefined ? undefined : text(device.launch_tax, ''), device.launch_tax_band)}</td>
             <td>{device.queue_depth === undefined ? '' : text(device.queue_depth, '')}</td>
@@ -136,16 +145,16 @@ function GpuSection({ report, id, title }: SectionProps) {
   const { gpu, attribution, gaps } = report.extra ?? {};
   const kernels = attribution?.kernel_count ?? 0;
   const lead = attribution && kernels > 0
-    ? `What caused it is known for ${percent(attribution.attributed_kernel_count / kernels)} of the kernels and ${percent(attribution.attributed_kernel_sum_ns / Math.max(1, attribution.kernel_sum_ns))} of their time.`
+    ? `Attributed: ${percent(attribution.attributed_kernel_count / kernels)} of the kernels and ${percent(attribution.attributed_kernel_sum_ns / Math.max(1, attribution.kernel_sum_ns))} of their time.`
     : undefined;
   return (
     <Section id={id} title={title} lead={lead}>
-      <DeviceTable devices={gpu?.devices ?? []} />
-      {gpu?.convention ? <p class="quiet">Kernels without a launch in the trace are {gpu.convention.orphan_kernels}, memsets {gpu.convention.memset}; the span is {gpu.convention.span}.</p> : null}
+      <DeviceTable devices={gpu?.devices ?? []} report={report} />
+      {gpu?.convention ? <p class="quiet">Kernels without a launch record are {gpu.convention.orphan_kernels}, memsets {gpu.convention.memset}; the span is {gpu.convention.span}.</p> : null}
       <Bars title="Kernel families" noun="family" bars={(gpu?.families ?? []).map((one) => ({ name: one.family, ns: one.kernel_sum_ns, count: one.kernel_count }))} />
-      <Bars title="Idle gaps by cause" noun="cause" bars={(gaps?.causes ?? []).map((one) => ({ name: one.cause, ns: one.idle_ns, count: one.gap_count }))} />
-      <Bars title="What caused the kernels" noun="operator" bars={(attribution?.operators ?? []).map((one) => ({ name: one.operator, ns: one.kernel_sum_ns, count: one.kernel_count }))} />
-      <details class="fold"><summary>How attribution is known, the longest gaps</summary>
+      <Bars title="Idle time by cause" noun="cause" bars={(gaps?.causes ?? []).map((one) => ({ name: one.cause === 'host_late' ? 'late launch' : one.cause.replace(/_/g, ' '), ns: one.idle_ns, count: one.gap_count }))} />
+      <Bars title="Kernel time by operator" noun="operator" bars={(attribution?.operators ?? []).map((one) => ({ name: one.operator, ns: one.kernel_sum_ns, count: one.kernel_count }))} />
+      <details class="fold"><summary>Attribution method and longest gaps</summary>
         <Facts value={{ methods: attribution?.methods ?? [], longest_gaps: gaps?.longest ?? [], hosts_of_gaps: gaps?.host, ranks: gpu?.ranks }} />
       </details>
     </Section>
@@ -156,7 +165,7 @@ const has = (one: unknown): boolean => typeof one === 'object' && one !== null;
 
 export const gpuSection: SectionEntry = {
   id: 'gpu',
-  title: 'The GPUs',
+  title: 'GPUs',
   shows: ['gpu', 'attribution', 'gaps'],
   has: ({ extra }) => has(extra?.gpu) || has(extra?.attribution) || has(extra?.gaps),
   view: GpuSection,

@@ -20,8 +20,8 @@ const kNames = 200; // in so many
 function shares(point: RoofPoint): string {
   const parts = [
     point.reached_ratio === undefined ? '' : `${percent(point.reached_ratio)} of the stated roof`,
-    point.measured_ratio === undefined ? '' : `${percent(point.measured_ratio)} of the measured one`,
-    point.work_from ? `work from ${point.work_from}` : '',
+    point.measured_ratio === undefined ? '' : `${percent(point.measured_ratio)} of the measured roof`,
+    point.work_from ? `work source: ${point.work_from}` : '',
   ].filter(Boolean);
   return parts.length > 0 ? `\n${parts.join(', ')}` : '';
 }
@@ -36,7 +36,7 @@ function Chart({ line, slots }: { line: Roofline; slots: Map<string, number> }) 
   const largest = Math.max(...points.map((one) => one.point.time_ns));
   return (
     <div ref={ref} class="chart">
-      <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`Roofline: ${line.text} The table below holds the same points.`}>
+      <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`Roofline: ${line.text} The table below lists the same points.`}>
         <YAxis scale={y} ticks={powersOfTen(y.domain)} format={(value) => { const q = quantity(value, 'flop/s'); return `${q.number.replace(/\.0+$/, '')}\u00a0${q.unit.replace('FLOP/s', '')}`; }} box={box} />
         <XAxis scale={x} ticks={powersOfTen(x.domain)} format={(value) => (value < 1 ? value.toPrecision(1) : value.toLocaleString('en'))} y={box.bottom} title={'arithmetic intensity, FLOP/byte \u2192'} />
         <text x={box.left} y={box.top - 2} class="axis-title">FLOP/s</text>
@@ -64,13 +64,13 @@ const kColumns: Column<RoofPoint & { reached?: number }>[] = [
   { key: 'time', title: 'Time', align: 'right', value: (row) => row.time_ns, cell: (row) => duration(row.time_ns) },
   { key: 'rate', title: 'Rate', align: 'right', value: (row) => row.flops / row.time_ns, cell: (row) => text(row.flops / (row.time_ns * 1e-9), 'flop/s') },
   { key: 'intensity', title: 'FLOP/byte', align: 'right', narrow: true, value: (row) => row.flops / row.bytes, cell: (row) => (row.bytes > 0 ? (row.flops / row.bytes).toPrecision(3) : '') },
-  { key: 'reached', title: 'Of its roof', align: 'right', value: (row) => row.reached ?? -1, cell: (row) => (row.reached === undefined ? '' : percent(row.reached)) },
+  { key: 'reached', title: 'Of stated roof', align: 'right', value: (row) => row.reached ?? -1, cell: (row) => (row.reached === undefined ? '' : percent(row.reached)) },
 ];
 const kMeasuredColumn: Column<RoofPoint & { reached?: number }> = {
-  key: 'measured', title: 'Of measured', align: 'right', value: (row) => row.measured_ratio ?? -1,
+  key: 'measured', title: 'Of measured roof', align: 'right', value: (row) => row.measured_ratio ?? -1,
   cell: (row) => (row.measured_ratio === undefined ? '' : percent(row.measured_ratio)),
 };
-const kWorkColumn: Column<RoofPoint & { reached?: number }> = { key: 'work', title: 'Work from', narrow: true, value: (row) => row.work_from ?? '', cell: (row) => row.work_from ?? '' };
+const kWorkColumn: Column<RoofPoint & { reached?: number }> = { key: 'work', title: 'Work source', narrow: true, value: (row) => row.work_from ?? '', cell: (row) => row.work_from ?? '' };
 
 function Reached({ ratio, of, fill }: { ratio: number; of?: string; fill: string }) {
   return (
@@ -78,7 +78,7 @@ function Reached({ ratio, of, fill }: { ratio: number; of?: string; fill: string
       {of && <p class="reached-of">{of}</p>}
       <div class="reached" role="img" aria-label={`Reached ${percent(ratio)} of the hardware's limit${of ? `, ${of}` : ''}`}>
         <span class={`reached-fill ${fill}`} style={{ width: `${Math.min(1, Math.max(0, ratio)) * 100}%` }}><b>{percent(ratio)}</b></span>
-        <span class="reached-rest">room to the limit</span>
+        <span class="reached-rest">headroom</span>
       </div>
     </>
   );
@@ -105,16 +105,16 @@ function HardwareSection({ report, id, title }: SectionProps) {
   if (rows.some((row) => row.work_from)) columns.push(kWorkColumn);
   return (
     <Section id={id} title={title} lead={prose(line.text)}>
-      {line.reached_ratio !== undefined && <Reached ratio={line.reached_ratio} of={line.measured_ratio === undefined ? undefined : 'of what is stated'} fill="s0" />}
-      {line.measured_ratio !== undefined && <Reached ratio={line.measured_ratio} of="of what was measured" fill="s1" />}
+      {line.reached_ratio !== undefined && <Reached ratio={line.reached_ratio} of={line.measured_ratio === undefined ? undefined : 'of the stated roofs'} fill="s0" />}
+      {line.measured_ratio !== undefined && <Reached ratio={line.measured_ratio} of="of the measured roofs" fill="s1" />}
       <Chart line={line} slots={groupSlots(report)} />
       <ul class="sources">
         {line.roofs.map((roof, index) => <li key={index}><Sample roof={roof} /> <span>{roof.name}</span> <strong>{text(roof.per_second, roof.unit)}</strong> <span class="quiet">{roof.source}</span></li>)}
       </ul>
       {report.extra?.attainable && <AttainableTable value={report.extra.attainable} />}
       {rows.length > 0 && (
-        <details class="fold"><summary>The points as a table</summary>
-          <DataTable caption="Work against the roofs" rows={rows} columns={columns} rowKey={(row, index) => `${index}${row.name}`} sortBy="time" filterText={(row) => row.name} noun="point" />
+        <details class="fold"><summary>Points as a table</summary>
+          <DataTable caption="Points of the roofline" rows={rows} columns={columns} rowKey={(row, index) => `${index}${row.name}`} sortBy="time" filterText={(row) => row.name} noun="point" />
         </details>
       )}
     </Section>
@@ -123,7 +123,7 @@ function HardwareSection({ report, id, title }: SectionProps) {
 
 export const hardwareSection: SectionEntry = {
   id: 'hardware',
-  title: 'How far from the hardware',
+  title: 'Hardware efficiency',
   shows: ['attainable'],
   has: (report) => report.roofline,
   view: HardwareSection,

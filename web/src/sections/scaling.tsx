@@ -1,7 +1,7 @@
 import { Name } from '../components/name.tsx';
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
 import { duration, interval, text } from '../format/quantity.ts';
-import type { Report } from '../model/report.ts';
+import { metricTip, type Report } from '../model/report.ts';
 
 // As src/report/scaling_section.h writes it.
 interface Point {
@@ -44,9 +44,9 @@ function ScalingSection({ report, id, title }: SectionProps) {
   const points = pointsOf(report);
   const largest = Math.max(...points.map((point) => point.items_per_second ?? 0));
   return (
-    <Section id={id} title={title} lead="Each point in the order it ran; bars are throughput, and a number's 95 % interval stands below it where there is room.">
+    <Section id={id} title={title} lead="Points in the order they ran. Bars show throughput; 95 % confidence intervals are below the values.">
       <table class="legend scaling">
-        <thead><tr><th scope="col">Point</th><th scope="col" class="narrow" aria-label="relative size" /><th scope="col" class="right">throughput</th><th scope="col" class="right narrow">over the first</th><th scope="col" class="right">median call</th></tr></thead>
+        <thead><tr><th scope="col">Point</th><th scope="col" class="narrow" aria-label="relative size" /><th scope="col" class="right" title={metricTip(report, 'throughput.items_per_second')}>throughput</th><th scope="col" class="right narrow">vs. first</th><th scope="col" class="right" title={metricTip(report, 'latency.p50_ns')}>median latency</th></tr></thead>
         <tbody>
           {points.map((point, index) => (
             <tr key={index}>
@@ -69,7 +69,7 @@ function ScalingSection({ report, id, title }: SectionProps) {
 
 export const scalingSection: SectionEntry = {
   id: 'scaling',
-  title: 'How it scales',
+  title: 'Scaling',
   shows: ['scaling'],
   has: (report) => pointsOf(report).length,
   view: ScalingSection,

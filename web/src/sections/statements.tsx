@@ -32,14 +32,14 @@ export function AdviceSection({ report, id, title }: SectionProps) {
   const statements = report.advice ?? [];
   const ranked = [...statements].sort((a, b) => (b.gain_ratio ?? -1) - (a.gain_ratio ?? -1));
   return (
-    <Section id={id} title={title} lead="Ranked by the latency that each is expected to save.">
+    <Section id={id} title={title} lead="Ranked by expected latency reduction.">
       <ol class="advice">
         {ranked.map((one, index) => (
           <li key={index}>
             <div class="gain">
               {one.gain_ratio !== undefined
-                ? <><span class="gain-number">{'\u2212'}{roundPercent(one.gain_ratio)}</span><span class="quiet">latency, expected</span></>
-                : <span class="quiet">gain not estimated</span>}
+                ? <><span class="gain-number">{'\u2212'}{roundPercent(one.gain_ratio)}</span><span class="quiet">expected latency</span></>
+                : <span class="quiet">no estimate</span>}
             </div>
             <div>
               <h3>{prose(one.title)}</h3>
