@@ -77,9 +77,7 @@ TEST(YamlValueRefuses, FractionAsInteger) { EXPECT_THAT(problem(parsed("1.5").as
 TEST(YamlValueRefuses, TextAsNumber) { EXPECT_THAT(problem(parsed("a: x").require_f64("a")), HasSubstr("not a number")); }
 TEST(YamlValueRefuses, Infinity) { EXPECT_NE(problem(parsed("inf").as_f64()), "accepted"); }
 TEST(YamlValueRefuses, NaN) { EXPECT_NE(problem(parsed("nan").as_f64()), "accepted"); }
-TEST(YamlValueRefuses, BoolWithOtherWords) {
-  EXPECT_THAT(problem(parsed("maybe").as_bool()), HasSubstr("not a boolean"));
-}
+TEST(YamlValueRefuses, BoolWithOtherWords) { EXPECT_THAT(problem(parsed("maybe").as_bool()), HasSubstr("not a boolean")); }
 TEST(YamlValueRefuses, MappingAsText) { EXPECT_NE(problem(parsed("a: 1").as_string()), "accepted"); }
 TEST(YamlValueRefuses, MappingAsList) { EXPECT_NE(problem(parsed("a: 1").as_strings()), "accepted"); }
 TEST(YamlValueRefuses, ListOfLists) { EXPECT_NE(problem(parsed("[[1]]").as_f64s()), "accepted"); }

@@ -35,7 +35,9 @@ TEST(Batch, IsBoundWithUnnamedFirstDimensions) {
   EXPECT_EQ(bound(with_inputs({{"batch", 4}, {Dimension(), 4}}), 8), (Bindings{{"batch", 8}, {"x1#0", 8}}));
 }
 TEST(Batch, AFixedOneMayBeAskedFor) { EXPECT_EQ(bound(with_inputs({{2, 4}}), 2), Bindings{}); }
-TEST(Batch, RefusesDifferentFixedBatch) { EXPECT_THAT(refusal(with_inputs({{2, 4}}), 8), testing::HasSubstr("fixes the input 'x0' at [2, 4]")); }
+TEST(Batch, RefusesDifferentFixedBatch) {
+  EXPECT_THAT(refusal(with_inputs({{2, 4}}), 8), testing::HasSubstr("fixes the input 'x0' at [2, 4]"));
+}
 TEST(Batch, RefusesEmptyBatch) { EXPECT_THAT(refusal(with_inputs({{"n"}}), 0), testing::HasSubstr("invalid batch size")); }
 TEST(Batch, RefusesContradictorySizes) {
   EXPECT_THAT(refusal(with_inputs({{"n"}}), 8, {{"n", 4}}), testing::HasSubstr("is 4 already"));

@@ -44,7 +44,7 @@ TEST(Sections, BandsComeWithTheirValues) {
 
 TEST(Totals, AreWrittenAsTheyWereRead) {
   const char* kText =
-      R"({"kernels":[{"name":"k","count":1,"sum_ns":2,"mean_ns":2.0,"min_ns":1,"max_ns":3,"family":"gemm","library":"","parameters":{"m":1}}],)"
+      R"({"kernels":[{"name":"k","count":1,"sum_ns":2,"mean_ns":2,"min_ns":1,"max_ns":3,"family":"gemm","library":"","parameters":{"m":1}}],)"
       R"("calls":[{"name":"c","count":1,"sum_ns":2,"domain":"hip"}],)"
       R"("samples":{"samples":3,"first_ns":1,"last_ns":2,"instructions":[{"instruction":"v","source":"a:1","samples":3}],)"
       R"("different_instructions":1,"types":{"valu":3},"dispatches":[{"dispatch_id":18446744073709551615,"samples":3}],)"
@@ -58,7 +58,7 @@ TEST(Totals, DamagedDocumentsAreEmpty) {
 }
 
 TEST(Prediction, IsWrittenAsItWasRead) {
-  const char* kText = R"({"value":2.5,"unit":"ns","confidence":"CALIBRATED","source":"s","lower":1.0,"upper":3.0})";
+  const char* kText = R"({"value":2.5,"unit":"ns","confidence":"CALIBRATED","source":"s","lower":1,"upper":3})";
   EXPECT_EQ(to_json(prediction_from(*Json::parse(kText))).dump(-1), kText);
   EXPECT_EQ(prediction_from(Json()).value, 0);
 }

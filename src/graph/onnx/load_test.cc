@@ -155,7 +155,7 @@ TEST(OnnxLoad, RefusesText) {
   EXPECT_THAT(refusal("<html>"), HasSubstr("text"));
   EXPECT_THAT(refusal("root:x:0:0\n"), HasSubstr("text"));
 }
-TEST(OnnxLoad, RefusesOtherProtobuf) { EXPECT_THAT(refusal(std::string("\x08\x08", 2)), HasSubstr("not a graph")); }
+TEST(OnnxLoad, RefusesOtherProtobuf) { EXPECT_THAT(refusal(std::string("\x08\x08", 2)), HasSubstr("has no graph")); }
 TEST(OnnxLoad, RefusesAMissingFile) { EXPECT_FALSE(load("/nonexistent/m.onnx")); }
 TEST(OnnxLoad, RefusesAFolder) { EXPECT_THAT(load("/tmp").error().text(), HasSubstr("not a regular file")); }
 TEST(OnnxLoad, RefusesACycle) {

@@ -198,7 +198,7 @@ class CounterReader final : public TableReader {
     if (odd_times_ > 0)
       account_.notes.push_back(std::to_string(odd_times_) + " dispatches have no usable times: their counters are kept");
     if (seen_.overflowed())
-      account_.notes.push_back("more than " + std::to_string(core::SeenSet::kMost) +
+      account_.notes.push_back("more than " + std::to_string(core::SeenSet::kMax) +
                                " dispatches: one whose counters stand apart in the file may be counted twice");
   }
 

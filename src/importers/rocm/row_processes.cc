@@ -26,7 +26,7 @@ void RowProcesses::report(ImportResult& result) const {
   }
   if (book_.overflowed())
     result.warnings.push_back({"import.processes_too_many",
-                               "the table names more than " + std::to_string(trace::ProcessBook::kMost) +
+                               "the table names more than " + std::to_string(trace::ProcessBook::kMax) +
                                    " processes: those beyond share rank 0 with the first",
                                "see whether its column " + std::string(column_ == Column::guid ? "Guid" : "of process ids") +
                                    " is what it should be, or import parts of it"});

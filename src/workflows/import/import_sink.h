@@ -145,7 +145,7 @@ class ImportSink final : public trace::EveryRowTo<ImportSink> {
   template <class Row>
   Row moved(const Row& row) const {
     Row own = row;
-    own.rank = rules_.rank ? *rules_.rank : own.rank + rules_.rank_base;
+    if constexpr (requires { own.rank; }) own.rank = rules_.rank ? *rules_.rank : own.rank + rules_.rank_base;
     if constexpr (requires { own.start_ns; }) own.start_ns += shift_ns_;
     if constexpr (requires { own.end_ns; }) own.end_ns += shift_ns_;
     if constexpr (requires { own.time_ns; }) own.time_ns += shift_ns_;
