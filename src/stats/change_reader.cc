@@ -14,7 +14,7 @@ constexpr std::size_t kUnsettled = 3;        // values at the end that what come
 constexpr std::size_t kAlwaysThorough = 64;  // values of a segment up to which all places are looked at with every value
 constexpr std::size_t kThoroughEvery = 16;   // beyond that, with every sixteenth
 constexpr double kRoundingShare = 48;        // square of the resolution over this: white noise that no model explains
-constexpr std::size_t kMaxReversal = 4;  // values
+constexpr std::size_t kMaxReversal = 4;      // values
 constexpr double kReversed = 0.35;           // of a step: how near to the old level its reversal comes
 constexpr std::size_t kLevelValues = 20;
 

@@ -15,10 +15,10 @@ constexpr double kBetter = 0.02;        // this: another period is not one of th
 constexpr std::array<std::size_t, 14> kUsual = {72, 84, 90, 96, 100, 120, 144, 168, 180, 240, 288, 336, 360, 365};
 constexpr std::size_t kMinValues = 48;
 constexpr double kMinCorrelation = 0.45, kMinDeviations = 5;  // 5 over the root of n: no chance
-constexpr double kTwoPeriods = 0.1;                               // less correlation allowed for two periods than for one
-constexpr double kAsGood = 0.9;                                   // of the best: a period that it is a multiple of is preferred
-constexpr double kClip = 4;                                       // median distances
-constexpr std::size_t kSample = 200;                              // values whose median distance is taken
+constexpr double kTwoPeriods = 0.1;                           // less correlation allowed for two periods than for one
+constexpr double kAsGood = 0.9;                               // of the best: a period that it is a multiple of is preferred
+constexpr double kClip = 4;                                   // median distances
+constexpr std::size_t kSample = 200;                          // values whose median distance is taken
 constexpr std::size_t kNearest = 7;
 
 // Less the centred moving mean over a period, for [period / 2, size - period / 2).
