@@ -148,7 +148,7 @@ class Sweep(program.ProgramTest):
         said = [one['message'] for one in report['warnings'] if one['id'] == 'sweep.points_warned']
         self.assertEqual([one.split(' points')[0] for one in said], [f'{len(warned)} of 2'] if warned else [])
         text = self.aaco('report', name).output
-        self.assertIn('How it scales', text)
+        self.assertIn('Scaling', text)
         self.assertRegex(text, r'batch 64 .* items/s +\d+\.\d\d')
         self.assertIn('| `batch 64` |', self.aaco('report', name, '--format', 'markdown').output)
         rows = self.aaco('report', name, '--format', 'csv', '--table', 'scaling').output.splitlines()

@@ -120,6 +120,28 @@ Json site_json(const GpuSite& site) {
                        {"surprise", is_surprise(site)}});
 }
 
+// What site_json() wrote.
+report::Attainable::Node site_node(const Json& json) {
+  const auto text = [&](std::string_view key) { return std::string(json[key].text()); };
+  report::Attainable::Node node;
+  node.name = text("name");
+  node.op_type = text("op_type");
+  node.shape = text("shape");
+  node.dtype = json["dtype"].as_string();
+  node.count = json["count"].as_i64();
+  node.kernel_count = json["kernel_count"].as_i64();
+  node.measured_ns = json["measured_ns"].as_f64().value_or(0);
+  node.attainable_ns = json["attainable_ns"].as_f64().value_or(0);
+  node.predicted_ns = json["predicted_ns"].as_f64();
+  node.predicted_lower_ns = json["predicted_lower_ns"].as_f64();
+  node.predicted_upper_ns = json["predicted_upper_ns"].as_f64();
+  node.confidence = text("confidence");
+  node.limit = text("limit");
+  node.reason = text("reason");
+  node.surprise = json["surprise"].as_bool().value_or(false);
+  return node;
+}
+
 }  // namespace
 
 GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameTable& names,
@@ -176,7 +198,7 @@ Json to_json(const GpuSites& sites, double kernel_sum_ns) {
 }
 
 void fill_sites(report::ReportModel& model) {
-  if (model.extra.contains("attainable")) return;
+  if (model.sections.attainable) return;
   const Json* best = nullptr;
   for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items()) {
     const Json& one = gpu["sites"];
@@ -185,23 +207,26 @@ void fill_sites(report::ReportModel& model) {
   }
   if (best == nullptr) return;
   const Json& stored = *best;
-  Json section = Json::object({{"device", stored["device_id"]}, {"title", "Each operator and the hardware"}});
+  report::Attainable section;
+  section.device = stored["device_id"].as_string();
+  section.title = "Attainable time per operator";
   const double sum = stored["kernel_sum_ns"].as_f64().value_or(0), measured = stored["measured_ns"].as_f64().value_or(0);
   const auto listed = static_cast<std::int64_t>(stored["nodes"].items().size());
   const auto all = stored["site_count"].as_i64().value_or(listed);
-  section.set(
-      "note",
-      fmt::format(
-          "{} of the kernel time has shapes and a model: sums over all calls of an operator with the same shapes{}. The rest "
-          "({}) is of kernels whose operator has no recorded shapes, or none that is modelled (optimisers, libraries' own "
-          "operators).",
-          sum > 0 ? core::format_percent(measured / sum) : "Some",
-          all > listed ? fmt::format(", the {} widest gaps of {}", listed, all) : "",
-          core::format_duration(std::max(0.0, sum - measured))));
-  for (const char* key : {"explained_ratio", "measured_ns", "attainable_ns", "surprises", "nodes"})
-    section.set_if(key, stored[key]);
-  section.set("unmatched_ns", std::max(0.0, sum - measured));
-  model.extra.set("attainable", std::move(section));
+  section.note = fmt::format(
+      "{} of the kernel time has shapes and a model: sums over all calls of an operator with the same shapes{}. The rest "
+      "({}) is of kernels whose operator has no recorded shapes, or none that is modelled (optimisers, libraries' own "
+      "operators).",
+      sum > 0 ? core::format_percent(measured / sum) : "Some",
+      all > listed ? fmt::format(", the {} widest gaps of {}", listed, all) : "",
+      core::format_duration(std::max(0.0, sum - measured)));
+  section.explained_ratio = stored["explained_ratio"].as_f64();
+  section.measured_ns = stored["measured_ns"].as_f64();
+  section.attainable_ns = stored["attainable_ns"].as_f64();
+  section.surprises = stored["surprises"].as_i64();
+  for (const Json& node : stored["nodes"].items()) section.nodes.push_back(site_node(node));
+  section.unmatched_ns = std::max(0.0, sum - measured);
+  model.sections.attainable = std::move(section);
 }
 
 }  // namespace aaco::workflows

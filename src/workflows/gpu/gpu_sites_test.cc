@@ -148,10 +148,10 @@ TEST_F(GpuSitesTest, TheReportSaysWhatShareItExplains) {
   gpus.push(std::move(gpu));
   model.session.outcome = Json::object({{"gpu", Json::object({{"gpus", std::move(gpus)}})}});
   fill_sites(model);
-  const Json& section = model.extra["attainable"];
-  EXPECT_THAT(std::string(section["note"].text()), HasSubstr("50.0 % of the kernel time"));
-  EXPECT_NEAR(*section["unmatched_ns"].as_f64(), 420'500, 1);
-  EXPECT_EQ(section["nodes"].items().size(), 1U);
+  const auto& section = model.sections.attainable.value();
+  EXPECT_THAT(section.note.value(), HasSubstr("50.0 % of the kernel time"));
+  EXPECT_NEAR(section.unmatched_ns.value(), 420'500, 1);
+  EXPECT_EQ(section.nodes.size(), 1U);
 }
 
 }  // namespace

@@ -153,37 +153,56 @@ report::RoofPoint point_of(const TimeShare& share, const EstimateRow& node, cons
 }
 
 // The whole model beside its prediction.
-void add_whole(const report::ReportModel& model, const Json& estimate, bool comparable, Json& section) {
+void add_whole(const report::ReportModel& model, const Json& estimate, bool comparable, report::Attainable& section) {
   const Json& latency = estimate["latency"];
   if (!latency.is_object()) return;
-  Json whole = Json::object({{"predicted", latency}});
-  const auto median = std::find_if(model.metrics.begin(), model.metrics.end(),
-                                   [](const trace::MetricValue& metric) { return metric.id == "latency.p50_ns"; });
-  if (median != model.metrics.end()) {
-    whole.set("measured_ns", median->value);
-    const bool outside = median->value < number(latency, "lower") || median->value > number(latency, "upper");
-    whole.set("surprise", comparable && outside);
+  report::Attainable::Whole whole;
+  whole.predicted = report::prediction_from(latency);
+  if (const auto* median = trace::find_metric(model.metrics, "latency.p50_ns")) {
+    whole.measured_ns = median->value;
+    whole.surprise = comparable && (median->value < whole.predicted.lower || median->value > whole.predicted.upper);
   }
-  section.set("whole", std::move(whole));
-  section.set_if("memory", estimate["memory"]);
+  section.whole = std::move(whole);
+  if (estimate["memory"].is_object()) section.memory = report::prediction_from(estimate["memory"]);
 }
 
 // Energy of an iteration beside its prediction; a session without a power sensor has the prediction alone.
-void add_energy(const report::ReportModel& model, const Json& summary, bool comparable, Json& section) {
+void add_energy(const report::ReportModel& model, const Json& summary, bool comparable, report::Attainable& section) {
   const Json& predicted = summary["estimate"]["energy"];
   if (!predicted.is_object()) return;
-  Json energy = Json::object({{"predicted", predicted}});
-  if (summary["tokens"].is_object()) energy.set("tokens", summary["tokens"]["count"]);
-  const auto measured = std::find_if(model.metrics.begin(), model.metrics.end(), [](const trace::MetricValue& metric) {
-    return metric.id == "energy.cpu_per_iteration_joules";
-  });
-  if (measured != model.metrics.end()) {
+  report::Attainable::Energy energy;
+  energy.predicted = report::prediction_from(predicted);
+  if (summary["tokens"].is_object()) energy.tokens = summary["tokens"]["count"].as_i64();
+  if (const auto* measured = trace::find_metric(model.metrics, "energy.cpu_per_iteration_joules")) {
     const double low = measured->ci95 ? measured->ci95->low : measured->value;
     const double high = measured->ci95 ? measured->ci95->high : measured->value;
-    energy.set("measured_joules", measured->value).set("measured_lower_joules", low).set("measured_upper_joules", high);
-    energy.set("surprise", comparable && (high < number(predicted, "lower") || low > number(predicted, "upper")));
+    energy.measured_joules = measured->value;
+    energy.measured_lower_joules = low;
+    energy.measured_upper_joules = high;
+    energy.surprise = comparable && (high < energy.predicted.lower || low > energy.predicted.upper);
   }
-  section.set("energy", std::move(energy));
+  section.energy = std::move(energy);
+}
+
+// A node of the run beside the node of the graph that it is.
+report::Attainable::Node node_of(const TimeShare& share, const EstimateRow& node, const Expected& expected, const Gap& gap,
+                                 const trace::NameTable& names) {
+  const auto text = [&](trace::NameId id) { return std::string(names.text(id)); };
+  report::Attainable::Node row;
+  row.name = share.name;
+  row.op_type = share.group;
+  row.graph_node = text(node.node_name);
+  row.shape = text(node.shape);
+  row.measured_ns = share.total_ns;
+  row.attainable_ns = expected.attainable_ns;
+  row.predicted_ns = expected.predicted_ns;
+  row.predicted_lower_ns = expected.lower_ns;
+  row.predicted_upper_ns = expected.upper_ns;
+  row.confidence = text(node.level);
+  row.limit = ceiling_of(node);
+  row.reason = gap.text;
+  row.surprise = gap.surprise;
+  return row;
 }
 
 }  // namespace
@@ -193,7 +212,7 @@ void fill_attainable(report::ReportModel& model, const SessionEstimates& estimat
   const Predictions predictions(estimates);
   const std::string note = restriction(model, estimates.summary);
   const bool comparable = note.empty();
-  Json rows = Json::array();
+  std::vector<report::Attainable::Node> rows;
   std::vector<report::RoofPoint> points;
   double measured_ns = 0, reached_ns = 0, unmatched_ns = 0;
   std::int64_t surprises = 0, unmatched = 0;
@@ -204,38 +223,29 @@ void fill_attainable(report::ReportModel& model, const SessionEstimates& estimat
       ++unmatched;
       continue;
     }
-    const auto text = [&](trace::NameId id) { return estimates.names.text(id); };
     const Expected expected(*node);
     const Gap gap = reason_of(*node, ceiling_of(*node), share.total_ns, comparable);
     surprises += gap.surprise ? 1 : 0;
     measured_ns += share.total_ns;
     reached_ns += std::min(expected.attainable_ns, share.total_ns);
     points.push_back(point_of(share, *node, expected, estimates.names));
-    rows.push(Json::object({{"name", share.name},
-                            {"op_type", share.group},
-                            {"graph_node", text(node->node_name)},
-                            {"shape", text(node->shape)},
-                            {"measured_ns", share.total_ns},
-                            {"attainable_ns", expected.attainable_ns},
-                            {"gap_ns", share.total_ns - expected.attainable_ns},
-                            {"predicted_ns", expected.predicted_ns},
-                            {"predicted_lower_ns", expected.lower_ns},
-                            {"predicted_upper_ns", expected.upper_ns},
-                            {"confidence", text(node->level)},
-                            {"limit", ceiling_of(*node)},
-                            {"reason", gap.text},
-                            {"surprise", gap.surprise}}));
+    rows.push_back(node_of(share, *node, expected, gap, estimates.names));
   }
-  Json section = Json::object({{"device", estimates.summary["device"]}});
-  if (!note.empty()) section.set("note", note);
+  report::Attainable section;
+  section.device = estimates.summary["device"].as_string();
+  if (!note.empty()) section.note = note;
   add_whole(model, estimates.summary["estimate"], comparable, section);
   add_energy(model, estimates.summary, comparable, section);
-  if (!rows.items().empty()) {
-    section.set("measured_ns", measured_ns).set("attainable_ns", reached_ns).set("unmatched_nodes", unmatched);
-    section.set("unmatched_ns", unmatched_ns).set("surprises", surprises).set("nodes", std::move(rows));
+  if (!rows.empty()) {
+    section.measured_ns = measured_ns;
+    section.attainable_ns = reached_ns;
+    section.unmatched_nodes = unmatched;
+    section.unmatched_ns = unmatched_ns;
+    section.surprises = surprises;
+    section.nodes = std::move(rows);
     add_roofline(model, estimates.summary, reached_ns, measured_ns, std::move(points), roofs);
   }
-  model.extra.set("attainable", std::move(section));
+  model.sections.attainable = std::move(section);
 }
 
 }  // namespace aaco::workflows
