@@ -25,6 +25,8 @@ namespace aaco::workflows {
 namespace {
 
 using core::Json;
+using importers::grouping::InputFile;
+using importers::grouping::Inputs;
 
 Json passed_json(const std::vector<importers::PassedFile>& passed) {
   constexpr std::size_t kMostListed = 1000;
@@ -50,7 +52,7 @@ std::string why_nothing_kept(const Read& read) {
 core::Status write_lockbox(const Read& read, const Inputs& inputs, SessionDraft& draft) {
   std::set<std::string> formats;
   std::string host;
-  for (const InputFile& file : inputs.files) formats.insert(file.format);
+  for (const InputFile& file : inputs.files) formats.insert(file.info.name);
   for (const auto& result : read.results)
     if (host.empty()) host = result.host;
   std::string format_list;
@@ -193,7 +195,7 @@ Json request_json(const ImportRequest& request) {
 }  // namespace
 
 core::Result<SessionOutcome> import(const ImportRequest& request, const Services& services) {
-  AACO_ASSIGN(const Inputs inputs, find_inputs(request.paths));
+  AACO_ASSIGN(const Inputs inputs, importers::grouping::find_inputs(request.paths));
   std::string open_path;
   auto outcome = [&]() -> core::Result<SessionOutcome> {
     AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("import", request.tag, request_json(request), services));
