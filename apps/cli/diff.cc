@@ -7,6 +7,7 @@
 #include "cli/run_options.h"
 #include "cli/verbs.h"
 #include "cli/verdict_output.h"
+#include "workflows/diff_json.h"
 
 namespace aaco::cli {
 namespace {

@@ -5,6 +5,7 @@
 #include "analytics/side_verdict.h"
 #include "core/clock.h"
 #include "core/files.h"
+#include "workflows/diff_json.h"
 
 namespace aaco::workflows {
 namespace {

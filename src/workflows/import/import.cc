@@ -9,6 +9,7 @@
 #include "core/strings.h"
 #include "tracelake/lake.h"
 #include "workflows/explain/insight.h"
+#include "workflows/gpu/gpu_analysis_json.h"
 #include "workflows/import/capture_map.h"
 #include "workflows/import/import_read.h"
 #include "workflows/import/import_totals.h"
