@@ -24,25 +24,14 @@ using namespace aaco;
 using namespace aaco::bench;
 
 // Takes rows and forgets them.
-class Nowhere final : public trace::Sink {
+class Nowhere final : public trace::EveryRowTo<Nowhere> {
  public:
-  void add(const trace::IterationRow&) override { ++rows_; }
-  void add(const trace::LoopBlockRow&) override { ++rows_; }
-  void add(const trace::NodeExecutionRow&) override { ++rows_; }
+  using EveryRowTo::add;
+  template <class Row>
+  void take(const Row&) {
+    ++rows_;
+  }
   void add(const trace::KernelRow& row) override { ++rows_, kernel_ns_ += row.end_ns - row.start_ns; }
-  void add(const trace::ApiCallRow&) override { ++rows_; }
-  void add(const trace::CopyRow&) override { ++rows_; }
-  void add(const trace::CollectiveRow&) override { ++rows_; }
-  void add(const trace::KernelCounterRow&) override { ++rows_; }
-  void add(const trace::SystemEventRow&) override { ++rows_; }
-  void add(const trace::GpuEventRow&) override { ++rows_; }
-  void add(const trace::SchedEventRow&) override { ++rows_; }
-  void add(const trace::GraphNodeRow&) override { ++rows_; }
-  void add(const trace::GraphEdgeRow&) override { ++rows_; }
-  void add(const trace::AttributionRow&) override { ++rows_; }
-  void add(const trace::KernelGroupRow&) override { ++rows_; }
-  void add(const trace::GapRow&) override { ++rows_; }
-  void add(const trace::EstimateRow&) override { ++rows_; }
   trace::NameId name(std::string_view text) override { return names_.intern(text); }
   [[nodiscard]] core::Status status() const override { return {}; }
   [[nodiscard]] std::int64_t kernel_ns() const { return kernel_ns_; }

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Sets a Debian 12 machine up for building, testing and running AACO. Idempotent: a second run takes a second.
-#   scripts/bootstrap.sh            everything
-#   scripts/bootstrap.sh --print    only say what would be installed
-# Distribution packages come by name (scripts/parts/packages.txt), prebuilt libraries by name, version and hash
-# (scripts/parts/parts.txt, parts.sha256) into a cache outside the tree.
+# Sets up a Debian 12 machine for building, testing and running AACO. Running it again takes a second.
+#   scripts/bootstrap.sh             everything
+#   scripts/bootstrap.sh --product   only what the program itself needs (no test libraries, browser or linters)
+#   scripts/bootstrap.sh --print     print the missing Debian packages; install nothing
+# Debian packages are installed by name (scripts/parts/packages.txt). Prebuilt libraries are fetched by name, version
+# and hash (scripts/parts/parts.txt, parts.sha256) into a cache outside the tree.
 set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/aaco
@@ -12,7 +14,7 @@ parts=$cache/parts
 list=$top/scripts/parts
 
 say() { printf 'bootstrap: %s\n' "$*" >&2; }
-fail() { say "$1"; say "what next: $2"; exit 3; }
+fail() { say "$1"; say "hint: $2"; exit 3; }
 
 as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"
@@ -20,7 +22,11 @@ as_root() {
   else fail "'$1' needs root and there is no sudo" "run as root: $*"; fi
 }
 
-debian_packages() { sed -n 's/^[a-z]*: *//p' "$list/packages.txt" | tr ' ' '\n' | sed '/^$/d'; }
+only_product=
+
+debian_packages() { # of all purposes, or without those that only tests and checks need
+  sed -nE "${only_product:+/^(tests|checks):/d;}s/^[a-z]*: *//p" "$list/packages.txt" | tr ' ' '\n' | sed '/^$/d'
+}
 
 missing_packages() {
   local name
@@ -43,14 +49,14 @@ install_packages() {
 
 parts_complete() { [ -d "$parts" ] && (cd "$parts" && sha256sum --quiet --check "$list/parts.sha256" >/dev/null 2>&1); }
 
-# The ONNX Runtime C header lies in a newer suite; it is unpacked, never installed into the system.
+# The ONNX Runtime C header is in a newer Debian suite; it is unpacked, never installed into the system.
 fetch_header() {
   local work=$1 root=$1/apt
   mkdir -p "$root"/etc/apt/{sources.list.d,preferences.d,apt.conf.d} "$root"/var/lib/apt/lists/partial \
     "$root"/var/cache/apt/archives/partial "$root"/var/lib/dpkg
   : >"$root/var/lib/dpkg/status"
   local from found=
-  for from in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do # one line a source
+  for from in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do # one line per source
     [ -f "$from" ] || continue
     sed -nE 's/^(deb (\[[^]]*\] )?[^ ]*debian\/? )bookworm main.*/\1trixie main/p' "$from" | head -n 1 >"$root/etc/apt/sources.list"
     [ -s "$root/etc/apt/sources.list" ] && found=1 && break
@@ -63,7 +69,7 @@ fetch_header() {
       [ -s "$root/etc/apt/sources.list.d/debian.sources" ] && found=1 && break
     done
   fi
-  [ -n "$found" ] || fail "no Debian 12 source was found among this machine's apt sources" "put onnxruntime_c_api.h into $parts/onnxruntime/include by hand"
+  [ -n "$found" ] || fail "no Debian 12 source was found among this machine's apt sources" "copy onnxruntime_c_api.h to $parts/onnxruntime/include by hand"
   printf 'Dir "%s";\nDir::State::status "%s/var/lib/dpkg/status";\nAPT::Sandbox::User "root";\n' "$root" "$root" >"$work/apt.conf"
   (cd "$work" && export APT_CONFIG=$work/apt.conf && apt-get update -q >/dev/null && apt-get download -q libonnxruntime-dev >/dev/null) ||
     fail "libonnxruntime-dev could not be downloaded" "check the network and the apt sources, then run this again"
@@ -91,24 +97,25 @@ fetch_parts() {
   fetch_npm "$work"
   fetch_header "$work"
   (cd "$work/parts" && sha256sum --quiet --check "$list/parts.sha256" >&2) ||
-    fail "a fetched part does not have the expected hash" "do not use it; if the version was raised on purpose, renew scripts/parts/parts.sha256"
+    fail "a fetched part does not have the expected hash" "do not use it; if you changed the version on purpose, update scripts/parts/parts.sha256"
   rm -rf "$parts" && mv "$work/parts" "$parts"
 }
 
-# The page's build tools; nothing of them is needed to run AACO.
+# The report page's build tools; none of them is needed to run AACO.
 fetch_web() {
   [ -f "$top/web/package-lock.json" ] || return 0
   local stamp=$top/web/node_modules/.aaco-lock
   cmp -s "$top/web/package-lock.json" "$stamp" 2>/dev/null && return
-  say "installing the page's build tools"
+  say "installing the report page's build tools"
   (cd "$top/web" && npm ci --silent --ignore-scripts --no-audit --no-fund >&2)
   cp "$top/web/package-lock.json" "$stamp"
 }
 
 case ${1:-} in
   --print) missing_packages; exit 0 ;;
+  --product) only_product=1 ;;
   '') ;;
-  *) fail "unknown option '$1'" "scripts/bootstrap.sh [--print]" ;;
+  *) fail "unknown option '$1'" "scripts/bootstrap.sh --help" ;;
 esac
 install_packages
 fetch_parts

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Sessions whose truth is known, for `aaco lab train` and `aaco lab score`: undisturbed runs and runs with one fault each.
+"""Makes sessions with a known cause for `aaco lab train` and `aaco lab score`: undisturbed runs, and runs with one injected fault each.
 
-Works through a shuffled plan until the time is up; a later call with --start goes on where an earlier one ended.
+Works through a shuffled plan until the time is up; pass the printed --start to continue.
 
     scripts/make_lab_sessions.py --program build/release/bin/aaco --sessions lab --seconds 390 --start 0
 """
@@ -121,10 +121,10 @@ def main():
     parser.add_argument('--program', required=True)
     parser.add_argument('--sessions', required=True)
     parser.add_argument('--seconds', type=float, default=390)
-    parser.add_argument('--start', type=int, default=0, help='job to begin with')
+    parser.add_argument('--start', type=int, default=0, help='index of the first job')
     parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--test', action='store_true', help='models and intensities that training never sees')
-    parser.add_argument('--only', help='faults, parted by commas')
+    parser.add_argument('--test', action='store_true', help='use the held-out models and intensities')
+    parser.add_argument('--only', help='comma-separated faults')
     options = parser.parse_args()
     jobs, end, failed = plan(options.seed, not options.test, options.only.split(',') if options.only else []), time.monotonic() + options.seconds, 0
     number = options.start

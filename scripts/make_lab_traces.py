@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Traces with a fault simulated on each, for `aaco lab score`: every GPU trace among the files, each fault at each intensity.
+"""Makes traces with a simulated fault for `aaco lab score`: every GPU trace among the files, each fault at each intensity.
 
     scripts/make_lab_traces.py --program build/release/bin/aaco --sessions lab_traces traces/kineto traces/nsys_sqlite
 """
@@ -18,7 +18,7 @@ def main():
     parser.add_argument('--program', required=True)
     parser.add_argument('--sessions', required=True)
     parser.add_argument('--intensities', default='0.3,0.6,1.0')
-    parser.add_argument('places', nargs='+', help='files and folders; what is no trace with kernels is passed over')
+    parser.add_argument('places', nargs='+', help='files and folders; files without GPU kernels are skipped')
     options = parser.parse_args()
     environment = os.environ | {'AACO_SESSIONS': options.sessions}
 

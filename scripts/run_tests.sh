@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
-# Builds AACO with warnings as errors and runs every check there is. The last line is "N passed, N failed, N skipped".
-#   scripts/run_tests.sh                 everything (24 minutes from nothing on two cores, 9 when warm)
-#   scripts/run_tests.sh --fast          without fuzzing, the page's tests and clang-tidy
+# Builds AACO with warnings as errors and runs all tests and checks. The last line is "N passed, N failed, N skipped".
+#   scripts/run_tests.sh                 everything (at most 20 minutes from nothing on two cores)
+#   scripts/run_tests.sh --fast          without fuzzing, the report page's tests, packages and clang-tidy
 #   scripts/run_tests.sh --filter REGEX  only the test programs whose name matches
-# Exit code: 0 all passed, 1 something failed.
+# Long measurements (power, long fuzzing, accuracy, speed) are in scripts/run_proofs.sh.
+# AACO_FUZZ_SECONDS: seconds per fuzz target (2). AACO_FILE_SECONDS: seconds for headers and clang-tidy, each.
+# Exit code: 0 all passed, 1 something failed, 2 usage, 3 set-up failed.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$top"
 exec </dev/null
 
 fast= filter=
-fuzz_seconds=${AACO_FUZZ_SECONDS:-5}
+fuzz_seconds=${AACO_FUZZ_SECONDS:-2}
 while [ $# -gt 0 ]; do
   case $1 in
     --fast) fast=1 ;;
-    --filter) filter=${2:?run_tests: --filter needs an expression}; shift ;;
-    -h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --filter) filter=${2:?run_tests: --filter requires a regular expression}; shift ;;
+    -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "run_tests: unknown option '$1' (--fast, --filter REGEX)" >&2; exit 2 ;;
   esac
   shift
@@ -34,7 +36,7 @@ add() { passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3)
 note_failed() { notes+=("FAILED   $1: $2"); }
 note_skipped() { notes+=("skipped  $1: $2"); }
 
-# stage NAME FUNCTION: runs it, prints what it takes, and goes on whatever comes of it.
+# stage NAME FUNCTION: runs it, records how long it took, and continues whether or not it failed.
 stage() {
   local name=$1 began=$SECONDS
   printf '\n== %s\n' "$name"
@@ -42,7 +44,7 @@ stage() {
   times+=("$(printf '%5d s  %s' $((SECONDS - began)) "$name")")
 }
 
-# one NAME COMMAND...: a check that counts as one test; exit code 77 means it could not run here.
+# one NAME COMMAND...: a check that counts as one test; exit code 77 means skipped, with the reason as the last line.
 one() {
   local name=$1 status=0
   shift
@@ -82,15 +84,17 @@ run_ctest() {
 run_checks() {
   one check_layers tools/check_layers || true
   one check_docs tools/check_docs || true
+  one check_language tools/check_language || true
   one check_format tools/check_format --all || true
   one check_size tools/check_size || true
+  one library_reference scripts/lib/library_reference.sh "$build/reference" || true
 }
 
-# Last, file by file: they take what a run from nothing has left of its 25 minutes, and go on where they stopped.
+# Last, file by file: they share what remains of a run's 20 minutes, and the next run continues where they stopped.
 run_headers() { one_by_one check_headers 150; }
 run_tidy() { one_by_one check_tidy 100 --all; }
-one_by_one() { # CHECK SECONDS ARGUMENT...: at most so long
-  local check=$1 most=$2 room=$((1410 - SECONDS)) left
+one_by_one() { # CHECK SECONDS ARGUMENT...: at most that long
+  local check=$1 most=$2 room=$((1140 - SECONDS)) left
   shift 2
   room=$((room > most ? most : room < 15 ? 15 : room))
   one "$check" "tools/$check" "$@" --seconds "${AACO_FILE_SECONDS:-$room}" || true
@@ -103,7 +107,7 @@ run_fuzz() {
   if ! printf 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
     clang++ -fsanitize=fuzzer,address -x c++ -o /dev/null - 2>"$log"; then
     add 0 0 1
-    note_skipped fuzz "clang++ cannot link fuzz targets here: $(head -n 1 "$log")"
+    note_skipped fuzz "clang++ cannot link fuzz targets on this machine: $(head -n 1 "$log")"
     return
   fi
   one fuzz_build fuzz_build_steps || return
@@ -119,7 +123,7 @@ run_fuzz() {
 fuzz_build_steps() { cmake --preset fuzz >/dev/null && cmake --build build/fuzz -j "$jobs" --target aaco_fuzzers; }
 
 run_web() {
-  if [ ! -f web/package.json ] || [ ! -f tests/web/run.mjs ]; then add 0 0 1; note_skipped web "the page has no tests yet"; return; fi
+  if [ ! -f web/package.json ] || [ ! -f tests/web/run.mjs ]; then add 0 0 1; note_skipped web "web/package.json or tests/web/run.mjs is missing"; return; fi
   local status=0 line
   (cd web && npm test --silent) 2>&1 | tee "$log" || status=$?
   line=$(grep -Eo '[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' "$log" | tail -n 1 || true)
@@ -133,7 +137,7 @@ run_web() {
 }
 
 run_install() {
-  [ -f examples/CMakeLists.txt ] || { add 0 0 1; note_skipped examples "there are none yet"; return; }
+  [ -f examples/CMakeLists.txt ] || { add 0 0 1; note_skipped examples "examples/CMakeLists.txt is missing"; return; }
   local prefix=$build/installed
   rm -rf "$prefix"
   one install cmake --install "$build" --prefix "$prefix" || return 0

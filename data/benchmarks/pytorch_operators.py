@@ -41,14 +41,14 @@ class Operators:
         if kind == 'gemm':
             return self.product(sizes, dtype), 1
         if case['dtype'] == 'int8':
-            raise Unsupported('int8 is measured for gemm only')
+            raise Unsupported('int8 is supported for gemm only')
         if kind == 'convolution':
             return self.convolution(sizes, dtype), 1
         if kind == 'attention':
             return self.attention(sizes, dtype), 1
         if kind == 'vector':
             return self.vector(case['op'], sizes['rows'], sizes['cols'], dtype)
-        raise Unsupported(f"'{kind}' is no operator")
+        raise Unsupported(f"unknown operator '{kind}'")
 
     def filled(self, dtype, *shape):
         """Small values above zero, which every operator is defined for."""
@@ -60,10 +60,10 @@ class Operators:
         batch, m, n, k = (sizes[name] for name in ('batch', 'm', 'n', 'k'))
         if dtype == self.torch.int8:
             if batch != 1:
-                raise Unsupported('int8 is measured for gemm of batch 1 only')
+                raise Unsupported('int8 gemm is supported for batch size 1 only')
             multiply = getattr(self.torch, '_int_mm', None)
             if multiply is None:
-                raise Unsupported(f'PyTorch {self.torch.__version__} has no product of int8')
+                raise Unsupported(f'PyTorch {self.torch.__version__} has no int8 matrix product')
             x, w = self.filled(dtype, m, k), self.filled(dtype, n, k).t()
             return lambda: multiply(x, w)
         if batch == 1:
@@ -115,7 +115,7 @@ class Operators:
                     at = torch.tanh(torch.add(at, shift))
                 return at
             return chain, CHAIN
-        raise Unsupported(f"'{op}' is no vector operator of the benchmarks")
+        raise Unsupported(f"unknown vector operator '{op}'")
 
 
 class ProcessorClock:
@@ -183,7 +183,7 @@ class Bench:
             self.call = call
             return {'repeats': repeats}
         if self.call is None:
-            raise Unsupported('no operator was made')
+            raise Unsupported('no operator has been created')
         return {'ns': self.clock.times(self.call, int(request['time'])), 'group': self.clock.group}
 
 
@@ -201,7 +201,7 @@ def prepare(options):
     if options.device == 'cpu':
         return torch, 'cpu', 'processor'
     if not torch.cuda.is_available():
-        raise Unsupported(f'PyTorch {torch.__version__} sees no GPU here')
+        raise Unsupported(f'PyTorch {torch.__version__} detects no GPU')
     return torch, 'cuda', torch.cuda.get_device_name(0)
 
 

@@ -2,6 +2,7 @@
 # Builds examples/ against an installed AACO, as a user would, and runs each.
 #   scripts/lib/build_examples.sh PREFIX BUILD_FOLDER
 set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 prefix=$1 build=$2
 rm -rf "$build"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Makes the Debian packages, unpacks them into an empty root, and runs the program from there.
+# Builds the Debian packages, unpacks them into an empty root, and runs the program from there.
 #   scripts/lib/check_package.sh BUILD_FOLDER
 set -euo pipefail
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 build=$1
 command -v dpkg-deb >/dev/null || { echo "skipped, dpkg-deb is missing"; exit 77; }
 rm -f "$build"/*.deb
@@ -20,7 +21,7 @@ packaged() { # the program, in an empty home
   env -u AACO_SHARE -u AACO_ORT_LIBRARY HOME="$root/home" XDG_CACHE_HOME="$root/cache" AACO_SESSIONS="$root/sessions" "$program" "$@"
 }
 packaged --version
-packaged doctor | grep -q "$root/usr/lib/aaco/libonnxruntime" || { echo "the packaged ONNX Runtime is not the one that is found"; exit 1; }
+packaged doctor | grep -q "$root/usr/lib/aaco/libonnxruntime" || { echo "the program does not find the packaged ONNX Runtime"; exit 1; }
 packaged run mlp --warmup 2 --iterations 40 --json | python3 -c '
 import json, pathlib, sys
 answer = json.load(sys.stdin)

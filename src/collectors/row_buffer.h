@@ -11,8 +11,8 @@
 
 namespace aaco::collectors {
 
-// Telemetry rows kept in chunks of fixed size: adding never moves what is there already. One thread adds; another may take the
-// full chunks meanwhile.
+// Telemetry rows in fixed-size chunks: adding never moves existing rows. One thread adds; another may concurrently take the
+// full chunks.
 template <class Row>
 class RowChunks {
  public:
@@ -24,7 +24,7 @@ class RowChunks {
     if (current_.size() == kChunkRows) seal();
     current_.push_back(row);
   }
-  // The adding thread's own: what is left becomes a chunk.
+  // Called by the adding thread: the remaining rows become a chunk.
   void seal() {
     Chunk next;
     next.reserve(kChunkRows);
@@ -45,35 +45,25 @@ class RowChunks {
 
 // The sink of the sampling thread: host, GPU and scheduler rows in memory until they are handed over. Any other row is a
 // collector's bug.
-class RowBuffer final : public trace::Sink {
+class RowBuffer final : public trace::EveryRowTo<RowBuffer> {
  public:
+  using EveryRowTo::add;
   void add(const trace::SystemEventRow& row) override { system_.add(row); }
   void add(const trace::GpuEventRow& row) override { gpu_.add(row); }
   void add(const trace::SchedEventRow& row) override { sched_.add(row); }
-  void add(const trace::IterationRow&) override { refuse(); }
-  void add(const trace::LoopBlockRow&) override { refuse(); }
-  void add(const trace::NodeExecutionRow&) override { refuse(); }
-  void add(const trace::KernelRow&) override { refuse(); }
-  void add(const trace::ApiCallRow&) override { refuse(); }
-  void add(const trace::CopyRow&) override { refuse(); }
-  void add(const trace::CollectiveRow&) override { refuse(); }
-  void add(const trace::KernelCounterRow&) override { refuse(); }
-  void add(const trace::GraphNodeRow&) override { refuse(); }
-  void add(const trace::GraphEdgeRow&) override { refuse(); }
-  void add(const trace::AttributionRow&) override { refuse(); }
-  void add(const trace::KernelGroupRow&) override { refuse(); }
-  void add(const trace::GapRow&) override { refuse(); }
-  void add(const trace::EstimateRow&) override { refuse(); }
+  template <class Row>
+  void take(const Row&) {
+    AACO_CHECK(false && "a collector emits telemetry rows only");
+  }
   trace::NameId name(std::string_view text) override;
   [[nodiscard]] core::Status status() const override { return {}; }
 
   // Hands the rows of full chunks to `sink`, names translated; safe while another thread adds.
   void drain(trace::Sink& sink);
-  // The same with what is left, after the adding thread has ended.
+  // The same including the remaining rows, after the adding thread has ended.
   void drain_all(trace::Sink& sink);
 
  private:
-  static void refuse() { AACO_CHECK(false && "a collector emits telemetry rows only"); }
   // Ids of the rows -> ids of `sink`, for every name there is now.
   void translate_names(trace::Sink& sink);
 

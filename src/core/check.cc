@@ -6,7 +6,8 @@
 namespace aaco::core {
 
 void check_failed(const char* condition, const char* file, int line) {
-  std::fprintf(stderr, "aaco: a bug in AACO itself: '%s' does not hold (%s, %d). Please report it.\n", condition, file, line);
+  std::fprintf(stderr, "aaco: internal error: check '%s' failed at %s, line %d. Please report this bug.\n", condition, file,
+               line);
   std::abort();
 }
 

@@ -37,7 +37,7 @@ Result<std::string> read_file(const std::string& path, std::int64_t limit_bytes)
   std::string bytes;
   struct stat info {};
   if (::fstat(file.get(), &info) == 0) {
-    if (S_ISDIR(info.st_mode)) return fail(ErrorCode::invalid_input, path + " is a folder, a file is needed");
+    if (S_ISDIR(info.st_mode)) return fail(ErrorCode::invalid_input, path + " is a folder, expected a file");
     if (S_ISREG(info.st_mode) && info.st_size <= limit_bytes) bytes.reserve(static_cast<std::size_t>(info.st_size) + 1);
   }
   std::size_t used = 0;
@@ -50,7 +50,7 @@ Result<std::string> read_file(const std::string& path, std::int64_t limit_bytes)
     used += static_cast<std::size_t>(count);
     if (static_cast<std::int64_t>(used) > limit_bytes)
       return fail(ErrorCode::exhausted,
-                  path + " is larger than the " + std::to_string(limit_bytes) + " bytes allowed for such a file");
+                  path + " is larger than the " + std::to_string(limit_bytes) + " bytes allowed for this kind of file");
   }
   bytes.resize(used);
   return bytes;
@@ -78,7 +78,7 @@ Status make_directories(const std::string& path) {
 Status make_writable_folder(const std::string& path, std::string_view variable) {
   Status made = make_directories(path);
   if (made && ::faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS) != 0) made = fail_errno(errno, path);
-  if (!made) made.error().remedy = "set " + std::string(variable) + " to a folder that you may write in";
+  if (!made) made.error().remedy = "set " + std::string(variable) + " to a writable folder";
   return made;
 }
 

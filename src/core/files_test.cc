@@ -67,7 +67,7 @@ TEST_F(Files, RemoveTree) {
   EXPECT_TRUE(remove_tree(at("x")));
   EXPECT_FALSE(exists(at("x")));
 }
-TEST_F(Files, RemoveOfNothing) { EXPECT_TRUE(remove_tree(at("nothing"))); }
+TEST_F(Files, RemoveOfMissingPath) { EXPECT_TRUE(remove_tree(at("nothing"))); }
 TEST_F(Files, RemoveTreeKeepsWhatALinkPointsTo) {
   (void)written("kept", "1");
   EXPECT_TRUE(make_directories(at("x")));
@@ -95,9 +95,9 @@ TEST_F(Files, RefusesWriteOntoAFolder) {
 }
 TEST_F(Files, RefusesFolderBelowAFile) { EXPECT_FALSE(make_directories(written("a", "") + "/b")); }
 TEST_F(Files, RefusesListingOfAFile) { EXPECT_FALSE(list_directory(written("a", ""))); }
-TEST_F(Files, RefusesSizeOfNothing) { EXPECT_EQ(file_size(at("none")).error().code, ErrorCode::not_found); }
-TEST_F(Files, RefusesTreeSizeOfNothing) { EXPECT_FALSE(tree_size(at("none"))); }
-TEST_F(Files, RefusesRenameOfNothing) { EXPECT_FALSE(rename_path(at("none"), at("other"))); }
+TEST_F(Files, RefusesSizeOfMissingFile) { EXPECT_EQ(file_size(at("none")).error().code, ErrorCode::not_found); }
+TEST_F(Files, RefusesTreeSizeOfMissingFolder) { EXPECT_FALSE(tree_size(at("none"))); }
+TEST_F(Files, RefusesRenameOfMissingFile) { EXPECT_FALSE(rename_path(at("none"), at("other"))); }
 TEST_F(Files, RefusesFullDevice) {
   const auto written_full = write_file_atomic("/dev/full/x", "x");
   EXPECT_FALSE(written_full);
@@ -114,7 +114,7 @@ TEST_F(Files, RefusesReadOnlyFolder) {
   EXPECT_EQ(result.error().code, ErrorCode::permission);
   EXPECT_THAT(result.error().message, HasSubstr("ro/a"));
 }
-TEST_F(Files, AFolderThatCannotBeWrittenNamesWhatMovesIt) {
+TEST_F(Files, UnwritableFolderNamesTheVariableToSet) {
   EXPECT_TRUE(make_writable_folder(at("new/one"), "AACO_REGISTRY"));
   EXPECT_TRUE(make_writable_folder(at("new/one"), "AACO_REGISTRY"));
   const auto below_a_file = make_writable_folder(written("a", "") + "/b", "AACO_REGISTRY");
@@ -131,9 +131,9 @@ TEST_F(Files, AFolderThatCannotBeWrittenNamesWhatMovesIt) {
   EXPECT_EQ(read_only.error().code, ErrorCode::permission);
 }
 // sysfs is read-only in the sense that counts: nobody may make files there, root included.
-TEST_F(Files, RefusesWriteWhereNobodyMay) { EXPECT_FALSE(write_file_atomic("/sys/aaco_test", "x")); }
+TEST_F(Files, RefusesWriteToReadOnlyPath) { EXPECT_FALSE(write_file_atomic("/sys/aaco_test", "x")); }
 
-TEST_F(Files, TemporaryDirectoryGoesWithItsOwner) {
+TEST_F(Files, TemporaryDirectoryIsRemovedWithItsOwner) {
   std::string path;
   {
     const auto inner = *TemporaryDirectory::make(folder_.path());

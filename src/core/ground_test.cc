@@ -69,7 +69,7 @@ TEST(Clocks, SleepReachesItsDeadline) {
 Paths paths(std::map<std::string, std::string> variables) {
   return Paths::find(Environment(std::move(variables)), "/opt/x/bin/aaco");
 }
-TEST(FindPaths, ShareLiesBesideTheProgram) { EXPECT_EQ(paths({}).share, "/opt/x/share/aaco"); }
+TEST(FindPaths, ShareIsNextToTheProgram) { EXPECT_EQ(paths({}).share, "/opt/x/share/aaco"); }
 TEST(FindPaths, ShareByVariable) { EXPECT_EQ(paths({{"AACO_SHARE", "/s"}}).share, "/s"); }
 TEST(FindPaths, CacheBelowHome) { EXPECT_EQ(paths({{"HOME", "/h"}}).cache, "/h/.cache/aaco"); }
 TEST(FindPaths, CacheByXdg) { EXPECT_EQ(paths({{"HOME", "/h"}, {"XDG_CACHE_HOME", "/c"}}).cache, "/c/aaco"); }
@@ -79,7 +79,7 @@ TEST(FindPaths, SessionsAreAbsolute) { EXPECT_EQ(paths({}).sessions.front(), '/'
 TEST(FindPaths, EmptyVariableCountsAsUnset) {
   EXPECT_EQ(paths({{"HOME", "/h"}, {"AACO_REGISTRY", ""}}).registry, "/h/.local/share/aaco");
 }
-TEST(FindPaths, WithoutHomeNoFolderThatOthersMayWrite) { EXPECT_EQ(paths({}).cache, "/nonexistent/.cache/aaco"); }
+TEST(FindPaths, WithoutHomeAvoidsWorldWritableFolder) { EXPECT_EQ(paths({}).cache, "/nonexistent/.cache/aaco"); }
 TEST(Executable, IsThisTest) { EXPECT_EQ(base_name(executable_path()), "aaco_core_test"); }
 
 TEST(RandomNumbers, SameSeedSameNumbers) {
@@ -112,7 +112,7 @@ TEST(RandomNumbers, NormalHasItsMoments) {
   EXPECT_NEAR(squares / 1e5, 1, 0.02);
 }
 TEST(RandomNumbers, EntropyDiffers) { EXPECT_NE(system_entropy(), system_entropy()); }
-TEST(RandomNumbersDeathTest, BelowZero) { EXPECT_DEATH((void)Random(1).below(0), "a bug in AACO itself"); }
+TEST(RandomNumbersDeathTest, BelowZero) { EXPECT_DEATH((void)Random(1).below(0), "internal error"); }
 
 Result<int> half(int value) {
   if (value % 2 != 0) return fail(ErrorCode::invalid_argument, "odd", "give an even one");
@@ -132,7 +132,7 @@ TEST(Results, ErrorPassesThrough) { EXPECT_EQ(quarter(6).error().message, "odd")
 TEST(Results, TryPassesThrough) { EXPECT_TRUE(is_even(2) && !is_even(3)); }
 TEST(Results, TextOrdersContextFromTheOutside) {
   const Error error = Error{ErrorCode::io, "broken", "mend it", {}}.with("reading a").with("opening b");
-  EXPECT_EQ(error.text(), "opening b: reading a: broken\n  what next: mend it");
+  EXPECT_EQ(error.text(), "opening b: reading a: broken\n  hint: mend it");
 }
 TEST(Results, ErrnoKinds) {
   EXPECT_EQ(fail_errno(EACCES, "x").value().code, ErrorCode::permission);
@@ -141,7 +141,7 @@ TEST(Results, ErrnoKinds) {
   EXPECT_EQ(fail_errno(ENOENT, "x").value().code, ErrorCode::not_found);
   EXPECT_EQ(fail_errno(EIO, "x").value().code, ErrorCode::io);
 }
-TEST(Results, FullDiskHasARemedy) { EXPECT_THAT(fail_errno(ENOSPC, "x").value().remedy, HasSubstr("free some space")); }
+TEST(Results, FullDiskHasARemedy) { EXPECT_THAT(fail_errno(ENOSPC, "x").value().remedy, HasSubstr("free some disk space")); }
 
 TEST(Handles, LibraryFunction) {
   const auto library = SharedLibrary::open("libm.so.6");
@@ -154,7 +154,9 @@ TEST(Handles, MissingLibraryIsUnsupported) {
   EXPECT_EQ(library.error().code, ErrorCode::unsupported);
   EXPECT_THAT(library.error().message, HasSubstr("libaaco_nothing.so"));
 }
-TEST(Handles, FileThatIsNoLibrary) { EXPECT_EQ(SharedLibrary::open("/etc/passwd").error().code, ErrorCode::unsupported); }
+TEST(Handles, RejectsFileThatIsNotALibrary) {
+  EXPECT_EQ(SharedLibrary::open("/etc/passwd").error().code, ErrorCode::unsupported);
+}
 TEST(Handles, DescriptorMoves) {
   FileDescriptor first(::dup(2));
   FileDescriptor second(std::move(first));
@@ -163,7 +165,7 @@ TEST(Handles, DescriptorMoves) {
 }
 
 TEST(Units, Seconds) { EXPECT_DOUBLE_EQ(to_seconds(Nanoseconds(1'500'000'000)), 1.5); }
-TEST(CheckDeathTest, SaysItIsOurBug) { EXPECT_DEATH(AACO_CHECK(1 == 2), "'1 == 2' does not hold"); }
+TEST(CheckDeathTest, ReportsInternalError) { EXPECT_DEATH(AACO_CHECK(1 == 2), "check '1 == 2' failed"); }
 
 }  // namespace
 }  // namespace aaco::core

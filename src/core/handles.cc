@@ -14,7 +14,7 @@ Result<SharedLibrary> SharedLibrary::open(const std::string& path) {
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* reason = ::dlerror();
-    return fail(ErrorCode::unsupported, "the library " + path + " could not be opened: " + (reason ? reason : "unknown reason"));
+    return fail(ErrorCode::unsupported, "cannot load library " + path + ": " + (reason ? reason : "unknown reason"));
   }
   return SharedLibrary(std::shared_ptr<void>(handle, [](void* open_handle) { ::dlclose(open_handle); }), path);
 }

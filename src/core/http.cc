@@ -48,16 +48,16 @@ void talk_to_server(const std::shared_ptr<Talk>& talk, const HttpRequest& reques
 tl::unexpected<Error> failed(const HttpRequest& request, const Talk& talk) {
   if (talk.too_large)
     return fail(ErrorCode::exhausted,
-                request.url + " answered with more than " + std::to_string(request.reply_limit_bytes) + " bytes");
-  return fail(ErrorCode::io, request.url + " cannot be reached: " + httplib::to_string(talk.result->error()),
-              "check the address, and that the server runs");
+                "the response of " + request.url + " exceeds " + std::to_string(request.reply_limit_bytes) + " bytes");
+  return fail(ErrorCode::io, "cannot connect to " + request.url + ": " + httplib::to_string(talk.result->error()),
+              "check the URL and that the server is running");
 }
 
 }  // namespace
 
 Result<std::pair<std::string, std::string>> split_url(const std::string& url) {
   const auto refuse = [&] {
-    return fail(ErrorCode::invalid_argument, "'" + url + "' is no address of a web server", "write http://HOST:PORT/PATH");
+    return fail(ErrorCode::invalid_argument, "'" + url + "' is not a valid HTTP(S) URL", "use http://HOST:PORT/PATH");
   };
   const auto scheme = url.find("://");
   if (scheme == std::string::npos || (url.substr(0, scheme) != "http" && url.substr(0, scheme) != "https")) return refuse();
@@ -74,9 +74,9 @@ Result<std::pair<std::string, std::string>> split_url(const std::string& url) {
 Result<HttpReply> http_send(const HttpRequest& request) {
   AACO_ASSIGN(const auto place, split_url(request.url));
   if (request.method != "GET" && request.method != "POST")
-    return fail(ErrorCode::invalid_argument, "a request is a GET or a POST, not a " + request.method);
+    return fail(ErrorCode::invalid_argument, "unsupported HTTP method '" + request.method + "': use GET or POST");
   const auto talk = std::make_shared<Talk>(place.first);
-  if (!talk->client.is_valid()) return fail(ErrorCode::invalid_argument, "'" + request.url + "' is no address of a web server");
+  if (!talk->client.is_valid()) return fail(ErrorCode::invalid_argument, "'" + request.url + "' is not a valid HTTP(S) URL");
   const auto timeout = std::chrono::nanoseconds(request.timeout_ns);
   // Later than the deadline below, so that it is this which says that time is up.
   const auto late = timeout + std::chrono::seconds(1);
@@ -89,8 +89,8 @@ Result<HttpReply> http_send(const HttpRequest& request) {
     lock.unlock();
     talk->client.stop();
     return fail(ErrorCode::timed_out,
-                request.url + " did not answer within " + std::to_string(request.timeout_ns / 1'000'000) + " ms",
-                "give it more time, or look at the server");
+                request.url + " did not respond within " + std::to_string(request.timeout_ns / 1'000'000) + " ms",
+                "increase the timeout or check the server");
   }
   if (!*talk->result) return failed(request, *talk);
   return HttpReply{talk->result->value().status, std::move(talk->body)};

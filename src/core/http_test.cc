@@ -98,7 +98,7 @@ TEST(Http, AnErrorStatusIsAReply) {
   ASSERT_TRUE(reply) << reply.error().text();
   EXPECT_EQ(reply->status, 500);
 }
-TEST(Http, AServerThatHangs) {
+TEST(Http, HangingServerTimesOut) {
   const ScriptedServer server({}, false);
   HttpRequest request = post(server.url());
   request.timeout_ns = 200'000'000;
@@ -106,7 +106,7 @@ TEST(Http, AServerThatHangs) {
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, ErrorCode::timed_out);
 }
-TEST(Http, AServerThatDripsIsCutOffToo) {
+TEST(Http, SlowServerTimesOut) {
   std::vector<std::string> drops{"HTTP/1.1 200 OK\r\n"};
   for (int i = 0; i < 2000; ++i) drops.push_back("X-Drop: " + std::to_string(i) + "\r\n");
   const ScriptedServer server(drops, false);
@@ -116,13 +116,13 @@ TEST(Http, AServerThatDripsIsCutOffToo) {
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, ErrorCode::timed_out);
 }
-TEST(Http, AnAnswerWithoutEnd) {
+TEST(Http, EndlessResponse) {
   const ScriptedServer server({"HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n", std::string(3 << 20, 'x')}, false);
   const auto reply = http_send(post(server.url()));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, ErrorCode::exhausted);
 }
-TEST(Http, NobodyListens) {
+TEST(Http, ConnectionRefused) {
   std::string url;
   {
     const ScriptedServer server({});
@@ -132,7 +132,7 @@ TEST(Http, NobodyListens) {
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, ErrorCode::io);
 }
-TEST(Http, NoAnswerAtAll) {
+TEST(Http, NoResponse) {
   const ScriptedServer server({"nonsense\r\n\r\n"});
   EXPECT_FALSE(http_send(post(server.url())));
 }
@@ -141,7 +141,7 @@ TEST(Url, Parts) {
   EXPECT_EQ(*split_url("https://a"), std::pair(std::string("https://a"), std::string("/")));
   EXPECT_EQ(*split_url("http://a?x"), std::pair(std::string("http://a"), std::string("/?x")));
 }
-TEST(Url, WhatIsNone) {
+TEST(Url, InvalidUrls) {
   for (const char* url : {"", "a", "ftp://a", "http://", "http:///x", "http://:80/", "http://a b/", "http://a\r\nX: y"})
     EXPECT_FALSE(split_url(url)) << url;
 }

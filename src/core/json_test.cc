@@ -78,15 +78,15 @@ TEST(JsonParse, WideObject) {
 }
 
 TEST(JsonValue, WholeDoubleIsAnInteger) { EXPECT_EQ(Json(3.0).as_i64(), 3); }
-TEST(JsonValue, FractionIsNoInteger) { EXPECT_EQ(Json(3.5).as_i64(), std::nullopt); }
-TEST(JsonValue, HugeDoubleIsNoInteger) { EXPECT_EQ(Json(1e300).as_i64(), std::nullopt); }
-TEST(JsonValue, InfinityIsNoInteger) { EXPECT_EQ(Json(HUGE_VAL).as_i64(), std::nullopt); }
-TEST(JsonValue, NaNIsNoInteger) { EXPECT_EQ(Json(std::nan("")).as_i64(), std::nullopt); }
+TEST(JsonValue, RejectsFractionAsInteger) { EXPECT_EQ(Json(3.5).as_i64(), std::nullopt); }
+TEST(JsonValue, RejectsHugeDoubleAsInteger) { EXPECT_EQ(Json(1e300).as_i64(), std::nullopt); }
+TEST(JsonValue, RejectsInfinityAsInteger) { EXPECT_EQ(Json(HUGE_VAL).as_i64(), std::nullopt); }
+TEST(JsonValue, RejectsNaNAsInteger) { EXPECT_EQ(Json(std::nan("")).as_i64(), std::nullopt); }
 TEST(JsonValue, NegativeIsNotUnsigned) { EXPECT_EQ(Json(-1).as_u64(), std::nullopt); }
 TEST(JsonValue, LargeUnsignedIsNotSigned) { EXPECT_EQ(Json(UINT64_MAX).as_i64(), std::nullopt); }
 TEST(JsonValue, SmallUnsignedIsSigned) { EXPECT_EQ(Json(7UL), Json(7)); }
-TEST(JsonValue, TextIsNoNumber) { EXPECT_EQ(Json("1").as_f64(), std::nullopt); }
-TEST(JsonValue, BoolIsNoNumber) { EXPECT_FALSE(Json(true).is_number()); }
+TEST(JsonValue, RejectsTextAsNumber) { EXPECT_EQ(Json("1").as_f64(), std::nullopt); }
+TEST(JsonValue, RejectsBoolAsNumber) { EXPECT_FALSE(Json(true).is_number()); }
 TEST(JsonValue, EmptyOptionalIsNull) { EXPECT_TRUE(Json(std::optional<double>()).is_null()); }
 TEST(JsonValue, MissingMemberIsNull) { EXPECT_TRUE(Json::object({{"a", 1}})["b"]["c"].is_null()); }
 TEST(JsonValue, MemberOfAText) { EXPECT_TRUE(Json("text")["a"].is_null()); }

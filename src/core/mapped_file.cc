@@ -16,7 +16,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   if (!file.valid()) return fail_errno(errno, path);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return fail_errno(errno, path);
-  if (!S_ISREG(info.st_mode)) return fail(ErrorCode::invalid_input, path + " is not a file of bytes", "name a file");
+  if (!S_ISREG(info.st_mode)) return fail(ErrorCode::invalid_input, path + " is not a regular file", "give the path of a file");
   MappedFile mapped;
   if (info.st_size == 0) return mapped;
   void* address = ::mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_PRIVATE, file.get(), 0);

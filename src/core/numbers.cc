@@ -145,7 +145,7 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
 std::string format_duration(double ns) {
   const double size = std::abs(ns);
   if (size < 999.5) return fmt::format("{:.0f} ns", ns);
-  if (size < 999.5e3) return three_digits(ns / 1e3, "us");
+  if (size < 999.5e3) return three_digits(ns / 1e3, "\u00B5s");
   if (size < 999.5e6) return three_digits(ns / 1e6, "ms");
   if (size < 120e9) return three_digits(ns / 1e9, "s");
   if (size < 7200e9) return three_digits(ns / 60e9, "min");
@@ -166,6 +166,12 @@ std::string format_percent(double ratio) {
   const double percent = ratio * 100;
   const double size = std::abs(percent);
   return fmt::format("{:.{}f} %", percent, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+}
+
+std::string format_confidence(double ratio) {
+  if (ratio >= 0.995 && ratio < 1) return "> 99 %";
+  if (ratio > 0 && ratio < 0.005) return "< 1 %";
+  return fmt::format("{:.0f} %", ratio * 100);
 }
 
 std::string format_signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + format_percent(ratio); }

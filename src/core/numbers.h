@@ -21,10 +21,11 @@ std::optional<double> parse_ratio(std::string_view text);
 std::optional<std::int64_t> parse_duration_ns(std::string_view text);  // ns us ms s m h d; a bare number is seconds
 std::optional<std::int64_t> parse_bytes(std::string_view text);        // B kB MB GB KiB MiB GiB; a bare number is bytes
 
-// For people: "3.21 ms", "1.5 GiB", "12.3 %"; about three significant digits.
+// For people: "3.21 ms", "45.0 µs", "1.5 GiB", "12.3 %"; about three significant digits.
 std::string format_duration(double ns);
 std::string format_bytes(double bytes);
 std::string format_percent(double ratio);
+std::string format_confidence(double ratio);      // whole percents; "> 99 %" and "< 1 %" for what rounds to certainty
 std::string format_signed_percent(double ratio);  // "+1.20 %": of a change
 std::string format_signed_duration(double ns);
 std::string format_count(double count);  // "1,234,567" below ten million, then "12.3 M"

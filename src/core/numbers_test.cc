@@ -84,23 +84,30 @@ TEST(ParseBytes, RefusesOverflow) { EXPECT_EQ(parse_bytes("99999999 TiB"), kNone
 
 TEST(Format, Durations) {
   EXPECT_EQ(format_duration(12), "12 ns");
-  EXPECT_EQ(format_duration(3210), "3.21 us");
+  EXPECT_EQ(format_duration(3210), "3.21 \u00B5s");
   EXPECT_EQ(format_duration(32.1e6), "32.1 ms");
   EXPECT_EQ(format_duration(321e6), "321 ms");
   EXPECT_EQ(format_duration(90e9), "90.0 s");
-  EXPECT_EQ(format_duration(-3210), "-3.21 us");
+  EXPECT_EQ(format_duration(-3210), "-3.21 \u00B5s");
 }
 TEST(Format, DurationRollsOverToTheNextUnit) { EXPECT_EQ(format_duration(999.9e3), "1.00 ms"); }
 TEST(Format, Bytes) { EXPECT_EQ(format_bytes(1536), "1.50 KiB"); }
 TEST(Format, BytesRollOverToTheNextUnit) { EXPECT_EQ(format_bytes(1048575), "1.00 MiB"); }
 TEST(Format, Percent) { EXPECT_EQ(format_percent(0.1234), "12.3 %"); }
+TEST(Format, ConfidenceNeverRoundsToCertainty) {
+  EXPECT_EQ(format_confidence(0.87), "87 %");
+  EXPECT_EQ(format_confidence(0.997), "> 99 %");
+  EXPECT_EQ(format_confidence(0.002), "< 1 %");
+  EXPECT_EQ(format_confidence(1), "100 %");
+  EXPECT_EQ(format_confidence(0), "0 %");
+}
 TEST(Format, SignedPercent) {
   EXPECT_EQ(format_signed_percent(0.1234), "+12.3 %");
   EXPECT_EQ(format_signed_percent(-0.1234), "-12.3 %");
 }
 TEST(Format, SignedDuration) {
-  EXPECT_EQ(format_signed_duration(1500), "+1.50 us");
-  EXPECT_EQ(format_signed_duration(-1500), "-1.50 us");
+  EXPECT_EQ(format_signed_duration(1500), "+1.50 \u00B5s");
+  EXPECT_EQ(format_signed_duration(-1500), "-1.50 \u00B5s");
 }
 TEST(Format, Count) { EXPECT_EQ(format_count(1234567), "1,234,567"); }
 TEST(Format, NegativeCount) { EXPECT_EQ(format_count(-1234), "-1,234"); }

@@ -16,7 +16,7 @@ Result<PositionalBytes> PositionalBytes::open(const std::string& path) {
   if (!opened.file_.valid()) return fail_errno(errno, path);
   struct stat info {};
   if (::fstat(opened.file_.get(), &info) != 0) return fail_errno(errno, path);
-  if (!S_ISREG(info.st_mode)) return fail(ErrorCode::invalid_input, path + " is not a file of bytes", "name a file");
+  if (!S_ISREG(info.st_mode)) return fail(ErrorCode::invalid_input, path + " is not a regular file", "give the path of a file");
   opened.name_ = path;
   opened.size_ = static_cast<std::uint64_t>(info.st_size);
   return opened;
@@ -32,7 +32,7 @@ PositionalBytes PositionalBytes::of(std::string bytes, std::string name) {
 
 Result<SharedBytes> PositionalBytes::read(std::uint64_t offset, std::size_t length) const {
   const auto ends_early = [&] {
-    return fail(ErrorCode::invalid_input, name_ + " ends before its byte " + std::to_string(offset + length));
+    return fail(ErrorCode::invalid_input, name_ + " is truncated: it ends before byte " + std::to_string(offset + length));
   };
   if (offset > size_ || size_ - offset < length) return ends_early();
   auto data = std::make_shared_for_overwrite<std::byte[]>(length);  // NOLINT

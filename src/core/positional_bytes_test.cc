@@ -56,7 +56,7 @@ TEST(PositionalBytes, OfAFileThatBecameShorter) {
   EXPECT_NE(read.error().message.find(path), std::string::npos);
 }
 
-TEST(PositionalBytes, OfNoFile) {
+TEST(PositionalBytes, MissingFileIsRefused) {
   EXPECT_EQ(PositionalBytes::open("/nowhere/at/all").error().code, ErrorCode::not_found);
   EXPECT_EQ(PositionalBytes::open("/tmp").error().code, ErrorCode::invalid_input);
   EXPECT_EQ(PositionalBytes::open("/dev/null").error().code, ErrorCode::invalid_input);

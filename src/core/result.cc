@@ -10,8 +10,8 @@ std::string_view to_string(ErrorCode code) {
     case ErrorCode::invalid_argument: return "invalid argument";
     case ErrorCode::invalid_input: return "invalid input";
     case ErrorCode::not_found: return "not found";
-    case ErrorCode::permission: return "no permission";
-    case ErrorCode::io: return "input/output failed";
+    case ErrorCode::permission: return "permission denied";
+    case ErrorCode::io: return "I/O error";
     case ErrorCode::exhausted: return "exhausted";
     case ErrorCode::timed_out: return "timed out";
     case ErrorCode::cancelled: return "cancelled";
@@ -25,7 +25,7 @@ std::string Error::text() const {
   std::string out;
   for (auto it = context.rbegin(); it != context.rend(); ++it) out += *it + ": ";
   out += message;
-  if (!remedy.empty()) out += "\n  what next: " + remedy;
+  if (!remedy.empty()) out += "\n  hint: " + remedy;
   return out;
 }
 
@@ -59,7 +59,7 @@ ErrorCode code_of(int error_number) {
 
 tl::unexpected<Error> fail_errno(int error_number, std::string_view what, std::string remedy) {
   if (remedy.empty() && (error_number == ENOSPC || error_number == EDQUOT))
-    remedy = "free some space there, or name another folder";
+    remedy = "free some disk space or choose another folder";
   return fail(code_of(error_number), std::string(what) + ": " + std::strerror(error_number), std::move(remedy));
 }
 

@@ -5,7 +5,7 @@
 
 namespace aaco::core {
 
-// What has been seen, by a 64-bit mix of three numbers, in 16 to 32 bytes an entry. At most kMost entries are remembered; beyond
+// What has been seen, by a 64-bit mix of three numbers, in 16 to 32 bytes an entry. At most kMax entries are remembered; beyond
 // that everything new counts as not seen.
 class SeenSet {
  public:
@@ -16,7 +16,7 @@ class SeenSet {
     for (std::size_t at = key & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
       if (slots_[at] == key) return false;
       if (slots_[at] != 0) continue;
-      if (count_ < kMost) {
+      if (count_ < kMax) {
         slots_[at] = key;
         ++count_;
       } else {
@@ -25,8 +25,8 @@ class SeenSet {
       return true;
     }
   }
-  static constexpr std::size_t kMost = std::size_t{1} << 22;
-  // Something may have been called new that is not: more than kMost different ones came.
+  static constexpr std::size_t kMax = std::size_t{1} << 22;
+  // Something may have been called new that is not: more than kMax different ones came.
   [[nodiscard]] bool overflowed() const { return overflowed_; }
 
  private:
@@ -38,7 +38,7 @@ class SeenSet {
     return x ^ (x >> 31U);
   }
   void grow() {
-    if (count_ >= kMost && !slots_.empty()) return;
+    if (count_ >= kMax && !slots_.empty()) return;
     std::vector<std::uint64_t> old(slots_.empty() ? 1024 : 2 * slots_.size());
     old.swap(slots_);
     for (const std::uint64_t key : old) {

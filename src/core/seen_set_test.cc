@@ -5,20 +5,20 @@
 namespace aaco::core {
 namespace {
 
-TEST(SeenSet, TellsWhatIsNew) {
+TEST(SeenSet, ReportsNewKeys) {
   SeenSet set;
   EXPECT_TRUE(set.insert(1, 2, 3));
   EXPECT_FALSE(set.insert(1, 2, 3));
   EXPECT_TRUE(set.insert(3, 2, 1));
   EXPECT_FALSE(set.overflowed());
 }
-TEST(SeenSet, SaysWhenItNoLongerKnows) {
+TEST(SeenSet, ReportsOverflow) {
   SeenSet set;
-  for (std::uint64_t i = 0; i < SeenSet::kMost; ++i) ASSERT_TRUE(set.insert(i, 0, 0));
+  for (std::uint64_t i = 0; i < SeenSet::kMax; ++i) ASSERT_TRUE(set.insert(i, 0, 0));
   EXPECT_FALSE(set.overflowed());
   EXPECT_FALSE(set.insert(7, 0, 0));
   EXPECT_FALSE(set.overflowed());
-  EXPECT_TRUE(set.insert(SeenSet::kMost, 0, 0));
+  EXPECT_TRUE(set.insert(SeenSet::kMax, 0, 0));
   EXPECT_TRUE(set.overflowed());
 }
 

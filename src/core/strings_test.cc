@@ -29,7 +29,7 @@ TEST(Join, Nothing) { EXPECT_EQ(join(std::vector<std::string>{}, ","), ""); }
 
 TEST(Nearest, Misspelt) { EXPECT_EQ(nearest("resnet5", {"resnet50", "bert-base"}), "resnet50"); }
 TEST(Nearest, Same) { EXPECT_EQ(nearest("a", {"a"}), "a"); }
-TEST(Nearest, NothingAlike) { EXPECT_EQ(nearest("resnet50", {"gpt2", "bert-base"}), ""); }
+TEST(Nearest, NoSimilarWord) { EXPECT_EQ(nearest("resnet50", {"gpt2", "bert-base"}), ""); }
 TEST(Nearest, ShortWordsShareALetterAtLeast) { EXPECT_EQ(nearest("ab", {"xy"}), ""); }
 TEST(Nearest, OneLetter) { EXPECT_EQ(nearest("x", {"y", "zz"}), ""); }
 TEST(Nearest, NoWord) { EXPECT_EQ(nearest("", {"ab"}), ""); }

@@ -27,7 +27,7 @@ struct Pipe {
 
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno(errno, "a pipe could not be made");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno(errno, "cannot create a pipe");
   return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
@@ -83,7 +83,7 @@ Result<pid_t> spawn(const Command& command, int in, int out, int err) {
   const auto argument_pointers = pointers(arguments);
   const auto environment_pointers = pointers(environment);
   const pid_t pid = ::fork();
-  if (pid < 0) return fail_errno(errno, "a process could not be started");
+  if (pid < 0) return fail_errno(errno, "cannot start a process");
   if (pid == 0) become(argument_pointers.data(), environment_pointers.data(), command, in, out, err, report.write.get());
   if (command.group == Command::Group::own) ::setpgid(pid, pid);
   report.write.reset();
@@ -93,7 +93,8 @@ Result<pid_t> spawn(const Command& command, int in, int out, int err) {
   while (reported < 0 && errno == EINTR);
   if (reported == sizeof problem) {
     ::waitpid(pid, nullptr, 0);
-    return fail_errno(problem, command.arguments[0] + " could not be started", "check the name and that it may be executed");
+    return fail_errno(problem, "cannot start " + command.arguments[0],
+                      "check that the path is correct and the file is executable");
   }
   return pid;
 }

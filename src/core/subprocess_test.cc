@@ -27,7 +27,7 @@ CommandResult run(const Command& command) {
 }
 
 TEST(RunCommand, Output) { EXPECT_EQ(run(shell("echo out")).output, "out\n"); }
-TEST(RunCommand, ErrorOutputApart) { EXPECT_EQ(run(shell("echo out; echo err >&2")).error_output, "err\n"); }
+TEST(RunCommand, SeparateErrorOutput) { EXPECT_EQ(run(shell("echo out; echo err >&2")).error_output, "err\n"); }
 TEST(RunCommand, ExitCode) { EXPECT_EQ(run(shell("exit 7")).exit_code, 7); }
 TEST(RunCommand, DeathByASignal) { EXPECT_EQ(run(shell("kill -TERM $$")).exit_code, 128 + SIGTERM); }
 TEST(RunCommand, FoundByPath) { EXPECT_EQ(run({.arguments = {"true"}}).exit_code, 0); }
@@ -38,7 +38,7 @@ TEST(RunCommand, LargeOutputOnBothPipes) {
   const auto result = run(shell("head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2"));
   EXPECT_EQ(result.output.size() + result.error_output.size(), 600'000u);
 }
-TEST(RunCommand, CaptureLimitDropsTheRest) {
+TEST(RunCommand, CaptureLimitDropsRemainingOutput) {
   Command command = shell("head -c 300000 /dev/zero");
   command.capture_limit_bytes = 1000;
   const auto result = run(command);
@@ -63,7 +63,7 @@ std::optional<std::int64_t> process_group(Command::Group group) {
   command.group = group;
   return parse_i64(trim(run(command).output));
 }
-TEST(RunCommand, GroupOfItsOwn) { EXPECT_NE(process_group(Command::Group::own), ::getpgrp()); }
+TEST(RunCommand, SeparateProcessGroup) { EXPECT_NE(process_group(Command::Group::own), ::getpgrp()); }
 TEST(RunCommand, CallersGroup) { EXPECT_EQ(process_group(Command::Group::callers), ::getpgrp()); }
 TEST(RunCommand, SetsVariable) {
   Command command = shell("echo $AACO_TEST_VARIABLE");
@@ -100,12 +100,12 @@ TEST(RunCommand, TimeoutKeepsOutputUntilThen) {
   command.timeout_ns = 300'000'000;
   EXPECT_EQ(run(command).output, "early\n");
 }
-TEST(RunCommand, TimeoutOfOneThatClosedItsOutput) {
+TEST(RunCommand, TimeoutAfterOutputIsClosed) {
   Command command = shell("exec >&- 2>&-; sleep 1000");
   command.timeout_ns = 200'000'000;
   EXPECT_TRUE(run(command).timed_out);
 }
-TEST(RunCommand, NoTimeoutWhereItEndsInTime) {
+TEST(RunCommand, NoTimeoutWhenItExitsInTime) {
   Command command = shell("true");
   command.timeout_ns = 60'000'000'000;
   EXPECT_FALSE(run(command).timed_out);
@@ -114,7 +114,7 @@ TEST(RunCommand, NoTimeoutWhereItEndsInTime) {
 TEST(RunCommandRefuses, MissingProgram) {
   const auto result = run_command({.arguments = {"aaco-no-such-program"}});
   EXPECT_EQ(result.error().code, ErrorCode::not_found);
-  EXPECT_THAT(result.error().text(), HasSubstr("aaco-no-such-program could not be started"));
+  EXPECT_THAT(result.error().text(), HasSubstr("cannot start aaco-no-such-program"));
 }
 TEST(RunCommandRefuses, NotExecutable) {
   EXPECT_EQ(run_command({.arguments = {"/etc/passwd"}}).error().code, ErrorCode::permission);
@@ -142,7 +142,7 @@ TEST(ChildProcess, DiesWithItsOwner) {
   }
   EXPECT_NE(::kill(pid, 0), 0);
 }
-TEST(ChildProcess, MovedFromAnswersNothing) {
+TEST(ChildProcess, MovedFromHandleIsEmpty) {
   auto first = *Child::start(shell("exit 4"));
   auto second = std::move(first);
   EXPECT_EQ(first.poll(), std::nullopt);  // NOLINT(bugprone-use-after-move): what is tested

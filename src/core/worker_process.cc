@@ -15,8 +15,8 @@
 namespace aaco::core {
 namespace {
 
-constexpr std::size_t kMostErrorBytes = 64 << 10;
-constexpr std::size_t kMostLineBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxErrorBytes = 64 << 10;
+constexpr std::size_t kMaxLineBytes = std::size_t{64} << 20;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ void WorkerProcess::read_errors() {
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
     errors_.append(bytes.data(), static_cast<std::size_t>(count));
-    if (errors_.size() > kMostErrorBytes) errors_.erase(0, errors_.size() - kMostErrorBytes);
+    if (errors_.size() > kMaxErrorBytes) errors_.erase(0, errors_.size() - kMaxErrorBytes);
   }
 }
 
@@ -42,8 +42,8 @@ tl::unexpected<Error> WorkerProcess::gone() {
   read_errors();
   const int code = child_.wait();
   read_errors();
-  std::string message = "the measuring process ended by itself with exit code " + std::to_string(code);
-  if (code == 128 + SIGKILL) message += " (killed: out of memory, or by somebody)";
+  std::string message = "the worker exited unexpectedly with code " + std::to_string(code);
+  if (code == 128 + SIGKILL) message += " (killed: out of memory, or by another process)";
   const std::string_view words = trim(errors_);
   if (!words.empty()) message += ": " + std::string(words.substr(words.size() - std::min<std::size_t>(words.size(), 2000)));
   return fail(ErrorCode::io, std::move(message));
@@ -71,10 +71,10 @@ Result<std::string> WorkerProcess::receive(std::int64_t timeout_ns) {
       return line;
     }
     searched = buffer_.size();
-    if (searched > kMostLineBytes) return fail(ErrorCode::exhausted, "the measuring process answered with a line without an end");
+    if (searched > kMaxLineBytes) return fail(ErrorCode::exhausted, "the worker returned an unterminated line");
     std::array<pollfd, 2> waiting = {{{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}}};
     const std::int64_t left_ms = (deadline - monotonic_ns()) / 1'000'000;
-    if (left_ms <= 0) return fail(ErrorCode::timed_out, "the measuring process did not answer in time");
+    if (left_ms <= 0) return fail(ErrorCode::timed_out, "the worker did not respond in time");
     ::poll(waiting.data(), waiting.size(), static_cast<int>(std::min<std::int64_t>(left_ms, 1000)));
     if (waiting[1].revents != 0) read_errors();
     if (waiting[0].revents == 0) continue;

@@ -71,8 +71,8 @@ struct YamlBuilder final : public YAML::EventHandler {
     throw Refused(node.error(what, std::move(remedy)).value());
   }
   [[noreturn]] void refuse_anchor(const YAML::Mark& mark) {
-    refuse(make(mark, YAML::NullAnchor, YamlNode::Kind::null), "anchors and aliases are not read here",
-           "write the value out, or quote it");
+    refuse(make(mark, YAML::NullAnchor, YamlNode::Kind::null), "anchors and aliases are not supported",
+           "repeat the value, or quote it");
   }
   void open_node(YamlNode node) {
     if (open_.size() >= kMaxYamlDepth) refuse(node, "nested too deeply");
@@ -91,8 +91,8 @@ struct YamlBuilder final : public YAML::EventHandler {
     } else if (frame.key) {
       frame.node.entries_.emplace_back(*std::exchange(frame.key, std::nullopt), std::move(node));
     } else {
-      if (node.kind_ == YamlNode::Kind::sequence || node.kind_ == YamlNode::Kind::mapping) refuse(node, "a key must be a text");
-      if (!frame.keys.insert(node.scalar_).second) refuse(node, "the key '" + node.scalar_ + "' stands here twice");
+      if (node.kind_ == YamlNode::Kind::sequence || node.kind_ == YamlNode::Kind::mapping) refuse(node, "a key must be a string");
+      if (!frame.keys.insert(node.scalar_).second) refuse(node, "duplicate key '" + node.scalar_ + "'");
       frame.key = std::move(node);
     }
   }
@@ -109,7 +109,7 @@ Result<YamlNode> build_tree(std::string text, YamlBuilder& builder) {
   if (!parser.HandleNextDocument(builder)) return std::move(builder.root);
   YamlNode first = std::move(builder.root);
   if (parser.HandleNextDocument(builder))
-    return builder.root.error("a second document begins here", "put it into a file of its own");
+    return builder.root.error("a second YAML document starts here", "move it to a separate file");
   return first;
 }
 
@@ -134,7 +134,7 @@ Result<YamlNode> YamlNode::parse(std::string_view text, std::string name) {
     const bool tab =
         line < lines.size() && lines[line].substr(0, lines[line].find_first_not_of(" \t")).find('\t') != std::string_view::npos;
     return fail(ErrorCode::invalid_input, name + ":" + std::to_string(line + 1) + ": not valid YAML: " + problem.msg,
-                tab ? "the line begins with a tab: YAML is indented by spaces" : "");
+                tab ? "the line starts with a tab: YAML is indented with spaces" : "");
   }
 }
 
@@ -156,19 +156,19 @@ const YamlNode* YamlNode::find(std::string_view key) const {
 }
 
 Result<std::string> YamlNode::as_string() const {
-  if (kind_ != Kind::scalar) return error("a text is needed here");
+  if (kind_ != Kind::scalar) return error("expected a string");
   return scalar_;
 }
 
 Result<std::int64_t> YamlNode::as_i64() const {
   if (auto value = parse_i64(scalar_); value && kind_ == Kind::scalar) return *value;
-  if (kind_ != Kind::scalar) return error("a whole number is needed here");
-  return error("'" + scalar_ + "' is not a whole number");
+  if (kind_ != Kind::scalar) return error("expected an integer");
+  return error("'" + scalar_ + "' is not an integer");
 }
 
 Result<double> YamlNode::as_f64() const {
   if (auto value = parse_f64(scalar_); value && kind_ == Kind::scalar && std::isfinite(*value)) return *value;
-  if (kind_ != Kind::scalar) return error("a number is needed here");
+  if (kind_ != Kind::scalar) return error("expected a number");
   return error("'" + scalar_ + "' is not a number");
 }
 
@@ -177,12 +177,12 @@ Result<bool> YamlNode::as_bool() const {
     if (scalar_ == "true" || scalar_ == "yes" || scalar_ == "on") return true;
     if (scalar_ == "false" || scalar_ == "no" || scalar_ == "off") return false;
   }
-  return error("'" + scalar_ + "' is neither true nor false");
+  return error("'" + scalar_ + "' is not a boolean (true or false)");
 }
 
 Result<std::vector<std::string>> YamlNode::as_strings() const {
   if (kind_ == Kind::scalar) return std::vector<std::string>{scalar_};
-  if (kind_ != Kind::sequence) return error("a list of texts is needed here");
+  if (kind_ != Kind::sequence) return error("expected a list of strings");
   std::vector<std::string> values;
   for (const YamlNode& item : items_) {
     AACO_ASSIGN(std::string value, item.as_string());
@@ -192,7 +192,7 @@ Result<std::vector<std::string>> YamlNode::as_strings() const {
 }
 
 Result<std::vector<double>> YamlNode::as_f64s() const {
-  if (kind_ != Kind::sequence) return error("a list of numbers is needed here");
+  if (kind_ != Kind::sequence) return error("expected a list of numbers");
   std::vector<double> values;
   for (const YamlNode& item : items_) {
     AACO_ASSIGN(const double value, item.as_f64());
@@ -202,7 +202,7 @@ Result<std::vector<double>> YamlNode::as_f64s() const {
 }
 
 Result<const YamlNode*> YamlNode::require(std::string_view key) const {
-  if (kind_ != Kind::mapping) return error("a mapping with the key '" + std::string(key) + "' is needed here");
+  if (kind_ != Kind::mapping) return error("expected a mapping with the key '" + std::string(key) + "'");
   if (const YamlNode* value = find(key)) return value;
   return error("the key '" + std::string(key) + "' is missing");
 }

@@ -41,7 +41,7 @@ TEST(YamlRefuses, Anchor) { EXPECT_THAT(refusal("a: 1\nb: &x 2\n"), StartsWith("
 TEST(YamlRefuses, AnchorInAFlowSequence) { EXPECT_THAT(refusal("a: [&x 1, 2]"), HasSubstr("anchors")); }
 TEST(YamlRefuses, AnchorOnANewLine) { EXPECT_THAT(refusal("a:\n  &x\n  b: 1\n"), HasSubstr("anchors")); }
 TEST(YamlRefuses, AliasInAFlowMapping) { EXPECT_THAT(refusal("{a: &x 1, b: *x}"), HasSubstr("anchors")); }
-TEST(YamlRefuses, AliasOfNothing) { EXPECT_NE(refusal("a: *nowhere"), "accepted"); }
+TEST(YamlRefuses, UndefinedAlias) { EXPECT_NE(refusal("a: *nowhere"), "accepted"); }
 TEST(YamlRefuses, Explosion) {
   std::string text = "a0: &a0 [x, x]\n";
   for (int i = 1; i < 30; ++i)
@@ -49,9 +49,9 @@ TEST(YamlRefuses, Explosion) {
             std::to_string(i - 1) + "]\n";
   EXPECT_THAT(refusal(text), HasSubstr("anchors"));
 }
-TEST(YamlRefuses, KeyTwice) { EXPECT_THAT(refusal("a: 1\nb: 2\na: 3\n"), StartsWith("m.yaml:3: the key 'a' stands here twice")); }
-TEST(YamlRefuses, KeyThatIsASequence) { EXPECT_THAT(refusal("? [1, 2]\n: x\n"), HasSubstr("a key must be a text")); }
-TEST(YamlRefuses, SecondDocument) { EXPECT_THAT(refusal("a: 1\n---\nb: 2\n"), StartsWith("m.yaml:3: a second document")); }
+TEST(YamlRefuses, KeyTwice) { EXPECT_THAT(refusal("a: 1\nb: 2\na: 3\n"), StartsWith("m.yaml:3: duplicate key 'a'")); }
+TEST(YamlRefuses, KeyThatIsASequence) { EXPECT_THAT(refusal("? [1, 2]\n: x\n"), HasSubstr("a key must be a string")); }
+TEST(YamlRefuses, SecondDocument) { EXPECT_THAT(refusal("a: 1\n---\nb: 2\n"), StartsWith("m.yaml:3: a second YAML document")); }
 TEST(YamlRefuses, TabIndent) { EXPECT_THAT(refusal("a:\n\tb: 1\n"), HasSubstr("not valid YAML")); }
 TEST(YamlRefuses, TabIndentByItsName) {
   const auto refused = YamlNode::parse("a:\n\tb: 1\n", "m.yaml");
@@ -77,9 +77,7 @@ TEST(YamlValueRefuses, FractionAsInteger) { EXPECT_THAT(problem(parsed("1.5").as
 TEST(YamlValueRefuses, TextAsNumber) { EXPECT_THAT(problem(parsed("a: x").require_f64("a")), HasSubstr("not a number")); }
 TEST(YamlValueRefuses, Infinity) { EXPECT_NE(problem(parsed("inf").as_f64()), "accepted"); }
 TEST(YamlValueRefuses, NaN) { EXPECT_NE(problem(parsed("nan").as_f64()), "accepted"); }
-TEST(YamlValueRefuses, BoolWithOtherWords) {
-  EXPECT_THAT(problem(parsed("maybe").as_bool()), HasSubstr("neither true nor false"));
-}
+TEST(YamlValueRefuses, BoolWithOtherWords) { EXPECT_THAT(problem(parsed("maybe").as_bool()), HasSubstr("not a boolean")); }
 TEST(YamlValueRefuses, MappingAsText) { EXPECT_NE(problem(parsed("a: 1").as_string()), "accepted"); }
 TEST(YamlValueRefuses, MappingAsList) { EXPECT_NE(problem(parsed("a: 1").as_strings()), "accepted"); }
 TEST(YamlValueRefuses, ListOfLists) { EXPECT_NE(problem(parsed("[[1]]").as_f64s()), "accepted"); }

@@ -45,7 +45,7 @@ core::Status put(const std::string& symbol, std::int64_t batch, Bindings& sizes)
   if (is_new || found->second == batch) return {};
   return fail(ErrorCode::invalid_argument,
               "the batch is " + std::to_string(batch) + ", but '" + symbol + "' is " + std::to_string(found->second) + " already",
-              "give sizes that agree");
+              "give consistent sizes");
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ std::string batch_symbol(const Graph& graph) {
 
 core::Status bind_batch(const Graph& graph, std::int64_t batch, Bindings& sizes) {
   if (batch < 1)
-    return fail(ErrorCode::invalid_argument, "a batch of " + std::to_string(batch) + " items cannot run", "use 1 or more");
+    return fail(ErrorCode::invalid_argument, "invalid batch size " + std::to_string(batch), "use a batch size of at least 1");
   const std::string symbol = batch_symbol(graph);
   if (!symbol.empty()) {
     AACO_TRY(put(symbol, batch, sizes));
@@ -92,9 +92,9 @@ core::Status bind_batch(const Graph& graph, std::int64_t batch, Bindings& sizes)
     const Dimension* items = items_dimension(graph, id);
     if (items == nullptr || items->size == batch) continue;
     return fail(ErrorCode::invalid_argument,
-                "a batch of " + std::to_string(batch) + " is asked for, but the model has the input '" + tensor.name +
-                    "' fixed at " + to_string(*tensor.shape),
-                "take a batch of " + std::to_string(items->size) + ", or export the model with a symbolic dimension of items");
+                "a batch size of " + std::to_string(batch) + " was requested, but the model fixes the input '" + tensor.name +
+                    "' at " + to_string(*tensor.shape),
+                "use a batch size of " + std::to_string(items->size) + ", or export the model with a symbolic batch dimension");
   }
   return {};
 }

@@ -26,20 +26,20 @@ Bindings bound(const Graph& graph, std::int64_t batch) {
   return sizes;
 }
 
-TEST(Batch, IsTheDimensionCalledSo) { EXPECT_EQ(batch_symbol(with_inputs({{"tokens", "Batch_size"}})), "Batch_size"); }
-TEST(Batch, ElseTheFirstOpenOne) { EXPECT_EQ(batch_symbol(with_inputs({{3, "n"}, {"n", 4}})), "n"); }
-TEST(Batch, ADimensionWithoutANameIsCalledByItsPlace) { EXPECT_EQ(batch_symbol(with_inputs({{Dimension(), 4}})), "x0#0"); }
-TEST(Batch, ASumIsNoBatch) { EXPECT_EQ(batch_symbol(with_inputs({{"n", "batch + 1"}, {"batch", 1}})), "batch"); }
-TEST(Batch, FixedInputsHaveNone) { EXPECT_EQ(batch_symbol(with_inputs({{1, 4}})), ""); }
+TEST(Batch, IsTheNamedDimension) { EXPECT_EQ(batch_symbol(with_inputs({{"tokens", "Batch_size"}})), "Batch_size"); }
+TEST(Batch, OtherwiseTheFirstSymbolicDimension) { EXPECT_EQ(batch_symbol(with_inputs({{3, "n"}, {"n", 4}})), "n"); }
+TEST(Batch, UnnamedDimensionIsNamedByPosition) { EXPECT_EQ(batch_symbol(with_inputs({{Dimension(), 4}})), "x0#0"); }
+TEST(Batch, SumIsNotABatchDimension) { EXPECT_EQ(batch_symbol(with_inputs({{"n", "batch + 1"}, {"batch", 1}})), "batch"); }
+TEST(Batch, FixedInputsHaveNoBatchDimension) { EXPECT_EQ(batch_symbol(with_inputs({{1, 4}})), ""); }
 TEST(Batch, IsBoundWithUnnamedFirstDimensions) {
   EXPECT_EQ(bound(with_inputs({{"batch", 4}, {Dimension(), 4}}), 8), (Bindings{{"batch", 8}, {"x1#0", 8}}));
 }
 TEST(Batch, AFixedOneMayBeAskedFor) { EXPECT_EQ(bound(with_inputs({{2, 4}}), 2), Bindings{}); }
-TEST(Batch, AnotherThanTheFixedOneIsRefused) {
-  EXPECT_THAT(refusal(with_inputs({{2, 4}}), 8), testing::HasSubstr("fixed at [2, 4]"));
+TEST(Batch, RefusesDifferentFixedBatch) {
+  EXPECT_THAT(refusal(with_inputs({{2, 4}}), 8), testing::HasSubstr("fixes the input 'x0' at [2, 4]"));
 }
-TEST(Batch, NoItemsAreRefused) { EXPECT_THAT(refusal(with_inputs({{"n"}}), 0), testing::HasSubstr("cannot run")); }
-TEST(Batch, AContradictionIsRefused) {
+TEST(Batch, RefusesEmptyBatch) { EXPECT_THAT(refusal(with_inputs({{"n"}}), 0), testing::HasSubstr("invalid batch size")); }
+TEST(Batch, RefusesContradictorySizes) {
   EXPECT_THAT(refusal(with_inputs({{"n"}}), 8, {{"n", 4}}), testing::HasSubstr("is 4 already"));
 }
 
@@ -61,7 +61,7 @@ TEST(Batch, OfARecurrentOperatorIsBehindTime) {
   EXPECT_EQ(batch_symbol(recurrent({Dimension(), Dimension(), 64}, {Dimension(), 1, 64}, 1)), "x0#0");
   EXPECT_EQ(bound(recurrent({20, Dimension(), 64}, {1, Dimension(), 64}, 0), 8), (Bindings{{"x0#1", 8}, {"x1#1", 8}}));
   EXPECT_EQ(bound(recurrent({20, 8, 64}, {1, 8, 64}, 0), 8), Bindings{}) << "fixed, and as it is";
-  EXPECT_THAT(refusal(recurrent({20, 8, 64}, {1, 8, 64}, 0), 20), testing::HasSubstr("take a batch of 8"));
+  EXPECT_THAT(refusal(recurrent({20, 8, 64}, {1, 8, 64}, 0), 20), testing::HasSubstr("use a batch size of 8"));
 }
 
 TEST(Items, AreCountedByTheSymbolElseByTheFirstInput) {

@@ -70,7 +70,7 @@ core::Status check_range(const std::string& name, std::int64_t size, const Symbo
                                                     : std::to_string(smallest) + " to " + std::to_string(*found->second.largest);
   return fail(ErrorCode::invalid_argument,
               "the size of '" + name + "' is " + std::to_string(size) + ", but the model was exported for " + bounds,
-              "give a size that the model takes, or export it again with other bounds");
+              "give a size within these bounds, or export the model again with different bounds");
 }
 
 struct Taken {
@@ -87,7 +87,7 @@ Taken size_for(const std::string& name, std::size_t rank, std::size_t axis, cons
     return {*range.example, " (the example it was exported with)"};
   const std::int64_t smallest = lower_bound_of(range), largest = std::max(smallest, range.largest.value_or(INT64_MAX));
   const std::int64_t size = std::clamp(usual, smallest, largest);
-  return {size, size == usual ? "" : " (the nearest that the model was exported for)"};
+  return {size, size == usual ? "" : " (the nearest size the model was exported for)"};
 }
 
 }  // namespace
@@ -124,7 +124,8 @@ core::Result<BoundDimensions> bind_dimensions(Graph& graph, const Bindings& give
   BoundDimensions bound;
   for (const auto& [name, size] : given) {
     if (size < 0)
-      return fail(ErrorCode::invalid_argument, "the size of '" + name + "' is " + std::to_string(size), "sizes are 0 or more");
+      return fail(ErrorCode::invalid_argument, "the size of '" + name + "' is " + std::to_string(size),
+                  "sizes must be at least 0");
     if (name != kTotal && !std::binary_search(names.begin(), names.end(), name))
       return fail(ErrorCode::invalid_argument, "the model has no dimension '" + name + "'",
                   names.empty() ? "all its dimensions are fixed" : "its dimensions: " + core::join(names, ", "));
@@ -142,7 +143,7 @@ core::Result<BoundDimensions> bind_dimensions(Graph& graph, const Bindings& give
         const Taken taken = size_for(name, tensor.shape->size(), axis, ranges);
         bound.sizes[name] = taken.size;
         bound.assumptions.push_back("'" + name + "' (dimension " + std::to_string(axis) + " of the input '" + tensor.name +
-                                    "') has no size: " + std::to_string(taken.size) + " was taken" + taken.reason);
+                                    "') has no size: assumed " + std::to_string(taken.size) + taken.reason);
       }
     }
   }

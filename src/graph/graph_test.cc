@@ -12,7 +12,7 @@ TEST(ElementTypes, NamesAndShortNamesAreRead) {
   EXPECT_EQ(element_type_from_string("bool"), ElementType::boolean);
   EXPECT_EQ(to_string(ElementType::boolean), "bool");
 }
-TEST(ElementTypes, OtherTextsAreNone) {
+TEST(ElementTypes, UnknownNamesAreRejected) {
   for (const char* text : {"", "unknown", "float", "float33", "int", " "})
     EXPECT_EQ(element_type_from_string(text).has_value(), std::string_view(text) == "float") << text;
 }
@@ -27,13 +27,13 @@ TEST(ElementTypes, PackedTypesRoundUp) {
   EXPECT_EQ(bytes_of(ElementType::float32, 3), 12);
   EXPECT_EQ(bytes_of(ElementType::float32, 0), 0);
 }
-TEST(ElementTypes, WhatHasNoSizeHasNoBytes) {
+TEST(ElementTypes, UnsizedTypesHaveNoBytes) {
   EXPECT_FALSE(bytes_of(ElementType::string, 3));
   EXPECT_FALSE(bytes_of(ElementType::unknown, 3));
   EXPECT_FALSE(bytes_of(ElementType::float32, -1));
   EXPECT_FALSE(bytes_of(ElementType::float64, INT64_MAX / 8));
 }
-TEST(ElementTypes, SizesThatDoNotFitStayAtTheLargestNumber) {
+TEST(ElementTypes, OverflowingSizesSaturate) {
   std::int64_t sum = 1;
   add_size(sum, 2);
   EXPECT_EQ(sum, 3);
@@ -42,7 +42,7 @@ TEST(ElementTypes, SizesThatDoNotFitStayAtTheLargestNumber) {
   add_size(sum, INT64_MAX);
   EXPECT_EQ(sum, INT64_MAX);
 }
-TEST(ElementTypes, FloatingTypesAreTold) {
+TEST(ElementTypes, RecognisesFloatingTypes) {
   EXPECT_TRUE(is_floating(ElementType::float4e2m1));
   EXPECT_TRUE(is_floating(ElementType::bfloat16));
   EXPECT_FALSE(is_floating(ElementType::int64));

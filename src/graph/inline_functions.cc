@@ -44,14 +44,13 @@ class Inliner {
     const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) { return find(node) != nullptr; });
     if (!any) return {};
     if (depth > kMaxDepth)
-      return fail(ErrorCode::invalid_input,
-                  "the model's functions call each other more than " + std::to_string(kMaxDepth) + " deep",
+      return fail(ErrorCode::invalid_input, "the model's functions are nested more than " + std::to_string(kMaxDepth) + " deep",
                   "a function must not call itself");
     std::vector<Node> nodes = std::move(graph.nodes);
     graph.nodes.clear();
     for (Node& node : nodes) {
       if (++nodes_ > kMaxNodes)
-        return fail(ErrorCode::exhausted, "the model has more than a million nodes once its functions are put in");
+        return fail(ErrorCode::exhausted, "the model has more than a million nodes after inlining its functions");
       if (const Function* function = find(node))
         AACO_TRY(put_in(graph, node, *function));
       else
@@ -70,7 +69,7 @@ class Inliner {
     const Graph& body = function.body;
     if (call.inputs.size() > body.inputs.size() || call.outputs.size() > body.outputs.size())
       return fail(ErrorCode::invalid_input,
-                  "node '" + call.name + "' gives its function " + function.name + " more inputs or outputs than it has");
+                  "node '" + call.name + "' passes more inputs or outputs than its function " + function.name + " has");
     const std::string prefix = (call.name.empty() ? function.name + std::to_string(++unnamed_) : call.name) + "/";
     std::vector<TensorId> ids(body.tensors.size());
     for (std::size_t at = 0; at < body.inputs.size(); ++at)
@@ -93,7 +92,7 @@ class Inliner {
       if (ids[at].valid()) names[body.tensors[at].name] = graph.tensor(ids[at]).name;
     }
     if (graph.tensors.size() > 4 * kMaxNodes)
-      return fail(ErrorCode::exhausted, "the model has too many tensors once its functions are put in");
+      return fail(ErrorCode::exhausted, "the model has too many tensors after inlining its functions");
     for (const Initializer& initializer : body.initializers)
       graph.initializers.push_back({ids[static_cast<std::size_t>(initializer.tensor.value)], initializer.constant});
     for (const Node& node : body.nodes) graph.nodes.push_back(moved(graph, node, body, call, ids, names, prefix));

@@ -18,7 +18,7 @@ struct Model {
   Graph graph;
 };
 
-TEST(Parameters, AWeightThatIsReadTwiceCountsOnce) {
+TEST(Parameters, SharedWeightCountsOnce) {
   Model model;
   const TensorId w = model.weight({3, 4});
   model.node("MatMul", {w});
@@ -26,13 +26,13 @@ TEST(Parameters, AWeightThatIsReadTwiceCountsOnce) {
   EXPECT_EQ(model.elements(), 12);
   EXPECT_EQ(count_parameters(model.graph).bytes, 48);
 }
-TEST(Parameters, RunningStatisticsAreNone) {
+TEST(Parameters, RunningStatisticsAreNotWeights) {
   Model model;
   model.node("BatchNormalization",
              {model.weight({1, 5}), model.weight({5}), model.weight({5}), model.weight({5}), model.weight({5})});
   EXPECT_EQ(model.elements(), 15);
 }
-TEST(Parameters, BuffersOfPyTorchAreNone) {
+TEST(Parameters, PyTorchBuffersAreNotWeights) {
   Model model;
   const auto read = [&](const char* op, std::size_t inputs) {
     std::vector<TensorId> ids;
@@ -76,7 +76,7 @@ TEST(Parameters, PackedWeightsThatABodyReadsToo) {
   model.graph.subgraphs = {body.graph};
   EXPECT_EQ(model.elements(), 128);
 }
-TEST(Parameters, ScalarsSizesAndWhatNobodyReadsAreNone) {
+TEST(Parameters, ScalarsSizesAndUnusedTensorsAreNotWeights) {
   Model model;
   model.node("Mul", {model.weight({}), model.weight({1})});
   model.node("Reshape", {model.weight({2, 3}, ElementType::int64)});

@@ -71,13 +71,13 @@ TEST(Tokens, OfAnEncoderAndADecoderAreTwoThings) {
   EXPECT_THAT(token_inputs(m.graph), SizeIs(2));
 }
 
-TEST(Tokens, AreNotWhatPicksRowsOfRecommendations) {
+TEST(Tokens, AreNotRecommendationIndices) {
   Model m(1);
   m.node("Gather", {m.table(100000), m.input("sparse_0", {2, 16})});
   EXPECT_THAT(token_inputs(m.graph), IsEmpty());
 }
 
-TEST(Tokens, AreNotNumbersOrWhatPicksNothing) {
+TEST(Tokens, AreNotNumbersOrUnusedIndices) {
   Model m(1000);
   m.node("Gather", {m.table(1000), m.input("input_ids", {2, 16}, ElementType::float32)});
   m.node("Gather", {m.table(1000), m.input("tokens", {2, 16, 4})});

@@ -38,12 +38,12 @@ TEST(Cgroup, AMachineWithoutGroupsHasNone) {
   const FakeMachine machine;
   EXPECT_EQ(find_cgroup(machine.root(), 0), Cgroup{});
 }
-TEST(Cgroup, AnUnmountedHierarchyGivesNothing) {
+TEST(Cgroup, UnmountedHierarchyYieldsNoLimits) {
   const FakeMachine machine("epyc_mi300x");
   machine.write("/proc/self/mountinfo", "22 27 0:21 / /proc rw - proc proc rw\n");
   EXPECT_EQ(find_cgroup(machine.root(), 0), Cgroup{});
 }
-TEST(Cgroup, DamagedLimitsAreNoLimits) {
+TEST(Cgroup, DamagedLimitsAreIgnored) {
   const FakeMachine machine("xeon_powersave");
   machine.write("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "lots\n");
   machine.write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "-5\n");

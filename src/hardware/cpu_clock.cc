@@ -71,12 +71,12 @@ PerformanceMode check_performance_mode(const CpuClockState& state) {
   const auto of_all = [&](std::int64_t count) {
     return std::to_string(count) + " of " + std::to_string(state.cpus.size()) + " CPUs";
   };
-  if (other > 0) mode.reasons.push_back(of_all(other) + " are governed by " + governors(state));
-  if (capped > 0) mode.reasons.push_back(of_all(capped) + " are limited below the clock of the hardware");
+  if (other > 0) mode.reasons.push_back(of_all(other) + " use the governor " + governors(state));
+  if (capped > 0) mode.reasons.push_back(of_all(capped) + " are limited below their hardware clock");
   if (!mode.reasons.empty()) {
     mode.verdict = PerformanceMode::Verdict::no;
   } else if (unknown > 0 || state.cpus.empty()) {
-    mode.reasons.emplace_back("the kernel does not say how clocks are governed (usual in a virtual machine)");
+    mode.reasons.emplace_back("the kernel does not report clock governors (common in virtual machines)");
   } else {
     mode.verdict = PerformanceMode::Verdict::yes;
   }

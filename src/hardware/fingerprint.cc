@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kHashDigits = 16;
 
 const FactRule& rule_of(std::string_view key) {
-  static const FactRule unlisted{"", Severity::soft, "not a listed fact"};
+  static const FactRule unlisted{"", Severity::soft, "not a known fact"};
   for (const FactRule& rule : fact_rules())
     if (rule.key == key) return rule;
   return unlisted;
@@ -33,37 +33,37 @@ std::string hash_of(const std::vector<Fact>& facts) {
 
 const std::vector<FactRule>& fact_rules() {
   static const std::vector<FactRule> rules = {
-      {"mode", Severity::hard, "the sessions did different kinds of work"},
-      {"model.hash", Severity::hard, "another model"},
-      {"input_shapes", Severity::hard, "other input shapes"},
-      {"batch", Severity::hard, "another batch size"},
-      {"dtype", Severity::hard, "another data type"},
-      {"runtime.name", Severity::hard, "another runtime"},
-      {"provider", Severity::hard, "another execution provider"},
-      {"device", Severity::hard, "another device was used"},
-      {"threads.intra", Severity::hard, "another number of threads within an operator"},
-      {"threads.inter", Severity::hard, "another number of threads across operators"},
-      {"graph_level", Severity::hard, "another level of graph optimisation"},
-      {"cpu.model", Severity::hard, "another processor"},
-      {"cpu.cores", Severity::hard, "another number of CPUs"},
-      {"cpu.limit_cores", Severity::hard, "another CPU quota of the control group"},
-      {"cpu.governor", Severity::hard, "another clock governor"},
-      {"cpu.boost", Severity::hard, "boost clocks allowed on one side only"},
-      {"cpu.smt", Severity::hard, "SMT active on one side only"},
-      {"gpu.devices", Severity::hard, "other GPUs"},
-      {"gpu.partitions", Severity::hard, "GPUs partitioned otherwise"},
-      {"gpu.visible", Severity::hard, "other GPUs visible to the process"},
-      {"isolation", Severity::hard, "other isolation from the rest of the machine"},
-      {"cpu.allowed_cores", Severity::soft, "another number of CPUs that the process may use"},
-      {"memory.total_bytes", Severity::soft, "another amount of memory"},
-      {"runtime.version", Severity::soft, "another version of the runtime"},
-      {"runtime.hash", Severity::soft, "another build of the runtime"},
-      {"driver.amdgpu", Severity::soft, "another amdgpu driver"},
-      {"driver.nvidia", Severity::soft, "another NVIDIA driver"},
-      {"driver.rocm", Severity::soft, "another ROCm version"},
-      {"kernel", Severity::soft, "another kernel"},
-      {"host", Severity::soft, "another host"},
-      {"seed", Severity::soft, "other random inputs"},
+      {"mode", Severity::hard, "different kinds of work"},
+      {"model.hash", Severity::hard, "different model"},
+      {"input_shapes", Severity::hard, "different input shapes"},
+      {"batch", Severity::hard, "different batch size"},
+      {"dtype", Severity::hard, "different data type"},
+      {"runtime.name", Severity::hard, "different runtime"},
+      {"provider", Severity::hard, "different execution provider"},
+      {"device", Severity::hard, "different device"},
+      {"threads.intra", Severity::hard, "different number of intra-op threads"},
+      {"threads.inter", Severity::hard, "different number of inter-op threads"},
+      {"graph_level", Severity::hard, "different graph optimisation level"},
+      {"cpu.model", Severity::hard, "different CPU"},
+      {"cpu.cores", Severity::hard, "different number of CPUs"},
+      {"cpu.limit_cores", Severity::hard, "different cgroup CPU quota"},
+      {"cpu.governor", Severity::hard, "different clock governor"},
+      {"cpu.boost", Severity::hard, "boost enabled on one side only"},
+      {"cpu.smt", Severity::hard, "SMT enabled on one side only"},
+      {"gpu.devices", Severity::hard, "different GPUs"},
+      {"gpu.partitions", Severity::hard, "different GPU partitioning"},
+      {"gpu.visible", Severity::hard, "different GPUs visible to the process"},
+      {"isolation", Severity::hard, "different isolation level"},
+      {"cpu.allowed_cores", Severity::soft, "different number of CPUs allowed for the process"},
+      {"memory.total_bytes", Severity::soft, "different amount of memory"},
+      {"runtime.version", Severity::soft, "different runtime version"},
+      {"runtime.hash", Severity::soft, "different runtime build"},
+      {"driver.amdgpu", Severity::soft, "different amdgpu driver"},
+      {"driver.nvidia", Severity::soft, "different NVIDIA driver"},
+      {"driver.rocm", Severity::soft, "different ROCm version"},
+      {"kernel", Severity::soft, "different kernel version"},
+      {"host", Severity::soft, "different host"},
+      {"seed", Severity::soft, "different random inputs"},
   };
   return rules;
 }
@@ -106,7 +106,7 @@ bool comparable(const std::vector<Difference>& differences) {
 
 std::string to_text(const Difference& difference) {
   const auto side = [](const std::string& value) { return value.empty() ? std::string("unknown") : value; };
-  return difference.key + ": " + side(difference.a) + " and " + side(difference.b) + " (" + difference.meaning + ")";
+  return difference.key + ": " + side(difference.a) + " vs " + side(difference.b) + " (" + difference.meaning + ")";
 }
 
 core::Json to_json(const Fingerprint& fingerprint) {
@@ -117,11 +117,11 @@ core::Json to_json(const Fingerprint& fingerprint) {
 
 core::Result<Fingerprint> fingerprint_from_json(const core::Json& document) {
   if (!document["facts"].is_object())
-    return core::fail(core::ErrorCode::invalid_input, "the fingerprint has no facts, so this session cannot be compared safely",
-                      "measure it again with this version");
+    return core::fail(core::ErrorCode::invalid_input, "the fingerprint has no facts, so this session cannot be compared reliably",
+                      "measure again with this version");
   std::vector<Fact> facts;
   for (const auto& [key, value] : document["facts"].members()) {
-    if (!value.is_string()) return core::fail(core::ErrorCode::invalid_input, "the fingerprint's fact " + key + " is not a text");
+    if (!value.is_string()) return core::fail(core::ErrorCode::invalid_input, "the fingerprint fact " + key + " is not a string");
     facts.push_back({key, std::string(value.text())});
   }
   // The hash is computed anew: rules may have changed since it was written.

@@ -21,27 +21,27 @@ TEST(Fingerprint, EqualFactsInAnyOrderAreComparableAndHashEqual) {
   EXPECT_TRUE(compare_fingerprints(of(kBase), of(kBase)).empty());
   EXPECT_EQ(of(kBase).hash.size(), 16U);
 }
-TEST(Fingerprint, OtherThreadsForbidAComparisonAndSayWhy) {
+TEST(Fingerprint, DifferentThreadsPreventComparisonWithReason) {
   const auto differences = compare_fingerprints(of(kBase), of(with("threads.intra", "4")));
   ASSERT_EQ(differences.size(), 1U);
   EXPECT_FALSE(comparable(differences));
-  EXPECT_EQ(to_text(differences[0]), "threads.intra: 2 and 4 (another number of threads within an operator)");
+  EXPECT_EQ(to_text(differences[0]), "threads.intra: 2 vs 4 (different number of intra-op threads)");
   EXPECT_NE(of(kBase).hash, of(with("threads.intra", "4")).hash);
 }
-TEST(Fingerprint, AnotherGovernorForbidsAComparison) {
+TEST(Fingerprint, DifferentGovernorPreventsComparison) {
   EXPECT_FALSE(comparable(compare_fingerprints(of(with("cpu.governor", "performance")), of(with("cpu.governor", "powersave")))));
 }
-TEST(Fingerprint, AnotherKernelIsOnlyNoted) {
+TEST(Fingerprint, DifferentKernelIsOnlyNoted) {
   const auto differences = compare_fingerprints(of(kBase), of(with("kernel", "6.8")));
   ASSERT_EQ(differences.size(), 1U);
   EXPECT_TRUE(comparable(differences));
   EXPECT_EQ(of(kBase).hash, of(with("kernel", "6.8")).hash);
 }
-TEST(Fingerprint, AHardFactThatOneSideDoesNotKnowIsOnlyNoted) {
+TEST(Fingerprint, HardFactUnknownOnOneSideIsOnlyNoted) {
   const auto differences = compare_fingerprints(of(kBase), of(with("cpu.governor", "performance")));
   ASSERT_EQ(differences.size(), 1U);
   EXPECT_EQ(differences[0].severity, Severity::soft);
-  EXPECT_EQ(to_text(differences[0]), "cpu.governor: unknown and performance (another clock governor)");
+  EXPECT_EQ(to_text(differences[0]), "cpu.governor: unknown vs performance (different clock governor)");
 }
 TEST(Fingerprint, AnUnlistedFactIsNotedAndDoesNotChangeTheHash) {
   const auto differences = compare_fingerprints(of(kBase), of(with("weather", "rain")));
@@ -65,17 +65,17 @@ TEST(Fingerprint, SurvivesItsJson) {
   ASSERT_TRUE(back);
   EXPECT_EQ(*back, of(kBase));
 }
-TEST(Fingerprint, AForgedHashIsComputedAnew) {
+TEST(Fingerprint, ForgedHashIsRecomputed) {
   auto document = to_json(of(kBase));
   document.set("hash", "0000000000000000");
   EXPECT_EQ(fingerprint_from_json(document)->hash, of(kBase).hash);
 }
-TEST(Fingerprint, RefusesWhatIsNoFingerprint) {
+TEST(Fingerprint, RejectsInvalidFingerprints) {
   EXPECT_FALSE(fingerprint_from_json(core::Json()));
   EXPECT_FALSE(fingerprint_from_json(*core::Json::parse(R"({"facts": [1]})")));
   EXPECT_FALSE(fingerprint_from_json(*core::Json::parse(R"({"facts": {"batch": 1}})")));
 }
-TEST(Fingerprint, EachRuleStandsOnce) {
+TEST(Fingerprint, RulesAreUnique) {
   std::set<std::string_view> keys;
   for (const FactRule& rule : fact_rules()) EXPECT_TRUE(keys.insert(rule.key).second) << rule.key;
 }

@@ -56,14 +56,14 @@ TEST(Inventory, ReadsNvidiaDevices) {
   EXPECT_EQ(inventory.drivers.at("nvidia"), "550.54.15");
   EXPECT_EQ(fact(inventory, "gpu.visible"), "nvidia1");
 }
-TEST(Inventory, SaysWhetherClocksAreSetForMeasuring) {
+TEST(Inventory, ReportsWhetherClocksAreFixed) {
   const auto good = check_performance_mode(of("epyc_mi300x").clocks);
   EXPECT_EQ(good.verdict, PerformanceMode::Verdict::yes);
   ASSERT_EQ(good.reasons.size(), 1U);
   const auto bad = check_performance_mode(of("xeon_powersave").clocks);
   EXPECT_EQ(bad.verdict, PerformanceMode::Verdict::no);
   ASSERT_EQ(bad.reasons.size(), 2U);
-  EXPECT_EQ(bad.reasons[0], "2 of 2 CPUs are governed by powersave");
+  EXPECT_EQ(bad.reasons[0], "2 of 2 CPUs use the governor powersave");
   EXPECT_EQ(check_performance_mode({}).verdict, PerformanceMode::Verdict::unknown);
 }
 TEST(Inventory, BoostIsReadFromEitherDriver) {
@@ -71,7 +71,7 @@ TEST(Inventory, BoostIsReadFromEitherDriver) {
   EXPECT_EQ(of("xeon_powersave").clocks.boost, false);
   EXPECT_EQ(of("xeon_powersave").clocks.cpus[0].current_hz, std::nullopt);
 }
-TEST(Inventory, AnEmptyMachineIsUnknownAndNotZero) {
+TEST(Inventory, EmptyMachineIsUnknownNotZero) {
   const Inventory inventory = take_inventory(FakeMachine().root(), core::Environment());
   EXPECT_EQ(inventory.cpu.logical_cpus, std::nullopt);
   EXPECT_EQ(inventory.memory.total_bytes, std::nullopt);
@@ -87,17 +87,17 @@ TEST(Inventory, TheRankComesFromTheLauncherBeforeTheScheduler) {
   EXPECT_EQ(job.world_size, 8);
   EXPECT_EQ(job.scheduler, "slurm");
 }
-TEST(Inventory, ARankThatIsNoNumberIsPassedOver) {
+TEST(Inventory, IgnoresNonNumericRank) {
   EXPECT_EQ(of("xeon_powersave", {{"RANK", "five"}, {"SLURM_PROCID", "-1"}}).job.rank, std::nullopt);
 }
-TEST(Inventory, NoSecretReachesTheJson) {
+TEST(Inventory, JsonContainsNoSecrets) {
   const std::string text =
       to_json(of("epyc_mi300x", {{"AACO_API_KEY", "hunter2"}, {"HF_TOKEN", "hunter2"}, {"ORT_PROXY", "http://me:hunter2@proxy"}}))
           .dump();
   EXPECT_EQ(text.find("hunter2"), std::string::npos);  // it stands in the machine's kernel command line too
   EXPECT_NE(text.find("isolcpus"), std::string::npos);
 }
-TEST(Inventory, WhatIsUnknownIsLeftOutOfTheJson) {
+TEST(Inventory, JsonOmitsUnknownFacts) {
   const auto document = to_json(take_inventory(FakeMachine().root(), core::Environment()));
   EXPECT_FALSE(document["cpu"].contains("model"));
   EXPECT_FALSE(document["memory"].contains("total_bytes"));

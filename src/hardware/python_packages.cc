@@ -15,8 +15,8 @@ namespace {
 using core::join_path;
 using core::parent_path;
 
-constexpr std::int64_t kMostMetadataBytes = std::int64_t{4} << 20;
-constexpr std::size_t kMostFolders = 256;  // of a PYTHONPATH that was not meant
+constexpr std::int64_t kMaxMetadataBytes = std::int64_t{4} << 20;
+constexpr std::size_t kMaxFolders = 256;  // of a PYTHONPATH that was not meant
 
 // What /proc says of a process; paths are as the process sees them, and lie below `root` for us.
 struct Process {
@@ -51,8 +51,8 @@ std::optional<Process> look_at(const std::string& root, std::int64_t process_id)
   process.executable = link_target(join_path(process.folder, "exe"));
   if (process.executable.ends_with(" (deleted)")) process.executable.resize(process.executable.size() - 10);
   if (!is_python(core::base_name(process.executable))) return std::nullopt;
-  const auto command = core::read_file(join_path(process.folder, "cmdline"), kMostMetadataBytes);
-  const auto environment = core::read_file(join_path(process.folder, "environ"), kMostMetadataBytes);
+  const auto command = core::read_file(join_path(process.folder, "cmdline"), kMaxMetadataBytes);
+  const auto environment = core::read_file(join_path(process.folder, "environ"), kMaxMetadataBytes);
   if (command && !command->empty()) process.program = std::string(between_nuls(*command).front());
   if (environment)
     for (const std::string_view entry : between_nuls(*environment))
@@ -79,7 +79,7 @@ std::string virtual_environment(const Process& process) {
 }
 
 bool sees_system_packages(const Process& process, const std::string& environment) {
-  const auto text = core::read_file(process.here(join_path(environment, "pyvenv.cfg")), kMostMetadataBytes);
+  const auto text = core::read_file(process.here(join_path(environment, "pyvenv.cfg")), kMaxMetadataBytes);
   if (!text) return true;
   for (const std::string_view line : core::split(*text, '\n')) {
     const auto equals = line.find('=');
@@ -128,7 +128,7 @@ std::vector<std::string> search_folders(const Process& process, const std::strin
   }
   std::vector<std::string> out;
   for (const std::string& folder : candidates)
-    if (out.size() < kMostFolders && core::is_directory(process.here(folder)) &&
+    if (out.size() < kMaxFolders && core::is_directory(process.here(folder)) &&
         std::find(out.begin(), out.end(), folder) == out.end())
       out.push_back(folder);
   return out;
@@ -136,7 +136,7 @@ std::vector<std::string> search_folders(const Process& process, const std::strin
 
 // Name and version from the head of METADATA or PKG-INFO (Python's core metadata: header fields, then an empty line).
 std::optional<PythonPackage> from_metadata(const std::string& file) {
-  const auto text = core::read_file(file, kMostMetadataBytes);
+  const auto text = core::read_file(file, kMaxMetadataBytes);
   if (!text) return std::nullopt;
   PythonPackage package;
   for (const std::string_view line : core::split(*text, '\n')) {

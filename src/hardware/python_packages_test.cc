@@ -73,18 +73,18 @@ TEST_F(Python, EggsSayTheirVersionInside) {
   machine.write("usr/lib/python3/dist-packages/mako.egg-info/PKG-INFO", "Name: Mako\r\nVersion: 1.2.4\r\n");
   EXPECT_EQ(packages(7), "Mako=1.2.4 six=1.16.0 ");
 }
-TEST_F(Python, WhatCannotBeReadIsCounted) {
+TEST_F(Python, UnreadableEntriesAreCounted) {
   process(7, "/usr/bin/python3.11", "python3");
   machine.write("usr/lib/python3/dist-packages/broken.egg-info", "no fields");
   machine.write("usr/lib/python3/dist-packages/nameless.dist-info/METADATA", "Version: 1\n");
   EXPECT_EQ(python_environment(machine.root(), 7)->unreadable, 2);
 }
-TEST_F(Python, OtherProgramsHaveNone) {
+TEST_F(Python, OtherProgramsHaveNoPackages) {
   process(7, "/bin/bash", "bash");
   EXPECT_EQ(packages(7), "none");
 }
-TEST_F(Python, ProcessThatIsGone) { EXPECT_EQ(packages(8), "none"); }
-TEST_F(Python, WithoutPackagesItIsStillPython) {
+TEST_F(Python, ExitedProcess) { EXPECT_EQ(packages(8), "none"); }
+TEST_F(Python, DetectsPythonWithoutPackages) {
   process(7, "/usr/bin/python3", "");
   EXPECT_EQ(packages(7), "");
   EXPECT_EQ(to_json(*python_environment(machine.root(), 7))["interpreter"].as_string(), "/usr/bin/python3");

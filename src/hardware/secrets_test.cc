@@ -20,7 +20,7 @@ TEST(Secrets, KeepsWhatChangesSpeed) {
   EXPECT_EQ(kept("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0"), "glibc.malloc.tcache_count=0");
   EXPECT_EQ(kept("SLURM_JOB_NODELIST", "node[01-04]"), "node[01-04]");
 }
-TEST(Secrets, LeavesOutWhatIsNotListed) {
+TEST(Secrets, OmitsUnlistedVariables) {
   for (const char* name : {"HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "HOME", "USER", "DATABASE_URL", "SSH_AUTH_SOCK"})
     EXPECT_EQ(kept(name, "x"), "(not listed)");
 }
@@ -49,7 +49,7 @@ TEST(Secrets, CountsWhatItRemovedAndLeftOut) {
   EXPECT_EQ(filtered.removed, 1);
   EXPECT_EQ(filtered.unlisted, 2);
 }
-TEST(Secrets, AValueThatBeginsWithADashIsAValueAllTheSame) {
+TEST(Secrets, ValueStartingWithDashIsAValue) {
   EXPECT_EQ(without_secrets({"--password", "-x1", "-n"}), (std::vector<std::string>{"--password", "(removed)", "-n"}));
   EXPECT_EQ(without_secrets({"--auth", "--batch"}), (std::vector<std::string>{"--auth", "--batch"}));
 }

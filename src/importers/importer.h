@@ -36,18 +36,18 @@ struct ImporterInfo {
   std::string without_kernels = {};  // what to do where it has launches and no kernels; empty: nothing special
 };
 
-// What one file held, besides its rows.
+// The result of importing one file, besides its rows.
 struct ImportResult {
   trace::Account account;
   core::ClockId clock = core::ClockId::trace;  // the clock of the rows' times
-  std::optional<std::int64_t> rank;            // where the file says whose it is
+  std::optional<std::int64_t> rank;            // if the file states it
   std::string host;
-  core::Json facts;  // devices, versions, schedule: what the file says of the machine and the job
+  core::Json facts;  // devices, versions, schedule: the file's information about the machine and the job
   std::vector<trace::Warning> warnings;
 };
 
 // Reads one profiler's format. `sniff` decides from the first 64 KiB (decompressed); `import` streams, adds rows to the sink,
-// counts what it drops, keeps what it read from a file that is cut, and fails only where nothing of use could be read.
+// counts what it drops, keeps the readable part of a truncated file, and fails only if nothing usable could be read.
 class Importer {
  public:
   virtual ~Importer() = default;

@@ -107,7 +107,7 @@ std::string group_digits(double value, int decimals) {
 
 std::string format_quantity(double value, std::string_view unit) {
   if (!std::isfinite(value)) return "not a number";
-  if (unit == "ns") return core::format_duration(value);
+  if (unit == "ns") return core::replace_all(core::format_duration(value), "\u00B5", "u");
   if (unit == "bytes") return core::format_bytes(value);
   if (unit == "ratio" && value != 0 && std::abs(value) < kLeastRatio) return value > 0 ? "<0.01 %" : ">-0.01 %";
   if (unit == "ratio") return core::format_percent(value);

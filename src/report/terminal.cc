@@ -95,7 +95,7 @@ std::string printable(std::string_view text, bool ascii) {
     } else if (code < 0x80) {
       out += static_cast<char>(code);
     } else if (ascii) {
-      out += '?';
+      out += code == 0xB5 ? "u" : code == 0xB1 ? "+/-" : "?";
     } else if (code == kInvalid || in(kReordering, code)) {
       out += "\xEF\xBF\xBD";
     } else {

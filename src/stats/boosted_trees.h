@@ -75,7 +75,7 @@ class BoostedTrees {
   [[nodiscard]] const std::vector<double>& bases() const { return bases_; }
   // The nodes as they lie in memory and in files, each in kPackedNode bytes (docs/formats/calibration.md).
   [[nodiscard]] std::span<const std::byte> packed_nodes() const { return std::as_bytes(nodes_); }
-  static constexpr std::size_t kPackedNode = 8, kMostColumns = 65535;
+  static constexpr std::size_t kPackedNode = 8, kMaxColumns = 65535;
 
   // For small documents: the nodes as text (docs/formats/calibration.md). from_json() refuses what of() refuses.
   [[nodiscard]] core::Json to_json() const;
@@ -89,7 +89,7 @@ class BoostedTrees {
     std::uint16_t feature = 0;  // kLeaf: none
     std::uint16_t right = 0;    // of a split: how far on its right node lies; the top bit: missing values go left
   };
-  static constexpr std::uint16_t kLeaf = 0xffff, kMissingLeft = 0x8000, kMostDistance = 0x7fff;
+  static constexpr std::uint16_t kLeaf = 0xffff, kMissingLeft = 0x8000, kMaxDistance = 0x7fff;
   static double leaf_of(const Packed* node, std::span<const float> row);
   static core::Result<Packed> pack(const Node& node, std::size_t at);
   static core::Result<std::vector<std::int32_t>> roots_of(std::span<const Packed> nodes, std::size_t columns);

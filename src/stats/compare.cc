@@ -16,7 +16,7 @@ using SessionSeries = std::span<const std::vector<double>>;
 constexpr double kManyDegrees = 1000;  // of a deviation that is assumed
 constexpr double kLargestLoss = 0.99;  // a threshold beyond it is none on the side of losses
 constexpr int kRounds = 40;            // of the fixed point: each is nearer by far than the last
-constexpr double kMostMore = 1000;     // times the data there is: beyond that, more data is no advice
+constexpr double kMaxMore = 1000;      // times the data there is: beyond that, more data is no advice
 
 core::Status check_options(const CompareOptions& options) {
   const auto share = [](double value) { return value > 0 && value < 1; };
@@ -24,10 +24,10 @@ core::Status check_options(const CompareOptions& options) {
       (options.statistic && !share(*options.statistic)) || !(options.assumed_deviation_ratio >= 0))
     return core::fail(
         core::ErrorCode::invalid_argument,
-        "a comparison needs a threshold of at least 0, level, power and quantile between 0 and 1, and 100 resamples");
+        "invalid comparison settings: threshold must be >= 0; level, power and quantile between 0 and 1; resamples >= 100");
   if (options.history_deviation_ratio && (!(*options.history_deviation_ratio >= 0) || options.history_count < 2))
     return core::fail(core::ErrorCode::invalid_argument,
-                      "a deviation from history must not be negative, and is from at least 2 sessions");
+                      "the historical deviation must be >= 0 and based on at least 2 sessions");
   return {};
 }
 
@@ -35,15 +35,15 @@ core::Status check_side(SessionSeries sessions, StatisticChoice statistic, std::
   const auto refuse = [&](std::string what, std::string remedy = {}) {
     return core::fail(core::ErrorCode::invalid_input, "the " + std::string(name) + " " + what, std::move(remedy));
   };
-  if (sessions.empty()) return refuse("has no session");
+  if (sessions.empty()) return refuse("has no sessions");
   const bool median_or_mean = !statistic || *statistic == 0.5;
   const std::int64_t needed = median_or_mean && sessions.size() > 1 ? 1 : minimum_count(statistic.value_or(0.5));
   for (const std::vector<double>& series : sessions) {
     if (static_cast<std::int64_t>(series.size()) < needed)
-      return refuse("has a session of " + std::to_string(series.size()) + " values, which do not support the statistic compared",
+      return refuse("has a session with only " + std::to_string(series.size()) + " values, too few for the compared statistic",
                     "measure at least " + std::to_string(needed) + " iterations");
     if (!std::all_of(series.begin(), series.end(), [](double value) { return std::isfinite(value) && value > 0; }))
-      return refuse("has values that are not positive numbers, so that no ratio can be formed");
+      return refuse("has values that are not positive, so no ratio can be computed");
   }
   return {};
 }
@@ -132,11 +132,11 @@ void add_what_decides(std::size_t sessions, std::size_t iterations, const Compar
                                    std::abs(change - std::log1p(-std::min(options.threshold_ratio, kLargestLoss))));
   if (distance <= 0) return;
   double times = 1;
-  for (int round = 0; round < kRounds && times <= kMostMore; ++round)
+  for (int round = 0; round < kRounds && times <= kMaxMore; ++round)
     times = std::max(1.0, std::pow(student_t_quantile((1 + options.level) / 2, result.degrees_of_freedom * times) *
                                        result.standard_error / distance,
                                    2));
-  if (times > kMostMore) return;
+  if (times > kMaxMore) return;
   const auto more = [&](std::size_t have) {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil((times - 1) * static_cast<double>(have))));
   };
@@ -152,20 +152,20 @@ std::string describe(const Comparison& result, const CompareOptions& options) {
                      core::format_percent(options.threshold_ratio) + "; the smallest detectable change is " +
                      core::format_percent(result.smallest_detectable_ratio);
   if (result.between_sessions_assumed)
-    text +=
-        "; one session a side, so equal sessions are taken to differ by " + core::format_percent(options.assumed_deviation_ratio);
+    text += "; one session per side: session-to-session deviation assumed to be " +
+            core::format_percent(options.assumed_deviation_ratio);
   else if (!result.between_sessions_known)
-    text += "; one session a side, so the variance between sessions is unknown";
+    text += "; one session per side: session-to-session variance unknown";
   if (result.verdict != Verdict::inconclusive) return text;
   if (result.more_iterations)
     return text + "; about " + std::to_string(*result.more_iterations) +
-           (*result.more_iterations == 1 ? " more iteration" : " more iterations") + " a side would decide";
+           (*result.more_iterations == 1 ? " more iteration" : " more iterations") + " per side needed to decide";
   if (result.more_sessions)
     return text + "; about " + std::to_string(*result.more_sessions) +
-           (*result.more_sessions == 1 ? " more session" : " more sessions") + " a side would decide";
+           (*result.more_sessions == 1 ? " more session" : " more sessions") + " per side needed to decide";
   if (result.standard_error > options.threshold_ratio)
-    return text + "; the measurements of a side differ too much among themselves for more of them to decide";
-  return text + "; the change lies too near the threshold for more data to decide";
+    return text + "; the scatter within one side is too large: more measurements would not decide";
+  return text + "; the change is too close to the threshold for more data to decide";
 }
 
 }  // namespace

@@ -78,19 +78,19 @@ TEST(Compare, FindsARegression) {
 }
 
 TEST(Compare, FindsAnImprovement) { EXPECT_EQ(compared({}, -0.2, 1, 200).verdict, Verdict::improvement); }
-TEST(Compare, SeesThatNothingChanged) { EXPECT_EQ(compared({}, 0.0, 1, 200).verdict, Verdict::equivalent); }
+TEST(Compare, DetectsNoChange) { EXPECT_EQ(compared({}, 0.0, 1, 200).verdict, Verdict::equivalent); }
 
-TEST(Compare, NoiseIsInconclusiveAndSaysWhatWouldDecide) {
+TEST(Compare, NoiseIsInconclusiveWithSuggestedSampleSize) {
   const Comparison result = compared({.within = 0.5}, 0.0, 1, 20);
   EXPECT_EQ(result.verdict, Verdict::inconclusive);
   EXPECT_GT(result.smallest_detectable_ratio, 0.05);
   ASSERT_TRUE(result.more_iterations);
   EXPECT_GT(*result.more_iterations, 20);
-  EXPECT_THAT(result.explanation, HasSubstr("more iterations a side would decide"));
+  EXPECT_THAT(result.explanation, HasSubstr("more iterations per side needed to decide"));
 }
 
 // Student's t is most of the width that few sessions have, and goes as more come: what is told must allow for both.
-TEST(Compare, WhatWouldDecideIsWhereTheIntervalLeavesTheThreshold) {
+TEST(Compare, SuggestedSampleSizeSeparatesIntervalFromThreshold) {
   const Comparison result = compared({.between = 0.03}, 0.02, 3, 50);
   ASSERT_EQ(result.verdict, Verdict::inconclusive);
   ASSERT_TRUE(result.more_sessions);
@@ -112,12 +112,12 @@ TEST(Compare, SessionsThatDifferTooMuchAreNotCalledNearTheThreshold) {
   const Comparison result = *compare(side(1), side(1.0501), {});
   ASSERT_EQ(result.verdict, Verdict::inconclusive);
   EXPECT_FALSE(result.more_sessions);
-  EXPECT_THAT(result.explanation, HasSubstr("differ too much among themselves"));
+  EXPECT_THAT(result.explanation, HasSubstr("scatter within one side is too large"));
 }
 
-TEST(Compare, OneSessionASideSaysSo) {
+TEST(Compare, OneSessionPerSideIsReported) {
   EXPECT_FALSE(compared({}, 0, 1, 100).between_sessions_known);
-  EXPECT_THAT(compared({}, 0, 1, 100).explanation, HasSubstr("variance between sessions is unknown"));
+  EXPECT_THAT(compared({}, 0, 1, 100).explanation, HasSubstr("session-to-session variance unknown"));
   EXPECT_TRUE(compared({}, 0, 3, 100).between_sessions_known);
   const CompareOptions history{.history_deviation_ratio = 0.1, .history_count = 20};
   const Comparison with_history = compared({}, 0, 1, 100, history);
@@ -199,14 +199,14 @@ std::string refusal(const Sessions& a, const Sessions& b, const CompareOptions& 
   return result ? "accepted" : result.error().message;
 }
 
-TEST(Compare, RefusesWhatCannotBeCompared) {
+TEST(Compare, RefusesIncomparableInputs) {
   const Sessions good{std::vector<double>(20, 1.0)};
-  EXPECT_THAT(refusal({}, good), HasSubstr("baseline has no session"));
-  EXPECT_THAT(refusal(good, {std::vector<double>(5, 1.0)}), HasSubstr("candidate has a session of 5 values"));
+  EXPECT_THAT(refusal({}, good), HasSubstr("baseline has no sessions"));
+  EXPECT_THAT(refusal(good, {std::vector<double>(5, 1.0)}), HasSubstr("candidate has a session with only 5 values"));
   EXPECT_THAT(refusal(good, {std::vector<double>(20, 0.0)}), HasSubstr("not positive"));
   EXPECT_THAT(refusal(good, {std::vector<double>(20, NAN)}), HasSubstr("not positive"));
-  EXPECT_THAT(refusal(good, good, {.statistic = 0.99}), HasSubstr("a session of 20 values"));
-  EXPECT_THAT(refusal(good, {{}, {}}), HasSubstr("of 0 values"));
+  EXPECT_THAT(refusal(good, good, {.statistic = 0.99}), HasSubstr("a session with only 20 values"));
+  EXPECT_THAT(refusal(good, {{}, {}}), HasSubstr("only 0 values"));
 }
 
 TEST(Compare, RefusesOptionsOutOfRange) {

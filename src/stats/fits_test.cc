@@ -77,7 +77,7 @@ TEST(LeastSquares, StandardErrorsAreWhatRepetitionShows) {
   EXPECT_NEAR(std::sqrt(squares) / stated, 1, 0.12);
 }
 
-TEST(LeastSquares, RefusesWhatHasNoAnswer) {
+TEST(LeastSquares, RefusesUnderdeterminedFits) {
   const std::vector<double> three{1, 2, 3};
   EXPECT_EQ(code_of(least_squares({{1, 2, 2, 4, 3, 6}, 2}, three)), ErrorCode::invalid_input);             // dependent columns
   EXPECT_EQ(code_of(least_squares({{1, 0, 1, 0, 1, 0}, 2}, three)), ErrorCode::invalid_input);             // a column of zeros
@@ -140,7 +140,7 @@ TEST(TheilSen, OutliersDoNotMoveIt) {
   EXPECT_NEAR(line->intercept, 3, 1e-9);
 }
 
-TEST(TheilSen, IntervalHoldsTheTruth) {
+TEST(TheilSen, IntervalCoversTrueValue) {
   int inside = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     core::Random random(seed);
@@ -155,7 +155,7 @@ TEST(TheilSen, IntervalHoldsTheTruth) {
   EXPECT_NEAR(inside, 287, 14);
 }
 
-TEST(TheilSen, RefusesWhatIsNoLine) {
+TEST(TheilSen, RejectsDegenerateLines) {
   const std::vector<double> same{1, 1, 1}, three{1, 2, 3}, four{1, 2, 3, 4};
   EXPECT_EQ(code_of(theil_sen(same, three)), ErrorCode::invalid_input);
   EXPECT_EQ(code_of(theil_sen(three, four)), ErrorCode::invalid_argument);

@@ -17,14 +17,15 @@ core::Status check(const Design& design, std::span<const double> targets, std::s
   if (design.columns == 0 || design.values.size() != design.rows() * design.columns || design.rows() != targets.size() ||
       (!weights.empty() && weights.size() != targets.size()))
     return core::fail(ErrorCode::invalid_argument,
-                      "a fit needs one target, and one weight if any, for each row of whole columns");
+                      "a fit requires one target (and one weight, if weights are given) per row, and columns of equal length");
   if (targets.size() < design.columns)
-    return core::fail(ErrorCode::invalid_argument,
-                      std::to_string(targets.size()) + " rows cannot fix " + std::to_string(design.columns) + " coefficients",
-                      "measure more points");
+    return core::fail(
+        ErrorCode::invalid_argument,
+        std::to_string(targets.size()) + " rows are too few to fit " + std::to_string(design.columns) + " coefficients",
+        "measure more points");
   const bool positive = std::all_of(weights.begin(), weights.end(), [](double weight) { return weight > 0; });
   if (!positive || !all_finite(design.values) || !all_finite(targets) || !all_finite(weights))
-    return core::fail(ErrorCode::invalid_input, "a fit needs finite values and positive weights");
+    return core::fail(ErrorCode::invalid_input, "a fit requires finite values and positive weights");
   return {};
 }
 
@@ -144,8 +145,9 @@ core::Result<LinearFit> least_squares(const Design& design, std::span<const doub
   constexpr double kDependent = 1e-10;  // a column this little apart from the others is one of them, but for rounding
   qr.setThreshold(kDependent);
   if (qr.rank() < problem.a.cols())
-    return core::fail(ErrorCode::invalid_input, "columns of the fit depend on each other, so their coefficients are not fixed",
-                      "leave one of them out, or measure points in which they differ");
+    return core::fail(ErrorCode::invalid_input,
+                      "the columns of the fit are linearly dependent, so their coefficients are not unique",
+                      "drop one of them, or measure points where they differ");
   LinearFit fit;
   fit.coefficients = unscaled(qr.solve(problem.b), problem.scale);
   add_quality(design, targets, weights, fit);

@@ -13,7 +13,7 @@ TEST(Moments, ByHand) {
 }
 
 TEST(Moments, OneValueDoesNotVary) { EXPECT_EQ(variance_of(std::vector<double>{5}), 0); }
-TEST(MomentsDeathTest, NothingHasNoMean) { EXPECT_DEATH((void)mean_of({}), "empty"); }
+TEST(MomentsDeathTest, EmptyInputHasNoMean) { EXPECT_DEATH((void)mean_of({}), "empty"); }
 
 }  // namespace
 }  // namespace aaco::stats

@@ -19,7 +19,7 @@ TEST(Multiple, BenjaminiHochbergByHand) {
   const std::vector<double> p = {0.01, 0.04, 0.03, 0.005};
   EXPECT_THAT(benjamini_hochberg_adjusted(p), ElementsAre(near(0.02), near(0.04), near(0.04), near(0.02)));
 }
-TEST(Multiple, OneTestStaysAsItIs) {
+TEST(Multiple, SingleTestIsUnchanged) {
   EXPECT_THAT(holm_adjusted(std::vector{0.2}), ElementsAre(near(0.2)));
   EXPECT_THAT(benjamini_hochberg_adjusted(std::vector{0.2}), ElementsAre(near(0.2)));
 }
@@ -27,7 +27,7 @@ TEST(Multiple, NeverAboveOne) {
   EXPECT_THAT(holm_adjusted(std::vector{0.9, 0.8}), ElementsAre(near(1), near(1)));
   EXPECT_THAT(benjamini_hochberg_adjusted(std::vector{0.9, 0.8}), ElementsAre(near(0.9), near(0.9)));
 }
-TEST(Multiple, NoTestIsNoAnswer) {
+TEST(Multiple, NoTestsYieldEmptyResult) {
   EXPECT_TRUE(holm_adjusted({}).empty());
   EXPECT_TRUE(benjamini_hochberg_adjusted({}).empty());
 }

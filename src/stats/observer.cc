@@ -41,11 +41,12 @@ std::string describe(const ObserverEffect& effect) {
                                core::format_percent(effect.ci95->high) + " from " + pairs_text(effect.pairs);
   if (!effect.decided) {
     const double more = static_cast<double>(effect.pairs) * (std::pow(*effect.half_width / kObserverHalfWidth, 2) - 1);
-    return "the effect cannot be told to within " + core::format_percent(kObserverHalfWidth) + ": " + interval + "; about " +
-           core::format_count(std::ceil(more)) + " more pairs would do";
+    return "the effect cannot be resolved to ±" + core::format_percent(kObserverHalfWidth) + ": " + interval + "; about " +
+           core::format_count(std::ceil(more)) + " more pairs needed";
   }
-  if (effect.ci95->low <= 0 && effect.ci95->high >= 0) return "no effect can be seen: " + interval;
-  return std::string(effect.ci95->low > 0 ? "the instrument costs time: " : "faster with the instrument than without: ") +
+  if (effect.ci95->low <= 0 && effect.ci95->high >= 0) return "no detectable effect: " + interval;
+  return std::string(effect.ci95->low > 0 ? "instrumentation slows the run down: "
+                                          : "faster with instrumentation than without: ") +
          interval;
 }
 
@@ -57,8 +58,8 @@ ObserverEffect observer_effect(std::span<const ObservedBlock> blocks) {
   result.pairs = static_cast<std::int64_t>(effects.size());
   result.unpaired_blocks = static_cast<std::int64_t>(blocks.size()) - 2 * result.pairs;
   if (result.pairs < kObserverFewestPairs) {
-    result.explanation = "the effect cannot be told from " + pairs_text(result.pairs) + ": at least " +
-                         std::to_string(kObserverFewestPairs) + " are needed, so more iterations or smaller blocks";
+    result.explanation = "the effect cannot be estimated from " + pairs_text(result.pairs) + ": need at least " +
+                         std::to_string(kObserverFewestPairs) + "; use more iterations or smaller blocks";
     return result;
   }
   const LocationEstimate pooled =

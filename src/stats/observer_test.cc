@@ -31,7 +31,7 @@ TEST(Observer, ExactWithoutNoise) {
   EXPECT_NEAR(*effect.effect_ratio, 0.02, 1e-12);
   EXPECT_NEAR(*effect.half_width, 0, 1e-12);
   EXPECT_TRUE(effect.decided);
-  EXPECT_THAT(effect.explanation, HasSubstr("costs time"));
+  EXPECT_THAT(effect.explanation, HasSubstr("slows the run down"));
 }
 
 TEST(Observer, LinearDriftCancels) { EXPECT_NEAR(*observer_effect(blocks_of(20, 0.02, 0, 0.5)).effect_ratio, 0.02, 1e-3); }
@@ -43,10 +43,10 @@ TEST(Observer, DisturbedPairsDoNotMoveIt) {
   const ObserverEffect effect = observer_effect(blocks);
   EXPECT_NEAR(*effect.effect_ratio, 0, 0.003);
   EXPECT_LT(*effect.half_width, 0.005);
-  EXPECT_THAT(effect.explanation, HasSubstr("no effect can be seen"));
+  EXPECT_THAT(effect.explanation, HasSubstr("no detectable effect"));
 }
 
-TEST(Observer, IntervalHoldsTheTruth) {
+TEST(Observer, IntervalCoversTrueValue) {
   int inside = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const Interval interval = *observer_effect(blocks_of(12, 0.03, 0.05, 0, seed)).ci95;
@@ -58,7 +58,7 @@ TEST(Observer, IntervalHoldsTheTruth) {
 TEST(Observer, RefusesTooFewPairs) {
   const ObserverEffect effect = observer_effect(blocks_of(2, 0.5, 0));
   EXPECT_FALSE(effect.effect_ratio || effect.ci95 || effect.decided);
-  EXPECT_THAT(effect.explanation, HasSubstr("from 2 pairs of blocks: at least 3"));
+  EXPECT_THAT(effect.explanation, HasSubstr("from 2 pairs of blocks: need at least 3"));
   EXPECT_FALSE(observer_effect({}).effect_ratio);
 }
 
@@ -78,10 +78,10 @@ TEST(Observer, LeavesOutEmptyBlocksAndCountsThem) {
   EXPECT_EQ(effect.unpaired_blocks, 2);
 }
 
-TEST(Observer, SaysThatNoiseHidesIt) {
+TEST(Observer, ReportsEffectHiddenByNoise) {
   const ObserverEffect effect = observer_effect(blocks_of(5, 0.0, 0.2));
   EXPECT_FALSE(effect.decided);
-  EXPECT_THAT(effect.explanation, HasSubstr("more pairs would do"));
+  EXPECT_THAT(effect.explanation, HasSubstr("more pairs needed"));
 }
 
 // Hollander and Wolfe, table 3.1 (depression scale): estimate -0.46, 96.1 % interval -0.786 to -0.010 from the 6th of 45 means.

@@ -9,9 +9,9 @@
 namespace aaco::stats {
 namespace {
 
-constexpr double kLeastProbability = 1e-6;
-constexpr std::size_t kMostRuns = 64;  // kept, the likeliest: a value costs no more, however long the series
-constexpr double kPriorShape = 1;      // a variance from hardly any knowledge
+constexpr double kMinProbability = 1e-6;
+constexpr std::size_t kMaxRuns = 64;  // kept, the likeliest: a value costs no more, however long the series
+constexpr double kPriorShape = 1;     // a variance from hardly any knowledge
 
 // Of the first values: the scatter of neighbours, so that a change among them does not widen it.
 double neighbour_deviation(const std::vector<double>& values) {
@@ -113,8 +113,8 @@ void OnlineChangeDetector::advance(double value) {
 }
 
 void OnlineChangeDetector::forget_unlikely() {
-  std::erase_if(runs_, [](const Run& run) { return run.probability < kLeastProbability; });
-  if (runs_.size() <= kMostRuns) return;
+  std::erase_if(runs_, [](const Run& run) { return run.probability < kMinProbability; });
+  if (runs_.size() <= kMaxRuns) return;
   const auto least = std::min_element(runs_.begin(), std::prev(runs_.end()),  // the newest has had no chance yet
                                       [](const Run& a, const Run& b) { return a.probability < b.probability; });
   runs_.erase(least);

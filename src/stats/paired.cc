@@ -11,10 +11,10 @@ namespace aaco::stats {
 namespace {
 
 constexpr double kTrim = 0.2;
-constexpr std::size_t kMostForPairwise = 400;  // effects of a round: above, the median stands for their centre
+constexpr std::size_t kMaxForPairwise = 400;  // effects of a round: above, the median stands for their centre
 
 double centre_of(const std::vector<double>& effects) {
-  if (effects.size() > kMostForPairwise) return median(effects);
+  if (effects.size() > kMaxForPairwise) return median(effects);
   std::vector<double> means;
   means.reserve(effects.size() * (effects.size() + 1) / 2);
   for (std::size_t i = 0; i < effects.size(); ++i)

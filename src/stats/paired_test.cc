@@ -32,10 +32,10 @@ TEST(PairedRound, IsTheLogRatioOfNeighbours) {
   EXPECT_DOUBLE_EQ(round.effects[0], std::log(2.0));
   EXPECT_DOUBLE_EQ(round.effects[1], std::log(0.5));
 }
-TEST(PairedRound, LeavesOutWhatHasNoRatio) {
+TEST(PairedRound, OmitsUndefinedRatios) {
   EXPECT_TRUE(make_round(Blocks{{}, {0}, {1}, {std::nan("")}}, Blocks{{1}, {1}, {-1}, {1}}, 0.5).effects.empty());
 }
-TEST(PairedRound, AnUnpairedBlockIsLeftOut) { EXPECT_EQ(make_round(Blocks{{1}, {1}}, Blocks{{1}}, 0.5).effects.size(), 1U); }
+TEST(PairedRound, IgnoresUnpairedBlock) { EXPECT_EQ(make_round(Blocks{{1}, {1}}, Blocks{{1}}, 0.5).effects.size(), 1U); }
 
 TEST(PairedEstimate, TooFewRounds) {
   core::Random random(1);
@@ -50,7 +50,7 @@ TEST(PairedEstimate, ConstantRounds) {
 }
 
 // The interval holds the truth as often as it says, also where rounds are disturbed.
-TEST(PairedEstimate, CoversTheTruth) {
+TEST(PairedEstimate, CoversTrueValue) {
   for (const bool disturbed : {false, true})
     for (const std::size_t count : {5U, 12U, 30U}) {
       core::Random random(3);
@@ -65,7 +65,7 @@ TEST(PairedEstimate, CoversTheTruth) {
 }
 
 // A change of the stated detectable size is told from none with about the stated power.
-TEST(PairedEstimate, DetectsWhatItSays) {
+TEST(PairedEstimate, PowerMatchesDetectableSize) {
   core::Random random(5);
   int found = 0;
   constexpr int kTrials = 600;
@@ -82,13 +82,13 @@ TEST(PairedLooks, GrowByHalves) {
     if (is_early_look(round)) looks.push_back(round);
   EXPECT_EQ(looks, (std::vector<std::int64_t>{5, 8, 12, 18, 27}));
 }
-TEST(PairedLooks, LeaveTheRestToTheLast) {
+TEST(PairedLooks, LastBlockTakesRemainder) {
   EXPECT_DOUBLE_EQ(last_level(0.95, 4), 0.95);
   EXPECT_DOUBLE_EQ(last_level(0.95, 12), 0.953);
 }
 
 // Equal sides, looked at as they grow: not more than the level are called changed.
-TEST(PairedLooks, KeepTheLevelOverAllOfThem) {
+TEST(PairedLooks, OverallLevelIsKept) {
   core::Random random(9);
   int wrong = 0;
   constexpr int kTrials = 2000;

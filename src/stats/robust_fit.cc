@@ -10,7 +10,7 @@ namespace {
 
 using core::ErrorCode;
 
-constexpr std::size_t kMostPoints = 3000;      // 4.5 million slopes, 36 MB
+constexpr std::size_t kMaxPoints = 3000;       // 4.5 million slopes, 36 MB
 constexpr std::size_t kFewestForInterval = 5;  // below it no interval of Kendall's statistic is inside the slopes
 
 std::vector<double> slopes_of(std::span<const double> x, std::span<const double> y) {
@@ -41,12 +41,12 @@ struct Pool {
 }  // namespace
 
 core::Result<RobustLine> theil_sen(std::span<const double> x, std::span<const double> y) {
-  if (x.size() != y.size() || x.size() > kMostPoints)
+  if (x.size() != y.size() || x.size() > kMaxPoints)
     return core::fail(ErrorCode::invalid_argument,
-                      "a robust line needs as many x as y, and at most " + std::to_string(kMostPoints) + " of them");
-  if (!all_finite(x) || !all_finite(y)) return core::fail(ErrorCode::invalid_input, "a robust line needs finite values");
+                      "a robust line fit requires equally many x and y values, at most " + std::to_string(kMaxPoints));
+  if (!all_finite(x) || !all_finite(y)) return core::fail(ErrorCode::invalid_input, "a robust line fit requires finite values");
   const std::vector<double> slopes = slopes_of(x, y);
-  if (slopes.empty()) return core::fail(ErrorCode::invalid_input, "a line needs points at two different places at least");
+  if (slopes.empty()) return core::fail(ErrorCode::invalid_input, "a line fit requires at least two distinct x values");
   RobustLine line;
   line.slope = quantile_of_sorted(slopes, 0.5);
   line.slope_ci95 = slope_interval(slopes, x.size());
@@ -58,11 +58,11 @@ core::Result<RobustLine> theil_sen(std::span<const double> x, std::span<const do
 
 core::Result<std::vector<double>> isotonic(std::span<const double> values, std::span<const double> weights) {
   if (!weights.empty() && weights.size() != values.size())
-    return core::fail(ErrorCode::invalid_argument, "an isotonic fit needs a weight for each value, or none");
+    return core::fail(ErrorCode::invalid_argument, "an isotonic fit requires one weight per value, or no weights");
   const bool positive =
       std::all_of(weights.begin(), weights.end(), [](double weight) { return std::isfinite(weight) && weight > 0; });
   if (!positive || !all_finite(values))
-    return core::fail(ErrorCode::invalid_input, "an isotonic fit needs finite values and positive weights");
+    return core::fail(ErrorCode::invalid_input, "an isotonic fit requires finite values and positive weights");
   std::vector<Pool> pools;
   for (std::size_t i = 0; i < values.size(); ++i) {
     pools.push_back({values[i], weights.empty() ? 1 : weights[i], 1});

@@ -114,16 +114,16 @@ std::string StoppingRule::explain() const {
   std::string precision;
   if (options_.kind == StoppingOptions::Kind::precision) {
     const std::string asked = core::format_percent(options_.precision_ratio);
-    precision = interval_ratio_ ? "; the median's 95 % interval is " + core::format_percent(*interval_ratio_) + " wide, " +
-                                      asked + " was asked for"
-                                : "; too few values to say how precise the median is";
+    precision = interval_ratio_ ? "; the 95 % interval of the median is " + core::format_percent(*interval_ratio_) +
+                                      " wide, requested: " + asked
+                                : "; too few values for an interval of the median";
   }
   switch (reason_) {
     case StopReason::running: return "running: " + so_far + precision;
-    case StopReason::iterations: return "all iterations asked for are done: " + so_far;
-    case StopReason::time: return "the time asked for is over: " + so_far;
-    case StopReason::precision: return "precise enough: " + so_far + precision;
-    case StopReason::iteration_limit: return "stopped at the limit of iterations: " + so_far + precision;
+    case StopReason::iterations: return "all requested iterations done: " + so_far;
+    case StopReason::time: return "requested time reached: " + so_far;
+    case StopReason::precision: return "requested precision reached: " + so_far + precision;
+    case StopReason::iteration_limit: return "stopped at the iteration limit: " + so_far + precision;
     case StopReason::time_limit: return "stopped at the time limit: " + so_far + precision;
   }
   return so_far;

@@ -60,12 +60,12 @@ TEST(Stopping, ByTime) {
   EXPECT_EQ(rule.elapsed_ns(), 50'000'000);
 }
 
-TEST(Stopping, TimeWaitsForTheLeastIterations) {
+TEST(Stopping, TimeLimitRespectsMinimumIterations) {
   StoppingRule rule({.kind = Kind::time, .time_ns = 1, .minimum_iterations = 5});
   EXPECT_EQ(feed(rule, 0).size(), 5U);
 }
 
-TEST(Stopping, PrecisionIsWhatTheSummaryThenSays) {
+TEST(Stopping, PrecisionMatchesSummary) {
   StoppingRule rule({.kind = Kind::precision, .precision_ratio = 0.01});
   const std::vector<double> series = feed(rule, 0.05);
   ASSERT_EQ(rule.reason(), StopReason::precision);
@@ -86,7 +86,7 @@ TEST(Stopping, QuietSeriesStopsAtTheFirstLook) {
   EXPECT_EQ(feed(rule, 1e-5).size(), 20U);
 }
 
-TEST(Stopping, RefusesPrecisionBeforeTheLeastIterations) {
+TEST(Stopping, RefusesPrecisionBeforeMinimumIterations) {
   StoppingRule rule({.kind = Kind::precision, .minimum_iterations = 500});
   EXPECT_GE(feed(rule, 1e-5).size(), 500U);
 }
@@ -125,8 +125,8 @@ TEST(Stopping, ExplainsItself) {
   EXPECT_THAT(fresh.explain(), HasSubstr("too few values"));
   StoppingRule limited({.kind = Kind::precision, .precision_ratio = 0.001, .maximum_iterations = 300});
   (void)feed(limited, 0.3);
-  EXPECT_THAT(limited.explain(), HasSubstr("limit of iterations: 300 iterations"));
-  EXPECT_THAT(limited.explain(), HasSubstr("0.10 % was asked for"));
+  EXPECT_THAT(limited.explain(), HasSubstr("iteration limit: 300 iterations"));
+  EXPECT_THAT(limited.explain(), HasSubstr("requested: 0.10 %"));
 }
 
 TEST(Stopping, AllocatesNothingAfterReserve) {

@@ -36,7 +36,7 @@ TEST(Summary, KnownSeries) {
   EXPECT_EQ(summary.p50->ci95, (Interval{2, 9}));  // 8 values: 1 - 2/256 is the widest, 2nd to 7th covers 93 %
 }
 
-TEST(Summary, EmptySeriesSaysNothing) {
+TEST(Summary, EmptySeriesYieldsNoStatistics) {
   const Summary summary = summarize({});
   EXPECT_EQ(summary.count, 0);
   EXPECT_FALSE(summary.mean || summary.p50 || summary.minimum || summary.standard_deviation || summary.outliers_high);
@@ -65,7 +65,7 @@ TEST(Summary, RefusesP99OfTwentyValues) {
   EXPECT_FALSE(summary.p999);
 }
 
-TEST(Summary, QuantileIsStatedWhereOneValueLiesBeyondIt) {
+TEST(Summary, QuantileRequiresOneValueBeyondIt) {
   EXPECT_FALSE(summarize(shuffled_one_to(1, 1)).p50);
   EXPECT_TRUE(summarize(shuffled_one_to(2, 1)).p50);
   EXPECT_FALSE(summarize(shuffled_one_to(9, 1)).p90);
@@ -89,7 +89,7 @@ TEST(Summary, IntervalAppearsAtItsMinimumCount) {
   EXPECT_TRUE(summarize(shuffled_one_to(299, 1)).p99->ci95);
 }
 
-TEST(Summary, MinimumCountsAreThoseOfWilks) {
+TEST(Summary, MinimumCountsMatchWilks) {
   EXPECT_EQ(minimum_count(0.5), 6);
   EXPECT_EQ(minimum_count(0.95), 59);  // the well-known 95/95 sample
   EXPECT_EQ(minimum_count(0.99), 299);
@@ -97,7 +97,7 @@ TEST(Summary, MinimumCountsAreThoseOfWilks) {
 }
 
 // Ranks from published tables (Hahn and Meeker: 95 % two-sided for the median of 20 is the 6th and the 15th).
-TEST(Summary, MedianIntervalOfTwentyIsTheTables) {
+TEST(Summary, MedianIntervalOfTwentyMatchesTable) {
   const auto quantile = supported_quantile(one_to(20), 0.5, 20);
   EXPECT_EQ(quantile->ci95, (Interval{6, 15}));
   EXPECT_EQ(supported_quantile(one_to(100), 0.5, 100)->ci95, (Interval{40, 61}));
@@ -115,7 +115,7 @@ TEST(Summary, QuantilesOfHyndmanAndFanTypeSeven) {
   EXPECT_DOUBLE_EQ(quantile_of_sorted(one_to(1), 0.7), 1);
 }
 
-TEST(Summary, OutliersLieBeyondThreeRanges) {
+TEST(Summary, OutliersAreBeyondThreeInterquartileRanges) {
   std::vector<double> series = shuffled_one_to(100, 3);
   series.push_back(76 + 3 * 51);  // inside: the quartiles are near 26 and 76
   series.push_back(1000);

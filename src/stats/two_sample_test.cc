@@ -68,7 +68,7 @@ TEST(RankTest, RefusesTooFewAndEqualValues) {
   EXPECT_FALSE(rank_test(view(constant), view(constant)));
 }
 
-TEST(RankTest, HoldsItsLevel) {
+TEST(RankTest, FalseAlarmRateMatchesLevel) {
   int rejected = 0;
   for (std::uint64_t seed = 1; seed <= 1000; ++seed)
     rejected += rank_test(view(normal(12, 0, 2 * seed)), view(normal(15, 0, 2 * seed + 1)))->p_value < 0.05;
@@ -90,7 +90,7 @@ TEST(Shift, EqualsTheMedianOfAllDifferences) {
   }
 }
 
-TEST(Shift, IntervalHoldsTheTruth) {
+TEST(Shift, IntervalCoversTrueValue) {
   int inside = 0;
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     const Interval interval = shift_estimate(view(normal(20, 0, 2 * seed)), view(normal(25, 1, 2 * seed + 1)))->ci95;

@@ -43,7 +43,7 @@ core::Result<Account> account_from_json(const core::Json& document) {
     }
   if (!known_state)
     return core::fail(core::ErrorCode::invalid_input,
-                      "the account of '" + account.source + "' has the unknown state '" + std::string(state) + "'");
+                      "the account of '" + account.source + "' has an unknown state '" + std::string(state) + "'");
   account.read = document["read"].as_i64().value_or(0);
   account.kept = document["kept"].as_i64().value_or(0);
   for (const auto& [why, count] : document["dropped"].members()) account.dropped[why] = count.as_i64().value_or(0);

@@ -62,8 +62,9 @@ core::Result<TimePoint> ClockGraph::convert(TimePoint point, ClockId to) const {
     }
     frontier = std::move(next);
   }
-  return core::fail(core::ErrorCode::invalid_input, "no recorded offset joins the clocks " + std::string(to_string(point.clock)) +
-                                                        " and " + std::string(to_string(to)));
+  return core::fail(
+      core::ErrorCode::invalid_input,
+      "no recorded offset between the clocks " + std::string(to_string(point.clock)) + " and " + std::string(to_string(to)));
 }
 
 ClockPair read_clock_pair(const core::Clock& clock, ClockId from) {

@@ -100,8 +100,8 @@ std::int64_t references_in(std::string_view mangled) {
 // that no memory holds, so that such names are left alone.
 std::string demangled(const std::string& name) {
   constexpr std::size_t kLongest = 1024;
-  constexpr std::int64_t kMostReferences = 10;
-  if (name.size() > kLongest || references_in(name) > kMostReferences) return {};
+  constexpr std::int64_t kMaxReferences = 10;
+  if (name.size() > kLongest || references_in(name) > kMaxReferences) return {};
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
                                                          &std::free);

@@ -47,7 +47,7 @@ TEST(ShortKernelName, MangledNames) {
     EXPECT_EQ(short_kernel_name(name), name);
 }
 
-TEST(ShortKernelName, AMangledNameThatWouldFillTheMemory) {
+TEST(ShortKernelName, OversizedMangledName) {
   // Each pair is one of two of the last; a template and its instance are one number each: S_, S0_, S1_ ... to base 36.
   const std::string digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   std::string bomb = "_Z6kernelSt4pairIiiE";
@@ -59,7 +59,7 @@ TEST(ShortKernelName, AMangledNameThatWouldFillTheMemory) {
   EXPECT_EQ(short_kernel_name(bomb), "kernel");
 }
 
-TEST(ShortKernelName, WhatIsNoSignatureStays) {
+TEST(ShortKernelName, NonSignaturesAreUnchanged) {
   for (const char* name :
        {"", "Cijk_Ailk_Bljk_SB_MT64x64x16", "ampere_sgemm_32x32_sliced1x4_tn", "a<b", "x)>(", "()", "aten::addmm", "{}()"})
     EXPECT_EQ(short_kernel_name(name), name);

@@ -28,7 +28,7 @@ TEST(MetricsJson, SeveralDevicesAreAList) {
   EXPECT_EQ(text({{"p", 1, "W", {}, 0}, {"p", 2, "W", {}, 1}}),
             R"({"p":[{"value":1,"unit":"W","device":0},{"value":2,"unit":"W","device":1}]})");
 }
-TEST(MetricsJson, NotANumberIsNoMeasurement) { EXPECT_EQ(text({{"a", std::nan(""), "ns"}, {"b", HUGE_VAL, "ns"}}), "{}"); }
+TEST(MetricsJson, NaNIsNotAMeasurement) { EXPECT_EQ(text({{"a", std::nan(""), "ns"}, {"b", HUGE_VAL, "ns"}}), "{}"); }
 TEST(MetricsJson, UnboundedIntervalIsLeftOut) {
   EXPECT_EQ(text({{"a", 1, "ns", Interval{0, HUGE_VAL}}}), R"({"a":{"value":1,"unit":"ns"}})");
 }

@@ -6,7 +6,7 @@ std::int32_t ProcessBook::number(std::string_view process) {
   if (last_rank_ >= 0 && last_ == process) return last_rank_;
   auto known = ranks_.find(process);
   if (known == ranks_.end()) {
-    if (ranks_.size() >= kMost) {
+    if (ranks_.size() >= kMax) {
       overflowed_ = true;
       return 0;
     }
@@ -28,7 +28,7 @@ ProcessPlace ProcessBook::of_work(std::string_view process) {
 ProcessPlace ProcessBook::of_call(std::string_view process) {
   if (process.empty()) return {};
   if (working_ == 0) {
-    if (early_.size() < kMost && !early_.contains(process)) early_.emplace(process);
+    if (early_.size() < kMax && !early_.contains(process)) early_.emplace(process);
     return {};
   }
   if (working_ == 1) return {0, ranks_.contains(process)};

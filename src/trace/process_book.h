@@ -22,7 +22,7 @@ struct ProcessPlace {
 // keep their ids (each process counts its calls for itself). The files of one run share a book, those with kernels first.
 class ProcessBook {
  public:
-  static constexpr std::size_t kMost = 4096;  // a column of garbage is not a rank a row
+  static constexpr std::size_t kMax = 4096;  // a column of garbage is not a rank a row
 
   // Of a kernel, copy or counter. An empty text says nothing of the process: rank 0.
   ProcessPlace of_work(std::string_view process);

@@ -39,17 +39,17 @@ TEST(ProcessBook, CallsBeforeAnyWorkAreCounted) {
   EXPECT_EQ(book.early_callers(), 2U);
 }
 
-TEST(ProcessBook, NoNameIsNoProcess) {
+TEST(ProcessBook, EmptyNameIsNotAProcess) {
   ProcessBook book;
   EXPECT_EQ(book.of_work(""), ProcessPlace());
   EXPECT_EQ(book.of_call(""), ProcessPlace());
   EXPECT_EQ(book.working() + book.early_callers(), 0U);
 }
 
-TEST(ProcessBook, AColumnOfGarbageIsNotARankARow) {
+TEST(ProcessBook, GarbageColumnDoesNotCreateRanks) {
   ProcessBook book;
-  for (std::size_t i = 0; i < 2 * ProcessBook::kMost; ++i) book.of_work(std::to_string(i));
-  EXPECT_EQ(book.ranks().size(), ProcessBook::kMost);
+  for (std::size_t i = 0; i < 2 * ProcessBook::kMax; ++i) book.of_work(std::to_string(i));
+  EXPECT_EQ(book.ranks().size(), ProcessBook::kMax);
   EXPECT_TRUE(book.overflowed());
 }
 

@@ -274,4 +274,35 @@ struct EstimateRow {
   bool operator==(const EstimateRow&) const = default;
 };
 
+// Every row type, in the order of the tables. A new table is its struct above, its line here, and its columns in trace/tables.h.
+#define AACO_TRACE_ROWS(X) \
+  X(IterationRow)          \
+  X(LoopBlockRow)          \
+  X(NodeExecutionRow)      \
+  X(KernelRow)             \
+  X(ApiCallRow)            \
+  X(CopyRow)               \
+  X(CollectiveRow)         \
+  X(KernelCounterRow)      \
+  X(SystemEventRow)        \
+  X(GpuEventRow)           \
+  X(SchedEventRow)         \
+  X(GraphNodeRow)          \
+  X(GraphEdgeRow)          \
+  X(AttributionRow)        \
+  X(KernelGroupRow)        \
+  X(GapRow)                \
+  X(EstimateRow)
+
+template <class... Rows>
+struct RowList {};
+namespace detail {
+struct RowListEnd {};
+template <class... Rows>
+RowList<Rows...> without_end(RowList<RowListEnd, Rows...>);
+}  // namespace detail
+#define AACO_ROW_TYPE(Row) , Row
+using AllRows = decltype(detail::without_end(RowList<detail::RowListEnd AACO_TRACE_ROWS(AACO_ROW_TYPE)>()));
+#undef AACO_ROW_TYPE
+
 }  // namespace aaco::trace

@@ -55,9 +55,9 @@ core::Result<SessionManifest> session_from_json(const Json& document) {
   if (!version || *version < 1) return core::fail(ErrorCode::invalid_input, "not a session manifest: schema_version is missing");
   if (*version > kSessionSchemaVersion)
     return core::fail(ErrorCode::unsupported,
-                      "the session has schema version " + std::to_string(*version) + ", this aaco reads up to " +
+                      "the session has schema version " + std::to_string(*version) + "; this aaco supports up to " +
                           std::to_string(kSessionSchemaVersion),
-                      "read it with the aaco that wrote it, or a newer one");
+                      "use the aaco version that wrote it, or a newer one");
   SessionManifest manifest;
   manifest.schema_version = static_cast<int>(*version);
   manifest.id.text = document["session_id"].text();

@@ -93,7 +93,7 @@ TEST(SessionRefuses, AccountOfUnknownState) {
   EXPECT_THAT(refusal(with("accounts", *Json::parse(R"([{"source":"proc","state":"great"}])"))),
               HasSubstr("unknown state 'great'"));
 }
-TEST(SessionRefuses, AccountThatIsNoObject) { EXPECT_NE(refusal(with("accounts", *Json::parse("[1]"))), "accepted"); }
+TEST(SessionRefuses, RejectsAccountThatIsNotAnObject) { EXPECT_NE(refusal(with("accounts", *Json::parse("[1]"))), "accepted"); }
 TEST(SessionRefuses, DamagedClocks) { EXPECT_NE(refusal(with("clocks", *Json::parse("[{}]"))), "accepted"); }
 TEST(SessionRefuses, NoObject) { EXPECT_NE(refusal(Json::array()), "accepted"); }
 
@@ -106,13 +106,13 @@ TEST(Accounts, ReadIsKeptPlusDropped) {
   EXPECT_EQ(account.read, account.kept + account.dropped_total());
   EXPECT_EQ(account.dropped.at("late"), 2);
 }
-TEST(Accounts, ReasonOnlyWhereThereIsOne) { EXPECT_FALSE(to_json(Account{}).contains("reason")); }
+TEST(Accounts, ReasonIsOptional) { EXPECT_FALSE(to_json(Account{}).contains("reason")); }
 TEST(Accounts, StatesRoundTrip) {
   for (auto state : {Account::State::ok, Account::State::partial, Account::State::unsupported, Account::State::failed})
     EXPECT_EQ(account_from_json(to_json(Account{.source = "s", .state = state}))->state, state);
 }
 
-TEST(WarningsJson, RemedyOnlyWhereThereIsOne) {
+TEST(WarningsJson, RemedyIsOptional) {
   const Json document = to_json(full().warnings);
   EXPECT_TRUE(document.items()[0].contains("remedy"));
   EXPECT_FALSE(document.items()[1].contains("remedy"));

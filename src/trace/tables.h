@@ -7,7 +7,7 @@
 #include "trace/rows.h"
 
 // The published form of each table: its file in the bundle and its columns. The store writes and reads by these descriptions and
-// docs/formats/tables.md is checked against them, so a column is declared in exactly one place.
+// docs/formats/tables/ is checked against them, so a column is declared in exactly one place.
 namespace aaco::trace {
 
 template <class Row, class Value>
@@ -44,62 +44,62 @@ struct TableOf;
   ;
 
 // clang-format off
-AACO_TABLE(IterationRow, "inference_iters", "metrics/inference_iters.parquet", "start_ns", "One row an iteration: a call of the model, or a step of an imported trace") {
+AACO_TABLE(IterationRow, "inference_iters", "metrics/inference_iters.parquet", "start_ns", "One row per iteration: one call of the model, or one step of an imported trace") {
   return std::make_tuple(
-      column("rank", &R::rank, "rank of the process in a job of several"),
-      column("iteration", &R::iteration, "number within its phase, from 0"),
-      column("phase", &R::phase, "warmup, measure, measure_telemetry (the blocks with telemetry on), profile, or step (imported)"),
-      column("block", &R::block, "number of the interleaved block"),
+      column("rank", &R::rank, "rank of the process in a multi-process job"),
+      column("iteration", &R::iteration, "index within its phase, starting at 0"),
+      column("phase", &R::phase, "warmup, measure, measure_telemetry (blocks with telemetry enabled), profile, or step (imported)"),
+      column("block", &R::block, "index of the interleaved block"),
       column("start_ns", &R::start_ns, "start, ns on the session's home clock"),
-      column("duration_ns", &R::duration_ns, "time from call to return, ns"),
-      column("disturbance", &R::disturbance, "empty, or what disturbed the iteration"),
-      column("caller_run_queue_ns", &R::caller_run_queue_ns, "time the thread that calls the model was ready and had no CPU, ns", 2),
-      column("caller_off_cpu_ns", &R::caller_off_cpu_ns, "time it slept or waited off its CPU, ns", 2),
-      column("process_run_queue_ns", &R::process_run_queue_ns, "time all threads of the process were ready and had no CPU, summed, ns", 2),
+      column("duration_ns", &R::duration_ns, "duration of the call, ns"),
+      column("disturbance", &R::disturbance, "the disturbance that affected the iteration; empty: none"),
+      column("caller_run_queue_ns", &R::caller_run_queue_ns, "time the calling thread was runnable but not running, ns", 2),
+      column("caller_off_cpu_ns", &R::caller_off_cpu_ns, "time the calling thread was off its CPU, sleeping or waiting, ns", 2),
+      column("process_run_queue_ns", &R::process_run_queue_ns, "time the process's threads were runnable but not running, summed over threads, ns", 2),
       column("page_faults", &R::page_faults, "page faults of all threads", 2),
-      column("interrupt_ns", &R::interrupt_ns, "time interrupts and soft interrupts took from all threads, ns", 2),
-      column("migrations", &R::migrations, "times a thread was moved to another CPU", 2));
+      column("interrupt_ns", &R::interrupt_ns, "time all threads lost to interrupts and softirqs, ns", 2),
+      column("migrations", &R::migrations, "number of migrations of a thread to another CPU", 2));
 } AACO_TABLE_END
 
-AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns", "One row an interleaved block of the measuring loop, as the kernel accounts for it; read between blocks") {
+AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns", "One row per interleaved block of the measuring loop: the kernel's accounting, read between blocks") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
-      column("phase", &R::phase, "measure, or measure_telemetry"),
-      column("block", &R::block, "number of the block, as in inference_iters"),
+      column("phase", &R::phase, "measure or measure_telemetry"),
+      column("block", &R::block, "index of the block, as in inference_iters"),
       column("start_ns", &R::start_ns, "start, ns on the session's home clock"),
       column("end_ns", &R::end_ns, "end, ns"),
       column("call_count", &R::call_count, "calls in the block"),
-      column("caller_cpu_ns", &R::caller_cpu_ns, "time on a CPU of the thread that calls the model, ns"),
-      column("caller_wait_ns", &R::caller_wait_ns, "time it was ready and had no CPU, ns"),
-      column("process_cpu_ns", &R::process_cpu_ns, "time on a CPU of all threads of the process, ns"),
-      column("process_wait_ns", &R::process_wait_ns, "time they were ready and had no CPU, summed, ns"),
-      column("process_system_ns", &R::process_system_ns, "time of them in the kernel, ns"),
-      column("minor_faults", &R::minor_faults, "page faults without I/O"),
-      column("major_faults", &R::major_faults, "page faults that waited for I/O"),
-      column("voluntary_switches", &R::voluntary_switches, "times a thread gave up its CPU"),
-      column("involuntary_switches", &R::involuntary_switches, "times a thread was made to give up its CPU"),
-      column("migrations", &R::migrations, "times a thread was moved to another CPU"),
+      column("caller_cpu_ns", &R::caller_cpu_ns, "CPU time of the calling thread, ns"),
+      column("caller_wait_ns", &R::caller_wait_ns, "time the calling thread was runnable but not running, ns"),
+      column("process_cpu_ns", &R::process_cpu_ns, "CPU time of all threads of the process, ns"),
+      column("process_wait_ns", &R::process_wait_ns, "time they were runnable but not running, summed over threads, ns"),
+      column("process_system_ns", &R::process_system_ns, "their CPU time in the kernel, ns"),
+      column("minor_faults", &R::minor_faults, "minor page faults (no I/O)"),
+      column("major_faults", &R::major_faults, "major page faults (waited for I/O)"),
+      column("voluntary_switches", &R::voluntary_switches, "voluntary context switches"),
+      column("involuntary_switches", &R::involuntary_switches, "involuntary context switches"),
+      column("migrations", &R::migrations, "number of migrations of a thread to another CPU"),
       column("storage_bytes", &R::storage_bytes, "bytes read from and written to storage by the process"),
-      column("throttled_ns", &R::throttled_ns, "time the control group was throttled by its quota, summed over CPUs, ns"),
-      column("machine_busy_ns", &R::machine_busy_ns, "time all CPUs were busy, for whomever, ns; steps of 10 ms"),
-      column("steal_ns", &R::steal_ns, "time the hypervisor gave to others, all CPUs, ns; steps of 10 ms"),
-      column("iowait_ns", &R::iowait_ns, "time CPUs were idle with I/O outstanding, ns; steps of 10 ms"),
-      column("interrupts", &R::interrupts, "interrupts of the machine"),
-      column("softirqs", &R::softirqs, "soft interrupts of the machine", 2),
-      column("cpu_some_ns", &R::cpu_some_ns, "time in which some task of the machine was ready and had no CPU (pressure), ns", 2),
-      column("memory_some_ns", &R::memory_some_ns, "time in which some task waited for memory (pressure), ns", 2),
-      column("memory_full_ns", &R::memory_full_ns, "time in which every task that was not idle waited for memory (pressure), ns", 2),
-      column("io_some_ns", &R::io_some_ns, "time in which some task waited for I/O (pressure), ns", 2),
-      column("io_full_ns", &R::io_full_ns, "time in which every task that was not idle waited for I/O (pressure), ns", 2),
-      column("thermal_throttles", &R::thermal_throttles, "times a CPU core or package was throttled for its heat", 2),
-      column("caller_clock_hz", &R::caller_clock_hz, "clock of the CPU that the calling thread was on when the block ended, Hz", 2));
+      column("throttled_ns", &R::throttled_ns, "time the cgroup was throttled by its CPU quota, summed over CPUs, ns"),
+      column("machine_busy_ns", &R::machine_busy_ns, "busy time of all CPUs, any process, ns; resolution 10 ms"),
+      column("steal_ns", &R::steal_ns, "steal time of all CPUs, ns; resolution 10 ms"),
+      column("iowait_ns", &R::iowait_ns, "iowait time of all CPUs, ns; resolution 10 ms"),
+      column("interrupts", &R::interrupts, "interrupts, whole machine"),
+      column("softirqs", &R::softirqs, "softirqs, whole machine", 2),
+      column("cpu_some_ns", &R::cpu_some_ns, "time at least one task of the machine waited for a CPU (PSI cpu some), ns", 2),
+      column("memory_some_ns", &R::memory_some_ns, "time at least one task waited for memory (PSI memory some), ns", 2),
+      column("memory_full_ns", &R::memory_full_ns, "time all non-idle tasks waited for memory (PSI memory full), ns", 2),
+      column("io_some_ns", &R::io_some_ns, "time at least one task waited for I/O (PSI io some), ns", 2),
+      column("io_full_ns", &R::io_full_ns, "time all non-idle tasks waited for I/O (PSI io full), ns", 2),
+      column("thermal_throttles", &R::thermal_throttles, "number of thermal throttling events of a CPU core or package", 2),
+      column("caller_clock_hz", &R::caller_clock_hz, "clock of the calling thread's CPU at the end of the block, Hz", 2));
 } AACO_TABLE_END
 
-AACO_TABLE(NodeExecutionRow, "node_executions", "profiler/node_executions.parquet", "start_ns", "One row an execution of a graph node in the profiled pass") {
+AACO_TABLE(NodeExecutionRow, "node_executions", "profiler/node_executions.parquet", "start_ns", "One row per execution of a graph node in the profiled pass") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
       column("iteration", &R::iteration, "iteration of the profiled pass"),
-      column("node_index", &R::node_index, "the runtime's node index after optimisation, -1 where it gave none"),
+      column("node_index", &R::node_index, "the runtime's node index after optimisation; -1: not reported"),
       column("node_name", &R::node_name, "name after optimisation"),
       column("op_type", &R::op_type, "operator"),
       column("provider", &R::provider, "execution provider that ran it"),
@@ -111,30 +111,30 @@ AACO_TABLE(NodeExecutionRow, "node_executions", "profiler/node_executions.parque
       column("activation_bytes", &R::activation_bytes, "bytes of its activations"),
       column("parameter_bytes", &R::parameter_bytes, "bytes of its weights"),
       column("output_bytes", &R::output_bytes, "bytes of its outputs"),
-      column("thread_use_ratio", &R::thread_use_ratio, "share of the pool's threads that worked in it, 0..1"));
+      column("thread_use_ratio", &R::thread_use_ratio, "share of the thread pool that worked on it, 0..1"));
 } AACO_TABLE_END
 
-AACO_TABLE(KernelRow, "rocprof_kernels", "profiler/rocprof_kernels.parquet", "start_ns", "One row an execution of a GPU kernel, whichever profiler saw it") {
+AACO_TABLE(KernelRow, "rocprof_kernels", "profiler/rocprof_kernels.parquet", "start_ns", "One row per execution of a GPU kernel, from any profiler") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
       column("device", &R::device, "GPU number in the trace"),
-      column("queue", &R::queue, "hardware queue, -1 unknown"),
+      column("queue", &R::queue, "hardware queue; -1: unknown"),
       column("stream", &R::stream, "stream"),
-      column("kernel_name", &R::name, "name as the profiler wrote it"),
+      column("kernel_name", &R::name, "name as written by the profiler"),
       column("start_ns", &R::start_ns, "start, ns on the session's home clock"),
       column("end_ns", &R::end_ns, "end, ns"),
-      column("correlation_id", &R::correlation_id, "joins it to its launch; 0: none"),
-      column("external_id", &R::external_id, "joins it to the framework's operator; 0: none"),
+      column("correlation_id", &R::correlation_id, "correlation id of its launch; 0: none"),
+      column("external_id", &R::external_id, "external id of the framework operator; 0: none"),
       column("dispatch_id", &R::dispatch_id, "dispatch number; 0: none"),
-      column("graph_node_id", &R::graph_node_id, "node of the CUDA/HIP graph it came from; 0: none"),
+      column("graph_node_id", &R::graph_node_id, "node of its CUDA/HIP graph; 0: none"),
       column("grid_x", &R::grid_x, "work-groups in x"), column("grid_y", &R::grid_y, "work-groups in y"), column("grid_z", &R::grid_z, "work-groups in z"),
-      column("block_x", &R::block_x, "work-items of a group in x"), column("block_y", &R::block_y, "work-items of a group in y"), column("block_z", &R::block_z, "work-items of a group in z"),
-      column("lds_bytes", &R::lds_bytes, "LDS (shared memory) of a group, bytes"),
-      column("scratch_bytes", &R::scratch_bytes, "scratch of a work-item, bytes"),
-      column("vgpr_count", &R::vgpr_count, "vector registers"), column("sgpr_count", &R::sgpr_count, "scalar registers"));
+      column("block_x", &R::block_x, "work-items per group in x"), column("block_y", &R::block_y, "work-items per group in y"), column("block_z", &R::block_z, "work-items per group in z"),
+      column("lds_bytes", &R::lds_bytes, "LDS (shared memory) per group, bytes"),
+      column("scratch_bytes", &R::scratch_bytes, "scratch memory per work-item, bytes"),
+      column("vgpr_count", &R::vgpr_count, "vector registers per work-item"), column("sgpr_count", &R::sgpr_count, "scalar registers per wave"));
 } AACO_TABLE_END
 
-AACO_TABLE(ApiCallRow, "api_calls", "profiler/api_calls.parquet", "start_ns", "One row a runtime API call, framework operator or marker range on a host thread") {
+AACO_TABLE(ApiCallRow, "api_calls", "profiler/api_calls.parquet", "start_ns", "One row per runtime API call, framework operator or marker range on a host thread") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
       column("domain", &R::domain, "hip, hsa, cuda_runtime, cuda_driver, cpu_op, marker, annotation, python, rccl"),
@@ -142,87 +142,87 @@ AACO_TABLE(ApiCallRow, "api_calls", "profiler/api_calls.parquet", "start_ns", "O
       column("process_id", &R::process_id, "process"), column("thread_id", &R::thread_id, "thread"),
       column("start_ns", &R::start_ns, "start, ns on the session's home clock"),
       column("end_ns", &R::end_ns, "end, ns"),
-      column("correlation_id", &R::correlation_id, "joins it to what it launched; 0: none"),
-      column("external_id", &R::external_id, "joins it to the framework's operator; 0: none"),
+      column("correlation_id", &R::correlation_id, "correlation id of the work it launched; 0: none"),
+      column("external_id", &R::external_id, "external id of the framework operator; 0: none"),
       column("arguments", &R::arguments, "JSON, or empty"));
 } AACO_TABLE_END
 
-AACO_TABLE(CopyRow, "copies", "profiler/copies.parquet", "start_ns", "One row a copy or memset on a device") {
+AACO_TABLE(CopyRow, "copies", "profiler/copies.parquet", "start_ns", "One row per copy or memset on a device") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
       column("device", &R::device, "GPU number in the trace"), column("stream", &R::stream, "stream"),
       column("kind", &R::kind, "h2d, d2h, d2d, p2p, h2h, memset, unknown"),
       column("start_ns", &R::start_ns, "start, ns on the session's home clock"), column("end_ns", &R::end_ns, "end, ns"),
       column("bytes", &R::bytes, "bytes moved"),
-      column("source_device", &R::source_device, "device read from"), column("target_device", &R::target_device, "device written to"),
-      column("correlation_id", &R::correlation_id, "joins it to its API call; 0: none"));
+      column("source_device", &R::source_device, "source device"), column("target_device", &R::target_device, "destination device"),
+      column("correlation_id", &R::correlation_id, "correlation id of its API call; 0: none"));
 } AACO_TABLE_END
 
-AACO_TABLE(CollectiveRow, "collectives", "profiler/collectives.parquet", "start_ns", "One row a collective operation; its kernel is in the kernel table too") {
+AACO_TABLE(CollectiveRow, "collectives", "profiler/collectives.parquet", "start_ns", "One row per collective operation; its kernel is also in the kernel table") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
       column("device", &R::device, "GPU number in the trace"), column("stream", &R::stream, "stream"),
       column("operation", &R::operation, "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, send, recv, barrier"),
       column("data_type", &R::data_type, "element type"), column("process_group", &R::group, "process group"),
       column("start_ns", &R::start_ns, "start, ns on the session's home clock"), column("end_ns", &R::end_ns, "end, ns"),
-      column("bytes", &R::bytes, "bytes of the message"), column("group_size", &R::group_size, "ranks in the group"),
-      column("correlation_id", &R::correlation_id, "joins it to its kernel; 0: none"));
+      column("bytes", &R::bytes, "message size, bytes"), column("group_size", &R::group_size, "number of ranks in the group"),
+      column("correlation_id", &R::correlation_id, "correlation id of its kernel; 0: none"));
 } AACO_TABLE_END
 
-AACO_TABLE(KernelCounterRow, "counters", "profiler/counters.parquet", "", "One row a hardware counter of a dispatch") {
+AACO_TABLE(KernelCounterRow, "counters", "profiler/counters.parquet", "", "One row per hardware counter of a dispatch") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
       column("device", &R::device, "GPU number in the trace"), column("dispatch_id", &R::dispatch_id, "dispatch number"),
-      column("kernel_name", &R::kernel_name, "kernel"), column("counter", &R::counter, "counter's name"), column("value", &R::value, "its value"));
+      column("kernel_name", &R::kernel_name, "kernel"), column("counter", &R::counter, "name of the counter"), column("value", &R::value, "value of the counter"));
 } AACO_TABLE_END
 
-AACO_TABLE(SystemEventRow, "system_events", "telemetry/system_events.parquet", "time_ns", "One row a telemetry value of the host") {
+AACO_TABLE(SystemEventRow, "system_events", "telemetry/system_events.parquet", "time_ns", "One row per telemetry sample of the host") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
-      column("time_ns", &R::time_ns, "when it was read, ns on the session's home clock"),
-      column("metric", &R::metric, "metric with its unit in the name"), column("entity", &R::entity, "cpu3, pid 4711, cgroup; empty for the machine"),
+      column("time_ns", &R::time_ns, "sample time, ns on the session's home clock"),
+      column("metric", &R::metric, "metric, with its unit in the name"), column("entity", &R::entity, "cpu3, pid 4711, cgroup; empty for the machine"),
       column("value", &R::value, "value"));
 } AACO_TABLE_END
 
-AACO_TABLE(GpuEventRow, "gpu_events", "telemetry/gpu_events.parquet", "time_ns", "One row a telemetry value of a GPU") {
+AACO_TABLE(GpuEventRow, "gpu_events", "telemetry/gpu_events.parquet", "time_ns", "One row per telemetry sample of a GPU") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
-      column("time_ns", &R::time_ns, "when it was read, ns on the session's home clock"),
-      column("device", &R::device, "GPU number"), column("metric", &R::metric, "metric with its unit in the name"),
-      column("source", &R::source, "sensor interface it came from"), column("value", &R::value, "value"));
+      column("time_ns", &R::time_ns, "sample time, ns on the session's home clock"),
+      column("device", &R::device, "GPU number"), column("metric", &R::metric, "metric, with its unit in the name"),
+      column("source", &R::source, "sensor interface"), column("value", &R::value, "value"));
 } AACO_TABLE_END
 
-AACO_TABLE(SchedEventRow, "sched_events", "telemetry/sched_events.parquet", "time_ns", "One row a scheduler, fault, interrupt or I/O event of the process tree under test") {
+AACO_TABLE(SchedEventRow, "sched_events", "telemetry/sched_events.parquet", "time_ns", "One row per scheduler, fault, interrupt or I/O event of the process tree under test") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
       column("time_ns", &R::time_ns, "start, ns on the session's home clock"),
       column("kind", &R::kind, "run, run_queue, off_cpu, migrate, page_fault, irq, softirq, block_io, gpu_job"),
-      column("cpu", &R::cpu, "CPU, -1 unknown"), column("process_id", &R::process_id, "process"), column("thread_id", &R::thread_id, "thread"),
-      column("duration_ns", &R::duration_ns, "length, ns; 0 for an instant"),
-      column("detail", &R::detail, "off_cpu: sleep, disk_sleep, io, stopped, traced or idle; run_queue: woken, new, preempted or yielded; page_fault: read, write or execute; irq, softirq: whose; block_io: read, write, flush or discard; migrate: where from; gpu_job: queued or running"),
-      column("call", &R::call, "off_cpu: system call it was in; empty: none, or unknown", 2),
-      column("thread_name", &R::thread_name, "thread's name; empty: unknown", 2),
-      column("other_thread_id", &R::other_thread_id, "thread that woke it or took its CPU; NULL: an interrupt, or unknown", 2),
+      column("cpu", &R::cpu, "CPU; -1: unknown"), column("process_id", &R::process_id, "process"), column("thread_id", &R::thread_id, "thread"),
+      column("duration_ns", &R::duration_ns, "duration, ns; 0: instant event"),
+      column("detail", &R::detail, "off_cpu: sleep, disk_sleep, io, stopped, traced or idle; run_queue: woken, new, preempted or yielded; page_fault: read, write or execute; irq, softirq: its source; block_io: read, write, flush or discard; migrate: previous CPU; gpu_job: queued or running"),
+      column("call", &R::call, "off_cpu: the current system call; empty: none or unknown", 2),
+      column("thread_name", &R::thread_name, "name of the thread; empty: unknown", 2),
+      column("other_thread_id", &R::other_thread_id, "thread that woke it or took its CPU; NULL: interrupt or unknown", 2),
       column("bytes", &R::bytes, "size of the block I/O, bytes", 2));
 } AACO_TABLE_END
 
-AACO_TABLE(GraphNodeRow, "graph_nodes", "model/graph_nodes.parquet", "", "One row a node of the model's graph") {
+AACO_TABLE(GraphNodeRow, "graph_nodes", "model/graph_nodes.parquet", "", "One row per node of the model's graph") {
   return std::make_tuple(
       column("node_index", &R::node_index, "position in the graph"), column("node_name", &R::node_name, "name"),
-      column("op_type", &R::op_type, "operator"), column("domain", &R::domain, "operator set"), column("provider", &R::provider, "execution provider that took it"),
+      column("op_type", &R::op_type, "operator"), column("domain", &R::domain, "operator set"), column("provider", &R::provider, "execution provider the node is assigned to"),
       column("flops", &R::flops, "floating-point operations of one execution; a multiply-add is 2"),
-      column("bytes_read", &R::bytes_read, "bytes read, each tensor once"), column("bytes_written", &R::bytes_written, "bytes written"),
-      column("parameter_count", &R::parameter_count, "elements of its weights"));
+      column("bytes_read", &R::bytes_read, "bytes read; each tensor counts once"), column("bytes_written", &R::bytes_written, "bytes written"),
+      column("parameter_count", &R::parameter_count, "number of weight elements"));
 } AACO_TABLE_END
 
-AACO_TABLE(GraphEdgeRow, "graph_edges", "model/graph_edges.parquet", "", "One row a tensor from one node to another") {
+AACO_TABLE(GraphEdgeRow, "graph_edges", "model/graph_edges.parquet", "", "One row per tensor passed from one node to another") {
   return std::make_tuple(
-      column("tensor", &R::tensor, "tensor's name"), column("source_node", &R::source_node, "node that writes it; -1: a graph input"),
+      column("tensor", &R::tensor, "name of the tensor"), column("source_node", &R::source_node, "node that writes it; -1: a graph input"),
       column("target_node", &R::target_node, "node that reads it; -1: a graph output"), column("data_type", &R::data_type, "element type"),
-      column("shape", &R::shape, "JSON list; a symbol is a text"));
+      column("shape", &R::shape, "JSON list; symbolic dimensions are strings"));
 } AACO_TABLE_END
 
-AACO_TABLE(AttributionRow, "op_to_kernel_map", "attribution/op_to_kernel_map.parquet", "", "One row all executions of a kernel with one cause, and how that is known") {
+AACO_TABLE(AttributionRow, "op_to_kernel_map", "attribution/op_to_kernel_map.parquet", "", "One row per kernel and cause: all its executions, and the attribution method") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"), column("device", &R::device, "GPU number in the trace"),
       column("node_name", &R::node_name, "graph node or innermost marker range; empty: unknown"),
@@ -231,84 +231,70 @@ AACO_TABLE(AttributionRow, "op_to_kernel_map", "attribution/op_to_kernel_map.par
       column("launch", &R::launch, "API function that launched it; empty: no launch in the trace"),
       column("method", &R::method, "correlation, external_id, node_name, marker, capture_map, node_order, name_and_shape, name, graph_launch, launch_only, none"),
       column("confidence_ratio", &R::confidence, "confidence in operator and node, 0..1; 0: not attributed"),
-      column("kernel_count", &R::kernel_count, "executions"), column("kernel_sum_ns", &R::kernel_sum_ns, "their time added up, ns"));
+      column("kernel_count", &R::kernel_count, "executions"), column("kernel_sum_ns", &R::kernel_sum_ns, "their total time, ns"));
 } AACO_TABLE_END
 
-AACO_TABLE(KernelGroupRow, "kernel_groups", "attribution/kernel_groups.parquet", "", "One row all executions of a kernel on a device, with what its name says") {
+AACO_TABLE(KernelGroupRow, "kernel_groups", "attribution/kernel_groups.parquet", "", "One row per kernel and device: all its executions, and what the kernel name encodes") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"), column("device", &R::device, "GPU number in the trace"),
       column("kernel_name", &R::kernel_name, "kernel"),
       column("family", &R::family, "gemm, convolution, attention, reduction, normalisation, softmax, elementwise, copy_transpose, embedding_gather, sort_scan, rng, collective, optimiser, delay, other"),
-      column("library", &R::library, "library whose kernel it is; empty: unknown"),
-      column("parameters", &R::parameters, "JSON: tile, data types, transposes, split ... as the name encodes them, or empty"),
-      column("kernel_count", &R::kernel_count, "executions"), column("kernel_sum_ns", &R::kernel_sum_ns, "their time added up, ns"),
+      column("library", &R::library, "library of the kernel; empty: unknown"),
+      column("parameters", &R::parameters, "JSON: tile, data types, transposes, split ... as encoded in the name; empty: none"),
+      column("kernel_count", &R::kernel_count, "executions"), column("kernel_sum_ns", &R::kernel_sum_ns, "their total time, ns"),
       column("kernel_min_ns", &R::kernel_min_ns, "shortest, ns"), column("kernel_max_ns", &R::kernel_max_ns, "longest, ns"));
 } AACO_TABLE_END
 
-AACO_TABLE(GapRow, "gaps", "attribution/gaps.parquet", "start_ns", "One row an idle gap of a device above the threshold, and why it was") {
+AACO_TABLE(GapRow, "gaps", "attribution/gaps.parquet", "start_ns", "One row per idle gap of a device above the threshold, with its cause") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"), column("device", &R::device, "GPU number in the trace"),
-      column("start_ns", &R::start_ns, "when the device fell idle, ns on the session's home clock"), column("end_ns", &R::end_ns, "when work began again, ns"),
+      column("start_ns", &R::start_ns, "start of the gap, ns on the session's home clock"), column("end_ns", &R::end_ns, "end of the gap, ns"),
       column("cause", &R::cause, "host_late, launch_latency, synchronisation, copy, queue_empty, unknown"),
-      column("previous", &R::previous, "work that ended last before it"), column("next", &R::next, "work that ends it"),
-      column("evidence", &R::evidence, "host event that says so; empty: none"),
-      column("evidence_start_ns", &R::evidence_start_ns, "its start, ns"), column("evidence_end_ns", &R::evidence_end_ns, "its end, ns"),
-      column("launch_start_ns", &R::launch_start_ns, "start of the call that launched the next work, ns"),
-      column("launch_end_ns", &R::launch_end_ns, "its end, ns"),
-      column("host_run_queue_ns", &R::host_run_queue_ns, "how long the launching thread was ready and had no CPU, from the gap's start to the launch, ns; null: its scheduling was not recorded"),
-      column("host_off_cpu_ns", &R::host_off_cpu_ns, "how long it slept or waited for something meanwhile, ns; null: as above"),
+      column("previous", &R::previous, "last work before the gap"), column("next", &R::next, "first work after the gap"),
+      column("evidence", &R::evidence, "host event that is the evidence for the cause; empty: none"),
+      column("evidence_start_ns", &R::evidence_start_ns, "start of the host event, ns"), column("evidence_end_ns", &R::evidence_end_ns, "end of the host event, ns"),
+      column("launch_start_ns", &R::launch_start_ns, "start of the API call that launched the next work, ns"),
+      column("launch_end_ns", &R::launch_end_ns, "end of the host event, ns"),
+      column("host_run_queue_ns", &R::host_run_queue_ns, "time the launching thread was runnable but not running, from the start of the gap to the launch, ns; null: scheduling not recorded"),
+      column("host_off_cpu_ns", &R::host_off_cpu_ns, "time the launching thread slept or waited in that period, ns; null: scheduling not recorded"),
       column("confidence_ratio", &R::confidence, "confidence in the cause, 0..1"));
 } AACO_TABLE_END
 
-AACO_TABLE(EstimateRow, "estimates", "predict/estimates.parquet", "", "One row a node of the model's graph with work on the device, and what one execution of it should take there") {
+AACO_TABLE(EstimateRow, "estimates", "predict/estimates.parquet", "", "One row per node of the model's graph with work on the device: the estimated cost of one execution") {
   return std::make_tuple(
-      column("rank", &R::rank, "rank of the process"), column("hardware", &R::hardware, "device, id of the hardware registry"),
+      column("rank", &R::rank, "rank of the process"), column("hardware", &R::hardware, "device id in the hardware registry"),
       column("node_name", &R::node_name, "node of the model's graph"),
-      column("aliases", &R::aliases, "JSON list of tensors that a fused kernel may be named after"),
-      column("op_type", &R::op_type, "operator"), column("fused", &R::fused, "JSON list of operators that run in the same kernel"),
+      column("aliases", &R::aliases, "JSON list of tensors a fused kernel may be named after"),
+      column("op_type", &R::op_type, "operator"), column("fused", &R::fused, "JSON list of operators fused into the same kernel"),
       column("operator_class", &R::operator_class, "gemm, convolution, depthwise, attention, elementwise, normalisation ..."),
-      column("shape", &R::shape, "its sizes, for people"), column("data_type", &R::data_type, "type it computes in"),
+      column("shape", &R::shape, "its sizes, human-readable"), column("data_type", &R::data_type, "compute data type"),
       column("repeat_count", &R::repeat_count, "executions in one run of the graph"),
       column("flops", &R::flops, "operations; a multiply-add is 2"), column("bytes", &R::bytes, "bytes read and written"),
-      column("compute_ns", &R::compute_ns, "operations at the ceiling of the type, ns"),
-      column("memory_ns", &R::memory_ns, "bytes at the ceiling of the memory that feeds it, ns"),
-      column("floor_ns", &R::floor_ns, "launch and drain that no shape avoids, ns"),
-      column("tile_ratio", &R::tile_ratio, "useful share of the tiles' area, 0..1"),
-      column("wave_ratio", &R::wave_ratio, "useful share of the units over all waves of tiles, 0..1"),
+      column("compute_ns", &R::compute_ns, "operations at the peak rate of the data type, ns"),
+      column("memory_ns", &R::memory_ns, "bytes at the peak bandwidth of the memory that feeds it, ns"),
+      column("floor_ns", &R::floor_ns, "fixed launch and drain time, ns"),
+      column("tile_ratio", &R::tile_ratio, "tile efficiency: useful share of the tile area, 0..1"),
+      column("wave_ratio", &R::wave_ratio, "wave efficiency: useful share of the units over all waves of tiles, 0..1"),
       column("efficiency_ratio", &R::efficiency_ratio, "(roofline + floor) / predicted_ns"),
       column("limit", &R::limit, "compute, memory or floor"),
-      column("attainable_ns", &R::attainable_ns, "the longer of compute_ns and memory_ns: the ceilings allow no less, ns"),
-      column("theoretical_ns", &R::theoretical_ns, "estimate from specifications alone, ns"),
-      column("predicted_ns", &R::predicted_ns, "best estimate: by a calibration where there is one, ns"),
-      column("predicted_lower_ns", &R::predicted_lower_ns, "low end of its 90 % interval, ns"),
-      column("predicted_upper_ns", &R::predicted_upper_ns, "high end of its 90 % interval, ns"),
-      column("level", &R::level, "of predicted_ns: CALIBRATED, INTERPOLATED or THEORETICAL"),
-      column("source", &R::source, "the calibration it is from, or the specification"),
-      column("method", &R::method, "how it was estimated, one line"),
-      column("energy_joules", &R::energy_joules, "energy, J; by the calibration of the device where it has one of the class, else by specifications"));
+      column("attainable_ns", &R::attainable_ns, "lower bound: the larger of compute_ns and memory_ns, ns"),
+      column("theoretical_ns", &R::theoretical_ns, "estimate from specifications only, ns"),
+      column("predicted_ns", &R::predicted_ns, "best estimate, from a calibration if available, ns"),
+      column("predicted_lower_ns", &R::predicted_lower_ns, "lower end of its 90 % interval, ns"),
+      column("predicted_upper_ns", &R::predicted_upper_ns, "upper end of its 90 % interval, ns"),
+      column("level", &R::level, "derivation of predicted_ns: CALIBRATED, INTERPOLATED or THEORETICAL"),
+      column("source", &R::source, "the calibration used, or the specification"),
+      column("method", &R::method, "estimation method, one line"),
+      column("energy_joules", &R::energy_joules, "energy, J; from the device's calibration if it covers the class, otherwise from specifications"));
 } AACO_TABLE_END
 // clang-format on
 
 // Calls f.template operator()<Row>() for each table, in a fixed order.
 template <class F>
 constexpr void for_each_table(F&& f) {
-  f.template operator()<IterationRow>();
-  f.template operator()<LoopBlockRow>();
-  f.template operator()<NodeExecutionRow>();
-  f.template operator()<KernelRow>();
-  f.template operator()<ApiCallRow>();
-  f.template operator()<CopyRow>();
-  f.template operator()<CollectiveRow>();
-  f.template operator()<KernelCounterRow>();
-  f.template operator()<SystemEventRow>();
-  f.template operator()<GpuEventRow>();
-  f.template operator()<SchedEventRow>();
-  f.template operator()<GraphNodeRow>();
-  f.template operator()<GraphEdgeRow>();
-  f.template operator()<AttributionRow>();
-  f.template operator()<KernelGroupRow>();
-  f.template operator()<GapRow>();
-  f.template operator()<EstimateRow>();
+#define AACO_CALL(Row) f.template operator()<Row>();
+  AACO_TRACE_ROWS(AACO_CALL)
+#undef AACO_CALL
 }
 
 }  // namespace aaco::trace

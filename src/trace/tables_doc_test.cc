@@ -1,9 +1,10 @@
-// docs/formats/tables.md is written from the descriptions in trace/tables.h: this test holds it to them, and
-// scripts/rebaseline.sh (AACO_REBASELINE=1) writes it anew.
+// docs/formats/tables/ has a page for each table, written from the descriptions in trace/tables.h: this test holds them to it,
+// and scripts/rebaseline.sh (AACO_REBASELINE=1) writes them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 
@@ -14,16 +15,7 @@
 namespace aaco::trace {
 namespace {
 
-constexpr const char* kPath = AACO_SOURCE_DIR "/docs/formats/tables.md";
-constexpr std::string_view kHead =
-    "# Tables of a session\n\n"
-    "Written by `src/trace/tables_doc_test.cc` from `src/trace/tables.h`; change that, then run `scripts/rebaseline.sh "
-    "trace`.\n\n"
-    "Times are integer nanoseconds on the session's home clock, sizes integer bytes, ratios 0..1. Optional columns are NULL "
-    "where\n"
-    "nothing was measured; texts are dictionary-encoded, and empty where there is none. A table without rows has no file. In SQL "
-    "every\n"
-    "table also has `session_id` and `date`.\n";
+const std::string kFolder = AACO_SOURCE_DIR "/docs/formats/tables";
 
 template <class Value>
 struct TypeName;
@@ -52,32 +44,44 @@ struct TypeName<std::optional<Value>> {
   static inline const std::string value = std::string(TypeName<Value>::value) + ", optional";
 };
 
-std::string document() {
-  std::string text(kHead);
-  for_each_table([&]<class Row>() {
-    using Table = TableOf<Row>;
-    text += "\n## " + std::string(Table::kName) + "\n\n" + std::string(Table::kMeaning) + ". File: " + std::string(Table::kPath) +
-            (Table::kTime.empty() ? "" : ", sorted by " + std::string(Table::kTime)) +
-            ".\n\n| column | type | meaning |\n|---|---|---|\n";
-    std::apply(
-        [&](auto... columns) {
-          ((text += "| " + std::string(columns.name) + " | " +
-                    std::string(TypeName<typename decltype(columns)::value_type>::value) + " | " + std::string(columns.meaning) +
-                    " |\n"),
-           ...);
-        },
-        Table::columns());
-  });
+template <class Row>
+std::string page() {
+  using Table = TableOf<Row>;
+  std::string text = "# " + std::string(Table::kName) + "\n\n" + std::string(Table::kMeaning) +
+                     ".\n\nFile: " + std::string(Table::kPath) +
+                     (Table::kTime.empty() ? "" : ", sorted by " + std::string(Table::kTime)) +
+                     ". Conventions: [tables.md](../tables.md).\n\n| column | type | meaning |\n|---|---|---|\n";
+  std::apply(
+      [&](auto... columns) {
+        ((text += "| " + std::string(columns.name) + " | " +
+                  std::string(TypeName<typename decltype(columns)::value_type>::value) + " | " + std::string(columns.meaning) +
+                  " |\n"),
+         ...);
+      },
+      Table::columns());
   return text;
 }
 
-TEST(TablesDocument, SaysWhatTheCodeSays) {
-  if (std::getenv("AACO_REBASELINE") != nullptr) {
-    ASSERT_TRUE(core::write_file_atomic(kPath, document()));
-  }
-  const auto published = core::read_file(kPath);
-  ASSERT_TRUE(published) << published.error().text();
-  EXPECT_EQ(*published, document()) << "run scripts/rebaseline.sh trace, and read the difference";
+std::string path_of(std::string_view table) { return core::join_path(kFolder, std::string(table) + ".md"); }
+
+TEST(TablesDocument, EveryTableHasAnUpToDatePage) {
+  for_each_table([&]<class Row>() {
+    const std::string path = path_of(TableOf<Row>::kName);
+    if (std::getenv("AACO_REBASELINE") != nullptr) {
+      ASSERT_TRUE(core::write_file_atomic(path, page<Row>()));
+    }
+    const auto published = core::read_file(path);
+    ASSERT_TRUE(published) << published.error().text();
+    EXPECT_EQ(*published, page<Row>()) << "run scripts/rebaseline.sh trace and read the difference";
+  });
+}
+
+TEST(TablesDocument, EveryPageHasATable) {
+  std::set<std::string> names;
+  for_each_table([&]<class Row>() { names.insert(std::string(TableOf<Row>::kName) + ".md"); });
+  const auto files = core::list_directory(kFolder);
+  ASSERT_TRUE(files) << files.error().text();
+  EXPECT_EQ(std::set<std::string>(files->begin(), files->end()), names);
 }
 
 }  // namespace

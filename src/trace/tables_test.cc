@@ -54,7 +54,7 @@ TEST(Tables, ColumnNamesAreUniqueWithinATable) {
   for_each_column(
       [&]<class Row>(auto column) { EXPECT_TRUE(seen.insert(place(TableOf<Row>::kName, column.name)).second) << column.name; });
 }
-TEST(Tables, ColumnsCameWithAVersionThatExists) {
+TEST(Tables, ColumnVersionsAreValid) {
   for_each_column([]<class Row>(auto column) {
     EXPECT_GE(column.since, 1) << column.name;
     EXPECT_LE(column.since, kSessionSchemaVersion) << column.name;
@@ -65,7 +65,7 @@ TEST(Tables, ColumnNamesAreSnakeCase) {
     EXPECT_EQ(column.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"), std::string_view::npos) << column.name;
   });
 }
-TEST(Tables, EveryColumnSaysWhatItMeans) {
+TEST(Tables, EveryColumnHasADescription) {
   for_each_column(
       []<class Row>(auto column) { EXPECT_GE(column.meaning.size(), 4u) << place(TableOf<Row>::kName, column.name); });
 }
@@ -91,14 +91,14 @@ TEST(Tables, NoPercentAndNoUnitBesideThePublishedOnes) {
       EXPECT_FALSE(column.name.ends_with(suffix)) << place(TableOf<Row>::kName, column.name);
   });
 }
-TEST(Tables, TimesSayTheirClock) {
+TEST(Tables, TimesNameTheirClock) {
   for_each_column([]<class Row>(auto column) {
     if (column.name == "start_ns" || column.name == "time_ns") {
       EXPECT_NE(column.meaning.find("home clock"), std::string_view::npos) << place(TableOf<Row>::kName, column.name);
     }
   });
 }
-TEST(Tables, SortedByAColumnOfTheirs) {
+TEST(Tables, SortedByOwnColumn) {
   for_each_table([]<class Row>() {
     if (TableOf<Row>::kTime.empty()) return;
     bool found = false;

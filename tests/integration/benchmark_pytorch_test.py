@@ -149,7 +149,7 @@ class OnAGpuThatIsStoodInFor(PyTorchTest):
         self.refused(self.benchmark(self.suite, AACO_REGISTRY=str(registry)), 3, "another 'aaco benchmark'")
 
     def test_refuses(self):
-        self.refused(self.benchmark(self.suite, STAND_IN_GPU='0'), 3, 'sees no GPU', '--python')
+        self.refused(self.benchmark(self.suite, STAND_IN_GPU='0'), 3, 'detects no GPU', '--python')
         self.refused(self.benchmark(self.suite, AACO_PYTHON='/nonexistent/python'), 3, '/nonexistent/python', '--python')
         self.refused(self.benchmark(self.suite, AACO_PYTHON='/bin/true'), 3, '/bin/true')
         self.refused(self.benchmark(self.suite, AACO_PYTHON='/bin/echo'), 3, '/bin/echo')

@@ -87,7 +87,7 @@ class ImportDatabase(program.ProgramTest):
         path = self.folder / 'smi.csv'
         path.write_text(QUERY)
         printed = self.aaco('import', path, '--json').json()
-        self.assertEqual(printed['account'][0]['dropped'], {'stands as N/A': 1})
+        self.assertEqual(printed['account'][0]['dropped'], {'reported as N/A': 1})
         rows = self.aaco('query', "SELECT metric, value FROM gpu_events WHERE session_id = '%s' ORDER BY time_ns, metric" % printed['session']['id'],
                          '--format', 'csv').output
         self.assertIn('gpu.power_watts,67.5', rows)

@@ -69,7 +69,7 @@ class Import(program.ProgramTest):
         self.assertEqual(self.aaco('import', path, '--tag', 'named').code, 0)
         explained = self.aaco('explain', 'tag:named')
         self.assertRegex(explained.output, r'\n  execution +vectorized_elementwise_kernel<4, FillFunctor<float>, Array<char\*, 1>>: '
-                                           '2 executions took 300 us to 400 us instead of 10.0 us\n')
+                                           '2 executions took 300 µs to 400 µs instead of 10.0 µs\n')
         self.assertNotIn('at::native', explained.output)
         self.assertEqual(len(self.aaco('explain', 'tag:named', '--json').json()['anomalies']), 2)
         listed = [line for line in self.aaco('report', 'tag:named', COLUMNS='132').output.splitlines() if 'FillFunctor' in line]
@@ -137,7 +137,7 @@ class Import(program.ProgramTest):
     def test_wrong_use_is_code_2(self):
         self.refused(self.aaco('import'), 2)
         self.refused(self.aaco('import', 'x.json', '--gap-threshold', 'soon'), 2)
-        self.refused(self.aaco('import', 'x.json', '--gap-threshold', '5'), 2, 'no unit')  # 5 us are meant, not 5 s
+        self.refused(self.aaco('import', 'x.json', '--gap-threshold', '5'), 2, 'missing unit')  # 5 us are meant, not 5 s
 
 
 if __name__ == '__main__':

@@ -68,7 +68,7 @@ class ModelNames(program.ProgramTest):
         path = self.write('net.pt2', archive({'aux': exported(8), 'model': exported(16)}))
         document = self.inspect(path)
         self.assertEqual(document['inputs'][0]['shape'], [2, 16])
-        self.assertIn("aux, model 'model' was taken", ' '.join(document['assumptions']))
+        self.assertIn("aux, model, 'model' was used", ' '.join(document['assumptions']))
         self.assertEqual(self.inspect(path + '#model')['assumptions'], [])
 
     def test_none_is_taken_where_none_is_meant(self):
@@ -81,7 +81,7 @@ class ModelNames(program.ProgramTest):
 
     def test_a_name_that_is_not_there_is_refused(self):
         one = self.write('one.pt2', archive({'model': exported(8)}))
-        for name, said in ((one + '#decode', 'its models: model'), (one + 'x#decode', 'no file'), ('zoo:resnet50#x', 'is one model')):
+        for name, said in ((one + '#decode', 'its models: model'), (one + 'x#decode', 'no such file'), ('zoo:resnet50#x', 'is one model')):
             outcome = self.aaco('inspect', name)
             self.assertIn(outcome.code, (2, 3))
             self.assertIn(said, outcome.errors)
@@ -114,7 +114,7 @@ class ModelNames(program.ProgramTest):
         for verb in ('analyze', 'compare'):
             outcome = self.aaco(verb, SEEDS / 'model_fuzz/misfit.tflite', '--hardware', 'nvidia_a100_sxm4_40gb')
             self.assertEqual(outcome.code, 3, outcome.output)
-            self.assertIn('it cannot shape [4] into [3, 2]', outcome.errors)
+            self.assertIn('it cannot reshape [4] to [3, 2]', outcome.errors)
         outcome = self.aaco('analyze', SEEDS / 'model_fuzz/open.tflite', '--hardware', 'nvidia_a100_sxm4_40gb')
         self.assertEqual(outcome.code, 0, outcome.errors)
 

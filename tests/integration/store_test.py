@@ -48,7 +48,7 @@ class Store(program.ProgramTest):
         # A page without the evidence says so, and no conclusion is drawn anew from what is left.
         warnings = self.aaco('report', self.bundle, '--json').json()['warnings']
         self.assertIn('evidence.missing', [one['id'] for one in warnings])
-        self.assertIn('part of its evidence is gone', self.aaco('report', self.bundle).output.replace('\n    ', ' '))
+        self.assertIn('part of its data is lost', self.aaco('report', self.bundle).output.replace('\n    ', ' '))
         self.refused(self.aaco('explain', self.bundle), 3, 'inference_iters.parquet', 'verify')
 
     def test_a_number_that_a_hand_changed_is_said(self):

@@ -107,13 +107,18 @@ Hidden hide(const Json& document, const analytics::fingerprint::PatternBook& boo
   return hidden;
 }
 
+// Larger traces are a proof (scripts/proofs/real_traces.sh), not a part of every test run.
+constexpr std::int64_t kMaxQuickBytes = 1'200'000;  // compressed
+
 TEST(NodeOrderRealTraces, HiddenOperatorsAreFoundAgain) {
   const char* place = std::getenv("AACO_REAL_DATA");
   const std::string root = core::join_path(place != nullptr ? place : AACO_SOURCE_DIR "/../shared/data", "traces/kineto");
   std::vector<std::string> files;
   std::error_code none;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root, none))
-    if (entry.path().string().find(".json") != std::string::npos) files.push_back(entry.path().string());
+    if (entry.path().string().find(".json") != std::string::npos &&
+        (std::getenv("AACO_LONG_TESTS") != nullptr || core::file_size(entry.path().string()).value_or(0) <= kMaxQuickBytes))
+      files.push_back(entry.path().string());
   if (files.empty()) GTEST_SKIP() << "skipped, no real data";
   std::sort(files.begin(), files.end());
   const auto book = analytics::fingerprint::PatternBook::load(AACO_SOURCE_DIR "/data/kernels");
@@ -163,7 +168,7 @@ TEST(NodeOrderRealTraces, HiddenOperatorsAreFoundAgain) {
       const auto found = node_order::align(graphs[a].nodes, graphs[b].kernels);
       if (!found) continue;
       ++crossed;
-      const bool fits = found->plausibility >= node_order::kLeastPlausible;
+      const bool fits = found->plausibility >= node_order::kMinPlausible;
       accepted += fits ? 1 : 0;
       if (fits) std::printf("graph %zu fits kernels %zu: %s\n", a, b, found->explanation.c_str());
     }

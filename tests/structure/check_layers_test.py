@@ -90,6 +90,93 @@ class CheckLayers(trees.TreeTest):
         self.refuse_link('depend on each other')
 
 
+class Rooms(trees.TreeTest):
+    """A stage whose folders say what they use: src/workflows with the rooms low, middle and high."""
+
+    def setUp(self):
+        super().setUp()
+        self.room('low', 'base')
+        self.room('middle', 'work', '"workflows/low/base.h"', depends='workflows_low')
+        self.room('high', 'top', '"workflows/middle/work.h"', depends='workflows_middle')
+
+    def room(self, name, stem, *headers, depends=''):
+        self.write(f'src/workflows/{name}/{stem}.h')
+        self.source(f'{name}/{stem}.cc', f'"workflows/{name}/{stem}.h"', *headers)
+        self.write(f'src/workflows/{name}/CMakeLists.txt', f'aaco_module(workflows_{name} DEPENDS {depends})')
+
+    def source(self, path, *headers):
+        self.write(f'src/workflows/{path}', ''.join(f'#include {header}\n' for header in headers))
+
+    def accept(self): self.assertEqual(self.run_tool('check_layers', '--quiet'), (0, ''))
+
+    def refuse(self, *wanted):
+        code, output = self.run_tool('check_layers', '--quiet')
+        self.assertEqual(code, 1, output)
+        for text in wanted:
+            self.assertIn(text, output)
+
+    def test_rooms_that_say_what_they_use(self): self.accept()
+
+    def test_undeclared_use(self):
+        self.source('high/more.cc', '"workflows/low/base.h"')
+        self.refuse('high/CMakeLists.txt: DEPENDS lacks workflows_low', 'more.cc includes workflows/low/base.h')
+
+    def test_declared_and_not_used(self):
+        self.write('src/workflows/high/CMakeLists.txt', 'aaco_module(workflows_high DEPENDS workflows_middle workflows_low)')
+        self.refuse('DEPENDS names workflows_low, which workflows_high does not include')
+
+    def test_use_of_another_stage_is_declared_too(self):
+        self.write('src/core/CMakeLists.txt', 'aaco_module(core)')
+        self.write('src/core/text.h')
+        self.write('src/core/text.cc', '#include "core/text.h"\n')
+        self.source('low/more.cc', '"core/text.h"')
+        self.refuse('DEPENDS lacks core')
+
+    def test_public_header_belongs_to_the_room_of_its_source(self):
+        self.write('src/workflows/shown.h')
+        self.source('low/shown.cc', '"workflows/shown.h"')
+        self.source('high/more.cc', '"workflows/shown.h"')
+        self.refuse('DEPENDS lacks workflows_low')
+
+    def test_public_header_of_no_room(self):
+        self.write('src/workflows/lost.h')
+        self.refuse('src/workflows/lost.h: no room has a source of this name')
+
+    def test_cycle_of_rooms(self):
+        self.source('low/base.cc', '"workflows/high/top.h"')
+        self.write('src/workflows/low/CMakeLists.txt', 'aaco_module(workflows_low DEPENDS workflows_high)')
+        self.refuse('depend on each other')
+
+    def test_loop_of_four_headers_with_their_sources(self):
+        for name, other in zip('abcd', 'bcda'):
+            self.write(f'src/workflows/low/{name}.h')
+            self.source(f'low/{name}.cc', f'"workflows/low/{other}.h"')
+        self.refuse('4 headers with their sources include each other: a, b, c, d')
+
+    def test_loop_of_three_is_borne(self):
+        for name, other in zip('abc', 'bca'):
+            self.write(f'src/workflows/low/{name}.h')
+            self.source(f'low/{name}.cc', f'"workflows/low/{other}.h"')
+        self.accept()
+
+    def test_two_sources_of_one_name(self):
+        self.source('low/top.cc')
+        self.refuse('has the same name as')
+
+    def test_more_than_ten_sources_in_no_room(self):
+        for number in range(11):
+            self.source(f'flat_{number}.cc')
+        self.refuse('11 sources are in no room')
+
+    def test_test_that_reaches_above_its_room(self):
+        self.source('low/base_test.cc', '"workflows/high/top.h"')
+        self.refuse('base_test.cc: includes workflows/high/top.h of workflows_high, which workflows_low does not reach')
+
+    def test_test_that_uses_what_its_room_reaches(self):
+        self.source('high/top_test.cc', '"workflows/low/base.h"')
+        self.accept()
+
+
 class Debt(trees.TreeTest):
     LINE = 'src/core/a.cc: includes trace/thing.h: core may not use trace'
 

@@ -54,7 +54,7 @@ class CountTests(trees.TreeTest):
         self.ctest(p='fail')
         self.assertEqual(self.count(ctest=True)[0], '0 1 0')
 
-    def test_program_without_xml_of_its_own(self):
+    def test_program_without_xml(self):
         self.ctest(p='run')
         self.assertEqual(self.count(ctest=True)[0], '1 0 0')
 

@@ -13,7 +13,7 @@ const page = join(build, 'share/aaco/web/report.html');
 const maker = join(build, 'tests/aaco_web_samples');
 
 function give_up(what, next) {
-  console.log(`failed: ${what}\nwhat next: ${next}\n0 passed, 1 failed, 0 skipped`);
+  console.log(`failed: ${what}\nhint: ${next}\n0 passed, 1 failed, 0 skipped`);
   process.exit(1);
 }
 

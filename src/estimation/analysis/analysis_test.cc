@@ -64,20 +64,20 @@ GraphEstimate on_coral(std::int64_t batch, std::int64_t width) {
   return estimate_of(two_layers(batch, width), "Coral", conditions);
 }
 
-TEST(Analyze, WithoutMemoryOfItsOwnOnlyWhatDoesNotFitTheChipCrossesTheLink) {
+TEST(Analyze, WithoutMainMemoryExcessWeightsCrossTheLink) {
   constexpr double kLink = 0.5e9;
   const GraphEstimate fits = on_coral(16, 1024);
   ASSERT_EQ(fits.nodes.size(), 3U);
   EXPECT_NEAR(fits.nodes[0].latency.explanation.memory_s, 2 * 16 * 1024 / kLink, 1e-12) << "what comes in and what goes out";
   EXPECT_EQ(fits.nodes[0].mapping.level, "the link");
   EXPECT_EQ(fits.nodes[2].latency.explanation.memory_s, 0) << "its weights stay";
-  EXPECT_EQ(fits.nodes[2].mapping.level, "memory on the chip");
+  EXPECT_EQ(fits.nodes[2].mapping.level, "on-chip memory");
   EXPECT_GE(fits.nodes[2].work.bytes, 1024 * 1024) << "though it reads them";
 
   const GraphEstimate large = on_coral(16, 4096);  // 32 MiB of weights beside 128 KiB of activations on 8 MiB
   const double room = 8 * 1024 * 1024 - 2 * 16 * 4096, weights = 4096 * 4096;
   EXPECT_NEAR(large.nodes[2].latency.explanation.memory_s, (weights - room / 2) / kLink, 1e-9);
-  EXPECT_THAT(large.notes, testing::Contains(HasSubstr("7.88 of 32 MiB of weights stay")));
+  EXPECT_THAT(large.notes, testing::Contains(HasSubstr("7.88 of 32 MiB of weights fit")));
   EXPECT_LT(large.energy_parts.movement_joules, 2 * (weights + 2 * 16 * 4096) * 80e-12) << "what stays is moved for less";
 
   const GraphEstimate wide = on_coral(4096, 2048);  // one layer's activations alone are 16 MiB
@@ -91,7 +91,7 @@ TEST(Analyze, WeightsOfAModelLargerThanTheCacheComeFromMemory) {
   ASSERT_FALSE(large.nodes.empty());
   EXPECT_EQ(large.nodes[0].mapping.level, "memory");
   EXPECT_GE(large.nodes[0].latency.lower, 4.0 * 5000 * 5000 / kMemory);
-  EXPECT_THAT(large.nodes[0].mapping.reasons, testing::Contains(HasSubstr("weights come from memory")));
+  EXPECT_THAT(large.nodes[0].mapping.reasons, testing::Contains(HasSubstr("weights are read from memory")));
   EXPECT_EQ(small.nodes[0].mapping.level, "infinity_cache");
   EXPECT_LT(small.nodes[0].latency.explanation.memory_s, 4.0 * 4000 * 4000 / kMemory / 2);
 }
@@ -104,7 +104,7 @@ TEST(Analyze, AChipWhoseMemoryIsNotPublishedIsTakenToHoldTheGraph) {
   EXPECT_THAT(hailo.notes, testing::Contains(HasSubstr("not published")));
 }
 
-TEST(Analyze, AHostThatIsCappedIssuesLater) {
+TEST(Analyze, CappedHostIssuesLater) {
   Conditions eager;
   eager.eager = true;
   const double full = estimate_of(two_layers(1, 64), "jetson_orin_maxn", eager).latency.value;
@@ -164,10 +164,10 @@ TEST(Analyze, StepsOfARecurrentOperatorWaitForEachOther) {
   EXPECT_GT(many.device_seconds, 50 * one.device_seconds);
   EXPECT_NEAR(many.nodes[0].latency.explanation.floor_s, 100 * one.nodes[0].latency.explanation.floor_s, 1e-12);
   EXPECT_GT(many.latency.lower, 20 * one.latency.lower);
-  EXPECT_THAT(many.nodes[0].mapping.reasons, testing::Contains(HasSubstr("100 steps")));
+  EXPECT_THAT(many.nodes[0].mapping.reasons, testing::Contains(HasSubstr("100 dependent steps")));
 }
 
-TEST(Analyze, OnlyTheNodesAskedForCount) {
+TEST(Analyze, OnlySelectedNodesCount) {
   const std::vector<bool> last = {false, false, true};
   Conditions some;
   some.only = &last;
@@ -208,7 +208,7 @@ CalibrationSet twice_the_roofline(const char* on) {
   return set;
 }
 
-TEST(Analyze, WhatIsFusedLengthensCalibratedEstimatesAsItDoesTheoreticalOnes) {
+TEST(Analyze, FusionAddsSameTimeToCalibratedAndTheoreticalEstimates) {
   const CalibrationSet set = twice_the_roofline("MI300X");
   graph::Fusion fusion;
   fusion.groups = {{"epilogue", {0, 1}, 0}};  // the activation's operand is written and read all the same
@@ -251,7 +251,7 @@ TEST(Analyze, TheGraphTakesAtLeastItsDevicesTime) {
   EXPECT_NEAR(cpu.latency.value * 1e-9, cpu.device_seconds + cpu.host_exposed_seconds, 1e-12);
 }
 
-TEST(Analyze, ASlowHostIsWaitedFor) {
+TEST(Analyze, DeviceWaitsForSlowHost) {
   Conditions slow;
   slow.host_ns = 1e6;
   const GraphEstimate waiting = estimate_of(two_layers(), "MI300X", slow);
@@ -296,7 +296,7 @@ TEST(Analyze, ADeviceWithoutBoardPowerHasTimesAndNoEnergy) {
   EXPECT_FALSE(analyze(two_layers(), unknown, capped, nullptr)) << "a cap without a power model is no silent nothing";
 }
 
-TEST(Analyze, WhatIsNotModelledIsNamedAndLowersConfidence) {
+TEST(Analyze, UnmodelledOperatorsAreListedAndLowerConfidence) {
   const GraphEstimate e = estimate_of(two_layers(64, 2048, "Frobnicate"), "MI300X");
   EXPECT_EQ(e.nodes.size(), 2U);
   ASSERT_EQ(e.unmodelled.size(), 1U);

@@ -49,7 +49,7 @@ class Analysis {
     why.floor_s *= steps;
     why.efficiency_ratio = (std::max(why.compute_s, why.memory_s) + why.floor_s) / latency.seconds;
     if (why.floor_s > latency.seconds / 2) why.limit = "floor";
-    node.mapping.reasons.push_back(fmt::format("{:g} steps, each waits for the one before", steps));
+    node.mapping.reasons.push_back(fmt::format("{:g} dependent steps, executed one after another", steps));
   }
 
   static std::string op_of(const Kernel& kernel) {
@@ -94,7 +94,7 @@ class Analysis {
     out.dtype = kernel.type;
     out.work = work;
     AACO_ASSIGN(out.mapping, map_kernel(kernel, work, device_));
-    if (link_bytes && *link_bytes <= 0) out.mapping.level = "memory on the chip";
+    if (link_bytes && *link_bytes <= 0) out.mapping.level = "on-chip memory";
     out.latency = theoretical_estimate({work.flops, link_bytes.value_or(work.bytes)}, out.mapping, device_);
     if (steps > 1) run_in_steps(steps, out);
     widen_for_narrower_type(kernel, work, device_, out.latency);
@@ -174,10 +174,10 @@ bool weights_are_cold(const graph::GraphCost& cost, const hardware::Device& devi
 
 core::Status check(const Conditions& conditions) {
   if (!conditions.dtype.empty() && !element_bytes(conditions.dtype))
-    return core::fail(ErrorCode::invalid_argument, "'" + conditions.dtype + "' is no data type",
+    return core::fail(ErrorCode::invalid_argument, "unknown data type '" + conditions.dtype + "'",
                       "use fp32, tf32, fp16, bf16, fp8, int8, fp4 or int4");
   if (conditions.power_cap_watts && !(*conditions.power_cap_watts > 0))
-    return core::fail(ErrorCode::invalid_argument, "a power cap is above 0 W");
+    return core::fail(ErrorCode::invalid_argument, "the power cap must be above 0 W");
   return {};
 }
 
@@ -237,13 +237,13 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
   }
   if (calibrations != nullptr) AACO_TRY(calibrations->status());
   if (out.nodes.empty() && cost.unmodelled.empty())
-    return core::fail(ErrorCode::unsupported, "the graph has no work on a device: its " + std::to_string(cost.nodes.size()) +
-                                                  " nodes are views, sizes, constants, or have empty tensors");
+    return core::fail(ErrorCode::unsupported, "the graph has no device work: its " + std::to_string(cost.nodes.size()) +
+                                                  " nodes are views, sizes or constants, or have empty tensors");
   if (out.nodes.empty())
     return core::fail(ErrorCode::unsupported,
-                      "the graph has no work that could be predicted: " + std::to_string(cost.nodes.size()) +
-                          " nodes, none of them modelled and with known shapes",
-                      "`aaco inspect` lists them; give sizes with --dim");
+                      "the graph has no predictable work: none of its " + std::to_string(cost.nodes.size()) +
+                          " nodes is modelled and has known shapes",
+                      "list them with `aaco inspect`; give sizes with --dim");
   const HostTime host = host_time(device, conditions);
   const Waiting waiting = schedule(device, host, out);
   grade(out);
@@ -251,10 +251,10 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
   add_graph_energy(device, conditions, waiting, out);
   if (on_chip) out.notes.push_back(out.residency = on_chip->note());
   if (out.fused_nodes > 0)
-    out.notes.push_back(fmt::format("{} nodes run in the kernels of others, as a compiler fuses them", out.fused_nodes));
+    out.notes.push_back(fmt::format("{} nodes are fused into the kernels of other nodes", out.fused_nodes));
   if (const std::string note = emulation_note(out, device); conditions.eager && !note.empty()) out.notes.push_back(note);
-  out.notes.push_back(fmt::format("the host takes {:.3g} us to issue a node{}", host.seconds * 1e6,
-                                  device.kind == hardware::DeviceKind::gpu ? ", ahead of the device where it can" : ""));
+  out.notes.push_back(fmt::format("the host takes {:.3g} µs to issue a node{}", host.seconds * 1e6,
+                                  device.kind == hardware::DeviceKind::gpu ? ", asynchronously where possible" : ""));
   return out;
 }
 

@@ -56,9 +56,9 @@ void emulate_type(const Kernel& kernel, const hardware::Device& device, LatencyE
 std::string emulation_note(const GraphEstimate& graph, const hardware::Device& device) {
   for (const NodeEstimate& node : graph.nodes)
     if (node.latency.level == Level::theoretical && emulated(node.dtype, device))
-      return "the processor has no units for " + node.dtype +
-             ": an eager framework computes element by element, tens of times slower than in fp32, and a runtime that converts "
-             "would not";
+      return "the CPU has no units for " + node.dtype +
+             ": an eager framework computes element by element, tens of times slower than in fp32; a runtime that converts to "
+             "fp32 does not";
   return {};
 }
 

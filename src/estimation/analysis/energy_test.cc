@@ -73,7 +73,7 @@ GraphEstimate analysed(const graph::Graph& graph, const hardware::Device& device
   return made ? std::move(*made) : GraphEstimate();
 }
 
-TEST(NodeEnergy, IsTheCalibrationsWhereItHasTheClass) {
+TEST(NodeEnergy, UsesCalibrationForKnownClass) {
   const hardware::Device device = mi300x();
   const CalibrationSet set = calibrated(device);
   const GraphEstimate e = analysed(products(1), device, &set);
@@ -90,7 +90,7 @@ TEST(NodeEnergy, IsTheCalibrationsWhereItHasTheClass) {
   EXPECT_EQ(e.nodes[1].energy->source, "specification");
 }
 
-TEST(NodeEnergy, TheTimesBoundIsInTheEnergys) {
+TEST(NodeEnergy, EnergyBoundIncludesTimeBound) {
   const hardware::Device device = mi300x();
   const CalibrationSet set = calibrated(device);
   const EnergyEstimate energy = *analysed(products(1), device, &set).nodes[0].energy;
@@ -98,7 +98,7 @@ TEST(NodeEnergy, TheTimesBoundIsInTheEnergys) {
   EXPECT_NEAR(std::log(energy.joules() / energy.lower), std::hypot(kTimeBound, kEnergyBound), 1e-9);
 }
 
-TEST(NodeEnergy, OfAnotherClassIsOfSpecifications) {
+TEST(NodeEnergy, UnknownClassUsesSpecifications) {
   const hardware::Device device = mi300x();
   for (const char* other : {"gemm fp16", "vector fp32", "batched gemm fp32"}) {
     const CalibrationSet set = calibrated(device, 1, other);
@@ -114,7 +114,7 @@ TEST(NodeEnergy, OfAnotherClassIsOfSpecifications) {
   }
 }
 
-TEST(NodeEnergy, OfRelativesIsNotLent) {
+TEST(NodeEnergy, IsNotTransferredFromRelatives) {
   const hardware::Device device = mi300x();
   hardware::Device relative = device;
   relative.id = "amd_relative";
@@ -132,7 +132,7 @@ TEST(NodeEnergy, BySpecificationsIsWithinAFactorOfTwo) {
   }
 }
 
-TEST(NodeEnergy, WhatIsFusedBehindTakesTheFitsOwnJoules) {
+TEST(NodeEnergy, FusedEpilogueUsesFittedEnergy) {
   const hardware::Device device = mi300x();
   const CalibrationSet set = calibrated(device);
   graph::Fusion fusion;
@@ -149,7 +149,7 @@ TEST(NodeEnergy, WhatIsFusedBehindTakesTheFitsOwnJoules) {
   EXPECT_NEAR(both.energy->upper / both.energy->joules(), alone.energy->upper / alone.energy->joules(), 1e-9);
 }
 
-TEST(NodeEnergy, NeverLeavesWhatTheBoardCanDraw) {
+TEST(NodeEnergy, StaysWithinBoardPower) {
   hardware::Device device = mi300x();
   device.power.idle_watts = hardware::Figure{120, "datasheet", {}};
   for (const double factor : {1e-3, 1.0, 1e3}) {
@@ -164,7 +164,7 @@ TEST(NodeEnergy, NeverLeavesWhatTheBoardCanDraw) {
   }
 }
 
-TEST(NodeEnergy, ACalibrationThatGivesNoneIsNotUsed) {
+TEST(NodeEnergy, CalibrationWithoutEnergyIsIgnored) {
   const hardware::Device device = mi300x();
   const CalibrationSet set = calibrated(device, 1e308);
   const GraphEstimate e = analysed(products(1), device, &set);
@@ -172,7 +172,7 @@ TEST(NodeEnergy, ACalibrationThatGivesNoneIsNotUsed) {
   EXPECT_TRUE(std::isfinite(e.energy->upper));
 }
 
-TEST(NodeEnergy, ADeviceWithoutBoardPowerHasWhatItsCalibrationSays) {
+TEST(NodeEnergy, DeviceWithoutBoardPowerUsesCalibration) {
   hardware::Device device = mi300x();
   device.power = {};
   const CalibrationSet set = calibrated(device);
@@ -306,7 +306,7 @@ TEST(FittedEnergyUnderACap, TheBoardDrawsNoMoreThanItsCap) {
   }
 }
 
-TEST(FittedEnergyUnderACap, RefusesOneThatCannotBeHeld) {
+TEST(FittedEnergyUnderACap, RefusesUnreachableCap) {
   const hardware::Device device = mi300x();
   const CalibrationSet set = calibrated(device, 1.5);
   Conditions hopeless;

@@ -51,7 +51,7 @@ std::optional<OnChip> OnChip::of(const graph::Graph& graph, const graph::GraphCo
   result.ends_bytes_ = bytes_at_the_ends(graph, conditions);
   const hardware::MemoryLevel* last = device.last_level();
   if (last == nullptr) {
-    result.note_ = "the size of its memory on the chip is not published: weights and activations are taken to stay there";
+    result.note_ = "the size of its on-chip memory is not published: weights and activations are assumed to fit";
     return result;
   }
   result.capacity_ = last->bytes.value * static_cast<double>(last->instances);
@@ -68,9 +68,10 @@ std::optional<OnChip> OnChip::of(const graph::Graph& graph, const graph::GraphCo
   }
   const double room = std::max(0.0, *result.capacity_ - largest);
   if (weights > room) result.streamed_ratio_ = 1 - room / weights;
-  result.note_ =
-      fmt::format("{:.3g} of {:.3g} MiB of weights stay in its {:.3g} MiB on the chip, the rest crosses the link in every run",
-                  std::min(weights, room) / kMebi, weights / kMebi, *result.capacity_ / kMebi);
+  result.note_ = fmt::format(
+      "{:.3g} of {:.3g} MiB of weights fit into its {:.3g} MiB of on-chip memory; the remainder is transferred over the link in "
+      "every run",
+      std::min(weights, room) / kMebi, weights / kMebi, *result.capacity_ / kMebi);
   return result;
 }
 

@@ -28,7 +28,7 @@ Bridge bridge_of(const hardware::Device& device) {
   if (device.memory.kind.starts_with("LPDDR") && device.memory.bytes_per_s)
     return {device.memory.bytes_per_s->value,
             "shared " + device.memory.kind + ", " + core::format_bytes(device.memory.bytes_per_s->value) + "/s"};
-  return {0, "of unknown rate: copies cost their start alone"};
+  return {0, "of unknown bandwidth: only the start-up cost of copies is counted"};
 }
 
 enum class End { low, likely, high };
@@ -184,7 +184,7 @@ void add_energy(const std::array<Share, 2>& shares, GraphEstimate& out) {
   const double seconds = out.latency.value * 1e-9;
   out.power = Estimate{out.energy->value / seconds, "W", out.energy->level, out.energy->source, out.energy->lower / seconds,
                        out.energy->upper / seconds};
-  out.notes.emplace_back("the energy is of the device that works: what the other one draws while it waits is not in it");
+  out.notes.emplace_back("the energy covers the active device only, not the idle power of the other one");
 }
 
 }  // namespace
@@ -223,7 +223,7 @@ GraphEstimate join_shares(const graph::Graph& graph, const graph::Partition& par
     if (share.device != nullptr && !share.estimate.residency.empty())
       out.notes.push_back(share.estimate.device_id + ": " + share.estimate.residency);
   if (out.fused_nodes > 0)
-    out.notes.push_back(fmt::format("{} nodes run in the kernels of others, as a compiler fuses them", out.fused_nodes));
+    out.notes.push_back(fmt::format("{} nodes are fused into the kernels of other nodes", out.fused_nodes));
   return out;
 }
 

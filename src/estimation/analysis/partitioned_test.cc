@@ -69,9 +69,9 @@ TEST(Partitioned, AWholeGraphOnOneDeviceCopiesNothing) {
   EXPECT_LT(all.report.critical_seconds, all.report.busy[0]) << "d waits for the device alone";
 }
 
-TEST(Partitioned, WhatStaysOnAChipIsTold) {
+TEST(Partitioned, OnChipWeightsAreReported) {
   const Joined all = join(branches(), "hailo-8", "epyc 9654", {}, "int8");
-  EXPECT_THAT(all.whole.notes, testing::Contains(testing::HasSubstr("hailo_8_m2: the size of its memory on the chip")));
+  EXPECT_THAT(all.whole.notes, testing::Contains(testing::HasSubstr("hailo_8_m2: the size of its on-chip memory")));
 }
 
 TEST(Partitioned, CrossingCostsTwoCopiesOfTheLink) {
@@ -105,12 +105,12 @@ TEST(Partitioned, BoundsHoldTheEstimateAndTheSumOfBoth) {
   EXPECT_GT(torn.whole.energy->value, 0);
 }
 
-TEST(Partitioned, ADeviceThatSharesMemoryHasItAsItsLink) {
+TEST(Partitioned, SharedMemoryDeviceUsesMemoryAsLink) {
   const Joined torn = join(branches(), "jetson_orin_maxn", "epyc 9654", {"b"});
   EXPECT_THAT(torn.report.link, testing::HasSubstr("shared LPDDR5"));
 }
 
-TEST(Partitioned, ALinkThatNobodyPublishedIsSaid) {
+TEST(Partitioned, UnpublishedLinkIsReported) {
   const Joined torn = join(branches(), "i7-12700k", "epyc 9654", {"b"});
   EXPECT_THAT(torn.report.link, testing::HasSubstr("unknown"));
   EXPECT_NEAR(torn.report.transfer_seconds, 2 * 10e-6, 1e-12);

@@ -129,8 +129,7 @@ std::string site_of(const Kernel& kernel) {
 
 core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measurements, const DeviceFacts& device,
                                           const FitSettings& settings, FittedResiduals& residuals) {
-  if (measurements.empty())
-    return core::fail(ErrorCode::invalid_input, "there is no measurement of " + device.id + " to calibrate with");
+  if (measurements.empty()) return core::fail(ErrorCode::invalid_input, "no measurements of " + device.id + " to calibrate with");
   const RowsWithoutPeak unrated = rows_without_peak(measurements, device);
   std::map<std::pair<std::string, std::string>, Rows> classes;
   for (std::size_t row = 0; row < measurements.size(); ++row)
@@ -143,18 +142,18 @@ core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measureme
   if (beyond.count + unrated.count == static_cast<std::int64_t>(measurements.size()))
     return core::fail(
         ErrorCode::invalid_input,
-        "every measurement is faster than " + device.id + " can compute, the worst being " + measurements[beyond.worst].where,
-        "latency_us is in microseconds; or the rows are of another device");
+        "every measurement is faster than the peak of " + device.id + " allows; the worst is " + measurements[beyond.worst].where,
+        "check that latency_us is in microseconds and the rows are from this device");
   DeviceCalibration result;
   result.device = device.id;
   std::erase_if(classes,
                 [&](const auto& each) { return beyond.untrusted.contains(class_of(measurements[each.second.front()].kernel)); });
   if (classes.empty())
-    return core::fail(
-        ErrorCode::invalid_input,
-        std::to_string(beyond.count) + " of " + std::to_string(measurements.size()) + " measurements are faster than " +
-            device.id + " can compute: the others are no times of it either, the worst being " + measurements[beyond.worst].where,
-        "latency_us is in microseconds; or the rows are of another device");
+    return core::fail(ErrorCode::invalid_input,
+                      std::to_string(beyond.count) + " of " + std::to_string(measurements.size()) +
+                          " measurements are faster than the peak of " + device.id +
+                          " allows, so the others cannot be trusted either; the worst is " + measurements[beyond.worst].where,
+                      "check that latency_us is in microseconds and the rows are from this device");
   for (const auto& [name, rows] : classes) {
     AACO_ASSIGN(LatencyModel model, fit_latency(measurements, rows, beyond.impossible, device, settings, residuals.latency));
     result.latency.push_back(std::move(model));

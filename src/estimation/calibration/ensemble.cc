@@ -83,7 +83,7 @@ core::Status side_by_side(int count, int threads, const Job& job) {
   return {};
 }
 
-constexpr double kLeastScale = 1e-3;
+constexpr double kMinScale = 1e-3;
 constexpr double kFirstLook = 0.4;  // of the trees, to weigh rows by
 
 // A quantile that leaves room for the few groups it was seen on: exchangeable in groups, so it is taken at level (g + 1) / g.
@@ -116,7 +116,7 @@ core::Result<Bounds> bounds_of(const TrainingTable& table, const std::vector<dou
   std::vector<float> log_sizes;
   for (std::size_t row = 0; row < unseen.size(); ++row)
     log_sizes.push_back(
-        static_cast<float>(std::log(std::abs(static_cast<double>(table.targets[row]) - unseen[row]) + kLeastScale)));
+        static_cast<float>(std::log(std::abs(static_cast<double>(table.targets[row]) - unseen[row]) + kMinScale)));
   Bounds bounds;
   AACO_ASSIGN(bounds.log_scale, fit_scale(table, log_sizes, [](int) { return true; }));
   // The quantiles are of scales that had not seen the group either: half the groups are tried with the other half's scale.
@@ -185,11 +185,11 @@ std::vector<float> robust_weights(const TrainingTable& table, const std::vector<
   for (std::size_t row = 0; row < sizes.size(); ++row)
     if (table.learns(row)) sorted.push_back(sizes[row]);
   std::sort(sorted.begin(), sorted.end());
-  const double corner = std::max(stats::quantile_of_sorted(sorted, 0.5), kLeastScale);
+  const double corner = std::max(stats::quantile_of_sorted(sorted, 0.5), kMinScale);
   std::vector<float> weights;
   double sum = 0;
   for (const double size : sizes) {
-    weights.push_back(static_cast<float>(std::min(1.0, corner / std::max(size, kLeastScale))));
+    weights.push_back(static_cast<float>(std::min(1.0, corner / std::max(size, kMinScale))));
     sum += static_cast<double>(weights.back());
   }
   for (float& weight : weights) weight *= static_cast<float>(static_cast<double>(weights.size()) / sum);
@@ -199,12 +199,12 @@ std::vector<float> robust_weights(const TrainingTable& table, const std::vector<
 }  // namespace
 
 core::Result<Ensemble> fit_ensemble(const TrainingTable& table, const FitSettings& settings) {
-  constexpr int kLeastGroups = 3, kFewGroups = 300;
+  constexpr int kMinGroups = 3, kFewGroups = 300;
   constexpr std::size_t kManyRows = 40000;  // twice the fits would take too long
   constexpr double kUntestedBound = 0.7;    // a factor of two either way
   Ensemble result;
   result.unseen.resize(table.targets.size());
-  if (table.group_count < kLeastGroups) {
+  if (table.group_count < kMinGroups) {
     double sum = 0;
     for (const float target : table.targets) sum += static_cast<double>(target);
     const double mean = sum / static_cast<double>(table.targets.size());

@@ -23,7 +23,7 @@ TEST(Lending, ARelativeLendsByTheRatioOfRooflines) {
   EXPECT_EQ(estimate(streaming, faster, &set)->level, Level::theoretical);
 }
 
-TEST(Lending, AnotherTypeOfTheSameElementIsNoCalibration) {
+TEST(Lending, OtherTypeWithSameElementIsNotACalibration) {
   AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
   CalibrationSet set;
   set.add(std::move(fitted), device());
@@ -41,10 +41,10 @@ TEST(Lending, AnotherTypeOfTheSameElementIsNoCalibration) {
   const auto near = estimate({GemmShape{1, 512, 2048, 2048}, "bf16"}, device("acme_two"), &lent).value();
   const auto carried = estimate({GemmShape{1, 512, 2048, 2048}, "bf16_rows"}, device("acme_two"), &lent).value();
   EXPECT_GT(carried.upper, near.upper + 70e-6) << "carried over, the same";
-  EXPECT_NE(other.explanation.method.find("bf16_rows was not measured, bf16 was"), std::string::npos);
+  EXPECT_NE(other.explanation.method.find("no measurements of bf16_rows, using bf16 instead"), std::string::npos);
 }
 
-TEST(Lending, TheFloorOfAProgramOfSeveralStepsIsNoLimitOfAnother) {
+TEST(Lending, MultiStepFloorDoesNotLimitOtherPrograms) {
   constexpr double kStepsS = 60e-6;
   std::vector<Measurement> rows = measured(device());
   for (Measurement& row : rows) row.seconds += kStepsS;
@@ -73,7 +73,8 @@ TEST(Lending, TheOtherSixteenBitsAreOfTheSameKernelsWhereBothHaveOnePeak) {
   EXPECT_EQ(other.level, Level::interpolated);
   EXPECT_GT(other.upper / other.seconds, 1.5);
   EXPECT_LE(other.lower, own.lower);
-  EXPECT_NE(other.explanation.method.find("fp16 was not measured, bf16 was"), std::string::npos) << other.explanation.method;
+  EXPECT_NE(other.explanation.method.find("no measurements of fp16, using bf16 instead"), std::string::npos)
+      << other.explanation.method;
   EXPECT_EQ(estimate({shape, "fp16"}, both, &set, Level::interpolated)->level, Level::theoretical) << "no relative either";
   DeviceFacts relative = both;
   relative.id = "acme_two";
@@ -93,7 +94,7 @@ TEST(Lending, TheOtherSixteenBitsAreOfTheSameKernelsWhereBothHaveOnePeak) {
   EXPECT_EQ(estimate({shape, "fp32"}, both, &set)->level, Level::theoretical) << "twice the bytes";
 }
 
-TEST(Lending, AClassOfOneSiteSaysNothingOfOtherDevicesNorBeforeATestedOne) {
+TEST(Lending, SingleSiteClassIsNotTransferred) {
   std::vector<Measurement> rows = measured(device());
   for (Measurement one : measured(device())) {
     if (site_of(one.kernel) != site_of(rows.front().kernel)) continue;
@@ -172,7 +173,7 @@ TEST(Lending, OtherNumbersOfUnitsWidenTheBoundWithinAnArchitectureToo) {
   EXPECT_NEAR(bound(1, 1.5), bound(1, 1), 1e-9) << "more memory alone: H200 and H100, on which the constant was chosen";
 }
 
-TEST(Lending, ARateThatKernelsMayNotHaveFollowedCountsByHalf) {
+TEST(Lending, UncertainRateCountsHalf) {
   DeviceFacts lender = device();
   lender.flops_per_s["fp16"] = 2 * lender.flops_per_s["bf16"];
   AACO_CALIBRATED(fitted, calibrate(measured(lender), lender, quick()));
@@ -186,12 +187,12 @@ TEST(Lending, ARateThatKernelsMayNotHaveFollowedCountsByHalf) {
   EXPECT_NEAR(theirs.seconds / made.seconds, std::sqrt(2.0), 0.05);
   EXPECT_LT(made.lower, theirs.seconds / 2) << "kernels that use the new rate";
   EXPECT_GT(made.upper, theirs.seconds) << "kernels that don't";
-  EXPECT_NE(made.explanation.method.find("half of the change of bf16's rate"), std::string::npos);
+  EXPECT_NE(made.explanation.method.find("half of the change in the bf16-to-fp16 rate"), std::string::npos);
   successor.flops_per_s["fp16"] = 4e14;  // twice the rate of everything
   EXPECT_NEAR(theirs.seconds / estimate(kernel, successor, &set)->seconds, 2, 0.1);
 }
 
-TEST(Lending, CopiesHaveNoOperationsToCarryOver) {
+TEST(Lending, CopiesTransferWithoutOperations) {
   std::vector<Measurement> rows;
   for (std::int64_t count = 1024; count < 1'000'000'000; count *= 2) {
     const std::int64_t columns = std::int64_t{256} << rows.size() % 3;

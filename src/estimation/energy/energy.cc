@@ -25,8 +25,8 @@ constexpr double kUnknownMemory = 10.0;
 
 // Of the board's power, what remains for the units when a product of large matrices keeps them busy and memory half busy.
 constexpr double kMemoryShareAtPeak = 0.5;
-constexpr double kLeastComputeShare = 0.2;  // of board power, whatever memory and leakage take
-constexpr double kStoppedRatio = 0.01;      // no cap stops the clock for longer
+constexpr double kMinComputeShare = 0.2;  // of board power, whatever memory and leakage take
+constexpr double kStoppedRatio = 0.01;    // no cap stops the clock for longer
 constexpr double kUsualLeakage = 0.15, kUsualIdle = 0.1;
 
 }  // namespace
@@ -42,7 +42,7 @@ std::optional<double> joules_per_byte(std::string_view memory_kind) {
 core::Result<PowerModel> power_model(const hardware::Device& device, double ops_per_s) {
   if (!device.power.board_watts)
     return core::fail(core::ErrorCode::unsupported,
-                      "the registry has no board power of " + device.id + ", so energy is not predicted",
+                      "the registry has no board power for " + device.id + ", so energy is not predicted",
                       "add power: {board: ...} to the entry " + device.where);
   const double board = device.power.board_watts->value;
   PowerModel model;
@@ -52,7 +52,7 @@ core::Result<PowerModel> power_model(const hardware::Device& device, double ops_
   model.joules_per_byte = moved.value_or(kUnknownMemory * kBitsPerByte * 1e-12);
   const double bandwidth = device.memory.bytes_per_s ? device.memory.bytes_per_s->value : 0;
   const double rest = board - model.static_watts() - kMemoryShareAtPeak * model.joules_per_byte * bandwidth;
-  model.joules_per_op = std::max(rest, kLeastComputeShare * board) / ops_per_s;
+  model.joules_per_op = std::max(rest, kMinComputeShare * board) / ops_per_s;
   model.source = fmt::format("board power {:g} W, {} per byte of {}", board, moved ? "published energy" : "an assumed energy",
                              device.memory.kind == "none" ? "its link" : device.memory.kind);
   return model;
@@ -94,10 +94,9 @@ core::Result<double> clock_under_cap(const PoweredWork& work, const PowerModel& 
   if (power(kStoppedRatio) > watts)
     return core::fail(
         core::ErrorCode::invalid_argument,
-        fmt::format(
-            "a power cap of {:g} W cannot be held: with the clock stopped most of the time this work still draws {:.0f} W", watts,
-            power(kStoppedRatio)),
-        "give a higher --power-cap");
+        fmt::format("a power cap of {:g} W cannot be met: even with the clock stopped most of the time this work draws {:.0f} W",
+                    watts, power(kStoppedRatio)),
+        "use a higher --power-cap");
   double low = kStoppedRatio, high = 1;
   for (int i = 0; i < 40; ++i) {
     const double middle = (low + high) / 2;

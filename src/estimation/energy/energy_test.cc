@@ -21,7 +21,7 @@ hardware::Device device() {
 constexpr double kOps = 100e12;
 PoweredWork busy() { return {{100e12, 0.1e12}, 1.0, 0.1, 0}; }  // a second of computing at full clock
 
-TEST(Energy, FullWorkDrawsAboutTheBoardsPower) {
+TEST(Energy, FullLoadDrawsAboutBoardPower) {
   const PowerModel model = power_model(device(), kOps).value();
   EXPECT_EQ(model.static_watts(), 60);
   EXPECT_NEAR(energy_parts(busy(), model, 1).joules(), 300, 20);
@@ -72,12 +72,12 @@ TEST(PowerCap, BelowTheLowestClockWorkStopsForAPartOfTheTime) {
   }
 }
 
-TEST(PowerCap, RefusesWhatCannotBeHeld) {
+TEST(PowerCap, RefusesUnreachablePowerCap) {
   const PowerModel model = power_model(device(), kOps).value();
   EXPECT_EQ(clock_under_cap(busy(), model, 20).error().code, core::ErrorCode::invalid_argument);
 }
 
-TEST(FittedPower, TakesAtFullClockWhatWasMeasured) {
+TEST(FittedPower, FullClockEnergyMatchesMeasurement) {
   const PowerModel specified = power_model(device(), kOps).value();
   const EnergyParts measured{100, 40, 90};
   for (const PowerModel* one : {&specified, static_cast<const PowerModel*>(nullptr)}) {

@@ -67,16 +67,16 @@ bool read_digits(std::string_view text, int base, Number& into) {
 
 core::Result<FirstLine> parse_first_line(std::string_view text, const std::string& name) {
   if (text.starts_with("{"))
-    return core::fail(ErrorCode::unsupported, name + " is a calibration of an earlier release, which this one does not read",
+    return core::fail(ErrorCode::unsupported, name + " is a calibration of an earlier release, which is no longer supported",
                       fit_again());
-  if (!text.starts_with(kMagic)) return wrong_calibration(name + " is no calibration");
-  if (text.size() < kFirstLine) return wrong_calibration(name + " was cut off inside its first line");
+  if (!text.starts_with(kMagic)) return wrong_calibration(name + " is not a calibration file");
+  if (text.size() < kFirstLine) return wrong_calibration(name + " is truncated inside its first line");
   const std::string_view rest = text.substr(kMagic.size());
   const std::string_view version = rest.substr(0, rest.find_first_of(" \n"));
   if (version != kVersion)
     return core::fail(ErrorCode::unsupported,
                       name + " is a calibration of version '" + std::string(version.substr(0, kCountDigits)) +
-                          "', and this release reads " + std::string(kVersion),
+                          "'; this release supports " + std::string(kVersion),
                       fit_again());
   FirstLine line;
   const std::size_t count_at = kMagic.size() + kVersion.size() + 1, sum_at = count_at + kCountDigits + 1;
@@ -127,24 +127,24 @@ core::Status CalibrationFile::State::read_head() {
   AACO_ASSIGN(core::SharedBytes start, bytes.read(0, static_cast<std::size_t>(std::min(bytes.size(), kFirstRead))));
   AACO_ASSIGN(const FirstLine line, parse_first_line(start.text().substr(0, kFirstLine), bytes.name()));
   if (line.head_bytes > kLargestHead) return wrong_calibration(bytes.name() + " has a damaged first line");
-  if (line.head_bytes > bytes.size() - kFirstLine) return wrong_calibration(bytes.name() + " was cut off inside its head");
+  if (line.head_bytes > bytes.size() - kFirstLine) return wrong_calibration(bytes.name() + " is truncated inside its header");
   data_at = kFirstLine + line.head_bytes;
   if (data_at > start.size()) {
     AACO_ASSIGN(start, bytes.read(0, static_cast<std::size_t>(data_at)));
   }
   const std::string_view text = start.text().substr(kFirstLine, static_cast<std::size_t>(line.head_bytes));
-  if (core::crc32c(text) != line.sum) return wrong_calibration(bytes.name() + " has a damaged head (its checksum does not fit)");
+  if (core::crc32c(text) != line.sum) return wrong_calibration(bytes.name() + " has a damaged header (checksum mismatch)");
   const auto document = core::Json::parse(text);
-  if (!document) return tl::unexpected<core::Error>(core::Error(document.error()).with("reading the head of " + bytes.name()));
+  if (!document) return tl::unexpected<core::Error>(core::Error(document.error()).with("reading the header of " + bytes.name()));
   auto parsed = head_from_json(*document);
-  if (!parsed) return tl::unexpected<core::Error>(std::move(parsed).error().with("reading the head of " + bytes.name()));
+  if (!parsed) return tl::unexpected<core::Error>(std::move(parsed).error().with("reading the header of " + bytes.name()));
   head = *std::move(parsed);
   const auto data_bytes = (*document)["data_bytes"].as_u64();
-  if (!data_bytes) return wrong_calibration(bytes.name() + " does not tell its size (data_bytes)");
+  if (!data_bytes) return wrong_calibration(bytes.name() + " does not state its size (data_bytes)");
   if (*data_bytes != bytes.size() - data_at)
-    return wrong_calibration(bytes.name() + (*data_bytes > bytes.size() - data_at ? " was cut off: " : " is too long: ") +
-                             std::to_string(bytes.size() - data_at) + " bytes follow its head where " +
-                             std::to_string(*data_bytes) + " should");
+    return wrong_calibration(bytes.name() + (*data_bytes > bytes.size() - data_at ? " is truncated: " : " is too long: ") +
+                             std::to_string(bytes.size() - data_at) + " bytes after the header, expected " +
+                             std::to_string(*data_bytes));
   return check_sections(*data_bytes);
 }
 
@@ -160,7 +160,7 @@ core::Status CalibrationFile::State::check_sections(std::uint64_t data_bytes) co
 
 core::Status CalibrationFile::State::read(const Section& section, const std::string& name, std::vector<BoostedTrees>& members,
                                           BoostedTrees& log_scale) const {
-  const std::string where = "reading what " + bytes.name() + " learnt of " + name;
+  const std::string where = "reading the section " + bytes.name() + " of " + name;
   const auto in_context = [&](core::Error&& problem) {
     problem.remedy = "fit it again: 'aaco calibrate --hardware " + head.calibration.device + " --measurements TABLE'";
     return tl::unexpected<core::Error>(std::move(problem).with(where));
@@ -168,8 +168,7 @@ core::Status CalibrationFile::State::read(const Section& section, const std::str
   auto read = bytes.read(data_at + section.offset, static_cast<std::size_t>(section.bytes));
   if (!read) return in_context(std::move(read).error());
   if (core::crc32c(read->text()) != section.crc32c)
-    return in_context(
-        wrong_calibration(bytes.name() + " is damaged in the section of " + name + " (its checksum does not fit)").value());
+    return in_context(wrong_calibration(bytes.name() + " is damaged in the section of " + name + " (checksum mismatch)").value());
   std::size_t at = 0;
   const auto take = [&](const Part& part) {
     const std::span<const std::byte> nodes(read->data() + at, static_cast<std::size_t>(part.bytes));

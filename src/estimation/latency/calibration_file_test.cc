@@ -140,14 +140,14 @@ TEST(CalibrationFile, ThreadsReadASectionOnce) {
   for (const auto* one : seen) EXPECT_EQ(one, seen.front());
 }
 
-TEST(CalibrationFile, EveryCutIsSeen) {
+TEST(CalibrationFile, EveryTruncationIsDetected) {
   const std::string good = to_bytes(small());
   for (std::size_t size = 0; size < good.size(); ++size)
     EXPECT_EQ(opened(good.substr(0, size)), ErrorCode::invalid_input) << size;
   EXPECT_EQ(opened(good + "x"), ErrorCode::invalid_input);
 }
 
-TEST(CalibrationFile, EveryFlippedBitIsSeen) {
+TEST(CalibrationFile, EveryFlippedBitIsDetected) {
   const std::string good = to_bytes(small());
   for (std::size_t at = 0; at < good.size(); ++at) {
     std::string bad = good;
@@ -162,7 +162,7 @@ TEST(CalibrationFile, EveryFlippedBitIsSeen) {
   }
 }
 
-TEST(CalibrationFile, ADamagedSectionHurtsItsOwnClassOnly) {
+TEST(CalibrationFile, DamagedSectionAffectsOnlyItsClass) {
   std::string bytes = to_bytes(small());
   bytes.back() = '!';
   const auto file = open(bytes).value();
@@ -179,7 +179,7 @@ TEST(CalibrationFile, ADamagedSectionHurtsItsOwnClassOnly) {
   EXPECT_FALSE(set.status());
 }
 
-TEST(CalibrationFile, OfAnotherRelease) {
+TEST(CalibrationFile, CalibrationOfDifferentRelease) {
   const std::string good = to_bytes(small());
   EXPECT_EQ(opened("{\n \"schema_version\": 1,"), ErrorCode::unsupported);
   EXPECT_EQ(opened("aaco-calibration 3 " + good.substr(19)), ErrorCode::unsupported);
@@ -187,7 +187,7 @@ TEST(CalibrationFile, OfAnotherRelease) {
   EXPECT_EQ(opened(with_part("columns", 5)), ErrorCode::invalid_input) << "of other features than this release has";
 }
 
-TEST(CalibrationFile, FittedToWhatThisReleaseDoesNotSee) {
+TEST(CalibrationFile, FittedWithUnsupportedFeatures) {
   const auto with_probe = [](const std::function<void(core::Json::Array&)>& change) {
     return opened(with_class([&](core::Json&, core::Json& section) {
       core::Json probe = section["probe"];
@@ -216,7 +216,7 @@ TEST(Probe, EveryKindHasOne) {
   EXPECT_FALSE(same_probe(probe_of("gemm", "int8_wo"), probe_of("gemm", "bf16"))) << "narrow weights are moved faster";
 }
 
-TEST(CalibrationFile, RefusesWhatIsNone) {
+TEST(CalibrationFile, RejectsInvalidFiles) {
   const std::string good = to_bytes(small());
   EXPECT_EQ(opened(""), ErrorCode::invalid_input);
   EXPECT_EQ(opened(std::string(100, '\0')), ErrorCode::invalid_input);
@@ -243,7 +243,7 @@ TEST(CalibrationFile, RefusesAWrongHead) {
             ErrorCode::invalid_input);
 }
 
-TEST(CalibrationFile, RefusesSectionsThatLieWrong) {
+TEST(CalibrationFile, RejectsMisplacedSections) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 62;
   EXPECT_EQ(opened(with_section("offset", 0)), ErrorCode::cancelled) << "as it was";
   EXPECT_EQ(opened(with_section("offset", 1000)), ErrorCode::invalid_input);
@@ -265,7 +265,7 @@ TEST(CalibrationFile, RefusesWrongTrees) {
   constexpr std::size_t kRight = 6;
   EXPECT_EQ(learnt(with_data([](std::string&) {})), ErrorCode::cancelled) << "as it was";
   EXPECT_EQ(learnt(with_data([](std::string& data) { data[kRight] = 0; })), ErrorCode::invalid_input) << "a circle";
-  EXPECT_EQ(learnt(with_data([](std::string& data) { data[2] = data[3] = '\xff'; })), ErrorCode::invalid_input) << "no number";
+  EXPECT_EQ(learnt(with_data([](std::string& data) { data[2] = data[3] = '\xff'; })), ErrorCode::invalid_input) << "not a number";
   EXPECT_EQ(learnt(with_part("trees", 9)), ErrorCode::invalid_input);
   EXPECT_EQ(learnt(with_part("bases", core::Json::array())), ErrorCode::invalid_input);
 }

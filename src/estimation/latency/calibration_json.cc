@@ -35,7 +35,7 @@ core::Result<std::vector<std::string>> texts(const Json& document, std::string_v
   std::vector<std::string> result;
   for (const Json& item : document[member].items()) {
     auto value = item.as_string();
-    if (!value) return wrong_member(member, "is no list of texts");
+    if (!value) return wrong_member(member, "is not a list of strings");
     result.push_back(*std::move(value));
   }
   return result;
@@ -48,7 +48,7 @@ core::Result<Bounds> bounds_of(const Json& document) {
   AACO_ASSIGN(bounds.high, number(member, "high", true));
   if (member.contains("below_ceilings")) {
     const auto below = member["below_ceilings"].as_bool();
-    if (!below) return wrong_member("below_ceilings", "is neither true nor false");
+    if (!below) return wrong_member("below_ceilings", "is not a boolean (true or false)");
     bounds.below_ceilings = *below;
   }
   return bounds;

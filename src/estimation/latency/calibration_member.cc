@@ -6,26 +6,26 @@ namespace aaco::estimation {
 
 using core::ErrorCode;
 
-std::string fit_again() { return "fit it again with 'aaco calibrate'"; }
+std::string fit_again() { return "recreate it with 'aaco calibrate'"; }
 
 tl::unexpected<core::Error> wrong_calibration(const std::string& what) {
   return core::fail(ErrorCode::invalid_input, what, fit_again());
 }
 
 tl::unexpected<core::Error> wrong_member(std::string_view member, std::string_view what) {
-  return wrong_calibration("a calibration's " + std::string(member) + " " + std::string(what));
+  return wrong_calibration("the calibration's " + std::string(member) + " " + std::string(what));
 }
 
 core::Result<double> number(const core::Json& document, std::string_view member, bool may_be_negative) {
   const auto value = document[member].as_f64();
-  if (!value || !std::isfinite(*value)) return wrong_member(member, "is no number");
+  if (!value || !std::isfinite(*value)) return wrong_member(member, "is not a number");
   if (*value < 0 && !may_be_negative) return wrong_member(member, "is negative");
   return *value;
 }
 
 core::Result<std::string> text(const core::Json& document, std::string_view member) {
   auto value = document[member].as_string();
-  if (!value || value->empty()) return wrong_member(member, "is no text");
+  if (!value || value->empty()) return wrong_member(member, "is not a string");
   return *std::move(value);
 }
 

@@ -36,8 +36,8 @@ core::Result<EnergyEstimate> energy_of(const Kernel& kernel, const DeviceFacts& 
   const auto found = set.entries().find(device.id);
   const std::string name = energy_class_of(kernel);
   if (found == set.entries().end() || !found->second.calibration.energy.contains(name) || !knows(found->second, kernel))
-    return core::fail(core::ErrorCode::unsupported, "there are no energy coefficients of " + name + " on " + device.id,
-                      "calibrate it with measurements that have power_w");
+    return core::fail(core::ErrorCode::unsupported, "no energy coefficients for " + name + " on " + device.id,
+                      "calibrate with measurements that include power_w");
   AACO_ASSIGN(const EnergyModel* model, found->second.with_trees(name));
   AACO_ASSIGN(const Roofline roof, roofline(kernel, device));
   const std::vector<float> row = energy_features_of(kernel, roof, seconds);
@@ -48,8 +48,8 @@ core::Result<EnergyEstimate> energy_of(const Kernel& kernel, const DeviceFacts& 
   const double joules = result.joules();
   if (!(joules > 0) || !std::isfinite(joules / seconds))
     return core::fail(core::ErrorCode::invalid_input,
-                      "the energy coefficients of " + name + " on " + device.id + " give no energy",
-                      "fit them again with 'aaco calibrate'");
+                      "the energy coefficients for " + name + " on " + device.id + " yield no positive energy",
+                      "refit them with 'aaco calibrate'");
   const double scale = model->bounds.log_scale.empty() ? 1 : std::exp(model->bounds.log_scale.predict(row));
   result.lower = std::min(joules, joules * std::exp(scale * model->bounds.low));
   result.upper = std::max(joules, joules * std::exp(scale * model->bounds.high));

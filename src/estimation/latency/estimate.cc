@@ -34,7 +34,7 @@ LatencyEstimate theoretical(const Roofline& roof, const DeviceFacts& device) {
   why.wave_ratio = roof.wave_ratio;
   why.efficiency_ratio = (best + floor) / result.seconds;
   why.limit = best < floor ? "floor" : roof.compute_s > roof.memory_s ? "compute" : "memory";
-  why.method = "roofline of the published peaks, of which good kernels reach about 60 %, and a launch floor";
+  why.method = "roofline from published peaks (good kernels reach about 60 % of them) plus a launch floor";
   return result;
 }
 
@@ -77,7 +77,7 @@ core::Result<LatencyEstimate> carried_from_causal(const Kernel& kernel, const De
   why.memory_s *= roof.memory_s / measured.memory_s;
   why.limit = std::max(why.compute_s, why.memory_s) < why.floor_s ? "floor" : why.compute_s > why.memory_s ? "compute" : "memory";
   widen(roof, kOtherProgram, 0, result);
-  why.method += "; causal attention was measured, this one sees all pairs of tokens";
+  why.method += "; measured with causal attention, but this one is not causal";
   return result;
 }
 
@@ -114,7 +114,7 @@ core::Result<std::optional<LatencyEstimate>> of_the_other_sixteen(const Kernel& 
   if (!made) return none;
   widen(roof, kOtherSixteen, 0, *made);
   made->explanation.method +=
-      "; " + kernel.type + " was not measured, " + other.type + " was, which may be tuned better or worse";
+      "; no measurements of " + kernel.type + ", using " + other.type + " instead, which may be tuned better or worse";
   return carried && width(*carried) <= width(*made) ? none : made;
 }
 
@@ -132,7 +132,7 @@ void widen_for_another_type(std::string_view measured, std::string_view asked, c
   constexpr double kOtherFloorS = 70e-6;
   widen(roof, kOtherProgram, kOtherFloorS, estimate);
   estimate.explanation.method +=
-      "; " + std::string(asked) + " was not measured, " + std::string(measured) + " was, whose kernels may be another program";
+      "; no measurements of " + std::string(asked) + ", using " + std::string(measured) + " instead, whose kernels may differ";
 }
 
 core::Result<LatencyEstimate> estimate(const Kernel& kernel, const DeviceFacts& device, const CalibrationSet* calibrations,

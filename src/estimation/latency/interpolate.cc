@@ -131,11 +131,11 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
   why.wave_ratio = roof.wave_ratio;
   why.efficiency_ratio = explained_ratio(why, result.seconds);
   why.limit = roof.seconds() < why.floor_s ? "floor" : roof.compute_s > roof.memory_s ? "compute" : "memory";
-  why.method = std::string("carried over from ") + result.source +
+  why.method = std::string("transferred from ") + result.source +
                (close == 0   ? " of the same architecture"
-                : close == 1 ? " of another architecture of the vendor"
+                : close == 1 ? " of another architecture by the same vendor"
                              : " of another vendor") +
-               " by the ratio of the rooflines" + (doubt > 0 ? ", half of the change of bf16's rate beside fp16's counted" : "");
+               ", scaled by the ratio of the rooflines" + (doubt > 0 ? ", with half of the change in the bf16-to-fp16 rate" : "");
   const auto other =
       std::find_if(lenders.begin(), lenders.end(), [&](const Lender& one) { return one.model->type != kernel.type; });
   if (other != lenders.end()) widen_for_another_type(other->model->type, kernel.type, roof, result);

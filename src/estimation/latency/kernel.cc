@@ -16,14 +16,14 @@ core::Status at_least_one(std::initializer_list<std::pair<std::string_view, std:
   for (const auto& [name, value] : dimensions)
     if (value < 1)
       return core::fail(ErrorCode::invalid_input,
-                        std::string(name) + " is " + std::to_string(value) + ", a dimension is at least 1");
+                        std::string(name) + " is " + std::to_string(value) + ", but dimensions must be at least 1");
   return {};
 }
 
 core::Result<Operands> operands(std::string_view type) {
   auto known = operands_of(type);
   if (!known)
-    return core::fail(ErrorCode::invalid_input, "the data type '" + std::string(type) + "' is unknown, so its bytes are too",
+    return core::fail(ErrorCode::invalid_input, "unknown data type '" + std::string(type) + "'",
                       "use fp64, fp32, tf32, fp16, bf16, fp8, int8, fp4 or int4, or a variant of one such as fp8_block");
   return *std::move(known);
 }
@@ -63,11 +63,11 @@ core::Result<Work> work(const ConvolutionShape& s, std::string_view type) {
                          {"dilation", s.dilation_h},
                          {"dilation", s.dilation_w},
                          {"groups", s.groups}}));
-  if (s.pad_h < 0 || s.pad_w < 0) return core::fail(ErrorCode::invalid_input, "a convolution's padding is negative");
+  if (s.pad_h < 0 || s.pad_w < 0) return core::fail(ErrorCode::invalid_input, "the convolution's padding is negative");
   if (s.dilation_h * (s.r - 1) + 1 > s.h + 2 * s.pad_h || s.dilation_w * (s.s - 1) + 1 > s.w + 2 * s.pad_w)
-    return core::fail(ErrorCode::invalid_input, "a convolution's filter is larger than its padded input, so it has no output");
+    return core::fail(ErrorCode::invalid_input, "the convolution's filter is larger than its padded input, so it has no output");
   if (s.c % s.groups != 0 || s.k % s.groups != 0)
-    return core::fail(ErrorCode::invalid_input, "a convolution's channels are no multiple of its groups");
+    return core::fail(ErrorCode::invalid_input, "the convolution's channels are not a multiple of its groups");
   AACO_ASSIGN(const Operands in, operands(type));
   const double outputs = d(s.n) * d(s.k) * d(s.out_h()) * d(s.out_w());
   const double filter = d(s.c / s.groups) * d(s.r) * d(s.s);
@@ -81,9 +81,10 @@ core::Result<Work> work(const AttentionShape& s, std::string_view type) {
   AACO_TRY(at_least_one({{"batch", s.batch}, {"heads", s.heads}, {"kv_heads", s.kv_heads}, {"head_dim", s.head_dim}}));
   if (s.prefill) AACO_TRY(at_least_one({{"tokens", s.query}}));
   if (s.past < 0 && (s.causal || s.past + s.query < 1))
-    return core::fail(ErrorCode::invalid_input, "an attention's tokens before the new ones are negative");
+    return core::fail(ErrorCode::invalid_input, "attention: the number of cached tokens is negative");
   if (s.heads % s.kv_heads != 0)
-    return core::fail(ErrorCode::invalid_input, "an attention's heads are no multiple of its key and value heads");
+    return core::fail(ErrorCode::invalid_input,
+                      "attention: the number of heads is not a multiple of the number of key-value heads");
   AACO_ASSIGN(const double bytes, bytes_of_type(type));
   AACO_ASSIGN(const double kv_bytes, bytes_of_type(s.kv_type.empty() ? type : std::string_view(s.kv_type)));
   const double query = s.prefill ? d(s.query) : 1, keys = d(s.past) + query;
@@ -118,7 +119,7 @@ core::Result<Work> work(const VectorShape& shape, std::string_view type) {
 
 core::Result<Work> work(const OtherShape& shape, std::string_view) {
   if (!std::isfinite(shape.flops) || !std::isfinite(shape.bytes) || shape.flops < 0 || shape.bytes < 0)
-    return core::fail(ErrorCode::invalid_input, "the operations or bytes of '" + shape.op + "' are negative or no number");
+    return core::fail(ErrorCode::invalid_input, "the operations or bytes of '" + shape.op + "' are negative or not a number");
   return Work{shape.flops, shape.bytes};
 }
 

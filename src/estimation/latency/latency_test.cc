@@ -51,7 +51,7 @@ TEST(Work, ConvolutionOfAKnownLayer) {  // the first layer of ResNet-50: 118 M m
   EXPECT_EQ(work_of({conv, "fp32"}).value().flops, 2.0 * 112 * 112 * 64 * 3 * 49);
 }
 
-TEST(Work, CausalAttentionCountsPairsThatSeeEachOther) {
+TEST(Work, CausalAttentionCountsVisiblePairs) {
   EXPECT_EQ(work_of({AttentionShape{true, 1, 4, 0, 1, 1, 8, ""}, "bf16"}).value().flops, 4.0 * 10 * 8);
   EXPECT_EQ(work_of({AttentionShape{false, 1, 1, 9, 1, 1, 8, ""}, "bf16"}).value().flops, 4.0 * 10 * 8);
 }
@@ -77,7 +77,7 @@ TEST(Work, RefusesTheImpossible) {
   EXPECT_FALSE(work_of({OtherShape{"x", -1, 0}, "fp32"}));
 }
 
-TEST(Types, NamesOfOneTypeAreOne) {
+TEST(Types, AliasesOfATypeAreEqual) {
   EXPECT_EQ(canonical_type("bfloat16"), "bf16");
   EXPECT_EQ(canonical_type(" BF16"), "bf16");
   EXPECT_EQ(element_of("fp8_block"), "fp8");

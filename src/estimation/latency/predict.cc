@@ -78,9 +78,9 @@ LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, cons
   const double attainable = std::max(why.compute_s, why.memory_s);
   why.efficiency_ratio = explained_ratio(why, result.seconds);
   why.limit = attainable < why.floor_s ? "floor" : why.compute_s > why.memory_s ? "compute" : "memory";
-  why.method = "trees over the roofline of " + model.kind + " " + model.type + ", fitted to " +
+  why.method = "boosted trees over the roofline of " + model.kind + " " + model.type + ", fitted to " +
                std::to_string(model.quality.rows) + " measurements of " + std::to_string(model.quality.sites) + " sites";
-  if (octaves >= 1) why.method += "; the shape lies beyond them, and the bound is wider for it";
+  if (octaves >= 1) why.method += "; the shape is outside the measured range, so the interval is wider";
   return result;
 }
 

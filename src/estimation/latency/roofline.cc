@@ -18,8 +18,8 @@ core::Result<double> peak(const Kernel& kernel, const DeviceFacts& device) {
   const auto element = element_of(kernel.type);
   const auto found = element ? device.flops_per_s.find(*element) : device.flops_per_s.end();
   if (found == device.flops_per_s.end() || found->second <= 0)
-    return core::fail(ErrorCode::unsupported, "the registry has no peak of " + device.id + " for " + kernel.type,
-                      "'aaco hardware show " + device.id + "' lists the types it has");
+    return core::fail(ErrorCode::unsupported, "the registry has no " + device.id + " peak for " + kernel.type,
+                      "'aaco hardware show " + device.id + "' lists its data types");
   return found->second;
 }
 
@@ -52,7 +52,7 @@ core::Result<Roofline> roofline(const Kernel& kernel, const DeviceFacts& device)
   AACO_ASSIGN(const Work work, work_of(kernel));
   AACO_ASSIGN(const double flops_per_s, peak(kernel, device));
   if (device.memory_bytes_per_s <= 0)
-    return core::fail(ErrorCode::unsupported, "the registry has no memory bandwidth of " + device.id);
+    return core::fail(ErrorCode::unsupported, "the registry has no memory bandwidth for " + device.id);
   Roofline result{work.flops, work.bytes, work.flops / flops_per_s, work.bytes / device.memory_bytes_per_s, 1, 1};
   if (const auto gemm = as_gemm(kernel); gemm && !device.is_cpu) {
     const TileFill tiles = fill(*gemm, kTile, kTile, device.compute_units);

@@ -35,7 +35,7 @@ Json parts_json(const std::vector<Part>& parts) {
 
 core::Result<std::uint64_t> size(const Json& document, std::string_view member) {
   const auto value = document[member].as_u64();
-  if (!value) return wrong_member(member, "is no size");
+  if (!value) return wrong_member(member, "is not a size");
   return *value;
 }
 
@@ -45,19 +45,19 @@ core::Result<std::vector<Part>> parts_of(const Json& list, std::size_t columns) 
     Part part;
     AACO_ASSIGN(part.form, text(item, "form"));
     if (part.form != "trees")
-      return core::fail(ErrorCode::unsupported, "a calibration holds '" + part.form + "', which this release does not know",
-                        fit_again());
+      return core::fail(ErrorCode::unsupported,
+                        "the calibration contains '" + part.form + "', which this release does not support", fit_again());
     AACO_ASSIGN(part.columns, size(item, "columns"));
     AACO_ASSIGN(part.trees, size(item, "trees"));
     AACO_ASSIGN(part.bytes, size(item, "bytes"));
     for (const Json& base : item["bases"].items()) {
       const auto value = base.as_f64();
-      if (!value || !std::isfinite(*value)) return wrong_member("bases", "are no numbers");
+      if (!value || !std::isfinite(*value)) return wrong_member("bases", "are not numbers");
       part.bases.push_back(*value);
     }
     if (part.columns != columns)
-      return wrong_member(
-          "trees", "are of " + std::to_string(part.columns) + " features, and this release has " + std::to_string(columns));
+      return wrong_member("trees",
+                          "have " + std::to_string(part.columns) + " features; this release uses " + std::to_string(columns));
     parts.push_back(std::move(part));
   }
   return parts;
@@ -90,11 +90,11 @@ core::Result<Section> section_of(const Json& entry, std::size_t columns, const s
   AACO_ASSIGN(section.bytes, size(member, "bytes"));
   AACO_ASSIGN(const std::string sum, text(member, "crc32c"));
   const auto [end, problem] = std::from_chars(sum.data(), sum.data() + sum.size(), section.crc32c, 16);
-  if (problem != std::errc() || end != sum.data() + sum.size()) return wrong_member("crc32c", "is no checksum");
+  if (problem != std::errc() || end != sum.data() + sum.size()) return wrong_member("crc32c", "is not a checksum");
   AACO_ASSIGN(section.members, parts_of(member["members"], columns));
   AACO_ASSIGN(section.log_scale, parts_of(member["log_scale"], columns));
   if (section.members.empty()) return wrong_member("members", "are missing");
-  if (section.log_scale.size() > 1) return wrong_member("log_scale", "is there twice");
+  if (section.log_scale.size() > 1) return wrong_member("log_scale", "is duplicated");
   std::uint64_t left = section.bytes;
   for (const auto* parts : {&section.members, &section.log_scale})
     for (const Part& part : *parts) {
@@ -104,7 +104,7 @@ core::Result<Section> section_of(const Json& entry, std::size_t columns, const s
   if (left != 0) return wrong_member("members", "are smaller than their section");
   section.probe = probe_in(member);
   if (!same_probe(section.probe, probe))
-    return wrong_member("probe", "differs: what was fitted saw kernels otherwise than this release does");
+    return wrong_member("probe", "differs: it was fitted with a different set of kernel features");
   return section;
 }
 

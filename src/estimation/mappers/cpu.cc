@@ -10,8 +10,8 @@
 namespace aaco::estimation::mappers {
 namespace {
 
-constexpr double kRegisterRows = 6;         // rows of a register tile (BLIS and MLAS use 4 to 12)
-constexpr double kLeastOperations = 65536;  // below this a runtime does not wake a second core
+constexpr double kRegisterRows = 6;       // rows of a register tile (BLIS and MLAS use 4 to 12)
+constexpr double kMinOperations = 65536;  // below this a runtime does not wake a second core
 // One row is a sum of products: every weight is loaded for one multiply-add, so registers are not reused, and it takes as long as
 // two.
 constexpr double kLoneRow = 2;
@@ -28,11 +28,11 @@ void spread_over_nodes(const hardware::Device& device, Mapping& mapping) {
   const auto nodes = static_cast<double>(device.execution.numa_nodes.value_or(1));
   if (nodes <= 1 || mapping.level != "memory") return;
   mapping.bytes_per_s /= 1 + kRemoteCost * (nodes - 1) / nodes;
-  mapping.reasons.push_back(fmt::format("memory of {:g} NUMA nodes, pages spread over them", nodes));
+  mapping.reasons.push_back(fmt::format("memory of {:g} NUMA nodes, pages interleaved", nodes));
 }
 
 // A runtime does not wake a core for less than its least: so many work, in parts where the next one has little to do.
-double awake(double operations, double cores) { return std::clamp(operations / kLeastOperations, 1.0, cores); }
+double awake(double operations, double cores) { return std::clamp(operations / kMinOperations, 1.0, cores); }
 
 struct Cores {
   double count = 1, lanes = 1;
@@ -61,7 +61,7 @@ Cut cut(const GemmShape& shape, double rows, double columns, const Cores& cores)
   out.operations = 2 * k * batch * rows * columns;
   out.padded = 2 * k * batch * (rows > kRegisterRows ? whole(rows, kRegisterRows) : out.tile_rows) * wide;
   const double tile = 2 * k * out.tile_rows * out.tile_columns;
-  out.longest = std::max(tile * std::ceil(out.tiles / cores.count), std::min(out.padded, kLeastOperations));
+  out.longest = std::max(tile * std::ceil(out.tiles / cores.count), std::min(out.padded, kMinOperations));
   out.busy = std::min(out.tiles, awake(out.padded, cores.count));
   return out;
 }
@@ -87,7 +87,7 @@ Mapping on_cpu(const Ground& ground, Mapping mapping) {
   mapping.pipeline_ratio = best.lone ? 1 / kLoneRow : 1;
   mapping.tile_ratio = best.operations / best.padded / mapping.pipeline_ratio;
   mapping.wave_ratio = best.padded / cores / best.longest;
-  if (best.busy < cores) mapping.reasons.push_back(fmt::format("work for {:.0f} of {:g} cores", std::floor(best.busy), cores));
+  if (best.busy < cores) mapping.reasons.push_back(fmt::format("occupies {:.0f} of {:g} cores", std::floor(best.busy), cores));
   return mapping;
 }
 

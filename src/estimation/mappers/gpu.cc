@@ -17,10 +17,10 @@ struct Tile {
 // What GEMM libraries choose from (the macro tiles of Tensile and CUTLASS).
 constexpr std::array kTiles{Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{128, 64}, Tile{64, 128}, Tile{64, 64},
                             Tile{64, 32},   Tile{32, 64},   Tile{32, 32},   Tile{16, 64},  Tile{64, 16},  Tile{16, 16}};
-constexpr double kDepth = 32;        // of the inner dimension that is staged at once
-constexpr double kStages = 2;        // one is computed on while the next is loaded
-constexpr double kLeastSplit = 512;  // of the inner dimension that a piece keeps when it is split
-constexpr double kMostSplit = 16;
+constexpr double kDepth = 32;      // of the inner dimension that is staged at once
+constexpr double kStages = 2;      // one is computed on while the next is loaded
+constexpr double kMinSplit = 512;  // of the inner dimension that a piece keeps when it is split
+constexpr double kMaxSplit = 16;
 // A tile of m x n does m n / (m + n) operations for an element it stages; below a few dozen of them staging is what takes the
 // time.
 constexpr double kStagingCost = 12;
@@ -40,8 +40,8 @@ double intensity_ratio(const Tile& tile) {
 
 double split_of(const GemmShape& shape, double tiles, double units) {
   if (units <= 0 || tiles >= units) return 1;
-  const double room = std::floor(static_cast<double>(shape.k) / kLeastSplit);
-  return std::clamp(std::floor(units / tiles), 1.0, std::clamp(room, 1.0, kMostSplit));
+  const double room = std::floor(static_cast<double>(shape.k) / kMinSplit);
+  return std::clamp(std::floor(units / tiles), 1.0, std::clamp(room, 1.0, kMaxSplit));
 }
 
 void cut(const GemmShape& shape, const Tile& tile, Mapping& mapping) {

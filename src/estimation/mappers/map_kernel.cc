@@ -50,8 +50,8 @@ void feed(const Ground& ground, Mapping& mapping) {
   const double cold = without_memory ? 0 : std::min(ground.work.cold_bytes, ground.work.bytes);
   const double warm = ground.work.bytes - cold;
   if (cold > 0)
-    mapping.reasons.push_back(
-        fmt::format("{} of weights come from memory: the model's do not stay in {}", core::format_bytes(cold), last->name));
+    mapping.reasons.push_back(fmt::format("{} of weights are read from memory: the model's weights do not fit in {}",
+                                          core::format_bytes(cold), last->name));
   if (warm <= cold) return;
   mapping.bytes_per_s = ground.work.bytes / (warm / last->bytes_per_s->value + (cold > 0 ? cold / mapping.bytes_per_s : 0));
   mapping.level = last->name;
@@ -96,8 +96,8 @@ core::Result<Mapping> map_kernel(const Kernel& kernel, const Work& work, const h
   const auto element = element_of(kernel.type);
   const std::string type = element ? device.computed_as(registry_type(*element)) : std::string();
   if (type.empty())
-    return core::fail(ErrorCode::unsupported, device.id + " does not compute " + kernel.type,
-                      "it computes: " + names_of(device) + "; choose one with --dtype");
+    return core::fail(ErrorCode::unsupported, device.id + " does not support " + kernel.type,
+                      "supported: " + names_of(device) + "; choose one with --dtype");
   Ground ground{device, kernel, work, nullptr, as_gemm(kernel), element_bytes(*element).value_or(4)};
   ground.computed_bytes = std::max(ground.element_bytes, element_bytes(canonical_type(type)).value_or(ground.element_bytes));
   ground.engine = engine_for(device, type, ground.product.has_value());
@@ -114,7 +114,7 @@ core::Result<Mapping> map_kernel(const Kernel& kernel, const Work& work, const h
   feed_over_link(device, mapping);
   if (mapping.bytes_per_s <= 0)
     return core::fail(ErrorCode::unsupported,
-                      "the registry has no memory bandwidth of " + device.id + ", so nothing can be predicted",
+                      "the registry has no memory bandwidth for " + device.id + ", so no prediction is possible",
                       "add it to the entry " + device.where);
   if (ground.engine->kind == EngineKind::systolic) return on_grid(ground, std::move(mapping));
   if (device.kind == DeviceKind::cpu) return on_cpu(ground, std::move(mapping));
@@ -139,7 +139,7 @@ LatencyEstimate theoretical_estimate(const Work& work, const Mapping& mapping, c
   result.source = "specification";
   why.efficiency_ratio = (best + why.floor_s) / result.seconds;
   why.limit = std::max(compute, memory) < why.floor_s ? "floor" : compute > memory ? "compute" : "memory";
-  why.method = "published peaks lowered by tiles and waves, of which good kernels reach about 75 %, and a launch floor";
+  why.method = "published peaks reduced by tile and wave efficiency (good kernels reach about 75 % of that) plus a launch floor";
   return result;
 }
 

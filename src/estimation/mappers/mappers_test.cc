@@ -76,7 +76,7 @@ TEST(CpuMapper, NarrowResultsLeaveLanesEmpty) {
   EXPECT_LT(map(gemm(3, 3, 512, "fp32"), "EPYC 9654").value().tile_ratio, 0.25);
 }
 
-TEST(CpuMapper, ATypeThatIsComputedAsAWiderOneHasItsLanes) {
+TEST(CpuMapper, WidenedTypeUsesLanesOfWiderType) {
   const Mapping half = map(gemm(3136, 64, 576, "fp16"), "EPYC 9654").value();
   EXPECT_EQ(half.computed_as, "float32");
   EXPECT_EQ(half.tiles, map(gemm(3136, 64, 576, "fp32"), "EPYC 9654").value().tiles);
@@ -84,7 +84,7 @@ TEST(CpuMapper, ATypeThatIsComputedAsAWiderOneHasItsLanes) {
     EXPECT_LE(seconds(gemm(rows, 64, 576, "fp16"), "EPYC 9654"), seconds(gemm(rows, 64, 576, "fp32"), "EPYC 9654")) << rows;
 }
 
-TEST(CpuMapper, LittleWorkWakesFewCores) {
+TEST(CpuMapper, SmallWorkUsesFewCores) {
   EXPECT_LT(map(gemm(16, 16, 16, "fp32"), "EPYC 9654").value().wave_ratio, 0.02);
   EXPECT_GT(map(gemm(4096, 4096, 512, "fp32"), "EPYC 9654").value().wave_ratio, 0.95);
 }
@@ -106,7 +106,7 @@ TEST(CpuMapper, MoreWorkNeverTakesLessTime) {
       }
 }
 
-TEST(CpuMapper, ALittleMoreThanWakesACoreIsNotSharedBetweenTwo) {
+TEST(CpuMapper, WorkJustAboveOneCoreStaysOnOneCore) {
   double before = 0;
   for (double operations = 1e3; operations < 1e9; operations *= 1.01) {
     const Work work{operations, 1};

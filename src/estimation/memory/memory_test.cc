@@ -38,7 +38,7 @@ class Chain {
   Graph graph;
 };
 
-TEST(Memory, SizesBeyondAllNumbersStayAtTheLargest) {
+TEST(Memory, OverflowingSizesSaturate) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 57;  // floats
   Chain chain;
   for (int number = 0; number < 40; ++number) {
@@ -53,7 +53,7 @@ TEST(Memory, SizesBeyondAllNumbersStayAtTheLargest) {
   EXPECT_EQ(total_constants(chain.graph).bytes, INT64_MAX);
 }
 
-TEST(Memory, AChainHoldsTheCallersInputAndTwoBuffers) {
+TEST(Memory, ChainNeedsInputAndTwoBuffers) {
   Chain chain;
   TensorId x = chain.input("x");
   for (int step = 0; step < 5; ++step) x = chain.node("Transpose", {x});
@@ -66,7 +66,7 @@ TEST(Memory, AChainHoldsTheCallersInputAndTwoBuffers) {
   EXPECT_EQ(estimate.timeline[0].activation_bytes, 2 * kBytes);
 }
 
-TEST(Memory, AnElementWiseResultGoesOverItsInput) {
+TEST(Memory, ElementWiseResultReusesItsInput) {
   Chain chain;
   TensorId x = chain.node("Transpose", {chain.input("x")});
   for (int step = 0; step < 5; ++step) x = chain.node("Relu", {x});
@@ -77,13 +77,13 @@ TEST(Memory, AnElementWiseResultGoesOverItsInput) {
   EXPECT_EQ(chain.estimate(policy).activation_bytes, 3 * kBytes);
 }
 
-TEST(Memory, AnInputOfTheModelIsNotWrittenOver) {
+TEST(Memory, ModelInputIsNotOverwritten) {
   Chain chain;
   chain.graph.outputs = {chain.node("Relu", {chain.input("x")})};
   EXPECT_EQ(chain.estimate().activation_bytes, 2 * kBytes);
 }
 
-TEST(Memory, ABufferThatIsReadAgainIsNotWrittenOver) {
+TEST(Memory, LiveBufferIsNotOverwritten) {
   Chain chain;
   const TensorId x = chain.node("Transpose", {chain.input("x")});
   const TensorId y = chain.node("Relu", {x});
@@ -102,7 +102,7 @@ TEST(Memory, ASkipConnectionLivesUntilItIsAdded) {
   EXPECT_THAT(estimate.at_peak, testing::Contains(testing::Field(&LiveTensor::name, "Transpose0")));
 }
 
-TEST(Memory, ViewsTakeNothing) {
+TEST(Memory, ViewsNeedNoMemory) {
   Chain chain;
   TensorId x = chain.node("Transpose", {chain.input("x")});
   const TensorId y = chain.node("Flatten", {x}, {1, kFloats});
@@ -110,7 +110,7 @@ TEST(Memory, ViewsTakeNothing) {
   EXPECT_EQ(chain.estimate().activation_bytes, 2 * kBytes);
 }
 
-TEST(Memory, WeightsAreNoActivations) {
+TEST(Memory, WeightsAreNotActivations) {
   Chain chain;
   const TensorId x = chain.input("x", {1, 10}), w = chain.weight("w", {10, 20});
   const TensorId turned = chain.node("Transpose", {w}, {10, 20});  // folded when the model is loaded
@@ -120,7 +120,7 @@ TEST(Memory, WeightsAreNoActivations) {
   EXPECT_EQ(estimate.activation_bytes, 40 + 80);
 }
 
-TEST(Memory, WhatARuntimeHoldsIsThePolicys) {
+TEST(Memory, RuntimeMemoryFollowsPolicy) {
   Chain chain;
   const TensorId x = chain.input("x", {1, 10}), w = chain.weight("w", {10, 20});
   chain.graph.outputs = {chain.node("MatMul", {x, w}, {1, 20})};
@@ -149,7 +149,7 @@ TEST(Memory, AttentionKeepsItsScoresUnlessThePolicySaysOtherwise) {
   EXPECT_EQ(chain.estimate(flash).workspace_bytes, 0);
 }
 
-TEST(Memory, TheCacheIsCountedApart) {
+TEST(Memory, CacheIsCountedSeparately) {
   Chain chain;
   const TensorId past = chain.input("past_key_values.0.key"), x = chain.input("x");
   const TensorId present = chain.tensor("present.0.key", {2 * kFloats});
@@ -202,7 +202,7 @@ TEST(Memory, SizesBeyondAnyMachineDoNotOverflow) {
   EXPECT_EQ(chain.estimate().peak_bytes, INT64_MAX);
 }
 
-TEST(Memory, ATensorBeyondAnyMachineTakesAllThereIs) {
+TEST(Memory, OversizedTensorSaturates) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 31;
   for (const Shape& shape : {Shape{std::int64_t{1} << 61}, Shape{kHuge, kHuge, kHuge}}) {
     Chain chain;
@@ -211,7 +211,7 @@ TEST(Memory, ATensorBeyondAnyMachineTakesAllThereIs) {
     EXPECT_EQ(chain.estimate().unknown_tensors, 0);
   }
 }
-TEST(Memory, NothingOfSomethingHugeTakesNothing) {
+TEST(Memory, EmptyHugeTensorNeedsNoMemory) {
   Chain chain;
   const Shape shape = {std::int64_t{1} << 40, std::int64_t{1} << 40, 0};
   chain.graph.outputs = {chain.node("Transpose", {chain.input("x", shape)}, shape)};
@@ -219,7 +219,7 @@ TEST(Memory, NothingOfSomethingHugeTakesNothing) {
   EXPECT_EQ(chain.estimate().unknown_tensors, 0);
 }
 
-TEST(Memory, OnnxRuntimeTakesMoreThanIsLive) {
+TEST(Memory, OnnxRuntimeUsesMoreThanLiveBytes) {
   Chain chain;
   TensorId x = chain.input("x");
   for (int step = 0; step < 5; ++step) x = chain.node("Transpose", {x});
@@ -229,7 +229,7 @@ TEST(Memory, OnnxRuntimeTakesMoreThanIsLive) {
   EXPECT_GT(estimate.peak_bytes - estimate.loaded_bytes, 3 * kBytes);
 }
 
-TEST(Memory, AnEmptyGraphTakesNothing) { EXPECT_EQ(Chain().estimate().peak_bytes, 0); }
+TEST(Memory, EmptyGraphNeedsNoMemory) { EXPECT_EQ(Chain().estimate().peak_bytes, 0); }
 
 }  // namespace
 }  // namespace aaco::estimation

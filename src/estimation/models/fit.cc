@@ -168,10 +168,10 @@ double half_width(std::span<const ModelSample> samples, const std::vector<double
 }
 
 core::Status check(std::span<const ModelSample> samples) {
-  if (samples.empty()) return core::fail(core::ErrorCode::invalid_input, "there is no measured model to fit");
+  if (samples.empty()) return core::fail(core::ErrorCode::invalid_input, "no measured models to fit");
   for (const ModelSample& sample : samples)
     if (!(sample.seconds > 0) || !(sample.terms.roofline() > 0))
-      return core::fail(core::ErrorCode::invalid_input, sample.model + " has no work or no time");
+      return core::fail(core::ErrorCode::invalid_input, sample.model + " has no operations or no measured time");
   return {};
 }
 

@@ -55,7 +55,7 @@ const std::array<double, kTerms> kTruth = coefficients(2, 5, 1);
 
 double coefficient(const ModelFit& fit, Term term) { return fit.coefficients[static_cast<std::size_t>(term)]; }
 
-TEST(ModelFit, FindsWhatMadeTheTimes) {
+TEST(ModelFit, RecoversTrueCoefficients) {
   const auto fit = fit_models(samples(kTruth), kUsual);
   ASSERT_TRUE(fit) << fit.error().text();
   const double factor = fit->devices.at("made");
@@ -93,7 +93,7 @@ TEST(ModelFit, BoundsHoldMostModelsNotSeen) {
   EXPECT_GT(inside, 0.8 * all);
 }
 
-TEST(ModelFit, ADeviceNotSeenHasNoFactor) {
+TEST(ModelFit, UnseenDeviceHasNoFactor) {
   const auto rows = samples(kTruth);
   const auto fit = fit_models(rows, kUsual);
   ASSERT_TRUE(fit);
@@ -108,11 +108,11 @@ TEST(ModelFit, OneModelAloneHasWideBounds) {
   EXPECT_GT(fit->high, 0.5);
 }
 
-TEST(ModelFit, RefusesNothingAndModelsWithoutWork) {
+TEST(ModelFit, RefusesEmptyInputAndModelsWithoutWork) {
   EXPECT_EQ(fit_models({}, kUsual).error().code, core::ErrorCode::invalid_input);
   auto rows = samples(kTruth);
   rows[1].terms = {};
-  EXPECT_THAT(fit_models(rows, kUsual).error().message, HasSubstr("no work"));
+  EXPECT_THAT(fit_models(rows, kUsual).error().message, HasSubstr("no operations"));
   rows = samples(kTruth);
   rows[1].seconds = 0;
   EXPECT_FALSE(fit_models(rows, kUsual));
@@ -124,7 +124,7 @@ std::vector<Transformer> shipped() {
   return loaded.value_or(std::vector<Transformer>{});
 }
 
-TEST(TransformerTerms, AreTheSumsOfItsLayers) {
+TEST(TransformerTerms, TotalsAreSumsOverLayers) {
   Transformer one;
   one.name = "one";
   one.layers = 2;
@@ -211,12 +211,12 @@ std::string refusal(const std::string& text) {
 
 constexpr const char* kHead = "schema_version: 1\nsource: made\ntransformers:\n";
 
-TEST(Transformers, RefuseWhatIsWrongWithItsLine) {
+TEST(Transformers, RefuseInvalidInputWithLineNumber) {
   const std::string rest = "vocabulary: 10, score_steps: 1, activation_steps: 1}\n";
   EXPECT_THAT(refusal(std::string(kHead) + "  - {name: a, layers: 0, hidden: 8, heads: 2, inner: 8, " + rest),
               HasSubstr("made.yaml:4: layers"));
   EXPECT_THAT(refusal(std::string(kHead) + "  - {name: a, layers: 1, hidden: 8, heads: 3, inner: 8, " + rest),
-              HasSubstr("do not divide"));
+              HasSubstr("not a multiple"));
   EXPECT_THAT(refusal(std::string(kHead) + "  - {name: a, layer: 1, " + rest), HasSubstr("layer"));
   EXPECT_THAT(refusal("schema_version: 2\nsource: a\ntransformers: []\n"), HasSubstr("schema_version 2"));
   EXPECT_THAT(refusal("schema_version: 1\nsource: a\n"), HasSubstr("transformers"));

@@ -53,7 +53,7 @@ core::Result<Transformer> read_one(const core::YamlNode& node) {
   AACO_ASSIGN(const auto head, node.optional_bool("head"));
   model.joint_projection = joint.value_or(false);
   model.head = head.value_or(false);
-  if (model.hidden % model.heads != 0) return node.error("the heads do not divide the hidden width");
+  if (model.hidden % model.heads != 0) return node.error("the hidden size is not a multiple of the number of heads");
   return model;
 }
 
@@ -69,7 +69,7 @@ core::Result<std::vector<Transformer>> load_transformers(const std::string& path
   AACO_ASSIGN(const core::YamlNode root, core::YamlNode::load(path));
   AACO_TRY(root.only_keys({"schema_version", "source", "transformers"}));
   AACO_ASSIGN(const auto version, root.require_i64("schema_version"));
-  if (version != 1) return root.error("schema_version " + std::to_string(version) + " is not known here", "take a newer AACO");
+  if (version != 1) return root.error("unsupported schema_version " + std::to_string(version), "use a newer version of AACO");
   AACO_TRY(root.require_string("source"));
   AACO_ASSIGN(const core::YamlNode* list, root.require("transformers"));
   std::vector<Transformer> models;
@@ -83,7 +83,8 @@ core::Result<std::vector<Transformer>> load_transformers(const std::string& path
 core::Result<ModelTerms> terms_of(const Transformer& model, std::int64_t batch, std::int64_t tokens, bool training,
                                   const std::string& type, const DeviceFacts& device) {
   if (batch < 1 || tokens < 1)
-    return core::fail(core::ErrorCode::invalid_argument, model.name + " needs a batch and a sequence of at least 1");
+    return core::fail(core::ErrorCode::invalid_argument,
+                      model.name + " requires a batch size and a sequence length of at least 1");
   const auto layers = static_cast<double>(model.layers);
   const std::int64_t rows = batch * tokens;
   Sum sum{device, type, training, element_bytes(element_of(type).value_or("")).value_or(4), {}};

@@ -54,13 +54,13 @@ TEST(Score, IntervalsAreOfSitesNotOfRows) {
   EXPECT_GE(caught, 50) << "of 60, 57 expected";
 }
 
-TEST(Score, GroupsApart) {
+TEST(Score, GroupsAreSeparate) {
   const auto groups = score_groups(std::vector<Judged>{row("a", 10, 11, "x"), row("b", 10, 10, "y")});
   EXPECT_NEAR(groups.at("x").mean_ape->value, 0.1, 1e-12);
   EXPECT_NEAR(groups.at("y").mean_ape->value, 0, 1e-12);
 }
 
-TEST(Score, DocumentLeavesOutWhatIsNotKnown) {
+TEST(Score, DocumentOmitsUnknownValues) {
   const core::Json document = to_json(score(std::vector<Judged>{row("a", 10, std::nullopt)}));
   EXPECT_FALSE(document.contains("mean_ape"));
   EXPECT_EQ(document["without_estimate"].as_i64(), 1);

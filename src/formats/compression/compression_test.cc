@@ -68,7 +68,7 @@ TEST(Compression, IsKnownByItsMagicNumber) {
   EXPECT_EQ(detect_compression(""), Compression::none);
 }
 
-TEST(Compression, GivesTheTextBack) {
+TEST(Compression, RoundTripsText) {
   EXPECT_EQ(decode(gzip(sample())).text, sample());
   EXPECT_EQ(decode(zstd(sample())).text, sample());
   EXPECT_TRUE(decode(gzip(sample())).whole);
@@ -87,12 +87,12 @@ TEST(Compression, ReadsSeveralMembers) {
   EXPECT_TRUE(decode(gzip("padded") + std::string(512, '\0')).whole);
 }
 
-TEST(Compression, AnEmptyTextIsWhole) {
+TEST(Compression, EmptyTextIsComplete) {
   EXPECT_TRUE(decode(gzip("")).whole);
   EXPECT_TRUE(decode(zstd("")).whole);
 }
 
-TEST(Compression, ACutStreamIsNotWhole) {
+TEST(Compression, TruncatedStreamIsIncomplete) {
   const std::string packed_gzip = gzip(sample());
   const std::string packed_zstd = zstd(sample());
   for (std::size_t keep : {std::size_t{20}, packed_gzip.size() / 2, packed_gzip.size() - 1})
@@ -112,7 +112,7 @@ TEST(Compression, DamageIsAnError) {
   EXPECT_TRUE(decode(gzip("one") + "trailing text").failed);
 }
 
-TEST(Compression, AWindowThatWantsTooMuchMemoryIsRefused) {
+TEST(Compression, RejectsWindowThatNeedsTooMuchMemory) {
   // A zstd frame header with a window of 2 GiB: descriptor 0x00 (no size, no check sum), window log 31.
   const std::string header = std::string("\x28\xb5\x2f\xfd\x00", 5) + static_cast<char>((31 - 10) << 3) + std::string(64, '\0');
   EXPECT_TRUE(decode(header).failed);

@@ -44,8 +44,9 @@ class GzipDecompressor final : public Decompressor {
     done.at_boundary = between_members_;
     if (code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR) return done;
     if (done.produced > 0) return done;  // the damage is met again by the next step
-    return core::fail(core::ErrorCode::invalid_input,
-                      std::string("damaged gzip data (") + (stream_.msg != nullptr ? stream_.msg : "zlib gives no reason") + ")");
+    return core::fail(
+        core::ErrorCode::invalid_input,
+        std::string("damaged gzip data (") + (stream_.msg != nullptr ? stream_.msg : "no reason reported by zlib") + ")");
   }
 
  private:

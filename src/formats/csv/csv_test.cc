@@ -18,7 +18,7 @@ Records records_of(std::string_view text) {
 
 TEST(Csv, PlainFields) { EXPECT_EQ(records_of("a,b,,d\n1,2,3,4\n"), (Records{{"a", "b", "", "d"}, {"1", "2", "3", "4"}})); }
 TEST(Csv, CrLf) { EXPECT_EQ(records_of("a,\"b\"\r\n1,2\r\n"), (Records{{"a", "b"}, {"1", "2"}})); }
-TEST(Csv, BlankLinesAreNoRecords) { EXPECT_EQ(records_of("\n\r\na\n\n\nb\n"), (Records{{"a"}, {"b"}})); }
+TEST(Csv, BlankLinesAreSkipped) { EXPECT_EQ(records_of("\n\r\na\n\n\nb\n"), (Records{{"a"}, {"b"}})); }
 TEST(Csv, CommasAndLineEndsInQuotes) {
   EXPECT_EQ(records_of("\"f(int, int)\",\"x\ny\",1\n"), (Records{{"f(int, int)", "x\ny", "1"}}));
 }
@@ -30,9 +30,9 @@ TEST(Csv, ATrailingCommaIsAnEmptyField) { EXPECT_EQ(records_of("a,b,\n"), (Recor
 TEST(Csv, NulIsAByteAsAnyOther) {
   EXPECT_EQ(records_of(std::string_view("a\0b,c\n", 6)), (Records{{std::string("a\0b", 3), "c"}}));
 }
-TEST(Csv, TheLastLineNeedsNoEnd) { EXPECT_EQ(records_of("a,b\n1,\"2\""), (Records{{"a", "b"}, {"1", "2"}})); }
-TEST(Csv, AnUnclosedQuoteReachesToTheEnd) { EXPECT_EQ(records_of("1,\"2,3\n4"), (Records{{"1", "2,3\n4"}})); }
-TEST(Csv, NothingIsNothing) {
+TEST(Csv, LastLineNeedsNoNewline) { EXPECT_EQ(records_of("a,b\n1,\"2\""), (Records{{"a", "b"}, {"1", "2"}})); }
+TEST(Csv, UnclosedQuoteExtendsToEndOfInput) { EXPECT_EQ(records_of("1,\"2,3\n4"), (Records{{"1", "2,3\n4"}})); }
+TEST(Csv, EmptyInputYieldsNoRows) {
   EXPECT_EQ(records_of(""), Records{});
   EXPECT_EQ(records_of("\n\n"), Records{});
 }
@@ -47,7 +47,7 @@ TEST(Csv, SaysWhetherARecordHadItsLineEnd) {
   EXPECT_FALSE(decoder.terminated());
 }
 
-TEST(Csv, CutAnywhereWantsMoreAndThenGivesTheSame) {
+TEST(Csv, ResumesAfterTruncationAtAnyByte) {
   constexpr std::string_view kText = "x,\"a, \"\"b\"\"\r\n c\",\"\",12\r\ny,2,3,4\n";
   for (std::size_t cut = 0; cut < kText.size(); ++cut) {
     Records records;

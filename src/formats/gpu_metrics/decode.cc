@@ -55,9 +55,8 @@ std::string version_text(int format, int content) {
 }
 
 core::Status cut(int format, int content, std::size_t have, std::size_t need) {
-  return core::fail(core::ErrorCode::invalid_input, version_text(format, content) + " is cut: " + std::to_string(have) +
-                                                        " bytes where " + std::to_string(need) +
-                                                        " are needed, so its values cannot be trusted");
+  return core::fail(core::ErrorCode::invalid_input, version_text(format, content) + " is truncated: " + std::to_string(have) +
+                                                        " of " + std::to_string(need) + " bytes, so its values are unreliable");
 }
 
 core::Status decode_fixed(std::string_view bytes, std::size_t stated, const Layout& layout, GpuMetrics& into) {
@@ -87,8 +86,7 @@ core::Status decode_attributes(std::string_view bytes, std::size_t stated, GpuMe
     const auto id = static_cast<std::uint32_t>(description >> kInstanceBits) & ((1U << kIdBits) - 1);
     const std::size_t type = (description >> (kInstanceBits + kIdBits)) & ((1U << kTypeBits) - 1);
     if (type >= std::size(kTypeWidths))
-      return core::fail(core::ErrorCode::invalid_input,
-                        version_text(1, kSelfDescribing) + " names a number type that does not exist");
+      return core::fail(core::ErrorCode::invalid_input, version_text(1, kSelfDescribing) + " has an unknown number type");
     Item item = attribute(id);
     item.width = kTypeWidths[type];
     if (end - offset < instances * item.width) return cut(1, kSelfDescribing, end, offset + instances * item.width);
@@ -108,15 +106,15 @@ core::Status decode_gpu_metrics(std::string_view bytes, GpuMetrics& into) {
   into.not_available = into.unknown_fields = 0;
   if (bytes.size() < kHeaderBytes)
     return core::fail(core::ErrorCode::invalid_input,
-                      "gpu_metrics has " + std::to_string(bytes.size()) + " bytes, too few for its header");
+                      "gpu_metrics has only " + std::to_string(bytes.size()) + " bytes, too few for its header");
   const std::size_t stated = read_number(bytes, 0, 2);
   into.format = static_cast<int>(read_number(bytes, 2, 1));
   into.content = static_cast<int>(read_number(bytes, 3, 1));
   if (into.format == 1 && into.content == kSelfDescribing) return decode_attributes(bytes, stated, into);
   if (const Layout* layout = find_layout(into.format, into.content)) return decode_fixed(bytes, stated, *layout, into);
   return core::fail(core::ErrorCode::unsupported,
-                    version_text(into.format, into.content) + " is not known to this version of AACO, and is not guessed at",
-                    "the other sensors of the GPU are read all the same");
+                    version_text(into.format, into.content) + " is not supported by this version of AACO",
+                    "the GPU's other sensors are still read");
 }
 
 const GpuMetricsValue* GpuMetrics::find(GpuMetricsField field, std::uint16_t index) const {

@@ -35,7 +35,7 @@ TEST_P(EachVersion, IsDecodedByItsOwnLayout) {
   EXPECT_EQ(core::join(found, "\n") + "\n", expected);
   EXPECT_GT(metrics.not_available, 0);
 }
-TEST_P(EachVersion, IsRefusedWhenCutAnywhere) {
+TEST_P(EachVersion, RefusesTruncationAtAnyByte) {
   GpuMetrics metrics;
   for (std::size_t size = 0; size < bytes_.size(); ++size)
     EXPECT_FALSE(decode_gpu_metrics(std::string_view(bytes_).substr(0, size), metrics)) << size;
@@ -49,7 +49,7 @@ TEST_P(EachVersion, IsRefusedWhenItStatesASmallerSizeThanItsLayout) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, core::ErrorCode::invalid_input);
 }
-TEST_P(EachVersion, BytesBehindTheTableAreIgnored) {
+TEST_P(EachVersion, TrailingBytesAreIgnored) {
   GpuMetrics exact, padded;
   ASSERT_TRUE(decode_gpu_metrics(bytes_, exact));
   ASSERT_TRUE(decode_gpu_metrics(bytes_ + std::string(100, '\0'), padded));
@@ -73,12 +73,12 @@ TEST(GpuMetrics, AnUnknownVersionIsRefusedByName) {
     EXPECT_TRUE(metrics.values.empty());
   }
 }
-TEST(GpuMetrics, SelfDescribingTablesKeepWhatIsKnownAndCountTheRest) {
+TEST(GpuMetrics, SelfDescribingTablesKeepKnownFieldsAndCountOthers) {
   GpuMetrics metrics;
   ASSERT_TRUE(decode_gpu_metrics(fixture("v1_9.bin"), metrics));
   EXPECT_EQ(metrics.unknown_fields, 1);
 }
-TEST(GpuMetrics, ASelfDescribingTableWithANumberTypeThatIsNoneIsRefused) {
+TEST(GpuMetrics, RejectsSelfDescribingTableWithUnknownNumberType) {
   std::string bytes = fixture("v1_9.bin");
   bytes[8 + 2] = static_cast<char>(0xf0);  // the type's four bits
   GpuMetrics metrics;
@@ -91,7 +91,7 @@ TEST(GpuMetrics, ASelfDescribingTableThatClaimsTooManyAttributesIsRefused) {
   EXPECT_FALSE(decode_gpu_metrics(bytes, metrics));
 }
 
-TEST(GpuMetrics, UnitsAreThoseOfTheFields) {
+TEST(GpuMetrics, UnitsMatchFields) {
   const auto value = [](const char* file, F field) {
     GpuMetrics metrics;
     EXPECT_TRUE(decode_gpu_metrics(fixture(file), metrics));
@@ -116,7 +116,7 @@ TEST(GpuMetrics, UnitsAreThoseOfTheFields) {
   expect_unit("v3_0.bin", F::dram_read_rate, 1e6);
 }
 
-TEST(GpuMetrics, ThrottleBitsFallIntoTheirClasses) {
+TEST(GpuMetrics, ThrottleBitsAreClassified) {
   EXPECT_EQ(throttle_bits(0), ThrottleBits{});
   EXPECT_EQ(throttle_bits(1ULL << 2), (ThrottleBits{.power = true}));
   EXPECT_EQ(throttle_bits(1ULL << 22), (ThrottleBits{.current = true}));
@@ -124,7 +124,7 @@ TEST(GpuMetrics, ThrottleBitsFallIntoTheirClasses) {
   EXPECT_EQ(throttle_bits(1ULL << 57), (ThrottleBits{.other = true}));
   EXPECT_EQ(throttle_bits(~0ULL), (ThrottleBits{true, true, true, true}));
 }
-TEST(GpuMetrics, EachFieldHasANameOfItsOwn) {
+TEST(GpuMetrics, FieldNamesAreUnique) {
   std::map<std::string_view, int> names;
   for (int i = 0; i < static_cast<int>(F::field_count); ++i)
     EXPECT_EQ(++names[to_string(static_cast<F>(i))], 1) << to_string(static_cast<F>(i));

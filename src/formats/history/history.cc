@@ -25,7 +25,7 @@ std::string_view without_assignment(std::string_view text) {
 void add_value(std::optional<double> value, Point point, Series& series, Document& document) {
   ++document.read;
   if (!value) {
-    ++document.dropped["no number"];
+    ++document.dropped["not a number"];
     return;
   }
   if (!std::isfinite(*value)) {
@@ -39,9 +39,10 @@ void add_value(std::optional<double> value, Point point, Series& series, Documen
 core::Result<Document> read(std::string_view bytes, const std::string& name, const Filter& filter) {
   std::string_view text = core::trim(bytes);
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  if (text.empty()) return core::fail(ErrorCode::invalid_input, name + " is empty", "give a table, or JSON of a benchmark");
+  if (text.empty()) return core::fail(ErrorCode::invalid_input, name + " is empty", "give a CSV table or benchmark JSON");
   text = without_assignment(text);
-  if (text.empty()) return core::fail(ErrorCode::invalid_input, name + " assigns nothing", "is it cut short?");
+  if (text.empty())
+    return core::fail(ErrorCode::invalid_input, name + " contains no assignment", "check whether it is truncated");
   Document document;
   if (text.front() == '{' || text.front() == '[') {
     auto root = core::Json::parse(text);
@@ -52,8 +53,8 @@ core::Result<Document> read(std::string_view bytes, const std::string& name, con
   }
   std::erase_if(document.series, [](const Series& series) { return series.points.empty(); });
   if (document.series.empty())
-    return core::fail(ErrorCode::invalid_input, name + " has no series of numbers that a history could be made of",
-                      "docs/formats/history.md tells what is read");
+    return core::fail(ErrorCode::invalid_input, name + " has no numeric series to build a history from",
+                      "see docs/formats/history.md for the supported formats");
   return document;
 }
 

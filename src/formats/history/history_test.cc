@@ -44,12 +44,12 @@ TEST(HistoryTable, EveryNumericColumnIsASeries) {
   EXPECT_EQ(document.series[0].points[1].label, "aaa1");
   EXPECT_EQ(document.series[0].points[0].time_ns, 1704074400LL * 1'000'000'000);
   EXPECT_EQ(document.read, 6);
-  EXPECT_EQ(document.dropped.at("no number"), 2);
+  EXPECT_EQ(document.dropped.at("not a number"), 2);
 }
 TEST(HistoryTable, RowsAreChosenByAColumn) {
   EXPECT_THAT(values(parsed(kTable, {{"branch", "side"}}).series.at(0)), ElementsAre(138));
 }
-TEST(HistoryTable, ColumnThatIsNotThere) { EXPECT_THAT(error_of(kTable, {{"brnch", "main"}}), HasSubstr("latency")); }
+TEST(HistoryTable, MissingColumn) { EXPECT_THAT(error_of(kTable, {{"brnch", "main"}}), HasSubstr("latency")); }
 TEST(HistoryTable, Semicolons) {
   EXPECT_THAT(values(parsed("time;m\n2024-01-01;1,5\n2024-01-02;2\n2024-01-03;3\n").series[0]), ElementsAre(2, 3));
 }
@@ -60,8 +60,9 @@ TEST(HistoryTable, NumbersThatAreNames) { EXPECT_THAT(names(parsed("commit,m\n12
 TEST(HistoryTable, NotFiniteIsCounted) {
   const Document document = parsed("m\n1\nnan\ninf\n2\n");
   EXPECT_THAT(values(document.series[0]), ElementsAre(1, 2));
-  EXPECT_EQ(document.dropped.at("not finite") + (document.dropped.contains("no number") ? document.dropped.at("no number") : 0),
-            2);
+  EXPECT_EQ(
+      document.dropped.at("not finite") + (document.dropped.contains("not a number") ? document.dropped.at("not a number") : 0),
+      2);
 }
 TEST(HistoryTable, HistogramLog) {
   const Document document = parsed(
@@ -70,17 +71,17 @@ TEST(HistoryTable, HistogramLog) {
   EXPECT_THAT(values(document.series.at(1)), ElementsAre(10, 12));
   EXPECT_EQ(document.series.at(1).name, "read:p50");
 }
-TEST(HistoryTable, ARowWithoutATagAmongTaggedOnesIsCountedNotRead) {
+TEST(HistoryTable, UntaggedRowAmongTaggedRowsIsCountedNotRead) {
   const Document document = parsed("#Tag,Interval_Start,p50\nTag=read,1.5,10\n2r,3.5,12\n,,\n");
   EXPECT_THAT(values(document.series.at(1)), ElementsAre(10));
-  EXPECT_EQ(document.dropped.at("row without a tag among tagged ones"), 4);
+  EXPECT_EQ(document.dropped.at("untagged row among tagged rows"), 4);
   EXPECT_EQ(document.read, 6);
 }
 TEST(HistoryTable, RowsShorterThanTheHeader) { EXPECT_THAT(values(parsed("a,b\n1,2\n3\n").series.at(1)), ElementsAre(2)); }
-TEST(HistoryTable, NoNumbers) { EXPECT_THAT(error_of("a,b\nx,y\n"), HasSubstr("no series of numbers")); }
-TEST(HistoryTable, HeaderOnly) { EXPECT_THAT(error_of("a,b\n"), HasSubstr("no series of numbers")); }
+TEST(HistoryTable, NoNumbers) { EXPECT_THAT(error_of("a,b\nx,y\n"), HasSubstr("no numeric series")); }
+TEST(HistoryTable, HeaderOnly) { EXPECT_THAT(error_of("a,b\n"), HasSubstr("no numeric series")); }
 TEST(HistoryTable, RemarksOnly) { EXPECT_THAT(error_of("# nothing\n"), HasSubstr("no rows")); }
-TEST(HistoryTable, AnAssignmentOfNothing) { EXPECT_THAT(error_of("window.BENCHMARK_DATA = "), HasSubstr("nothing")); }
+TEST(HistoryTable, EmptyAssignment) { EXPECT_THAT(error_of("window.BENCHMARK_DATA = "), HasSubstr("no assignment")); }
 TEST(HistoryTable, Empty) { EXPECT_THAT(error_of(" \n"), HasSubstr("is empty")); }
 
 constexpr std::string_view kGoogle = R"({"context": {"date": "2026-11-21T08:15:30+00:00"}, "benchmarks": [
@@ -89,7 +90,7 @@ constexpr std::string_view kGoogle = R"({"context": {"date": "2026-11-21T08:15:3
  {"name": "BM_x/8_mean", "run_name": "BM_x/8", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 11, "time_unit": "us"},
  {"name": "BM_y", "run_name": "BM_y", "error_occurred": true, "error_message": "no"}]})";
 
-TEST(HistoryGoogle, APointARepetition) {
+TEST(HistoryGoogle, OnePointPerRepetition) {
   const Document document = parsed(kGoogle);
   EXPECT_EQ(document.format, "google-benchmark");
   EXPECT_THAT(names(document), ElementsAre("BM_x/8", "BM_x/8:cpu_time", "BM_x/8:items_per_second"));
@@ -104,14 +105,14 @@ constexpr std::string_view kTracker = R"(window.BENCHMARK_DATA = {"lastUpdate": 
  {"commit": {"id": "0123456789abcdef"}, "date": 1737502817456, "tool": "googlecpp", "benches": [{"name": "b", "value": 3, "unit": "ns/iter"}]},
  {"commit": {"id": "1123456789abcdef"}, "date": 1737602817456, "tool": "googlecpp", "benches": [{"name": "b", "value": 4, "unit": "ns/iter"}, {"name": "c"}]}]}};)";
 
-TEST(HistoryTracker, APointACommit) {
+TEST(HistoryTracker, OnePointPerCommit) {
   const Document document = parsed(kTracker);
   ASSERT_EQ(document.series.size(), 1U);
   EXPECT_THAT(values(document.series[0]), ElementsAre(3, 4));
   EXPECT_EQ(document.series[0].points[0].label, "0123456789");
   EXPECT_EQ(document.series[0].points[0].time_ns, 1737502817456LL * 1'000'000);
   EXPECT_EQ(document.series[0].lower_is_better, true);
-  EXPECT_EQ(document.dropped.at("no number"), 1);
+  EXPECT_EQ(document.dropped.at("not a number"), 1);
 }
 TEST(HistoryTracker, Cut) { EXPECT_THAT(error_of(kTracker.substr(0, 200)), HasSubstr("file")); }
 
@@ -125,10 +126,10 @@ TEST(HistoryLists, Annotated) {
 }
 TEST(HistoryLists, Nothing) {
   for (const char* text : {"[]", "{}", R"({"a": 1})", R"({"series": []})", R"({"benchmarks": []})", R"({"entries": {}})"})
-    EXPECT_THAT(error_of(text), HasSubstr("no series of numbers")) << text;
+    EXPECT_THAT(error_of(text), HasSubstr("no numeric series")) << text;
 }
 
-TEST(HistoryJson, PytestBenchmarkIsAPointAFile) {
+TEST(HistoryJson, PytestBenchmarkYieldsOnePointPerFile) {
   const Document document = parsed(R"({"machine_info":{},"commit_info":{"id":"0123456789abcdef"},"datetime":"2024-01-01T02:00:00",
  "benchmarks":[{"name":"test_a","fullname":"t.py::test_a","stats":{"median":0.25,"mean":0.5}},{"name":"test_b","stats":{"median":"x"}}]})");
   EXPECT_EQ(document.format, "pytest-benchmark");
@@ -138,17 +139,17 @@ TEST(HistoryJson, PytestBenchmarkIsAPointAFile) {
   EXPECT_EQ(document.series[0].points[0].time_ns, 1704074400LL * 1'000'000'000);
   EXPECT_EQ(document.series[0].unit, "s");
   EXPECT_EQ(document.series[0].lower_is_better, true);
-  EXPECT_EQ(document.dropped.at("no number"), 1);
+  EXPECT_EQ(document.dropped.at("not a number"), 1);
 }
-TEST(HistoryJson, HyperfineIsAPointARun) {
+TEST(HistoryJson, HyperfineYieldsOnePointPerRun) {
   const Document document =
       parsed(R"({"results":[{"command":"a","mean":2,"times":[1,null,3]},{"command":"b","mean":5},{"command":"c","times":[]}]})");
   EXPECT_EQ(document.format, "hyperfine");
   ASSERT_EQ(names(document), (std::vector<std::string>{"a", "b"}));
   EXPECT_THAT(values(document.series[0]), ElementsAre(1, 3));
   EXPECT_THAT(values(document.series[1]), ElementsAre(5));
-  EXPECT_EQ(document.dropped.at("no number"), 1);
-  EXPECT_THAT(error_of(R"({"results":[{"command":"a"}]})"), HasSubstr("no series of numbers"));
+  EXPECT_EQ(document.dropped.at("not a number"), 1);
+  EXPECT_THAT(error_of(R"({"results":[{"command":"a"}]})"), HasSubstr("no numeric series"));
 }
 TEST(HistoryJson, AggregatesOfOldGoogleBenchmarkAreKnownByName) {
   const Document document =

@@ -12,7 +12,7 @@ namespace {
 
 using core::ErrorCode;
 
-constexpr std::size_t kMostCells = 20'000'000;
+constexpr std::size_t kMaxCells = 20'000'000;
 
 struct Table {
   std::vector<std::string> header;
@@ -70,8 +70,8 @@ core::Result<Table> read_rows(std::string_view text, const std::string& name) {
     records.erase(records.begin());
   }
   table.rows = std::move(records);
-  if (table.header.size() * table.rows.size() > kMostCells)
-    return core::fail(ErrorCode::exhausted, name + " has more cells than a history is made of", "give the newest part of it");
+  if (table.header.size() * table.rows.size() > kMaxCells)
+    return core::fail(ErrorCode::exhausted, name + " has too many cells for a history", "keep only the most recent rows");
   table.tagged = !table.rows.empty() && !table.rows.front().empty() && table.rows.front().front().starts_with("Tag=");
   return table;
 }
@@ -124,8 +124,8 @@ core::Result<std::vector<std::pair<std::size_t, std::string>>> resolve(const Fil
   for (const auto& [column, text] : filter) {
     const auto found = std::find(table.header.begin(), table.header.end(), column);
     if (found == table.header.end())
-      return core::fail(ErrorCode::invalid_argument, name + " has no column '" + column + "' to choose rows by",
-                        "it has " + core::join(table.header, ", "));
+      return core::fail(ErrorCode::invalid_argument, name + " has no column '" + column + "' to filter by",
+                        "its columns: " + core::join(table.header, ", "));
     wanted.emplace_back(static_cast<std::size_t>(found - table.header.begin()), text);
   }
   return wanted;
@@ -163,7 +163,7 @@ core::Result<Document> read_table(std::string_view text, const std::string& name
     if (table.tagged && !cell(row, 0).starts_with(kTag)) {  // its columns would stand one to the left
       const auto values = static_cast<std::int64_t>(columns.values.size());
       document.read += values;
-      document.dropped["row without a tag among tagged ones"] += values;
+      document.dropped["untagged row among tagged rows"] += values;
       continue;
     }
     Point point;

@@ -16,7 +16,7 @@ constexpr std::size_t kMaxHeaderBytes = 1 << 20;
 constexpr std::size_t kMaxDimensions = 64;
 
 tl::unexpected<core::Error> damaged(std::string what) {
-  return fail(ErrorCode::invalid_input, "the .npy file is damaged: " + std::move(what), "write it again with numpy.save");
+  return fail(ErrorCode::invalid_input, "the .npy file is damaged: " + std::move(what), "save it again with numpy.save");
 }
 
 // The text of a key's value in the header's dictionary: up to the comma that ends it, brackets and quotes respected.
@@ -44,21 +44,21 @@ core::Status read_format(std::string_view text, Header& header) {
     text = text.substr(1, text.size() - 2);
   else
     return fail(ErrorCode::unsupported,
-                "the array has records, not plain numbers (descr " + std::string(text.substr(0, 80)) + ")",
-                "save one plain array a file");
+                "the array has structured records, not plain numbers (descr " + std::string(text.substr(0, 80)) + ")",
+                "save one plain array per file");
   if (text.size() >= 2 && text[1] == 'O')
-    return fail(ErrorCode::unsupported, "the array holds Python objects, which are not read",
+    return fail(ErrorCode::unsupported, "the array contains Python objects, which are not supported",
                 "save it with a number type, e.g. numpy.float32");
   if (text.size() < 3) return damaged("its element type is '" + std::string(text) + "'");
   const char order = text[0], kind = text[1];
   const auto bytes = core::parse_i64(text.substr(2));
   const bool known_kind = std::string_view("fiubcV").find(kind) != std::string_view::npos;
   if (!known_kind || !bytes)
-    return fail(ErrorCode::unsupported, "the array's elements are of type '" + std::string(text) + "', which is no number",
+    return fail(ErrorCode::unsupported, "the array's element type '" + std::string(text) + "' is not numeric",
                 "save it with a number type, e.g. numpy.float32");
   const bool size_fits = *bytes == 1 || *bytes == 2 || *bytes == 4 || *bytes == 8 || (kind == 'c' && *bytes == 16);
   if (!size_fits || std::string_view("<>|=").find(order) == std::string_view::npos)
-    return fail(ErrorCode::unsupported, "the array's element type '" + std::string(text) + "' is not one that models take");
+    return fail(ErrorCode::unsupported, "the array's element type '" + std::string(text) + "' is not supported as a model input");
   header.format = {kind, *bytes};
   header.big_endian = order == '>' && *bytes > 1;
   return {};
@@ -84,21 +84,21 @@ core::Status read_shape(std::string_view text, Header& header) {
 
 core::Result<Header> parse_header(std::string_view file) {
   if (!file.starts_with(kMagic))
-    return fail(ErrorCode::invalid_input, "this is no .npy file (its first bytes are others)", "write it with numpy.save");
-  if (file.size() < 12) return damaged("it ends inside its header");
+    return fail(ErrorCode::invalid_input, "not a .npy file (wrong magic bytes)", "save it with numpy.save");
+  if (file.size() < 12) return damaged("it ends inside the header");
   const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<std::uint8_t>(file[at])); };
   const std::size_t version = byte(6);
   if (version < 1 || version > 3)
     return fail(ErrorCode::unsupported,
-                "the .npy file is of version " + std::to_string(version) + ", which is newer than this program");
+                "unsupported .npy version " + std::to_string(version) + ": it is newer than this program");
   const std::size_t start = version == 1 ? 10 : 12;
   std::size_t length = byte(8) | byte(9) << 8;
   if (version > 1) length |= byte(10) << 16 | byte(11) << 24;
-  if (length > kMaxHeaderBytes || length > file.size() - start) return damaged("it ends inside its header");
+  if (length > kMaxHeaderBytes || length > file.size() - start) return damaged("it ends inside the header");
   const std::string_view dictionary = file.substr(start, length);
   const auto descr = value_of(dictionary, "descr"), order = value_of(dictionary, "fortran_order"),
              shape = value_of(dictionary, "shape");
-  if (!descr || !order || !shape) return damaged("its header lacks descr, fortran_order or shape");
+  if (!descr || !order || !shape) return damaged("the header lacks descr, fortran_order or shape");
   Header header;
   AACO_TRY(read_format(*descr, header));
   AACO_TRY(read_shape(*shape, header));

@@ -44,12 +44,13 @@ core::Result<Array> parse_npy(std::string_view file) {
   std::int64_t bytes = header.format.bytes;
   for (const std::int64_t size : header.shape)
     if (__builtin_mul_overflow(bytes, size, &bytes))
-      return fail(ErrorCode::invalid_input, "the array's shape has more elements than can be counted");
+      return fail(ErrorCode::invalid_input, "the array's shape overflows the element count");
   const std::string_view data = file.substr(header.data_offset);
   if (static_cast<std::int64_t>(data.size()) != bytes)
-    return fail(ErrorCode::invalid_input,
-                "the array has " + std::to_string(data.size()) + " bytes of data where its shape needs " + std::to_string(bytes),
-                "the file is cut short or was not written by numpy.save");
+    return fail(
+        ErrorCode::invalid_input,
+        "the array has " + std::to_string(data.size()) + " bytes of data, but its shape requires " + std::to_string(bytes),
+        "the file is truncated or was not written by numpy.save");
   Array array;
   array.format = header.format;
   array.shape = header.shape;
@@ -75,7 +76,7 @@ core::Result<std::vector<Array>> parse_npz(std::string_view file, std::int64_t l
     array->name = entry.name.substr(0, entry.name.size() - 4);
     arrays.push_back(std::move(*array));
   }
-  if (arrays.empty()) return fail(ErrorCode::invalid_input, "the archive has no .npy member", "write it with numpy.savez");
+  if (arrays.empty()) return fail(ErrorCode::invalid_input, "the archive has no .npy member", "save it with numpy.savez");
   return arrays;
 }
 

@@ -60,7 +60,7 @@ bool is_smi_text(std::string_view head) { return layout_of(head) != Layout::none
 
 core::Result<Log> decode(std::string_view text) {
   if (text.size() > kLargestBytes)
-    return core::fail(core::ErrorCode::exhausted, "the log is larger than 512 MiB", "cut it into parts");
+    return core::fail(core::ErrorCode::exhausted, "the log is larger than 512 MiB", "split it into smaller files");
   Log log;
   bool read = false;
   const Layout layout = layout_of(text.substr(0, std::size_t{64} << 10));
@@ -76,9 +76,9 @@ core::Result<Log> decode(std::string_view text) {
   if (read) return log;
   return core::fail(
       core::ErrorCode::invalid_input,
-      layout == Layout::none ? "this is no output of amd-smi, rocm-smi or nvidia-smi that is known"
-                             : "the output has no row or section of a GPU that can be read",
-      "known are amd-smi metric and monitor, rocm-smi, nvidia-smi, its -q, dmon and --query-gpu, as text, JSON or CSV");
+      layout == Layout::none ? "not a supported output of amd-smi, rocm-smi or nvidia-smi"
+                             : "the output has no readable GPU row or section",
+      "supported: amd-smi metric and monitor, rocm-smi, nvidia-smi (also -q, dmon and --query-gpu), as text, JSON or CSV");
 }
 
 }  // namespace aaco::formats::smi_text

@@ -276,7 +276,7 @@ TEST(SmiText, Refusals) {
     EXPECT_FALSE(decode(text).has_value()) << text;
 }
 
-TEST(SmiText, CutAnywhereNothingWrongIsRead) {
+TEST(SmiText, TruncationNeverYieldsWrongValues) {
   for (std::size_t size = 0; size < kConcise.size(); ++size) {
     const auto log = decode(kConcise.substr(0, size));
     if (!log) continue;
@@ -313,7 +313,7 @@ TEST(SmiText, RealBlocks) {
   EXPECT_GE(with_readings, 8);
 }
 
-TEST(SmiText, LinesAmongTheRowsThatAreNoneAreCounted) {
+TEST(SmiText, NonRowLinesAreCounted) {
   const std::string header = "timestamp, index, name, power.draw [W]\n";
   const auto row = [](const char* second, const char* watts) {
     return std::string("2025/06/01 10:00:") + second + ".123, 0, NVIDIA H100, " + watts + "\n";
@@ -333,7 +333,7 @@ TEST(SmiText, LinesAmongTheRowsThatAreNoneAreCounted) {
   EXPECT_EQ(monitor->unread_lines, 1);
 }
 
-TEST(SmiText, DocumentsOneBehindTheOtherAreSnapshots) {
+TEST(SmiText, ConsecutiveDocumentsAreSnapshots) {
   const auto document = [](int watts) {
     return R"([{"gpu":0,"name":"a ]","power":{"socket_power":{"value":)" + std::to_string(watts) + R"(,"unit":"W"}}}])";
   };

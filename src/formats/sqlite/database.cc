@@ -11,9 +11,9 @@ namespace {
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr int kLongestValueBytes = 64 << 20;
 constexpr int kInstructionsPerRound = 1 << 20;
-constexpr std::int64_t kMostRoundsPerRow = 4096;  // 4e9 instructions without a row: minutes
-constexpr int kPagesKiB = 32 << 10;               // page cache
-constexpr std::size_t kMostTables = 4096;
+constexpr std::int64_t kMaxRoundsPerRow = 4096;  // 4e9 instructions without a row: minutes
+constexpr int kPagesKiB = 32 << 10;              // page cache
+constexpr std::size_t kMaxTables = 4096;
 
 // The path as the authority-less part of a file: URI.
 std::string uri_of(const std::string& path) {
@@ -70,7 +70,7 @@ tl::unexpected<core::Error> fail_sqlite(int code, sqlite3* handle, const std::st
   const std::string words = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
   switch (code & 0xFF) {
     case SQLITE_CANTOPEN:
-      return core::fail(core::ErrorCode::not_found, path + ": the database cannot be opened (" + words + ")",
+      return core::fail(core::ErrorCode::not_found, path + ": cannot open the database (" + words + ")",
                         "check the path and its permissions");
     case SQLITE_PERM:
     case SQLITE_AUTH:
@@ -79,12 +79,12 @@ tl::unexpected<core::Error> fail_sqlite(int code, sqlite3* handle, const std::st
     case SQLITE_FULL:
     case SQLITE_TOOBIG: return core::fail(core::ErrorCode::exhausted, path + ": " + words);
     case SQLITE_INTERRUPT:
-      return core::fail(core::ErrorCode::exhausted, path + ": the database takes too much work for one row",
-                        "it may be damaged or made to do harm; 'sqlite3 FILE \"PRAGMA integrity_check\"' says more");
+      return core::fail(core::ErrorCode::exhausted, path + ": reading one row of the database takes too long",
+                        "the file may be damaged or malicious; check it with 'sqlite3 FILE \"PRAGMA integrity_check\"'");
     case SQLITE_IOERR: return core::fail(core::ErrorCode::io, path + ": " + words);
     default:
       return core::fail(core::ErrorCode::invalid_input, path + ": the database is damaged (" + words + ")",
-                        "copy the file again from where it was made; 'sqlite3 FILE .recover' may save more of it");
+                        "copy the file again from its source; 'sqlite3 FILE .recover' may recover more of it");
   }
 }
 
@@ -100,7 +100,7 @@ core::Result<Database> Database::open(const std::string& path, Mode mode) {
   harden(handle);
   sqlite3_progress_handler(
       handle, kInstructionsPerRound,
-      [](void* state) { return ++static_cast<Connection*>(state)->rounds > kMostRoundsPerRow ? 1 : 0; }, connection.get());
+      [](void* state) { return ++static_cast<Connection*>(state)->rounds > kMaxRoundsPerRow ? 1 : 0; }, connection.get());
   // writable_schema: a cut file is opened all the same, up to where it is cut; nothing is ever written.
   for (const std::string& pragma :
        {std::string("PRAGMA writable_schema=ON"), std::string("PRAGMA cell_size_check=ON"), std::string("PRAGMA mmap_size=0"),
@@ -129,9 +129,9 @@ core::Result<std::vector<Table>> Database::read_tables(const std::shared_ptr<Con
   for (;;) {
     AACO_ASSIGN(const bool more, rows.next());
     if (!more) break;
-    if (tables.size() == kMostTables)
+    if (tables.size() == kMaxTables)
       return core::fail(core::ErrorCode::invalid_input,
-                        connection->path + ": more than " + std::to_string(kMostTables) + " tables");
+                        connection->path + ": more than " + std::to_string(kMaxTables) + " tables");
     tables.push_back({std::string(rows.text(0)), {}, {}});
   }
   for (Table& table : tables) {
@@ -177,7 +177,7 @@ std::string Database::select_sql(const Table& table, const std::vector<std::stri
 core::Result<Rows> Database::select(std::string_view table_name, const std::vector<std::string_view>& columns) const {
   const Table* found = table(table_name);
   if (found == nullptr)
-    return core::fail(core::ErrorCode::invalid_input, connection_->path + ": there is no table " + std::string(table_name));
+    return core::fail(core::ErrorCode::invalid_input, connection_->path + ": table " + std::string(table_name) + " not found");
   return query(connection_, select_sql(*found, columns) + " NOT INDEXED");
 }
 
@@ -185,7 +185,7 @@ core::Result<Rows> Database::by_row_id(std::string_view table_name, const std::v
   const Table* found = table(table_name);
   if (found == nullptr || found->row_id.empty())
     return core::fail(core::ErrorCode::invalid_input,
-                      connection_->path + ": there is no table " + std::string(table_name) + " with row numbers");
+                      connection_->path + ": no table " + std::string(table_name) + " with an integer primary key");
   return query(connection_, select_sql(*found, columns) + " WHERE " + quoted(found->row_id) + "=?1");
 }
 

@@ -121,7 +121,7 @@ TEST_F(SqliteTest, OddNamesAreQuoted) {
 }
 
 // What a database would have us run is not run.
-TEST_F(SqliteTest, ViewsVirtualTablesAndGeneratedColumnsAreNotThere) {
+TEST_F(SqliteTest, IgnoresViewsVirtualTablesAndGeneratedColumns) {
   const auto database =
       Database::open(make("CREATE TABLE t(id INTEGER, g AS (zeroblob(1000000000)));"
                           "CREATE VIEW v AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x AS id FROM c;"
@@ -134,7 +134,7 @@ TEST_F(SqliteTest, ViewsVirtualTablesAndGeneratedColumnsAreNotThere) {
   EXPECT_FALSE(database->select("v", {"id"}).has_value());
 }
 
-TEST_F(SqliteTest, RefusesWhatIsNoDatabase) {
+TEST_F(SqliteTest, RejectsFilesThatAreNotDatabases) {
   const std::string folder = folder_->path();
   EXPECT_EQ(Database::open(folder + "/nothing.db").error().code, core::ErrorCode::not_found);
   EXPECT_FALSE(Database::open(folder).has_value());
@@ -147,7 +147,7 @@ TEST_F(SqliteTest, RefusesWhatIsNoDatabase) {
 }
 
 // Cut at every half kilobyte: an error that says so or fewer rows, never a wrong one or a crash.
-TEST_F(SqliteTest, ACutDatabaseGivesWhatIsWhole) {
+TEST_F(SqliteTest, TruncatedDatabaseYieldsIntactRows) {
   std::string sql = "PRAGMA page_size=512; CREATE TABLE t(id INTEGER, x TEXT); BEGIN;";
   for (int i = 0; i < 600; ++i) sql += "INSERT INTO t VALUES(" + std::to_string(i) + ",'some text that takes room');";
   const std::string path = make(sql + "COMMIT", "whole.db");
@@ -171,7 +171,7 @@ TEST_F(SqliteTest, ACutDatabaseGivesWhatIsWhole) {
   EXPECT_GT(last, 500);
 }
 
-TEST_F(SqliteTest, ReadingLeavesNothingBeside) {
+TEST_F(SqliteTest, ReadingCreatesNoSideFiles) {
   const std::string path = make("CREATE TABLE t(id); INSERT INTO t VALUES(1)", "x.db");
   const auto before = core::read_file(path);
   {

@@ -38,7 +38,7 @@ bool is_at(std::string_view bytes, std::uint64_t at, std::uint32_t signature, st
 }
 
 tl::unexpected<core::Error> damaged(std::string what) {
-  return fail(ErrorCode::invalid_input, "the zip archive is damaged: " + std::move(what), "get the file again");
+  return fail(ErrorCode::invalid_input, "the zip archive is damaged: " + std::move(what), "download or copy the file again");
 }
 
 struct Directory {
@@ -55,11 +55,11 @@ core::Result<Directory> find_directory(std::string_view archive) {
     if (at < kEnd64LocatorBytes || !is_at(archive, at - kEnd64LocatorBytes, kEnd64LocatorSignature, kEnd64LocatorBytes))
       return found;
     const std::uint64_t end64 = number(archive, at - kEnd64LocatorBytes + 8, 8);
-    if (!is_at(archive, end64, kEnd64Signature, kEnd64Bytes)) return damaged("its zip64 directory is not where it should be");
+    if (!is_at(archive, end64, kEnd64Signature, kEnd64Bytes)) return damaged("its zip64 directory is not at the declared offset");
     const auto start = static_cast<std::size_t>(end64);
     return Directory{number(archive, start + 48, 8), number(archive, start + 32, 8)};
   }
-  return damaged("it has no directory, so its end is missing");
+  return damaged("it has no central directory, so it is truncated");
 }
 
 // Sizes that do not fit 32 bits stand in an extra field, in a fixed order, those that fit left out.
@@ -68,7 +68,7 @@ core::Status apply_zip64(std::string_view extra, std::uint64_t& bytes, std::uint
     const std::uint64_t kind = number(extra, at, 2);
     const auto size = static_cast<std::size_t>(number(extra, at + 2, 2));
     at += 4;
-    if (!holds(extra, at, size)) return damaged("an extra field is cut off");
+    if (!holds(extra, at, size)) return damaged("an extra field is truncated");
     if (kind == kZip64Extra) {
       std::size_t from = at;
       for (std::uint64_t* value : {&bytes, &compressed, &offset}) {
@@ -87,13 +87,15 @@ core::Result<Entry> read_entry(std::string_view archive, std::size_t at, std::si
   const auto name_bytes = static_cast<std::size_t>(number(archive, at + 28, 2));
   const auto extra_bytes = static_cast<std::size_t>(number(archive, at + 30, 2));
   const auto comment_bytes = static_cast<std::size_t>(number(archive, at + 32, 2));
-  if (!holds(archive, at + kDirectoryBytes, name_bytes + extra_bytes + comment_bytes)) return damaged("its directory is cut off");
+  if (!holds(archive, at + kDirectoryBytes, name_bytes + extra_bytes + comment_bytes))
+    return damaged("its central directory is truncated");
   if ((number(archive, at + 8, 2) & kEncrypted) != 0)
     return fail(ErrorCode::unsupported, "the zip archive is encrypted", "unpack it first");
   std::uint64_t compressed = number(archive, at + 20, 4), bytes = number(archive, at + 24, 4),
                 offset = number(archive, at + 42, 4);
   AACO_TRY(apply_zip64(archive.substr(at + kDirectoryBytes + name_bytes, extra_bytes), bytes, compressed, offset));
-  if (bytes > INT64_MAX || compressed > archive.size() || offset > archive.size()) return damaged("a member lies outside of it");
+  if (bytes > INT64_MAX || compressed > archive.size() || offset > archive.size())
+    return damaged("a member is outside the archive");
   next = at + kDirectoryBytes + name_bytes + extra_bytes + comment_bytes;
   Entry entry;
   entry.name = std::string(archive.substr(at + kDirectoryBytes, name_bytes));
@@ -107,7 +109,8 @@ core::Result<Entry> read_entry(std::string_view archive, std::size_t at, std::si
 
 core::Result<std::string> inflate_raw(std::string_view compressed, const Entry& entry) {
   z_stream stream{};
-  if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) return fail(ErrorCode::exhausted, "no memory to unpack '" + entry.name + "'");
+  if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK)
+    return fail(ErrorCode::exhausted, "out of memory while unpacking '" + entry.name + "'");
   std::string out;
   int state = Z_OK;
   constexpr std::size_t kStep = 1 << 20;  // memory follows what really comes out, not what the directory claims
@@ -128,7 +131,8 @@ core::Result<std::string> inflate_raw(std::string_view compressed, const Entry& 
     out.resize(out.size() - stream.avail_out);
   }
   ::inflateEnd(&stream);
-  if (state != Z_STREAM_END || out.size() != total) return damaged("'" + entry.name + "' does not unpack to its size");
+  if (state != Z_STREAM_END || out.size() != total)
+    return damaged("the unpacked size of '" + entry.name + "' differs from the declared size");
   return out;
 }
 
@@ -139,7 +143,8 @@ core::Result<std::vector<Entry>> list(std::string_view archive) {
   std::vector<Entry> entries;
   std::uint64_t at = directory.offset;
   for (std::uint64_t index = 0; index < directory.entries; ++index) {
-    if (!is_at(archive, at, kDirectorySignature, kDirectoryBytes)) return damaged("its directory has fewer members than it says");
+    if (!is_at(archive, at, kDirectorySignature, kDirectoryBytes))
+      return damaged("its central directory has fewer members than declared");
     std::size_t next = 0;
     AACO_ASSIGN(Entry entry, read_entry(archive, static_cast<std::size_t>(at), next));
     entries.push_back(std::move(entry));
@@ -154,25 +159,26 @@ core::Result<std::string> extract(std::string_view archive, const Entry& entry, 
                                           " bytes, more than the " + std::to_string(limit_bytes) + " allowed");
   const auto header = static_cast<std::uint64_t>(entry.header_offset);
   if (!is_at(archive, header, kLocalSignature, kLocalBytes))
-    return damaged("'" + entry.name + "' is not where the directory says");
+    return damaged("'" + entry.name + "' is not at the offset given in the directory");
   const auto at = static_cast<std::size_t>(header);
   const std::uint64_t start = header + kLocalBytes + number(archive, at + 26, 2) + number(archive, at + 28, 2);
   if (!holds(archive, start, static_cast<std::uint64_t>(entry.compressed_bytes)))
-    return damaged("'" + entry.name + "' is cut off");
+    return damaged("'" + entry.name + "' is truncated");
   const std::string_view stored =
       archive.substr(static_cast<std::size_t>(start), static_cast<std::size_t>(entry.compressed_bytes));
   std::string content;
   if (entry.method == 0) {
-    if (entry.compressed_bytes != entry.bytes) return damaged("'" + entry.name + "' has two sizes");
+    if (entry.compressed_bytes != entry.bytes) return damaged("'" + entry.name + "' has two different sizes");
     content = std::string(stored);
   } else if (entry.method == Z_DEFLATED) {
     AACO_ASSIGN(content, inflate_raw(stored, entry));
   } else {
-    return fail(ErrorCode::unsupported, "'" + entry.name + "' is packed by method " + std::to_string(entry.method),
-                "pack the archive with deflate");
+    return fail(ErrorCode::unsupported,
+                "'" + entry.name + "' uses unsupported compression method " + std::to_string(entry.method),
+                "repack the archive with deflate");
   }
   const auto sum = ::crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
-  if (sum != entry.crc32) return damaged("'" + entry.name + "' fails its checksum");
+  if (sum != entry.crc32) return damaged("checksum mismatch in '" + entry.name + "'");
   return content;
 }
 

@@ -37,7 +37,7 @@ NodeCost cost(const std::string& op, const Attention& attention) {
 const Shape kToken{kBatch, 1, kWidth}, kCache{kBatch, kHeads, kPast, kSize};
 constexpr double kCacheBytes = 4.0 * kBatch * kHeads * kPast * kSize, kTokenBytes = 4.0 * kBatch * kWidth;
 
-TEST(DecoderMaskedAttention, OneTokenSeesThePastAndItself) {
+TEST(DecoderMaskedAttention, TokenAttendsToPastAndItself) {
   const NodeCost apart = cost("DecoderMaskedMultiHeadAttention", {{kToken, kToken, kToken, {}, {}, kCache, kCache}, 3, {}});
   EXPECT_EQ(apart.flops, kBatch * kHeads * (kPast + 1) * kPair);
   const NodeCost packed =
@@ -63,7 +63,7 @@ TEST(DecoderMaskedAttention, ItsOwnProjectionCounts) {
   EXPECT_EQ(made.flops, 2.0 * kBatch * kWidth * 3 * kWidth + kBatch * kHeads * (kPast + 1) * kPair);
 }
 
-TEST(GroupedAttention, UnderAWindowTheRestOfASharedCacheIsNotTouched) {
+TEST(GroupedAttention, WindowLeavesRemainingSharedCacheUntouched) {
   const auto grouped = [](std::vector<Attribute> attributes) {
     attributes.push_back({"kv_num_heads", kHeads});
     Graph graph;
@@ -107,14 +107,14 @@ TEST(SparseAttention, TheUsedBlocksCount) {
   EXPECT_EQ(pairs(16), kBatch * kHeads * 128 * 128);
   EXPECT_EQ(pairs(8), kBatch * kHeads * 128 * 64);
 }
-TEST(PagedAttention, TheKeysAreWhatThePagesHold) {
+TEST(PagedAttention, KeyCountComesFromPages) {
   const Shape pages{64, 16, 2, kSize};
   const NodeCost made =
       cost("PagedAttention", {{{6, kWidth}, {6, 2 * kSize}, {6, 2 * kSize}, pages, pages, {4}, {3}, {3, 8}}, 3, kGroups});
   EXPECT_EQ(made.flops, 3 * kHeads * 2 * 8 * 16 * kPair);
   EXPECT_EQ(made.bytes_written, 4.0 * 6 * (kWidth + 2 * 2 * kSize));
 }
-TEST(LongformerAttention, ATokenSeesItsWindow) {
+TEST(LongformerAttention, TokenAttendsToItsWindow) {
   const NodeCost made =
       cost("LongformerAttention", {{{kBatch, 200, kWidth}, {kWidth, 3 * kWidth}}, 1, {{"window", std::int64_t{16}}}});
   EXPECT_EQ(made.flops, 2.0 * kBatch * 200 * kWidth * 3 * kWidth + kBatch * kHeads * 200 * 33 * kPair);
@@ -123,7 +123,7 @@ TEST(Embeddings, ATokenReadsARowOfEachTable) {
   const NodeCost made = cost("EmbedLayerNormalization", {{{2, 10}, {2, 10}, {1000, 32}, {512, 32}, {2, 32}, {32}, {32}}, 1, {}});
   EXPECT_EQ(made.bytes_read, 4.0 * (2 * 2 * 10 + 3 * 20 * 32 + 2 * 32));
 }
-TEST(Embeddings, PackedRowsAreReadAsTheyLie) {
+TEST(Embeddings, PackedRowsAreReadInPlace) {
   Graph graph;
   Node node{
       "rows", "GatherBlockQuantized", "com.microsoft", {}, {}, {{"bits", std::int64_t{4}}, {"block_size", std::int64_t{32}}}};

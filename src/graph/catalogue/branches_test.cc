@@ -51,12 +51,12 @@ double flops(std::optional<bool> condition) {
   return cost_of(graph).flops;
 }
 
-TEST(Branches, AKnownConditionSaysWhichOneCounts) {
+TEST(Branches, KnownConditionSelectsBranch) {
   EXPECT_EQ(flops(true), 2.0 * kSide * kSide * kSide);
   EXPECT_EQ(flops(false), kSide * kSide);
 }
 
-TEST(Branches, WhatIsTakenForAnUnknownConditionIsSaidOnce) {
+TEST(Branches, AssumedBranchIsReportedOnce) {
   Graph known = choice(true), unknown = choice({});
   unknown.nodes.push_back(unknown.nodes.front());
   unknown.nodes.back().name = "other";
@@ -66,7 +66,7 @@ TEST(Branches, WhatIsTakenForAnUnknownConditionIsSaidOnce) {
   EXPECT_NE(report.assumptions.front().find("'choice' and 1 more"), std::string::npos) << report.assumptions.front();
 }
 
-TEST(Branches, ElseTheCostlierOneCounts) { EXPECT_EQ(flops({}), 2.0 * kSide * kSide * kSide); }
+TEST(Branches, OtherwiseCostlierBranchCounts) { EXPECT_EQ(flops({}), 2.0 * kSide * kSide * kSide); }
 
 // A loop whose condition and body each are one operator over what the loop is given, as TFLite and PyTorch have them. `scanned`:
 // the first input that the body takes a slice of.
@@ -91,20 +91,20 @@ Graph loop(std::optional<std::int64_t> scanned) {
   graph.nodes = {node};
   return graph;
 }
-TEST(Loops, OneWithoutACountRunsAsOftenAsLoopsAreTakenTo) {
+TEST(Loops, UnknownTripCountUsesDefault) {
   Graph graph = loop({});
   const ShapeReport report = infer_shapes(graph, {7});
   ASSERT_EQ(report.assumptions.size(), 1U);
-  EXPECT_NE(report.assumptions[0].find("taken to run 7 times: its count is not in the model"), std::string::npos);
+  EXPECT_NE(report.assumptions[0].find("assumed to run 7 times: the trip count is not part of the model"), std::string::npos);
   EXPECT_EQ(cost_of(graph).flops, 7 * 2 * 5 * kSide);
   EXPECT_EQ(to_string(*graph.tensor(graph.outputs[0]).shape), "[5, 64]");
 }
-TEST(Loops, OneOverSlicesRunsOnceForEach) {
+TEST(Loops, ScanRunsOncePerSlice) {
   Graph graph = loop(0);
   EXPECT_TRUE(infer_shapes(graph, {7}).assumptions.empty());
   EXPECT_EQ(cost_of(graph).flops, 5 * 2 * kSide);
 }
-TEST(Loops, SlicesOfNothingAreUnknown) {
+TEST(Loops, EmptyScanIsUnknown) {
   Graph graph = loop(9);
   EXPECT_EQ(infer_shapes(graph, {7}).assumptions.size(), 1U);
 }

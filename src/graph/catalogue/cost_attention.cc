@@ -27,7 +27,7 @@ void sparse_attention(CostContext& c) {
   const std::int64_t heads = c.node().int_or("num_heads", 0), groups = c.node().int_or("kv_num_heads", 0);
   if (c.failed()) return;
   if (q.size() != 3 || rows.size() != 2 || columns.size() != 2 || present.size() != 4 || heads < 1 || groups < 1 || rows[1] < 2)
-    return c.fail("its layout or numbers of heads are missing");
+    return c.fail("the layout or numbers of heads are missing");
   const auto blocks = static_cast<double>(rows[1] - 1);
   const double density = std::min(1.0, static_cast<double>(columns[1]) / (blocks * blocks));
   AttentionSite site;
@@ -50,13 +50,13 @@ void paged_attention(CostContext& c) {
   const std::int64_t heads = c.node().int_or("num_heads", 0), groups = c.node().int_or("kv_num_heads", 0);
   if (c.failed()) return;
   if (q.size() != 2 || pages.size() != 4 || seen.size() != 1 || page_table.size() != 2 || heads < 1 || groups < 1 || seen[0] < 1)
-    return c.fail("its pages or numbers of heads are missing");
+    return c.fail("the pages or numbers of heads are missing");
   AttentionSite site;
   site.batch = seen[0];
   site.heads = heads;
   site.kv_heads = groups;
   site.queries = std::max<std::int64_t>(1, q[0] / seen[0]);
-  if (__builtin_mul_overflow(page_table[1], pages[1], &site.keys)) return c.fail("its pages are too many");
+  if (__builtin_mul_overflow(page_table[1], pages[1], &site.keys)) return c.fail("it has too many pages");
   site.head_dim = site.value_dim = pages[3];
   site.causal = true;
   count_pairs(c, site);
@@ -75,7 +75,7 @@ void windowed_attention(CostContext& c) {
   const Sizes x = c.dims(0), weights = c.dims(1);
   const std::int64_t heads = c.node().int_or("num_heads", 0), window = c.node().int_or("window", 0);
   if (c.failed()) return;
-  if (x.size() != 3 || weights.size() != 2 || heads < 1 || window < 1) return c.fail("its window or number of heads is missing");
+  if (x.size() != 3 || weights.size() != 2 || heads < 1 || window < 1) return c.fail("the window or number of heads is missing");
   AttentionSite site;
   site.batch = x[0];
   site.heads = site.kv_heads = heads;

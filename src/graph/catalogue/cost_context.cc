@@ -16,7 +16,7 @@ std::vector<std::int64_t> CostContext::dims_of(TensorId id) {
   std::vector<std::int64_t> sizes;
   const TensorDescriptor& tensor = graph_.tensor(id);
   if (!tensor.shape) {
-    fail("the shape of '" + tensor.name + "' is not known");
+    fail("the shape of '" + tensor.name + "' is unknown");
     return sizes;
   }
   for (const Dimension& dimension : *tensor.shape) {
@@ -38,19 +38,19 @@ double CostContext::elements_of(TensorId id) {
 double CostContext::bytes_of_tensor(TensorId id) {
   const int bits = element_bits(graph_.tensor(id).type);
   const double count = elements_of(id);
-  if (bits == 0) fail("the element type of '" + graph_.tensor(id).name + "' has no size");
+  if (bits == 0) fail("the element type of '" + graph_.tensor(id).name + "' has no fixed size");
   return failed() ? 0 : count * bits / 8;
 }
 
 std::vector<std::int64_t> CostContext::dims(std::size_t input) {
   if (has(input)) return dims_of(node_.inputs[input]);
-  fail("its input " + std::to_string(input) + " is missing");
+  fail("the input " + std::to_string(input) + " is missing");
   return {};
 }
 
 std::vector<std::int64_t> CostContext::output_dims(std::size_t output) {
   if (has_output(output)) return dims_of(node_.outputs[output]);
-  fail("its output " + std::to_string(output) + " is missing");
+  fail("the output " + std::to_string(output) + " is missing");
   return {};
 }
 

@@ -52,7 +52,7 @@ void convolve(CostContext& c, std::size_t filter_input, std::optional<std::size_
   const Sizes input = c.dims(0), filter = c.dims(filter_input), output = c.output_dims();
   if (c.failed()) return;
   if (input.size() < 3 || filter.size() != input.size() || output.size() != input.size())
-    return c.fail("its input, filter and output differ in rank");
+    return c.fail("input, filter and output differ in rank");
   const std::size_t channel = layout.channels_last ? input.size() - 1 : 1, first = layout.channels_last ? 1 : 2;
   ConvolutionSite site;
   site.n = input[0];
@@ -100,7 +100,7 @@ void aten_convolution(CostContext& c) {
 void tflite_convolution(CostContext& c) {
   const Sizes input = c.dims(0), filter = c.dims(1);
   if (c.failed()) return;
-  if (input.empty() || filter.empty() || filter.back() < 1) return c.fail("its filter is empty");
+  if (input.empty() || filter.empty() || filter.back() < 1) return c.fail("the filter is empty");
   convolve(c, 1, 2, std::max<std::int64_t>(1, input.back() / filter.back()), {true, 0, filter.size() - 1, 1}, false);
 }
 // Filter [1, H, W, channels x multiplier].
@@ -115,8 +115,7 @@ namespace {
 void transpose_nhwc(CostContext& c, std::size_t data, std::size_t bias) {
   const Sizes filter = c.dims(1), input = c.dims(data), output = c.output_dims();
   if (c.failed()) return;
-  if (filter.size() != 4 || input.size() != 4 || output.size() != 4)
-    return c.fail("its input and filter are not of four dimensions");
+  if (filter.size() != 4 || input.size() != 4 || output.size() != 4) return c.fail("input and filter must have four dimensions");
   ConvolutionSite site;
   site.n = input[0];
   site.c = input[3];
@@ -142,7 +141,7 @@ void tflite_transposed_after(CostContext& c) { transpose_nhwc(c, 0, 2); }
 void tflite_convolution_3d(CostContext& c) {
   const Sizes filter = c.dims(1);
   if (c.failed()) return;
-  if (filter.size() != 5 || filter[4] < 1) return c.fail("its filter is not of five dimensions");
+  if (filter.size() != 5 || filter[4] < 1) return c.fail("the filter must have five dimensions");
   c.out().flops = kMac * c.output_elements() * c.elements(1) / static_cast<double>(filter[4]);
   c.touch_all();
 }

@@ -79,7 +79,7 @@ void matmul_nbits(CostContext& c) {
   const Sizes a = c.dims(0);
   const std::int64_t n = c.node().int_or("N", 0), k = c.node().int_or("K", 0);
   if (c.failed()) return;
-  if (a.empty() || n < 1 || k < 1) return c.fail("its N and K are missing");
+  if (a.empty() || n < 1 || k < 1) return c.fail("N and K are missing");
   GemmSite site{1, leading(a, 1), n, k, true, static_cast<int>(c.node().int_or("bits", 4))};
   c.out().flops = kMac * volume(site) + 2 * static_cast<double>(n) * static_cast<double>(k);
   c.out().site = site;
@@ -92,7 +92,7 @@ void einsum(CostContext& c) {
   for (const char letter : c.node().string_or("equation", ""))
     if (letter != ' ') equation += letter;
   const std::vector<std::string_view> terms = core::split(std::string_view(equation).substr(0, equation.find("->")), ',');
-  if (terms.size() != c.node().inputs.size()) return c.fail("its equation has not one term for each input");
+  if (terms.size() != c.node().inputs.size()) return c.fail("the equation must have one term per input");
   std::map<char, std::int64_t> sizes;
   double dots = 1;
   for (std::size_t input = 0; input < terms.size(); ++input) {
@@ -100,7 +100,7 @@ void einsum(CostContext& c) {
     if (c.failed()) return;
     std::string_view term = terms[input];
     const std::size_t letters = term.size() - (term.find("...") == std::string_view::npos ? 0 : 3);
-    if (letters > shape.size()) return c.fail("its equation does not fit its inputs");
+    if (letters > shape.size()) return c.fail("the equation does not match the inputs");
     std::size_t axis = 0;
     double here = 1;
     for (std::size_t at = 0; at < term.size(); ++at) {
@@ -129,7 +129,7 @@ void tflite_linear(CostContext& c) {
   const Sizes weights = c.dims(1);
   const double elements = c.elements(0);
   if (c.failed()) return;
-  if (weights.size() != 2 || weights[1] < 1) return c.fail("its weights are no matrix");
+  if (weights.size() != 2 || weights[1] < 1) return c.fail("the weights are not a matrix");
   GemmSite site;
   site.n = weights[0];
   site.k = weights[1];
@@ -168,7 +168,7 @@ void baddbmm(CostContext& c) { addmm(c); }
 void mixture_of_experts(CostContext& c) {
   const Sizes tokens = c.dims(0), router = c.dims(1);
   if (c.failed()) return;
-  if (tokens.empty() || router.empty()) return c.fail("its inputs have no dimensions");
+  if (tokens.empty() || router.empty()) return c.fail("the inputs have no dimensions");
   const double rows = c.elements(0) / static_cast<double>(std::max<std::int64_t>(1, tokens.back()));
   const auto experts = static_cast<double>(std::max<std::int64_t>(1, router.back()));
   const auto chosen = static_cast<double>(std::max<std::int64_t>(1, c.node().int_or("k", 1)));

@@ -45,7 +45,7 @@ std::int64_t per(std::int64_t width, std::int64_t heads) { return heads > 0 ? wi
 void recurrent(CostContext& c) {
   const Sizes x = c.dims(0), weights = c.dims(1);
   if (c.failed()) return;
-  if (x.size() != 3 || weights.size() != 3) return c.fail("its inputs are not of three dimensions");
+  if (x.size() != 3 || weights.size() != 3) return c.fail("the inputs must have three dimensions");
   const std::string& op = c.node().op_type;
   const bool lstm = op.find("LSTM") != std::string::npos, gru = op.find("GRU") != std::string::npos;
   const std::int64_t gates = lstm ? 4 : gru ? 3 : 1;
@@ -66,7 +66,7 @@ void recurrent(CostContext& c) {
 void aten_recurrent(CostContext& c) {
   const Sizes x = c.dims(0);
   if (c.failed()) return;
-  if (x.size() != 2 && x.size() != 3) return c.fail("its input is not of two or three dimensions");
+  if (x.size() != 2 && x.size() != 3) return c.fail("the input must have two or three dimensions");
   const std::string& op = c.node().op_type;
   const double gates = op == "lstm" ? 4 : op == "gru" ? 3 : 1, update = gates > 1 ? 5 : 0;
   const double cells = c.elements(0) / static_cast<double>(std::max<std::int64_t>(1, x.back()));
@@ -78,7 +78,7 @@ void aten_recurrent(CostContext& c) {
     weights += c.elements(input);
     outputs += static_cast<double>(matrix[0]) / 2;  // of the input's and of the state's matrix one sum
   }
-  if (weights == 0) return c.fail("its weights are missing");
+  if (weights == 0) return c.fail("the weights are missing");
   const bool batch_first = x.size() == 3 && c.node().int_or("batch_first", 0) != 0;
   c.out().steps = static_cast<double>(x[batch_first ? 1 : 0]) *
                   static_cast<double>(std::max<std::int64_t>(1, c.node().int_or("num_layers", 1)));
@@ -90,7 +90,7 @@ void attention_standard(CostContext& c) {
   const Sizes q = c.dims(0), k = c.dims(1), v = c.dims(2);
   if (c.failed()) return;
   if ((q.size() != 3 && q.size() != 4) || k.size() != q.size() || v.size() != q.size())
-    return c.fail("its inputs differ in rank");
+    return c.fail("the inputs differ in rank");
   const bool flat = q.size() == 3;
   AttentionSite site;
   site.batch = q[0];
@@ -105,7 +105,7 @@ void attention_standard(CostContext& c) {
     const Sizes past = c.dims(4);
     if (past.size() == 4) site.keys += past[2];
   }
-  if (site.heads < 1) return c.fail("its number of heads is missing");
+  if (site.heads < 1) return c.fail("the number of heads is missing");
   settle(c, site);
   c.touch_all();
 }
@@ -116,7 +116,7 @@ void attention_projected(CostContext& c) {
   const bool packed = c.node().op_type == "PackedAttention";
   const std::int64_t heads = c.node().int_or("num_heads", 0);
   if (x.size() != (packed ? 2U : 3U) || weights.size() != 2 || heads < 1)
-    return c.fail("its input or number of heads is missing");
+    return c.fail("the input or the number of heads is missing");
   const Sizes sizes = c.node().ints_or("qkv_hidden_sizes", {});
   const std::int64_t width = sizes.size() == 3 ? sizes[0] : weights[1] / 3;
   AttentionSite site;
@@ -126,7 +126,7 @@ void attention_projected(CostContext& c) {
   site.causal = c.node().int_or("unidirectional", 0) != 0;
   if (packed) {  // all sequences in one row; token_offset is [batch, longest]
     const Sizes offsets = c.dims(3);
-    if (c.failed() || offsets.size() != 2) return c.fail("its token offsets are missing");
+    if (c.failed() || offsets.size() != 2) return c.fail("the token offsets are missing");
     site.batch = offsets[0];
     site.queries = site.keys = offsets[1];
   } else {
@@ -146,7 +146,7 @@ void multi_head_attention(CostContext& c) {
   const Sizes q = c.dims(0), out = c.output_dims();
   const std::int64_t heads = c.node().int_or("num_heads", 0);
   if (c.failed()) return;
-  if (heads < 1 || out.empty() || q.size() < 2) return c.fail("its number of heads is missing");
+  if (heads < 1 || out.empty() || q.size() < 2) return c.fail("the number of heads is missing");
   const bool one_step = c.node().op_type == "DecoderMaskedMultiHeadAttention";
   const std::size_t past_input = one_step ? 5 : 6;
   AttentionSite site;
@@ -159,7 +159,7 @@ void multi_head_attention(CostContext& c) {
     site.head_dim = (q.back() - out.back()) / 2 / heads;
   } else if (q.size() == 2 || q.size() == 4) {  // packed: [tokens, ..]; token_offset is [batch, longest]
     const Sizes offsets = c.dims(4);
-    if (c.failed() || offsets.size() != 2) return c.fail("its token offsets are missing");
+    if (c.failed() || offsets.size() != 2) return c.fail("the token offsets are missing");
     site.batch = offsets[0];
     site.queries = site.keys = offsets[1];
     site.head_dim = site.value_dim;
@@ -188,7 +188,7 @@ void group_query_attention(CostContext& c) {
   const Sizes q = c.dims(0);
   const std::int64_t heads = c.node().int_or("num_heads", 0), groups = c.node().int_or("kv_num_heads", 0);
   if (c.failed()) return;
-  if (q.size() != 3 || heads < 1 || groups < 1) return c.fail("its query or numbers of heads are missing");
+  if (q.size() != 3 || heads < 1 || groups < 1) return c.fail("the query or the numbers of heads are missing");
   AttentionSite site;
   site.batch = q[0];
   site.queries = site.keys = q[1];
@@ -220,10 +220,10 @@ void group_query_attention(CostContext& c) {
 void scaled_dot_product(CostContext& c) {
   const Sizes q = c.dims(0), k = c.dims(1), v = c.dims(2);
   if (c.failed()) return;
-  if (q.size() < 2 || k.size() < 2 || v.size() < 2) return c.fail("its inputs have too few dimensions");
+  if (q.size() < 2 || k.size() < 2 || v.size() < 2) return c.fail("the inputs have too few dimensions");
   AttentionSite site;
   for (std::size_t axis = 0; axis + 3 < q.size(); ++axis)
-    if (__builtin_mul_overflow(site.batch, q[axis], &site.batch)) return c.fail("its batch is too large");
+    if (__builtin_mul_overflow(site.batch, q[axis], &site.batch)) return c.fail("the batch is too large");
   site.heads = q.size() > 2 ? q[q.size() - 3] : 1;
   site.kv_heads = k.size() > 2 ? k[k.size() - 3] : 1;
   site.queries = q[q.size() - 2];
@@ -259,7 +259,7 @@ void tflite_lstm(CostContext& c) {
   constexpr std::size_t kBackwards = 17;  // behind the forward half's inputs
   const Sizes x = c.dims(0);
   if (c.failed()) return;
-  if (x.empty()) return c.fail("its input is a scalar");
+  if (x.empty()) return c.fail("the input is a scalar");
   const bool basic = c.node().op_type == "LSTM" && (c.node().int_or("basic", 0) != 0 || c.node().inputs.size() == 5);
   double weights = basic ? c.elements(2) : matrices(c, 1, 8) + c.elements(16);
   if (c.node().op_type == "BIDIRECTIONAL_SEQUENCE_LSTM")
@@ -277,7 +277,7 @@ void tflite_rnn(CostContext& c) {
   const bool both = c.node().op_type == "BIDIRECTIONAL_SEQUENCE_RNN";
   const double weights = matrices(c, 1, 2) + (both ? matrices(c, 5, 6) : 0);
   if (c.failed()) return;
-  if (x.empty()) return c.fail("its input is a scalar");
+  if (x.empty()) return c.fail("the input is a scalar");
   c.out().steps = steps_of(c, x);
   c.out().flops = kMac * weights * c.elements(0) / static_cast<double>(std::max<std::int64_t>(1, x.back()));
   c.touch_all();

@@ -39,7 +39,7 @@ void picked(CostContext& c) {
 void looked_up(CostContext& c) {
   const std::vector<std::int64_t> table = c.dims(1);
   if (c.failed()) return;
-  if (table.empty() || table[0] < 1) return c.fail("its table has no rows");
+  if (table.empty() || table[0] < 1) return c.fail("the table has no rows");
   c.read(0);
   c.read_bytes(1, c.bytes(1) / static_cast<double>(table[0]) * c.elements(0));
   c.write_all();
@@ -73,7 +73,7 @@ void embedding_bag(CostContext& c) {
   const std::vector<std::int64_t> table = c.dims(0);
   const double indices = c.elements(1);
   if (c.failed()) return;
-  if (table.size() != 2 || table[0] < 1) return c.fail("its table is no matrix");
+  if (table.size() != 2 || table[0] < 1) return c.fail("the table is not a matrix");
   c.out().flops = c.entry().flops * indices * static_cast<double>(table[1]);
   c.read_bytes(0, c.bytes(0) / static_cast<double>(table[0]) * indices);
   for (std::size_t input = 1; input < c.node().inputs.size(); ++input) c.read(input);
@@ -83,7 +83,7 @@ void embedding_bag(CostContext& c) {
 void distances(CostContext& c) {
   const std::vector<std::int64_t> rows = c.dims(0);
   if (c.failed()) return;
-  if (rows.empty()) return c.fail("its rows are a scalar");
+  if (rows.empty()) return c.fail("the rows are a scalar");
   c.out().flops = c.entry().flops * c.output_elements() * static_cast<double>(rows.back());
   c.touch_all();
 }
@@ -156,12 +156,12 @@ void transformed(CostContext& c) {
 void aten_fft(CostContext& c) {
   const std::vector<std::int64_t> from = c.dims(0), to = c.output_dims();
   if (c.failed()) return;
-  if (from.size() != to.size() || from.empty()) return c.fail("its input and output differ in rank");
+  if (from.size() != to.size() || from.empty()) return c.fail("the input and output differ in rank");
   std::vector<std::int64_t> axes = c.node().ints_or("dim", {c.node().int_or("dim", -1)});
   double points = 1;
   for (const std::int64_t axis : axes) {
     const auto at = axis < 0 ? axis + static_cast<std::int64_t>(from.size()) : axis;
-    if (at < 0 || at >= static_cast<std::int64_t>(from.size())) return c.fail("its dimension is out of range");
+    if (at < 0 || at >= static_cast<std::int64_t>(from.size())) return c.fail("the dimension is out of range");
     points *= static_cast<double>(std::max(from[static_cast<std::size_t>(at)], to[static_cast<std::size_t>(at)]));
   }
   const double all = std::max(c.elements(0), c.output_elements());

@@ -67,13 +67,13 @@ std::vector<std::string> positions(std::int64_t batch, std::int64_t fresh, std::
   return model.problems();
 }
 
-TEST(Indices, ThoseInTheTableAreTaken) {
+TEST(Indices, TableEntriesAreUsed) {
   EXPECT_THAT(looked_up({0, 1023, -1, -1024}), IsEmpty());
   EXPECT_THAT(range_of(kRows), IsEmpty());
   EXPECT_THAT(range_of(0), IsEmpty());
 }
-TEST(Indices, ThoseBeyondItAreNoModel) {
-  EXPECT_THAT(looked_up({3, 1024}), ElementsAre(HasSubstr("its indices reach 1024, but there are 1024 entries")));
+TEST(Indices, OutOfTableIndicesAreRejected) {
+  EXPECT_THAT(looked_up({3, 1024}), ElementsAre(HasSubstr("the indices reach 1024, but there are 1024 entries")));
   EXPECT_THAT(looked_up({-1025}), ElementsAre(HasSubstr("reach -1025")));
   EXPECT_THAT(range_of(kRows + 1), ElementsAre(HasSubstr("reach 1024")));
   EXPECT_THAT(range_of(100'000), ElementsAre(HasSubstr("reach 1024")));
@@ -91,12 +91,12 @@ TEST(Indices, PositionsOfABatchAreFollowed) {
   EXPECT_THAT(batch_of(8, 1023, 2), ElementsAre(HasSubstr("reach 1024")));
   EXPECT_THAT(batch_of(8, 16'000, 0), ElementsAre(HasSubstr("reach 1024")));
 }
-TEST(Indices, UnknownOnesAreTaken) {
+TEST(Indices, UnknownIndicesAreAccepted) {
   Model model;
   model.node("Gather", {model.table, model.input("input_ids", {1, 5000})});
   EXPECT_THAT(model.problems(), IsEmpty());
 }
-TEST(Indices, ATableOfOpenSizeTakesAll) {
+TEST(Indices, TableOfUnknownSizeAcceptsAll) {
   Model model;
   model.node("Gather", {model.input("cache", {"rows", 8}), model.numbers({9000}, {1})});
   EXPECT_THAT(model.problems(), IsEmpty());
@@ -119,7 +119,7 @@ TEST(Indices, PositionsCountFromWhatIsKept) {
   EXPECT_THAT(positions(64, 1'000'000, 1'000'000), ElementsAre(HasSubstr("reach 999999")));
   EXPECT_THAT(positions(64, 1024, 1024), IsEmpty());
 }
-TEST(Indices, ABranchThatDoesNotRunMayNotFit) {
+TEST(Indices, UntakenBranchMayHaveInvalidShapes) {
   for (const std::int64_t condition : {0, 1}) {
     Model model;
     Graph far;

@@ -100,8 +100,8 @@ class Inference {
   void tell_undecided() {
     if (undecided_.empty()) return;
     const std::string others = undecided_.size() == 1 ? "" : " and " + std::to_string(undecided_.size() - 1) + " more";
-    report.assumptions.push_back("of the If '" + first_undecided_ + "'" + others +
-                                 " the costlier branch counts: the condition is not in the model");
+    report.assumptions.push_back("the costlier branch of the If '" + first_undecided_ + "'" + others +
+                                 " is counted: the condition is not part of the model");
   }
 
   ShapeReport report;
@@ -167,7 +167,7 @@ class Inference {
     if (depth > kMaxDepth) return;
     if (node.op_type == "If") return branch(scope, node, depth);
     const auto* bodies = bodies_of(node, "body");
-    if (bodies == nullptr) return note(node, "it has no body");
+    if (bodies == nullptr) return note(node, "the body is missing");
     Scope body(scope.graph.subgraphs[static_cast<std::size_t>((*bodies)[0].value)], &scope);
     node.op_type == "Loop" ? loop(scope, node, body, depth) : scan(scope, node, body, depth);
   }
@@ -208,7 +208,7 @@ class Inference {
       results.push_back(std::move(outputs));
     }
     for (std::size_t output = 0; output < node.outputs.size(); ++output) {
-      if (output >= results[0].size() || output >= results.back().size()) return note(node, "its branches have too few outputs");
+      if (output >= results[0].size() || output >= results.back().size()) return note(node, "the branches have too few outputs");
       set_output(scope.graph, node, output, results[0][output].type,
                  merged(results[0][output].shape, results.back()[output].shape));
     }
@@ -218,13 +218,14 @@ class Inference {
   void loop(Scope& scope, Node& node, Scope& body, int depth) {
     const auto& inputs = body.graph.inputs;
     const std::size_t carried = node.inputs.size() < 2 ? 0 : node.inputs.size() - 2;
-    if (inputs.size() != carried + 2 || body.graph.outputs.size() < carried + 1) return note(node, "its body does not fit it");
+    if (inputs.size() != carried + 2 || body.graph.outputs.size() < carried + 1)
+      return note(node, "the body does not match the node's inputs and outputs");
     const Value* limit = node.inputs[0].valid() ? scope.values.find(node.inputs[0]) : nullptr;
     Dimension trips;
     if (limit != nullptr && limit->elements.size() == 1 && limit->elements[0].known && limit->elements[0].number < 1e9)
       trips = std::max<std::int64_t>(0, limit->elements[0].integer());
     node.trips = trips.fixed() ? trips.size : options_.loop_trips;
-    if (!trips.fixed()) assume_trips("loop", node, "its count is not in the model");
+    if (!trips.fixed()) assume_trips("loop", node, "the trip count is not part of the model");
     body.graph.tensor(inputs[0]).type = ElementType::int64;
     if (!body.graph.tensor(inputs[0]).shape) body.graph.tensor(inputs[0]).shape = Shape{};
     for (std::size_t number = 0; number < carried; ++number) {
@@ -262,7 +263,7 @@ class Inference {
       if (const auto& shape = scope.graph.tensor(node.inputs[static_cast<std::size_t>(scanned)]).shape; shape && !shape->empty())
         trips = shape->front();
     node.trips = trips.fixed() ? trips.size : options_.loop_trips;
-    if (!trips.fixed()) assume_trips("loop", node, "its count is not in the model");
+    if (!trips.fixed()) assume_trips("loop", node, "the trip count is not part of the model");
     for (const SubgraphId id : bodies) {
       Scope body(scope.graph.subgraphs[static_cast<std::size_t>(id.value)], &scope);
       const std::vector<TensorId> inputs = body.graph.inputs;
@@ -290,7 +291,7 @@ class Inference {
   }
 
   void assume_trips(std::string_view kind, const Node& node, std::string_view why) {
-    report.assumptions.push_back("the " + std::string(kind) + " '" + label_of(node) + "' is taken to run " +
+    report.assumptions.push_back("the " + std::string(kind) + " '" + label_of(node) + "' is assumed to run " +
                                  std::to_string(*node.trips) + (*node.trips == 1 ? " time: " : " times: ") + std::string(why));
   }
 
@@ -309,7 +310,8 @@ class Inference {
     const std::size_t skip = opset_of("") < 9 ? 1 : 0;
     const auto scanned = static_cast<std::size_t>(std::max<std::int64_t>(0, node.int_or("num_scan_inputs", 0)));
     const auto& inputs = body.graph.inputs;
-    if (node.inputs.size() != inputs.size() + skip || scanned > inputs.size()) return note(node, "its body does not fit it");
+    if (node.inputs.size() != inputs.size() + skip || scanned > inputs.size())
+      return note(node, "the body does not match the node's inputs and outputs");
     const std::size_t states = inputs.size() - scanned;
     const Ints axes = node.ints_or("scan_input_axes", Ints(scanned, 0)), out_axes = node.ints_or("scan_output_axes", {});
     Dimension trips;
@@ -321,12 +323,12 @@ class Inference {
       if (skip != 0 && !shape->empty()) shape->erase(shape->begin());
       if (number < states) continue;
       const auto axis = normal_axis(number - states < axes.size() ? axes[number - states] : 0, shape->size());
-      if (!axis) return note(node, "a scanned input has no axis to scan");
+      if (!axis) return note(node, "a scanned input lacks the scan axis");
       if (!trips.fixed()) trips = (*shape)[*axis];
       shape->erase(shape->begin() + static_cast<std::ptrdiff_t>(*axis));
     }
     node.trips = trips.fixed() ? trips.size : options_.loop_trips;
-    if (!trips.fixed()) assume_trips("scan", node, "the length it goes over is not known");
+    if (!trips.fixed()) assume_trips("scan", node, "the length of the scanned axis is unknown");
     enter(body, depth);
     for (std::size_t output = 0; output < std::min(node.outputs.size(), body.graph.outputs.size()); ++output) {
       const TensorDescriptor& result = body.graph.tensor(body.graph.outputs[output]);

@@ -15,7 +15,7 @@ struct Window {
 // ONNX Operators.md, AveragePool: floor or ceil((input + pads - dilated kernel) / stride) + 1; SAME is ceil(input / stride).
 Dimension window_count(ShapeContext& c, const Dimension& input, const Window& w, const std::string& auto_pad) {
   if (w.stride < 1 || w.dilation < 1 || w.kernel < 1 || w.dilation > INT32_MAX || w.kernel > INT32_MAX) {
-    c.problem("its kernel, stride or dilation is not positive");
+    c.problem("kernel, stride or dilation is not positive");
     return {};
   }
   const std::int64_t reach = (w.kernel - 1) * w.dilation + 1;
@@ -23,7 +23,8 @@ Dimension window_count(ShapeContext& c, const Dimension& input, const Window& w,
   Dimension padded = auto_pad == "VALID" ? input : add(input, std::max<std::int64_t>(0, w.pad_begin + w.pad_end));
   if (w.pad_begin + w.pad_end < 0 && auto_pad != "VALID") padded = subtract(input, -(w.pad_begin + w.pad_end));
   if (padded.fixed() && padded.size < reach) {
-    c.problem("its kernel of " + std::to_string(reach) + " is larger than its padded input of " + std::to_string(padded.size));
+    c.problem("the kernel size " + std::to_string(reach) + " is larger than the padded input size " +
+              std::to_string(padded.size));
     return {};
   }
   Dimension steps = subtract(padded, reach);
@@ -42,13 +43,13 @@ std::optional<std::vector<Window>> windows(ShapeContext& c, const Ints& kernel) 
   const Ints strides = c.node().ints_or("strides", Ints(axes, 1)), dilations = c.node().ints_or("dilations", Ints(axes, 1)),
              pads = c.node().ints_or("pads", Ints(2 * axes, 0));
   if (strides.size() != axes || dilations.size() != axes || pads.size() != 2 * axes) {
-    c.problem("its strides, dilations or pads do not fit its " + std::to_string(axes) + " spatial dimensions");
+    c.problem("strides, dilations or pads do not match the " + std::to_string(axes) + " spatial dimensions");
     return std::nullopt;
   }
   std::vector<Window> list;
   for (std::size_t axis = 0; axis < axes; ++axis) {
     if (pads[axis] > INT32_MAX || pads[axis + axes] > INT32_MAX || pads[axis] < INT32_MIN || pads[axis + axes] < INT32_MIN) {
-      c.problem("its pads are out of range");
+      c.problem("the pads are out of range");
       return std::nullopt;
     }
     list.push_back({kernel[axis], strides[axis], dilations[axis], pads[axis], pads[axis + axes], c.number("ceil_mode", 0) != 0});
@@ -68,7 +69,7 @@ void convolve(ShapeContext& c, std::size_t filter_input, ElementType type, bool 
   const Shape* input = c.shape(0);
   const Shape* filter = c.shape(filter_input);
   if (input == nullptr || filter == nullptr) return;
-  if (input->size() < 3 || filter->size() != input->size()) return c.problem("its input and filter differ in rank");
+  if (input->size() < 3 || filter->size() != input->size()) return c.problem("the input and filter differ in rank");
   const std::size_t axes = input->size() - 2, first = channels_last ? 1 : 2;
   const Dimension& channels = channels_last ? input->back() : (*input)[1];
   const Dimension& depth = filter_last ? filter->back() : (*filter)[1];
@@ -76,7 +77,7 @@ void convolve(ShapeContext& c, std::size_t filter_input, ElementType type, bool 
   std::int64_t needed = 0;
   if (groups < 1 ||
       (channels.fixed() && depth.fixed() && (__builtin_mul_overflow(depth.size, groups, &needed) || channels.size != needed)))
-    return c.problem("its input has " + std::to_string(channels.size) + " channels where its filter wants " +
+    return c.problem("the input has " + std::to_string(channels.size) + " channels, but the filter expects " +
                      std::to_string(depth.size) + " x " + std::to_string(groups));
   const Ints declared = c.node().ints_or("kernel_shape", {});
   const Ints kernel =
@@ -99,7 +100,7 @@ void pool_over(ShapeContext& c, bool channels_last) {
   const Shape* input = c.shape(0);
   const Ints kernel = c.node().ints_or("kernel_shape", {});
   if (input == nullptr) return;
-  if (kernel.size() + 2 != input->size()) return c.problem("its kernel does not fit the rank of its input");
+  if (kernel.size() + 2 != input->size()) return c.problem("the kernel does not match the rank of the input");
   const auto list = windows(c, kernel);
   if (!list) return;
   Shape out = *input;
@@ -128,27 +129,27 @@ void convolution_transposed(ShapeContext& c) {
   const Shape* input = c.shape(0);
   const Shape* filter = c.shape(1);
   if (input == nullptr || filter == nullptr) return;
-  if (input->size() < 3 || filter->size() != input->size()) return c.problem("its input and filter differ in rank");
+  if (input->size() < 3 || filter->size() != input->size()) return c.problem("the input and filter differ in rank");
   const std::size_t axes = input->size() - 2;
   const Ints declared = c.node().ints_or("kernel_shape", {});
   const auto list = windows(c, declared.size() == axes ? declared : spatial_of(*filter, 2, axes + 2));
   if (!list) return;
   const Ints sizes = c.node().ints_or("output_shape", {}), extra = c.node().ints_or("output_padding", Ints(axes, 0));
   const std::string auto_pad = c.node().string_or("auto_pad", "NOTSET");
-  if (extra.size() != axes) return c.problem("its output padding does not fit its rank");
+  if (extra.size() != axes) return c.problem("the output padding does not match the rank");
   Shape out = *input;
   out[1] = multiply((*filter)[1], c.number("group", 1));
   for (std::size_t axis = 0; axis < axes; ++axis) {
     const Window& w = (*list)[axis];
     Dimension& size = out[axis + 2];
     if (w.stride < 1 || w.dilation < 1 || w.kernel < 1 || w.kernel > INT32_MAX || w.dilation > INT32_MAX || w.stride > INT32_MAX)
-      return c.problem("its kernel, stride or dilation is not positive");
+      return c.problem("kernel, stride or dilation is not positive");
     if (sizes.size() == axes || sizes.size() == axes + 2) {
       size = sizes[sizes.size() - axes + axis];
     } else if (auto_pad.starts_with("SAME")) {
       size = multiply(size, w.stride);
     } else {
-      if (size.size == 0) return c.problem("its input is empty");
+      if (size.size == 0) return c.problem("the input is empty");
       const std::int64_t pads = auto_pad == "VALID" ? 0 : w.pad_begin + w.pad_end;
       size = add(multiply(subtract(size, 1), w.stride), (w.kernel - 1) * w.dilation + 1 + std::max<std::int64_t>(0, extra[axis]));
       size = pads >= 0 ? subtract(size, pads) : add(size, -pads);
@@ -181,7 +182,7 @@ void unpool(ShapeContext& c) {
     return c.set(0, Shape(sizes->begin(), sizes->end()), c.type(0));
   }
   const Ints kernel = c.node().ints_or("kernel_shape", {});
-  if (kernel.size() + 2 != out.size()) return c.problem("its kernel does not fit the rank of its input");
+  if (kernel.size() + 2 != out.size()) return c.problem("the kernel does not match the rank of the input");
   const auto list = windows(c, kernel);
   if (!list) return;
   for (std::size_t axis = 0; axis < kernel.size(); ++axis) {
@@ -196,7 +197,7 @@ void roi_pool(ShapeContext& c) {
   c.set_type(0, c.type(0));
   if (c.shape(0) == nullptr || c.shape(1) == nullptr || c.shape(0)->size() != 4 || c.shape(1)->empty()) return;
   const Ints pooled = c.node().ints_or("pooled_shape", {c.number("output_height", 1), c.number("output_width", 1)});
-  if (pooled.size() != 2) return c.problem("its output is not of two dimensions");
+  if (pooled.size() != 2) return c.problem("the output must have two dimensions");
   c.set(0, {(*c.shape(1))[0], (*c.shape(0))[1], pooled[0], pooled[1]}, c.type(0));
 }
 
@@ -206,7 +207,7 @@ void col2im(ShapeContext& c) {
   if (c.shape(0) == nullptr || !image || !block || c.shape(0)->size() != 3) return;
   std::int64_t area = 1;
   for (const std::int64_t size : *block)
-    if (size < 1 || __builtin_mul_overflow(area, size, &area)) return c.problem("its block is not positive");
+    if (size < 1 || __builtin_mul_overflow(area, size, &area)) return c.problem("the block size is not positive");
   Shape out = {(*c.shape(0))[0], divide((*c.shape(0))[1], area)};
   for (const std::int64_t size : *image) out.emplace_back(size);
   c.set(0, out, c.type(0));

@@ -84,7 +84,7 @@ void range(ShapeContext& c) {
     return c.set(0, {by == 1 ? subtract(to.dimension(), from.dimension()) : Dimension{}}, c.type(0));
   }
   const double count = std::ceil((to.number - from.number) / by);
-  if (!(count < 1e15)) return c.problem("it has more elements than can be counted");
+  if (!(count < 1e15)) return c.problem("the element count overflows");
   c.set(0, {static_cast<std::int64_t>(std::max(0.0, count))}, c.type(0));
   if (count > static_cast<double>(kMaxHeldElements)) return;
   Value value{{static_cast<std::int64_t>(std::max(0.0, count))}, {}};
@@ -131,7 +131,7 @@ void dft(ShapeContext& c) {
     number = (*given)[0];
   }
   const auto axis = normal_axis(number, shape->size());
-  if (!axis) return c.problem("its axis is out of range");
+  if (!axis) return c.problem("the axis is out of range");
   Shape out = *shape;
   if (c.has(1)) {
     const Value* length = c.value(1);

@@ -14,7 +14,7 @@ std::optional<Shape> common_shape(ShapeContext& c) {
     const Shape before = result.value_or(Shape{});
     result = result ? broadcast(*result, *shape) : *shape;
     if (result) continue;
-    c.problem("its inputs of shape " + to_string(before) + " and " + to_string(*shape) + " cannot be broadcast");
+    c.problem("input shapes " + to_string(before) + " and " + to_string(*shape) + " cannot be broadcast");
     return std::nullopt;
   }
   return result;

@@ -9,7 +9,7 @@ bool indices_reach(ShapeContext& c, const Dimension& table) {
   const auto rows = static_cast<double>(table.size);
   for (const Element& index : indices->elements)
     if (index.known && (index.number >= rows || index.number < -rows)) {
-      c.problem("its indices reach " + std::to_string(index.integer()) + ", but there are " + std::to_string(table.size) +
+      c.problem("the indices reach " + std::to_string(index.integer()) + ", but there are " + std::to_string(table.size) +
                 (table.size == 1 ? " entry" : " entries") + " to pick from");
       return false;
     }
@@ -21,7 +21,7 @@ void gather(ShapeContext& c) {
   const Shape *data = c.shape(0), *indices = c.shape(1);
   if (data == nullptr || indices == nullptr) return;
   const auto axis = normal_axis(c.number("axis", 0), data->size());
-  if (!axis) return c.problem("its axis is out of range");
+  if (!axis) return c.problem("the axis is out of range");
   if (!indices_reach(c, (*data)[*axis])) return;
   const auto at = static_cast<std::ptrdiff_t>(*axis);
   Shape out(data->begin(), data->begin() + at);
@@ -43,7 +43,8 @@ void gather_nd(ShapeContext& c) {
   const Shape *data = c.shape(0), *indices = c.shape(1);
   if (data == nullptr || indices == nullptr || indices->empty() || !indices->back().fixed()) return;
   const std::int64_t depth = indices->back().size + c.number("batch_dims", 0);
-  if (depth < 0 || depth > static_cast<std::int64_t>(data->size())) return c.problem("its indices are deeper than its data");
+  if (depth < 0 || depth > static_cast<std::int64_t>(data->size()))
+    return c.problem("the indices have more dimensions than the data");
   Shape out(indices->begin(), indices->end() - 1);
   out.insert(out.end(), data->begin() + depth, data->end());
   c.set(0, out, c.type(0));
@@ -55,7 +56,7 @@ void gather_block_quantised(ShapeContext& c) {
   const Shape *data = c.shape(0), *indices = c.shape(1);
   if (data == nullptr || indices == nullptr) return;
   const auto axis = normal_axis(c.number("gather_axis", 0), data->size());
-  if (!axis) return c.problem("its axis is out of range");
+  if (!axis) return c.problem("the axis is out of range");
   if (!indices_reach(c, (*data)[*axis])) return;
   Shape rows = *data;
   if (c.type(0) == ElementType::uint8 && c.number("bits", 4) == 4) rows.back() = multiply(rows.back(), 2);
@@ -71,7 +72,7 @@ void one_hot(ShapeContext& c) {
   const Shape* indices = c.shape(0);
   if (indices == nullptr) return;
   const auto axis = normal_axis(c.number("axis", -1), indices->size() + 1);
-  if (!axis) return c.problem("its axis is out of range");
+  if (!axis) return c.problem("the axis is out of range");
   const Value* depth = c.value(1);
   Shape out = *indices;
   out.insert(out.begin() + static_cast<std::ptrdiff_t>(*axis),
@@ -92,7 +93,7 @@ void unique(ShapeContext& c) {
   if (c.node().attribute("axis") != nullptr) {
     if (shape == nullptr) return;
     const auto axis = normal_axis(c.number("axis", 0), shape->size());
-    if (!axis) return c.problem("its axis is out of range");
+    if (!axis) return c.problem("the axis is out of range");
     out = *shape;
     out[*axis] = Dimension{};
   }
@@ -106,7 +107,7 @@ void compress(ShapeContext& c) {
   const Shape* shape = c.shape(0);
   if (shape == nullptr) return;
   const auto axis = normal_axis(c.number("axis", 0), shape->size());
-  if (!axis) return c.problem("its axis is out of range");
+  if (!axis) return c.problem("the axis is out of range");
   Shape out = *shape;
   out[*axis] = Dimension{};
   c.set(0, out, c.type(0));
@@ -119,7 +120,7 @@ void grid_sample(ShapeContext& c) {
   c.set_type(0, c.type(0));
   const Shape *x = c.shape(0), *grid = c.shape(1);
   if (x == nullptr || grid == nullptr || x->size() < 3) return;
-  if (grid->size() != x->size()) return c.problem("its input and grid differ in rank");
+  if (grid->size() != x->size()) return c.problem("the input and grid differ in rank");
   Shape out = {(*x)[0], (*x)[1]};
   out.insert(out.end(), grid->begin() + 1, grid->end() - 1);
   c.set(0, out, c.type(0));

@@ -13,7 +13,7 @@ std::optional<std::vector<bool>> marked(ShapeContext& c, const Ints& axes, std::
   for (const std::int64_t axis : axes) {
     const auto at = normal_axis(axis, rank);
     if (!at || marks[*at]) {
-      c.problem("its axis " + std::to_string(axis) + " is out of range or named twice");
+      c.problem("axis " + std::to_string(axis) + " is out of range or duplicated");
       return std::nullopt;
     }
     marks[*at] = true;
@@ -69,11 +69,11 @@ void reshape(ShapeContext& c) {
   for (std::size_t axis = 0; axis < wanted.elements.size(); ++axis) {
     const Element& element = wanted.elements[axis];
     if (element.known && element.number < 0) {
-      if (open) return c.problem("its shape has more than one -1");
+      if (open) return c.problem("the shape has more than one -1");
       open = axis;
       to.emplace_back(1);
     } else if (element.known && element.number == 0 && zero_copies) {
-      if (from != nullptr && axis >= from->size()) return c.problem("its shape copies a dimension that its input does not have");
+      if (from != nullptr && axis >= from->size()) return c.problem("the shape copies a dimension the input does not have");
       to.push_back(from != nullptr ? (*from)[axis] : Dimension{});
     } else {
       to.push_back(element.dimension());
@@ -86,9 +86,9 @@ void reshape(ShapeContext& c) {
     to[*open] = from != nullptr ? remainder(*from, others) : Dimension{};
     const auto rest = element_count(others);
     if (before && rest && *rest > 0 && *before % *rest != 0)
-      return c.problem("its " + std::to_string(*before) + " elements do not fill the shape " + to_string(others));
+      return c.problem("" + std::to_string(*before) + " elements do not fill the shape " + to_string(others));
   } else if (const auto after = element_count(to); before && after && *before != *after) {
-    return c.problem("its " + std::to_string(*before) + " elements do not fill the shape " + to_string(to));
+    return c.problem("" + std::to_string(*before) + " elements do not fill the shape " + to_string(to));
   }
   c.set(0, to, c.type(0));
 }
@@ -100,7 +100,7 @@ void flatten(ShapeContext& c) {
   std::int64_t axis = c.number("axis", 1);
   const auto rank = static_cast<std::int64_t>(shape->size());
   if (axis < 0) axis += rank;
-  if (axis < 0 || axis > rank) return c.problem("its axis is out of range");
+  if (axis < 0 || axis > rank) return c.problem("the axis is out of range");
   const std::span<const Dimension> dims(*shape);
   c.set(0, {product(dims.first(static_cast<std::size_t>(axis))), product(dims.subspan(static_cast<std::size_t>(axis)))},
         c.type(0));
@@ -118,7 +118,7 @@ void squeeze(ShapeContext& c) {
     const Dimension& size = (*shape)[axis];
     if (axes->empty() && !size.fixed()) return;  // it may be a one
     if ((*marks)[axis] && size.fixed() && size.size != 1)
-      return c.problem("it takes out dimension " + std::to_string(axis) + " of " + to_string(*shape) + ", which is not 1");
+      return c.problem("it squeezes dimension " + std::to_string(axis) + " of " + to_string(*shape) + ", which is not 1");
     if (axes->empty() ? size.size != 1 : !(*marks)[axis]) out.push_back(size);
   }
   c.set(0, out, c.type(0));
@@ -144,7 +144,8 @@ void transpose(ShapeContext& c) {
   Shape out(shape->rbegin(), shape->rend());
   const Ints order = c.node().ints_or("perm", {});
   if (!order.empty()) {
-    if (order.size() != shape->size() || !marked(c, order, shape->size())) return c.problem("its order of axes does not fit");
+    if (order.size() != shape->size() || !marked(c, order, shape->size()))
+      return c.problem("the permutation does not match the rank");
     for (std::size_t axis = 0; axis < order.size(); ++axis) out[axis] = (*shape)[*normal_axis(order[axis], order.size())];
   }
   c.set(0, out, c.type(0));
@@ -155,7 +156,7 @@ void concat(ShapeContext& c) {
   const Shape* first = c.shape(0);
   if (first == nullptr) return;
   const auto axis = normal_axis(c.number("axis", 1), first->size());
-  if (!axis) return c.problem("its axis is out of range");
+  if (!axis) return c.problem("the axis is out of range");
   Shape out = *first;
   for (std::size_t input = 1; input < c.inputs(); ++input) {
     const Shape* part = c.shape(input);
@@ -163,14 +164,14 @@ void concat(ShapeContext& c) {
       out[*axis] = Dimension{};
       continue;
     }
-    if (part->size() != out.size()) return c.problem("its inputs differ in rank");
+    if (part->size() != out.size()) return c.problem("the inputs differ in rank");
     for (std::size_t at = 0; at < out.size(); ++at) {
       if (at == *axis)
         out[at] = add(out[at], (*part)[at]);
       else if (!out[at].fixed())
         out[at] = (*part)[at].fixed() ? (*part)[at] : out[at];
       else if ((*part)[at].fixed() && (*part)[at].size != out[at].size)
-        return c.problem("its inputs " + to_string(*first) + " and " + to_string(*part) + " differ in more than axis " +
+        return c.problem("inputs " + to_string(*first) + " and " + to_string(*part) + " differ in more than axis " +
                          std::to_string(*axis));
     }
   }
@@ -182,13 +183,13 @@ void split(ShapeContext& c) {
   const Shape* shape = c.shape(0);
   if (shape == nullptr || c.outputs() == 0) return;
   const auto axis = normal_axis(c.number("axis", 0), shape->size());
-  if (!axis) return c.problem("its axis is out of range");
+  if (!axis) return c.problem("the axis is out of range");
   const auto parts = c.ints("split", 1);
   const Dimension& whole = (*shape)[*axis];
   const auto count = static_cast<std::int64_t>(c.outputs());
   const bool equal = parts && parts->empty();
   if (parts && !equal && static_cast<std::int64_t>(parts->size()) != count)
-    return c.problem("it has not one size for each output");
+    return c.problem("the number of sizes differs from the number of outputs");
   // The last part is the smaller one where they cannot be equal (opset 18).
   const std::int64_t each = whole.fixed() ? (whole.size + count - 1) / count : 0;
   for (std::size_t output = 0; output < c.outputs(); ++output) {
@@ -227,7 +228,7 @@ void slice(ShapeContext& c) {
   for (std::size_t number = 0; number < count; ++number) {
     const std::int64_t axis_number = axes->empty() ? static_cast<std::int64_t>(number) : (*axes)[number].integer();
     const auto axis = normal_axis(axis_number, shape->size());
-    if (!axis) return c.problem("its axis is out of range");
+    if (!axis) return c.problem("the axis is out of range");
     Dimension& size = out[*axis];
     const auto part = [number](const std::optional<std::vector<Element>>& elements) {
       return elements && number < elements->size() ? (*elements)[number] : Element::unknown();
@@ -266,7 +267,7 @@ void expand(ShapeContext& c) {
   if (const auto out = broadcast(*c.shape(0), wanted))
     c.set(0, *out, c.type(0));
   else
-    c.problem("its input " + to_string(*c.shape(0)) + " cannot be expanded to " + to_string(wanted));
+    c.problem("input " + to_string(*c.shape(0)) + " cannot be expanded to " + to_string(wanted));
 }
 
 void tile(ShapeContext& c) {
@@ -275,7 +276,8 @@ void tile(ShapeContext& c) {
   if (shape == nullptr) return;
   Shape out(shape->size());
   if (const Value* repeats = c.value(1)) {
-    if (repeats->elements.size() != shape->size()) return c.problem("it has not one count for each dimension");
+    if (repeats->elements.size() != shape->size())
+      return c.problem("the number of repeats differs from the number of dimensions");
     for (std::size_t axis = 0; axis < out.size(); ++axis)
       out[axis] = multiply((*shape)[axis], repeats->elements[axis].dimension());
   }
@@ -296,12 +298,12 @@ void pad(ShapeContext& c) {
   } else {
     for (std::size_t axis = 0; axis < shape->size(); ++axis) axes.push_back(static_cast<std::int64_t>(axis));
   }
-  if (pads->size() != 2 * axes.size() || !marked(c, axes, shape->size())) return c.problem("its pads do not fit its rank");
+  if (pads->size() != 2 * axes.size() || !marked(c, axes, shape->size())) return c.problem("the pads do not match the rank");
   Shape out = *shape;
   for (std::size_t number = 0; number < axes.size(); ++number) {
     std::int64_t total = 0;
     if (__builtin_add_overflow((*pads)[number], (*pads)[number + axes.size()], &total) || total == INT64_MIN)
-      return c.problem("its pads are out of range");
+      return c.problem("the pads are out of range");
     Dimension& size = out[*normal_axis(axes[number], shape->size())];
     size = total >= 0 ? add(size, total) : subtract(size, -total);
   }
@@ -313,7 +315,8 @@ void depth_to_space(ShapeContext& c) {
   const Shape* shape = c.shape(0);
   const std::int64_t block = c.number("blocksize", 0);
   if (shape == nullptr) return;
-  if (shape->size() != 4 || block < 1 || block > 65536) return c.problem("it wants four dimensions and a block of 1 or more");
+  if (shape->size() != 4 || block < 1 || block > 65536)
+    return c.problem("it requires four dimensions and a block size of at least 1");
   c.set(0, {(*shape)[0], divide((*shape)[1], block * block), multiply((*shape)[2], block), multiply((*shape)[3], block)},
         c.type(0));
 }
@@ -323,7 +326,8 @@ void space_to_depth(ShapeContext& c) {
   const Shape* shape = c.shape(0);
   const std::int64_t block = c.number("blocksize", 0);
   if (shape == nullptr) return;
-  if (shape->size() != 4 || block < 1 || block > 65536) return c.problem("it wants four dimensions and a block of 1 or more");
+  if (shape->size() != 4 || block < 1 || block > 65536)
+    return c.problem("it requires four dimensions and a block size of at least 1");
   c.set(0, {(*shape)[0], multiply((*shape)[1], block * block), divide((*shape)[2], block), divide((*shape)[3], block)},
         c.type(0));
 }
@@ -383,7 +387,7 @@ void crop_pad(ShapeContext& c) {
   Ints axes = c.node().ints_or("axes", {});
   if (axes.empty())
     for (std::size_t axis = 0; axis < shape->size(); ++axis) axes.push_back(static_cast<std::int64_t>(axis));
-  if (axes.size() != sizes->size() || !marked(c, axes, shape->size())) return c.problem("its sizes do not fit its axes");
+  if (axes.size() != sizes->size() || !marked(c, axes, shape->size())) return c.problem("the sizes do not match the axes");
   Shape out = *shape;
   for (std::size_t number = 0; number < axes.size(); ++number) out[*normal_axis(axes[number], shape->size())] = (*sizes)[number];
   c.set(0, out, c.type(0));

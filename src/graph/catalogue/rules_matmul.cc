@@ -15,15 +15,15 @@ void swap_last(Shape& shape) {
 // NumPy's matmul: vectors become matrices, leading dimensions are broadcast.
 void multiply_shapes(ShapeContext& c, Shape a, Shape b, ElementType type) {
   c.set_type(0, type);
-  if (a.empty() || b.empty()) return c.problem("a scalar cannot be multiplied as a matrix");
+  if (a.empty() || b.empty()) return c.problem("a scalar is not a valid matrix operand");
   const bool row = a.size() == 1, column = b.size() == 1;
   if (row) a.insert(a.begin(), Dimension(1));
   if (column) b.emplace_back(1);
   const Dimension &inner = a.back(), &other = b[b.size() - 2];
   if (inner.fixed() && other.fixed() && inner.size != other.size)
-    return c.problem("its inner dimensions are " + std::to_string(inner.size) + " and " + std::to_string(other.size));
+    return c.problem("inner dimensions differ: " + std::to_string(inner.size) + " and " + std::to_string(other.size));
   auto out = broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
-  if (!out) return c.problem("its leading dimensions cannot be broadcast");
+  if (!out) return c.problem("the leading dimensions cannot be broadcast");
   if (!row) out->push_back(a[a.size() - 2]);
   if (!column) out->push_back(b.back());
   c.set(0, *out, type);
@@ -59,11 +59,11 @@ void gemm(ShapeContext& c) {
   c.set_type(0, c.type(0));
   if (c.shape(0) == nullptr || c.shape(1) == nullptr) return;
   Shape a = *c.shape(0), b = *c.shape(1);
-  if (a.size() != 2 || b.size() != 2) return c.problem("its operands are no matrices");
+  if (a.size() != 2 || b.size() != 2) return c.problem("the operands are not matrices");
   if (c.number("transA", 0) != 0) swap_last(a);
   if (c.number("transB", 0) != 0) swap_last(b);
   if (a[1].fixed() && b[0].fixed() && a[1].size != b[0].size)
-    return c.problem("its inner dimensions are " + std::to_string(a[1].size) + " and " + std::to_string(b[0].size));
+    return c.problem("inner dimensions differ: " + std::to_string(a[1].size) + " and " + std::to_string(b[0].size));
   c.set(0, {a[0], b[1]}, c.type(0));
 }
 
@@ -83,7 +83,7 @@ void einsum(ShapeContext& c) {
     if (letter != ' ') equation += letter;
   const std::size_t arrow = equation.find("->");
   const std::vector<std::string_view> terms = core::split(std::string_view(equation).substr(0, arrow), ',');
-  if (terms.size() != c.inputs()) return c.problem("its equation has not one term for each input");
+  if (terms.size() != c.inputs()) return c.problem("the equation must have one term per input");
   std::map<char, Dimension> sizes;
   std::map<char, int> uses;
   Shape dots;
@@ -94,14 +94,14 @@ void einsum(ShapeContext& c) {
     const std::size_t ellipsis = term.find("...");
     const std::size_t letters = term.size() - (ellipsis == std::string_view::npos ? 0 : 3);
     if (ellipsis == std::string_view::npos ? letters != shape->size() : letters > shape->size())
-      return c.problem("its equation does not fit the rank of input " + std::to_string(input));
+      return c.problem("the equation does not match the rank of input " + std::to_string(input));
     std::size_t axis = 0;
     for (std::size_t at = 0; at < term.size();) {
       if (at == ellipsis) {
         const std::size_t covered = shape->size() - letters;
         const auto merged = broadcast(dots, Shape(shape->begin() + static_cast<std::ptrdiff_t>(axis),
                                                   shape->begin() + static_cast<std::ptrdiff_t>(axis + covered)));
-        if (!merged) return c.problem("its leading dimensions cannot be broadcast");
+        if (!merged) return c.problem("the leading dimensions cannot be broadcast");
         dots = *merged;
         axis += covered;
         at += 3;
@@ -129,7 +129,7 @@ void einsum(ShapeContext& c) {
     } else if (const auto found = sizes.find(result[at]); found != sizes.end()) {
       out.push_back(found->second);
     } else {
-      return c.problem("its equation has an output letter that no input has");
+      return c.problem("the equation has an output letter that appears in no input");
     }
   }
   c.set(0, out, c.type(0));

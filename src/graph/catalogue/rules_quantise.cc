@@ -28,7 +28,7 @@ void quantised_binary(ShapeContext& c) {
   if (const auto shape = broadcast(*c.shape(0), *c.shape(3)))
     c.set(0, *shape, c.type(0));
   else
-    c.problem("its operands cannot be broadcast");
+    c.problem("the operands cannot be broadcast");
 }
 
 void quantised_where(ShapeContext& c) {
@@ -36,7 +36,7 @@ void quantised_where(ShapeContext& c) {
   if (c.shape(0) == nullptr || c.shape(1) == nullptr || c.shape(4) == nullptr) return;
   const auto both = broadcast(*c.shape(1), *c.shape(4));
   const auto all = both ? broadcast(*both, *c.shape(0)) : std::nullopt;
-  if (!all) return c.problem("its operands cannot be broadcast");
+  if (!all) return c.problem("the operands cannot be broadcast");
   c.set(0, *all, c.type(1));
 }
 
@@ -45,7 +45,7 @@ void quantised_concat(ShapeContext& c) {
   const Shape* first = c.shape(2);
   if (first == nullptr) return;
   const auto axis = normal_axis(c.number("axis", 0), first->size());
-  if (!axis) return c.problem("its axis is out of range");
+  if (!axis) return c.problem("the axis is out of range");
   Shape out = *first;
   for (std::size_t input = 5; input < c.inputs(); input += 3) {
     const Shape* part = c.shape(input);

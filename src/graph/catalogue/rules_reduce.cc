@@ -10,7 +10,7 @@ std::optional<Shape> without(ShapeContext& c, const Shape& shape, const Ints& ax
   for (const std::int64_t axis : axes) {
     const auto at = normal_axis(axis, shape.size());
     if (!at) {
-      c.problem("its axis " + std::to_string(axis) + " is out of range for the shape " + to_string(shape));
+      c.problem("axis " + std::to_string(axis) + " is out of range for the shape " + to_string(shape));
       return std::nullopt;
     }
     gone[*at] = true;
@@ -54,7 +54,7 @@ void top_k(ShapeContext& c) {
   const Shape* shape = c.shape(0);
   if (shape == nullptr) return;
   const auto axis = normal_axis(c.number("axis", -1), shape->size());
-  if (!axis) return c.problem("its axis is out of range");
+  if (!axis) return c.problem("the axis is out of range");
   Shape out = *shape;
   out[*axis] = Dimension{};
   if (const AttributeValue* k = c.node().attribute("k"); k != nullptr)

@@ -11,7 +11,7 @@ void recurrent(ShapeContext& c) {
   for (std::size_t output = 0; output < c.outputs(); ++output) c.set_type(output, type);
   const Shape* x = c.shape(0);
   if (x == nullptr) return;
-  if (x->size() != 3) return c.problem("its input is not of three dimensions");
+  if (x->size() != 3) return c.problem("the input must have three dimensions");
   const Dimension directions = c.node().string_or("direction", "forward") == "bidirectional" ? 2 : 1;
   Dimension hidden;
   if (c.node().attribute("hidden_size") != nullptr)
@@ -32,10 +32,10 @@ void attention_standard(ShapeContext& c) {
   const Shape *q = c.shape(0), *k = c.shape(1), *v = c.shape(2);
   if (q == nullptr || k == nullptr || v == nullptr) return;
   if ((q->size() != 3 && q->size() != 4) || k->size() != q->size() || v->size() != q->size())
-    return c.problem("its Q, K and V are not all of three or all of four dimensions");
+    return c.problem("Q, K and V must all have three or all have four dimensions");
   const bool flat = q->size() == 3;
   const std::int64_t q_heads = c.number("q_num_heads", 0), kv_heads = c.number("kv_num_heads", 0);
-  if (flat && (q_heads < 1 || kv_heads < 1)) return c.problem("its numbers of heads are missing");
+  if (flat && (q_heads < 1 || kv_heads < 1)) return c.problem("the numbers of heads are missing");
   const Dimension heads = flat ? Dimension(q_heads) : (*q)[1], groups = flat ? Dimension(kv_heads) : (*k)[1];
   const Dimension queries = (*q)[flat ? 1 : 2], keys = (*k)[flat ? 1 : 2];
   const Dimension key_size = flat ? divide((*k)[2], kv_heads) : (*k)[3], value_size = flat ? divide((*v)[2], kv_heads) : (*v)[3];
@@ -73,7 +73,7 @@ void multi_head_attention(ShapeContext& c) {
     c.set(0, {(*q)[0], (*q)[1], multiply((*q)[2], (*q)[4])}, type);
     return;
   }
-  if (q->size() != 3) return c.problem("its query is not of three or five dimensions");
+  if (q->size() != 3) return c.problem("the query must have three or five dimensions");
   const bool one_step = c.node().op_type == "DecoderMaskedMultiHeadAttention";
   // Without a key, one token's query, key and value stand in a row.
   const Dimension queries = one_step && !c.has(1) ? divide(q->back(), 3) : q->back();

@@ -41,7 +41,7 @@ void broadcast_all(ShapeContext& c) {
   for (std::size_t input = 0; input < c.inputs(); ++input) {
     if (c.shape(input) == nullptr) return;
     out = broadcast(*out, *c.shape(input));
-    if (!out) return c.problem("its inputs cannot be broadcast");
+    if (!out) return c.problem("the inputs cannot be broadcast");
   }
   give(c, 0, *std::move(out));
 }
@@ -109,14 +109,14 @@ void fully_connected(ShapeContext& c) {
 void batch_matmul(ShapeContext& c) {
   if (c.shape(0) == nullptr || c.shape(1) == nullptr) return;
   Shape a = *c.shape(0), b = *c.shape(1);
-  if (a.size() < 2 || b.size() < 2) return c.problem("an operand is no matrix");
+  if (a.size() < 2 || b.size() < 2) return c.problem("an operand is not a matrix");
   if (c.number("adj_x", 0) != 0) std::swap(a[a.size() - 1], a[a.size() - 2]);
   if (c.number("adj_y", 0) != 0) std::swap(b[b.size() - 1], b[b.size() - 2]);
   const Dimension m = a[a.size() - 2], n = b.back(), &k = a.back(), &other = b[b.size() - 2];
   if (k.fixed() && other.fixed() && k.size != other.size)
-    return c.problem("its operands do not fit: " + to_string(a) + " and " + to_string(b));
+    return c.problem("incompatible operands: " + to_string(a) + " and " + to_string(b));
   auto lead = broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
-  if (!lead) return c.problem("its operands cannot be broadcast");
+  if (!lead) return c.problem("the operands cannot be broadcast");
   lead->push_back(m);
   lead->push_back(n);
   give(c, 0, *std::move(lead));
@@ -129,7 +129,7 @@ void reduced_over(ShapeContext& c) {
   std::vector<bool> gone(input->size(), false);
   for (const std::int64_t axis : *axes) {
     const auto at = normal_axis(axis, input->size());
-    if (!at) return c.problem("its axis is out of range");
+    if (!at) return c.problem("the axis is out of range");
     gone[*at] = true;
   }
   Shape out;

@@ -30,7 +30,7 @@ void reshaped(ShapeContext& c) {
     if (others.fixed()) out[*rest] = divide(product(*input), others.size);
   }
   const auto before = element_count(*input), after = element_count(out);
-  if (before && after && *before != *after) return c.problem("it cannot shape " + to_string(*input) + " into " + to_string(out));
+  if (before && after && *before != *after) return c.problem("it cannot reshape " + to_string(*input) + " to " + to_string(out));
   give(c, 0, std::move(out));
 }
 
@@ -51,7 +51,7 @@ void expand_dims(ShapeContext& c) {
   const auto axis = number_of(c, 1);
   if (c.shape(0) == nullptr || !axis) return;
   const auto at = normal_axis(*axis, c.shape(0)->size() + 1);
-  if (!at) return c.problem("its axis is out of range");
+  if (!at) return c.problem("the axis is out of range");
   Shape out = *c.shape(0);
   out.insert(out.begin() + static_cast<std::ptrdiff_t>(*at), Dimension(1));
   give(c, 0, std::move(out));
@@ -64,7 +64,7 @@ void transposed(ShapeContext& c) {
   Shape out;
   for (const std::int64_t axis : *order) {
     const auto at = normal_axis(axis, input->size());
-    if (!at) return c.problem("its permutation is out of range");
+    if (!at) return c.problem("the permutation is out of range");
     out.push_back((*input)[*at]);
   }
   give(c, 0, std::move(out));
@@ -84,7 +84,7 @@ void concatenated(ShapeContext& c) {
       else if (!out[at].fixed())
         out[at] = (*next)[at];
       else if ((*next)[at].fixed() && (*next)[at].size != out[at].size)
-        return c.problem("its inputs do not fit: " + to_string(*c.shape(0)) + " and " + to_string(*next));
+        return c.problem("incompatible inputs: " + to_string(*c.shape(0)) + " and " + to_string(*next));
   }
   give(c, 0, std::move(out));
 }
@@ -238,7 +238,7 @@ void gathered(ShapeContext& c) {
   const auto axis = normal_axis(c.number("axis", 0), data->size());
   const std::int64_t batch = c.number("batch_dims", 0);
   if (!axis || batch < 0 || batch > static_cast<std::int64_t>(std::min(*axis, indices->size())))
-    return c.problem("its axis is out of range");
+    return c.problem("the axis is out of range");
   if (!indices_reach(c, (*data)[*axis])) return;
   const auto at = static_cast<std::ptrdiff_t>(*axis);
   Shape out(data->begin(), data->begin() + at);

@@ -50,7 +50,7 @@ TEST(Tflite, AnLstmMultipliesItsGatesAndItsProjection) {
 TEST(Tflite, TheBasicLstmHasOneMatrix) {
   EXPECT_EQ(flops("LSTM", {{3, 16}, {3, 32}, {128, 48}, {128}, {3, 32}}, {3, 32}), 2.0 * 3 * 128 * 48);
 }
-TEST(Tflite, AFullyConnectedLayerFlattensWhatItIsGiven) {
+TEST(Tflite, FullyConnectedLayerFlattensItsInput) {
   Graph graph;
   Node node{"fc", "FULLY_CONNECTED", "tflite", {}, {}, {}};
   node.inputs = {graph.add_tensor({"x", ElementType::float32, Shape{2, 7, 7, 64}}),

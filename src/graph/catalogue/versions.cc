@@ -43,11 +43,10 @@ std::vector<NewerVersion> newer_versions(const Graph& graph, const std::vector<C
 }
 
 std::string describe(const NewerVersion& newer) {
-  const std::string versions =
-      std::to_string(newer.found) + ", newer than the " + std::to_string(newer.known) + " that AACO knows: ";
-  if (newer.what == "IR") return "the file's IR version is " + versions + "what it says in newer ways is not read";
+  const std::string versions = std::to_string(newer.found) + ", newer than the supported " + std::to_string(newer.known) + ": ";
+  if (newer.what == "IR") return "the file's IR version is " + versions + "its newer features are ignored";
   return "the operator set " + newer.what + " is version " + versions + std::to_string(newer.nodes) +
-         " nodes are read by their older definitions";
+         " nodes are interpreted with their older definitions";
 }
 
 core::Json to_json(const std::vector<NewerVersion>& list) {

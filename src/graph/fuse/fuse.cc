@@ -50,7 +50,7 @@ class Fuser {
         if (links_.kept[index_of(id)]) return "the result of '" + graph_.nodes[number].name + "' is an output of the graph";
         for (const std::size_t reader : links_.readers[index_of(id)])
           if (!nodes.contains(reader))
-            return "the result of '" + graph_.nodes[number].name + "' is read by '" + graph_.nodes[reader].name + "' too";
+            return "the result of '" + graph_.nodes[number].name + "' is also read by '" + graph_.nodes[reader].name + "'";
       }
     }
     return {};

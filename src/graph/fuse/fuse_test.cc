@@ -78,17 +78,17 @@ TEST(Fuse, AnOptionalStepMayBeMissing) {
   b.output(b.node("Clip", {b.node("Conv", {b.input("x"), b.weight()})}));
   EXPECT_EQ(fuse(b.graph, conv_rules()).groups[0].nodes.size(), 2U);
 }
-TEST(Fuse, AResultThatIsReadElsewhereStaysApartAndIsExplained) {
+TEST(Fuse, ResultReadElsewhereIsNotFusedWithReason) {
   Builder b;
   const TensorId h = b.node("Conv", {b.input("x"), b.weight()});
   b.output(b.node("Add", {b.node("Relu", {h}), h}));
   const Fusion fusion = fuse(b.graph, conv_rules());
   EXPECT_THAT(fusion.groups, SizeIs(0));
   ASSERT_THAT(fusion.not_fused, SizeIs(1));
-  EXPECT_THAT(fusion.not_fused[0].reason, HasSubstr("'Conv0' is read by 'Add2' too"));
+  EXPECT_THAT(fusion.not_fused[0].reason, HasSubstr("'Conv0' is also read by 'Add2'"));
   EXPECT_EQ(fusion.kernels, 3U);
 }
-TEST(Fuse, AnOutputOfTheGraphStaysApart) {
+TEST(Fuse, GraphOutputIsNotFused) {
   Builder b;
   const TensorId h = b.node("Conv", {b.input("x"), b.weight()});
   b.output(h);
@@ -114,7 +114,7 @@ TensorId gelu(Builder& b, TensorId x, TensorId other, bool turned) {
   const TensorId times = turned ? b.node("Mul", {plus, other}) : b.node("Mul", {other, plus});
   return b.node("Mul", {times, b.weight()});
 }
-TEST(Fuse, OperandsOfSumsMayStandEitherWay) {
+TEST(Fuse, SumOperandsMatchInAnyOrder) {
   for (const bool turned : {false, true}) {
     Builder b;
     const TensorId x = b.input("x");
@@ -122,7 +122,7 @@ TEST(Fuse, OperandsOfSumsMayStandEitherWay) {
     EXPECT_THAT(fuse(b.graph, gelu_rules()).groups, SizeIs(1)) << turned;
   }
 }
-TEST(Fuse, ANameIsOneTensor) {
+TEST(Fuse, NameMatchesOneTensor) {
   Builder b;
   const TensorId x = b.input("x"), y = b.input("y");
   b.output(gelu(b, x, y, false));
@@ -144,7 +144,7 @@ TEST(Fuse, PointwiseChainsAndEpilogues) {
   EXPECT_THAT(fusion.groups[1].nodes, ElementsAre(4, 5));
   EXPECT_EQ(fusion.kernels, 3U);
 }
-TEST(Fuse, WithoutRulesEveryNodeIsAKernelButViewsAndConstants) {
+TEST(Fuse, WithoutRulesEveryNodeExceptViewsAndConstantsIsAKernel) {
   Builder b;
   const TensorId folded = b.node("Neg", {b.weight()});
   b.output(b.node("Identity", {b.node("Add", {b.input("x"), folded})}));
@@ -171,11 +171,11 @@ TEST(FusionRulesRefuse, AnUnknownKey) {
 TEST(FusionRulesRefuse, AnotherVersion) {
   EXPECT_THAT(refusal("schema_version: 2\nbackend: a\nsource: b\n"), HasSubstr("schema_version 2"));
 }
-TEST(FusionRulesRefuse, AnOperandThatIsNoStep) {
+TEST(FusionRulesRefuse, RejectsOperandThatIsNotAStep) {
   EXPECT_THAT(
       refusal("schema_version: 1\nbackend: a\nsource: b\npatterns:\n  - name: p\n    steps:\n      - {id: one, op: [Add]}\n"
               "      - {id: two, op: [Relu], from: [three]}\n"),
-      HasSubstr("'three' is no step"));
+      HasSubstr("'three' is not an earlier step"));
 }
 TEST(FusionRulesRefuse, AClassThatDoesNotExist) {
   EXPECT_THAT(refusal("schema_version: 1\nbackend: a\nsource: b\nepilogues: [gem]\n"), HasSubstr("'gem'"));

@@ -13,7 +13,7 @@ core::Result<OperatorClass> class_from(const YamlNode& node) {
   AACO_ASSIGN(const std::string name, node.as_string());
   for (int kind = 0; kind <= static_cast<int>(OperatorClass::unknown); ++kind)
     if (to_string(static_cast<OperatorClass>(kind)) == name) return static_cast<OperatorClass>(kind);
-  return node.error("there is no operator class '" + name + "'", "see docs/formats/fusion.md");
+  return node.error("unknown operator class '" + name + "'", "see docs/formats/fusion.md");
 }
 
 core::Result<FusionStep> read_step(const YamlNode& node, const std::set<std::string>& known) {
@@ -22,7 +22,7 @@ core::Result<FusionStep> read_step(const YamlNode& node, const std::set<std::str
   AACO_ASSIGN(step.id, node.require_string("id"));
   AACO_ASSIGN(const YamlNode* ops, node.require("op"));
   AACO_ASSIGN(step.ops, ops->as_strings());
-  if (step.ops.empty()) return ops->error("a step needs an operator");
+  if (step.ops.empty()) return ops->error("a step requires an operator");
   AACO_ASSIGN(const auto optional, node.optional_bool("optional"));
   step.optional = optional.value_or(false);
   const YamlNode* from = node.find("from");
@@ -30,7 +30,7 @@ core::Result<FusionStep> read_step(const YamlNode& node, const std::set<std::str
   AACO_ASSIGN(step.operands, from->as_strings());
   for (const std::string& operand : step.operands)
     if (operand != "const" && operand != "*" && !operand.starts_with('$') && !known.contains(operand))
-      return from->error("'" + operand + "' is no step in front of this one", "use the id of an earlier step, const, * or $NAME");
+      return from->error("'" + operand + "' is not an earlier step", "use the id of an earlier step, const, * or $NAME");
   if (step.optional && (step.operands.empty() || !known.contains(step.operands[0])))
     return from->error("the first operand of an optional step must be a step");
   return step;
@@ -44,10 +44,10 @@ core::Result<FusionPattern> read_pattern(const YamlNode& node) {
   std::set<std::string> known;
   for (const YamlNode& item : steps->items()) {
     AACO_ASSIGN(FusionStep step, read_step(item, known));
-    if (!known.insert(step.id).second) return item.error("the step '" + step.id + "' stands there twice");
+    if (!known.insert(step.id).second) return item.error("duplicate step '" + step.id + "'");
     pattern.steps.push_back(std::move(step));
   }
-  if (pattern.steps.size() < 2) return steps->error("a pattern needs two steps and more");
+  if (pattern.steps.size() < 2) return steps->error("a pattern requires at least two steps");
   return pattern;
 }
 
@@ -57,7 +57,7 @@ core::Result<FusionRules> load_fusion_rules(const std::string& path) {
   AACO_ASSIGN(const YamlNode root, YamlNode::load(path));
   AACO_TRY(root.only_keys({"schema_version", "backend", "source", "pointwise", "epilogues", "patterns"}));
   AACO_ASSIGN(const auto version, root.require_i64("schema_version"));
-  if (version != 1) return root.error("schema_version " + std::to_string(version) + " is not known here", "take a newer AACO");
+  if (version != 1) return root.error("unsupported schema_version " + std::to_string(version), "use a newer version of AACO");
   FusionRules rules;
   AACO_ASSIGN(rules.backend, root.require_string("backend"));
   AACO_ASSIGN(rules.source, root.require_string("source"));

@@ -18,15 +18,16 @@ core::Result<Source> load_source(const std::string& path, const std::string& ent
   switch (format) {
     case ModelFormat::onnx: {
       if (!entry.empty())
-        return core::fail(core::ErrorCode::invalid_argument, "an ONNX file holds one model: " + path + " has no '" + entry + "'",
-                          "leave out what follows the '#'");
+        return core::fail(core::ErrorCode::invalid_argument,
+                          "an ONNX file contains a single model: " + path + " has no '" + entry + "'",
+                          "remove the '#' and everything after it");
       AACO_ASSIGN(Graph graph, onnx::load(path));
       return Source{std::move(graph), {}, {}};
     }
     case ModelFormat::pt2: return pt2::load(path, entry);
     case ModelFormat::tflite: return tflite::load(path, entry);
   }
-  return core::fail(core::ErrorCode::unsupported, path + " is of a format that is not read");
+  return core::fail(core::ErrorCode::unsupported, path + " has an unsupported format");
 }
 
 core::Result<Graph> load(const std::string& path) {

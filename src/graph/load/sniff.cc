@@ -37,13 +37,13 @@ constexpr Other kOthers[] = {
      "export the model with torch.export.save or torch.onnx.export"},
     {"\x7F"
      "ELF"sv,
-     0, "a program or a library", "name the model's file"},
-    {"{"sv, 0, "a text file", "name the .onnx, .pt2 or .tflite file itself"},
-    {"<"sv, 0, "a text file", "name the .onnx, .pt2 or .tflite file itself"},
-    {"version https://git-lfs"sv, 0, "a pointer of Git LFS, not the file it stands for", "get the file with 'git lfs pull'"},
+     0, "a program or a library", "give the path of the model file"},
+    {"{"sv, 0, "a text file", "give the path of the .onnx, .pt2 or .tflite file"},
+    {"<"sv, 0, "a text file", "give the path of the .onnx, .pt2 or .tflite file"},
+    {"version https://git-lfs"sv, 0, "a Git LFS pointer, not the model file itself", "fetch the file with 'git lfs pull'"},
     {"\x1F\x8B"sv, 0, "a gzip file", "decompress it first"},
-    {"\x93NUMPY"sv, 0, "a NumPy array", "name the model's file; --input takes arrays"},
-    {"mxr"sv, 0, "a compiled MIGraphX program", "name the model it was compiled from"},
+    {"\x93NUMPY"sv, 0, "a NumPy array", "give the path of the model file; pass arrays with --input"},
+    {"mxr"sv, 0, "a compiled MIGraphX program", "give the model it was compiled from"},
 };
 
 // The first eight bytes of a safetensors file are the length of the JSON that follows.
@@ -57,12 +57,12 @@ std::string_view to_string(ModelFormat format) {
 
 core::Result<ModelFormat> sniff_model(const std::string& path) {
   AACO_ASSIGN(const std::string head, head_of(path));
-  if (head.empty()) return fail(ErrorCode::invalid_input, path + " is empty", "get the file again");
+  if (head.empty()) return fail(ErrorCode::invalid_input, path + " is empty", "download or copy the file again");
   if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) return ModelFormat::pt2;
   if (head.size() >= 8 && head.compare(4, 4, "TFL3") == 0) return ModelFormat::tflite;
   for (const Other& other : kOthers)
     if (head.size() >= other.offset && std::string_view(head).substr(other.offset).starts_with(other.magic))
-      return fail(ErrorCode::invalid_input, path + " is " + std::string(other.what) + ", no model AACO can read",
+      return fail(ErrorCode::invalid_input, path + " is " + std::string(other.what) + ", not a supported model format",
                   std::string(other.remedy));
   if (is_safetensors(head))
     return fail(ErrorCode::invalid_input, path + " is a safetensors file: weights without a graph",

@@ -24,7 +24,7 @@ class Sniff : public testing::Test {
   core::TemporaryDirectory folder_;
 };
 
-TEST_F(Sniff, AnEmptyZipArchiveIsNoDamagedOnnx) { EXPECT_EQ(sniff("PK\x05\x06rest"s).value(), ModelFormat::pt2); }
+TEST_F(Sniff, EmptyZipArchiveIsNotReportedAsDamagedOnnx) { EXPECT_EQ(sniff("PK\x05\x06rest"s).value(), ModelFormat::pt2); }
 
 TEST_F(Sniff, AZipArchiveIsAPyTorchExport) { EXPECT_EQ(sniff("PK\x03\x04rest"s).value(), ModelFormat::pt2); }
 TEST_F(Sniff, TfliteHasItsNameAtByteFour) { EXPECT_EQ(sniff("\x1C\0\0\0TFL3"s).value(), ModelFormat::tflite); }

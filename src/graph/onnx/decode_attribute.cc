@@ -23,7 +23,7 @@ struct Parts {
 };
 
 void add_body(Input& input, const Field& field, Graph& graph, int depth, std::vector<SubgraphId>& bodies) {
-  if (field.wire != Field::bytes) return input.fail(core::ErrorCode::invalid_input, "a body of a node is no graph");
+  if (field.wire != Field::bytes) return input.fail(core::ErrorCode::invalid_input, "the body of a node is not a graph");
   Graph body = decode_graph(input, field.range, depth + 1);
   graph.subgraphs.push_back(std::move(body));
   bodies.push_back(SubgraphId{static_cast<std::int32_t>(graph.subgraphs.size() - 1)});

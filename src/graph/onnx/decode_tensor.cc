@@ -62,8 +62,7 @@ std::optional<DataLocation> external_location(Input& input, const Payload& paylo
   const std::int64_t offset = core::parse_i64(entry("offset")).value_or(entry("offset").empty() ? 0 : -1);
   const std::int64_t length = core::parse_i64(entry("length")).value_or(entry("length").empty() ? bytes : -1);
   if (file.empty() || offset < 0 || offset > INT64_MAX - bytes || length != bytes) {
-    input.fail(ErrorCode::invalid_input, "the weight '" + tensor +
-                                             "' lies outside the file, at a place that makes no sense (location '" + file +
+    input.fail(ErrorCode::invalid_input, "the weight '" + tensor + "' has an invalid external data reference (location '" + file +
                                              "', offset '" + entry("offset") + "', length '" + entry("length") + "', " +
                                              std::to_string(bytes) + " bytes needed)");
     return std::nullopt;
@@ -87,7 +86,7 @@ void settle(Input& input, const Payload& payload, std::int64_t bytes, std::int64
   if (payload.dense) {
     if (payload.dense->length() != bytes)
       return input.fail(ErrorCode::invalid_input, "the constant '" + name + "' has " + std::to_string(payload.dense->length()) +
-                                                      " bytes of data where its type and shape need " + std::to_string(bytes));
+                                                      " bytes of data, but its type and shape require " + std::to_string(bytes));
     if (bytes <= keep_bytes) {
       const std::string data = input.copy(payload.dense->begin, bytes);
       const auto* begin = reinterpret_cast<const std::byte*>(data.data());
@@ -100,7 +99,7 @@ void settle(Input& input, const Payload& payload, std::int64_t bytes, std::int64
   tensor.constant.data = narrow(payload.varints, tensor.descriptor.type, bytes);
   if (tensor.constant.data.empty())
     input.fail(ErrorCode::invalid_input, "the constant '" + name + "' has " + std::to_string(payload.varints.size()) +
-                                             " values, which is not what its shape needs");
+                                             " values, which does not match its shape");
 }
 
 }  // namespace
@@ -109,8 +108,8 @@ ElementType decode_element_type(Input& input, std::int64_t number, const std::st
   const auto type = element_type_from_onnx(number);
   if (!type)
     input.fail(ErrorCode::invalid_input,
-               "the tensor '" + tensor + "' is of element type " + std::to_string(number) + ", which ONNX does not define",
-               "the file is damaged, or newer than this program");
+               "the tensor '" + tensor + "' has element type " + std::to_string(number) + ", which ONNX does not define",
+               "the file is damaged or newer than this program");
   return type.value_or(ElementType::unknown);
 }
 
@@ -156,7 +155,7 @@ TensorLiteral decode_tensor(Input& input, Range range, std::int64_t keep_bytes) 
   tensor.descriptor.shape = std::move(shape);
   if (input.failed()) return tensor;
   if (!count) {
-    input.fail(ErrorCode::invalid_input, "the constant '" + tensor.descriptor.name + "' has more elements than can be counted");
+    input.fail(ErrorCode::invalid_input, "the element count of the constant '" + tensor.descriptor.name + "' overflows");
     return tensor;
   }
   const auto bytes = bytes_of(tensor.descriptor.type, *count);

@@ -66,7 +66,7 @@ struct AttributeEncoder {
     return fail(ErrorCode::unsupported, "a reference to the attribute " + value.name + " of a function cannot be written");
   }
   core::Result<std::int64_t> operator()(const OpaqueValue& value) const {
-    return fail(ErrorCode::unsupported, "an attribute of kind " + value.kind + " cannot be written: it was not read");
+    return fail(ErrorCode::unsupported, "cannot write an attribute of kind " + value.kind + ": its value was not loaded");
   }
 };
 
@@ -138,7 +138,7 @@ core::Result<std::string> encode_subgraph(const Graph& graph) {
   for (const Initializer& initializer : graph.initializers) {
     if (initializer.constant.data.empty())
       return fail(ErrorCode::unsupported,
-                  "a constant inside a subgraph ('" + graph.tensor(initializer.tensor).name + "') has no data at hand");
+                  "the data of a constant inside a subgraph ('" + graph.tensor(initializer.tensor).name + "') is not loaded");
     AACO_ASSIGN(const std::string encoded, encode_literal({graph.tensor(initializer.tensor), initializer.constant}));
     out.bytes_field(schema::Graph::initializer, encoded);
   }

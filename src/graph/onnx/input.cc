@@ -20,7 +20,7 @@ core::Result<Input> Input::open(const std::string& path) {
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return core::fail_errno(errno, path);
   if (!S_ISREG(info.st_mode))
-    return core::fail(core::ErrorCode::invalid_input, path + " is not a file of bytes", "name an .onnx file");
+    return core::fail(core::ErrorCode::invalid_input, path + " is not a regular file", "give the path of an .onnx file");
   Input input(path, info.st_size);
   input.file_ = std::move(file);
   return input;
@@ -47,7 +47,7 @@ std::string_view Input::view(std::int64_t offset, std::int64_t length) {
       if (count < 0)
         error_ = core::fail_errno(errno, name_).value();
       else
-        fail(core::ErrorCode::io, "the file became shorter while it was read");
+        fail(core::ErrorCode::io, "the file was truncated while it was read");
       return {};
     }
     window_.resize(static_cast<std::size_t>(count));
@@ -61,7 +61,7 @@ std::string_view Input::view(std::int64_t offset, std::int64_t length) {
 std::string Input::copy(std::int64_t offset, std::int64_t length) {
   std::string bytes;
   if (length < 0 || offset > size_ - length) {
-    fail(core::ErrorCode::invalid_input, "the file ends before its content does");
+    fail(core::ErrorCode::invalid_input, "the file is truncated");
     return bytes;
   }
   charge(length);
@@ -90,7 +90,7 @@ void Input::charge(std::int64_t bytes) {
   if (budget_ < 0)
     fail(core::ErrorCode::exhausted,
          "the model's structure (without its weights) needs more than 1 GiB, which no real model does",
-         "check where the file comes from");
+         "check the origin of the file");
 }
 
 }  // namespace aaco::graph::onnx

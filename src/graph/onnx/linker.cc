@@ -37,9 +37,8 @@ void Linker::find_producers() {
     for (const TensorId id : graph_.nodes[number].outputs) {
       if (!id.valid()) continue;
       if (producer_[index_of(id)] != kNone)
-        return input_.fail(ErrorCode::invalid_input, "the tensor '" + graph_.tensor(id).name +
-                                                         "' is produced twice, the second time by " +
-                                                         describe(graph_.nodes[number]));
+        return input_.fail(ErrorCode::invalid_input, "duplicate producer of the tensor '" + graph_.tensor(id).name +
+                                                         "': " + describe(graph_.nodes[number]));
       producer_[index_of(id)] = static_cast<std::int32_t>(number);
     }
   }
@@ -81,7 +80,7 @@ void Linker::find_captured(bool inside_another_graph) {
       graph_.captured.push_back(id);
     else
       input_.fail(ErrorCode::invalid_input,
-                  reader + " reads the tensor '" + graph_.tensor(id).name + "', which nothing produces");
+                  reader + " reads the tensor '" + graph_.tensor(id).name + "', which no node produces");
   };
   for (const Node& node : graph_.nodes)
     for (const TensorId id : needs(node)) require(id, describe(node));

@@ -17,7 +17,7 @@ using core::fail;
 std::string_view known_impostor(std::string_view head) {
   if (head.empty()) return "the file is empty";
   if (head.starts_with("version https://git-lfs"))
-    return "this is a Git LFS pointer, not the model itself (git lfs pull gets it)";
+    return "this is a Git LFS pointer, not the model itself (fetch it with 'git lfs pull')";
   if (head.starts_with("PK\x03\x04")) return "this is a zip archive (a PyTorch or Keras file?), not an ONNX model";
   const auto is_text = [](char letter) {
     return (letter >= ' ' && letter <= '~') || letter == '\n' || letter == '\r' || letter == '\t';
@@ -47,8 +47,7 @@ core::Result<Graph> decode_model(Input& input) {
     }
   }
   AACO_TRY(input.status());
-  if (!body)
-    return fail(ErrorCode::invalid_input, input.name() + ": there is no graph in it, so this is no ONNX model", "check the path");
+  if (!body) return fail(ErrorCode::invalid_input, input.name() + ": not an ONNX model (it has no graph)", "check the path");
   Graph graph = decode_graph(input, *body, 0);
   graph.format_version = head.format_version;
   graph.producer = std::move(head.producer);
@@ -89,7 +88,7 @@ core::Result<TensorLiteral> parse_tensor(std::string_view bytes, std::string nam
   TensorLiteral tensor = decode_tensor(input, {0, input.size()}, input.size());
   AACO_TRY(input.status());
   if (tensor.descriptor.type == ElementType::unknown)
-    return fail(ErrorCode::invalid_input, input.name() + ": there is no tensor in it", "write it as an ONNX TensorProto");
+    return fail(ErrorCode::invalid_input, input.name() + ": the file has no tensor", "save it as an ONNX TensorProto");
   return tensor;
 }
 
@@ -100,16 +99,16 @@ core::Status check_external_data(const Graph& graph, const std::string& path) {
       const auto size = core::file_size(location.file);
       if (!size)
         return fail(ErrorCode::not_found,
-                    path + ": the weight '" + tensor + "' lies in " + location.file + ", which cannot be read (" +
+                    path + ": the weight '" + tensor + "' is stored in " + location.file + ", which cannot be read (" +
                         size.error().message + ")",
-                    "put the file beside the model");
+                    "place the file next to the model");
       sizes[location.file] = *size;
     }
     if (location.offset <= sizes[location.file] - location.bytes) return {};
     return fail(ErrorCode::invalid_input,
                 path + ": the weight '" + tensor + "' ends at byte " + std::to_string(location.offset + location.bytes) + " of " +
-                    location.file + ", which has only " + std::to_string(sizes[location.file]),
-                "get the file again; it is cut short");
+                    location.file + ", which has only " + std::to_string(sizes[location.file]) + " bytes",
+                "download or copy the file again: it is truncated");
   });
 }
 

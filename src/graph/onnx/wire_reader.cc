@@ -10,7 +10,7 @@ constexpr int kMaxVarintBytes = 10;
 
 bool WireReader::broken(const char* what) {
   input_.fail(core::ErrorCode::invalid_input, "damaged at byte " + std::to_string(at_) + ": " + what,
-              "get the file again; it may be cut short");
+              "download or copy the file again: it may be truncated");
   return false;
 }
 
@@ -24,12 +24,12 @@ bool WireReader::next_varint(std::uint64_t& value) {
     at_ += static_cast<std::int64_t>(index) + 1;
     return true;
   }
-  return broken("a number does not end");
+  return broken("unterminated varint");
 }
 
 bool WireReader::take(int bytes, std::uint64_t& value) {
   const std::string_view part = at_ + bytes <= end_ ? input_.view(at_, bytes) : std::string_view();
-  if (part.size() < static_cast<std::size_t>(bytes)) return broken("a number is cut off");
+  if (part.size() < static_cast<std::size_t>(bytes)) return broken("truncated number");
   value = 0;
   for (int index = 0; index < bytes; ++index)
     value |= static_cast<std::uint64_t>(static_cast<std::uint8_t>(part[static_cast<std::size_t>(index)])) << (8 * index);
@@ -42,7 +42,7 @@ bool WireReader::next(Field& field) {
   std::uint64_t tag = 0;
   if (!next_varint(tag)) return false;
   const auto wire = static_cast<std::uint8_t>(tag & 7U);
-  if (tag >> 3 == 0 || tag >> 32 != 0) return broken("a field has no valid number");
+  if (tag >> 3 == 0 || tag >> 32 != 0) return broken("invalid field number");
   field.number = static_cast<std::uint32_t>(tag >> 3);
   field.wire = static_cast<Field::Wire>(wire);
   switch (wire) {
@@ -50,11 +50,11 @@ bool WireReader::next(Field& field) {
     case Field::fixed64: return take(8, field.value);
     case Field::fixed32: return take(4, field.value);
     case Field::bytes: break;
-    default: return broken("a field has no valid kind");
+    default: return broken("invalid wire type");
   }
   std::uint64_t length = 0;
   if (!next_varint(length)) return false;
-  if (length > static_cast<std::uint64_t>(end_ - at_)) return broken("a part is longer than the whole");
+  if (length > static_cast<std::uint64_t>(end_ - at_)) return broken("a field is longer than its message");
   field.range = {at_, at_ + static_cast<std::int64_t>(length)};
   at_ = field.range.end;
   return true;
@@ -63,7 +63,7 @@ bool WireReader::next(Field& field) {
 std::string text_of(Input& input, const Field& field) {
   if (field.wire != Field::bytes || field.range.length() > kMaxTextBytes) {
     input.fail(core::ErrorCode::invalid_input,
-               "a name is no text, or longer than " + std::to_string(kMaxTextBytes >> 20) + " MiB");
+               "a name is not valid text or longer than " + std::to_string(kMaxTextBytes >> 20) + " MiB");
     return {};
   }
   return input.copy(field.range.begin, field.range.length());
@@ -76,7 +76,7 @@ void append_ints(Input& input, const Field& field, std::vector<std::int64_t>& ou
     return;
   }
   if (field.wire != Field::bytes)
-    return input.fail(core::ErrorCode::invalid_input, "a list of integers has elements of another kind");
+    return input.fail(core::ErrorCode::invalid_input, "a list of integers has elements of a different type");
   WireReader reader(input, field.range);
   for (std::uint64_t value = 0; !input.failed() && !reader.done() && reader.next_varint(value);) {
     input.charge(sizeof(std::int64_t));
@@ -91,7 +91,7 @@ void append_floats(Input& input, const Field& field, std::vector<double>& out) {
     return;
   }
   if (field.wire != Field::bytes || field.range.length() % 4 != 0)
-    return input.fail(core::ErrorCode::invalid_input, "a list of numbers has elements of another kind");
+    return input.fail(core::ErrorCode::invalid_input, "a list of numbers has elements of a different type");
   for (std::int64_t at = field.range.begin; at < field.range.end && !input.failed(); at += 4) {
     input.charge(sizeof(double));
     const std::string_view part = input.view(at, 4);

@@ -37,7 +37,7 @@ core::Result<std::int64_t> constant_bytes(const Graph& graph, const Initializer&
   const auto kept = static_cast<std::int64_t>(initializer.constant.data.size());
   if (kept > 0 && kept != *bytes)
     return fail(ErrorCode::invalid_argument, "the constant '" + descriptor.name + "' has " + std::to_string(kept) +
-                                                 " bytes where its shape needs " + std::to_string(*bytes));
+                                                 " bytes, but its shape requires " + std::to_string(*bytes));
   return *bytes;
 }
 
@@ -60,8 +60,8 @@ class ModelWriter {
     std::int64_t graph_bytes = static_cast<std::int64_t>(structure.size());
     for (const PlannedTensor& tensor : tensors_) graph_bytes += field_bytes(message_bytes(tensor));
     if (graph_bytes + static_cast<std::int64_t>(head.size()) > std::numeric_limits<std::int32_t>::max() - 64)
-      return fail(ErrorCode::exhausted, path_ + ": the model is larger than the 2 GB that a protobuf file may have",
-                  "store its weights outside (external data)");
+      return fail(ErrorCode::exhausted, path_ + ": the model exceeds the 2 GB limit of a protobuf file",
+                  "store its weights as external data");
 
     AACO_ASSIGN(OutputFile file, OutputFile::create(path_));
     WireWriter start;
@@ -87,7 +87,7 @@ class ModelWriter {
       const bool kept = tensor.bytes == 0 || !graph_.initializers[index].constant.data.empty();
       if (!kept && weights_ == nullptr && !absent_)
         return fail(ErrorCode::invalid_argument,
-                    "there is no data for the weight '" + graph_.tensor(graph_.initializers[index].tensor).name + "'");
+                    "no data for the weight '" + graph_.tensor(graph_.initializers[index].tensor).name + "'");
       tensor.embedded = storage == WeightStorage::embed || (kept && (absent_ || tensor.bytes <= kAlwaysEmbedBytes));
       total_bytes_ += absent_ && !tensor.embedded ? 0 : tensor.bytes;
       AACO_ASSIGN(tensor.head, tensor_head(tensor, external_offset));
@@ -179,7 +179,8 @@ class ModelWriter {
       AACO_TRY(file.append(kept));
       return report(tensor.bytes);
     }
-    if (absent_ && tensor.bytes > 0) return fail(ErrorCode::invalid_argument, "a graph without weights cannot embed one");
+    if (absent_ && tensor.bytes > 0)
+      return fail(ErrorCode::invalid_argument, "the graph was loaded without weights, so none can be embedded");
     for (std::int64_t offset = 0; offset < tensor.bytes;) {
       const std::int64_t length = std::min(kChunkBytes, tensor.bytes - offset);
       chunk_.resize(static_cast<std::size_t>(length));
@@ -215,8 +216,7 @@ std::int64_t weight_bytes(const Graph& graph) { return total_constants(graph).by
 
 core::Status write(const Graph& graph, WeightSource* weights, const std::string& path, const WriteOptions& options) {
   if (!graph.functions.empty())
-    return fail(ErrorCode::unsupported, path + ": a model with operators of its own (functions) cannot be written",
-                "inline its functions first");
+    return fail(ErrorCode::unsupported, path + ": cannot write a model with local functions", "inline its functions first");
   return ModelWriter(graph, weights, path, options).run();
 }
 

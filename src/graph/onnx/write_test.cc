@@ -70,7 +70,7 @@ TEST_F(OnnxWrite, ExternalWeightsAreFoundAgain) {
   ASSERT_TRUE(graph) << graph.error().text();
   EXPECT_TRUE(check_external_data(*graph, path_));
   ASSERT_TRUE(core::write_file_atomic(path_ + ".data", "short"));
-  EXPECT_THAT(check_external_data(*graph, path_).error().text(), HasSubstr("cut short"));
+  EXPECT_THAT(check_external_data(*graph, path_).error().text(), HasSubstr("truncated"));
 }
 
 TEST_F(OnnxWrite, RefusesToEmbedMoreThanProtobufCanHold) {
@@ -88,13 +88,13 @@ TEST_F(OnnxWrite, RefusesAWeightWithoutASize) {
 TEST_F(OnnxWrite, RefusesDataOfAnotherSize) {
   Graph graph = with_weight(8);
   graph.initializers[0].constant.data.resize(3);
-  EXPECT_THAT(refusal(graph, &weights_), HasSubstr("3 bytes where its shape needs 32"));
+  EXPECT_THAT(refusal(graph, &weights_), HasSubstr("3 bytes, but its shape requires 32"));
 }
 TEST_F(OnnxWrite, PassesOnTheSourcesError) {
   weights_.broken = true;
   EXPECT_THAT(refusal(with_weight(8), &weights_), HasSubstr("the source broke"));
 }
-TEST_F(OnnxWrite, RefusesAFolderThatIsNotThere) {
+TEST_F(OnnxWrite, RejectsMissingFolder) {
   path_ = "/nonexistent/m.onnx";
   EXPECT_THAT(refusal(with_weight(8), &weights_), HasSubstr("/nonexistent/m.onnx"));
 }

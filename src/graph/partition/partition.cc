@@ -47,7 +47,8 @@ class Divider {
     for (std::size_t target = 0; target < targets_.size(); ++target) {
       std::string reason = targets_[target].refuses ? targets_[target].refuses(graph_, node) : "";
       if (reason.empty() && targets_[target].one_part && comes_after_others(node, target))
-        reason = "it comes after what " + targets_[target].name + " does not take, which takes one part only";
+        reason =
+            "it follows nodes that " + targets_[target].name + " does not support, and the backend allows only one partition";
       if (reason.empty()) return target;
       const std::string op = node.qualified_type();
       Refusal& refusal = refusals_[{op, target, reason}];

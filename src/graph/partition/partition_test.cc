@@ -27,7 +27,7 @@ std::vector<Target> device_without(const std::string& op) {
   return {{"gpu", [op](const Graph&, const Node& node) { return node.op_type == op ? "no kernel" : ""; }}, {"cpu", nullptr}};
 }
 
-TEST(Partition, WhatTheDeviceTakesIsOnePart) {
+TEST(Partition, SupportedGraphIsOnePart) {
   Builder b;
   b.node("Relu", {b.node("Exp", {b.input()})});
   const Partition out = partition(b.graph, device_without("TopK"));
@@ -35,7 +35,7 @@ TEST(Partition, WhatTheDeviceTakesIsOnePart) {
   EXPECT_THAT(out.transfers, SizeIs(0));
   EXPECT_THAT(out.refusals, SizeIs(0));
 }
-TEST(Partition, ANodeInBetweenTearsItInThree) {
+TEST(Partition, UnsupportedNodeSplitsGraphInThree) {
   Builder b;
   b.node("Relu", {b.node("NonZero", {b.node("Exp", {b.input()})})});
   const Partition out = partition(b.graph, device_without("NonZero"));
@@ -47,7 +47,7 @@ TEST(Partition, ANodeInBetweenTearsItInThree) {
   EXPECT_EQ(out.refusals[0].op_type, "NonZero");
   EXPECT_EQ(out.refusals[0].reason, "no kernel");
 }
-TEST(Partition, NoPartIsLeftAndEnteredAgain) {
+TEST(Partition, PartsAreNotReentered) {
   // exp -> nonzero -> add, exp -> add: exp and add must not be one part.
   Builder b;
   const TensorId exp = b.node("Exp", {b.input()});
@@ -73,7 +73,7 @@ TEST(Partition, ViewsFollowWhatTheyView) {
   b.node("Relu", {b.node("Reshape", {b.node("NonZero", {b.input()})})});
   EXPECT_THAT(partition(b.graph, device_without("NonZero")).target_of, ElementsAre(1, 1, 0));
 }
-TEST(Partition, WhatNobodyTakesGoesToTheLast) {
+TEST(Partition, UnsupportedNodesGoToLastTarget) {
   Builder b;
   b.node("Odd", {b.input()});
   const auto never = [](const Graph&, const Node&) { return std::string("no"); };
@@ -107,7 +107,7 @@ TEST(Schedule, IndependentNodesRunAtOnce) {
   for (int number = 0; number < 4; ++number) b.node("Exp", {b.input()});
   EXPECT_EQ(schedule(b.graph, {1, 1, 1, 1}).parallelism, 4);
 }
-TEST(Schedule, MissingAndNegativeTimesAreNothing) {
+TEST(Schedule, MissingAndNegativeTimesCountAsZero) {
   Builder b;
   b.node("Relu", {b.node("Exp", {b.input()})});
   EXPECT_EQ(schedule(b.graph, {-1}).critical, 0);

@@ -14,7 +14,7 @@ core::Result<std::set<std::string>> names_of(const YamlNode& node) {
   AACO_ASSIGN(const auto list, node.as_strings());
   std::set<std::string> names;
   for (const std::string& name : list)
-    if (!names.insert(name).second) return node.error("'" + name + "' stands there twice");
+    if (!names.insert(name).second) return node.error("duplicate entry '" + name + "'");
   return names;
 }
 
@@ -23,10 +23,10 @@ core::Result<std::set<ElementType>> types_of(const YamlNode& node) {
   std::set<ElementType> types;
   for (const std::string& name : names) {
     const auto type = element_type_from_string(name);
-    if (!type) return node.error("'" + name + "' is no element type", "use names such as float32 and int8");
+    if (!type) return node.error("unknown element type '" + name + "'", "use names such as float32 and int8");
     types.insert(*type);
   }
-  if (types.empty()) return node.error("a backend computes in one type at least");
+  if (types.empty()) return node.error("a backend requires at least one data type");
   return types;
 }
 
@@ -59,7 +59,7 @@ core::Result<BackendSupport> load_backend_support(const std::string& path) {
   AACO_TRY(root.only_keys(
       {"schema_version", "backend", "source", "devices", "types", "operators", "constant_operand", "one_part", "most_refused"}));
   AACO_ASSIGN(const auto version, root.require_i64("schema_version"));
-  if (version != 1) return root.error("schema_version " + std::to_string(version) + " is not known here", "take a newer AACO");
+  if (version != 1) return root.error("unsupported schema_version " + std::to_string(version), "use a newer version of AACO");
   BackendSupport out;
   AACO_ASSIGN(out.backend, root.require_string("backend"));
   AACO_ASSIGN(out.source, root.require_string("source"));
@@ -67,19 +67,20 @@ core::Result<BackendSupport> load_backend_support(const std::string& path) {
   AACO_ASSIGN(out.types, types_of(*types));
   AACO_ASSIGN(const YamlNode* operators, root.require("operators"));
   AACO_ASSIGN(out.operators, names_of(*operators));
-  if (out.operators.empty()) return operators->error("a backend takes one operator at least");
+  if (out.operators.empty()) return operators->error("a backend requires at least one operator");
   if (const YamlNode* devices = root.find("devices")) {
     AACO_ASSIGN(out.devices, devices->as_strings());
   }
   if (const YamlNode* constant = root.find("constant_operand")) {
     AACO_ASSIGN(out.constant_operand, names_of(*constant));
     for (const std::string& name : out.constant_operand)
-      if (!out.operators.contains(name)) return constant->error("'" + name + "' is not among the operators");
+      if (!out.operators.contains(name)) return constant->error("'" + name + "' is not in the list of operators");
   }
   AACO_ASSIGN(const auto one_part, root.optional_bool("one_part"));
   out.one_part = one_part.value_or(false);
   AACO_ASSIGN(out.most_refused, root.optional_i64("most_refused"));
-  if (out.most_refused && *out.most_refused < 0) return root.find("most_refused")->error("a number of nodes is 0 or more");
+  if (out.most_refused && *out.most_refused < 0)
+    return root.find("most_refused")->error("the number of nodes must be at least 0");
   return out;
 }
 
@@ -88,12 +89,13 @@ namespace {
 std::string refusal(const BackendSupport& support, ElementType floats_as, const Graph& graph, const Node& node) {
   const std::string name = node.qualified_type();
   if (name == "Constant") return {};
-  if (!support.operators.contains(name)) return support.backend + " has no " + name;
+  if (!support.operators.contains(name)) return support.backend + " does not support " + name;
   const ElementType type = type_of(graph, node, floats_as);
   if (type != ElementType::unknown && !support.types.contains(type))
-    return "it works in " + std::string(to_string(type)) + ", and " + support.backend + " computes " + list_of(support.types);
+    return "data type " + std::string(to_string(type)) + " is not supported: " + support.backend + " supports " +
+           list_of(support.types);
   if (support.constant_operand.contains(name) && node.inputs.size() > 1 && !is_constant(graph, node.inputs[1]))
-    return support.backend + " takes " + name + " with a constant second operand only";
+    return support.backend + " supports " + name + " only with a constant second operand";
   return {};
 }
 
@@ -103,15 +105,16 @@ Partition partition_by(const Graph& graph, const BackendSupport& support, Elemen
                        const std::vector<std::string>& on_host) {
   Target backend{support.backend, nullptr, support.one_part};
   backend.refuses = [&](const Graph& whole, const Node& node) -> std::string {
-    if (std::find(on_host.begin(), on_host.end(), node.qualified_type()) != on_host.end()) return "asked for on the host";
+    if (std::find(on_host.begin(), on_host.end(), node.qualified_type()) != on_host.end())
+      return "assigned to the host on request";
     return refusal(support, floats_as, whole, node);
   };
   Partition parts = partition(graph, {backend, {host, nullptr, false}});
   std::int64_t refused = 0;
   for (const Refusal& one : parts.refusals) refused += one.nodes;
   if (!support.most_refused || refused <= *support.most_refused) return parts;
-  const std::string none = support.backend + " takes nothing where it does not take " + std::to_string(refused) +
-                           " nodes: more than " + std::to_string(*support.most_refused);
+  const std::string none = support.backend + " rejects the whole graph: " + std::to_string(refused) +
+                           " nodes are unsupported, more than " + std::to_string(*support.most_refused);
   backend.refuses = [first = backend.refuses, none](const Graph& whole, const Node& node) -> std::string {
     const std::string own = first(whole, node);
     return own.empty() ? none : own;

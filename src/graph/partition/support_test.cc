@@ -59,10 +59,10 @@ TEST(Support, OnePartEndsAtTheFirstNodeThatIsNotTaken) {
   EXPECT_THAT(parts.target_of, testing::ElementsAre(0, 0, 1, 1));
   ASSERT_EQ(parts.refusals.size(), 2U);
   for (const Refusal& refusal : parts.refusals)
-    EXPECT_THAT(refusal.reason, HasSubstr(refusal.op_type == "Erf" ? "has no Erf" : "one part only"));
+    EXPECT_THAT(refusal.reason, HasSubstr(refusal.op_type == "Erf" ? "does not support Erf" : "only one partition"));
 }
 
-TEST(Support, AConstantOperandMayBeAsked) {
+TEST(Support, ConstantOperandMayBeRequired) {
   const auto support = load_text(std::string(kPlain) + "constant_operand: [Conv]\n").value();
   Graph graph = chain(ElementType::int8, "Relu");
   EXPECT_THAT(targets(graph, support), testing::Each(0));
@@ -70,7 +70,7 @@ TEST(Support, AConstantOperandMayBeAsked) {
   EXPECT_EQ(targets(graph, support)[0], 1U);
 }
 
-TEST(Support, WithTooManyNodesThatItDoesNotTakeItTakesNone) {
+TEST(Support, TooManyUnsupportedNodesRejectTheGraph) {
   const Graph graph = chain(ElementType::int8);
   EXPECT_THAT(targets(graph, load_text(std::string(kPlain) + "most_refused: 1\n").value()), testing::ElementsAre(0, 0, 1, 0));
   const auto strict = load_text(std::string(kPlain) + "most_refused: 0\n").value();
@@ -90,17 +90,17 @@ TEST(Support, OperatorsMayBeAskedForOnTheHost) {
 TEST(Support, RefusesWhatTheSchemaDoesNotHave) {
   const std::string plain = kPlain;
   refuses(plain + "speed: 3\n", "speed");
-  refuses(plain + "most_refused: -1\n", "0 or more");
-  refuses(plain + "constant_operand: [Gemm]\n", "not among the operators");
+  refuses(plain + "most_refused: -1\n", "at least 0");
+  refuses(plain + "constant_operand: [Gemm]\n", "not in the list of operators");
   refuses("schema_version: 2\n" + plain.substr(plain.find('\n') + 1), "schema_version");
   refuses("schema_version: 1\nbackend: t\nsource: s\ntypes: [int9]\noperators: [Conv]\n", "int9");
-  refuses("schema_version: 1\nbackend: t\nsource: s\ntypes: []\noperators: [Conv]\n", "one type");
+  refuses("schema_version: 1\nbackend: t\nsource: s\ntypes: []\noperators: [Conv]\n", "at least one data type");
   refuses("schema_version: 1\nbackend: t\nsource: s\ntypes: [int8]\noperators: []\n", "one operator");
-  refuses("schema_version: 1\nbackend: t\nsource: s\ntypes: [int8]\noperators: [Conv, Conv]\n", "twice");
+  refuses("schema_version: 1\nbackend: t\nsource: s\ntypes: [int8]\noperators: [Conv, Conv]\n", "duplicate");
   refuses("schema_version: 1\nbackend: t\ntypes: [int8]\noperators: [Conv]\n", "source");
 }
 
-TEST(Support, WhatShipsFollowsTheSchema) {
+TEST(Support, ShippedFilesFollowSchema) {
   const std::string folder = AACO_SOURCE_DIR "/data/support";
   const auto files = core::list_directory(folder).value();
   EXPECT_GE(files.size(), 4U);

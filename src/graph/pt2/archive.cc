@@ -42,13 +42,13 @@ bool has(const std::vector<zip::Entry>& entries, std::string_view ending) {
 }
 
 tl::unexpected<core::Error> no_program(const std::vector<zip::Entry>& entries, const std::string& name) {
-  std::string what = "this zip archive holds no exported program";
+  std::string what = "this zip archive contains no exported program";
   std::string remedy = "export the model with torch.export.save";
   if (has(entries, "/data.pkl") || has(entries, "constants.pkl")) {
     what = "this is a checkpoint or a TorchScript archive, not an exported program";
     remedy = "export the model with torch.export.export and torch.export.save";
   } else if (has(entries, ".wrapper.so") || has(entries, "aotinductor")) {
-    what = "this archive holds a compiled model (AOTInductor) without its graph";
+    what = "this archive contains a compiled model (AOTInductor) without its graph";
   }
   return fail(ErrorCode::invalid_input, name + ": " + what, remedy);
 }
@@ -70,8 +70,8 @@ core::Result<const Program*> choose(const std::vector<Program>& programs, const 
   if (programs.size() == 1) return &programs.front();
   return fail(
       ErrorCode::invalid_argument,
-      name + " holds " + std::to_string(programs.size()) + " models (" + names_of(programs) + "), and none is called 'model'",
-      "name the one you mean: '" + name + "#" + programs.front().model + "'");
+      name + " contains " + std::to_string(programs.size()) + " models (" + names_of(programs) + "), and none is named 'model'",
+      "choose one: '" + name + "#" + programs.front().model + "'");
 }
 
 // Where the parameters lie, in archives that say it.
@@ -101,12 +101,12 @@ core::Result<Source> parse(std::string_view archive, const std::string& name, co
   auto json = zip::extract(archive, *program->entry, kMaxProgramBytes);
   if (!json) return within(std::move(json).error(), program->entry->name);
   auto stored = weights_of(archive, *entries, program->model);
-  if (!stored) return within(std::move(stored).error(), "where the weights lie");
+  if (!stored) return within(std::move(stored).error(), "locating the weights");
   AACO_ASSIGN(Source source, parse_program(*json, name, *stored));
   if (!program->model.empty()) source.graph.name = program->model;
   if (programs.size() > 1 && model.empty())
-    source.assumptions.push_back("of the models " + names_of(programs) + " '" + program->model +
-                                 "' was taken: another one is named as FILE#NAME");
+    source.assumptions.push_back("of the models " + names_of(programs) + ", '" + program->model +
+                                 "' was used; choose a different one with FILE#NAME");
   return source;
 }
 

@@ -83,7 +83,7 @@ TEST(Pt2Bodies, AnOperatorThatIsMadeFunctionalKeepsItsName) {
   EXPECT_EQ(called(""), "higher_order.auto_functionalized_v2");
 }
 TEST(Pt2Bodies, ABranchThatTakesMoreThanItIsGivenIsRefused) {
-  EXPECT_THAT(running("cond", condition({})).refusal(), HasSubstr("branch takes more than it is given"));
+  EXPECT_THAT(running("cond", condition({})).refusal(), HasSubstr("branch of a condition has more inputs"));
 }
 TEST(Pt2Bodies, ALoopThatAnswersWhatNothingMakesIsRefused) {
   ProgramFile body;

@@ -22,13 +22,13 @@ core::Result<std::int64_t> schema_of(const Json& program, const std::string& nam
   if (held.is_null()) return 0;  // before schemas had numbers
   const auto number = held.is_object() ? held["major"].as_i64() : held.as_i64();
   if (!number || *number < 0)
-    return core::fail(ErrorCode::invalid_input, name + ": its schema_version is no number (" + held.dump(-1).substr(0, 40) + ")",
+    return core::fail(ErrorCode::invalid_input, name + ": schema_version is not a number (" + held.dump(-1).substr(0, 40) + ")",
                       "export the model again with torch.export.save");
   if (*number > kSchema)
     return core::fail(ErrorCode::unsupported,
-                      name + ": its schema has version " + std::to_string(*number) + ", AACO reads up to " +
-                          std::to_string(kSchema) + " (a new major version means that fields changed their meaning)",
-                      "export the model with a PyTorch whose schema is version " + std::to_string(kSchema));
+                      name + ": unsupported schema version " + std::to_string(*number) + ": AACO supports up to " +
+                          std::to_string(kSchema) + " (a new major version changes the meaning of fields)",
+                      "export the model with a PyTorch release that writes schema version " + std::to_string(kSchema));
   return *number;
 }
 

@@ -63,7 +63,7 @@ class Decoder {
     const Json& module = program["graph_module"];
     const Json& top = module["graph"];
     if (!top["nodes"].is_array() || !top["tensor_values"].is_object())
-      return refuse("there is no graph_module.graph with nodes and tensor_values in it, so this is no exported program");
+      return refuse("not an exported program: no graph_module.graph with nodes and tensor_values");
     Scope scope(top);
     AACO_TRY(add_inputs(module["signature"], top, scope));
     AACO_TRY(add_nodes(top, scope, graph_, 0));
@@ -99,8 +99,7 @@ class Decoder {
     const Json& meta = *described->second;
     const auto number = meta["dtype"].as_i64();
     const auto type = number ? element_type_of(*number) : std::nullopt;
-    if (!type)
-      return refuse("the tensor '" + name + "' has an element type that PyTorch does not have (" + meta["dtype"].dump(-1) + ")");
+    if (!type) return refuse("the tensor '" + name + "' has an element type unknown to PyTorch (" + meta["dtype"].dump(-1) + ")");
     TensorDescriptor descriptor{scope.prefix + name, *type, Shape{}};
     for (const Json& size : meta["sizes"].items()) {
       AACO_ASSIGN(Dimension dimension, dimension_of(size, name));
@@ -143,7 +142,7 @@ class Decoder {
       const auto name = input["as_tensor"]["name"].as_string();
       if (!name) continue;  // a number, a symbol or a token
       AACO_ASSIGN(const TensorId id, tensor(*name, scope, graph_));
-      if (!scope.made.insert(*name).second) return refuse("the input '" + *name + "' stands there twice");
+      if (!scope.made.insert(*name).second) return refuse("duplicate input '" + *name + "'");
       if (const auto weight = weights.find(*name); weight != weights.end())
         add_weight(*name, weight->second, id, scope);
       else
@@ -160,7 +159,7 @@ class Decoder {
       for (const Json& output : top["outputs"].items())
         if (const auto name = output["as_tensor"]["name"].as_string()) names.push_back(*name);
     for (const std::string& name : names) {
-      if (!scope.made.contains(name)) return refuse("the output '" + name + "' is made by nothing");
+      if (!scope.made.contains(name)) return refuse("no node produces the output '" + name + "'");
       AACO_ASSIGN(const TensorId id, tensor(name, scope, graph_));
       graph_.outputs.push_back(id);
     }
@@ -168,7 +167,7 @@ class Decoder {
   }
 
   core::Status add_nodes(const Json& source, Scope& scope, Graph& graph, int depth) {
-    if (depth > kMaxDepth) return refuse("its graphs lie more than " + std::to_string(kMaxDepth) + " deep in each other");
+    if (depth > kMaxDepth) return refuse("graphs are nested more than " + std::to_string(kMaxDepth) + " deep");
     for (const Json& item : source["nodes"].items()) {
       const auto target = item["target"].as_string();
       if (!target) return refuse("a node has no target");
@@ -249,7 +248,7 @@ class Decoder {
     for (const Json& input : body["inputs"].items()) {
       const auto name = input["as_tensor"]["name"].as_string();
       if (!name) continue;
-      if (next >= given.size()) return refuse("a body has more inputs than its node gives it");
+      if (next >= given.size()) return refuse("a body has more inputs than its node passes");
       inner.ids.emplace(*name, given[next++]);
       inner.made.insert(*name);
     }
@@ -260,9 +259,10 @@ class Decoder {
     for (const Json& output : body["outputs"].items()) {
       const auto name = output["as_tensor"]["name"].as_string();
       if (!name) continue;
-      if (number >= results.size() || !inner.made.contains(*name)) return refuse("a body's outputs do not fit its node");
+      if (number >= results.size() || !inner.made.contains(*name)) return refuse("the outputs of a body do not match its node");
       AACO_ASSIGN(const TensorId id, tensor(*name, inner, graph));
-      if (!scope.made.insert(results[number]).second) return refuse("the tensor '" + results[number] + "' is made twice");
+      if (!scope.made.insert(results[number]).second)
+        return refuse("the tensor '" + results[number] + "' has more than one producer");
       scope.ids[results[number++]] = id;
     }
     return {};
@@ -278,7 +278,7 @@ class Decoder {
     const auto name = item["name"].as_string();
     if (!name) return refuse("a tensor argument has no name");
     if (!scope.made.contains(*name))
-      return refuse("the tensor '" + *name + "' is read before any node makes it (a cycle, or a lost node)");
+      return refuse("the tensor '" + *name + "' is read before it is produced (a cycle or a missing node)");
     return tensor(*name, scope, graph);
   }
 
@@ -333,8 +333,8 @@ class Decoder {
       if (is_loop(node) && !bodies.empty()) node.attributes.push_back({"bodies", std::move(bodies)});
       return {};
     }
-    if (bodies.size() != 2 || node.inputs.empty()) return refuse("a condition has not two branches and a tensor to decide by");
-    if (!make_condition(graph, node, bodies)) return refuse("a condition's branch takes more than it is given");
+    if (bodies.size() != 2 || node.inputs.empty()) return refuse("a condition must have two branches and a predicate tensor");
+    if (!make_condition(graph, node, bodies)) return refuse("a branch of a condition has more inputs than are passed to it");
     return {};
   }
 
@@ -358,7 +358,7 @@ class Decoder {
     AACO_TRY(add_nodes(source, scope, body, depth + 1));
     for (const Json& output : source["outputs"].items())
       if (const auto name = output["as_tensor"]["name"].as_string()) {
-        if (!scope.made.contains(*name)) return refuse("the output '" + *name + "' of a branch is made by nothing");
+        if (!scope.made.contains(*name)) return refuse("no node produces the output '" + *name + "' of a branch");
         AACO_ASSIGN(const TensorId id, tensor(*name, scope, body));
         body.outputs.push_back(id);
       }
@@ -370,7 +370,7 @@ class Decoder {
     std::vector<std::string> names;
     append_names(output, names);
     for (const std::string& name : names) {
-      if (!scope.made.insert(name).second) return refuse("the tensor '" + name + "' is made twice");
+      if (!scope.made.insert(name).second) return refuse("the tensor '" + name + "' has more than one producer");
       AACO_ASSIGN(const TensorId id, tensor(name, scope, graph));
       node.outputs.push_back(id);
     }

@@ -39,7 +39,7 @@ TEST(Pt2, OperatorsHaveTheirDomainAndTheirAttributes) {
   EXPECT_EQ(graph->format_version, 8);
 }
 
-TEST(Pt2, ParametersAreWeightsAndTheRestAreInputs) {
+TEST(Pt2, ParametersAreWeightsAndOthersAreInputs) {
   const Graph graph = convolution().parse().value();
   EXPECT_EQ(graph.inputs.size(), 1U);
   EXPECT_EQ(graph.initializers.size(), 1U);
@@ -70,18 +70,18 @@ TEST(Pt2Ranges, ASizeBeyondThemIsRefused) {
   program.bound("s0", 8, Json());
   EXPECT_THAT(bound_to(program, {{"s0", 4}}), HasSubstr("exported for 8 or more"));
 }
-TEST(Pt2Ranges, ALowerBoundOfTwoIsNone) { EXPECT_EQ(bound_to(ranged(), {{"s0", 1}}), "[1, 3, 16, 16]"); }
+TEST(Pt2Ranges, LowerBoundOfTwoIsIgnored) { EXPECT_EQ(bound_to(ranged(), {{"s0", 1}}), "[1, 3, 16, 16]"); }
 TEST(Pt2Ranges, TheLargestIntegersAreNoBounds) {
   ProgramFile program = ranged();
   program.bound("s0", 0, INT64_MAX - 1);
   EXPECT_EQ(bound_to(program, {{"s0", 5'000'000}}), "[5000000, 3, 16, 16]");
 }
-TEST(Pt2Ranges, WhatNobodyGaveLiesBetweenThem) {
+TEST(Pt2Ranges, DefaultSizeIsWithinBounds) {
   ProgramFile program = ranged();
   program.bound("s0", 16, 64);
   EXPECT_EQ(bound_to(program, {}), "[16, 3, 16, 16]");
 }
-TEST(Pt2Ranges, TheExampleStandsForWhatCountsNoItems) {
+TEST(Pt2Ranges, ExampleSizeIsUsedForNonBatchDimensions) {
   ProgramFile program;
   program.describe("x", {1, "Symbol('s1', positive=True, integer=True)"});
   program.inputs.push(tensor_argument("x"));
@@ -116,14 +116,14 @@ TEST(Pt2, WeightsOfOnePlaceAreOne) {
 TEST(Pt2Refuses, ANewerSchema) {
   ProgramFile program = convolution();
   program.schema = Json::object({{"major", 99}});
-  EXPECT_THAT(program.refusal(), HasSubstr("version 99, AACO reads up to 8"));
+  EXPECT_THAT(program.refusal(), HasSubstr("version 99: AACO supports up to 8"));
 }
-TEST(Pt2Refuses, ASchemaThatIsNoNumber) {
+TEST(Pt2Refuses, NonNumericSchemaVersion) {
   ProgramFile program = convolution();
   program.schema = Json::object({{"major", "new"}});
-  EXPECT_THAT(program.refusal(), HasSubstr("is no number"));
+  EXPECT_THAT(program.refusal(), HasSubstr("is not a number"));
   program.schema = -3;
-  EXPECT_THAT(program.refusal(), HasSubstr("is no number"));
+  EXPECT_THAT(program.refusal(), HasSubstr("is not a number"));
 }
 TEST(Pt2, SchemasBeforeEightAreRead) {
   ProgramFile program = convolution();
@@ -141,7 +141,7 @@ TEST(Pt2, TheOlderSignatureIsReadToo) {
   EXPECT_EQ(source->graph.initializers.size(), 1U);
 }
 
-TEST(Pt2, ArithmeticOnSizesIsNoNode) {
+TEST(Pt2, SizeArithmeticIsNotANode) {
   ProgramFile program = convolution();
   program.nodes.push(Json::object({{"target", "_operator.mul"}, {"inputs", Json::array()}, {"outputs", Json::array()}}));
   EXPECT_EQ(program.parse()->nodes.size(), 1U);
@@ -175,7 +175,7 @@ TEST(Pt2, BranchesAreConditionsAndWrappedGraphsArePutIn) {
   EXPECT_EQ(graph->subgraphs.size(), 2U);
 }
 
-TEST(Pt2Refuses, WhatIsNoProgram) {
+TEST(Pt2Refuses, NotAProgram) {
   EXPECT_THAT(parse_program("{}", "x").error().text(), HasSubstr("no exported program"));
   EXPECT_FALSE(parse_program("[1, 2", "x"));
   EXPECT_FALSE(parse("PK\x03\x04 nothing", "x"));
@@ -202,12 +202,12 @@ TEST(Pt2Refuses, ATensorThatIsReadBeforeItIsMade) {
   program.node("torch.ops.aten.add.Tensor", {argument("self", tensor_argument("x")), argument("other", tensor_argument("b"))},
                "a", {4});
   program.node("torch.ops.aten.relu.default", {argument("self", tensor_argument("a"))}, "b", {4});
-  EXPECT_THAT(program.refusal(), HasSubstr("'b' is read before any node makes it"));
+  EXPECT_THAT(program.refusal(), HasSubstr("'b' is read before it is produced"));
 }
-TEST(Pt2Refuses, ATensorThatIsMadeTwice) {
+TEST(Pt2Refuses, DuplicateProducer) {
   ProgramFile program = convolution();
   program.node("torch.ops.aten.relu.default", {argument("self", tensor_argument("x"))}, "y", {4});
-  EXPECT_THAT(program.refusal(), HasSubstr("'y' is made twice"));
+  EXPECT_THAT(program.refusal(), HasSubstr("'y' has more than one producer"));
 }
 TEST(Pt2Refuses, ATensorWithoutADescription) {
   ProgramFile program = convolution();
@@ -217,7 +217,7 @@ TEST(Pt2Refuses, ATensorWithoutADescription) {
 TEST(Pt2Refuses, AnOutputThatNothingMakes) {
   ProgramFile program = convolution();
   program.result("nowhere");
-  EXPECT_THAT(program.refusal(), HasSubstr("'nowhere' is made by nothing"));
+  EXPECT_THAT(program.refusal(), HasSubstr("no node produces the output 'nowhere'"));
 }
 
 }  // namespace

@@ -35,15 +35,15 @@ class Decoder {
   core::Result<Source> run(const std::string& signature) {
     using schema::Model;
     if (bytes_.data.size() < 8 || bytes_.data.substr(4, 4) != "TFL3")
-      return refuse("it does not say TFL3 at byte 4, so this is no TFLite model");
+      return refuse("not a TFLite model (no TFL3 marker at byte 4)");
     model_ = FlatTable::root(bytes_);
     const std::uint64_t version = model_.unsigned_number(at(Model::version), 4, 0);
     if (bytes_.damaged) return damage();
-    if (version != kVersion) return refuse("its schema has version " + std::to_string(version) + ", AACO reads version 3");
+    if (version != kVersion) return refuse("unsupported schema version " + std::to_string(version) + ": AACO supports version 3");
     codes_ = model_.vector(at(Model::operator_codes), 4);
     buffers_ = model_.vector(at(Model::buffers), 4);
     subgraphs_ = model_.vector(at(Model::subgraphs), 4);
-    if (subgraphs_.count == 0) return refuse("there is no graph in it");
+    if (subgraphs_.count == 0) return refuse("the file has no graph");
     const std::vector<Signature> signatures = signatures_of(model_);
     if (bytes_.damaged) return damage();
     AACO_ASSIGN(Chosen chosen, choose_signature(signatures, signature, name_));
@@ -63,14 +63,14 @@ class Decoder {
     return core::fail(ErrorCode::invalid_input, name_ + ": " + what, "convert the model again");
   }
   [[nodiscard]] tl::unexpected<core::Error> damage() const {
-    return core::fail(ErrorCode::invalid_input, name_ + ": the file is damaged or cut short (an offset leads out of it)",
-                      "get the file again");
+    return core::fail(ErrorCode::invalid_input, name_ + ": the file is damaged or truncated (an offset points outside the file)",
+                      "download or copy the file again");
   }
 
   core::Status fill(Graph& graph, std::uint64_t number, int depth) {
     using schema::SubGraph;
-    if (depth > kMaxDepth) return refuse("its graphs lie more than " + std::to_string(kMaxDepth) + " deep in each other");
-    if (number >= subgraphs_.count) return refuse("it refers to graph " + std::to_string(number) + ", which it does not have");
+    if (depth > kMaxDepth) return refuse("graphs are nested more than " + std::to_string(kMaxDepth) + " deep");
+    if (number >= subgraphs_.count) return refuse("reference to missing graph " + std::to_string(number));
     const FlatTable source = model_.element(subgraphs_, number);
     graph.name = source.text(at(SubGraph::name));
     open_.clear();
@@ -89,7 +89,7 @@ class Decoder {
     AACO_TRY(add_nodes(source, graph, made, depth));
     AACO_ASSIGN(graph.outputs, ids(source, at(SubGraph::outputs), graph));
     for (const TensorId id : graph.outputs)
-      if (!id.valid() || !made[static_cast<std::size_t>(id.value)]) return refuse("one of its outputs is made by nothing");
+      if (!id.valid() || !made[static_cast<std::size_t>(id.value)]) return refuse("no operator produces one of the outputs");
     return {};
   }
 
@@ -117,8 +117,7 @@ class Decoder {
       const std::int64_t code = item.signed_number(at(Tensor::type), 1, 0);
       const auto type = schema::element_type_of(code);
       if (!type)
-        return refuse("the tensor '" + tensor.name + "' has an element type that TFLite does not have (" + std::to_string(code) +
-                      ")");
+        return refuse("the tensor '" + tensor.name + "' has an element type unknown to TFLite (" + std::to_string(code) + ")");
       tensor.type = *type;
       std::vector<std::int64_t> example;
       AACO_TRY(read_shape(item, tensor, example));
@@ -153,8 +152,7 @@ class Decoder {
     const std::uint64_t index = item.unsigned_number(at(schema::Tensor::buffer), 4, 0);
     if (index == 0) return {};
     if (index >= buffers_.count)
-      return refuse("the tensor '" + graph.tensor(id).name + "' has its data in buffer " + std::to_string(index) +
-                    ", which the file does not have");
+      return refuse("the tensor '" + graph.tensor(id).name + "' refers to missing buffer " + std::to_string(index) + "");
     const FlatTable buffer = model_.element(buffers_, index);
     const auto data = buffer.vector(at(Buffer::data), 1);
     const std::uint64_t outside = buffer.unsigned_number(at(Buffer::offset), 8, 0),
@@ -195,7 +193,7 @@ class Decoder {
     std::vector<TensorId> out;
     for (const std::int64_t number : table.integers(field, kMaxInputs).value_or(std::vector<std::int64_t>())) {
       if (number < -1 || number >= static_cast<std::int64_t>(graph.tensors.size()))
-        return refuse("it refers to tensor " + std::to_string(number) + ", which it does not have");
+        return refuse("reference to missing tensor " + std::to_string(number));
       const TensorId id = number < 0 ? TensorId() : TensorId{static_cast<std::int32_t>(number)};
       const auto same = same_as_.find(id);
       out.push_back(same == same_as_.end() ? id : same->second);
@@ -207,8 +205,7 @@ class Decoder {
   core::Status name_operator(const FlatTable& item, Node& node, std::int64_t& code) const {
     using schema::OperatorCode;
     const std::uint64_t index = item.unsigned_number(at(schema::Operator::opcode), 4, 0);
-    if (index >= codes_.count)
-      return refuse("an operator refers to code " + std::to_string(index) + ", which the file does not have");
+    if (index >= codes_.count) return refuse("an operator refers to missing operator code " + std::to_string(index));
     const FlatTable held = model_.element(codes_, index);
     code = std::max(held.signed_number(at(OperatorCode::deprecated_code), 1, 0),
                     held.signed_number(at(OperatorCode::builtin_code), 4, 0));
@@ -249,13 +246,12 @@ class Decoder {
   core::Status check_order(const Node& node, const Graph& graph, std::vector<bool>& made) const {
     for (const TensorId id : node.inputs)
       if (id.valid() && !made[static_cast<std::size_t>(id.value)])
-        return refuse("the tensor '" + graph.tensor(id).name +
-                      "' is read before any operator makes it (a cycle, or a lost operator)");
+        return refuse("the tensor '" + graph.tensor(id).name + "' is read before it is produced (a cycle or a missing operator)");
     for (const TensorId id : node.outputs) {
       if (!id.valid()) continue;
       const bool variable = variables_.contains(id);
       if (made[static_cast<std::size_t>(id.value)] && !variable)
-        return refuse("the tensor '" + graph.tensor(id).name + "' is made twice");
+        return refuse("the tensor '" + graph.tensor(id).name + "' has more than one producer");
       made[static_cast<std::size_t>(id.value)] = true;
     }
     return {};
@@ -288,7 +284,7 @@ class Decoder {
   core::Result<bool> add_bodies(Node& node, const FlatTable& options, Graph& graph, int depth) {
     AACO_ASSIGN(std::vector<Graph> bodies, read_bodies(node, options, depth));
     if (bodies.empty()) return true;
-    const auto misfit = [&] { return refuse("'" + node.name + "' (" + node.op_type + ") does not fit the graph that it runs"); };
+    const auto misfit = [&] { return refuse("'" + node.name + "' (" + node.op_type + ") does not match the graph it runs"); };
     if (bodies.size() == 1) {
       if (!put_in(graph, node, std::move(bodies[0]))) return misfit();
       return false;
@@ -304,7 +300,7 @@ class Decoder {
       node.attributes.push_back({"bodies", std::move(numbers)});
       return true;
     }
-    if (node.inputs.empty()) return refuse("'" + node.name + "' has nothing to decide by");
+    if (node.inputs.empty()) return refuse("'" + node.name + "' has no condition input");
     if (!make_condition(graph, node, numbers)) return misfit();
     return true;
   }

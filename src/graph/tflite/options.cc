@@ -52,14 +52,14 @@ bool keeps_dims(std::string_view op) {
 }
 
 void read_plain(Node& node, const FlatTable& options) {
-  constexpr std::uint64_t kMostAxes = 64;
+  constexpr std::uint64_t kMaxAxes = 64;
   for (const Plain& item : kPlain)
     if (item.op == node.op_type)
       node.attributes.push_back({std::string(item.name), options.signed_number(item.field, item.bytes, item.fallback)});
   if (keeps_dims(node.op_type)) node.attributes.push_back({"keep_dims", options.signed_number(0, 1, 0)});
   const bool reshape = node.op_type == "RESHAPE";
   if (!reshape && node.op_type != "SQUEEZE") return;
-  if (auto sizes = options.integers(0, kMostAxes))
+  if (auto sizes = options.integers(0, kMaxAxes))
     node.attributes.push_back({reshape ? "new_shape" : "squeeze_dims", *std::move(sizes)});
 }
 

@@ -25,29 +25,29 @@ ModelFile two_signatures() {
   return model;
 }
 
-TEST(TfliteSignatures, TheFirstGraphIsTakenAndTheOthersAreNamed) {
+TEST(TfliteSignatures, FirstGraphIsUsedAndOthersAreListed) {
   const Source source = parse(two_signatures().bytes(), "x").value();
   EXPECT_EQ(to_string(*source.graph.tensor(source.graph.inputs[0]).shape), "[4]");
   ASSERT_EQ(source.assumptions.size(), 1U);
-  EXPECT_THAT(source.assumptions[0], HasSubstr("prefill, decode 'prefill' was taken"));
+  EXPECT_THAT(source.assumptions[0], HasSubstr("prefill, decode, 'prefill' was used"));
 }
-TEST(TfliteSignatures, OneIsTakenByItsName) {
+TEST(TfliteSignatures, SelectsByName) {
   const Source source = parse(two_signatures().bytes(), "x", "decode").value();
   EXPECT_EQ(to_string(*source.graph.tensor(source.graph.inputs[0]).shape), "[8]");
   EXPECT_TRUE(source.assumptions.empty());
 }
-TEST(TfliteSignatures, SeveralNamesOfOneGraphAreNoChoice) {
+TEST(TfliteSignatures, AliasesOfOneGraphAreNotAmbiguous) {
   ModelFile model = two_signatures();
   model.signatures = {signature("serve", 0), signature("again", 0)};
   EXPECT_TRUE(parse(model.bytes(), "x").value().assumptions.empty());
 }
-TEST(TfliteSignatures, AnUnknownOneIsRefusedAndTheOthersAreNamed) {
+TEST(TfliteSignatures, UnknownSignatureListsAvailableOnes) {
   EXPECT_THAT(parse(two_signatures().bytes(), "x", "train").error().text(), HasSubstr("its signatures: prefill, decode"));
   ModelFile plain = two_signatures();
   plain.signatures.clear();
-  EXPECT_THAT(parse(plain.bytes(), "x", "train").error().text(), HasSubstr("it has none"));
+  EXPECT_THAT(parse(plain.bytes(), "x", "train").error().text(), HasSubstr("it has no signatures"));
 }
-TEST(TfliteSignatures, OneOfAGraphThatIsNotThereIsRefused) {
+TEST(TfliteSignatures, RejectsSignatureOfMissingGraph) {
   ModelFile model = two_signatures();
   model.signatures = {signature("far", 9)};
   EXPECT_THAT(parse(model.bytes(), "x", "far").error().text(), HasSubstr("graph 9"));
@@ -72,7 +72,7 @@ TEST(TfliteOpenSizes, TheBatchMayComeLater) {
   const Graph graph = open_graph(tensor("x", {1, 12}, 0, 0, {-1, 12}), tensor("y", {12, 1}, 0, 0, {12, -1}));
   EXPECT_EQ(output_shape(graph), "[12, batch]");
 }
-TEST(TfliteOpenSizes, WhatTheBatchDoesNotTellIsNotGuessed) {
+TEST(TfliteOpenSizes, SizesUnrelatedToBatchAreNotAssumed) {
   const Graph graph = open_graph(tensor("x", {1, 1, 64}, 0, 0, {-1, -1, 64}), tensor("y", {1, 64}, 0, 0, {-1, 64}));
   EXPECT_EQ(to_string(*graph.tensor(graph.inputs[0]).shape), "[batch, ?, 64]");
   EXPECT_EQ(output_shape(graph), "[?, 64]");
@@ -104,7 +104,7 @@ ModelFile running(std::int64_t code, int field, const std::vector<std::int64_t>&
   return model;
 }
 
-TEST(TfliteBodies, WhatACallRunsStandsInItsPlace) {
+TEST(TfliteBodies, CalledGraphIsInlined) {
   for (const auto& [code, field] : {std::pair(31, 0), std::pair(206, 1)}) {
     const auto graph = running(code, field).parse();
     ASSERT_TRUE(graph) << graph.error().text();
@@ -114,8 +114,8 @@ TEST(TfliteBodies, WhatACallRunsStandsInItsPlace) {
     EXPECT_EQ(graph->tensor(graph->nodes[0].outputs[0]).name, "body/h");
   }
 }
-TEST(TfliteBodies, OneThatTakesMoreThanItIsGivenIsRefused) {
-  EXPECT_THAT(running(31, 0, {}).refusal(), HasSubstr("does not fit the graph that it runs"));
+TEST(TfliteBodies, RefusesBodyWithTooManyInputs) {
+  EXPECT_THAT(running(31, 0, {}).refusal(), HasSubstr("does not match the graph it runs"));
 }
 TEST(TfliteBodies, BranchesKeepWhatTheyReadAlive) {
   ModelFile model = running(118, 0);
@@ -132,7 +132,7 @@ TEST(TfliteBodies, BranchesKeepWhatTheyReadAlive) {
     EXPECT_TRUE(body.inputs.empty());
   }
   model.operators[1] = node(0, {0}, {3}, {{0, number(1)}, {1, number(1)}});
-  EXPECT_THAT(model.refusal(), HasSubstr("does not fit"));
+  EXPECT_THAT(model.refusal(), HasSubstr("does not match"));
 }
 TEST(TfliteBodies, ALoopHasItsConditionAndItsBody) {
   ModelFile model = running(119, 0);
@@ -145,11 +145,11 @@ TEST(TfliteBodies, ALoopHasItsConditionAndItsBody) {
   ASSERT_NE(bodies, nullptr);
   EXPECT_EQ(bodies->size(), 2U);
   model.operators = {node(0, {}, {1}, {{0, number(1)}, {1, number(2)}})};
-  EXPECT_THAT(model.refusal(), HasSubstr("does not fit"));
+  EXPECT_THAT(model.refusal(), HasSubstr("does not match"));
 }
 
 // A custom operator of unknown results; the file says of the first that it has no dimension.
-TEST(TfliteShapesOfFiles, WhatACustomOperatorMakesMayBeUnknown) {
+TEST(TfliteShapesOfFiles, CustomOperatorOutputsMayBeUnknown) {
   ModelFile model;
   model.codes.push_back(table({{0, number(32, 1)}, {1, text("TFLite_Detection_PostProcess")}, {3, number(32)}}));
   Flat scalar = tensor("scalar", {});
@@ -172,7 +172,7 @@ std::int64_t constants_of(std::vector<std::int64_t> shape) {
   model.outputs = {4};
   return total_constants(model.parse().value()).elements;
 }
-TEST(TfliteShapesOfFiles, WeightsOfOneBufferAreOne) {
+TEST(TfliteShapesOfFiles, WeightsSharingABufferCountOnce) {
   EXPECT_EQ(constants_of({4, 4}), 16);
   EXPECT_EQ(constants_of({16}), 32);  // another tensor over the same bytes
 }

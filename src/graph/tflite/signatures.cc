@@ -20,8 +20,8 @@ std::vector<Signature> signatures_of(const FlatTable& model) {
   using Field = schema::SignatureDef;
   std::vector<Signature> signatures;
   const auto held = model.vector(static_cast<int>(schema::Model::signatures), 4);
-  constexpr std::uint64_t kMost = 4096;
-  for (std::uint64_t number = 0; number < std::min(held.count, kMost); ++number) {
+  constexpr std::uint64_t kMax = 4096;
+  for (std::uint64_t number = 0; number < std::min(held.count, kMax); ++number) {
     const FlatTable item = model.element(held, number);
     if (!item.valid()) break;
     signatures.push_back(
@@ -36,17 +36,17 @@ core::Result<Chosen> choose_signature(const std::vector<Signature>& signatures, 
     const auto found =
         std::find_if(signatures.begin(), signatures.end(), [&](const Signature& item) { return item.name == entry; });
     if (found != signatures.end()) return Chosen{found->subgraph, {}};
-    return core::fail(
-        core::ErrorCode::invalid_argument, file + " has no signature '" + entry + "'",
-        signatures.empty() ? "it has none: leave out what follows the '#'" : "its signatures: " + names_of(signatures));
+    return core::fail(core::ErrorCode::invalid_argument, file + " has no signature '" + entry + "'",
+                      signatures.empty() ? "it has no signatures: remove the '#' and everything after it"
+                                         : "its signatures: " + names_of(signatures));
   }
   const bool several = std::any_of(signatures.begin(), signatures.end(),
                                    [&](const Signature& item) { return item.subgraph != signatures.front().subgraph; });
   if (!several) return Chosen{};
   const auto first = std::find_if(signatures.begin(), signatures.end(), [](const Signature& item) { return item.subgraph == 0; });
-  return Chosen{0, "of the signatures " + names_of(signatures) + " " +
-                       (first == signatures.end() ? "none, but the file's first graph" : "'" + first->name + "'") +
-                       " was taken: another one is named as FILE#NAME"};
+  return Chosen{0, "of the signatures " + names_of(signatures) + ", " +
+                       (first == signatures.end() ? "none; the file's first graph" : "'" + first->name + "'") +
+                       " was used; choose a different one with FILE#NAME"};
 }
 
 }  // namespace aaco::graph::tflite

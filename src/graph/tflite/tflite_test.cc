@@ -37,7 +37,7 @@ TEST(Tflite, AnOpenBatchIsASymbol) {
   EXPECT_EQ(to_string(*graph.tensor(graph.inputs[0]).shape), "[batch, 8, 8, 3]");
   EXPECT_EQ(to_string(*graph.tensor(graph.outputs[0]).shape), "[batch, 4, 4, 4]");
 }
-TEST(Tflite, ConstantsAreWeightsAndWhereTheyLie) {
+TEST(Tflite, ConstantsAreWeightsWithFileLocations) {
   const std::string bytes = convolution().bytes();
   const Graph graph = parse(bytes, "test.tflite").value().graph;
   ASSERT_EQ(graph.initializers.size(), 1U);
@@ -47,7 +47,7 @@ TEST(Tflite, ConstantsAreWeightsAndWhereTheyLie) {
   EXPECT_EQ(bytes[static_cast<std::size_t>(constant.location->offset)], '\1');
   EXPECT_EQ(graph.inputs.size(), 1U);
 }
-TEST(Tflite, CodesAbove127StandInTheirOwnField) {
+TEST(Tflite, CodesAbove127UseSeparateField) {
   ModelFile model;
   model.code(150);
   model.tensors = {tensor("x", {4}), tensor("y", {4})};
@@ -81,7 +81,7 @@ TEST(Tflite, BranchesAreConditions) {
   EXPECT_EQ(graph->subgraphs.size(), 2U);
 }
 
-TEST(Tflite, TensorsOfOneNameAreToldApart) {
+TEST(Tflite, TensorsWithTheSameNameAreDistinguished) {
   ModelFile model = convolution();
   for (Flat& item : model.tensors) item.fields[3].second = text("same");
   const Graph graph = model.parse().value();
@@ -89,10 +89,10 @@ TEST(Tflite, TensorsOfOneNameAreToldApart) {
   EXPECT_THAT(graph.tensor(graph.outputs[0]).name, HasSubstr("same#"));
 }
 
-TEST(TfliteRefuses, ABufferThatIsNotThere) {
+TEST(TfliteRefuses, MissingBuffer) {
   ModelFile model = convolution();
   model.tensors[1] = tensor("w", {4, 3, 3, 3}, 44);
-  EXPECT_THAT(model.refusal(), HasSubstr("'w' has its data in buffer 44"));
+  EXPECT_THAT(model.refusal(), HasSubstr("'w' refers to missing buffer 44"));
 }
 TEST(TfliteRefuses, EveryTruncationOfAModel) {
   const std::string bytes = convolution().bytes();
@@ -102,7 +102,7 @@ TEST(TfliteRefuses, EveryTruncationOfAModel) {
   }
   EXPECT_FALSE(parse(std::string_view(bytes).substr(0, bytes.size() / 2), "cut"));
 }
-TEST(TfliteRefuses, WhatIsNoModel) { EXPECT_THAT(parse("some text that is long enough", "x").error().text(), HasSubstr("TFL3")); }
+TEST(TfliteRefuses, NotAModel) { EXPECT_THAT(parse("some text that is long enough", "x").error().text(), HasSubstr("TFL3")); }
 TEST(TfliteRefuses, AnotherVersion) {
   ModelFile model = convolution();
   model.version = 4;
@@ -121,19 +121,19 @@ TEST(TfliteRefuses, ANegativeSize) {
 TEST(TfliteRefuses, ACycle) {
   ModelFile model = convolution();
   model.operators = {node(0, {3, 1, -1}, {2}), node(1, {2}, {3})};
-  EXPECT_THAT(model.refusal(), HasSubstr("'y' is read before any operator makes it"));
+  EXPECT_THAT(model.refusal(), HasSubstr("'y' is read before it is produced"));
 }
-TEST(TfliteRefuses, ATensorThatIsMadeTwice) {
+TEST(TfliteRefuses, DuplicateProducer) {
   ModelFile model = convolution();
   model.operators.push_back(node(1, {0}, {3}));
-  EXPECT_THAT(model.refusal(), HasSubstr("'y' is made twice"));
+  EXPECT_THAT(model.refusal(), HasSubstr("'y' has more than one producer"));
 }
 TEST(TfliteRefuses, ConstantsThatDoNotFitTheirShape) {
   ModelFile model = convolution();
   model.tensors[1] = tensor("w", {4, 3, 3, 5}, 1);
   EXPECT_THAT(model.refusal(), HasSubstr("has 432 bytes"));
 }
-TEST(TfliteRefuses, NumbersOfWhatItDoesNotHave) {
+TEST(TfliteRefuses, DanglingReferences) {
   ModelFile model = convolution();
   model.operators = {node(7, {0}, {3})};
   EXPECT_THAT(model.refusal(), HasSubstr("code 7"));
@@ -148,7 +148,7 @@ TEST(TfliteRefuses, AGraphThatRunsItself) {
   model.operators = {self};
   model.outputs = {1};
   model.further = {table({{0, tables(model.tensors)}, {1, numbers({0})}, {2, numbers({1})}, {3, tables({self})}})};
-  EXPECT_THAT(model.refusal(), HasSubstr("deep in each other"));
+  EXPECT_THAT(model.refusal(), HasSubstr("nested more than"));
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ std::optional<Tiling> tile(const Site& site, const std::vector<TileShape>& shape
 std::string explain(const Tiling& tiling, std::int64_t units) {
   return fmt::format(
       "{}{} x {} in tiles of {} x {}: {:.0f} tiles on {} units, {:.0f} wave{}, {} of their area and {} of the units used",
-      tiling.batch > 1 ? fmt::format("{} times ", tiling.batch) : "", tiling.m, tiling.n, tiling.tile.m, tiling.tile.n,
-      tiling.tiles, units, tiling.waves, tiling.waves == 1 ? "" : "s", core::format_percent(tiling.tile_ratio),
+      tiling.batch > 1 ? fmt::format("{} x ", tiling.batch) : "", tiling.m, tiling.n, tiling.tile.m, tiling.tile.n, tiling.tiles,
+      units, tiling.waves, tiling.waves == 1 ? "" : "s", core::format_percent(tiling.tile_ratio),
       core::format_percent(tiling.wave_ratio));
 }
 

@@ -12,7 +12,7 @@ namespace {
 using List = std::vector<std::int64_t>;
 
 TEST(CpuList, ReadsRangesAndNumbers) { EXPECT_EQ(parse_cpu_list("0-2,5\n"), (List{0, 1, 2, 5})); }
-TEST(CpuList, RefusesWhatIsNone) {
+TEST(CpuList, RejectsMissingFiles) {
   for (const char* text : {"", "a", "3-1", "-1", "0-", "0-99999999999", "1,,2"}) EXPECT_EQ(parse_cpu_list(text), List{}) << text;
 }
 TEST(NumberAfter, TakesOnlyANumber) {
@@ -87,7 +87,7 @@ TEST(Container, ReadsDockerAndKubernetesPaths) {
   EXPECT_EQ(job.container_id, id);
   EXPECT_EQ(job.pod_uid, "0a1b2c3d-1111-2222-3333-444455556666");
 }
-TEST(Container, ShorterAndLongerNumbersAreNoIds) {
+TEST(Container, NumbersOfWrongLengthAreNotIds) {
   JobIdentity job;
   parse_container("/docker/" + std::string(63, 'a') + "/x/" + std::string(65, 'b') + "/podcast/kubepods", job);
   EXPECT_TRUE(job.container_id.empty());
@@ -108,17 +108,17 @@ VisibleDevices visible(std::map<std::string, std::string> variables) {
   return visible_devices(core::Environment(std::move(variables)), amd(4));
 }
 
-TEST(VisibleDevices, WithoutVariablesAllAre) { EXPECT_EQ(visible({}).amd, (List{0, 1, 2, 3})); }
-TEST(VisibleDevices, HipNumbersWhatRocrLeaves) {
+TEST(VisibleDevices, AllVisibleByDefault) { EXPECT_EQ(visible({}).amd, (List{0, 1, 2, 3})); }
+TEST(VisibleDevices, HipIndexesDevicesVisibleToRocr) {
   EXPECT_EQ(visible({{"ROCR_VISIBLE_DEVICES", "2,3"}, {"HIP_VISIBLE_DEVICES", "1"}}).amd, (List{3}));
 }
-TEST(VisibleDevices, CudaVariableCountsForHipOnlyWithoutHips) {
+TEST(VisibleDevices, CudaVariableAppliesToHipOnlyWithoutHipVariable) {
   EXPECT_EQ(visible({{"CUDA_VISIBLE_DEVICES", "1"}}).amd, (List{1}));
   EXPECT_EQ(visible({{"CUDA_VISIBLE_DEVICES", "1"}, {"HIP_VISIBLE_DEVICES", "0"}}).amd, (List{0}));
 }
 TEST(VisibleDevices, UniqueIdsNameDevices) { EXPECT_EQ(visible({{"ROCR_VISIBLE_DEVICES", "GPU-abcd2"}}).amd, (List{2})); }
 TEST(VisibleDevices, EmptyHidesAll) { EXPECT_EQ(visible({{"HIP_VISIBLE_DEVICES", ""}}).amd, List{}); }
-TEST(VisibleDevices, AnEntryThatNamesNothingEndsTheListAndIsReported) {
+TEST(VisibleDevices, InvalidEntryEndsTheListAndIsReported) {
   for (const char* value : {"0,9,1", "0,x,1", "0,-1,1", "0,,1"}) {
     const auto result = visible({{"HIP_VISIBLE_DEVICES", value}});
     EXPECT_EQ(result.amd, (List{0})) << value;

@@ -71,7 +71,8 @@ std::vector<std::int64_t> narrow(const std::vector<std::int64_t>& choices, const
     const std::string_view entry = core::trim(part);
     const auto device = device_named(entry, choices, gpus);
     if (!device) {
-      problems.push_back(variable + ": \"" + std::string(entry) + "\" names no device here; it and what follows is not visible");
+      problems.push_back(variable + ": \"" + std::string(entry) +
+                         "\" matches no device; this entry and all after it are ignored");
       break;
     }
     kept.push_back(*device);

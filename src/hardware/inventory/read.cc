@@ -8,7 +8,7 @@ namespace aaco::hardware::inventory {
 namespace {
 
 constexpr std::int64_t kFileLimit = std::int64_t{16} << 20;  // /proc/cpuinfo of a thousand CPUs
-constexpr std::size_t kMostCpus = 65536;
+constexpr std::size_t kMaxCpus = 65536;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ std::vector<std::int64_t> parse_cpu_list(std::string_view text) {
     const std::size_t dash = part.find('-');
     const auto first = core::parse_i64(part.substr(0, dash));
     const auto last = dash == std::string_view::npos ? first : core::parse_i64(part.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || static_cast<std::size_t>(*last - *first) >= kMostCpus - cpus.size())
+    if (!first || !last || *first < 0 || *last < *first || static_cast<std::size_t>(*last - *first) >= kMaxCpus - cpus.size())
       return {};
     for (std::int64_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
   }

@@ -91,7 +91,7 @@ void add_levels(const Inventory& machine, const ProbeMeasurements& probe, Device
     for (const ProbeReading& reading : probe.caches)
       if (reading.what == level.name) {
         if (device.memory.bytes_per_s && reading.per_second < device.memory.bytes_per_s->value)
-          device.notes.push_back(fmt::format("{} read {:.1f} GB/s, no faster than main memory: its bandwidth is left out.",
+          device.notes.push_back(fmt::format("{} read {:.1f} GB/s, no faster than main memory: its bandwidth is omitted.",
                                              level.name, reading.per_second / 1e9));
         else
           level.bytes_per_s = measured(reading.per_second);
@@ -148,10 +148,10 @@ Device device_of(const Inventory& machine, const ProbeMeasurements& probe, const
   device.target = "aarch64";
 #endif
   device.sources = {
-      {kKernel, "The kernel of this machine: /proc/cpuinfo, /sys/devices/system/cpu, /proc/meminfo"},
-      {kMeasured, fmt::format("Measured on it by aaco hardware probe, {}: best of several repetitions, {} threads, {}", date,
+      {kKernel, "Kernel interfaces of this machine: /proc/cpuinfo, /sys/devices/system/cpu, /proc/meminfo"},
+      {kMeasured, fmt::format("Measured by aaco hardware probe, {}: best of several repetitions, {} threads, {}", date,
                               probe.threads, probe.vector_unit)},
-      {kMeasuredRead, "The same measurement, reading alone (the other counts bytes read and written of a copy)"}};
+      {kMeasuredRead, "The same measurement, reads only (the other counts bytes read plus bytes written by a copy)"}};
   device.engines.push_back(engine_of(probe, cores));
   device.memory = memory_of(machine, probe);
   add_levels(machine, probe, device);
@@ -161,12 +161,12 @@ Device device_of(const Inventory& machine, const ProbeMeasurements& probe, const
   device.execution.dies = topology.sockets;
   if (const double spread = widest_spread(probe); spread > kSteadySpread)
     device.notes.push_back(
-        fmt::format("The repetitions differed by up to {:.0f} %: something else was running, or the clock moved. Probe again "
-                    "when it is quiet.",
+        fmt::format("The repetitions differed by up to {:.0f} %: other processes were running or the clock changed. Probe again "
+                    "on an idle machine.",
                     100 * spread));
   device.notes.push_back(
-      "Figures are what this machine reached, not what its maker publishes: a virtual machine or a quota "
-      "may hold it below its hardware. Matrix units (AMX) are not measured.");
+      "Figures are measured on this machine, not vendor specifications: a virtual machine or a quota may limit them. Matrix "
+      "units (AMX) are not measured.");
   return device;
 }
 

@@ -21,7 +21,7 @@ namespace {
 constexpr int kRepetitions = 5;
 constexpr std::int64_t kMegabyte = 1 << 20;
 // Arrays several times the last cache, within what a machine can spare.
-constexpr std::int64_t kCopyOverCache = 4, kLeastCopy = 64 * kMegabyte, kMostCopy = 2048 * kMegabyte;
+constexpr std::int64_t kCopyOverCache = 4, kMinCopy = 64 * kMegabyte, kMaxCopy = 2048 * kMegabyte;
 constexpr std::int64_t kAvailableShare = 4;  // at most one part in four of what is available
 constexpr std::int64_t kAlignment = 512;
 
@@ -117,7 +117,7 @@ std::int64_t copy_bytes(const ProbeOptions& options, const Inventory& machine) {
   if (options.memory_bytes > 0) return options.memory_bytes;
   std::int64_t last = 0;
   for (const CpuCache& cache : machine.cpu.caches) last = std::max(last, cache.size_bytes);
-  std::int64_t bytes = std::clamp(kCopyOverCache * last, kLeastCopy, kMostCopy);
+  std::int64_t bytes = std::clamp(kCopyOverCache * last, kMinCopy, kMaxCopy);
   if (machine.memory.available_bytes) bytes = std::min(bytes, *machine.memory.available_bytes / kAvailableShare);
   return bytes;
 }
@@ -139,9 +139,9 @@ core::Status measure_memory(const Crew& crew, const ProbeOptions& options, const
   });
   if (missing)
     return core::fail(core::ErrorCode::exhausted,
-                      "there is no memory for the two arrays of " + std::to_string(share * crew.size() / kMegabyte) +
-                          " MiB that the bandwidth is measured with",
-                      "free some, or give a smaller --memory");
+                      "not enough memory for the two " + std::to_string(share * crew.size() / kMegabyte) +
+                          " MiB arrays of the bandwidth measurement",
+                      "free some memory or use a smaller --memory");
   const auto read =
       crew.time([](int) {}, [&](int index) { sink ^= probe::read_all(from[static_cast<std::size_t>(index)].get(), share, 1); });
   const double bytes = static_cast<double>(share) * crew.size();
@@ -180,8 +180,7 @@ void measure_caches(const Crew& crew, const ProbeOptions& options, const Invento
 
 core::Result<ProbeMeasurements> measure_processor(const ProbeOptions& options, const Inventory& machine) {
   std::vector<int> cpus = options.cpus.empty() ? allowed_cpus() : options.cpus;
-  if (cpus.empty())
-    return core::fail(core::ErrorCode::unsupported, "the kernel does not say on which processors this process may run");
+  if (cpus.empty()) return core::fail(core::ErrorCode::unsupported, "the kernel does not report which CPUs this process may use");
   const Crew crew(std::move(cpus));
   ProbeMeasurements out;
   out.threads = crew.size();

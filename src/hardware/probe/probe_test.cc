@@ -38,7 +38,7 @@ ProbeMeasurements readings() {
   return probe;
 }
 
-TEST(Probe, TheEntryIsOneTheRegistryTakesAndKeepsItsInvariants) {
+TEST(Probe, ProbedEntryIsValidInRegistry) {
   const Device device = device_of(machine(), readings(), "2026-01-01");
   EXPECT_EQ(device.id, "intel_xeon_gold_9999_4c_15gb");
   const auto read = parse_device(to_yaml(device), "probed.yaml");
@@ -53,13 +53,13 @@ TEST(Probe, TheEntryIsOneTheRegistryTakesAndKeepsItsInvariants) {
   EXPECT_EQ(read->last_level()->name, "l3");
 }
 
-TEST(Probe, ACacheNoFasterThanMemoryGetsNoBandwidthAndSaysWhy) {
+TEST(Probe, CacheNoFasterThanMemoryOmitsBandwidthWithReason) {
   const Device device = device_of(machine(), readings(), "2026-01-01");
   EXPECT_FALSE(device.memory_levels[1].bytes_per_s);
   EXPECT_THAT(device.notes, testing::Contains(testing::HasSubstr("l3")));
 }
 
-TEST(Probe, AnUnsteadyMeasurementSaysSo) {
+TEST(Probe, UnsteadyMeasurementIsReported) {
   ProbeMeasurements noisy = readings();
   noisy.operations[0].spread_ratio = 0.6;
   EXPECT_THAT(device_of(machine(), noisy, "2026-01-01").notes, testing::Contains(testing::HasSubstr("60 %")));
@@ -67,7 +67,7 @@ TEST(Probe, AnUnsteadyMeasurementSaysSo) {
               testing::Not(testing::Contains(testing::HasSubstr("differed"))));
 }
 
-TEST(Probe, AMachineThatSaysNothingStillHasAnId) {
+TEST(Probe, UnknownMachineStillHasAnId) {
   const Device device = device_of({}, readings(), "2026-01-01");
   EXPECT_EQ(device.id, "unknown_1c_0gb");
   EXPECT_TRUE(parse_device(to_yaml(device), "x.yaml"));
@@ -93,7 +93,7 @@ TEST(Probe, TheLoopsCountEveryLane) {
   }
 }
 
-TEST(Yaml, AnEntryOfTheRegistryReadsBackTheSame) {
+TEST(Yaml, RegistryEntryRoundTrips) {
   core::Paths paths;
   paths.share = AACO_SOURCE_DIR;
   paths.registry = "/nonexistent";

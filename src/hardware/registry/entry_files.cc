@@ -5,14 +5,14 @@
 namespace aaco::hardware::registry {
 namespace {
 
-constexpr int kMostDepth = 4;  // of folders below data/hardware
+constexpr int kMaxFolderDepth = 4;  // of folders below data/hardware
 
 core::Status collect(const std::string& folder, int depth, std::vector<std::string>& files) {
   AACO_ASSIGN(const std::vector<std::string> names, core::list_directory(folder));
   for (const std::string& name : names) {
     const std::string path = core::join_path(folder, name);
     if (core::is_directory(path)) {
-      if (depth < kMostDepth) AACO_TRY(collect(path, depth + 1, files));
+      if (depth < kMaxFolderDepth) AACO_TRY(collect(path, depth + 1, files));
     } else if (name.ends_with(".yaml")) {
       files.push_back(path);
     }
@@ -33,7 +33,7 @@ std::string own_folder(const core::Paths& paths) { return core::join_path(paths.
 
 core::Status require_shipped(const core::Paths& paths) {
   if (core::is_directory(shipped_folder(paths))) return {};
-  return core::fail(core::ErrorCode::not_found, "the hardware registry " + shipped_folder(paths) + " is missing",
+  return core::fail(core::ErrorCode::not_found, "hardware registry " + shipped_folder(paths) + " not found",
                     "install the program with its share folder, or set AACO_SHARE");
 }
 

@@ -21,12 +21,13 @@ void check_rate(const Engine& engine, const EngineRate& rate, std::vector<Violat
     if (!near(peak, product, kPeakTolerance))
       found.push_back(
           {"peak", rate.where,
-           fmt::format("{} {}: {:g} units x {:g} operations x {:g} Hz = {:.4g}, and the peak is {:.4g} operations/s", engine.name,
-                       rate.dtype, engine.units->value, *rate.ops_per_clock, engine.clock_hz->value, product, peak)});
+           fmt::format("{} {}: {:g} units x {:g} operations x {:g} Hz = {:.4g}, but the stated peak is {:.4g} operations/s",
+                       engine.name, rate.dtype, engine.units->value, *rate.ops_per_clock, engine.clock_hz->value, product,
+                       peak)});
   }
   if (rate.sparse_ops_per_s && !near(*rate.sparse_ops_per_s, kSparseFactor * peak, kPeakTolerance))
     found.push_back({"sparse", rate.where,
-                     fmt::format("{} {}: the sparse peak {:.4g} is not twice the dense {:.4g}", engine.name, rate.dtype,
+                     fmt::format("{} {}: the sparse peak {:.4g} is not twice the dense peak {:.4g}", engine.name, rate.dtype,
                                  *rate.sparse_ops_per_s, peak)});
 }
 
@@ -39,7 +40,7 @@ void check_engine(const Engine& engine, std::vector<Violation>& found) {
       const double cells = *rate.ops_per_clock / (2.0 * static_cast<double>(*engine.rows * *engine.columns));
       if (cells != 1 && cells != 2)
         found.push_back({"peak", rate.where,
-                         fmt::format("{} {}: {:g} operations a clock do not fit a grid of {} x {}", engine.name, rate.dtype,
+                         fmt::format("{} {}: {:g} operations per clock do not match a {} x {} grid", engine.name, rate.dtype,
                                      *rate.ops_per_clock, *engine.rows, *engine.columns)});
     }
   // Narrower floats are never slower than wider ones of the same engine.
@@ -59,7 +60,7 @@ void check_memory(const MainMemory& memory, std::vector<Violation>& found) {
   const double product = memory.bus_bits->value * memory.transfers_per_s->value / kBitsPerByte;
   if (!near(memory.bytes_per_s->value, product, kBandwidthTolerance))
     found.push_back({"bandwidth", memory.where,
-                     fmt::format("{:g} bit x {:g} transfers/s = {:.4g} bytes/s, and the bandwidth is {:.4g}",
+                     fmt::format("{:g} bit x {:g} transfers/s = {:.4g} bytes/s, but the stated bandwidth is {:.4g}",
                                  memory.bus_bits->value, memory.transfers_per_s->value, product, memory.bytes_per_s->value)});
 }
 
@@ -68,30 +69,31 @@ void check_levels(const Device& device, std::vector<Violation>& found) {
   for (const MemoryLevel& level : device.memory_levels) {
     if (level.scope == Scope::device && level.instances != 1)
       found.push_back({"order", level.where,
-                       level.name + " is shared by the whole device and has " + std::to_string(level.instances) + " instances"});
+                       level.name + " is shared by the whole device but has " + std::to_string(level.instances) + " instances"});
     if (level.bytes_per_s && device.memory.bytes_per_s && level.bytes_per_s->value < device.memory.bytes_per_s->value)
       found.push_back({"order", level.where, level.name + " is slower than main memory"});
     if (previous != nullptr && level.scope < previous->scope)
-      found.push_back({"order", level.where, level.name + " stands after " + previous->name + ", which more units share"});
+      found.push_back(
+          {"order", level.where, level.name + " is listed after " + previous->name + ", which is shared by more units"});
     previous = &level;
   }
 }
 
 void check_power(const Power& power, const Device& device, std::vector<Violation>& found) {
   if (power.idle_watts && power.board_watts && power.idle_watts->value >= power.board_watts->value)
-    found.push_back({"power", power.where, "the idle power is not below the board's"});
+    found.push_back({"power", power.where, "the idle power is not below the board power"});
   for (const PowerState& state : power.states) {
     const auto above = [](const std::optional<Figure>& figure, std::optional<double> full) {
       return figure && full && figure->value > *full * (1 + kPeakTolerance);
     };
     if (above(state.watts, power.board_watts ? std::optional(power.board_watts->value) : std::nullopt))
-      found.push_back({"power", state.where, "the state " + state.name + " draws more than the board may"});
+      found.push_back({"power", state.where, "the power state " + state.name + " exceeds the board power"});
     if (above(state.clock_hz, device.clock_hz()))
-      found.push_back({"power", state.where, "the state " + state.name + " has a higher clock than full power"});
+      found.push_back({"power", state.where, "the power state " + state.name + " has a higher clock than full power"});
     if (above(state.units, device.units()))
-      found.push_back({"power", state.where, "the state " + state.name + " has more units than the device"});
+      found.push_back({"power", state.where, "the power state " + state.name + " has more units than the device"});
     if (device.memory.bytes_per_s && above(state.memory_bytes_per_s, device.memory.bytes_per_s->value))
-      found.push_back({"power", state.where, "the state " + state.name + " has a higher memory bandwidth than full power"});
+      found.push_back({"power", state.where, "the power state " + state.name + " has a higher memory bandwidth than full power"});
   }
 }
 
@@ -102,7 +104,7 @@ void check_units(const Device& device, std::vector<Violation>& found) {
   for (const Engine& engine : device.engines)
     if (engine.units) counts.insert(engine.units->value);
   if (counts.size() > 1)
-    found.push_back({"order", device.where, "the engines of a GPU lie in the same units, and their numbers differ"});
+    found.push_back({"order", device.where, "the engines of a GPU share the same units, but their unit counts differ"});
 }
 
 }  // namespace

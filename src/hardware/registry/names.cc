@@ -7,7 +7,7 @@
 namespace aaco::hardware::registry {
 namespace {
 
-constexpr std::size_t kLeastBeginning = 4;  // "mi300", and not "a1"
+constexpr std::size_t kMinBeginning = 4;  // "mi300", and not "a1"
 
 // "nvidia_a100_sxm4_80gb" -> {"nvidia", "a100", "sxm4", "80gb"}
 std::set<std::string> words_of(std::string_view name) {
@@ -50,7 +50,7 @@ bool is_named_in(const Device& device, const std::set<std::string>& asked) {
 }
 
 bool begins_a_word(const Device& device, const std::string& beginning) {
-  if (beginning.size() < kLeastBeginning) return false;
+  if (beginning.size() < kMinBeginning) return false;
   const auto begins = [&](std::string_view name) {
     const std::set<std::string> words = words_of(name);
     const auto place = words.lower_bound(beginning);

@@ -17,8 +17,8 @@ using registry::read_optional_figure;
 using Sources = std::vector<Source>;
 
 constexpr std::int64_t kSchema = 1;
-constexpr std::int64_t kMostInstances = 1 << 20;
-constexpr double kMostOps = 1e9;  // a clock, of one unit: far above any matrix unit's
+constexpr std::int64_t kMaxInstances = 1 << 20;
+constexpr double kMaxOps = 1e9;  // a clock, of one unit: far above any matrix unit's
 
 template <class Enum, std::size_t N>
 core::Result<Enum> read_enum(const YamlNode& parent, std::string_view key, const std::array<Enum, N>& values) {
@@ -28,13 +28,13 @@ core::Result<Enum> read_enum(const YamlNode& parent, std::string_view key, const
     if (to_string(value) == text) return value;
     names.push_back(to_string(value));
   }
-  return parent.find(key)->error("'" + text + "' is no " + std::string(key), "use one of: " + core::join(names, ", "));
+  return parent.find(key)->error("invalid " + std::string(key) + " '" + text + "'", "use one of: " + core::join(names, ", "));
 }
 
 core::Result<std::optional<std::int64_t>> read_count(const YamlNode& parent, std::string_view key) {
   AACO_ASSIGN(const std::optional<std::int64_t> value, parent.optional_i64(key));
-  if (value && (*value < 1 || *value > kMostInstances))
-    return parent.find(key)->error(std::string(key) + " must be from 1 to " + std::to_string(kMostInstances));
+  if (value && (*value < 1 || *value > kMaxInstances))
+    return parent.find(key)->error(std::string(key) + " must be between 1 and " + std::to_string(kMaxInstances));
   return value;
 }
 
@@ -47,9 +47,9 @@ core::Result<std::vector<std::string>> read_strings(const YamlNode& parent, std:
 core::Result<std::vector<YamlNode>> read_list(const YamlNode& parent, std::string_view key) {
   const YamlNode* node = parent.find(key);
   if (node == nullptr) return std::vector<YamlNode>();
-  if (!node->is_sequence()) return node->error(std::string(key) + " is a list");
+  if (!node->is_sequence()) return node->error(std::string(key) + " must be a list");
   for (const YamlNode& item : node->items())
-    if (!item.is_mapping()) return item.error("an item of " + std::string(key) + " is a mapping");
+    if (!item.is_mapping()) return item.error("each item of " + std::string(key) + " must be a mapping");
   return node->items();
 }
 
@@ -59,18 +59,18 @@ core::Result<EngineRate> read_rate(const YamlNode& node, const Sources& sources)
   rate.where = node.where();
   AACO_ASSIGN(rate.dtype, node.require_string("dtype"));
   if (dtype_bits(rate.dtype) == 0)
-    return node.find("dtype")->error("'" + rate.dtype + "' is no data type of the registry",
+    return node.find("dtype")->error("unknown data type '" + rate.dtype + "'",
                                      "use float64 float32 tf32 float16 bfloat16 float8 float6 float4 int32 int8 int4");
   AACO_ASSIGN(rate.ops_per_clock, node.optional_f64("ops"));
-  if (rate.ops_per_clock && !(*rate.ops_per_clock > 0 && *rate.ops_per_clock <= kMostOps))
-    return node.find("ops")->error("ops (a clock, of one unit) is above zero and at most 1e9");
+  if (rate.ops_per_clock && !(*rate.ops_per_clock > 0 && *rate.ops_per_clock <= kMaxOps))
+    return node.find("ops")->error("ops (per clock and unit) must be above 0 and at most 1e9");
   AACO_ASSIGN(const std::string source, node.require_string("source"));
   AACO_TRY(registry::check_source(*node.find("source"), source, sources));
   rate.source = source;
   const YamlNode* peak = node.find("peak");
   if (peak == nullptr) {
-    if (!rate.ops_per_clock) return node.error("a rate has ops (a clock, of one unit), peak, or both");
-    if (node.find("sparse") != nullptr || node.find("unit") != nullptr) return node.error("sparse and unit need a peak");
+    if (!rate.ops_per_clock) return node.error("a rate must have ops (per clock and unit), peak, or both");
+    if (node.find("sparse") != nullptr || node.find("unit") != nullptr) return node.error("sparse and unit require a peak");
     return rate;
   }
   AACO_ASSIGN(const YamlNode* unit, node.require("unit"));
@@ -111,7 +111,7 @@ core::Result<Engine> read_engine(const YamlNode& node, const Sources& sources) {
   if (const YamlNode* grid = node.find("grid")) {
     AACO_ASSIGN(const std::vector<double> sides, grid->as_f64s());
     if (sides.size() != 2 || !(sides[0] >= 1 && sides[0] <= 65536 && sides[1] >= 1 && sides[1] <= 65536))
-      return grid->error("a grid is [rows, columns]", "write for example [128, 128]");
+      return grid->error("grid must be [rows, columns]", "example: [128, 128]");
     engine.rows = static_cast<std::int64_t>(sides[0]);
     engine.columns = static_cast<std::int64_t>(sides[1]);
   }
@@ -119,7 +119,7 @@ core::Result<Engine> read_engine(const YamlNode& node, const Sources& sources) {
   if (rates.empty()) return node.error("the engine '" + engine.name + "' has no rates");
   for (const YamlNode& item : rates) {
     AACO_ASSIGN(EngineRate rate, read_rate(item, sources));
-    if (engine.rate(rate.dtype) != nullptr) return item.error("the type " + rate.dtype + " stands twice");
+    if (engine.rate(rate.dtype) != nullptr) return item.error("duplicate data type " + rate.dtype);
     engine.rates.push_back(std::move(rate));
   }
   return engine;
@@ -141,7 +141,7 @@ core::Result<MemoryLevel> read_level(const YamlNode& node, const Sources& source
 }
 
 core::Result<MainMemory> read_memory(const YamlNode& node, const Sources& sources) {
-  if (!node.is_mapping()) return node.error("memory is a mapping");
+  if (!node.is_mapping()) return node.error("memory must be a mapping");
   AACO_TRY(node.only_keys({"kind", "size", "bandwidth", "bus", "rate"}));
   MainMemory memory;
   memory.where = node.where();
@@ -154,7 +154,7 @@ core::Result<MainMemory> read_memory(const YamlNode& node, const Sources& source
 }
 
 core::Result<Execution> read_execution(const YamlNode& node) {
-  if (!node.is_mapping()) return node.error("execution is a mapping");
+  if (!node.is_mapping()) return node.error("execution must be a mapping");
   AACO_TRY(
       node.only_keys({"wave_lanes", "waves_per_unit", "simds_per_unit", "dies", "simd_bits", "threads_per_unit", "numa_nodes"}));
   Execution execution;
@@ -169,7 +169,7 @@ core::Result<Execution> read_execution(const YamlNode& node) {
 }
 
 core::Result<Power> read_power(const YamlNode& node, const Sources& sources) {
-  if (!node.is_mapping()) return node.error("power is a mapping");
+  if (!node.is_mapping()) return node.error("power must be a mapping");
   AACO_TRY(node.only_keys({"board", "idle", "leakage", "states"}));
   Power power;
   power.where = node.where();
@@ -195,7 +195,7 @@ core::Result<Power> read_power(const YamlNode& node, const Sources& sources) {
 core::Result<std::optional<Link>> read_link(const YamlNode& links, std::string_view key, const Sources& sources) {
   const YamlNode* node = links.find(key);
   if (node == nullptr) return std::optional<Link>();
-  if (!node->is_mapping()) return node->error("a link is a mapping");
+  if (!node->is_mapping()) return node->error("a link must be a mapping");
   AACO_TRY(node->only_keys({"kind", "bandwidth"}));
   Link link;
   AACO_ASSIGN(link.kind, node->require_string("kind"));
@@ -209,7 +209,8 @@ core::Status check_id(const YamlNode& node, const std::string& id) {
     return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '_';
   });
   if (plain) return {};
-  return node.error("'" + id + "' is no device id", "an id is vendor_model_form_memory in small letters, digits and _");
+  return node.error("'" + id + "' is not a valid device id",
+                    "a device id is vendor_model_form_memory in lower-case letters, digits and _");
 }
 
 core::Status read_identity(const YamlNode& root, Device& device) {
@@ -225,7 +226,7 @@ core::Status read_identity(const YamlNode& root, Device& device) {
   AACO_ASSIGN(device.notes, read_strings(root, "notes"));
   AACO_ASSIGN(const YamlNode* sources, root.require("sources"));
   if (!sources->is_mapping() || sources->entries().empty())
-    return sources->error("sources maps a short name to a title", "write for example {datasheet: \"X data sheet, 2024\"}");
+    return sources->error("sources must map a short name to a title", "example: {datasheet: \"X data sheet, 2024\"}");
   for (const auto& [name, title] : sources->entries()) {
     AACO_ASSIGN(std::string text, title.as_string());
     device.sources.push_back({name.scalar(), std::move(text)});
@@ -234,17 +235,17 @@ core::Status read_identity(const YamlNode& root, Device& device) {
 }
 
 core::Result<Device> read_device(const YamlNode& root) {
-  if (!root.is_mapping()) return root.error("a device is a mapping", "see docs/hardware.md");
+  if (!root.is_mapping()) return root.error("a device must be a mapping", "see docs/hardware.md");
   AACO_TRY(root.only_keys({"schema", "id", "name", "vendor", "kind", "architecture", "target", "aliases", "sources", "engines",
                            "memory_levels", "memory", "execution", "power", "links", "notes"}));
   AACO_ASSIGN(const std::int64_t schema, root.require_i64("schema"));
   if (schema != kSchema)
-    return root.find("schema")->error("schema " + std::to_string(schema) + " is not known", "this program reads schema 1");
+    return root.find("schema")->error("unsupported schema " + std::to_string(schema), "this program supports schema 1");
   Device device;
   device.where = root.where();
   AACO_TRY(read_identity(root, device));
   AACO_ASSIGN(const std::vector<YamlNode> engines, read_list(root, "engines"));
-  if (engines.empty()) return root.error("the device has no engines, so nothing can be computed on it");
+  if (engines.empty()) return root.error("the device has no engines");
   for (const YamlNode& item : engines) {
     AACO_ASSIGN(Engine engine, read_engine(item, device.sources));
     device.engines.push_back(std::move(engine));
@@ -263,7 +264,7 @@ core::Result<Device> read_device(const YamlNode& root) {
     AACO_ASSIGN(device.power, read_power(*power, device.sources));
   }
   if (const YamlNode* links = root.find("links")) {
-    if (!links->is_mapping()) return links->error("links is a mapping of host and device");
+    if (!links->is_mapping()) return links->error("links must be a mapping with the keys host and device");
     AACO_TRY(links->only_keys({"host", "device"}));
     AACO_ASSIGN(device.host_link, read_link(*links, "host", device.sources));
     AACO_ASSIGN(device.device_link, read_link(*links, "device", device.sources));

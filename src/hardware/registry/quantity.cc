@@ -65,14 +65,14 @@ Range range_of(Quantity quantity) {
 }  // namespace
 
 core::Status check_value(const YamlNode& node, double value, double factor, Quantity quantity) {
-  if (value <= 0) return node.error("the value is " + node.scalar() + ", and a figure is above zero");
+  if (value <= 0) return node.error("the value is " + node.scalar() + "; figures must be above 0");
   const Range range = range_of(quantity);
   if (quantity == Quantity::ratio && value > range.most) return node.error("a ratio of " + node.scalar() + " is above 1");
   if (value * factor < range.least || value * factor > range.most)
     return node.error(
-        fmt::format("the value {} is beyond any device (in base units {:g} to {:g})", node.scalar(), range.least, range.most),
-        "look at its digits and its unit");
-  if (quantity == Quantity::count && value != std::floor(value)) return node.error("'" + node.scalar() + "' is no whole number");
+        fmt::format("the value {} is implausible (expected {:g} to {:g} in base units)", node.scalar(), range.least, range.most),
+        "check the digits and the unit");
+  if (quantity == Quantity::count && value != std::floor(value)) return node.error("'" + node.scalar() + "' is not an integer");
   return {};
 }
 
@@ -82,7 +82,7 @@ core::Result<double> factor_of(Quantity quantity, const YamlNode& unit) {
     if (known.name == unit.scalar()) return known.factor;
     names.push_back(known.name);
   }
-  return unit.error("'" + unit.scalar() + "' is no unit of this figure", "use one of: " + core::join(names, ", "));
+  return unit.error("'" + unit.scalar() + "' is not a valid unit for this figure", "use one of: " + core::join(names, ", "));
 }
 
 core::Status check_source(const YamlNode& node, std::string_view source, const std::vector<Source>& sources) {
@@ -96,7 +96,7 @@ core::Status check_source(const YamlNode& node, std::string_view source, const s
 }
 
 core::Result<Figure> read_figure(const YamlNode& node, Quantity quantity, const std::vector<Source>& sources) {
-  if (!node.is_mapping()) return node.error("a figure is a mapping", "write {value: 300, unit: W, source: datasheet}");
+  if (!node.is_mapping()) return node.error("a figure must be a mapping", "example: {value: 300, unit: W, source: datasheet}");
   const bool has_unit = !units_of(quantity).empty();
   AACO_TRY(has_unit ? node.only_keys({"value", "unit", "source", "others"}) : node.only_keys({"value", "source", "others"}));
   double factor = 1;
@@ -112,9 +112,9 @@ core::Result<Figure> read_figure(const YamlNode& node, Quantity quantity, const 
   AACO_TRY(check_source(*node.find("source"), figure.source, sources));
   const YamlNode* others = node.find("others");
   if (others == nullptr) return figure;
-  if (!others->is_sequence()) return others->error("others is a list", "write [{value: 310, source: whitepaper}]");
+  if (!others->is_sequence()) return others->error("others must be a list", "example: [{value: 310, source: whitepaper}]");
   for (const YamlNode& item : others->items()) {
-    if (!item.is_mapping()) return item.error("a reading is a mapping", "write {value: 310, source: whitepaper}");
+    if (!item.is_mapping()) return item.error("a reading must be a mapping", "example: {value: 310, source: whitepaper}");
     AACO_TRY(item.only_keys({"value", "source"}));
     OtherReading other;
     AACO_ASSIGN(const double reading, item.require_f64("value"));

@@ -88,7 +88,7 @@ core::Result<Device> in_state(const Device& device, std::string_view name) {
     return result;
   }
   return fail(ErrorCode::not_found, device.id + " has no power state '" + std::string(name) + "'",
-              names.empty() ? "it has none" : "it has: " + core::join(names, ", "));
+              names.empty() ? "it has no power states" : "its power states: " + core::join(names, ", "));
 }
 
 core::Result<Device> as_shown(const Device& device) {
@@ -103,8 +103,8 @@ core::Status DeviceRegistry::add(Device device) {
     const auto [place, added] = names_.emplace(fold(name), target);
     if (added || place->second == target) return {};
     return fail(ErrorCode::invalid_input,
-                device.where + ": the name '" + name + "' stands for " + place->second + " already, and would for " + target,
-                "a name means one device: remove it from one of them");
+                device.where + ": the name '" + name + "' is used for both " + place->second + " and " + target,
+                "a name must identify one device: remove it from one of the entries");
   };
   AACO_TRY(claim(id, id));
   AACO_TRY(claim(device.name, id));
@@ -120,7 +120,7 @@ core::Result<DeviceRegistry> DeviceRegistry::of(std::vector<Device> devices) {
   for (Device& device : devices) {
     if (registry.devices_.contains(device.id))
       return fail(ErrorCode::invalid_input,
-                  device.where + ": the id '" + device.id + "' stands in " + registry.devices_.at(device.id).where + " too");
+                  device.where + ": duplicate id '" + device.id + "', also in " + registry.devices_.at(device.id).where);
     AACO_TRY(registry.add(std::move(device)));
   }
   return registry;
@@ -214,8 +214,8 @@ core::Result<Device> DeviceRegistry::find(std::string_view name) const {
   if (meant.empty() && named.size() > 1) meant = named;
   if (meant.size() == 1) return *meant.front();
   if (!meant.empty())
-    return fail(ErrorCode::invalid_argument, "'" + std::string(name) + "' is several devices: " + list_of(meant),
-                "name one of them");
+    return fail(ErrorCode::invalid_argument, "'" + std::string(name) + "' matches several devices: " + list_of(meant),
+                "choose one of them");
   std::vector<const Device*> alike = named;
   if (alike.empty() && words.size() == 1)
     for (const auto& [key, device] : devices_)
@@ -226,9 +226,9 @@ core::Result<Device> DeviceRegistry::find(std::string_view name) const {
     const auto nearest = core::nearest(fold(name), known);
     if (!nearest.empty()) near = names_.find(std::string(nearest))->second;
   }
-  return fail(ErrorCode::not_found, "no device is called '" + std::string(name) + "'",
+  return fail(ErrorCode::not_found, "unknown device '" + std::string(name) + "'",
               (near.empty() ? "" : "did you mean '" + near + "'? ") +
-                  "`aaco hardware ls` lists the devices; docs/hardware.md tells how to add one");
+                  "`aaco hardware ls` lists the devices; see docs/hardware.md for how to add one");
 }
 
 core::Result<Device> DeviceRegistry::match(const Seen& seen) const {
@@ -256,8 +256,8 @@ core::Result<Device> DeviceRegistry::match(const Seen& seen) const {
   const std::string what =
       "'" + seen.name + (seen.target.empty() ? "" : "' (" + seen.target + ")") + (seen.target.empty() ? "'" : "");
   if (fitting.empty())
-    return fail(ErrorCode::not_found, "no device of the registry is " + what, "`aaco hardware ls` lists the devices");
-  return fail(ErrorCode::invalid_argument, what + " may be any of: " + list_of(fitting), "name one of them");
+    return fail(ErrorCode::not_found, "no registry entry matches " + what, "`aaco hardware ls` lists the devices");
+  return fail(ErrorCode::invalid_argument, what + " matches several devices: " + list_of(fitting), "choose one of them");
 }
 
 }  // namespace aaco::hardware

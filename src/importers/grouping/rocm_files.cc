@@ -14,7 +14,6 @@
 namespace aaco::importers::grouping {
 namespace {
 
-
 bool digits_only(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }

@@ -5,7 +5,6 @@
 namespace aaco::importers::grouping {
 namespace {
 
-
 RocmFile table(std::string path, RocmTable kind, std::string format = "rocprofv3") {
   return {std::move(path), std::move(format), kind};
 }

@@ -24,10 +24,10 @@ class StatsImporter final : public Importer {
                 }));
     AACO_TRY(reader.finish(source.name()));
     if (!end.trouble.empty() || reader.is_cut())
-      report_cut(result, source.name(), end.trouble.empty() ? "the text ends inside a line" : end.trouble,
-                 std::to_string(result.account.kept) + " lines before the cut", "copy the whole file again");
+      report_cut(result, source.name(), end.trouble.empty() ? "the text ends mid-line" : end.trouble,
+                 std::to_string(result.account.kept) + " lines before the truncation", "copy the complete file again");
     else if (!end.terminated && records > 1)
-      result.account.notes.emplace_back("the last line has no line end: whether it is whole cannot be known");
+      result.account.notes.emplace_back("the last line has no line end and may be incomplete");
     return result;
   }
 };

@@ -31,7 +31,7 @@ std::string to_base64(std::string_view bytes) {
 }
 
 core::Result<std::string> from_base64(std::string_view text) {
-  const auto damaged = [] { return core::fail(core::ErrorCode::invalid_input, "packed bytes are no base64"); };
+  const auto damaged = [] { return core::fail(core::ErrorCode::invalid_input, "invalid base64 data"); };
   if (text.size() % 4 != 0) return damaged();
   std::size_t padding = 0;
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;

@@ -63,7 +63,7 @@ TEST(BoostedTrees, SameInputGivesTheSameTrees) {
   EXPECT_NE(first, fit(data, settings).value());
 }
 
-TEST(BoostedTrees, StayAsTheyAreWhenWrittenAndRead) {
+TEST(BoostedTrees, SurviveRoundTrip) {
   AACO_FIT(trees, fit(sample([](double x, double y) { return x - y; })));
   const auto text = trees.to_json().dump(-1);
   const auto read = BoostedTrees::from_json(core::Json::parse(text).value());
@@ -93,7 +93,7 @@ TEST(BoostedTrees, AbsoluteLossIsNotMovedByAFewOutliers) {
   EXPECT_NEAR(trees.predict(std::vector<float>{0.2F, 0.5F}), 1, 0.1);
 }
 
-TEST(BoostedTrees, RelativeLossFollowsTheFastOfTwoWays) {
+TEST(BoostedTrees, RelativeLossFollowsFasterMode) {
   // Three of five take one second, two take 2.7: the mean of the logarithms is 0.4 and 47 % off in the mean, 0 is 25 % off.
   Sample data = sample([](double x, double) { return x < 0.5 ? 0 : 3; }, 1000);
   for (std::size_t i = 0; i < data.targets.size(); ++i) data.targets[i] += i % 5 < 2 ? 1 : 0;
@@ -107,7 +107,7 @@ TEST(BoostedTrees, RelativeLossFollowsTheFastOfTwoWays) {
   EXPECT_NEAR(fit(data, settings)->predict(std::vector<float>{0.2F, 0.5F}), 0.4, 0.1);
 }
 
-TEST(BoostedTrees, RelativeLossHeedsWeights) {
+TEST(BoostedTrees, RelativeLossUsesWeights) {
   const Sample data = sample([n = 0](double, double) mutable { return n++ % 2; }, 400);
   std::vector<float> weights;
   for (const float target : data.targets) weights.push_back(target > 0 ? 9.0F : 1.0F);
@@ -118,7 +118,7 @@ TEST(BoostedTrees, RelativeLossHeedsWeights) {
   EXPECT_NEAR(trees.predict(std::vector<float>{0.5F, 0.5F}), 1, 0.1);
 }
 
-TEST(RelativeLoss, PullsEstimatesThatAreTooLongHarder) {
+TEST(RelativeLoss, PenalisesOverestimatesMore) {
   Pull pull;
   pull_of(std::vector<float>{0, 0.5F, -0.5F, 9}, std::vector<float>{0, 0, 0, 0}, {}, pull);
   EXPECT_FLOAT_EQ(pull.gradients[0], 0);
@@ -145,7 +145,7 @@ TEST(BoostedTrees, Classes) {
   EXPECT_LT(odds->predict(std::vector<float>{0.1F, 0.1F}), -2);
 }
 
-TEST(BoostedTrees, MissingValuesGoTheirOwnWay) {
+TEST(BoostedTrees, MissingValuesFollowDefaultDirection) {
   Sample data = sample([](double x, double) { return x; });
   for (std::size_t i = 0; i < data.targets.size(); i += 3) {
     data.features.values[2 * i] = std::numeric_limits<float>::quiet_NaN();
@@ -158,7 +158,7 @@ TEST(BoostedTrees, MissingValuesGoTheirOwnWay) {
 
 ErrorCode code_of(const core::Result<BoostedTrees>& result) { return result ? ErrorCode::cancelled : result.error().code; }
 
-TEST(FitTrees, RefusesWhatDoesNotFit) {
+TEST(FitTrees, RefusesMismatchedShapes) {
   const Sample data = sample([](double x, double) { return x; }, 10);
   const auto with = [&](auto change) {
     TreeSettings settings;
@@ -212,7 +212,7 @@ ErrorCode packed_code(const std::function<void(std::vector<std::byte>&)>& change
   return code_of(BoostedTrees::in_place(1, {0}, trees, packed, std::move(bytes)));
 }
 
-TEST(BoostedTreesInPlace, AnswerFromTheBytesTheyAreGiven) {
+TEST(BoostedTreesInPlace, PredictFromPackedBytes) {
   const auto made = BoostedTrees::of(1, {10}, stump(), {0}).value();
   ASSERT_EQ(made.packed_nodes().size(), 3 * BoostedTrees::kPackedNode);
   auto bytes = std::make_shared<std::vector<std::byte>>(made.packed_nodes().begin(), made.packed_nodes().end());

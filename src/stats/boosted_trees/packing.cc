@@ -24,11 +24,11 @@ core::Result<BoostedTrees> BoostedTrees::from_json(const core::Json& document) {
   const auto columns = document["columns"].as_i64();
   const auto trees = document["trees"].as_i64();
   if (!columns || !trees || !document["nodes"].is_string() || !document["bases"].is_array() || *columns < 1 || *trees < 0)
-    return core::fail(ErrorCode::invalid_input, "trees need columns, trees, bases and nodes");
+    return core::fail(ErrorCode::invalid_input, "packed trees must have columns, trees, bases and nodes");
   std::vector<double> bases;
   for (const core::Json& base : document["bases"].items()) {
     const auto value = base.as_f64();
-    if (!value) return core::fail(ErrorCode::invalid_input, "the base score of trees is no number");
+    if (!value) return core::fail(ErrorCode::invalid_input, "the base score of the trees is not a number");
     bases.push_back(*value);
   }
   AACO_ASSIGN(const std::string bytes, from_base64(document["nodes"].text()));

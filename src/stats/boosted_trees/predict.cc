@@ -12,18 +12,16 @@ namespace {
 
 using core::ErrorCode;
 
-static_assert(std::endian::native == std::endian::little, "packed nodes lie in memory as they do in files");
+static_assert(std::endian::native == std::endian::little, "packed nodes have the same layout in memory and in files");
 
-tl::unexpected<core::Error> leads_out() {
-  return core::fail(ErrorCode::invalid_input, "a split of a tree leads out of its tree");
-}
+tl::unexpected<core::Error> leads_out() { return core::fail(ErrorCode::invalid_input, "a split points outside its tree"); }
 
 core::Status check_frame(std::size_t columns, const std::vector<double>& bases) {
-  if (bases.empty() || columns == 0) return core::fail(ErrorCode::invalid_input, "trees without a feature or a base score");
-  if (columns > BoostedTrees::kMostColumns)
-    return core::fail(ErrorCode::invalid_input, "trees of " + std::to_string(columns) + " features");
+  if (bases.empty() || columns == 0) return core::fail(ErrorCode::invalid_input, "trees have no feature or no base score");
+  if (columns > BoostedTrees::kMaxColumns)
+    return core::fail(ErrorCode::invalid_input, "unsupported number of tree features: " + std::to_string(columns));
   if (!std::all_of(bases.begin(), bases.end(), [](double base) { return std::isfinite(base); }))
-    return core::fail(ErrorCode::invalid_input, "the base score of trees is not finite");
+    return core::fail(ErrorCode::invalid_input, "the base score of the trees is not finite");
   return {};
 }
 
@@ -34,7 +32,7 @@ core::Result<BoostedTrees::Packed> BoostedTrees::pack(const Node& node, std::siz
   const std::int64_t distance = std::int64_t{node.right} - static_cast<std::int64_t>(at);
   if (node.feature >= kLeaf)
     return core::fail(ErrorCode::invalid_input, "a tree splits on feature " + std::to_string(node.feature));
-  if (distance < 0 || distance > kMostDistance) return leads_out();
+  if (distance < 0 || distance > kMaxDistance) return leads_out();
   return Packed{node.value, static_cast<std::uint16_t>(node.feature),
                 static_cast<std::uint16_t>(distance | (node.missing_left ? kMissingLeft : 0))};
 }
@@ -49,12 +47,12 @@ core::Result<std::vector<std::int32_t>> BoostedTrees::roots_of(std::span<const P
     const Packed& node = nodes[at];
     if (!inside) roots.push_back(static_cast<std::int32_t>(at));
     inside = true;
-    if (!std::isfinite(node.value)) return core::fail(ErrorCode::invalid_input, "a tree has a number that is not finite");
+    if (!std::isfinite(node.value)) return core::fail(ErrorCode::invalid_input, "a tree contains a non-finite number");
     if (node.feature != kLeaf) {
       if (node.feature >= columns)
         return core::fail(ErrorCode::invalid_input,
                           "a tree splits on feature " + std::to_string(node.feature) + " of " + std::to_string(columns));
-      waiting.push_back(at + (node.right & kMostDistance));
+      waiting.push_back(at + (node.right & kMaxDistance));
     } else if (waiting.empty()) {
       inside = false;
     } else {
@@ -62,7 +60,7 @@ core::Result<std::vector<std::int32_t>> BoostedTrees::roots_of(std::span<const P
       waiting.pop_back();
     }
   }
-  if (inside) return core::fail(ErrorCode::invalid_input, "the last tree ends inside a split");
+  if (inside) return core::fail(ErrorCode::invalid_input, "the last tree is truncated inside a split");
   return roots;
 }
 
@@ -76,7 +74,7 @@ core::Result<BoostedTrees> BoostedTrees::of(std::size_t columns, std::vector<dou
   }
   const std::span<const std::byte> bytes = std::as_bytes(std::span(std::as_const(*packed)));
   AACO_ASSIGN(BoostedTrees made, in_place(columns, std::move(bases), roots.size(), bytes, std::move(packed)));
-  if (made.roots_ != roots) return core::fail(ErrorCode::invalid_input, "trees do not start where they are said to");
+  if (made.roots_ != roots) return core::fail(ErrorCode::invalid_input, "the trees do not start at their declared offset");
   return made;
 }
 
@@ -86,9 +84,9 @@ core::Result<BoostedTrees> BoostedTrees::in_place(std::size_t columns, std::vect
   AACO_CHECK(reinterpret_cast<std::uintptr_t>(packed.data()) % alignof(Packed) == 0);
   AACO_TRY(check_frame(columns, bases));
   const std::size_t count = packed.size() / kPackedNode;
-  constexpr std::size_t kMostNodes = 0x7fffffff;
-  if (packed.size() % kPackedNode != 0 || count > kMostNodes)
-    return core::fail(ErrorCode::invalid_input, "packed trees of " + std::to_string(packed.size()) + " bytes");
+  constexpr std::size_t kMaxNodes = 0x7fffffff;
+  if (packed.size() % kPackedNode != 0 || count > kMaxNodes)
+    return core::fail(ErrorCode::invalid_input, "invalid size of packed trees: " + std::to_string(packed.size()) + " bytes");
   BoostedTrees made;
   made.columns_ = columns;
   made.bases_ = std::move(bases);
@@ -97,7 +95,7 @@ core::Result<BoostedTrees> BoostedTrees::in_place(std::size_t columns, std::vect
   AACO_ASSIGN(made.roots_, roots_of(made.nodes_, columns));
   if (made.roots_.size() != trees)
     return core::fail(ErrorCode::invalid_input,
-                      std::to_string(made.roots_.size()) + " trees are packed where " + std::to_string(trees) + " should be");
+                      "packed data contains " + std::to_string(made.roots_.size()) + " trees, expected " + std::to_string(trees));
   return made;
 }
 
@@ -105,7 +103,7 @@ double BoostedTrees::leaf_of(const Packed* node, std::span<const float> row) {
   while (node->feature != kLeaf) {
     const float value = row[node->feature];
     const bool left = std::isnan(value) ? (node->right & kMissingLeft) != 0 : value < node->value;
-    node += left ? 1 : node->right & kMostDistance;
+    node += left ? 1 : node->right & kMaxDistance;
   }
   return node->value;
 }

@@ -31,7 +31,7 @@ using Booster = std::unique_ptr<void, FreeBooster>;
 
 core::Status ok(int code) {
   if (code == 0) return {};
-  return core::fail(ErrorCode::invalid_input, "XGBoost refused: " + std::string(XGBGetLastError()));
+  return core::fail(ErrorCode::invalid_input, "XGBoost failed: " + std::string(XGBGetLastError()));
 }
 
 core::Result<Matrix> matrix_of(const FeatureTable& features, std::span<const float> targets, std::span<const float> weights) {
@@ -111,7 +111,8 @@ class TreeReader {
   core::Status append(std::vector<Node>& nodes, std::int64_t at = 0) const {
     const auto left = integer(left_, at), right = integer(right_, at);
     const auto value = item(value_, at).as_f64();
-    if (!left || !right || !value) return core::fail(ErrorCode::invalid_input, "XGBoost wrote a tree that cannot be read");
+    if (!left || !right || !value)
+      return core::fail(ErrorCode::invalid_input, "XGBoost returned a tree in an unsupported format");
     const std::size_t mine = nodes.size();
     nodes.push_back({-1, static_cast<float>(*value), 0, false});
     if (*left < 0) return {};
@@ -161,7 +162,7 @@ core::Status pull_once(BoosterHandle booster, DMatrixHandle matrix, std::span<co
   const float* answers = nullptr;
   AACO_TRY(ok(XGBoosterPredictFromDMatrix(booster, matrix, kAnswers, &shape, &dimensions, &answers)));
   if (dimensions < 1 || shape[0] != targets.size())
-    return core::fail(ErrorCode::invalid_input, "XGBoost answered for another number of rows than it was asked");
+    return core::fail(ErrorCode::invalid_input, "XGBoost returned predictions for a different number of rows");
   pull_of({answers, targets.size()}, targets, weights, pull);
   return ok(XGBoosterBoostOneIter(booster, matrix, pull.gradients.data(), pull.curvatures.data(), targets.size()));
 }
@@ -194,8 +195,8 @@ namespace aaco::stats {
 
 core::Result<BoostedTrees> fit_by_library(const FeatureTable& /*features*/, std::span<const float> /*targets*/,
                                           const TreeSettings& /*settings*/, std::span<const float> /*weights*/) {
-  return core::fail(core::ErrorCode::unsupported, "this program was built without XGBoost, so it cannot fit boosted trees",
-                    "build it where libxgboost-dev is installed; what was fitted elsewhere can be used here");
+  return core::fail(core::ErrorCode::unsupported, "this program was built without XGBoost and cannot fit boosted trees",
+                    "rebuild with libxgboost-dev installed; calibrations fitted elsewhere can still be used");
 }
 
 }  // namespace aaco::stats

@@ -16,8 +16,7 @@ BundleSink::BundleSink(const std::string& folder)
     : names_(in_spill_folder(folder, "names")),
       database_(core::join_path(folder, kSpillFolder)),
       context_{database_, names_, folder},
-      tables_(context_, context_, context_, context_, context_, context_, context_, context_, context_, context_, context_,
-              context_, context_, context_, context_, context_, context_) {}
+      tables_(context_) {}
 
 trace::NameId BundleSink::name(std::string_view text) {
   auto id = names_.intern(text);
@@ -27,7 +26,7 @@ trace::NameId BundleSink::name(std::string_view text) {
 }
 
 core::Status BundleSink::write_tables() {
-  std::apply([this](auto&... table) { ((status_ = status_ ? table.write() : std::move(status_)), ...); }, tables_);
+  std::apply([this](auto&... table) { ((status_ = status_ ? table.write() : std::move(status_)), ...); }, tables_.all);
   return status_;
 }
 

@@ -9,28 +9,25 @@
 
 namespace aaco::tracelake::store {
 
+template <class List>
+struct TablesOf;
+template <class... Rows>
+struct TablesOf<trace::RowList<Rows...>> {
+  explicit TablesOf(TableContext& context) : all((static_cast<void>(sizeof(Rows)), context)...) {}
+  std::tuple<TableWriter<Rows>...> all;
+};
+
 // The Sink of an open bundle: one table a row type, written as Parquet files below the bundle's folder.
-class BundleSink final : public trace::Sink {
+class BundleSink final : public trace::EveryRowTo<BundleSink> {
  public:
   explicit BundleSink(const std::string& folder);
 
-  void add(const trace::IterationRow& row) override { keep(row); }
-  void add(const trace::LoopBlockRow& row) override { keep(row); }
-  void add(const trace::NodeExecutionRow& row) override { keep(row); }
-  void add(const trace::KernelRow& row) override { keep(row); }
-  void add(const trace::ApiCallRow& row) override { keep(row); }
-  void add(const trace::CopyRow& row) override { keep(row); }
-  void add(const trace::CollectiveRow& row) override { keep(row); }
-  void add(const trace::KernelCounterRow& row) override { keep(row); }
-  void add(const trace::SystemEventRow& row) override { keep(row); }
-  void add(const trace::GpuEventRow& row) override { keep(row); }
-  void add(const trace::SchedEventRow& row) override { keep(row); }
-  void add(const trace::GraphNodeRow& row) override { keep(row); }
-  void add(const trace::GraphEdgeRow& row) override { keep(row); }
-  void add(const trace::AttributionRow& row) override { keep(row); }
-  void add(const trace::KernelGroupRow& row) override { keep(row); }
-  void add(const trace::GapRow& row) override { keep(row); }
-  void add(const trace::EstimateRow& row) override { keep(row); }
+  template <class Row>
+  void take(const Row& row) {
+    if (status_) [[likely]]
+      if (auto added = std::get<TableWriter<Row>>(tables_.all).add(row); !added) [[unlikely]]
+        status_ = std::move(added);
+  }
   trace::NameId name(std::string_view text) override;
   [[nodiscard]] core::Status status() const override { return status_; }
 
@@ -38,23 +35,10 @@ class BundleSink final : public trace::Sink {
   core::Status write_tables();
 
  private:
-  template <class Row>
-  void keep(const Row& row) {
-    if (status_) [[likely]]
-      if (auto added = std::get<TableWriter<Row>>(tables_).add(row); !added) [[unlikely]]
-        status_ = std::move(added);
-  }
-
   NameStore names_;
   StoreDatabase database_;
   TableContext context_;
-  std::tuple<TableWriter<trace::IterationRow>, TableWriter<trace::LoopBlockRow>, TableWriter<trace::NodeExecutionRow>,
-             TableWriter<trace::KernelRow>, TableWriter<trace::ApiCallRow>, TableWriter<trace::CopyRow>,
-             TableWriter<trace::CollectiveRow>, TableWriter<trace::KernelCounterRow>, TableWriter<trace::SystemEventRow>,
-             TableWriter<trace::GpuEventRow>, TableWriter<trace::SchedEventRow>, TableWriter<trace::GraphNodeRow>,
-             TableWriter<trace::GraphEdgeRow>, TableWriter<trace::AttributionRow>, TableWriter<trace::KernelGroupRow>,
-             TableWriter<trace::GapRow>, TableWriter<trace::EstimateRow>>
-      tables_;
+  TablesOf<trace::AllRows> tables_;
   core::Status status_;
 };
 

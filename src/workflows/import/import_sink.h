@@ -49,8 +49,9 @@ struct FileCounts {
 };
 
 // Passes rows on to a bundle, with the rank of the file they come from, and counts them.
-class ImportSink final : public trace::Sink {
+class ImportSink final : public trace::EveryRowTo<ImportSink> {
  public:
+  using EveryRowTo::add;
   // `shift_ns` leads from the files' clock to the session's and is added to all times.
   explicit ImportSink(trace::Sink& target, std::int64_t shift_ns = 0) : target_(target), shift_ns_(shift_ns) {}
   // Of the rows that follow.
@@ -66,7 +67,6 @@ class ImportSink final : public trace::Sink {
   void add(const trace::IterationRow& row) override {
     pass(row, counts_.iterations, row.start_ns, row.start_ns + row.duration_ns);
   }
-  void add(const trace::LoopBlockRow& row) override { pass(row); }
   void add(const trace::NodeExecutionRow& row) override {
     pass(row, counts_.nodes, row.start_ns, row.start_ns + row.duration_ns);
   }
@@ -108,10 +108,10 @@ class ImportSink final : public trace::Sink {
     ++counts_.others;
     target_.add(row);
   }
-  void add(const trace::AttributionRow& row) override { pass(row); }
-  void add(const trace::KernelGroupRow& row) override { pass(row); }
-  void add(const trace::GapRow& row) override { pass(row); }
-  void add(const trace::EstimateRow& row) override { pass(row); }
+  template <class Row>
+  void take(const Row& row) {
+    pass(row);
+  }
   trace::NameId name(std::string_view text) override { return target_.name(text); }
   [[nodiscard]] core::Status status() const override { return target_.status(); }
   [[nodiscard]] trace::ProcessBook* processes() override {
@@ -145,7 +145,7 @@ class ImportSink final : public trace::Sink {
   template <class Row>
   Row moved(const Row& row) const {
     Row own = row;
-    own.rank = rules_.rank ? *rules_.rank : own.rank + rules_.rank_base;
+    if constexpr (requires { own.rank; }) own.rank = rules_.rank ? *rules_.rank : own.rank + rules_.rank_base;
     if constexpr (requires { own.start_ns; }) own.start_ns += shift_ns_;
     if constexpr (requires { own.end_ns; }) own.end_ns += shift_ns_;
     if constexpr (requires { own.time_ns; }) own.time_ns += shift_ns_;

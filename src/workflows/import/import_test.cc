@@ -87,7 +87,10 @@ void expect_equal(const SessionOutcome& outcome, const SimpleTrace& simple) {
   }
 }
 
-// Files below a folder of the shared data whose name holds `part`.
+constexpr std::int64_t kMaxQuickBytes = 1'200'000;  // compressed
+
+// Files below a folder of the shared data whose name contains `part`. The large ones are a proof (scripts/proofs/real_traces.sh),
+// not a part of every test run.
 std::vector<std::string> real_files(const char* folder, std::string_view part) {
   const char* place = std::getenv("AACO_REAL_DATA");
   const std::string root = core::join_path(place != nullptr ? place : AACO_SOURCE_DIR "/../shared/data", folder);
@@ -95,7 +98,7 @@ std::vector<std::string> real_files(const char* folder, std::string_view part) {
   std::error_code none;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root, none))
     if (const std::string path = entry.path().string(); core::base_name(path).find(part) != std::string::npos)
-      files.push_back(path);
+      if (std::getenv("AACO_LONG_TESTS") != nullptr || core::file_size(path).value_or(0) <= kMaxQuickBytes) files.push_back(path);
   std::sort(files.begin(), files.end());
   return files;
 }

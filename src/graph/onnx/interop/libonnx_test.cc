@@ -58,7 +58,7 @@ class Interop : public testing::Test {
   std::string path_;
 };
 
-TEST_F(Interop, WhatIsWrittenPassesTheChecker) {
+TEST_F(Interop, WrittenModelPassesChecker) {
   CountingWeights weights;
   ASSERT_TRUE(onnx::write(sample(), &weights, path_));
   const ::onnx::ModelProto model = read_with_protobuf();
@@ -79,7 +79,7 @@ TEST_F(Interop, ExternalDataPassesTheCheckerToo) {
   EXPECT_EQ(core::file_size(path_ + ".data").value(), 8192 + 1200) << "two tensors, the second on a page of its own";
 }
 
-TEST_F(Interop, ReadingGivesBackWhatWasWritten) {
+TEST_F(Interop, WrittenModelRoundTrips) {
   CountingWeights weights;
   ASSERT_TRUE(onnx::write(sample(), &weights, path_));
   const auto read = onnx::load(path_);
