@@ -202,7 +202,7 @@ class Analyze(program.ProgramTest):
         arguments = ('analyze', 'bert-base', '--hardware', 'MI300X', '--fallback', 'epyc 9654')
         self.refused(self.aaco(*arguments), 3, '--provider', 'migraphx', 'tensorrt')
         self.refused(self.aaco(*arguments, '--provider', 'abacus'), 3, 'abacus', 'migraphx')
-        self.refused(self.aaco(*arguments, '--provider', 'edgetpu'), 2, 'does not program')
+        self.refused(self.aaco(*arguments, '--provider', 'edgetpu'), 2, 'does not support')
         self.refused(self.aaco('analyze', 'bert-base', '--hardware', 'MI300X', '--provider', 'migraphx'), 2, '--fallback')
         self.refused(self.aaco('analyze', 'bert-base', '--hardware', 'MI300X', '--fallback', 'mi300x', '--provider', 'migraphx'), 2, 'itself')
         parts = self.aaco(*arguments, '--provider', 'migraphx', '--json').json()['partition']
@@ -241,8 +241,8 @@ class Analyze(program.ProgramTest):
                 self.refused(self.aaco('analyze', 'mlp', '--hardware', 'MI300X', option, value), 2)
         self.refused(self.aaco('analyze', self.folder / 'a\x1b[31mb.onnx', '--hardware', 'MI300X'), 3, 'a [31mb.onnx')
         too_long = ('bert-base', '--hardware', 'MI300X', '--dim', 'sequence_length=513')
-        self.refused(self.aaco('analyze', *too_long), 3, 'cannot run at these sizes', '/embeddings/Add_1', '512')
-        self.refused(self.aaco('compare', *too_long), 3, 'cannot run at these sizes')
+        self.refused(self.aaco('analyze', *too_long), 3, 'cannot run with these sizes', '/embeddings/Add_1', '512')
+        self.refused(self.aaco('compare', *too_long), 3, 'cannot run with these sizes')
         cut = self.folder / 'cut.onnx'
         cut.write_bytes(b'\x08\x08\x12\x04abcd\x3a\xff\xff\x03')
         self.refused(self.aaco('analyze', cut, '--hardware', 'MI300X'), 3, 'cut.onnx')

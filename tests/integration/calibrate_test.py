@@ -239,8 +239,8 @@ class Calibrate(program.ProgramTest):
 
     def test_whole_models_held_out_in_folds(self):
         arguments = ('validate', '--hardware', 'mi210', '--measurements', self.transformers(), '--split', 'model', '--json')
-        held = lambda *more: next(note.split('in turn: ')[1].split('; fitted')[0] for note in self.with_registry(*arguments, *more).json()['notes']
-                                  if 'held out in turn' in note)
+        held = lambda *more: next(note.split('cross-validated by ')[1].split('; fitted')[0] for note in self.with_registry(*arguments, *more).json()['notes']
+                                  if 'cross-validated by' in note)
         self.assertEqual(held('--folds', 3).count(';'), 2, 'three folds of two models')
         self.assertEqual(held('--folds', 6), held(), 'as many folds as models: each by itself')
         self.assertEqual(held('--folds', 3, '--seed', 7), held('--folds', 3, '--seed', 7))
@@ -382,7 +382,7 @@ class Calibrate(program.ProgramTest):
     def test_empty(self): self.refused_table('', 'bad.csv')
     def test_other_text(self):
         self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,5\n'.encode('utf-16'), 'bad.csv', 'UTF-16')
-        self.refused_table('device,dtype,m,n,k,latency_us\rh100,bf16,1,2,3,5\r', 'bad.csv', 'carriage returns')
+        self.refused_table('device,dtype,m,n,k,latency_us\rh100,bf16,1,2,3,5\r', 'bad.csv', '(CR)')
     def test_zero_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,0\n', 'bad.csv:2', 'latency_us')
     def test_negative_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,5\nh100,bf16,1,2,3,-1\n', 'bad.csv:3')
     def test_impossible_latency(self):

@@ -46,7 +46,7 @@ class Baselines(Governed):
         self.assertEqual(self.aaco('baseline', 'show', 'agreed', '--json').json()['approval'], 'changed_since')
         outcome = self.aaco('gate', '--baseline', 'agreed', '--session', 'tag:new', '--require-approval')
         self.assertEqual(outcome.code, 4)
-        self.assertIn('changed after its approval', outcome.output)
+        self.assertIn('changed after it was approved', outcome.output)
 
     def test_rm(self):
         self.aaco('baseline', 'add', 'gone', 'tag:base', '--owner', 'o')
@@ -85,7 +85,7 @@ class Gate(Governed):
         self.assertEqual(outcome.code, 0, outcome.output + outcome.errors)
         verdict = outcome.json()
         self.assertEqual((verdict['verdict'], verdict['gate']['attempts'], verdict['decided_by']), ('equivalent', 1, 'memory.rss_peak_bytes'))
-        self.assertIn('approved by nobody', ' '.join(verdict['notes']))
+        self.assertIn('not approved', ' '.join(verdict['notes']))
 
     def test_a_regression_in_every_form(self):
         self.smaller('small', 0.1)

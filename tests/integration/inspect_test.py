@@ -233,4 +233,4 @@ class MemoryFits(program.ProgramTest):
             self.skipTest('skipped, it would fit into the memory of this machine')
         self.run_small()  # skips where there is no ONNX Runtime
         outcome = self.aaco('run', '--model', 'squeezenet1.1', '--batch', 25000)
-        self.refused(outcome, 3, 'a batch of 25000 needs', 'not tried', 'would fit')
+        self.refused(outcome, 3, 'a batch of 25000 needs', 'is available', 'would fit')

@@ -86,10 +86,10 @@ class Lab(program.ProgramTest):
         self.refused(self.aaco('lab', 'inject', '--generator', 'magic', '--', 'sleep', *RUN), 2, 'generator')
         self.refused(self.aaco('lab', 'inject', '--', 'sleep', 'run', '--model', 'no-such-model'), 3)
         self.refused(self.aaco('lab', 'inject', '--', 'sleep', 'run', '--no-such-option'), 2, '--no-such-option', 'aaco run --help')
-        self.refused(self.aaco('lab', 'inject', '--', 'gpu_gaps', *RUN), 2, 'fault of traces', 'aaco lab simulate gpu_gaps')
-        self.refused(self.aaco('lab', 'simulate', 'sleep', 'latest'), 2, 'done to a run', 'aaco lab inject sleep')
+        self.refused(self.aaco('lab', 'inject', '--', 'gpu_gaps', *RUN), 2, 'applies to traces', 'aaco lab simulate gpu_gaps')
+        self.refused(self.aaco('lab', 'simulate', 'sleep', 'latest'), 2, 'applies to runs', 'aaco lab inject sleep')
         self.refused(self.aaco('lab', 'inject', '--', 'fewer_threads', *RUN, '--threads', '1'), 2, 'one thread')
-        self.refused(self.aaco('--sessions', str(self.folder) + '/nothing', 'lab', 'score'), 3, 'whose truth is known')
+        self.refused(self.aaco('--sessions', str(self.folder) + '/nothing', 'lab', 'score'), 3, 'no labelled sessions')
 
 
 class SimulatedTraces(program.ProgramTest):
@@ -108,7 +108,7 @@ class SimulatedTraces(program.ProgramTest):
         self.assertEqual((traces['pairs'], traces['score']['count'], traces['score']['right_first'], traces['without_effect']), (3, 2, 2, 1))
         self.assertEqual(traces['score']['confusion'], {'copy_bound': {'copy_bound': 1}, 'host_waiting': {'host_waiting': 1}})
         self.assertIn('simulated traces: 3 pairs', self.aaco('lab', 'score').output)
-        self.refused(self.aaco('lab', 'train', '--out-folder', self.folder / 'models'), 3, 'no runs whose truth is known')
+        self.refused(self.aaco('lab', 'train', '--out-folder', self.folder / 'models'), 3, 'no labelled runs')
         self.assertFalse((self.folder / 'models').exists())
         self.assertEqual(self.aaco('verify', 'tag:real').output, before)
 
@@ -150,7 +150,7 @@ class Explain(program.ProgramTest):
         self.assertEqual((bottleneck['bottleneck_class'], bottleneck['recommendations']), ('inconclusive', []))
         self.assertIn('Bottleneck inconclusive. 1 measured call is too few', self.aaco('explain').output)
         report = self.aaco('report').output
-        self.assertIn('Not decided what limits it', report)
+        self.assertIn('Bottleneck not determined', report)
         self.assertNotIn('Limited by', report)
 
     def test_a_difference_is_divided_into_parts_that_add_up(self):

@@ -115,7 +115,7 @@ class Roofline(program.ProgramTest):
         self.assertEqual(self.aaco('roofline', '--last', 5, **where).code, 4)
         self.assertEqual(self.aaco('roofline', '--device', 'mi300x', **where).code, 0)
         self.refused(self.aaco('roofline', '--device', 'h100', **where), 3, 'another device')
-        self.refused(self.aaco('roofline', '--where', 'tag=none', **where), 3, 'work of known size')
+        self.refused(self.aaco('roofline', '--where', 'tag=none', **where), 3, 'known FLOPs and bytes')
 
     def test_a_calibration_stands_beside_what_was_reached(self):
         where = self.lake_of('calibrated', 6)
@@ -152,7 +152,7 @@ class Roofline(program.ProgramTest):
         damaged.write_bytes(damaged.read_bytes()[:100])
         report = self.aaco('report', '--json', **where)
         self.assertEqual(report.code, 0, report.errors)
-        self.assertIn('calibration cannot be read', report.json()['roofline']['text'])
+        self.assertIn('calibration not readable', report.json()['roofline']['text'])
 
     def test_points_from_counters_are_told(self):
         where = {'AACO_SESSIONS': str(self.folder / 'counted')}

@@ -142,7 +142,7 @@ TEST_F(HostileSessions, NegativeTimeIsRefusedAndNothingIsWritten) {
   for (const auto& [a, b] : {std::pair(good, bad), std::pair(bad, good)}) {
     const auto outcome = compared(a, b);
     ASSERT_FALSE(outcome.has_value());
-    EXPECT_NE(outcome.error().message.find("negative time"), std::string::npos);
+    EXPECT_NE(outcome.error().message.find("negative duration"), std::string::npos);
     EXPECT_FALSE(judged(a));
     EXPECT_FALSE(judged(b));
   }

@@ -111,24 +111,24 @@ core::Status measure_round(AbProcesses& processes, Progress& progress, AbSession
 
 std::string ending(const AbRequest& request, const Progress& progress, bool decided) {
   if (progress.services.stopping()) return "stopped by the user";
-  if (decided) return "the change is decided";
-  if (!progress.calls_left()) return fmt::format("the {} iterations of each side were made", *request.iterations);
-  return "the time for each side, " + core::format_duration(static_cast<double>(request.duration.count())) + ", is used up";
+  if (decided) return "verdict reached";
+  if (!progress.calls_left()) return fmt::format("{} iterations per side completed", *request.iterations);
+  return "time limit of " + core::format_duration(static_cast<double>(request.duration.count())) + " per side reached";
 }
 
 core::Status check(const AbRequest& request) {
   if (request.duration.count() < 100'000'000)
-    return core::fail(ErrorCode::invalid_argument, "a comparison needs at least 100 ms for each side", "the default is 60s");
+    return core::fail(ErrorCode::invalid_argument, "a comparison needs at least 100 ms per side", "the default is 60s");
   if (request.iterations && *request.iterations < static_cast<std::int64_t>(stats::kFewestRounds) * kFewestPairs)
     return core::fail(ErrorCode::invalid_argument,
-                      fmt::format("a comparison needs at least {} iterations of each side", stats::kFewestRounds * kFewestPairs));
+                      fmt::format("a comparison needs at least {} iterations per side", stats::kFewestRounds * kFewestPairs));
   if (request.block && *request.block > longest_block(request) * 1.01)  // as it is rounded below
     return core::fail(
         ErrorCode::invalid_argument,
-        fmt::format("an interval needs {} blocks of each side, and of {} no more than {} fit into {}",
+        fmt::format("a confidence interval needs {} blocks per side; with blocks of {}, only {} fit into {}",
                     stats::kFewestRounds * kFewestPairs, core::format_duration(static_cast<double>(request.block->count())),
                     request.duration / *request.block, core::format_duration(static_cast<double>(request.duration.count()))),
-        "a longer --duration, or a --block of at most " +
+        "use a longer --duration, or a --block of at most " +
             core::format_duration(static_cast<double>(longest_block(request).count())));
   return {};
 }

@@ -51,8 +51,7 @@ class Answers {
  public:
   static core::Result<Answers> take_over() {
     core::FileDescriptor out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-    if (!out.valid() || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-      return core::fail_errno(errno, "standard output of the measuring process");
+    if (!out.valid() || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return core::fail_errno(errno, "standard output of the worker");
     return Answers(std::move(out));
   }
   [[nodiscard]] core::Status say(const Json& answer) const {
@@ -60,7 +59,7 @@ class Answers {
     for (std::size_t sent = 0; sent < text.size();) {
       const ssize_t count = ::write(out_.get(), text.data() + sent, text.size() - sent);
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return core::fail(ErrorCode::cancelled, "nobody reads the answers of the measuring process any more");
+      if (count <= 0) return core::fail(ErrorCode::cancelled, "the reader of the worker's output has exited");
       sent += static_cast<std::size_t>(count);
     }
     return {};
@@ -143,7 +142,7 @@ core::Result<Json> obey(const std::string& line, std::vector<Side>& sides, colle
   std::int64_t calls = 0;
   words >> verb >> number >> calls;
   if (words.fail() || verb != "run" || number >= sides.size() || calls < 1 || calls > kMostCalls)
-    return core::fail(ErrorCode::invalid_argument, "the measuring process does not understand '" + line + "'");
+    return core::fail(ErrorCode::invalid_argument, "unknown command for the worker: '" + line + "'");
   std::vector<runner::TimedCall> timed;
   timed.reserve(static_cast<std::size_t>(calls));
   trace::LoopBlockRow block;

@@ -200,9 +200,8 @@ core::Result<LabExamples> lab_examples(const Services& services) {
     if (judges.book.find(truth) != nullptr) add_example(one, truth, effect, judges, out);
   }
   if (all.empty())
-    return core::fail(core::ErrorCode::not_found,
-                      "the lake at " + services.paths.sessions + " has no session whose truth is known",
-                      "make some: 'aaco lab inject FAULT -- run ...', and undisturbed runs with --tag class=CLASS");
+    return core::fail(core::ErrorCode::not_found, "no labelled sessions in " + services.paths.sessions,
+                      "create some with 'aaco lab inject FAULT -- run ...', plus undisturbed runs with --tag class=CLASS");
   return out;
 }
 
