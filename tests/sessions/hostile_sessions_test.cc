@@ -148,7 +148,7 @@ TEST_F(HostileSessions, NegativeTimeIsRefusedAndNothingIsWritten) {
   }
 }
 
-TEST_F(HostileSessions, AMetricThatIsNoNumberIsNotMeasured) {
+TEST_F(HostileSessions, NonNumericMetricCountsAsNotMeasured) {
   const trace::Metrics metrics = {{"memory.rss_peak_bytes", std::nan(""), "bytes", {}, {}}};
   const std::string a = session(std::vector<std::int64_t>(40, 500'000), metrics);
   const std::string b = session(std::vector<std::int64_t>(40, 500'000), metrics);

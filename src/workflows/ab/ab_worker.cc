@@ -23,9 +23,9 @@ namespace {
 using core::ErrorCode;
 using core::Json;
 
-constexpr std::int64_t kMostCalls = 1'000'000;  // of one block
+constexpr std::int64_t kMaxCalls = 1'000'000;  // of one block
 // Of a warm-up that waits for a stationary series: what is left of it falls on both sides of a round alike.
-constexpr std::chrono::seconds kMostWarmup{2};
+constexpr std::chrono::seconds kMaxWarmup{2};
 
 struct Side {
   RunPlan plan;
@@ -99,7 +99,7 @@ core::Status warm_up(Side& side) {
   rule.reserve();
   static const std::atomic<bool> kNever{false};
   std::vector<runner::TimedCall> calls;
-  side.plan.loop.warmup_max_time = std::min(side.plan.loop.warmup_max_time, core::Nanoseconds(kMostWarmup));
+  side.plan.loop.warmup_max_time = std::min(side.plan.loop.warmup_max_time, core::Nanoseconds(kMaxWarmup));
   AACO_ASSIGN(side.warmup, runner::measure(
                                [&]() -> core::Status {
                                  calls.clear();
@@ -141,7 +141,7 @@ core::Result<Json> obey(const std::string& line, std::vector<Side>& sides, colle
   std::size_t number = 0;
   std::int64_t calls = 0;
   words >> verb >> number >> calls;
-  if (words.fail() || verb != "run" || number >= sides.size() || calls < 1 || calls > kMostCalls)
+  if (words.fail() || verb != "run" || number >= sides.size() || calls < 1 || calls > kMaxCalls)
     return core::fail(ErrorCode::invalid_argument, "unknown command for the worker: '" + line + "'");
   std::vector<runner::TimedCall> timed;
   timed.reserve(static_cast<std::size_t>(calls));

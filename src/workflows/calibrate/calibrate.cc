@@ -119,8 +119,8 @@ std::vector<std::string> advice(const CalibrateOutcome& outcome) {
       result.push_back("measure more models of " + family + ": " + std::to_string(fit.quality.sites) +
                        " is a small sample, so the intervals are widened to the largest error");
   for (const BadSite& site : outcome.worst) {
-    constexpr std::size_t kMostAdvice = 5;
-    if (result.size() >= kMostAdvice || site.mean_error < kBadSite) break;
+    constexpr std::size_t kMaxAdvice = 5;
+    if (result.size() >= kMaxAdvice || site.mean_error < kBadSite) break;
     result.push_back("measure shapes near " + site.site + " (" + site.group + "): held-out error " + percent(site.mean_error));
   }
   return result;

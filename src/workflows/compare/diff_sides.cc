@@ -25,7 +25,7 @@ using core::Json;
 
 constexpr std::string_view kTagPrefix = "tag:";
 constexpr std::size_t kFewestHistory = 5;  // sessions, below which nothing is learnt of their scatter
-constexpr std::size_t kMostHistory = 50;   // the newest
+constexpr std::size_t kMaxHistory = 50;    // the newest
 constexpr double kOtherGridShare = 0.25;   // of the time of kernels that both traces have
 
 struct FoundSession {
@@ -258,7 +258,7 @@ core::Result<std::optional<BetweenHistory>> history_between(const ComparedSide& 
     if (median && *median > 0 && !own.contains(entry.manifest.id.text)) logs.push_back(std::log(*median));
   }
   if (logs.size() < kFewestHistory) return std::optional<BetweenHistory>();
-  if (logs.size() > kMostHistory) logs.erase(logs.begin(), logs.end() - static_cast<std::ptrdiff_t>(kMostHistory));
+  if (logs.size() > kMaxHistory) logs.erase(logs.begin(), logs.end() - static_cast<std::ptrdiff_t>(kMaxHistory));
   return std::optional(BetweenHistory{std::expm1(neighbour_deviation(logs)), static_cast<std::int64_t>(logs.size())});
 }
 

@@ -19,7 +19,7 @@ using core::Json;
 using governance::Baseline;
 
 constexpr std::string_view kBaselineSuffix = ".yaml";
-constexpr std::size_t kMostTraceSeries = 1000;
+constexpr std::size_t kMaxTraceSeries = 1000;
 
 std::int64_t now() { return core::SystemClock().now_ns(core::ClockId::realtime); }
 
@@ -41,7 +41,7 @@ governance::BaselineSession kept_of(const ComparedSession& session, const std::m
   if (!session.work) return kept;
   for (const auto& [id, series] : session.work->series)
     if (budgets.contains(id) && std::all_of(series.begin(), series.end(), [](double value) { return value > 0; }))
-      kept.series[id] = governance::thin_series(series, kMostTraceSeries);
+      kept.series[id] = governance::thin_series(series, kMaxTraceSeries);
   for (const auto& [id, value] : session.work->values)
     if (budgets.contains(id)) kept.metrics.push_back(value);
   return kept;

@@ -13,7 +13,7 @@ namespace {
 
 using core::ErrorCode;
 
-constexpr std::size_t kMostBytes = std::size_t{512} << 20;  // of one file, expanded
+constexpr std::size_t kMaxBytes = std::size_t{512} << 20;  // of one file, expanded
 constexpr std::size_t kNamesShown = 8;
 
 core::Result<std::string> read_all(const std::string& path) {
@@ -25,7 +25,7 @@ core::Result<std::string> read_all(const std::string& path) {
     AACO_ASSIGN(const std::size_t count, source->read(piece));
     if (count == 0) break;
     bytes.append(piece, 0, count);
-    if (bytes.size() > kMostBytes) return core::fail(ErrorCode::exhausted, path + " is too large (limit: 512 MiB)");
+    if (bytes.size() > kMaxBytes) return core::fail(ErrorCode::exhausted, path + " is too large (limit: 512 MiB)");
   }
   if (!source->damage().empty())
     return core::fail(ErrorCode::invalid_input, path + " is truncated: " + source->damage(), "copy it from its source again");

@@ -24,7 +24,7 @@ using analytics::trace_time::LaunchSpan;
 using analytics::trace_time::WorkKind;
 using DeviceKey = std::pair<std::int32_t, std::int64_t>;  // rank, device
 
-constexpr std::size_t kMostStoredSteps = 1'000'000;
+constexpr std::size_t kMaxStoredSteps = 1'000'000;
 constexpr std::int64_t kRowsBetweenQuestions = 1 << 16;  // whether to go on
 
 class Analyser {
@@ -246,7 +246,7 @@ class Analyser {
   }
 
   void count_step(const trace::IterationRow& row) {
-    if (stored_steps_.size() < kMostStoredSteps) stored_steps_.push_back(row);
+    if (stored_steps_.size() < kMaxStoredSteps) stored_steps_.push_back(row);
     ++iterations_[row.rank];
     steps_time_[row.rank] += row.duration_ns;
   }

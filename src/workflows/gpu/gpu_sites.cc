@@ -80,23 +80,23 @@ std::string reason_of(const GpuSite& site) {
   const double reached = site.attainable_ns / site.measured_ns, one_ns = site.measured_ns / static_cast<double>(site.count);
   std::string text;
   if (reached > 1)
-    text = "faster than the data sheet roof: data served from cache, or a narrower data type was used";
+    text = "faster than the data sheet allows: its data came from cache, or it was computed in a narrower type";
   else if (reached >= kCloseToCeiling)
     text = fmt::format("close to the {} ceiling", ceiling_of(site));
   else if (one_ns < 3e9 * site.predicted.explanation.floor_s)
-    text = "too small: kernel start and end take most of the time";
+    text = "too small: starting and ending the kernel takes most of the time";
   else if (site.kernels > site.count * site.needed + site.count / 2)
-    text = fmt::format("{:.1f} kernels per call: the library adds separate kernels before or after the main one",
+    text = fmt::format("{:.1f} kernels a call: the library prepares or finishes in kernels of their own",
                        static_cast<double>(site.kernels) / static_cast<double>(site.count));
   else if (site.wave_ratio < kShapeLoss)
-    text = fmt::format("its shape fills only {:.0f} % of the compute units", 100 * site.wave_ratio);
+    text = fmt::format("its shape keeps only {:.0f} % of the units busy", 100 * site.wave_ratio);
   else if (site.tile_ratio < kShapeLoss)
-    text = fmt::format("its shape wastes {:.0f} % of the tiles (padding)", 100 * (1 - site.tile_ratio));
+    text = fmt::format("its shape leaves {:.0f} % of the tiles empty", 100 * (1 - site.tile_ratio));
   else
-    text = fmt::format("the kernel is far below the {} ceiling", ceiling_of(site));
+    text = fmt::format("the kernel reaches little of the {} ceiling", ceiling_of(site));
   if (is_surprise(site) && reached <= 1)
-    text += one_ns * 1e-9 > site.predicted.upper ? "; slower than predicted for this shape"
-                                                 : "; faster than predicted for this shape";
+    text += one_ns * 1e-9 > site.predicted.upper ? "; slower than predicted for such a shape"
+                                                 : "; faster than predicted for such a shape";
   return text;
 }
 
@@ -148,7 +148,7 @@ GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameT
                         const core::Result<hardware::Device>& device, const Services& services) {
   GpuSites out;
   if (groups.empty()) {
-    out.reason = "the trace has no shapes of operators with a performance model";
+    out.reason = "the trace has no shapes of operators that a model is known for";
     return out;
   }
   if (!device) {
@@ -177,7 +177,7 @@ GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameT
   }
   const auto gap = [](const GpuSite& site) { return site.measured_ns - site.attainable_ns; };
   std::stable_sort(out.sites.begin(), out.sites.end(), [&](const auto& a, const auto& b) { return gap(a) > gap(b); });
-  if (out.sites.empty()) out.reason = "the data sheet of " + device->name + " lists none of the operators' data types";
+  if (out.sites.empty()) out.reason = device->name + " computes none of the operators' types, by its data sheet";
   return out;
 }
 
@@ -214,10 +214,11 @@ void fill_sites(report::ReportModel& model) {
   const auto listed = static_cast<std::int64_t>(stored["nodes"].items().size());
   const auto all = stored["site_count"].as_i64().value_or(listed);
   section.note = fmt::format(
-      "{} of the kernel time has recorded shapes and a performance model; rows are sums over all calls of an operator with the "
-      "same shapes{}. The remaining {} is in kernels without recorded shapes or without a model (optimizers, custom operators).",
+      "{} of the kernel time has shapes and a model: sums over all calls of an operator with the same shapes{}. The rest "
+      "({}) is of kernels whose operator has no recorded shapes, or none that is modelled (optimisers, libraries' own "
+      "operators).",
       sum > 0 ? core::format_percent(measured / sum) : "Some",
-      all > listed ? fmt::format(" (the {} largest gaps of {})", listed, all) : "",
+      all > listed ? fmt::format(", the {} widest gaps of {}", listed, all) : "",
       core::format_duration(std::max(0.0, sum - measured)));
   section.explained_ratio = stored["explained_ratio"].as_f64();
   section.measured_ns = stored["measured_ns"].as_f64();

@@ -17,7 +17,7 @@ namespace {
 using analytics::attribution::ExternalOperator;
 using analytics::attribution::Launch;
 
-constexpr std::size_t kMostRows = 20'000'000;  // of a capture: it is one step of a model
+constexpr std::size_t kMaxRows = 20'000'000;  // of a capture: it is one step of a model
 
 // Keeps the kernels and calls of one file.
 class CaptureSink final : public trace::PartialSink {
@@ -26,7 +26,7 @@ class CaptureSink final : public trace::PartialSink {
   void add(const trace::KernelRow& row) override { keep(kernels_, row); }
   void add(const trace::ApiCallRow& row) override { keep(calls_, row); }
   [[nodiscard]] core::Status status() const override {
-    if (kernels_.size() + calls_.size() < kMostRows) return {};
+    if (kernels_.size() + calls_.size() < kMaxRows) return {};
     return core::fail(core::ErrorCode::exhausted, "the capture trace has more than 20 million events",
                       "record a trace of the graph capture only");
   }
@@ -36,7 +36,7 @@ class CaptureSink final : public trace::PartialSink {
  private:
   template <class Row>
   static void keep(std::vector<Row>& rows, const Row& row) {
-    if (rows.size() < kMostRows) rows.push_back(row);
+    if (rows.size() < kMaxRows) rows.push_back(row);
   }
   std::vector<trace::KernelRow> kernels_;
   std::vector<trace::ApiCallRow> calls_;

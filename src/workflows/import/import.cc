@@ -87,7 +87,7 @@ core::Status keep_raw_files(const Inputs& inputs, SessionDraft& draft) {
     std::filesystem::copy_file(file.path, core::join_path(folder, number == 0 ? name : std::to_string(number) + "_" + name),
                                problem);
     if (problem)
-      return core::fail_errno(problem.value(), "copying " + file.path, "import without --keep-raw, or free some disk space");
+      return core::fail_errno(problem.value(), "copying " + file.path, "import without --keep-raw, or free some space");
   }
   return {};
 }
@@ -96,15 +96,14 @@ core::Status keep_raw_files(const Inputs& inputs, SessionDraft& draft) {
 std::pair<std::string, std::string> why_not_attributed(const GpuAnalysis& analysis,
                                                        const analytics::attribution::Coverage& part) {
   if (part.replayed_sum_ns >= std::max(part.outside_sum_ns, part.unlaunched_sum_ns))
-    return {"graph launches hide the operators", "also pass a trace of the graph capture (--capture), or profile in eager mode"};
+    return {"graph launches hide the operators", "give a trace of the capture too (--capture), or profile eagerly"};
   if (part.unlaunched_sum_ns > part.outside_sum_ns)
-    return {"most kernels have no launch in the trace",
-            "start the profiler before the work, and trace the runtime API with the kernels"};
+    return {"most have no launch in the trace", "start the profiler before the work, and trace the runtime API with the kernels"};
   if (!analysis.has_causes)
-    return {"the trace has launches, but no operators or ranges around them",
-            "add ranges to the program (roctx or NVTX, rocprofv3 --marker-trace), or use the framework's profiler"};
-  return {"most kernels were launched outside any operator or range",
-          "add ranges (roctx, NVTX, record_function) around that code"};
+    return {"the trace has launches, but no operators and no ranges that they lie in",
+            "mark the parts of the program (roctx or NVTX ranges, rocprofv3 --marker-trace), or use the framework's profiler"};
+  return {"most were launched outside of every operator and range",
+          "put ranges (roctx, NVTX, record_function) around those parts"};
 }
 
 void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
@@ -112,17 +111,17 @@ void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
     const bool enough = 2 * gpu.coverage.attributed_sum_ns >= gpu.coverage.kernel_sum_ns;
     if (enough && (analysis.has_api_calls || gpu.coverage.attributed_count > 0)) continue;
     if (!analysis.has_api_calls) {
-      draft.warn("attribution.no_launches", "the trace has no API calls: kernels cannot be linked to their launches",
-                 "also trace the runtime API (rocprofv3 --hip-trace, nsys --trace=cuda)");
+      draft.warn("attribution.no_launches", "the trace has no API calls: kernels cannot be joined to what launched them",
+                 "trace the runtime API too (rocprofv3 --hip-trace, nsys --trace=cuda)");
       return;
     }
     const auto [reason, remedy] = why_not_attributed(analysis, gpu.coverage);
     draft.warn("attribution.low",
                gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(gpu.coverage.attributed_count) + " of " +
-                   std::to_string(gpu.coverage.kernel_count) + " kernels are attributed to an operator or range (" +
+                   std::to_string(gpu.coverage.kernel_count) + " kernels could be attributed to an operator or range (" +
                    core::format_percent(static_cast<double>(gpu.coverage.attributed_sum_ns) /
                                         static_cast<double>(gpu.coverage.kernel_sum_ns)) +
-                   " of kernel time): " + reason,
+                   " of their time): " + reason,
                remedy);
   }
 }
@@ -140,10 +139,9 @@ void warn_of_stray_work(const GpuOfTrace& gpu, SessionDraft& draft) {
     return;
   draft.warn("gpu.stray_work",
              gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(few) + " of " + std::to_string(time.work_count) +
-                 " device activities are " + core::format_duration(static_cast<double>(time.longest_idle_ns)) +
-                 (before <= behind ? " before" : " after") +
-                 " all others: span, idle time and the ratios based on them cover both parts",
-             "possible causes: a wrong timestamp, a clock adjustment, or start-up work; profile only the part of interest");
+                 " pieces of work lie " + core::format_duration(static_cast<double>(time.longest_idle_ns)) +
+                 (before <= behind ? " before" : " behind") + " all others: span, idle time and every ratio of them are of both",
+             "a wrong time stamp, a clock that was set, or work of the start-up? Profile the part that counts");
 }
 
 void warn_of_times(const GpuAnalysis& analysis, SessionDraft& draft) {
@@ -151,17 +149,17 @@ void warn_of_times(const GpuAnalysis& analysis, SessionDraft& draft) {
     if (const auto odd = gpu.time.invalid_count + gpu.time.out_of_order_count; odd > 0)
       draft.warn("gpu.odd_times",
                  gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(odd) +
-                     " device activities are ignored: invalid timestamps (end before start, or out of range)",
-                 "the profiler wrote invalid timestamps; see its issue tracker");
+                     " pieces of work are not counted, for their times cannot be (an end before the start, or beyond any clock)",
+                 "the profiler wrote wrong times; see its issue tracker");
   for (const GpuOfTrace& gpu : analysis.gpus) warn_of_stray_work(gpu, draft);
   for (const GpuOfTrace& gpu : analysis.gpus)
     if (gpu.repeated_kernels > 0)
-      draft.warn(
-          "gpu.repeated_kernels",
-          gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(gpu.repeated_kernels) + " of " +
-              std::to_string(gpu.time.kernel_count) +
-              " kernels are duplicates (same name, stream, times and ids): counts and sums include each copy, busy time only one",
-          "check for a concatenated file, or the same trace passed under two names");
+      draft.warn("gpu.repeated_kernels",
+                 gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(gpu.repeated_kernels) + " of " +
+                     std::to_string(gpu.time.kernel_count) +
+                     " kernels stand in the trace before, the same in name, stream, times and ids: counts and sums have them "
+                     "as often, busy time once",
+                 "was a file put together of several, or the same trace given under two names?");
 }
 
 // Where a graph was given or found and no kernel could be joined to it.
@@ -173,8 +171,8 @@ void warn_of_graph(const GpuAnalysis& analysis, SessionDraft& draft) {
   }
   if (analysis.nodes.is_object() && !reason.empty())
     draft.warn("attribution.graph_unlike",
-               "no kernel could be matched to the nodes of " + std::string(analysis.nodes["source"].text()) + ": " + reason,
-               "pass the exact model that ran (--graph) and its batch size (--batch)");
+               "no kernel could be joined to the nodes of " + std::string(analysis.nodes["source"].text()) + ": " + reason,
+               "give the model that ran (--graph), as it ran, and its batch size (--batch)");
 }
 
 // The captures' accounts and warnings are the session's.
@@ -194,8 +192,8 @@ core::Result<GraphNodes> store_graph(const ImportRequest& request, const ImportC
   AACO_ASSIGN(const graph::Model model, open_model(model_request, services));
   if (counts.graph_nodes > 0)
     draft.warn("import.two_graphs",
-               "the files also contain a graph: the tables store that one, and kernels are matched to " + request.graph,
-               "import without --graph to use the graph of the files");
+               "the files hold a graph too: the tables keep that one, and kernels are joined to " + request.graph,
+               "import without --graph to join them to the files' own");
   else
     AACO_TRY(store_model_tables(model.graph, draft));
   return nodes_of(model, core::base_name(request.graph));
@@ -206,21 +204,22 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   ImportSink sink(draft.sink());
   AACO_ASSIGN(Read read, read_files(inputs, sink, draft, services));
   if (sink.counts().total() == 0 && !has_totals(read))
-    return core::fail(core::ErrorCode::invalid_input, "no usable events in the files" + why_nothing_kept(read),
-                      "check that the profiled region is not empty; 'aaco import --help' lists the supported formats");
+    return core::fail(core::ErrorCode::invalid_input,
+                      "the files hold no event that a session could be made of" + why_nothing_kept(read),
+                      "was the profiled region empty? 'aaco import --help' lists what is read");
   trace::SessionManifest& manifest = draft.manifest();
   manifest.home_clock = read.clock;
   if (sink.counts().first_ns <= sink.counts().last_ns) draft.phase("trace", sink.counts().first_ns, sink.counts().last_ns);
   manifest.warnings.insert(manifest.warnings.end(), inputs.warnings.begin(), inputs.warnings.end());
   read.passed.insert(read.passed.begin(), inputs.passed.begin(), inputs.passed.end());
   if (!read.passed.empty())
-    draft.warn(
-        "import.passed_over",
-        (read.passed.size() == 1 ? "1 file was skipped: " : std::to_string(read.passed.size()) + " files were skipped, first: ") +
-            core::base_name(read.passed.front().path) + " (" + read.passed.front().reason + ")");
+    draft.warn("import.passed_over",
+               (read.passed.size() == 1 ? "one file was passed over: "
+                                        : std::to_string(read.passed.size()) + " files were passed over, the first: ") +
+                   core::base_name(read.passed.front().path) + " (" + read.passed.front().reason + ")");
   if (sink.counters_overflowed())
-    draft.warn("import.counters_many", "too many dispatch counters to detect duplicates: some may be stored twice",
-               "import fewer passes at a time");
+    draft.warn("import.counters_many", "more counters of dispatches came than can be told apart: some may be kept twice",
+               "import fewer passes at once");
   GpuAnalysisOptions options;
   if (!request.graph.empty()) {
     AACO_ASSIGN(options.graph, store_graph(request, sink.counts(), draft, services));
@@ -228,7 +227,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   AACO_TRY(write_lockbox(read, inputs, draft));
   AACO_TRY(store_partition(read.results, draft));
   if (request.keep_raw) AACO_TRY(keep_raw_files(inputs, draft));
-  services.progress("writing the tables");
+  services.progress("storing the tables");
   AACO_TRY(draft.writer().flush());
 
   manifest.outcome = Json::object({{"rows", to_json(sink.counts())}});

@@ -44,7 +44,7 @@ class ImportCopiesTest : public testing::Test {
 
 using Names = std::vector<std::string>;
 
-TEST_F(ImportCopiesTest, ACopyIsNoSecondRank) {
+TEST_F(ImportCopiesTest, CopyOfAFileIsNotASecondRank) {
   file("a.json", kTrace);
   file("b.json", kTrace);
   file("kept/c.json", kTrace);

@@ -42,11 +42,11 @@ void warn_of_unseen_kernels(std::int64_t launches, const Inputs& inputs, Session
                        [&](const auto& file) { return file.format.starts_with(format); });
   };
   draft.warn("import.no_kernels",
-             "the files contain " + std::to_string(launches) +
-                 " kernel launches but no kernels: busy time, gaps and causes are unavailable",
-             has("kineto") ? "profile with ProfilerActivity.CUDA (also on ROCm), and synchronize before the profiler stops"
-             : has("roc")  ? "also trace kernels (rocprofv3 --kernel-trace), and import that file together with these"
-                           : "also trace kernels, and import that file together with these");
+             "the files hold " + std::to_string(launches) +
+                 " calls that launch kernels, and no kernel: busy time, gaps and causes cannot be known",
+             has("kineto") ? "profile with ProfilerActivity.CUDA (on ROCm too), and synchronize before the profiler ends"
+             : has("roc")  ? "trace the kernels too (rocprofv3 --kernel-trace), and import that file beside these"
+                           : "trace the kernels too, and import that file beside these");
 }
 
 }  // namespace aaco::workflows

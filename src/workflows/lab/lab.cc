@@ -13,7 +13,7 @@ namespace {
 
 namespace faults = laboratory::faults;
 
-constexpr double kMostTinyOperators = 2000;
+constexpr double kMaxTinyOperators = 2000;
 constexpr double kLargestBatchFactor = 8;
 
 faults::FaultWorld world_of(const Services& services) { return {"/", undo_world(services).folder}; }
@@ -25,7 +25,7 @@ core::Status set_batch(RunRequest& run, double intensity) {
 }
 
 void add_tiny_operators(RunRequest& run, const faults::Fault& fault, const std::string& folder) {
-  const auto count = std::max<std::int64_t>(2, std::llround(fault.intensity * kMostTinyOperators));
+  const auto count = std::max<std::int64_t>(2, std::llround(fault.intensity * kMaxTinyOperators));
   const std::string op_type = fault.generator == "absolute" ? "Abs" : "Neg";
   run.edit_model = [=](const std::string& model) -> core::Result<std::string> {
     const std::string path = core::join_path(folder, core::base_name(model));

@@ -17,7 +17,7 @@ namespace {
 
 using Rank = CompareModelsRequest::Rank;
 
-constexpr std::size_t kMostPoints = 10'000;
+constexpr std::size_t kMaxPoints = 10'000;
 
 // Every combination, in the order given.
 std::vector<ComparedPoint> points_of(const CompareModelsRequest& request) {
@@ -202,9 +202,9 @@ std::vector<std::string> row_of(const ComparedPoint& point, std::size_t place, b
 
 core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsRequest& request, const Services& services) {
   std::vector<ComparedPoint> points = points_of(request);
-  if (points.size() > kMostPoints)
+  if (points.size() > kMaxPoints)
     return core::fail(core::ErrorCode::invalid_argument,
-                      fmt::format("{} combinations requested; the maximum is {}", points.size(), kMostPoints));
+                      fmt::format("{} combinations requested; the maximum is {}", points.size(), kMaxPoints));
   drop_repeated(points, services);
   Models models(request.base.model, services);
   std::size_t done = 0;

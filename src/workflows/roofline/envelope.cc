@@ -138,17 +138,17 @@ void note_device(DeviceEnvelope& device, const core::Result<DeviceRoofs>& known)
 
 // A session may name any number of types; a fit of thousands of roofs would never end.
 void keep_main_types(Group& group, DeviceEnvelope& device) {
-  constexpr std::size_t kMostTypes = 16;
+  constexpr std::size_t kMaxTypes = 16;
   std::map<std::string, double> time;
   for (const auto& [run, point] : group.points) time[point.type] += std::max(point.time_ns, 0.0);
-  if (time.size() <= kMostTypes) return;
+  if (time.size() <= kMaxTypes) return;
   std::vector<double> sums;
   for (const auto& [type, sum] : time) sums.push_back(sum);
-  std::nth_element(sums.begin(), sums.begin() + kMostTypes, sums.end(), std::greater<>());
+  std::nth_element(sums.begin(), sums.begin() + kMaxTypes, sums.end(), std::greater<>());
   const std::size_t before = group.points.size();
-  std::erase_if(group.points, [&](const auto& one) { return !(time[one.second.type] > sums[kMostTypes]); });
+  std::erase_if(group.points, [&](const auto& one) { return !(time[one.second.type] > sums[kMaxTypes]); });
   device.notes.push_back(
-      fmt::format("{} points of {} minor data types were omitted", before - group.points.size(), time.size() - kMostTypes));
+      fmt::format("{} points of {} minor data types were omitted", before - group.points.size(), time.size() - kMaxTypes));
 }
 
 void note_beyond(DeviceEnvelope& device) {

@@ -18,7 +18,7 @@ namespace profilers = runner::profilers;
 
 constexpr std::string_view kFolder = "profiler/rocprof_raw";
 constexpr std::int64_t kPollNs = 20'000'000;
-constexpr std::size_t kMostOfLog = std::size_t{64} << 10;
+constexpr std::size_t kMaxLogBytes = std::size_t{64} << 10;
 
 struct Execution {
   int exit_code = 0;
@@ -33,8 +33,8 @@ struct Execution {
 std::string shorten_log(const std::string& path) {
   auto text = core::read_file(path);
   if (!text) return {};
-  if (text->size() <= kMostOfLog) return *text;
-  text->erase(0, text->size() - kMostOfLog);
+  if (text->size() <= kMaxLogBytes) return *text;
+  text->erase(0, text->size() - kMaxLogBytes);
   if (!core::write_file_atomic(path, *text)) return {};
   return *text;
 }

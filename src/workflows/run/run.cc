@@ -120,12 +120,12 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
 
 // The profiled pass takes no longer than the measurement was to take, or took where no time was set.
 double profile_budget_ns(const RunRequest& request, const runner::LoopResult& loop) {
-  constexpr double kMost = 5e9, kLeast = 3e8, kLeastUnasked = 1e9;
+  constexpr double kMost = 5e9, kLeast = 3e8, kMinUnasked = 1e9;
   if (request.duration) return std::clamp(static_cast<double>(request.duration->count()), kLeast, kMost);
   double measured_ns = 0;
   for (const auto* calls : {&loop.plain, &loop.instrumented})
     for (const runner::TimedCall& call : *calls) measured_ns += static_cast<double>(call.duration_ns);
-  return std::clamp(measured_ns, kLeastUnasked, kMost);
+  return std::clamp(measured_ns, kMinUnasked, kMost);
 }
 
 // The profiled pass has a session of its own; the measured one is gone by then, so that both do not need memory at once.
@@ -174,11 +174,11 @@ core::Result<std::optional<GpuProfiling>> gpu_profiling_for(const RunPlan& plan,
 core::Result<trace::Metrics> profile_gpu(GpuProfiling& profiling, const RunPlan& plan, const LoadedModel& model,
                                          const RunRequest& request, const Measured& measured, SessionDraft& draft,
                                          const Services& services) {
-  constexpr std::int64_t kMostIterations = 100;
+  constexpr std::int64_t kMaxIterations = 100;
   AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make("/tmp", "aaco-profile"));
   const auto iterations = static_cast<std::int64_t>(measured.loop.plain.size());
   profiling.pass.command =
-      run_again(core::executable_path(), request, std::clamp<std::int64_t>(iterations, 1, kMostIterations), folder.path());
+      run_again(core::executable_path(), request, std::clamp<std::int64_t>(iterations, 1, kMaxIterations), folder.path());
   profiling.pass.timeout_ns =
       profile_timeout_ns(draft.manifest().phases.back().end_ns - draft.manifest().phases.front().start_ns);
   if (const auto as_run = model_as_run(plan.graph, model.inputs)) profiling.pass.graph = nodes_of(*as_run, plan.model_name);

@@ -48,7 +48,7 @@ TEST(Verdict, ADriftLowersAndIsSaid) {
   EXPECT_TRUE(has(verdict.confidence, "drifted"));
 }
 
-TEST(Verdict, WhatOthersDisturbedIsNoHighConfidence) {
+TEST(Verdict, ExternalLoadLowersTheConfidence) {
   const auto confidence = [](const char* noise) {
     auto model = measured(31e6, 30.9e6, 31.1e6);
     model.session.outcome.set("noise", *core::Json::parse(noise));

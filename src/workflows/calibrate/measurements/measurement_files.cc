@@ -24,7 +24,7 @@ using estimation::Kernel;
 // Beyond these a number is a mistake, of its unit or of who wrote it: nothing can be learnt from it, and one such row spoils a
 // fit.
 constexpr double kShortestSeconds = 1e-9, kLongestKernelSeconds = 3600, kLongestModelSeconds = 86400;
-constexpr double kLeastWatts = 1e-3, kMostWatts = 1e5;
+constexpr double kMinWatts = 1e-3, kMaxWatts = 1e5;
 
 core::Result<std::string> type_of(const MeasurementRow& row, std::string_view column) {
   std::string type = estimation::canonical_type(row.text(column));
@@ -157,7 +157,7 @@ core::Status add_kernel(const MeasurementRow& row, const Kind& kind, DeviceMeasu
               row.within("latency_us", kShortestSeconds * 1e6, kLongestKernelSeconds * 1e6, "expected 1 ns to 1 h for a kernel"));
   measured.seconds = micros * 1e-6;
   if (!row.text("power_w").empty()) {
-    AACO_ASSIGN(const double watts, row.within("power_w", kLeastWatts, kMostWatts, "expected 1 mW to 100 kW"));
+    AACO_ASSIGN(const double watts, row.within("power_w", kMinWatts, kMaxWatts, "expected 1 mW to 100 kW"));
     measured.power_watts = watts;
   }
   if (const auto* shape = std::get_if<estimation::ConvolutionShape>(&measured.kernel.shape); shape && exceeds_input(*shape)) {
