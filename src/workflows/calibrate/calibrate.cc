@@ -93,7 +93,7 @@ std::optional<std::string> outdated_probe(const std::vector<Measurement>& rows, 
   const estimation::ImpossibleRows beyond = impossible_rows(rows, facts);
   if (beyond.count == 0) return std::nullopt;
   return fmt::format(
-      "{} exceed the peak measured by 'aaco hardware probe' by more than 10 % (worst: {:.1f}x); the machine was busy during the "
+      "{} more than 10 % above the peak measured by 'aaco hardware probe' (worst: {:.1f}x); the machine was busy during the "
       "probe. Probe again on an idle machine, then recalibrate",
       rows_text(beyond.count), beyond.worst_times);
 }

@@ -102,8 +102,8 @@ std::string latency_confidence(const report::ReportModel& model, const trace::Me
     lower("medium");
   }
   if (const auto* effect = find_metric(model.metrics, "observer.effect_ratio"); effect && std::abs(effect->value) > 0.02)
-    doubts.push_back(
-        fmt::format("telemetry changed the latency of its own blocks by {} (not counted)", core::format_percent(effect->value)));
+    doubts.push_back(fmt::format("telemetry changed latency by {} in the blocks it ran in (not counted)",
+                                 core::format_percent(effect->value)));
   const auto* count = find_metric(model.metrics, "latency.count");
   std::string text = fmt::format("{}: {} iterations, {}", level, core::format_count(count ? count->value : 0), width);
   for (const auto& doubt : doubts) text += ", " + doubt;
