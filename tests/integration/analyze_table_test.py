@@ -15,7 +15,7 @@ class AnalyzeTables(program.ProgramTest):
     def test_nodes_that_are_alike_are_one_line(self):
         text = self.aaco('analyze', 'bert-base', '--hardware', 'MI300X', '--nodes', 100).output
         lines = text[text.index('identical ones merged'):].splitlines()
-        table = lines[2:next(i for i, line in enumerate(lines) if line.startswith('TIME and what'))]
+        table = lines[2:next(i for i, line in enumerate(lines) if line.startswith('TIME and the columns'))]
         counts = [int(line.split()[1]) for line in table]
         total = len(self.estimate('bert-base', '--hardware', 'MI300X')['nodes'])
         self.assertEqual(sum(counts), total, 'every node is in one of the lines')
