@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kThermalWindows = 16;  // cool and hot in turn over the trace
 constexpr std::int64_t kLaunchGapNs = 4'000;  // between the pieces of a kernel: about what a launch costs on today's drivers
 constexpr std::int64_t kLaunchCallNs = 3'000;
-constexpr std::int64_t kMostPieces = 4;
+constexpr std::int64_t kMaxPieces = 4;
 constexpr double kBytesPerNs = 25;  // of an inserted copy: PCIe 4.0 x16
 
 // The parts of the stretches in every second window of the whole.
@@ -82,7 +82,7 @@ void put_in_copies(TraceRows& rows, double intensity, trace::NameTable& names) {
 
 // Every kernel in pieces, each launched on its own: what a compiler that fuses less would send.
 void split_kernels(TraceRows& rows, double intensity) {
-  const auto pieces = 1 + std::max<std::int64_t>(1, std::llround(intensity * static_cast<double>(kMostPieces - 1)));
+  const auto pieces = 1 + std::max<std::int64_t>(1, std::llround(intensity * static_cast<double>(kMaxPieces - 1)));
   std::vector<std::int64_t> points;
   std::uint64_t largest = 0;
   for (const auto& kernel : rows.kernels) {
@@ -125,8 +125,8 @@ void split_kernels(TraceRows& rows, double intensity) {
 core::Result<Applied> apply(const TraceFault& fault, TraceRows& rows, trace::NameTable& names) {
   const auto busy = all_busy(rows);
   if (busy.empty())
-    return core::fail(core::ErrorCode::invalid_input, "the trace has no kernels, so nothing can be simulated on it",
-                      "import a trace of a GPU");
+    return core::fail(core::ErrorCode::invalid_input, "the trace has no kernels, so no fault can be simulated",
+                      "import a GPU trace");
   const std::string_view id = fault.kind->id;
   if (is_hold_up(id)) return hold_up(fault, rows, names);
   if (is_reschedule(id)) return reschedule(fault, rows, names);
