@@ -191,7 +191,7 @@ Json to_json(const GpuSites& sites, double kernel_sum_ns) {
 void fill_sites(report::ReportModel& model) {
   if (model.sections.attainable) return;
   const Json* best = nullptr;
-  for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items()) {
+  for (const Json& gpu : model.session.outcome.gpu["gpus"].items()) {
     const Json& one = gpu["sites"];
     if (one["nodes"].items().empty()) continue;
     if (best == nullptr || one["measured_ns"].as_f64().value_or(0) > (*best)["measured_ns"].as_f64().value_or(0)) best = &one;

@@ -150,11 +150,11 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   services.progress("storing the tables");
   AACO_TRY(draft.writer().flush());
 
-  manifest.outcome = Json::object({{"rows", to_json(sink.counts())}});
-  if (!read.passed.empty()) manifest.outcome.set("passed_over", passed_json(read.passed));
+  manifest.outcome.rows = to_json(sink.counts());
+  if (!read.passed.empty()) manifest.outcome.passed_over = passed_json(read.passed);
   AACO_ASSIGN(trace::Metrics metrics, store_totals(read, sink.counts(), draft, services));
-  manifest.outcome.set("files", read.files);  // without the lists that lie in the summary now
-  std::int64_t unseen = 0;                    // launches of kernels that nobody traced
+  manifest.outcome.files = read.files;  // without the lists that lie in the summary now
+  std::int64_t unseen = 0;              // launches of kernels that nobody traced
   if (sink.counts().kernels == 0 && !has_totals(read)) {
     AACO_ASSIGN(unseen, count_launches(draft.writer().path()));
   }
@@ -170,7 +170,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     options.devices = read.devices;
     AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
     for (trace::Warning& warning : trace_warnings(analysis)) manifest.warnings.push_back(std::move(warning));
-    manifest.outcome.set("gpu", to_json(analysis, options));
+    manifest.outcome.gpu = to_json(analysis, options);
     metrics.insert(metrics.end(), std::make_move_iterator(analysis.metrics.begin()),
                    std::make_move_iterator(analysis.metrics.end()));
     AACO_TRY(draft.writer().flush());

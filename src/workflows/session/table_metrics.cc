@@ -40,7 +40,7 @@ void judge_sensors(const std::vector<trace::GpuEventRow>& events, const trace::N
   const auto agreements = analytics::trust::compare_sensors(events, names);
   core::Json sensors = core::Json::array();
   for (const auto& sensor : analytics::trust::sensor_trust(agreements)) sensors.push(to_json(sensor));
-  if (!agreements.empty()) draft.manifest().outcome.set("sensors", std::move(sensors));
+  if (!agreements.empty()) draft.manifest().outcome.sensors = std::move(sensors);
   if (auto warning = analytics::trust::disagreement_warning(agreements)) draft.manifest().warnings.push_back(std::move(*warning));
 }
 

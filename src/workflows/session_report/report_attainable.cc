@@ -95,7 +95,7 @@ std::vector<report::Roof> registry_roofs(const Json& summary) {
 void add_roofline(report::ReportModel& model, const Json& summary, double reached_ns, double measured_ns,
                   std::vector<report::RoofPoint> points, const std::optional<DeviceRoofs>& roofs) {
   if (model.roofline || measured_ns <= 0) return;
-  const auto threads = model.session.outcome["threads"].as_i64().value_or(0);
+  const auto threads = model.session.outcome.threads.value_or(0);
   const double cores = number(summary, "units");
   report::Roofline line;
   line.points = std::move(points);
@@ -121,7 +121,7 @@ std::string kind_of(const EstimateRow& node, const trace::NameTable& names) {
 
 // Estimates are for all of the device's cores; a run that had fewer is slower by right. Empty: it had them.
 std::string restriction(const report::ReportModel& model, const Json& summary) {
-  const auto threads = model.session.outcome["threads"].as_i64().value_or(0);
+  const auto threads = model.session.outcome.threads.value_or(0);
   const double cores = number(summary, "units");
   if (threads <= 0 || static_cast<double>(threads) >= cores) return {};
   return fmt::format("predicted for all {:.0f} cores, and the run had {} thread{}: slower is no surprise here", cores, threads,

@@ -141,7 +141,7 @@ TEST(Attainable, TotalIsShownWithItsPredictionEvenWithoutAProfile) {
 TEST(Attainable, FewerThreadsThanCoresAreNoSurprise) {
   for (const auto& [threads, surprise] : {std::pair{2, false}, {8, true}, {0, true}}) {
     auto model = measured("/conv1/Conv", 5e6);
-    model.session.outcome = Json::object({{"threads", threads}});
+    model.session.outcome = trace::outcome_from_json(Json::object({{"threads", threads}}));
     fill_attainable(model, estimates(400'000, 800'000));
     EXPECT_EQ(row(model).surprise, surprise) << threads;
     EXPECT_EQ(model.sections.attainable.value().note.has_value(), !surprise) << threads;

@@ -181,8 +181,8 @@ core::Status fill_scaling(report::ReportModel& model, const std::string& session
   if (!scaling) return {};
   if (!scaling->summary.text.empty()) {
     const auto count = scaling->points.size();
-    model.verdict = fmt::format("{} over {} point{}: {}.", model.session.outcome["model"].text(), count, count == 1 ? "" : "s",
-                                scaling->summary.text);
+    model.verdict =
+        fmt::format("{} over {} point{}: {}.", model.session.outcome.model, count, count == 1 ? "" : "s", scaling->summary.text);
     model.verdict_confidence = scaling->summary.confidence;
   }
   warn_of_points(model, scaling->points, session_path);

@@ -8,7 +8,7 @@ namespace {
 report::ReportModel measured(double median, double low, double high) {
   report::ReportModel model;
   model.session.kind = "run";
-  model.session.outcome = core::Json::object({{"model", "resnet50"}, {"backend", "cpu"}, {"batch", 2}});
+  model.session.outcome = trace::outcome_from_json(core::Json::object({{"model", "resnet50"}, {"backend", "cpu"}, {"batch", 2}}));
   model.metrics = {{"latency.p50_ns", median, "ns", trace::Interval{low, high}, {}},
                    {"latency.count", 500, "count", {}, {}},
                    {"throughput.items_per_second", 64, "1/s", {}, {}}};
@@ -51,7 +51,7 @@ TEST(Verdict, ADriftLowersAndIsSaid) {
 TEST(Verdict, ExternalLoadLowersTheConfidence) {
   const auto confidence = [](const char* noise) {
     auto model = measured(31e6, 30.9e6, 31.1e6);
-    model.session.outcome.set("noise", *core::Json::parse(noise));
+    model.session.outcome.noise = *core::Json::parse(noise);
     return verdict_of(model).confidence;
   };
   const std::string all = confidence(R"({"disturbed_ratio": 1, "undisturbed": {"iterations": 0}, "dropped": false})");
@@ -76,15 +76,15 @@ TEST(Verdict, WithoutAMedianItSaysSo) {
 TEST(Verdict, ARecordingSaysHowLongItRan) {
   report::ReportModel model;
   model.session.kind = "record";
-  model.session.outcome = core::Json::object({{"model", "train.py"}, {"wall_ns", 2'000'000'000}});
+  model.session.outcome = trace::outcome_from_json(core::Json::object({{"model", "train.py"}, {"wall_ns", 2'000'000'000}}));
   EXPECT_EQ(verdict_of(model).sentence, "train.py ran for 2.00 s.");
 }
 
 report::ReportModel imported(core::Json rows, std::int64_t length_ns) {
   report::ReportModel model;
   model.session.kind = "import";
-  model.session.outcome =
-      core::Json::object({{"files", core::Json::array({core::Json::object({{"file", "gpu.csv"}})})}, {"rows", std::move(rows)}});
+  model.session.outcome = trace::outcome_from_json(
+      core::Json::object({{"files", core::Json::array({core::Json::object({{"file", "gpu.csv"}})})}, {"rows", std::move(rows)}}));
   if (length_ns > 0) model.session.phases.push_back({"trace", 0, length_ns});
   return model;
 }
