@@ -125,7 +125,7 @@ std::vector<MetricResult> judge_all(const std::vector<AbRoundBlocks>& rounds, co
 std::string recommend_ab(const MetricResult& decided, const AbRule& rule, std::size_t rounds) {
   if (decided.method == Method::none) return fmt::format("increase --duration: only {} process rounds completed", rounds);
   switch (decided.verdict) {
-    case stats::Verdict::equivalent: return "no action needed: choose by criteria other than latency";
+    case stats::Verdict::equivalent: return "no action needed: latency does not favour either side";
     case stats::Verdict::improvement: return "use B";
     case stats::Verdict::regression: return "keep A; run 'aaco run --profile' on both to see where the time goes";
     case stats::Verdict::inconclusive: break;

@@ -67,7 +67,7 @@ TEST(AbRounds, TheResultStatesWhatItIsBasedOn) {
   EXPECT_NEAR(*result.candidate, 1.1e6, 1e4);
   EXPECT_LT(*result.p_value, 0.01);
   EXPECT_GT(result.shares.regression, 0.99);
-  EXPECT_THAT(result.explanation, HasSubstr("48 pairs of blocks in 8 rounds"));
+  EXPECT_THAT(result.explanation, HasSubstr("48 block pairs in 8 process rounds"));
 }
 
 TEST(AbRounds, TooFewRoundsHaveNoVerdict) {
@@ -75,7 +75,7 @@ TEST(AbRounds, TooFewRoundsHaveNoVerdict) {
     const MetricResult result = median_of(rounds_of(count, 1.5));
     EXPECT_EQ(result.method, Method::none) << count;
     EXPECT_EQ(result.verdict, Verdict::inconclusive);
-    EXPECT_THAT(result.reason, HasSubstr("at least 4 rounds"));
+    EXPECT_THAT(result.reason, HasSubstr("at least 4 process rounds"));
     EXPECT_FALSE(result.delta_ratio);
   }
 }
@@ -168,7 +168,7 @@ TEST(AbRecommendation, FollowsTheVerdict) {
 
 TEST(AbRecommendation, WithoutAnIntervalItIsMoreTime) {
   MetricResult none;
-  EXPECT_THAT(recommend_ab(none, rule(), 3), HasSubstr("only 3 rounds"));
+  EXPECT_THAT(recommend_ab(none, rule(), 3), HasSubstr("only 3 process rounds"));
 }
 
 TEST(AbRecommendation, SaysHowLongWouldDecide) {

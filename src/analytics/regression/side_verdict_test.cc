@@ -56,7 +56,7 @@ TEST(SideVerdict, AnotherRegressionIsNotedAndDoesNotDecide) {
   std::vector<MetricResult> metrics = {metric("latency.p50_ns", Verdict::equivalent), metric("x", Verdict::regression)};
   const SideVerdict out = decide(metrics, kFirstDecides);
   EXPECT_EQ(out.verdict, "equivalent");
-  EXPECT_THAT(out.notes, ElementsAre(AllOf(HasSubstr("x regressed too"), HasSubstr("--metric"))));
+  EXPECT_THAT(out.notes, ElementsAre(AllOf(HasSubstr("x also regressed"), HasSubstr("--metric"))));
   metrics.front().verdict = Verdict::regression;
   EXPECT_THAT(decide(metrics, kFirstDecides).notes, IsEmpty()) << "the verdict is a regression anyway";
 }

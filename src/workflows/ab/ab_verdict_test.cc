@@ -52,7 +52,7 @@ TEST(AbVerdict, ForcedAndLostRoundsAreNoted) {
   const auto notes = judged(rounds_of(8, 1.0), before).verdict.notes;
   ASSERT_EQ(notes.size(), 2U);
   EXPECT_THAT(notes[0], HasSubstr("because of --force"));
-  EXPECT_THAT(notes[1], HasSubstr("2 measuring processes"));
+  EXPECT_THAT(notes[1], HasSubstr("2 workers exited"));
   EXPECT_TRUE(judged(rounds_of(8, 1.0)).verdict.notes.empty());
 }
 
