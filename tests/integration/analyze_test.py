@@ -125,7 +125,7 @@ class Analyze(program.ProgramTest):
         rows = list(csv.DictReader(io.StringIO(self.aaco('analyze', 'vgg16', '--hardware', 'MI300X', '--batch', 64, '--format', 'csv').output)))
         self.assertEqual({row['energy_level'] for row in rows}, {'THEORETICAL'})
         self.assertLess(float(rows[0]['energy_lower_joules']), float(rows[0]['energy_joules']))
-        self.assertIn('nodes that take most energy', self.aaco('analyze', 'vgg16', '--hardware', 'MI300X').output)
+        self.assertIn('Nodes by energy', self.aaco('analyze', 'vgg16', '--hardware', 'MI300X').output)
 
     def test_calibration_adds_node_energy(self):
         """Products of a table with power: what is calibrated, what is not, and how a cap changes that."""
