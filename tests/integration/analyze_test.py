@@ -286,7 +286,7 @@ class Compare(program.ProgramTest):
         rows = [line for line in outcome.output.splitlines() if line.startswith('|')]
         self.assertEqual(len(rows), 6)
         self.assertEqual({line.count('|') for line in rows}, {rows[0].count('|')})
-        self.assertIn('- No prediction of resnet18 on Coral (as it is): google_coral_edge_tpu_8mb does not support fp32', outcome.output)
+        self.assertIn('- No prediction for resnet18 on Coral (default batch): google_coral_edge_tpu_8mb does not support fp32', outcome.output)
         html = self.aaco(*arguments, '--format', 'html').output
         self.assertEqual({row.count('<td') for row in html.split('<tr>')[2:]}, {html.count('<th')- html.count('<thead')})
         self.assertIn('TOKENS/S', html)

@@ -177,7 +177,7 @@ TEST(AbRecommendation, SaysHowLongWouldDecide) {
   open.delta_ratio = 0.035;
   EXPECT_EQ(recommend_ab(open, rule(), 8), "measure longer: about --duration 18s would decide");
   open.delta_ratio = -0.035;
-  EXPECT_THAT(recommend_ab(open, rule(), 8), HasSubstr("--duration 18s")) << "either direction";
+  EXPECT_THAT(recommend_ab(open, rule(), 8), HasSubstr("--duration of about 18s")) << "either direction";
 }
 
 TEST(AbRecommendation, TooCloseToTheThresholdNoTimeDecides) {

@@ -86,7 +86,8 @@ TEST(SideVerdict, TheBudgetExceededMostDecides) {
   const SideVerdict out = decide(metrics, kBudgets);
   EXPECT_EQ(out.verdict, "regression");
   EXPECT_EQ(metrics.front().id, "energy");
-  EXPECT_THAT(out.notes, ElementsAre("energy broke its budget of 1.00 % and decides; latency.p50_ns is equivalent"));
+  EXPECT_THAT(out.notes,
+              ElementsAre("energy exceeded its budget of 1.00 % and determines the verdict; latency.p50_ns is equivalent"));
   EXPECT_NEAR(*out.latency_delta_pct, 1, 1e-12);
 }
 

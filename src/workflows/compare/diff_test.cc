@@ -117,7 +117,7 @@ TEST(SuspectedCause, IsThePartThatMovesMost) {
   };
   EXPECT_THAT(cause(), HasSubstr("number of graph nodes changed"));
   evidence.duration_part_ns = 900'000;
-  EXPECT_THAT(cause(), HasSubstr("mean time of a call of the graph nodes changed"));
+  EXPECT_THAT(cause(), HasSubstr("mean duration of graph nodes changed"));
   evidence.duration_part_ns = -900'000;
   EXPECT_EQ(cause(), "") << "the profiled pass moved the other way";
   evidence.duration_part_ns = -209'000;
