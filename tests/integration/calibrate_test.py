@@ -281,7 +281,7 @@ class Calibrate(program.ProgramTest):
         self.assertGreater(widths['v100'], widths['mi100'])
         for lenders in ('mi210', 'i7-12700K', 'h200'):
             self.refused(self.with_registry('validate', '--hardware', 'mi210', '--measurements', self.transformers(), '--level', 'interpolated',
-                                            '--calibration-from', lenders), 3, 'lend', 'aaco calibrate')
+                                            '--calibration-from', lenders), 3, 'no calibration to estimate', 'aaco calibrate')
 
     def test_whole_models_from_similar_devices_in_the_files(self):
         arguments = ('validate', '--hardware', 'mi210', '--measurements', self.transformers())
@@ -350,10 +350,10 @@ class Calibrate(program.ProgramTest):
         self.refused_table('device,model,precision,batch,flops,bytes,latency_ms,memory_bytes\nh100,resnet18,FP32,1,1,1,5,-3\n', 'bad.csv:2', 'memory_bytes')
 
     def test_split_model_needs_models(self):
-        self.refused(self.with_registry('validate', '--hardware', 'h100', '--measurements', self.table, '--split', 'model'), 3, 'nothing')
+        self.refused(self.with_registry('validate', '--hardware', 'h100', '--measurements', self.table, '--split', 'model'), 3, 'no rows for')
 
     def test_split_site_needs_kernels(self):
-        self.refused(self.with_registry('validate', '--hardware', 'mi210', '--measurements', self.transformers(), '--split', 'site'), 3, 'nothing')
+        self.refused(self.with_registry('validate', '--hardware', 'mi210', '--measurements', self.transformers(), '--split', 'site'), 3, 'no rows for')
 
     def test_model_rows_with_a_wrong_batch(self):
         self.refused_table(self.E2E + '\nh100,bert,512,0,inf,,5\n', 'bad.csv:2', 'batch')
@@ -370,7 +370,7 @@ class Calibrate(program.ProgramTest):
         judged = self.with_registry('validate', '--hardware', 'i7-12700k', '--measurements', folder / 'models.csv.gz', '--split', 'model', '--json').json()
         self.assertLess(judged['classes']['cnn fp32']['mean_ape'], 0.13)
 
-    def test_missing_column(self): self.refused_table('device,dtype,m,n,latency_us\nh100,bf16,1,2,3\n', 'bad.csv:1', 'column k')
+    def test_missing_column(self): self.refused_table('device,dtype,m,n,latency_us\nh100,bf16,1,2,3\n', 'bad.csv:1', 'missing columns', 'k')
     def test_missing_columns_that_identify_the_kind(self):
         for text, column in (('device,dtype,n,k,latency_us\nh100,bf16,2,3,5\n', 'missing columns for a table of gemm: m'),
                              ('device,dtype,n,c,h,w,k,r,s,pad,dilation,groups,latency_us\nh100,fp16,1,1,1,1,1,1,1,0x0,1x1,1,5\n', 'missing columns for a table of conv2d: stride'),
@@ -387,9 +387,9 @@ class Calibrate(program.ProgramTest):
     def test_negative_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,5\nh100,bf16,1,2,3,-1\n', 'bad.csv:3')
     def test_impossible_latency(self):
         for time in ('1e300', '1e-30', '4e9'):
-            self.refused_table(f'device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,5\nh100,bf16,1,2,3,{time}\n', 'bad.csv:3', time, 'impossible')
-        self.refused_table(f'{self.E2E}\nh100,bert,512,1,inf,,1e9\n', 'bad.csv:2', '1e9', 'impossible')
-        self.refused_table('device,dtype,m,n,k,latency_us,power_w\nh100,bf16,1,2,3,5,1e300\n', 'bad.csv:2', 'power_w', 'impossible')
+            self.refused_table(f'device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,5\nh100,bf16,1,2,3,{time}\n', 'bad.csv:3', time, 'expected 1 ')
+        self.refused_table(f'{self.E2E}\nh100,bert,512,1,inf,,1e9\n', 'bad.csv:2', '1e9', 'expected 1 ')
+        self.refused_table('device,dtype,m,n,k,latency_us,power_w\nh100,bf16,1,2,3,5,1e300\n', 'bad.csv:2', 'power_w', 'expected 1 ')
         self.refused_table('device,dtype,m,n,k,latency_us,power_w\nh100,bf16,1,2,3,5,inf\n', 'bad.csv:2', 'power_w')
     def test_text_for_latency(self): self.refused_table('device,dtype,m,n,k,latency_us\nh100,bf16,1,2,3,fast\n', 'bad.csv:2', 'fast')
     def test_unknown_device(self): self.refused_table('device,dtype,m,n,k,latency_us\nq9000,bf16,1,2,3,5\n', 'bad.csv:2', 'q9000')

@@ -175,7 +175,7 @@ TEST(AbRecommendation, SaysHowLongWouldDecide) {
   // A half width of 0.02 and a distance of 0.015 to the threshold: 1.78 times as long.
   MetricResult open = decided(Verdict::inconclusive);
   open.delta_ratio = 0.035;
-  EXPECT_EQ(recommend_ab(open, rule(), 8), "measure longer: about --duration 18s would decide");
+  EXPECT_EQ(recommend_ab(open, rule(), 8), "measure longer: a --duration of about 18s should be conclusive");
   open.delta_ratio = -0.035;
   EXPECT_THAT(recommend_ab(open, rule(), 8), HasSubstr("--duration of about 18s")) << "either direction";
 }
