@@ -54,9 +54,9 @@ std::string more_time(const MetricResult& metric, const AbRule& rule) {
   const double times = distance > 0 ? std::pow(half / distance, 2) : 1e9;
   if (times > kMaxTimes)
     return "the change is too close to the threshold of " + core::format_percent(metric.threshold_ratio) +
-           " for more time to decide: choose another --threshold";
-  return "measure longer: about --duration " +
-         fmt::format("{:.0f}s", std::ceil(times * static_cast<double>(rule.duration.count()) / 1e9)) + " would decide";
+           "; measuring longer will not resolve it: choose another --threshold";
+  return "measure longer: a --duration of about " +
+         fmt::format("{:.0f}s", std::ceil(times * static_cast<double>(rule.duration.count()) / 1e9)) + " should be conclusive";
 }
 
 }  // namespace
@@ -76,8 +76,7 @@ MetricResult judge_rounds(const std::vector<AbRoundBlocks>& rounds, const std::s
   result.threshold_ratio = rule.threshold_ratio;
   const auto found = estimate(rounds, statistic);
   if (!found) {
-    result.reason =
-        fmt::format("an interval needs at least {} rounds of processes, have {}", stats::kFewestRounds, rounds.size());
+    result.reason = fmt::format("an interval needs at least {} process rounds, have {}", stats::kFewestRounds, rounds.size());
     result.explanation = "no verdict: " + result.reason;
     return result;
   }
@@ -93,8 +92,7 @@ MetricResult judge_rounds(const std::vector<AbRoundBlocks>& rounds, const std::s
       stats::verdict_shares(found->log_change, found->standard_error, found->degrees_of_freedom, rule.threshold_ratio, true);
   result.verdict = stats::judge(*result.interval, rule.threshold_ratio, true);
   result.explanation = fmt::format(
-      "{}: {}, {} interval {} to {}, threshold {}; the smallest detectable change at {} is {}; {} pairs of blocks in {} "
-      "rounds of processes",
+      "{}: {}, {} interval {} to {}, threshold {}; smallest detectable change at {}: {}; {} block pairs in {} process rounds",
       to_string(result.verdict), core::format_signed_percent(*result.delta_ratio), core::format_percent(level),
       core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
       core::format_percent(rule.threshold_ratio), core::format_percent(rule.level),
@@ -125,12 +123,11 @@ std::vector<MetricResult> judge_all(const std::vector<AbRoundBlocks>& rounds, co
 }
 
 std::string recommend_ab(const MetricResult& decided, const AbRule& rule, std::size_t rounds) {
-  if (decided.method == Method::none)
-    return fmt::format("use a longer --duration: only {} rounds of processes completed", rounds);
+  if (decided.method == Method::none) return fmt::format("increase --duration: only {} process rounds completed", rounds);
   switch (decided.verdict) {
-    case stats::Verdict::equivalent: return "nothing to do: choose by other criteria than latency";
-    case stats::Verdict::improvement: return "choose B";
-    case stats::Verdict::regression: return "keep A; 'aaco run --profile' of both shows where the time goes";
+    case stats::Verdict::equivalent: return "no action needed: latency does not favour either side";
+    case stats::Verdict::improvement: return "use B";
+    case stats::Verdict::regression: return "keep A; run 'aaco run --profile' on both to see where the time goes";
     case stats::Verdict::inconclusive: break;
   }
   return more_time(decided, rule);

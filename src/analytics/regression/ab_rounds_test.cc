@@ -67,7 +67,7 @@ TEST(AbRounds, TheResultStatesWhatItIsBasedOn) {
   EXPECT_NEAR(*result.candidate, 1.1e6, 1e4);
   EXPECT_LT(*result.p_value, 0.01);
   EXPECT_GT(result.shares.regression, 0.99);
-  EXPECT_THAT(result.explanation, HasSubstr("48 pairs of blocks in 8 rounds"));
+  EXPECT_THAT(result.explanation, HasSubstr("48 block pairs in 8 process rounds"));
 }
 
 TEST(AbRounds, TooFewRoundsHaveNoVerdict) {
@@ -75,7 +75,7 @@ TEST(AbRounds, TooFewRoundsHaveNoVerdict) {
     const MetricResult result = median_of(rounds_of(count, 1.5));
     EXPECT_EQ(result.method, Method::none) << count;
     EXPECT_EQ(result.verdict, Verdict::inconclusive);
-    EXPECT_THAT(result.reason, HasSubstr("at least 4 rounds"));
+    EXPECT_THAT(result.reason, HasSubstr("at least 4 process rounds"));
     EXPECT_FALSE(result.delta_ratio);
   }
 }
@@ -161,23 +161,23 @@ TEST(AbChange, WithoutAPairThereIsNone) {
 }
 
 TEST(AbRecommendation, FollowsTheVerdict) {
-  EXPECT_EQ(recommend_ab(decided(Verdict::improvement), rule(), 8), "choose B");
+  EXPECT_EQ(recommend_ab(decided(Verdict::improvement), rule(), 8), "use B");
   EXPECT_THAT(recommend_ab(decided(Verdict::regression), rule(), 8), HasSubstr("keep A"));
-  EXPECT_THAT(recommend_ab(decided(Verdict::equivalent), rule(), 8), HasSubstr("nothing to do"));
+  EXPECT_THAT(recommend_ab(decided(Verdict::equivalent), rule(), 8), HasSubstr("no action needed"));
 }
 
 TEST(AbRecommendation, WithoutAnIntervalItIsMoreTime) {
   MetricResult none;
-  EXPECT_THAT(recommend_ab(none, rule(), 3), HasSubstr("only 3 rounds"));
+  EXPECT_THAT(recommend_ab(none, rule(), 3), HasSubstr("only 3 process rounds"));
 }
 
 TEST(AbRecommendation, SaysHowLongWouldDecide) {
   // A half width of 0.02 and a distance of 0.015 to the threshold: 1.78 times as long.
   MetricResult open = decided(Verdict::inconclusive);
   open.delta_ratio = 0.035;
-  EXPECT_EQ(recommend_ab(open, rule(), 8), "measure longer: about --duration 18s would decide");
+  EXPECT_EQ(recommend_ab(open, rule(), 8), "measure longer: a --duration of about 18s should be conclusive");
   open.delta_ratio = -0.035;
-  EXPECT_THAT(recommend_ab(open, rule(), 8), HasSubstr("--duration 18s")) << "either direction";
+  EXPECT_THAT(recommend_ab(open, rule(), 8), HasSubstr("--duration of about 18s")) << "either direction";
 }
 
 TEST(AbRecommendation, TooCloseToTheThresholdNoTimeDecides) {

@@ -56,7 +56,7 @@ TEST(SideVerdict, AnotherRegressionIsNotedAndDoesNotDecide) {
   std::vector<MetricResult> metrics = {metric("latency.p50_ns", Verdict::equivalent), metric("x", Verdict::regression)};
   const SideVerdict out = decide(metrics, kFirstDecides);
   EXPECT_EQ(out.verdict, "equivalent");
-  EXPECT_THAT(out.notes, ElementsAre(AllOf(HasSubstr("x regressed too"), HasSubstr("--metric"))));
+  EXPECT_THAT(out.notes, ElementsAre(AllOf(HasSubstr("x also regressed"), HasSubstr("--metric"))));
   metrics.front().verdict = Verdict::regression;
   EXPECT_THAT(decide(metrics, kFirstDecides).notes, IsEmpty()) << "the verdict is a regression anyway";
 }
@@ -86,7 +86,8 @@ TEST(SideVerdict, TheBudgetExceededMostDecides) {
   const SideVerdict out = decide(metrics, kBudgets);
   EXPECT_EQ(out.verdict, "regression");
   EXPECT_EQ(metrics.front().id, "energy");
-  EXPECT_THAT(out.notes, ElementsAre("energy broke its budget of 1.00 % and decides; latency.p50_ns is equivalent"));
+  EXPECT_THAT(out.notes,
+              ElementsAre("energy exceeded its budget of 1.00 % and determines the verdict; latency.p50_ns is equivalent"));
   EXPECT_NEAR(*out.latency_delta_pct, 1, 1e-12);
 }
 
@@ -128,7 +129,7 @@ TEST(Recommendation, OfAChangeIsTheCauses) {
 }
 
 TEST(Recommendation, WithoutAChangeOrAnIntervalTheCauseIsNotNamed) {
-  EXPECT_EQ(recommend(metric("x", Verdict::equivalent), "use the faster library"), "nothing to do");
+  EXPECT_EQ(recommend(metric("x", Verdict::equivalent), "use the faster library"), "no action needed");
   MetricResult none = metric("x", Verdict::inconclusive);
   none.method = Method::none;
   none.reason = "too few values";
@@ -140,7 +141,7 @@ TEST(Recommendation, OfAnInconclusiveMetricIsMoreData) {
   open.smallest_detectable_ratio = 0.1;  // twice the threshold
   EXPECT_THAT(recommend(open, {}), HasSubstr("too close"));
   open.smallest_detectable_ratio = 0.11;
-  EXPECT_THAT(recommend(open, {}), HasSubstr("quieter machine"));
+  EXPECT_THAT(recommend(open, {}), HasSubstr("idle machine"));
   open.more_sessions = 1;
   EXPECT_THAT(recommend(open, {}), HasSubstr("about 1 more session per side"));
   open.more_sessions = 3;
@@ -150,7 +151,7 @@ TEST(Recommendation, OfAnInconclusiveMetricIsMoreData) {
 }
 
 TEST(Recommendation, OfSidesThatDiffer) {
-  EXPECT_THAT(recommend_not_comparable("batch"), HasSubstr("equal in batch"));
+  EXPECT_THAT(recommend_not_comparable("batch"), HasSubstr("the same batch"));
   EXPECT_THAT(recommend_not_comparable("baseline.expired"), HasSubstr("aaco baseline add"));
 }
 

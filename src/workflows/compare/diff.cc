@@ -26,7 +26,7 @@ std::optional<analytics::tracediff::TraceDifference> kernel_differences(const Co
     return true;
   };
   if (!gather(a, steps_a) || !gather(b, steps_b)) return std::nullopt;
-  if (cut) notes.emplace_back("a trace has more kernels than are compared one by one: the first two million only");
+  if (cut) notes.emplace_back("only the first two million kernels of each trace were compared individually");
   return analytics::tracediff::compare(steps_a, steps_b);
 }
 
@@ -144,7 +144,7 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
   outcome.comparable = hardware::comparable(outcome.differences);
   if (outcome.comparable || request.force) {
     AACO_TRY(compare_numbers(a, b, request, services, outcome));
-    if (!outcome.comparable) outcome.notes.emplace_back("compared by force: the sides measure different things");
+    if (!outcome.comparable) outcome.notes.emplace_back("compared because of --force: the sides measure different things");
   } else {
     take(analytics::regression::not_comparable(), outcome);
   }
@@ -155,14 +155,14 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
     for (const ComparedSession& session : side->sessions)
       if (!session.changed.empty())
         outcome.notes.push_back(session.changed + " of " + session.id +
-                                " changed after the session was closed: 'aaco verify' tells what else");
+                                " changed after the session was closed; 'aaco verify' lists all changes");
   for (const std::string& id : outcome.candidate_ids)
     if (std::count(outcome.baseline_ids.begin(), outcome.baseline_ids.end(), id) > 0)
-      outcome.notes.push_back("both sides hold the session " + id + ": laid beside itself it tells nothing of another one");
+      outcome.notes.push_back("session " + id + " is on both sides: comparing it with itself says nothing about a change");
   outcome.recommendation = recommendation_of(outcome);
   if (request.store)
     if (const auto stored = store(a, b, outcome, request); !stored)
-      outcome.notes.push_back("regress/ of the session was not written: " + stored.error().message);
+      outcome.notes.push_back("cannot write regress/ of the session: " + stored.error().message);
   return outcome;
 }
 

@@ -85,7 +85,7 @@ TEST_F(GpuSitesTest, WithoutADeviceOrSitesThereIsAReason) {
               HasSubstr("does not name"));
   SiteGroup odd = product(1, 1000, 1);
   odd.work.dtype = "complex64";
-  EXPECT_THAT(estimate({odd}).reason, HasSubstr("computes none"));
+  EXPECT_THAT(estimate({odd}).reason, HasSubstr("lists none"));
   EXPECT_FALSE(to_json(estimate({odd}), 1).contains("nodes"));
 }
 

@@ -183,7 +183,7 @@ TEST(Attainable, TheRooflineHasStatedAndMeasuredRoofs) {
   auto beside = measured("/conv1/Conv", 1e6);
   fill_attainable(beside, given, roofs);
   EXPECT_NEAR(*beside.roofline->measured_ratio, 0.5, 1e-9) << "1e6 operations at 2e9 a second are half of the millisecond";
-  EXPECT_THAT(beside.roofline->text, HasSubstr("50.0 % of what the calibration of acme, 2026-11-20 measured"));
+  EXPECT_THAT(beside.roofline->text, HasSubstr("50.0 % of the ceilings measured by the calibration of acme, 2026-11-20"));
   EXPECT_THAT(beside.roofline->text, HasSubstr("from shapes"));
   roofs.problem = "it is damaged";
   auto damaged = measured("/conv1/Conv", 1e6);
