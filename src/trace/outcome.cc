@@ -81,6 +81,8 @@ bool take(const Json& value, std::optional<std::int64_t>& member) { return (memb
 bool take(const Json& value, std::optional<double>& member) { return (member = value.as_f64()).has_value(); }
 bool take(const Json& value, std::optional<bool>& member) { return (member = value.as_bool()).has_value(); }
 
+bool take(const Json& value, std::optional<OutcomeWork>& member);
+
 // The members of `document` that `each` does not visit, or whose type is another.
 template <class Each>
 Json rest_of(const Json& document, Each&& each) {
