@@ -47,6 +47,20 @@ MetricResult throughput_of(const MetricResult& mean, const std::array<double, 2>
   return result;
 }
 
+// The rounds with the caller's CPU time in the place of durations; empty unless every block has it.
+std::vector<AbRoundBlocks> caller_cpu_of(const std::vector<AbRoundBlocks>& rounds) {
+  std::vector<AbRoundBlocks> out;
+  for (const auto& round : rounds) {
+    AbRoundBlocks& one = out.emplace_back();
+    one.b_first = round.b_first;
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (round.caller_cpu[side].empty() || round.caller_cpu[side].size() != round.sides[side].size()) return {};
+      for (const double cpu_ns : round.caller_cpu[side]) one.sides[side].push_back({cpu_ns});
+    }
+  }
+  return out;
+}
+
 // How much longer would do, if the change stays where it is: the interval shrinks with the root of the time.
 std::string more_time(const MetricResult& metric, const AbRule& rule) {
   const double half = (metric.interval->high - metric.interval->low) / 2;
@@ -121,6 +135,8 @@ std::vector<MetricResult> judge_all(const std::vector<AbRoundBlocks>& rounds, co
   metrics.push_back(judge_rounds(rounds, "latency.p50_ns", 0.5, level, rule));
   metrics.push_back(judge_rounds(rounds, "latency.mean_ns", std::nullopt, level, rule));
   metrics.push_back(throughput_of(metrics.back(), rule.items));
+  if (const auto cpu = caller_cpu_of(rounds); !cpu.empty())
+    metrics.push_back(judge_rounds(cpu, "latency.caller_cpu_ns", std::nullopt, level, rule));
   return metrics;
 }
 

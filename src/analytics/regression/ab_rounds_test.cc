@@ -112,6 +112,23 @@ TEST(AbLook, IsEnoughWhereDecidedAndSmallChangesWouldShow) {
 
 TEST(AbLook, RoundsWithoutPairsSayNothing) { EXPECT_FALSE(look_at(std::vector<AbRoundBlocks>(8), rule())); }
 
+TEST(AbAll, CallerCpuIsJudgedWhereEveryBlockHasIt) {
+  auto rounds = rounds_of(8, 1.0, 0.3);
+  for (AbRoundBlocks& round : rounds)
+    for (int pair = 0; pair < 6; ++pair) {
+      round.caller_cpu[0].push_back(5e5 + pair);
+      round.caller_cpu[1].push_back(5.5e5 + pair);
+    }
+  const auto metrics = judge_all(rounds, rule());
+  ASSERT_EQ(metrics.size(), 4U);
+  EXPECT_EQ(metrics[0].verdict, Verdict::inconclusive) << "wall time scatters too much";
+  EXPECT_EQ(metrics[3].id, "latency.caller_cpu_ns");
+  EXPECT_EQ(metrics[3].verdict, Verdict::regression);
+  EXPECT_NEAR(*metrics[3].delta_ratio, 0.1, 1e-3);
+  rounds[3].caller_cpu[1].pop_back();
+  EXPECT_EQ(judge_all(rounds, rule()).size(), 3U);
+}
+
 TEST(AbAll, MedianMeanAndThroughput) {
   AbRule asked = rule();
   asked.items = {4, 8};
