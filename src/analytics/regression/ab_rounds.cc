@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analytics/side_verdict.h"
 #include "core/numbers.h"
 #include "stats/paired.h"
 #include "stats/robust.h"
@@ -46,6 +47,8 @@ MetricResult throughput_of(const MetricResult& mean, const std::array<double, 2>
   result.verdict = stats::judge(*result.interval, result.threshold_ratio, false);
   return result;
 }
+
+double median_level(double level) { return 1 - kMedianErrorShare * (1 - level); }
 
 // The rounds with the caller's CPU time in the place of durations; empty unless every block has it.
 std::vector<AbRoundBlocks> caller_cpu_of(const std::vector<AbRoundBlocks>& rounds) {
@@ -118,7 +121,7 @@ MetricResult judge_rounds(const std::vector<AbRoundBlocks>& rounds, const std::s
 
 std::optional<AbLook> look_at(const std::vector<AbRoundBlocks>& rounds, const AbRule& rule) {
   if (!stats::is_early_look(static_cast<std::int64_t>(rounds.size()))) return std::nullopt;
-  const MetricResult result = judge_rounds(rounds, "latency.p50_ns", 0.5, stats::kEarlyLevel, rule);
+  const MetricResult result = judge_rounds(rounds, "latency.p50_ns", 0.5, median_level(stats::kEarlyLevel), rule);
   if (result.method == Method::none) return std::nullopt;
   return AbLook{
       fmt::format("round {}: B {} ({} to {}), detectable {}", rounds.size(), core::format_signed_percent(*result.delta_ratio),
@@ -132,11 +135,12 @@ std::vector<MetricResult> judge_all(const std::vector<AbRoundBlocks>& rounds, co
   const double level =
       look && look->enough ? stats::kEarlyLevel : stats::last_level(rule.level, static_cast<std::int64_t>(rounds.size()) - 1);
   std::vector<MetricResult> metrics;
-  metrics.push_back(judge_rounds(rounds, "latency.p50_ns", 0.5, level, rule));
+  metrics.push_back(judge_rounds(rounds, "latency.p50_ns", 0.5, median_level(level), rule));
   metrics.push_back(judge_rounds(rounds, "latency.mean_ns", std::nullopt, level, rule));
   metrics.push_back(throughput_of(metrics.back(), rule.items));
   if (const auto cpu = caller_cpu_of(rounds); !cpu.empty())
     metrics.push_back(judge_rounds(cpu, "latency.caller_cpu_ns", std::nullopt, level, rule));
+  (void)let_mean_decide(metrics, kMeanErrorShare * (1 - level));
   return metrics;
 }
 

@@ -48,11 +48,16 @@ constexpr std::array<LatencyStatistic, 6> kLatency = {{{"latency.p50_ns", 0.5},
 // Of a step of a trace, or of the whole of one without steps.
 constexpr std::string_view kSpan = "gpu.span_ns";
 
+// The tail, where every session has enough calls for an interval of it.
+constexpr std::string_view kTail = "latency.p99_ns";
+constexpr std::size_t kFewestForTail = 299;
+
 // What is looked at where nothing is named, as far as both sides have it; the first that can decide does.
-constexpr std::array<std::string_view, 14> kUsual = {"latency.p50_ns",
+constexpr std::array<std::string_view, 15> kUsual = {"latency.p50_ns",
                                                      kSpan,
                                                      "gpu.kernel_sum_ns",
                                                      "latency.p90_ns",
+                                                     kTail,
                                                      "latency.mean_ns",
                                                      "throughput.items_per_second",
                                                      "latency.caller_cpu_ns",
@@ -211,6 +216,7 @@ std::vector<std::string> usual_ids(const ComparedSide& a, const ComparedSide& b)
   std::vector<std::string> ids;
   for (std::string_view name : kUsual) {
     if (name == kSpan && (long_series || !spans)) continue;
+    if (name == kTail && any([](const ComparedSession& session) { return session.iterations.size() < kFewestForTail; })) continue;
     if (const std::string id(name); has(a, id, std::nullopt) && has(b, id, std::nullopt)) ids.push_back(id);
   }
   if (ids.empty()) ids.emplace_back("latency.p50_ns");
