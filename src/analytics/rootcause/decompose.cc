@@ -185,6 +185,7 @@ core::Json account_json(const std::optional<signals::CallAccount>& account) {
   out.set_if("caller_wait_ns", account->wait_ns);
   out.set_if("caller_asleep_ns", account->blocked_ns);
   out.set_if("unexplained_ns", account->unexplained_ns);
+  out.set_if("machine_steal_ns", account->steal_ns);
   return std::move(out.set_if("others_wait_ns", account->others_wait_ns));
 }
 
