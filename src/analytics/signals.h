@@ -74,7 +74,7 @@ struct CallAccount {
   std::optional<double> process_cpu_ns, system_ns, throttled_ns;  // of all threads
   std::optional<double> minor_faults, major_faults, migrations, storage_bytes, voluntary_switches, involuntary_switches;
   std::optional<double> others_cpu_ns;  // of other processes
-  std::optional<double> interrupts, steal_ns, iowait_ns;
+  std::optional<double> interrupts, steal_ns, iowait_ns, stops;
 };
 // Empty without blocks.
 std::optional<CallAccount> account_of(std::span<const trace::LoopBlockRow> blocks, const trace::NameTable& names);

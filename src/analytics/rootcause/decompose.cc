@@ -58,6 +58,8 @@ void add_sleep(const signals::CallAccount& a, const signals::CallAccount& b, Par
   std::string evidence = fmt::format("caller asleep {} per call, cause not recorded", core::format_signed_duration(asleep));
   if (const double others = change(a.others_wait_ns, b.others_wait_ns); others != 0)
     evidence += fmt::format("; other threads waited for a CPU {}, summed", core::format_signed_duration(others));
+  if (const double stops = change(a.stops, b.stops); stops != 0)
+    evidence += fmt::format("; the process was stopped and continued {:+.3g} times per call (SIGSTOP)", stops);
   if (const double bytes = change(a.storage_bytes, b.storage_bytes); std::abs(bytes) >= 1)
     evidence += fmt::format("; {:+.4g} bytes of storage I/O", bytes);
   parts.add("host_waiting", "caller asleep (cause not recorded)", asleep, std::move(evidence));
@@ -186,6 +188,7 @@ core::Json account_json(const std::optional<signals::CallAccount>& account) {
   out.set_if("caller_asleep_ns", account->blocked_ns);
   out.set_if("unexplained_ns", account->unexplained_ns);
   out.set_if("machine_steal_ns", account->steal_ns);
+  out.set_if("stops", account->stops);
   return std::move(out.set_if("others_wait_ns", account->others_wait_ns));
 }
 

@@ -78,6 +78,14 @@ TEST(Decompose, OtherThreadsWaitingIsNeverAPart) {
   EXPECT_EQ(first_cause(calm(), b), "cpu_placement") << "what the caller slept for waits for CPUs";
 }
 
+TEST(Decompose, StopsAreEvidenceForSleep) {
+  Side a = calm(), b = calm();
+  b.call_ns = 1700, b.account->blocked_ns = 700;
+  a.account->stops = 0, b.account->stops = 0.5;
+  const auto difference = decompose(a, b);
+  EXPECT_NE(difference->parts.front().evidence.find("stopped and continued +0.5 times per call"), std::string::npos);
+}
+
 TEST(Decompose, PartsAreNotCutToTheDifference) {
   Side b = calm();
   b.call_ns = 1100;

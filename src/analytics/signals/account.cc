@@ -55,6 +55,7 @@ std::optional<CallAccount> account_of(std::span<const trace::LoopBlockRow> block
   account.interrupts = of(&R::interrupts);
   account.steal_ns = of(&R::steal_ns);
   account.iowait_ns = of(&R::iowait_ns);
+  account.stops = of(&R::stops);
   if (const auto busy = of(&R::machine_busy_ns); busy && account.process_cpu_ns)
     account.others_cpu_ns = std::max(0.0, *busy - *account.process_cpu_ns);
   return account;
