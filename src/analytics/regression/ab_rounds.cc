@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analytics/side_verdict.h"
 #include "core/numbers.h"
 #include "stats/paired.h"
 #include "stats/robust.h"
@@ -45,6 +46,22 @@ MetricResult throughput_of(const MetricResult& mean, const std::array<double, 2>
   result.interval = stats::Interval{over(mean.interval->high), over(mean.interval->low)};
   result.verdict = stats::judge(*result.interval, result.threshold_ratio, false);
   return result;
+}
+
+double median_level(double level) { return 1 - kMedianErrorShare * (1 - level); }
+
+// The rounds with the caller's CPU time in the place of durations; empty unless every block has it.
+std::vector<AbRoundBlocks> caller_cpu_of(const std::vector<AbRoundBlocks>& rounds) {
+  std::vector<AbRoundBlocks> out;
+  for (const auto& round : rounds) {
+    AbRoundBlocks& one = out.emplace_back();
+    one.b_first = round.b_first;
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (round.caller_cpu[side].empty() || round.caller_cpu[side].size() != round.sides[side].size()) return {};
+      for (const double cpu_ns : round.caller_cpu[side]) one.sides[side].push_back({cpu_ns});
+    }
+  }
+  return out;
 }
 
 // How much longer would do, if the change stays where it is: the interval shrinks with the root of the time.
@@ -102,7 +119,7 @@ MetricResult judge_rounds(const std::vector<AbRoundBlocks>& rounds, const std::s
 
 std::optional<AbLook> look_at(const std::vector<AbRoundBlocks>& rounds, const AbRule& rule) {
   if (!stats::is_early_look(static_cast<std::int64_t>(rounds.size()))) return std::nullopt;
-  const MetricResult result = judge_rounds(rounds, "latency.p50_ns", 0.5, stats::kEarlyLevel, rule);
+  const MetricResult result = judge_rounds(rounds, "latency.p50_ns", 0.5, median_level(stats::kEarlyLevel), rule);
   if (result.method == Method::none) return std::nullopt;
   return AbLook{
       fmt::format("round {}: B {} ({} to {}), detectable {}", rounds.size(), core::format_signed_percent(*result.delta_ratio),
@@ -116,9 +133,12 @@ std::vector<MetricResult> judge_all(const std::vector<AbRoundBlocks>& rounds, co
   const double level =
       look && look->enough ? stats::kEarlyLevel : stats::last_level(rule.level, static_cast<std::int64_t>(rounds.size()) - 1);
   std::vector<MetricResult> metrics;
-  metrics.push_back(judge_rounds(rounds, "latency.p50_ns", 0.5, level, rule));
+  metrics.push_back(judge_rounds(rounds, "latency.p50_ns", 0.5, median_level(level), rule));
   metrics.push_back(judge_rounds(rounds, "latency.mean_ns", std::nullopt, level, rule));
   metrics.push_back(throughput_of(metrics.back(), rule.items));
+  if (const auto cpu = caller_cpu_of(rounds); !cpu.empty())
+    metrics.push_back(judge_rounds(cpu, "latency.caller_cpu_ns", std::nullopt, level, rule));
+  (void)let_mean_decide(metrics, kMeanErrorShare * (1 - level));
   return metrics;
 }
 

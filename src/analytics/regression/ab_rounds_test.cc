@@ -112,6 +112,34 @@ TEST(AbLook, IsEnoughWhereDecidedAndSmallChangesWouldShow) {
 
 TEST(AbLook, RoundsWithoutPairsSayNothing) { EXPECT_FALSE(look_at(std::vector<AbRoundBlocks>(8), rule())); }
 
+TEST(AbAll, CallerCpuIsJudgedWhereEveryBlockHasIt) {
+  auto rounds = rounds_of(8, 1.0, 0.3);
+  for (AbRoundBlocks& round : rounds)
+    for (int pair = 0; pair < 6; ++pair) {
+      round.caller_cpu[0].push_back(5e5 + pair);
+      round.caller_cpu[1].push_back(5.5e5 + pair);
+    }
+  const auto metrics = judge_all(rounds, rule());
+  ASSERT_EQ(metrics.size(), 4U);
+  EXPECT_EQ(metrics[0].verdict, Verdict::inconclusive) << "wall time scatters too much";
+  EXPECT_EQ(metrics[3].id, "latency.caller_cpu_ns");
+  EXPECT_EQ(metrics[3].verdict, Verdict::regression);
+  EXPECT_NEAR(*metrics[3].delta_ratio, 0.1, 1e-3);
+  rounds[3].caller_cpu[1].pop_back();
+  EXPECT_EQ(judge_all(rounds, rule()).size(), 3U);
+}
+
+// One call in six is stopped for a while: the median of a block does not move.
+TEST(AbAll, StallsDecideByTheMean) {
+  auto rounds = rounds_of(8, 1.0);
+  for (AbRoundBlocks& round : rounds)
+    for (auto& block : round.sides[1]) block = {block[0], block[1], block[2], block[0], block[1], block[2] * 10};
+  const auto metrics = judge_all(rounds, rule());
+  EXPECT_EQ(metrics.front().id, "latency.mean_ns");
+  EXPECT_EQ(metrics.front().verdict, Verdict::regression);
+  EXPECT_NE(metrics[1].verdict, Verdict::regression) << "the median";
+}
+
 TEST(AbAll, MedianMeanAndThroughput) {
   AbRule asked = rule();
   asked.items = {4, 8};
@@ -139,10 +167,11 @@ TEST(AbAll, OfTooFewRoundsNothingIsDerived) {
 TEST(AbAll, RoundsThatEndedAtALookAreJudgedAtItsLevel) {
   const auto at_look = rounds_of(8, 1.1);
   EXPECT_EQ(judge_all(at_look, rule())[0].interval,
-            judge_rounds(at_look, "latency.p50_ns", 0.5, stats::kEarlyLevel, rule()).interval);
+            judge_rounds(at_look, "latency.p50_ns", 0.5, 1 - kMedianErrorShare * (1 - stats::kEarlyLevel), rule()).interval);
   const auto later = rounds_of(9, 1.1);
-  EXPECT_EQ(judge_all(later, rule())[0].interval,
-            judge_rounds(later, "latency.p50_ns", 0.5, stats::last_level(0.95, 8), rule()).interval);
+  EXPECT_EQ(
+      judge_all(later, rule())[0].interval,
+      judge_rounds(later, "latency.p50_ns", 0.5, 1 - kMedianErrorShare * (1 - stats::last_level(0.95, 8)), rule()).interval);
 }
 
 TEST(AbChange, OfOneRound) {

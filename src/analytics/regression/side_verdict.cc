@@ -13,6 +13,8 @@ namespace {
 
 using stats::Verdict;
 
+constexpr std::string_view kMedian = "latency.p50_ns", kMean = "latency.mean_ns";
+
 std::optional<double> latency_delta(const std::vector<MetricResult>& metrics) {
   const auto find = [&](auto&& wanted) -> const MetricResult* {
     const auto found =
@@ -49,6 +51,10 @@ void let_budgets_decide(std::vector<MetricResult>& metrics, std::vector<std::str
   std::rotate(metrics.begin(), worst, worst + 1);
 }
 
+bool changed(const MetricResult& metric) {
+  return metric.verdict == Verdict::regression || metric.verdict == Verdict::improvement;
+}
+
 std::string recommend_more(const MetricResult& decided) {
   if (decided.more_iterations) return fmt::format("measure about {} more iterations per side", *decided.more_iterations);
   if (decided.more_sessions)
@@ -61,8 +67,25 @@ std::string recommend_more(const MetricResult& decided) {
 
 }  // namespace
 
+bool shares_decision(const std::vector<MetricInput>& metrics) {
+  return !metrics.empty() && metrics.front().id == kMedian &&
+         std::any_of(metrics.begin(), metrics.end(), [](const MetricInput& one) { return one.id == kMean; });
+}
+
+std::string let_mean_decide(std::vector<MetricResult>& metrics, double mean_error) {
+  if (mean_error <= 0 || metrics.front().id != kMedian) return {};
+  const auto mean = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kMean; });
+  if (mean == metrics.end() || !changed(*mean) || mean->p_value.value_or(1) > mean_error) return {};
+  const Verdict median = metrics.front().verdict;
+  if (median == mean->verdict || (changed(metrics.front()) && mean->verdict != Verdict::regression)) return {};
+  std::rotate(metrics.begin(), mean, mean + 1);
+  return fmt::format("{} decides ({}): {} is {}; rare long calls or stalls move the mean and not the median", kMean,
+                     core::format_signed_percent(metrics.front().delta_ratio.value_or(0)), kMedian, to_string(median));
+}
+
 SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule) {
   SideVerdict out;
+  if (std::string note = let_mean_decide(metrics, rule.mean_error); !note.empty()) out.notes.push_back(std::move(note));
   if (rule.kernels_may_decide) let_kernels_decide(metrics);
   if (rule.every_budget) let_budgets_decide(metrics, out.notes);
   const MetricResult& first = metrics.front();

@@ -61,6 +61,38 @@ TEST(SideVerdict, AnotherRegressionIsNotedAndDoesNotDecide) {
   EXPECT_THAT(decide(metrics, kFirstDecides).notes, IsEmpty()) << "the verdict is a regression anyway";
 }
 
+MetricResult mean(Verdict verdict, double p_value) {
+  MetricResult result = metric("latency.mean_ns", verdict, verdict == Verdict::improvement ? -0.5 : 1.7);
+  result.p_value = p_value;
+  return result;
+}
+
+TEST(SideVerdict, StallsThatTheMedianDoesNotSeeAreARegression) {
+  for (const Verdict median : {Verdict::equivalent, Verdict::inconclusive, Verdict::improvement}) {
+    std::vector<MetricResult> metrics = {metric("latency.p50_ns", median, 0.04), mean(Verdict::regression, 1e-4)};
+    const SideVerdict out = decide(metrics, {.mean_error = 0.01});
+    EXPECT_EQ(out.verdict, "regression") << to_string(median);
+    EXPECT_EQ(metrics.front().id, "latency.mean_ns");
+    EXPECT_THAT(out.notes, ElementsAre(HasSubstr("latency.mean_ns decides (+170 %)")));
+    EXPECT_NEAR(*out.latency_delta_pct, 4, 1e-9) << "of the median all the same";
+  }
+}
+
+TEST(SideVerdict, TheMeanDecidesOnlyWithinItsShareOfTheError) {
+  const auto verdict_of = [](Verdict median, MetricResult other, double mean_error) {
+    std::vector<MetricResult> metrics = {metric("latency.p50_ns", median), std::move(other)};
+    return decide(metrics, {.mean_error = mean_error}).verdict;
+  };
+  EXPECT_EQ(verdict_of(Verdict::equivalent, mean(Verdict::regression, 0.02), 0.01), "equivalent");
+  EXPECT_EQ(verdict_of(Verdict::equivalent, mean(Verdict::regression, 1e-4), 0), "equivalent");
+  EXPECT_EQ(verdict_of(Verdict::equivalent, mean(Verdict::inconclusive, 1e-4), 0.01), "equivalent");
+  EXPECT_EQ(verdict_of(Verdict::inconclusive, mean(Verdict::improvement, 1e-4), 0.01), "improvement");
+  EXPECT_EQ(verdict_of(Verdict::regression, mean(Verdict::improvement, 1e-4), 0.01), "regression");
+  MetricResult other = mean(Verdict::regression, 1e-4);
+  other.id = "latency.p90_ns";
+  EXPECT_EQ(verdict_of(Verdict::equivalent, std::move(other), 0.01), "equivalent");
+}
+
 TEST(SideVerdict, KernelsDecideOnlyWhereTheyRegressedAndNoMetricWasNamed) {
   const std::vector<MetricResult> hidden = {metric("gpu.span_ns", Verdict::equivalent), metric("x", Verdict::equivalent),
                                             metric("gpu.kernel_sum_ns", Verdict::regression)};

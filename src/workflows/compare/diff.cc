@@ -103,8 +103,13 @@ core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const
   options.assumed_between_ratio =
       traced ? analytics::regression::kAssumedBetweenTraces : analytics::regression::kAssumedBetweenRuns;
   services.progress("comparing");
+  analytics::regression::DecisionRule rule{request.metrics.names.empty(), 0, request.every_budget};
+  if (request.metrics.names.empty() && shares_decision(metrics)) {
+    options.first_error_share = analytics::regression::kMedianErrorShare;
+    rule.mean_error = analytics::regression::kMeanErrorShare * (1 - request.level);
+  }
   outcome.metrics = analytics::regression::compare(metrics, options);
-  take(decide(outcome.metrics, {request.metrics.names.empty(), request.every_budget}), outcome);
+  take(decide(outcome.metrics, rule), outcome);
   outcome.evidence = find_evidence(a, b);
   outcome.kernels = kernel_differences(a, b, outcome.notes);
   AACO_ASSIGN(outcome.cause, suspect_cause(a, b, outcome.metrics.front(), outcome.evidence, outcome.differences, services));

@@ -86,6 +86,9 @@ core::Status read_series(ComparedSession& session, const trace::SessionManifest&
   if (std::any_of(session.iterations.begin(), session.iterations.end(), [](double value) { return value < 0; }))
     return core::fail(ErrorCode::invalid_input, "session " + session.id + " has iterations with a negative duration",
                       "clock or importer error: import or measure it again");
+  AACO_ASSIGN(const auto blocks, tracelake::read_table<trace::LoopBlockRow>(session.path, names));
+  auto caller_cpu = analytics::metrics::caller_cpu_of(blocks, rows, names);
+  if (!caller_cpu.empty()) session.series[std::string(analytics::metrics::kCallerCpu)] = std::move(caller_cpu);
   return {};
 }
 

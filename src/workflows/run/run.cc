@@ -9,6 +9,7 @@
 #include "core/environment.h"
 #include "core/files.h"
 #include "core/resident_memory.h"
+#include "hardware/usable_cpus.h"
 #include "stats/observer.h"
 #include "workflows/explain/insight.h"
 #include "workflows/hardware.h"
@@ -218,7 +219,7 @@ core::Status predict_nodes(const RunPlan& plan, const LoadedModel& model, bool a
 
 // What must be equal for two runs to be compared.
 std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel& model, const RunRequest& request,
-                                          const Isolation& isolation) {
+                                          const Isolation& isolation, const hardware::UsableCpus& usable) {
   std::vector<hardware::Fact> facts = isolation.facts();
   facts.insert(facts.end(), {{"model.hash", plan.model_hash},
                              {"runtime.name", "onnxruntime"},
@@ -231,6 +232,10 @@ std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel
                              {"batch", std::to_string(model.batch)},
                              {"seed", std::to_string(request.seed)},
                              {"mode", "run"}});
+  if (!usable.allowed.empty()) {
+    facts.push_back({"cpu.allowed_cores", std::to_string(usable.allowed.size())});
+    facts.push_back({"cpu.allowed_list", usable.allowed_list()});
+  }
   return facts;
 }
 
@@ -239,6 +244,7 @@ std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel
 core::Result<SessionOutcome> run(const RunRequest& asked, const Services& services) {
   services.progress("preparing " + asked.model);
   AACO_ASSIGN(auto isolation, Isolation::enter(asked.isolation, false, asked.threads, services));
+  const auto usable = hardware::usable_cpus();  // before the runtime pins threads
   RunRequest request = asked;
   if (!request.threads) request.threads = isolation.cpus();  // the runtime counts the machine's CPUs, not those inside
   AACO_ASSIGN(const RunPlan plan, plan_run(request, services));
@@ -257,7 +263,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   const Json runtime = model.backend->describe();
   AACO_TRY(draft.writer().write_json("runtime/ort_config.json", runtime));
   isolation.tell(draft);
-  AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request, isolation),
+  AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request, isolation, usable),
                                Json::object({{"onnxruntime", model.runtime->version()}})));
   warn_of_placement(draft, plan, runtime);
   if (!request.fault.is_null())

@@ -68,6 +68,8 @@ core::Result<trace::Metrics> table_metrics(SessionDraft& draft, std::int64_t ite
   std::vector<trace::IterationRow> counted = iterations;
   leave_out_disturbed(draft.manifest(), counted);
   trace::Metrics metrics = analytics::metrics::latency_metrics(counted, names, items_per_iteration).metrics;
+  AACO_ASSIGN(const auto blocks, tracelake::read_table<trace::LoopBlockRow>(session_path, names));
+  append(metrics, analytics::metrics::caller_cpu_metrics(blocks, counted, names));
   append(metrics, analytics::metrics::phase_metrics(phases));
   append(metrics, analytics::metrics::node_time(iterations, nodes, names).metrics);
   const auto work = work_of(iterations, phases, names);
