@@ -58,7 +58,7 @@ double sum_of(const Json& list, std::string_view key) {
   return sum;
 }
 
-const Json& gpus_of(const SessionOutcome& session) { return session.manifest.outcome["gpu"]["gpus"]; }
+const Json& gpus_of(const SessionOutcome& session) { return session.manifest.outcome.gpu["gpus"]; }
 
 // The kernel of the case: of those whose name matches, the one whose mean is nearest to the time that the query found.
 const Json* kernel_of(const SessionOutcome& session, const Case& one) {
@@ -133,7 +133,7 @@ std::optional<Answer> CorpusAnswers::answer(const Case& one) {
     const auto& other = session({one.others.front()}, {});
     out = other ? pair(*read, *other) : nothing("", other.error().text());
   }
-  const auto& list = read->manifest.outcome["files"].items();
+  const auto& list = read->manifest.outcome.files.items();
   out.format = list.empty() ? "" : list.front()["format"].text();
   return out;
 }
