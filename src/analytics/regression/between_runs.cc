@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kParts = 8;        // a session's blocks are compared in
 constexpr std::size_t kFewestParts = 4;  // below which nothing is learnt
-constexpr double kMostWaiting = 0.99;    // keeps the logarithm finite
+constexpr double kMaxWaiting = 0.99;     // keeps the logarithm finite
 
 struct Sum {
   double wall_ns = 0, waiting_ns = 0;
@@ -54,7 +54,7 @@ double assumed_between_runs(std::span<const RunScatter> sessions, double machine
   double drift = 0, waiting = 0;
   for (const RunScatter& one : sessions) {
     drift = std::max(drift, std::log1p(std::max(one.drift_ratio, 0.0)));
-    waiting = std::max(waiting, std::clamp(one.waiting_ratio, 0.0, kMostWaiting));
+    waiting = std::max(waiting, std::clamp(one.waiting_ratio, 0.0, kMaxWaiting));
   }
   const double base = std::log1p(std::max(kAssumedBetweenRuns, machine_ratio));
   return std::expm1(std::hypot(base, drift, -std::log1p(-waiting)));
