@@ -85,6 +85,11 @@ TEST(PatternBook, ProductsByTheirPlainNames) {
   EXPECT_EQ(family("batched_matrix_multiplication_kernel(float*, float*)"), "gemm");
   EXPECT_EQ(family("bmm_shared_tiled(float const*)"), "gemm");
 }
+TEST(PatternBook, TritonKernelsOfServingStacks) {
+  for (const char* name : {"post_reorder_triton_kernel", "kernel_paged_attention_2d", "alloc_extend_kernel", "_my_function"})
+    EXPECT_EQ(book().classify(name).library, "Triton") << name;
+  EXPECT_NE(book().classify("void vllm::merge_attn_states_kernel<float>(float*)").library, "Triton");
+}
 TEST(PatternBook, FillsAreOneFamily) {
   for (const auto* name :
        {"__amd_rocclr_fillBufferAligned", "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<int> >",
