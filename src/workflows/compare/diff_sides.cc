@@ -165,8 +165,8 @@ std::optional<hardware::Difference> grid_difference(const ComparedSession& a, co
   const std::string grid = example.substr(example.find('\n') + 1);
   const bool of_a = a.work->grids.contains(example);
   const std::string name = trace::short_kernel_name(kernel_of(example)).substr(0, 60);
-  return hardware::Difference{"grid", of_a ? grid + " of " + name : "not " + grid + " of " + name,
-                              of_a ? "not " + grid + " of " + name : grid + " of " + name, hardware::Severity::hard,
+  return hardware::Difference{"grid", of_a ? grid + " for " + name : "no " + grid + " for " + name,
+                              of_a ? "no " + grid + " for " + name : grid + " for " + name, hardware::Severity::hard,
                               "the same kernels ran with different grids: different problem sizes"};
 }
 

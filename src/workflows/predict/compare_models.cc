@@ -305,9 +305,9 @@ report::Paper comparison_paper(const std::vector<ComparedPoint>& points, const C
   }
   if (const std::size_t rivals = undecided(points, request.rank); rivals > 0)
     section.lines.push_back(
-        fmt::format("The ranking is uncertain: the interval of the first overlaps with {} other(s).", rivals));
+        fmt::format("The ranking is uncertain: the interval of the top entry overlaps with {} other(s).", rivals));
   if (!request.device_counts.empty())
-    section.lines.emplace_back("Multiple devices split the batch (data parallel) without communication.");
+    section.lines.emplace_back("Multiple devices split the batch (data parallel); communication is not modelled.");
   return {fmt::format("Predictions, ranked by {}", rank_name(request.rank)), {std::move(section)}};
 }
 
