@@ -92,7 +92,7 @@ TEST_F(LabExamplesTest, AClearEffectIsAnExampleOfItsClassAndItsCause) {
   EXPECT_EQ(row.groups, (std::map<std::string, std::string>{{"model", "net"}, {"intensity", "50"}, {"generator", "made/g"}}));
   EXPECT_EQ(made.without_effect + made.weak + made.without_partner + made.disturbed_otherwise, 0);
 }
-TEST_F(LabExamplesTest, BelowTheLeastEffectADisturbanceIsNoCause) {
+TEST_F(LabExamplesTest, ADisturbanceIsACauseOnlyFromTheLeastEffect) {
   for (const auto& [factor, without] : {std::pair{1.07, 1}, {1.09, 0}, {0.5, 1}}) {
     const auto made = pair("host_waiting", factor);
     EXPECT_EQ(made.without_effect, without) << factor;
@@ -169,7 +169,7 @@ TEST_F(LabExamplesTest, AFaultThatMakesThreadsWaitExplainsTheWait) {
   EXPECT_EQ(made.disturbed_otherwise, 0);
   EXPECT_THAT(truths(made.causes), ElementsAre("cpu_contention"));
 }
-TEST_F(LabExamplesTest, ADisturbedPartnerIsNone) {
+TEST_F(LabExamplesTest, ADisturbedRunIsNotAPartner) {
   add({.wait_ratio = 0.2, .others = 0.5});
   add({.call_ns = 1.3e6, .cause = "host_waiting"});
   const auto made = examples();
