@@ -80,7 +80,7 @@ TEST_F(CompareModels, APointWithoutAPredictionIsLastAndSaysWhy) {
 }
 TEST_F(CompareModels, TheSameRequestUnderTwoNamesIsOnePoint) {
   request_.hardware = {"h100", "nvidia_h100_sxm5_80gb"};
-  request_.dtypes = {"fp16", "FP16"};
+  request_.dtypes = {"fp16", "FP16", "float16", "half"};
   EXPECT_EQ(points().size(), 1U);
   request_.dtypes = {"fp16", "fp32"};
   EXPECT_EQ(points().size(), 2U);
