@@ -115,7 +115,10 @@ TEST_F(LabTraces, PairsAreCountedByTheirVerdict) {
 TEST_F(LabTraces, ARegressionWithoutTheRightCauseIsWrong) {
   add(1e6, "");
   add(3e6, last_);
-  EXPECT_EQ(score().causes.first, 0) << "nothing in the trace tells of the cause";
+  const auto made = score().causes;
+  EXPECT_EQ(made.count, 1);
+  EXPECT_EQ(made.first, 0) << "nothing in the trace tells of the cause";
+  EXPECT_EQ(made.confusion.at("host_waiting").at("none"), 1);
 }
 TEST_F(LabTraces, SessionsThatAreNotSimulatedAreNotPairs) {
   add(1e6, "");

@@ -72,7 +72,7 @@ TEST_F(ModelSource, UnknownZooModelNamesTheNearest) { EXPECT_THAT(refusal("zoo:m
 TEST_F(ModelSource, UnknownNameNamesTheNearest) { EXPECT_THAT(refusal("resnet51"), HasSubstr("did you mean resnet50?")); }
 TEST_F(ModelSource, UnknownZooParameterListsTheParameters) {
   EXPECT_THAT(refusal("zoo:mlp,layres=2"), HasSubstr("inputs, width, layers, classes"));
-  EXPECT_THAT(refusal("zoo:mlp,layers=0"), HasSubstr("must be from 1"));
+  EXPECT_THAT(refusal("zoo:mlp,layers=0"), HasSubstr("layers is 0, must be between"));
 }
 TEST_F(ModelSource, ZooModelHasNoEntries) { EXPECT_THAT(refusal("zoo:mlp#decode"), HasSubstr("has no entry 'decode'")); }
 TEST_F(ModelSource, RefusesMissingFilesAndFolders) {
