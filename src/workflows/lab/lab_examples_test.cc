@@ -84,7 +84,7 @@ std::vector<std::string> truths(const laboratory::scoring::Examples& examples) {
 TEST_F(LabExamplesTest, AClearEffectIsAnExampleOfItsClassAndItsCause) {
   const auto made = pair("host_waiting", 1.3);
   EXPECT_EQ(made.sessions, 2);
-  EXPECT_THAT(truths(made.bottlenecks),
+  ASSERT_THAT(truths(made.bottlenecks),
               ElementsAre("compute_bound", "compute_bound unprofiled", "host_waiting", "host_waiting unprofiled"));
   EXPECT_THAT(truths(made.causes), ElementsAre("host_waiting"));
   const auto& row = made.bottlenecks.rows[2];
