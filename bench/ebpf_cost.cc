@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
   trace::MemorySink sink;
   (*watch)->finish(sink);
   const trace::Account account = (*watch)->account();
-  const auto lost = account.dropped.find("the kernel's ring was full");
+  const auto lost = account.dropped.find("kernel ring buffer full");
   fmt::print("{} events read, {} kept, {} lost in rings, {} rows\n", account.read, account.kept,
              lost == account.dropped.end() ? 0 : lost->second, sink.rows<trace::SchedEventRow>().size());
 }

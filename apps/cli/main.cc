@@ -7,11 +7,10 @@
 #include <sstream>
 
 #include "cli/context.h"
-#include "cli/help_formatter.h"
-#include "cli/lab.h"
+#include "cli/output/help_formatter.h"
+#include "cli/output/usage_error.h"
 #include "cli/standard_streams.h"
-#include "cli/usage_error.h"
-#include "cli/verbs.h"
+#include "cli/verbs/list.h"
 #include "core/numbers.h"
 
 namespace {
@@ -64,18 +63,19 @@ aaco::cli::Context make_context(int argc, char** argv) {
 }
 
 constexpr const char* kAbout =
-    "AACO, the AI Compute Observatory: where did the time of an AI workload go, why did it change,\n"
-    "what is the bottleneck, what to fix first, and how far is this from what the hardware can do.\n\n"
+    "AACO, the AI Compute Observatory: shows where the time of an AI workload goes, why it changed, what the bottleneck is,\n"
+    "what to fix first, and how close the workload gets to what the hardware can do.\n\n"
     "Start here:\n"
-    "  aaco run --model resnet50 --telemetry --profile   run a model, see where its time went\n"
+    "  aaco run --model resnet50 --telemetry --profile   run a model and see where its time goes\n"
     "  aaco record -- python3 train.py                   observe any program\n"
-    "  aaco report latest --html report.html             look at it as a page\n"
-    "  aaco doctor                                       what this machine lacks, and the remedy";
+    "  aaco report latest --html report.html             write the report as a web page\n"
+    "  aaco doctor                                       check which features work on this machine";
 
 constexpr const char* kFooter =
-    "A SESSION is an id (or its beginning), a path, 'latest', or 'tag:NAME'.\n"
-    "Exit codes: 0 fine, 1 regression or broken SLA, 2 usage, 3 environment or input,\n"
-    "            4 inconclusive or not comparable, 125 'record' itself failed.";
+    "A SESSION is an id (or its prefix), a path, 'latest', or 'tag:NAME'.\n"
+    "Exit codes: 0 success, 1 regression or violated SLA, 2 usage error,\n"
+    "            3 environment or input error, 4 inconclusive or not comparable,\n"
+    "            125 'record' or 'capsule' itself failed.";
 
 }  // namespace
 
@@ -87,47 +87,15 @@ int main(int argc, char** argv) {
   CLI::App app(kAbout, "aaco");
   app.set_version_flag("--version", "aaco " AACO_VERSION);
   app.add_flag("-q,--quiet", context.quiet,
-               "Say nothing on standard error but errors; of a new session only its id on standard output");
-  app.add_option("--sessions", context.paths.sessions, "Root folder of the sessions (default: $AACO_SESSIONS, or ./sessions)");
+               "Print only errors to standard error, and only the id of a new session to standard output");
+  app.add_option("--sessions", context.paths.sessions, "Root folder for sessions (default: $AACO_SESSIONS, or ./sessions)");
   app.formatter(std::make_shared<aaco::cli::HelpFormatter>(context.width));
   app.footer(kFooter);
   app.failure_message(&aaco::cli::usage_error);
   app.require_subcommand(1);
   app.fallthrough();
 
-  aaco::cli::add_run(app, context);
-  aaco::cli::add_record(app, context);
-  aaco::cli::add_import(app, context);
-  aaco::cli::add_sweep(app, context);
-  aaco::cli::add_report(app, context);
-  aaco::cli::add_diff(app, context);
-  aaco::cli::add_ab(app, context);
-  aaco::cli::add_ab_worker(app, context);
-  aaco::cli::add_explain(app, context);
-  aaco::cli::add_lab(app, context);
-  aaco::cli::add_capsule(app, context);
-  aaco::cli::add_show(app, context);
-  aaco::cli::add_ls(app, context);
-  aaco::cli::add_history(app, context);
-  aaco::cli::add_roofline(app, context);
-  aaco::cli::add_baseline(app, context);
-  aaco::cli::add_gate(app, context);
-  aaco::cli::add_sla(app, context);
-  aaco::cli::add_store(app, context);
-
-  aaco::cli::add_query(app, context);
-  aaco::cli::add_export(app, context);
-  aaco::cli::add_zoo(app, context);
-  aaco::cli::add_inspect(app, context);
-  aaco::cli::add_hardware(app, context);
-  aaco::cli::add_analyze(app, context);
-  aaco::cli::add_compare(app, context);
-  aaco::cli::add_benchmark(app, context);
-  aaco::cli::add_calibrate(app, context);
-  aaco::cli::add_validate(app, context);
-  aaco::cli::add_info(app, context);
-  aaco::cli::add_doctor(app, context);
-  aaco::cli::add_completion(app, context);
+  aaco::cli::add_verbs(app, context);
 
   try {
     app.parse(argc, argv);

@@ -19,7 +19,7 @@ void finish_output(Context& context, ExitCode failed) {
   if (problem == 0 || problem == EPIPE) return;
   const int before = context.exit_code;
   context.fail(core::Error{core::ErrorCode::io, "standard output: " + std::generic_category().message(problem),
-                           "what was printed is not whole: give it a place with room"});
+                           "the output is incomplete; write it to a device with free space"});
   context.exit_code = before == kFine ? static_cast<int>(failed) : before;
 }
 

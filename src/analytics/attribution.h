@@ -13,7 +13,7 @@
 #include "trace/names.h"
 #include "trace/rows.h"
 
-// What caused each kernel. Two passes over a trace: the API calls give launches, the kernels are joined to them.
+// The operator behind each kernel. Two passes over a trace: API calls yield launches, then kernels are matched to them.
 namespace aaco::analytics::attribution {
 
 // A call of a runtime API, with what enclosed it on its thread.
@@ -22,14 +22,14 @@ struct Launch {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::int64_t thread_id = 0;
-  std::int64_t shaped_start_ns = 0;  // of `shaped_operator`: tells its calls apart
+  std::int64_t shaped_start_ns = 0;  // of `shaped_operator`: distinguishes its calls
   std::int32_t rank = 0;
   trace::NameId api;
   trace::NameId operator_name;       // innermost framework operator, or empty
   trace::NameId shaped_operator;     // innermost operator that has arguments, or empty
   trace::NameId operator_arguments;  // its shapes and types (JSON), or empty
   trace::NameId marker;              // innermost marker range, or empty
-  bool launches = false;             // its name says that it launches work
+  bool launches = false;             // its name identifies a launch
   bool operator==(const Launch&) const = default;
 };
 
@@ -45,11 +45,11 @@ bool is_runtime_domain(std::string_view domain);  // hip, hsa, cuda_runtime, cud
 bool is_graph_launch(std::string_view api);       // hipGraphLaunch, cudaGraphLaunch, cuGraphLaunch
 bool is_step_annotation(std::string_view name);   // "ProfilerStep#3", "ProfilerStep*"
 
-// The correlation id under which a store keeps the call that made a graph's node (rows of domain "graph_node", the node's number
-// in external_id): out of the way of those of launches, which profilers count from 1.
+// The correlation id under which the call that created a graph node is stored (rows of domain "graph_node", the node's number
+// in external_id): disjoint from those of launches, which profilers count from 1.
 constexpr std::uint64_t graph_node_key(std::uint64_t node) { return node | (std::uint64_t{1} << 63U); }
 
-// Where launches and operators go as they are found.
+// Receives launches and operators as they are found.
 class LaunchStore {
  public:
   virtual ~LaunchStore() = default;
@@ -61,22 +61,22 @@ class LaunchStore {
 class LaunchLookup {
  public:
   virtual ~LaunchLookup() = default;
-  // The call with this correlation id; of several the first whose name says that it launches. Null for id 0, and where there is
-  // none. It lives until the next find().
+  // The call with this correlation id; of several, the first whose name identifies a launch. Null for id 0 and unknown
+  // ids. Valid until the next find().
   [[nodiscard]] virtual const Launch* find(std::int32_t rank, std::uint64_t correlation_id) const = 0;
   // The first operator with this external id, or the empty name.
   [[nodiscard]] virtual trace::NameId operator_of(std::int32_t rank, std::uint64_t external_id) const = 0;
 };
 
-// Finds the launches among the API calls of a trace and what encloses each. Give it every row in order of start.
+// Finds the launches among the API calls of a trace and their enclosing ranges. Add every row in order of start.
 class LaunchFinder {
  public:
   LaunchFinder(const trace::NameTable& names, LaunchStore& store) : names_(names), store_(store) {}
   void add(const trace::ApiCallRow& row);
   [[nodiscard]] std::int64_t launches() const { return launches_; }
-  // Operators and ranges that a launch could lie in.
+  // Operators and ranges that may enclose a launch.
   [[nodiscard]] std::int64_t causes() const { return causes_; }
-  // Names of the graph's nodes that kernels name as their cause (rows of domain "onnx_node").
+  // Names of graph nodes that kernels state as their cause (rows of domain "onnx_node").
   [[nodiscard]] const std::set<std::uint32_t>& node_names() const { return node_names_; }
 
  private:
@@ -116,8 +116,8 @@ enum class Method : std::uint8_t {
   correlation
 };
 std::string_view to_string(Method method);
-// How sure an attribution by this method is, 0..1; 0 where the method names no cause. Of node_order the most: each row has its
-// own.
+// Confidence of an attribution by this method, 0..1; 0 if the method gives no cause. For node_order the maximum: each row has its
+// own confidence.
 double confidence_of(Method method);
 
 struct Coverage {
@@ -125,14 +125,14 @@ struct Coverage {
   std::int64_t kernel_sum_ns = 0;
   std::int64_t attributed_count = 0;
   std::int64_t attributed_sum_ns = 0;
-  // Kernel time that has no cause, by what stands in the way; these add up to what is not attributed.
+  // Unattributed kernel time by reason; the sum is the total unattributed time.
   std::int64_t replayed_sum_ns = 0;    // launched by a graph
   std::int64_t outside_sum_ns = 0;     // launched outside every operator and range
   std::int64_t unlaunched_sum_ns = 0;  // no launch in the trace
   bool operator==(const Coverage&) const = default;
 };
 
-// The operator that each kernel of a captured graph came from, in order of capture: read from a trace of the capture.
+// The operator of each kernel of a captured graph, in capture order: read from a trace of the capture.
 struct CapturedKernel {
   trace::NameId kernel_name;
   trace::NameId operator_name;
@@ -145,16 +145,16 @@ struct AttributionResult {
   std::map<std::pair<std::int32_t, std::int64_t>, Coverage> coverage;  // by rank, device
 };
 
-// Attributes kernels, one after another in order of start; memory grows with the number of different causes, not of kernels.
-// Kernels of a graph launch, and those without a launch, are attributed at the end: by the capture map where their launch's
-// names follow it, by name and shape, or by name, where the trace shows exactly one cause for such kernels elsewhere.
+// Attributes kernels in order of start; memory grows with the number of distinct causes, not of kernels.
+// Kernels of a graph launch, and those without a launch, are attributed at the end: by the capture map if their launch's
+// names match it, otherwise by name and shape, or by name, if such kernels have exactly one cause elsewhere in the trace.
 class KernelAttributor {
  public:
-  // `names` holds the names of rows, index and captures, and gets those of the methods.
+  // `names` has the names of rows, index and captures; those of the methods are added.
   // `node_names`: see LaunchFinder.
   KernelAttributor(trace::NameTable& names, const LaunchLookup& index, CaptureMap capture = {},
                    std::set<std::uint32_t> node_names = {});
-  // Answers the launch the kernel is joined to, or null; it lives until the next look-up.
+  // Returns the launch of the kernel, or null; valid until the next look-up.
   const Launch* add(const trace::KernelRow& row);
   AttributionResult finish();
 
@@ -168,7 +168,7 @@ class KernelAttributor {
     std::int64_t device = 0;
     std::uint32_t node = 0, operator_name = 0, kernel = 0, launch = 0;
     Method method = Method::none;
-    Shape shape;  // kept only where there is no cause yet
+    Shape shape;  // kept only while there is no cause
     auto operator<=>(const Key&) const = default;
   };
   struct Sum {
@@ -195,7 +195,7 @@ class KernelAttributor {
   std::map<std::uint32_t, Cause> by_name_;
 };
 
-// Executions of a kernel on a device whose cause is this node of the graph.
+// Executions of a kernel on a device that belong to this graph node.
 struct NodeShare {
   std::int32_t rank = 0;
   std::int64_t device = 0;
@@ -206,8 +206,8 @@ struct NodeShare {
   std::int64_t kernel_count = 0;
   std::int64_t kernel_sum_ns = 0;
 };
-// Moves executions from rows without a node to rows with one: from those that have no cause at all, else, where a kernel has one
-// row only, from that (which keeps its operator). A share that finds no such rows is left out. Coverage follows.
+// Moves executions from rows without a node to rows with one: from rows without any cause, or, if a kernel has a single
+// row, from that row (which keeps its operator). Shares without such rows are skipped. Updates coverage.
 void take_nodes(AttributionResult& result, trace::NameTable& names, std::vector<NodeShare> shares);
 
 // attribution.launch_coverage_ratio and attribution.time_coverage_ratio of one device.

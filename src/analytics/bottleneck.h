@@ -12,28 +12,28 @@
 #include "core/yaml.h"
 #include "stats/boosted_trees.h"
 
-// What limits a session: a class, how sure that is, and the signals that say so.
+// The bottleneck of a session: a class, its confidence, and the signals that support it.
 namespace aaco::analytics::bottleneck {
 
-// What must have been seen for a class to be possible at all: a quota cannot have held back what was never throttled.
+// A precondition of a class: without throttling, for example, a quota cannot be the limit.
 struct Need {
   std::string signal;
   double above = 0;
 };
 
-// A kind of bottleneck, and what helps against it. data/rules/bottleneck.yaml.
+// A bottleneck class and its remedies. data/rules/bottleneck.yaml.
 struct BottleneckClass {
   std::string id;                       // "memory_bound"
   std::string title;                    // "memory bandwidth"
   std::string meaning;                  // one sentence
-  std::string gpu_meaning;              // the same of a GPU trace; empty: `meaning` speaks of both
-  double prior = 0;                     // log-odds before any signal is seen
-  std::optional<Need> needs;            // counts only where the signal was measured
-  std::vector<std::string> strategies;  // what to do, the best first
+  std::string gpu_meaning;              // the same for a GPU trace; empty: `meaning` applies to both
+  double prior = 0;                     // prior log-odds
+  std::optional<Need> needs;            // applies only if the signal was measured
+  std::vector<std::string> strategies;  // remedies, the best first
 };
 
-// A signal that speaks for a class (or, with a negative weight, against it): nothing below `from`, all of `weight` beyond `to`,
-// linear between; on a logarithmic scale where that is said. `from` above `to`: small values speak.
+// A signal that supports a class (or, with a negative weight, contradicts it): 0 below `from`, full `weight` beyond `to`,
+// linear in between, optionally on a logarithmic scale. With `from` above `to`, small values count.
 struct Rule {
   std::string class_id;
   std::string signal;
@@ -44,8 +44,8 @@ struct Rule {
 
 class RuleBook {
  public:
-  // A file of data/rules. Fails, with file and line, on an unknown key, class or signal, a range of no width, a class that stands
-  // twice or has no strategy.
+  // A file of data/rules. Fails, with file and line, on an unknown key, class or signal, an empty range, a duplicate class
+  // or a class without strategy.
   static core::Result<RuleBook> load(const std::string& path);
   static core::Result<RuleBook> parse(const core::YamlNode& document);
 
@@ -58,7 +58,7 @@ class RuleBook {
   std::vector<Rule> rules_;
 };
 
-// A signal in evidence: how much it speaks for the class, in log-odds.
+// Evidence: the contribution of a signal to the class, in log-odds.
 struct Evidence {
   std::string signal;
   double value = 0;
@@ -72,59 +72,59 @@ struct ClassScore {
 };
 
 struct Bottleneck {
-  std::string class_id;             // empty: nothing was measured that could tell
+  std::string class_id;             // empty: no relevant signal was measured
   double confidence = 0;            // calibrated probability
-  std::vector<ClassScore> ranking;  // all classes, the likeliest first
-  std::vector<Evidence> evidence;   // for the first class, the weightiest first
-  std::string method;               // "rules", or "trees" where a learned model decided (with the rules' weight in it)
-  std::string undecided;            // why nothing is concluded; empty: it is
+  std::vector<ClassScore> ranking;  // all classes, most likely first
+  std::vector<Evidence> evidence;   // for the first class, strongest first
+  std::string method;               // "rules", or "trees" if a learned model decided (including the rules' weight)
+  std::string undecided;            // why the result is inconclusive; empty: it is conclusive
 };
 
-// The class of a session of which too little was measured. Ranking and evidence stay, as hints.
+// The class of a session with too few measurements. Ranking and evidence are kept as hints.
 inline constexpr std::string_view kInconclusive = "inconclusive";
-// The method of what shares of a GPU trace's span say.
+// The method based on shares of a GPU trace's span.
 inline constexpr std::string_view kGpuLimit = "gpu_limit";
-// Below this many measured calls not even the median has a 95 % interval, and one odd call may be all there is.
-inline constexpr std::size_t kLeastCalls = 6;
-// The answer, not concluded where calls were measured and too few of them.
+// With fewer measured calls not even the median has a 95 % CI, and a single outlier could decide.
+inline constexpr std::size_t kMinCalls = 6;
+// The result, made inconclusive if too few calls were measured.
 Bottleneck with_calls(Bottleneck answer, std::size_t measured_calls);
 
-// The rules' own answer: log-odds added up, softmax over the classes.
+// The result of the rules: summed log-odds, softmax over the classes.
 Bottleneck classify_by_rules(const RuleBook& book, const signals::Signals& signals);
 
-// A learned model over the signals. data/bottleneck/*.json, with the record of its training.
+// A model learned from signals. data/bottleneck/*.json, with its training record.
 struct LearnedModel {
   std::vector<std::string> classes;   // in the order of the trees' scores
   std::vector<std::string> features;  // signals in the order of the columns
   stats::BoostedTrees trees;
-  double temperature = 1;  // scores are divided by it before the softmax: what makes probabilities true
-  double rule_weight = 0;  // times a class's log-odds by the rules, added to that: what carries over to strengths never seen
-  core::Json record;       // how it was made, and how it did on what was held out
+  double temperature = 1;  // divides the scores before the softmax: calibrates the probabilities
+  double rule_weight = 0;  // weight of the rules' log-odds, added to the scores: generalises to unseen intensities
+  core::Json record;       // provenance and held-out scores
 };
-// Values by name; not measured is NaN.
+// Values by name; NaN if not measured.
 struct Features {
   std::vector<std::string> names;
   std::vector<float> values;
 };
-// The signals, and what the rules make of them for each class ("rule:CLASS"): that carries over to models never seen.
+// The signals and the rules' log-odds for each class ("rule:CLASS"), which generalise to unseen models.
 Features features_of(const RuleBook& book, const signals::Signals& signals);
 
-// The rules' log-odds of each class among the features ("rule:CLASS", also with "b:" before it); empty where a class has no rule.
+// The rules' log-odds of each class among the features ("rule:CLASS", optionally prefixed "b:"); empty for classes without rules.
 std::vector<double> rule_scores_of(const std::vector<std::string>& classes, const Features& features);
 
-// Refuses a model whose classes or features do not fit its trees, a feature that is not among `known`, a temperature that is not
-// positive, a negative weight of the rules.
+// Refuses a model whose classes or features do not match its trees, a feature not in `known`, a non-positive
+// temperature, and a negative rule weight.
 core::Result<LearnedModel> model_from_json(const core::Json& document, const std::vector<std::string>& known);
 core::Json to_json(const LearnedModel& model);
-// Calibrated probabilities, the likeliest first. The features may stand in any order.
+// Calibrated probabilities, most likely first. The features may be in any order.
 std::vector<ClassScore> score(const LearnedModel& model, const Features& features);
 
-// Takes classes out whose need was measured and not met, or not measured while no rule speaks for them, and lets the others add
-// up to 1 again. Features are found by the signal's name, or with "b:" before it (of pairs of sessions only needs count).
+// Removes classes whose precondition was measured and not met, or not measured while no rule supports them, and renormalises the
+// others to 1. Features are looked up by signal name, optionally prefixed "b:" (for session pairs only preconditions count).
 void rule_out(const RuleBook& book, const Features& features, std::vector<ClassScore>& ranking);
 
-// The answer of the model where there is one and something was measured of what it was trained on, else of the rules; evidence
-// from the rules either way.
+// The model's result if there is a model and any of its signals was measured, otherwise that of the rules; evidence
+// always comes from the rules.
 Bottleneck classify(const RuleBook& book, const LearnedModel* model, const signals::Signals& signals);
 
 core::Json to_json(const Bottleneck& bottleneck, const RuleBook& book);

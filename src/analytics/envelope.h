@@ -8,8 +8,8 @@
 
 #include "stats/summary.h"
 
-// The performance envelope of a device: the roofs that many runs on it really reached, to be held against those that its data
-// sheet states and a calibration measured.
+// The performance envelope of a device: the roofs actually reached by many runs, for comparison with those stated by its data
+// sheet and measured by a calibration.
 //
 // The form is the roofline's (Williams, Waterman, Patterson, Roofline: An Insightful Visual Performance Model for Multicore
 // Architectures, CACM 52(4), 2009): work of f operations and b bytes in time t is limited by f / t <= P and b / t <= B, one P a
@@ -25,8 +25,8 @@ namespace aaco::analytics::roofline {
 struct EnvelopePoint {
   std::size_t run = 0;    // from 0
   std::size_t type = 0;   // index of its data type
-  std::size_t level = 0;  // index of the memory level that its operands come from
-  double flops = 0;       // of all of them; 0 for what only moves
+  std::size_t level = 0;  // index of the memory level of its operands
+  double flops = 0;       // of all of them; 0 for pure data movement
   double bytes = 0;
   double time_ns = 0;
 };
@@ -37,28 +37,28 @@ struct EnvelopeOptions {
   std::uint64_t seed = 1;
 };
 
-// With fewer runs not even a median has a 95 % interval that assumes nothing (Wilks, 1941).
-inline constexpr std::size_t kFewestEnvelopeRuns = 6;
+// With fewer runs not even a median has a distribution-free 95 % CI (Wilks, 1941).
+inline constexpr std::size_t kMinEnvelopeRuns = 6;
 
 // One roof of the envelope.
 struct ReachedRoof {
-  std::optional<double> per_second;     // flop/s or bytes/s; empty: `reason` tells why
-  std::optional<stats::Interval> ci95;  // by resampling runs; there wherever per_second is
+  std::optional<double> per_second;     // flop/s or bytes/s; empty: see `reason`
+  std::optional<stats::Interval> ci95;  // by resampling runs; present whenever per_second is
   std::string reason;
-  double highest = 0;                // the best that any point reached: one wrong time decides it. 0: no point has such work
-  std::size_t runs = 0, points = 0;  // that lie under this roof and no other; without a fit, that have such work at all
-  double effective_points = 0;       // as many points of equal time would weigh the same (Kish, 1965)
+  double highest = 0;                // the best of any point: not robust to wrong times. 0: no point has such work
+  std::size_t runs = 0, points = 0;  // limited by this roof only; without a fit, all with such work
+  double effective_points = 0;       // effective sample size (Kish, 1965)
 };
 
 struct Envelope {
   std::vector<ReachedRoof> compute;  // by data type
   std::vector<ReachedRoof> memory;   // by level
   std::size_t runs = 0, points = 0;  // with work and time
-  double above_ratio = 0;            // of the time, every run counting as one, that lies above the envelope
+  double above_ratio = 0;            // share of the time above the envelope, all runs weighted equally
   [[nodiscard]] bool fitted() const;
 };
 
-// `types` and `levels`: how many there are. Points without time or work count nowhere. A roof is fitted from kFewestEnvelopeRuns
+// `types` and `levels`: how many there are. Points without time or work count nowhere. A roof is fitted from kMinEnvelopeRuns
 // runs and as many effective points as the quantile needs to be stated (stats::stated_count()). A roof that explains the work
 // under it no better than the others do, chance aside (a Schwarz criterion of the loss, runs as its sample: Koenker, Ng, Portnoy,
 // Biometrika 81(4), 1994), was not reached: all work lies under others.

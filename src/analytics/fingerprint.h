@@ -10,7 +10,7 @@
 #include "core/result.h"
 #include "core/yaml.h"
 
-// What a kernel is, by its name: family, library, and the parameters that the name encodes.
+// Classifies kernels by name: family, library, and the parameters encoded in the name.
 namespace aaco::analytics::fingerprint {
 
 enum class Family : std::uint8_t {
@@ -27,7 +27,7 @@ enum class Family : std::uint8_t {
   rng,
   collective,
   optimiser,
-  delay,  // spins for a given time: a pause put into a stream
+  delay,  // spins for a given time: a delay kernel in a stream
   other
 };
 std::string_view to_string(Family family);
@@ -41,19 +41,19 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 
-// A pattern of data/kernels: texts that must (not) stand in the name, compared without regard to case where they say so.
+// A pattern of data/kernels: texts that must (or must not) occur in the name, case-insensitive if stated.
 struct Pattern {
   std::string id;
-  std::vector<std::string> starts;  // one of them begins the name (empty: no condition); so for the others
-  std::vector<std::string> all;     // all stand in it
-  std::vector<std::string> any;     // at least one does
-  std::vector<std::string> none;    // none does
-  std::optional<Family> family;     // what it says; a pattern may say only one of both
+  std::vector<std::string> starts;  // the name starts with one of them (empty: no condition, also below)
+  std::vector<std::string> all;     // all occur in it
+  std::vector<std::string> any;     // at least one occurs
+  std::vector<std::string> none;    // none occurs
+  std::optional<Family> family;     // the result; a pattern may set only one of the two
   std::optional<std::string> library;
   std::string decoder;  // how parameters are read: tensile, ck, cutlass, triton, asm_conv; or empty
 };
 
-// The patterns, asked in order; the first that says the family decides it, the first that says the library decides that.
+// The patterns, tried in order; the first match with a family sets the family, the first with a library sets the library.
 // Matching is plain search, linear in the name's length. Names are compared in lower case, without ".kd" and "[clone ...]".
 class PatternBook {
  public:
@@ -68,7 +68,7 @@ class PatternBook {
   std::vector<Pattern> patterns_;
 };
 
-// Parameters that names of these kinds encode; null where there are none.
+// Parameters encoded in names of these kinds; null if there are none.
 core::Json decode_tensile(std::string_view name);   // rocBLAS/Tensile and hipBLASLt: layout, types, macro tile, MFMA, split
 core::Json decode_ck(std::string_view name);        // Composable Kernel: block, tile, types
 core::Json decode_cutlass(std::string_view name);   // cutlass_80_tensorop_..., sm80_xmma_..., ampere_sgemm_...

@@ -12,18 +12,18 @@
 #include "trace/names.h"
 #include "trace/rows.h"
 
-// Why a device was idle: each gap against the host events of the thread that launched the work which ended it, and, where the
-// operating system's scheduler was recorded, against whether that thread had a CPU.
+// Why a device was idle: compares each gap with the host events of the thread that launched the next work and, if the
+// operating system's scheduler was recorded, with whether that thread had a CPU.
 namespace aaco::analytics::gaps {
 
-// A launch costs about this much on today's drivers; shorter gaps are the ordinary distance between dependent kernels.
+// Typical launch cost of current drivers; shorter gaps are the normal distance between dependent kernels.
 inline constexpr std::int64_t kDefaultThresholdNs = 5'000;
 
 enum class Cause : std::uint8_t { host_late, launch_latency, synchronisation, copy, queue_empty, unknown };
 inline constexpr std::size_t kCauses = 6;
 std::string_view to_string(Cause cause);
 
-// The call that launched the work which ended the gap.
+// The call that launched the work ending the gap.
 struct NextLaunch {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
@@ -43,7 +43,7 @@ struct Gap {
   std::optional<NextLaunch> launch;  // empty: the launch is not in the trace
 };
 
-// Since when a device has had nothing to do.
+// Since when a device has been idle.
 struct Idler {
   std::int32_t rank = 0;
   std::int64_t since_ns = 0;
@@ -79,7 +79,7 @@ class GapExplainer {
     Role role = Role::host;
   };
   struct Evidence {
-    std::int64_t overlap_ns = 0;  // with the time in which the host kept the device waiting
+    std::int64_t overlap_ns = 0;  // with the time the host kept the device waiting
     std::int64_t start_ns = 0, end_ns = 0;
     trace::NameId name;
     void offer(std::int64_t overlap, const Call& call);
@@ -88,7 +88,7 @@ class GapExplainer {
     Gap gap;
     Evidence synchronise, copy, host;
     Evidence queued, asleep, disk;  // the launching thread had no CPU
-    Evidence device_wait;           // the call that made the stream wait just before the launch
+    Evidence device_wait;           // the stream-wait call just before the launch
     std::optional<HostAway> away;
     [[nodiscard]] Evidence* of(Role role);
   };

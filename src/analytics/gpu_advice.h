@@ -3,12 +3,15 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "analytics/advice.h"
+#include "trace/names.h"
+#include "trace/rows.h"
 
-// What to do first about a GPU trace: each gain is the share of the span that would go away, computed from the trace.
+// Recommendations for a GPU trace: each gain is the share of the span that would be saved, computed from the trace.
 namespace aaco::analytics::advice {
 
 struct GpuIdle {
@@ -16,12 +19,12 @@ struct GpuIdle {
   double idle_ns = 0;
 };
 
-// Kernels of one name on the device.
+// Kernels of the same name on the device.
 struct GpuKernel {
   std::string name, family;
   double count = 0, sum_ns = 0;
-  std::optional<double> ideal_ns;  // at the device's limits, where its operations and bytes are known
-  bool memory_roof = false;        // of those limits, memory binds
+  std::optional<double> ideal_ns;  // at the device limits, if its operations and bytes are known
+  bool memory_roof = false;        // memory is the tighter limit
 };
 
 // One device of a trace.
@@ -29,11 +32,22 @@ struct GpuFacts {
   double span_ns = 0, busy_ns = 0;
   double exposed_copy_ns = 0, exposed_collective_ns = 0;
   std::map<std::string, GpuIdle> idle;  // by cause (analytics/gaps.h)
-  double launch_ns = 0;                 // idle that launching is to blame for (analytics/gpu_limit.h)
+  double launch_ns = 0;                 // idle time due to launch overhead (analytics/gpu_limit.h)
   std::vector<GpuKernel> kernels;
 };
 
-// By gain x confidence / effort; gains overlap and do not add up. Nothing without a span.
+// What the roofline found of one kernel by name, in part of its executions.
+struct KernelRoof {
+  std::string name;
+  double time_ns = 0;
+  double reached_ratio = 0;  // of the roof
+  bool memory_roof = false;
+};
+// Kernels of one device by name. Those with a roof would take their time less what lies above it.
+std::vector<GpuKernel> gpu_kernels(std::span<const trace::KernelGroupRow> rows, const trace::NameTable& names, std::int32_t rank,
+                                   std::int64_t device, std::span<const KernelRoof> roofs);
+
+// Sorted by gain x confidence / effort; gains overlap and do not add up. Empty without a span.
 std::vector<Recommendation> recommend_gpu(const GpuFacts& facts);
 
 }  // namespace aaco::analytics::advice

@@ -6,36 +6,36 @@
 #include <utility>
 #include <vector>
 
-// Whether threads had a CPU, from the rows of sched_events in order of their beginning, in bounded memory.
+// Whether threads had a CPU, from sched_events rows in order of start, in bounded memory.
 namespace aaco::analytics::gaps {
 
-// How long a thread had no CPU.
+// Time a thread had no CPU.
 struct HostAway {
-  std::int64_t run_queue_ns = 0;  // it was ready
-  std::int64_t off_cpu_ns = 0;    // it slept, or waited for something
+  std::int64_t run_queue_ns = 0;  // runnable
+  std::int64_t off_cpu_ns = 0;    // asleep or waiting
 };
 
 class HostSchedule {
  public:
   enum class State : std::uint8_t { run, run_queue, off_cpu };
 
-  // A thread of which only runs are recorded (Nsight Systems) was off its CPU between them; then that interval is returned.
+  // For threads with only run intervals (Nsight Systems), returns the off-CPU interval between two runs.
   struct Interval {
     std::int64_t start_ns = 0, end_ns = 0;
   };
   std::optional<Interval> add(std::int32_t rank, std::int64_t thread_id, State state, std::int64_t start_ns, std::int64_t end_ns);
 
-  // Empty where less than nine tenths of the time is recorded. A thread of more than kMostPoints changes of state is known to a
-  // coarser time: within the step of that time it counts in proportion.
+  // Empty if less than nine tenths of the time is recorded. A thread with more than kMaxPoints state changes has a
+  // coarser time resolution: within one step it counts in proportion.
   [[nodiscard]] std::optional<HostAway> away(std::int32_t rank, std::int64_t thread_id, std::int64_t start_ns,
                                              std::int64_t end_ns) const;
 
-  // Nobody will ask for what was before.
+  // Discards data before this time.
   void forget_before(std::int64_t time_ns);
   [[nodiscard]] std::size_t points() const;
 
-  static constexpr std::size_t kMostPoints = 8192;    // of a thread
-  static constexpr std::size_t kMostThreads = 65536;  // further ones are not known
+  static constexpr std::size_t kMaxPoints = 8192;    // of a thread
+  static constexpr std::size_t kMaxThreads = 65536;  // more threads are ignored
 
  private:
   // Sums from the thread's first row up to a time.

@@ -19,7 +19,7 @@
 #include "trace/names.h"
 #include "trace/rows.h"
 
-// What GPU kernels had to do, as far as a trace says it, and how near to the device's limits they came.
+// The work of GPU kernels, as far as a trace shows it, and how close they came to the device limits.
 namespace aaco::analytics::roofline {
 
 // An elementwise, normalising or softmax operator over rows x cols elements, called as estimation/kernel.h calls it.
@@ -30,20 +30,20 @@ struct RowSite {
 };
 using OperatorSite = std::variant<std::monostate, graph::GemmSite, graph::ConvolutionSite, graph::AttentionSite, RowSite>;
 
-// Arithmetic and least traffic (every operand once) of one kernel of an operator.
+// Arithmetic and minimum traffic (every operand once) of one kernel of an operator.
 struct OperatorWork {
-  double flops = 0;  // a multiply-add is two
+  double flops = 0;  // a multiply-add counts as two
   double bytes = 0;
-  std::string dtype;  // as data/hardware names it
+  std::string dtype;  // as named in data/hardware
   fingerprint::Family family = fingerprint::Family::other;
   int kernels = 1;         // of the family that do this much each (a convolution's two gradients)
-  OperatorSite site = {};  // the sizes that decide how long it takes
+  OperatorSite site = {};  // the sizes that determine its time
   bool gradient = false;   // of the site's operator: as much work in each kernel, but another program
   bool operator==(const OperatorWork&) const = default;
 };
 
 // From the shapes and types that the PyTorch profiler records ("Input Dims", "Input type", "Concrete Inputs"). Knows matrix
-// products, convolutions and attention of ATen, and their gradients; empty for anything else and where a shape or a stride is
+// products, convolutions and attention of ATen, and their gradients; empty for anything else and if a shape or a stride is
 // missing.
 std::optional<OperatorWork> operator_work(std::string_view operator_name, const core::Json& arguments);
 
@@ -53,7 +53,7 @@ std::optional<OperatorWork> operator_site(std::string_view operator_name, const 
 enum class WorkSource : std::uint8_t { shapes, counters };
 std::string_view to_string(WorkSource source);
 
-// All executions of one kernel in one data type whose work is known.
+// All executions of one kernel in one data type with known work.
 struct GroupWork {
   std::int32_t rank = 0;
   std::int64_t device = 0;
@@ -65,13 +65,13 @@ struct GroupWork {
   double time_ns = 0, flops = 0, bytes = 0;  // of all of them
 };
 
-// Adds up the work of kernels that were launched by operators of known shape. An operator's work counts once, for the longest of
-// its kernels of the fitting family; shorter ones of that family (a convolution's transforms and tables) helped it, and their
-// time is its time.
+// Sums the work of kernels launched by operators of known shape. An operator's work counts once, for the longest of
+// its kernels of the matching family; shorter ones of that family (e.g. a convolution's transforms) are auxiliary, and their
+// time is added.
 class ShapeWork {
  public:
   explicit ShapeWork(const trace::NameTable& names) : names_(names) {}
-  // Kernels in order of start, with the launch they are joined to.
+  // Kernels in order of start, with their launch.
   void add(const trace::KernelRow& row, fingerprint::Family family, const attribution::Launch& launch);
   [[nodiscard]] std::vector<GroupWork> finish() const;
 
@@ -99,21 +99,21 @@ class ShapeWork {
   Groups groups_;
 };
 
-// All calls of one operator with one set of shapes and types, for the time that each takes.
+// All calls of one operator with one set of shapes and types, for their time per call.
 struct SiteGroup {
   std::int32_t rank = 0;
   std::int64_t device = 0;
   trace::NameId operator_name;
   OperatorWork work;
-  std::int64_t count = 0, kernels = 0;  // calls, and kernels that they launched
+  std::int64_t count = 0, kernels = 0;  // calls, and the kernels launched by them
   double time_ns = 0;                   // of all of these kernels
 };
 
-// Adds up kernels by the operator that launched them, where its sizes are known: a library's helpers with its main kernel.
-// Memory: the different sites, kMostSites at most.
+// Sums kernels by launching operator, if its sizes are known: auxiliary kernels together with the main kernel.
+// Memory: the distinct sites, at most kMaxSites.
 class SiteTimes {
  public:
-  static constexpr std::size_t kMostSites = 20'000;
+  static constexpr std::size_t kMaxSites = 20'000;
   explicit SiteTimes(const trace::NameTable& names) : names_(names) {}
   // Kernels in order of start, with the launch they are joined to.
   void add(const trace::KernelRow& row, const attribution::Launch& launch);
@@ -129,8 +129,8 @@ class SiteTimes {
   std::deque<Instance> order_;
 };
 
-// What ShapeWork adds up, from hardware counters of CDNA GPUs: matrix and vector instructions, bytes fetched and written. Counted
-// dispatches take their kernel's mean time. Kernels of which either side was not counted are left out.
+// Like ShapeWork, from hardware counters of CDNA GPUs: matrix and vector instructions, bytes fetched and written. Counted
+// dispatches are given their kernel's mean time. Kernels with only one of work and traffic counted are skipped.
 class CounterWork {
  public:
   explicit CounterWork(const trace::NameTable& names) : names_(names) {}
@@ -154,9 +154,9 @@ struct Placed {
   double bytes_per_s = 0;
   double ideal_ns = 0;  // max(flops / peak, bytes / bandwidth)
   bool compute_roof = false;
-  double reached_ratio = 0;  // ideal / measured; above 1 where caches gave what memory did not have to
+  double reached_ratio = 0;  // ideal / measured; above 1 if caches served part of the traffic
 };
-// Empty where the device's peak of that type or its bandwidth is not published, or nothing was measured.
+// Empty if the device's peak for that type or its bandwidth is not published, or nothing was measured.
 std::optional<Placed> place(const GroupWork& work, const hardware::Device& device);
 
 }  // namespace aaco::analytics::roofline

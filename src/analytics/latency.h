@@ -17,12 +17,12 @@ namespace aaco::analytics::metrics {
 
 struct LatencyMetrics {
   trace::Metrics metrics;                         // latency.* throughput.* warmup.* observer.* profile.*, as far as measured
-  std::string measured_phase;                     // "measure", or "step" for an imported trace; empty where there is neither
+  std::string measured_phase;                     // "measure", or "step" for an imported trace; empty if there is neither
   stats::Summary measured;                        // durations of that phase, ns
-  std::optional<stats::ObserverEffect> observer;  // empty where no block ran with telemetry
+  std::optional<stats::ObserverEffect> observer;  // empty if no block ran with telemetry
 };
 
-// The numbers of a session's iterations, all ranks together. `names` is the table the rows' names are of; `items_per_iteration`
+// Latency metrics of a session's iterations, all ranks together. `names` is the name table of the rows; `items_per_iteration`
 // is the batch.
 LatencyMetrics latency_metrics(std::span<const trace::IterationRow> iterations, const trace::NameTable& names,
                                std::int64_t items_per_iteration);

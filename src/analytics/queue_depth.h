@@ -4,19 +4,19 @@
 #include <cstdint>
 #include <vector>
 
-// How many kernels a device had been given and not yet finished, over time.
+// The number of launched but unfinished kernels of a device over time.
 namespace aaco::analytics::trace_time {
 
 struct QueueDepth {
   std::int64_t origin_ns = 0;
   std::int64_t bucket_ns = 0;
-  std::vector<double> depth;  // mean of each bucket from origin_ns on; empty: no kernel is joined to its launch
+  std::vector<double> depth;  // mean of each bucket, starting at origin_ns; empty: no kernel has a known launch
   double mean = 0;            // over the whole time
-  double peak = 0;            // of the buckets
+  double peak = 0;            // highest bucket
   bool operator==(const QueueDepth&) const = default;
 };
 
-// Memory does not grow with the trace: when the time outgrows the buckets, two become one.
+// Constant memory: when the time outgrows the buckets, pairs of buckets are merged.
 class QueueDepthFold {
  public:
   static constexpr std::size_t kBuckets = 512;

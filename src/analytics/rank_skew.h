@@ -7,10 +7,10 @@
 
 #include "trace/metric.h"
 
-// How unevenly the ranks of one job work, and who holds the others up.
+// Load imbalance between the ranks of one job, and which rank delays the others.
 namespace aaco::analytics::trace_time {
 
-// One rank, its devices added up.
+// One rank, summed over its devices.
 struct RankTime {
   std::int32_t rank = 0;
   std::int64_t span_ns = 0;  // of the longest device
@@ -23,8 +23,8 @@ struct RankTime {
   bool operator==(const RankTime&) const = default;
 };
 
-// The rank that spends less time in collectives than the others by at least this share of the longest came last to them.
-inline constexpr double kLeastWaitShare = 0.1;
+// A rank that spends less time in collectives by at least this share of the longest is the straggler.
+inline constexpr double kMinWaitShare = 0.1;
 
 struct RankSkew {
   double compute_skew_ratio = 0;                // largest / mean - 1
@@ -35,8 +35,8 @@ struct RankSkew {
   std::string evidence;  // one sentence
 };
 
-// Empty for fewer than two ranks. Collectives are compared where every rank took part in as many: a collective ends for all
-// together, so whoever spends least time in it came last. Needs no common clock.
+// Empty for fewer than two ranks. Collectives are compared if every rank took part in the same number: a collective ends for all
+// at the same time, so the rank with the least time in it arrived last. Needs no common clock.
 std::optional<RankSkew> rank_skew(const std::vector<RankTime>& ranks);
 trace::Metrics skew_metrics(const RankSkew& skew, std::size_t ranks);
 

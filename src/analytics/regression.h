@@ -9,13 +9,13 @@
 #include "stats/compare.h"
 #include "stats/summary.h"
 
-// What changed between two sides, metric by metric, and how sure that is.
+// Compares two sides metric by metric, with confidence.
 namespace aaco::analytics::regression {
 
-// What one session says of one metric: a series where there is one, else a value.
+// One session's data for a metric: a series if available, otherwise a value.
 struct SessionSample {
   std::vector<double> series;           // in the order measured
-  std::optional<double> value;          // where there is no series
+  std::optional<double> value;          // if there is no series
   std::optional<stats::Interval> ci95;  // of the value
 };
 
@@ -24,24 +24,24 @@ enum class Better : std::uint8_t { lower, higher, neither };
 struct MetricInput {
   std::string id;     // "latency.p50_ns"
   std::string unit;   // "ns"
-  std::string scope;  // what a value is of: iteration, step, session
+  std::string scope;  // scope of a value: iteration, step, session
   std::optional<std::int64_t> device;
   Better better = Better::lower;
   stats::StatisticChoice statistic = 0.5;  // of a series
-  bool exact = false;                      // a count that does not vary by chance: one value decides
+  bool exact = false;                      // a deterministic count: one value decides
   double threshold_ratio = 0.05;
   std::optional<double> reciprocal_of;  // the metric is this over the statistic of the series (throughput over mean latency)
   std::vector<SessionSample> a, b;
 };
 
-// How the interval came about.
+// How the interval was computed.
 enum class Method : std::uint8_t {
   none,       // no interval: reason says why
   bootstrap,  // sessions, then blocks of iterations (stats::compare)
-  values,     // Student's t over one value a session
-  interval,   // one value a side, each with its own interval
+  values,     // Student's t over one value per session
+  interval,   // one value per side, each with an interval
   exact,      // nothing varies
-  paired,     // neighbouring blocks, round by round (stats/paired.h)
+  paired,     // adjacent blocks, round by round (stats/paired.h)
 };
 std::string_view to_string(Method method);
 
@@ -51,7 +51,7 @@ struct MetricResult {
   Method method = Method::none;
   std::string reason;  // why there is no interval
   stats::Verdict verdict = stats::Verdict::inconclusive;
-  bool corrected = false;  // the verdict of its interval was taken back by the correction for many metrics
+  bool corrected = false;  // the verdict was withdrawn by the multiple-testing correction
   double threshold_ratio = 0;
   std::optional<double> baseline, candidate, delta_ratio;
   std::optional<stats::Interval> interval;
@@ -72,21 +72,21 @@ struct Options {
   double power = 0.8;
   std::int64_t resamples = 2000;
   std::uint64_t seed = 1;
-  std::optional<double> history_deviation_ratio;  // of latency between equal sessions, for one session a side
+  std::optional<double> history_deviation_ratio;  // of latency between identical sessions, for one session per side
   std::int64_t history_count = 0;
-  // What is taken for the deviation between sessions where neither the data nor history tells it: by the confidence, and with
-  // `assumption_widens` by the interval too.
+  // Assumed deviation between sessions if neither the data nor history provides it: used for the confidence and, with
+  // `assumption_widens`, also for the interval.
   double assumed_between_ratio = 0;
   bool assumption_widens = false;
 };
 
-// The metrics, the first of which decides: it is named before the data is seen and has the whole level. The others are judged at
-// the level too, and a regression or improvement of theirs stands only if Holm's correction over them bears it out.
+// Compares the metrics. The first one decides: it is chosen beforehand and gets the full level. The others are tested at
+// the same level, and their regressions or improvements only count after Holm correction.
 std::vector<MetricResult> compare(const std::vector<MetricInput>& metrics, const Options& options);
 
 // none, minor, major (from twice the threshold), critical (from four times): of a regression only.
 std::string_view severity_of(const MetricResult& result);
-// 0..1: how much of the confidence distribution agrees with the verdict; of an inconclusive one, how much lies with the likeliest
+// 0..1: share of the confidence distribution that agrees with the verdict; if inconclusive, the share of the most likely
 // answer.
 double confidence_of(const MetricResult& result);
 

@@ -13,8 +13,8 @@
 #include "trace/metric.h"
 #include "trace/names.h"
 
-// Why one session is slower (or faster) than another: the difference of a call divided into parts that add up to it, and the
-// causes that the parts and the signals speak for.
+// Why one session is slower (or faster) than another: the difference per call is decomposed into additive parts, and
+// causes are inferred from the parts and the signals.
 namespace aaco::analytics::rootcause {
 
 struct Side {
@@ -30,18 +30,18 @@ struct Side {
 struct Part {
   std::string id;        // "run_queue_wait", "node:Conv"
   std::string title;     // "waiting for a CPU"
-  double ns = 0;         // of a call, B - A
+  double ns = 0;         // per call, B - A
   std::string evidence;  // one sentence with its numbers
 };
 
 struct Decomposition {
   double baseline_ns = 0, candidate_ns = 0;  // of a call
   double delta_ns = 0;
-  std::vector<Part> parts;  // the largest in the direction of the whole first; with unexplained they add up to delta_ns
+  std::vector<Part> parts;  // the largest in the direction of the total first; with unexplained_ns they add up to delta_ns
   double unexplained_ns = 0;
-  bool profiled = false;  // both sides have node times, so that computing is divided further
+  bool profiled = false;  // both sides have node times, so that compute time is split further
 };
-// Empty where a side has no calls.
+// Empty if a side has no calls.
 std::optional<Decomposition> decompose(const Side& a, const Side& b);
 
 struct Cause {
@@ -49,18 +49,18 @@ struct Cause {
       id;  // a class of data/rules/bottleneck.yaml, or a configuration: threads, graph_optimisation, data_type, batch, model
   std::string title;
   double probability = 0;
-  double share_ratio = 0;  // of the difference that its parts have
+  double share_ratio = 0;  // of the difference, covered by its parts
   std::vector<std::string> evidence;
 };
 
-// What a learned ranking looks at, in a fixed order: the signals of B with what the rules make of them, how they changed, and the
+// Features of the learned ranking, in a fixed order: the signals of B with their rule log-odds, their changes, and the
 // parts' shares.
 std::vector<std::string> feature_names(const bottleneck::RuleBook& book);
 bottleneck::Features features_of(const Side& a, const Side& b, const Decomposition& decomposition,
                                  const bottleneck::RuleBook& book);
 
-// Causes, the likeliest first. A configuration that differs is named before anything that was measured: it was changed on purpose
-// or by mistake, and for certain. `model` may be null: then the parts decide.
+// Causes, most likely first. Configuration differences precede measured causes: they were changed on purpose
+// or by mistake, but certainly changed. `model` may be null: then the parts decide.
 std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition& decomposition,
                                const std::vector<hardware::Difference>& differences, const bottleneck::RuleBook& book,
                                const bottleneck::LearnedModel* model);

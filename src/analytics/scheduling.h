@@ -13,7 +13,7 @@
 #include "trace/names.h"
 #include "trace/rows.h"
 
-// What the operating system did to a process, from the rows of sched_events: for each iteration, as metrics, and for people.
+// Operating-system scheduling of a process, from sched_events rows: per iteration, as metrics, and as a readable summary.
 namespace aaco::analytics::scheduling {
 
 struct Span {
@@ -21,18 +21,18 @@ struct Span {
   std::int64_t end_ns = 0;
 };
 
-// Of one iteration. `caller` is the thread that calls the model, `process` all threads of its process.
+// For one iteration. `caller` is the thread that calls the model, `process` all threads of its process.
 struct IterationSums {
   std::int64_t caller_run_queue_ns = 0, caller_off_cpu_ns = 0, process_run_queue_ns = 0;
   std::int64_t page_faults = 0, interrupt_ns = 0, migrations = 0;
   bool operator==(const IterationSums&) const = default;
 };
 
-// Adds rows, in any order, to the iterations in whose time they fall; an interval that reaches over a border counts on each side
-// with its part.
+// Adds rows, in any order, to the iterations they overlap; an interval that crosses a border counts on each side
+// proportionally.
 class IterationJoin {
  public:
-  // Iterations in order of time that do not overlap.
+  // Non-overlapping iterations in time order.
   IterationJoin(std::vector<Span> iterations, std::int64_t process_id, std::int64_t caller_thread);
   void add(const trace::SchedEventRow& row, std::string_view kind);
   [[nodiscard]] const std::vector<IterationSums>& sums() const { return sums_; }
@@ -43,10 +43,10 @@ class IterationJoin {
   std::int64_t process_id_, caller_;
 };
 
-// sched.*: of the iterations that were watched.
+// sched.* of the watched iterations.
 trace::Metrics iteration_metrics(std::span<const trace::IterationRow> iterations);
 
-// Everything that happened, by thread and by reason. Rows in any order; memory is bound by the number of threads and reasons.
+// All events by thread and by reason. Rows in any order; memory is bounded by the number of threads and reasons.
 class Summary {
  public:
   struct Thread {
@@ -63,11 +63,11 @@ class Summary {
   [[nodiscard]] bool empty() const { return reasons_.empty(); }
   [[nodiscard]] const std::map<std::int64_t, Thread>& threads() const { return threads_; }  // by id
   [[nodiscard]] const std::map<Key, Reason>& reasons() const { return reasons_; }
-  // sched.run_queue_*: how long a wait for a CPU was.
+  // sched.run_queue_*: duration of waits for a CPU.
   [[nodiscard]] trace::Metrics metrics() const;
 
  private:
-  static constexpr std::size_t kMostThreads = 65536;
+  static constexpr std::size_t kMaxThreads = 65536;
   std::map<std::int64_t, Thread> threads_;
   std::map<Key, Reason> reasons_;
   std::vector<std::int64_t> waits_;

@@ -10,8 +10,8 @@
 #include "trace/rows.h"
 #include "trace/session.h"
 
-// Sensors lie quietly: counters in another unit than documented, activity of 0 on a busy device, a value that never changes.
-// Where two sources state the same quantity of the same device they can be held against each other.
+// Sensors fail silently: counters in another unit than documented, utilisation of 0 on a busy device, a value that never changes.
+// Two sources of the same quantity of the same device can be compared with each other.
 namespace aaco::analytics::trust {
 
 // Two sources of one quantity of one GPU, compared over the time both cover.
@@ -19,27 +19,27 @@ struct SensorAgreement {
   std::int64_t device = 0;
   std::string metric;              // "gpu.power_watts"
   std::string source_a, source_b;  // "amdgpu.gpu_metrics", "amdgpu.hwmon"
-  std::int64_t pairs = 0;          // readings of the sparser source with one of the other near enough in time
+  std::int64_t pairs = 0;          // readings of the sparser source with a close reading of the other
   double mean_a = 0, mean_b = 0;   // over those pairs
   double difference = 0;           // mean of a - b
   double standard_error = 0;       // of that mean
-  double tolerance = 0;            // what a difference may be, in the metric's unit
-  // disagree: beyond the tolerance by more than the readings scatter. undecided: too few pairs, or too much scatter to tell.
+  double tolerance = 0;            // allowed difference, in the metric's unit
+  // disagree: beyond the tolerance by more than the noise of the readings. undecided: too few pairs, or too much noise.
   enum class Verdict { agree, disagree, undecided } verdict = Verdict::undecided;
   bool operator==(const SensorAgreement&) const = default;
 };
 
-// How much two honest sensors of a metric may differ: the larger of a share of their mean and a floor.
+// Allowed difference of two correct sensors of a metric: the larger of a share of their mean and a floor.
 struct Tolerance {
   std::string_view metric;
   double share = 0;
   double floor = 0;  // unit of the metric
 };
-// The metrics that are compared. Sensors of one quantity average over different times and round differently, so that
-// these are wide; they are there to find wrong units, dead sensors and swapped devices.
+// The compared metrics. Sensors of one quantity average over different times and round differently, so the
+// tolerances are wide; they detect wrong units, dead sensors and swapped devices.
 std::span<const Tolerance> tolerances();
 
-inline constexpr std::int64_t kFewestPairs = 10;
+inline constexpr std::int64_t kMinPairs = 10;
 inline constexpr double kStandardErrors = 3;             // a difference must exceed the tolerance by this many
 inline constexpr std::int64_t kNearestNs = 200'000'000;  // readings further apart than this are not a pair
 

@@ -12,16 +12,16 @@
 #include "trace/names.h"
 #include "trace/rows.h"
 
-// What a session says of itself in numbers that can be laid beside those of another: what classifiers and decompositions look at.
+// Numeric signals of a session that are comparable between sessions: the input of classifiers and decompositions.
 namespace aaco::analytics::signals {
 
-// One thing that can be known of a session. Ratios are of the wall time of the measured calls unless said otherwise.
+// Definition of a signal. Ratios are relative to the wall time of the measured calls unless stated otherwise.
 struct SignalDefinition {
   std::string_view id;
   std::string_view unit;
   std::string_view meaning;
 };
-// In a fixed order, which is that of a model's features. Signals are added at the end, never taken away.
+// In a fixed order, that of a model's features. Signals are appended, never removed.
 std::span<const SignalDefinition> definitions();
 
 struct SignalInput {
@@ -33,9 +33,9 @@ struct SignalInput {
   std::optional<double> flops, bytes;  // of a call
   std::optional<double> graph_nodes;   // of the model's file
   std::optional<double> cpus;          // of the machine
-  std::optional<double> allowed_cpus;  // that the session's process may use
-  std::optional<double> cpu_limit;     // its quota, in CPUs
-  // Median time of the model's own run in the profiled pass, without what the caller does around it.
+  std::optional<double> allowed_cpus;  // allowed for the session's process
+  std::optional<double> cpu_limit;     // CPU quota, in CPUs
+  // Median time of the model run in the profiled pass, excluding the caller's work around it.
   std::optional<double> profiled_model_ns;
 };
 
@@ -44,11 +44,11 @@ class Signals {
  public:
   Signals();
   [[nodiscard]] std::optional<double> get(std::string_view id) const;
-  // Keeps a finite value; anything else stays not measured.
+  // Stores finite values; anything else stays unmeasured.
   void set(std::string_view id, std::optional<double> value);
   void forget(std::string_view id);
   [[nodiscard]] std::span<const std::optional<double>> values() const { return values_; }
-  // As a model's features: not measured is NaN.
+  // As model features: NaN if not measured.
   [[nodiscard]] std::vector<float> features() const;
   bool operator==(const Signals&) const = default;
 
@@ -58,15 +58,15 @@ class Signals {
 
 Signals signals_of(const SignalInput& input);
 
-// The same session as it would look had its nodes not been profiled.
+// The signals of the same session without its profiled pass.
 Signals without_profile(Signals signals);
 
-// Time of a call as the kernel accounts for the thread that makes it: running, waiting for a CPU, blocked. ns a call, over the
+// Kernel accounting of the calling thread's time per call: running, waiting for a CPU, blocked. ns per call, over the
 // blocks without telemetry.
 struct CallAccount {
   std::int64_t calls = 0;
   double wall_ns = 0;
-  std::optional<double> cpu_ns, wait_ns, blocked_ns;              // of the caller; they add up to the whole
+  std::optional<double> cpu_ns, wait_ns, blocked_ns;              // of the caller; they add up to wall_ns
   std::optional<double> others_wait_ns;                           // of the process's other threads
   std::optional<double> process_cpu_ns, system_ns, throttled_ns;  // of all threads
   std::optional<double> minor_faults, major_faults, migrations, storage_bytes, voluntary_switches, involuntary_switches;

@@ -12,10 +12,10 @@
 #include "core/units.h"
 #include "trace/rows.h"
 
-// Whether a machine is fit to measure, and the smallest effect it can resolve.
+// Whether a machine is fit for measurements, and the smallest effect it can detect.
 namespace aaco::analytics::noise {
 
-// A calibrated piece of work, measured over and over in several processes of equal length, one after the other.
+// A calibrated workload, measured repeatedly in several consecutive processes of equal length.
 struct LoopSeries {
   std::string id;                              // spin, memory
   std::vector<std::vector<double>> processes;  // durations of its calls in ns
@@ -24,16 +24,16 @@ struct LoopSeries {
 struct StabilitySample {
   std::int64_t slice_ns = 0;  // length of a process
   std::vector<LoopSeries> loops;
-  std::vector<trace::LoopBlockRow> slices;  // one a process: what the kernel said meanwhile; process_cpu_ns is the process's own
+  std::vector<trace::LoopBlockRow> slices;  // one per process: kernel counters; process_cpu_ns is that of the process
 };
 
 struct LoopStability {
   std::string id;
   double median_ns = 0;
-  double within_ratio = 0;   // robust deviation of a process's calls over its median, the median of all processes
+  double within_ratio = 0;   // robust deviation of a process's calls over its median; median over the processes
   double between_ratio = 0;  // standard deviation of the processes' medians, as logs
-  double range_ratio = 0;    // largest over smallest median, less one
-  // Smallest detectable effect by the time a side takes: in one process a side, and in interleaved processes of the slice's
+  double range_ratio = 0;    // largest over smallest median, minus one
+  // Smallest detectable effect by time per side: with one process per side, and with interleaved processes of the slice's
   // length.
   std::map<std::int64_t, double> one_process, interleaved;
 };
@@ -47,8 +47,8 @@ core::Result<std::vector<StabilityLimit>> load_stability_limits(const std::strin
 struct StabilityVerdict {
   bool fit = false;
   std::vector<LoopStability> loops;
-  std::map<std::string, double> values;  // of the limits' ids, as far as measured
-  std::vector<std::string> against;      // one sentence a limit that is not kept
+  std::map<std::string, double> values;  // by limit id, if measured
+  std::vector<std::string> against;      // one sentence per exceeded limit
 };
 
 inline constexpr std::int64_t kStabilityFewestProcesses = 5;

@@ -11,7 +11,7 @@
 #include "trace/names.h"
 #include "trace/rows.h"
 
-// Cuts an imported trace into iterations, so that it has a latency series too.
+// Divides an imported trace into iterations, to obtain a latency series.
 namespace aaco::analytics::steps {
 
 enum class Method : std::uint8_t { none, profiler_step, marker, kernel_period };

@@ -13,7 +13,7 @@ struct KernelSum {
   double sum_ns = 0;
 };
 
-// A step of a trace (the whole of it where it has no steps), all devices together.
+// A step of a trace (the whole trace if it has no steps), all devices together.
 struct TraceSide {
   double span_ns = 0;
   double compute_ns = 0;  // union of kernels that are not collectives
@@ -25,7 +25,7 @@ struct TraceSide {
 Decomposition decompose_traces(const TraceSide& a, const TraceSide& b);
 
 // clock_throttling (most kernels slower alike), slower_kernels (few are), more_launches (more and shorter ones), host_waiting,
-// copy_bound, communication_bound. The likeliest first; a probability is the share of the difference that speaks for it.
+// copy_bound, communication_bound. Most likely first; a probability is the share of the difference that supports it.
 std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, const Decomposition& decomposition,
                                      const bottleneck::RuleBook& book);
 

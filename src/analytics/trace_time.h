@@ -10,12 +10,12 @@
 #include "analytics/queue_depth.h"
 #include "trace/metric.h"
 
-// Where a device's time went, as a fold over its work in time order: memory does not grow with the trace.
+// Breakdown of a device's time, computed in one pass over its work in time order with constant memory.
 namespace aaco::analytics::trace_time {
 
 enum class WorkKind : std::uint8_t { compute, collective, copy, memset };
 
-// What is counted. The default counts everything the device did; the convention is printed beside the numbers.
+// What is counted. The default counts all device work; the convention is printed with the numbers.
 struct Convention {
   bool orphans = true;  // kernels whose launch is not in the trace
   bool memset = true;
@@ -31,7 +31,7 @@ struct LaunchSpan {
   std::int64_t end_ns = 0;
 };
 
-// Times beyond this (73 years either way) are no times of a trace; differences of those within it fit 64 bits.
+// Times beyond this (73 years either way) are invalid; differences of valid times fit 64 bits.
 inline constexpr std::int64_t kFarthestNs = std::int64_t{1} << 61;
 constexpr bool is_time(std::int64_t ns) { return -kFarthestNs <= ns && ns <= kFarthestNs; }
 
@@ -53,7 +53,7 @@ struct StreamTime {
 // Lengths of kernels: bin b holds those of 2^b .. 2^(b+1) - 1 ns; bin 0 also holds 0.
 using DurationBins = std::array<std::int64_t, 44>;
 
-// How long the three steps of a launch took, added up over the kernels that are joined to their call.
+// Times of the three steps of a launch, summed over the kernels with a known launch call.
 struct LaunchSplit {
   std::int64_t kernel_count = 0;
   std::int64_t api_ns = 0;        // in the call
@@ -66,7 +66,7 @@ struct DeviceTime {
   std::int64_t kernel_count = 0;
   std::int64_t kernel_sum_ns = 0;
   std::int64_t microkernel_count = 0;
-  std::int64_t orphan_count = 0;  // also where the convention leaves them out of all else
+  std::int64_t orphan_count = 0;  // counted even if the convention excludes them elsewhere
   std::int64_t linked_sum_ns = 0;
   std::int64_t copy_count = 0;
   std::int64_t copy_sum_ns = 0;  // copies and memsets
@@ -88,18 +88,18 @@ struct DeviceTime {
   std::int64_t launch_lost_ns = 0;  // idle, while the call that launched the next work had not returned
 
   std::int64_t work_count = 0;       // kernels, copies and memsets that are counted
-  std::int64_t longest_idle_ns = 0;  // between them
+  std::int64_t longest_idle_ns = 0;  // longest gap between them
   std::int64_t work_before_longest_idle = 0;
 
-  std::int64_t invalid_count = 0;       // ends before it starts, or is at no time of a trace: left out
-  std::int64_t out_of_order_count = 0;  // starts before the work before it: cut at that start; 0 on a sorted table
+  std::int64_t invalid_count = 0;       // ends before it starts, or has an invalid time: skipped
+  std::int64_t out_of_order_count = 0;  // starts before the preceding work: clipped to that start; 0 for a sorted table
   LaunchSplit launch;
   DurationBins duration_bins{};
   std::map<std::int64_t, StreamTime> streams;
   bool operator==(const DeviceTime&) const = default;
 };
 
-// A time in which the device had nothing to do, ended by the work that was added.
+// An idle interval, ended by the added work.
 struct Idle {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
@@ -110,7 +110,7 @@ struct Idle {
 class DeviceTimeFold {
  public:
   explicit DeviceTimeFold(Convention convention = {}) : convention_(convention) {}
-  // Answers the gap this work ends, if there is one.
+  // Returns the gap ended by this work, if any.
   std::optional<Idle> add(const Work& work);
   [[nodiscard]] DeviceTime finish();
 
@@ -129,10 +129,10 @@ class DeviceTimeFold {
   std::map<std::int64_t, std::int64_t> stream_until_ns_;
 };
 
-// The published metrics of one device (data/metrics/gpu_time.yaml, launch.yaml). Ratios without a denominator are left out, and
-// what needs launch calls where the trace has none (`has_api_calls`).
+// The published metrics of one device (data/metrics/gpu_time.yaml, launch.yaml). Ratios without a denominator are omitted, and
+// so are launch metrics if the trace has no API calls (`has_api_calls`).
 trace::Metrics device_metrics(const DeviceTime& time, std::int64_t device, bool has_api_calls);
-// How long the steps of a launch took and how full the queue was; nothing where no kernel is joined to its launch.
+// Launch step times and queue depth; empty if no kernel has a known launch.
 trace::Metrics launch_metrics(const LaunchSplit& split, const QueueDepth& queue, std::int64_t device);
 
 }  // namespace aaco::analytics::trace_time

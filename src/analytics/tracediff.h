@@ -22,7 +22,7 @@ std::string_view to_string(Change change);
 // One side of a kernel's row: per step, and per call.
 struct KernelSide {
   double calls_per_step = 0;
-  double mean_ns = 0;                  // of a call; 0 where it is not called
+  double mean_ns = 0;                  // per call; 0 if not called
   double per_step_ns = 0;              // calls_per_step * mean_ns
   std::optional<double> deviation_ns;  // standard deviation of per_step_ns between steps; empty with one step
 };
@@ -31,12 +31,12 @@ struct KernelChange {
   std::string name;
   KernelSide a, b;
   double delta_ns = 0;       // of a step: b - a
-  double count_part_ns = 0;  // of it, because it is called more or less often (at the mean of both times)
-  double time_part_ns = 0;   // of it, because a call takes longer or shorter; both parts add up to delta_ns
+  double count_part_ns = 0;  // part due to a different call count (at the mean of both times)
+  double time_part_ns = 0;   // part due to a different time per call; both parts add up to delta_ns
   Change change = Change::same;
 };
 
-// A place in the step's order where one side has kernels that the other lacks.
+// A position in the step where one side has kernels that the other lacks.
 struct OrderChange {
   std::size_t a_begin = 0, a_end = 0;  // kernels of a's step that are gone here
   std::size_t b_begin = 0, b_end = 0;  // kernels of b's step that came instead
@@ -49,7 +49,7 @@ struct TraceDifference {
   bool order_complete = true;         // false: the steps were too long and different to align beyond their common ends
 };
 
-// A change in a call's time below `threshold_ratio` of a's, or within twice its standard error between steps, is none.
+// Changes in the time per call below `threshold_ratio` of a's, or within twice the standard error between steps, are ignored.
 TraceDifference compare(const std::vector<Step>& a, const std::vector<Step>& b, double threshold_ratio = 0.02);
 
 }  // namespace aaco::analytics::tracediff

@@ -8,8 +8,8 @@
 
 namespace aaco::collectors {
 
-// What the kernel accounts to a process between two moments: read at the beginning and the end of a block of calls, so that no
-// call pays for it. What this machine does not tell stays empty. One thread at a time.
+// Kernel accounting of a process over a block of calls: counters are read at the start and at the end of the block, so that no
+// call pays for it. Counters the machine does not provide stay empty. Not thread-safe.
 class BlockAccount {
  public:
   // `caller_thread` is the thread that calls the model (0: the main thread).
@@ -17,7 +17,7 @@ class BlockAccount {
   virtual ~BlockAccount() = default;
 
   virtual void begin() = 0;
-  // Fills the kernel's members of `row` with the growth since begin().
+  // Fills the kernel counters of `row` with their growth since begin().
   virtual void end(trace::LoopBlockRow& row) = 0;
 };
 

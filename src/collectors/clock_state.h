@@ -5,9 +5,9 @@
 
 namespace aaco::collectors {
 
-// How clocks are governed at this moment, for telemetry/clock_state.json: {"cpu": {boost, smt_active, governor, performance_mode:
+// Current clock settings for telemetry/clock_state.json: {"cpu": {boost, smt_active, governor, performance_mode:
 // {verdict, reasons}, cpus: [...]}, "gpus": [{device, performance_level, power_cap_watts, clocks}]}. Taken at both ends of a run,
-// a change between them is evidence.
+// so that a change in between is detected.
 core::Json clock_state(const SysRoot& root);
 
 }  // namespace aaco::collectors

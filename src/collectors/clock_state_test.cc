@@ -7,7 +7,7 @@
 namespace aaco::collectors {
 namespace {
 
-TEST(ClockState, SaysHowCpusAndGpusAreSet) {
+TEST(ClockState, ReportsCpuAndGpuClockState) {
   const core::Json state = clock_state({aaco::testing::machine_root("epyc_mi300x")});
   EXPECT_EQ(state["cpu"]["governor"].text(), "performance");
   EXPECT_EQ(state["cpu"]["performance_mode"]["verdict"].text(), "yes");
@@ -18,11 +18,11 @@ TEST(ClockState, SaysHowCpusAndGpusAreSet) {
   EXPECT_EQ(gpu["clocks"]["mclk"]["current_hz"].as_f64(), 1300e6);
   EXPECT_EQ(gpu["clocks"]["sclk"]["levels_hz"].items().size(), 2U);
 }
-TEST(ClockState, SaysWhatSpeaksAgainstMeasuring) {
+TEST(ClockState, ReportsObstaclesToMeasuring) {
   const core::Json state = clock_state({aaco::testing::machine_root("xeon_powersave")});
   EXPECT_EQ(state["cpu"]["performance_mode"]["verdict"].text(), "no");
 }
-TEST(ClockState, AnEmptyMachineIsUnknown) {
+TEST(ClockState, EmptyMachineIsUnknown) {
   const aaco::testing::FakeMachine machine;
   const core::Json state = clock_state({machine.root()});
   EXPECT_EQ(state["cpu"]["performance_mode"]["verdict"].text(), "unknown");

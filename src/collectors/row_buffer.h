@@ -11,8 +11,8 @@
 
 namespace aaco::collectors {
 
-// Telemetry rows kept in chunks of fixed size: adding never moves what is there already. One thread adds; another may take the
-// full chunks meanwhile.
+// Telemetry rows in fixed-size chunks: adding never moves existing rows. One thread adds; another may concurrently take the
+// full chunks.
 template <class Row>
 class RowChunks {
  public:
@@ -24,7 +24,7 @@ class RowChunks {
     if (current_.size() == kChunkRows) seal();
     current_.push_back(row);
   }
-  // The adding thread's own: what is left becomes a chunk.
+  // Called by the adding thread: the remaining rows become a chunk.
   void seal() {
     Chunk next;
     next.reserve(kChunkRows);
@@ -60,7 +60,7 @@ class RowBuffer final : public trace::EveryRowTo<RowBuffer> {
 
   // Hands the rows of full chunks to `sink`, names translated; safe while another thread adds.
   void drain(trace::Sink& sink);
-  // The same with what is left, after the adding thread has ended.
+  // The same including the remaining rows, after the adding thread has ended.
   void drain_all(trace::Sink& sink);
 
  private:

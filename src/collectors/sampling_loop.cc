@@ -120,10 +120,10 @@ SamplingLoop::~SamplingLoop() {
 
 core::Status SamplingLoop::start() {
   if (impl_->options.period < kShortestPeriod)
-    return core::fail(core::ErrorCode::invalid_argument, "a sampling period below 5 ms would disturb what is measured",
-                      "ask for 5ms or more");
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "sampling period below 5 ms: sampling that often would disturb the measurement", "use 5ms or more");
   if (impl_->stopped || impl_->thread.joinable())
-    return core::fail(core::ErrorCode::conflict, "this sampling loop was started before", "make a new one");
+    return core::fail(core::ErrorCode::conflict, "the sampling loop has already been started", "create a new loop");
   // Signals are for the program's other threads.
   sigset_t all;
   sigset_t before;
@@ -133,8 +133,8 @@ core::Status SamplingLoop::start() {
   try {
     impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
   } catch (const std::system_error& error) {
-    status = core::fail(core::ErrorCode::exhausted, std::string("the sampling thread could not be started: ") + error.what(),
-                        "raise the limit on processes (ulimit -u), or run without telemetry");
+    status = core::fail(core::ErrorCode::exhausted, std::string("cannot start the sampling thread: ") + error.what(),
+                        "raise the process limit (ulimit -u), or run without telemetry");
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return status;

@@ -16,30 +16,30 @@ struct SamplingOptions {
   Target target;
 };
 
-// What the loop itself did: its own cost and its missed deadlines are part of the evidence.
+// Cost and missed deadlines of the sampling loop itself; reported with the results.
 struct SamplingAccount {
   std::int64_t samples = 0;
-  std::int64_t missed_deadlines = 0;  // deadlines that passed a whole period before their sample could begin; they are skipped
+  std::int64_t missed_deadlines = 0;  // deadlines missed by a whole period or more; skipped
   core::Nanoseconds cpu_time{0};      // of the sampling thread
   core::Nanoseconds wall_time{0};     // while not paused
 };
 
-// Samples a set of collectors from a thread of its own, at absolute deadlines. Rows are kept in memory until stop() (or drain())
-// hands them over, so that nothing is written while something is measured. All members are called from one thread.
+// Samples a set of collectors on a separate thread, at absolute deadlines. Rows are kept in memory until stop() (or drain())
+// delivers them, so that nothing is written during a measurement. Call all members from one thread.
 class SamplingLoop {
  public:
-  // Opens the collectors; one that cannot be opened is left out, with its reason in accounts().
+  // Opens the collectors; one that fails to open is skipped, with the reason in accounts().
   SamplingLoop(std::vector<std::unique_ptr<Collector>> collectors, SamplingOptions options);
   ~SamplingLoop();
 
   // Begins sampling at once; invalid_argument for a period below 5 ms. pause() returns when the thread sleeps: no sample is under
-  // way and none begins until resume(). After a resume differences start anew, so that no value covers a pause.
+  // way and none begins until resume(). Differences restart after a resume, so that no value spans a pause.
   core::Status start();
   void pause();
   void resume();
-  // Hands over the rows of the chunks that are full so far; called now and then it bounds the memory of a long recording.
+  // Delivers the rows of full chunks; call it periodically to bound the memory of a long recording.
   void drain(trace::Sink& sink);
-  // Ends the thread, closes the collectors and hands every row to `sink`. Idempotent.
+  // Stops the thread, closes the collectors and delivers all rows to `sink`. Idempotent.
   void stop(trace::Sink& sink);
 
   [[nodiscard]] SamplingAccount sampling() const;  // after stop

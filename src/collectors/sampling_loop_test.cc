@@ -52,7 +52,7 @@ void wait_for_samples(const Seen& seen, int count) {
   while (seen.samples < count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-TEST(SamplingLoop, HandsOverEveryRowUnderItsNames) {
+TEST(SamplingLoop, DeliversEveryRowWithNames) {
   Seen seen;
   auto loop = loop_with(seen);
   ASSERT_TRUE(loop.start());
@@ -71,7 +71,7 @@ TEST(SamplingLoop, HandsOverEveryRowUnderItsNames) {
   EXPECT_EQ(loop.accounts()[0].kept, seen.samples);
 }
 
-TEST(SamplingLoop, StopIsIdempotentAndEndsSamplingForGood) {
+TEST(SamplingLoop, StopIsIdempotentAndFinal) {
   Seen seen;
   auto loop = loop_with(seen);
   ASSERT_TRUE(loop.start());
@@ -129,7 +129,7 @@ TEST(SamplingLoop, QuickPausesAndResumesNeverHang) {
   EXPECT_LE(loop.sampling().wall_time.count(), std::int64_t{600'000'000'000});
 }
 
-TEST(SamplingLoop, CountsTheDeadlinesASlowCollectorLoses) {
+TEST(SamplingLoop, CountsMissedDeadlines) {
   Seen seen;
   auto loop = loop_with(seen, {}, 22);  // four deadlines pass while it works
   ASSERT_TRUE(loop.start());
@@ -139,7 +139,7 @@ TEST(SamplingLoop, CountsTheDeadlinesASlowCollectorLoses) {
   EXPECT_GE(loop.sampling().missed_deadlines, 6);
 }
 
-TEST(SamplingLoop, DrainGivesRowsInOrderAndStopTheRest) {
+TEST(SamplingLoop, DrainAndStopDeliverRowsInOrder) {
   RowBuffer buffer;
   trace::MemorySink sink;
   const auto add = [&](int from, int to) {
@@ -161,7 +161,7 @@ TEST(SamplingLoop, RefusesAPeriodBelowFiveMilliseconds) {
   EXPECT_EQ(loop.start().error().code, core::ErrorCode::invalid_argument);
 }
 
-TEST(SamplingLoop, ACollectorThatCannotOpenIsNamedWithItsReason) {
+TEST(SamplingLoop, ReportsCollectorThatCannotOpen) {
   Seen seen;
   auto loop = loop_with(seen, core::fail(core::ErrorCode::unsupported, "no such hardware", "plug it in"));
   ASSERT_TRUE(loop.start());
@@ -174,7 +174,7 @@ TEST(SamplingLoop, ACollectorThatCannotOpenIsNamedWithItsReason) {
   EXPECT_NE(loop.accounts()[0].reason.find("plug it in"), std::string::npos);
 }
 
-TEST(SamplingLoop, ACollectorThatFailsOtherwiseIsNotCalledUnsupported) {
+TEST(SamplingLoop, OtherFailuresAreNotUnsupported) {
   Seen seen;
   auto loop = loop_with(seen, core::fail(core::ErrorCode::invalid_input, "damaged"));
   EXPECT_EQ(loop.accounts()[0].state, trace::Account::State::failed);

@@ -10,7 +10,7 @@ namespace aaco::governance {
 core::Status check_baseline_name(std::string_view name) {
   const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-'; };
   if (!name.empty() && name.size() <= 100 && name.front() != '.' && std::all_of(name.begin(), name.end(), allowed)) return {};
-  return core::fail(core::ErrorCode::invalid_argument, "'" + std::string(name) + "' is no name of a baseline",
+  return core::fail(core::ErrorCode::invalid_argument, "'" + std::string(name) + "' is not a valid baseline name",
                     "use letters, digits, '.', '_' and '-'");
 }
 

@@ -15,22 +15,22 @@ namespace aaco::governance {
 
 inline constexpr int kBaselineSchemaVersion = 1;
 
-// What a metric may lose against the baseline before it is a regression.
+// How far a metric may fall behind the baseline before it counts as a regression.
 struct Budget {
   double loss_ratio = 0.05;
   bool lower_is_better = true;
   bool operator==(const Budget&) const = default;
 };
 
-// What one session of the baseline said, so that the comparison needs the session itself no more.
+// The data of one baseline session, so that comparisons do not need the session itself.
 struct BaselineSession {
   std::string id, kind, tag;
   std::string scope = "iteration";
   std::string fingerprint_hash;
   std::optional<double> items_per_iteration;
-  std::int64_t measured_count = 0;                    // iterations there were
-  std::vector<double> iterations_ns;                  // kept of them, in the order measured (thin_series())
-  std::map<std::string, std::vector<double>> series;  // metric id -> a value a step, of traces
+  std::int64_t measured_count = 0;                    // number of iterations
+  std::vector<double> iterations_ns;                  // the kept ones, in measurement order (thin_series())
+  std::map<std::string, std::vector<double>> series;  // metric id -> one value per step (traces)
   trace::Metrics metrics;
   bool operator==(const BaselineSession&) const = default;
 };
@@ -38,11 +38,11 @@ struct BaselineSession {
 struct Approval {
   std::string by;
   std::int64_t at_realtime_ns = 0;
-  std::string content;  // content_hash() of what was approved
+  std::string content;  // content_hash() of the approved content
   bool operator==(const Approval&) const = default;
 };
 
-// The agreed state that changes are judged against. A file that people review.
+// The approved state that changes are compared with. Stored as a file for review.
 struct Baseline {
   std::string name, owner, reason;
   std::int64_t created_realtime_ns = 0;
@@ -50,29 +50,29 @@ struct Baseline {
   std::optional<Approval> approval;
   std::map<std::string, Budget> budgets;           // by metric id
   std::string decides;                             // the metric that decides: one of the budgets
-  std::string tool_version, request;               // provenance; request: the run's own, as JSON, or empty
-  std::map<std::string, std::string> fingerprint;  // facts that must be equal
+  std::string tool_version, request;               // provenance; request: that of the run, as JSON, or empty
+  std::map<std::string, std::string> fingerprint;  // facts that must match
   std::vector<BaselineSession> sessions;
   bool operator==(const Baseline&) const = default;
 };
 
-// A name is letters, digits, '.', '_' and '-', not beginning with '.', at most 100 characters: it becomes a file name.
+// 1 to 100 letters, digits, '.', '_' and '-', not starting with '.': used as a file name.
 core::Status check_baseline_name(std::string_view name);
 
-// The file, as people read and change it. parse refuses, with file and line: another schema version, unknown keys, no session,
-// values that are no positive numbers where they must be, a budget outside 0..1 and a deciding metric without a budget.
+// The human-readable file. parse refuses, with file and line: another schema version, unknown keys, no session,
+// non-positive values where positive ones are required, a budget outside 0..1 and a deciding metric without a budget.
 std::string to_yaml(const Baseline& baseline);
 core::Result<Baseline> parse_baseline(std::string_view text, const std::string& file);
 
-// SHA-256 over everything but the approval: an approved baseline that is changed afterwards is not approved any more.
+// SHA-256 of everything except the approval: changing an approved baseline invalidates its approval.
 std::string content_hash(const Baseline& baseline);
 
 enum class Approved { yes, no, changed_since };
 Approved approval_state(const Baseline& baseline);
-// Whether it may be judged by at this time.
+// Whether it is valid at this time.
 bool expired(const Baseline& baseline, std::int64_t now_realtime_ns);
 
-// At most `most` of the values, evenly spread and in their order: what a baseline keeps of a long series.
+// At most `most` of the values, evenly spaced and in order: the part of a long series that a baseline keeps.
 inline constexpr std::size_t kKeptIterations = 1000;
 std::vector<double> thin_series(const std::vector<double>& series, std::size_t most = kKeptIterations);
 

@@ -48,8 +48,8 @@ std::string session_text(const BaselineSession& session) {
 }
 
 constexpr std::string_view kHead =
-    "# A baseline of AACO: the agreed state that 'aaco gate' and 'aaco diff --baseline' judge by. Review a change of it like a\n"
-    "# change of code; whoever agrees says so with 'aaco baseline approve'. 'aaco baseline show' prints it for people.\n";
+    "# An AACO baseline: the approved state that 'aaco gate' and 'aaco diff --baseline' compare against. Review changes like\n# "
+    "code changes and approve them with 'aaco baseline approve'. 'aaco baseline show' prints it in readable form.\n";
 
 std::string time_text(std::int64_t realtime_ns) { return quoted(core::iso8601_utc(realtime_ns)); }
 
@@ -58,14 +58,13 @@ std::string time_text(std::int64_t realtime_ns) { return quoted(core::iso8601_ut
 core::Result<std::int64_t> read_time(const YamlNode& node) {
   AACO_ASSIGN(const std::string text, node.as_string());
   if (const auto time = core::parse_time_text(text)) return *time;
-  return node.error("'" + text + "' is no time", "write it as 2026-11-21T08:15:30Z");
+  return node.error("'" + text + "' is not a valid time", "use the format 2026-11-21T08:15:30Z");
 }
 
 core::Result<std::vector<double>> read_positive(const YamlNode& node) {
   AACO_ASSIGN(std::vector<double> values, node.as_f64s());
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (!(values[i] > 0))
-      return node.error("number " + std::to_string(i + 1) + " of the list is not above 0, so no ratio can be formed");
+    if (!(values[i] > 0)) return node.error("number " + std::to_string(i + 1) + " of the list must be above 0 to compute ratios");
   return values;
 }
 
@@ -78,7 +77,7 @@ core::Result<trace::MetricValue> read_metric(const YamlNode& node) {
   AACO_ASSIGN(metric.device, node.optional_i64("device"));
   if (const YamlNode* interval = node.find("ci95")) {
     AACO_ASSIGN(const auto ends, interval->as_f64s());
-    if (ends.size() != 2 || ends[0] > ends[1]) return interval->error("an interval is two numbers, the lower first");
+    if (ends.size() != 2 || ends[0] > ends[1]) return interval->error("an interval must be two numbers, the lower one first");
     metric.ci95 = trace::Interval{ends[0], ends[1]};
   }
   return metric;
@@ -120,11 +119,12 @@ core::Result<Budget> read_budget(const YamlNode& node) {
   AACO_ASSIGN(const YamlNode* loss, node.require("loss"));
   AACO_ASSIGN(const std::string text, loss->as_string());
   const auto ratio = core::parse_ratio(text);
-  if (!ratio || !(*ratio > 0 && *ratio < 1)) return loss->error("'" + text + "' is no budget", "write a share such as 5%");
+  if (!ratio || !(*ratio > 0 && *ratio < 1))
+    return loss->error("'" + text + "' is not a valid budget", "use a percentage such as 5%");
   budget.loss_ratio = *ratio;
   AACO_ASSIGN(const std::string better, node.require_string("better"));
   if (better != "lower" && better != "higher")
-    return node.find("better")->error("better is 'lower' or 'higher', not '" + better + "'");
+    return node.find("better")->error("better must be 'lower' or 'higher', not '" + better + "'");
   budget.lower_is_better = better == "lower";
   return budget;
 }
@@ -197,13 +197,13 @@ std::string to_yaml(const Baseline& baseline) {
 
 core::Result<Baseline> parse_baseline(std::string_view text, const std::string& file) {
   AACO_ASSIGN(const YamlNode root, YamlNode::parse(text, file));
-  if (!root.is_mapping()) return root.error("this is no baseline", "'aaco baseline add' makes one");
+  if (!root.is_mapping()) return root.error("not a baseline file", "create one with 'aaco baseline add'");
   AACO_ASSIGN(const std::int64_t version, root.require_i64("schema_version"));
   if (version != kBaselineSchemaVersion)
     return root.find("schema_version")
-        ->error("this baseline has schema version " + std::to_string(version) + ", and this program reads " +
+        ->error("the baseline has schema version " + std::to_string(version) + "; this version of aaco reads " +
                     std::to_string(kBaselineSchemaVersion),
-                "use the version of aaco that wrote it, or make it again with 'aaco baseline add'");
+                "use the aaco version that wrote it, or recreate it with 'aaco baseline add'");
   AACO_TRY(root.only_keys({"schema_version", "name", "owner", "reason", "created", "expires", "approval", "decides", "budgets",
                            "provenance", "fingerprint", "sessions"}));
   Baseline baseline;
@@ -219,7 +219,7 @@ core::Result<Baseline> parse_baseline(std::string_view text, const std::string& 
     baseline.sessions.push_back(std::move(session));
   }
   if (baseline.sessions.empty())
-    return sessions->error("a baseline needs at least one session", "'aaco baseline add NAME SESSION'");
+    return sessions->error("a baseline needs at least one session", "add one with 'aaco baseline add NAME SESSION'");
   return baseline;
 }
 

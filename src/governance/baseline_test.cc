@@ -42,7 +42,7 @@ std::string changed(std::string_view from, std::string_view to) {
   return core::replace_all(text, std::string(from), std::string(to));
 }
 
-TEST(BaselineFile, IsReadAsItWasWritten) {
+TEST(BaselineFile, RoundTrip) {
   const auto read = parse_baseline(to_yaml(sample()), "b.yaml");
   ASSERT_TRUE(read) << read.error().text();
   EXPECT_EQ(*read, sample());
@@ -50,19 +50,23 @@ TEST(BaselineFile, IsReadAsItWasWritten) {
 TEST(BaselineFile, AnotherSchemaVersion) {
   EXPECT_THAT(error_of(changed("schema_version: 1", "schema_version: 2")), HasSubstr("schema version 2"));
 }
-TEST(BaselineFile, NoName) { EXPECT_THAT(error_of(changed("name: \"resnet50-cpu\"", "nam: x")), HasSubstr("nam")); }
-TEST(BaselineFile, NameThatIsAPath) {
-  EXPECT_THAT(error_of(changed("\"resnet50-cpu\"", "\"../x\"")), HasSubstr("no name of a baseline"));
+TEST(BaselineFile, RefusesMissingName) { EXPECT_THAT(error_of(changed("name: \"resnet50-cpu\"", "nam: x")), HasSubstr("nam")); }
+TEST(BaselineFile, RefusesPathAsName) {
+  EXPECT_THAT(error_of(changed("\"resnet50-cpu\"", "\"../x\"")), HasSubstr("not a valid baseline name"));
 }
 TEST(BaselineFile, UnknownKey) { EXPECT_THAT(error_of(changed("owner:", "ower: x\nowner:")), HasSubstr("ower")); }
-TEST(BaselineFile, NoTime) { EXPECT_THAT(error_of(changed("created: \"20", "created: \"x20")), HasSubstr("is no time")); }
-TEST(BaselineFile, ZeroTimeOfAnIteration) { EXPECT_THAT(error_of(changed("3812000.5", "0")), HasSubstr("not above 0")); }
+TEST(BaselineFile, RefusesInvalidTime) {
+  EXPECT_THAT(error_of(changed("created: \"20", "created: \"x20")), HasSubstr("is not a valid time"));
+}
+TEST(BaselineFile, ZeroTimeOfAnIteration) { EXPECT_THAT(error_of(changed("3812000.5", "0")), HasSubstr("must be above 0")); }
 TEST(BaselineFile, NegativeTime) { EXPECT_THAT(error_of(changed("3812000.5", "-3")), HasSubstr("b.yaml:")); }
 TEST(BaselineFile, NotANumber) { EXPECT_THAT(error_of(changed("3812000.5", ".nan")), HasSubstr("b.yaml:")); }
-TEST(BaselineFile, TurnedInterval) {
-  EXPECT_THAT(error_of(changed("[3800000, 4000000]", "[4000000, 3800000]")), HasSubstr("the lower first"));
+TEST(BaselineFile, RefusesReversedInterval) {
+  EXPECT_THAT(error_of(changed("[3800000, 4000000]", "[4000000, 3800000]")), HasSubstr("the lower one first"));
 }
-TEST(BaselineFile, BudgetBeyondAll) { EXPECT_THAT(error_of(changed("loss: 0.03", "loss: 30")), HasSubstr("is no budget")); }
+TEST(BaselineFile, RefusesExcessiveBudget) {
+  EXPECT_THAT(error_of(changed("loss: 0.03", "loss: 30")), HasSubstr("is not a valid budget"));
+}
 TEST(BaselineFile, UnknownDirection) { EXPECT_THAT(error_of(changed("better: higher", "better: up")), HasSubstr("'up'")); }
 TEST(BaselineFile, DecidingMetricWithoutBudget) {
   EXPECT_THAT(error_of(changed("decides: \"latency.p50_ns\"", "decides: x")), HasSubstr("no budget"));
@@ -71,13 +75,13 @@ TEST(BaselineFile, NoSessions) {
   EXPECT_THAT(error_of(to_yaml(sample()).substr(0, to_yaml(sample()).find("sessions:")) + "sessions: []\n"),
               HasSubstr("at least one session"));
 }
-TEST(BaselineFile, NoDocument) { EXPECT_THAT(error_of(""), HasSubstr("no baseline")); }
-TEST(BaselineFile, TruncatedAnywhereIsNoCrash) {
+TEST(BaselineFile, NoDocument) { EXPECT_THAT(error_of(""), HasSubstr("not a baseline file")); }
+TEST(BaselineFile, SurvivesTruncationAnywhere) {
   const std::string text = to_yaml(sample());
   for (std::size_t size = 0; size < text.size(); size += 7) (void)parse_baseline(text.substr(0, size), "b.yaml");
 }
 
-TEST(BaselineApproval, HoldsForWhatWasApproved) {
+TEST(BaselineApproval, ValidForApprovedContent) {
   Baseline baseline = sample();
   EXPECT_EQ(approval_state(baseline), Approved::no);
   baseline.approval = Approval{"ada", 20'001 * kDay, content_hash(baseline)};
@@ -86,7 +90,7 @@ TEST(BaselineApproval, HoldsForWhatWasApproved) {
   ASSERT_TRUE(read);
   EXPECT_EQ(approval_state(*read), Approved::yes);
 }
-TEST(BaselineApproval, FallsWithAChange) {
+TEST(BaselineApproval, InvalidAfterAChange) {
   Baseline baseline = sample();
   baseline.approval = Approval{"ada", 20'001 * kDay, content_hash(baseline)};
   baseline.budgets["latency.p50_ns"].loss_ratio = 0.5;

@@ -36,7 +36,7 @@ std::string headline(const GateReport& report) {
                      : report.verdict == "improvement"    ? "Improvement"
                      : report.verdict == "equivalent"     ? "No change beyond the budget"
                      : report.verdict == "not-comparable" ? "Not comparable"
-                                                          : "Not decided";
+                                                          : "Undecided";
   if (report.severity != "none") text += ", " + report.severity;
   return text;
 }

@@ -9,7 +9,7 @@
 
 namespace aaco::governance {
 
-// What a gate decided, for the tools of a continuous integration.
+// Gate results in the formats of CI tools.
 struct GateRow {
   std::string metric, unit;
   bool lower_is_better = true;
@@ -35,11 +35,11 @@ struct GateReport {
 
 // A comment for a pull request.
 std::string gate_markdown(const GateReport& report);
-// A test case a metric: a regression is a failure, what the deciding metric leaves open an error, other open ones are skipped.
+// One test case per metric: a regression is a failure, an undecided deciding metric an error; other undecided ones are skipped.
 std::string gate_junit(const GateReport& report);
 // Bencher Metric Format: the baseline's name -> metric -> value with bounds.
 core::Json gate_bencher(const GateReport& report);
-// A list for github-action-benchmark: customSmallerIsBetter holds the metrics of which less is better, customBiggerIsBetter the
+// A list for github-action-benchmark: customSmallerIsBetter has the lower-is-better metrics, customBiggerIsBetter the
 // others.
 core::Json gate_github_benchmark(const GateReport& report, bool lower_is_better);
 

@@ -34,12 +34,12 @@ TEST(GateMarkdown, HasEveryMetric) {
   EXPECT_THAT(text, HasSubstr("- energy.gpu_joules: not measured\n"));
   EXPECT_THAT(text, HasSubstr("confidence 98.0 %"));
 }
-TEST(GateMarkdown, NothingIsCertain) {
+TEST(GateMarkdown, NeverReportsFullCertainty) {
   GateReport report = sample();
   report.confidence = 0.99999;
   EXPECT_THAT(gate_markdown(report), HasSubstr("confidence > 99 %"));
 }
-TEST(GateMarkdown, NothingBreaksTheTableOrMentionsAnybody) {
+TEST(GateMarkdown, EscapesTableAndMentions) {
   GateReport report = sample();
   report.name = "a|b\n<img> @user";
   const std::string text = gate_markdown(report);
@@ -47,14 +47,14 @@ TEST(GateMarkdown, NothingBreaksTheTableOrMentionsAnybody) {
   EXPECT_THAT(text, Not(HasSubstr("@user")));
   EXPECT_THAT(text, HasSubstr("a\\|b &lt;img&gt;"));
 }
-TEST(GateMarkdown, WithoutNumbers) { EXPECT_THAT(gate_markdown({}), HasSubstr("Not decided")); }
+TEST(GateMarkdown, WithoutNumbers) { EXPECT_THAT(gate_markdown({}), HasSubstr("Undecided")); }
 
 TEST(GateJunit, CountsWhatFailed) {
   const std::string text = gate_junit(sample());
   EXPECT_THAT(text, HasSubstr("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"2\""));
   EXPECT_THAT(text, HasSubstr("<failure type=\"regression\" message=\"it is slower\"/>"));
 }
-TEST(GateJunit, WhatDecidesNothingIsAnError) {
+TEST(GateJunit, InconclusiveIsAnError) {
   EXPECT_THAT(gate_junit(sample("inconclusive")), HasSubstr("failures=\"0\" errors=\"1\" skipped=\"2\""));
 }
 TEST(GateJunit, NotComparableIsAnError) {
@@ -62,7 +62,7 @@ TEST(GateJunit, NotComparableIsAnError) {
   report.rows.clear();
   EXPECT_THAT(gate_junit(report), HasSubstr("tests=\"1\" failures=\"0\" errors=\"1\""));
 }
-TEST(GateJunit, TextIsMadeSafe) {
+TEST(GateJunit, EscapesText) {
   GateReport report = sample();
   report.rows[0].explanation = "a<b & \"c\"\x01";
   EXPECT_THAT(gate_junit(report), HasSubstr("a&lt;b &amp; &quot;c&quot; "));

@@ -16,7 +16,7 @@ namespace {
 
 using core::YamlNode;
 
-constexpr std::int64_t kMostTimeoutNs = 300'000'000'000;
+constexpr std::int64_t kMaxTimeoutNs = 300'000'000'000;
 
 // A limit in the unit that the metric's id ends in.
 core::Result<double> read_limit(const YamlNode& node, const std::string& metric) {
@@ -31,16 +31,16 @@ core::Result<double> read_limit(const YamlNode& node, const std::string& metric)
   }
   const bool tells_unit = metric.ends_with("_ns") || metric.ends_with("_bytes") || metric.ends_with("_ratio");
   if (!value && !tells_unit)
-    return node.error("'" + text + "' is no plain number, and nothing tells the unit of " + metric,
-                      "write a number without a unit; 'aaco show SESSION' lists the metrics there are");
+    return node.error("'" + text + "' is not a plain number, and the unit is unknown for " + metric,
+                      "use a number without a unit; 'aaco show SESSION' lists the available metrics");
   if (!value || !std::isfinite(*value))
-    return node.error("'" + text + "' is no limit for " + metric,
-                      "write a number in the metric's own unit, or one such as 20ms, 4GiB, 5%");
+    return node.error("'" + text + "' is not a valid limit for " + metric,
+                      "use a number in the metric's unit, or a value such as 20ms, 4GiB, 5%");
   return *value;
 }
 
 core::Result<SlaRule> read_rule(const YamlNode& node, const std::function<std::string(const std::string&)>& metric_id) {
-  if (!node.is_mapping()) return node.error("a rule has a name, a metric and a limit");
+  if (!node.is_mapping()) return node.error("a rule must be a mapping with a name, a metric and a limit");
   AACO_TRY(node.only_keys({"name", "metric", "max", "min", "severity", "where"}));
   SlaRule rule;
   AACO_ASSIGN(const std::string metric, node.require_string("metric"));
@@ -53,13 +53,13 @@ core::Result<SlaRule> read_rule(const YamlNode& node, const std::function<std::s
   if (const YamlNode* min = node.find("min")) {
     AACO_ASSIGN(rule.min, read_limit(*min, rule.metric));
   }
-  if (!rule.max && !rule.min) return node.error("the rule '" + rule.name + "' has no limit", "give it max, min, or both");
+  if (!rule.max && !rule.min) return node.error("the rule '" + rule.name + "' has no limit", "set max, min or both");
   if (rule.max && rule.min && *rule.min > *rule.max)
     return node.error("the rule '" + rule.name + "' has a minimum above its maximum");
   AACO_ASSIGN(const auto severity, node.optional_string("severity"));
   rule.severity = severity.value_or("major");
   if (rule.severity != "minor" && rule.severity != "major" && rule.severity != "critical")
-    return node.find("severity")->error("severity is minor, major or critical, not '" + rule.severity + "'");
+    return node.find("severity")->error("severity must be minor, major or critical, not '" + rule.severity + "'");
   if (const YamlNode* where = node.find("where")) {
     AACO_TRY(where->only_keys({"model", "backend", "kind", "tag"}));
     for (const auto& [key, value] : where->entries()) {
@@ -70,11 +70,11 @@ core::Result<SlaRule> read_rule(const YamlNode& node, const std::function<std::s
 }
 
 core::Result<SlaAlert> read_alert(const YamlNode& node) {
-  if (!node.is_mapping()) return node.error("an alert is a file, a command or a webhook");
+  if (!node.is_mapping()) return node.error("an alert must be a mapping with a file, a command or a webhook");
   AACO_TRY(node.only_keys({"file", "command", "webhook", "timeout", "undecided"}));
   SlaAlert alert;
   const int receivers = (node.find("file") ? 1 : 0) + (node.find("command") ? 1 : 0) + (node.find("webhook") ? 1 : 0);
-  if (receivers != 1) return node.error("an alert has one of file, command and webhook");
+  if (receivers != 1) return node.error("an alert needs exactly one of file, command and webhook");
   if (const YamlNode* file = node.find("file")) {
     AACO_ASSIGN(alert.target, file->as_string());
   } else if (const YamlNode* webhook = node.find("webhook")) {
@@ -83,14 +83,14 @@ core::Result<SlaAlert> read_alert(const YamlNode& node) {
   } else {
     alert.kind = SlaAlert::Kind::command;
     AACO_ASSIGN(alert.command, node.find("command")->as_strings());
-    if (alert.command.empty()) return node.error("the command is empty", "write [program, argument, ...]");
+    if (alert.command.empty()) return node.error("the command is empty", "use [program, argument, ...]");
   }
-  if (alert.kind != SlaAlert::Kind::command && alert.target.empty()) return node.error("the alert has no receiver");
+  if (alert.kind != SlaAlert::Kind::command && alert.target.empty()) return node.error("the alert has an empty target");
   if (const YamlNode* timeout = node.find("timeout")) {
     AACO_ASSIGN(const std::string text, timeout->as_string());
     const auto ns = core::parse_duration_ns(text);
-    if (!ns || *ns <= 0 || *ns > kMostTimeoutNs)
-      return timeout->error("'" + text + "' is no time to wait", "write for example 5s, at most 5m");
+    if (!ns || *ns <= 0 || *ns > kMaxTimeoutNs)
+      return timeout->error("'" + text + "' is not a valid timeout", "for example 5s, at most 5m");
     alert.timeout_ns = *ns;
   }
   AACO_ASSIGN(const auto undecided, node.optional_bool("undecided"));
@@ -137,21 +137,21 @@ Against worst_of(const SlaRule& rule, const trace::MetricValue& metric) {
 core::Result<SlaBook> parse_sla(std::string_view text, const std::string& file,
                                 const std::function<std::string(const std::string&)>& metric_id) {
   AACO_ASSIGN(const YamlNode root, YamlNode::parse(text, file));
-  if (!root.is_mapping()) return root.error("these are no rules", "docs/formats/sla.md shows how they are written");
+  if (!root.is_mapping()) return root.error("not a rules file", "docs/formats/sla.md describes the format");
   AACO_TRY(root.only_keys({"schema_version", "rules", "alerts"}));
   AACO_ASSIGN(const std::int64_t version, root.require_i64("schema_version"));
   if (version != 1)
     return root.find("schema_version")
-        ->error("the rules have schema version " + std::to_string(version) + ", and this program reads 1");
+        ->error("the rules have schema version " + std::to_string(version) + "; this version of aaco reads 1");
   AACO_ASSIGN(const YamlNode* rules, root.require("rules"));
   SlaBook book;
   std::set<std::string> names;
   for (const YamlNode& item : rules->items()) {
     AACO_ASSIGN(SlaRule rule, read_rule(item, metric_id));
-    if (!names.insert(rule.name).second) return item.error("the rule '" + rule.name + "' stands twice", "give it another name");
+    if (!names.insert(rule.name).second) return item.error("the rule '" + rule.name + "' is a duplicate", "rename one of them");
     book.rules.push_back(std::move(rule));
   }
-  if (book.rules.empty()) return rules->error("there is no rule");
+  if (book.rules.empty()) return rules->error("no rules defined");
   if (const YamlNode* alerts = root.find("alerts"))
     for (const YamlNode& item : alerts->items()) {
       AACO_ASSIGN(SlaAlert alert, read_alert(item));
@@ -171,7 +171,7 @@ RuleOutcome check_rule(const SlaRule& rule, const trace::Metrics& metrics, const
     const auto fact = facts.find(key);
     if (fact != facts.end() && fact->second == value) continue;
     outcome.state = RuleState::not_meant;
-    outcome.explanation = fmt::format("the rule is for {} {}", key, value);
+    outcome.explanation = fmt::format("the rule only applies to {} {}", key, value);
     return outcome;
   }
   const trace::MetricValue* metric = trace::find_metric(metrics, rule.metric);
@@ -190,8 +190,7 @@ RuleOutcome check_rule(const SlaRule& rule, const trace::Metrics& metrics, const
     outcome.explanation +=
         fmt::format(" ({} to {})", amount(outcome.interval->low, outcome.unit), amount(outcome.interval->high, outcome.unit));
   outcome.explanation += fmt::format(", {} {}", worst.above ? "at most" : "at least", amount(*outcome.limit, outcome.unit));
-  if (outcome.state == RuleState::undecided)
-    outcome.explanation += ": the interval reaches over the limit, so more iterations are needed";
+  if (outcome.state == RuleState::undecided) outcome.explanation += ": the CI includes the limit; run more iterations";
   return outcome;
 }
 

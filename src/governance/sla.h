@@ -13,19 +13,19 @@
 
 namespace aaco::governance {
 
-// A promise about one metric: it stays at or below `max`, at or above `min`.
+// A limit on one metric: at most `max`, at least `min`.
 struct SlaRule {
   std::string name, metric;
-  std::optional<double> max, min;            // in the metric's own unit
+  std::optional<double> max, min;            // in the metric's unit
   std::string severity = "major";            // minor, major, critical
   std::map<std::string, std::string> where;  // only sessions with these: model, backend, kind, tag
   bool operator==(const SlaRule&) const = default;
 };
 
-// Whom a broken promise is told.
+// Receiver of an alert about a broken rule.
 struct SlaAlert {
   enum class Kind : std::uint8_t { file, command, webhook } kind = Kind::file;
-  std::string target;                // a file, or an address
+  std::string target;                // a file or a URL
   std::vector<std::string> command;  // gets the alert on standard input
   std::int64_t timeout_ns = 5'000'000'000;
   bool undecided_too = false;
@@ -38,9 +38,9 @@ struct SlaBook {
   bool operator==(const SlaBook&) const = default;
 };
 
-// Reads sla.yaml (docs/formats/sla.md). `metric_id` completes short names ("p99"). A limit is a number in the metric's own unit,
-// or has one of its own ("20ms", "4GiB", "5%"). Refuses, with file and line: another schema version, unknown keys, a rule without
-// a limit or with a minimum above its maximum, a name that stands twice, and an alert without a receiver.
+// Reads sla.yaml (docs/formats/sla.md). `metric_id` completes short names ("p99"). A limit is a number in the metric's unit,
+// or has its unit ("20ms", "4GiB", "5%"). Refuses, with file and line: another schema version, unknown keys, a rule without
+// a limit or with a minimum above its maximum, a duplicate name, and an alert without a receiver.
 core::Result<SlaBook> parse_sla(std::string_view text, const std::string& file,
                                 const std::function<std::string(const std::string&)>& metric_id);
 
@@ -51,13 +51,13 @@ struct RuleOutcome {
   RuleState state = RuleState::not_measured;
   std::optional<double> value;
   std::optional<trace::Interval> interval;
-  std::optional<double> limit;  // the one that was broken, or is nearest
+  std::optional<double> limit;  // the broken limit, or the nearest one
   std::string unit;
   std::string explanation;  // one sentence
 };
 
-// Kept and broken are said where the whole interval of the value lies on one side of the limit; a value without an interval
-// decides alone. `facts` are what `where` asks about.
+// A rule is kept or broken only if the whole CI of the value is on one side of the limit; a value without a CI
+// decides by itself. `facts` are matched against `where`.
 RuleOutcome check_rule(const SlaRule& rule, const trace::Metrics& metrics, const std::map<std::string, std::string>& facts);
 
 }  // namespace aaco::governance

@@ -10,15 +10,15 @@
 
 namespace aaco::importers::any_database {
 
-// A SQLite database whose first bytes do not show what its tables are (a compressed one, of which no more can be seen): opens it
-// and hands it to the importer that knows its tables. A database that none knows is refused.
+// A SQLite database whose first bytes do not reveal its tables (e.g. a compressed one): opens it
+// and passes it to the importer that knows its tables. Refuses unknown databases.
 std::unique_ptr<Importer> make_importer();
 
 struct Processes {
-  std::size_t count = 1;               // whose rows the importer would give ranks of their own
-  std::optional<std::int64_t> claims;  // with one: the rank that its environment says it is
+  std::size_t count = 1;               // processes to which the importer would assign ranks
+  std::optional<std::int64_t> claims;  // with one process: the rank stated by its environment
 };
-// Of a plain database of rocprofv3 or Nsight Systems; one without a claim for anything else.
+// For a plain database of rocprofv3 or Nsight Systems; a single process without a claim for anything else.
 Processes processes_of(const std::string& path);
 
 }  // namespace aaco::importers::any_database

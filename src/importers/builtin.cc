@@ -50,8 +50,8 @@ const Importer* find_importer(const std::vector<std::unique_ptr<Importer>>& impo
 core::Result<ImportResult> import_source(const Importer& importer, trace::ByteSource& source, trace::Sink& sink) {
   auto imported = importer.import(source, sink);
   if (const std::string damage = source.damage(); !imported && !damage.empty()) {
-    imported.error().message += " (the file itself is damaged: " + damage + ")";
-    imported.error().remedy = "copy the file again from where it was made";
+    imported.error().message += " (the file is damaged: " + damage + ")";
+    imported.error().remedy = "copy the file again from its source";
   }
   AACO_ASSIGN(ImportResult result, std::move(imported));
   report_losses(result, core::base_name(source.name()));
@@ -61,8 +61,8 @@ core::Result<ImportResult> import_source(const Importer& importer, trace::ByteSo
       result.account.state = trace::Account::State::partial;
       result.account.reason = damage;
     }
-    result.warnings.push_back({"import.damaged", source.name() + " is damaged (" + damage + "): what was read before is kept",
-                               "copy the file again from where it was made"});
+    result.warnings.push_back({"import.damaged", source.name() + " is damaged (" + damage + "): data up to the damage is kept",
+                               "copy the file again from its source"});
   }
   return result;
 }

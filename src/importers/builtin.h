@@ -8,14 +8,14 @@
 
 namespace aaco::importers {
 
-// Every importer there is, in the order in which they are asked: narrow formats before general ones.
+// All built-in importers in sniffing order: specific formats before general ones.
 std::vector<std::unique_ptr<Importer>> builtin_importers();
 
-// The first that knows the bytes (decompressed, as read_head gives them), or null.
+// The first importer that recognises the bytes (decompressed, as returned by read_head), or null.
 const Importer* find_importer(const std::vector<std::unique_ptr<Importer>>& importers, std::string_view head,
                               std::string_view file_name);
 
-// Imports, and then looks whether the source itself was damaged: the account becomes partial, with a warning.
+// Imports, then checks whether the source was damaged; if so, the account is partial, with a warning.
 core::Result<ImportResult> import_source(const Importer& importer, trace::ByteSource& source, trace::Sink& sink);
 
 }  // namespace aaco::importers

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int kLargestDepth = 8;
-constexpr std::size_t kMostFiles = 20000;
+constexpr std::size_t kMaxFiles = 20000;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -51,9 +51,9 @@ core::Result<std::vector<std::string>> regular_files(const std::string& folder) 
     std::error_code ignored;  // what vanishes meanwhile is no regular file
     if (it.depth() >= kLargestDepth) it.disable_recursion_pending();
     if (!it->is_regular_file(ignored)) continue;
-    if (paths.size() == kMostFiles)
-      return core::fail(core::ErrorCode::exhausted, folder + " holds more than " + std::to_string(kMostFiles) + " files",
-                        "name the folder of one trace");
+    if (paths.size() == kMaxFiles)
+      return core::fail(core::ErrorCode::exhausted, folder + " contains more than " + std::to_string(kMaxFiles) + " files",
+                        "pass the folder of a single trace");
     paths.push_back(it->path().string());
   }
   if (error) return core::fail_errno(error.value(), folder);
@@ -65,21 +65,22 @@ core::Result<const Importer*> sniff_file(const std::string& path, const std::vec
   AACO_ASSIGN(std::string head, read_head(path));
   if (const auto size = core::file_size(path); head.empty() && size && *size > 0)
     return core::fail(core::ErrorCode::invalid_input,
-                      path + ": a compressed file of " + std::to_string(*size) + " bytes of which nothing can be decompressed",
-                      "it is cut or damaged: copy it again from where it was made");
+                      path + ": a compressed file of " + std::to_string(*size) + " bytes, none of which can be decompressed",
+                      "it is truncated or damaged: copy it again from its source");
   if (head.empty())
     return core::fail(core::ErrorCode::invalid_input, path + ": the file is empty",
-                      "did the profiler end before it wrote, or is the disk full? Profile again");
+                      "the profiler may have exited before writing, or the disk was full: profile again");
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"))
-    return core::fail(core::ErrorCode::invalid_input, path + ": text in UTF-16, as some shells write what a program prints",
-                      "make it UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW");
+    return core::fail(core::ErrorCode::invalid_input,
+                      path + ": the text is UTF-16, as written by some shells when output is redirected",
+                      "convert it to UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW");
   if (head.starts_with(kByteOrderMark)) head.erase(0, kByteOrderMark.size());  // a byte order mark says nothing of the format
   if (formats::sqlite::is_database(head))
     if (std::string tables = describe_database(path); !tables.empty()) head = std::move(tables);
   if (const Importer* importer = find_importer(importers, head, core::base_name(path))) return importer;
   if (auto known = foreign_format(head, path)) return tl::unexpected<core::Error>(std::move(*known));
-  return core::fail(core::ErrorCode::invalid_input, path + ": no importer knows this format",
-                    "'aaco import --help' lists what is read; docs/how_to/add_an_importer.md shows how to add a format");
+  return core::fail(core::ErrorCode::invalid_input, path + ": unknown trace format",
+                    "'aaco import --help' lists the supported formats; docs/how_to/add_an_importer.md shows how to add one");
 }
 
 }  // namespace
@@ -91,8 +92,8 @@ core::Result<Discovery> discover(const std::string& path, const std::vector<std:
     std::error_code unknown;  // what is not there fails below, with its reason
     if (const auto kind = fs::status(path, unknown).type();
         kind == fs::file_type::fifo || kind == fs::file_type::socket || kind == fs::file_type::character)
-      return core::fail(core::ErrorCode::invalid_input, path + " is a pipe or a device, and a trace is read more than once",
-                        "write it to a file first (COMMAND > trace.json), and import that");
+      return core::fail(core::ErrorCode::invalid_input, path + " is a pipe or a device, but a trace is read more than once",
+                        "write it to a file first (COMMAND > trace.json) and import the file");
     AACO_ASSIGN(const Importer* importer, sniff_file(path, importers));
     found.files.push_back({path, importer});
     return found;
@@ -106,7 +107,7 @@ core::Result<Discovery> discover(const std::string& path, const std::vector<std:
   }
   if (found.files.empty())
     return core::fail(core::ErrorCode::invalid_input,
-                      path + ": none of its " + std::to_string(found.passed.size()) + " files is a trace that AACO can read");
+                      path + ": none of its " + std::to_string(found.passed.size()) + " files is a supported trace");
   return found;
 }
 

@@ -18,8 +18,7 @@ struct Foreign {
   const char* remedy;
 };
 
-constexpr const char* kUnpack =
-    "unpack it and import what was in it; gzip and zstd are the compressed forms that are seen through";
+constexpr const char* kUnpack = "unpack it and import the content; only gzip and zstd are decompressed on the fly";
 constexpr const char* kNsightSystems = "nsys export --type sqlite FILE, then import the .sqlite file";
 constexpr const char* kRocprofv3 = "profile with rocprofv3 --output-format rocpd (or json, or csv)";
 
@@ -32,23 +31,23 @@ constexpr std::array<Foreign, 19> kForeign = {{
     {"7z\xBC\xAF", "", "a 7z archive", kUnpack},
     {"\x04\x22\x4D\x18", "", "an lz4 file", kUnpack},
     {"", ".tar", "a tar archive", "unpack it (tar xf FILE) and import the folder"},
-    {"", ".nsys-rep", "a report of Nsight Systems in its own form", kNsightSystems},
-    {"", ".qdrep", "a report of Nsight Systems in its own form", kNsightSystems},
-    {"", ".qdstrm", "an unfinished capture of Nsight Systems",
-     "make a report of it (QdstrmImporter), then nsys export --type sqlite"},
-    {"", ".ncu-rep", "a report of Nsight Compute",
-     "it has counters of kernels and no times: profile with nsys, and export to SQLite"},
+    {"", ".nsys-rep", "a native Nsight Systems report", kNsightSystems},
+    {"", ".qdrep", "a native Nsight Systems report", kNsightSystems},
+    {"", ".qdstrm", "an unprocessed Nsight Systems capture",
+     "convert it to a report (QdstrmImporter), then nsys export --type sqlite"},
+    {"", ".ncu-rep", "an Nsight Compute report",
+     "it has kernel counters but no timeline: profile with nsys and export to SQLite"},
     {"", ".pftrace", "a Perfetto trace", kRocprofv3},
     {"", ".perfetto-trace", "a Perfetto trace", kRocprofv3},
     {"", ".otf2", "an OTF2 trace", kRocprofv3},
-    {"", ".xplane.pb", "a trace of the XLA profiler", "import the trace.json.gz beside it"},
-    {"version https://git-lfs", "", "the pointer of a file in Git LFS, not the file", "git lfs pull, then import it again"},
-    {"<!DOCTYPE", "", "a web page", "was it downloaded without signing in? Get the raw file"},
-    {"<!doctype", "", "a web page", "was it downloaded without signing in? Get the raw file"},
-    {"<html", "", "a web page", "was it downloaded without signing in? Get the raw file"},
+    {"", ".xplane.pb", "an XLA profiler trace", "import the trace.json.gz from the same folder"},
+    {"version https://git-lfs", "", "a Git LFS pointer, not the file itself", "run git lfs pull, then import it again"},
+    {"<!DOCTYPE", "", "a web page", "possibly downloaded without signing in: download the raw file"},
+    {"<!doctype", "", "a web page", "possibly downloaded without signing in: download the raw file"},
+    {"<html", "", "a web page", "possibly downloaded without signing in: download the raw file"},
     {"\x7F"
      "ELF",
-     "", "a program", "import what a profiler wrote of it"},
+     "", "an executable", "import a trace of it written by a profiler"},
 }};
 
 bool is_tar(std::string_view head) {
@@ -64,8 +63,8 @@ bool is_table(const std::string& head) {
 // A table that a spreadsheet has saved in a language with decimal commas, or with tabs, or with the line ends of old.
 const char* table_otherwise(std::string_view head) {
   for (const auto& [separator, what] :
-       {std::pair(';', "semicolons between its columns"), std::pair('\t', "tabs between its columns"),
-        std::pair('\r', "carriage returns alone as line ends")}) {
+       {std::pair(';', "semicolons as column separators"), std::pair('\t', "tabs as column separators"),
+        std::pair('\r', "carriage returns as line ends")}) {
     if (head.find(separator) == std::string_view::npos) continue;
     std::string with_commas(head);
     std::replace(with_commas.begin(), with_commas.end(), separator, separator == '\r' ? '\n' : ',');
@@ -86,15 +85,15 @@ std::optional<core::Error> foreign_format(std::string_view head, const std::stri
     if (head.starts_with(each.start) && name.ends_with(each.extension)) return error_of(path, each.what, each.remedy);
   if (is_tar(head)) return error_of(path, "a tar archive", "unpack it (tar xf FILE) and import the folder");
   if (head.find("<nvidia_smi_log>") != std::string_view::npos)
-    return error_of(path, "the XML of nvidia-smi",
+    return error_of(path, "an nvidia-smi XML log",
                     "write the log as text or CSV: nvidia-smi -q -l 1, or nvidia-smi --query-gpu=... --format=csv -l 1");
   if (head.find("\"schema\"") != std::string_view::npos && head.find("\"nodes\"") != std::string_view::npos &&
       (head.find("\"rf_id\"") != std::string_view::npos || head.find("\"ctrl_deps\"") != std::string_view::npos))
-    return error_of(path, "an execution trace of PyTorch: operators and their inputs, without times of the GPU",
+    return error_of(path, "a PyTorch execution trace: operators and their inputs, without GPU times",
                     "import the profiler's trace of the same run (torch.profiler, export_chrome_trace)");
   if (const char* how = table_otherwise(head))
-    return error_of(path, std::string("a profiler's table with ") + how,
-                    "import the profiler's own file: a spreadsheet that writes such a table may have rounded its times too");
+    return error_of(path, std::string("a profiler table with ") + how,
+                    "import the original profiler file: the spreadsheet that saved this table may also have rounded its times");
   return std::nullopt;
 }
 

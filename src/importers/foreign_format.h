@@ -8,9 +8,9 @@
 
 namespace aaco::importers {
 
-// What a file that no importer knows is all the same, by its first bytes and its name (archives, profilers' own containers,
-// tables whose columns something else than a comma parts), and how to make one of it that can be imported. Empty: not known
-// either.
+// Identifies a file that no importer knows by its first bytes and its name (archives, native profiler reports,
+// tables with other separators than commas), and tells how to convert it into an importable file. Empty: unknown
+// format.
 std::optional<core::Error> foreign_format(std::string_view head, const std::string& path);
 
 }  // namespace aaco::importers

@@ -40,7 +40,7 @@ class ImportSourceTest : public testing::Test {
   trace::MemorySink sink_;
 };
 
-TEST_F(ImportSourceTest, AWholeFileIsOk) {
+TEST_F(ImportSourceTest, CompleteFileIsOk) {
   const auto result = import(packed(trace_text(3000)));
   ASSERT_TRUE(result.has_value());
   EXPECT_EQ(sink_.rows<trace::KernelRow>().size(), 3000U);
@@ -48,7 +48,7 @@ TEST_F(ImportSourceTest, AWholeFileIsOk) {
   EXPECT_TRUE(result->warnings.empty());
 }
 
-TEST_F(ImportSourceTest, ACutGzipIsPartialAndSaysSo) {
+TEST_F(ImportSourceTest, TruncatedGzipIsReportedAsPartial) {
   const std::string path = packed(trace_text(3000));
   ASSERT_EQ(::truncate(path.c_str(), *core::file_size(path) * 2 / 3), 0);
   const auto result = import(path);
@@ -61,7 +61,7 @@ TEST_F(ImportSourceTest, ACutGzipIsPartialAndSaysSo) {
 }
 
 // Only the check sum at the very end is missing: the JSON is whole, the file is not.
-TEST_F(ImportSourceTest, AMissingCheckSumIsNotSilent) {
+TEST_F(ImportSourceTest, ReportsMissingChecksum) {
   const std::string path = packed(trace_text(300));
   ASSERT_EQ(::truncate(path.c_str(), *core::file_size(path) - 4), 0);
   const auto result = import(path);
@@ -70,7 +70,7 @@ TEST_F(ImportSourceTest, AMissingCheckSumIsNotSilent) {
   EXPECT_EQ(result->account.state, trace::Account::State::partial);
 }
 
-TEST_F(ImportSourceTest, ACutInsideTheHeaderIsRefused) {
+TEST_F(ImportSourceTest, RefusesTruncatedHeader) {
   const std::string path = packed(trace_text(300));
   ASSERT_EQ(::truncate(path.c_str(), 9), 0);
   EXPECT_FALSE(import(path).has_value());
@@ -95,7 +95,7 @@ TEST_F(ImportSourceTest, FlippedBitsNeverUnbalanceTheAccount) {
   }
 }
 
-TEST_F(ImportSourceTest, RecordsThatCouldNotBeUsedAreSaidAtTheHead) {
+TEST_F(ImportSourceTest, ReportsLostRecordsFirst) {
   const auto warns = [&](const std::string& text, const std::string& name) {
     const std::string path = core::join_path(folder_->path(), name);
     EXPECT_TRUE(core::write_file_atomic(path, text).has_value());
@@ -111,8 +111,8 @@ TEST_F(ImportSourceTest, RecordsThatCouldNotBeUsedAreSaidAtTheHead) {
   EXPECT_NE(warns(header + "1,a\n", "short.csv").find("fewer fields"), std::string::npos);
   const std::string log = "timestamp, index, name, power.draw [W]\n2025/06/01 10:00:00.1, 0, NVIDIA H100, 300 W\n";
   EXPECT_EQ(warns(log, "whole_log.csv"), "");
-  EXPECT_NE(warns(log + "2025/06/01 10:00:01.1, 0, NVIDIA H100, 300,5 W\n", "log.csv").find("cannot be read"), std::string::npos);
-  EXPECT_NE(warns(log + "01-06-25 10h, 0, NVIDIA H100, 300 W\n", "unstamped.csv").find("time stamp"), std::string::npos);
+  EXPECT_NE(warns(log + "2025/06/01 10:00:01.1, 0, NVIDIA H100, 300,5 W\n", "log.csv").find("invalid line"), std::string::npos);
+  EXPECT_NE(warns(log + "01-06-25 10h, 0, NVIDIA H100, 300 W\n", "unstamped.csv").find("timestamp"), std::string::npos);
   std::string trace = trace_text(3);
   EXPECT_EQ(warns(trace, "whole.json"), "");
   EXPECT_NE(warns(trace.replace(trace.find("\"dur\":3.5"), 9, "\"dur\":-35"), "lossy.json").find("negative duration"),

@@ -6,7 +6,7 @@
 
 namespace aaco::importers::rocprof_db {
 
-// The database that rocprof (v1) writes beside its tables: KERN (dispatches, with counters in columns of their own), OPS and COPY
+// The database that rocprof (v1) writes next to its tables: KERN (dispatches, with one column per counter), OPS and COPY
 // (work that the traced calls caused), HIP, HSA, KFD and roctx (calls and ranges). Times are ns.
 std::unique_ptr<Importer> make_importer();
 

@@ -16,36 +16,36 @@
 #include "runner/ort_runtime.h"
 
 // Benchmarks of a device: single operators and whole models, run by ONNX Runtime through the runner, or operators by PyTorch;
-// their raw results kept in a journal from which the tables of the benchmark registry are written (docs/formats/benchmarks.md).
+// raw results are kept in a journal from which the tables of the benchmark registry are written (docs/formats/benchmarks.md).
 namespace aaco::laboratory {
 
-// What one visit to a case saw.
+// The result of one visit to a case.
 struct BenchmarkVisit {
   BenchmarkCase one;
   std::int64_t round = 0;
-  std::string error;  // why there is nothing else
+  std::string error;  // why the other members are empty
   std::int64_t calls = 0;
-  double median_ns = 0;  // of a call
+  double median_ns = 0;  // per call
   double lowest_ns = 0, p90_ns = 0;
-  std::optional<double> interval_ratio;  // width of the median's 95 % interval over it
-  std::optional<double> operator_ratio;  // part of the call's node time that the operator itself took (the runtime's profile)
-  // A workload's: resident before loading, when loaded, and the most from then on.
+  std::optional<double> interval_ratio;  // width of the median's 95 % CI over the median
+  std::optional<double> operator_ratio;  // operator's share of the call's node time (from the runtime's profile)
+  // For workloads: resident memory before loading, after loading, and the peak afterwards.
   std::optional<std::int64_t> resident_before_bytes, resident_loaded_bytes, resident_peak_bytes;
-  std::optional<double> flops, bytes;  // a workload's, by the operator catalogue
-  std::optional<double> power_watts;   // an operator's, called again and again after its time was measured
+  std::optional<double> flops, bytes;  // of a workload, by the operator catalogue
+  std::optional<double> power_watts;   // of an operator, called repeatedly after its time was measured
 };
 
-// A device's folder, held as long as the answer lives: two runs at a time, of whichever backends, would disturb each other, and
-// of one backend write into one journal. `conflict` where another has it.
+// Locks a device's folder for the lifetime of the result: concurrent runs of any backend would disturb each other, and
+// runs of one backend share a journal. `conflict` if another run holds the lock.
 core::Result<core::FileDescriptor> hold_benchmarks(const std::string& folder);
 
-// A run's results, one line of JSON each, flushed as they come: a run that was cut off goes on where it was.
+// A run's results, one line of JSON each, flushed immediately: an interrupted run resumes where it stopped.
 class BenchmarkJournal {
  public:
-  // Opens the newest journal of this folder that has the same key and no end, else begins one. `fresh`: begins one in any case.
+  // Opens the newest unfinished journal of this folder with the same key, else starts one. `fresh`: always starts one.
   static core::Result<BenchmarkJournal> open(const std::string& folder, const core::Json& provenance, const std::string& key,
                                              bool fresh);
-  // Reads a journal; a last line that was cut off is left out. `not_found` where not even its first line is whole.
+  // Reads a journal; ignores a truncated last line. `not_found` if even the first line is incomplete.
   static core::Result<BenchmarkJournal> read(const std::string& path);
 
   core::Status add(const BenchmarkVisit& visit);
@@ -69,7 +69,7 @@ class BenchmarkJournal {
   bool resumed_ = false, finished_ = false;
 };
 
-// Measures one case and fills its visit in. `cancelled`: the user stopped; any other failure is the case's own.
+// Measures one case and fills in its visit. `cancelled`: stopped by the user; any other failure concerns the case only.
 using BenchmarkVisitor = std::function<core::Status(const BenchmarkSuite& suite, BenchmarkVisit& visit)>;
 
 struct OrtBenchmarkOptions {
@@ -77,28 +77,28 @@ struct OrtBenchmarkOptions {
   std::uint64_t seed = 1;  // of weights and of inputs
   std::string scratch;     // a folder for the models of single operators
   const std::atomic<bool>* stop = nullptr;
-  PowerMeter* power = nullptr;  // asked in the first round; null: power is not measured
-  // Where a workload's file is: made now if need be.
+  PowerMeter* power = nullptr;  // used in the first round; null: power is not measured
+  // The path of a workload's file, generated if needed.
   std::function<core::Result<std::string>(const std::string& model)> model_file;
 };
-// Each operator a model of its own, and whole models. `runtime` outlives the visitor.
+// Measures operators as single-operator models, and whole models. `runtime` must outlive the visitor.
 BenchmarkVisitor on_onnx_runtime(runner::ort::Runtime& runtime, OrtBenchmarkOptions options);
 
 struct PyTorchOptions {
-  std::string python;  // a Python that has torch: a path, or a name looked up in PATH
-  std::string share;   // where data/benchmarks/pytorch_operators.py is
-  bool gpu = false;    // the first GPU that PyTorch sees, ROCm's or CUDA's; else the processor
-  int threads = 0;     // of the processor's operators; 0: PyTorch's own choice
+  std::string python;  // a Python with torch: a path, or a name on PATH
+  std::string share;   // the folder of data/benchmarks/pytorch_operators.py
+  bool gpu = false;    // the first GPU visible to PyTorch (ROCm or CUDA); false: the CPU
+  int threads = 0;     // for operators on the CPU; 0: PyTorch's default
   std::uint64_t seed = 1;
   const std::atomic<bool>* stop = nullptr;
-  PowerMeter* power = nullptr;  // as of OrtBenchmarkOptions
+  PowerMeter* power = nullptr;  // as in OrtBenchmarkOptions
 };
 struct PyTorchProcess {
   std::string version, device_name;
   int threads = 0;
-  BenchmarkVisitor visitor;  // of single operators; a process that ended is started anew for the next visit
+  BenchmarkVisitor visitor;  // of single operators; an exited process is restarted for the next visit
 };
-// Unsupported, with the way out, where Python has no PyTorch or PyTorch no such device.
+// Unsupported, with a remedy, if Python has no PyTorch or PyTorch no such device.
 core::Result<PyTorchProcess> on_pytorch(const PyTorchOptions& options);
 
 struct BenchmarkOptions {
@@ -107,25 +107,25 @@ struct BenchmarkOptions {
   std::function<void(std::int64_t done, std::int64_t total, const std::string& what)> progress;
 };
 
-// Visits what the journal does not have yet, round by round, each in a shuffled order, so that a drift of the machine falls on
-// all cases. A case that fails is written down with its reason and passed over.
+// Runs the visits missing from the journal, round by round, each in shuffled order, so that drift of the machine affects
+// all cases. A failing case is recorded with its reason and skipped.
 core::Status run_suite(const BenchmarkSuite& suite, const BenchmarkVisitor& visitor, const BenchmarkOptions& options,
                        BenchmarkJournal& journal);
 
-// How far the rounds of a case are apart, the slowest visit over the fastest less 1: what a quiet machine makes small.
+// Spread between the rounds of a case, the slowest visit over the fastest minus 1: small on a quiet machine.
 struct RoundSpread {
-  std::int64_t cases = 0;  // that have two visits or more
+  std::int64_t cases = 0;  // with two or more visits
   double median_ratio = 0, p90_ratio = 0;
 };
-// Empty where no case has two.
+// Empty if no case has two.
 std::optional<RoundSpread> spread_of(const BenchmarkJournal& journal);
 
 struct BenchmarkTable {
   std::string path;
   std::int64_t rows = 0;
 };
-// Writes the tables of a device's folder anew from all its journals: one CSV for each kernel and data type. Journals without a
-// whole first line (a full disk) hold nothing and are passed over.
+// Rewrites the tables of a device's folder from all its journals: one CSV per kernel and data type. Journals without a
+// complete first line (full disk) are empty and skipped.
 core::Result<std::vector<BenchmarkTable>> write_tables(const std::string& folder, const std::string& device);
 
 }  // namespace aaco::laboratory

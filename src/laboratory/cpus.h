@@ -5,11 +5,11 @@
 
 namespace aaco::laboratory {
 
-// CPUs the calling thread may run on; empty where the kernel does not say.
+// CPUs the calling thread may run on; empty if the kernel does not report them.
 std::vector<int> allowed_cpus();
-// As the kernel lists them: "0-2,5".
+// In the kernel's list format: "0-2,5".
 std::string cpu_list(const std::vector<int>& cpus);
-// Makes the calling thread, and what it starts, run on these CPUs alone; false where the kernel refuses.
+// Restricts the calling thread and its children to these CPUs; false if the kernel refuses.
 bool pin_to(const std::vector<int>& cpus);
 
 }  // namespace aaco::laboratory

@@ -13,12 +13,12 @@ namespace aaco::laboratory::stability {
 
 struct Options {
   core::Nanoseconds duration{20'000'000'000};
-  int processes = 10;  // one after the other, each with its share of the time
+  int processes = 10;  // run in sequence, each with an equal share of the time
 };
 
-// Runs two calibrated loops (arithmetic in registers; a pass over memory larger than the caches) in turn in short processes, and
-// reads meanwhile what the kernel counts. The processes are forked from this one, which must have no threads. Ends early when
-// `stop` is set, with what there is by then.
+// Runs two calibrated loops (register arithmetic; a pass over memory larger than the caches) alternately in short processes, and
+// reads kernel counters meanwhile. The processes are forked from this one, which must have no threads. Stops early when
+// `stop` is set, with partial results.
 core::Result<analytics::noise::StabilitySample> measure(const Options& options, const std::atomic<bool>& stop,
                                                         const std::function<void(std::string_view)>& progress);
 

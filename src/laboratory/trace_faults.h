@@ -10,15 +10,15 @@
 #include "trace/names.h"
 #include "trace/rows.h"
 
-// Causes simulated on a GPU trace: what the trace would look like if the device's clock were capped, if it had to wait for copies
-// ... Times are stretched along one map for device and host alike, so that what followed still follows.
+// Faults simulated on a GPU trace: how the trace would look with a capped device clock, with waits for copies
+// ... Device and host times are stretched by the same map, so that the order of events is preserved.
 namespace aaco::laboratory::trace_faults {
 
 struct TraceFaultKind {
   std::string_view id;     // "gpu_clock_cap"
-  std::string_view cause;  // what finding it means
+  std::string_view cause;  // the expected diagnosis
   std::string_view title;
-  std::string_view intensity;  // what 1 means
+  std::string_view intensity;  // meaning of 1
 };
 const std::vector<TraceFaultKind>& trace_fault_kinds();
 
@@ -29,7 +29,7 @@ struct TraceFault {
 core::Result<TraceFault> make_trace_fault(std::string_view name, double intensity);
 core::Json to_json(const TraceFault& fault);
 
-// The rows of a trace that have a place in time.
+// The timed rows of a trace.
 struct TraceRows {
   std::vector<trace::KernelRow> kernels;
   std::vector<trace::CopyRow> copies;
@@ -38,7 +38,7 @@ struct TraceRows {
   std::vector<trace::IterationRow> iterations;
 };
 
-// Changes the rows. invalid_input where the trace has no kernels.
+// Modifies the rows. invalid_input if the trace has no kernels.
 core::Status apply(const TraceFault& fault, TraceRows& rows, trace::NameTable& names);
 
 }  // namespace aaco::laboratory::trace_faults

@@ -9,30 +9,30 @@
 #include "core/handles.h"
 #include "core/result.h"
 
-// Changes to the machine that must not outlive whoever made them. Each is on disk, synced, before it is made; what a killed owner
-// left behind is undone by the next one that looks.
+// Machine changes that must not outlive their owner. Each is recorded on disk and synced before it is made; changes of a killed
+// owner are undone by the next run that checks.
 namespace aaco::laboratory::undo {
 
 struct World {
   std::string root = "/";  // of /proc and /sys
-  std::string folder;      // where journals lie: one file an owner
+  std::string folder;      // the folder of the journals: one file per owner
 };
 
-// A file of a control group and what is written into it.
+// A cgroup file and the value to write to it.
 struct Setting {
   std::string file, value;
 };
 
-// The value a control file stands at: the word in brackets of "always [madvise] never", else the trimmed text.
+// The current value of a control file: the word in brackets of "always [madvise] never", else the trimmed text.
 std::string value_in(std::string_view text);
-// One write to a control file; it is never made.
+// A single write to a control file; the file is never created.
 core::Status write_control(const std::string& path, const std::string& text);
 
-// The changes of this process. They are undone, last first, by restore(), at the latest at the end of the owner's life. Not for
-// use by two threads at once.
+// The changes of this process. restore() undoes them, last first; so does the destructor. Not
+// thread-safe.
 class Journal {
  public:
-  // Nothing is written before the first change. `purpose` is for people.
+  // Nothing is written before the first change. `purpose` is for display.
   static core::Result<Journal> open(World world, std::string purpose);
   Journal(Journal&& other) noexcept;
   Journal& operator=(Journal&& other) noexcept;
@@ -40,15 +40,15 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
   ~Journal();
 
-  // Sets a control file ("/sys/...", below the root) and answers what it was. It stays as it is where it has that value already.
-  // conflict where another live owner holds settings of the machine; unsupported or permission where it cannot be set or the
-  // kernel kept another value.
+  // Sets a control file ("/sys/...", below the root) and returns its previous value. No-op if it already has that value.
+  // conflict if another live owner has changed machine settings; unsupported or permission if it cannot be set or the
+  // kernel keeps another value.
   core::Result<std::string> set_file(const std::string& path, const std::string& value);
-  // Makes the control group `name` below the group `parent`, gives it the settings, and answers its folder. At the end every
-  // process in it goes to the group `home`. Both are paths below the root.
+  // Creates the cgroup `name` below `parent`, applies the settings, and returns its folder. On restore every
+  // process in it moves to the cgroup `home`. Both are paths below the root.
   core::Result<std::string> make_group(const std::string& parent, const std::string& home, const std::string& name,
                                        const std::vector<Setting>& settings);
-  // Undoes everything. What could not be undone stays in the journal for the next owner, and is the error.
+  // Undoes everything. Failed changes stay in the journal for the next owner and are reported as the error.
   core::Status restore();
 
  private:
@@ -64,11 +64,11 @@ class Journal {
 
 struct Restored {
   std::int64_t undone = 0;         // changes
-  std::vector<std::string> texts;  // one a change: what was done
-  std::vector<std::string> left;   // what could not be undone, with the reason; it is tried again next time
+  std::vector<std::string> texts;  // one per change: what was done
+  std::vector<std::string> left;   // changes that could not be undone, with the reason; retried next time
 };
-// Undoes what owners left behind that are gone (by process number and start time); changes from before the last boot are gone by
-// themselves. A value that somebody else changed since is left alone. Journals of other users are not looked at.
+// Undoes changes of dead owners (identified by process id and start time); changes from before the last boot are already
+// gone. Values changed by someone else since then are kept. Journals of other users are ignored.
 core::Result<Restored> restore_dead(const World& world);
 
 struct OpenChange {
@@ -77,7 +77,7 @@ struct OpenChange {
   bool alive = false;
   std::string text;  // "/sys/... is performance, was powersave"
 };
-// Every change that is noted and not undone.
+// All recorded changes not yet undone.
 core::Result<std::vector<OpenChange>> list(const World& world);
 
 }  // namespace aaco::laboratory::undo

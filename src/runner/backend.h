@@ -24,7 +24,7 @@ struct TensorInfo {
   std::string name;
   ElementType type = ElementType::unknown;
   std::vector<std::int64_t> shape;
-  std::vector<std::string> symbols;  // one a dimension, empty where it is a size
+  std::vector<std::string> symbols;  // one per dimension, empty for a fixed size
 };
 
 // A tensor's bytes, dense, row-major, host order.
@@ -39,31 +39,31 @@ struct BackendOptions {
   std::string backend = "cpu";  // name in configs/backends.yaml
   std::string provider;         // e.g. CPUExecutionProvider
   std::map<std::string, std::string> provider_options;
-  int intra_op_threads = 0;  // 0: the runtime's own choice
+  int intra_op_threads = 0;  // 0: the runtime decides
   int inter_op_threads = 0;
   std::string graph_level = "all";  // disabled, basic, extended, all
-  bool allow_fallback = false;      // nodes may land on another provider than the one asked for
-  bool profile = false;             // the runtime's own profiler is on
+  bool allow_fallback = false;      // nodes may run on another provider than the requested one
+  bool profile = false;             // enable the runtime's profiler
   std::string profile_prefix;
-  std::string optimized_model_path;                     // where to write the graph after optimisation, empty: nowhere
+  std::string optimized_model_path;                     // where to write the optimised graph; empty: do not write it
   std::map<std::string, std::int64_t> free_dimensions;  // symbol -> size
 };
 
-// A model loaded and ready: the loop around it owns time, a backend never times itself.
+// A loaded model, ready to run. The loop around it takes the times; a backend never times itself.
 class Backend {
  public:
   virtual ~Backend() = default;
   [[nodiscard]] virtual const std::vector<TensorInfo>& inputs() const = 0;
   [[nodiscard]] virtual const std::vector<TensorInfo>& outputs() const = 0;
-  // Binds inputs (all of them, once) and lets the runtime allocate and keep the outputs. Device memory where there is any.
+  // Binds all inputs once and lets the runtime allocate and keep the outputs, in device memory if available.
   virtual core::Status bind(const std::vector<TensorData>& inputs) = 0;
-  // One call of the model with what was bound. Allocates nothing of its own.
+  // Runs the model once with the bound tensors. Allocates nothing itself.
   virtual core::Status run_once() = 0;
   // The outputs of the last call, copied to the host.
   virtual core::Result<std::vector<TensorData>> read_outputs() = 0;
-  // What really runs where: runtime version, provider, nodes per provider, options: goes to runtime/ort_config.json.
+  // The effective configuration: runtime version, provider, nodes per provider, options; stored in runtime/ort_config.json.
   [[nodiscard]] virtual core::Json describe() const = 0;
-  // Ends the runtime's profile and answers the file's path, with the start of the profile on the realtime clock.
+  // Stops the runtime's profiler; returns the file's path and the profile's start on the realtime clock.
   struct Profile {
     std::string path;
     std::int64_t start_realtime_ns = 0;

@@ -47,7 +47,7 @@ core::Result<TensorData> from_npz(const std::string& bytes, const std::string& i
 core::Result<TensorData> from_proto(const std::string& bytes, const std::string& path) {
   AACO_ASSIGN(graph::TensorLiteral literal, graph::onnx::parse_tensor(bytes, path));
   if (literal.constant.location && literal.constant.data.empty() && literal.constant.location->bytes > 0)
-    return fail(ErrorCode::unsupported, "the tensor keeps its data in another file", "store it with its data");
+    return fail(ErrorCode::unsupported, "the tensor stores its data in an external file", "save it with its data embedded");
   TensorData tensor{{}, literal.descriptor.type, {}, std::move(literal.constant.data)};
   if (literal.descriptor.shape)
     for (const graph::Dimension& dimension : *literal.descriptor.shape) tensor.shape.push_back(dimension.size);
@@ -66,7 +66,7 @@ core::Status check_type(const TensorInfo& info, const TensorData& tensor) {
   if (tensor.type == info.type) return {};
   const std::string wanted(to_string(info.type));
   return fail(ErrorCode::invalid_input,
-              "it holds " + std::string(to_string(tensor.type)) + ", the input '" + info.name + "' wants " + wanted,
+              "its type is " + std::string(to_string(tensor.type)) + ", the input '" + info.name + "' expects " + wanted,
               "save it as " + wanted);
 }
 
@@ -107,9 +107,9 @@ core::Result<TensorData> read_input_file(const TensorInfo& info, const std::stri
     return tl::unexpected<core::Error>(std::move(fits.error()).with(where));
   if (const NonFinite found = count_non_finite(*tensor); found.nan > 0)
     return fail(ErrorCode::invalid_input,
-                where + ": " + std::to_string(found.nan) + " of its values are NaN, the first at index " +
-                    std::to_string(found.first_nan) + ", which would make the outputs meaningless and may change the time",
-                "clean the data");
+                where + ": " + std::to_string(found.nan) + " of its values are NaN (first at index " +
+                    std::to_string(found.first_nan) + "), which makes the outputs meaningless and may affect timing",
+                "remove the NaN values");
   return tensor;
 }
 

@@ -8,10 +8,10 @@
 namespace aaco::runner {
 
 // The tensor of a .npy, .npz (its member of the input's name, or the only one) or .pb file (an ONNX TensorProto), for the input
-// `info`. Fails with invalid_input where its type is another or it holds NaN; the shape is the caller's to check.
+// `info`. Fails with invalid_input on another type or NaN values; the caller checks the shape.
 core::Result<TensorData> read_input_file(const TensorInfo& info, const std::string& path);
 
-// Values that are not numbers, and what they are: NaN anywhere is an error to a run, an infinity may be a mask.
+// Counts of non-finite values: NaN is an error for a run, an infinity may be a mask.
 struct NonFinite {
   std::int64_t nan = 0;
   std::int64_t infinite = 0;

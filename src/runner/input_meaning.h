@@ -10,22 +10,22 @@
 
 namespace aaco::runner {
 
-// What an input stands for, as far as the graph and its name tell.
+// The meaning of an input, inferred from the graph and its name.
 struct InputMeaning {
   enum class Kind {
-    values,     // numbers of no special meaning: an image, features
+    values,     // plain numbers: an image, features
     indices,    // rows of a table of `table_rows`: token ids
-    positions,  // ascending, after what is past
-    mask,       // ones: everything counts
-    segment,    // zeros: everything is of the first segment
-    cache,      // what an earlier step left: small values
+    positions,  // ascending, continuing after the past
+    mask,       // ones: nothing masked
+    segment,    // zeros: a single segment
+    cache,      // state of earlier steps: small values
     flag,       // whether there is a cache
-    counts,     // integers nothing is known about: zeros and ones
+    counts,     // integers of unknown meaning: zeros and ones
   } kind = Kind::values;
-  std::optional<std::int64_t> table_rows;  // the smallest table the input is an index into
+  std::optional<std::int64_t> table_rows;  // the smallest table the input indexes
 };
 
-// One a graph input, in their order. Follows each integer input through nodes that keep its values to the tables it indexes.
+// One per graph input, in order. Follows each integer input through value-preserving nodes to the tables it indexes.
 std::vector<InputMeaning> find_meanings(const graph::Graph& graph);
 
 }  // namespace aaco::runner

@@ -45,7 +45,7 @@ class Resolver {
   explicit Resolver(const std::vector<TensorInfo>& inputs) : inputs_(inputs) {}
 
   core::Result<ResolvedShapes> run(const Shapes& file_shapes, const InputRequest& request) {
-    for (const auto& [name, shape] : file_shapes) AACO_TRY(bind_input(name, shape, "its file", true));
+    for (const auto& [name, shape] : file_shapes) AACO_TRY(bind_input(name, shape, "the input file", true));
     for (const auto& [name, shape] : request.shapes) AACO_TRY(bind_input(name, shape, "--shape", true));
     for (const auto& [symbol, size] : request.dimensions) AACO_TRY(bind_named(symbol, size));
     if (request.batch) AACO_TRY(bind_batch(*request.batch));
@@ -61,20 +61,21 @@ class Resolver {
 
   core::Status bind(const std::string& symbol, std::int64_t size, const std::string& source, bool strict) {
     if (size < 0)
-      return fail(ErrorCode::invalid_argument, "the size of '" + symbol + "' is " + std::to_string(size), "sizes are 0 or more");
+      return fail(ErrorCode::invalid_argument, "the size of '" + symbol + "' is " + std::to_string(size),
+                  "sizes must be 0 or more");
     const auto [found, is_new] = sizes_.try_emplace(symbol, size);
     if (is_new || !strict || found->second == size) return {};
     return fail(
         ErrorCode::invalid_argument,
-        source + " makes '" + symbol + "' " + std::to_string(size) + ", but it is " + std::to_string(found->second) + " already",
-        "give sizes that agree");
+        source + " sets '" + symbol + "' to " + std::to_string(size) + ", but it is already " + std::to_string(found->second),
+        "use consistent sizes");
   }
 
   core::Status bind_shape(const TensorInfo& input, const std::vector<std::int64_t>& shape, const std::string& source,
                           bool strict) {
     if (shape.size() != input.shape.size())
       return fail(ErrorCode::invalid_argument, source + " gives the input '" + input.name + "' the shape " + shape_text(shape) +
-                                                   ", the model wants " + std::to_string(input.shape.size()) + " dimensions");
+                                                   ", the model expects " + std::to_string(input.shape.size()) + " dimensions");
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       if (input.shape[axis] < 0)
         AACO_TRY(bind(symbol_of(input, axis), shape[axis], source, strict));
@@ -97,8 +98,8 @@ class Resolver {
       AACO_TRY(bind_shape(input, shape, source, strict));
     }
     if (found) return {};
-    return fail(ErrorCode::invalid_argument, source + " names an input '" + name + "' that the model does not have",
-                "its inputs: " + names());
+    return fail(ErrorCode::invalid_argument, source + " refers to an input '" + name + "' that the model does not have",
+                "the model's inputs: " + names());
   }
 
   core::Status bind_named(const std::string& symbol, std::int64_t size) {
@@ -108,7 +109,7 @@ class Resolver {
     std::string known;
     for (const std::string& name : symbols()) known += (known.empty() ? "" : ", ") + name;
     return fail(ErrorCode::invalid_argument, "the model has no dimension '" + symbol + "'",
-                known.empty() ? "all its dimensions are fixed" : "its dimensions: " + known);
+                known.empty() ? "all dimensions are fixed" : "the model's dimensions: " + known);
   }
 
   // Every symbol of the inputs, each once.
@@ -132,19 +133,18 @@ class Resolver {
 
   core::Status bind_batch(std::int64_t batch) {
     if (batch < 1)
-      return fail(ErrorCode::invalid_argument, "a batch of " + std::to_string(batch) + " items cannot run", "use 1 or more");
+      return fail(ErrorCode::invalid_argument, "batch size " + std::to_string(batch) + " is invalid", "use 1 or more");
     const std::string symbol = batch_symbol();
     if (!symbol.empty()) {
-      AACO_TRY(bind(symbol, batch, "the batch", true));
+      AACO_TRY(bind(symbol, batch, "--batch", true));
       return bind_unnamed_batches(batch);
     }
     for (const TensorInfo& input : inputs_)
       if (!input.shape.empty() && input.shape[0] != batch)
-        return fail(
-            ErrorCode::invalid_argument,
-            "a batch of " + std::to_string(batch) + " is asked for, but the model has the input '" + input.name + "' fixed at " +
-                shape_text(input.shape),
-            "run it with a batch of " + std::to_string(input.shape[0]) + ", or export it with a symbolic first dimension");
+        return fail(ErrorCode::invalid_argument,
+                    "batch size " + std::to_string(batch) + " requested, but the model input '" + input.name +
+                        "' has the fixed shape " + shape_text(input.shape),
+                    "use batch size " + std::to_string(input.shape[0]) + ", or export the model with a symbolic first dimension");
     return {};
   }
 
@@ -152,7 +152,7 @@ class Resolver {
   core::Status bind_unnamed_batches(std::int64_t batch) {
     for (const TensorInfo& input : inputs_)
       if (!input.shape.empty() && input.shape[0] < 0 && input.symbols[0].empty())
-        AACO_TRY(bind(symbol_of(input, 0), batch, "the batch", true));
+        AACO_TRY(bind(symbol_of(input, 0), batch, "--batch", true));
     return {};
   }
 
@@ -162,8 +162,8 @@ class Resolver {
     sizes_.emplace(symbol, size);
     if (size != 1 || symbol != batch_symbol())
       assumptions_.push_back("dimension " + std::to_string(axis) + " of the input '" + input.name + "'" +
-                             (input.symbols[axis].empty() ? "" : " (" + symbol + ")") + " has no size: " + std::to_string(size) +
-                             " was taken; --shape says another");
+                             (input.symbols[axis].empty() ? "" : " (" + symbol + ")") + " has no fixed size: assumed " +
+                             std::to_string(size) + " (override with --shape)");
   }
 
   // Sums wait until everything else is known.
@@ -196,7 +196,7 @@ class Resolver {
         if (__builtin_mul_overflow(bytes, shape[axis], &bytes) || bytes > kMaxInputBytes)
           return fail(ErrorCode::exhausted,
                       "the input '" + input.name + "' of shape " + shape_text(shape) + " is larger than 16 GiB",
-                      "use a smaller batch or length");
+                      "use a smaller batch size or sequence length");
         if (!input.symbols[axis].empty()) result.dimensions[input.symbols[axis]] = shape[axis];
       }
       result.shapes.push_back(std::move(shape));

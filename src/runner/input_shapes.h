@@ -13,14 +13,14 @@ struct ResolvedShapes {
   std::vector<std::vector<std::int64_t>> shapes;   // in the order of the inputs
   std::map<std::string, std::int64_t> dimensions;  // named symbols
   std::int64_t batch = 1;
-  std::vector<std::string> assumptions;  // sizes nobody gave
+  std::vector<std::string> assumptions;  // sizes that were not given
 };
 
-// `file_shapes`: the shapes of inputs that come from files; they cannot be argued with.
+// `file_shapes`: shapes of inputs read from files; they are binding.
 core::Result<ResolvedShapes> resolve_shapes(const std::vector<TensorInfo>& inputs, const Shapes& file_shapes,
                                             const InputRequest& request);
 
-// The sizes make_inputs would give this graph's inputs; files are read for their shapes, and nothing else is made.
+// The sizes make_inputs would choose for this graph's inputs; reads files for their shapes but creates no values.
 core::Result<ResolvedShapes> resolve_inputs(const graph::Graph& graph, const InputRequest& request);
 
 }  // namespace aaco::runner

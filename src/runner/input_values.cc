@@ -51,10 +51,11 @@ bool store(TensorData& tensor, const Make& make) {
 tl::unexpected<core::Error> no_values(const TensorData& tensor) {
   const std::string type(to_string(tensor.type));
   if (tensor.type == ElementType::string)
-    return fail(ErrorCode::unsupported, "the input '" + tensor.name + "' takes strings, which AACO cannot make or time",
+    return fail(ErrorCode::unsupported, "the input '" + tensor.name + "' takes strings, which AACO cannot generate",
                 "export the model without its tokenizer");
-  return fail(ErrorCode::unsupported, "the input '" + tensor.name + "' is of type " + type + ", for which no values can be made",
-              "export the model with an input of a number type");
+  return fail(ErrorCode::unsupported,
+              "the input '" + tensor.name + "' has type " + type + ", for which no values can be generated",
+              "export the model with a numeric input type");
 }
 
 // Uniform values in the range that a type is used for.
@@ -76,8 +77,8 @@ core::Result<std::string> store_positions(const InputMeaning& meaning, const Ste
   const std::int64_t end = context.past + length;
   if (meaning.table_rows && end > *meaning.table_rows)
     return fail(ErrorCode::invalid_argument,
-                "the input '" + tensor.name + "' would reach position " + std::to_string(end) + ", the model's table ends at " +
-                    std::to_string(*meaning.table_rows),
+                "the input '" + tensor.name + "' would reach position " + std::to_string(end) +
+                    ", but the model's position table ends at " + std::to_string(*meaning.table_rows),
                 "use a shorter sequence");
   if (!store(tensor, [&](std::size_t index) {
         return static_cast<double>(context.past + static_cast<std::int64_t>(index) % std::max<std::int64_t>(1, length));
@@ -105,23 +106,23 @@ core::Result<InputOrigin> fill_values(const InputMeaning& meaning, const StepCon
       return origin;
     }
     case Kind::mask:
-      origin.meaning = "ones: nothing is masked";
+      origin.meaning = "ones (nothing masked)";
       stored = store(tensor, [](std::size_t) { return 1.0; });
       break;
     case Kind::segment:
-      origin.meaning = "zeros: one segment";
+      origin.meaning = "zeros (single segment)";
       stored = store(tensor, [](std::size_t) { return 0.0; });
       break;
     case Kind::cache:
-      origin.meaning = "small random values: a cache of " + std::to_string(context.past) + " positions";
+      origin.meaning = "small random values (cache of " + std::to_string(context.past) + " positions)";
       stored = store(tensor, [&](std::size_t) { return kCacheSpread * (2 * random.uniform() - 1); });
       break;
     case Kind::flag:
-      origin.meaning = context.past > 0 ? "true: there is a cache" : "false: there is no cache";
+      origin.meaning = context.past > 0 ? "true (cache present)" : "false (no cache)";
       stored = store(tensor, [&](std::size_t) { return context.past > 0 ? 1.0 : 0.0; });
       break;
     case Kind::counts:
-      origin.meaning = "random zeros and ones (nothing in the model says what they mean)";
+      origin.meaning = "random zeros and ones (their meaning is unknown)";
       stored = store(tensor, [&](std::size_t) { return static_cast<double>(random.below(2)); });
       break;
   }

@@ -8,13 +8,13 @@
 
 namespace aaco::runner {
 
-// What the values of one input depend on besides its meaning.
+// Context for the values of an input.
 struct StepContext {
-  std::int64_t past = 0;  // elements of a sequence that earlier steps have seen
+  std::int64_t past = 0;  // sequence elements processed by earlier steps
 };
 
-// Fills a tensor of a known type and shape; the origin says in words with what. unsupported for types no values can be made for,
-// invalid_argument where the shape asks for positions beyond the model's table.
+// Fills a tensor of known type and shape; the origin describes the values. unsupported for types without a value generator,
+// invalid_argument if the shape requires positions beyond the model's table.
 core::Result<InputOrigin> fill_values(const InputMeaning& meaning, const StepContext& context, core::Random random,
                                       TensorData& tensor);
 

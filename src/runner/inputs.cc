@@ -23,8 +23,8 @@ core::Result<std::map<std::string, TensorData>> read_files(const std::vector<Ten
     if (info == inputs.end()) {
       std::vector<std::string> names;
       for (const TensorInfo& input : inputs) names.push_back(input.name);
-      return fail(ErrorCode::invalid_argument, "--input names '" + name + "', which the model does not have",
-                  "its inputs: " + core::join(names, ", "));
+      return fail(ErrorCode::invalid_argument, "--input refers to '" + name + "', but the model has no such input",
+                  "the model's inputs: " + core::join(names, ", "));
     }
     AACO_ASSIGN(tensors[name], read_input_file(*info, path));
   }
@@ -43,8 +43,8 @@ core::Status check_kinds(const std::vector<TensorInfo>& inputs) {
     if (input.type == ElementType::unknown)
       return fail(ErrorCode::unsupported,
                   "the input '" + input.name +
-                      "' is no tensor (a sequence, a map, or of a type unknown here), so it cannot be made or timed",
-                  "export the model with tensors as inputs");
+                      "' is not a tensor (a sequence, a map or an unknown type), so no values can be generated for it",
+                  "export the model with tensor inputs");
   return {};
 }
 

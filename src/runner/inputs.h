@@ -14,18 +14,18 @@ namespace aaco::runner {
 
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 
-// What is known about a model's inputs before it runs. Each source wins over those below it; two sizes from the first three for
-// one symbol are a conflict, and refused.
+// What is known about a model's inputs before it runs. Each source overrides those below; conflicting sizes from the first three
+// for one symbol are refused.
 struct InputRequest {
   std::map<std::string, std::string> files;        // input -> .npy, .npz or .pb
   Shapes shapes;                                   // input -> shape; a name may end in '*'
   std::map<std::string, std::int64_t> dimensions;  // symbol -> size
   std::optional<std::int64_t> batch;               // size of the batch symbol
-  Shapes default_shapes;                           // of models.yaml: what is not settled above
+  Shapes default_shapes;                           // from models.yaml: for sizes not set above
   std::uint64_t seed = 1;
 };
 
-// How one input got its values.
+// Origin of an input's values.
 struct InputOrigin {
   std::string input;
   std::string meaning;  // "token ids below 30522", "from file x.npy"
@@ -36,17 +36,17 @@ struct ModelInputs {
   std::map<std::string, std::int64_t>
       dimensions;                     // every symbol of the inputs with its size, for BackendOptions::free_dimensions
   std::int64_t batch = 1;             // items one call processes
-  std::vector<InputOrigin> origins;   // one a tensor
-  std::vector<std::string> warnings;  // sizes that were assumed, infinities in a file
+  std::vector<InputOrigin> origins;   // one per tensor
+  std::vector<std::string> warnings;  // assumed sizes, infinities in a file
 };
 
 // The inputs as the graph declares them.
 std::vector<TensorInfo> declared_inputs(const graph::Graph& graph);
 
-// Every input with a size and values that make sense: token ids within the table they are looked up in, masks of ones, ascending
+// Gives every input a size and plausible values: token ids within their lookup table, masks of ones, ascending
 // positions, empty or small caches, images of random values; the same seed gives the same bytes. Fails with invalid_argument
-// where a size contradicts the model (a batch it forbids) or another size, invalid_input for a file of another type or shape or
-// with NaN in it, unsupported for strings and for inputs that are no tensors.
+// if a size contradicts the model (e.g. a fixed batch) or another size, invalid_input for a file of another type or shape or
+// with NaN in it, unsupported for strings and non-tensor inputs.
 core::Result<ModelInputs> make_inputs(const graph::Graph& graph, const InputRequest& request);
 
 }  // namespace aaco::runner

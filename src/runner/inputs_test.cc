@@ -91,11 +91,11 @@ TEST(InputShapes, BatchSetsTheBatchSymbol) {
   EXPECT_EQ(made.batch, 5);
   EXPECT_EQ(made.dimensions.at("batch"), 5);
 }
-TEST(InputShapes, ABatchThatTheModelFixesIsFineWhenItIsTheSame) { EXPECT_EQ(make(fixed_image(), with_batch(1)).batch, 1); }
-TEST(InputShapes, ABatchThatTheModelForbidsIsRefused) {
-  EXPECT_THAT(refusal(fixed_image(), with_batch(8)), HasSubstr("fixed at [1, 3, 8, 8]"));
+TEST(InputShapes, AcceptsMatchingFixedBatch) { EXPECT_EQ(make(fixed_image(), with_batch(1)).batch, 1); }
+TEST(InputShapes, RefusesConflictingFixedBatch) {
+  EXPECT_THAT(refusal(fixed_image(), with_batch(8)), HasSubstr("fixed shape [1, 3, 8, 8]"));
 }
-TEST(InputShapes, ABatchOfZeroIsRefused) { EXPECT_THAT(refusal(image(), with_batch(0)), HasSubstr("cannot run")); }
+TEST(InputShapes, ABatchOfZeroIsRefused) { EXPECT_THAT(refusal(image(), with_batch(0)), HasSubstr("is invalid")); }
 TEST(InputShapes, BatchBeatsTheDefaultShape) {
   InputRequest request = with_batch(4);
   request.default_shapes["x"] = {1, 3, 8, 8};
@@ -104,16 +104,16 @@ TEST(InputShapes, BatchBeatsTheDefaultShape) {
 TEST(InputShapes, AShapeThatContradictsTheBatchIsRefused) {
   InputRequest request = with_shape("x", {2, 3, 8, 8});
   request.batch = 4;
-  EXPECT_THAT(refusal(image(), request), HasSubstr("it is 2 already"));
+  EXPECT_THAT(refusal(image(), request), HasSubstr("it is already 2"));
 }
 TEST(InputShapes, AShapeOfAnotherRankIsRefused) {
-  EXPECT_THAT(refusal(image(), with_shape("x", {3, 8, 8})), HasSubstr("wants 4 dimensions"));
+  EXPECT_THAT(refusal(image(), with_shape("x", {3, 8, 8})), HasSubstr("expects 4 dimensions"));
 }
-TEST(InputShapes, AShapeThatTheModelFixesOtherwiseIsRefused) {
+TEST(InputShapes, RefusesConflictingFixedShape) {
   EXPECT_THAT(refusal(image(), with_shape("x", {1, 4, 8, 8})), HasSubstr("fixed at 3"));
 }
 TEST(InputShapes, AShapeOfAnUnknownInputIsRefused) {
-  EXPECT_THAT(refusal(image(), with_shape("y", {1})), HasSubstr("its inputs: x"));
+  EXPECT_THAT(refusal(image(), with_shape("y", {1})), HasSubstr("the model's inputs: x"));
 }
 TEST(InputShapes, ANegativeSizeIsRefused) {
   EXPECT_THAT(refusal(image(), with_shape("x", {-2, 3, 8, 8})), HasSubstr("0 or more"));
@@ -132,18 +132,18 @@ TEST(InputShapes, SumsFollowTheirParts) {
   EXPECT_EQ(made.tensors[3].shape, (Sizes{1, 2, 7, 4}));
   EXPECT_EQ(made.dimensions.at("past_sequence_length + sequence_length"), 9);
 }
-TEST(InputShapes, ASumThatDoesNotAddUpIsRefused) {
+TEST(InputShapes, RefusesInconsistentSum) {
   InputRequest request = with_step(7, 2);
   request.shapes["attention_mask"] = {1, 10};
   EXPECT_THAT(refusal(decoder(), request), HasSubstr("already"));
 }
-TEST(InputShapes, AStarStandsForManyInputs) {
+TEST(InputShapes, WildcardMatchesManyInputs) {
   InputRequest request;
   request.dimensions["sequence_length"] = 1;
   request.default_shapes["past_key_values.*"] = {1, 2, 5, 4};
   EXPECT_EQ(make(decoder(), request).dimensions.at("past_sequence_length"), 5);
 }
-TEST(InputShapes, WhatNobodySaidIsAssumedAloud) {
+TEST(InputShapes, ReportsAssumedSizes) {
   const ModelInputs made = make(TestGraph{}.input("x", ElementType::float32, {"batch", "frames"}));
   ASSERT_EQ(made.warnings.size(), 1U);
   EXPECT_THAT(made.warnings[0], HasSubstr("frames"));
@@ -166,7 +166,7 @@ TEST(InputValues, TheVocabularyIsFoundThroughACast) {
 TEST(InputValues, MasksAreOnes) {
   EXPECT_EQ(values<std::int64_t>(make(decoder(), with_step(1, 2)).tensors[1]), (Sizes{1, 1, 1}));
 }
-TEST(InputValues, PositionsGoOnAfterThePast) {
+TEST(InputValues, PositionsContinueAfterThePast) {
   EXPECT_EQ(values<std::int64_t>(make(decoder(), with_step(7, 2)).tensors[2]), (Sizes{7, 8}));
 }
 TEST(InputValues, PositionsBeyondTheTableAreRefused) {
@@ -195,10 +195,10 @@ TEST(InputValues, HalvesAreRealNumbers) {
 TEST(InputValues, StringsAreRefused) {
   EXPECT_THAT(refusal(TestGraph{}.input("x", ElementType::string, {1})), HasSubstr("takes strings"));
 }
-TEST(InputValues, WhatIsNoTensorIsRefused) {
-  EXPECT_THAT(refusal(TestGraph{}.input("x", ElementType::unknown, {})), HasSubstr("no tensor"));
+TEST(InputValues, RefusesNonTensors) {
+  EXPECT_THAT(refusal(TestGraph{}.input("x", ElementType::unknown, {})), HasSubstr("not a tensor"));
 }
-TEST(InputValues, TypesWithoutValuesAreRefused) {
+TEST(InputValues, RefusesUnsupportedTypes) {
   EXPECT_THAT(refusal(TestGraph{}.input("x", ElementType::complex64, {1})), HasSubstr("complex64"));
 }
 
@@ -250,7 +250,7 @@ TEST_F(InputFiles, AMemberOfAnNpzIsFoundByName) {
   request.files["x"] = std::string(AACO_SOURCE_DIR) + "/tests/fixtures/npy/deflated.npz";
   EXPECT_EQ(make(TestGraph{}.input("x", ElementType::float32, {"n", 3}), request).tensors[0].shape, (Sizes{2, 3}));
 }
-TEST_F(InputFiles, AMemberThatIsNotThereIsRefused) {
+TEST_F(InputFiles, RefusesMissingMember) {
   InputRequest request;
   request.files["y"] = std::string(AACO_SOURCE_DIR) + "/tests/fixtures/npy/deflated.npz";
   EXPECT_THAT(refusal(TestGraph{}.input("y", ElementType::float32, {"n", 3}), request), HasSubstr("it has x, ids"));
@@ -263,7 +263,7 @@ TEST_F(InputFiles, AFileOfAnotherShapeIsRefused) {
 }
 TEST_F(InputFiles, NanIsRefused) {
   EXPECT_THAT(refusal(pair(), file("x", "x.npy", npy("<f4", "(1, 2)", floats({1, std::numeric_limits<float>::quiet_NaN()})))),
-              HasSubstr("NaN, the first at index 1"));
+              HasSubstr("NaN (first at index 1)"));
 }
 TEST_F(InputFiles, AnInfinityIsAWarning) {
   EXPECT_EQ(
@@ -271,7 +271,7 @@ TEST_F(InputFiles, AnInfinityIsAWarning) {
       1U);
 }
 TEST_F(InputFiles, AFileForAnUnknownInputIsRefused) {
-  EXPECT_THAT(refusal(pair(), file("y", "y.npy", "")), HasSubstr("its inputs: x"));
+  EXPECT_THAT(refusal(pair(), file("y", "y.npy", "")), HasSubstr("the model's inputs: x"));
 }
 TEST_F(InputFiles, AMissingFileIsRefused) {
   InputRequest request;
@@ -281,7 +281,7 @@ TEST_F(InputFiles, AMissingFileIsRefused) {
 TEST_F(InputFiles, AFileThatContradictsTheBatchIsRefused) {
   InputRequest request = file("x", "x.npy", npy("<f4", "(2, 2)", std::string(16, '\0')));
   request.batch = 3;
-  EXPECT_THAT(refusal(pair(), request), HasSubstr("it is 2 already"));
+  EXPECT_THAT(refusal(pair(), request), HasSubstr("it is already 2"));
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ Status Loop::warm_up() {
       result.warmup_verdict = stats::find_warmup_end(durations(warm));
       result.warmup_reason = result.warmup_verdict.stationary ? "the series is stationary from iteration " +
                                                                     std::to_string(result.warmup_verdict.first_stationary)
-                                                              : "the limit was reached before the series was stationary";
+                                                              : "the limit was reached before the series became stationary";
       return {};
     }
   }

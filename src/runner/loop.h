@@ -22,7 +22,7 @@ struct TimedCall {
   std::int64_t block = 0;
 };
 
-// Something that observes the run and may disturb it; the loop switches it on and off between blocks, never inside one.
+// An observer that may disturb the run; the loop switches it on and off between blocks, never within one.
 class Instrument {
  public:
   virtual ~Instrument() = default;
@@ -30,7 +30,7 @@ class Instrument {
   virtual void pause() = 0;
 };
 
-// Hears of each block of calls: the only places where something may be read without a call paying for it.
+// Notified of each block of calls: the only points where reading counters costs no call any time.
 class BlockObserver {
  public:
   virtual ~BlockObserver() = default;
@@ -41,18 +41,18 @@ class BlockObserver {
 };
 
 struct LoopOptions {
-  std::optional<std::int64_t> warmup_iterations;  // fixed; else until the series is stationary
+  std::optional<std::int64_t> warmup_iterations;  // fixed; empty: until the series is stationary
   std::int64_t warmup_max_iterations = 5000;
   core::Nanoseconds warmup_max_time{20'000'000'000};
-  core::Nanoseconds warmup_min_time{300'000'000};  // a stationarity test over less sees nothing
-  core::Nanoseconds block_time{250'000'000};       // length aimed at for an interleaved block
+  core::Nanoseconds warmup_min_time{300'000'000};  // shorter series cannot be tested for stationarity
+  core::Nanoseconds block_time{250'000'000};       // target length of an interleaved block
   std::int64_t block_min_calls = 5;
   std::optional<std::int64_t> block_max_calls;  // so that a fixed number of iterations still makes several blocks
 };
 
 struct LoopResult {
   std::vector<TimedCall> warmup;
-  std::vector<TimedCall> plain;         // blocks with the instrument paused: the measurement
+  std::vector<TimedCall> plain;         // blocks without the instrument: the measurement
   std::vector<TimedCall> instrumented;  // blocks with it on; empty without one
   stats::WarmupVerdict warmup_verdict;
   std::string warmup_reason;  // why warm-up ended
@@ -60,9 +60,9 @@ struct LoopResult {
   bool interrupted = false;   // `stop` was set
 };
 
-// Calls `once` until warm, then measures until `rule` is done with the plain calls. With an instrument, blocks with and
-// without it alternate in the order ABBA, so that a drift of the machine falls on both. A call is two clock reads around `once`;
-// nothing is allocated between them. An error of `once` ends the loop and is returned.
+// Calls `once` until warm, then measures until `rule` is satisfied by the plain calls. With an instrument, blocks with and
+// without it alternate in ABBA order, so that drift of the machine affects both. A call is two clock reads around `once`;
+// nothing is allocated in between. An error of `once` stops the loop and is returned.
 core::Result<LoopResult> measure(const std::function<core::Status()>& once, const LoopOptions& options, stats::StoppingRule& rule,
                                  Instrument* instrument, const std::atomic<bool>& stop, BlockObserver* blocks = nullptr);
 

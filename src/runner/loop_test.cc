@@ -71,7 +71,7 @@ TEST(Loop, CallsFollowOneAnotherInTime) {
     EXPECT_GE(result->plain[i].start_ns, result->plain[i - 1].start_ns + result->plain[i - 1].duration_ns);
 }
 
-TEST(Loop, BlocksAlternateAndTheInstrumentIsOnInItsOwnOnly) {
+TEST(Loop, AlternatesBlocksWithAndWithoutTelemetry) {
   Switch instrument;
   std::int64_t calls_with = 0;
   const auto once = [&]() -> core::Status {
@@ -90,7 +90,7 @@ TEST(Loop, BlocksAlternateAndTheInstrumentIsOnInItsOwnOnly) {
   EXPECT_EQ(instrumented_blocks, (std::set<std::int64_t>{1, 2, 5, 6}));
 }
 
-TEST(Loop, AnErrorEndsItAndIsReturned) {
+TEST(Loop, StopsAndReturnsErrors) {
   int calls = 0;
   const auto result = run(
       quick(), 10, nullptr,
@@ -104,7 +104,7 @@ TEST(Loop, AnErrorEndsItAndIsReturned) {
   EXPECT_EQ(calls, 6);
 }
 
-TEST(Loop, AStopKeepsWhatWasMeasured) {
+TEST(Loop, StopKeepsMeasuredIterations) {
   std::atomic<bool> stop{false};
   int calls = 0;
   const auto result = run(
@@ -120,7 +120,7 @@ TEST(Loop, AStopKeepsWhatWasMeasured) {
   EXPECT_EQ(result->stop_reason, "stopped by the user");
 }
 
-TEST(Loop, WarmUpIsBoundedWhereTheSeriesNeverSettles) {
+TEST(Loop, WarmUpIsBoundedIfNeverStationary) {
   LoopOptions options;
   options.warmup_min_time = core::Nanoseconds(0);
   options.warmup_max_iterations = 40;
@@ -130,7 +130,7 @@ TEST(Loop, WarmUpIsBoundedWhereTheSeriesNeverSettles) {
   EXPECT_FALSE(result->warmup_reason.empty());
 }
 
-TEST(Loop, NoWarmUpIsAllowed) {
+TEST(Loop, AllowsZeroWarmUp) {
   LoopOptions options = quick();
   options.warmup_iterations = 0;
   const auto result = run(options, 5, nullptr, fine, kNever);

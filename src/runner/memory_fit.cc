@@ -74,19 +74,19 @@ std::int64_t cgroup_room(const std::string& root) {
 
 core::Result<MemoryRoom> memory_room(const std::string& root) {
   const auto available = read_keyed(root + "/proc/meminfo", "MemAvailable:");
-  if (!available) return fail(ErrorCode::unsupported, root + "/proc/meminfo does not say how much memory is available");
+  if (!available) return fail(ErrorCode::unsupported, root + "/proc/meminfo does not report available memory");
   const MemoryRoom machine{*available * 1024, "free memory"};
   const std::int64_t group = cgroup_room(root);
-  return group < machine.bytes ? MemoryRoom{group, "the cgroup's limit"} : machine;
+  return group < machine.bytes ? MemoryRoom{group, "cgroup limit"} : machine;
 }
 
 core::Status require_memory(const std::string& what, std::int64_t needed_bytes, const MemoryRoom& room) {
   if (needed_bytes <= room.bytes) return {};
-  return fail(ErrorCode::exhausted,
-              what + " needs about " + core::format_bytes(static_cast<double>(needed_bytes)) + " of memory to run, and " +
-                  core::format_bytes(static_cast<double>(room.bytes)) + " are left here (" + room.bound +
-                  "), so it was not tried",
-              "take a smaller model or type, or a machine with more memory; predicting it needs none");
+  return fail(
+      ErrorCode::exhausted,
+      what + " needs about " + core::format_bytes(static_cast<double>(needed_bytes)) + " of memory to run, but only " +
+          core::format_bytes(static_cast<double>(room.bytes)) + " are available (" + room.bound + "); it was not run",
+      "use a smaller model or data type, or a machine with more memory; predicting it (aaco analyze) does not need the memory");
 }
 
 }  // namespace aaco::runner

@@ -7,7 +7,7 @@
 
 namespace aaco::runner {
 
-// Memory that ONNX Runtime takes at most while it loads `weight_bytes` of weights on a CPU, without activations. Embedded weights
+// Peak memory of ONNX Runtime while loading `weight_bytes` of weights on a CPU, without activations. Embedded weights
 // are held as a parsed message and as tensors (VGG-16, 553 MB: 1043 MB resident); external ones are mapped, and copied once where
 // they are packed (GPT-2 large, 3097 MB: 3310 MB resident; both 1.30). Half precision is computed in single: the weights are cast
 // on loading.
@@ -15,17 +15,17 @@ constexpr std::int64_t loading_bytes(std::int64_t weight_bytes, bool external, b
   return (external ? weight_bytes + weight_bytes / 10 : 2 * weight_bytes) + (half ? 2 * weight_bytes : 0);
 }
 
-// Memory this process may still take, and what sets the bound.
+// Memory available to this process, and what limits it.
 struct MemoryRoom {
   std::int64_t bytes = 0;
-  std::string bound;  // "free memory", "the cgroup's limit"
+  std::string bound;  // "free memory", "cgroup limit"
 };
 
-// The smaller of what the kernel says is available and what is left under the memory limits of this process's cgroups (v1 and v2;
-// page cache that can be dropped counts as left). `root` stands before /proc and /sys, empty for this machine.
+// The minimum of available memory and the headroom under the memory limits of this process's cgroups (v1 and v2;
+// reclaimable page cache counts as available). `root` is prefixed to /proc and /sys, empty for this machine.
 core::Result<MemoryRoom> memory_room(const std::string& root = {});
 
-// Fails with exhausted, in words, where `needed_bytes` for `what` is more than there is room for.
+// Fails with exhausted if `needed_bytes` for `what` exceed the available memory.
 core::Status require_memory(const std::string& what, std::int64_t needed_bytes, const MemoryRoom& room);
 
 }  // namespace aaco::runner

@@ -24,16 +24,16 @@ class MemoryFit : public testing::Test {
   core::TemporaryDirectory folder_;
 };
 
-TEST_F(MemoryFit, WithoutLimitsItIsWhatTheKernelSays) { EXPECT_EQ(room().bytes, 4 * kGiB); }
+TEST_F(MemoryFit, WithoutLimitsUsesKernelValue) { EXPECT_EQ(room().bytes, 4 * kGiB); }
 TEST_F(MemoryFit, AVersion2LimitCounts) {
   put("/proc/self/cgroup", "0::/job/step\n");
   put("/sys/fs/cgroup/job/memory.max", "2147483648\n");
   put("/sys/fs/cgroup/job/memory.current", "1610612736\n");
   put("/sys/fs/cgroup/job/memory.stat", "anon 1\ninactive_file 536870912\n");
   EXPECT_EQ(room().bytes, kGiB);
-  EXPECT_EQ(room().bound, "the cgroup's limit");
+  EXPECT_EQ(room().bound, "cgroup limit");
 }
-TEST_F(MemoryFit, NoLimitIsNoLimit) {
+TEST_F(MemoryFit, IgnoresUnlimitedGroups) {
   put("/proc/self/cgroup", "0::/job\n");
   put("/sys/fs/cgroup/job/memory.max", "max\n");
   put("/sys/fs/cgroup/job/memory.current", "1000\n");
@@ -45,13 +45,13 @@ TEST_F(MemoryFit, AVersion1LimitCounts) {
   put("/sys/fs/cgroup/memory/box/memory.usage_in_bytes", "0\n");
   EXPECT_EQ(room().bytes, kGiB);
 }
-TEST_F(MemoryFit, AFullGroupHasNoRoom) {
+TEST_F(MemoryFit, FullCgroupHasNoRoom) {
   put("/proc/self/cgroup", "0::/\n");
   put("/sys/fs/cgroup/memory.max", "100\n");
   put("/sys/fs/cgroup/memory.current", "200\n");
   EXPECT_EQ(room().bytes, 0);
 }
-TEST_F(MemoryFit, AMachineThatDoesNotSayIsUnsupported) {
+TEST_F(MemoryFit, UnsupportedWithoutMemInfo) {
   put("/proc/meminfo", "MemTotal: 8388608 kB\n");
   EXPECT_EQ(memory_room(folder_.path()).error().code, core::ErrorCode::unsupported);
 }
@@ -64,10 +64,10 @@ TEST(LoadingBytes, ExternalDataIsNotHeldTwice) {
   EXPECT_EQ(loading_bytes(100, true, false), 110);
   EXPECT_EQ(loading_bytes(100, true, true), 310);
 }
-TEST(RequireMemory, WhatFitsIsFine) { EXPECT_TRUE(require_memory("m", kGiB, {kGiB, "free memory"})); }
-TEST(RequireMemory, WhatDoesNotFitIsRefusedInWords) {
+TEST(RequireMemory, AcceptsFittingModel) { EXPECT_TRUE(require_memory("m", kGiB, {kGiB, "free memory"})); }
+TEST(RequireMemory, RefusesOversizedModelWithMessage) {
   EXPECT_THAT(require_memory("llama2-7b", 27 * kGiB, {4 * kGiB, "free memory"}).error().text(),
-              testing::AllOf(testing::HasSubstr("llama2-7b"), testing::HasSubstr("27"), testing::HasSubstr("not tried")));
+              testing::AllOf(testing::HasSubstr("llama2-7b"), testing::HasSubstr("27"), testing::HasSubstr("not run")));
 }
 
 }  // namespace

@@ -10,16 +10,16 @@
 
 namespace aaco::runner::ort {
 
-// Where the ONNX Runtime library is looked for, in this order: `named` (--ort-lib), AACO_ORT_LIBRARY, beside the program, the
-// parts cache, the system's library path. A library that was named and cannot be opened is an error, not a reason to take
-// another.
+// Search order for the ONNX Runtime library: `named` (--ort-lib), AACO_ORT_LIBRARY, next to the program, the
+// parts cache, the system's library path. A named library that cannot be opened is an error; no other library is
+// tried.
 struct LibrarySearch {
   std::string named;
   core::Environment environment;
   core::Paths paths;
 };
 
-// An opened ONNX Runtime, 1.17 or newer. One a process; backends made from it keep it alive.
+// A loaded ONNX Runtime, 1.17 or newer. One per process; backends created from it keep it alive.
 class Runtime {
  public:
   static core::Result<std::shared_ptr<Runtime>> open(const LibrarySearch& search);
@@ -30,10 +30,10 @@ class Runtime {
   // "CPUExecutionProvider", ... as compiled into the library.
   [[nodiscard]] virtual const std::vector<std::string>& available_providers() const = 0;
 
-  // Whether the library has the provider asked for, or may go on without: unsupported with the way out.
+  // Succeeds if the library has the requested provider or fallback is allowed; otherwise unsupported with a remedy.
   [[nodiscard]] virtual core::Status check_provider(const BackendOptions& options) const = 0;
-  // Loads a model. Fails with unsupported where the provider asked for is absent or took no node (unless allow_fallback), with
-  // invalid_input where the model is damaged or has an operator the runtime lacks.
+  // Loads a model. Fails with unsupported if the requested provider is missing or runs no node (unless allow_fallback), with
+  // invalid_input if the model is damaged or has an operator the runtime lacks.
   virtual core::Result<std::unique_ptr<Backend>> open_model(const std::string& model_path, const BackendOptions& options) = 0;
 };
 

@@ -8,7 +8,7 @@
 
 #include "core/result.h"
 
-// External GPU profilers: which one is on the path, and how a command is run under it.
+// External GPU profilers: finding one on PATH and running a command under it.
 namespace aaco::runner::profilers {
 
 enum class Tool : std::uint8_t { rocprofv3, rocprof };
@@ -17,20 +17,20 @@ std::string_view to_string(Tool tool);
 struct Profiler {
   Tool tool = Tool::rocprofv3;
   std::string path;
-  std::string version;  // as it says itself ("1.1.0"); empty: it did not say
+  std::string version;  // as reported ("1.1.0"); empty: not reported
 };
 
-// rocprofv3 where it is on the path, else rocprof; asks it for its version, at most 20 s. Unsupported, with the remedy, without
+// rocprofv3 if it is on PATH, otherwise rocprof; queries its version (timeout 20 s). Unsupported, with a remedy, without
 // either.
 core::Result<Profiler> find_profiler(const std::string& path_variable);
 
 // What to trace: kernel, hip, hsa, marker, copy, memory, scratch, rccl.
 std::vector<std::string> known_domains();
-// Of "kernel,hip": each once, in known_domains()' order. Fails on an unknown one, naming those that there are, and on none.
+// Parses "kernel,hip": each once, in the order of known_domains(). Fails on an unknown domain and on an empty list.
 core::Result<std::vector<std::string>> parse_domains(std::string_view list);
-// What is traced where nothing is said: kernels, HIP calls, copies and markers.
+// The default domains: kernels, HIP calls, copies and markers.
 std::vector<std::string> default_domains();
-// Of "SQ_WAVES,GRBM_COUNT": names of counters, each once. Fails on what cannot be the name of one.
+// Parses "SQ_WAVES,GRBM_COUNT": counter names, each once. Fails on invalid counter names.
 core::Result<std::vector<std::string>> parse_counters(std::string_view list);
 
 struct ProfileRequest {
@@ -40,16 +40,16 @@ struct ProfileRequest {
   std::string folder;                 // where the profiler writes; exists
 };
 
-// A run of the workload under the profiler. Counters need runs of their own: they serialise kernels.
+// A run of the workload under the profiler. Counters need separate runs: they serialise kernels.
 struct ProfileCommand {
   std::vector<std::string> arguments;
   std::string what;  // "trace", "counters"
 };
-// Writes what the profiler wants to read (the list of counters) into the folder. Fails where the profiler cannot do what is
-// asked.
+// Writes the profiler's input (the list of counters) to the folder. Fails if the profiler does not support the
+// request.
 core::Result<std::vector<ProfileCommand>> build_commands(const Profiler& profiler, const ProfileRequest& request);
 
-// Variables of the environment that register another tool with the runtime: two at a time leave the second without kernels.
+// Environment variables that register another tool with the runtime: with two tools the second one sees no kernels.
 // "HSA_TOOLS_LIB=/opt/...", in the order given.
 std::vector<std::string> other_tools(const std::vector<std::pair<std::string, std::string>>& environment);
 

@@ -66,25 +66,24 @@ core::Result<ModelConfig> Registry::model(std::string_view name_or_file) const {
     return config;
   }
   const std::string path(name_or_file);
-  if (core::is_directory(path)) return fail(ErrorCode::invalid_argument, path + " is a folder", "name the .onnx file in it");
+  if (core::is_directory(path)) return fail(ErrorCode::invalid_argument, path + " is a folder", "pass the .onnx file in it");
   if (core::exists(path)) {
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored))
-      return fail(ErrorCode::invalid_argument, path + " is no regular file, and a model is read more than once",
+      return fail(ErrorCode::invalid_argument, path + " is not a regular file, but a model is read more than once",
                   "write it to a file first");
     config.name = core::base_name(path);
     config.path = core::absolute_path(path);
     return config;
   }
-  if (looks_like_a_file(name_or_file)) return fail(ErrorCode::not_found, "there is no file " + path, "check the path");
-  return fail(ErrorCode::not_found, "there is no model '" + path + "' in models.yaml and no such file",
+  if (looks_like_a_file(name_or_file)) return fail(ErrorCode::not_found, "no such file: " + path, "check the path");
+  return fail(ErrorCode::not_found, "no model '" + path + "' in models.yaml, and no such file",
               known_names(models_, name_or_file));
 }
 
 core::Result<BackendConfig> Registry::backend(std::string_view name) const {
   if (const auto found = backends_.find(std::string(name)); found != backends_.end()) return found->second;
-  return fail(ErrorCode::not_found, "there is no backend '" + std::string(name) + "' in backends.yaml",
-              known_names(backends_, name));
+  return fail(ErrorCode::not_found, "no backend '" + std::string(name) + "' in backends.yaml", known_names(backends_, name));
 }
 
 core::Status check_dtype(const ModelConfig& config, const graph::Graph& graph) {
@@ -100,7 +99,7 @@ core::Status check_dtype(const ModelConfig& config, const graph::Graph& graph) {
   return fail(ErrorCode::invalid_input,
               config.where + ": '" + config.name + "' is declared as " + std::string(to_string(*config.dtype)) +
                   ", but its weights are " + std::string(to_string(most->first)),
-              "correct dtype, or the path");
+              "fix dtype or the path");
 }
 
 }  // namespace aaco::runner

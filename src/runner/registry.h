@@ -15,8 +15,8 @@ namespace aaco::graph {
 struct Graph;
 }
 
-// configs/models.yaml and configs/backends.yaml: the names a user may say, and what stands behind them. The files that came with
-// the program are read first, then the user's own of the same name (Paths::config); what the user writes wins, key by key.
+// configs/models.yaml and configs/backends.yaml: the names a user may use and their definitions. The shipped files
+// are read first, then the user's files of the same name (Paths::config), which override them key by key.
 namespace aaco::runner {
 
 struct ModelConfig {
@@ -41,19 +41,19 @@ struct BackendConfig {
   std::optional<bool> fp16_enable;
   std::optional<std::int64_t> intra_op_threads;  // 0: the runtime's own choice
   std::optional<std::int64_t> inter_op_threads;
-  std::map<std::string, std::string> options;  // every other key, handed to the provider as it stands
+  std::map<std::string, std::string> options;  // every other key, passed to the provider verbatim
   std::string where;
 };
 
 class Registry {
  public:
-  // Reads both files from `paths`. A file of the program that is missing is an error, one of the user's is not.
+  // Reads both files from `paths`. A missing shipped file is an error, a missing user file is not.
   static core::Result<Registry> load(const core::Paths& paths);
 
   [[nodiscard]] const std::map<std::string, ModelConfig>& models() const { return models_; }
   [[nodiscard]] const std::map<std::string, BackendConfig>& backends() const { return backends_; }
 
-  // A name of models.yaml, "zoo:NAME", a name of the zoo that models.yaml does not have, or a file. The error names what is near.
+  // A name of models.yaml, "zoo:NAME", a zoo name that models.yaml lacks, or a file. The error suggests near names.
   [[nodiscard]] core::Result<ModelConfig> model(std::string_view name_or_file) const;
   [[nodiscard]] core::Result<BackendConfig> backend(std::string_view name) const;
 
@@ -62,12 +62,12 @@ class Registry {
   std::map<std::string, BackendConfig> backends_;
 };
 
-// That most of the graph's floating-point constants are of the type the entry declares; a wrong declaration would stand in
+// Checks that most floating-point constants of the graph have the type the entry declares; a wrong declaration would appear in
 // reports.
 core::Status check_dtype(const ModelConfig& config, const graph::Graph& graph);
 
-// What the backend is opened with. device_id and fp16_enable become the options the provider knows them by; unsupported where it
-// has none for a value that is not its default.
+// The options to open the backend with. device_id and fp16_enable are mapped to the provider's options; unsupported if it
+// has none and the value is not the default.
 core::Result<BackendOptions> backend_options(const BackendConfig& config);
 
 }  // namespace aaco::runner

@@ -48,10 +48,10 @@ core::Result<BackendOptions> backend_options(const BackendConfig& config) {
   if (!spelling.device_id.empty() && config.device_id) {
     options.provider_options.emplace(spelling.device_id, std::to_string(*config.device_id));
   } else if (config.device_id.value_or(0) != 0) {
-    return no_option(config, "device_id", "leave it out, or give the provider's own option");
+    return no_option(config, "device_id", "remove it, or use the provider's own option");
   }
   if (config.fp16_enable.value_or(false)) {
-    if (spelling.half_key.empty()) return no_option(config, "fp16_enable", "run a model stored in float16 instead");
+    if (spelling.half_key.empty()) return no_option(config, "fp16_enable", "use a float16 model instead");
     options.provider_options.emplace(spelling.half_key, spelling.half_value);
   }
   return options;

@@ -30,11 +30,11 @@ core::Status read_count(const YamlNode& entry, std::string_view key, std::int64_
 }
 
 core::Result<std::vector<std::int64_t>> read_shape(const YamlNode& node) {
-  if (!node.is_sequence()) return node.error("a shape is a list of sizes", "write for example [1, 3, 224, 224]");
+  if (!node.is_sequence()) return node.error("a shape must be a list of sizes", "for example [1, 3, 224, 224]");
   std::vector<std::int64_t> shape;
   for (const YamlNode& item : node.items()) {
     AACO_ASSIGN(const std::int64_t size, item.as_i64());
-    if (size < 0 || size > kMaxDimension) return item.error("a size of " + std::to_string(size) + " is no size of a tensor");
+    if (size < 0 || size > kMaxDimension) return item.error("size " + std::to_string(size) + " is not a valid tensor size");
     shape.push_back(size);
   }
   return shape;
@@ -45,12 +45,12 @@ core::Result<ElementType> read_dtype(const YamlNode& node) {
   const auto type = graph::element_type_from_string(text);
   for (const ElementType known : {ElementType::float32, ElementType::float16, ElementType::bfloat16, ElementType::float64})
     if (type == known) return known;
-  return node.error("'" + text + "' is no floating-point type", "use float32, float16, bfloat16 or float64");
+  return node.error("'" + text + "' is not a floating-point type", "use float32, float16, bfloat16 or float64");
 }
 
 core::Result<std::string> read_path(const YamlNode& node, const std::string& file) {
   AACO_ASSIGN(const std::string path, node.as_string());
-  if (path.empty()) return node.error("the path is empty", "name an .onnx file, or zoo:NAME");
+  if (path.empty()) return node.error("the path is empty", "use the path of an .onnx file, or zoo:NAME");
   if (path.starts_with(ModelConfig::kZooPrefix) || path.front() == '/') return path;
   return core::absolute_path(core::join_path(core::parent_path(file), path));
 }
@@ -62,7 +62,7 @@ core::Status read_entry(const YamlNode& entry, const std::string& file, ModelCon
   }
   if (const YamlNode* shapes = entry.find("input_shapes")) {
     if (!shapes->is_mapping())
-      return shapes->error("input_shapes maps an input's name to its shape", "write for example {input: [1, 3, 224, 224]}");
+      return shapes->error("input_shapes must map input names to shapes", "for example {input: [1, 3, 224, 224]}");
     model.input_shapes.clear();
     for (const auto& [name, shape] : shapes->entries()) {
       AACO_ASSIGN(model.input_shapes[name.scalar()], read_shape(shape));
@@ -97,9 +97,9 @@ core::Status read_file_entries(const std::string& path, std::map<std::string, Co
   AACO_ASSIGN(const YamlNode document, YamlNode::load(path));
   if (document.is_null()) return {};
   if (!document.is_mapping())
-    return document.error("the file maps names to entries", "write NAME: and its keys indented below it");
+    return document.error("the file must map names to entries", "write NAME: with its keys indented below");
   for (const auto& [name, entry] : document.entries()) {
-    if (!entry.is_mapping()) return entry.error("'" + name.scalar() + "' has no keys", "write them indented below the name");
+    if (!entry.is_mapping()) return entry.error("'" + name.scalar() + "' has no keys", "indent the keys below the name");
     Config& config = out[name.scalar()];
     config.name = name.scalar();
     config.where = name.where();

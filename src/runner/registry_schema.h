@@ -8,11 +8,11 @@
 
 namespace aaco::runner {
 
-// Reads one file's entries over what `out` holds: a key that is written replaces, one that is not stays.
+// Merges one file's entries into `out`: present keys replace existing values, missing keys keep them.
 core::Status read_entries(const std::string& path, std::map<std::string, ModelConfig>& out);
 core::Status read_entries(const std::string& path, std::map<std::string, BackendConfig>& out);
 
-// What no file gave and every entry needs: a model its path, a backend its provider.
+// Checks for required keys: a path for a model, a provider for a backend.
 core::Status check_complete(const std::map<std::string, ModelConfig>& models);
 core::Status check_complete(const std::map<std::string, BackendConfig>& backends);
 

@@ -69,14 +69,14 @@ TEST(ShippedRegistry, EveryZooModelExistsAndBuilds) {
   }
 }
 
-TEST(ShippedRegistry, HasTheBackendsItPromises) {
+TEST(ShippedRegistry, HasAllBackends) {
   const auto registry = Registry::load(shipped());
   ASSERT_TRUE(registry) << registry.error().text();
   for (const char* name : {"cpu", "migraphx", "rocm", "cuda", "tensorrt", "webgpu", "xnnpack", "openvino", "dnnl"})
     EXPECT_TRUE(backend_options(registry->backend(name).value())) << name;
 }
 
-TEST_F(RegistryTest, AUsersFileAddsAndWinsKeyByKey) {
+TEST_F(RegistryTest, UserFileOverridesPerKey) {
   user("models.yaml", "net:\n  warmup: 7\nmine:\n  path: m.onnx\n");
   const Registry registry = loaded();
   EXPECT_EQ(registry.model("net")->warmup, 7);
@@ -97,7 +97,7 @@ TEST_F(RegistryTest, AnUnknownKeyIsRefusedWithItsLine) {
   ship("models.yaml", "net:\n  path: zoo:mlp\n  itrations: 3\n");
   EXPECT_THAT(refusal(), HasSubstr("models.yaml:3"));
 }
-TEST_F(RegistryTest, AUsersMistakeNamesTheUsersFile) {
+TEST_F(RegistryTest, ErrorNamesTheUserFile) {
   user("backends.yaml", "cpu:\n  intra_op_threads: many\n");
   EXPECT_THAT(refusal(), HasSubstr(core::join_path(paths_.config, "backends.yaml") + ":2"));
 }
@@ -113,21 +113,21 @@ TEST_F(RegistryTest, ANegativeCountIsRefused) {
   ship("models.yaml", "net:\n  path: zoo:mlp\n  warmup: -1\n");
   EXPECT_THAT(refusal(), HasSubstr("models.yaml:3: warmup must be"));
 }
-TEST_F(RegistryTest, AShapeThatIsNoListIsRefused) {
+TEST_F(RegistryTest, RefusesNonListShape) {
   ship("models.yaml", "net:\n  path: zoo:mlp\n  input_shapes: {x: 3}\n");
   EXPECT_THAT(refusal(), HasSubstr("list of sizes"));
 }
 TEST_F(RegistryTest, ANegativeDimensionIsRefused) {
   ship("models.yaml", "net:\n  path: zoo:mlp\n  input_shapes: {x: [-1]}\n");
-  EXPECT_THAT(refusal(), HasSubstr("no size of a tensor"));
+  EXPECT_THAT(refusal(), HasSubstr("not a valid tensor size"));
 }
 TEST_F(RegistryTest, AnIntegerDtypeIsRefused) {
   ship("models.yaml", "net:\n  path: zoo:mlp\n  dtype: int8\n");
-  EXPECT_THAT(refusal(), HasSubstr("no floating-point type"));
+  EXPECT_THAT(refusal(), HasSubstr("not a floating-point type"));
 }
-TEST_F(RegistryTest, AListInPlaceOfEntriesIsRefused) {
+TEST_F(RegistryTest, RefusesListInsteadOfEntries) {
   ship("models.yaml", "- net\n");
-  EXPECT_THAT(refusal(), HasSubstr("maps names to entries"));
+  EXPECT_THAT(refusal(), HasSubstr("must map names to entries"));
 }
 TEST_F(RegistryTest, AnEntryWithoutKeysIsRefused) {
   ship("models.yaml", "net: zoo:mlp\n");
@@ -138,15 +138,15 @@ TEST_F(RegistryTest, AMissingShippedFileIsRefused) {
   EXPECT_THAT(refusal(), HasSubstr("/nonexistent/configs/models.yaml"));
 }
 
-TEST_F(RegistryTest, ANearMissOfAModelIsNamed) {
-  EXPECT_THAT(loaded().model("nett").error().text(), HasSubstr("did you mean net?"));
+TEST_F(RegistryTest, SuggestsNearestModel) { EXPECT_THAT(loaded().model("nett").error().text(), HasSubstr("did you mean net?")); }
+TEST_F(RegistryTest, MissingFileIsReportedAsFile) {
+  EXPECT_THAT(loaded().model("x/y.onnx").error().text(), HasSubstr("no such file: x/y.onnx"));
 }
-TEST_F(RegistryTest, AMissingFileIsNotAName) {
-  EXPECT_THAT(loaded().model("x/y.onnx").error().text(), HasSubstr("no file x/y.onnx"));
+TEST_F(RegistryTest, RefusesFolder) { EXPECT_THAT(loaded().model(paths_.config).error().text(), HasSubstr("is a folder")); }
+TEST_F(RegistryTest, RefusesDeviceFile) {
+  EXPECT_THAT(loaded().model("/dev/zero").error().text(), HasSubstr("not a regular file"));
 }
-TEST_F(RegistryTest, AFolderIsNoModel) { EXPECT_THAT(loaded().model(paths_.config).error().text(), HasSubstr("is a folder")); }
-TEST_F(RegistryTest, ADeviceIsNoModel) { EXPECT_THAT(loaded().model("/dev/zero").error().text(), HasSubstr("no regular file")); }
-TEST_F(RegistryTest, AnUnknownBackendIsNamedWithTheKnown) {
+TEST_F(RegistryTest, UnknownBackendListsKnownOnes) {
   EXPECT_THAT(loaded().backend("gpu").error().text(), HasSubstr("known: cpu"));
 }
 TEST_F(RegistryTest, AFileIsAModel) {
@@ -166,20 +166,20 @@ graph::Graph with_weights(ElementType type) {
   graph.initializers.push_back({graph.add_tensor({"scale", ElementType::float32, graph::Shape{1}}), {}});
   return graph;
 }
-TEST(DeclaredType, MayBeLeftOut) { EXPECT_TRUE(check_dtype({}, with_weights(ElementType::float16))); }
-TEST(DeclaredType, IsThatOfMostWeights) {
+TEST(DeclaredType, IsOptional) { EXPECT_TRUE(check_dtype({}, with_weights(ElementType::float16))); }
+TEST(DeclaredType, MatchesMostWeights) {
   ModelConfig config;
   config.dtype = ElementType::float16;
   EXPECT_TRUE(check_dtype(config, with_weights(ElementType::float16)));
   EXPECT_THAT(check_dtype(config, with_weights(ElementType::float64)).error().text(), HasSubstr("its weights are float64"));
 }
-TEST(DeclaredType, OfAModelWithoutWeightsIsBelieved) {
+TEST(DeclaredType, AcceptedForModelWithoutWeights) {
   ModelConfig config;
   config.dtype = ElementType::float16;
   EXPECT_TRUE(check_dtype(config, {}));
 }
 
-TEST_F(RegistryTest, OptionsGetTheProvidersSpelling) {
+TEST_F(RegistryTest, MapsOptionsToProviderSpelling) {
   ship("backends.yaml",
        "m:\n  provider: MIGraphXExecutionProvider\n  device_id: 2\n  fp16_enable: true\n  intra_op_threads: 3\n  other: x\n");
   const BackendOptions options = *backend_options(*loaded().backend("m"));
@@ -187,10 +187,10 @@ TEST_F(RegistryTest, OptionsGetTheProvidersSpelling) {
             (std::map<std::string, std::string>{{"device_id", "2"}, {"migraphx_fp16_enable", "1"}, {"other", "x"}}));
   EXPECT_EQ(options.intra_op_threads, 3);
 }
-TEST_F(RegistryTest, HalfPrecisionThatAProviderCannotIsRefused) {
+TEST_F(RegistryTest, RefusesUnsupportedHalfPrecision) {
   EXPECT_THAT(backend_refusal("CPUExecutionProvider\n  fp16_enable: true\n"), HasSubstr("no option for fp16_enable"));
 }
-TEST_F(RegistryTest, ADeviceThatAProviderCannotChooseIsRefused) {
+TEST_F(RegistryTest, RefusesUnsupportedDeviceId) {
   EXPECT_THAT(backend_refusal("CPUExecutionProvider\n  device_id: 1\n"), HasSubstr("no option for device_id"));
 }
 

@@ -27,7 +27,7 @@ class BundleTest : public SessionTest {
   }
 };
 
-TEST_F(BundleTest, EveryKindOfCellComesBack) {
+TEST_F(BundleTest, RoundTripsEveryCellType) {
   auto writer = create(manifest());
   trace::Sink& sink = writer->sink();
   trace::KernelRow row;
@@ -58,7 +58,7 @@ TEST_F(BundleTest, EveryKindOfCellComesBack) {
   EXPECT_EQ(nodes[0].output_bytes, std::nullopt);
 }
 
-TEST_F(BundleTest, OnlyTablesWithRowsMakeAFile) {
+TEST_F(BundleTest, WritesNoFileForEmptyTables) {
   const std::string path = make(manifest());
   EXPECT_TRUE(core::exists(join_path(path, "metrics/inference_iters.parquet")));
   EXPECT_FALSE(core::exists(join_path(path, "profiler")));
@@ -67,7 +67,7 @@ TEST_F(BundleTest, OnlyTablesWithRowsMakeAFile) {
   EXPECT_TRUE(read<trace::KernelRow>(path, names).empty());
 }
 
-TEST_F(BundleTest, RowsOutOfOrderAreSortedAndTiesKeepTheirOrder) {
+TEST_F(BundleTest, SortsRowsStably) {
   auto writer = create(manifest());
   const trace::NameId metric = writer->sink().name("cpu.use_ratio");
   for (int i = 0; i < 5000; ++i) writer->sink().add(event((5000 - i) / 2, metric, i));
@@ -82,7 +82,7 @@ TEST_F(BundleTest, RowsOutOfOrderAreSortedAndTiesKeepTheirOrder) {
 }
 
 // Far more rows than the window holds: they stream to the file; the last come far too late and force the second pass.
-TEST_F(BundleTest, ManyRowsStreamAndLateOnesFindTheirPlace) {
+TEST_F(BundleTest, StreamsManyRowsAndPlacesLateOnes) {
   constexpr int kRows = 700'000;
   auto writer = create(manifest());
   const trace::NameId even = writer->sink().name("even");
@@ -110,7 +110,7 @@ TEST_F(BundleTest, ManyRowsStreamAndLateOnesFindTheirPlace) {
   EXPECT_EQ(scanned, rows.size());
 }
 
-TEST_F(BundleTest, FlushedRowsCanBeReadAndMoreMayFollow) {
+TEST_F(BundleTest, FlushedRowsAreReadableBeforeClose) {
   for (const int rows : {100, 400'000}) {  // in memory, and streamed
     const std::string id = std::string(kId) + std::to_string(rows);
     auto writer = create(manifest(id));
@@ -158,19 +158,19 @@ TEST_F(BundleTest, TableWithoutARequiredColumnIsAnError) {
   EXPECT_THAT(read_table<trace::GpuEventRow>(path, names).error().message, ::testing::HasSubstr("no column time_ns"));
 }
 
-TEST_F(BundleTest, ReadingWhatIsNoSessionIsAnError) {
+TEST_F(BundleTest, RefusesToReadNonSessions) {
   trace::NameTable names;
   EXPECT_EQ(read_table<trace::KernelRow>(root + "/nothing", names).error().code, ErrorCode::not_found);
 }
 
-TEST_F(BundleTest, RefusesNamesThatLeaveTheBundle) {
+TEST_F(BundleTest, RefusesNamesOutsideTheBundle) {
   auto writer = create(manifest());
   for (const char* name : {"", "/etc/passwd", "../x", "a/../../x", "a//b", "session.json", ".spill/x", "a/.hidden", "a/", "./a"})
     EXPECT_EQ(writer->write(name, "x").error().code, ErrorCode::invalid_argument) << name;
   EXPECT_TRUE(writer->write("report/plots/a.svg", "x"));
 }
 
-TEST_F(BundleTest, RefusesBadIdsAndASecondOfTheSame) {
+TEST_F(BundleTest, RefusesBadAndDuplicateIds) {
   for (const char* id : {"", ".", "..", "a/b", ".hidden", "a b"})
     EXPECT_EQ(BundleWriter::create(root, manifest(id)).error().code, ErrorCode::invalid_argument) << id;
   auto writer = create(manifest());
@@ -179,14 +179,14 @@ TEST_F(BundleTest, RefusesBadIdsAndASecondOfTheSame) {
   EXPECT_EQ(BundleWriter::create(root, manifest()).error().code, ErrorCode::conflict);
 }
 
-TEST_F(BundleTest, RefusesToCloseTwiceOrAsAnother) {
+TEST_F(BundleTest, RefusesToCloseTwiceOrUnderAnotherId) {
   auto writer = create(manifest());
   EXPECT_EQ(writer->close(manifest("other")).error().code, ErrorCode::invalid_argument);
   close(*writer, manifest());
   EXPECT_EQ(writer->close(manifest()).error().code, ErrorCode::conflict);
 }
 
-TEST_F(BundleTest, ManifestHoldsHashesOfEverythingElse) {
+TEST_F(BundleTest, ManifestListsHashesOfAllOtherFiles) {
   const std::string path = make(manifest());
   const auto stored = read_manifest(path);
   ASSERT_TRUE(stored);

@@ -70,10 +70,10 @@ core::Status Writer::finish(trace::SessionManifest manifest) {
 }
 
 core::Result<std::string> Writer::close(trace::SessionManifest manifest) {
-  if (session_.published() || !sink_) return core::fail(ErrorCode::conflict, session_.path() + ": the session is closed already");
+  if (session_.published() || !sink_) return core::fail(ErrorCode::conflict, session_.path() + ": the session is already closed");
   if (manifest.id.text != id_.text)
     return core::fail(ErrorCode::invalid_argument,
-                      "the session was begun as " + id_.text + " and cannot be closed as " + manifest.id.text);
+                      "the session was opened as " + id_.text + " and cannot be closed as " + manifest.id.text);
   if (core::Status finished = finish(manifest); !finished) {
     (void)write_open_manifest(session_.path(), std::move(manifest));  // what was found out is kept as far as the disk allows
     return tl::unexpected<core::Error>(std::move(finished).error().with("closing " + session_.path()));
@@ -90,7 +90,7 @@ core::Result<std::unique_ptr<BundleWriter>> BundleWriter::create(const std::stri
   AACO_ASSIGN(auto session, store::OpenSession::create(root, manifest.id.text, manifest.created_realtime_ns));
   if (core::Status written = write_open_manifest(session.path(), manifest); !written) {
     session.discard();
-    return tl::unexpected<core::Error>(std::move(written).error().with("making a session"));
+    return tl::unexpected<core::Error>(std::move(written).error().with("creating a session"));
   }
   return std::make_unique<Writer>(std::move(session), manifest.id);
 }

@@ -15,11 +15,11 @@ enum class TimelineFormat {
 
 // Writes a session's timeline in bounded memory: iterations with their node executions under them, API calls by thread, kernels,
 // copies and collectives by stream with arrows from their launches, scheduler events, telemetry as counters. The account counts
-// the rows that went into the file and those a timeline cannot show (they end before they begin, lie before time zero, or overlap
+// the exported rows and those a timeline cannot show (end before start, start before time zero, or overlap
 // in more than 64 layers).
 core::Result<trace::Account> export_timeline(const std::string& session_path, TimelineFormat format, const std::string& file);
 
-// Every table the session has as <folder>/<table>.csv; answers the files. The folder is made where it does not exist.
+// Writes every table of the session to <folder>/<table>.csv; returns the files. Creates the folder if needed.
 core::Result<std::vector<std::string>> export_csv(const std::string& session_path, const std::string& folder);
 
 }  // namespace aaco::tracelake

@@ -63,7 +63,7 @@ class ExportTest : public SessionTest {
   DecodedTrace decode() const { return TraceDecoder::decode(*core::read_file(file())); }
 };
 
-TEST_F(ExportTest, ACounterHasTheUnitOfItsMetric) {
+TEST_F(ExportTest, CounterHasUnitOfItsMetric) {
   const auto about = manifest();
   auto writer = create(about);
   trace::Sink& sink = writer->sink();
@@ -79,11 +79,11 @@ TEST_F(ExportTest, ACounterHasTheUnitOfItsMetric) {
   }
 }
 
-TEST_F(ExportTest, PerfettoShowsEverythingInItsPlace) {
+TEST_F(ExportTest, PerfettoPlacesEveryTrack) {
   const auto account = export_timeline(make_timeline(), TimelineFormat::perfetto, file());
   ASSERT_TRUE(account) << account.error().text();
   EXPECT_EQ(account->kept, 12);
-  EXPECT_EQ(account->dropped, (std::map<std::string, std::int64_t>{{"before time zero", 1}, {"ends before it begins", 1}}));
+  EXPECT_EQ(account->dropped, (std::map<std::string, std::int64_t>{{"before time zero", 1}, {"ends before it starts", 1}}));
   const DecodedTrace trace = decode();
   EXPECT_THAT(trace.problems, IsEmpty());
   EXPECT_EQ(trace.timestamp_clock, perfetto::field::kClockMonotonic);
@@ -136,7 +136,7 @@ TEST_F(ExportTest, ProtocDecodesEveryFieldByTheSchema) {
   EXPECT_THAT(result->output, HasSubstr("primary_trace_clock: BUILTIN_CLOCK_MONOTONIC"));
 }
 
-TEST_F(ExportTest, ChromeHoldsTheSameSlices) {
+TEST_F(ExportTest, ChromeHasTheSameSlices) {
   ASSERT_TRUE(export_timeline(make_timeline(), TimelineFormat::chrome, file()));
   const auto document = core::Json::parse(*core::read_file(file()));
   ASSERT_TRUE(document) << document.error().text();
@@ -182,7 +182,7 @@ TEST_F(ExportTest, CsvOfEveryTable) {
   EXPECT_EQ(core::split_lines(*kernels).size(), 4u);
 }
 
-TEST_F(ExportTest, RefusesWhatIsNotThereOrDamaged) {
+TEST_F(ExportTest, RefusesMissingOrDamagedSessions) {
   EXPECT_EQ(export_timeline(join_path(folder(), "none"), TimelineFormat::perfetto, file()).error().code, ErrorCode::not_found);
   EXPECT_EQ(export_csv(join_path(folder(), "none"), folder()).error().code, ErrorCode::not_found);
   const std::string path = make_timeline();

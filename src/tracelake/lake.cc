@@ -102,7 +102,7 @@ core::Status move_file(const std::string& from, const std::string& to) {
 core::Status DuckLake::query_to_parquet(std::string_view sql, const std::string& file) {
   AACO_ASSIGN(const query::Statement statement, prepare(sql));
   if (!statement.explained.empty())
-    return core::fail(ErrorCode::invalid_argument, "EXPLAIN has no rows for a Parquet file", "use --format table");
+    return core::fail(ErrorCode::invalid_argument, "EXPLAIN has no rows to write to Parquet", "use --format table");
   const std::string scratch = core::join_path(scratch_.path(), "answer.parquet");
   AACO_TRY(connection_.run("COPY (" + statement.text + "\n) TO " + duckdb::literal(scratch) +
                            " (FORMAT parquet, PARQUET_VERSION V2, COMPRESSION zstd)"));

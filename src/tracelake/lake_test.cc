@@ -42,7 +42,7 @@ class LakeTest : public SessionTest {
   std::unique_ptr<Lake> lake;
 };
 
-TEST_F(LakeTest, TablesOfAllSessionsAreOne) {
+TEST_F(LakeTest, UnitesTablesOfAllSessions) {
   make_three();
   EXPECT_EQ(cell("SELECT count(*) FROM inference_iters"), "60");
   EXPECT_EQ(cell("SELECT sum(duration_ns) FROM inference_iters WHERE session_id = 'a' AND phase = 'measure'"), "9045");
@@ -83,7 +83,7 @@ TEST_F(LakeTest, ConditionsOnSessionAndDateOpenOnlyTheirFiles) {
               HasSubstr("2026-11-21/c/metrics/inference_iters.parquet"));
 }
 
-TEST_F(LakeTest, EveryTableIsThereWithItsColumnsThoughNoSessionHasIt) {
+TEST_F(LakeTest, MissingTablesAreEmptyWithColumns) {
   make_three();
   EXPECT_EQ(cell("SELECT count(*) FROM rocprof_kernels"), "0");
   const QueryResult columns = ask("DESCRIBE graph_nodes");
@@ -96,7 +96,7 @@ TEST_F(LakeTest, EveryTableIsThereWithItsColumnsThoughNoSessionHasIt) {
   EXPECT_EQ(ask("DESCRIBE inference_iters").rows.size(), 15u);
 }
 
-TEST_F(LakeTest, SessionsThatComeAndGoAreSeen) {
+TEST_F(LakeTest, FollowsAddedAndRemovedSessions) {
   EXPECT_EQ(cell("SELECT count(*) FROM inference_iters"), "0");
   EXPECT_EQ(cell("SELECT count(*) FROM sessions"), "0");
   const std::string path = make(manifest("a"), 5);
@@ -142,7 +142,7 @@ TEST_F(LakeTest, MetricsAreRows) {
   EXPECT_EQ(cell("SELECT count(*) FROM metrics"), "3");
 }
 
-TEST_F(LakeTest, OlderAndNewerColumnsAreBridged) {
+TEST_F(LakeTest, BridgesSchemaVersions) {
   const std::string path = make(manifest("a"), 5);
   (void)make(manifest("b"), 5);
   // A file of an older schema without `block`, with a narrower type, and of a newer one with a column more.
@@ -201,7 +201,7 @@ TEST_F(LakeTest, OrderSurvivesTheCastToText) {
   EXPECT_EQ(result.rows[4999][1], "0");
 }
 
-TEST_F(LakeTest, LargeAnswersStreamAndCanBeEnded) {
+TEST_F(LakeTest, LargeResultsStreamAndCanBeStopped) {
   struct Counter final : QueryVisitor {
     core::Status begin(const std::vector<std::string>&, const std::vector<std::string>&) override { return {}; }
     core::Status row(std::span<const std::optional<std::string>>) override {
@@ -214,7 +214,7 @@ TEST_F(LakeTest, LargeAnswersStreamAndCanBeEnded) {
   EXPECT_EQ(cell("SELECT 1"), "1");
 }
 
-TEST_F(LakeTest, ParquetAnswersAppearWhole) {
+TEST_F(LakeTest, ParquetResultsAppearAtomically) {
   make_three();
   lake = std::move(*Lake::open(root));
   const std::string file = join_path(folder(), "answer.parquet");
@@ -226,7 +226,7 @@ TEST_F(LakeTest, ParquetAnswersAppearWhole) {
   EXPECT_EQ(lake->query_to_parquet("EXPLAIN SELECT 1", file).error().code, ErrorCode::invalid_argument);
 }
 
-TEST_F(LakeTest, OnlyAnswers) {
+TEST_F(LakeTest, AllowsReadOnlyStatementsOnly) {
   make_three();
   const std::string target = join_path(root, "stolen.csv");
   for (const std::string& sql : std::vector<std::string>{"COPY (SELECT 1) TO 'T'",
@@ -270,7 +270,7 @@ TEST_F(LakeTest, FilesOutsideTheRootCannotBeRead) {
     EXPECT_EQ(refusal(sql).code, ErrorCode::permission) << sql;
 }
 
-TEST_F(LakeTest, MistakesAreNamed) {
+TEST_F(LakeTest, ReportsSqlErrors) {
   EXPECT_THAT(refusal("SELEC 1").message, HasSubstr("syntax error"));
   EXPECT_THAT(refusal("SELECT * FROM nothing").message, HasSubstr("nothing"));
   EXPECT_THAT(refusal("SELECT durations FROM inference_iters").message, HasSubstr("duration_ns"));
@@ -283,7 +283,7 @@ TEST_F(LakeTest, MistakesAreNamed) {
   EXPECT_EQ(refusal("SELECT CAST('x' AS INTEGER)").code, ErrorCode::invalid_input);
 }
 
-TEST_F(LakeTest, RootsWithGlobCharactersAreTakenAsTheyAre) {
+TEST_F(LakeTest, TakesGlobCharactersInRootLiterally) {
   root = join_path(folder(), "a [b]* 'c'?");
   make_three();
   EXPECT_EQ(cell("SELECT count(*) FROM inference_iters"), "60");

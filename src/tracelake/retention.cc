@@ -21,7 +21,7 @@ std::string reason_of(const SessionEntry& entry, const RetentionPolicy& policy, 
   const std::int64_t created = entry.manifest.created_realtime_ns;
   const std::int64_t age = now_ns - created;
   const std::string words = core::format_duration(static_cast<double>(age));
-  if (entry.writer && age > kAbandonedAfterNs) return "incomplete, and its writer is gone; " + words + " old";
+  if (entry.writer && age > kAbandonedAfterNs) return "incomplete and abandoned by its writer; " + words + " old";
   if (policy.max_age_ns && age > *policy.max_age_ns) return words + " old";
   return {};
 }
@@ -66,7 +66,7 @@ core::Result<std::vector<RetentionAction>> apply_retention(const std::string& ro
   for (RetentionAction& action : rest) {
     if (!policy.max_bytes || total <= *policy.max_bytes) break;
     total -= action.bytes;
-    action.reason = "the sessions together exceed " + core::format_bytes(static_cast<double>(*policy.max_bytes));
+    action.reason = "total size exceeds " + core::format_bytes(static_cast<double>(*policy.max_bytes));
     actions.push_back(std::move(action));
   }
   if (!policy.dry_run)

@@ -46,14 +46,13 @@ core::Status pack_file(archive::TarWriter& tar, const std::string& path, const s
     AACO_TRY(tar.add(bytes));
   }
   if (!expected_hash.empty() && hash.finish_hex() != expected_hash)
-    return core::fail(ErrorCode::invalid_input,
-                      path + " differs from its recorded hash, so the session would be refused where it is unpacked",
-                      "`aaco verify` tells more");
+    return core::fail(ErrorCode::invalid_input, path + " does not match its recorded hash, so unpacking the session would fail",
+                      "run `aaco verify` for details");
   return tar.end_file();
 }
 
 core::Result<std::string> read_member(archive::TarReader& tar, const archive::TarMember& member, std::int64_t limit) {
-  if (member.size > limit) return core::fail(ErrorCode::invalid_input, member.name + " is larger than such a file can be");
+  if (member.size > limit) return core::fail(ErrorCode::invalid_input, member.name + " exceeds the size limit of such a file");
   std::string bytes(static_cast<std::size_t>(member.size), '\0');
   for (std::size_t at = 0; at < bytes.size();) {
     AACO_ASSIGN(const std::size_t count, tar.read(std::span(bytes).subspan(at)));
@@ -94,32 +93,32 @@ core::Status unpack_files(archive::TarReader& tar, const trace::SessionManifest&
     const auto found = expected.find(relative);
     if (found == expected.end() || !store::check_relative_path(relative))
       return core::fail(ErrorCode::invalid_input,
-                        "the archive holds '" + member->name + "', which its manifest does not list (or twice)");
+                        "the archive contains '" + member->name + "', which its manifest does not list or lists twice");
     budget -= member->size;
     if (budget < 0)
-      return core::fail(ErrorCode::exhausted, "the archive unpacks to more than its size, or the free space, allows for");
+      return core::fail(ErrorCode::exhausted, "the archive unpacks to more than its size or the free disk space allows");
     AACO_ASSIGN(const std::string hash, unpack_member(tar, *member, join_path(folder, relative)));
     if (hash != found->second)
-      return core::fail(ErrorCode::invalid_input, relative + " differs from its recorded hash", "fetch or pack it again");
+      return core::fail(ErrorCode::invalid_input, relative + " does not match its recorded hash", "download or pack it again");
     expected.erase(found);
   }
   if (!expected.empty())
-    return core::fail(ErrorCode::invalid_input, "the archive lacks " + expected.begin()->first, "fetch or pack it again");
+    return core::fail(ErrorCode::invalid_input, "the archive is missing " + expected.begin()->first, "download or pack it again");
   return {};
 }
 
 core::Result<std::string> unpack(archive::TarReader& tar, const std::string& root, std::int64_t budget) {
   AACO_ASSIGN(const auto first, tar.next());
   if (!first || core::base_name(first->name) != store::kManifestFile)
-    return core::fail(ErrorCode::invalid_input, "not a packed session: it does not begin with session.json",
-                      "make one with `aaco pack`");
+    return core::fail(ErrorCode::invalid_input, "not a packed session: the first entry is not session.json",
+                      "create one with `aaco pack`");
   AACO_ASSIGN(const std::string text, read_member(tar, *first, kManifestLimit));
   if (store::seal_of(text) == store::Seal::broken)
-    return core::fail(ErrorCode::invalid_input, "session.json differs from its seal", "fetch or pack it again");
+    return core::fail(ErrorCode::invalid_input, "session.json does not match its seal", "download or pack it again");
   AACO_ASSIGN(const core::Json document, core::Json::parse(text));
   AACO_ASSIGN(const trace::SessionManifest manifest, trace::session_from_json(document));
   if (first->name != manifest.id.text + "/" + std::string(store::kManifestFile))
-    return core::fail(ErrorCode::invalid_input, "the archive's folder does not bear the session's id");
+    return core::fail(ErrorCode::invalid_input, "the folder in the archive is not named after the session id");
   AACO_ASSIGN(store::OpenSession session, store::OpenSession::create(root, manifest.id.text, manifest.created_realtime_ns));
   core::Status status = unpack_files(tar, manifest, session.path(), budget);
   if (status) status = core::write_file_atomic(join_path(session.path(), store::kManifestFile), text);
@@ -133,11 +132,11 @@ core::Result<std::string> unpack(archive::TarReader& tar, const std::string& roo
 core::Status pack_session(const std::string& session_path, const std::string& file) {
   AACO_ASSIGN(const trace::SessionManifest manifest, read_manifest(session_path));
   if (manifest.state == "incomplete")
-    return core::fail(ErrorCode::invalid_input, session_path + " is incomplete, only whole sessions are packed");
+    return core::fail(ErrorCode::invalid_input, session_path + " is incomplete; only complete sessions can be packed");
   AACO_ASSIGN(const std::string text, core::read_file(join_path(session_path, store::kManifestFile)));
   if (store::seal_of(text) == store::Seal::broken)
-    return core::fail(ErrorCode::invalid_input, session_path + "/session.json was changed after the session was closed",
-                      "`aaco verify` tells what else was");
+    return core::fail(ErrorCode::invalid_input, session_path + "/session.json was modified after the session was closed",
+                      "run `aaco verify` to list all modified files");
   AACO_TRY(store::check_session_id(manifest.id.text));
   AACO_ASSIGN(auto out, archive::ZstdFileWriter::create(file));
   archive::TarWriter tar([&out](std::string_view bytes) { return out.write(bytes); });

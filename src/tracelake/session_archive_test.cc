@@ -43,7 +43,7 @@ class SessionArchiveTest : public SessionTest {
   }
 };
 
-TEST_F(SessionArchiveTest, ComesBackWhole) {
+TEST_F(SessionArchiveTest, RoundTrip) {
   const std::string path = make(manifest(), 5000);
   ASSERT_TRUE(pack_session(path, file()));
   const auto unpacked = unpack_session(file(), other_root());
@@ -56,14 +56,14 @@ TEST_F(SessionArchiveTest, ComesBackWhole) {
   EXPECT_EQ(unpack_session(file(), other_root()).error().code, ErrorCode::conflict);
 }
 
-TEST_F(SessionArchiveTest, AManifestThatWasChangedIsNeitherPackedNorUnpacked) {
+TEST_F(SessionArchiveTest, RefusesChangedManifest) {
   const std::string path = make(manifest()), manifest_file = join_path(path, "session.json");
   std::string text = *core::read_file(manifest_file);
   text.replace(text.find("\"tag\""), 5, "\"tog\"");
   ASSERT_TRUE(core::write_file_atomic(manifest_file, text));
   EXPECT_EQ(pack_session(path, file()).error().code, ErrorCode::invalid_input);
   write_archive({{std::string(kId) + "/session.json", text}});
-  EXPECT_NE(unpack_session(file(), other_root()).error().text().find("differs from its seal"), std::string::npos);
+  EXPECT_NE(unpack_session(file(), other_root()).error().text().find("does not match its seal"), std::string::npos);
   EXPECT_EQ(refusal(), ErrorCode::invalid_input);
 }
 
@@ -95,7 +95,7 @@ TEST_F(SessionArchiveTest, RefusesChangedBytes) {
   EXPECT_EQ(refusal(), ErrorCode::invalid_input);
 }
 
-TEST_F(SessionArchiveTest, RefusesWhatTheManifestDoesNotList) {
+TEST_F(SessionArchiveTest, RefusesUnlistedFiles) {
   write_archive({{"x/session.json", manifest_text({})}, {"x/extra.sh", "rm"}});
   EXPECT_EQ(refusal(), ErrorCode::invalid_input);
 }
@@ -112,7 +112,7 @@ TEST_F(SessionArchiveTest, RefusesAWrongHashAndALackingFile) {
   EXPECT_EQ(refusal(), ErrorCode::invalid_input);
 }
 
-TEST_F(SessionArchiveTest, RefusesManifestsThatLeadOutside) {
+TEST_F(SessionArchiveTest, RefusesPathTraversal) {
   write_archive({{"x/session.json", manifest_text({}, "../../x")}});
   EXPECT_EQ(refusal(), ErrorCode::invalid_input);
   write_archive({{"y/session.json", manifest_text({}, "x")}});

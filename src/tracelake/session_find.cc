@@ -23,9 +23,9 @@ core::Result<std::string> newest(const std::string& root, std::string_view tag) 
     if (entry->manifest.whole() && (tag.empty() || entry->manifest.tag == tag)) return entry->path;
   if (!tag.empty())
     return core::fail(ErrorCode::not_found, "no session under " + root + " has the tag " + std::string(tag),
-                      "`aaco ls` lists them with their tags");
-  return core::fail(ErrorCode::not_found, "there is no session under " + root,
-                    "make one with `aaco run`, or name another root with --sessions");
+                      "`aaco ls` lists sessions with their tags");
+  return core::fail(ErrorCode::not_found, "no session under " + root,
+                    "create one with `aaco run`, or set another folder with --sessions");
 }
 
 core::Result<std::string> by_id(const std::string& root, std::string_view beginning) {
@@ -48,20 +48,20 @@ core::Result<std::string> by_id(const std::string& root, std::string_view beginn
   if (found.size() == 1) return found.front();
   if (found.empty())
     return core::fail(ErrorCode::not_found, "no session '" + std::string(beginning) + "' under " + root,
-                      "`aaco ls` lists what there is");
-  std::string message = "'" + std::string(beginning) + "' begins the ids of " + std::to_string(found.size()) + " sessions:";
+                      "`aaco ls` lists the sessions");
+  std::string message = "'" + std::string(beginning) + "' matches the ids of " + std::to_string(found.size()) + " sessions:";
   for (std::size_t i = 0; i < std::min(found.size(), kCandidatesShown); ++i) message += " " + core::base_name(found[i]);
-  return core::fail(ErrorCode::conflict, message + (found.size() > kCandidatesShown ? " ..." : ""), "give more digits of the id");
+  return core::fail(ErrorCode::conflict, message + (found.size() > kCandidatesShown ? " ..." : ""),
+                    "give more characters of the id");
 }
 
 }  // namespace
 
 core::Result<std::string> find_session(const std::string& root, std::string_view name) {
-  if (name.empty())
-    return core::fail(ErrorCode::invalid_argument, "an empty name is no session", "give an id, a path, latest or tag:NAME");
+  if (name.empty()) return core::fail(ErrorCode::invalid_argument, "empty session name", "use an id, a path, latest or tag:NAME");
   if (name.starts_with(kTagPrefix)) {
     const std::string_view tag = name.substr(kTagPrefix.size());
-    if (tag.empty()) return core::fail(ErrorCode::invalid_argument, "tag: needs a name after it");
+    if (tag.empty()) return core::fail(ErrorCode::invalid_argument, "tag: needs a tag name");
     return newest(root, tag);
   }
   if (name == store::kLatestLink) {
@@ -78,7 +78,7 @@ core::Result<std::string> find_session(const std::string& root, std::string_view
     return path;
   }
   if (path.find('/') != std::string::npos)
-    return core::fail(ErrorCode::not_found, path + " is no session: it holds no " + std::string(store::kManifestFile));
+    return core::fail(ErrorCode::not_found, path + " is not a session: it has no " + std::string(store::kManifestFile));
   return by_id(root, name);
 }
 

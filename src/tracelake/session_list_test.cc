@@ -21,7 +21,7 @@ class SessionListTest : public SessionTest {
   }
 };
 
-TEST_F(SessionListTest, NoRootIsNoSessions) { EXPECT_TRUE(list().empty()); }
+TEST_F(SessionListTest, MissingRootHasNoSessions) { EXPECT_TRUE(list().empty()); }
 
 TEST_F(SessionListTest, OldestFirst) {
   (void)make(manifest("20261121T000002Z-bbbbbb"));
@@ -71,7 +71,7 @@ TEST_F(SessionListTest, DamagedSessionsAreShownAsSuch) {
   EXPECT_EQ(read_manifest(entries[2].path).error().code, ErrorCode::unsupported);
 }
 
-TEST_F(SessionListTest, OtherThingsInTheRootAreLeftAlone) {
+TEST_F(SessionListTest, IgnoresOtherFiles) {
   (void)make(manifest());
   ASSERT_TRUE(core::write_file_atomic(join_path(root, "notes.txt"), "x"));
   ASSERT_TRUE(core::write_file_atomic(join_path(root, "2026-11-21/notes.txt"), "x"));
@@ -92,13 +92,13 @@ TEST_F(SessionListTest, FindsByEveryName) {
   EXPECT_EQ(find_session("/nowhere", first).value_or(""), first);
 }
 
-TEST_F(SessionListTest, AnIdThatBeginsAnotherIsItself) {
+TEST_F(SessionListTest, ExactIdWinsOverPrefix) {
   const std::string first = make(manifest("run"));
   (void)make(manifest("run-2"));
   EXPECT_EQ(find_session(root, "run").value_or(""), first);
 }
 
-TEST_F(SessionListTest, WhatIsNotUniqueOrNotThereIsRefused) {
+TEST_F(SessionListTest, RefusesAmbiguousOrMissingNames) {
   (void)make(manifest("20261121T081530Z-aaaaaa"));
   (void)make(manifest("20261121T081531Z-bbbbbb"));
   const auto ambiguous = find_session(root, "20261121");
@@ -120,7 +120,7 @@ TEST_F(SessionListTest, LatestIsNeverAnOpenOne) {
   EXPECT_EQ(find_session(root, "latest").value_or(""), whole);
 }
 
-TEST_F(SessionListTest, VerifyNamesWhatDiffers) {
+TEST_F(SessionListTest, VerifyListsDifferences) {
   const std::string path = make(manifest());
   ASSERT_TRUE(verify_session(path));
   EXPECT_TRUE(verify_session(path)->empty());
@@ -135,7 +135,7 @@ TEST_F(SessionListTest, VerifyNamesWhatDiffers) {
             (std::vector<std::string>{"metrics/inference_iters.parquet missing", "env.json changed", "extra.txt unexpected"}));
 }
 
-TEST_F(SessionListTest, VerifyTellsAManifestThatWasChanged) {
+TEST_F(SessionListTest, VerifyDetectsChangedManifest) {
   const std::string path = make(manifest()), file = join_path(path, "session.json");
   const std::string whole = *core::read_file(file);
   std::string edited = whole;
@@ -152,7 +152,7 @@ TEST_F(SessionListTest, VerifyTellsAManifestThatWasChanged) {
   EXPECT_TRUE(verify_session(path)->empty()) << "as earlier versions wrote it, without a seal";
 }
 
-TEST_F(SessionListTest, VerifyLetsAReportComeLater) {
+TEST_F(SessionListTest, VerifyAllowsLaterReport) {
   const std::string path = make(manifest());
   ASSERT_TRUE(core::make_directories(join_path(path, "report")));
   ASSERT_TRUE(core::write_file_atomic(join_path(path, "report/report.html"), "<p>"));

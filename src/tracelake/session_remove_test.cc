@@ -30,7 +30,7 @@ class SessionRemoveTest : public SessionTest {
   }
 };
 
-TEST_F(SessionRemoveTest, LatestMovesToWhatIsLeft) {
+TEST_F(SessionRemoveTest, LatestMovesToNewestRemaining) {
   const std::string first = make(manifest("a"));
   const std::string second = make(manifest("b"));
   ASSERT_TRUE(remove_session(second));
@@ -40,7 +40,7 @@ TEST_F(SessionRemoveTest, LatestMovesToWhatIsLeft) {
   EXPECT_FALSE(core::exists(join_path(root, "2026-11-21")));
 }
 
-TEST_F(SessionRemoveTest, RefusesWhatIsNoSession) {
+TEST_F(SessionRemoveTest, RefusesNonSessions) {
   const std::string path = make(manifest());
   EXPECT_EQ(remove_session(root).error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(remove_session("/").error().code, ErrorCode::invalid_argument);
@@ -104,7 +104,7 @@ TEST_F(SessionRemoveTest, DryRunRemovesNothing) {
   EXPECT_EQ(left().size(), 3u);
 }
 
-TEST_F(SessionRemoveTest, AbandonedSessionsGoAfterADayAndLivingOnesNever) {
+TEST_F(SessionRemoveTest, RemovesAbandonedButNeverLiveSessions) {
   auto dead = create(manifest("dead", "", kCreatedNs - 2 * kDayNs));
   dead.reset();
   auto young = create(manifest("young", "", kCreatedNs - kDayNs / 2));

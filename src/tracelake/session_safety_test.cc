@@ -143,7 +143,7 @@ TEST_F(SessionSafetyTest, FullDiskIsAnErrorAndFinishedSessionsStay) {
   ::umount2(disk.c_str(), MNT_DETACH);
 }
 
-TEST_F(SessionSafetyTest, FolderThatCannotBeWrittenIsAnErrorWithARemedy) {
+TEST_F(SessionSafetyTest, UnwritableFolderIsAnErrorWithRemedy) {
   ASSERT_TRUE(core::write_file_atomic(join_path(folder(), "file"), "x"));
   const auto in_file = BundleWriter::create(join_path(folder(), "file/sessions"), manifest());
   ASSERT_FALSE(in_file);

@@ -16,9 +16,10 @@ core::Status check_files_there(const std::string& session_path, const trace::Ses
   const std::string& id = manifest.id.text;
   for (const auto& [file, hash] : manifest.hashes)
     if (!is_derived(file) && !core::exists(core::join_path(session_path, file)))
-      return core::fail(core::ErrorCode::invalid_input,
-                        "the session " + id + " lacks " + file + ", which it lists: part of its evidence is gone",
-                        "'aaco verify " + id + "' tells what else; take the session from a copy, or measure again");
+      return core::fail(
+          core::ErrorCode::invalid_input,
+          "the session " + id + " is missing " + file + ", which its manifest lists: part of its data is lost",
+          "run 'aaco verify " + id + "' to list all missing files; restore the session from a copy, or measure again");
   return {};
 }
 
@@ -39,7 +40,7 @@ core::Result<std::vector<VerifyFinding>> verify_session(const std::string& sessi
   AACO_ASSIGN(const trace::SessionManifest manifest, read_manifest(session_path));
   if (manifest.state == "incomplete")
     return core::fail(core::ErrorCode::invalid_input,
-                      session_path + " is incomplete: its writer ended before it could record what belongs to it");
+                      session_path + " is incomplete: its writer exited before the session was closed");
   AACO_ASSIGN(const auto files, store::bundle_files(session_path));
   std::vector<VerifyFinding> findings;
   AACO_ASSIGN(const std::string text, core::read_file(core::join_path(session_path, store::kManifestFile)));

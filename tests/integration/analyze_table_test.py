@@ -62,6 +62,6 @@ class AnalyzeTables(program.ProgramTest):
 
     def test_a_place_that_is_empty_in_a_list_is_refused(self):
         for names in ('H100,,T4', 'H100,', ',H100', 'H100, ,T4'):
-            self.refused(self.aaco('compare', 'mlp', '--hardware', names), 2, 'empty place')
-        self.refused(self.aaco('compare', 'mlp', '--hardware', 'H100', '--dtypes', 'fp16,,fp32'), 2, '--dtypes has an empty place')
+            self.refused(self.aaco('compare', 'mlp', '--hardware', names), 2, 'empty entry')
+        self.refused(self.aaco('compare', 'mlp', '--hardware', 'H100', '--dtypes', 'fp16,,fp32'), 2, "empty entry in 'fp16,,fp32' for '--dtypes'")
         self.assertEqual(self.aaco('compare', 'mlp', '--hardware', 'H100,', 'T4', '--format', 'csv').code, 0)  # as "H100, T4" comes

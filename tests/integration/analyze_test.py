@@ -107,7 +107,7 @@ class Analyze(program.ProgramTest):
             document = self.aaco('analyze', model, '--hardware', 'H100', '--json').json()
             self.assertNotIn('tokens', document, model)
             self.assertEqual(sorted(document['rates']), ['items_per_s', 'joules_per_item'])
-        for form, word in (('text', 'energy a token'), ('md', '| energy a token |'), ('html', '<dt>energy a token</dt>')):
+        for form, word in (('text', 'energy per token'), ('md', '| energy per token |'), ('html', '<dt>energy per token</dt>')):
             self.assertIn(word, self.aaco('analyze', 'llama-tiny', '--hardware', 'H100', *sizes, '--format', form).output)
 
     def test_nodes_energies_have_bounds_and_add_up(self):
@@ -191,7 +191,7 @@ class Analyze(program.ProgramTest):
         self.assertGreater(parts['transfers']['latency_ns'], 1e6, '784 KiB over half a gigabyte a second')
         self.assertGreaterEqual(document['estimate']['latency']['value'], parts['critical_path_ns'] * 0.999)
         self.assertEqual({node['device'] for node in document['estimate']['nodes']}, {part['device'] for part in parts['parts']})
-        for form, word in (('text', 'Which device runs what'), ('md', '## Which device runs what'), ('html', 'edgetpu has no HardSwish'), ('csv', ',intel_core_i7_12700k_12c')):
+        for form, word in (('text', 'Placement'), ('md', '## Placement'), ('html', 'edgetpu has no HardSwish'), ('csv', ',intel_core_i7_12700k_12c')):
             self.assertIn(word, self.aaco(*arguments, '--dtype', 'int8', '--format', form).output)
         whole = self.aaco(*arguments, '--json').json()
         self.assertEqual([part['device'] for part in whole['partition']['parts']], ['intel_core_i7_12700k_12c'], 'float32 is nothing for it')
@@ -382,7 +382,7 @@ class Attainable(program.ProgramTest):
             self.assertTrue(node['reason'])
             self.assertAlmostEqual(node['gap_ns'], node['measured_ns'] - node['attainable_ns'], delta=1)
             self.assertEqual(node['surprise'], not node['predicted_lower_ns'] <= node['measured_ns'] <= node['predicted_upper_ns'])
-        self.assertIn('Each node and the hardware', self.aaco('report', 'tag:d', **registry).output)
+        self.assertIn('Attainable time per node', self.aaco('report', 'tag:d', **registry).output)
         self.assertIn('predicted', section['whole'])
         stored = self.aaco('query', 'SELECT node_name, attainable_ns, theoretical_ns, predicted_ns, predicted_lower_ns, predicted_upper_ns, level FROM estimates', '--json', **registry)
         self.assertEqual(stored.code, 0, stored.errors)

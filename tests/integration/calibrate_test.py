@@ -121,14 +121,14 @@ class Calibrate(program.ProgramTest):
         self.assertEqual(self.with_registry(*arguments, '--json').json()['latency'][0]['quality'], {'rows': 4, 'sites': 1})
         program_text = self.with_registry(*arguments).output
         self.assertIn('untested', program_text)
-        self.assertNotIn('worst when not seen', program_text)
+        self.assertNotIn('Largest errors on held-out sites', program_text)
         self.assertIn('untested', self.with_registry('calibrate', 'show', 'h100').output)
         # Of a kind whose classes are finer than its fits, too: prompts and single tokens are fitted together.
         (self.folder / 'heads.csv').write_text('device,phase,dtype,kv_dtype,batch,isl,step,heads,kv_heads,head_dim,latency_us\n' + ''.join(
             f'h100,prefill,bf16,bf16,1,{tokens},0,32,8,128,{50 + tokens * tokens / 4e4:.3f}\n' for tokens in range(1024, 9000, 1024)))
         program_text = self.with_registry('calibrate', '--hardware', 'h100', '--measurements', 'heads.csv').output
         self.assertIn('1 sites; untested', program_text)
-        self.assertNotIn('worst when not seen', program_text)
+        self.assertNotIn('Largest errors on held-out sites', program_text)
 
     def test_no_more_folds_than_sites(self):
         self.write('few.csv', few := [line for line in rows() if line[4] == 128 and line[5] <= 512])
@@ -438,7 +438,7 @@ class Calibrate(program.ProgramTest):
         self.assertEqual(self.registry_files(), ['nvidia_h100_sxm5_80gb.calibration'], 'what is fitted anew replaces it')
 
     def test_listed_shown_and_removed(self):
-        self.assertIn('there are no calibrations', self.with_registry('calibrate', 'ls').output)
+        self.assertIn('no calibrations', self.with_registry('calibrate', 'ls').output)
         self.assertEqual(self.with_registry('calibrate', 'ls', '--json').json()['calibrations'], [])
         path = self.calibration()
         listed = self.with_registry('calibrate', 'ls', '--json').json()['calibrations']
@@ -449,7 +449,7 @@ class Calibrate(program.ProgramTest):
         self.assertIn('gemm.csv.gz sha256:', shown['calibration']['provenance']['measurements'][0])
         self.assertEqual(sum(section['bytes'] for section in shown['sections']) + int(path.read_bytes()[19:30]) + 40, path.stat().st_size)
         text = self.with_registry('calibrate', 'show', 'h100').output
-        for words in ('gemm bf16', 'energy of gemm bf16', 'unseen sites', 'gemm.csv.gz sha256:', str(path)):
+        for words in ('gemm bf16', 'energy of gemm bf16', 'held-out sites', 'gemm.csv.gz sha256:', str(path)):
             self.assertIn(words, text)
         self.assertEqual(self.with_registry('calibrate', 'rm', 'h100').code, 0)
         self.assertEqual(self.registry_files(), [])

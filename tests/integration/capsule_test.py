@@ -82,7 +82,7 @@ class Capsule(program.ProgramTest):
                 time.sleep(0.02)
                 inside = [pid for pid in members(groups) if name_of(pid) == 'sleep']
             self.assertTrue(inside)
-            self.assertEqual(self.capsule('restore').output.strip(), '0 left-over changes undone')  # it lives
+            self.assertEqual(self.capsule('restore').output.strip(), '0 leftover changes undone')  # it lives
             running.send_signal(signal.SIGKILL)
             running.wait()
             listed = self.capsule('ls', '--json').json()['changes']

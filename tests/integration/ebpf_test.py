@@ -71,7 +71,7 @@ class Ebpf(program.ProgramTest):
         metrics = self.aaco('show', 'tag:joined', '--json').json()['metrics']
         self.assertIn('sched.caller_run_queue_ratio', metrics)
         self.assertIn('observer.effect_ratio', metrics)
-        self.assertIn('What the operating system did', self.aaco('report', 'tag:joined').output)
+        self.assertIn('Operating system activity', self.aaco('report', 'tag:joined').output)
 
     def test_timeline_has_the_states_of_threads(self):
         self.record('timeline', 'sleep 0.05; exit 7')

@@ -54,7 +54,7 @@ class Baselines(Governed):
         self.refused(self.aaco('baseline', 'show', 'gone'), 3, 'gone')
 
     def test_a_name_that_is_taken(self): self.refused(self.aaco('baseline', 'add', 'mlp', 'tag:base', '--owner', 'o'), 3, '--replace')
-    def test_a_name_that_is_a_path(self): self.refused(self.aaco('baseline', 'add', '../x', 'tag:base', '--owner', 'o'), 2, 'no name')
+    def test_a_name_that_is_a_path(self): self.refused(self.aaco('baseline', 'add', '../x', 'tag:base', '--owner', 'o'), 2, 'not a valid baseline name')
     def test_no_owner(self): self.refused(self.aaco('baseline', 'add', 'x', 'tag:base', '--owner', ' '), 2, '--owner')
     def test_no_session(self): self.refused(self.aaco('baseline', 'add', 'x', 'tag:none', '--owner', 'o'), 3, 'none')
     def test_a_metric_nobody_measured(self): self.refused(self.aaco('baseline', 'add', 'x', 'tag:base', '--owner', 'o', '--metric', 'gpu.busy_ns'), 2, 'gpu.busy_ns')
@@ -64,7 +64,7 @@ class Baselines(Governed):
     def test_a_damaged_file(self):
         self.file('bad').write_text('schema_version: 1\nname: bad\n')
         self.refused(self.aaco('gate', '--baseline', 'bad', '--session', 'latest'), 3, 'bad.yaml')
-        self.assertIn('cannot be read', self.aaco('baseline', 'ls').output)
+        self.assertIn('unreadable', self.aaco('baseline', 'ls').output)
         self.refused(self.aaco('baseline', 'rm', 'bad'), 3, 'bad.yaml')
         self.file('bad').unlink()
 
@@ -197,7 +197,7 @@ class Sla(Governed):
         alerts = f'  - {{file: {self.folder}/alerts.jsonl}}\n  - {{command: [cp, /dev/stdin, {self.folder}/told.json]}}\n  - {{webhook: "{self.url}/hook"}}\n'
         outcome = self.check(['name: tail, metric: p50, max: 1ns, severity: critical'], alerts)
         self.assertEqual(outcome.code, 1, outcome.errors)
-        self.assertIn('BROKEN', outcome.output)
+        self.assertIn('VIOLATED', outcome.output)
         for document in (json.loads((self.folder / 'alerts.jsonl').read_text().splitlines()[0]), json.loads((self.folder / 'told.json').read_text()), Hook.received[-1]):
             self.assertEqual((document['findings'][0]['rule'], document['findings'][0]['severity']), ('tail', 'critical'))
 

@@ -46,7 +46,7 @@ class Hardware(program.ProgramTest):
         shown = self.aaco('hardware', 'show', 'this', '--json', **own).json()['device']
         self.assertEqual(shown['id'], probed['device']['id'])
         self.assertGreater(shown['memory']['bandwidth']['value'], 1e8)
-        self.assertIn('own', self.aaco('hardware', 'ls', '--kind', 'cpu', **own).output)
+        self.assertIn('user entry', self.aaco('hardware', 'ls', '--kind', 'cpu', **own).output)
 
     def test_refuses_unknown_devices_and_states(self):
         self.refused(self.aaco('hardware', 'show', 'mi300y'), 3, 'did you mean')

@@ -75,9 +75,9 @@ class Files(program.ProgramTest):
         answer = self.history('--from', path, '--limit', '130')['series'][0]['trend']
         self.assertTrue(answer['drift']['significant'])
         self.assertGreater(answer['budget_break']['in_days'], 30)
-        self.assertIn('will break its budget in', answer['alarms'][-1])
+        self.assertIn('budget will be exceeded in', answer['alarms'][-1])
         text = self.aaco('history', '--from', path, '--limit', '130', '--svg', self.folder / 'drift.svg')
-        self.assertIn('will break its budget', text.output)
+        self.assertIn('budget will be exceeded', text.output)
         self.assertIn('<svg', (self.folder / 'drift.svg').read_text())
 
     def test_check_decides_the_exit_code(self):
@@ -95,7 +95,7 @@ class Files(program.ProgramTest):
         words = ['history', '--from', self.folder / 'numbers.json']
         for asked in (['--limit', '110'], ['--budget', '5%']):
             self.refused(self.aaco(*words, *asked), 2, '--better')
-        self.assertIn('broken already', self.aaco(*words, '--limit', '110', '--better', 'lower').output)
+        self.assertIn('already exceeded', self.aaco(*words, '--limit', '110', '--better', 'lower').output)
 
     def test_missing_values_are_counted(self):
         series = self.history('--from', self.write('holes.json', json.dumps([1, None, 2, 'x', 3, 4, 5, 6, 7])))
@@ -106,7 +106,7 @@ class Files(program.ProgramTest):
     def test_no_such_series(self): self.refused(self.aaco('history', 'BM_srt', '--from', self.write('d.js', tracker([1] * 9))), 3, 'BM_sort/8')
     def test_no_such_file(self): self.refused(self.aaco('history', '--from', 'none.csv'), 3, 'none.csv')
     def test_damaged(self): self.refused(self.aaco('history', '--from', self.write('bad.json', '{"entries": {')), 3, 'bad.json')
-    def test_not_numbers(self): self.refused(self.aaco('history', '--from', self.write('words.csv', 'a,b\nx,y\n')), 3, 'no series')
+    def test_not_numbers(self): self.refused(self.aaco('history', '--from', self.write('words.csv', 'a,b\nx,y\n')), 3, 'no numeric series')
     def test_no_metric(self): self.refused(self.aaco('history'), 2, 'no metric')
 
 

@@ -137,7 +137,7 @@ class Import(program.ProgramTest):
     def test_wrong_use_is_code_2(self):
         self.refused(self.aaco('import'), 2)
         self.refused(self.aaco('import', 'x.json', '--gap-threshold', 'soon'), 2)
-        self.refused(self.aaco('import', 'x.json', '--gap-threshold', '5'), 2, 'no unit')  # 5 us are meant, not 5 s
+        self.refused(self.aaco('import', 'x.json', '--gap-threshold', '5'), 2, 'missing unit')  # 5 us are meant, not 5 s
 
 
 if __name__ == '__main__':

@@ -54,7 +54,7 @@ class Lab(program.ProgramTest):
         path = self.session_of(self.inject('cpu_quota', '--intensity', '0.9', run=['run', '--model', 'squeezenet', '--warmup', '3', '--duration',
                                                                                    '1s', '--no-report', '--json']))
         self.assertTrue((path / 'metrics/loop_blocks.parquet').exists())
-        self.assertEqual(self.aaco('lab', 'clean').output.strip(), '0 left-over changes undone')
+        self.assertEqual(self.aaco('lab', 'clean').output.strip(), '0 leftover changes undone')
         left = [p for p in pathlib.Path('/sys/fs/cgroup').rglob('aaco-fault-*') if p.is_dir() and not (p / 'cgroup.procs').read_text()]
         self.assertEqual(left, [])
 
@@ -77,11 +77,11 @@ class Lab(program.ProgramTest):
             if cleaned.code == 0:
                 break
             time.sleep(0.05)  # the kernel empties the group a moment after the process has gone
-        self.assertEqual(cleaned.output.strip(), '1 left-over changes undone')
+        self.assertEqual(cleaned.output.strip(), '1 leftover change undone')
         self.assertEqual([p for p in pathlib.Path('/sys/fs/cgroup').rglob(group)], [])
 
     def test_refusals(self):
-        self.refused(self.aaco('lab', 'inject', '--', 'cpu_hog', *RUN), 2, 'there is no fault')
+        self.refused(self.aaco('lab', 'inject', '--', 'cpu_hog', *RUN), 2, 'unknown fault')
         self.refused(self.aaco('lab', 'inject', '--intensity', '2', '--', 'sleep', *RUN), 2, 'intensity')
         self.refused(self.aaco('lab', 'inject', '--generator', 'magic', '--', 'sleep', *RUN), 2, 'generator')
         self.refused(self.aaco('lab', 'inject', '--', 'sleep', 'run', '--model', 'no-such-model'), 3)
@@ -142,13 +142,13 @@ class Explain(program.ProgramTest):
         explained = self.aaco('explain', 'latest', '--json').json()
         self.assertIn('bottleneck_class', explained['bottleneck'])
         self.assertIsInstance(explained['anomalies'], list)
-        self.assertIn('Limited by', self.aaco('explain').output)
+        self.assertIn('Bottleneck: ', self.aaco('explain').output)
 
     def test_one_call_is_too_few_to_conclude_from(self):
         self.run_small(iterations=1)
         bottleneck = self.aaco('explain', '--json').json()['bottleneck']
         self.assertEqual((bottleneck['bottleneck_class'], bottleneck['recommendations']), ('inconclusive', []))
-        self.assertIn('Not decided: 1 measured call is too few', self.aaco('explain').output)
+        self.assertIn('Bottleneck inconclusive. 1 measured call is too few', self.aaco('explain').output)
         report = self.aaco('report').output
         self.assertIn('Not decided what limits it', report)
         self.assertNotIn('Limited by', report)

@@ -81,7 +81,7 @@ class ModelNames(program.ProgramTest):
 
     def test_a_name_that_is_not_there_is_refused(self):
         one = self.write('one.pt2', archive({'model': exported(8)}))
-        for name, said in ((one + '#decode', 'its models: model'), (one + 'x#decode', 'no file'), ('zoo:resnet50#x', 'is one model')):
+        for name, said in ((one + '#decode', 'its models: model'), (one + 'x#decode', 'no such file'), ('zoo:resnet50#x', 'is one model')):
             outcome = self.aaco('inspect', name)
             self.assertIn(outcome.code, (2, 3))
             self.assertIn(said, outcome.errors)

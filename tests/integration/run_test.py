@@ -109,7 +109,7 @@ class RunRefuses(program.ProgramTest):
     def test_unknown_verb(self): self.refused(self.aaco('runn'), 2)
     def test_unknown_option(self): self.refused(self.aaco('run', '--modle', 'mlp'), 2)
     def test_zero_iterations(self): self.refused(self.aaco('run', 'mlp', '--iterations', 0), 2)
-    def test_negative_warmup(self): self.refused(self.aaco('run', 'mlp', '--warmup', -1), 2, 'from 0 to')
+    def test_negative_warmup(self): self.refused(self.aaco('run', 'mlp', '--warmup', -1), 2, 'between 0 and')
     def test_option_of_the_cpu_provider(self): self.refused(self.aaco('run', 'mlp', '--provider-option', 'x=y'), 2, "'x'", 'CPU provider')
     def test_no_model(self): self.refused(self.aaco('run'), 2, 'model')
     def test_unknown_model(self): self.refused(self.aaco('run', 'resnet5'), 3, 'resnet5')

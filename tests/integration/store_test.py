@@ -48,7 +48,7 @@ class Store(program.ProgramTest):
         # A page without the evidence says so, and no conclusion is drawn anew from what is left.
         warnings = self.aaco('report', self.bundle, '--json').json()['warnings']
         self.assertIn('evidence.missing', [one['id'] for one in warnings])
-        self.assertIn('part of its evidence is gone', self.aaco('report', self.bundle).output.replace('\n    ', ' '))
+        self.assertIn('part of its data is lost', self.aaco('report', self.bundle).output.replace('\n    ', ' '))
         self.refused(self.aaco('explain', self.bundle), 3, 'inference_iters.parquet', 'verify')
 
     def test_a_number_that_a_hand_changed_is_said(self):
@@ -148,7 +148,7 @@ class Sweep(program.ProgramTest):
         said = [one['message'] for one in report['warnings'] if one['id'] == 'sweep.points_warned']
         self.assertEqual([one.split(' points')[0] for one in said], [f'{len(warned)} of 2'] if warned else [])
         text = self.aaco('report', name).output
-        self.assertIn('How it scales', text)
+        self.assertIn('Scaling', text)
         self.assertRegex(text, r'batch 64 .* items/s +\d+\.\d\d')
         self.assertIn('| `batch 64` |', self.aaco('report', name, '--format', 'markdown').output)
         rows = self.aaco('report', name, '--format', 'csv', '--table', 'scaling').output.splitlines()

@@ -216,7 +216,7 @@ report::ReportModel gpu_run() {
                                                                         {"partition", "SPX/NPS1"},
                                                                         {"pcie", "Gen5 x16"}})})},
                                     {"driver", Json::object({{"amdgpu", "6.10.5"}, {"rocm", "6.4.1"}})}});
-  model.extra = Json::object({{"gaps", Json::object({{"explained_ratio", 0.93}, {"host_ns", 1'850'000}, {"copy_ns", 264'000}})}});
+  model.sections.gaps = report::Gaps{{{"host_late", 224, 1'850'000}, {"copy", 12, 264'000}}, {}, {}};
   return model;
 }
 

@@ -9,7 +9,7 @@
 namespace aaco::analytics::advice {
 namespace {
 
-constexpr double kLeastProbability = 0.05;
+constexpr double kMinProbability = 0.05;
 
 struct Gain {
   double ratio = 0;
@@ -25,7 +25,7 @@ Gain part(const signals::Signals& signals, std::string_view what, std::initializ
     terms += fmt::format("{}{} {}", terms.empty() ? "" : ", ", id, core::format_percent(value));
   }
   gain.ratio = std::clamp(gain.ratio, 0.0, 0.95);
-  gain.basis = fmt::format("{} of a call would go away if {} did ({})", core::format_percent(gain.ratio), what, terms);
+  gain.basis = fmt::format("removing {1} would save {0} of a call ({2})", core::format_percent(gain.ratio), what, terms);
   return gain;
 }
 
@@ -37,10 +37,9 @@ Gain of_waiting(const signals::Signals& signals) {
   const double used = std::max(0.0, signals.get("process.cpu_use_cores").value_or(1));
   const double together = caller + others > 0 ? (caller + others) / (used + caller + others) : 0;
   const double ratio = std::clamp(std::max(caller, together), 0.0, 0.95);
-  return {ratio,
-          fmt::format("{} of a call would go away if waiting for a CPU did (caller.wait_ratio {}, process.others_wait_ratio {}, "
-                      "process.cpu_use_cores {:.2g})",
-                      core::format_percent(ratio), core::format_percent(caller), core::format_percent(others), used)};
+  return {ratio, fmt::format("removing CPU waits would save {} of a call (caller.wait_ratio {}, process.others_wait_ratio {}, "
+                             "process.cpu_use_cores {:.2g})",
+                             core::format_percent(ratio), core::format_percent(caller), core::format_percent(others), used)};
 }
 
 // The kernel's time is that of all threads; a call has as much of it as its thread, at most.
@@ -55,14 +54,14 @@ Gain of_quota(const signals::Signals& signals) {
   const double held = signals.get("cgroup.throttled_ratio").value_or(0);
   const double ratio = std::min(0.95, held / cores);
   return {ratio,
-          fmt::format("CPUs were held back for {} of the time, over {:.2g} CPUs in use", core::format_percent(held), cores)};
+          fmt::format("CPUs were throttled for {} of the time, with {:.2g} CPUs in use", core::format_percent(held), cores)};
 }
 
 // Half of what the costliest operator takes: what twice as fast an implementation would give.
 Gain of_largest_operator(const metrics::NodeTime& nodes, const trace::NameTable& names) {
   if (nodes.operators.empty()) return {};
   const auto& first = nodes.operators.front();
-  return {first.share_ratio / 2, fmt::format("{} takes {} of a call; twice as fast it would save half of that",
+  return {first.share_ratio / 2, fmt::format("{} takes {} of a call; a 2x speedup would save half of that",
                                              names.text(first.op_type), core::format_percent(first.share_ratio))};
 }
 
@@ -71,8 +70,8 @@ Gain gain_of(std::string_view id, const signals::Signals& signals, const metrics
   if (id == "cpu_contention" || id == "cpu_placement" || id == "interrupts") return of_waiting(signals);
   if (id == "cpu_throttling") return of_quota(signals);
   if (id == "page_faults") return in_kernel(signals);
-  if (id == "storage" || id == "host_waiting") return part(signals, "sleeping within the call", {"caller.blocked_ratio"});
-  if (id == "host_computing") return part(signals, "the host's own work", {"host.around_ratio"});
+  if (id == "storage" || id == "host_waiting") return part(signals, "sleep time within the call", {"caller.blocked_ratio"});
+  if (id == "host_computing") return part(signals, "host-side work", {"host.around_ratio"});
   if (id == "launch_bound") return part(signals, "time between and around nodes", {"node.remainder_ratio"});
   if (id == "compute_bound" || id == "memory_bound") return of_largest_operator(nodes, names);
   return {};
@@ -95,9 +94,9 @@ std::vector<Recommendation> recommend(const bottleneck::Bottleneck& bottleneck, 
   std::vector<Recommendation> list;
   for (const bottleneck::ClassScore& score : bottleneck.ranking) {
     const auto* kind = book.find(score.class_id);
-    if (kind == nullptr || score.probability < kLeastProbability) continue;
+    if (kind == nullptr || score.probability < kMinProbability) continue;
     Gain gain = gain_of(kind->id, signals, nodes, names);
-    if (gain.ratio < kLeastGain) continue;
+    if (gain.ratio < kMinGain) continue;
     Recommendation one{kind->id,          kind->strategies.front(), kind->meaning,        gain.ratio,
                        score.probability, effort_of(kind->id),      std::move(gain.basis)};
     for (std::size_t i = 1; i < kind->strategies.size(); ++i) one.text += " Or: " + kind->strategies[i] + ".";

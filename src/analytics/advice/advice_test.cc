@@ -19,7 +19,7 @@ bottleneck::Bottleneck limited_by(std::initializer_list<std::pair<const char*, d
   return found;
 }
 
-TEST(Advice, TheGainIsThePartThatWouldGoAway) {
+TEST(Advice, GainIsTheRemovablePart) {
   signals::Signals signals;
   signals.set("caller.wait_ratio", 0.2);
   signals.set("process.others_wait_ratio", 1.3);
@@ -31,7 +31,7 @@ TEST(Advice, TheGainIsThePartThatWouldGoAway) {
   EXPECT_NE(list[0].basis.find("caller.wait_ratio"), std::string::npos);
 }
 
-TEST(Advice, TheCallersOwnWaitIsNeverHidden) {
+TEST(Advice, CallerWaitIsNeverHidden) {
   signals::Signals signals;
   signals.set("caller.wait_ratio", 0.6);
   signals.set("process.others_wait_ratio", 0.6);
@@ -51,7 +51,7 @@ TEST(Advice, RankedByGainTimesConfidenceOverEffort) {
   for (std::size_t i = 1; i < list.size(); ++i) EXPECT_GE(list[i - 1].worth(), list[i].worth());
 }
 
-TEST(Advice, NothingToGainIsNoAdvice) {
+TEST(Advice, NoAdviceWithoutGain) {
   signals::Signals signals;
   EXPECT_TRUE(recommend(limited_by({{"cpu_contention", 0.9}}), book(), signals, {}, {}).empty());
   signals.set("caller.wait_ratio", 0.4);
@@ -59,7 +59,7 @@ TEST(Advice, NothingToGainIsNoAdvice) {
   EXPECT_TRUE(recommend(limited_by({{"unheard", 1}}), book(), signals, {}, {}).empty());
 }
 
-TEST(Advice, TheCostliestOperatorIsWorthHalfOfItself) {
+TEST(Advice, CostliestOperatorGainsHalfItsTime) {
   trace::NameTable names;
   metrics::NodeTime nodes;
   metrics::NodeShare share;
@@ -72,7 +72,7 @@ TEST(Advice, TheCostliestOperatorIsWorthHalfOfItself) {
   EXPECT_NE(list[0].basis.find("Conv"), std::string::npos);
 }
 
-TEST(Advice, NoGainIsTheWholeCall) {
+TEST(Advice, GainIsBelowTheWholeCall) {
   signals::Signals signals;
   signals.set("caller.wait_ratio", 3);
   EXPECT_LT(recommend(limited_by({{"cpu_contention", 1}}), book(), signals, {}, {})[0].gain_ratio, 1);

@@ -23,7 +23,7 @@ std::string share(double ns, const GpuFacts& facts) {
 }
 
 std::string span_then(double saved_ns, const GpuFacts& facts) {
-  return fmt::format("without it the span is {} instead of {}", core::format_duration(facts.span_ns - saved_ns),
+  return fmt::format("the span would be {} instead of {}", core::format_duration(facts.span_ns - saved_ns),
                      core::format_duration(facts.span_ns));
 }
 
@@ -73,7 +73,7 @@ class Adviser {
   void add(std::string id, std::string title, std::string text, double saved_ns, double confidence, double effort,
            std::string basis) {
     const double gain = std::min(saved_ns / facts_.span_ns, 0.99);
-    if (!(gain >= kLeastGain)) return;
+    if (!(gain >= kMinGain)) return;
     list_.push_back({std::move(id), std::move(title), std::move(text), gain, confidence, effort, std::move(basis)});
   }
 
@@ -91,47 +91,49 @@ class Adviser {
     // What launching is to blame for is among the gaps of a late host: it is advised on once.
     const GpuIdle late = idle({"host_late", "launch_latency"});
     const double late_ns = late.idle_ns - std::min(late.idle_ns, facts_.launch_ns);
-    add("host_waiting", "keep the device fed: let the host run ahead",
-        "The device waits for a host that is late: load and prepare data in other threads, take work of Python out of the step.",
+    add("host_waiting", "keep the device busy: let the host run ahead",
+        "The device waits for late launches by the host: load and prepare data in other threads, move Python work out of the "
+        "step.",
         late_ns, kSure, kChange,
-        fmt::format("{} idle because the host had not launched the next work ({}, less what launching takes); {}",
+        fmt::format("{} idle because the host had not launched the next work ({}, excluding launch overhead); {}",
                     share(late_ns, facts_), gaps(late.gap_count), span_then(late_ns, facts_)));
     const GpuIdle sync = idle({"synchronisation"});
-    add("synchronisation", "remove synchronisations",
-        "The host waits for the device and then has nothing queued: read results later (.item(), .cpu(), print), use events.",
+    add("synchronisation", "remove synchronisation points",
+        "The host waits for the device, so nothing is queued afterwards: defer reading results (.item(), .cpu(), print), or use "
+        "events.",
         sync.idle_ns, kLikely, kChange,
-        fmt::format("{} idle after {} of the host; {}", share(sync.idle_ns, facts_), waits(sync.gap_count),
+        fmt::format("{} idle after {} by the host; {}", share(sync.idle_ns, facts_), waits(sync.gap_count),
                     span_then(sync.idle_ns, facts_)));
     const GpuIdle unknown = idle({"queue_empty", "unknown"});
     // Tracing more saves nothing by itself: what it would gain is not known.
-    if (unknown.idle_ns / facts_.span_ns >= kLeastGain)
-      list_.push_back({"unexplained_idle", "trace the host too: the device is idle and the trace does not say why",
-                       "Nothing in the trace is to blame: it holds no calls of the host at these times.", 0, kPerhaps, kChange,
-                       fmt::format("{} idle in {} without a cause", share(unknown.idle_ns, facts_), gaps(unknown.gap_count))});
+    if (unknown.idle_ns / facts_.span_ns >= kMinGain)
+      list_.push_back({"unexplained_idle", "trace the host as well: the trace does not explain why the device is idle",
+                       "The trace contains no host calls during these gaps.", 0, kPerhaps, kChange,
+                       fmt::format("{} idle in {} of unknown cause", share(unknown.idle_ns, facts_), gaps(unknown.gap_count))});
   }
 
   void launching() {
     double count = 0;
     for (const GpuKernel& kernel : facts_.kernels) count += kernel.count;
     const double saved = facts_.launch_ns - count * kReplayGapNs;
-    add("launch_bound", "record the launches once and replay them (CUDA or HIP graphs, torch.compile)",
-        "Kernels are so short that launching them is the limit. Or: larger batches, fused kernels.", saved, kSure, kChange,
-        fmt::format("{} idle between {} kernels that launching is to blame for; replayed they follow each other in about {}; {}",
+    add("launch_bound", "capture the launches once and replay them (CUDA or HIP graphs, torch.compile)",
+        "Kernels are so short that launch overhead dominates. Or: use larger batches or fused kernels.", saved, kSure, kChange,
+        fmt::format("{} idle between {} kernels due to launch overhead; replayed kernels follow each other within about {}; {}",
                     share(facts_.launch_ns, facts_), core::format_count(count), core::format_duration(kReplayGapNs),
                     span_then(saved, facts_)));
   }
 
   void copies() {
-    add("copy_bound", "hide the copies: pinned memory, a stream of their own, or keep tensors on the device",
-        "Copies run while no kernel does.", facts_.exposed_copy_ns, kLikely, kChange,
-        fmt::format("{} of copies that nothing hides; {}", share(facts_.exposed_copy_ns, facts_),
+    add("copy_bound", "overlap the copies (pinned memory, a separate stream), or keep tensors on the device",
+        "Copies run while no kernel is running.", facts_.exposed_copy_ns, kLikely, kChange,
+        fmt::format("{} of exposed copies; {}", share(facts_.exposed_copy_ns, facts_),
                     span_then(facts_.exposed_copy_ns, facts_)));
   }
 
   void collectives() {
-    add("communication_bound", "overlap collectives with computation, or make fewer and larger ones",
-        "Collectives run while nothing is computed.", facts_.exposed_collective_ns, kLikely, kChange,
-        fmt::format("{} of collectives that nothing hides; {}", share(facts_.exposed_collective_ns, facts_),
+    add("communication_bound", "overlap collectives with computation, or use fewer, larger ones",
+        "Collectives run while no compute kernel is running.", facts_.exposed_collective_ns, kLikely, kChange,
+        fmt::format("{} of exposed collectives; {}", share(facts_.exposed_collective_ns, facts_),
                     span_then(facts_.exposed_collective_ns, facts_)));
   }
 
@@ -146,9 +148,9 @@ class Adviser {
       count += kernel.count;
     }
     const double saved = kFusedShare * sum * visible_;
-    add("microkernels", "fuse the small element-wise kernels", "Each reads and writes whole tensors to do little with them.",
-        saved, kPerhaps, kChange,
-        fmt::format("{} element-wise, normalising and copying kernels below {} take {}; fused two by two they save half of it",
+    add("microkernels", "fuse the small element-wise kernels",
+        "Each kernel reads and writes whole tensors for little computation.", saved, kPerhaps, kChange,
+        fmt::format("{} element-wise, normalisation and copy kernels below {} take {}; fusing them in pairs saves half of it",
                     core::format_count(count), core::format_duration(kMicrokernelNs), share(sum, facts_)));
   }
 
@@ -165,19 +167,18 @@ class Adviser {
     if (best != nullptr) {
       const bool small = best->sum_ns / best->count < kMicrokernelNs;  // its limits are not what it is slow by
       add(best->memory_roof ? "memory_bound" : "compute_bound",
-          fmt::format("another implementation of {} ({})", short_name(best->name), best->family),
-          small ? "It is far from the device's limits because it is small: more work in each launch brings it nearer."
-                : "It is far from the device's limits: try another library, tile or data type.",
+          fmt::format("try another implementation of {} ({})", short_name(best->name), best->family),
+          small ? "It is far from the device limits because it is small: do more work per launch."
+                : "It is far from the device limits: try another library, tile size or data type.",
           saved, small ? kPerhaps / 2 : kPerhaps, kRewrite,
-          fmt::format("its {} take {} and would take {} at the device's limits", calls(best->count),
+          fmt::format("its {} take {}; at the device limits they would take {}", calls(best->count),
                       core::format_duration(best->sum_ns), core::format_duration(*best->ideal_ns)));
     }
     if (costliest == nullptr || (best != nullptr && costliest->name == best->name)) return;
     const double half = costliest->sum_ns / 2 * visible_;
-    add("costliest_kernel", fmt::format("a faster {} ({})", short_name(costliest->name), costliest->family),
-        "Its operations and bytes are not known, so that it cannot be said how far from the device's limits it is.", half,
-        kPerhaps / 2, kRewrite,
-        fmt::format("it takes {}; twice as fast it would save half of that", share(costliest->sum_ns, facts_)));
+    add("costliest_kernel", fmt::format("speed up {} ({})", short_name(costliest->name), costliest->family),
+        "Its operation and byte counts are unknown, so its distance from the device limits is unknown too.", half, kPerhaps / 2,
+        kRewrite, fmt::format("it takes {}; a 2x speedup would save half of that", share(costliest->sum_ns, facts_)));
   }
 
   const GpuFacts& facts_;

@@ -20,7 +20,7 @@ const Recommendation* of(const std::vector<Recommendation>& list, const std::str
   return found == list.end() ? nullptr : &*found;
 }
 
-TEST(GpuAdvice, AHostThatIsLateGainsItsGaps) {
+TEST(GpuAdvice, LateHostGainsItsGaps) {
   GpuFacts facts = calm();
   facts.busy_ns = 600'000;
   facts.idle["host_late"] = {4, 400'000};
@@ -31,7 +31,7 @@ TEST(GpuAdvice, AHostThatIsLateGainsItsGaps) {
   EXPECT_NE(of(list, "host_waiting")->basis.find("4 gaps"), std::string::npos);
 }
 
-TEST(GpuAdvice, ReplayedLaunchesStillTakeTheirOwnTime) {
+TEST(GpuAdvice, ReplayedLaunchesKeepTheirMinimumTime) {
   GpuFacts facts = calm();
   facts.busy_ns = 400'000;
   facts.launch_ns = 600'000;
@@ -41,7 +41,7 @@ TEST(GpuAdvice, ReplayedLaunchesStillTakeTheirOwnTime) {
   EXPECT_EQ(of(recommend_gpu(facts), "launch_bound"), nullptr);
 }
 
-TEST(GpuAdvice, OnlyWhatNothingHidesIsGained) {
+TEST(GpuAdvice, OnlyExposedTimeIsGained) {
   GpuFacts facts = calm();
   facts.exposed_copy_ns = 250'000;
   facts.exposed_collective_ns = 125'000;
@@ -51,7 +51,7 @@ TEST(GpuAdvice, OnlyWhatNothingHidesIsGained) {
   EXPECT_EQ(of(recommend_gpu(calm()), "copy_bound"), nullptr);
 }
 
-TEST(GpuAdvice, KernelsAreHeldAgainstTheDevicesLimits) {
+TEST(GpuAdvice, ComparesKernelsWithDeviceLimits) {
   GpuFacts facts = calm();
   facts.kernels = {{"gemm", "gemm", 10, 600'000, 150'000, false}, {"norm", "normalisation", 4, 400'000, 390'000, true}};
   const auto list = recommend_gpu(facts);
@@ -60,7 +60,7 @@ TEST(GpuAdvice, KernelsAreHeldAgainstTheDevicesLimits) {
   EXPECT_EQ(of(list, "costliest_kernel"), nullptr);  // it is the same one
 }
 
-TEST(GpuAdvice, OverlappingKernelsSaveTheirShareOfTheTimeSeen) {
+TEST(GpuAdvice, OverlappingKernelsSaveTheirVisibleShare) {
   GpuFacts facts = calm();
   facts.busy_ns = 500'000;
   facts.kernels = {{"gemm", "gemm", 10, 1'000'000, 0.0, false}};
@@ -85,7 +85,7 @@ TEST(GpuAdvice, RankedByGainTimesConfidenceOverEffort) {
   for (std::size_t i = 1; i < list.size(); ++i) EXPECT_GE(list[i - 1].worth(), list[i].worth());
 }
 
-TEST(GpuAdvice, TracingMoreGainsNothingThatIsKnown) {
+TEST(GpuAdvice, MoreTracingHasNoKnownGain) {
   GpuFacts facts = calm();
   facts.busy_ns = 100'000;
   facts.idle["unknown"] = {3, 900'000};
@@ -95,7 +95,7 @@ TEST(GpuAdvice, TracingMoreGainsNothingThatIsKnown) {
   EXPECT_EQ(of(list, "unexplained_idle")->basis.find("without it"), std::string::npos);
 }
 
-TEST(GpuAdvice, ALongNameIsSeenToBeCut) {
+TEST(GpuAdvice, TruncatesLongNamesVisibly) {
   GpuFacts facts = calm();
   facts.kernels[0].name = std::string(100, 'k');
   const auto* slow = of(recommend_gpu(facts), "costliest_kernel");

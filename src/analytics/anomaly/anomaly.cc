@@ -14,11 +14,11 @@
 namespace aaco::analytics::anomaly {
 namespace {
 
-constexpr std::size_t kFewest = 5;  // values, below which nothing stands out from the rest
-constexpr std::int64_t kFewestIterations = 12;
-constexpr double kLeastDeviationRatio = 0.02;  // of the median: a series steadier than this is not told to be unsteady
-constexpr std::int64_t kSameSpike = 3;         // iterations between two slow ones that still belong together
-constexpr double kLevelRatio = 0.1;            // a change of level below this share is no anomaly
+constexpr std::size_t kMinCount = 5;  // values, below which nothing stands out from the rest
+constexpr std::int64_t kMinIterations = 12;
+constexpr double kMinDeviationRatio = 0.02;  // of the median: a series steadier than this is not told to be unsteady
+constexpr std::int64_t kSameSpike = 3;       // iterations between two slow ones that still belong together
+constexpr double kLevelRatio = 0.1;          // a change of level below this share is no anomaly
 
 struct Normal {
   double median = 0, deviation = 0;
@@ -26,7 +26,7 @@ struct Normal {
 
 Normal normal_of(std::span<const double> values) {
   Normal normal{stats::median(values), stats::robust_deviation(values)};
-  normal.deviation = std::max(normal.deviation, kLeastDeviationRatio * std::abs(normal.median));
+  normal.deviation = std::max(normal.deviation, kMinDeviationRatio * std::abs(normal.median));
   return normal;
 }
 
@@ -46,7 +46,7 @@ void add_level_shifts(std::span<const trace::IterationRow> rows, const std::vect
     const auto& at = rows[static_cast<std::size_t>(change.index)];
     out.push_back({Kind::level_shift, fmt::format("iteration {}", at.iteration), change.after, change.before,
                    (change.after - change.before) / normal.deviation, at.start_ns, at.start_ns,
-                   fmt::format("from iteration {} on a call takes {} instead of {}", at.iteration,
+                   fmt::format("since iteration {}, a call takes {} instead of {}", at.iteration,
                                core::format_duration(change.after), core::format_duration(change.before))});
   }
 }
@@ -70,8 +70,8 @@ constexpr std::array kCounters = {
     Counter{"steal_ns", &trace::LoopBlockRow::steal_ns, true},
     Counter{"interrupts", &trace::LoopBlockRow::interrupts},
 };
-constexpr double kLeastTimeRatio = 0.02;  // of the block: a smaller time did nothing to it
-constexpr double kLeastPerSecond = 200;   // events; fewer did nothing either
+constexpr double kMinTimeRatio = 0.02;  // of the block: a smaller time did nothing to it
+constexpr double kMinPerSecond = 200;   // events; fewer did nothing either
 
 }  // namespace
 
@@ -82,7 +82,7 @@ std::string_view to_string(Kind kind) {
 
 std::vector<Anomaly> of_iterations(std::span<const trace::IterationRow> rows, const Thresholds& thresholds) {
   std::vector<Anomaly> out;
-  if (static_cast<std::int64_t>(rows.size()) < kFewestIterations) return out;
+  if (static_cast<std::int64_t>(rows.size()) < kMinIterations) return out;
   std::vector<double> values;
   for (const auto& row : rows) values.push_back(static_cast<double>(row.duration_ns));
   const Normal normal = normal_of(values);
@@ -114,7 +114,7 @@ std::vector<Anomaly> of_blocks(std::span<const trace::LoopBlockRow> rows, const 
   for (const auto& row : rows)
     if (names.text(row.phase) == "measure" && row.end_ns > row.start_ns) blocks.push_back(&row);
   std::vector<Anomaly> out;
-  if (blocks.size() < kFewest) return out;
+  if (blocks.size() < kMinCount) return out;
   for (const Counter& counter : kCounters) {
     std::vector<double> rates;  // of the block's time
     for (const auto* block : blocks)
@@ -122,13 +122,13 @@ std::vector<Anomaly> of_blocks(std::span<const trace::LoopBlockRow> rows, const 
         rates.push_back(static_cast<double>(*(block->*counter.member)) / static_cast<double>(block->end_ns - block->start_ns));
     if (rates.size() != blocks.size()) continue;
     const Normal normal = normal_of(rates);
-    const double least = counter.time ? kLeastTimeRatio : kLeastPerSecond / 1e9;
+    const double least = counter.time ? kMinTimeRatio : kMinPerSecond / 1e9;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       if (rates[i] - normal.median < least || !stands_out(rates[i], normal, thresholds)) continue;
       const std::string what = counter.time
                                    ? fmt::format("{} of the block's time instead of {}", core::format_percent(rates[i]),
                                                  core::format_percent(normal.median))
-                                   : fmt::format("{:.3g} a second instead of {:.3g}", rates[i] * 1e9, normal.median * 1e9);
+                                   : fmt::format("{:.3g} per second instead of {:.3g}", rates[i] * 1e9, normal.median * 1e9);
       out.push_back({Kind::counter, std::string(counter.name), rates[i], normal.median, deviations_of(rates[i], normal),
                      blocks[i]->start_ns, blocks[i]->end_ns,
                      fmt::format("block {}: {} {}", blocks[i]->block, counter.name, what)});
@@ -143,7 +143,7 @@ std::vector<Anomaly> of_executions(std::span<const Execution> executions, const 
   for (const Execution& one : executions) by_name[one.name.value].push_back(&one);
   std::vector<Anomaly> out;
   for (const auto& [id, list] : by_name) {
-    if (static_cast<std::int64_t>(list.size()) < kFewestIterations) continue;
+    if (static_cast<std::int64_t>(list.size()) < kMinIterations) continue;
     std::vector<double> values;
     for (const Execution* one : list) values.push_back(static_cast<double>(one->duration_ns));
     const Normal normal = normal_of(values);
@@ -164,7 +164,7 @@ std::vector<Anomaly> of_executions(std::span<const Execution> executions, const 
 
 std::optional<Anomaly> of_session(std::string_view metric, double value, std::span<const double> earlier,
                                   const Thresholds& thresholds) {
-  if (earlier.size() < kFewest || !std::isfinite(value)) return std::nullopt;
+  if (earlier.size() < kMinCount || !std::isfinite(value)) return std::nullopt;
   const Normal normal = normal_of(earlier);
   if (!stands_out(value, normal, thresholds)) return std::nullopt;
   return Anomaly{Kind::session,
@@ -174,15 +174,15 @@ std::optional<Anomaly> of_session(std::string_view metric, double value, std::sp
                  deviations_of(value, normal),
                  0,
                  0,
-                 fmt::format("{} is {:.4g}, and {:.4g} in the {} earlier sessions like this one", metric, value, normal.median,
-                             earlier.size())};
+                 fmt::format("{} is {:.4g}; the median was {:.4g} in the {} earlier comparable sessions", metric, value,
+                             normal.median, earlier.size())};
 }
 
 void join_causes(std::vector<Anomaly>& spikes, std::span<const Anomaly> counters) {
   for (Anomaly& spike : spikes)
     for (const Anomaly& counter : counters)
       if (spike.kind == Kind::spike && counter.start_ns <= spike.end_ns && spike.start_ns <= counter.end_ns)
-        spike.text += "; meanwhile " + counter.text;
+        spike.text += "; at the same time: " + counter.text;
 }
 
 core::Json to_json(const Anomaly& anomaly) {

@@ -24,13 +24,13 @@ std::vector<trace::IterationRow> series(std::size_t count, double deviation = 10
   return rows;
 }
 
-TEST(Iterations, ACalmSeriesHasNone) {
+TEST(Iterations, StableSeriesHasNoAnomalies) {
   EXPECT_TRUE(of_iterations(series(2000)).empty());
   EXPECT_TRUE(of_iterations(series(2000, 0)).empty());
   EXPECT_TRUE(of_iterations(series(0)).empty());
 }
 
-TEST(Iterations, NeighboursAreOneSpike) {
+TEST(Iterations, MergesAdjacentSpikes) {
   auto rows = series(200);
   rows[50].duration_ns = 5000;
   rows[52].duration_ns = 9000;
@@ -43,7 +43,7 @@ TEST(Iterations, NeighboursAreOneSpike) {
   EXPECT_EQ(found[1].subject, "iteration 120");
 }
 
-TEST(Iterations, AChangeOfLevelIsToldOnce) {
+TEST(Iterations, ReportsLevelShiftOnce) {
   auto rows = series(200);
   for (std::size_t i = 100; i < rows.size(); ++i) rows[i].duration_ns += 150;
   const auto found = of_iterations(rows);
@@ -52,7 +52,7 @@ TEST(Iterations, AChangeOfLevelIsToldOnce) {
   EXPECT_EQ(found[0].subject, "iteration 100");
 }
 
-TEST(Iterations, AFewAreTooFewToTell) {
+TEST(Iterations, NeedsEnoughIterations) {
   auto rows = series(8);
   rows[3].duration_ns = 90'000;
   EXPECT_TRUE(of_iterations(rows).empty());
@@ -71,7 +71,7 @@ std::vector<trace::LoopBlockRow> blocks(trace::NameTable& names, std::size_t cou
   return rows;
 }
 
-TEST(Blocks, ABlockThatWaitedStandsOut) {
+TEST(Blocks, ReportsWaitingBlock) {
   trace::NameTable names;
   auto rows = blocks(names, 8);
   EXPECT_TRUE(of_blocks(rows, names).empty());
@@ -82,14 +82,14 @@ TEST(Blocks, ABlockThatWaitedStandsOut) {
   EXPECT_EQ(found[0].start_ns, 5'000'000);
 }
 
-TEST(Blocks, ACounterThatDidNothingIsNotNamed) {
+TEST(Blocks, OmitsUnchangedCounters) {
   trace::NameTable names;
   auto rows = blocks(names, 8);
   rows[2].process_wait_ns = 9000;  // nine times the others, and 0.9 % of the block
   EXPECT_TRUE(of_blocks(rows, names).empty());
 }
 
-TEST(Blocks, ACounterThatABlockLacksIsLeftOut) {
+TEST(Blocks, SkipsCountersMissingFromABlock) {
   trace::NameTable names;
   auto rows = blocks(names, 8);
   rows[5].process_wait_ns = 400'000;
@@ -97,16 +97,16 @@ TEST(Blocks, ACounterThatABlockLacksIsLeftOut) {
   EXPECT_TRUE(of_blocks(rows, names).empty());
 }
 
-TEST(Joined, ASpikeNamesWhatStoodOutMeanwhile) {
+TEST(Joined, SpikeListsConcurrentCounters) {
   std::vector<Anomaly> spikes = {{Kind::spike, "iteration 1", 5, 1, 9, 100, 200, "slow"},
                                  {Kind::spike, "iteration 9", 5, 1, 9, 900, 950, "slow"}};
   const std::vector<Anomaly> counters = {{Kind::counter, "faults", 5, 1, 9, 150, 400, "many faults"}};
   join_causes(spikes, counters);
-  EXPECT_EQ(spikes[0].text, "slow; meanwhile many faults");
+  EXPECT_EQ(spikes[0].text, "slow; at the same time: many faults");
   EXPECT_EQ(spikes[1].text, "slow");
 }
 
-TEST(Executions, OnlyAgainstTheirOwnKind) {
+TEST(Executions, ComparedWithSameNameOnly) {
   trace::NameTable names;
   std::vector<Execution> list;
   for (int i = 0; i < 30; ++i) {
@@ -121,7 +121,7 @@ TEST(Executions, OnlyAgainstTheirOwnKind) {
   EXPECT_TRUE(of_executions(list, names, 0).empty());
 }
 
-TEST(Sessions, OneAmongEqualOnes) {
+TEST(Sessions, DetectsOutlierSession) {
   const std::vector<double> earlier = {100, 101, 99, 100, 102, 98};
   EXPECT_FALSE(of_session("latency.p50_ns", 104, earlier));
   ASSERT_TRUE(of_session("latency.p50_ns", 150, earlier));

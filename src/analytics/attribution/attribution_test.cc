@@ -83,38 +83,38 @@ TEST_F(AttributionTest, TheInnermostOperatorAroundTheLaunch) {
   kernel("gemm", 7);
   EXPECT_EQ(cause(attribute(), "gemm"), "aten::addmm/ by correlation");
 }
-TEST_F(AttributionTest, AnOperatorThatEndedOrIsOnAnotherThreadIsNoCause) {
+TEST_F(AttributionTest, EndedOrOtherThreadOperatorIsNotTheCause) {
   call("cpu_op", "aten::mul", 0, 10);
   call("cpu_op", "aten::add", 0, 100, 0, 0, 2);
   call("hip", "hipLaunchKernel", 20, 30, 7);
   kernel("k", 7);
   EXPECT_EQ(cause(attribute(), "k"), "/ by launch_only");
 }
-TEST_F(AttributionTest, OfTwoThatStartTogetherTheLongerEncloses) {
+TEST_F(AttributionTest, LongerOfTwoSimultaneousOperatorsEncloses) {
   call("cpu_op", "inner", 0, 50);
   call("cpu_op", "outer", 0, 100);
   call("hip", "hipLaunchKernel", 20, 30, 7);
   kernel("k", 7);
   EXPECT_EQ(cause(attribute(), "k"), "inner/ by correlation");
 }
-TEST_F(AttributionTest, ExternalIdWhereThereIsNoLaunch) {
+TEST_F(AttributionTest, UsesExternalIdWithoutLaunch) {
   call("cpu_op", "aten::add", 0, 100, 0, 42);
   kernel("k", 0, 42);
   EXPECT_EQ(cause(attribute(), "k"), "aten::add/ by external_id");
 }
-TEST_F(AttributionTest, AMarkerIsACauseToo) {
+TEST_F(AttributionTest, UsesMarkers) {
   call("marker", "layer 3", 0, 100);
   call("hip", "hipLaunchKernel", 20, 30, 7);
   kernel("k", 7);
   EXPECT_EQ(cause(attribute(), "k"), "/layer 3 by marker");
 }
-TEST_F(AttributionTest, ProfilerStepsAreNoMarkers) {
+TEST_F(AttributionTest, ProfilerStepsAreNotMarkers) {
   call("annotation", "ProfilerStep#3", 0, 100);
   call("hip", "hipLaunchKernel", 20, 30, 7);
   kernel("k", 7);
   EXPECT_EQ(cause(attribute(), "k"), "/ by launch_only");
 }
-TEST_F(AttributionTest, AGraphLaunchHidesTheOperator) {
+TEST_F(AttributionTest, GraphLaunchHidesTheOperator) {
   call("cpu_op", "replay", 0, 100);
   call("hip", "hipGraphLaunch", 20, 30, 7);
   kernel("k", 7);
@@ -122,7 +122,7 @@ TEST_F(AttributionTest, AGraphLaunchHidesTheOperator) {
   EXPECT_EQ(cause(result, "k"), "/ by graph_launch");
   EXPECT_EQ(result.coverage.at({0, 0}).attributed_count, 0);
 }
-TEST_F(AttributionTest, ACaptureTellsWhatAGraphHolds) {
+TEST_F(AttributionTest, CaptureMapsGraphContent) {
   call("hip", "hipGraphLaunch", 20, 30, 7);
   kernel("a", 7);
   kernel("lost", 7);
@@ -135,7 +135,7 @@ TEST_F(AttributionTest, ACaptureTellsWhatAGraphHolds) {
   EXPECT_EQ(cause(result, "lost"), "/ by graph_launch");
   EXPECT_EQ(result.coverage.at({0, 0}).attributed_count, 2);
 }
-TEST_F(AttributionTest, TheCallThatMadeAGraphsNodeTellsTheOperator) {
+TEST_F(AttributionTest, GraphNodeCreationCallIdentifiesOperator) {
   call("marker", "capture", 0, 100);
   call("cpu_op", "aten::relu", 10, 50);
   call("graph_node", "Graph Node Creation", 20, 30, 0, 90);
@@ -148,7 +148,7 @@ TEST_F(AttributionTest, TheCallThatMadeAGraphsNodeTellsTheOperator) {
   EXPECT_EQ(cause(result, "a"), "aten::relu/capture by capture_map");
   EXPECT_EQ(cause(result, "b"), "/ by graph_launch");
 }
-TEST_F(AttributionTest, SameNameAndShapeElsewhere) {
+TEST_F(AttributionTest, UsesSameNameAndShapeElsewhere) {
   call("cpu_op", "aten::mm", 0, 100);
   call("hip", "hipLaunchKernel", 20, 30, 7);
   call("hip", "hipGraphLaunch", 120, 130, 8);
@@ -160,7 +160,7 @@ TEST_F(AttributionTest, SameNameAndShapeElsewhere) {
   EXPECT_EQ(names_.text(result.rows[0].method) == "name_and_shape" || names_.text(result.rows[1].method) == "name_and_shape",
             true);
 }
-TEST_F(AttributionTest, AnAmbiguousNameIsNoCause) {
+TEST_F(AttributionTest, AmbiguousNameIsNotTheCause) {
   call("cpu_op", "aten::mm", 0, 100);
   call("hip", "hipLaunchKernel", 20, 30, 7);
   call("cpu_op", "aten::bmm", 100, 200);
@@ -170,7 +170,7 @@ TEST_F(AttributionTest, AnAmbiguousNameIsNoCause) {
   kernel("k", 999);
   EXPECT_EQ(attribute().coverage.at({0, 0}).attributed_count, 2);
 }
-TEST_F(AttributionTest, AKernelThatNamesItsNode) {
+TEST_F(AttributionTest, KernelNameContainsNode) {
   call("onnx_node", "/conv1/Conv", 0, 0, 0, 5);
   call("cpu_op", "aten::add", 0, 100, 0, 6);
   kernel("k", 0, 5);
@@ -184,7 +184,7 @@ TEST_F(AttributionTest, AKernelThatNamesItsNode) {
   EXPECT_EQ(cause(result, "k"), "//conv1/Conv by node_name");
   EXPECT_EQ(cause(result, "a"), "aten::add/ by external_id");
 }
-TEST_F(AttributionTest, NodesTakeExecutionsFromRowsWithoutACause) {
+TEST_F(AttributionTest, NodesClaimUnattributedExecutions) {
   call("hip", "hipLaunchKernel", 20, 30, 7);
   for (int i = 0; i < 5; ++i) kernel("gemm", 7);
   kernel("relu", 999);
@@ -207,7 +207,7 @@ TEST_F(AttributionTest, NodesTakeExecutionsFromRowsWithoutACause) {
   EXPECT_EQ(coverage.outside_sum_ns, 10);
   EXPECT_EQ(coverage.unlaunched_sum_ns, 10);
 }
-TEST_F(AttributionTest, ANodeBesideAKnownOperator) {
+TEST_F(AttributionTest, NodeAlongsideKnownOperator) {
   call("cpu_op", "aten::mm", 0, 100);
   call("hip", "hipLaunchKernel", 20, 30, 7);
   kernel("gemm", 7);
@@ -218,7 +218,7 @@ TEST_F(AttributionTest, ANodeBesideAKnownOperator) {
   for (const auto& row : result.rows) EXPECT_EQ(names_.text(row.operator_name), "aten::mm");
   EXPECT_EQ(result.coverage.at({0, 0}).attributed_count, 2);
 }
-TEST_F(AttributionTest, WhatStandsInTheWayAddsUp) {
+TEST_F(AttributionTest, BlockersAddUp) {
   call("hip", "hipLaunchKernel", 20, 30, 7);
   call("hip", "hipGraphLaunch", 40, 50, 8);
   kernel("a", 7);
@@ -231,25 +231,25 @@ TEST_F(AttributionTest, WhatStandsInTheWayAddsUp) {
   EXPECT_EQ(coverage.unlaunched_sum_ns, 10);
   EXPECT_EQ(coverage.attributed_sum_ns, 0);
 }
-TEST_F(AttributionTest, ZeroIdsMeetNothing) {
+TEST_F(AttributionTest, ZeroIdsMatchNothing) {
   call("hip", "hipLaunchKernel", 20, 30, 0);
   kernel("k", 0);
   EXPECT_EQ(cause(attribute(), "k"), "/ by none");
   EXPECT_EQ(index_.find(0, 0), nullptr);
 }
-TEST_F(AttributionTest, IdsAboveTwoToThe63AndRanksAreKeptApart) {
+TEST_F(AttributionTest, SeparatesLargeIdsAndRanks) {
   call("hip", "hipLaunchKernel", 20, 30, UINT64_MAX);
   (void)attribute();
   EXPECT_NE(index_.find(0, UINT64_MAX), nullptr);
   EXPECT_EQ(index_.find(1, UINT64_MAX), nullptr);
 }
-TEST_F(AttributionTest, OfSeveralCallsTheOneThatLaunches) {
+TEST_F(AttributionTest, PicksTheLaunchingCall) {
   call("hsa", "hsa_queue_load_index", 10, 40, 7);
   call("hip", "hipLaunchKernel", 20, 30, 7);
   (void)attribute();
   EXPECT_EQ(names_.text(index_.find(0, 7)->api), "hipLaunchKernel");
 }
-TEST_F(AttributionTest, ALaunchKnowsItsOperatorsArguments) {
+TEST_F(AttributionTest, LaunchCarriesOperatorArguments) {
   call("cpu_op", "aten::linear", 5, 100);
   calls_.back().arguments = names_.intern(R"({"Input Dims":[[1,2]]})");
   call("cpu_op", "aten::addmm", 10, 90);

@@ -10,8 +10,8 @@ namespace {
 
 using core::Json;
 
-constexpr double kLeastEvidence = 0.05;  // log-odds: less is not worth a row
-constexpr std::size_t kMostEvidence = 6;
+constexpr double kMinEvidence = 0.05;  // log-odds: less is not worth a row
+constexpr std::size_t kMaxEvidence = 6;
 
 // How far the value is on the way from `from` to `to`, 0..1.
 double reached(const Rule& rule, double value) {
@@ -45,11 +45,11 @@ std::vector<Evidence> evidence_for(const RuleBook& book, const signals::Signals&
     const auto value = signals.get(rule.signal);
     if (!value) continue;
     const double weight = rule.weight * reached(rule, *value);
-    if (std::abs(weight) >= kLeastEvidence) rows.push_back({rule.signal, *value, weight});
+    if (std::abs(weight) >= kMinEvidence) rows.push_back({rule.signal, *value, weight});
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return std::abs(a.weight) > std::abs(b.weight); });
-  if (rows.size() > kMostEvidence) rows.resize(kMostEvidence);
+  if (rows.size() > kMaxEvidence) rows.resize(kMaxEvidence);
   return rows;
 }
 
@@ -171,11 +171,11 @@ Bottleneck classify(const RuleBook& book, const LearnedModel* model, const signa
 }
 
 Bottleneck with_calls(Bottleneck answer, std::size_t measured_calls) {
-  if (answer.class_id.empty() || measured_calls == 0 || measured_calls >= kLeastCalls) return answer;
+  if (answer.class_id.empty() || measured_calls == 0 || measured_calls >= kMinCalls) return answer;
   answer.undecided = fmt::format(
-      "{} measured {} too few to tell what limits the model: one odd call may be all there is. Measure {} or more (--iterations, "
+      "{} measured {} too few to identify the bottleneck: a single outlier could decide it. Measure {} or more (--iterations, "
       "--duration).",
-      measured_calls, measured_calls == 1 ? "call is" : "calls are", kLeastCalls);
+      measured_calls, measured_calls == 1 ? "call is" : "calls are", kMinCalls);
   answer.class_id = kInconclusive;
   answer.confidence = 0;
   return answer;
@@ -198,7 +198,7 @@ Json to_json(const Bottleneck& bottleneck, const RuleBook& book) {
     out.set("title", kind->title).set("meaning", of_gpu ? kind->gpu_meaning : kind->meaning);
     for (const std::string& strategy : kind->strategies) strategies.push(strategy);
   }
-  if (!bottleneck.undecided.empty()) out.set("title", "not decided").set("meaning", bottleneck.undecided);
+  if (!bottleneck.undecided.empty()) out.set("title", "undecided").set("meaning", bottleneck.undecided);
   return out.set("method", bottleneck.method)
       .set("top_evidence", std::move(evidence))
       .set("optimization_priority", std::move(strategies))

@@ -27,7 +27,7 @@ Signals with(std::initializer_list<std::pair<std::string_view, double>> values) 
   return signals;
 }
 
-TEST(Rules, TheShippedBookIsWhole) {
+TEST(Rules, ShippedBookIsComplete) {
   const auto book = RuleBook::load(AACO_SOURCE_DIR "/data/rules/bottleneck.yaml");
   ASSERT_TRUE(book) << book.error().text();
   for (const BottleneckClass& one : book->classes()) {
@@ -36,7 +36,7 @@ TEST(Rules, TheShippedBookIsWhole) {
   }
 }
 
-TEST(Rules, RefusesWhatIsWrongWithFileAndLine) {
+TEST(Rules, ErrorsNameFileAndLine) {
   const auto refused = [](const std::string& rules) {
     const auto book = parse(kClasses + "rules:\n  - " + rules + "\n");
     return !book && book.error().message.find("rules.yaml:") != std::string::npos;
@@ -54,7 +54,7 @@ TEST(Rules, RefusesWhatIsWrongWithFileAndLine) {
   EXPECT_FALSE(parse("schema: 1\nclasses:\n  - {id: a, title: A, meaning: M, strategies: []}\nrules: []\n"));
 }
 
-TEST(Rules, ASignalSpeaksAsFarAsItReaches) {
+TEST(Rules, SignalWeightIsInterpolated) {
   const auto book = parse(kClasses + "rules:\n  - {class: a, signal: caller.wait_ratio, from: 0.1, to: 0.3, weight: 2}\n");
   ASSERT_TRUE(book);
   const auto none = classify_by_rules(*book, with({{"caller.wait_ratio", 0.05}}));
@@ -68,7 +68,7 @@ TEST(Rules, ASignalSpeaksAsFarAsItReaches) {
   EXPECT_NEAR(classify_by_rules(*book, with({{"caller.wait_ratio", 5}})).evidence[0].weight, 2, 1e-9);
 }
 
-TEST(Rules, WhatWasNotSeenIsRuledOut) {
+TEST(Rules, UnmetNeedsRuleOutClasses) {
   const auto book = parse(
       "schema: 1\nclasses:\n  - {id: a, title: A, meaning: M, prior: 5, needs: {signal: cgroup.throttled_ratio, above: 0.01}, "
       "strategies: [x]}\n"
@@ -85,7 +85,7 @@ TEST(Rules, WhatWasNotSeenIsRuledOut) {
       "schema: 1\nclasses:\n  - {id: a, title: A, meaning: M, needs: {signal: no, above: 1}, strategies: [x]}\nrules: []\n"));
 }
 
-TEST(Rules, NothingMeasuredIsNoAnswer) {
+TEST(Rules, NoAnswerWithoutSignals) {
   const auto found = classify_by_rules(shipped(), Signals());
   EXPECT_TRUE(found.class_id.empty());
   EXPECT_TRUE(found.ranking.empty());
@@ -99,7 +99,7 @@ TEST(Rules, ProbabilitiesAddUp) {
   EXPECT_LE(found.ranking.size(), shipped().classes().size());
 }
 
-TEST(Rules, EachPlainCaseIsFound) {
+TEST(Rules, FindsClearCases) {
   const auto class_of = [](std::initializer_list<std::pair<std::string_view, double>> values) {
     return classify_by_rules(shipped(), with(values)).class_id;
   };
@@ -138,7 +138,7 @@ LearnedModel two_leaves() {
   return model;
 }
 
-TEST(Learned, DecidesWhereItsSignalsAre) {
+TEST(Learned, DecidesIfItsSignalsAreKnown) {
   const LearnedModel model = two_leaves();
   const auto calm = classify(
       shipped(), &model,
@@ -156,7 +156,7 @@ TEST(Learned, DecidesWhereItsSignalsAre) {
   EXPECT_EQ(classify(shipped(), nullptr, with({{"caller.cpu_ratio", 0.5}, {"latency.p50_ns", 1}})).method, "rules");
 }
 
-TEST(Learned, ATemperatureMakesItLessSure) {
+TEST(Learned, TemperatureLowersConfidence) {
   LearnedModel model = two_leaves();
   const auto features = features_of(shipped(), with({{"caller.wait_ratio", 0.01}}));
   const double hot = score(model, features).front().probability;
@@ -164,7 +164,7 @@ TEST(Learned, ATemperatureMakesItLessSure) {
   EXPECT_LT(score(model, features).front().probability, hot);
 }
 
-TEST(Learned, RulesAreHeardAsMuchAsTheyWeigh) {
+TEST(Learned, RulesCountByWeight) {
   LearnedModel model = two_leaves();
   const auto features = features_of(shipped(), with({{"caller.wait_ratio", 0.01}, {"process.wait_cores", 0.9}}));
   EXPECT_EQ(score(model, features).front().class_id, "compute_bound");
@@ -173,7 +173,7 @@ TEST(Learned, RulesAreHeardAsMuchAsTheyWeigh) {
   EXPECT_TRUE(rule_scores_of({"compute_bound", "memory_contention"}, features).empty());
 }
 
-TEST(Learned, ComesBackFromItsDocument) {
+TEST(Learned, RoundTrip) {
   LearnedModel model = two_leaves();
   model.rule_weight = 0.5;
   const auto known = features_of(shipped(), Signals()).names;
@@ -184,7 +184,7 @@ TEST(Learned, ComesBackFromItsDocument) {
   EXPECT_EQ(back->rule_weight, 0.5);
 }
 
-TEST(Learned, TheShippedModelIsWholeAndSaysHowItWasMade) {
+TEST(Learned, ShippedModelIsCompleteWithProvenance) {
   const auto document = core::read_json_file(AACO_SOURCE_DIR "/data/bottleneck/classifier.json");
   ASSERT_TRUE(document);
   const auto model = model_from_json(*document, features_of(shipped(), Signals()).names);
@@ -195,7 +195,7 @@ TEST(Learned, TheShippedModelIsWholeAndSaysHowItWasMade) {
 }
 
 // How long a call takes says nothing of what it is limited by, and a profiled pass only makes surer of it.
-TEST(Learned, TheShippedModelSaysTheSameWithAndWithoutAProfile) {
+TEST(Learned, ShippedModelAgreesWithAndWithoutProfile) {
   const auto document = core::read_json_file(AACO_SOURCE_DIR "/data/bottleneck/classifier.json");
   const auto model = model_from_json(*document, features_of(shipped(), Signals()).names);
   ASSERT_TRUE(model);
@@ -236,7 +236,7 @@ TEST(Learned, TheShippedModelSaysTheSameWithAndWithoutAProfile) {
     EXPECT_EQ(classify(shipped(), &*model, signals).class_id, "launch_bound");
 }
 
-TEST(Document, SpeaksOfAGpuWhereOneWasTraced) {
+TEST(Document, MentionsTheGpuOfATrace) {
   Bottleneck found;
   found.class_id = "compute_bound";
   found.ranking = {{"compute_bound", 0.6}, {"memory_bound", 0.4}};
@@ -248,9 +248,9 @@ TEST(Document, SpeaksOfAGpuWhereOneWasTraced) {
   EXPECT_EQ(of_gpu["ranking"].items()[1]["title"].text(), "memory bandwidth");
 }
 
-TEST(FewCalls, NothingIsConcludedFromThem) {
+TEST(FewCalls, GiveNoConclusion) {
   const auto found = classify_by_rules(shipped(), with({{"caller.wait_ratio", 0.3}, {"process.wait_cores", 0.9}}));
-  for (const std::size_t calls : {std::size_t{1}, kLeastCalls - 1}) {
+  for (const std::size_t calls : {std::size_t{1}, kMinCalls - 1}) {
     const auto answer = with_calls(found, calls);
     EXPECT_EQ(answer.class_id, kInconclusive);
     EXPECT_EQ(answer.ranking.size(), found.ranking.size());
@@ -260,12 +260,12 @@ TEST(FewCalls, NothingIsConcludedFromThem) {
     EXPECT_TRUE(document["optimization_priority"].items().empty());
     EXPECT_FALSE(document["top_evidence"].items().empty());
   }
-  EXPECT_EQ(with_calls(found, kLeastCalls).class_id, found.class_id);
+  EXPECT_EQ(with_calls(found, kMinCalls).class_id, found.class_id);
   EXPECT_EQ(with_calls(found, 0).class_id, found.class_id);  // a trace has no measured calls, and its events are evidence
   EXPECT_EQ(with_calls(Bottleneck{}, 1).class_id, "");
 }
 
-TEST(Learned, RefusesADocumentThatIsWrong) {
+TEST(Learned, RefusesInvalidDocuments) {
   const auto known = features_of(shipped(), Signals()).names;
   const core::Json good = to_json(two_leaves());
   const auto refused = [&](std::string_view key, core::Json value) {
@@ -285,7 +285,7 @@ TEST(Learned, RefusesADocumentThatIsWrong) {
   EXPECT_FALSE(model_from_json(core::Json(), known));
 }
 
-TEST(Document, HasWhatIsPublished) {
+TEST(Document, HasPublishedFields) {
   const auto found = classify_by_rules(shipped(), with({{"caller.wait_ratio", 0.3}, {"others.cpu_use_cores", 1}}));
   const core::Json document = to_json(found, shipped());
   EXPECT_EQ(document["bottleneck_class"].text(), "cpu_contention");

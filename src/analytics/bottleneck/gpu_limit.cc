@@ -41,14 +41,14 @@ void add_evidence(const trace_time::DeviceTime& time, const std::map<gaps::Cause
   const auto say = [&](std::string_view what, double share) {
     finding.evidence.push_back(fmt::format("{}: {} of the span", what, core::format_percent(share)));
   };
-  say("compute kernels ran", finding.shares.compute);
-  say("collectives ran and nothing hid them", finding.shares.communication);
-  say("copies ran and nothing hid them", finding.shares.copy);
+  say("compute kernels running", finding.shares.compute);
+  say("exposed collectives", finding.shares.communication);
+  say("exposed copies", finding.shares.copy);
   for (const auto& [cause, sum] : gaps)
     say(fmt::format("idle, {} ({} gaps)", core::replace_all(std::string(gaps::to_string(cause)), "_", " "), sum.gap_count),
         static_cast<double>(sum.idle_ns) / static_cast<double>(time.span_ns));
   if (time.kernel_count > 0)
-    finding.evidence.push_back(fmt::format("{} of {} kernels are shorter than 10 us", time.microkernel_count, time.kernel_count));
+    finding.evidence.push_back(fmt::format("{} of {} kernels are shorter than 10 µs", time.microkernel_count, time.kernel_count));
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ GpuLimitFinding find_limit(const trace_time::DeviceTime& time, const std::map<ga
                                                         {finding.shares.launch, GpuLimit::launch},
                                                         {finding.shares.waiting, GpuLimit::waiting}}};
   std::stable_sort(limits.begin(), limits.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (limits[0].first >= kLeastLimitShare) {
+  if (limits[0].first >= kMinLimitShare) {
     finding.limit = limits[0].second;
     finding.confidence = std::clamp((limits[0].first - limits[1].first) / limits[0].first, 0.0, 1.0);
   } else {

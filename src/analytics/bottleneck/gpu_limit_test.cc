@@ -23,7 +23,7 @@ DeviceTime device(std::int64_t compute, std::int64_t exposed_collective, std::in
   return time;
 }
 
-TEST(GpuLimit, ComputeWhereNothingElseTakesMuch) { EXPECT_EQ(find_limit(device(900, 50, 20), {}).limit, GpuLimit::compute); }
+TEST(GpuLimit, ComputeByDefault) { EXPECT_EQ(find_limit(device(900, 50, 20), {}).limit, GpuLimit::compute); }
 TEST(GpuLimit, Communication) { EXPECT_EQ(find_limit(device(500, 400, 20), {}).limit, GpuLimit::communication); }
 TEST(GpuLimit, Copy) { EXPECT_EQ(find_limit(device(500, 0, 450), {}).limit, GpuLimit::copy); }
 TEST(GpuLimit, Launch) {
@@ -34,7 +34,7 @@ TEST(GpuLimit, SmallGapsBetweenMicrokernelsAreLaunches) {
   EXPECT_EQ(find_limit(device(300, 0, 0, 95), {}).limit, GpuLimit::launch);
 }
 // The same idle time in few long gaps: the host did something else than launching.
-TEST(GpuLimit, AHostThatIsLateForLongIsWaitedFor) {
+TEST(GpuLimit, LongHostDelaysAreHostWaits) {
   EXPECT_EQ(find_limit(device(300, 0, 0, 95), {{Cause::host_late, {2, 700, 0}}}).limit, GpuLimit::waiting);
 }
 TEST(GpuLimit, Waiting) {
@@ -42,17 +42,17 @@ TEST(GpuLimit, Waiting) {
             GpuLimit::waiting);
 }
 // The host sits in a copy call for the whole time, the device copies for a moment.
-TEST(GpuLimit, ACopyCallThatWaitsForAKernelIsNotCopyBound) {
+TEST(GpuLimit, CopyCallWaitingForKernelIsNotCopyBound) {
   EXPECT_EQ(find_limit(device(890, 0, 10), {{Cause::copy, {1, 100, 0}}}).limit, GpuLimit::compute);
   EXPECT_EQ(find_limit(device(390, 0, 10), {{Cause::copy, {1, 600, 0}}}).limit, GpuLimit::waiting);
 }
-TEST(GpuLimit, IdleTimeThatNothingExplainsGivesNoConfidence) {
+TEST(GpuLimit, UnexplainedIdleTimeGivesNoConfidence) {
   const auto finding = find_limit(device(300, 0, 0), {{Cause::unknown, {3, 700, 0}}});
   EXPECT_EQ(finding.limit, GpuLimit::waiting);
   EXPECT_DOUBLE_EQ(finding.confidence, 0);
 }
 TEST(GpuLimit, NoWorkNoLimit) { EXPECT_EQ(find_limit(DeviceTime(), {}).limit, GpuLimit::none); }
-TEST(GpuLimit, EvidenceStandsBesideIt) {
+TEST(GpuLimit, ReportsEvidence) {
   const auto finding = find_limit(device(500, 400, 20), {{Cause::host_late, {3, 80, 0}}});
   EXPECT_GE(finding.evidence.size(), 4u);
   EXPECT_GT(finding.confidence, 0.5);

@@ -12,7 +12,7 @@ using core::Json;
 core::Result<std::vector<std::string>> texts(const Json& document, std::string_view key) {
   std::vector<std::string> out;
   for (const Json& one : document[key].items()) {
-    if (!one.is_string()) return core::fail(ErrorCode::invalid_input, "the model's " + std::string(key) + " are no texts");
+    if (!one.is_string()) return core::fail(ErrorCode::invalid_input, "the model's " + std::string(key) + " are not strings");
     out.emplace_back(one.text());
   }
   if (out.empty()) return core::fail(ErrorCode::invalid_input, "the model has no " + std::string(key));
@@ -23,7 +23,7 @@ core::Result<std::vector<std::string>> texts(const Json& document, std::string_v
 
 core::Result<LearnedModel> model_from_json(const Json& document, const std::vector<std::string>& known) {
   if (document["schema_version"].as_i64() != 1)
-    return core::fail(ErrorCode::invalid_input, "the model is of another schema version than 1");
+    return core::fail(ErrorCode::invalid_input, "the model's schema version is not 1");
   LearnedModel model;
   AACO_ASSIGN(model.classes, texts(document, "classes"));
   AACO_ASSIGN(model.features, texts(document, "features"));
@@ -31,13 +31,13 @@ core::Result<LearnedModel> model_from_json(const Json& document, const std::vect
   model.temperature = document["temperature"].as_f64().value_or(0);
   model.rule_weight = document["rule_weight"].as_f64().value_or(0);
   model.record = document["record"];
-  if (!(model.temperature > 0)) return core::fail(ErrorCode::invalid_input, "the model's temperature is not above 0");
-  if (model.rule_weight < 0) return core::fail(ErrorCode::invalid_input, "the model's weight of the rules is below 0");
+  if (!(model.temperature > 0)) return core::fail(ErrorCode::invalid_input, "the model's temperature must be above 0");
+  if (model.rule_weight < 0) return core::fail(ErrorCode::invalid_input, "the model's rule weight must not be negative");
   if (model.trees.scores() != model.classes.size() || model.trees.columns() != model.features.size())
-    return core::fail(ErrorCode::invalid_input, "the model's classes or features do not fit its trees");
+    return core::fail(ErrorCode::invalid_input, "the model's classes or features do not match its trees");
   for (const std::string& feature : model.features)
     if (std::find(known.begin(), known.end(), feature) == known.end())
-      return core::fail(ErrorCode::invalid_input, "the model wants the signal '" + feature + "', which there is not");
+      return core::fail(ErrorCode::invalid_input, "the model requires the unknown signal '" + feature + "'");
   return model;
 }
 

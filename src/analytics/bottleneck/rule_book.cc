@@ -31,7 +31,7 @@ Result<BottleneckClass> parse_class(const YamlNode& node) {
     Need need;
     AACO_ASSIGN(need.signal, needs->require_string("signal"));
     AACO_ASSIGN(need.above, needs->require_f64("above"));
-    if (!is_signal(need.signal)) return needs->error("there is no signal '" + need.signal + "'");
+    if (!is_signal(need.signal)) return needs->error("unknown signal '" + need.signal + "'");
     one.needs = std::move(need);
   }
   AACO_ASSIGN(const YamlNode* const strategies, node.require("strategies"));
@@ -49,11 +49,11 @@ Result<Rule> parse_rule(const YamlNode& node) {
   AACO_ASSIGN(rule.to, node.require_f64("to"));
   AACO_ASSIGN(rule.weight, node.require_f64("weight"));
   AACO_ASSIGN(const auto scale, node.optional_string("scale"));
-  if (scale && *scale != "log") return node.error("scale '" + *scale + "' is not log");
+  if (scale && *scale != "log") return node.error("scale '" + *scale + "' is not supported; only log is");
   rule.logarithmic = scale.has_value();
-  if (rule.from == rule.to) return node.error("from and to are the same");
-  if (rule.logarithmic && (rule.from <= 0 || rule.to <= 0)) return node.error("a logarithmic scale wants ends above 0");
-  if (!is_signal(rule.signal)) return node.error("there is no signal '" + rule.signal + "'");
+  if (rule.from == rule.to) return node.error("from and to must differ");
+  if (rule.logarithmic && (rule.from <= 0 || rule.to <= 0)) return node.error("a logarithmic scale requires from and to above 0");
+  if (!is_signal(rule.signal)) return node.error("unknown signal '" + rule.signal + "'");
   return rule;
 }
 
@@ -67,19 +67,20 @@ Result<RuleBook> RuleBook::load(const std::string& path) {
 Result<RuleBook> RuleBook::parse(const YamlNode& document) {
   AACO_TRY(document.only_keys({"schema", "classes", "rules"}));
   AACO_ASSIGN(const std::int64_t schema, document.require_i64("schema"));
-  if (schema != kSchemaVersion) return document.error("schema " + std::to_string(schema) + " is not one this version reads");
+  if (schema != kSchemaVersion)
+    return document.error("schema " + std::to_string(schema) + " is not supported; this version reads schema 1");
   RuleBook book;
   AACO_ASSIGN(const YamlNode* const classes, document.require("classes"));
   for (const YamlNode& node : classes->items()) {
     AACO_ASSIGN(BottleneckClass one, parse_class(node));
-    if (book.find(one.id) != nullptr) return node.error("the class " + one.id + " stands twice");
+    if (book.find(one.id) != nullptr) return node.error("the class " + one.id + " is a duplicate");
     book.classes_.push_back(std::move(one));
   }
-  if (book.classes_.empty()) return document.error("there are no classes");
+  if (book.classes_.empty()) return document.error("no classes defined");
   AACO_ASSIGN(const YamlNode* const rules, document.require("rules"));
   for (const YamlNode& node : rules->items()) {
     AACO_ASSIGN(Rule rule, parse_rule(node));
-    if (book.find(rule.class_id) == nullptr) return node.error("there is no class '" + rule.class_id + "'");
+    if (book.find(rule.class_id) == nullptr) return node.error("unknown class '" + rule.class_id + "'");
     book.rules_.push_back(std::move(rule));
   }
   return book;

@@ -48,7 +48,7 @@ core::Result<std::vector<std::string>> texts(const core::YamlNode& node, std::st
   if (member == nullptr) return std::vector<std::string>();
   AACO_ASSIGN(std::vector<std::string> list, member->as_strings());
   for (std::string& text : list) {
-    if (text.empty()) return member->error("an empty text matches everything");
+    if (text.empty()) return member->error("an empty pattern would match everything");
     text = core::to_lower(text);
   }
   return list;
@@ -67,15 +67,15 @@ core::Result<Pattern> read_pattern(const core::YamlNode& node) {
   AACO_ASSIGN(const auto decoder, node.optional_string("decoder"));
   if (family) {
     pattern.family = family_from_string(*family);
-    if (!pattern.family) return node.error("'" + *family + "' is no family of kernels");
+    if (!pattern.family) return node.error("'" + *family + "' is not a kernel family");
   }
   pattern.decoder = decoder.value_or("");
   const auto known = [&](const NamedDecoder& entry) { return entry.name == pattern.decoder; };
   if (decoder && std::none_of(kDecoders.begin(), kDecoders.end(), known))
-    return node.error("'" + *decoder + "' is no decoder of names");
+    return node.error("'" + *decoder + "' is not a name decoder");
   if (pattern.starts.empty() && pattern.all.empty() && pattern.any.empty())
     return node.error("pattern '" + pattern.id + "' has no condition (starts, all or any)");
-  if (!pattern.family && !pattern.library) return node.error("pattern '" + pattern.id + "' says neither family nor library");
+  if (!pattern.family && !pattern.library) return node.error("pattern '" + pattern.id + "' sets neither family nor library");
   return pattern;
 }
 
@@ -97,20 +97,20 @@ core::Result<PatternBook> PatternBook::load(const std::string& folder) {
     AACO_ASSIGN(const core::YamlNode document, core::YamlNode::load(core::join_path(folder, file)));
     AACO_TRY(book.add(document));
   }
-  if (book.patterns_.empty()) return core::fail(core::ErrorCode::not_found, folder + ": no kernel-name patterns are there");
+  if (book.patterns_.empty()) return core::fail(core::ErrorCode::not_found, folder + ": no kernel-name patterns found");
   return book;
 }
 
 core::Status PatternBook::add(const core::YamlNode& document) {
   AACO_TRY(document.only_keys({"schema", "patterns"}));
   AACO_ASSIGN(const std::int64_t schema, document.require_i64("schema"));
-  if (schema != 1) return document.error("schema " + std::to_string(schema) + " is not known; this program reads schema 1");
+  if (schema != 1) return document.error("schema " + std::to_string(schema) + " is not supported; this version reads schema 1");
   AACO_ASSIGN(const core::YamlNode* list, document.require("patterns"));
   if (!list->is_sequence()) return list->error("'patterns' must be a list");
   for (const core::YamlNode& node : list->items()) {
     AACO_ASSIGN(Pattern pattern, read_pattern(node));
     for (const Pattern& known : patterns_)
-      if (known.id == pattern.id) return node.error("pattern '" + pattern.id + "' occurs twice");
+      if (known.id == pattern.id) return node.error("pattern '" + pattern.id + "' is a duplicate");
     patterns_.push_back(std::move(pattern));
   }
   return {};

@@ -66,7 +66,7 @@ core::Status load_text(std::string_view patterns) {
 
 TEST(PatternBook, LabelsThreeHundredNamesAndMore) { EXPECT_GE(labelled_names().size(), 300u); }
 TEST(PatternBook, KnownNamesAreRight) { EXPECT_GE(share_right("known"), 0.98); }
-TEST(PatternBook, NamesSetAsideAreRight) { EXPECT_GE(share_right("held"), 0.98); }
+TEST(PatternBook, HeldOutNamesAreRight) { EXPECT_GE(share_right("held"), 0.98); }
 
 TEST(PatternBook, DecorationsDoNotMatter) {
   EXPECT_EQ(book().classify("attn_fwd.kd"), book().classify("attn_fwd"));
@@ -78,7 +78,7 @@ TEST(PatternBook, UnknownNamesAreOther) {
     EXPECT_EQ(book().classify(name).library, "") << name;
   }
 }
-TEST(PatternBook, HugeNamesAreJustSearched) {
+TEST(PatternBook, SearchesHugeNames) {
   EXPECT_EQ(book().classify(std::string(1 << 20, 'x')).family, Family::other);
   EXPECT_EQ(book().classify("Cijk_" + std::string(1 << 16, '_')).family, Family::gemm);
 }
@@ -131,7 +131,7 @@ TEST(Decode, HipblasltTypes) {
   EXPECT_FALSE(json.contains("split_k"));
   EXPECT_EQ(decode_tensile("Cijk_Alik_Bljk_F8BS_BH_MT16x16x32")["input_type"].text(), "f8");
 }
-TEST(Decode, TensileRefusesNonsense) {
+TEST(Decode, TensileRefusesInvalidNames) {
   EXPECT_TRUE(decode_tensile("hello").is_null());
   EXPECT_FALSE(decode_tensile("Cijk_Ailk_Bljk_SB_MT128xx16")["macro_tile"].is_array());
   EXPECT_FALSE(decode_tensile("Cijk_Ailk_Bljk_SB_MT99999999999999999999x1x1").contains("macro_tile"));

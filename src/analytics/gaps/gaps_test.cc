@@ -54,16 +54,16 @@ TEST_F(GapTest, TheHostWasBusyElsewhere) {
   EXPECT_EQ(cause(), "host_late");
   EXPECT_EQ(evidence_, "aten::index");
 }
-TEST_F(GapTest, TheHostDidNothingThatWasTraced) {
+TEST_F(GapTest, HostIdleInTrace) {
   gap(launch(190, 195));
   EXPECT_EQ(cause(), "queue_empty");
 }
-TEST_F(GapTest, ACallAtNoTimeOfATraceSaysNothing) {
+TEST_F(GapTest, IgnoresCallsWithoutTime) {
   gap(launch(190, 195));
   call("cpu_op", "aten::index", -9'000'000'000'000'000, 9'000'000'000'000'000);
   EXPECT_EQ(cause(), "queue_empty");
 }
-TEST_F(GapTest, AnotherThreadIsNoExcuse) {
+TEST_F(GapTest, IgnoresOtherThreads) {
   gap(launch(190, 195));
   call("cpu_op", "aten::index", 90, 185, 2);
   EXPECT_EQ(cause(), "queue_empty");
@@ -74,7 +74,7 @@ TEST_F(GapTest, TheHostWaitedForTheDevice) {
   EXPECT_EQ(cause(), "synchronisation");
   EXPECT_EQ(evidence_, "hipDeviceSynchronize");
 }
-TEST_F(GapTest, ASynchronisationLongBeforeIsNone) {
+TEST_F(GapTest, IgnoresEarlierSynchronisation) {
   gap(launch(190, 195));
   call("hip", "hipDeviceSynchronize", 10, 99);
   EXPECT_EQ(cause(), "queue_empty");
@@ -84,7 +84,7 @@ TEST_F(GapTest, ABlockingCopyHeldTheHost) {
   call("cuda_runtime", "cudaMemcpy", 95, 180);
   EXPECT_EQ(cause(), "copy");
 }
-TEST_F(GapTest, TheLaunchItselfTookTheTime) {
+TEST_F(GapTest, SlowLaunch) {
   gap(launch(90, 195));
   EXPECT_EQ(cause(), "launch_latency");
 }
@@ -92,28 +92,28 @@ TEST_F(GapTest, LaunchedEarlyInTheGapAndStartedSoon) {
   gap(launch(110, 160));
   EXPECT_EQ(cause(), "launch_latency");
 }
-TEST_F(GapTest, LaunchedEarlyAndHeldIsNotKnown) {
+TEST_F(GapTest, EarlyLaunchWithDelayIsUnknown) {
   gap(launch(110, 120));
   EXPECT_EQ(cause(), "unknown");
 }
-TEST_F(GapTest, AStreamThatWasToldToWait) {
+TEST_F(GapTest, StreamWait) {
   gap(launch(110, 120));
   call("hip", "hipStreamWaitEvent", 104, 108);
   EXPECT_EQ(cause(), "synchronisation");
   EXPECT_EQ(evidence_, "hipStreamWaitEvent");
 }
-TEST_F(GapTest, AWaitBeforeTheGapHoldsAQueuedLaunch) {
+TEST_F(GapTest, EarlierStreamWaitHoldsQueuedLaunch) {
   call("cuda_runtime", "cudaStreamWaitEvent", 5, 8);
   gap(launch(10, 20));
   EXPECT_EQ(cause(), "synchronisation");
 }
-TEST_F(GapTest, AWaitOfAnotherThreadOrLongBeforeIsNone) {
+TEST_F(GapTest, IgnoresUnrelatedStreamWaits) {
   call("cuda_runtime", "cudaStreamWaitEvent", 5, 8, 2);
   call("cuda_runtime", "cudaStreamWaitEvent", -500, -495);
   gap(launch(10, 20));
   EXPECT_EQ(cause(), "unknown");
 }
-TEST_F(GapTest, TheHostWasReadyAndHadNoCpu) {
+TEST_F(GapTest, HostRunnableWithoutCpu) {
   gap(launch(190, 195));
   schedule("run", 50, 105);
   schedule("run_queue", 105, 185, "preempted");
@@ -125,7 +125,7 @@ TEST_F(GapTest, TheHostWasReadyAndHadNoCpu) {
   EXPECT_EQ(row_.host_off_cpu_ns, 0);
   EXPECT_EQ(row_.evidence_start_ns, 105'000);
 }
-TEST_F(GapTest, TheHostSleptInACallThatIsNotTraced) {
+TEST_F(GapTest, HostSleptInUntracedCall) {
   gap(launch(190, 195));
   schedule("run", 50, 110);
   schedule("off_cpu", 110, 180, "sleep", "futex");
@@ -152,7 +152,7 @@ TEST_F(GapTest, ASleepInsideATracedCallIsThatCall) {
   EXPECT_EQ(cause(), "synchronisation");
   EXPECT_EQ(row_.host_off_cpu_ns, 49'000);
 }
-TEST_F(GapTest, OfRunsAloneTheRestIsAwayFromTheCpu) {
+TEST_F(GapTest, WithOnlyRunRowsTheRemainderIsOffCpu) {
   gap(launch(190, 195));
   schedule("run", 50, 110);
   schedule("run", 185, 250);
@@ -161,7 +161,7 @@ TEST_F(GapTest, OfRunsAloneTheRestIsAwayFromTheCpu) {
   EXPECT_EQ(row_.host_off_cpu_ns, 75'000);
   EXPECT_EQ(row_.evidence_start_ns, 110'000);
 }
-TEST_F(GapTest, ASchedulingThatWasNotRecordedSaysNothing) {
+TEST_F(GapTest, IgnoresUnrecordedScheduling) {
   gap(launch(190, 195));
   schedule("run_queue", 10, 20);
   schedule("run", 20, 30);
@@ -172,38 +172,38 @@ TEST_F(GapTest, ASchedulingThatWasNotRecordedSaysNothing) {
   schedule("irq", 100, 190);
   EXPECT_EQ(cause(), "queue_empty");
 }
-TEST_F(GapTest, ACopyThatIsSetUp) {
+TEST_F(GapTest, CopySetup) {
   gap(launch(90, 195, true));
   EXPECT_EQ(cause(), "copy");
 }
-TEST_F(GapTest, QueuedLongAgoAndStillLateIsNotKnown) {
+TEST_F(GapTest, EarlyQueuedButLateIsUnknown) {
   gap(launch(10, 20));
   EXPECT_EQ(cause(), "unknown");
 }
-TEST_F(GapTest, WithoutALaunchNothingIsInvented) {
+TEST_F(GapTest, NoCauseInventedWithoutLaunch) {
   gap(std::nullopt);
   call("cpu_op", "aten::index", 90, 210);
   EXPECT_EQ(cause(), "unknown");
 }
-TEST_F(GapTest, WithoutALaunchASynchronisationStillSays) {
+TEST_F(GapTest, SynchronisationExplainsGapWithoutLaunch) {
   gap(std::nullopt);
   call("hip", "hipStreamSynchronize", 90, 210);
   EXPECT_EQ(cause(), "synchronisation");
 }
-TEST_F(GapTest, AnnotationsAndCallsOfNoLengthSayNothing) {
+TEST_F(GapTest, IgnoresAnnotationsAndZeroLengthCalls) {
   gap(launch(190, 195));
   call("annotation", "step", 0, 300);
   call("cpu_op", "aten::x", 150, 150);
   call("cpu_op", "ProfilerStep#3", 0, 300);
   EXPECT_EQ(cause(), "queue_empty");
 }
-TEST_F(GapTest, OtherRanksSayNothing) {
+TEST_F(GapTest, IgnoresOtherRanks) {
   gap(launch(190, 195));
   gap_.rank = 1;
   call("cpu_op", "aten::index", 90, 185);
   EXPECT_EQ(cause(), "queue_empty");
 }
-TEST_F(GapTest, CallsThatEndedBeforeAreForgotten) {
+TEST_F(GapTest, ForgetsEndedCalls) {
   gap(launch(190, 195));
   for (int i = 0; i < 1000; ++i) call("cpu_op", "aten::early", 50, 99);
   EXPECT_EQ(explainer_.calls_kept(), 0u);
@@ -213,7 +213,7 @@ TEST_F(GapTest, CallsThatEndedBeforeAreForgotten) {
   EXPECT_EQ(explainer_.calls_kept(), 0u);
 }
 // A device that never works again would keep every call: in a long gap only long calls count.
-TEST_F(GapTest, ALongGapKeepsNoShortCalls) {
+TEST_F(GapTest, LongGapDropsShortCalls) {
   explainer_.still_idle({{0, 0}});
   for (std::int64_t i = 0; i < 200'000; ++i) call("cpu_op", "aten::tiny", 10 * i, 10 * i + 5);
   call("cpu_op", "aten::giant", 100, 2'000'000);

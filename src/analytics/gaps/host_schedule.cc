@@ -23,7 +23,7 @@ void HostSchedule::append(Thread& thread, State state, std::int64_t start_ns, st
   if (state == State::run_queue) point.run_queue_ns += length;
   if (state == State::off_cpu) point.off_cpu_ns += length;
   thread.points.push_back(point);
-  if (thread.points.size() <= kMostPoints) return;
+  if (thread.points.size() <= kMaxPoints) return;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < thread.points.size(); ++i)
     if (i % 2 == 0 || i + 1 == thread.points.size()) thread.points[kept++] = thread.points[i];
@@ -35,7 +35,7 @@ std::optional<HostSchedule::Interval> HostSchedule::add(std::int32_t rank, std::
   const std::pair key(rank, thread_id);
   auto place = threads_.find(key);
   if (place == threads_.end()) {
-    if (threads_.size() >= kMostThreads) return std::nullopt;
+    if (threads_.size() >= kMaxThreads) return std::nullopt;
     place = threads_.emplace(key, Thread{}).first;
   }
   Thread& thread = place->second;

@@ -7,7 +7,7 @@ namespace {
 
 using State = HostSchedule::State;
 
-TEST(HostSchedule, AddsUpWhatLiesWithin) {
+TEST(HostSchedule, SumsRowsWithinTheWindow) {
   HostSchedule schedule;
   schedule.add(0, 1, State::run, 0, 100);
   schedule.add(0, 1, State::run_queue, 100, 140);
@@ -18,14 +18,14 @@ TEST(HostSchedule, AddsUpWhatLiesWithin) {
   EXPECT_EQ(away->run_queue_ns, 20);
   EXPECT_EQ(away->off_cpu_ns, 50);
 }
-TEST(HostSchedule, OtherThreadsAndRanksAreOthers) {
+TEST(HostSchedule, SeparatesThreadsAndRanks) {
   HostSchedule schedule;
   schedule.add(0, 1, State::run, 0, 100);
   EXPECT_TRUE(schedule.away(0, 1, 0, 100).has_value());
   EXPECT_FALSE(schedule.away(0, 2, 0, 100).has_value());
   EXPECT_FALSE(schedule.away(1, 1, 0, 100).has_value());
 }
-TEST(HostSchedule, WhatIsNotRecordedIsNotKnown) {
+TEST(HostSchedule, UnrecordedTimeIsUnknown) {
   HostSchedule schedule;
   schedule.add(0, 1, State::run_queue, 100, 200);
   schedule.add(0, 1, State::run, 500, 600);
@@ -35,7 +35,7 @@ TEST(HostSchedule, WhatIsNotRecordedIsNotKnown) {
   EXPECT_FALSE(schedule.away(0, 1, 150, 150).has_value());
   EXPECT_TRUE(schedule.away(0, 1, 105, 200).has_value());
 }
-TEST(HostSchedule, BetweenRunsAloneItWasAway) {
+TEST(HostSchedule, TimeBetweenRunsIsOffCpu) {
   HostSchedule schedule;
   EXPECT_FALSE(schedule.add(0, 1, State::run, 0, 100).has_value());
   const auto between = schedule.add(0, 1, State::run, 300, 400);
@@ -46,7 +46,7 @@ TEST(HostSchedule, BetweenRunsAloneItWasAway) {
   schedule.add(0, 1, State::run_queue, 400, 410);
   EXPECT_FALSE(schedule.add(0, 1, State::run, 500, 600).has_value());  // a recorder that tells of waits would have told
 }
-TEST(HostSchedule, RowsThatOverlapCountOnce) {
+TEST(HostSchedule, OverlappingRowsCountOnce) {
   HostSchedule schedule;
   schedule.add(0, 1, State::run_queue, 0, 100);
   schedule.add(0, 1, State::run_queue, 50, 120);
@@ -60,11 +60,11 @@ TEST(HostSchedule, ManyChangesStayBoundedAndAddUp) {
     schedule.add(0, 1, State::run, 10 * i, 10 * i + 6);
     schedule.add(0, 1, State::run_queue, 10 * i + 6, 10 * i + 10);
   }
-  EXPECT_LE(schedule.points(), HostSchedule::kMostPoints);
+  EXPECT_LE(schedule.points(), HostSchedule::kMaxPoints);
   EXPECT_EQ(schedule.away(0, 1, 0, 10 * kChanges)->run_queue_ns, 4 * kChanges);
   EXPECT_NEAR(static_cast<double>(schedule.away(0, 1, 100'000, 600'000)->run_queue_ns), 200'000, 1000);
 }
-TEST(HostSchedule, ForgetsOnlyWhatNobodyAsksFor) {
+TEST(HostSchedule, ForgetsOnlyUnneededRows) {
   HostSchedule schedule;
   for (std::int64_t i = 0; i < 1000; ++i) {
     schedule.add(0, 1, State::run, 10 * i, 10 * i + 6);

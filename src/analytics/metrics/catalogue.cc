@@ -36,9 +36,9 @@ constexpr std::array kUnits = {
 
 Status check_unit(const YamlNode& node, const MetricDefinition& definition) {
   const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& known) { return known.name == definition.unit; });
-  if (unit == kUnits.end()) return node.error("unit '" + definition.unit + "' is not a unit of metrics");
+  if (unit == kUnits.end()) return node.error("unit '" + definition.unit + "' is not a metric unit");
   if (!definition.id.ends_with(unit->id_ending))
-    return node.error("the id " + definition.id + " must end in " + std::string(unit->id_ending) + ", for its unit is " +
+    return node.error("the id " + definition.id + " must end in " + std::string(unit->id_ending) + " because its unit is " +
                       definition.unit);
   return {};
 }
@@ -48,7 +48,7 @@ Result<Direction> parse_direction(const YamlNode& node) {
   if (text == "none") return Direction::none;
   if (text == "lower") return Direction::lower_is_better;
   if (text == "higher") return Direction::higher_is_better;
-  return node.error("direction '" + text + "' is none of lower, higher, none");
+  return node.error("direction '" + text + "' is invalid; use lower, higher or none");
 }
 
 Result<Band> parse_band(const YamlNode& node) {
@@ -57,7 +57,7 @@ Result<Band> parse_band(const YamlNode& node) {
   AACO_ASSIGN(band.name, node.require_string("name"));
   AACO_ASSIGN(const std::optional<double> below, node.optional_f64("below"));
   AACO_ASSIGN(const std::optional<double> up_to, node.optional_f64("up_to"));
-  if (below && up_to) return node.error("a band has one bound: below (the value itself is outside) or up_to (it is inside)");
+  if (below && up_to) return node.error("a band takes one bound: below (exclusive) or up_to (inclusive)");
   band.bound = below ? below : up_to;
   band.bound_inclusive = up_to.has_value();
   return band;
@@ -69,8 +69,9 @@ Result<std::vector<Band>> parse_bands(const YamlNode& list) {
   for (const YamlNode& item : list.items()) {
     AACO_ASSIGN(Band band, parse_band(item));
     const bool last = &item == &list.items().back();
-    if (band.bound.has_value() == last) return item.error("every band but the last has a bound, and the last has none");
-    if (band.bound && !bands.empty() && *band.bound <= *bands.back().bound) return item.error("bands must be listed upwards");
+    if (band.bound.has_value() == last)
+      return item.error("every band except the last needs a bound, and the last must have none");
+    if (band.bound && !bands.empty() && *band.bound <= *bands.back().bound) return item.error("bands must be in ascending order");
     bands.push_back(std::move(band));
   }
   return bands;
@@ -93,7 +94,7 @@ Result<MetricDefinition> parse_definition(const YamlNode& node) {
     AACO_ASSIGN(definition.bands, parse_bands(*bands));
   }
   if (definition.id.find('.') == std::string::npos)
-    return node.error("the id " + definition.id + " has no group: group.name_unit");
+    return node.error("the id " + definition.id + " has no group; expected group.name_unit");
   if (definition.title.empty() || definition.formula.empty() || definition.meaning.empty() || definition.source.empty())
     return node.error("the title, formula, meaning and source of " + definition.id + " must not be empty");
   AACO_TRY(check_unit(node, definition));
@@ -113,22 +114,23 @@ Result<MetricCatalogue> MetricCatalogue::load(const std::string& folder) {
     AACO_TRY(catalogue.add(document));
   }
   if (catalogue.definitions_.empty())
-    return core::fail(core::ErrorCode::not_found, folder + ": no metric definitions, so numbers cannot be explained",
-                      "install AACO's data folder, or name it with AACO_SHARE");
+    return core::fail(core::ErrorCode::not_found, folder + ": no metric definitions, so metrics cannot be explained",
+                      "install AACO's data folder, or set AACO_SHARE to it");
   return catalogue;
 }
 
 Status MetricCatalogue::add(const YamlNode& document) {
   AACO_TRY(document.only_keys({"schema", "metrics"}));
   AACO_ASSIGN(const std::int64_t schema, document.require_i64("schema"));
-  if (schema != kSchemaVersion) return document.error("schema " + std::to_string(schema) + " is not the one known here, 1");
+  if (schema != kSchemaVersion)
+    return document.error("schema " + std::to_string(schema) + " is not supported; this version reads schema 1");
   AACO_ASSIGN(const YamlNode* metrics, document.require("metrics"));
   if (!metrics->is_sequence()) return metrics->error("metrics must be a list");
   for (const YamlNode& node : metrics->items()) {
     AACO_ASSIGN(MetricDefinition definition, parse_definition(node));
     const auto place = std::lower_bound(definitions_.begin(), definitions_.end(), definition.id, id_less);
     if (place != definitions_.end() && place->id == definition.id)
-      return node.error("the metric " + definition.id + " is defined twice");
+      return node.error("the metric " + definition.id + " is a duplicate");
     definitions_.insert(place, std::move(definition));
   }
   return {};

@@ -63,7 +63,7 @@ TEST(MetricCatalogue, LoadsWhatIsPublished) {
   EXPECT_EQ(catalogue->find("latency.p42_ns"), nullptr);
 }
 
-TEST(MetricCatalogue, BandsAreThePublishedOnes) {
+TEST(MetricCatalogue, BandsMatchPublishedValues) {
   const auto catalogue = MetricCatalogue::load(kFolder);
   ASSERT_TRUE(catalogue);
   const auto band = [&](const char* id, double value) { return band_of(*catalogue->find(id), value)->name; };
@@ -90,18 +90,18 @@ TEST(MetricCatalogue, RefusesAnUnknownKey) {
 }
 TEST(MetricCatalogue, RefusesAMissingKey) { EXPECT_THAT(refusal("id: a.b_ns, unit: ns, title: t"), HasSubstr("direction")); }
 TEST(MetricCatalogue, RefusesAnUnknownUnit) {
-  EXPECT_THAT(refusal("id: a.b_ms, unit: ms" + kRest), HasSubstr("'ms' is not a unit"));
+  EXPECT_THAT(refusal("id: a.b_ms, unit: ms" + kRest), HasSubstr("'ms' is not a metric unit"));
 }
 TEST(MetricCatalogue, RefusesAnIdWithoutItsUnit) {
   EXPECT_THAT(refusal("id: a.b, unit: ns" + kRest), HasSubstr("must end in _ns"));
 }
 TEST(MetricCatalogue, RefusesAnIdWithoutGroup) { EXPECT_THAT(refusal("id: time_ns, unit: ns" + kRest), HasSubstr("no group")); }
-TEST(MetricCatalogue, RefusesBandsThatFall) {
+TEST(MetricCatalogue, RefusesDescendingBands) {
   EXPECT_THAT(refusal("id: a.b_ns, unit: ns, bands: [{name: x, below: 2}, {name: y, below: 1}, {name: z}]" + kRest),
-              HasSubstr("upwards"));
+              HasSubstr("ascending"));
 }
 TEST(MetricCatalogue, RefusesBandsWithoutAnEnd) {
-  EXPECT_THAT(refusal("id: a.b_ns, unit: ns, bands: [{name: x, below: 2}]" + kRest), HasSubstr("the last has none"));
+  EXPECT_THAT(refusal("id: a.b_ns, unit: ns, bands: [{name: x, below: 2}]" + kRest), HasSubstr("the last must have none"));
 }
 TEST(MetricCatalogue, RefusesABandWithTwoBounds) {
   EXPECT_THAT(refusal("id: a.b_ns, unit: ns, bands: [{name: x, below: 2, up_to: 3}, {name: y}]" + kRest), HasSubstr("one bound"));

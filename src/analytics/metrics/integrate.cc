@@ -67,7 +67,7 @@ std::optional<Integral> integrate(std::span<const Sample> samples, std::span<con
   }
   if (whole_ns <= 0) return std::nullopt;
   const double covered = sum.covered_ns / whole_ns;
-  if (covered < kFewestCoveredRatio) return std::nullopt;
+  if (covered < kMinCoveredRatio) return std::nullopt;
   const double value = sum.value / covered * 1e-9;
   const double unseen = (whole_ns - sum.covered_ns) * typical_change(samples);
   return Integral{value, (sum.bound + unseen) * 1e-9 + accuracy_ratio * std::abs(value), covered};

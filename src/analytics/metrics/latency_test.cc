@@ -51,7 +51,7 @@ TEST(Latency, RefusesP99OfTwentyIterations) {
   EXPECT_FALSE(has(result, "latency.p99_ns") || has(result, "latency.p999_ns"));
 }
 
-TEST(Latency, SaysNothingOfNothing) {
+TEST(Latency, NoMetricsWithoutIterations) {
   TestRows rows;
   EXPECT_TRUE(latency_metrics(rows.iterations, rows.names, 1).metrics.empty());
   rows.iteration("warmup", 5);
@@ -99,7 +99,7 @@ TEST(Latency, ObserverEffectFromInterleavedBlocks) {
   EXPECT_EQ(value(result, "latency.mean_ns"), 1000);  // of the plain blocks alone
 }
 
-TEST(Latency, OneBlockOfEachKindDecidesNothing) {
+TEST(Latency, ObserverEffectNeedsSeveralBlocks) {
   TestRows rows;
   for (int i = 0; i < 5; ++i) rows.iteration("measure", 1000, 0);
   for (int i = 0; i < 5; ++i) rows.iteration("measure_telemetry", 1000, 1);

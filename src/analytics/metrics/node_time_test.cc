@@ -49,7 +49,7 @@ TEST(NodeTime, SharesOfNodesAndTypes) {
   EXPECT_FALSE(time.parts->whole.ci95);  // of one iteration
 }
 
-TEST(NodeTime, ThreadsThatOverlapCountOnce) {
+TEST(NodeTime, OverlappingThreadsCountOnce) {
   TestRows rows;
   rows.iteration("profile", 1000);
   rows.node(0, "Conv_1", 1000, 600, 1);
@@ -61,7 +61,7 @@ TEST(NodeTime, ThreadsThatOverlapCountOnce) {
   EXPECT_DOUBLE_EQ(share(time.nodes, rows, "Conv_2").duration_sum_ns, 400);
 }
 
-TEST(NodeTime, ALoopHasOnlyWhatItsBodyLeaves) {
+TEST(NodeTime, LoopHasTimeOutsideItsBodyOnly) {
   TestRows rows;
   rows.iteration("profile", 1000);
   rows.node(0, "Loop_1", 1000, 900);
@@ -88,7 +88,7 @@ TEST(NodeTime, IntervalsOverIterations) {
   EXPECT_NEAR(trace::find_metric(time.metrics, "node.remainder_ratio")->ci95->high - 0.45, 0.091869, 1e-6);
 }
 
-TEST(NodeTime, WhatSticksOutIsCut) {
+TEST(NodeTime, ClipsNodesToTheIteration) {
   TestRows rows;
   rows.iteration("profile", 1000);
   rows.node(0, "Conv_1", 900, 300);   // 100 before the start
@@ -96,7 +96,7 @@ TEST(NodeTime, WhatSticksOutIsCut) {
   EXPECT_EQ(time_of(rows).parts->in_nodes.mean_ns, 300);
 }
 
-TEST(NodeTime, WhatBelongsNowhereIsCountedAndLeftOut) {
+TEST(NodeTime, CountsAndSkipsUnassignedNodes) {
   TestRows rows = two_nodes();
   rows.node(7, "Conv_1", 1100, 10);
   rows.node(0, "Conv_1", 5000, 10);
@@ -106,7 +106,7 @@ TEST(NodeTime, WhatBelongsNowhereIsCountedAndLeftOut) {
   EXPECT_EQ(metric(time, "node.execution_count"), 2);
 }
 
-TEST(NodeTime, IterationsOfThePassWithoutNodesSayNothing) {
+TEST(NodeTime, IgnoresIterationsWithoutNodes) {
   TestRows rows = two_nodes();
   rows.iteration("profile", 500);
   EXPECT_EQ(time_of(rows).iterations, 1);
@@ -131,7 +131,7 @@ TEST(NodeTime, InstantNodesAreCountedWithNoTime) {
 }
 
 // Against counting nanosecond by nanosecond.
-TEST(NodeSweep, EqualsAPlainCount) {
+TEST(NodeSweep, MatchesBruteForce) {
   core::Random random(9);
   for (int trial = 0; trial < 50; ++trial) {
     std::vector<NodeInterval> intervals;

@@ -40,7 +40,7 @@ TEST(Integrate, ConstantPowerIsExact) {
   EXPECT_DOUBLE_EQ(energy->covered_ratio, 1);
 }
 
-TEST(Integrate, BoundHoldsTheTruth) {
+TEST(Integrate, BoundCoversTheTruth) {
   // The integral of 100 + 50 sin(2 pi 3 t) over one second is 100.
   const auto energy =
       integrate(samples_of([](double t) { return 100 + 50 * std::sin(18.849556 * t); }, 25, 1), one_second().windows, 0);
@@ -58,7 +58,7 @@ TEST(Integrate, SensorAccuracyWidensTheBound) {
   EXPECT_NEAR(integrate(samples_of([](double) { return 100.0; }, 10, 1), one_second().windows, 0.05)->bound, 5, 1e-9);
 }
 
-TEST(Integrate, PausesAreLeftOut) {
+TEST(Integrate, SkipsPauses) {
   std::vector<Sample> samples;
   for (int i = 0; i < 10; ++i) samples.push_back({i * 10'000'000, 100});
   for (int i = 0; i < 10; ++i) samples.push_back({kSecond + i * 10'000'000, 300});
@@ -68,7 +68,7 @@ TEST(Integrate, PausesAreLeftOut) {
   EXPECT_FALSE(integrate(samples, across, 0));  // 17 % of it was seen
 }
 
-TEST(Integrate, RefusesWhatCannotBeIntegrated) {
+TEST(Integrate, RefusesInvalidSeries) {
   EXPECT_FALSE(integrate({}, one_second().windows, 0));
   EXPECT_FALSE(integrate(std::vector<Sample>{{0, 1}}, one_second().windows, 0));
   EXPECT_FALSE(integrate(samples_of([](double) { return 1.0; }, 10, 1), {}, 0));
@@ -103,7 +103,7 @@ TEST(HostMetrics, MeansOverTheWindowsOnly) {
   EXPECT_TRUE(trace::find_metric(metrics, "cpu.use_ratio")->ci95);
 }
 
-TEST(HostMetrics, NoIntervalReachesWhereNoValueCanBe) {
+TEST(HostMetrics, IntervalsStayWithinValidRange) {
   TestRows rows;
   rows.sample("cpu.use_ratio", "", 0, 0.05);
   rows.sample("cpu.use_ratio", "", kSecond / 2, 0.9);
@@ -114,7 +114,7 @@ TEST(HostMetrics, NoIntervalReachesWhereNoValueCanBe) {
   EXPECT_EQ(use->ci95->high, 1);
 }
 
-TEST(HostMetrics, RatesBecomeAmountsOfAnIteration) {
+TEST(HostMetrics, ConvertsRatesToPerIterationAmounts) {
   TestRows rows;
   for (int i = 1; i < 10; ++i) rows.sample("process.voluntary_switches_per_second", "tree", i * kSecond / 10, 200);
   EXPECT_NEAR(value(host_metrics(rows.host, rows.names, one_second(50)), "process.voluntary_switches_per_iteration_count"), 4,
@@ -131,7 +131,7 @@ TEST(HostMetrics, PeakMemoryIsTheLargerOfSamplesAndHighWaterMark) {
   EXPECT_EQ(value(host_metrics(rows.host, rows.names, one_second()), "memory.rss_peak_bytes"), 450);
 }
 
-TEST(HostMetrics, NothingSampledIsNothingSaid) {
+TEST(HostMetrics, NoMetricsWithoutSamples) {
   TestRows rows;
   EXPECT_TRUE(host_metrics(rows.host, rows.names, one_second()).empty());
   rows.sample("cpu.use_ratio", "", 0, NAN);
@@ -171,7 +171,7 @@ TEST(GpuMetrics, PerDevice) {
   EXPECT_NEAR(trace::find_metric(metrics, "energy.gpu_joules", 0)->ci95->high, 315, 1e-9);
 }
 
-TEST(GpuMetrics, TheCounterIsPreferredToPower) {
+TEST(GpuMetrics, PrefersEnergyCounterOverPower) {
   TestRows rows;
   for (int i = 0; i <= 10; ++i) {
     rows.gpu_sample("gpu.power_watts", 0, i * kSecond / 10, 100);
@@ -180,7 +180,7 @@ TEST(GpuMetrics, TheCounterIsPreferredToPower) {
   EXPECT_NEAR(value(gpu_metrics(rows.gpu, rows.names, one_second()), "energy.gpu_joules"), 250, 1e-6);
 }
 
-TEST(GpuMetrics, ACounterThatStepsBackIsNotBelieved) {
+TEST(GpuMetrics, IgnoresBackwardCounter) {
   TestRows rows;
   for (int i = 0; i <= 10; ++i) {
     rows.gpu_sample("gpu.power_watts", 0, i * kSecond / 10, 100);

@@ -161,8 +161,8 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
 
 // Spearman's, with ties; empty where either side does not vary.
 std::optional<double> rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  constexpr std::size_t kLeast = 8;
-  if (a.size() < kLeast) return std::nullopt;
+  constexpr std::size_t kMin = 8;
+  if (a.size() < kMin) return std::nullopt;
   const auto x = ranks_of(a), y = ranks_of(b);
   const double mean = static_cast<double>(a.size() - 1) / 2;
   double xy = 0, xx = 0, yy = 0;
@@ -268,11 +268,11 @@ core::Result<Alignment> align(std::span<const Node> nodes, std::span<const Kerne
       able.push_back(nodes[i]);
       place.push_back(i);
     }
-  if ((able.size() + 1) * (kernels.size() + 1) > kMostCells)
+  if ((able.size() + 1) * (kernels.size() + 1) > kMaxCells)
     return core::fail(core::ErrorCode::invalid_argument,
-                      std::to_string(able.size()) + " nodes beside " + std::to_string(kernels.size()) +
-                          " kernels of a step are more than can be aligned by order",
-                      "cut the trace to fewer layers, or mark the steps");
+                      std::to_string(able.size()) + " nodes and " + std::to_string(kernels.size()) +
+                          " kernels per step are too many to align by order",
+                      "trace fewer layers, or annotate the steps");
   Collector found(able.size(), kernels.size());
   if (!able.empty() && !kernels.empty())
     Lattice(able, kernels).run([&](std::size_t node, std::size_t kernel, bool main, float probability) {
@@ -281,13 +281,13 @@ core::Result<Alignment> align(std::span<const Node> nodes, std::span<const Kerne
   found.finish();
   judge(able, kernels, found, result);
   const auto percent = [](double ratio) { return std::to_string(std::lround(100 * ratio)) + " %"; };
-  result.explanation = percent(result.node_recall) + " of the nodes that need a kernel have one, " +
-                       percent(result.kernel_recall) + " of the kernels that need such a node have one";
+  result.explanation = percent(result.node_recall) + " of the nodes that need a kernel are matched, " +
+                       percent(result.kernel_recall) + " of the kernels that need such a node are matched";
   if (result.work_correlation)
-    result.explanation += "; rank correlation of the nodes' work with their kernels' time " +
-                          std::to_string(std::lround(100 * *result.work_correlation)) + " %";
-  if (result.plausibility < kLeastPlausible) {
-    result.explanation += ": the kernels are not those of this graph, or not in its order";
+    result.explanation +=
+        "; rank correlation of node work and kernel time " + std::to_string(std::lround(100 * *result.work_correlation)) + " %";
+  if (result.plausibility < kMinPlausible) {
+    result.explanation += ": the kernels belong to another graph or run in another order";
     return result;
   }
   for (std::size_t k = 0; k < kernels.size(); ++k) {
@@ -297,7 +297,7 @@ core::Result<Alignment> align(std::span<const Node> nodes, std::span<const Kerne
     Cause& cause = result.causes[k];
     cause.node = place[best.node];
     cause.by_name = names_node(kernels[k].name, able[best.node]);
-    cause.confidence = std::min(1.0, best.probability) * (cause.by_name ? 1 : kMostConfident * result.plausibility);
+    cause.confidence = std::min(1.0, best.probability) * (cause.by_name ? 1 : kMaxConfidence * result.plausibility);
   }
   return result;
 }

@@ -36,7 +36,7 @@ std::string nodes_of(const core::Result<Alignment>& alignment) {
   return text;
 }
 
-TEST(NodeOrder, OneKernelANode) {
+TEST(NodeOrder, OneKernelPerNode) {
   const std::vector<Node> nodes = {conv(), relu(), matmul()};
   const std::vector<Kernel> kernels = {kernel(Family::convolution), kernel(Family::elementwise, "relu_kernel"),
                                        kernel(Family::gemm)};
@@ -45,7 +45,7 @@ TEST(NodeOrder, OneKernelANode) {
   EXPECT_GT(found->plausibility, 0.95);
   for (const Cause& cause : found->causes) {
     EXPECT_GT(cause.confidence, 0.6);
-    EXPECT_LE(cause.confidence, kMostConfident);  // no order is a proof
+    EXPECT_LE(cause.confidence, kMaxConfidence);  // no order is a proof
   }
 }
 
@@ -66,21 +66,21 @@ TEST(NodeOrder, ViewsAndHostNodesNeverHaveOne) {
   EXPECT_EQ(nodes_of(align(nodes, std::vector<Kernel>{kernel(Family::gemm), kernel(Family::gemm)})), "1 3");
 }
 
-TEST(NodeOrder, HelpersBelongToTheirNode) {
+TEST(NodeOrder, AuxiliaryKernelsBelongToTheirNode) {
   const std::vector<Node> nodes = {conv(), matmul()};
   const std::vector<Kernel> kernels = {kernel(Family::copy_transpose, "nchwToNhwc"), kernel(Family::convolution),
                                        kernel(Family::gemm), kernel(Family::reduction, "splitKreduce")};
   EXPECT_EQ(nodes_of(align(nodes, kernels)), "0 0 1 1");
 }
 
-TEST(NodeOrder, KernelsOfNothingStayWithoutANode) {
+TEST(NodeOrder, UnrelatedKernelsStayUnmatched) {
   const std::vector<Node> nodes = {matmul(), matmul()};
   const std::vector<Kernel> kernels = {kernel(Family::rng), kernel(Family::gemm), kernel(Family::sort_scan),
                                        kernel(Family::gemm)};
   EXPECT_EQ(nodes_of(align(nodes, kernels)), "- 0 - 1");
 }
 
-TEST(NodeOrder, TheSizeOfTheGridTellsEqualNodesApart) {
+TEST(NodeOrder, GridSizeDistinguishesEqualNodes) {
   std::vector<Node> nodes = {matmul(), relu(), relu(), matmul()};
   nodes[1].elements = 1'000'000;
   nodes[2].elements = 1'000;
@@ -92,7 +92,7 @@ TEST(NodeOrder, TheSizeOfTheGridTellsEqualNodesApart) {
   EXPECT_EQ(nodes_of(align(nodes, kernels)), "0 1 3");
 }
 
-TEST(NodeOrder, ANameThatStandsInTheKernelDecides) {
+TEST(NodeOrder, NodeNameInKernelDecides) {
   std::vector<Node> nodes = {conv(), conv()};
   nodes[0].name = "/layer1/conv1";
   nodes[1].name = "/layer1/conv12";
@@ -103,7 +103,7 @@ TEST(NodeOrder, ANameThatStandsInTheKernelDecides) {
   EXPECT_GT(found->causes[0].confidence, 0.9);
 }
 
-TEST(NodeOrder, CompiledKernelsHaveTheNamesThatTheCompilerGaveThem) {
+TEST(NodeOrder, MatchesCompilerGeneratedKernelNames) {
   std::vector<Node> nodes(3);
   nodes[0].kernel = "mlir_convolution_relu";
   nodes[1].kernel = "add_kernel";
@@ -128,7 +128,7 @@ TEST(NodeOrder, HowOftenAGraphRan) {
   EXPECT_EQ(likely_runs(std::vector<Node>{relu()}, kernels), 1U);
 }
 
-TEST(NodeOrder, WhatIsEquallyLikelyIsUnsure) {
+TEST(NodeOrder, EqualCandidatesAreUncertain) {
   // One element-wise kernel, two nodes that could be its cause.
   const std::vector<Node> nodes = {matmul(), node(OperatorClass::elementwise, "Mul"), node(OperatorClass::elementwise, "Sub"),
                                    matmul()};
@@ -140,7 +140,7 @@ TEST(NodeOrder, WhatIsEquallyLikelyIsUnsure) {
 }
 
 // Graphs that are not those of the kernels.
-TEST(NodeOrder, AWrongGraphGivesNothing) {
+TEST(NodeOrder, WrongGraphMatchesNothing) {
   std::vector<Node> convolutions, products;
   std::vector<Kernel> kernels;
   for (int i = 0; i < 20; ++i) {
@@ -150,14 +150,14 @@ TEST(NodeOrder, AWrongGraphGivesNothing) {
     kernels.push_back(kernel(Family::convolution));
     kernels.push_back(kernel(Family::elementwise));
   }
-  EXPECT_LT(align(products, kernels)->plausibility, kLeastPlausible);
+  EXPECT_LT(align(products, kernels)->plausibility, kMinPlausible);
   const auto halved = align(std::span(convolutions).first(10), kernels);  // half as deep
-  EXPECT_LT(halved->plausibility, kLeastPlausible);
+  EXPECT_LT(halved->plausibility, kMinPlausible);
   for (const Cause& cause : halved->causes) EXPECT_FALSE(cause.node.has_value());
   EXPECT_GT(align(convolutions, kernels)->plausibility, 0.9);
 }
 
-TEST(NodeOrder, WorkThatDoesNotFitTheTimesIsImplausible) {
+TEST(NodeOrder, WorkInconsistentWithTimesIsImplausible) {
   std::vector<Node> nodes;
   std::vector<Kernel> right, wrong;
   for (int i = 1; i <= 16; ++i) {
@@ -167,10 +167,10 @@ TEST(NodeOrder, WorkThatDoesNotFitTheTimesIsImplausible) {
   }
   EXPECT_GT(align(nodes, right)->plausibility, 0.9);
   EXPECT_NEAR(align(nodes, right)->work_correlation.value(), 1, 1e-9);
-  EXPECT_LT(align(nodes, wrong)->plausibility, kLeastPlausible);
+  EXPECT_LT(align(nodes, wrong)->plausibility, kMinPlausible);
 }
 
-TEST(NodeOrder, EmptySidesAndTooLongOnes) {
+TEST(NodeOrder, EmptyAndOversizedInputs) {
   EXPECT_EQ(nodes_of(align({}, std::vector<Kernel>{kernel(Family::gemm)})), "-");
   EXPECT_EQ(nodes_of(align(std::vector<Node>{conv()}, {})), "");
   const std::vector<Node> many(5'000, matmul());

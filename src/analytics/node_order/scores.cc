@@ -66,7 +66,7 @@ constexpr double kHelper = -0.5;
 constexpr double kStray = -1, kStrayAnchor = -4;
 constexpr double kSaysOperator = 1, kSaysName = 6;
 constexpr double kSizeFits = 0.7, kSizeIsWrong = -1;
-constexpr double kMostElementsAThread = 32;  // vectorised kernels; those that loop over the grid have fewer threads still
+constexpr double kMaxElementsAThread = 32;  // vectorised kernels; those that loop over the grid have fewer threads still
 
 // "LayerNormalization" in "..._layernorm_kernel": the first letters of the operator's name, without regard to case.
 bool says_operator(const KernelName& kernel, const Node& node) {
@@ -88,7 +88,7 @@ double size_score(const Node& node, const Kernel& kernel) {
   const bool one_thread_an_element = kernel.family == Family::elementwise || kernel.family == Family::copy_transpose;
   if (!one_thread_an_element || !node.elements || !kernel.threads || *node.elements <= 0 || *kernel.threads <= 0) return 0;
   const double each = *node.elements / *kernel.threads;
-  if (each > kMostElementsAThread) return 0;
+  if (each > kMaxElementsAThread) return 0;
   return each >= 0.2 ? kSizeFits : kSizeIsWrong;
 }
 

@@ -35,7 +35,7 @@ Level level_of(std::vector<double> values, bool low) {
 // Where the rule begins to speak; empty: nowhere.
 std::optional<double> limit_of(const SensorRule& rule, const std::vector<double>& values) {
   std::optional<double> limit = rule.always;
-  if (!rule.deviations || values.size() < kFewestBlocks) return limit;
+  if (!rule.deviations || values.size() < kMinBlocks) return limit;
   const Level level = level_of(values, rule.low);
   const double reach = std::max(level.value * rule.least_ratio, *rule.deviations * level.deviation);
   if (rule.low) return level.value - std::max(reach, rule.floor);
@@ -113,7 +113,7 @@ bool can_drop(const Account& account) { return account.undisturbed.iterations >=
 
 std::string to_text(const Account& account, const NoiseBook& book) {
   std::string text = std::to_string(account.disturbed_blocks) + " of " + std::to_string(account.blocks) + " blocks (" +
-                     core::format_percent(account.disturbed_ratio()) + " of the iterations) were disturbed from outside";
+                     core::format_percent(account.disturbed_ratio()) + " of the iterations) were affected by external load";
   std::vector<std::pair<std::int64_t, std::string>> causes;
   for (const auto& [id, count] : account.causes) causes.emplace_back(-count, book.title(id));
   std::sort(causes.begin(), causes.end());

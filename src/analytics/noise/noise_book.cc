@@ -22,11 +22,11 @@ core::Result<SensorRule> read_rule(const core::YamlNode& node) {
   rule.floor = floor.value_or(0);
   rule.least_ratio = least.value_or(0);
   if (rule.id.empty() || rule.title.empty()) return node.error("a sensor needs an id and a title");
-  if (!is_sensor(rule.sensor)) return node.error("there is no sensor '" + rule.sensor + "'");
-  if (!rule.deviations && !rule.always) return node.error("'" + rule.id + "' never speaks: give it deviations or always");
+  if (!is_sensor(rule.sensor)) return node.error("unknown sensor '" + rule.sensor + "'");
+  if (!rule.deviations && !rule.always) return node.error("'" + rule.id + "' can never trigger: set deviations or always");
   for (const double value : {rule.floor, rule.least_ratio, rule.deviations.value_or(1), rule.always.value_or(1)})
-    if (value < 0) return node.error("'" + rule.id + "' has a limit below zero");
-  if (rule.low && rule.always) return node.error("'" + rule.id + "': always is for sensors that grow");
+    if (value < 0) return node.error("'" + rule.id + "' has a negative limit");
+  if (rule.low && rule.always) return node.error("'" + rule.id + "': always cannot be combined with low");
   return rule;
 }
 
@@ -36,14 +36,14 @@ core::Result<NoiseBook> NoiseBook::load(const std::string& path) {
   AACO_ASSIGN(const auto document, core::YamlNode::load(path));
   AACO_TRY(document.only_keys({"schema", "sensors"}));
   AACO_ASSIGN(const auto schema, document.require_i64("schema"));
-  if (schema != 1) return document.error("schema " + std::to_string(schema) + " is not known", "this program reads schema 1");
+  if (schema != 1) return document.error("schema " + std::to_string(schema) + " is not supported", "this version reads schema 1");
   AACO_ASSIGN(const core::YamlNode* const sensors, document.require("sensors"));
-  if (!sensors->is_sequence() || sensors->items().empty()) return sensors->error("'sensors' must be a list of at least one");
+  if (!sensors->is_sequence() || sensors->items().empty()) return sensors->error("'sensors' must be a non-empty list");
   NoiseBook book;
   for (const core::YamlNode& node : sensors->items()) {
     AACO_ASSIGN(SensorRule rule, read_rule(node));
     for (const SensorRule& known : book.rules_)
-      if (known.id == rule.id) return node.error("the sensor '" + rule.id + "' stands twice");
+      if (known.id == rule.id) return node.error("the sensor '" + rule.id + "' is a duplicate");
     book.rules_.push_back(std::move(rule));
   }
   return book;

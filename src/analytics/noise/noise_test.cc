@@ -58,7 +58,7 @@ class NoiseTest : public ::testing::Test {
   std::vector<trace::LoopBlockRow> rows_;
 };
 
-TEST_F(NoiseTest, AQuietRunHasNoMark) { EXPECT_TRUE(marks().empty()); }
+TEST_F(NoiseTest, QuietRunIsUndisturbed) { EXPECT_TRUE(marks().empty()); }
 
 TEST_F(NoiseTest, EachSensorNamesItsCause) {
   rows_[3].machine_busy_ns = 2 * kBlockNs;
@@ -87,7 +87,7 @@ TEST_F(NoiseTest, EachSensorNamesItsCause) {
   EXPECT_EQ(marks().size(), 11U);  // I/O is measured in one block only: no level, and no limit that holds always
 }
 
-TEST_F(NoiseTest, AStrongerCauseNamesTheBlockAndTheOthersStandBeside) {
+TEST_F(NoiseTest, StrongestCauseNamesTheBlock) {
   wait_for_others(rows_[3]);
   const auto found = marks();
   ASSERT_EQ(found.size(), 1U);
@@ -109,36 +109,36 @@ TEST_F(NoiseTest, ASlowBlockAloneIsNotDisturbed) {
   EXPECT_TRUE(marks().empty());
 }
 
-TEST_F(NoiseTest, ARunThatIsDisturbedMostOfTheTimeHasStillALevel) {
+TEST_F(NoiseTest, MostlyDisturbedRunStillHasALevel) {
   for (std::size_t i = 0; i < 25; ++i) wait_for_others(rows_[i]);
   EXPECT_EQ(marks().size(), 25U);
 }
 
-TEST_F(NoiseTest, WhatIsAlwaysNoiseIsMarkedInEveryBlock) {
+TEST_F(NoiseTest, AlwaysLimitMarksEveryBlock) {
   for (auto& row : rows_) wait_for_others(row);
   EXPECT_EQ(marks().size(), rows_.size());
 }
 
-TEST_F(NoiseTest, OthersThatAreBusyElsewhereAllTheTimeAreNoNoise) {
+TEST_F(NoiseTest, ConstantLoadOnOtherCpusIsNotNoise) {
   for (auto& row : rows_) row.machine_busy_ns = 2 * kBlockNs;
   EXPECT_TRUE(marks().empty());
 }
 
 // Threads that wait for each other are the run's own doing.
-TEST_F(NoiseTest, WaitingWithoutOthersIsNoNoise) {
+TEST_F(NoiseTest, WaitingWithoutOtherProcessesIsNotNoise) {
   for (std::size_t i = 0; i < 10; ++i) rows_[i].process_wait_ns = kBlockNs;
   EXPECT_TRUE(marks().empty());
 }
 
-TEST_F(NoiseTest, FewBlocksHaveNoLevelOfTheirOwn) {
-  rows_.resize(kFewestBlocks - 1);
+TEST_F(NoiseTest, FewBlocksHaveNoOwnLevel) {
+  rows_.resize(kMinBlocks - 1);
   rows_[2].machine_busy_ns = 2 * kBlockNs;
   EXPECT_TRUE(marks().empty());
   rows_[2].throttled_ns = kBlockNs / 5;
   EXPECT_EQ(marks().size(), 1U);
 }
 
-TEST_F(NoiseTest, BlocksWithTelemetryAndBlocksOfNoTimeAreLeftAlone) {
+TEST_F(NoiseTest, SkipsTelemetryAndEmptyBlocks) {
   rows_[3].machine_busy_ns = 3 * kBlockNs;
   rows_[3].phase = names_.intern("measure_telemetry");
   rows_[4].machine_busy_ns = 3 * kBlockNs;
@@ -147,7 +147,7 @@ TEST_F(NoiseTest, BlocksWithTelemetryAndBlocksOfNoTimeAreLeftAlone) {
   EXPECT_TRUE(disturbed_blocks(shipped(), {}, names_).empty());
 }
 
-TEST_F(NoiseTest, TheAccountStandsWithAndWithout) {
+TEST_F(NoiseTest, AccountsWithAndWithoutDisturbedBlocks) {
   rows_[3].machine_busy_ns = 2 * kBlockNs;
   std::vector<Call> calls;
   for (const auto& row : rows_)
@@ -169,7 +169,7 @@ TEST_F(NoiseTest, TheAccountStandsWithAndWithout) {
   EXPECT_EQ(document["undisturbed"]["iterations"].as_i64(), 390);
 }
 
-TEST_F(NoiseTest, NothingIsDroppedWhereTooLittleWouldBeLeft) {
+TEST_F(NoiseTest, KeepsDisturbedBlocksIfTooFewRemain) {
   std::vector<Mark> all;
   std::vector<Call> calls;
   for (std::int64_t block = 0; block < 10; ++block) {
@@ -184,7 +184,7 @@ TEST_F(NoiseTest, NothingIsDroppedWhereTooLittleWouldBeLeft) {
   EXPECT_EQ(account_of({}, 0, {}).disturbed_ratio(), 0);
 }
 
-TEST(NoiseBookFile, RefusesWhatIsNoSensor) {
+TEST(NoiseBookFile, RefusesInvalidSensors) {
   EXPECT_TRUE(book_of("  - {id: a, title: t, sensor: wait_ratio, deviations: 5}\n"));
   for (const char* sensors :
        {"", "  - {id: a, title: t, sensor: latency, deviations: 5}\n", "  - {id: a, title: t, sensor: wait_ratio}\n",

@@ -35,7 +35,7 @@ core::Result<LoopStability> judge_loop(const LoopSeries& loop, std::int64_t slic
   std::vector<double> medians, logs, within, counts;
   for (const auto& calls : loop.processes) {
     if (calls.size() < 5 || *std::min_element(calls.begin(), calls.end()) <= 0)
-      return core::fail(ErrorCode::invalid_input, "a process of the loop '" + loop.id + "' made too few calls to be judged",
+      return core::fail(ErrorCode::invalid_input, "a process of loop '" + loop.id + "' made too few calls for a verdict",
                         "measure longer (--duration)");
     const double median = stats::median(calls);
     medians.push_back(median);
@@ -70,9 +70,9 @@ core::Result<std::vector<StabilityLimit>> load_stability_limits(const std::strin
   AACO_ASSIGN(const auto document, core::YamlNode::load(path));
   AACO_TRY(document.only_keys({"schema", "limits"}));
   AACO_ASSIGN(const auto schema, document.require_i64("schema"));
-  if (schema != 1) return document.error("schema " + std::to_string(schema) + " is not known", "this program reads schema 1");
+  if (schema != 1) return document.error("schema " + std::to_string(schema) + " is not supported", "this version reads schema 1");
   AACO_ASSIGN(const core::YamlNode* const list, document.require("limits"));
-  if (!list->is_sequence() || list->items().empty()) return list->error("'limits' must be a list of at least one");
+  if (!list->is_sequence() || list->items().empty()) return list->error("'limits' must be a non-empty list");
   std::vector<StabilityLimit> limits;
   for (const core::YamlNode& node : list->items()) {
     AACO_TRY(node.only_keys({"id", "title", "limit"}));
@@ -82,7 +82,7 @@ core::Result<std::vector<StabilityLimit>> load_stability_limits(const std::strin
     AACO_ASSIGN(limit.limit, node.require_f64("limit"));
     const bool known = limit.id == "detectable_60s_ratio" || limit.id == "between_ratio" || limit.id == "within_ratio" ||
                        std::find(kSensors.begin(), kSensors.end(), limit.id) != kSensors.end();
-    if (!known || limit.limit < 0) return node.error("'" + limit.id + "' is no value that can be limited");
+    if (!known || limit.limit < 0) return node.error("'" + limit.id + "' is not a value that can be limited");
     limits.push_back(std::move(limit));
   }
   return limits;
@@ -90,13 +90,13 @@ core::Result<std::vector<StabilityLimit>> load_stability_limits(const std::strin
 
 core::Result<StabilityVerdict> judge_stability(const StabilitySample& sample, std::span<const StabilityLimit> limits) {
   if (sample.loops.empty() || sample.slice_ns <= 0)
-    return core::fail(ErrorCode::invalid_input, "nothing was measured, so the machine cannot be judged");
+    return core::fail(ErrorCode::invalid_input, "nothing was measured: no verdict on the machine");
   StabilityVerdict verdict;
   for (const LoopSeries& loop : sample.loops) {
     if (static_cast<std::int64_t>(loop.processes.size()) < kStabilityFewestProcesses)
       return core::fail(ErrorCode::invalid_input,
-                        "the machine is judged by " + std::to_string(kStabilityFewestProcesses) + " processes or more, and " +
-                            std::to_string(loop.processes.size()) + " were measured",
+                        "a verdict on the machine needs at least " + std::to_string(kStabilityFewestProcesses) +
+                            " processes, got " + std::to_string(loop.processes.size()),
                         "measure longer (--duration)");
     AACO_ASSIGN(LoopStability judged, judge_loop(loop, sample.slice_ns));
     const auto worst = [&](const char* id, double value) {
@@ -123,7 +123,7 @@ core::Result<StabilityVerdict> judge_stability(const StabilitySample& sample, st
       return ratio ? core::format_percent(number)
                    : std::to_string(std::llround(number * 100) / 100) + "." + (hundredths.size() < 2 ? "0" : "") + hundredths;
     };
-    verdict.against.push_back(limit.title + ": " + text(value->second) + ", at most " + text(limit.limit));
+    verdict.against.push_back(limit.title + ": " + text(value->second) + ", limit " + text(limit.limit));
   }
   verdict.fit = verdict.against.empty();
   return verdict;

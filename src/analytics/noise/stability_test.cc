@@ -47,7 +47,7 @@ TEST(Stability, AQuietMachineIsFit) {
 }
 
 // 2.8 standard deviations of the difference of two sides: the formula of the header by hand.
-TEST(Stability, TheSmallestEffectIsThatOfItsFormula) {
+TEST(Stability, SmallestEffectMatchesFormula) {
   const auto verdict = *judge_stability(sample_of(0.05, 0.01), shipped());
   const LoopStability& loop = verdict.loops[0];
   EXPECT_NEAR(loop.between_ratio, 0.05, 0.015);
@@ -57,7 +57,7 @@ TEST(Stability, TheSmallestEffectIsThatOfItsFormula) {
   EXPECT_FALSE(verdict.fit);
 }
 
-TEST(Stability, WhatDisturbsIsSaid) {
+TEST(Stability, ReportsDisturbances) {
   StabilitySample sample = sample_of(0.002, 0.01);
   for (auto& row : sample.slices) row.machine_busy_ns = *row.process_cpu_ns + row.end_ns / 2;
   const auto verdict = *judge_stability(sample, shipped());
@@ -68,7 +68,7 @@ TEST(Stability, WhatDisturbsIsSaid) {
   EXPECT_FALSE(verdict.values.contains("io_some_ratio"));
 }
 
-TEST(Stability, TooLittleIsNoVerdict) {
+TEST(Stability, NoVerdictFromTooFewCalls) {
   EXPECT_FALSE(judge_stability({}, shipped()));
   EXPECT_FALSE(judge_stability(sample_of(0.01, 0.01, 4), shipped()));
   StabilitySample sample = sample_of(0.01, 0.01);

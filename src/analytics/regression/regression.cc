@@ -97,11 +97,11 @@ void compare_series(const MetricInput& metric, const Options& options, MetricRes
 std::string describe(const MetricResult& result) {
   if (result.method == Method::none) return "no verdict: " + result.reason;
   std::string text = fmt::format("{}: {}", to_string(result.verdict), core::format_signed_percent(*result.delta_ratio));
-  if (result.method == Method::exact) return text + ", a count that does not vary";
-  text += fmt::format(", interval {} to {}, threshold {}; the smallest detectable change is {}",
+  if (result.method == Method::exact) return text + ", an exact count";
+  text += fmt::format(", CI {} to {}, threshold {}; smallest detectable change {}",
                       core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
                       core::format_percent(result.threshold_ratio), core::format_percent(*result.smallest_detectable_ratio));
-  if (!result.between_sessions_known) text += "; one session a side, so the variance between sessions is unknown";
+  if (!result.between_sessions_known) text += "; one session per side, so the variance between sessions is unknown";
   return text;
 }
 
@@ -128,16 +128,16 @@ MetricResult compare_one(const MetricInput& metric, const Options& options) {
   else if (has_values(metric.a) && has_values(metric.b))
     compare_values(metric, options, result);
   else
-    result.reason = "it was not measured in every session of both sides";
+    result.reason = "not measured in every session of both sides";
   if (result.delta_ratio && !within_reach(result)) {
     const auto a = result.baseline, b = result.candidate;
     result = without_verdict(
-        metric, fmt::format("{} and {} {} lie too far apart for a ratio", a.value_or(0), b.value_or(0), metric.unit));
+        metric, fmt::format("{} and {} {} are too far apart for a ratio", a.value_or(0), b.value_or(0), metric.unit));
   }
   if (metric.better == Better::neither && result.verdict != Verdict::equivalent && result.verdict != Verdict::inconclusive) {
     result.verdict = Verdict::inconclusive;
     result.explanation =
-        "it changed by " + core::format_signed_percent(*result.delta_ratio) + ", and neither direction is better in itself";
+        "changed by " + core::format_signed_percent(*result.delta_ratio) + "; neither direction is better for this metric";
   }
   if (result.explanation.empty()) result.explanation = describe(result);
   return result;
@@ -161,8 +161,7 @@ void correct(std::vector<MetricResult>& results, double level) {
     result.verdict = Verdict::inconclusive;
     result.corrected = true;
     result.explanation = fmt::format(
-        "inconclusive: {}, and {} metrics were looked at, so that this much may be chance (p = {:.3f} "
-        "after Holm's correction)",
+        "inconclusive: {}; with {} metrics tested, a change this large may be chance (p = {:.3f} after Holm correction)",
         core::format_signed_percent(*result.delta_ratio), results.size(), holm[i]);
   }
 }

@@ -36,7 +36,7 @@ MetricInput values(std::vector<double> a, std::vector<double> b, bool exact = fa
 
 MetricResult only(const MetricInput& metric, const Options& options = {}) { return compare({metric}, options).front(); }
 
-TEST(Regression, ARatioThatNoNumberHoldsIsNoVerdict) {
+TEST(Regression, OverflowingRatioHasNoVerdict) {
   for (const auto& result : {only(values({1e-300, 1e-300}, {6e7, 6e7})), only(latency(1e-300, 1e20))}) {
     EXPECT_EQ(result.verdict, Verdict::inconclusive);
     EXPECT_EQ(result.method, Method::none);
@@ -45,7 +45,7 @@ TEST(Regression, ARatioThatNoNumberHoldsIsNoVerdict) {
   }
 }
 
-TEST(Regression, OfASeries) {
+TEST(Regression, ComparesSeries) {
   const auto result = only(latency(100, 120));
   EXPECT_EQ(result.verdict, Verdict::regression);
   EXPECT_EQ(result.method, Method::bootstrap);
@@ -71,7 +71,7 @@ TEST(Regression, ThroughputIsTheReciprocalOfTheMean) {
   EXPECT_LT(result.interval->low, result.interval->high);
   EXPECT_GT(confidence_of(result), 0.99);
 }
-TEST(Regression, SeveralValuesASide) {
+TEST(Regression, SeveralValuesPerSide) {
   EXPECT_EQ(only(values({100, 101, 99, 100}, {120, 121, 119, 120})).verdict, Verdict::regression);
   EXPECT_EQ(only(values({100, 101, 99, 100}, {100, 100, 101, 99})).verdict, Verdict::equivalent);
   EXPECT_EQ(only(values({100, 150, 70}, {110, 60, 160})).verdict, Verdict::inconclusive);
@@ -87,13 +87,13 @@ TEST(Regression, ExactCountsDecideAtOnce) {
   EXPECT_EQ(result.verdict, Verdict::regression);
   EXPECT_EQ(only(values({100}, {100}, true)).verdict, Verdict::equivalent);
 }
-TEST(Regression, OneValueASideSaysThatItCannot) {
+TEST(Regression, OneValuePerSideHasNoVerdict) {
   const auto result = only(values({100}, {150}));
   EXPECT_EQ(result.verdict, Verdict::inconclusive);
   EXPECT_THAT(result.reason, HasSubstr("several sessions"));
   EXPECT_NEAR(*result.delta_ratio, 0.5, 1e-12);
 }
-TEST(Regression, OneValueASideWithItsOwnInterval) {
+TEST(Regression, OneValuePerSideWithInterval) {
   MetricInput metric = values({100}, {150});
   metric.a[0].ci95 = stats::Interval{98, 102};
   metric.b[0].ci95 = stats::Interval{148, 152};
@@ -102,8 +102,8 @@ TEST(Regression, OneValueASideWithItsOwnInterval) {
   EXPECT_EQ(result.verdict, Verdict::regression);
 }
 TEST(Regression, ZeroAndNegativeHaveNoRatio) {
-  EXPECT_THAT(only(values({0}, {5})).reason, HasSubstr("not positive"));
-  EXPECT_THAT(only(values({-1}, {5})).reason, HasSubstr("not positive"));
+  EXPECT_THAT(only(values({0}, {5})).reason, HasSubstr("must be positive"));
+  EXPECT_THAT(only(values({-1}, {5})).reason, HasSubstr("must be positive"));
   EXPECT_EQ(only(values({0}, {0})).verdict, Verdict::equivalent);
 }
 TEST(Regression, NaNIsNotMeasured) { EXPECT_THAT(only(values({NAN}, {5})).reason, HasSubstr("not measured")); }
@@ -112,7 +112,7 @@ TEST(Regression, WithoutDataThereIsNoVerdict) {
   EXPECT_EQ(result.method, Method::none);
   EXPECT_EQ(confidence_of(result), 0);
 }
-TEST(Regression, OneIterationOnlySaysHowManyAreNeeded) {
+TEST(Regression, SingleIterationReportsRequiredCount) {
   EXPECT_THAT(only(latency(100, 100, 1)).reason, HasSubstr("measure at least 6 iterations"));
 }
 TEST(Regression, ConstantSeriesDecide) {
@@ -130,7 +130,7 @@ TEST(Regression, ConfidenceAllowsForSessionsThatDiffer) {
   EXPECT_LT(confidence_of(only(latency(100, 112), assumed)), 0.8);
   EXPECT_GT(confidence_of(only(latency(100, 250), assumed)), 0.99);
 }
-TEST(Regression, OneSessionASideIsJudgedAsWideAsSessionsMayDiffer) {
+TEST(Regression, OneSessionPerSideAssumesSessionVariance) {
   const Options assumed{.assumed_between_ratio = 0.2, .assumption_widens = true};
   const auto modest = only(latency(100, 130), assumed);
   EXPECT_EQ(modest.verdict, Verdict::inconclusive);
@@ -149,7 +149,7 @@ TEST(Regression, NeitherDirectionIsBetter) {
 }
 
 // Of equal sides, the share of sets of ten metrics in which any but the first is called changed stays at the level.
-TEST(Regression, CorrectionHoldsOverManyMetrics) {
+TEST(Regression, CorrectsForManyMetrics) {
   core::Random random(7);
   int alarms = 0;
   constexpr int kTrials = 400;

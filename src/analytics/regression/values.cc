@@ -86,7 +86,7 @@ void compare_values(const MetricInput& metric, const Options& options, MetricRes
     return judge_change({0, 0, 1}, metric, options, result);
   }
   if (!std::all_of(metric.a.begin(), metric.a.end(), positive) || !std::all_of(metric.b.begin(), metric.b.end(), positive)) {
-    result.reason = "a value that is not positive has no ratio to compare by";
+    result.reason = "values must be positive to compare by ratio";
     return;
   }
   const Logs a = logs_of(metric.a), b = logs_of(metric.b);
@@ -103,7 +103,7 @@ void compare_values(const MetricInput& metric, const Options& options, MetricRes
   }
   const auto va = own_variance(metric.a.front()), vb = own_variance(metric.b.front());
   if (!va || !vb) {
-    result.reason = "one value a side, and nothing says how much it varies by itself: give several sessions a side";
+    result.reason = "one value per side and unknown variance: give several sessions per side";
     return;
   }
   result.method = Method::interval;

@@ -16,7 +16,7 @@ namespace aaco::analytics::roofline {
 namespace {
 
 constexpr double kNever = INFINITY;  // a roof that limits nothing
-constexpr int kMostSteps = 30;
+constexpr int kMaxSteps = 30;
 
 // The work of a problem, as logarithms of rates, with the roofs it may lie under: compute roof `compute`, memory roof `memory`.
 struct Rate {
@@ -85,7 +85,7 @@ class Problem {
   // Puts every roof to the quantile of what it limits, until that stays the same. Roofs that are left out stay so.
   // `times`: how often each run counts.
   void improve(Heights& heights, const std::vector<double>& times) const {
-    for (int step = 0; step < kMostSteps; ++step) {
+    for (int step = 0; step < kMaxSteps; ++step) {
       std::vector<std::size_t> limit(rates_.size());
       std::vector<double> total(roofs_, 0);
       for (std::size_t i = 0; i < rates_.size(); ++i) {
@@ -229,18 +229,18 @@ void describe(const Problem& problem, const Heights& heights, std::size_t roof, 
   out.effective_points = told.squares > 0 ? told.weights * told.weights / told.squares : 0;
   const auto needed = static_cast<double>(stats::stated_count(quantile));
   if (all.points == 0)
-    out.reason = "no run has such work";
-  else if (all.runs.size() < kFewestEnvelopeRuns)
-    out.reason = fmt::format("only {} run{} such work: an interval needs {}", all.runs.size(),
-                             all.runs.size() == 1 ? " has" : "s have", kFewestEnvelopeRuns);
+    out.reason = "no run has this kind of work";
+  else if (all.runs.size() < kMinEnvelopeRuns)
+    out.reason = fmt::format("only {} run{} this kind of work; an interval needs {}", all.runs.size(),
+                             all.runs.size() == 1 ? " has" : "s have", kMinEnvelopeRuns);
   else if (!reached)
-    out.reason = "the runs do not show it: their work lies under other roofs";
-  else if (out.runs < kFewestEnvelopeRuns)
-    out.reason = fmt::format("the work of only {} run{} lies under it: an interval needs {}", out.runs, out.runs == 1 ? "" : "s",
-                             kFewestEnvelopeRuns);
+    out.reason = "not observed: all work in the runs is limited by other roofs";
+  else if (out.runs < kMinEnvelopeRuns)
+    out.reason = fmt::format("only {} run{} limited by this roof; an interval needs {}", out.runs, out.runs == 1 ? "" : "s",
+                             kMinEnvelopeRuns);
   else if (out.effective_points < needed)
-    out.reason = fmt::format("{} points worth {:.0f} of equal time: the {:g} % quantile is stated from {:.0f}", out.points,
-                             out.effective_points, 100 * quantile, needed);
+    out.reason = fmt::format("{} points with an effective sample size of {:.0f}; the {:g} % quantile needs at least {:.0f}",
+                             out.points, out.effective_points, 100 * quantile, needed);
   else
     out.per_second = std::exp(heights[roof]);
 }

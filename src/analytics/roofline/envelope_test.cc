@@ -55,7 +55,7 @@ TEST(Envelope, KnownRoofsAreFound) {
   EXPECT_GE(envelope.compute[0].ci95->high, *envelope.compute[0].per_second);
 }
 
-TEST(Envelope, EachTypeAndEachLevelHasItsOwn) {
+TEST(Envelope, EachTypeAndLevelHasItsOwnRoof) {
   World world;
   world.flops_per_s = {1e12, 4e12};
   world.bytes_per_s = {1e11, 5e11};
@@ -69,7 +69,7 @@ TEST(Envelope, EachTypeAndEachLevelHasItsOwn) {
 }
 
 // The interval is of the quantile of ever more runs, which a large sample shows.
-TEST(Envelope, TheIntervalHoldsTheRoofOfMoreRuns) {
+TEST(Envelope, IntervalCoversRoofOfLargerSample) {
   const World world;
   const Envelope truth = fit(world, 400, 60, 1);
   int compute = 0, memory = 0;
@@ -88,7 +88,7 @@ TEST(Envelope, TheIntervalHoldsTheRoofOfMoreRuns) {
   EXPECT_GE(memory, 88);
 }
 
-TEST(Envelope, OneWrongTimeMovesTheHighestPointOnly) {
+TEST(Envelope, OutlierMovesOnlyTheHighestPoint) {
   const World world;
   auto points = sample(world, 12, 60, 7);
   const Envelope before = fit_envelope(points, 1, 1);
@@ -100,7 +100,7 @@ TEST(Envelope, OneWrongTimeMovesTheHighestPointOnly) {
             5);
 }
 
-TEST(Envelope, ALongRunCountsAsMuchAsAShortOne) {
+TEST(Envelope, LongAndShortRunsWeighEqually) {
   const World world;
   auto points = sample(world, 12, 60, 7);
   const Envelope before = fit_envelope(points, 1, 1);
@@ -111,12 +111,12 @@ TEST(Envelope, ALongRunCountsAsMuchAsAShortOne) {
   EXPECT_NEAR(after.memory[0].ci95->low / before.memory[0].ci95->low, 1, 1e-9);
 }
 
-TEST(Envelope, WhatNoRunReachesIsNotFitted) {
+TEST(Envelope, DoesNotFitUnreachedRoofs) {
   World streaming;
   streaming.most = 1;  // flop/byte; the ridge is at 10
   const Envelope memory = fit(streaming, 12, 60);
   EXPECT_FALSE(memory.compute[0].per_second);
-  EXPECT_THAT(memory.compute[0].reason, HasSubstr("under"));
+  EXPECT_THAT(memory.compute[0].reason, HasSubstr("limited by this roof"));
   EXPECT_NEAR(*memory.memory[0].per_second / 1e11, 1, 0.05);
   World computing;
   computing.least = 100;
@@ -127,7 +127,7 @@ TEST(Envelope, WhatNoRunReachesIsNotFitted) {
 }
 
 // Whatever the efficiency, a roof that no work came near seldom seems to be there, and then as one that was reached.
-TEST(Envelope, RoofsAreSeldomSeenWhereThereAreNone) {
+TEST(Envelope, FalseRoofsAreRare) {
   World streaming;
   streaming.most = 1;
   int seen = 0;
@@ -144,7 +144,7 @@ TEST(Envelope, RoofsAreSeldomSeenWhereThereAreNone) {
   EXPECT_LE(seen, 3);
 }
 
-TEST(Envelope, WorkThatOnlyMovesTellsTheBandwidth) {
+TEST(Envelope, PureDataMovementYieldsBandwidth) {
   const World world;
   auto points = sample(world, 12, 60, 7);
   for (EnvelopePoint& point : points)
@@ -170,7 +170,7 @@ TEST(Envelope, FewPointsAreRefusedWithTheReason) {
   const World world;
   const Envelope envelope = fit(world, 8, 4);
   EXPECT_FALSE(envelope.fitted());
-  EXPECT_THAT(envelope.compute[0].reason, HasSubstr("quantile is stated from 20"));
+  EXPECT_THAT(envelope.compute[0].reason, HasSubstr("quantile needs at least 20"));
   // A single kernel has nearly all the time: sixty points of it are worth few.
   auto points = sample(world, 8, 60, 7);
   for (std::size_t i = 0; i < points.size(); i += 60) {
@@ -180,7 +180,7 @@ TEST(Envelope, FewPointsAreRefusedWithTheReason) {
   EXPECT_FALSE(uneven.compute[0].per_second && uneven.memory[0].per_second);
 }
 
-TEST(Envelope, WorkWithoutTimeOrSizeCountsNowhere) {
+TEST(Envelope, IgnoresWorkWithoutTimeOrSize) {
   const World world;
   auto points = sample(world, 12, 60, 7);
   const Envelope before = fit_envelope(points, 1, 1);
@@ -194,15 +194,15 @@ TEST(Envelope, WorkWithoutTimeOrSizeCountsNowhere) {
   EXPECT_EQ(after.compute[0].per_second, before.compute[0].per_second);
 }
 
-TEST(Envelope, NothingIsNoEnvelope) {
+TEST(Envelope, NoEnvelopeWithoutWork) {
   const Envelope none = fit_envelope({}, 2, 1);
   EXPECT_FALSE(none.fitted());
   EXPECT_EQ(none.compute.size(), 2U);
-  EXPECT_EQ(none.compute[1].reason, "no run has such work");
+  EXPECT_EQ(none.compute[1].reason, "no run has this kind of work");
   EXPECT_EQ(none.runs, 0U);
 }
 
-TEST(Envelope, ATypeThatFewRunsHaveDoesNotSpoilTheOthers) {
+TEST(Envelope, RareTypeDoesNotAffectOthers) {
   World world;
   world.flops_per_s = {1e12, 4e12};
   auto points = sample(world, 12, 120, 7);

@@ -18,7 +18,7 @@ TEST(OperatorWork, AMatrixProduct) {
   EXPECT_DOUBLE_EQ(mm->bytes, 4.0 * (128 * 5 + 5 * 64 + 128 * 64));
   EXPECT_EQ(mm->dtype, "float32");
 }
-TEST(OperatorWork, AddmmTakesItsSecondAndThird) {
+TEST(OperatorWork, AddmmUsesItsSecondAndThirdInput) {
   const auto addmm =
       work("aten::addmm",
            R"({"Input Dims":[[512],[141,512],[512,256]],"Input type":["c10::BFloat16","c10::BFloat16","c10::BFloat16"]})");
@@ -41,7 +41,7 @@ TEST(OperatorWork, AConvolution) {
   EXPECT_DOUBLE_EQ(conv->flops, 2.0 * 4 * 768 * 14 * 14 * 3 * 16 * 16);
   EXPECT_EQ(conv->family, Family::convolution);
 }
-TEST(OperatorWork, AGroupedConvolutionSeesItsGroupOnly) {
+TEST(OperatorWork, GroupedConvolution) {
   const auto conv = work("aten::_convolution", R"({"Input Dims":[[1,32,8,8],[32,1,3,3],[]],"Input type":["float","float",""],
       "Concrete Inputs":["","","","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","32"]})");
   ASSERT_TRUE(conv.has_value());
@@ -65,7 +65,7 @@ TEST(OperatorWork, Attention) {
   causal.replace(causal.find("False"), 5, "True");
   EXPECT_DOUBLE_EQ(work("aten::_scaled_dot_product_flash_attention", causal)->flops, 2.0 * 8 * 141 * 71 * 128);
 }
-TEST(OperatorWork, WhatIsMissingOrOddGivesNothing) {
+TEST(OperatorWork, NoWorkForMissingOrInvalidShapes) {
   for (const std::string_view text :
        {"{}", R"({"Input Dims":[]})", R"({"Input Dims":[[2,3],[4,5]],"Input type":["float","float"]})",
         R"({"Input Dims":[[2,3],[3,5]]})", R"({"Input Dims":[[2,3],[3,5]],"Input type":["complex","float"]})",
@@ -113,7 +113,7 @@ TEST_F(ShapeWorkTest, AnOperatorsWorkCountsOnce) {
   EXPECT_DOUBLE_EQ(groups[0].flops, 2 * 240);
   EXPECT_DOUBLE_EQ(groups[0].time_ns, 300) << "in all of the calls' time";
 }
-TEST_F(ShapeWorkTest, HelpersDoNotTakeTheWork) {
+TEST_F(ShapeWorkTest, AuxiliaryKernelsGetNoWork) {
   for (std::int64_t call = 0; call < 5000; ++call) {  // more than are kept open
     kernel("tables", Family::gemm, call, 5);
     kernel("main", Family::gemm, call, 80);
@@ -205,7 +205,7 @@ TEST(OperatorSite, RowWiseOperatorsReadAllAndWriteTheLargest) {
   EXPECT_FALSE(operator_work("aten::add", arguments(R"({"Input Dims":[[64,128]],"Input type":["float"]})")))
       << "the roofline stays as it was";
 }
-TEST(OperatorSite, RefusesWhatIsNotKnown) {
+TEST(OperatorSite, RefusesUnknownOperators) {
   for (const auto& [op, text] : {std::pair{"aten::add", R"({"Input Dims":[[]],"Input type":["float"]})"},
                                  {"aten::add", R"({"Input Dims":[[4,4],[4,4]],"Input type":["long int","float"]})"},
                                  {"aten::add", R"({"Input Dims":[[1000000000000,1000000000000]],"Input type":["float"]})"},
@@ -215,7 +215,7 @@ TEST(OperatorSite, RefusesWhatIsNotKnown) {
     EXPECT_FALSE(operator_site(op, arguments(text))) << op << text;
 }
 
-TEST(SiteTimes, AllKernelsOfACallAreItsTime) {
+TEST(SiteTimes, SumsAllKernelsOfACall) {
   trace::NameTable names;
   SiteTimes times(names);
   const auto kernel = [&](const char* op, std::int64_t op_start, std::int64_t length) {
@@ -272,7 +272,7 @@ TEST(CounterWork, MatrixInstructionsAndTraffic) {
   group.kernel_name = names.intern("another");
   EXPECT_TRUE(work.finish({group}).empty());
 }
-TEST(CounterWork, OneSideAloneIsNoPoint) {
+TEST(CounterWork, NeedsBothWorkAndTraffic) {
   trace::NameTable names;
   CounterWork work(names);
   work.add({0, 0, 1, names.intern("k"), names.intern("FETCH_SIZE"), 3});
@@ -293,7 +293,7 @@ hardware::Device device() {
   return device;
 }
 
-TEST(Place, UnderTheRoofThatIsLower) {
+TEST(Place, UnderTheLowerRoof) {
   GroupWork work;
   work.dtype = "float16";
   work.time_ns = 1000;

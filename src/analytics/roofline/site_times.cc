@@ -12,7 +12,7 @@ void SiteTimes::add(const trace::KernelRow& row, const attribution::Launch& laun
   const std::pair key{launch.shaped_operator.value, launch.operator_arguments.value};
   auto place = known_.find(key);
   if (place == known_.end()) {
-    if (known_.size() >= kMostSites) return;
+    if (known_.size() >= kMaxSites) return;
     place = known_.emplace(key, std::nullopt).first;
     if (const auto arguments = core::Json::parse(names_.text(launch.operator_arguments)))
       place->second = operator_site(names_.text(launch.shaped_operator), *arguments);

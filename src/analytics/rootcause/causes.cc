@@ -32,22 +32,22 @@ struct Configuration {
   std::string_view key, cause, title;
 };
 constexpr std::array kConfigurations = {
-    Configuration{"threads.intra", "threads", "another number of threads"},
-    Configuration{"graph_level", "graph_optimisation", "another level of graph optimisation"},
-    Configuration{"dtype", "data_type", "another data type"},
-    Configuration{"batch", "batch", "another batch size"},
-    Configuration{"provider", "provider", "another execution provider"},
-    Configuration{"runtime.version", "runtime_version", "another version of the runtime"},
-    Configuration{"driver.amdgpu", "driver_version", "another driver"},
-    Configuration{"driver.rocm", "driver_version", "another version of ROCm"},
-    Configuration{"driver.nvidia", "driver_version", "another driver"},
-    Configuration{"cpu.governor", "clock_governor", "another clock governor"},
-    Configuration{"cpu.limit_cores", "cpu_throttling", "another CPU quota"},
-    Configuration{"cpu.allowed_cores", "cpu_placement", "another number of CPUs that it may use"},
+    Configuration{"threads.intra", "threads", "different thread count"},
+    Configuration{"graph_level", "graph_optimisation", "different graph optimisation level"},
+    Configuration{"dtype", "data_type", "different data type"},
+    Configuration{"batch", "batch", "different batch size"},
+    Configuration{"provider", "provider", "different execution provider"},
+    Configuration{"runtime.version", "runtime_version", "different runtime version"},
+    Configuration{"driver.amdgpu", "driver_version", "different driver version"},
+    Configuration{"driver.rocm", "driver_version", "different ROCm version"},
+    Configuration{"driver.nvidia", "driver_version", "different driver version"},
+    Configuration{"cpu.governor", "clock_governor", "different CPU frequency governor"},
+    Configuration{"cpu.limit_cores", "cpu_throttling", "different CPU quota"},
+    Configuration{"cpu.allowed_cores", "cpu_placement", "different number of allowed CPUs"},
 };
 // Which CPUs a process may use matters only to threads that wait for them.
 constexpr std::string_view kAllowedCores = "cpu.allowed_cores";
-constexpr double kLeastWaitShare = 0.2;  // of the difference
+constexpr double kMinWaitShare = 0.2;  // of the difference
 
 // Another model: more nodes of tiny work are a matter of launching, other data types of their own.
 std::pair<std::string, std::string> cause_of_model(const Side& a, const Side& b, const Decomposition& decomposition) {
@@ -55,8 +55,8 @@ std::pair<std::string, std::string> cause_of_model(const Side& a, const Side& b,
   const auto mean_a = a.signals.get("node.mean_ns"), mean_b = b.signals.get("node.mean_ns");
   if (count_a && count_b && mean_a && mean_b && *count_b > 1.05 * *count_a && decomposition.delta_ns > 0 &&
       (*mean_b * *count_b - *mean_a * *count_a) / (*count_b - *count_a) < kTinyNodeNs)
-    return {"launch_overhead", fmt::format("more and smaller operators: {:.0f} instead of {:.0f}", *count_b, *count_a)};
-  return {"model", "another model"};
+    return {"launch_overhead", fmt::format("more, smaller operators: {:.0f} instead of {:.0f}", *count_b, *count_a)};
+  return {"model", "different model"};
 }
 
 std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Decomposition& decomposition,
@@ -71,14 +71,14 @@ std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Deco
   for (const hardware::Difference& difference : differences) {
     if (difference.a.empty() || difference.b.empty()) continue;  // one side does not know it
     for (const Configuration& one : kConfigurations)
-      if (difference.key == one.key && (one.key != kAllowedCores || share_of(decomposition, "run_queue_wait") >= kLeastWaitShare))
+      if (difference.key == one.key && (one.key != kAllowedCores || share_of(decomposition, "run_queue_wait") >= kMinWaitShare))
         add(std::string(one.cause), std::string(one.title), difference);
     // A type or batch that differs makes the model or its shapes differ too: it is named once.
     if (difference.key == "model.hash" && !has("dtype")) {
       auto [id, title] = cause_of_model(a, b, decomposition);
       add(std::move(id), std::move(title), difference);
     }
-    if (difference.key == "input_shapes" && !has("batch") && !has("dtype")) add("shapes", "other input shapes", difference);
+    if (difference.key == "input_shapes" && !has("batch") && !has("dtype")) add("shapes", "different input shapes", difference);
   }
   return causes;
 }

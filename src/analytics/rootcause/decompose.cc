@@ -11,7 +11,7 @@ namespace aaco::analytics::rootcause {
 namespace {
 
 constexpr double kProfileTolerance = 1.3;  // the profiled pass may tell this much less of a difference than the measured one has
-constexpr double kLeastPart = 0.005;       // of the difference; smaller parts are left together
+constexpr double kMinPart = 0.005;         // of the difference; smaller parts are left together
 
 double change(const std::optional<double>& a, const std::optional<double>& b) { return a && b ? *b - *a : 0; }
 
@@ -24,7 +24,7 @@ class Remainder {
   double take(std::string id, std::string title, double ns, std::string evidence) {
     const double forward = delta_ < 0 ? -ns : ns;
     const double taken = std::min(forward, left_);
-    if (taken <= kLeastPart * std::abs(delta_)) return 0;
+    if (taken <= kMinPart * std::abs(delta_)) return 0;
     left_ -= taken;
     parts_.push_back({std::move(id), std::move(title), delta_ < 0 ? -taken : taken, std::move(evidence)});
     return taken;
@@ -64,16 +64,16 @@ void take_run_queue_wait(const Side& a, const Side& b, Remainder& rest) {
   const RunQueueWait after = watched ? *watched_b : RunQueueWait{b.account->wait_ns, b.account->others_wait_ns};
   const double own = change(before.caller_ns, after.caller_ns), others = change(before.others_ns, after.others_ns);
   rest.take("run_queue_wait", "waiting for a CPU", own + others,
-            fmt::format("ready but not running: the caller {}, the other threads {} a call{}", core::format_signed_duration(own),
-                        core::format_signed_duration(others), watched ? ", by the scheduler's events" : ""));
+            fmt::format("runnable but waiting, per call: caller {}, other threads {}{}", core::format_signed_duration(own),
+                        core::format_signed_duration(others), watched ? ", from scheduler events" : ""));
 }
 
 void take_throttling(const signals::CallAccount& a, const signals::CallAccount& b, Remainder& rest) {
   // Held back on several CPUs at once, a call is held back once.
   const double cpus = std::max(1.0, std::round(std::max(a.process_cpu_ns.value_or(0) / a.wall_ns, 1.0)));
   const double throttled = change(a.throttled_ns, b.throttled_ns) / cpus;
-  rest.take("cpu_throttling", "held back by the CPU quota", throttled,
-            fmt::format("throttled {} a call", core::format_signed_duration(throttled)));
+  rest.take("cpu_throttling", "CPU quota throttling", throttled,
+            fmt::format("throttled {} per call", core::format_signed_duration(throttled)));
 }
 
 // What the kernel accounts to memory, storage and sleep. What the host does within calls is taken after these, so that it does
@@ -85,16 +85,16 @@ double take_kernel_time(const signals::CallAccount& a, const signals::CallAccoun
   if (std::abs(faults) >= 1 && (faults > 0) == (system > 0))
     taken +=
         rest.take("page_faults", "page faults", system,
-                  fmt::format("{:+.3g} page faults and {} in the kernel a call", faults, core::format_signed_duration(system)));
+                  fmt::format("{:+.3g} page faults and {} kernel time per call", faults, core::format_signed_duration(system)));
   const double blocked = change(a.blocked_ns, b.blocked_ns);
   const double bytes = change(a.storage_bytes, b.storage_bytes);
   if (std::abs(bytes) >= 1 && (bytes > 0) == (blocked > 0))
-    taken +=
-        rest.take("storage", "waiting for storage", blocked,
-                  fmt::format("{:+.4g} bytes of storage and {} asleep a call", bytes, core::format_signed_duration(blocked)));
+    taken += rest.take(
+        "storage", "waiting for storage", blocked,
+        fmt::format("{:+.4g} bytes of storage I/O and {} asleep per call", bytes, core::format_signed_duration(blocked)));
   else
-    taken += rest.take("host_waiting", "the caller sleeps", blocked,
-                       fmt::format("asleep {} a call", core::format_signed_duration(blocked)));
+    taken += rest.take("host_waiting", "caller asleep", blocked,
+                       fmt::format("asleep {} per call", core::format_signed_duration(blocked)));
   return taken;
 }
 
@@ -128,7 +128,7 @@ void take_computing(const Side& a, const Side& b, double delta, Remainder& rest)
   for (const NodeChange& one : changes) {
     const std::string evidence = fmt::format("{} in the profiled pass", core::format_signed_duration(one.ns));
     if (one.name.empty())
-      rest.take("launch", "the runtime between and around nodes", one.ns * scale, evidence);
+      rest.take("launch", "runtime overhead between and around nodes", one.ns * scale, evidence);
     else
       rest.take("node:" + one.name, "nodes of type " + one.name, one.ns * scale, evidence);
   }
@@ -153,8 +153,8 @@ std::optional<Decomposition> decompose(const Side& a, const Side& b) {
   if (around_a && around_b) {
     const double around = *around_b - *around_a;
     const double computing = around > 0 ? std::max(0.0, around - kernel) : std::min(0.0, around + kernel);
-    rest.take("host_computing", "the host outside the model", computing,
-              fmt::format("outside the model {} a call, {} of it asleep or in the kernel", core::format_signed_duration(around),
+    rest.take("host_computing", "host work outside the model", computing,
+              fmt::format("{} per call outside the model, {} of it asleep or in the kernel", core::format_signed_duration(around),
                           core::format_duration(kernel)));
   }
   out.profiled = a.nodes.parts && b.nodes.parts && a.names != nullptr && b.names != nullptr;
@@ -162,8 +162,8 @@ std::optional<Decomposition> decompose(const Side& a, const Side& b) {
     take_computing(a, b, out.delta_ns, rest);
   } else if (a.account && b.account) {
     const double running = change(a.account->cpu_ns, b.account->cpu_ns);
-    rest.take("computing", "the caller computes", running,
-              fmt::format("running {} a call; no profiled pass divides it", core::format_signed_duration(running)));
+    rest.take("computing", "caller computing", running,
+              fmt::format("running {} per call; no profiled pass to break it down", core::format_signed_duration(running)));
   }
   out.unexplained_ns = rest.signed_left();
   std::stable_sort(out.parts.begin(), out.parts.end(),

@@ -15,10 +15,10 @@ namespace {
 
 using trace::LoopBlockRow;
 
-constexpr std::size_t kFewestBlocks = 4;
-constexpr double kDeviations = 4;      // beyond A's median, of A's robust deviations
-constexpr double kLeastChange = 0.05;  // of A's median, where A scatters by less
-constexpr double kPersists = 0.6;      // of the blocks from there on
+constexpr std::size_t kMinBlocks = 4;
+constexpr double kDeviations = 4;    // beyond A's median, of A's robust deviations
+constexpr double kMinChange = 0.05;  // of A's median, where A scatters by less
+constexpr double kPersists = 0.6;    // of the blocks from there on
 
 struct Signal {
   std::string_view id;
@@ -87,7 +87,7 @@ std::optional<Found> deviation_of(const Signal& signal, const std::vector<LoopBl
   const auto before = values_of(signal, a), after = values_of(signal, b);
   if (before.empty() || after.empty()) return std::nullopt;
   const double middle = stats::median(before);
-  const double reach = std::max({kDeviations * stats::robust_deviation(before), kLeastChange * std::abs(middle), signal.floor});
+  const double reach = std::max({kDeviations * stats::robust_deviation(before), kMinChange * std::abs(middle), signal.floor});
   if (!(reach > 0)) return std::nullopt;
   for (const double sign : {1.0, -1.0}) {
     std::size_t beyond = 0;  // of the blocks from i on
@@ -110,7 +110,7 @@ std::optional<Found> deviation_of(const Signal& signal, const std::vector<LoopBl
 std::vector<Deviation> order_of_changes(std::span<const LoopBlockRow> a, std::span<const LoopBlockRow> b,
                                         const trace::NameTable& names_a, const trace::NameTable& names_b) {
   const auto blocks_a = plain(a, names_a), blocks_b = plain(b, names_b);
-  if (blocks_a.size() < kFewestBlocks || blocks_b.size() < kFewestBlocks) return {};
+  if (blocks_a.size() < kMinBlocks || blocks_b.size() < kMinBlocks) return {};
   std::vector<Found> found;
   for (const Signal& signal : kSignals)
     if (auto one = deviation_of(signal, blocks_a, blocks_b)) found.push_back(std::move(*one));
@@ -136,8 +136,8 @@ std::vector<Moment> chain_of_longest(std::span<const trace::GapRow> gaps, const 
     chain.push_back({*gap.evidence_start_ns - gap.start_ns, "the host enters " + name(gap.evidence)});
     chain.push_back({*gap.evidence_end_ns - gap.start_ns, "the host leaves " + name(gap.evidence)});
   }
-  chain.push_back({0, "the device has nothing more to do after " + name(gap.previous)});
-  chain.push_back({*gap.launch_start_ns - gap.start_ns, "the host begins to launch " + name(gap.next)});
+  chain.push_back({0, "the device runs out of work after " + name(gap.previous)});
+  chain.push_back({*gap.launch_start_ns - gap.start_ns, "the host starts launching " + name(gap.next)});
   chain.push_back({*gap.launch_end_ns - gap.start_ns, "the launch returns"});
   chain.push_back({gap.end_ns - gap.start_ns,
                    fmt::format("{} runs: the device was idle for {} ({})", name(gap.next),

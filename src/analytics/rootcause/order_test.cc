@@ -36,7 +36,7 @@ std::vector<std::string> order(const Blocks& a, const Blocks& b) {
   return names;
 }
 
-TEST(ChangeOrder, WhatComesFirstStandsFirst) {
+TEST(ChangeOrder, OrdersChangesByTime) {
   Blocks b;
   for (int i = 0; i < 10; ++i) b.add(i >= 5 ? 40'000'000 : 100'000, i >= 3 ? 9'000 : 5, i >= 5 ? 6 : 10);
   EXPECT_EQ(order(calm(), b), (std::vector<std::string>{"faults_per_second", "caller.wait_ratio", "call_ns"}));
@@ -47,35 +47,35 @@ TEST(ChangeOrder, WhatComesFirstStandsFirst) {
   EXPECT_EQ(found[1].since_ns, 500'000'000);
 }
 
-TEST(ChangeOrder, EqualRunsHaveNone) { EXPECT_TRUE(order(calm(), calm()).empty()); }
+TEST(ChangeOrder, NoChangesBetweenEqualRuns) { EXPECT_TRUE(order(calm(), calm()).empty()); }
 
-TEST(ChangeOrder, ABlockThatStandsAloneIsNoChange) {
+TEST(ChangeOrder, IsolatedBlockIsNotAChange) {
   Blocks b = calm();
   b.blocks[4].caller_wait_ns = 60'000'000;
   EXPECT_TRUE(order(calm(), b).empty());
 }
 
-TEST(ChangeOrder, WhatBecomesLessIsAChangeToo) {
+TEST(ChangeOrder, DecreasesAreChangesToo) {
   Blocks a;
   for (int i = 0; i < 8; ++i) a.add(50'000'000, 5);
   EXPECT_EQ(order(a, calm()), (std::vector<std::string>{"caller.wait_ratio"}));
 }
 
-TEST(ChangeOrder, BlocksWithTelemetryAndFewBlocksDoNotCount) {
+TEST(ChangeOrder, IgnoresTelemetryBlocksAndShortRuns) {
   Blocks b;
   for (int i = 0; i < 10; ++i) b.add(60'000'000, 5, 10, "measure_telemetry");
   EXPECT_TRUE(order(calm(), b).empty());
   EXPECT_TRUE(order(calm(3), calm(3)).empty());
 }
 
-TEST(ChangeOrder, WhatWasNotMeasuredIsNotCompared) {
+TEST(ChangeOrder, SkipsUnmeasuredCounters) {
   Blocks b;
   for (int i = 0; i < 10; ++i) b.add(60'000'000, 9'000);
   for (auto& row : b.blocks) row.caller_wait_ns.reset();
   EXPECT_EQ(order(calm(), b), (std::vector<std::string>{"faults_per_second"}));
 }
 
-TEST(Chain, TheLongestGapTellsItsStory) {
+TEST(Chain, DescribesTheLongestGap) {
   trace::NameTable names;
   trace::GapRow gap;
   gap.start_ns = 1000;

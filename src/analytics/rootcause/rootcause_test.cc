@@ -62,7 +62,7 @@ void watch(Side& side, double caller_ratio, double process_ns) {
   side.metrics.push_back({"sched.process_run_queue_per_iteration_ns", process_ns, "ns", {}, {}});
 }
 
-TEST(Decompose, TheSchedulersEventsGoBeforeTheBlocksAccount) {
+TEST(Decompose, PrefersSchedulerEventsOverBlockAccount) {
   Side a = calm(), b = calm();
   b.call_ns = 1700;
   b.account->wait_ns = 50;
@@ -70,11 +70,11 @@ TEST(Decompose, TheSchedulersEventsGoBeforeTheBlocksAccount) {
   watch(b, 0.1, 400);
   const auto difference = decompose(a, b);
   EXPECT_NEAR(part_of(*difference, "run_queue_wait"), 400, 1e-9);
-  EXPECT_NE(difference->parts.front().evidence.find("by the scheduler's events"), std::string::npos);
+  EXPECT_NE(difference->parts.front().evidence.find("from scheduler events"), std::string::npos);
   EXPECT_NEAR(sum_of(*difference), 700, 1e-9);
 }
 
-TEST(Decompose, OneSideThatWasWatchedIsNotEnough) {
+TEST(Decompose, NeedsSchedulerEventsOnBothSides) {
   Side b = calm();
   b.call_ns = 1700;
   b.account->wait_ns = 50;
@@ -82,7 +82,7 @@ TEST(Decompose, OneSideThatWasWatchedIsNotEnough) {
   EXPECT_NEAR(part_of(*decompose(calm(), b), "run_queue_wait"), 50, 1e-9);
 }
 
-TEST(Decompose, NoPartTakesMoreThanThereIs) {
+TEST(Decompose, PartsNeverExceedTheDifference) {
   Side b = calm();
   b.call_ns = 1100;
   b.account->wait_ns = 5000;
@@ -94,7 +94,7 @@ TEST(Decompose, NoPartTakesMoreThanThereIs) {
   EXPECT_NEAR(difference->unexplained_ns, 0, 1e-9);
 }
 
-TEST(Decompose, FasterIsTheSameTheOtherWay) {
+TEST(Decompose, SymmetricForSpeedups) {
   Side a = calm();
   a.call_ns = 1400;
   a.account->wait_ns = 400;
@@ -104,7 +104,7 @@ TEST(Decompose, FasterIsTheSameTheOtherWay) {
   EXPECT_NEAR(sum_of(*difference), -400, 1e-9);
 }
 
-TEST(Decompose, WhatNothingShowsIsUnexplained) {
+TEST(Decompose, RemainderIsUnexplained) {
   Side b = calm();
   b.call_ns = 1500;
   const auto difference = decompose(calm(), b);
@@ -127,19 +127,19 @@ TEST(Decompose, FaultsNeedFaultsAndStorageNeedsBytes) {
   EXPECT_NEAR(part_of(*difference, "storage"), 300, 1e-9);
 }
 
-TEST(Decompose, BeingHeldBackOnTwoCpusIsHeldBackOnce) {
+TEST(Decompose, CountsConcurrentThrottlingOnce) {
   Side b = calm();
   b.call_ns = 2000;
   b.account->throttled_ns = 2000;
   EXPECT_NEAR(part_of(*decompose(calm(), b), "cpu_throttling"), 1000, 1e-9);
 }
 
-TEST(Decompose, WithoutCallsThereIsNothingToDivide) {
+TEST(Decompose, NothingToDecomposeWithoutCalls) {
   EXPECT_FALSE(decompose(Side(), calm()));
   EXPECT_FALSE(decompose(calm(), Side()));
 }
 
-TEST(Decompose, WithoutTheKernelsAccountsAllIsUnexplained) {
+TEST(Decompose, AllUnexplainedWithoutKernelAccounting) {
   Side a, b;
   a.call_ns = 100, b.call_ns = 150;
   EXPECT_DOUBLE_EQ(decompose(a, b)->unexplained_ns, 50);
@@ -165,7 +165,7 @@ struct Profiled {
   }
 };
 
-TEST(Decompose, ComputingIsDividedOverNodes) {
+TEST(Decompose, SplitsComputeTimeOverNodes) {
   const Profiled a(600, 300, 100);
   Profiled b(900, 300, 200);
   b.side.call_ns = 1400;
@@ -176,7 +176,7 @@ TEST(Decompose, ComputingIsDividedOverNodes) {
   EXPECT_NEAR(difference->unexplained_ns, 0, 1e-9);
 }
 
-TEST(Decompose, AProfileThatTellsTooLittleLeavesARest) {
+TEST(Decompose, IncompleteProfileLeavesARemainder) {
   const Profiled a(600, 300, 100);
   Profiled b(700, 300, 100);
   b.side.call_ns = 2000;
@@ -185,7 +185,7 @@ TEST(Decompose, AProfileThatTellsTooLittleLeavesARest) {
   EXPECT_NEAR(difference->unexplained_ns, 870, 1e-9);
 }
 
-TEST(Decompose, AnOperatorThatIsNewOrGoneCounts) {
+TEST(Decompose, CountsNewAndRemovedOperators) {
   const Profiled a(600, 0, 100);
   Profiled b(0, 900, 100);
   b.side.call_ns = 1300;
@@ -199,7 +199,7 @@ std::string first_cause(const Side& a, const Side& b, const std::vector<hardware
   return causes.empty() ? "" : causes.front().id;
 }
 
-TEST(Causes, WhoeverHasTheCpuIsToBlameForWaits) {
+TEST(Causes, AttributesWaitsToTheCpuOwner) {
   Side b = calm();
   b.call_ns = 1500;
   b.account->wait_ns = 500;
@@ -209,7 +209,7 @@ TEST(Causes, WhoeverHasTheCpuIsToBlameForWaits) {
   EXPECT_EQ(first_cause(calm(), b), "cpu_placement");
 }
 
-TEST(Causes, ASettingThatDiffersIsNamedFirst) {
+TEST(Causes, ConfigurationDifferencesComeFirst) {
   Side b = calm();
   b.call_ns = 1500;
   b.account->wait_ns = 500;
@@ -223,7 +223,7 @@ TEST(Causes, ASettingThatDiffersIsNamedFirst) {
   EXPECT_EQ(first_cause(calm(), b, {{"threads.intra", "2", "", hardware::Severity::soft, ""}}), "cpu_placement");
 }
 
-TEST(Causes, FewerCpusMatterOnlyToThreadsThatWaitForThem) {
+TEST(Causes, FewerCpusMatterOnlyToWaitingThreads) {
   const hardware::Difference fewer{"cpu.allowed_cores", "2", "1", hardware::Severity::soft, ""};
   Side b = calm();
   b.call_ns = 1500;
@@ -235,7 +235,7 @@ TEST(Causes, FewerCpusMatterOnlyToThreadsThatWaitForThem) {
   EXPECT_NE(first_cause(calm(), b, {fewer}), "cpu_placement");
 }
 
-TEST(Causes, MoreAndSmallerNodesAreAMatterOfLaunching) {
+TEST(Causes, MoreSmallerNodesAreLaunchOverhead) {
   Side a = calm(), b = calm();
   b.call_ns = 1500;
   a.signals.set("node.execution_count", 40), a.signals.set("node.mean_ns", 9000);
@@ -243,7 +243,7 @@ TEST(Causes, MoreAndSmallerNodesAreAMatterOfLaunching) {
   EXPECT_EQ(first_cause(a, b, {{"model.hash", "a", "b", hardware::Severity::hard, ""}}), "launch_overhead");
 }
 
-TEST(Causes, NothingChangedHasNoCause) {
+TEST(Causes, NoCauseWithoutChange) {
   EXPECT_TRUE(find_causes(calm(), calm(), *decompose(calm(), calm()), {}, book(), nullptr).empty());
 }
 
@@ -257,7 +257,7 @@ TEST(Causes, ProbabilitiesAddUp) {
   EXPECT_NEAR(sum, 1, 1e-9);
 }
 
-TEST(Causes, TheShippedModelIsWholeAndSaysHowItWasMade) {
+TEST(Causes, ShippedModelIsCompleteWithProvenance) {
   const auto document = core::read_json_file(AACO_SOURCE_DIR "/data/bottleneck/causes.json");
   ASSERT_TRUE(document);
   const auto model = bottleneck::model_from_json(*document, feature_names(book()));
@@ -265,7 +265,7 @@ TEST(Causes, TheShippedModelIsWholeAndSaysHowItWasMade) {
   EXPECT_GT(model->record["scores"]["held_out_by_model"]["accuracy_ratio"].as_f64().value_or(0), 0.9);
 }
 
-TEST(FeatureTable, NamesAndValuesFit) {
+TEST(FeatureTable, NamesMatchValues) {
   Side b = calm();
   b.call_ns = 1500;
   const auto features = features_of(calm(), b, *decompose(calm(), b), book());

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSlower = 0.03;  // a kernel's mean time changed by more than this did change
 // Of the time of all kernels but the one that changed most: if so much of it changed the same way it is the device, not a kernel.
-constexpr double kMostOthers = 0.6;
+constexpr double kMaxOthers = 0.6;
 constexpr double kFewOthers = 0.05;     // of the kernel time: with so little beside one kernel it cannot be told which
 constexpr double kMoreLaunches = 1.15;  // kernels of B over those of A, from which on launching is to blame
 constexpr std::size_t kNamedKernels = 5;
@@ -27,7 +27,7 @@ struct KernelSums {
   [[nodiscard]] double of_device() const {
     const double others = sum_a - most_changed_ns;
     if (others < kFewOthers * sum_a) return 0.5;
-    return others_alike_ns >= kMostOthers * others ? 1 : 0;
+    return others_alike_ns >= kMaxOthers * others ? 1 : 0;
   }
 };
 
@@ -83,7 +83,7 @@ void add_kernels(const TraceSide& a, const TraceSide& b, Decomposition& out) {
     const auto after = b.kernels.find(changes[i].first);
     out.parts.push_back(
         {"kernel:" + changes[i].first, changes[i].first, ns,
-         fmt::format("{:.4g} calls instead of {:.4g}, {} instead of {} in all",
+         fmt::format("{:.4g} calls instead of {:.4g}, {} instead of {} in total",
                      after == b.kernels.end() ? 0 : after->second.count, before == a.kernels.end() ? 0 : before->second.count,
                      core::format_duration(after == b.kernels.end() ? 0 : after->second.sum_ns),
                      core::format_duration(before == a.kernels.end() ? 0 : before->second.sum_ns))});
@@ -108,9 +108,9 @@ Decomposition decompose_traces(const TraceSide& a, const TraceSide& b) {
   };
   double known = b.compute_ns - a.compute_ns;
   const auto both = [&](double before, double after) { known += after - before; };
-  add("copies", "copies that nothing hides", a.exposed_copy_ns, b.exposed_copy_ns);
+  add("copies", "exposed copies", a.exposed_copy_ns, b.exposed_copy_ns);
   both(a.exposed_copy_ns, b.exposed_copy_ns);
-  add("communication", "collectives that nothing hides", a.exposed_collective_ns, b.exposed_collective_ns);
+  add("communication", "exposed collectives", a.exposed_collective_ns, b.exposed_collective_ns);
   both(a.exposed_collective_ns, b.exposed_collective_ns);
   auto idle = a.idle_ns;
   for (const auto& [cause, ns] : b.idle_ns) idle.emplace(cause, 0);
@@ -154,7 +154,8 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
   for (auto& [id, weight] : weights) sum += weight = std::max(0.0, weight);
   std::vector<Cause> causes;
   const std::string seen = fmt::format(
-      "{:.4g} kernels instead of {:.4g}; {} of the kernel time in kernels that became slower, {} in such that became faster",
+      "{:.4g} kernels instead of {:.4g}; {} of the kernel time is in kernels that became slower, {} in kernels that became "
+      "faster",
       sums.count_b, sums.count_a, core::format_percent(sums.sum_a > 0 ? sums.slower_ns / sums.sum_a : 0),
       core::format_percent(sums.sum_a > 0 ? sums.faster_ns / sums.sum_a : 0));
   for (const auto& [id, weight] : weights) {
@@ -168,7 +169,7 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
                 weight / std::abs(decomposition.delta_ns),
                 {seen}};
     if (id == "clock_throttling")
-      cause.evidence.emplace_back("inferred from most kernels changing alike: a trace holds no clock");
+      cause.evidence.emplace_back("inferred because most kernels changed alike (traces do not record clocks)");
     for (std::size_t i = 0; i < std::min<std::size_t>(3, decomposition.parts.size()); ++i)
       cause.evidence.push_back(decomposition.parts[i].title + ": " + decomposition.parts[i].evidence);
     causes.push_back(std::move(cause));

@@ -23,7 +23,7 @@ trace::SchedEventRow row(std::int64_t thread, std::int64_t start, std::int64_t d
 // Two iterations, 100..200 and 300..400.
 IterationJoin two() { return IterationJoin({{100, 200}, {300, 400}}, kProcess, kCaller); }
 
-TEST(IterationJoin, CallerAndWorkersAreToldApart) {
+TEST(IterationJoin, SeparatesCallerAndWorkers) {
   IterationJoin join = two();
   join.add(row(kCaller, 110, 10), "run_queue");
   join.add(row(kWorker, 120, 30), "run_queue");
@@ -36,7 +36,7 @@ TEST(IterationJoin, IntervalsAreCutAtTheBorders) {
   join.add(row(kCaller, 50, 300), "run_queue");
   EXPECT_THAT(join.sums(), ElementsAre(IterationSums{100, 0, 100, 0, 0, 0}, IterationSums{50, 0, 50, 0, 0, 0}));
 }
-TEST(IterationJoin, WhatFallsBetweenBelongsToNone) {
+TEST(IterationJoin, TimeBetweenIterationsBelongsToNone) {
   IterationJoin join = two();
   for (const char* kind : {"run_queue", "off_cpu", "page_fault", "irq", "migrate"}) join.add(row(kCaller, 200, 100), kind);
   join.add(row(kCaller, 50, 50), "run_queue");
@@ -53,7 +53,7 @@ TEST(IterationJoin, InstantsInterruptsAndMigrations) {
   join.add(row(kWorker, 350, 5), "block_io");
   EXPECT_THAT(join.sums(), ElementsAre(IterationSums{0, 0, 0, 2, 0, 0}, IterationSums{0, 0, 0, 0, 7, 1}));
 }
-TEST(IterationJoin, OtherProcessesAreNoneOfIt) {
+TEST(IterationJoin, IgnoresOtherProcesses) {
   IterationJoin join = two();
   join.add(row(77, 110, 10, 77), "run_queue");
   EXPECT_THAT(join.sums(), ElementsAre(IterationSums{}, IterationSums{}));

@@ -17,7 +17,7 @@ void Summary::add(const trace::SchedEventRow& row, const trace::NameTable& names
     reason.bytes += row.bytes.value_or(0);
   }
   if (kind == "run_queue") waits_.push_back(duration_ns);
-  if (threads_.size() >= kMostThreads && !threads_.contains(row.thread_id)) return;
+  if (threads_.size() >= kMaxThreads && !threads_.contains(row.thread_id)) return;
   Thread& thread = threads_[row.thread_id];
   thread.process_id = row.process_id;
   if (const auto name = names.text(row.thread_name); !name.empty()) thread.name = name;
@@ -29,7 +29,7 @@ void Summary::add(const trace::SchedEventRow& row, const trace::NameTable& names
 }
 
 trace::Metrics Summary::metrics() const {
-  constexpr std::size_t kLeastForTail = 100;  // a hundredth of fewer is no value of the sample
+  constexpr std::size_t kMinForTail = 100;  // a hundredth of fewer is no value of the sample
   trace::Metrics out;
   if (waits_.empty()) return out;
   std::vector<std::int64_t> sorted = waits_;
@@ -38,7 +38,7 @@ trace::Metrics Summary::metrics() const {
     out.push_back({std::move(id), static_cast<double>(value), "ns", {}, {}});
   };
   add("sched.run_queue_p50_ns", sorted[sorted.size() / 2]);
-  if (sorted.size() >= kLeastForTail) add("sched.run_queue_p99_ns", sorted[sorted.size() * 99 / 100]);
+  if (sorted.size() >= kMinForTail) add("sched.run_queue_p99_ns", sorted[sorted.size() * 99 / 100]);
   add("sched.run_queue_max_ns", sorted.back());
   return out;
 }

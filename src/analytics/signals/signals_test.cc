@@ -29,7 +29,7 @@ struct Blocks {
   }
 };
 
-TEST(Account, TheCallersTimeAddsUp) {
+TEST(Account, CallerTimeAddsUp) {
   Blocks blocks;
   blocks.add();
   blocks.add();
@@ -44,7 +44,7 @@ TEST(Account, TheCallersTimeAddsUp) {
   EXPECT_FALSE(account->throttled_ns);
 }
 
-TEST(Account, OnlyBlocksWithoutTelemetryCount) {
+TEST(Account, CountsOnlyBlocksWithoutTelemetry) {
   Blocks blocks;
   blocks.add("measure_telemetry").minor_faults = 1000;
   EXPECT_FALSE(account_of(blocks.rows, blocks.names));
@@ -52,14 +52,14 @@ TEST(Account, OnlyBlocksWithoutTelemetryCount) {
   EXPECT_DOUBLE_EQ(*account_of(blocks.rows, blocks.names)->minor_faults, 3);
 }
 
-TEST(Account, WhatOneBlockDoesNotTellIsNotKnown) {
+TEST(Account, MissingBlockCountersStayUnknown) {
   Blocks blocks;
   blocks.add();
   blocks.add().minor_faults.reset();
   EXPECT_FALSE(account_of(blocks.rows, blocks.names)->minor_faults);
 }
 
-TEST(Account, TimeOfReadingTheCountersIsNotTheCalls) {
+TEST(Account, ExcludesCounterReadTimeFromCalls) {
   Blocks blocks;
   blocks.add().caller_cpu_ns = 50'000;
   const auto account = account_of(blocks.rows, blocks.names);
@@ -68,7 +68,7 @@ TEST(Account, TimeOfReadingTheCountersIsNotTheCalls) {
   EXPECT_DOUBLE_EQ(*account->blocked_ns, 0);
 }
 
-TEST(Account, BlocksThatCannotBeAreLeftOut) {
+TEST(Account, SkipsImpossibleBlocks) {
   Blocks blocks;
   blocks.add().call_count = 0;
   blocks.add().end_ns = -5;
@@ -100,7 +100,7 @@ TEST(SignalTable, RatiosOfTheWall) {
   EXPECT_FALSE(signals.get("node.mean_ns"));
 }
 
-TEST(SignalTable, WhoseFaultWaitsAre) {
+TEST(SignalTable, AttributesWaits) {
   Blocks blocks;
   blocks.add().throttled_ns = 1'000;
   SignalInput input;
@@ -119,7 +119,7 @@ TEST(SignalTable, WhoseFaultWaitsAre) {
   EXPECT_FALSE(signals_of(input).get("process.allowed_use_ratio"));
 }
 
-TEST(SignalTable, TheProfilerMakesTheModelSlowerAndNotItsCaller) {
+TEST(SignalTable, ProfilerOverheadIsNotTheCallers) {
   SignalInput input;
   input.metrics = {{"latency.p50_ns", 1000, "ns", {}, {}}, {"profile.slowdown_ratio", 1, "ratio", {}, {}}};
   EXPECT_FALSE(signals_of(input).get("host.around_ratio"));
@@ -129,7 +129,7 @@ TEST(SignalTable, TheProfilerMakesTheModelSlowerAndNotItsCaller) {
   EXPECT_DOUBLE_EQ(*signals_of(input).get("host.around_ratio"), 0);
 }
 
-TEST(SignalTable, WithoutItsProfileASessionStillKnowsItsGraph) {
+TEST(SignalTable, GraphSignalsNeedNoProfile) {
   SignalInput input;
   input.metrics = {{"latency.p50_ns", 1000, "ns", {}, {}}, {"profile.slowdown_ratio", 1, "ratio", {}, {}}};
   input.profiled_model_ns = 1600;
@@ -143,7 +143,7 @@ TEST(SignalTable, WithoutItsProfileASessionStillKnowsItsGraph) {
   EXPECT_FALSE(signals_of(input).get("work.ns_per_node"));
 }
 
-TEST(SignalTable, HealthIsWhatItsCountersGrewBy) {
+TEST(SignalTable, HealthIsCounterGrowth) {
   trace::NameTable names;
   std::vector<trace::GpuEventRow> events;
   const auto add = [&](std::int64_t device, double value) {
@@ -160,11 +160,11 @@ TEST(SignalTable, HealthIsWhatItsCountersGrewBy) {
   EXPECT_FALSE(signals.get("gpu.ecc_uncorrectable_count"));
 }
 
-TEST(SignalTable, NothingMeasuredIsNothingKnown) {
+TEST(SignalTable, NoSignalsWithoutMeasurements) {
   for (const float feature : signals_of({}).features()) EXPECT_TRUE(std::isnan(feature));
 }
 
-TEST(SignalTable, WhatIsNotFiniteIsNotKept) {
+TEST(SignalTable, DropsNonFiniteValues) {
   Signals signals;
   signals.set("latency.p50_ns", std::nan(""));
   signals.set("latency.p50_ns", INFINITY);

@@ -7,12 +7,12 @@
 namespace aaco::analytics::steps {
 namespace {
 
-constexpr std::size_t kMostKernels = 1'000'000;  // of a rank's device
-constexpr std::size_t kMostRanges = 1'000'000;
-constexpr std::size_t kMostMarkers = 10'000;  // different names
-constexpr double kMarkerCoverage = 0.5;       // of the kernels' time, to be taken for steps
-constexpr double kAlikeCoverage = 0.05;       // ranges nested in each other cover nearly the same
-constexpr std::size_t kLeastPeriod = 4;       // kernels: a shorter one is a kernel in a loop
+constexpr std::size_t kMaxKernels = 1'000'000;  // of a rank's device
+constexpr std::size_t kMaxRanges = 1'000'000;
+constexpr std::size_t kMaxMarkers = 10'000;  // different names
+constexpr double kMarkerCoverage = 0.5;      // of the kernels' time, to be taken for steps
+constexpr double kAlikeCoverage = 0.05;      // ranges nested in each other cover nearly the same
+constexpr std::size_t kMinPeriod = 4;        // kernels: a shorter one is a kernel in a loop
 
 }  // namespace
 
@@ -43,7 +43,7 @@ std::uint32_t StepFinder::stem_of(trace::NameId name) {
       stem += '#';
   }
   const std::uint32_t id = names_.intern(stem).value;
-  if (stems_.size() < kMostRanges) stems_.emplace(name.value, id);
+  if (stems_.size() < kMaxRanges) stems_.emplace(name.value, id);
   return id;
 }
 
@@ -52,20 +52,20 @@ void StepFinder::add_call(const trace::ApiCallRow& row) {
   if (role == Role::ignored || row.end_ns <= row.start_ns) return;
   if (role == Role::step) {
     auto& list = profiler_steps_[row.rank];
-    if (list.size() < kMostRanges) list.push_back({row.start_ns, row.end_ns});
+    if (list.size() < kMaxRanges) list.push_back({row.start_ns, row.end_ns});
     return;
   }
   const std::pair key(row.rank, stem_of(row.name));
-  if (markers_.size() >= kMostMarkers && !markers_.contains(key)) return;
+  if (markers_.size() >= kMaxMarkers && !markers_.contains(key)) return;
   auto& list = markers_[key];
-  if (list.size() < kMostRanges) list.push_back({row.start_ns, row.end_ns});
+  if (list.size() < kMaxRanges) list.push_back({row.start_ns, row.end_ns});
 }
 
 void StepFinder::add_kernel(const trace::KernelRow& row) {
   first_ns_ = std::min(first_ns_, row.start_ns);
   last_ns_ = std::max(last_ns_, row.end_ns);
   Kernels& kernels = kernels_[{row.rank, row.device}];
-  if (kernels.names.size() < kMostKernels) {
+  if (kernels.names.size() < kMaxKernels) {
     kernels.names.push_back(row.name.value);
     kernels.starts_ns.push_back(row.start_ns);
     const bool idle = kernels.end_ns != INT64_MIN && row.start_ns > kernels.end_ns;
@@ -99,7 +99,7 @@ Steps StepFinder::from_profiler_steps() {
   if (steps.iterations.empty()) return steps;
   steps.method = Method::profiler_step;
   steps.confidence = 0.98;
-  steps.explanation = "the profiler's own step annotations";
+  steps.explanation = "the profiler's step annotations";
   return steps;
 }
 
@@ -134,7 +134,7 @@ Steps StepFinder::from_markers() {
     for (const Range& range : markers_[{rank, leader.stem}]) steps.iterations.push_back(row_of(rank, number++, range));
     steps.method = Method::marker;
     steps.confidence = 0.85;
-    steps.explanation = "the range '" + std::string(names_.text({leader.stem})) + "', which repeats and covers most of the time";
+    steps.explanation = "the range '" + std::string(names_.text({leader.stem})) + "' repeats and covers most of the time";
   }
   return steps;
 }
@@ -148,7 +148,7 @@ Steps StepFinder::from_period() {
   }
   for (const auto& [rank, kernels] : busiest) {
     const auto period = period_of(kernels->names);
-    if (!period || *period < kLeastPeriod) continue;
+    if (!period || *period < kMinPeriod) continue;
     const auto& starts = kernels->starts_ns;
     std::int64_t number = 0;
     for (std::size_t i = first_of_period(kernels->idle_ns, *period); i + *period <= starts.size(); i += *period) {
@@ -167,7 +167,8 @@ Steps StepFinder::finish() {
   Steps steps = from_profiler_steps();
   if (steps.method == Method::none) steps = from_markers();
   if (steps.method == Method::none) steps = from_period();
-  if (steps.method == Method::none) steps.explanation = "no step annotations, no repeating range, and the kernels do not repeat";
+  if (steps.method == Method::none)
+    steps.explanation = "no step annotations, no repeating range and no repeating kernel sequence";
   return steps;
 }
 

@@ -41,20 +41,20 @@ TEST_F(StepTest, ProfilerStepsComeFirst) {
   EXPECT_EQ(steps.iterations[1].duration_ns, 110);
   EXPECT_EQ(names_.text(steps.iterations[0].phase), "step");
 }
-TEST_F(StepTest, AMarkerThatCoversMostOfTheTime) {
+TEST_F(StepTest, UsesMarkerCoveringMostOfTheTime) {
   kernels({"a", "b", "c", "d", "e"}, 6);
   for (int i = 0; i < 3; ++i) range("marker", "forward", i * 100, i * 100 + 90);
   for (int i = 0; i < 3; ++i) range("marker", "tiny", i * 100, i * 100 + 2);
   EXPECT_EQ(finder_.finish().method, Method::marker);
 }
-TEST_F(StepTest, NumbersInMarkersDoNotCount) {
+TEST_F(StepTest, IgnoresNumbersInMarkers) {
   kernels({"a", "b", "c", "d", "e"}, 6);
   for (int i = 0; i < 3; ++i) range("marker", "step " + std::to_string(i + 8), i * 100, i * 100 + 90);
   const auto steps = finder_.finish();
   EXPECT_EQ(steps.method, Method::marker);
   EXPECT_EQ(steps.iterations.size(), 3u);
 }
-TEST_F(StepTest, OfNestedMarkersTheOutermostIsTheStep) {
+TEST_F(StepTest, OutermostMarkerIsTheStep) {
   kernels({"a", "b", "c", "d", "e"}, 6);
   for (int i = 0; i < 3; ++i) {
     for (int layer = 0; layer < 4; ++layer)
@@ -70,11 +70,11 @@ TEST_F(StepTest, ThePeriodOfTheKernels) {
   ASSERT_EQ(steps.iterations.size(), 20u);
   EXPECT_EQ(steps.iterations[0].duration_ns, 50);
 }
-TEST_F(StepTest, OneKernelInALoopIsNoStep) {
+TEST_F(StepTest, SingleKernelLoopIsNotAStep) {
   kernels({"a"}, 100);
   EXPECT_EQ(finder_.finish().method, Method::none);
 }
-TEST_F(StepTest, NothingIsNothing) {
+TEST_F(StepTest, NoStepsWithoutRows) {
   const auto steps = finder_.finish();
   EXPECT_EQ(steps.method, Method::none);
   EXPECT_TRUE(steps.iterations.empty());
@@ -92,7 +92,7 @@ TEST_F(StepTest, APeriodBeginsWhereTheDeviceIdlesLongest) {
   EXPECT_EQ(steps.iterations[1].start_ns - steps.iterations[0].start_ns, 240);
   EXPECT_EQ(steps.iterations[7].duration_ns, 45);
 }
-TEST(FirstOfPeriod, OnlyWhereItStandsOut) {
+TEST(FirstOfPeriod, OnlyIfDistinct) {
   EXPECT_EQ(first_of_period({0, 1, 9, 1, 0, 1, 9, 1, 0, 1, 9, 1}, 4), 2u);
   EXPECT_EQ(first_of_period({0, 5, 9, 1, 0, 5, 9, 1, 0, 5, 9, 1}, 4), 0u);
   EXPECT_EQ(first_of_period({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 4), 0u);
@@ -101,12 +101,12 @@ TEST(FirstOfPeriod, OnlyWhereItStandsOut) {
   EXPECT_EQ(first_of_period({}, 0), 0u);
 }
 TEST(Period, ShortestThatRepeats) { EXPECT_EQ(period_of({1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}), 4u); }
-TEST(Period, AFewStrangersAreForgiven) {
+TEST(Period, ToleratesFewOutliers) {
   std::vector<std::uint32_t> sequence;
   for (std::uint32_t i = 0; i < 500; ++i) sequence.push_back(i % 100 == 50 ? 1000 + i : i % 10);
   EXPECT_EQ(period_of(sequence), 10u);
 }
-TEST(Period, NoneWhereNothingRepeats) {
+TEST(Period, NoneWithoutRepetition) {
   EXPECT_EQ(period_of({}), std::nullopt);
   EXPECT_EQ(period_of({1, 2, 3, 4, 5, 6, 7, 8, 9}), std::nullopt);
   EXPECT_EQ(period_of({1, 2, 3, 1, 2, 3}), std::nullopt);  // twice is not enough

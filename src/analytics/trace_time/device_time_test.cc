@@ -33,13 +33,13 @@ TEST(DeviceTime, OverlapCountsOnce) {
   EXPECT_EQ(time.busy_ns, 15);
   EXPECT_EQ(time.streams.at(1).busy_ns, 10);
 }
-TEST(DeviceTime, IdleIsWhatIsLeft) {
+TEST(DeviceTime, IdleIsTheRemainder) {
   const auto time = time_of({work(kCompute, 0, 10), work(kCopy, 30, 40)});
   EXPECT_EQ(time.span_ns, 40);
   EXPECT_EQ(time.idle_ns, 20);
   EXPECT_EQ(time.active_ns, 10);
 }
-TEST(DeviceTime, ExposedIsWhatNoComputeHides) {
+TEST(DeviceTime, ExposedIsNotOverlappedByCompute) {
   const auto time = time_of({work(kCompute, 0, 10), work(kCopy, 5, 20, 1), work(kCollective, 8, 30, 2)});
   EXPECT_EQ(time.exposed_copy_ns, 10);
   EXPECT_EQ(time.exposed_collective_ns, 20);
@@ -47,8 +47,8 @@ TEST(DeviceTime, ExposedIsWhatNoComputeHides) {
   EXPECT_EQ(time.collective_sum_ns, 22);
   EXPECT_EQ(time.active_ns, 30);
 }
-TEST(DeviceTime, TouchingWorkLeavesNoGap) { EXPECT_EQ(time_of({work(kCompute, 0, 10), work(kCompute, 10, 20)}).idle_ns, 0); }
-TEST(DeviceTime, NothingIsNothing) { EXPECT_EQ(time_of({}), DeviceTime()); }
+TEST(DeviceTime, AdjacentWorkLeavesNoGap) { EXPECT_EQ(time_of({work(kCompute, 0, 10), work(kCompute, 10, 20)}).idle_ns, 0); }
+TEST(DeviceTime, NoWorkYieldsZeroTime) { EXPECT_EQ(time_of({}), DeviceTime()); }
 TEST(DeviceTime, ZeroLengthKernelsCount) {
   const auto time = time_of({work(kCompute, 5, 5), work(kCompute, 9, 9)});
   EXPECT_EQ(time.kernel_count, 2);
@@ -73,7 +73,7 @@ TEST(DeviceTime, MemsetByConvention) {
   EXPECT_EQ(time_of(list, {.memset = false}).busy_ns, 10);
   EXPECT_EQ(time_of(list, {.memset = false}).memset_count, 1);
 }
-TEST(DeviceTime, ImpossibleTimesAreCountedAndLeftOut) {
+TEST(DeviceTime, CountsAndSkipsImpossibleTimes) {
   const auto time = time_of({work(kCompute, 0, 10), work(kCompute, 20, 15), work(kCompute, INT64_MIN, INT64_MAX),
                              work(kCompute, INT64_MAX - 5, INT64_MAX), work(kCompute, INT64_MIN, INT64_MIN + 5)});
   EXPECT_EQ(time.invalid_count, 4);
@@ -85,13 +85,13 @@ TEST(DeviceTime, OutOfOrderIsCounted) {
   fold.add(work(kCompute, 50, 60));
   EXPECT_EQ(fold.finish().out_of_order_count, 1);
 }
-TEST(DeviceTime, GapsAreAnsweredAsTheyEnd) {
+TEST(DeviceTime, ReportsGapsWhenTheyEnd) {
   DeviceTimeFold fold;
   EXPECT_EQ(fold.add(work(kCompute, 0, 10)), std::nullopt);
   EXPECT_EQ(fold.add(work(kCompute, 5, 30)), std::nullopt);
   EXPECT_EQ(fold.add(work(kCopy, 40, 50)), (Idle{30, 40}));
 }
-TEST(DeviceTime, TimeLostToLaunchesEndsWithALateLaunch) {
+TEST(DeviceTime, LaunchLossEndsAtALateLaunch) {
   DeviceTimeFold fold;
   fold.add(work(kCompute, 0, 10));
   fold.add({kCompute, 0, 40, 50, LaunchSpan{20, 30}});
@@ -119,7 +119,7 @@ DeviceTime slow_path(const std::vector<Work>& list) {
   return time;
 }
 
-TEST(DeviceTime, RandomTracesAgreeWithCountingEveryNanosecond) {
+TEST(DeviceTime, MatchesBruteForceOnRandomTraces) {
   core::Random random(7);
   for (int round = 0; round < 200; ++round) {
     std::vector<Work> list;

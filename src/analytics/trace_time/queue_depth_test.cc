@@ -9,7 +9,7 @@
 namespace aaco::analytics::trace_time {
 namespace {
 
-TEST(QueueDepth, NothingIsNothing) { EXPECT_EQ(QueueDepthFold().finish(), QueueDepth()); }
+TEST(QueueDepth, NoKernelsHaveNoDepth) { EXPECT_EQ(QueueDepthFold().finish(), QueueDepth()); }
 TEST(QueueDepth, OneKernelIsDepthOne) {
   QueueDepthFold fold;
   fold.add(100, 5100);
@@ -18,7 +18,7 @@ TEST(QueueDepth, OneKernelIsDepthOne) {
   EXPECT_DOUBLE_EQ(depth.peak, 1);
   EXPECT_EQ(depth.origin_ns, 100);
 }
-TEST(QueueDepth, KernelsThatWaitTogetherAddUp) {
+TEST(QueueDepth, ConcurrentWaitsAddUp) {
   QueueDepthFold fold;
   for (int i = 0; i < 10; ++i) fold.add(0, 10'240);
   fold.add(10'240, 102'400);
@@ -28,7 +28,7 @@ TEST(QueueDepth, KernelsThatWaitTogetherAddUp) {
   EXPECT_DOUBLE_EQ(depth.peak, 10);
   EXPECT_NEAR(depth.mean, (10 * 10'240 + 92'160) / 102'400.0, 1e-9);
 }
-TEST(QueueDepth, WhatEndsBeforeItBeginsOrCannotBeIsLeftOut) {
+TEST(QueueDepth, SkipsImpossibleTimes) {
   QueueDepthFold fold;
   fold.add(100, 100);
   fold.add(100, 50);

@@ -23,13 +23,13 @@ void find_straggler(const std::vector<RankTime>& ranks, RankSkew& skew) {
   }
   if (span > 0) skew.collective_wait_ratio = waited / span;
   const double difference = static_cast<double>(most->collective_sum_ns - least->collective_sum_ns);
-  if (difference < kLeastWaitShare * static_cast<double>(most->collective_sum_ns)) return;
+  if (difference < kMinWaitShare * static_cast<double>(most->collective_sum_ns)) return;
   const auto busiest = std::max_element(ranks.begin(), ranks.end(),
                                         [](const RankTime& a, const RankTime& b) { return a.compute_ns < b.compute_ns; });
   skew.straggler = least->rank;
   skew.confidence = busiest->rank == least->rank ? 0.9 : 0.6;
-  skew.evidence = "rank " + std::to_string(least->rank) + " spends least time in collectives, so it comes last to them" +
-                  (busiest->rank == least->rank ? ", and it computes longest" : ", though another computes longest");
+  skew.evidence = "rank " + std::to_string(least->rank) + " spends the least time in collectives, so it arrives last" +
+                  (busiest->rank == least->rank ? "; it also computes longest" : ", but another rank computes longest");
 }
 
 }  // namespace

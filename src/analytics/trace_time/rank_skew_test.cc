@@ -19,7 +19,7 @@ TEST(RankSkew, OneRankHasNone) {
   EXPECT_FALSE(rank_skew({}).has_value());
   EXPECT_FALSE(rank_skew({rank(0, 100, 50)}).has_value());
 }
-TEST(RankSkew, WhoComesLastWaitsLeast) {
+TEST(RankSkew, StragglerWaitsLeast) {
   const auto skew = rank_skew({rank(0, 500, 400), rank(1, 800, 100), rank(2, 500, 400)});
   ASSERT_TRUE(skew.has_value());
   EXPECT_EQ(skew->straggler, 1);
@@ -27,7 +27,7 @@ TEST(RankSkew, WhoComesLastWaitsLeast) {
   EXPECT_DOUBLE_EQ(*skew->collective_wait_ratio, 600.0 / 3000);
   EXPECT_NEAR(skew->compute_skew_ratio, 800.0 / 600 - 1, 1e-12);
 }
-TEST(RankSkew, WhoComesLastForAnotherReasonIsLessCertain) {
+TEST(RankSkew, StragglerWithoutMostComputeIsLessCertain) {
   const auto skew = rank_skew({rank(0, 500, 400), rank(1, 400, 100)});
   EXPECT_EQ(skew->straggler, 1);
   EXPECT_DOUBLE_EQ(skew->confidence, 0.6);

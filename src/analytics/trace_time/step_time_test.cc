@@ -14,7 +14,7 @@ double parts(const StepTime& time) {
   return sum;
 }
 
-TEST(StepTime, WithoutStepsItIsTheSpanOfTheDevice) {
+TEST(StepTime, UsesDeviceSpanWithoutSteps) {
   const Windows none;
   StepTimer timer(none);
   timer.add(0, 0, kernel(300, 400));
@@ -42,7 +42,7 @@ TEST(StepTime, WorkOutsideStepsDoesNotCount) {
   EXPECT_DOUBLE_EQ(parts(time), time.span_ns);
 }
 
-TEST(StepTime, AStepGoesOnWithItsWorkUntilTheNextBegins) {
+TEST(StepTime, StepExtendsToTheNextStep) {
   const Windows steps = {{0, {{0, 100}, {200, 300}}}};
   StepTimer timer(steps);
   timer.add(0, 0, kernel(90, 180));
@@ -65,7 +65,7 @@ TEST(StepTime, DevicesAndRanksAreAveraged) {
   EXPECT_EQ(time.compute_ns, 100);
 }
 
-TEST(StepTime, EvenGapsMakeNoVarianceAndUnevenOnesDo) {
+TEST(StepTime, OnlyUnevenGapsAddVariance) {
   const Windows none;
   StepTimer even(none), uneven(none);
   for (std::int64_t i = 0; i < 10; ++i) {
@@ -90,7 +90,7 @@ std::optional<double> paired(const std::vector<std::int64_t>& starts_a, const st
   return deviation->span_ns;
 }
 
-TEST(StepTime, WhatBothTracesScatterByAlikeDoesNotCount) {
+TEST(StepTime, CommonVariationCancels) {
   const std::vector<std::int64_t> ragged = {0, 500, 530, 2000, 2020, 2900, 3000, 3015};
   std::vector<std::int64_t> later = ragged;
   for (std::size_t i = 0; i < later.size(); ++i) later[i] += 100 * static_cast<std::int64_t>(i);  // each beat 100 longer
@@ -104,7 +104,7 @@ TEST(StepTime, OtherKernelsAreNotPaired) {
   EXPECT_FALSE(paired({0, 100}, {0, 100}, "other").has_value());
 }
 
-TEST(StepTime, NoWorkIsNothing) {
+TEST(StepTime, NoResultWithoutWork) {
   const Windows none;
   StepTimer timer(none);
   timer.add(0, 0, kernel(10, 5));  // ends before it starts

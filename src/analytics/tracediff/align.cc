@@ -5,7 +5,7 @@
 namespace aaco::analytics::tracediff {
 namespace {
 
-constexpr std::size_t kMostCells = std::size_t{16} << 20;  // 64 MiB
+constexpr std::size_t kMaxCells = std::size_t{16} << 20;  // 64 MiB
 
 // Adds what lies between two matches; neighbours become one change.
 void note(std::vector<OrderChange>& changes, const OrderChange& change) {
@@ -21,7 +21,7 @@ bool align(const Step& a, const Step& b, std::vector<OrderChange>& changes) {
   std::size_t a_end = a.size(), b_end = b.size();
   while (a_end > begin && b_end > begin && a[a_end - 1].name == b[b_end - 1].name) --a_end, --b_end;
   const std::size_t rows = a_end - begin, columns = b_end - begin;
-  if (rows == 0 || columns == 0 || rows > kMostCells / std::max<std::size_t>(1, columns + 1)) {
+  if (rows == 0 || columns == 0 || rows > kMaxCells / std::max<std::size_t>(1, columns + 1)) {
     note(changes, {begin, a_end, begin, b_end});
     return rows == 0 || columns == 0;
   }

@@ -59,12 +59,12 @@ TEST(TraceDiff, OrderOfAMiddleInsertion) {
   EXPECT_EQ(difference.order[1].b_begin, 3u);
   EXPECT_TRUE(difference.order_complete);
 }
-TEST(TraceDiff, NothingAgainstNothing) {
+TEST(TraceDiff, EmptyTraces) {
   EXPECT_TRUE(compare({}, {}).kernels.empty());
   EXPECT_TRUE(compare({{}}, {{}}).order.empty());
   EXPECT_EQ(row(compare({}, {{{"a", 5}}}), "a").change, Change::appeared);
 }
-TEST(TraceDiff, StepsTooLongToAlignSaySo) {
+TEST(TraceDiff, ReportsStepsTooLongToAlign) {
   Step a, b;
   for (int i = 0; i < 5000; ++i) a.push_back({"a", 1}), b.push_back({"b", 1});
   EXPECT_FALSE(compare({a}, {b}).order_complete);

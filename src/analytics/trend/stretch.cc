@@ -11,7 +11,7 @@ namespace aaco::analytics::trend {
 namespace {
 
 constexpr double kNsPerDay = 86'400e9;
-constexpr std::size_t kMostPoints = 2000;  // of a line: all slopes between them are formed
+constexpr std::size_t kMaxPoints = 2000;  // of a line: all slopes between them are formed
 constexpr double kNormalConsistency = 1.4826;
 constexpr double kSlopeGain = 6;  // BIC by which a slope must beat steps: strong evidence (Kass and Raftery, JASA 90, 1995)
 
@@ -64,7 +64,7 @@ Places places_of(const std::vector<Observation>& series) {
 }
 
 std::optional<Line> line_through(const std::vector<double>& x, const std::vector<double>& values, std::size_t start) {
-  start = std::max(start, values.size() > kMostPoints ? values.size() - kMostPoints : 0);
+  start = std::max(start, values.size() > kMaxPoints ? values.size() - kMaxPoints : 0);
   const auto from = static_cast<std::ptrdiff_t>(start);
   const auto fit =
       stats::theil_sen(std::vector<double>(x.begin() + from, x.end()), std::vector<double>(values.begin() + from, values.end()));
@@ -91,7 +91,7 @@ std::size_t stretch_start(const std::vector<double>& x, const std::vector<double
     std::vector<std::size_t> pieces = bounds;
     pieces.insert(pieces.begin(), start);
     const auto line = line_through(x, values, start);
-    if (!line || values.size() - start > kMostPoints) break;
+    if (!line || values.size() - start > kMaxPoints) break;
     // A step costs its level and its place.
     const double of_steps = information(step_residuals(values, pieces), floor, 2 * static_cast<double>(pieces.size()) - 3);
     const double of_line = information(line_residuals(*line, x, values, start), floor, 2);

@@ -15,8 +15,8 @@
 namespace aaco::analytics::trend {
 namespace {
 
-constexpr std::size_t kFewest = 6;
-constexpr std::size_t kFewestForDrift = 8;
+constexpr std::size_t kMinCount = 6;
+constexpr std::size_t kMinForDrift = 8;
 constexpr double kScatters = 2;         // standard deviations that a drift moves at least
 constexpr std::int64_t kAgreement = 5;  // observations between the places of two methods
 constexpr double kMedianEfficiency =
@@ -30,6 +30,7 @@ Meaning meaning_of(double delta, const std::optional<bool>& lower_is_better) {
 void add_steps(const std::vector<stats::ChangePoint>& found, const std::vector<std::int64_t>& bayes, const Options& options,
                Trend& trend) {
   for (const auto& change : found) {
+    if (change.shape == stats::ChangeShape::bend) continue;  // a slope begins or ends: the drift's matter
     Step step;
     step.index = static_cast<std::size_t>(change.index);
     step.before = change.before;
@@ -121,25 +122,25 @@ void add_alarms(Trend& trend) {
                                                           : fmt::format("from {:.4g} to {:.4g}", step.before, step.after),
                                          step.index));
   if (trend.drift && trend.drift->significant)
-    trend.alarms.push_back(fmt::format("drift of {} a {} ({})",
+    trend.alarms.push_back(fmt::format("drift of {} per {} ({})",
                                        trend.drift->ratio_per_unit ? core::format_signed_percent(*trend.drift->ratio_per_unit)
                                                                    : fmt::format("{:+.4g}", trend.drift->per_unit),
                                        trend.in_days ? "day" : "point", to_string(trend.drift->meaning)));
   if (!trend.breaks) return;
   if (trend.breaks->in_units == 0)
-    trend.alarms.emplace_back("the budget is broken already");
+    trend.alarms.emplace_back("the budget is already exceeded");
   else
     trend.alarms.push_back(
-        fmt::format("this drift will break its budget in {} ({} at the earliest, {})", time_of(trend, trend.breaks->in_units),
-                    time_of(trend, trend.breaks->earliest),
-                    trend.breaks->latest ? time_of(trend, *trend.breaks->latest) + " at the latest" : "perhaps never"));
+        fmt::format("at this rate the budget will be exceeded in {} ({} at the earliest, {})",
+                    time_of(trend, trend.breaks->in_units), time_of(trend, trend.breaks->earliest),
+                    trend.breaks->latest ? time_of(trend, *trend.breaks->latest) + " at the latest" : "possibly never"));
 }
 
 core::Status check(const std::vector<Observation>& series) {
-  if (series.size() < kFewest)
+  if (series.size() < kMinCount)
     return core::fail(core::ErrorCode::invalid_input,
-                      fmt::format("a history of {} values is too short to tell a change from chance", series.size()),
-                      fmt::format("give at least {}", kFewest));
+                      fmt::format("a history of {} values is too short to detect changes", series.size()),
+                      fmt::format("provide at least {}", kMinCount));
   for (std::size_t i = 0; i < series.size(); ++i)
     if (!std::isfinite(series[i].value))
       return core::fail(core::ErrorCode::invalid_input, fmt::format("value {} of the history is not a finite number", i + 1));
@@ -177,7 +178,7 @@ core::Result<Trend> analyze(const std::vector<Observation>& series, const Option
   trend.level = stats::median(stretch);
   double start_level = trend.level;
   Scatter scatter{stats::robust_deviation(stretch), false, static_cast<double>(stretch.size())};
-  const auto line = stretch.size() >= kFewestForDrift ? line_through(places.x, values, trend.stretch_start) : std::nullopt;
+  const auto line = stretch.size() >= kMinForDrift ? line_through(places.x, values, trend.stretch_start) : std::nullopt;
   if (line && length > 0) {
     add_drift(*line, length, options, trend);
     if (trend.drift && trend.drift->significant) {

@@ -54,7 +54,7 @@ TEST(Trend, AStepUpOfThroughputIsAnImprovement) {
   EXPECT_EQ(analyzed(made(60, 0.01, [](std::size_t i) { return i < 40 ? 100.0 : 124.6; }), options).steps.at(0).meaning,
             Meaning::improvement);
 }
-TEST(Trend, NothingIsNoAlarm) {
+TEST(Trend, NoAlarmOnStableSeries) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
     EXPECT_TRUE(analyzed(made(
                              80, 0.02, [](std::size_t) { return 50.0; }, seed),
@@ -62,13 +62,13 @@ TEST(Trend, NothingIsNoAlarm) {
                     .alarms.empty())
         << seed;
 }
-TEST(Trend, AChangeBelowTheThresholdIsSeenAndNoAlarm) {
+TEST(Trend, SmallChangeIsFoundWithoutAlarm) {
   const Trend trend = analyzed(made(80, 0.0005, [](std::size_t i) { return i < 40 ? 100.0 : 100.7; }), lower());
   ASSERT_EQ(trend.steps.size(), 1U);
   EXPECT_FALSE(trend.steps[0].alarm);
   EXPECT_TRUE(trend.alarms.empty());
 }
-TEST(Trend, ASlopeIsADriftAndNotManySteps) {
+TEST(Trend, SlopeIsADrift) {
   const Trend trend = analyzed(made(120, 0.005, [](std::size_t i) { return 100 + 0.2 * static_cast<double>(i); }), lower());
   ASSERT_TRUE(trend.drift && trend.drift->significant);
   EXPECT_EQ(trend.stretch_start, 0U);
@@ -76,7 +76,7 @@ TEST(Trend, ASlopeIsADriftAndNotManySteps) {
   EXPECT_EQ(trend.drift->meaning, Meaning::regression);
   for (const Step& step : trend.steps) EXPECT_FALSE(step.alarm);
 }
-TEST(Trend, ADriftAnnouncesWhenItBreaksItsBudget) {
+TEST(Trend, DriftForecastsBudgetExceedance) {
   Options options = lower();
   options.limit = 130;
   const Trend trend = analyzed(made(100, 0.004, [](std::size_t i) { return 100 + 0.2 * static_cast<double>(i); }), options);
@@ -86,9 +86,9 @@ TEST(Trend, ADriftAnnouncesWhenItBreaksItsBudget) {
   EXPECT_LE(trend.breaks->earliest, trend.breaks->in_units);
   ASSERT_TRUE(trend.breaks->latest);
   EXPECT_GE(*trend.breaks->latest, trend.breaks->in_units);
-  EXPECT_THAT(trend.alarms.back(), HasSubstr("will break its budget in"));
+  EXPECT_THAT(trend.alarms.back(), HasSubstr("the budget will be exceeded in"));
 }
-TEST(Trend, ARelativeBudgetCountsFromWhereTheStretchBegan) {
+TEST(Trend, RelativeBudgetStartsAtSegmentStart) {
   Options options = lower();
   options.budget_ratio = 0.3;
   const Trend trend = analyzed(made(100, 0.004, [](std::size_t i) { return 100 + 0.2 * static_cast<double>(i); }), options);
@@ -100,15 +100,15 @@ TEST(Trend, AnImprovingDriftBreaksNothing) {
   options.limit = 130;
   EXPECT_FALSE(analyzed(made(100, 0.004, [](std::size_t i) { return 120 - 0.2 * static_cast<double>(i); }), options).breaks);
 }
-TEST(Trend, ABudgetThatIsBrokenAlready) {
+TEST(Trend, BudgetAlreadyExceeded) {
   Options options = lower();
   options.limit = 90;
   const Trend trend = analyzed(made(40, 0.004, [](std::size_t) { return 100.0; }), options);
   ASSERT_TRUE(trend.breaks);
   EXPECT_EQ(trend.breaks->in_units, 0);
-  EXPECT_THAT(trend.alarms.back(), HasSubstr("broken already"));
+  EXPECT_THAT(trend.alarms.back(), HasSubstr("already exceeded"));
 }
-TEST(Trend, TheForecastHoldsWhatComes) {
+TEST(Trend, ForecastCoversTheFuture) {
   int inside = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const auto series = made(
@@ -145,6 +145,30 @@ TEST(Trend, NegativeValuesHaveNoRatio) {
   EXPECT_FALSE(trend.steps[0].delta_ratio);
   EXPECT_TRUE(trend.steps[0].alarm);
   EXPECT_THAT(trend.alarms.at(0), HasSubstr("from -"));
+}
+TEST(Trend, ABendIsADriftAndNoStep) {
+  const Trend trend =
+      analyzed(made(160, 0.004, [](std::size_t i) { return i < 80 ? 100.0 : 100 + 0.3 * static_cast<double>(i - 80); }), lower());
+  EXPECT_TRUE(trend.steps.empty());
+  EXPECT_NEAR(static_cast<double>(trend.stretch_start), 80, 10);
+  ASSERT_TRUE(trend.drift && trend.drift->significant);
+  EXPECT_NEAR(trend.drift->per_unit, 0.3, 0.05);
+}
+TEST(Trend, AnEarlyDropStaysAmongTheStepsHoweverMuchFollows) {
+  for (const std::size_t count : {40U, 100U, 200U, 365U}) {
+    const Trend trend =
+        analyzed(made(count, 0.008, [](std::size_t i) { return i < 15   ? 267.0
+                                                               : i < 71 ? 236.0
+                                                                        : 290.0; }), lower());
+    ASSERT_FALSE(trend.steps.empty()) << count;
+    EXPECT_EQ(trend.steps[0].index, 15U) << count;
+    EXPECT_NEAR(*trend.steps[0].delta_ratio, -0.115, 0.01) << count;
+  }
+}
+TEST(Trend, ASeasonIsNeitherStepNorDrift) {
+  const Trend trend = analyzed(made(210, 0.004, [](std::size_t i) { return i % 7 < 5 ? 100.0 : 95.0; }), lower());
+  EXPECT_TRUE(trend.steps.empty());
+  EXPECT_TRUE(trend.alarms.empty());
 }
 TEST(Trend, TooShort) {
   EXPECT_THAT(analyze(made(5, 0, [](std::size_t) { return 1.0; })).error().message, HasSubstr("too short"));

@@ -59,7 +59,7 @@ Series power_of(const Series& energy) {
 }
 
 SensorAgreement::Verdict verdict_of(const SensorAgreement& one) {
-  if (one.pairs < kFewestPairs) return SensorAgreement::Verdict::undecided;
+  if (one.pairs < kMinPairs) return SensorAgreement::Verdict::undecided;
   const double distance = std::abs(one.difference);
   const double scatter = kStandardErrors * one.standard_error;
   if (distance - scatter > one.tolerance) return SensorAgreement::Verdict::disagree;
@@ -163,13 +163,13 @@ std::optional<trace::Warning> disagreement_warning(const std::vector<SensorAgree
   std::string what;
   for (const SensorAgreement& one : agreements) {
     if (one.verdict != SensorAgreement::Verdict::disagree) continue;
-    what += (what.empty() ? "" : "; ") + one.metric + " of GPU " + std::to_string(one.device) + ": " + one.source_a + " says " +
-            number(one.mean_a) + ", " + one.source_b + " says " + number(one.mean_b) +
+    what += (what.empty() ? "" : "; ") + one.metric + " of GPU " + std::to_string(one.device) + ": " + one.source_a +
+            " reports " + number(one.mean_a) + ", " + one.source_b + " reports " + number(one.mean_b) +
             (one.metric == kEnergy ? " (as power, W)" : "");
   }
   if (what.empty()) return std::nullopt;
-  return trace::Warning{"telemetry.sensors_disagree", "sensors of the same quantity disagree, so one of them is wrong: " + what,
-                        "compare them with a meter, or with another driver version, before relying on either"};
+  return trace::Warning{"telemetry.sensors_disagree", "sensors of the same quantity disagree; at least one is wrong: " + what,
+                        "check them against an external meter or another driver version before relying on either"};
 }
 
 }  // namespace aaco::analytics::trust

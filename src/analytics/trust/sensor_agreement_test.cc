@@ -48,7 +48,8 @@ TEST(SensorAgreement, ASecondDieThatReadsZeroIsFound) {
   EXPECT_EQ(found[0].verdict, Verdict::disagree);
   const auto warning = disagreement_warning(found);
   ASSERT_TRUE(warning);
-  EXPECT_NE(warning->message.find("amdgpu.gpu_metrics says 280, amdgpu.hwmon says 0"), std::string::npos) << warning->message;
+  EXPECT_NE(warning->message.find("amdgpu.gpu_metrics reports 280, amdgpu.hwmon reports 0"), std::string::npos)
+      << warning->message;
 }
 TEST(SensorAgreement, AnEnergyCounterInAWrongUnitIsFound) {
   Rows r;
@@ -65,7 +66,7 @@ TEST(SensorAgreement, AnEnergyCounterThatFollowsThePowerAgrees) {
   r.add("gpu.energy_joules", "nvml", 200, 0.05, [](double t) { return 300 * t - 100 * std::cos(t); });
   EXPECT_EQ(r.compare()[0].verdict, Verdict::agree);
 }
-TEST(SensorAgreement, ACounterThatIsResetLosesOnlyThatStep) {
+TEST(SensorAgreement, CounterResetLosesOneStep) {
   Rows r;
   r.add("gpu.power_watts", "nvml", 100, 0.05, constant(300));
   r.add("gpu.energy_joules", "nvml", 100, 0.05, [](double t) { return t < 2 ? 1e6 + 300 * t : 300 * t; });
@@ -100,7 +101,7 @@ TEST(SensorAgreement, ReadingsFarApartInTimeAreNoPairs) {
   EXPECT_EQ(r.compare()[0].pairs, 0);
   EXPECT_EQ(r.compare()[0].verdict, Verdict::undecided);
 }
-TEST(SensorAgreement, DevicesAndMetricsAreKeptApart) {
+TEST(SensorAgreement, SeparatesDevicesAndMetrics) {
   Rows r;
   r.add("gpu.power_watts", "a", 20, 0.05, constant(100), 0);
   r.add("gpu.power_watts", "b", 20, 0.05, constant(300), 1);
@@ -113,13 +114,13 @@ TEST(SensorAgreement, QuantitiesWithoutATolerancesAreNotCompared) {
   r.add("gpu.fan_rpm", "b", 20, 0.05, constant(9000));
   EXPECT_TRUE(r.compare().empty());
 }
-TEST(SensorAgreement, WhatIsNotFiniteIsNotCounted) {
+TEST(SensorAgreement, IgnoresNonFiniteValues) {
   Rows r;
   r.add("gpu.power_watts", "a", 20, 0.05, constant(std::nan("")));
   r.add("gpu.power_watts", "b", 20, 0.05, constant(300));
   EXPECT_TRUE(r.compare().empty());
 }
-TEST(SensorAgreement, NothingGivesNothing) {
+TEST(SensorAgreement, NoResultWithoutReadings) {
   EXPECT_TRUE(Rows().compare().empty());
   EXPECT_FALSE(disagreement_warning({}));
 }
@@ -142,7 +143,7 @@ TEST(SensorTrust, AgreeingSensorsAreTrusted) {
   EXPECT_EQ(trust[0].score, 1.0);
   EXPECT_EQ(trust[1].agreed, 1);
 }
-TEST(SensorTrust, TheOddOneOutOfThreeLosesMost) {
+TEST(SensorTrust, OutlierOfThreeIsTrustedLeast) {
   Rows r;
   r.add("gpu.power_watts", "a", 50, 0.05, constant(300));
   r.add("gpu.power_watts", "b", 50, 0.05, constant(301));
@@ -162,12 +163,12 @@ TEST(SensorTrust, UndecidedGivesNoScore) {
   EXPECT_EQ(trust[0].score, std::nullopt);
   EXPECT_EQ(trust[0].undecided, 1);
 }
-TEST(SensorTrust, ASensorAloneIsNotJudged) {
+TEST(SensorTrust, SingleSensorHasNoScore) {
   Rows r;
   r.add("gpu.power_watts", "a", 50, 0.05, constant(300));
   EXPECT_TRUE(sensor_trust(r.compare()).empty());
 }
-TEST(SensorTrust, AnEnergyCounterIsHeldAgainstPower) {
+TEST(SensorTrust, ComparesEnergyCounterWithPower) {
   Rows r;
   r.add("gpu.energy_joules", "counter", 100, 0.05, [](double t) { return 300 * t; });
   r.add("gpu.power_watts", "sensor", 100, 0.05, constant(300));

@@ -87,13 +87,13 @@ class AmdgpuCollector final : public Collector {
   explicit AmdgpuCollector(std::unique_ptr<core::Clock> clock) : clock_(std::move(clock)) { sources_.set_name("amdgpu"); }
 
   [[nodiscard]] CollectorInfo info() const override {
-    return {"amdgpu", "activity, memory, power, energy, temperature, clocks, throttling, links and error counts of AMD GPUs"};
+    return {"amdgpu", "utilisation, memory, power, energy, temperature, clocks, throttling, links and error counts of AMD GPUs"};
   }
   core::Status open(const SysRoot& root, const Target& target) override {
     const auto devices = hardware::find_amd_devices(root.path);
     if (devices.empty())
-      return core::fail(core::ErrorCode::unsupported, "no AMD GPU is driven by amdgpu on this machine",
-                        "on a machine that has one: modprobe amdgpu");
+      return core::fail(core::ErrorCode::unsupported, "no AMD GPU uses the amdgpu driver on this machine",
+                        "if the machine has an AMD GPU: modprobe amdgpu");
     for (const hardware::AmdDevice& device : devices) add_device(root, device);
     return sources_.open(root, target);
   }

@@ -54,7 +54,7 @@ TEST(AmdgpuCollector, ReadsTheFilesOfEachDevice) {
   EXPECT_EQ(b.bench.gpu(0, "gpu.energy_joules", "amdgpu.hwmon"), std::nullopt);  // this driver has no such file
   EXPECT_EQ(b.bench.gpu(2, "gpu.use_ratio", "amdgpu.sysfs"), std::nullopt);      // the management card is no GPU
 }
-TEST(AmdgpuCollector, TheMetricsTableGivesLevelsAtOnceAndSharesOfTheInterval) {
+TEST(AmdgpuCollector, MetricsTableYieldsLevelsImmediatelyAndIntervalShares) {
   Bench b;
   b.put("/gpu_metrics", table("mi300x_a.bin"));
   b.start();
@@ -79,14 +79,14 @@ TEST(AmdgpuCollector, TheMetricsTableGivesLevelsAtOnceAndSharesOfTheInterval) {
   EXPECT_DOUBLE_EQ(b.bench.gpu(0, "gpu.xgmi_read_bytes_per_second", levels).value_or(-1), 7 * 1e6 / 0.02);
   EXPECT_EQ(b.bench.gpu(0, "gpu.energy_joules", levels), 1012);
 }
-TEST(AmdgpuCollector, TwoSourcesOfPowerAreBothKept) {
+TEST(AmdgpuCollector, KeepsBothPowerSources) {
   Bench b;
   b.put("/gpu_metrics", table("mi300x_a.bin"));
   b.start();
   EXPECT_EQ(b.bench.gpu(0, "gpu.power_watts", "amdgpu.gpu_metrics"), 640);
   EXPECT_EQ(b.bench.gpu(0, "gpu.power_watts", "amdgpu.hwmon"), 141);
 }
-TEST(AmdgpuCollector, AfterAPauseSharesStartAnew) {
+TEST(AmdgpuCollector, SharesRestartAfterPause) {
   Bench b;
   b.put("/gpu_metrics", table("mi300x_a.bin"));
   b.start();
@@ -102,7 +102,7 @@ TEST(AmdgpuCollector, ThrottleBitsBecomeFlags) {
   ASSERT_TRUE(b.bench.gpu(0, "gpu.throttle_power_flag", "amdgpu.gpu_metrics"));
   EXPECT_EQ(b.bench.gpu(0, "gpu.throttle_other_flag", "amdgpu.gpu_metrics"), 0);
 }
-TEST(AmdgpuCollector, AnUnknownTableIsNamedWithItsVersionAndTheRestIsRead) {
+TEST(AmdgpuCollector, ReportsVersionOfUnknownTableAndReadsTheOtherFiles) {
   Bench b;
   b.put("/gpu_metrics", std::string("\x10\x00\x01\x63", 4) + std::string(12, '\0'));
   b.start();
@@ -111,30 +111,30 @@ TEST(AmdgpuCollector, AnUnknownTableIsNamedWithItsVersionAndTheRestIsRead) {
       std::any_of(notes.begin(), notes.end(), [](const std::string& note) { return note.find("v1.99") != std::string::npos; }));
   EXPECT_EQ(b.bench.gpu(0, "gpu.use_ratio", "amdgpu.sysfs"), 0.37);
 }
-TEST(AmdgpuCollector, ATableThatIsCutLaterIsCountedAndNothingIsInvented) {
+TEST(AmdgpuCollector, CountsTruncatedTableWithoutInventingValues) {
   Bench b;
   b.put("/gpu_metrics", table("mi300x_a.bin"));
   b.start();
   b.put("/gpu_metrics", table("mi300x_b.bin").substr(0, 100));
   b.bench.sample_after(0.02);
   EXPECT_EQ(b.bench.gpu(0, "gpu.power_watts", "amdgpu.gpu_metrics"), std::nullopt);
-  EXPECT_EQ(b.bench.collector().account().dropped.at("amdgpu.gpu_metrics: not readable"), 1);
+  EXPECT_EQ(b.bench.collector().account().dropped.at("amdgpu.gpu_metrics: read failed"), 1);
 }
-TEST(AmdgpuCollector, NotAvailableIsCountedAndGivenUpInTheEnd) {
+TEST(AmdgpuCollector, GivesUpOnUnavailableFilesAfterCounting) {
   Bench b;
   b.put("/gpu_busy_percent", "N/A\n");
   b.start();
   for (int i = 0; i < 60; ++i) b.bench.sample_after(0.05);
   EXPECT_EQ(b.bench.gpu(0, "gpu.use_ratio", "amdgpu.sysfs"), std::nullopt);
-  EXPECT_EQ(b.bench.collector().account().dropped.at("amdgpu.sysfs: gpu_busy_percent gives no value"), 20);
+  EXPECT_EQ(b.bench.collector().account().dropped.at("amdgpu.sysfs: gpu_busy_percent has no valid value"), 20);
 }
-TEST(AmdgpuCollector, PaddedFilesAreRead) {
+TEST(AmdgpuCollector, ReadsPaddedFiles) {
   Bench b;
   b.put("/gpu_busy_percent", std::string("55\n") + std::string(4093, '\0'));
   b.start();
   EXPECT_EQ(b.bench.gpu(0, "gpu.use_ratio", "amdgpu.sysfs"), 0.55);
 }
-TEST(AmdgpuCollector, WithoutAGpuItIsUnsupportedAndSaysWhatToDo) {
+TEST(AmdgpuCollector, UnsupportedWithRemedyWithoutGpu) {
   const FakeMachine machine;
   CollectorBench bench(make_collector, machine.root());
   const auto status = bench.open();

@@ -64,7 +64,7 @@ core::Status GpuMetricsSource::open(const SysRoot& root, const Target&) {
   AACO_ASSIGN(file_, probe::ProbeFile::open(root.at(path_)));
   buffer_.resize(kTableBytes);
   const auto bytes = file_.read(buffer_);
-  if (!bytes) return core::fail(core::ErrorCode::unsupported, "the driver has no gpu_metrics table for this device");
+  if (!bytes) return core::fail(core::ErrorCode::unsupported, "the driver provides no gpu_metrics table for this device");
   return formats::decode_gpu_metrics(*bytes, now_);
 }
 
@@ -150,7 +150,7 @@ void GpuMetricsSource::emit_traffic(probe::Emitter& out, double seconds) {
 }
 
 void GpuMetricsSource::sample(probe::Emitter& out) {
-  if (!read()) return out.drop("amdgpu.gpu_metrics: not readable");
+  if (!read()) return out.drop("amdgpu.gpu_metrics: read failed");
   emit_levels(out);
   emit_throttle_bits(out);
   emit_partitions(out);

@@ -18,12 +18,12 @@ core::Status LevelSource::open(const SysRoot& root, const Target&) {
       if (file.error().code == core::ErrorCode::permission) refused = std::move(file).error();
       continue;
     }
-    std::string trouble = name_ + ": " + core::base_name(spec.path) + " gives no value";
+    std::string trouble = name_ + ": " + core::base_name(spec.path) + " has no valid value";
     levels_.push_back({std::move(*file), std::move(spec), std::move(trouble), 0, {}});
   }
   if (!levels_.empty()) return {};
   if (refused) return tl::unexpected<core::Error>(*std::move(refused));
-  return core::fail(core::ErrorCode::unsupported, "the driver gives none of these files for this device");
+  return core::fail(core::ErrorCode::unsupported, "the driver provides none of these files for this device");
 }
 
 void LevelSource::intern(trace::Sink& sink) {
@@ -50,7 +50,7 @@ void LevelSource::sample(probe::Emitter& out) {
 core::Status SumSource::open(const SysRoot& root, const Target&) {
   for (const std::string& path : paths_)
     if (auto file = probe::ProbeFile::open(root.at(path))) files_.push_back(std::move(*file));
-  if (files_.empty()) return core::fail(core::ErrorCode::unsupported, "the driver counts no errors for this device");
+  if (files_.empty()) return core::fail(core::ErrorCode::unsupported, "the driver provides no error counts for this device");
   return {};
 }
 
@@ -67,7 +67,7 @@ void SumSource::sample(probe::Emitter& out) {
     const auto text = file.read(buffer);
     const auto ce = text ? parse_correctable(*text) : std::nullopt;
     const auto ue = text ? parse_uncorrectable(*text) : std::nullopt;
-    if (!ce && !ue) out.drop(name_ + ": an error count gives no value");
+    if (!ce && !ue) out.drop(name_ + ": an error count has no valid value");
     if (ce) correctable = correctable.value_or(0) + *ce;
     if (ue) uncorrectable = uncorrectable.value_or(0) + *ue;
   }

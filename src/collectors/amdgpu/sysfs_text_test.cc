@@ -17,13 +17,13 @@ TEST(Level, RefusesWords) {
   for (const auto text : {""sv, "\n"sv, "N/A\n"sv, "\0\0\0"sv, "nan"sv, "inf"sv, "1e999"sv, "unknown"sv})
     EXPECT_EQ(parse_level(text), std::nullopt) << text;
 }
-TEST(Clock, TakesTheMarkedLevel) {
+TEST(Clock, UsesTheMarkedLevel) {
   EXPECT_EQ(parse_current_clock("0: 132Mhz \n1: 2100Mhz *\n"), 2100e6);
   EXPECT_EQ(parse_current_clock("S: 19Mhz *\n0: 500MHz\n"), 19e6);
   EXPECT_EQ(parse_current_clock("0: 255Mhz\n1: 0Mhz *\n2: 1841Mhz\n"), 0);
   EXPECT_EQ(parse_current_clock("0: 2.5GT/s, x1 81Mhz \n1: 16.0GT/s, x8 306Mhz *\n"), 306e6);
 }
-TEST(Clock, RefusesWhatHasNone) {
+TEST(Clock, RefusesTextWithoutMarkedLevel) {
   for (const char* text :
        {"", "\n", "0: 800Mhz\n", "N/A *", "0: *\n", "0: Mhz *", "*", "0: 8.0GT/s, x16 *\n", "1: 99999999999999999999Mhz *"})
     EXPECT_EQ(parse_current_clock(text), std::nullopt) << text;

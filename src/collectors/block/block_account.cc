@@ -25,9 +25,9 @@ using Count = std::optional<std::int64_t>;
 
 constexpr std::int64_t kTickNs = 10'000'000;
 constexpr const char* kCpuFolder = "/sys/devices/system/cpu";
-constexpr std::size_t kMostThermalFiles = 512;
-constexpr std::int64_t kMostKhz = 100'000'000;
-constexpr std::size_t kMostThreads = 256;  // read one by one; a process with more is not accounted by thread
+constexpr std::size_t kMaxThermalFiles = 512;
+constexpr std::int64_t kMaxKhz = 100'000'000;
+constexpr std::size_t kMaxThreads = 256;  // read one by one; a process with more is not accounted by thread
 
 Count signed_count(std::optional<std::uint64_t> value) {
   if (!value || *value > static_cast<std::uint64_t>(INT64_MAX)) return std::nullopt;
@@ -189,7 +189,7 @@ class ProcBlockAccount final : public BlockAccount {
     if (!cpus) return;
     for (const std::string& cpu : *cpus)
       for (const char* count : {"/thermal_throttle/core_throttle_count", "/thermal_throttle/package_throttle_count"})
-        if (cpu.starts_with("cpu") && thermal_.size() < kMostThermalFiles)
+        if (cpu.starts_with("cpu") && thermal_.size() < kMaxThermalFiles)
           if (auto file = probe::ProbeFile::open(root_.at(std::string(kCpuFolder) + "/" + cpu + count)))
             thermal_.push_back(std::move(*file));
   }
@@ -200,13 +200,13 @@ class ProcBlockAccount final : public BlockAccount {
     if (!cpu) return std::nullopt;
     const auto khz =
         probe::read_small_i64(root_.at(std::string(kCpuFolder) + "/cpu" + std::to_string(*cpu) + "/cpufreq/scaling_cur_freq"));
-    if (!khz || *khz <= 0 || *khz > kMostKhz) return std::nullopt;
+    if (!khz || *khz <= 0 || *khz > kMaxKhz) return std::nullopt;
     return *khz * 1000;
   }
 
   void read_threads(Snapshot& now) {
     const auto names = core::list_directory(root_.at(folder_ + "/task"));
-    if (!names || names->size() > kMostThreads) return;
+    if (!names || names->size() > kMaxThreads) return;
     for (const std::string& name : *names) {
       const auto id = core::parse_i64(name);
       if (!id) continue;

@@ -56,7 +56,7 @@ class BlockAccountTest : public ::testing::Test {
   testing::FakeMachine machine_;
 };
 
-TEST_F(BlockAccountTest, TellsTheGrowthOfEveryCounter) {
+TEST_F(BlockAccountTest, ReportsGrowthOfEveryCounter) {
   write(0);
   const auto row = measure();
   EXPECT_EQ(row.caller_cpu_ns, 500);
@@ -82,7 +82,7 @@ TEST_F(BlockAccountTest, TellsTheGrowthOfEveryCounter) {
   EXPECT_FALSE(row.throttled_ns);
 }
 
-TEST_F(BlockAccountTest, WhatTheMachineDoesNotTellStaysEmpty) {
+TEST_F(BlockAccountTest, UnavailableCountersStayEmpty) {
   const auto account = BlockAccount::open({machine_.root()}, 42, 42);
   account->begin();
   trace::LoopBlockRow row;
@@ -90,7 +90,7 @@ TEST_F(BlockAccountTest, WhatTheMachineDoesNotTellStaysEmpty) {
   EXPECT_EQ(row, trace::LoopBlockRow{});
 }
 
-TEST_F(BlockAccountTest, ACounterThatRanBackwardsIsNotMeasured) {
+TEST_F(BlockAccountTest, BackwardCounterIsNotMeasured) {
   write(2);
   const auto row = measure();
   EXPECT_FALSE(row.caller_cpu_ns);
@@ -99,13 +99,13 @@ TEST_F(BlockAccountTest, ACounterThatRanBackwardsIsNotMeasured) {
   EXPECT_FALSE(row.machine_busy_ns);
 }
 
-TEST_F(BlockAccountTest, AThreadThatBeganWithinTheBlockCountsWhole) {
+TEST_F(BlockAccountTest, ThreadStartedWithinBlockCountsFully) {
   write(0);
   machine_.remove("/proc/42/task/43");
   EXPECT_EQ(measure().process_wait_ns, 50);
 }
 
-TEST_F(BlockAccountTest, TextThatIsNoneIsNotMeasured) {
+TEST_F(BlockAccountTest, InvalidTextIsNotMeasured) {
   write(0);
   machine_.write("/proc/42/stat", "42 (cut");
   const auto account = BlockAccount::open({machine_.root()}, 42, 42);

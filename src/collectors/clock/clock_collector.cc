@@ -13,7 +13,7 @@ class ClockCollector final : public Collector {
   explicit ClockCollector(std::unique_ptr<core::Clock> clock) : clock_(std::move(clock)) { sources_.set_name("clock"); }
 
   [[nodiscard]] CollectorInfo info() const override {
-    return {"clock", "clocks, clock limits, boost, temperature and thermal throttling of the CPUs"};
+    return {"clock", "CPU clocks, clock limits, boost, temperature and thermal throttling"};
   }
   core::Status open(const SysRoot& root, const Target& target) override {
     const std::int64_t fast = cpus_with_frequency(root) > kManyCpus ? 200 : 100;

@@ -59,13 +59,13 @@ TEST(ClockCollector, ThrottlingAndTemperatureOfTheProcessor) {
   b.bench.sample_after(2);
   EXPECT_EQ(b.bench.value("cpu.thermal_throttles_per_second"), 2);
 }
-TEST(ClockCollector, ACpuThatGoesSilentIsCounted) {
+TEST(ClockCollector, CountsCpuThatStopsReporting) {
   Bench b;
   b.start();
   b.machine.write("/sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "<unknown>\n");
   b.bench.sample_after(1);
   EXPECT_EQ(b.bench.value("cpu.clock_hz", "cpu1"), std::nullopt);
-  EXPECT_EQ(b.bench.collector().account().dropped.at("clock.frequency: a CPU gives no clock"), 1);
+  EXPECT_EQ(b.bench.collector().account().dropped.at("clock.frequency: a CPU reports no clock"), 1);
 }
 TEST(ClockCollector, AMachineWithoutClockFilesIsUnsupported) {
   const FakeMachine machine;

@@ -49,8 +49,7 @@ core::Status FrequencySource::open(const SysRoot& root, const Target&) {
     if (file && file->read_i64()) cpus_.push_back({number, std::move(*file), {}});
   }
   if (cpus_.empty())
-    return core::fail(core::ErrorCode::unsupported,
-                      "the kernel does not tell the clocks of the CPUs (usual in a virtual machine)");
+    return core::fail(core::ErrorCode::unsupported, "the kernel does not report CPU clocks (common in virtual machines)");
   return {};
 }
 
@@ -65,7 +64,7 @@ void FrequencySource::sample(probe::Emitter& out) {
     if (khz && *khz > 0)
       out.host(clock_, cpu.entity, static_cast<double>(*khz) * kKilohertz);
     else
-      out.drop("clock.frequency: a CPU gives no clock");
+      out.drop("clock.frequency: a CPU reports no clock");
   }
 }
 
@@ -81,7 +80,8 @@ core::Status PolicySource::open(const SysRoot& root, const Target&) {
       boost_inverted_ = true;
     }
   }
-  if (limits_.empty() && !boost_.valid()) return core::fail(core::ErrorCode::unsupported, "the kernel has no clock policy here");
+  if (limits_.empty() && !boost_.valid())
+    return core::fail(core::ErrorCode::unsupported, "the kernel provides no CPU frequency policy on this machine");
   return {};
 }
 
@@ -99,7 +99,7 @@ void PolicySource::sample(probe::Emitter& out) {
   if (const auto value = boost_.read_i64())
     out.host(boost_name_, {}, (*value != 0) != boost_inverted_ ? 1 : 0);
   else
-    out.drop("clock.policy: boost is not readable");
+    out.drop("clock.policy: reading boost failed");
 }
 
 core::Status ThermalSource::open(const SysRoot& root, const Target&) {
@@ -117,7 +117,7 @@ core::Status ThermalSource::open(const SysRoot& root, const Target&) {
     }
   }
   if (counters_.empty() && sensors_.empty())
-    return core::fail(core::ErrorCode::unsupported, "no thermal sensor of the processor is shown here");
+    return core::fail(core::ErrorCode::unsupported, "no CPU thermal sensor is available on this machine");
   return {};
 }
 
@@ -141,7 +141,7 @@ void ThermalSource::sample(probe::Emitter& out) {
     if (const auto value = sensor.file.read_i64())
       out.host(temperature_, sensor.entity, static_cast<double>(*value) * kMillidegree);
     else
-      out.drop("clock.thermal: a sensor gives no temperature");
+      out.drop("clock.thermal: a sensor reports no temperature");
   }
 }
 

@@ -78,7 +78,7 @@ std::string_view way_prefix(std::string_view way) {
 
 std::optional<WireU32> field_offset(std::string_view format, std::string_view field) {
   constexpr std::string_view kField = "field:", kOffset = "offset:";
-  constexpr std::int64_t kMostOffset = 4096;
+  constexpr std::int64_t kMaxOffset = 4096;
   for (std::string_view line : core::split_lines(format)) {
     line = core::trim(line);
     if (!line.starts_with(kField)) continue;
@@ -91,7 +91,7 @@ std::optional<WireU32> field_offset(std::string_view format, std::string_view fi
       part = core::trim(part);
       if (!part.starts_with(kOffset)) continue;
       const auto offset = core::parse_i64(part.substr(kOffset.size()));
-      if (offset && *offset >= 0 && *offset < kMostOffset) return static_cast<WireU32>(*offset);
+      if (offset && *offset >= 0 && *offset < kMaxOffset) return static_cast<WireU32>(*offset);
     }
   }
   return std::nullopt;

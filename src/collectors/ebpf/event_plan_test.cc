@@ -24,14 +24,14 @@ constexpr std::string_view kFormat =
 TEST(TracepointFormat, OffsetOfAField) { EXPECT_EQ(field_offset(kFormat, "pid"), 24U); }
 TEST(TracepointFormat, OffsetOfAnArray) { EXPECT_EQ(field_offset(kFormat, "rwbs"), 34U); }
 TEST(TracepointFormat, OffsetOfAPointer) { EXPECT_EQ(field_offset(kFormat, "ptr"), 48U); }
-TEST(TracepointFormat, AFieldThatIsNotThere) { EXPECT_FALSE(field_offset(kFormat, "id")); }
-TEST(TracepointFormat, PartOfAName) { EXPECT_FALSE(field_offset(kFormat, "id_t")); }
-TEST(TracepointFormat, AnOffsetThatCannotBe) { EXPECT_FALSE(field_offset(kFormat, "far")); }
-TEST(TracepointFormat, AnOffsetThatIsNoNumber) { EXPECT_FALSE(field_offset(kFormat, "bad")); }
-TEST(TracepointFormat, NothingAtAll) { EXPECT_FALSE(field_offset("", "pid")); }
-TEST(TracepointFormat, CutInTheMiddle) { EXPECT_FALSE(field_offset("\tfield:pid_t pid;\toff", "pid")); }
+TEST(TracepointFormat, MissingField) { EXPECT_FALSE(field_offset(kFormat, "id")); }
+TEST(TracepointFormat, PartialName) { EXPECT_FALSE(field_offset(kFormat, "id_t")); }
+TEST(TracepointFormat, ImpossibleOffset) { EXPECT_FALSE(field_offset(kFormat, "far")); }
+TEST(TracepointFormat, NonNumericOffset) { EXPECT_FALSE(field_offset(kFormat, "bad")); }
+TEST(TracepointFormat, EmptyText) { EXPECT_FALSE(field_offset("", "pid")); }
+TEST(TracepointFormat, TruncatedText) { EXPECT_FALSE(field_offset("\tfield:pid_t pid;\toff", "pid")); }
 
-TEST(Layout, NamesThePointsThatTracefsDoesNotDescribe) {
+TEST(Layout, ListsTracepointsMissingFromTracefs) {
   const auto folder = core::TemporaryDirectory::make("/tmp", "aaco-tracefs");
   ASSERT_TRUE(folder);
   const std::string wakeup = folder->path() + "/events/sched/sched_wakeup";
@@ -62,7 +62,7 @@ TEST(Interrupts, NamesOfTheDevices) {
                   "LOC:  5  6  Local timer interrupts\n"),
               UnorderedElementsAre(Pair(4U, "ttyS0"), Pair(24U, "virtio0-req")));
 }
-TEST(Interrupts, LinesThatSayNothing) { EXPECT_THAT(parse_interrupts(":\n7\n7:\n-1: a b\n99999999999: a b\n"), IsEmpty()); }
+TEST(Interrupts, IgnoresEmptyLines) { EXPECT_THAT(parse_interrupts(":\n7\n7:\n-1: a b\n99999999999: a b\n"), IsEmpty()); }
 
 TEST(ThreadNames, FromProcAndFromTheEnd) {
   ThreadNames names(SysRoot{"/nowhere"});

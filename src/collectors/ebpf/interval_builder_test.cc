@@ -85,7 +85,7 @@ TEST(IntervalBuilder, PreemptedKeepsWaitingForACpu) {
   EXPECT_THAT(rows_of({switched(100, 7, 0, wire_state_preempted), switched(180, 0, 7)}),
               ElementsAre("7 run 0+100", "7 run_queue 100+80 preempted by 8888", "7 run 180+820"));
 }
-TEST(IntervalBuilder, PassedOverWithoutTheWordIsPreempted) {
+TEST(IntervalBuilder, SwitchedOutWhileRunnableIsPreempted) {
   EXPECT_THAT(rows_of({switched(100, 7, 8), switched(200, 8, 7)}),
               ElementsAre("7 run 0+100", "8 run_queue 0+100", "8 run 100+100", "7 run_queue 100+100 preempted by 8",
                           "7 run 200+800", "8 run_queue 200+800 preempted by 7"));
@@ -117,16 +117,16 @@ TEST(IntervalBuilder, AnInterruptWakesWithoutAName) {
 TEST(IntervalBuilder, FirstSeenAsItWakes) {
   EXPECT_THAT(rows_of({woken(300, 7, 8)}), ElementsAre("7 off_cpu 0+300 by 8", "7 run_queue 300+700 woken by 8"));
 }
-TEST(IntervalBuilder, TheDeadLeaveNothingOpen) { EXPECT_THAT(rows_of({switched(100, 7, 0, 0x80)}), ElementsAre("7 run 0+100")); }
-TEST(IntervalBuilder, LostWakeupIsOneLongAbsence) {
+TEST(IntervalBuilder, ExitClosesOpenIntervals) { EXPECT_THAT(rows_of({switched(100, 7, 0, 0x80)}), ElementsAre("7 run 0+100")); }
+TEST(IntervalBuilder, LostWakeupIsOneLongSleep) {
   EXPECT_THAT(rows_of({switched(100, 7, 0, 1), switched(500, 0, 7)}),
               ElementsAre("7 run 0+100", "7 off_cpu 100+400 sleep", "7 run 500+500"));
 }
-TEST(IntervalBuilder, LostSwitchOutIsNoSecondRun) {
+TEST(IntervalBuilder, LostSwitchOutAddsNoSecondRun) {
   EXPECT_THAT(rows_of({switched(100, 0, 7), switched(500, 0, 7), switched(600, 7, 0, 1)}),
               ElementsAre("7 run_queue 0+100", "7 run 100+500", "7 off_cpu 600+400 sleep"));
 }
-TEST(IntervalBuilder, ATakingOfTheCpuThatWasNotHeardIsTheSchedulersAccount) {
+TEST(IntervalBuilder, MissedSwitchInUsesSchedulerAccounting) {
   WireEvent left = switched(500, 7, 0, 1);
   left.duration_ns = 40;
   EXPECT_THAT(rows_of({switched(100, 7, 0), left}),
@@ -136,12 +136,12 @@ TEST(IntervalBuilder, ATakingOfTheCpuThatWasNotHeardIsTheSchedulersAccount) {
                           "7 off_cpu 500+500 sleep"));
   EXPECT_THAT(rows_of({left}), ElementsAre("7 run 460+40", "7 off_cpu 500+500 sleep"));  // what it did before is not known
 }
-TEST(IntervalBuilder, WithoutThatAccountItIsNoEarlierThanTheCpusLastSwitch) {
+TEST(IntervalBuilder, MissedSwitchInIsNotBeforeLastSwitchOfTheCpu) {
   EXPECT_THAT(rows_of({switched(100, 7, 9), switched(300, 9, 0, 1), switched(500, 7, 0, 1)}, 0, 500),
               ElementsAre("7 run 0+100", "9 run_queue 0+100", "9 run 100+200", "7 run_queue 100+200 preempted by 9",
                           "7 run 300+200", "9 off_cpu 300+200 sleep"));
 }
-TEST(IntervalBuilder, AWakeupThatWasNotHeardIsTheSchedulersAccount) {
+TEST(IntervalBuilder, MissedWakeupUsesSchedulerAccounting) {
   WireEvent before = switched(100, 7, 0, 1), left = switched(600, 7, 0, 1);
   before.wait_ns = 1000;
   left.wait_ns = 1080;
@@ -155,7 +155,7 @@ TEST(IntervalBuilder, AWakeupThatWasNotHeardIsTheSchedulersAccount) {
   EXPECT_THAT(rows_of({before, switched(500, 0, 7), left}),
               ElementsAre("7 run 0+100", "7 run_queue 100+400 woken", "7 run 500+100", "7 off_cpu 600+400 sleep"));
 }
-TEST(IntervalBuilder, WaitsThatWereHeardAreNotMissing) {
+TEST(IntervalBuilder, RecordedWaitsAreNotMissing) {
   WireEvent before = switched(100, 7, 0, 1), preempted = switched(600, 7, 0), left = switched(900, 7, 0, 1);
   before.wait_ns = 1000;
   preempted.wait_ns = 1100;
@@ -164,22 +164,22 @@ TEST(IntervalBuilder, WaitsThatWereHeardAreNotMissing) {
               ElementsAre("7 run 0+100", "7 off_cpu 100+300 sleep", "7 run_queue 400+100 woken", "7 run 500+100",
                           "7 run_queue 600+200 preempted by 8888", "7 run 800+100", "7 off_cpu 900+100 sleep"));
 }
-TEST(IntervalBuilder, AnAccountBeyondWhatWasSeenIsNotBelieved) {
+TEST(IntervalBuilder, IgnoresImplausibleSchedulerAccounting) {
   WireEvent left = switched(500, 7, 0, 1);
   left.duration_ns = 450;
   EXPECT_THAT(rows_of({switched(100, 7, 0), left}), ElementsAre("7 run 0+100", "7 run 100+400", "7 off_cpu 500+500 sleep"));
   left.duration_ns = UINT64_MAX;
   EXPECT_THAT(rows_of({switched(100, 7, 0), left}), ElementsAre("7 run 0+100", "7 run 100+400", "7 off_cpu 500+500 sleep"));
 }
-TEST(IntervalBuilder, TimeThatGoesBackMakesNoRow) {
+TEST(IntervalBuilder, BackwardTimeAddsNoRow) {
   EXPECT_THAT(rows_of({switched(500, 7, 0, 1), woken(400, 7), switched(600, 0, 7)}, 0, 600),
               ElementsAre("7 run 0+500", "7 run_queue 400+200 woken"));
 }
-TEST(IntervalBuilder, MigrationsSayWhereFromOnceItIsKnown) {
+TEST(IntervalBuilder, MigrationsNameTheirSourceCpu) {
   EXPECT_THAT(rows_of({moved(50, 7, 1), switched(100, 7, 0, 1), moved(200, 7, 0)}, 0, 200),
               ElementsAre("7 migrate 50+0", "7 run 0+100", "7 migrate 200+0 cpu1", "7 off_cpu 100+100 sleep"));
 }
-TEST(IntervalBuilder, ReasonsOfBeingOffTheCpu) {
+TEST(IntervalBuilder, OffCpuReasons) {
   EXPECT_EQ(off_cpu_reason(1), "sleep");
   EXPECT_EQ(off_cpu_reason(2), "disk_sleep");
   EXPECT_EQ(off_cpu_reason(2 | wire_state_iowait), "io");
@@ -211,7 +211,7 @@ TEST(IntervalBuilder, AGpuJobIsQueuedAndThenRuns) {
   job.value = 501;  // before the machine began: not true
   EXPECT_THAT(rows_of({job}), ElementsAre("7 gpu_job 500+100 running"));
 }
-TEST(IntervalBuilder, NumbersThatNobodyKnows) {
+TEST(IntervalBuilder, UnknownNumbers) {
   EXPECT_EQ(soft_interrupt_name(99), "");
   EXPECT_EQ(block_operation_name(99), "");
   EXPECT_EQ(call_name(65535), "syscall 65535");
@@ -221,7 +221,7 @@ TEST(IntervalBuilder, NumbersThatNobodyKnows) {
   strange.kind = 60000;
   EXPECT_THAT(rows_of({strange}), IsEmpty());
 }
-TEST(IntervalBuilder, WindowsCutWhatReachesOverThem) {
+TEST(IntervalBuilder, WindowsClipRows) {
   trace::MemorySink sink;
   IntervalBuilder builder(
       sink, [](std::uint32_t, std::uint32_t) { return ""; }, [](std::uint32_t) { return ""; });

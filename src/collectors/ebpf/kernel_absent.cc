@@ -4,8 +4,8 @@
 namespace aaco::collectors::ebpf {
 
 core::Result<std::unique_ptr<EventSource>> open_kernel(const WatchOptions&) {
-  return core::fail(core::ErrorCode::unsupported, "this aaco was built without eBPF",
-                    "install libbpf-dev and clang (scripts/bootstrap.sh does), then build again");
+  return core::fail(core::ErrorCode::unsupported, "this build of aaco has no eBPF support",
+                    "install libbpf-dev and clang (scripts/bootstrap.sh does this), then rebuild");
 }
 
 }  // namespace aaco::collectors::ebpf

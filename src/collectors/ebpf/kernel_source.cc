@@ -43,7 +43,7 @@ namespace {
 using core::ErrorCode;
 
 constexpr std::size_t kRingBudget = std::size_t{64} << 20;  // of all CPUs together
-constexpr std::size_t kMostRing = std::size_t{8} << 20, kLeastRing = std::size_t{128} << 10;
+constexpr std::size_t kMaxRing = std::size_t{8} << 20, kMinRing = std::size_t{128} << 10;
 
 struct CloseObject {
   void operator()(bpf_object* object) const { bpf_object__close(object); }
@@ -170,13 +170,11 @@ class Kernel final : public EventSource {
       if (!choice_[i].way.empty()) try_one_by_one(i, options);
       if (choice_[i].way.empty() && event_plans()[i].required)
         return core::fail(
-            ErrorCode::unsupported, "the kernel's event '" + choice_[i].event + "' cannot be heard: " + choice_[i].reason,
-            "a kernel with BTF (/sys/kernel/btf/vmlinux) or a mounted tracefs is needed: sudo mount -t tracefs nodev "
-            "/sys/kernel/tracing");
+            ErrorCode::unsupported, "the kernel event '" + choice_[i].event + "' cannot be traced: " + choice_[i].reason,
+            "use a kernel with BTF (/sys/kernel/btf/vmlinux) or mount tracefs: sudo mount -t tracefs nodev /sys/kernel/tracing");
     }
     if (try_load(choice_)) return {};
-    return core::fail(ErrorCode::unsupported, "the eBPF programs cannot be loaded together: " + first_words(error_),
-                      "see 'dmesg'");
+    return core::fail(ErrorCode::unsupported, "cannot load the eBPF programs together: " + first_words(error_), "see 'dmesg'");
   }
 
   // The first that may work, as far as that can be told without trying, and why not those before it.
@@ -228,8 +226,8 @@ class Kernel final : public EventSource {
 
   // Why a way cannot work here, as far as that can be told without trying.
   [[nodiscard]] std::string why_not(const EventPlan& plan, const std::string& way) const {
-    if (way_prefix(way).empty()) return "there is no such way";
-    if (plan.of_driver && way != "tracepoint") return "it is heard by tracepoint only";
+    if (way_prefix(way).empty()) return "unknown attach method";
+    if (plan.of_driver && way != "tracepoint") return "only available as a tracepoint";
     for (std::size_t i = 0; i < plan.names.size() && !plan.names.at(i).empty(); ++i) {
       const std::string point(plan.points.at(i));
       if (way == "tracepoint") {
@@ -293,7 +291,7 @@ class Kernel final : public EventSource {
   // A ring a CPU, and the process tree as it is now.
   core::Status connect(const WatchOptions& options) {
     const std::size_t share = std::bit_floor(kRingBudget / static_cast<std::size_t>(cpus_));
-    const std::size_t size = std::clamp(share, kLeastRing, kMostRing);
+    const std::size_t size = std::clamp(share, kMinRing, kMaxRing);
     for (int cpu = 0; cpu < cpus_; ++cpu) {
       const core::FileDescriptor ring(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "aaco_ring", 0, 0, static_cast<__u32>(size), nullptr));
       const int file = ring.get();
@@ -305,7 +303,7 @@ class Kernel final : public EventSource {
         return tl::unexpected<core::Error>(refused(-errno));
       if (!rings_) return tl::unexpected<core::Error>(refused(-errno));
     }
-    if (options.process_id <= 0) return core::fail(ErrorCode::invalid_argument, "the eBPF plane needs a process to watch");
+    if (options.process_id <= 0) return core::fail(ErrorCode::invalid_argument, "the eBPF collector needs a process to watch");
     adopt(static_cast<std::uint32_t>(options.process_id), options.with_itself);
     if (options.with_itself) adopt_tree(options.root, static_cast<std::uint32_t>(options.process_id));
     return {};
@@ -313,9 +311,9 @@ class Kernel final : public EventSource {
 
   // Children and threads that are there already. New ones come by themselves; a pass that finds nothing new ends it.
   void adopt_tree(const SysRoot& root, std::uint32_t process) {
-    constexpr int kMostPasses = 8;
+    constexpr int kMaxPasses = 8;
     std::size_t before = 0;
-    for (int pass = 0; pass < kMostPasses; ++pass) {
+    for (int pass = 0; pass < kMaxPasses; ++pass) {
       std::map<std::uint32_t, bool> seen;
       adopt_below(root, process, seen);
       if (seen.size() == before) return;

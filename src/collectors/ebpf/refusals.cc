@@ -15,16 +15,15 @@ core::Error refused(int code) {
   const std::string words = std::strerror(-code);
   if (code == -EPERM || code == -EACCES)
     return {ErrorCode::unsupported,
-            "the kernel does not let this user load eBPF programs (" + words + ")",
-            "run as root, or give the program the capabilities once: sudo setcap cap_bpf,cap_perfmon,cap_sys_resource+ep "
-            "$(command -v aaco)",
+            "not permitted to load eBPF programs (" + words + ")",
+            "run as root, or grant the capabilities once: sudo setcap cap_bpf,cap_perfmon,cap_sys_resource+ep $(command -v aaco)",
             {}};
   if (code == -ENOSYS || code == -EINVAL)
     return {ErrorCode::unsupported,
-            "this kernel has no eBPF (" + words + ")",
+            "this kernel does not support eBPF (" + words + ")",
             "use a kernel built with CONFIG_BPF_SYSCALL, Linux 5.8 or newer",
             {}};
-  return {ErrorCode::unsupported, "the kernel refuses eBPF: " + words, "see 'dmesg'", {}};
+  return {ErrorCode::unsupported, "the kernel rejected eBPF: " + words, "see 'dmesg'", {}};
 }
 
 core::Status sees_the_machines_processes(const SysRoot& root) {
@@ -32,8 +31,9 @@ core::Status sees_the_machines_processes(const SysRoot& root) {
   std::array<char, 64> text{};
   const ssize_t length = ::readlink(root.at("/proc/self/ns/pid").c_str(), text.data(), text.size());
   if (length <= 0 || std::string_view(text.data(), static_cast<std::size_t>(length)) == kMachines) return {};
-  return core::fail(ErrorCode::unsupported, "this container has process numbers of its own, which the kernel's events do not use",
-                    "run on the host, or start the container with the host's (docker run --pid=host --privileged)");
+  return core::fail(ErrorCode::unsupported,
+                    "this container has its own PID namespace, but kernel events use the host's process ids",
+                    "run on the host, or share the host's PID namespace (docker run --pid=host --privileged)");
 }
 
 }  // namespace aaco::collectors::ebpf

@@ -8,7 +8,7 @@ namespace aaco::collectors::ebpf {
 
 void ThreadNames::ended(std::uint32_t thread, std::string name) {
   const std::lock_guard lock(mutex_);
-  if (threads_.size() < kMostNames) threads_[thread] = std::move(name);
+  if (threads_.size() < kMaxNames) threads_[thread] = std::move(name);
 }
 
 std::string ThreadNames::of_thread(std::uint32_t process, std::uint32_t thread) {
@@ -17,7 +17,7 @@ std::string ThreadNames::of_thread(std::uint32_t process, std::uint32_t thread) 
   const auto text =
       core::read_file(root_.at("/proc/" + std::to_string(process) + "/task/" + std::to_string(thread) + "/comm"), 64);
   std::string name(text ? core::trim(*text) : std::string_view());
-  if (threads_.size() < kMostNames) threads_.emplace(thread, name);
+  if (threads_.size() < kMaxNames) threads_.emplace(thread, name);
   return name;
 }
 

@@ -21,7 +21,7 @@ class ThreadNames {
   std::string of_interrupt(std::uint32_t number);
 
  private:
-  static constexpr std::size_t kMostNames = 65536;
+  static constexpr std::size_t kMaxNames = 65536;
   SysRoot root_;
   std::mutex mutex_;
   std::unordered_map<std::uint32_t, std::string> threads_;

@@ -22,11 +22,11 @@ constexpr std::chrono::milliseconds kPoll{20};
 // Events of all rings that are older than this are all there: a program holds its record for microseconds only.
 constexpr std::int64_t kSettleNs = 200'000'000;
 // What is kept in memory at most where nobody drains: 400 MB.
-constexpr std::size_t kMostEvents = std::size_t{8} << 20;
+constexpr std::size_t kMaxEvents = std::size_t{8} << 20;
 
-constexpr const char* kMemoryLimit = "more events than fit into memory";
-constexpr const char* kRingFull = "the kernel's ring was full";
-constexpr const char* kOutside = "just outside a recorded block";
+constexpr const char* kMemoryLimit = "in-memory event limit reached";
+constexpr const char* kRingFull = "kernel ring buffer full";
+constexpr const char* kOutside = "outside a recorded block";
 
 constexpr std::array<const char*, wire_kinds> kKinds = {"switch",         "wakeup",    "migrate", "page fault", "interrupt",
                                                         "soft interrupt", "block I/O", "fork",    "exit",       "GPU job"};
@@ -93,14 +93,14 @@ class Watch final : public SchedulerWatch {
     for (std::size_t kind = 0; kind < wire_kinds; ++kind) {
       if (counts.lost[kind] == 0) continue;
       account.drop(kRingFull, static_cast<std::int64_t>(counts.lost[kind]));
-      account.notes.push_back(std::to_string(counts.lost[kind]) + " of the lost are of kind " + kKinds.at(kind));
+      account.notes.push_back(std::to_string(counts.lost[kind]) + " lost events of kind " + kKinds.at(kind));
     }
     if (counts.untracked > 0)
-      account.notes.push_back(std::to_string(counts.untracked) + " processes, threads or requests were too many to follow");
+      account.notes.push_back(std::to_string(counts.untracked) + " processes, threads or requests not tracked (limit reached)");
     for (const Attachment& attached : source_->attachments()) {
       if (attached.way.empty()) {
         account.state = trace::Account::State::partial;
-        account.notes.push_back(attached.event + " is not heard: " + attached.reason);
+        account.notes.push_back(attached.event + " is not traced: " + attached.reason);
       } else {
         account.notes.push_back(attached.event + " by " + attached.way);
       }
@@ -140,9 +140,9 @@ class Watch final : public SchedulerWatch {
   void read_rings() {
     const std::size_t before = pending_.size();
     source_->read(pending_);
-    if (pending_.size() > kMostEvents) {
-      beyond_memory_ += static_cast<std::int64_t>(pending_.size() - std::max(before, kMostEvents));
-      pending_.resize(std::max(before, kMostEvents));
+    if (pending_.size() > kMaxEvents) {
+      beyond_memory_ += static_cast<std::int64_t>(pending_.size() - std::max(before, kMaxEvents));
+      pending_.resize(std::max(before, kMaxEvents));
     }
     for (std::size_t i = before; i < pending_.size(); ++i) note_end(pending_[i]);
   }

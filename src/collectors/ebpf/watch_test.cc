@@ -80,7 +80,7 @@ TEST_F(WatchTest, RecordsBetweenResumeAndPauseOnly) {
   EXPECT_EQ(account.state, trace::Account::State::ok);
 }
 
-TEST_F(WatchTest, EventsOfSeveralRingsAreBroughtIntoOrder) {
+TEST_F(WatchTest, SortsEventsOfSeveralRings) {
   watch->resume();
   const std::int64_t now = core::monotonic_ns();
   kernel.put(wire_wakeup, now + 20, 7);  // of the other CPU's ring
@@ -99,21 +99,21 @@ TEST_F(WatchTest, LossesAreCountedByKind) {
   kernel.counts.total.untracked = 2;
   watch->finish(sink);
   const trace::Account account = watch->account();
-  EXPECT_EQ(account.dropped.at("the kernel's ring was full"), 5);
+  EXPECT_EQ(account.dropped.at("kernel ring buffer full"), 5);
   EXPECT_EQ(account.state, trace::Account::State::partial);
-  EXPECT_THAT(account.notes, Contains(HasSubstr("5 of the lost are of kind switch")));
+  EXPECT_THAT(account.notes, Contains(HasSubstr("5 lost events of kind switch")));
   EXPECT_THAT(account.notes, Contains(HasSubstr("2 processes, threads or requests")));
 }
 
-TEST_F(WatchTest, AnEventThatIsNotHeardIsSaid) {
+TEST_F(WatchTest, ReportsUntracedEvents) {
   kernel.attachments.push_back({"block I/O", "", "tp_btf: no such event"});
   watch->finish(sink);
   EXPECT_EQ(watch->account().state, trace::Account::State::partial);
-  EXPECT_THAT(watch->account().notes, Contains("block I/O is not heard: tp_btf: no such event"));
+  EXPECT_THAT(watch->account().notes, Contains("block I/O is not traced: tp_btf: no such event"));
   EXPECT_THAT(watch->account().notes, Contains("switch by tp_btf"));
 }
 
-TEST_F(WatchTest, AProcessThatEndedLeavesTheTreeAtTheDrainAfterNext) {
+TEST_F(WatchTest, EndedProcessLeavesTheTreeAfterTwoDrains) {
   watch->resume();
   kernel.put(wire_exit, core::monotonic_ns(), 7, wire_state_group_dead);
   watch->pause();
@@ -124,7 +124,7 @@ TEST_F(WatchTest, AProcessThatEndedLeavesTheTreeAtTheDrainAfterNext) {
   EXPECT_EQ(kernel.forgotten, std::vector<std::uint32_t>{100});
 }
 
-TEST_F(WatchTest, FinishTwiceIsFinishOnce) {
+TEST_F(WatchTest, FinishIsIdempotent) {
   watch->resume();
   kernel.put(wire_fault, core::monotonic_ns(), 7);
   watch->finish(sink);

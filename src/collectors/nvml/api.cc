@@ -4,11 +4,11 @@ namespace aaco::collectors::nvml {
 namespace {
 
 core::Status init_failed(const Api& api, int error) {
-  const std::string message = "NVML does not start: " + api.text(error) + "; NVIDIA GPUs stay unobserved";
-  if (error == kNoPermission) return core::fail(core::ErrorCode::permission, message, "give this user access to /dev/nvidia*");
+  const std::string message = "NVML initialization failed: " + api.text(error) + "; NVIDIA GPUs are not monitored";
+  if (error == kNoPermission) return core::fail(core::ErrorCode::permission, message, "grant this user access to /dev/nvidia*");
   if (error == kVersionMismatch)
     return core::fail(core::ErrorCode::unsupported, message,
-                      "the driver was updated under way: reload its kernel module or restart the machine");
+                      "driver and library versions differ (updated while loaded): reload the kernel module or reboot");
   if (error == kDriverNotLoaded) return core::fail(core::ErrorCode::unsupported, message, "load the driver: modprobe nvidia");
   return core::fail(core::ErrorCode::unsupported, message);
 }
@@ -23,8 +23,8 @@ std::string Api::text(int error) const {
 core::Result<Api> open_api(const std::string& library) {
   auto opened = core::SharedLibrary::open(library);
   if (!opened)
-    return core::fail(core::ErrorCode::unsupported, "no NVIDIA driver library on this machine (" + opened.error().message + ")",
-                      "on a machine with an NVIDIA GPU: install its driver");
+    return core::fail(core::ErrorCode::unsupported, "NVIDIA driver library not found (" + opened.error().message + ")",
+                      "if the machine has an NVIDIA GPU: install its driver");
   Api api{.library = *opened};
   const auto load = [&](auto& function, const char* name) {
     function = api.library.function<std::remove_reference_t<decltype(function)>>(name);
@@ -36,9 +36,8 @@ core::Result<Api> open_api(const std::string& library) {
   load(api.device_count, "nvmlDeviceGetCount_v2");
   load(api.device_handle, "nvmlDeviceGetHandleByIndex_v2");
   if (init == nullptr || api.shutdown == nullptr || api.device_count == nullptr || api.device_handle == nullptr)
-    return core::fail(core::ErrorCode::unsupported,
-                      library + " lacks functions of NVML version 2, so NVIDIA GPUs stay unobserved",
-                      "install a driver from 2014 or later");
+    return core::fail(core::ErrorCode::unsupported, library + " lacks NVML version 2 functions; NVIDIA GPUs are not monitored",
+                      "install a newer driver (2014 or later)");
   load(api.utilization, "nvmlDeviceGetUtilizationRates");
   load(api.memory, "nvmlDeviceGetMemoryInfo");
   load(api.power, "nvmlDeviceGetPowerUsage");

@@ -28,7 +28,7 @@ bool DeviceSource::accept(probe::Emitter& out, Question& question, bool present,
   else if (result == kGpuIsLost)
     out.drop("nvml: the GPU is lost");
   else
-    out.drop("nvml: a reading failed");
+    out.drop("nvml: read failed");
   return false;
 }
 

@@ -18,7 +18,7 @@ class NvmlCollector final : public Collector {
   ~NvmlCollector() override { shut_down(); }
 
   [[nodiscard]] CollectorInfo info() const override {
-    return {"nvml", "activity, memory, power, energy, temperature, clocks and throttling of NVIDIA GPUs"};
+    return {"nvml", "utilisation, memory, power, energy, temperature, clocks and throttling of NVIDIA GPUs"};
   }
 
   core::Status open(const SysRoot& root, const Target& target) override {
@@ -26,7 +26,7 @@ class NvmlCollector final : public Collector {
     api_ = std::make_shared<const Api>(std::move(api));
     unsigned count = 0;
     if (const int error = api_->device_count(&count); error != kSuccess)
-      return core::fail(core::ErrorCode::unsupported, "NVML does not count its devices: " + api_->text(error));
+      return core::fail(core::ErrorCode::unsupported, "NVML cannot count devices: " + api_->text(error));
     const auto first = static_cast<std::int64_t>(hardware::find_amd_devices(root.path).size());
     std::string refused;
     for (unsigned i = 0; i < count; ++i) {
@@ -40,8 +40,7 @@ class NvmlCollector final : public Collector {
       sources_.add(std::make_unique<SlowSource>(api_, handle, first + i), 1000 * kMillisecond);
       opened_ = true;
     }
-    if (!opened_)
-      return core::fail(core::ErrorCode::unsupported, refused.empty() ? "NVML knows no device here" : "NVML's " + refused);
+    if (!opened_) return core::fail(core::ErrorCode::unsupported, refused.empty() ? "NVML found no device" : "NVML's " + refused);
     return sources_.open(root, target);
   }
   void sample(trace::Sink& sink) override { sources_.sample(sink, *clock_); }

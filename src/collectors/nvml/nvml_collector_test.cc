@@ -62,7 +62,7 @@ TEST_F(NvmlCollector, ThrottledTimeIsAShareOfTheInterval) {
   bench_.sample_after(0.1);
   EXPECT_EQ(bench_.gpu(0, "gpu.throttled_power_ratio", "nvml"), std::nullopt);
 }
-TEST_F(NvmlCollector, WhatADeviceCannotIsNotAskedAgain) {
+TEST_F(NvmlCollector, DoesNotRetryUnsupportedQueries) {
   set(0, 1, -1, 1, 0);
   ASSERT_TRUE(bench_.open());
   const int before = energy_calls();
@@ -71,7 +71,7 @@ TEST_F(NvmlCollector, WhatADeviceCannotIsNotAskedAgain) {
   EXPECT_EQ(bench_.gpu(0, "gpu.energy_joules", "nvml"), std::nullopt);
   EXPECT_EQ(bench_.collector().account().dropped_total(), 0);
 }
-TEST_F(NvmlCollector, ALostDeviceIsCountedAndTheOtherGoesOn) {
+TEST_F(NvmlCollector, LostDeviceDoesNotStopOthers) {
   ASSERT_TRUE(bench_.open());
   set(0, 2, 0, 0, 0);
   bench_.sample_after(0);
@@ -79,7 +79,7 @@ TEST_F(NvmlCollector, ALostDeviceIsCountedAndTheOtherGoesOn) {
   EXPECT_EQ(bench_.gpu(1, "gpu.power_watts", "nvml"), 350.5);
   EXPECT_GT(bench_.collector().account().dropped.at("nvml: the GPU is lost"), 0);
 }
-TEST_F(NvmlCollector, DevicesStandBehindThoseOfAmd) {
+TEST_F(NvmlCollector, NumbersDevicesAfterAmdGpus) {
   CollectorBench bench([](std::unique_ptr<core::Clock> clock) { return make_collector(AACO_FAKE_NVML, std::move(clock)); },
                        aaco::testing::machine_root("epyc_mi300x"));
   ASSERT_TRUE(bench.open());
@@ -102,19 +102,19 @@ TEST_F(NvmlCollector, AMissingLibraryIsUnsupportedWithAReason) {
   EXPECT_EQ(status.error().code, core::ErrorCode::unsupported);
   EXPECT_NE(status.error().message.find("libno-such-library"), std::string::npos);
 }
-TEST_F(NvmlCollector, AnotherLibraryUnderThatNameIsRefused) {
+TEST_F(NvmlCollector, RefusesForeignLibrary) {
   const auto status = make_collector("libm.so.6")->open({root_}, {});
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, core::ErrorCode::unsupported);
 }
-TEST_F(NvmlCollector, ADriverThatIsNotLoadedIsNamed) {
+TEST_F(NvmlCollector, ReportsUnloadedDriver) {
   set(9, 2, -1, 0, 0);
   const auto status = bench_.open();
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, core::ErrorCode::unsupported);
   EXPECT_NE(status.error().message.find("Driver Not Loaded"), std::string::npos);
 }
-TEST_F(NvmlCollector, ARefusalIsAQuestionOfPermission) {
+TEST_F(NvmlCollector, ReportsMissingPermission) {
   set(4, 2, -1, 0, 0);
   EXPECT_EQ(bench_.open().error().code, core::ErrorCode::permission);
 }

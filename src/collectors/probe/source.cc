@@ -62,7 +62,7 @@ void SourceSet::account_cost(Entry& entry, std::int64_t took_ns) {
   if (entry.slowed || entry.cost_ns * kIdleFactor <= std::max(entry.period_ns, kShortestPeriodNs)) return;
   entry.slowed = true;
   account_.notes.push_back(entry.source->name() + ": a reading takes " + std::to_string(entry.cost_ns / 1000) +
-                           " us, so it is read less often");
+                           " µs, so it is sampled less often");
 }
 
 // A period after the deadline, not after the reading, so that the rate holds. After the first sample and after gaps the sources

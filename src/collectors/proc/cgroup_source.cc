@@ -34,8 +34,7 @@ core::Status CgroupSource::open(const SysRoot& root, const Target& target) {
     if (auto file = probe::ProbeFile::open(root.at(group.memory_folder + usage))) memory_ = std::move(*file);
   }
   if (!cpu_stat_.valid() && !memory_.valid())
-    return core::fail(core::ErrorCode::unsupported,
-                      "the process is in no control group that can be read, so a CPU quota would not be noticed");
+    return core::fail(core::ErrorCode::unsupported, "no readable cgroup for the process; a CPU quota would go undetected");
   return {};
 }
 
@@ -52,7 +51,7 @@ void CgroupSource::sample(probe::Emitter& out) {
   if (cpu_stat_.valid()) {
     char buffer[1024];
     const auto text = cpu_stat_.read(buffer);
-    if (!text) return out.drop("proc.cgroup: the group is gone");
+    if (!text) return out.drop("proc.cgroup: the cgroup was removed");
     const CgroupCpuStat now = parse_cgroup_cpu_stat(*text);
     const double seconds = static_cast<double>(out.now_ns() - before_ns_) * 1e-9;
     const auto rate = [&](trace::NameId metric, const auto& before, const auto& after, double unit) {
@@ -71,7 +70,7 @@ void CgroupSource::sample(probe::Emitter& out) {
   if (const auto bytes = memory_.read_i64())
     out.host(memory_bytes_, entity_, static_cast<double>(*bytes));
   else
-    out.drop("proc.cgroup: memory is not readable");
+    out.drop("proc.cgroup: reading memory failed");
 }
 
 }  // namespace aaco::collectors::proc

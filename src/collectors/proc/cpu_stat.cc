@@ -12,7 +12,7 @@ using probe::Scanner;
 
 // The interrupt line alone can have thousands of numbers, and it stands before the counters we want.
 constexpr std::size_t kBufferBytes = 512 * 1024;
-constexpr std::int64_t kMostCores = 16384;
+constexpr std::int64_t kMaxCores = 16384;
 
 bool parse_times(Scanner& words, CpuTimes& times) {
   std::uint64_t* const members[] = {&times.user,   &times.nice, &times.system,  &times.idle,
@@ -30,7 +30,7 @@ bool parse_core(std::string_view line, SystemStat& into) {
   Scanner words(line.substr(3));
   const auto number = words.next_i64();
   CpuTimes times;
-  if (!number || *number < 0 || *number >= kMostCores || !parse_times(words, times)) return false;
+  if (!number || *number < 0 || *number >= kMaxCores || !parse_times(words, times)) return false;
   into.cores.push_back({*number, times});
   return true;
 }
@@ -84,7 +84,7 @@ core::Status CpuStatSource::open(const SysRoot& root, const Target&) {
   buffer_.resize(kBufferBytes);
   const auto text = file_.read(buffer_);
   if (!text || !parse_system_stat(*text, now_))
-    return core::fail(core::ErrorCode::unsupported, "/proc/stat is not what a Linux kernel writes, so CPU use stays unknown");
+    return core::fail(core::ErrorCode::unsupported, "/proc/stat has an unexpected format; CPU use is not available");
   return {};
 }
 
@@ -133,7 +133,7 @@ void CpuStatSource::emit_rates(probe::Emitter& out) {
 
 void CpuStatSource::sample(probe::Emitter& out) {
   const auto text = file_.read(buffer_);
-  if (!text || !parse_system_stat(*text, now_)) return out.drop("proc.stat: not readable");
+  if (!text || !parse_system_stat(*text, now_)) return out.drop("proc.stat: read failed");
   if (has_before_) {
     if (const auto shares = cpu_shares(before_.machine, now_.machine)) {
       out.host(use_, {}, shares->use);

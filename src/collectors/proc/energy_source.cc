@@ -50,11 +50,9 @@ core::Status EnergySource::open(const SysRoot& root, const Target&) {
   }
   if (!domains_.empty()) return {};
   if (refused && refused->code == core::ErrorCode::permission)
-    return core::fail(core::ErrorCode::permission,
-                      "the energy counters of the processor are for root only, so its energy stays unknown",
+    return core::fail(core::ErrorCode::permission, "CPU energy counters are readable by root only; CPU energy is not measured",
                       "run as root, or: chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj");
-  return core::fail(core::ErrorCode::unsupported,
-                    "this machine shows no energy counters of the processor (usual in a virtual machine)");
+  return core::fail(core::ErrorCode::unsupported, "no CPU energy counters on this machine (common in virtual machines)");
 }
 
 void EnergySource::intern(trace::Sink& sink) {
@@ -68,11 +66,11 @@ void EnergySource::sample(probe::Emitter& out) {
   for (Domain& domain : domains_) {
     const auto now = read_u64(domain.file);
     if (!now) {
-      out.drop("powercap.rapl: not readable");
+      out.drop("powercap.rapl: read failed");
       continue;
     }
     if (domain.last_uj && *now < *domain.last_uj && domain.range_uj <= *domain.last_uj) {
-      out.drop("powercap.rapl: the counter ran backwards");
+      out.drop("powercap.rapl: the counter went backwards");
     } else if (domain.last_uj) {
       const std::uint64_t step = *now >= *domain.last_uj ? *now - *domain.last_uj : domain.range_uj - *domain.last_uj + *now;
       domain.joules += static_cast<double>(step) * kMicro;
@@ -100,8 +98,8 @@ core::Status MemoryBandwidthSource::open(const SysRoot& root, const Target&) {
     domains_.push_back(std::move(domain));
   }
   if (domains_.empty())
-    return core::fail(core::ErrorCode::unsupported, "memory bandwidth is not counted here",
-                      "on hardware with memory bandwidth monitoring: mount -t resctrl resctrl /sys/fs/resctrl");
+    return core::fail(core::ErrorCode::unsupported, "no memory bandwidth counters on this machine",
+                      "if the CPU supports memory bandwidth monitoring: mount -t resctrl resctrl /sys/fs/resctrl");
   return {};
 }
 
@@ -114,7 +112,7 @@ void MemoryBandwidthSource::sample(probe::Emitter& out) {
   const double seconds = static_cast<double>(out.now_ns() - before_ns_) * 1e-9;
   for (Domain& domain : domains_) {
     const auto now = read_u64(domain.file);  // "Unavailable" or "Error" while the counter is not assigned
-    if (!now) out.drop("resctrl.mbm: the counter is not available");
+    if (!now) out.drop("resctrl.mbm: counter unavailable");
     if (now && domain.last_bytes && *now >= *domain.last_bytes && seconds > 0)
       out.host(bandwidth_, domain.entity, static_cast<double>(*now - *domain.last_bytes) / seconds);
     domain.last_bytes = now;

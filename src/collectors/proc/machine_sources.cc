@@ -51,7 +51,7 @@ void LoadSource::sample(probe::Emitter& out) {
   char buffer[128];
   const auto text = file_.read(buffer);
   const auto load = text ? Scanner(*text).next_f64() : std::nullopt;
-  if (!load) return out.drop("proc.loadavg: not readable");
+  if (!load) return out.drop("proc.loadavg: read failed");
   out.host(load_, {}, *load);
 }
 
@@ -68,7 +68,7 @@ void MemoryInfoSource::intern(trace::Sink& sink) {
 void MemoryInfoSource::sample(probe::Emitter& out) {
   char buffer[4096];
   const auto text = file_.read(buffer);
-  if (!text) return out.drop("proc.meminfo: not readable");
+  if (!text) return out.drop("proc.meminfo: read failed");
   for (std::size_t i = 0; i < std::size(kMemoryLines); ++i)
     if (const auto kib = probe::keyed_u64(*text, kMemoryLines[i].key))
       out.host(metrics_[i], {}, static_cast<double>(*kib) * kKibibyte);
@@ -87,7 +87,7 @@ void VmStatSource::intern(trace::Sink& sink) {
 
 void VmStatSource::sample(probe::Emitter& out) {
   const auto text = file_.read(buffer_);
-  if (!text) return out.drop("proc.vmstat: not readable");
+  if (!text) return out.drop("proc.vmstat: read failed");
   std::optional<std::uint64_t> now[std::size(kVmLines)];
   Scanner lines(*text);
   while (const auto line = lines.next_line()) {
@@ -127,7 +127,8 @@ core::Status PressureSource::open(const SysRoot& root, const Target&) {
     if (file && file->read(buffer)) resources_.push_back({resource, std::move(*file), {}, {}, {}});
   }
   if (resources_.empty())
-    return core::fail(core::ErrorCode::unsupported, "this kernel gives no pressure stall information", "boot with psi=1");
+    return core::fail(core::ErrorCode::unsupported, "this kernel provides no pressure stall information (PSI)",
+                      "boot with psi=1");
   return {};
 }
 
@@ -144,7 +145,7 @@ void PressureSource::sample(probe::Emitter& out) {
   for (Resource& resource : resources_) {
     const auto text = resource.file.read(buffer);
     if (!text) {
-      out.drop("proc.pressure: not readable");
+      out.drop("proc.pressure: read failed");
       continue;
     }
     const Pressure now = parse_pressure(*text);

@@ -32,7 +32,7 @@ TEST(StatusText, ReadsItsLines) {
       "Name:\tx\nVmHWM:\t  12 kB\nVmSwap:\t 1 kB\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n");
   EXPECT_EQ(status, (ProcessStatus{12288, 1024, 5, 6}));
 }
-TEST(StatusText, WhatIsMissingOrDamagedIsEmpty) {
+TEST(StatusText, MissingOrDamagedLinesAreEmpty) {
   EXPECT_EQ(parse_process_status(""), ProcessStatus{});
   EXPECT_EQ(parse_process_status("VmHWM:\nVmSwap: x kB\nVmHWM2: 5\nvoluntary_ctxt_switches:"), ProcessStatus{});
   EXPECT_EQ(parse_process_status("VmHWM: 18446744073709551615 kB\n"), ProcessStatus{});
@@ -48,7 +48,7 @@ TEST(SystemStatText, ReadsCoresAndCounters) {
   EXPECT_EQ(stat.interrupts, 5);
   EXPECT_EQ(stat.blocked, std::nullopt);
 }
-TEST(SystemStatText, RefusesWhatIsNone) {
+TEST(SystemStatText, RefusesInvalidText) {
   SystemStat stat;
   for (const char* text : {"", "cpu", "cpu  1 2 3", "cpu0 1 2 3 4", "ctxt 7\ncpu  1 2 3 4", "cpu  1 2 3 4\ncpux 1 2 3 4",
                            "cpu  1 2 3 4\ncpu99999999 1 2 3 4"})
@@ -61,13 +61,13 @@ TEST(CpuShares, AreSharesOfTheTimePassed) {
   EXPECT_DOUBLE_EQ(shares->user, 0.4);
   EXPECT_DOUBLE_EQ(shares->steal, 0.05);
 }
-TEST(CpuShares, ACounterThatRunsBackwardsCountsAsStill) {
+TEST(CpuShares, BackwardCounterCountsAsUnchanged) {
   const auto shares = cpu_shares({10, 0, 0, 10, 100, 0, 0, 0}, {20, 0, 0, 20, 90, 0, 0, 0});
   ASSERT_TRUE(shares);
   EXPECT_DOUBLE_EQ(shares->use, 0.5);
   EXPECT_EQ(shares->iowait, 0);
 }
-TEST(CpuShares, NoTimeGivesNoShare) { EXPECT_FALSE(cpu_shares({1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 3, 4, 5, 6, 7, 8})); }
+TEST(CpuShares, NoShareWithoutElapsedTime) { EXPECT_FALSE(cpu_shares({1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 3, 4, 5, 6, 7, 8})); }
 TEST(PressureText, ReadsTotals) {
   EXPECT_EQ(parse_pressure("some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=3\n"),
             (Pressure{12, 3}));

@@ -17,9 +17,9 @@ class ProcCollector final : public Collector {
   explicit ProcCollector(std::unique_ptr<core::Clock> clock) : clock_(std::move(clock)) { sources_.set_name("proc"); }
 
   [[nodiscard]] CollectorInfo info() const override {
-    return {
-        "proc",
-        "CPU use, memory, faults, context switches, run-queue wait, pressure and cgroup limits of the host and the process tree"};
+    return {"proc",
+            "CPU use, memory, page faults, context switches, run-queue wait, pressure and cgroup limits of the host and the "
+            "process tree"};
   }
   core::Status open(const SysRoot& root, const Target& target) override {
     if (target.process_id > 0) {

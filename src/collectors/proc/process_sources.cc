@@ -48,7 +48,7 @@ std::optional<double> seconds_since(std::optional<std::int64_t>& before_ns, std:
 }
 
 core::Status needs_process(ProcessTree& tree) {
-  if (tree.processes().empty()) return core::fail(core::ErrorCode::unsupported, "there is no process to observe");
+  if (tree.processes().empty()) return core::fail(core::ErrorCode::unsupported, "no process to observe");
   return {};
 }
 
@@ -71,8 +71,7 @@ void TreeSource::sample(probe::Emitter& out) {
     if (process.alive) ++alive;
   out.host(processes_, tree_entity_, static_cast<double>(alive));
   out.host(threads_, tree_entity_, static_cast<double>(tree_->thread_count() + tree_->unobserved()));
-  for (std::size_t i = 0; i < tree_->unobserved(); ++i)
-    out.drop("proc.tree: a process or thread beyond those observed one by one");
+  for (std::size_t i = 0; i < tree_->unobserved(); ++i) out.drop("proc.tree: a process or thread beyond the per-process limit");
 }
 
 core::Status CpuUseSource::open(const SysRoot&, const Target&) { return needs_process(*tree_); }
@@ -148,7 +147,7 @@ void ProcessStatSource::sample(probe::Emitter& out) {
     cpu_ticks += static_cast<double>(stat->user_ticks + stat->system_ticks + stat->waited_user_ticks + stat->waited_system_ticks);
     process.last_stat = stat;
   }
-  if (!rss) return out.drop("proc.process_stat: the process has ended");
+  if (!rss) return out.drop("proc.process_stat: the process exited");
   out.host(rss_, tree_entity_, *rss);
   out.host(cpu_time_, tree_entity_, cpu_ticks * static_cast<double>(ns_per_tick()) * 1e-9);
   if (seconds && minor) out.host(minor_, tree_entity_, *minor / *seconds);

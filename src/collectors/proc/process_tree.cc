@@ -63,8 +63,7 @@ core::Result<ProcessProbe> ProcessTree::open_process(std::int64_t id) const {
   process.id = id;
   auto stat = probe::ProbeFile::open(path_of(id, "/stat"));
   if (!stat)
-    return core::fail(core::ErrorCode::not_found,
-                      "there is no process " + std::to_string(id) + " to observe: " + stat.error().message);
+    return core::fail(core::ErrorCode::not_found, "no process " + std::to_string(id) + " to observe: " + stat.error().message);
   process.stat = std::move(*stat);
   process.status = open_or_none(path_of(id, "/status"));
   process.io = open_or_none(path_of(id, "/io"));
@@ -80,7 +79,7 @@ void ProcessTree::refresh_threads(ProcessProbe& process, std::size_t others) {
   for (const std::int64_t id : ids) {
     if (std::any_of(process.threads.begin(), process.threads.end(), [&](const ThreadProbe& thread) { return thread.id == id; }))
       continue;
-    if (others + process.threads.size() >= kMostThreads) {
+    if (others + process.threads.size() >= kMaxThreads) {
       ++unobserved_;
       continue;
     }
@@ -95,7 +94,7 @@ void ProcessTree::refresh_threads(ProcessProbe& process, std::size_t others) {
 
 void ProcessTree::adopt(std::int64_t id, trace::Sink& sink) {
   if (std::any_of(processes_.begin(), processes_.end(), [&](const ProcessProbe& known) { return known.id == id; })) return;
-  if (processes_.size() >= kMostProcesses) {
+  if (processes_.size() >= kMaxProcesses) {
     ++unobserved_;
     return;
   }

@@ -41,8 +41,8 @@ struct ProcessProbe {
 class ProcessTree {
  public:
   // Threads observed one by one; their files stay open, so that this bounds descriptors too.
-  static constexpr std::size_t kMostThreads = 128;
-  static constexpr std::size_t kMostProcesses = 64;
+  static constexpr std::size_t kMaxThreads = 128;
+  static constexpr std::size_t kMaxProcesses = 64;
 
   // Fails with not_found where there is no such process.
   core::Status open(const SysRoot& root, std::int64_t process_id);

@@ -10,8 +10,8 @@
 namespace aaco::collectors::smi {
 namespace {
 
-constexpr int kMostFailures = 3;  // in a row; then the tool is left alone
-constexpr std::int64_t kLeastPeriodNs = 1'000'000'000;
+constexpr int kMaxFailures = 3;  // in a row; then the tool is left alone
+constexpr std::int64_t kMinPeriodNs = 1'000'000'000;
 
 struct Tool {
   const char* program;
@@ -28,12 +28,12 @@ const std::vector<Tool>& tools() {
 class SmiCollector final : public Collector {
  public:
   SmiCollector(Options options, std::unique_ptr<core::Clock> clock) : options_(std::move(options)), clock_(std::move(clock)) {
-    options_.period_ns = std::max(options_.period_ns, kLeastPeriodNs);
+    options_.period_ns = std::max(options_.period_ns, kMinPeriodNs);
     account_.source = "smi";
   }
 
   [[nodiscard]] CollectorInfo info() const override {
-    return {"smi", "what sysfs does not tell of AMD GPUs, by amd-smi or rocm-smi, once a second"};
+    return {"smi", "AMD GPU metrics that sysfs lacks, from amd-smi or rocm-smi, once per second"};
   }
 
   core::Status open(const SysRoot& root, const Target&) override {
@@ -49,13 +49,13 @@ class SmiCollector final : public Collector {
       break;
     }
     if (command_.empty())
-      return core::fail(core::ErrorCode::unsupported, "neither amd-smi nor rocm-smi is on the path",
-                        known_.empty() ? "install amd-smi-lib (ROCm) where AMD GPUs shall be observed" : "");
+      return core::fail(core::ErrorCode::unsupported, "neither amd-smi nor rocm-smi is on PATH",
+                        known_.empty() ? "to monitor AMD GPUs, install amd-smi-lib (ROCm)" : "");
     if (known_.size() >= kQuantities) {
       command_.clear();
-      return core::fail(core::ErrorCode::unsupported, "sysfs gives all that " + source_ + " would", "");
+      return core::fail(core::ErrorCode::unsupported, "sysfs already provides everything " + source_ + " would", "");
     }
-    if (!known_.empty()) account_.notes.push_back("sysfs gives " + core::join(known_, ", ") + ": not asked of " + source_);
+    if (!known_.empty()) account_.notes.push_back("sysfs provides " + core::join(known_, ", ") + ": not queried from " + source_);
     next_ns_ = clock_->now_ns(core::ClockId::monotonic);
     return {};
   }
@@ -67,7 +67,7 @@ class SmiCollector final : public Collector {
     if (now < next_ns_) return;
     next_ns_ = now + options_.period_ns;
     auto started = ToolRun::start(command_);
-    if (!started) return fail_once("it could not be started: " + started.error().message);
+    if (!started) return fail_once("cannot start: " + started.error().message);
     run_.emplace(std::move(*started));
     started_ns_ = now;
   }
@@ -85,12 +85,12 @@ class SmiCollector final : public Collector {
     if (run_->poll() == ToolRun::State::running) {
       if (now - started_ns_ < options_.timeout_ns) return;
       run_.reset();
-      return fail_once("it took longer than " + std::to_string(options_.timeout_ns / 1'000'000) + " ms and was ended");
+      return fail_once("timed out after " + std::to_string(options_.timeout_ns / 1'000'000) + " ms");
     }
     const ToolRun run = std::move(*run_);
     run_.reset();
     if (run.exit_code() != 0)
-      return fail_once("it ended with code " + std::to_string(run.exit_code()) + ": " + first_line(run.error_output()));
+      return fail_once("exit code " + std::to_string(run.exit_code()) + ": " + first_line(run.error_output()));
     const auto log = formats::smi_text::decode(run.output());
     if (!log) return fail_once(log.error().message);
     failures_ = 0;
@@ -98,8 +98,8 @@ class SmiCollector final : public Collector {
   }
 
   void take(const formats::smi_text::Log& log, std::int64_t time_ns, trace::Sink& sink) {
-    if (log.not_available > 0) account_.drop("stands as N/A", log.not_available);
-    if (log.not_understood > 0) account_.drop("a value or unit that is not understood", log.not_understood);
+    if (log.not_available > 0) account_.drop("reported as N/A", log.not_available);
+    if (log.not_understood > 0) account_.drop("unknown value or unit", log.not_understood);
     for (const auto& reading : log.readings) {
       if (std::find(known_.begin(), known_.end(), reading.metric) != known_.end()) continue;
       trace::GpuEventRow row;
@@ -120,9 +120,9 @@ class SmiCollector final : public Collector {
 
   void fail_once(const std::string& why) {
     account_.drop(source_ + " failed: " + why);
-    if (++failures_ < kMostFailures) return;
+    if (++failures_ < kMaxFailures) return;
     account_.state = trace::Account::State::partial;
-    account_.reason = source_ + " failed " + std::to_string(failures_) + " times in a row and is not asked any more: " + why;
+    account_.reason = source_ + " failed " + std::to_string(failures_) + " times in a row and is disabled: " + why;
     command_.clear();
   }
 

@@ -55,7 +55,7 @@ class SmiCollectorTest : public ::testing::Test {
   std::int64_t now_ = 1'000'000'000;
 };
 
-TEST_F(SmiCollectorTest, ReadsWhatTheToolSays) {
+TEST_F(SmiCollectorTest, ReadsToolOutput) {
   tool("amd-smi", "echo \"$@\" > \"$0.arguments\"\ncat <<'END'\n" + std::string(kAnswer) + "\nEND\n");
   tool("rocm-smi", "exit 7\n");
   const auto smi = collector();
@@ -68,11 +68,11 @@ TEST_F(SmiCollectorTest, ReadsWhatTheToolSays) {
   EXPECT_EQ(rows[0].value, 0.5);
   EXPECT_EQ(sink.text(rows[1].source), "amd-smi");
   EXPECT_EQ(rows[1].time_ns, 1'000'000'000);
-  EXPECT_EQ(smi->account().dropped.at("stands as N/A"), 1);
+  EXPECT_EQ(smi->account().dropped.at("reported as N/A"), 1);
   EXPECT_EQ(*core::read_file(core::join_path(folder_->path(), "amd-smi.arguments")), "metric --json\n");
 }
 
-TEST_F(SmiCollectorTest, AsksNoMoreOftenThanOnceASecond) {
+TEST_F(SmiCollectorTest, QueriesAtMostOncePerSecond) {
   tool("amd-smi", "echo x >> \"$0.calls\"\ncat <<'END'\n" + std::string(kAnswer) + "\nEND\n");
   const auto smi = collector();
   ASSERT_TRUE(smi->open({folder_->path()}, {}).has_value());
@@ -96,7 +96,7 @@ TEST_F(SmiCollectorTest, FallsBackToRocmSmi) {
   EXPECT_EQ(sink.text(sink.rows<trace::GpuEventRow>().at(0).source), "rocm-smi");
 }
 
-TEST_F(SmiCollectorTest, AToolThatHangsIsEndedAndNeverWaitedFor) {
+TEST_F(SmiCollectorTest, KillsHangingTool) {
   tool("amd-smi", "sleep 1000\n");
   const auto smi = collector();
   ASSERT_TRUE(smi->open({folder_->path()}, {}).has_value());
@@ -129,14 +129,14 @@ TEST_F(SmiCollectorTest, FailuresAreCountedWithTheirReason) {
   }
 }
 
-TEST_F(SmiCollectorTest, WhatSysfsGivesIsNotAskedOf) {
+TEST_F(SmiCollectorTest, SkipsMetricsFromSysfs) {
   tool("amd-smi", "cat <<'END'\n" + std::string(kAnswer) + "\nEND\n");
   const SysRoot machine{aaco::testing::machine_root("epyc_mi300x")};
   EXPECT_GE(quantities_of_sysfs(machine).size(), 3u);
   EXPECT_TRUE(quantities_of_sysfs({folder_->path()}).empty());
 }
 
-TEST_F(SmiCollectorTest, NothingToAsk) {
+TEST_F(SmiCollectorTest, UnsupportedWithoutTool) {
   const auto none = collector()->open({folder_->path()}, {});
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().code, core::ErrorCode::unsupported);

@@ -9,7 +9,7 @@
 namespace aaco::collectors::smi {
 namespace {
 
-constexpr std::size_t kMostOutput = std::size_t{16} << 20;  // what comes beyond is dropped
+constexpr std::size_t kMaxOutput = std::size_t{16} << 20;  // what comes beyond is dropped
 
 void make_non_blocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
@@ -18,7 +18,7 @@ bool drain(int fd, std::string& into) {
   std::array<char, 16384> piece = {};
   for (;;) {
     const ssize_t count = ::read(fd, piece.data(), piece.size());
-    if (count > 0 && into.size() < kMostOutput) into.append(piece.data(), static_cast<std::size_t>(count));
+    if (count > 0 && into.size() < kMaxOutput) into.append(piece.data(), static_cast<std::size_t>(count));
     if (count > 0 || (count < 0 && errno == EINTR)) continue;
     return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
   }

@@ -35,7 +35,7 @@ class PathSource final : public trace::ByteSource {
 
 class AnyDatabase final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"database", "database of a profiler (SQLite)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return {"database", "profiler database (SQLite)", "database", true}; }
   // Not what describe() says of a database whose tables are all known, and none a profiler's.
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     return formats::sqlite::is_database(head) && head.substr(16, 2) != " \"";
@@ -45,8 +45,8 @@ class AnyDatabase final : public Importer {
     const auto importer = importer_of(open.database);
     if (!importer)
       return core::fail(core::ErrorCode::invalid_input,
-                        source.name() + ": a SQLite database, and its tables are those of no known profiler",
-                        "known are rocprofv3 (rocpd), rocmProfileData, rocprof and Nsight Systems exports");
+                        source.name() + ": a SQLite database whose tables match no known profiler",
+                        "supported: rocprofv3 (rocpd), rocmProfileData, rocprof and Nsight Systems exports");
     PathSource plain(open.database.path(), source.name());
     return importer->import(plain, sink);
   }

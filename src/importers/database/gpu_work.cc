@@ -15,7 +15,7 @@ void KernelSink::add(const trace::KernelRow& row, const std::function<std::strin
 trace::NameId BoundedTexts::name(const std::string& text) {
   if (text.empty()) return {};
   if (const auto known = known_.find(text); known != known_.end()) return known->second;
-  if (known_.size() >= kMost) {
+  if (known_.size() >= kMax) {
     ++left_out_;
     return {};
   }

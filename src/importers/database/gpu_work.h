@@ -21,13 +21,13 @@ class KernelSink {
   std::unordered_map<std::uint32_t, std::optional<trace::NameId>> operations_;  // by the kernel's name
 };
 
-// Arguments and other texts that may never repeat: the first kMost different ones are kept.
+// Arguments and other texts that may never repeat: the first kMax different ones are kept.
 class BoundedTexts {
  public:
   explicit BoundedTexts(trace::Sink& sink) : sink_(sink) {}
   trace::NameId name(const std::string& text);
   [[nodiscard]] std::int64_t left_out() const { return left_out_; }
-  static constexpr std::size_t kMost = 10'000;
+  static constexpr std::size_t kMax = 10'000;
 
  private:
   trace::Sink& sink_;

@@ -28,8 +28,8 @@ core::Result<core::TemporaryDirectory> temporary_folder() {
 core::Status check_room(const std::string& folder, std::int64_t wanted_bytes) {
   AACO_ASSIGN(const std::int64_t room, core::free_space(folder));
   if (room >= wanted_bytes + kReserveBytes) return {};
-  return core::fail(core::ErrorCode::exhausted, folder + " has too little free space for a copy of the database",
-                    "expand the database yourself and import the plain file, or set TMPDIR to a larger disk");
+  return core::fail(core::ErrorCode::exhausted, folder + " has too little free space to decompress the database",
+                    "decompress the database and import the plain file, or set TMPDIR to a larger disk");
 }
 
 core::Status write_whole(trace::ByteSource& source, const std::string& path) {

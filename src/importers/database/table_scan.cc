@@ -11,7 +11,7 @@ constexpr std::int64_t kStatusEvery = 4096;
 TableScan::TableScan(const formats::sqlite::Database& database, const trace::ByteSource& source, trace::Sink& sink,
                      ImportResult& result)
     : database_(database), name_(source.name()), sink_(sink), result_(result) {
-  if (database.is_cut()) report_damage("the file is shorter than its header says", "copy the whole file again");
+  if (database.is_cut()) report_damage("the file is shorter than its header states", "copy the complete file again");
 }
 
 core::Status TableScan::rows(core::Result<Rows> rows, const std::function<void(const Rows&)>& visit) {
@@ -57,7 +57,7 @@ void TableScan::report_damage(const std::string& how, const std::string& remedy)
   account().reason = how;
   account().notes.push_back(how);
   result_.warnings.push_back(
-      {"import.truncated", name_ + " is damaged or cut: what could be read is kept, totals are lower bounds", remedy});
+      {"import.truncated", name_ + " is damaged or truncated: readable data is kept, totals are lower bounds", remedy});
 }
 
 }  // namespace aaco::importers

@@ -12,7 +12,7 @@
 
 namespace aaco::importers {
 
-inline constexpr const char* kRowWithoutTimes = "no readable time stamp";
+inline constexpr const char* kRowWithoutTimes = "no valid timestamp";
 inline constexpr const char* kRowEndsEarly = "ends before it starts";
 
 struct RowSpan {

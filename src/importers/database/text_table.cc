@@ -14,7 +14,7 @@ void TextTable::open() {
     return;
   }
   auto rows = database_.select(table_, {id_, text_});
-  while (rows && whole_.size() < kMostRemembered) {
+  while (rows && whole_.size() < kMaxRemembered) {
     const auto more = rows->next();
     if (!more || !*more) return;
     if (const auto id = rows->integer(0)) whole_.try_emplace(*id, rows->text(1));
@@ -38,7 +38,7 @@ trace::NameId TextTable::name(std::optional<std::int64_t> id, trace::Sink& sink)
   if (!id) return {};
   if (const auto known = names_.find(*id); known != names_.end()) return known->second;
   const trace::NameId name = sink.name(text(id));
-  if (names_.size() < kMostRemembered) names_.emplace(*id, name);
+  if (names_.size() < kMaxRemembered) names_.emplace(*id, name);
   return name;
 }
 

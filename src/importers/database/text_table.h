@@ -24,7 +24,7 @@ class TextTable {
 
  private:
   void open();
-  static constexpr std::size_t kMostRemembered = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxRemembered = std::size_t{1} << 20;
 
   const formats::sqlite::Database& database_;
   std::string table_, id_, text_;

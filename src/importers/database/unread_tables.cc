@@ -4,7 +4,7 @@
 
 namespace aaco::importers {
 namespace {
-constexpr std::size_t kMostNamed = 64;  // an account stays readable, whatever a file holds
+constexpr std::size_t kMaxNamed = 64;  // an account stays readable, whatever a file holds
 }
 
 void drop_unread_tables(TableScan& scan, const std::function<bool(std::string_view name)>& is_known) {
@@ -13,8 +13,8 @@ void drop_unread_tables(TableScan& scan, const std::function<bool(std::string_vi
     if (is_known(table.name)) continue;
     const auto count = scan.database().count(table.name);
     if (!count || *count <= 0) continue;  // what is damaged is told where it is found
-    scan.account().drop(named < kMostNamed ? "a row of " + clean_utf8(table.name) + ", which is not read"
-                                           : std::string("a row of further tables that are not read"),
+    scan.account().drop(named < kMaxNamed ? "a row of " + clean_utf8(table.name) + ", a table that is not imported"
+                                          : std::string("a row of other tables that are not imported"),
                         *count);
     ++named;
   }

@@ -15,11 +15,11 @@ using Dimension = std::optional<std::int64_t>;
 
 // Device, stream and process numbers: whole ("7", "7.0", "7e0"), or a text that ends in one ("stream 7").
 std::optional<std::int64_t> number_of(std::string_view token) {
-  constexpr double kMost = 9e15;  // whole numbers are exact below it
+  constexpr double kMax = 9e15;  // whole numbers are exact below it
   if (const auto value = token_i64(token)) return value;
   if (const auto value = core::parse_f64(token))
-    return std::abs(*value) < kMost && *value == std::floor(*value) ? std::optional(static_cast<std::int64_t>(*value))
-                                                                    : std::nullopt;
+    return std::abs(*value) < kMax && *value == std::floor(*value) ? std::optional(static_cast<std::int64_t>(*value))
+                                                                   : std::nullopt;
   const auto last = token.find_last_not_of("0123456789");
   return last == std::string_view::npos ? std::nullopt : token_i64(token.substr(last + 1));
 }

@@ -7,20 +7,20 @@
 namespace aaco::importers::kineto {
 namespace {
 
-constexpr std::size_t kMostConcreteBytes = 512;
-constexpr std::size_t kMostShapeBytes = 4096;
-constexpr std::size_t kMostKernelBytes = 16384;
+constexpr std::size_t kMaxConcreteBytes = 512;
+constexpr std::size_t kMaxShapeBytes = 4096;
+constexpr std::size_t kMaxKernelBytes = 16384;
 
 struct KeptKey {
   std::string_view key;
   std::size_t most_bytes;
 };
 constexpr std::array<KeptKey, 12> kOperationKeys = {{
-    {"Input Dims", kMostShapeBytes},
-    {"Input type", kMostShapeBytes},
-    {"Input dims", kMostShapeBytes},
+    {"Input Dims", kMaxShapeBytes},
+    {"Input type", kMaxShapeBytes},
+    {"Input dims", kMaxShapeBytes},
     {"Input Strides", 1024},
-    {"Concrete Inputs", kMostConcreteBytes},
+    {"Concrete Inputs", kMaxConcreteBytes},
     {"Collective name", 64},
     {"In msg nelems", 32},
     {"Out msg nelems", 32},
@@ -80,7 +80,7 @@ trace::ApiCallRow HostRows::row(const TraceEvent& event, Category category, Span
       row.correlation_id = token_u64(unquoted(value)).value_or(0);
     else if (key == "External id" || key == "external id")
       row.external_id = token_u64(unquoted(value)).value_or(0);
-    else if (call ? is_kept(kCallKeys, key, value) || (launched_kernels_ && key == "kernel" && value.size() <= kMostKernelBytes)
+    else if (call ? is_kept(kCallKeys, key, value) || (launched_kernels_ && key == "kernel" && value.size() <= kMaxKernelBytes)
                   : is_kept(kOperationKeys, key, value))
       kept_.append(kept_.empty() ? "{\"" : ",\"").append(key).append("\":").append(value);
   });
@@ -91,7 +91,7 @@ trace::ApiCallRow HostRows::row(const TraceEvent& event, Category category, Span
 // The values are JSON already; only what no JSON text may hold is cleaned.
 trace::NameId HostRows::arguments(const std::string& kept) {
   if (const auto known = known_.find(kept); known != known_.end()) return known->second;
-  if (static_cast<std::int64_t>(known_.size()) >= kMostArguments || known_bytes_ + kept.size() > kMostArgumentBytes) {
+  if (static_cast<std::int64_t>(known_.size()) >= kMaxArguments || known_bytes_ + kept.size() > kMaxArgumentBytes) {
     ++left_out_;
     return {};
   }

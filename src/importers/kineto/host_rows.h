@@ -20,8 +20,8 @@ class ThreadNumbers {
 };
 
 // Makes API call rows. Of the arguments it keeps what attribution and the roofline read: shapes, types, small concrete inputs;
-// copies' sizes and directions; not what differs from call to call. Arguments are interned: beyond kMostArguments different ones,
-// or kMostArgumentBytes of them, they are left out and counted.
+// copies' sizes and directions; not what differs from call to call. Arguments are interned: beyond kMaxArguments different ones,
+// or kMaxArgumentBytes of them, they are left out and counted.
 class HostRows {
  public:
   // `launched_kernels`: launches keep the name of their kernel.
@@ -30,8 +30,8 @@ class HostRows {
   trace::ApiCallRow row(const TraceEvent& event, Category category, Span span);
   [[nodiscard]] std::int64_t arguments_left_out() const { return left_out_; }
 
-  static constexpr std::int64_t kMostArguments = 200'000;
-  static constexpr std::size_t kMostArgumentBytes = std::size_t{32} << 20;
+  static constexpr std::int64_t kMaxArguments = 200'000;
+  static constexpr std::size_t kMaxArgumentBytes = std::size_t{32} << 20;
 
  private:
   trace::NameId arguments(const std::string& kept);

@@ -12,7 +12,15 @@ bool contains(std::string_view text, std::string_view word) { return text.find(w
 class KinetoImporter final : public Importer {
  public:
   explicit KinetoImporter(const Options& options) : options_(options) {}
-  [[nodiscard]] ImporterInfo info() const override { return {"kineto", "PyTorch profiler or Chrome trace (JSON)"}; }
+  [[nodiscard]] ImporterInfo info() const override {
+    return {"kineto",
+            "PyTorch profiler or Chrome trace (JSON)",
+            "kineto",
+            false,
+            Grouping::traces,
+            false,
+            "profile with ProfilerActivity.CUDA (on ROCm too), and synchronize before the profiler ends"};
+  }
 
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
@@ -33,16 +41,17 @@ class KinetoImporter final : public Importer {
     AACO_ASSIGN(const DocumentEnd end,
                 read_trace_events(source, [&](std::span<const TraceEvent> batch) { return reader.events(batch); }));
     if (!end.has_events && end.complete)
-      return core::fail(core::ErrorCode::invalid_input, source.name() + ": a JSON document without traceEvents");
+      return core::fail(core::ErrorCode::invalid_input, source.name() + ": JSON document without traceEvents");
     if (end.events == 0 && !end.complete)
       return core::fail(core::ErrorCode::invalid_input,
-                        source.name() + ": not one whole event could be read (" + end.trouble + ")");
+                        source.name() + ": no complete event could be read (" + end.trouble + ")");
     reader.finish(result.facts);
-    if (end.malformed > 0) result.account.drop("not a well-formed event", end.malformed);
+    if (end.malformed > 0) result.account.drop("malformed event", end.malformed);
     read_facts(end, result);
     if (!end.complete)
       report_cut(result, source.name(), end.trouble + after_bytes(end.bytes),
-                 std::to_string(end.events) + " whole events before the cut", "export the trace again, or copy the whole file");
+                 std::to_string(end.events) + " complete events before the truncation",
+                 "export the trace again, or copy the complete file");
     report_trailing(result, source.name(), end.trailing);
     AACO_TRY(sink.status());
     return result;

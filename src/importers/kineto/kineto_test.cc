@@ -62,7 +62,7 @@ TEST(Kineto, AKernel) {
   EXPECT_EQ(got.result->account.kept, 1);
 }
 
-TEST(Kineto, DeviceNumbersAsOtherProgramsWriteThem) {
+TEST(Kineto, AcceptsDeviceNumberVariants) {
   for (const char* number : {"12", "12.0", "1.2e1", "\"12\"", "\"GPU 12\""}) {
     const auto got = import_event(R"({"ph":"X","cat":"kernel","name":"k","pid":3,"tid":4,"ts":1,"dur":1,"args":{"device":)" +
                                   std::string(number) + R"(,"stream":)" + number + "}}");
@@ -75,7 +75,7 @@ TEST(Kineto, DeviceNumbersAsOtherProgramsWriteThem) {
   EXPECT_EQ(broken.only<KernelRow>().stream, 4);
 }
 
-TEST(Kineto, TheDialectOf2021) {
+TEST(Kineto, Format2021) {
   const auto got = import_event(
       R"({"ph":"X","cat":"Kernel","name":"k","pid":1,"tid":"stream 20","ts":1623212388426902,"dur":5,"args":{"external id":"4","correlation":18446744073709551615}},)"
       R"({"ph":"X","cat":"Runtime","name":"cudaLaunchKernel","pid":10,"tid":"11","ts":1623212388426900,"dur":1,"args":{"correlation":18446744073709551615}},)"
@@ -107,7 +107,7 @@ TEST(Kineto, Copies) {
   EXPECT_FALSE(rows[2].bytes);
 }
 
-TEST(Kineto, ACollectiveStandsInBothTables) {
+TEST(Kineto, CollectiveIsInBothTables) {
   const auto got = import_event(
       R"j({"ph":"X","cat":"kernel","name":"ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)","pid":3,"tid":9,"ts":10,"dur":4,)j"
       R"("args":{"device":3,"stream":9,"correlation":5,"Collective name":"_allgather_base","In msg nelems":1000,"Group size":8,)"
@@ -127,7 +127,7 @@ TEST(Kineto, ACollectiveWithoutArgumentsIsKnownByItsName) {
   EXPECT_FALSE(got.only<CollectiveRow>().bytes);
 }
 
-TEST(Kineto, AnOperatorKeepsWhatAttributionReads) {
+TEST(Kineto, OperatorKeepsAttributionArguments) {
   const auto got = import_event(
       R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":2,"ts":1,"dur":3,"args":{"External id":5,"Record function id":0,)"
       R"("Input Dims":[[2,3],[3,4]],"Input type":["float","float"],"Call stack":"long","Ev Idx":7}})");
@@ -144,7 +144,7 @@ TEST(Kineto, HipCallsAreHip) {
   EXPECT_EQ(got.text(got.only<ApiCallRow>().arguments), "");
 }
 
-TEST(Kineto, AnArrowGivesAMissingCorrelationId) {
+TEST(Kineto, FlowEventFillsMissingCorrelationId) {
   const auto got =
       import_event(R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":100.5,"dur":2,"args":{"device":0}},)"
                    R"({"ph":"f","cat":"ac2g","id":77,"pid":0,"tid":7,"ts":100.5,"name":"ac2g","bp":"e"},)"
@@ -154,7 +154,7 @@ TEST(Kineto, AnArrowGivesAMissingCorrelationId) {
   EXPECT_EQ(got.only<ApiCallRow>().correlation_id, 77U);
 }
 
-TEST(Kineto, WhatHasNoArrowIsKeptWithoutAnId) {
+TEST(Kineto, RowsWithoutFlowEventKeepNoId) {
   EXPECT_EQ(import_event(kernel(R"("ts":1,"dur":2)", R"("device":0)")).only<KernelRow>().correlation_id, 0U);
 }
 
@@ -166,11 +166,11 @@ TEST(Kineto, BadTimesAreCountedByReason) {
   };
   EXPECT_EQ(reason(R"("ts":1)"), "no duration");
   EXPECT_EQ(reason(R"("ts":1,"dur":-1)"), "negative duration");
-  EXPECT_EQ(reason(R"("ts":1,"dur":"x")"), "no readable duration");
-  EXPECT_EQ(reason(R"("ts":null,"dur":1)"), "no readable time stamp");
-  EXPECT_EQ(reason(R"("dur":1)"), "no readable time stamp");
-  EXPECT_EQ(reason(R"("ts":99999999999999999999999,"dur":1)"), "no readable time stamp");
-  EXPECT_EQ(reason(R"("ts":9223372036854775,"dur":9223372036854775)"), "time out of range");
+  EXPECT_EQ(reason(R"("ts":1,"dur":"x")"), "invalid duration");
+  EXPECT_EQ(reason(R"("ts":null,"dur":1)"), "no valid timestamp");
+  EXPECT_EQ(reason(R"("dur":1)"), "no valid timestamp");
+  EXPECT_EQ(reason(R"("ts":99999999999999999999999,"dur":1)"), "no valid timestamp");
+  EXPECT_EQ(reason(R"("ts":9223372036854775,"dur":9223372036854775)"), "timestamp out of range");
 }
 
 TEST(Kineto, ZeroDurationsAndEmptyNamesAreKept) {
@@ -179,7 +179,7 @@ TEST(Kineto, ZeroDurationsAndEmptyNamesAreKept) {
             1U);
 }
 
-TEST(Kineto, WhatIsNoGpuWorkIsNoKernel) {
+TEST(Kineto, NonGpuWorkIsNotAKernel) {
   const auto got = import_event(
       R"({"ph":"X","cat":"gpu_user_annotation","name":"ProfilerStep#6","pid":0,"tid":7,"ts":1,"dur":5,"args":{}},)"
       R"({"ph":"X","cat":"cuda_sync","name":"Stream Sync","pid":0,"tid":7,"ts":1,"dur":5,"args":{}},)"
@@ -187,13 +187,13 @@ TEST(Kineto, WhatIsNoGpuWorkIsNoKernel) {
       R"j({"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Spans","tid":"PyTorch Profiler","ts":1,"dur":5,"args":{}})j");
   EXPECT_EQ(got.sink.rows<KernelRow>().size(), 0U);
   EXPECT_EQ(got.sink.rows<trace::IterationRow>().size(), 0U);
-  EXPECT_EQ(got.dropped("python function frames"), 1);
+  EXPECT_EQ(got.dropped("Python function frames"), 1);
   EXPECT_EQ(got.result->account.dropped_total(), 4);
   EXPECT_EQ(got.result->account.read, 4);
   EXPECT_EQ(got.result->facts["profiler_end_ns"].as_i64(), 6000);
 }
 
-TEST(Kineto, PythonFramesAreKeptWhenAskedFor) {
+TEST(Kineto, KeepsPythonFramesOnRequest) {
   const auto got = import_text(R"([{"ph":"X","cat":"python_function","name":"f","pid":0,"tid":7,"ts":1,"dur":5}])",
                                {.python_functions = true});
   EXPECT_EQ(got.text(got.only<ApiCallRow>().domain), "python");
@@ -209,8 +209,8 @@ TEST(Kineto, AnyChromeTrace) {
   EXPECT_EQ(got.text(rows[0].name), "inner");
   EXPECT_EQ(rows[1].end_ns, 9000);
   EXPECT_EQ(got.text(rows[1].domain), "marker");
-  EXPECT_EQ(got.dropped("an end without its begin"), 1);
-  EXPECT_EQ(got.dropped("a begin without its end"), 1);
+  EXPECT_EQ(got.dropped("end event without begin event"), 1);
+  EXPECT_EQ(got.dropped("unterminated begin event"), 1);
   EXPECT_DOUBLE_EQ(got.only<trace::SystemEventRow>().value, 12.5);
   EXPECT_EQ(got.result->account.read, 7);
   EXPECT_EQ(got.result->account.read, got.result->account.kept + got.result->account.dropped_total());
@@ -229,7 +229,7 @@ TEST(Kineto, StepsAreIterationsInOrder) {
   EXPECT_EQ(got.text(rows[0].phase), "step");
 }
 
-TEST(Kineto, FactsBeforeAndBehindTheEvents) {
+TEST(Kineto, ReadsFactsBeforeAndAfterEvents) {
   const auto got = import_text(
       R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"AMD Instinct MI300X"}],"traceEvents":[],)"
       R"("distributedInfo":{"backend":"nccl","rank":3,"world_size":8},"baseTimeNanoseconds":1751410836000000000,"hip_runtime_version":60443483})");
@@ -253,7 +253,7 @@ TEST(Kineto, TheRankOfAFile) {
   EXPECT_FALSE(rank_of("", "", "frank.json"));
 }
 
-TEST(Kineto, ACutFileKeepsItsBeginning) {
+TEST(Kineto, TruncatedFileKeepsItsStart) {
   const auto got = import_text(R"({"traceEvents":[)" + kernel(R"("ts":1,"dur":2)") + R"(,{"ph":"X","cat":"kern)");
   ASSERT_TRUE(got.result.has_value());
   EXPECT_EQ(got.sink.rows<KernelRow>().size(), 1U);
@@ -262,17 +262,17 @@ TEST(Kineto, ACutFileKeepsItsBeginning) {
   EXPECT_EQ(got.result->warnings[0].id, "import.truncated");
 }
 
-TEST(Kineto, ASecondDocumentBehindTheFirstIsNotSilent) {
+TEST(Kineto, ReportsTrailingDocument) {
   const std::string document = "[" + kernel(R"("ts":1,"dur":2)") + "]";
   const auto got = import_text(document + document);
   EXPECT_EQ(got.sink.rows<KernelRow>().size(), 1U);
   EXPECT_EQ(got.result->account.state, trace::Account::State::partial);
   ASSERT_EQ(got.result->warnings.size(), 1U);
   EXPECT_EQ(got.result->warnings[0].id, "import.trailing");
-  EXPECT_NE(got.result->warnings[0].message.find(std::to_string(document.size()) + " bytes behind the end"), std::string::npos);
+  EXPECT_NE(got.result->warnings[0].message.find(std::to_string(document.size()) + " bytes after the end"), std::string::npos);
 }
 
-TEST(Kineto, RefusesWhatHoldsNoEvents) {
+TEST(Kineto, RefusesFilesWithoutEvents) {
   for (const char* text :
        {"", "nothing", "{", "[", R"({"nodes":[],"schema":"1.0.1"})", R"({"traceEvents":5})", R"({"traceEvents":[{"ph)"})
     EXPECT_FALSE(import_text(text).result.has_value()) << text;

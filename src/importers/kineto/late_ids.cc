@@ -7,7 +7,7 @@ namespace {
 
 template <class Rows, class Row>
 void hold(Rows& rows, std::string key, const Row& row, trace::Sink& sink) {
-  if (rows.size() >= LateIds::kMostHeld || !rows.try_emplace(std::move(key), row).second) sink.add(row);
+  if (rows.size() >= LateIds::kMaxHeld || !rows.try_emplace(std::move(key), row).second) sink.add(row);
 }
 
 template <class Rows>

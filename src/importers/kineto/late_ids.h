@@ -10,7 +10,7 @@
 namespace aaco::importers::kineto {
 
 // Holds back rows without a correlation id until a flow arrow at the same process, thread and time gives them one. At most
-// kMostHeld of a kind wait; beyond that rows go on without an id.
+// kMaxHeld of a kind wait; beyond that rows go on without an id.
 class LateIds {
  public:
   explicit LateIds(trace::Sink& sink) : sink_(sink) {}
@@ -22,7 +22,7 @@ class LateIds {
   void flush();
   [[nodiscard]] std::int64_t given() const { return given_; }
 
-  static constexpr std::size_t kMostHeld = 100'000;
+  static constexpr std::size_t kMaxHeld = 100'000;
 
  private:
   static std::string key(const TraceEvent& event);

@@ -10,11 +10,11 @@ namespace aaco::importers::kineto {
 namespace {
 
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
-constexpr std::size_t kMostOpenRanges = 1'000'000;
+constexpr std::size_t kMaxOpenRanges = 1'000'000;
 constexpr std::int64_t kCpuDeviceType = 0;  // c10::DeviceType::CPU
 
-constexpr const char* kNoTime = "no readable time stamp";
-constexpr const char* kFlow = "flow arrows (the rows carry their ids)";
+constexpr const char* kNoTime = "no valid timestamp";
+constexpr const char* kFlow = "flow events (rows carry their ids)";
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void Reader::event(const TraceEvent& event) {
     case 'b':
     case 'e':
     case 'n': return drop("asynchronous ranges");
-    default: return drop("a phase of no use here");
+    default: return drop("unused event phase");
   }
 }
 
@@ -58,10 +58,10 @@ void Reader::complete(const TraceEvent& event) {
   if (!start) return drop(kNoTime);
   if (event.duration.empty()) return drop("no duration");
   const auto duration = microseconds_to_ns(event.duration);
-  if (!duration) return drop("no readable duration");
+  if (!duration) return drop("invalid duration");
   if (*duration < 0) return drop("negative duration");
   Span span{*start, 0};
-  if (__builtin_add_overflow(*start, *duration, &span.end_ns)) return drop("time out of range");
+  if (__builtin_add_overflow(*start, *duration, &span.end_ns)) return drop("timestamp out of range");
   const Category category =
       event.category.empty() && !gpu_processes_.empty() ? category_without_words(event) : category_of(event.category);
   switch (category) {
@@ -70,12 +70,12 @@ void Reader::complete(const TraceEvent& event) {
     case Category::memset: return device_work(event, category, span);
     case Category::python:
       ++python_frames_;
-      if (!options_.python_functions) return drop("python function frames");
+      if (!options_.python_functions) return drop("Python function frames");
       return host_work(event, category, span);
-    case Category::gpu_annotation: return drop("annotation ranges on the GPU (their kernels are kept)");
-    case Category::synchronisation: return drop("synchronisation records of the device");
-    case Category::overhead: overhead_ns_ += *duration; return drop("the profiler's own overhead (summed in the facts)");
-    case Category::profiler_span: profiler_span_ = span; return drop("the profiler's own range (kept in the facts)");
+    case Category::gpu_annotation: return drop("GPU annotation ranges (their kernels are kept)");
+    case Category::synchronisation: return drop("device synchronisation records");
+    case Category::overhead: overhead_ns_ += *duration; return drop("profiler overhead (total in env.json)");
+    case Category::profiler_span: profiler_span_ = span; return drop("profiler range (in env.json)");
     case Category::flow:
     case Category::other_flow:
     case Category::runtime:
@@ -87,12 +87,12 @@ void Reader::complete(const TraceEvent& event) {
 }
 
 void Reader::metadata(const TraceEvent& event) {
-  constexpr std::size_t kMostGpus = 4096;
-  drop("names of processes and threads");
+  constexpr std::size_t kMaxGpus = 4096;
+  drop("process and thread names");
   if (event.name != "process_name") return;
   for_each_member(event.args, [&](std::string_view key, std::string_view raw) {
     const std::string_view name = unquoted(raw);
-    if (key != "name" || !name.starts_with("GPU") || gpu_processes_.size() >= kMostGpus) return;
+    if (key != "name" || !name.starts_with("GPU") || gpu_processes_.size() >= kMaxGpus) return;
     if (const auto number = token_i64(name.substr(3))) gpu_processes_.insert_or_assign(std::string(event.process), *number);
   });
 }
@@ -162,7 +162,7 @@ void Reader::step(std::string_view name, Span span) {
 void Reader::begin(const TraceEvent& event) {
   const auto start = microseconds_to_ns(event.timestamp);
   if (!start) return drop(kNoTime);
-  if (open_count_ >= kMostOpenRanges) return drop("more open ranges than can be followed");
+  if (open_count_ >= kMaxOpenRanges) return drop("too many open ranges");
   const trace::ApiCallRow row = host_rows_.row(event, category_of(event.category), {*start, *start});
   open_[{row.process_id, row.thread_id}].push_back(row);
   ++open_count_;
@@ -173,7 +173,7 @@ void Reader::end(const TraceEvent& event) {
   if (!end_ns) return drop(kNoTime);
   const trace::ApiCallRow place = host_rows_.row(event, Category::other, {*end_ns, *end_ns});
   const auto open = open_.find({place.process_id, place.thread_id});
-  if (open == open_.end() || open->second.empty()) return drop("an end without its begin");
+  if (open == open_.end() || open->second.empty()) return drop("end event without begin event");
   trace::ApiCallRow row = open->second.back();
   open->second.pop_back();
   --open_count_;
@@ -206,7 +206,7 @@ void Reader::counter(const TraceEvent& event) {
   if (any)
     keep();
   else
-    drop("counters without a number");
+    drop("counter without a numeric value");
 }
 
 // "[memory]" events carry what the framework's allocator holds on a device after each call.
@@ -228,7 +228,7 @@ void Reader::instant(const TraceEvent& event) {
   });
   const auto time = microseconds_to_ns(event.timestamp);
   if (!time) return drop(kNoTime);
-  if (!device || *device < 0 || !type || *type == kCpuDeviceType) return drop("memory events of the host");
+  if (!device || *device < 0 || !type || *type == kCpuDeviceType) return drop("host memory events");
   const auto add = [&](std::string_view metric, std::optional<double> value) {
     if (value && std::isfinite(*value))
       sink_.add(trace::GpuEventRow{options_.rank, *time, *device, ids_.name(metric), ids_.name("kineto.memory"), *value});
@@ -268,14 +268,14 @@ void Reader::finish(core::Json& facts) {
   late_.flush();
   links_.flush();
   write_steps();
-  if (open_count_ > 0) dropped_["a begin without its end"] += static_cast<std::int64_t>(open_count_);
+  if (open_count_ > 0) dropped_["unterminated begin event"] += static_cast<std::int64_t>(open_count_);
   account_.keep(kept_);
   for (const auto& [reason, count] : dropped_) account_.drop(reason, count);
   if (late_.given() > 0)
-    account_.notes.push_back(std::to_string(late_.given()) + " rows got their correlation id from a flow arrow");
+    account_.notes.push_back(std::to_string(late_.given()) + " rows took their correlation id from a flow event");
   if (host_rows_.arguments_left_out() > 0)
     account_.notes.push_back("arguments of " + std::to_string(host_rows_.arguments_left_out()) +
-                             " calls were left out: more different ones than are kept");
+                             " calls were dropped: too many distinct values");
   if (overhead_ns_ > 0) facts.set("profiler_overhead_ns", overhead_ns_);
   if (python_frames_ > 0) facts.set("python_frames", python_frames_);
   if (profiler_span_) {

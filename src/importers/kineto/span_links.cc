@@ -13,19 +13,19 @@ std::string SpanLinks::place_of(const TraceEvent& event) {
 }
 
 void SpanLinks::add(const trace::ApiCallRow& row) {
-  if (held_calls_ >= kMostHeld || !calls_[{row.process_id, row.thread_id}].try_emplace(row.start_ns, row).second)
+  if (held_calls_ >= kMaxHeld || !calls_[{row.process_id, row.thread_id}].try_emplace(row.start_ns, row).second)
     sink_.add(row);
   else
     ++held_calls_;
 }
 void SpanLinks::add(const TraceEvent& event, const trace::KernelRow& row) {
-  if (kernels_.size() >= kMostHeld)
+  if (kernels_.size() >= kMaxHeld)
     sink_.add(row);
   else
     kernels_.emplace(place_of(event), row);
 }
 void SpanLinks::add(const TraceEvent& event, const trace::CopyRow& row) {
-  if (copies_.size() >= kMostHeld)
+  if (copies_.size() >= kMaxHeld)
     sink_.add(row);
   else
     copies_.emplace(place_of(event), row);

@@ -13,7 +13,7 @@
 namespace aaco::importers::kineto {
 
 // Joins calls to device work in traces whose arrows begin somewhere within the call, not at its start (rocmProfileData's
-// rpd2tracing). Rows wait for their arrows, which come behind all of them; at most kMostHeld of a kind, the others go on without.
+// rpd2tracing). Rows wait for their arrows, which come behind all of them; at most kMaxHeld of a kind, the others go on without.
 class SpanLinks {
  public:
   explicit SpanLinks(trace::Sink& sink) : sink_(sink) {}
@@ -26,7 +26,7 @@ class SpanLinks {
   void flush();
   [[nodiscard]] bool empty() const { return calls_.empty() && kernels_.empty() && copies_.empty(); }
 
-  static constexpr std::size_t kMostHeld = 1'000'000;
+  static constexpr std::size_t kMaxHeld = 1'000'000;
 
  private:
   static std::string place_of(const TraceEvent& event);

@@ -13,14 +13,16 @@ bool is_typical(const Instruction& instruction) {
 
 class MigraphxImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"migraphx", "MIGraphX program or performance report (text)"}; }
+  [[nodiscard]] ImporterInfo info() const override {
+    return {"migraphx", "MIGraphX program or performance report (text)", "migraphx", false, Grouping::program};
+  }
 
   // Two instructions that are surely such, among the first lines.
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     constexpr int kWanted = 2;
-    constexpr int kMostLines = 2000;
+    constexpr int kMaxLines = 2000;
     int found = 0;
-    for (int line = 0; line < kMostLines && !head.empty() && found < kWanted; ++line) {
+    for (int line = 0; line < kMaxLines && !head.empty() && found < kWanted; ++line) {
       const auto end = head.find('\n');
       const std::string_view text = head.substr(0, end);
       if (text.find(" = ") != std::string_view::npos && text.size() < 65536)
@@ -37,8 +39,7 @@ class MigraphxImporter final : public Importer {
     Program program(result.account);
     AACO_ASSIGN(const LinesEnd end, read_lines(source, [&](std::string_view line) { program.line(line); }));
     if (end.too_long > 0) result.account.drop("lines longer than 1 MiB", end.too_long);
-    if (program.empty())
-      return core::fail(core::ErrorCode::invalid_input, source.name() + ": no line of it is an instruction of MIGraphX");
+    if (program.empty()) return core::fail(core::ErrorCode::invalid_input, source.name() + ": no line is a MIGraphX instruction");
     program.write(sink);
     core::Json facts = program.facts();
     if (program.timed()) check_report(source, facts, result);
@@ -50,18 +51,18 @@ class MigraphxImporter final : public Importer {
  private:
   static void check_report(const trace::ByteSource& source, const core::Json& facts, ImportResult& result) {
     result.account.notes.push_back(
-        "a performance report has average durations and no times of day: its instructions are laid one after the other");
+        "a performance report has average durations but no timestamps: instructions are placed one after another");
     const core::Json& report = facts["report"];
     const auto timed = report["timed_instruction_count"].as_i64();
     const auto all = facts["instruction_count"].as_i64();
     if (timed && all && *timed < *all) {
       result.account.state = trace::Account::State::partial;
       result.account.reason =
-          "cut: " + std::to_string(*all - *timed) + " of " + std::to_string(*all) + " instructions have no duration";
+          "truncated: " + std::to_string(*all - *timed) + " of " + std::to_string(*all) + " instructions have no duration";
       result.warnings.push_back({"import.truncated",
-                                 source.name() + " is cut or mixed with other lines: " + std::to_string(*all - *timed) +
+                                 source.name() + " is truncated or mixed with other lines: " + std::to_string(*all - *timed) +
                                      " instructions have no duration",
-                                 "save the whole output of 'migraphx-driver perf'"});
+                                 "save the complete output of 'migraphx-driver perf'"});
       return;
     }
     const auto sum = report["instructions_ns"].as_f64();
@@ -71,11 +72,11 @@ class MigraphxImporter final : public Importer {
     if (*sum > *stated * (1 + kRounding) || *sum < *stated * (1 - kRounding))
       result.warnings.push_back({"import.statistics_differ",
                                  source.name() + " states " + std::to_string(static_cast<std::int64_t>(*stated)) +
-                                     " ns for all instructions, their durations add up to " +
+                                     " ns for all instructions, but their durations add up to " +
                                      std::to_string(static_cast<std::int64_t>(*sum)) + " ns",
                                  ""});
     else
-      result.account.notes.push_back("the report's own total of its instructions is their sum");
+      result.account.notes.push_back("the report's instruction total matches the sum of its instructions");
   }
 };
 

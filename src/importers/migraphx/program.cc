@@ -14,7 +14,7 @@ namespace {
 using core::Json;
 
 constexpr std::string_view kCodeObject = "gpu::code_object";
-constexpr std::size_t kMostModules = 10'000;
+constexpr std::size_t kMaxModules = 10'000;
 
 // Operators of a compiled program that only look at memory in another way.
 constexpr auto kViews =
@@ -63,7 +63,7 @@ void Program::line(std::string_view line) {
 void Program::begin_listing() {
   if (nodes_.empty()) return;
   account_.kept -= lines_;
-  account_.dropped["an earlier listing of the program"] += lines_;
+  account_.dropped["earlier program listing"] += lines_;
   lines_ = 0;
   nodes_.clear();
   index_.clear();
@@ -84,7 +84,7 @@ void Program::instruction(const Instruction& parsed) {
     }
     begin_listing();
   }
-  if (nodes_.size() >= kMostInstructions) return account_.drop("more instructions than are kept");
+  if (nodes_.size() >= kMaxInstructions) return account_.drop("instruction limit reached");
   Node node;
   node.name = name;
   node.op = clean_utf8(parsed.op);
@@ -111,10 +111,10 @@ void Program::instruction(const Instruction& parsed) {
 void Program::other(std::string_view line) {
   constexpr auto kTotals = std::to_array<std::string_view>({"Batch size", "Rate", "Total time", "Percentiles (90%, 95%, 99%)",
                                                             "Total instructions time", "Overhead time", "Overhead"});
-  account_.drop("lines that are no instruction");
+  account_.drop("lines that are not instructions");
   if (line.starts_with("Compiling")) compiling_ = true;
   if (line.starts_with("Reading: ")) model_ = clean_utf8(line.substr(9));
-  if (line.starts_with("module: \"") && modules_.size() < kMostModules)
+  if (line.starts_with("module: \"") && modules_.size() < kMaxModules)
     modules_.push_back(clean_utf8(line.substr(9, line.find('"', 9) - 9)));
   constexpr std::string_view kVersion = "[ MIGraphX Version: ";
   if (line.starts_with(kVersion)) {

@@ -28,7 +28,7 @@ class Program {
   // Stage, version, command, classes, kernels, modules and the totals of a perf report; `account` gets what does not add up.
   [[nodiscard]] core::Json facts() const;
 
-  static constexpr std::size_t kMostInstructions = 1'000'000;
+  static constexpr std::size_t kMaxInstructions = 1'000'000;
 
  private:
   struct Node {

@@ -108,7 +108,7 @@ core::Status Reader::read_graphs() {
   if (graphs > 0)
     scan_.result().warnings.push_back(
         {"import.graphs_opaque",
-         std::to_string(graphs) + " executions of CUDA graphs stand for the kernels in them, which the trace does not show",
+         std::to_string(graphs) + " CUDA graph executions hide their kernels, which the trace does not record",
          "profile with --cuda-graph-trace=node"});
   return {};
 }

@@ -10,9 +10,9 @@
 namespace aaco::importers::nsys {
 namespace {
 
-constexpr std::size_t kMostThreads = 100'000;
-constexpr std::size_t kMostNodes = 1'000'000;  // of graphs
-constexpr int kMostCopies = 16;                // of a copy of a copy
+constexpr std::size_t kMaxThreads = 100'000;
+constexpr std::size_t kMaxNodes = 1'000'000;  // of graphs
+constexpr int kMaxCopies = 16;                // of a copy of a copy
 
 // Of NVTX_EVENTS.eventType.
 constexpr std::int64_t kMark = 34;
@@ -127,7 +127,7 @@ core::Status Reader::read_ranges() {
 void Reader::add_range(const Rows& row) {
   const auto type = row.integer(2).value_or(kPushPopRange);
   if (type != kMark && type != kPushPopRange && type != kStartEndRange)
-    return scan_.account().drop("an NVTX event that is no range or mark");
+    return scan_.account().drop("NVTX event that is neither a range nor a mark");
   const auto span = scan_.span(row, 0, type == kMark ? 0 : 1);
   if (!span) return;
   std::string text = row.text(4).empty() ? strings_.text(row.integer(5)) : clean_utf8(row.text(4));
@@ -154,18 +154,18 @@ core::Status Reader::read_graph_nodes() {
       "CUDA_GRAPH_NODE_EVENTS", {"start", "end", "globalTid", "nameId", "graphNodeId", "originalGraphNodeId"},
       [&](const Rows& row) {
         const auto number = row.id(4);
-        if (!number || *number == 0) return scan_.account().drop("a graph node without a number");
-        if (nodes.size() >= kMostNodes) return scan_.account().drop("more graph nodes than are kept");
+        if (!number || *number == 0) return scan_.account().drop("graph node without an id");
+        if (nodes.size() >= kMaxNodes) return scan_.account().drop("graph node limit reached");
         const auto span = scan_.span(row, 0, 1);
         if (!span) return;
         const auto [place, fresh] = nodes.try_emplace(*number);
-        if (!fresh) return scan_.account().drop("a graph node that was made twice");
+        if (!fresh) return scan_.account().drop("duplicate graph node");
         place->second = {span->start_ns, span->end_ns, row.integer(3).value_or(-1), row.integer(2), row.id(5).value_or(0)};
       }));
   const trace::NameId domain = sink_.name("graph_node");
   for (const auto& [number, node] : nodes) {
     const Node* root = &node;
-    for (int step = 0; step < kMostCopies && root->original != 0; ++step) {
+    for (int step = 0; step < kMaxCopies && root->original != 0; ++step) {
       const auto original = nodes.find(root->original);
       if (original == nodes.end()) break;
       root = &original->second;
@@ -190,7 +190,7 @@ core::Status Reader::read_schedule() {
   std::unordered_map<std::int64_t, std::int64_t> names;  // of threads
   if (scan_.database().has("SCHED_EVENTS", "start"))
     AACO_TRY(scan_.table("ThreadNames", {"globalTid", "nameId"}, [&](const Rows& row) {
-      if (row.integer(0) && row.integer(1) && names.size() < kMostThreads) names.try_emplace(*row.integer(0), *row.integer(1));
+      if (row.integer(0) && row.integer(1) && names.size() < kMaxThreads) names.try_emplace(*row.integer(0), *row.integer(1));
     }));
   const trace::NameId run = sink_.name("run");
   AACO_TRY(scan_.table("SCHED_EVENTS", {"start", "cpu", "isSchedIn", "globalTid"}, [&](const Rows& row) {
@@ -202,11 +202,11 @@ core::Status Reader::read_schedule() {
       scan_.account().keep();
       if (place != running.end())
         place->second = {*time, row.integer(1).value_or(-1)};
-      else if (running.size() < kMostThreads)
+      else if (running.size() < kMaxThreads)
         running.emplace(*thread, Run{*time, row.integer(1).value_or(-1)});
       return;
     }
-    if (place == running.end() || place->second.start_ns > *time) return scan_.account().drop("scheduled out, and never in");
+    if (place == running.end() || place->second.start_ns > *time) return scan_.account().drop("scheduled out but never in");
     scan_.account().keep();
     trace::SchedEventRow event;
     event.rank = rank(thread);
@@ -226,7 +226,7 @@ core::Status Reader::read_schedule() {
 void Reader::drop_unread() {
   constexpr const char* kSynchronisation = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION";
   if (const auto count = scan_.database().count(kSynchronisation); count && *count > 0)
-    scan_.account().drop("synchronisation records of the device: the calls that waited are kept", *count);
+    scan_.account().drop("device synchronisation records (the waiting calls are kept)", *count);
   constexpr std::array<std::string_view, 22> kRead = {"StringIds",
                                                       "PROCESSES",
                                                       "ProcessStreams",

@@ -12,8 +12,8 @@ namespace {
 using core::Json;
 using formats::sqlite::Rows;
 
-constexpr std::size_t kMostListed = 1000;
-constexpr std::size_t kMostComplaints = 20;
+constexpr std::size_t kMaxListed = 1000;
+constexpr std::size_t kMaxComplaints = 20;
 constexpr std::int64_t kWarning = 2;
 constexpr std::int64_t kError = 3;
 
@@ -22,7 +22,7 @@ core::Status read_gpus(TableScan& scan, Json& facts) {
   AACO_TRY(scan.table("TARGET_INFO_GPU",
                       {"id", "name", "busLocation", "uuid", "smCount", "totalMemory", "memoryBandwidth", "clockRate", "chipName"},
                       [&](const Rows& row) {
-                        if (gpus.items().size() >= kMostListed) return;
+                        if (gpus.items().size() >= kMaxListed) return;
                         Json gpu = Json::object({{"name", clean_utf8(row.text(1))}});
                         gpu.set_if("id", Json(row.integer(0)));
                         if (!row.text(2).empty()) gpu.set("pci_address", clean_utf8(row.text(2)));
@@ -45,13 +45,13 @@ core::Status read_complaints(TableScan& scan, Json& facts) {
     const auto severity = row.integer(0).value_or(0);
     if (severity != kWarning && severity != kError) return;
     ++count;
-    if (complaints.items().size() < kMostComplaints) complaints.push(clean_utf8(row.text(1).substr(0, 500)));
+    if (complaints.items().size() < kMaxComplaints) complaints.push(clean_utf8(row.text(1).substr(0, 500)));
   }));
   if (count == 0) return {};
-  scan.result().warnings.push_back({"import.profiler_warned",
-                                    "Nsight Systems itself gave " + std::to_string(count) +
-                                        " warnings, the first: " + std::string(complaints.items()[0].text()),
-                                    "env.json lists them"});
+  scan.result().warnings.push_back(
+      {"import.profiler_warned",
+       "Nsight Systems reported " + std::to_string(count) + " warnings; the first: " + std::string(complaints.items()[0].text()),
+       "env.json lists all of them"});
   facts.set("diagnostics", std::move(complaints));
   return {};
 }
@@ -87,7 +87,7 @@ core::Result<ProcessRanks> read_ranks(TableScan& scan) {
   for (const char* table : {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"}) {
     if (!scan.database().has(table, "globalPid")) continue;
     AACO_TRY(scan.rows(scan.database().query(std::string("SELECT DISTINCT globalPid FROM main.") + table), [&](const Rows& row) {
-      if (const auto id = row.integer(0); id && working.size() < kMostListed) working.insert(process_of(*id));
+      if (const auto id = row.integer(0); id && working.size() < kMaxListed) working.insert(process_of(*id));
     }));
   }
   // The environment is that of the process that nsys started: it speaks for one process only.
@@ -103,7 +103,7 @@ core::Result<ProcessRanks> read_ranks(TableScan& scan) {
   }));
   std::map<std::int64_t, std::int64_t> claims;  // by process, of MPI
   AACO_TRY(scan.table("MPI_RANKS", {"globalTid", "rank"}, [&](const Rows& row) {
-    if (row.integer(0) && row.integer(1) && *row.integer(1) >= 0 && claims.size() < kMostListed)
+    if (row.integer(0) && row.integer(1) && *row.integer(1) >= 0 && claims.size() < kMaxListed)
       claims.try_emplace(process_of(*row.integer(0)), *row.integer(1));
   }));
   std::vector<ProcessRanks::Process> processes;

@@ -89,7 +89,7 @@ TEST_F(NsysTest, EveryTable) {
   EXPECT_EQ(read.result->warnings.at(0).id, "import.profiler_warned");
 }
 
-TEST_F(NsysTest, TwoProcessesAreTwoRanks) {
+TEST_F(NsysTest, ProcessesAreRanks) {
   const auto read = import(
       *make_importer(), make(std::string(kExport) +
                              "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT start,end,deviceId,contextId,streamId,correlationId,"
@@ -101,7 +101,7 @@ TEST_F(NsysTest, TwoProcessesAreTwoRanks) {
   EXPECT_EQ(read.result->rank, std::nullopt);
 }
 
-TEST_F(NsysTest, WholeGraphsAreWorkAndSaidToHideTheirKernels) {
+TEST_F(NsysTest, WarnsAboutOpaqueGraphs) {
   const auto read = import(
       *make_importer(),
       make(
@@ -125,7 +125,7 @@ TEST_F(NsysTest, WholeGraphsAreWorkAndSaidToHideTheirKernels) {
   EXPECT_EQ(nodes.size(), 4u);
   EXPECT_EQ(nodes[80], 3210);
   EXPECT_EQ(nodes[90], 3210);  // a copy of 80
-  EXPECT_EQ(read.result->account.dropped.at("a graph node without a number"), 1);
+  EXPECT_EQ(read.result->account.dropped.at("graph node without an id"), 1);
 }
 
 TEST_F(NsysTest, OldExportsAndMissingColumns) {
@@ -146,21 +146,21 @@ std::vector<std::string> warnings_of(const Imported& read) {
   return ids;
 }
 
-TEST_F(NsysTest, ExportsWithoutKernelsSaySo) {
+TEST_F(NsysTest, WarnsWithoutKernels) {
   const std::string without_table = std::string(kExport) + "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL;";
   const auto missing = import(*make_importer(), make(without_table));
   ASSERT_TRUE(missing.result.has_value()) << missing.result.error().text();
   EXPECT_EQ(warnings_of(missing), (std::vector<std::string>{"import.no_kernels"}));
-  EXPECT_NE(missing.result->warnings[0].message.find("is not there, though it has 2 calls of CUDA"), std::string::npos)
+  EXPECT_NE(missing.result->warnings[0].message.find("is missing, although it has 2 CUDA calls"), std::string::npos)
       << missing.result->warnings[0].message;
   const auto empty = import(*make_importer(), make(std::string(kExport) + "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL;"));
-  EXPECT_NE(empty.result->warnings.at(0).message.find("no row that can be used"), std::string::npos);
+  EXPECT_NE(empty.result->warnings.at(0).message.find("no usable row"), std::string::npos);
   const auto untraced = import(*make_importer(), make(without_table + "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME;"));
   EXPECT_NE(untraced.result->warnings.at(0).remedy.find("CUDA was not traced"), std::string::npos);
   EXPECT_EQ(warnings_of(import(*make_importer(), make(kExport))), std::vector<std::string>());
 }
 
-TEST_F(NsysTest, WithoutTextsNamesAreNumbers) {
+TEST_F(NsysTest, UsesNumbersWithoutStringTable) {
   const std::string path = make(std::string(kExport) + "DROP TABLE StringIds;");
   EXPECT_TRUE(make_importer()->sniff(*read_head(path), "x.sqlite"));
   for (const auto& importer : {make_importer(), any_database::make_importer()}) {
@@ -195,7 +195,7 @@ TEST_F(NsysTest, SampledMetricsOfDevices) {
                                                                                         {200, 2, "gpu.sms_active_ratio", 0.5},
                                                                                         {200, 2, "gpu.gpc_clock_hz", 1.98e9},
                                                                                         {300, 1, "gpu.metric_9", 7}}));
-  EXPECT_EQ(read.result->account.dropped.at("a sample of a GPU metric without a number"), 2);
+  EXPECT_EQ(read.result->account.dropped.at("GPU metric sample without a numeric value"), 2);
 }
 
 TEST_F(NsysTest, ManySamplesBecomeMeans) {
@@ -250,7 +250,7 @@ TEST_F(NsysTest, AllocationsMpiAndThreadNames) {
   EXPECT_EQ(read.sink.text(read.sink.rows<trace::SchedEventRow>().at(0).thread_name), "registered range");
 }
 
-TEST_F(NsysTest, RowsOfTablesThatAreNotReadAreCounted) {
+TEST_F(NsysTest, CountsRowsOfUnreadTables) {
   const auto read = import(*make_importer(),
                            make(std::string(kExport) +
                                 "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start INTEGER, end INTEGER, syncType INTEGER);"
@@ -260,8 +260,8 @@ TEST_F(NsysTest, RowsOfTablesThatAreNotReadAreCounted) {
                                 "CREATE TABLE COMPOSITE_EVENTS(id INTEGER);"));
   ASSERT_TRUE(read.result.has_value());
   const auto& dropped = read.result->account.dropped;
-  EXPECT_EQ(dropped.at("a row of SAMPLING_CALLCHAINS, which is not read"), 3);
-  EXPECT_EQ(dropped.at("synchronisation records of the device: the calls that waited are kept"), 2);
+  EXPECT_EQ(dropped.at("a row of SAMPLING_CALLCHAINS, a table that is not imported"), 3);
+  EXPECT_EQ(dropped.at("device synchronisation records (the waiting calls are kept)"), 2);
   for (const auto& [why, count] : dropped) EXPECT_EQ(why.find("ENUM_X"), std::string::npos) << why;
   for (const auto& [why, count] : dropped) EXPECT_EQ(why.find("COMPOSITE"), std::string::npos) << why;
 }

@@ -6,9 +6,9 @@
 namespace aaco::importers::nsys {
 namespace {
 
-constexpr std::int64_t kMostSamples = 500'000;  // kept one by one: a trace at 10 kHz has millions a minute
-constexpr std::size_t kMostSeries = 10'000;     // metrics of all devices
-constexpr std::size_t kMostNames = 100'000;
+constexpr std::int64_t kMaxSamples = 500'000;  // kept one by one: a trace at 10 kHz has millions a minute
+constexpr std::size_t kMaxSeries = 10'000;     // metrics of all devices
+constexpr std::size_t kMaxNames = 100'000;
 constexpr std::int64_t kFree = 1;  // of CUDA_GPU_MEMORY_USAGE_EVENTS.memoryOperationType; 0 is an allocation
 
 // Samples of one metric of one device that become one row.
@@ -27,10 +27,10 @@ core::Status Reader::read_metrics() {
   if (!offered || *offered == 0) return {};
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> names;  // by type (-1: any) and metric
   AACO_TRY(scan_.table("TARGET_INFO_GPU_METRICS", {"typeId", "metricId", "metricName"}, [&](const Rows& row) {
-    if (row.integer(1) && names.size() < kMostNames)
+    if (row.integer(1) && names.size() < kMaxNames)
       names.try_emplace({row.integer(0).value_or(-1), *row.integer(1)}, clean_utf8(row.text(2).substr(0, 256)));
   }));
-  const std::int64_t together = (*offered + kMostSamples - 1) / kMostSamples;
+  const std::int64_t together = (*offered + kMaxSamples - 1) / kMaxSamples;
   const trace::NameId source = sink_.name("nsys.gpu_metrics");
   std::map<std::pair<std::int64_t, std::int64_t>, Series> series;
   const auto flush = [&](Series& one) {
@@ -43,11 +43,10 @@ core::Status Reader::read_metrics() {
     const auto time = row.integer(0);
     const auto value = row.real(3);
     if (!time || *time < 0) return scan_.account().drop(kRowWithoutTimes);
-    if (!value || !row.integer(2)) return scan_.account().drop("a sample of a GPU metric without a number");
+    if (!value || !row.integer(2)) return scan_.account().drop("GPU metric sample without a numeric value");
     const std::pair key(row.integer(1).value_or(-1), *row.integer(2));
     const auto place = series.find(key);
-    if (place == series.end() && series.size() >= kMostSeries)
-      return scan_.account().drop("more GPU metrics than are told apart");
+    if (place == series.end() && series.size() >= kMaxSeries) return scan_.account().drop("GPU metric limit reached");
     Series& one = place == series.end() ? series[key] : place->second;
     if (place == series.end()) {
       auto name = names.find(key);
@@ -65,8 +64,8 @@ core::Status Reader::read_metrics() {
   }));
   for (auto& [key, one] : series) flush(one);
   if (together > 1)
-    scan_.account().notes.push_back(std::to_string(*offered) + " samples of GPU metrics: each row is the mean of " +
-                                    std::to_string(together) + " of one metric that follow each other");
+    scan_.account().notes.push_back(std::to_string(*offered) + " GPU metric samples: each row is the mean of " +
+                                    std::to_string(together) + " consecutive samples of a metric");
   return {};
 }
 
@@ -90,7 +89,7 @@ core::Status Reader::read_allocations() {
                        }));
   if (arguments.left_out() > 0)
     scan_.account().notes.push_back("sizes of " + std::to_string(arguments.left_out()) +
-                                    " allocations were left out: more different ones than are kept");
+                                    " allocations were dropped: too many distinct values");
   return {};
 }
 

@@ -103,9 +103,9 @@ Columns::Columns(const CsvFields& header) : size_(header.size()) {
 }
 
 std::optional<Report> report_of(std::string_view head) {
-  constexpr int kMostLines = 200;  // that nsys says before the first report
+  constexpr int kMaxLines = 200;  // that nsys says before the first report
   if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
-  for (int line = 0; line < kMostLines && !head.empty(); ++line) {
+  for (int line = 0; line < kMaxLines && !head.empty(); ++line) {
     const auto end = head.find('\n');
     const std::string_view text = head.substr(0, end == std::string_view::npos ? end : end + 1);
     formats::csv::Decoder decoder;

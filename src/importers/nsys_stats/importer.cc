@@ -8,7 +8,9 @@ constexpr std::int64_t kStatusEvery = 4096;
 
 class StatsImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"nsys_stats", "Nsight Systems report (nsys stats, CSV)"}; }
+  [[nodiscard]] ImporterInfo info() const override {
+    return {"nsys_stats", "Nsight Systems report (nsys stats, CSV)", "nsys", false, Grouping::reports};
+  }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override { return report_of(head).has_value(); }
   core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
     ImportResult result;
@@ -22,10 +24,10 @@ class StatsImporter final : public Importer {
                 }));
     AACO_TRY(reader.finish(source.name()));
     if (!end.trouble.empty() || reader.is_cut())
-      report_cut(result, source.name(), end.trouble.empty() ? "the text ends inside a line" : end.trouble,
-                 std::to_string(result.account.kept) + " lines before the cut", "copy the whole file again");
+      report_cut(result, source.name(), end.trouble.empty() ? "the text ends mid-line" : end.trouble,
+                 std::to_string(result.account.kept) + " lines before the truncation", "copy the complete file again");
     else if (!end.terminated && records > 1)
-      result.account.notes.emplace_back("the last line has no line end: whether it is whole cannot be known");
+      result.account.notes.emplace_back("the last line has no line end and may be incomplete");
     return result;
   }
 };

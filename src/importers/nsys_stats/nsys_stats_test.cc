@@ -56,7 +56,7 @@ TEST(NsysStats, KernelsOfTheGpuTrace) {
   EXPECT_EQ(imported.result->facts["devices"].items().at(0)["name"].text(), "NVIDIA A10G");
 }
 
-TEST(NsysStats, CopiesAndMemsetsHaveTheSizesThatTheReportRounds) {
+TEST(NsysStats, CopyAndMemsetSizesAreRoundedByTheReport) {
   const auto imported = import(work({kCopy, kMemset}));
   ASSERT_EQ(copies(imported).size(), 2U);
   EXPECT_EQ(imported.sink.text(copies(imported)[0].kind), "h2d");
@@ -67,7 +67,7 @@ TEST(NsysStats, CopiesAndMemsetsHaveTheSizesThatTheReportRounds) {
   EXPECT_TRUE(kernels(imported).empty());
 }
 
-TEST(NsysStats, UnitsStandInTheHeadings) {
+TEST(NsysStats, ReadsUnitsFromHeadings) {
   const auto in_us = import(
       "Start (us),Duration (us),CorrId,StcSMem (B),DymSMem (B),Bytes (KiB),Device,Strm,Name\n"
       "1.5,0.125,7,16,32,,GPU,3,k\n2,1,8,,,2,GPU,3,[CUDA memcpy DtoH]\n");
@@ -76,7 +76,7 @@ TEST(NsysStats, UnitsStandInTheHeadings) {
   EXPECT_EQ(kernels(in_us)[0].end_ns, 1625);
   EXPECT_EQ(kernels(in_us)[0].lds_bytes, 48);
   EXPECT_EQ(copies(in_us)[0].bytes, 2048);
-  EXPECT_TRUE(notes(in_us, "1 durations have fewer decimals"));
+  EXPECT_TRUE(notes(in_us, "1 durations have less than nanosecond resolution"));
   const auto in_s = import("Start(sec),Duration(nsec),CorrId,Device,Strm,Name\n1.000000001,5,7,GPU,3,k\n");
   EXPECT_EQ(kernels(in_s).at(0).start_ns, 1000000001);
   EXPECT_EQ(kernels(in_s).at(0).end_ns, 1000000006);
@@ -101,7 +101,7 @@ TEST(NsysStats, CallsAndRanges) {
   EXPECT_EQ(imported.sink.text(calls(imported)[3].name), "aten::mm");
 }
 
-TEST(NsysStats, WhatNsysSaysBesideItsReportsIsPassedOver) {
+TEST(NsysStats, SkipsNsysMessages) {
   const std::string text =
       "\nNOTICE: Existing SQLite export found: x.sqlite\n        Consider, if needed, using --force-export=true\n\n"
       "Processing [x.sqlite] with [cuda_gpu_trace.py]... \n" +
@@ -112,10 +112,10 @@ TEST(NsysStats, WhatNsysSaysBesideItsReportsIsPassedOver) {
   ASSERT_EQ(kernels(imported).size(), 1U);
   EXPECT_EQ(imported.result->account.kept, 1);
   EXPECT_EQ(imported.result->account.dropped_total(), 1);  // the line of sums
-  EXPECT_TRUE(notes(imported, "4 lines are no rows"));
+  EXPECT_TRUE(notes(imported, "4 lines are nsys messages"));
 }
 
-TEST(NsysStats, DevicesWithoutNumbersAreNumberedAsTheyCome) {
+TEST(NsysStats, NumbersDevicesByAppearance) {
   const auto imported =
       import("Start (ns),Duration (ns),CorrId,Device,Name\n1,1,1,NVIDIA H100,a\n2,1,2,NVIDIA T4,b\n3,1,3,NVIDIA H100,c\n");
   ASSERT_EQ(kernels(imported).size(), 3U);
@@ -131,12 +131,12 @@ TEST(NsysStats, LinesWithoutTimesAreDroppedByReason) {
   const trace::Account& account = imported.result->account;
   EXPECT_EQ(account.read, 5);
   EXPECT_EQ(account.dropped.at("ends before it starts"), 1);
-  EXPECT_EQ(account.dropped.at("no readable time stamp"), 1);
-  EXPECT_EQ(account.dropped.at("ends beyond what 64 bits count"), 1);
+  EXPECT_EQ(account.dropped.at("no valid timestamp"), 1);
+  EXPECT_EQ(account.dropped.at("end time exceeds 64 bits"), 1);
   EXPECT_EQ(account.dropped.at("fewer fields than the header"), 1);
 }
 
-TEST(NsysStats, ACutLineIsSaid) {
+TEST(NsysStats, ReportsTruncatedLine) {
   const auto imported = import(work({kKernel}) + "3000,10,9");
   EXPECT_EQ(kernels(imported).size(), 1U);
   EXPECT_EQ(imported.result->account.state, trace::Account::State::partial);
@@ -144,14 +144,14 @@ TEST(NsysStats, ACutLineIsSaid) {
   EXPECT_EQ(imported.result->warnings[0].id, "import.truncated");
 }
 
-TEST(NsysStats, CallsOfSeveralProcessesAreSaidToBeMixed) {
+TEST(NsysStats, WarnsAboutMixedProcesses) {
   const auto imported =
       import(std::string(kCallHeader) + "100,10,cudaLaunchKernel,0,7,42,42,20,a\n100,10,cudaLaunchKernel,0,7,43,43,20,b\n");
   ASSERT_EQ(imported.result->warnings.size(), 1U);
   EXPECT_EQ(imported.result->warnings[0].id, "import.processes_mixed");
 }
 
-TEST(NsysStats, ReportsWithoutTimesAreRefusedWithTheOnesThatHaveThem) {
+TEST(NsysStats, RefusesReportsWithoutTimes) {
   for (const char* text :
        {"Time (%),Total Time (ns),Instances,Avg (ns),Name\n1,2,3,4,k\n", "Total (MB),Count,Avg (MB),Operation\n1,2,3,x\n",
         "Name,Projected Start (ns),Projected Duration (ns),Orig Start (ns),NumGPUOps,RangeId\nr,1,2,3,4,5\n",

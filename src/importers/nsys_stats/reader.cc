@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kReports =
     "nsys stats --format csv --report cuda_gpu_trace,cuda_api_trace,nvtx_pushpop_trace --output . REPORT";
-constexpr std::size_t kMostDevices = 1000;
+constexpr std::size_t kMaxDevices = 1000;
 
 // The decimals behind the point of "0.123".
 std::size_t decimals_of(std::string_view text) {
@@ -32,13 +32,13 @@ core::Status Reader::record(const CsvFields& fields, bool terminated) {
     const bool of_table = columns_ && fields.size() > 1 && core::parse_f64(columns_->field(fields, Column::start));
     if (of_table && !terminated) cut_ = true;
     if (of_table)
-      result_.account.drop(cut_ ? "cut inside the record" : rocm::kFewFields);
+      result_.account.drop(cut_ ? "truncated record" : rocm::kFewFields);
     else
       ++messages_;
     return {};
   }
   if (columns_->report() == Report::unusable)
-    result_.account.drop("a line of a report without times of its own (sums, projections)");
+    result_.account.drop("line of a report without event times (sums, projections)");
   else
     row(fields);
   return {};
@@ -49,8 +49,8 @@ core::Status Reader::begin(const Columns& columns) {
   if (columns_->report() == Report::unusable) return {};
   ++reports_;
   if (columns_->time_decimals(Column::start) && columns_->time_decimals(Column::duration)) return {};
-  return core::fail(core::ErrorCode::invalid_input, "its headings do not say the unit of Start and Duration",
-                    "let nsys write the file (it says 'Start (ns)'): " + std::string(kReports));
+  return core::fail(core::ErrorCode::invalid_input, "the headings do not state the unit of Start and Duration",
+                    "let nsys write the file (with the heading 'Start (ns)'): " + std::string(kReports));
 }
 
 std::optional<Reader::Span> Reader::span(const CsvFields& fields, const char*& why_not) {
@@ -62,7 +62,7 @@ std::optional<Reader::Span> Reader::span(const CsvFields& fields, const char*& w
   why_not = rocm::kNegative;
   if (*duration_ns < 0) return std::nullopt;
   Span span{*start_ns, 0};
-  why_not = "ends beyond what 64 bits count";
+  why_not = "end time exceeds 64 bits";
   if (__builtin_add_overflow(*start_ns, *duration_ns, &span.end_ns)) return std::nullopt;
   if (decimals_of(duration) < static_cast<std::size_t>(decimals)) ++coarse_times_;
   return span;
@@ -147,7 +147,7 @@ std::int64_t Reader::device(std::string_view text) {
   auto number = open != std::string_view::npos && text.ends_with(")") ? token_i64(text.substr(open + 1, text.size() - open - 2))
                                                                       : std::optional<std::int64_t>();
   if (!number || *number < 0) number = static_cast<std::int64_t>(devices_.size());
-  if (devices_.size() < kMostDevices) devices_.emplace(std::string(text), *number);
+  if (devices_.size() < kMaxDevices) devices_.emplace(std::string(text), *number);
   return *number;
 }
 
@@ -155,8 +155,8 @@ std::int64_t Reader::device(std::string_view text) {
 std::optional<std::int64_t> Reader::bytes(const CsvFields& fields, Column column) {
   const auto unit = columns_->unit_bytes(column);
   const auto value = core::parse_f64(columns_->field(fields, column));
-  constexpr double kMost = 9e18;
-  if (!unit || !value || !std::isfinite(*value) || *value < 0 || *value * *unit > kMost) return std::nullopt;
+  constexpr double kMax = 9e18;
+  if (!unit || !value || !std::isfinite(*value) || *value < 0 || *value * *unit > kMax) return std::nullopt;
   if (*unit == 1.) return static_cast<std::int64_t>(std::llround(*value));
   ++coarse_sizes_;
   if (*value == 0) return std::nullopt;
@@ -165,10 +165,9 @@ std::optional<std::int64_t> Reader::bytes(const CsvFields& fields, Column column
 
 core::Status Reader::finish(std::string_view source_name) {
   if (reports_ == 0)
-    return core::fail(
-        core::ErrorCode::invalid_input,
-        std::string(source_name) + ": its reports of nsys are sums or projections, without the times of single kernels",
-        std::string(kReports) + ", or nsys export --type sqlite REPORT");
+    return core::fail(core::ErrorCode::invalid_input,
+                      std::string(source_name) + ": contains only nsys sums or projections, not the times of single kernels",
+                      std::string(kReports) + ", or nsys export --type sqlite REPORT");
   core::Json gpus = core::Json::array();
   for (const auto& [text, number] : devices_) {
     const std::string_view name = core::trim(std::string_view(text).substr(0, text.rfind('(')));
@@ -178,16 +177,15 @@ core::Status Reader::finish(std::string_view source_name) {
   const auto note = [&](std::int64_t count, const char* what) {
     if (count > 0) result_.account.notes.push_back(std::to_string(count) + what);
   };
-  note(messages_, " lines are no rows: what nsys says beside its reports");
-  note(coarse_times_, " durations have fewer decimals than a ns needs: they are rounded as the report rounds");
-  note(coarse_sizes_, " sizes are rounded as the report rounds (use nsys export --type sqlite for whole bytes)");
+  note(messages_, " lines are nsys messages, not report rows");
+  note(coarse_times_, " durations have less than nanosecond resolution, as rounded by the report");
+  note(coarse_sizes_, " sizes are rounded by the report (use nsys export --type sqlite for exact bytes)");
   if (processes_.early_callers() > 1)
-    result_.warnings.push_back(
-        {"import.processes_mixed",
-         "the calls are of " + std::to_string(processes_.early_callers()) +
-             " processes, and nsys's reports do not say which kernels are whose: launches may be joined to "
-             "the wrong process's kernels",
-         "nsys export --type sqlite REPORT, and import that"});
+    result_.warnings.push_back({"import.processes_mixed",
+                                "the calls come from " + std::to_string(processes_.early_callers()) +
+                                    " processes, but nsys reports do not state which process a kernel belongs to: launches may "
+                                    "be matched to kernels of the wrong process",
+                                "run nsys export --type sqlite REPORT and import the result"});
   return sink_.status();
 }
 

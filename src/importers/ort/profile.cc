@@ -18,8 +18,8 @@ using trace::IterationRow;
 using trace::NodeExecutionRow;
 
 constexpr std::string_view kKernelTime = "_kernel_time";
-constexpr std::size_t kMostPending = 500'000;            // nodes of one run
-constexpr std::int64_t kMostNs = 9'000'000'000'000'000;  // a hundred days; leaves room for the start, and is exact as a double
+constexpr std::size_t kMaxPending = 500'000;            // nodes of one run
+constexpr std::int64_t kMaxNs = 9'000'000'000'000'000;  // a hundred days; leaves room for the start, and is exact as a double
 
 // A number that ORT writes as a text ("parameter_size" : "9408").
 std::optional<std::int64_t> text_number(const sj::dom::object& args, std::string_view key) {
@@ -35,7 +35,7 @@ std::optional<std::int64_t> time_ns(const sj::dom::object& object, std::string_v
     return __builtin_mul_overflow(whole, 1000, &whole) ? std::optional(INT64_MAX) : std::optional(whole);
   double broken = 0;
   if (object[key].get(broken) == sj::SUCCESS)
-    return std::abs(broken) > static_cast<double>(kMostNs) ? INT64_MAX : std::llround(broken * 1000);
+    return std::abs(broken) > static_cast<double>(kMaxNs) ? INT64_MAX : std::llround(broken * 1000);
   std::string_view text;
   return object[key].get(text) == sj::SUCCESS ? microseconds_to_ns(text) : std::nullopt;
 }
@@ -83,11 +83,11 @@ class Reader {
     const auto time = time_ns(object, "ts");
     const auto duration = time_ns(object, "dur");
     if (!time || !duration) {
-      account_.drop("no time stamp or duration");
+      account_.drop("no timestamp or duration");
       return {};
     }
-    if (*time < 0 || *time > kMostNs || *duration < 0 || *duration > kMostNs) {
-      account_.drop("time out of range");
+    if (*time < 0 || *time > kMaxNs || *duration < 0 || *duration > kMaxNs) {
+      account_.drop("timestamp out of range");
       return {};
     }
     const Span span{options_.start_ns + *time, *duration};
@@ -97,18 +97,18 @@ class Reader {
     if (category == "Session" || category == "Api")
       account_.keep();
     else
-      account_.drop("an unknown category of event");
+      account_.drop("unknown event category");
     return {};
   }
 
   void finish() {
     if (options_.whole_runs_only) {
-      if (!pending_.empty()) account_.drop("of a run without an end", static_cast<std::int64_t>(pending_.size()));
+      if (!pending_.empty()) account_.drop("node of an unfinished run", static_cast<std::int64_t>(pending_.size()));
       pending_.clear();
     }
     for (const NodeExecutionRow& row : pending_) add(row, iteration_);
     if (!pending_.empty())
-      account_.notes.push_back(std::to_string(pending_.size()) + " node executions follow the last whole model run");
+      account_.notes.push_back(std::to_string(pending_.size()) + " node executions follow the last complete model run");
     pending_.clear();
   }
 
@@ -137,8 +137,8 @@ class Reader {
       if (args["input_type_shape"].get(shapes) == sj::SUCCESS) row.input_shapes = sink_.name(sj::minify(shapes));
       if (args["output_type_shape"].get(shapes) == sj::SUCCESS) row.output_shapes = sink_.name(sj::minify(shapes));
     }
-    if (pending_.size() >= kMostPending) {
-      account_.drop("more nodes than one run can have");
+    if (pending_.size() >= kMaxPending) {
+      account_.drop("node limit of one run reached");
       return {};
     }
     pending_.push_back(row);
@@ -239,7 +239,7 @@ class Reader {
 class OrtImporter final : public Importer {
  public:
   explicit OrtImporter(const Options& options) : options_(options) {}
-  [[nodiscard]] ImporterInfo info() const override { return {"ort", "ONNX Runtime profile (JSON)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return {"ort", "ONNX Runtime profile (JSON)", "ort"}; }
 
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     const auto first = head.find_first_not_of(" \t\r\n");
@@ -258,13 +258,13 @@ class OrtImporter final : public Importer {
     AACO_ASSIGN(const ScanEnd end, scan_events(source, [&](std::string_view text) { return reader.event(text); }));
     reader.finish();
     if (result.account.read == 0)
-      return core::fail(core::ErrorCode::invalid_input, source.name() + ": an ONNX Runtime profile without a single whole event");
+      return core::fail(core::ErrorCode::invalid_input, source.name() + ": ONNX Runtime profile without a single complete event");
     if (!end.complete) {
       result.account.state = trace::Account::State::partial;
       result.account.reason =
-          "the file ends before its array does (" + std::to_string(end.cut_bytes) + " bytes of a last event were cut)";
-      result.warnings.push_back({"import.truncated", source.name() + " is cut: what was read before the cut is kept",
-                                 "make the profile again to get its end"});
+          "the file ends inside the event array (" + std::to_string(end.cut_bytes) + " bytes of an incomplete event)";
+      result.warnings.push_back({"import.truncated", source.name() + " is truncated: events before the truncation are kept",
+                                 "profile again to get the remaining events"});
     }
     AACO_TRY(sink.status());
     return result;

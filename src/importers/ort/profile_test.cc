@@ -48,7 +48,7 @@ TEST(OrtProfile, NodesBelongToTheRunThatFollows) {
   EXPECT_EQ(got.result->account.kept, 4);
 }
 
-TEST(OrtProfile, AKnownStartMovesTheTimesAndWarmUpGoes) {
+TEST(OrtProfile, KnownStartShiftsTimesAndDropsWarmUp) {
   const auto got =
       import_text("[" + node(12) + "," + run(10) + "," + node(42) + "," + run(40) + "]", {.start_ns = 1'000'000, .skip_runs = 1});
   ASSERT_EQ(got.sink.rows<trace::NodeExecutionRow>().size(), 1U);
@@ -87,7 +87,7 @@ TEST(OrtProfile, GpuKernelsOfItsProviders) {
 }
 
 // As a file looks that another program read and wrote again.
-TEST(OrtProfile, TimesAreBrokenNumbersOrTextsToo) {
+TEST(OrtProfile, AcceptsFractionalAndTextTimes) {
   const auto got = import_text(
       R"([{"cat":"Node","name":"a_kernel_time","ts":12.0,"dur":5.25},{"cat":"Node","name":"b_kernel_time","ts":"14.5","dur":"3"},)"
       R"({"cat":"Session","name":"model_run","ts":1e1,"dur":20.001},{"cat":"Session","name":"model_run","ts":1e300,"dur":1},)"
@@ -102,22 +102,22 @@ TEST(OrtProfile, TimesAreBrokenNumbersOrTextsToo) {
   ASSERT_EQ(got.sink.rows<trace::IterationRow>().size(), 1U);
   EXPECT_EQ(got.sink.rows<trace::IterationRow>()[0].duration_ns, 20'001);
   EXPECT_EQ(got.sink.text(got.sink.rows<trace::IterationRow>()[0].phase), "step");
-  EXPECT_EQ(got.result->account.dropped.at("time out of range"), 1);
-  EXPECT_EQ(got.result->account.dropped.at("no time stamp or duration"), 1);
+  EXPECT_EQ(got.result->account.dropped.at("timestamp out of range"), 1);
+  EXPECT_EQ(got.result->account.dropped.at("no timestamp or duration"), 1);
 }
 
 TEST(OrtProfile, BadEventsAreCountedByReason) {
   const auto got = import_text(
       R"([{"cat":"Node","name":"a_kernel_time","ts":1},{"cat":"Node","name":"a_kernel_time","ts":1,"dur":-1},)"
       R"({"cat":"Node","name":"a_kernel_time","ts":9223372036854775807,"dur":1},{"cat":"Weather","name":"a","ts":1,"dur":1},{"cat" 1}])");
-  EXPECT_EQ(got.result->account.dropped.at("no time stamp or duration"), 1);
-  EXPECT_EQ(got.result->account.dropped.at("time out of range"), 2);
-  EXPECT_EQ(got.result->account.dropped.at("an unknown category of event"), 1);
+  EXPECT_EQ(got.result->account.dropped.at("no timestamp or duration"), 1);
+  EXPECT_EQ(got.result->account.dropped.at("timestamp out of range"), 2);
+  EXPECT_EQ(got.result->account.dropped.at("unknown event category"), 1);
   EXPECT_EQ(got.result->account.dropped.at("not a JSON object"), 1);
   EXPECT_EQ(got.result->account.kept, 0);
 }
 
-TEST(OrtProfile, ACutFileKeepsItsBeginning) {
+TEST(OrtProfile, TruncatedFileKeepsItsStart) {
   const std::string text = "[" + node(12) + "," + run(10) + "," + node(42) + "," + run(40) + "]";
   const auto got = import_text(text.substr(0, text.size() - 10));
   EXPECT_EQ(got.sink.rows<trace::IterationRow>().size(), 1U);
@@ -126,14 +126,14 @@ TEST(OrtProfile, ACutFileKeepsItsBeginning) {
   EXPECT_EQ(got.result->account.notes.size(), 1U);
 }
 
-TEST(OrtProfile, OnlyWholeRunsWhereTheyAreAskedFor) {
+TEST(OrtProfile, KeepsOnlyWholeRunsOnRequest) {
   const auto got = import_text("[" + node(12) + "," + run(10) + "," + node(42) + "]", {.whole_runs_only = true});
   EXPECT_EQ(got.sink.rows<trace::NodeExecutionRow>().size(), 1U);
-  EXPECT_EQ(got.result->account.dropped.at("of a run without an end"), 1);
+  EXPECT_EQ(got.result->account.dropped.at("node of an unfinished run"), 1);
   EXPECT_TRUE(got.result->account.notes.empty());
 }
 
-TEST(OrtProfile, RefusesWhatHoldsNoEvents) {
+TEST(OrtProfile, RefusesFilesWithoutEvents) {
   for (const char* text : {"", "[]", "[", "x", "{}"}) EXPECT_FALSE(import_text(text).result.has_value()) << text;
 }
 

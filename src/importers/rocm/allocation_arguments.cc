@@ -12,7 +12,7 @@ trace::NameId AllocationArguments::of(std::optional<std::int64_t> agent, std::op
   if (text.empty()) return {};
   text += '}';
   if (const auto known = known_.find(text); known != known_.end()) return known->second;
-  if (known_.size() >= kMost) {
+  if (known_.size() >= kMax) {
     ++left_out_;
     return {};
   }
@@ -21,8 +21,7 @@ trace::NameId AllocationArguments::of(std::optional<std::int64_t> agent, std::op
 
 void AllocationArguments::report(trace::Account& account) const {
   if (left_out_ > 0)
-    account.notes.push_back("arguments of " + std::to_string(left_out_) +
-                            " records were left out: more different ones than are kept");
+    account.notes.push_back("arguments of " + std::to_string(left_out_) + " records were dropped: too many distinct values");
 }
 
 }  // namespace aaco::importers::rocm

@@ -8,7 +8,7 @@
 namespace aaco::importers::rocm {
 namespace {
 
-constexpr std::size_t kMostNames = 10'000;
+constexpr std::size_t kMaxNames = 10'000;
 
 class CallReader final : public TableReader {
  public:
@@ -79,7 +79,7 @@ class CallReader final : public TableReader {
   trace::NameId domain(std::string_view text) {
     if (const auto known = domains_.find(text); known != domains_.end()) return known->second;
     const trace::NameId id = names_.name(domain_of(text));
-    if (domains_.size() < kMostNames) domains_.emplace(std::string(text), id);
+    if (domains_.size() < kMaxNames) domains_.emplace(std::string(text), id);
     return id;
   }
 

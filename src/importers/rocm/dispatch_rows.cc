@@ -10,7 +10,7 @@
 namespace aaco::importers::rocm {
 namespace {
 
-constexpr const char* kNothing = "a dispatch without times and counters";
+constexpr const char* kNothing = "dispatch without times and counters";
 
 // What both tables say of a dispatch.
 class DispatchFields {
@@ -121,8 +121,8 @@ class KernelReader final : public TableReader {
     if (times_lost_ > 0)
       result.warnings.push_back(
           {"import.times_lost",
-           std::to_string(times_lost_) + " dispatches have no readable time stamps: their counters are kept, their times are not",
-           "a spreadsheet that rounds large numbers does this; import the profiler's own file"});
+           std::to_string(times_lost_) + " dispatches have no valid timestamps: their counters are kept, their times are dropped",
+           "usually caused by a spreadsheet that rounds large numbers; import the original profiler file"});
   }
 
  private:
@@ -165,8 +165,8 @@ class CounterReader final : public TableReader {
   void record(const CsvFields& fields) override {
     const auto value = core::parse_f64(columns_.field(fields, Column::counter_value));
     const std::string_view counter = columns_.field(fields, Column::counter_name);
-    if (!value || !std::isfinite(*value)) return account_.drop("a counter without a number");
-    if (counter.empty()) return account_.drop("a counter without a name");
+    if (!value || !std::isfinite(*value)) return account_.drop("counter without a numeric value");
+    if (counter.empty()) return account_.drop("counter without a name");
     const Key key{token_u64(columns_.field(fields, Column::dispatch)).value_or(0), fields_.process(fields),
                   columns_.field(fields, Column::start)};
     if (!open_ || !key.is(dispatch_, process_, start_)) {
@@ -196,10 +196,10 @@ class CounterReader final : public TableReader {
     for (const auto& [id, name] : used_) list.push(clean_utf8(name));
     if (!list.items().empty()) result.facts.set("counters", std::move(list));
     if (odd_times_ > 0)
-      account_.notes.push_back(std::to_string(odd_times_) + " dispatches have no usable times: their counters are kept");
+      account_.notes.push_back(std::to_string(odd_times_) + " dispatches have no usable times; only their counters are kept");
     if (seen_.overflowed())
       account_.notes.push_back("more than " + std::to_string(core::SeenSet::kMax) +
-                               " dispatches: one whose counters stand apart in the file may be counted twice");
+                               " dispatches: one whose counter rows are not adjacent in the file may be counted twice");
   }
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 using core::Json;
 
-constexpr std::size_t kMostEntries = 20'000;  // lines of a table that become facts
+constexpr std::size_t kMaxEntries = 20'000;  // lines of a table that become facts
 
 // A value as JSON: a number where the text is one.
 Json json_value(std::string_view text) {
@@ -35,7 +35,7 @@ class LineReader final : public TableReader {
   LineReader(const ReaderContext& context, Table table) : columns_(context.columns), account_(context.account), table_(table) {}
 
   void record(const CsvFields& fields) override {
-    if (lines_.items().size() >= kMostEntries) return account_.drop("more lines than such a table has");
+    if (lines_.items().size() >= kMaxEntries) return account_.drop("line limit of this table reached");
     account_.keep();
     if (table_ == Table::agents) device(fields);
     lines_.push(object_of(columns_, fields));
@@ -122,8 +122,8 @@ class StatisticsReader final : public TableReader {
   void record(const CsvFields& fields) override {
     const auto calls = count_of(columns_.field(fields, Column::calls));
     const auto total = time_ns(columns_.field(fields, Column::total_ns));
-    if (!calls || !total) return account_.drop("a statistic without a number");
-    if (entries_.items().size() >= kMostEntries) return account_.drop("more lines than such a table has");
+    if (!calls || !total) return account_.drop("statistic without a numeric value");
+    if (entries_.items().size() >= kMaxEntries) return account_.drop("line limit of this table reached");
     account_.keep();
     if (__builtin_add_overflow(calls_, *calls, &calls_) || __builtin_add_overflow(total_ns_, *total, &total_ns_)) whole_ = false;
     Json entry =

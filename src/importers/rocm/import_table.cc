@@ -39,10 +39,10 @@ class Importing {
     if (!columns_) return header(fields);
     if (is_header(fields)) {
       ++headers_;
-      result_.account.drop("a header again");
+      result_.account.drop("repeated header");
     } else if (fields.size() < columns_->size()) {
       cut_ = !terminated;
-      result_.account.drop(cut_ ? "cut inside the record" : kFewFields);
+      result_.account.drop(cut_ ? "truncated record" : kFewFields);
     } else {
       reader_->record(fields);
     }
@@ -52,19 +52,19 @@ class Importing {
   core::Status finish(const CsvEnd& end) {
     if (headers_ > 0)
       result_.warnings.push_back({"import.tables_joined",
-                                  source_.name() + " has its header " + std::to_string(headers_ + 1) +
-                                      " times: several tables were put into one file, and where they are of several runs or "
-                                      "processes, counts and sums are of all of them",
-                                  "import the tables as files of their own"});
-    if (!reader_) return core::fail(core::ErrorCode::invalid_input, source_.name() + ": there is no header");
+                                  source_.name() + " contains its header " + std::to_string(headers_ + 1) +
+                                      " times: several tables were joined into one file; if they come from different runs or "
+                                      "processes, counts and sums cover all of them",
+                                  "import each table as a separate file"});
+    if (!reader_) return core::fail(core::ErrorCode::invalid_input, source_.name() + ": header missing");
     reader_->finish(result_);
-    if (records_ == 0) result_.account.notes.push_back("the table has a header and no line");
+    if (records_ == 0) result_.account.notes.push_back("the table has a header but no rows");
     if (!end.trouble.empty()) {
       cut(end.trouble);
     } else if (cut_) {
-      cut("the text ends inside a line");
+      cut("the text ends mid-line");
     } else if (!end.terminated && records_ > 0) {
-      result_.account.notes.push_back("the last line has no line end: whether it is whole cannot be known");
+      result_.account.notes.push_back("the last line has no line end and may be incomplete");
     }
     return sink_.status();
   }
@@ -81,11 +81,11 @@ class Importing {
     const Table table = table_of(*columns_);
     reader_ = make_reader({*columns_, sink_, result_.account, core::base_name(source_.name())}, table);
     if (reader_) return {};
-    return core::fail(core::ErrorCode::invalid_input, source_.name() + ": its columns are of no known table of ROCm's profilers");
+    return core::fail(core::ErrorCode::invalid_input, source_.name() + ": the columns match no known ROCm profiler table");
   }
   void cut(const std::string& how) {
-    report_cut(result_, source_.name(), how, std::to_string(result_.account.kept) + " lines before the cut",
-               "copy the whole file again");
+    report_cut(result_, source_.name(), how, std::to_string(result_.account.kept) + " lines before the truncation",
+               "copy the complete file again");
   }
 
   const trace::ByteSource& source_;

@@ -14,7 +14,7 @@ RowProcesses::RowProcesses(const Columns& columns, trace::Sink& sink)
 
 void RowProcesses::report(ImportResult& result) const {
   if (book_.working() > 1 && columns_.has(column_)) {
-    result.account.notes.push_back(std::to_string(book_.working()) + " processes with GPU work: each is a rank");
+    result.account.notes.push_back(std::to_string(book_.working()) + " processes with GPU work, each treated as a rank");
     core::Json ranks = core::Json::array();
     for (const auto& [process, rank] : book_.ranks()) {
       core::Json entry = core::Json::object({{"rank", rank}});
@@ -26,16 +26,16 @@ void RowProcesses::report(ImportResult& result) const {
   }
   if (book_.overflowed())
     result.warnings.push_back({"import.processes_too_many",
-                               "the table names more than " + std::to_string(trace::ProcessBook::kMax) +
-                                   " processes: those beyond share rank 0 with the first",
-                               "see whether its column " + std::string(column_ == Column::guid ? "Guid" : "of process ids") +
-                                   " is what it should be, or import parts of it"});
+                               "the table lists more than " + std::to_string(trace::ProcessBook::kMax) +
+                                   " processes: the excess ones are assigned to rank 0",
+                               "check that the column " + std::string(column_ == Column::guid ? "Guid" : "of process ids") +
+                                   " is correct, or import the table in parts"});
   if (book_.early_callers() > std::max<std::size_t>(early_before_, 1))
-    result.warnings.push_back({"import.processes_mixed",
-                               "the calls are of " + std::to_string(book_.early_callers()) +
-                                   " processes, and no kernels before them say whose they are: launches may be joined to the "
-                                   "wrong process's kernels",
-                               "profile each process into files of its own, or import the databases"});
+    result.warnings.push_back(
+        {"import.processes_mixed",
+         "the calls come from " + std::to_string(book_.early_callers()) +
+             " processes, but no earlier kernel identifies the process: launches may be matched to kernels of the wrong process",
+         "profile each process into separate files, or import the databases"});
 }
 
 }  // namespace aaco::importers::rocm

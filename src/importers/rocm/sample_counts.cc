@@ -11,7 +11,7 @@ namespace {
 
 using core::Json;
 
-constexpr std::size_t kMostCounts = 100'000;  // that are counted apart
+constexpr std::size_t kMaxCounts = 100'000;  // that are counted apart
 constexpr std::size_t kShown = 100;
 constexpr std::size_t kShownDispatches = 1'000;
 
@@ -27,7 +27,7 @@ std::vector<std::pair<std::string, std::int64_t>> sorted(const std::map<std::str
 void SampleCounts::count(Counts& counts, std::string_view key) {
   if (const auto known = counts.find(key); known != counts.end())
     ++known->second;
-  else if (counts.size() < kMostCounts)
+  else if (counts.size() < kMaxCounts)
     counts.emplace(key.substr(0, 1024), 1);
 }
 
@@ -43,7 +43,7 @@ void SampleCounts::add(std::int64_t time_ns, std::string_view instruction, std::
   count(by_stall_, stall_reason);
   if (const auto known = by_dispatch_.find(dispatch_id); known != by_dispatch_.end())
     ++known->second;
-  else if (dispatch_id != 0 && by_dispatch_.size() < kMostCounts)
+  else if (dispatch_id != 0 && by_dispatch_.size() < kMaxCounts)
     by_dispatch_.emplace(dispatch_id, 1);
 }
 

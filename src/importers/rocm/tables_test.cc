@@ -172,12 +172,12 @@ TEST(RocmTables, AByteOrderMarkIsPassedOver) {
   EXPECT_EQ(kernels(import("\xEF\xBB\xBF" + kernel_table("\"K\",1,1,1,1,1,1,\"k\",1,5,9,0,0,0,0,0,1,1,1,1,1,1\n"))).size(), 1U);
 }
 
-TEST(RocmTables, RefusesWhatIsNoTable) {
+TEST(RocmTables, RefusesNonTables) {
   for (const char* text : {"", "\n\n", "hello", "a,b,c\n1,2,3\n", "{\"a\":1}", "Name,Calls\nx,1\n"})
     EXPECT_FALSE(import(text).result.has_value()) << text;
 }
 
-TEST(RocmTables, DropsWhatCannotBeReadAndSaysWhy) {
+TEST(RocmTables, CountsDroppedRecordsByReason) {
   const auto line = [](const std::string& start, const std::string& end) {
     return "\"K\",1,1,1,1,1,1,\"k\",1," + start + "," + end + ",0,0,0,0,0,1,1,1,1,1,1\n";
   };
@@ -189,7 +189,7 @@ TEST(RocmTables, DropsWhatCannotBeReadAndSaysWhy) {
   EXPECT_EQ(account.read, 8);
   EXPECT_EQ(account.kept, 1);
   EXPECT_EQ(account.dropped.at("ends before it starts"), 1);
-  EXPECT_EQ(account.dropped.at("no readable time stamp"), 5);
+  EXPECT_EQ(account.dropped.at("no valid timestamp"), 5);
   EXPECT_EQ(account.dropped.at("fewer fields than the header"), 1);
 }
 
@@ -208,7 +208,7 @@ TEST(RocmTables, CutAnywhereKeepsWholeLinesAndBalances) {
   }
 }
 
-TEST(RocmTables, ACutLineIsAWarning) {
+TEST(RocmTables, WarnsAboutTruncatedLine) {
   const std::string whole = kernel_table("\"K\",1,1,1,1,1,1,\"a\",1,1000,2000,0,0,0,0,0,1,1,1,1,1,1\n\"K\",1,1,1");
   const auto imported = import(whole);
   EXPECT_EQ(kernels(imported).size(), 1U);
@@ -217,7 +217,7 @@ TEST(RocmTables, ACutLineIsAWarning) {
   EXPECT_EQ(imported.result->warnings[0].id, "import.truncated");
 }
 
-TEST(RocmTables, TimesThatASpreadsheetRoundedLeaveTheCounters) {
+TEST(RocmTables, RoundedTimesKeepCounters) {
   const auto imported = import(
       "Dispatch_ID,GPU_ID,Kernel_Name,Start_Timestamp,End_Timestamp,Correlation_ID,SQ_WAVES,Correlation_ID_1\n"
       "0,2,k,8.1097E+14,8.1097E+14,0,512,7\n");
@@ -240,7 +240,7 @@ TEST(RocmTables, SeveralProcessesOfOneTableAreRanks) {
   EXPECT_NE(imported.result->account.notes[0].find("2 processes"), std::string::npos);
 }
 
-TEST(RocmTables, CountersOfAnotherProcessAreOfAnotherDispatch) {
+TEST(RocmTables, SeparatesCountersByProcess) {
   const auto imported = import(
       "Dispatch_Id,Agent_Id,Process_Id,Kernel_Name,Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp\n"
       "1,4,900,a,SQ_WAVES,8,10,20\n1,4,800,a,SQ_WAVES,16,10,20\n");
@@ -250,7 +250,7 @@ TEST(RocmTables, CountersOfAnotherProcessAreOfAnotherDispatch) {
   EXPECT_EQ(counters(imported)[1].value, 16);
 }
 
-TEST(RocmTables, CallsOfSeveralProcessesWithoutKernelsThatSayWhoseTheyAreAreSaidToBeMixed) {
+TEST(RocmTables, WarnsAboutMixedProcesses) {
   const std::string header = "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n";
   const auto one = import(header + "HIP_API,f,1,1,5,10,20\nHIP_API,f,1,2,6,10,20\n");
   EXPECT_TRUE(one.result->warnings.empty());
@@ -259,11 +259,11 @@ TEST(RocmTables, CallsOfSeveralProcessesWithoutKernelsThatSayWhoseTheyAreAreSaid
   EXPECT_EQ(two.result->warnings[0].id, "import.processes_mixed");
 }
 
-TEST(RocmTables, TablesPutIntoOneFileAreSaid) {
+TEST(RocmTables, WarnsAboutConcatenatedTables) {
   const std::string table = "Index,KernelName,gpu-id,BeginNs,EndNs\n0,a,0,10,20\n";
   const auto imported = import(table + table);
   EXPECT_EQ(kernels(imported).size(), 2U);
-  EXPECT_EQ(imported.result->account.dropped.at("a header again"), 1);
+  EXPECT_EQ(imported.result->account.dropped.at("repeated header"), 1);
   ASSERT_EQ(imported.result->warnings.size(), 1U);
   EXPECT_EQ(imported.result->warnings[0].id, "import.tables_joined");
 }

@@ -14,7 +14,7 @@
 // Values as ROCm's tools write them.
 namespace aaco::importers::rocm {
 
-inline constexpr const char* kNoTime = "no readable time stamp";
+inline constexpr const char* kNoTime = "no valid timestamp";
 inline constexpr const char* kNegative = "ends before it starts";
 inline constexpr const char* kFewFields = "fewer fields than the header";
 

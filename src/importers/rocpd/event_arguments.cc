@@ -21,7 +21,7 @@ core::Status EventArguments::read(TableScan& scan, const std::string& table) {
     if (name.empty()) name = "argument " + std::to_string(row.integer(1).value_or(open_rows_));
     std::string value = clean_utf8(row.text(3).substr(0, 1024));
     open_length_ += name.size() + value.size();
-    if (open_length_ <= kMostLength) open_.set(name, std::move(value));
+    if (open_length_ <= kMaxLength) open_.set(name, std::move(value));
   }));
   if (event) close(*event);
   return {};
@@ -31,7 +31,7 @@ void EventArguments::close(std::int64_t event) {
   const auto known = entries_.find(event);
   if (known != entries_.end()) {
     apart_ += open_rows_;
-  } else if (entries_.size() >= kMostEvents) {
+  } else if (entries_.size() >= kMaxEvents) {
     beyond_ += open_rows_;
   } else {
     entries_[event] = {texts_.name(open_.dump(-1)), static_cast<std::int32_t>(std::min<std::int64_t>(open_rows_, INT32_MAX)),
@@ -59,10 +59,10 @@ void EventArguments::finish(trace::Account& account) const {
       (entry.text == trace::NameId() ? beyond : kept) += entry.rows;
   }
   account.keep(kept);
-  if (beyond > 0) account.drop("an argument of a call, beyond those that are kept", beyond);
-  if (foreign > 0) account.drop("an argument of an event that is no call", foreign);
-  if (apart_ > 0) account.drop("an argument apart from the others of its event", apart_);
-  if (without_event_ > 0) account.drop("an argument without an event", without_event_);
+  if (beyond > 0) account.drop("call argument beyond the limit", beyond);
+  if (foreign > 0) account.drop("argument of an event that is not a call", foreign);
+  if (apart_ > 0) account.drop("argument not adjacent to the others of its event", apart_);
+  if (without_event_ > 0) account.drop("argument without an event", without_event_);
 }
 
 }  // namespace aaco::importers::rocpd

@@ -28,8 +28,8 @@ class EventArguments {
     bool asked = false;
   };
   void close(std::int64_t event);
-  static constexpr std::size_t kMostEvents = 1'000'000;
-  static constexpr std::size_t kMostLength = 4096;  // of the text of an event, in bytes
+  static constexpr std::size_t kMaxEvents = 1'000'000;
+  static constexpr std::size_t kMaxLength = 4096;  // of the text of an event, in bytes
 
   BoundedTexts& texts_;
   std::unordered_map<std::int64_t, Entry> entries_;

@@ -3,6 +3,7 @@
 
 #include "importers/database/open_database.h"
 #include "importers/database/unread_tables.h"
+#include "importers/rocm_tables.h"
 #include "importers/rocpd.h"
 #include "importers/rocpd/reader.h"
 
@@ -40,7 +41,7 @@ bool is_known(std::string_view name, const std::vector<TableGroup>& groups) {
 
 class RocpdImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"rocpd", "rocprofv3 database (rocpd, SQLite)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return rocm_info("rocpd", "rocprofv3 database (rocpd, SQLite)", true); }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     return formats::sqlite::is_database(head) &&
            (head.find("rocpd_info_") != std::string_view::npos || head.find("rocpd_kernel_dispatch") != std::string_view::npos);
@@ -53,14 +54,14 @@ class RocpdImporter final : public Importer {
     TableScan scan(open.database, source, sink, result);
     AACO_ASSIGN(const auto groups, read_groups(scan));
     if (groups.empty())
-      return core::fail(core::ErrorCode::invalid_input,
-                        source.name() + ": it has no table of rocprofv3 (rocpd_kernel_dispatch and others)",
-                        "the file was cut, or made by another version: export it again with rocprofv3 --output-format rocpd");
+      return core::fail(
+          core::ErrorCode::invalid_input, source.name() + ": no rocprofv3 table (rocpd_kernel_dispatch and others)",
+          "the file is truncated or written by another version: export it again with rocprofv3 --output-format rocpd");
     const ProcessRanks ranks = ranks_of(groups);
     result.rank = ranks.only_claim();
     result.facts.set("ranks", to_json(identities_of(groups, ranks)));
     if (ranks.count() > 1)
-      result.account.notes.push_back(std::to_string(ranks.count()) + " processes with GPU work or calls: each is a rank");
+      result.account.notes.push_back(std::to_string(ranks.count()) + " processes with GPU work or calls, each treated as a rank");
     for (const TableGroup& group : groups) AACO_TRY(Reader(scan, group, ranks).read());
     drop_unread_tables(scan, [&](std::string_view name) { return is_known(name, groups); });
     return result;

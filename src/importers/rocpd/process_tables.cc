@@ -11,8 +11,8 @@ namespace {
 using core::Json;
 using formats::sqlite::Rows;
 
-constexpr std::size_t kMostListed = 1000;  // agents, processes, threads in the facts and in memory
-constexpr std::size_t kMostThreads = 1'000'000;
+constexpr std::size_t kMaxListed = 1000;  // agents, processes, threads in the facts and in memory
+constexpr std::size_t kMaxThreads = 1'000'000;
 constexpr std::array<std::string_view, 6> kDataTables = {"rocpd_kernel_dispatch", "rocpd_region", "rocpd_memory_copy",
                                                          "rocpd_memory_allocate", "rocpd_sample", "rocpd_pmc_event"};
 
@@ -22,7 +22,7 @@ Json& list_of(Json& facts, const char* key) {
 }
 
 void list(Json& facts, const char* key, Json entry) {
-  if (facts[key].items().size() < kMostListed) list_of(facts, key).push(std::move(entry));
+  if (facts[key].items().size() < kMaxListed) list_of(facts, key).push(std::move(entry));
 }
 
 std::vector<TableGroup> find_groups(const formats::sqlite::Database& database) {
@@ -47,20 +47,20 @@ core::Status read_machine(TableScan& scan, TableGroup& group) {
   std::map<std::int64_t, std::string> hosts;
   AACO_TRY(scan.table(group.table("rocpd_metadata"), {"tag", "value"}, [&](const Rows& row) {
     if (row.text(0) == "schema_version" && row.text(1) != "3")
-      scan.result().warnings.push_back({"import.other_schema",
-                                        "the database has schema " + clean_utf8(row.text(1)) + ", this version knows 3",
-                                        "compare the totals with the database's own 'top' view"});
+      scan.result().warnings.push_back(
+          {"import.other_schema", "the database has schema " + clean_utf8(row.text(1)) + "; this version of aaco supports 3",
+           "compare the totals with the 'top' view of the database"});
     facts.set("schema_version", clean_utf8(row.text(1)));
   }));
   AACO_TRY(scan.table(group.table("rocpd_info_node"), {"hostname", "system_name", "release", "id"}, [&](const Rows& row) {
     if (scan.result().host.empty()) scan.result().host = clean_utf8(row.text(0));
-    if (hosts.size() < kMostListed) hosts.try_emplace(row.integer(3).value_or(0), clean_utf8(row.text(0)));
+    if (hosts.size() < kMaxListed) hosts.try_emplace(row.integer(3).value_or(0), clean_utf8(row.text(0)));
     list(facts, "nodes",
          Json::object(
              {{"host", clean_utf8(row.text(0))}, {"system", clean_utf8(row.text(1))}, {"release", clean_utf8(row.text(2))}}));
   }));
   AACO_TRY(scan.table(group.table("rocpd_info_process"), {"id", "pid", "command", "environment", "nid"}, [&](const Rows& row) {
-    if (group.processes.size() >= kMostListed) return;
+    if (group.processes.size() >= kMaxListed) return;
     TableGroup::Process process;
     process.pid = row.integer(1).value_or(0);
     if (const auto environment = Json::parse(row.text(3))) {
@@ -72,13 +72,13 @@ core::Status read_machine(TableScan& scan, TableGroup& group) {
     list(facts, "processes", Json::object({{"pid", process.pid}, {"command", clean_utf8(row.text(2).substr(0, 4096))}}));
   }));
   AACO_TRY(scan.table(group.table("rocpd_info_thread"), {"id", "tid"}, [&](const Rows& row) {
-    if (group.threads.size() < kMostThreads) group.threads.try_emplace(row.integer(0).value_or(0), row.integer(1).value_or(0));
+    if (group.threads.size() < kMaxThreads) group.threads.try_emplace(row.integer(0).value_or(0), row.integer(1).value_or(0));
   }));
   return scan.table(
       group.table("rocpd_info_agent"),
       {"id", "type", "logical_index", "absolute_index", "type_index", "name", "product_name", "model_name"},
       [&](const Rows& row) {
-        if (group.agents.size() >= kMostListed) return;
+        if (group.agents.size() >= kMaxListed) return;
         TableGroup::Agent agent;
         agent.is_gpu = core::to_lower(row.text(1)) == "gpu";
         for (const int column : {2, 3, 4, 0})
@@ -105,8 +105,7 @@ core::Status find_working_processes(TableScan& scan, TableGroup& group) {
     if (!scan.database().has(name, "pid")) continue;
     AACO_TRY(scan.rows(scan.database().query("SELECT DISTINCT pid FROM main.\"" + core::replace_all(name, "\"", "\"\"") + '"'),
                        [&](const Rows& row) {
-                         if (group.processes.size() < kMostListed)
-                           group.processes[row.integer(0).value_or(0)].has_gpu_work = true;
+                         if (group.processes.size() < kMaxListed) group.processes[row.integer(0).value_or(0)].has_gpu_work = true;
                        }));
   }
   return {};

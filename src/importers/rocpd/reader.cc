@@ -9,7 +9,7 @@ namespace {
 
 using core::Json;
 
-constexpr std::size_t kMostSymbols = 1'000'000;
+constexpr std::size_t kMaxSymbols = 1'000'000;
 
 std::optional<std::int64_t> count(std::optional<std::int64_t> value) { return value && *value >= 0 ? value : std::nullopt; }
 
@@ -43,7 +43,7 @@ core::Status Reader::read() {
   note_stacks();
   if (arguments_.left_out() > 0)
     scan_.account().notes.push_back("arguments of " + std::to_string(arguments_.left_out()) +
-                                    " records were left out: more different ones than are kept");
+                                    " records were dropped: too many distinct values");
   return {};
 }
 
@@ -98,7 +98,7 @@ std::optional<std::int64_t> Reader::gpu(std::optional<std::int64_t> agent) const
 }
 
 const Reader::Symbol& Reader::symbol(std::int64_t id) {
-  if (known_symbols_.size() >= kMostSymbols) known_symbols_.clear();
+  if (known_symbols_.size() >= kMaxSymbols) known_symbols_.clear();
   const auto [place, fresh] = known_symbols_.try_emplace(id);
   if (!fresh) return place->second;
   std::string name;

@@ -71,10 +71,10 @@ core::Status Reader::read_counters() {
     const auto value = row.real(5);
     if (row.integer(7).value_or(0) == 0) {
       const std::int64_t sampled = row.integer(8).value_or(0);  // read_sampled_counters() tells of these
-      if (values > sampled) scan_.account().drop("a counter without a dispatch", values - sampled);
+      if (values > sampled) scan_.account().drop("counter without a dispatch", values - sampled);
       return;
     }
-    if (!value) return scan_.account().drop("a counter without a number", values);
+    if (!value) return scan_.account().drop("counter without a numeric value", values);
     scan_.account().keep(values);
     trace::KernelCounterRow counter;
     counter.rank = ranks_.rank(group_.key(row.integer(0).value_or(0)));
@@ -95,10 +95,10 @@ core::Status Reader::read_sampled_counters() {
     double factor = 1;
     std::optional<std::int64_t> gpu;
   };
-  constexpr std::size_t kMostCounters = 100'000;
+  constexpr std::size_t kMaxCounters = 100'000;
   std::map<std::int64_t, Counter> counters;
   AACO_TRY(scan_.table(group_.table("rocpd_info_pmc"), {"id", "name", "units", "agent_id"}, [&](const Rows& row) {
-    if (!row.integer(0) || counters.size() >= kMostCounters) return;
+    if (!row.integer(0) || counters.size() >= kMaxCounters) return;
     const auto on = gpu(row.integer(3));
     const SampledMetric metric = sampled_metric(on ? "gpu." : "host.", clean_utf8(row.text(1).substr(0, 256)), row.text(2));
     counters.try_emplace(*row.integer(0), Counter{sink_.name(metric.name), metric.factor, on});
@@ -120,7 +120,7 @@ core::Status Reader::read_sampled_counters() {
     if (!time || *time <= 0) return scan_.account().drop(kRowWithoutTimes);
     const auto value = row.real(4);
     const auto counter = counters.find(row.integer(3).value_or(-1));
-    if (!value || counter == counters.end()) return scan_.account().drop("a counter without a number or a name");
+    if (!value || counter == counters.end()) return scan_.account().drop("counter without a value or name");
     scan_.account().keep();
     const std::int32_t rank = ranks_.rank(group_.key(row.integer(0).value_or(0)));
     const double scaled = *value * counter->second.factor;

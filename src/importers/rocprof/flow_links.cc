@@ -33,9 +33,9 @@ bool take(Rows& rows, std::multimap<Key, std::size_t>& index, const Place& place
 // The innermost call of the lane that spans the place: rocprof draws arrows from the middle of calls.
 template <class Calls>
 bool take_call(Calls& calls, const std::multimap<Key, std::size_t>& index, const Place& place, std::uint64_t id) {
-  constexpr int kMostTried = 64;
+  constexpr int kMaxTried = 64;
   auto at = index.upper_bound(key_of(place));
-  for (int tried = 0; tried < kMostTried && at != index.begin(); ++tried) {
+  for (int tried = 0; tried < kMaxTried && at != index.begin(); ++tried) {
     auto& call = calls[(--at)->second];
     if (call.start.section != place.section || call.start.lane != place.lane) return false;
     if (call.row.correlation_id != 0 || call.start.time_us + call.duration_us < place.time_us) continue;
@@ -48,7 +48,7 @@ bool take_call(Calls& calls, const std::multimap<Key, std::size_t>& index, const
 }  // namespace
 
 void FlowLinks::add(const trace::ApiCallRow& row, const Place& start, std::int64_t duration_us) {
-  if (calls_.size() < kMostHeld) {
+  if (calls_.size() < kMaxHeld) {
     calls_.push_back({row, start, duration_us, false});
     return;
   }
@@ -62,7 +62,7 @@ void FlowLinks::add(const trace::KernelRow& row, const Place& start, Tracer trac
     operations_.emplace(row.name.value, ids_.name(collective_operation_of(name)));
   auto& kernels = tracer == Tracer::hip ? hip_kernels_ : hsa_kernels_;
   const Held<trace::KernelRow> held{row, start, 0, collective};
-  if (kernels.size() < kMostHeld) {
+  if (kernels.size() < kMaxHeld) {
     kernels.push_back(held);
     return;
   }
@@ -71,7 +71,7 @@ void FlowLinks::add(const trace::KernelRow& row, const Place& start, Tracer trac
 }
 
 void FlowLinks::add(const trace::CopyRow& row, const Place& start) {
-  if (copies_.size() < kMostHeld) {
+  if (copies_.size() < kMaxHeld) {
     copies_.push_back({row, start, 0, false});
     return;
   }
@@ -80,13 +80,13 @@ void FlowLinks::add(const trace::CopyRow& row, const Place& start) {
 }
 
 void FlowLinks::arrow_start(std::int64_t id, const Place& place) {
-  if (arrows_.size() >= kMostHeld && !arrows_.contains(id)) return;
+  if (arrows_.size() >= kMaxHeld && !arrows_.contains(id)) return;
   arrows_[id].from = place;
   arrows_[id].has_from = true;
 }
 
 void FlowLinks::arrow_end(std::int64_t id, const Place& place) {
-  if (arrows_.size() >= kMostHeld && !arrows_.contains(id)) return;
+  if (arrows_.size() >= kMaxHeld && !arrows_.contains(id)) return;
   arrows_[id].to = place;
   arrows_[id].has_to = true;
 }

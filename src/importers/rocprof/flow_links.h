@@ -22,7 +22,7 @@ struct Place {
 enum class Tracer { hip, hsa };
 
 // Holds rows back until rocprof's flow arrows, which stand at the end of the file, give calls and their work a common id. At most
-// kMostHeld of a kind wait; beyond that rows go on without an id.
+// kMaxHeld of a kind wait; beyond that rows go on without an id.
 class FlowLinks {
  public:
   FlowLinks(trace::Sink& sink, TextIds& ids) : sink_(sink), ids_(ids) {}
@@ -40,7 +40,7 @@ class FlowLinks {
   };
   Outcome flush();
 
-  static constexpr std::size_t kMostHeld = 1'000'000;
+  static constexpr std::size_t kMaxHeld = 1'000'000;
 
  private:
   template <class Row>

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "importers/rocm_tables.h"
 #include "importers/rocprof.h"
 #include "importers/rocprof/json_reader.h"
 #include "importers/stream/damage.h"
@@ -40,7 +41,7 @@ bool contains(std::string_view text, std::string_view word) { return text.find(w
 
 class JsonImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"rocprof", "rocprof trace (JSON)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return rocm_info("rocprof", "rocprof trace (JSON)"); }
 
   // By what only rocprof writes: a sort index beside a section's name, or the ns of a dispatch among the arguments.
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
@@ -62,22 +63,22 @@ class JsonImporter final : public Importer {
     AACO_ASSIGN(const DocumentEnd end,
                 read_trace_events(headed, [&](std::span<const TraceEvent> batch) { return reader.events(batch); }));
     reader.finish(result);
-    if (end.malformed > 0) result.account.drop("not a well-formed event", end.malformed);
+    if (end.malformed > 0) result.account.drop("malformed event", end.malformed);
     if (headed.headless() && result.account.kept == 0)
-      return core::fail(core::ErrorCode::invalid_input,
-                        source.name() +
-                            ": rocprof wrote a JSON file without beginning and without an event, as it does where "
-                            "nothing was traced",
-                        "import the results.csv beside it, or trace again with --hip-trace or --hsa-trace");
-    if (!end.has_events)
-      return core::fail(core::ErrorCode::invalid_input, source.name() + ": a JSON document without traceEvents");
+      return core::fail(
+          core::ErrorCode::invalid_input,
+          source.name() +
+              ": rocprof wrote a JSON file that lacks its start and has no events, as it does when nothing was traced",
+          "import the results.csv from the same folder, or trace again with --hip-trace or --hsa-trace");
+    if (!end.has_events) return core::fail(core::ErrorCode::invalid_input, source.name() + ": JSON document without traceEvents");
     if (end.events == 0 && !end.complete)
       return core::fail(core::ErrorCode::invalid_input,
-                        source.name() + ": not one whole event could be read (" + end.trouble + ")");
+                        source.name() + ": no complete event could be read (" + end.trouble + ")");
     read_system(end, result.facts);
     if (!end.complete || headed.headless())
-      report_cut(result, source.name(), (headed.headless() ? "its beginning is missing" : end.trouble) + after_bytes(end.bytes),
-                 std::to_string(end.events) + " whole events", "copy the whole file, or import the results.csv beside it");
+      report_cut(result, source.name(), (headed.headless() ? "the beginning is missing" : end.trouble) + after_bytes(end.bytes),
+                 std::to_string(end.events) + " complete events",
+                 "copy the complete file, or import the results.csv from the same folder");
     report_trailing(result, source.name(), end.trailing);
     AACO_TRY(sink.status());
     return result;

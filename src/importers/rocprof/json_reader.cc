@@ -12,8 +12,8 @@ namespace {
 
 using rocm::Column;
 
-constexpr std::size_t kMostKeys = 4096;  // arguments of different names
-constexpr const char* kArrows = "flow arrows (the rows carry their ids)";
+constexpr std::size_t kMaxKeys = 4096;  // arguments of different names
+constexpr const char* kArrows = "flow events (rows carry their ids)";
 
 }  // namespace
 
@@ -36,7 +36,7 @@ void JsonReader::event(const TraceEvent& event) {
   if (event.phase.empty() && event.name.empty() && event.args.empty()) return drop("empty events");
   if (event.phase == "M") return section_name(event);
   if (event.phase == "X") return complete(event);
-  if (event.phase != "s" && event.phase != "t" && event.phase != "f") return drop("a phase of no use here");
+  if (event.phase != "s" && event.phase != "t" && event.phase != "f") return drop("unused event phase");
   const auto id = token_i64(event.id);
   const auto section = token_i64(event.process);
   const auto lane = token_i64(event.thread);
@@ -51,9 +51,9 @@ void JsonReader::event(const TraceEvent& event) {
 }
 
 void JsonReader::section_name(const TraceEvent& event) {
-  drop("names of sections");
+  drop("section names");
   const auto number = token_i64(event.process);
-  if (!number || event.name != "process_name" || sections_.size() > kMostKeys) return;
+  if (!number || event.name != "process_name" || sections_.size() > kMaxKeys) return;
   for_each_member(event.args, [&](std::string_view key, std::string_view raw) {
     if (key != "name") return;
     const std::string_view name = unquoted(raw);
@@ -71,7 +71,7 @@ void JsonReader::section_name(const TraceEvent& event) {
 rocm::Column JsonReader::column(std::string_view key) {
   if (const auto known = columns_.find(key); known != columns_.end()) return known->second;
   const Column column = rocm::column_of(key);
-  if (columns_.size() < kMostKeys) columns_.emplace(std::string(key), column);
+  if (columns_.size() < kMaxKeys) columns_.emplace(std::string(key), column);
   return column;
 }
 
@@ -92,8 +92,8 @@ void JsonReader::complete(const TraceEvent& event) {
   Section section = known == sections_.end() ? Section::unknown : known->second;
   const Fields fields = read_fields(event);
   if (!fields[Column::kernel_name].empty() && section != Section::barriers) section = Section::gpu;
-  if (section == Section::barriers || event.name.starts_with("<barrier")) return drop("barrier packets of the queues");
-  if (section == Section::unknown) return drop("events of a section without a name");
+  if (section == Section::barriers || event.name.starts_with("<barrier")) return drop("queue barrier packets");
+  if (section == Section::unknown) return drop("events of an unnamed section");
   const Place place{number.value_or(0), token_i64(event.thread).value_or(0), token_i64(event.timestamp).value_or(0)};
   if (section == Section::gpu) return kernel(fields, event, place);
   if (section == Section::copy) return copy(fields, event, place);
@@ -139,7 +139,7 @@ void JsonReader::counters(const TraceEvent& event, const trace::KernelRow& kerne
     row.counter = ids_.name(key);
     row.value = *value;
     sink_.add(row);
-    if (counters_.size() < kMostKeys || counters_.contains(std::string(key))) ++counters_[std::string(key)];
+    if (counters_.size() < kMaxKeys || counters_.contains(std::string(key))) ++counters_[std::string(key)];
   });
 }
 
@@ -188,16 +188,16 @@ void JsonReader::finish(ImportResult& result) {
   const auto note = [&](std::int64_t count, const char* what) {
     if (count > 0) account_.notes.push_back(std::to_string(count) + what);
   };
-  note(outcome.linked, " launches were joined to their work by flow arrows");
-  note(outcome.merged, " kernels were seen by the HIP and the HSA tracer: each is one row");
-  note(outcome.passed_on, " rows were too many to wait for their flow arrows");
+  note(outcome.linked, " launches were matched to their work by flow events");
+  note(outcome.merged, " kernels were recorded by both the HIP and the HSA tracer and merged into one row each");
+  note(outcome.passed_on, " rows were written before their flow events arrived (buffer full)");
   const std::size_t working = processes().working();
-  note(working > 1 ? static_cast<std::int64_t>(working) : 0, " processes with GPU work: each is a rank");
+  note(working > 1 ? static_cast<std::int64_t>(working) : 0, " processes with GPU work, each treated as a rank");
   if (working > 1 && processes().early_callers() > 0)
     result.warnings.push_back({"import.processes_mixed",
-                               "calls stand before the kernels that say which process is which: those of " +
-                                   std::to_string(processes().early_callers()) + " processes are all of rank 0",
-                               "import the database (results.db) or the tables of the same run instead"});
+                               "calls precede the kernels that identify their process: the calls of " +
+                                   std::to_string(processes().early_callers()) + " processes are all assigned to rank 0",
+                               "import the database (results.db) or the CSV tables of the same run instead"});
   if (counters_.empty()) return;
   core::Json list = core::Json::array();
   for (const auto& [name, count] : counters_) list.push(clean_utf8(name));

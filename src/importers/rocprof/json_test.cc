@@ -50,7 +50,7 @@ const auto& kernels(const Imported& imported) { return imported.sink.rows<trace:
 const auto& calls(const Imported& imported) { return imported.sink.rows<trace::ApiCallRow>(); }
 const auto& copies(const Imported& imported) { return imported.sink.rows<trace::CopyRow>(); }
 
-TEST(RocprofJson, TimesComeFromTheArgumentsToTheNanosecond) {
+TEST(RocprofJson, ReadsNanosecondTimesFromArguments) {
   const auto imported = import(document({kDispatch}));
   ASSERT_TRUE(imported.result.has_value());
   ASSERT_EQ(kernels(imported).size(), 1U);
@@ -73,7 +73,7 @@ TEST(RocprofJson, CountersAreAmongTheArguments) {
   EXPECT_EQ(counters[1].value, 53.25);
 }
 
-TEST(RocprofJson, ArrowsJoinLaunchAndKernel) {
+TEST(RocprofJson, FlowEventsJoinLaunchAndKernel) {
   const auto imported = import(document({kLaunch, kOperation, kArrow}));
   ASSERT_EQ(kernels(imported).size(), 1U);
   ASSERT_EQ(calls(imported).size(), 1U);
@@ -83,7 +83,7 @@ TEST(RocprofJson, ArrowsJoinLaunchAndKernel) {
   EXPECT_EQ(kernels(imported)[0].stream, 1);
 }
 
-TEST(RocprofJson, AKernelThatBothTracersSawIsOneRow) {
+TEST(RocprofJson, MergesKernelsOfBothTracers) {
   const auto imported = import(document({kDispatch, kLaunch, kOperation, kArrow}));
   ASSERT_EQ(kernels(imported).size(), 1U);
   EXPECT_NE(kernels(imported)[0].correlation_id, 0U);
@@ -91,7 +91,7 @@ TEST(RocprofJson, AKernelThatBothTracersSawIsOneRow) {
   EXPECT_EQ(kernels(imported)[0].stream, 1);
 }
 
-TEST(RocprofJson, CopiesBarriersAndMarkersAreToldApart) {
+TEST(RocprofJson, SeparatesCopiesBarriersAndMarkers) {
   const auto imported = import(document(
       {R"(,{"ph":"X","name":"CopyHostToDevice","pid":1,"tid":0,"ts":"5","dur":"3","args":{"BeginNs":"5000","EndNs":"8000","dev-id":"0","stream-id":"2"}})",
        R"(,{"ph":"X","name":"<barrier packet>","pid":518,"tid":0,"ts":"5","dur":"3","args":{"BeginNs":"5000","EndNs":"8000","dev-id":"0"}})",
@@ -99,20 +99,20 @@ TEST(RocprofJson, CopiesBarriersAndMarkersAreToldApart) {
   ASSERT_EQ(copies(imported).size(), 1U);
   EXPECT_EQ(imported.sink.text(copies(imported)[0].kind), "h2d");
   EXPECT_TRUE(kernels(imported).empty());
-  EXPECT_EQ(imported.result->account.dropped.at("barrier packets of the queues"), 1);
+  EXPECT_EQ(imported.result->account.dropped.at("queue barrier packets"), 1);
   ASSERT_EQ(calls(imported).size(), 1U);
   EXPECT_EQ(imported.sink.text(calls(imported)[0].domain), "marker");
   EXPECT_EQ(calls(imported)[0].thread_id, 8);
 }
 
-TEST(RocprofJson, DevicesComeFromWhatRocminfoSaid) {
+TEST(RocprofJson, ReadsDevicesFromRocminfo) {
   const auto imported = import(document({kDispatch}));
   const auto& devices = imported.result->facts["devices"].items();
   ASSERT_EQ(devices.size(), 1U);
   EXPECT_EQ(devices[0]["architecture"].text(), "gfx90a");
 }
 
-TEST(RocprofJson, TheFileWithoutBeginningThatRocprofWritesIsRefusedWithTheReason) {
+TEST(RocprofJson, RefusesHeadlessEmptyFileWithReason) {
   const std::string text = ",{\"args\":{\"name\":\"COPY\"},\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"sort_index\":0}\n";
   EXPECT_TRUE(make_json_importer()->sniff(text, "results.json"));
   const auto imported = import(text);
@@ -120,14 +120,14 @@ TEST(RocprofJson, TheFileWithoutBeginningThatRocprofWritesIsRefusedWithTheReason
   EXPECT_NE(imported.result.error().message.find("nothing was traced"), std::string::npos);
 }
 
-TEST(RocprofJson, WhatStandsInAFileWithoutBeginningIsKept) {
+TEST(RocprofJson, KeepsEventsOfHeadlessFile) {
   const auto imported = import(std::string(kHead.substr(kHead.find('\n') + 1)) + std::string(kDispatch));
   ASSERT_TRUE(imported.result.has_value());
   EXPECT_EQ(kernels(imported).size(), 1U);
   EXPECT_EQ(imported.result->account.state, trace::Account::State::partial);
 }
 
-TEST(RocprofJson, SniffsItsOwnAndNoOther) {
+TEST(RocprofJson, SniffsOnlyItsFormat) {
   const auto importer = make_json_importer();
   EXPECT_TRUE(importer->sniff(document({kDispatch}), "x.json"));
   EXPECT_TRUE(importer->sniff(R"({"traceEvents": [{"ph": "X", "args": {"BeginNs": "1", "EndNs": "2"}}]})", "x.json"));
@@ -136,12 +136,12 @@ TEST(RocprofJson, SniffsItsOwnAndNoOther) {
     EXPECT_FALSE(importer->sniff(text, "x.json")) << text;
 }
 
-TEST(RocprofJson, RefusesWhatHasNoEvents) {
+TEST(RocprofJson, RefusesFilesWithoutEvents) {
   for (const char* text : {"", "[", "{}", "nothing", ",", ",,,", "{\"traceEvents\":1}"})
     EXPECT_FALSE(import(text).result.has_value()) << text;
 }
 
-TEST(RocprofJson, DropsWhatCannotBeReadAndSaysWhy) {
+TEST(RocprofJson, CountsDroppedRecordsByReason) {
   const auto imported = import(
       document({R"(,{"ph":"X","name":"a","pid":6,"tid":0,"ts":"5","dur":"3","args":{"BeginNs":"9000","EndNs":"8000"}})",
                 R"(,{"ph":"X","name":"a","pid":6,"tid":0,"ts":"5","dur":"3","args":{"BeginNs":"x","EndNs":"8000"}})",
@@ -151,9 +151,9 @@ TEST(RocprofJson, DropsWhatCannotBeReadAndSaysWhy) {
   const trace::Account& account = imported.result->account;
   EXPECT_EQ(account.kept, 0);
   EXPECT_EQ(account.dropped.at("ends before it starts"), 1);
-  EXPECT_EQ(account.dropped.at("no readable time stamp"), 2);
-  EXPECT_EQ(account.dropped.at("events of a section without a name"), 1);
-  EXPECT_EQ(account.dropped.at("not a well-formed event"), 1);
+  EXPECT_EQ(account.dropped.at("no valid timestamp"), 2);
+  EXPECT_EQ(account.dropped.at("events of an unnamed section"), 1);
+  EXPECT_EQ(account.dropped.at("malformed event"), 1);
   EXPECT_EQ(account.read, account.kept + account.dropped_total());
 }
 
@@ -181,7 +181,7 @@ TEST(RocprofJson, ProcessesWithGpuWorkAreRanks) {
   EXPECT_TRUE(imported.result->warnings.empty());
 }
 
-TEST(RocprofJson, CallsBeforeTheKernelsOfSeveralProcessesAreSaidToBeMixed) {
+TEST(RocprofJson, WarnsAboutMixedProcesses) {
   std::string other(kDispatch);
   for (auto at = other.find("\"77\""); at != std::string::npos; at = other.find("\"77\"", at)) other.replace(at, 4, "\"99\"");
   const auto imported = import(document({kLaunch, kDispatch, other}));

@@ -7,6 +7,7 @@
 #include "importers/database/unread_tables.h"
 #include "importers/rocm/table_reader.h"
 #include "importers/rocm/values.h"
+#include "importers/rocm_tables.h"
 #include "importers/rocprof_db.h"
 
 namespace aaco::importers::rocprof_db {
@@ -97,11 +98,11 @@ class Reader {
 
   void note_processes() {
     if (const std::size_t count = processes().working(); count > 1)
-      scan_.account().notes.push_back(std::to_string(count) + " processes with GPU work: each is a rank");
+      scan_.account().notes.push_back(std::to_string(count) + " processes with GPU work, each treated as a rank");
   }
 
   void add_kernel(const Rows& row, RowSpan span, const std::string& name) {
-    if (dispatches_ > 0) return scan_.account().drop("stands in the table of dispatches too");
+    if (dispatches_ > 0) return scan_.account().drop("also in the dispatch table");
     scan_.account().keep();
     trace::KernelRow kernel;
     kernel.rank = processes().of_work(row.text(3)).rank;
@@ -138,7 +139,7 @@ class Reader {
 
 class RocprofDatabase final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"rocprof", "rocprof database (SQLite)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return rocm_info("rocprof", "rocprof database (SQLite)", true); }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     return formats::sqlite::is_database(head) && head.find("\"BeginNs\"") != std::string_view::npos;
   }
@@ -146,8 +147,7 @@ class RocprofDatabase final : public Importer {
     AACO_ASSIGN(const OpenDatabase open, open_database(source));
     const auto& tables = open.database.tables();
     if (std::none_of(tables.begin(), tables.end(), [](const Table& table) { return is_dispatches(table) || is_activity(table); }))
-      return core::fail(core::ErrorCode::invalid_input,
-                        source.name() + ": it has no table of rocprof (KERN, HIP, OPS and the like)");
+      return core::fail(core::ErrorCode::invalid_input, source.name() + ": no rocprof table (KERN, HIP, OPS, ...)");
     ImportResult result;
     result.account.source = "rocprof";
     result.facts = core::Json::object();

@@ -50,7 +50,7 @@ TEST_F(RocprofDbTest, KernelsOfBothTablesAreNotCountedTwice) {
   const auto read = import(*make_importer(), make(std::string(kActivities) + kDispatches));
   ASSERT_TRUE(read.result.has_value());
   EXPECT_EQ(read.sink.rows<trace::KernelRow>().size(), 1u);
-  EXPECT_EQ(read.result->account.dropped.at("stands in the table of dispatches too"), 1);
+  EXPECT_EQ(read.result->account.dropped.at("also in the dispatch table"), 1);
 }
 
 TEST_F(RocprofDbTest, ProcessesWithGpuWorkAreRanks) {
@@ -64,7 +64,7 @@ TEST_F(RocprofDbTest, ProcessesWithGpuWorkAreRanks) {
   EXPECT_EQ(read.sink.rows<trace::ApiCallRow>()[1].rank, 1);
 }
 
-TEST_F(RocprofDbTest, IdsOfAProcessWithoutGpuWorkAreNotTakenForTheOthers) {
+TEST_F(RocprofDbTest, DoesNotMixIdsOfProcesses) {
   const auto read =
       import(*make_importer(), make(std::string(kActivities) + "INSERT INTO HIP VALUES(12,22,9,9,'hipLaunchKernel','()',5);"));
   ASSERT_EQ(read.sink.rows<trace::ApiCallRow>().size(), 2u);

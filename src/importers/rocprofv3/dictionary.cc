@@ -11,7 +11,7 @@ namespace {
 using core::Json;
 
 constexpr std::int64_t kGpu = 2;  // rocprofiler_agent_type_t
-constexpr std::size_t kMostAgents = 4096;
+constexpr std::size_t kMaxAgents = 4096;
 
 // Calls element(text) for each element of a list that stands whole in memory.
 template <class Element>
@@ -47,7 +47,7 @@ std::optional<std::uint64_t> handle_of(std::string_view text) {
 
 bool Dictionary::room(std::size_t bytes) {
   constexpr std::size_t kEntry = 64;  // what a map's entry costs besides its text
-  if (bytes_ + bytes + kEntry > kMostBytes) {
+  if (bytes_ + bytes + kEntry > kMaxBytes) {
     ++left_out_;
     return false;
   }
@@ -56,7 +56,7 @@ bool Dictionary::room(std::size_t bytes) {
 }
 
 void Dictionary::add_agent(std::string_view text) {
-  if (agents_.size() >= kMostAgents) {
+  if (agents_.size() >= kMaxAgents) {
     ++left_out_;
     return;
   }
@@ -156,7 +156,7 @@ void Dictionary::add_kind(std::string_view text) {
       operations.emplace_back(room(name.size()) ? name : std::string_view());
     });
   });
-  if (kinds_.size() < kMostAgents) kinds_.push_back(std::move(operations));
+  if (kinds_.size() < kMaxAgents) kinds_.push_back(std::move(operations));
 }
 
 void Dictionary::add_marker(std::string_view text) {

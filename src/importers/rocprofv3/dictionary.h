@@ -15,7 +15,7 @@ namespace aaco::importers::rocprofv3 {
 
 // What the records of rocprofv3's JSON refer to by number: agents, kernel symbols, counters, names of kinds and operations, texts
 // of markers. Texts are kept as they stand in the document; most symbols are never launched and never become names. What goes
-// beyond kMostBytes in all is not kept, and counted.
+// beyond kMaxBytes in all is not kept, and counted.
 class Dictionary {
  public:
   // An element of the document's list of that name. Elements without their number take their place in the list.
@@ -54,7 +54,7 @@ class Dictionary {
   [[nodiscard]] bool has_symbols() const { return !symbols_.empty(); }
   [[nodiscard]] bool has_kinds() const { return !kinds_.empty(); }
 
-  static constexpr std::size_t kMostBytes = std::size_t{128} << 20;
+  static constexpr std::size_t kMaxBytes = std::size_t{128} << 20;
 
  private:
   struct Symbol {

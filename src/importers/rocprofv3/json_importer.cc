@@ -1,3 +1,4 @@
+#include "importers/rocm_tables.h"
 #include "importers/rocprofv3.h"
 #include "importers/rocprofv3/json_reader.h"
 #include "importers/stream/byte_order_mark.h"
@@ -8,7 +9,7 @@ namespace {
 
 class JsonImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"rocprofv3", "rocprofv3 trace (JSON)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return rocm_info("rocprofv3", "rocprofv3 trace (JSON)"); }
 
   // The one member of the document stands at its front.
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
@@ -27,13 +28,13 @@ class JsonImporter final : public Importer {
     reader.finish();
     if (!reader.is_ours())
       return core::fail(core::ErrorCode::invalid_input,
-                        source.name() + ": no JSON document of rocprofv3 (it has no member rocprofiler-sdk-tool)");
+                        source.name() + ": not a rocprofv3 JSON document (no member rocprofiler-sdk-tool)");
     if (!end.complete && result.account.kept == 0)
       return core::fail(core::ErrorCode::invalid_input,
-                        source.name() + ": not one whole record could be read (" + end.trouble + ")");
+                        source.name() + ": no complete record could be read (" + end.trouble + ")");
     if (!end.complete)
       report_cut(result, source.name(), end.trouble + after_bytes(end.bytes),
-                 std::to_string(result.account.kept) + " records before the cut", "copy the whole file again");
+                 std::to_string(result.account.kept) + " records before the truncation", "copy the complete file again");
     report_trailing(result, source.name(), end.trailing);
     AACO_TRY(sink.status());
     return result;

@@ -9,7 +9,7 @@ namespace {
 using core::Json;
 
 constexpr std::size_t kLargestFact = std::size_t{64} << 10;
-constexpr std::size_t kMostSummaries = 64;
+constexpr std::size_t kMaxSummaries = 64;
 
 // Containers that are entered.
 enum Tag : int {
@@ -99,7 +99,7 @@ void JsonReader::value(int parent, std::string_view key, std::string_view text) 
     case kInstructions: return dictionary_->add_instruction(text);
     case kComments: return dictionary_->add_comment(text);
     case kSummary:
-      if (text.size() <= kLargestFact && summary_.items().size() < kMostSummaries)
+      if (text.size() <= kLargestFact && summary_.items().size() < kMaxSummaries)
         if (auto document = Json::parse(text)) summary_.push(std::move(*document));
       return;
     case kRecords: return list_ == List::samples ? sample(text) : record(text);
@@ -133,7 +133,7 @@ void JsonReader::end_process() {
     for (const auto& [name, count] : rows_->counters()) counters_[name] += count;
   }
   if (dictionary_->left_out() > 0)
-    result_.account.notes.push_back(std::to_string(dictionary_->left_out()) + " names and agents were more than are kept");
+    result_.account.notes.push_back(std::to_string(dictionary_->left_out()) + " names and agents were dropped (limit reached)");
   const Json devices = dictionary_->devices();
   for (const Json& device : devices.items()) devices_.push(device);
   if (!process_.members().empty()) processes_.push(process_);
@@ -157,11 +157,11 @@ void JsonReader::record(std::string_view text) {
   record.list = list_;
   record.domain = domain_;
   values_.clear();
-  if (!read_record(text, record, values_)) return drop("a record that is no object");
+  if (!read_record(text, record, values_)) return drop("record that is not an object");
   const bool counters = list_ == List::counters;
   const bool timed = record.start_ns && record.end_ns && (*record.start_ns != 0 || *record.end_ns != 0);
   const bool ordered = timed && *record.start_ns <= *record.end_ns;
-  if (counters && values_.empty() && !ordered) return drop("a dispatch without times and counters");
+  if (counters && values_.empty() && !ordered) return drop("dispatch without times and counters");
   if (!counters && !timed) return drop(rocm::kNoTime);
   if (!counters && !ordered) return drop(rocm::kNegative);
   if (!ordered) record.start_ns = record.end_ns = std::nullopt;
@@ -189,7 +189,7 @@ void JsonReader::finish() {
   account.keep(kept_);
   for (const auto& [reason, count] : dropped_) account.drop(reason, count);
   if (rank_ > 1)
-    account.notes.push_back("the document holds " + std::to_string(rank_) + " processes with records: each is a rank");
+    account.notes.push_back("the document contains " + std::to_string(rank_) + " processes with records, each treated as a rank");
   const auto set = [&](const char* key, Json list) {
     if (!list.items().empty()) result_.facts.set(key, std::move(list));
   };

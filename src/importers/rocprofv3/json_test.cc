@@ -55,7 +55,7 @@ const auto& counters(const Imported& imported) { return imported.sink.rows<trace
 const auto& calls(const Imported& imported) { return imported.sink.rows<trace::ApiCallRow>(); }
 const auto& copies(const Imported& imported) { return imported.sink.rows<trace::CopyRow>(); }
 
-TEST(Rocprofv3Json, KernelsHaveEverythingThatIsSaidOfThem) {
+TEST(Rocprofv3Json, KernelsHaveAllFields) {
   const auto imported = import(whole());
   ASSERT_TRUE(imported.result.has_value()) << imported.result.error().text();
   ASSERT_EQ(kernels(imported).size(), 2U);
@@ -168,7 +168,7 @@ TEST(Rocprofv3Json, AProcessWithoutTheListAroundItIsReadToo) {
   EXPECT_EQ(kernels(imported).size(), 2U);
 }
 
-TEST(Rocprofv3Json, WhatHasNoNameIsNamedByNumber) {
+TEST(Rocprofv3Json, NamesUnnamedRecordsByNumber) {
   const auto imported = import(document(process({kRecords})));
   ASSERT_EQ(kernels(imported).size(), 2U);
   EXPECT_EQ(imported.sink.text(kernels(imported)[0].name), "kernel 7");
@@ -184,20 +184,20 @@ TEST(Rocprofv3Json, EmptyListsAreNoError) {
   EXPECT_EQ(imported.result->account.read, 0);
 }
 
-TEST(Rocprofv3Json, DropsWhatCannotBeReadAndSaysWhy) {
+TEST(Rocprofv3Json, CountsDroppedRecordsByReason) {
   const auto imported =
       import(document(process({R"("buffer_records": {"kernel_dispatch": [7, {}, {"start_timestamp": 9, "end_timestamp": 5},
     {"start_timestamp": 99999999999999999999, "end_timestamp": 5}, {"start_timestamp": "x", "end_timestamp": null}, {"start_timestamp": 0, "end_timestamp": 0}]})"})));
   ASSERT_TRUE(imported.result.has_value());
   const trace::Account& account = imported.result->account;
   EXPECT_EQ(account.kept, 0);
-  EXPECT_EQ(account.dropped.at("a record that is no object"), 1);
+  EXPECT_EQ(account.dropped.at("record that is not an object"), 1);
   EXPECT_EQ(account.dropped.at("ends before it starts"), 1);
-  EXPECT_EQ(account.dropped.at("no readable time stamp"), 4);
+  EXPECT_EQ(account.dropped.at("no valid timestamp"), 4);
   EXPECT_EQ(account.read, account.dropped_total());
 }
 
-TEST(Rocprofv3Json, RefusesWhatIsNoSuchDocument) {
+TEST(Rocprofv3Json, RefusesOtherDocuments) {
   const std::string deep = "{\"rocprofiler-sdk-tool\": " + std::string(100'000, '[');
   for (const std::string& text :
        {std::string(), std::string("["), std::string("[]"), std::string("[] 1"), std::string("[[]]}"), std::string("{}"),

@@ -7,7 +7,7 @@
 namespace aaco::importers::rocprofv3 {
 namespace {
 
-constexpr std::size_t kMostNameless = 100'000;
+constexpr std::size_t kMaxNameless = 100'000;
 
 // Handles are 64-bit numbers without a sign; the tables' streams and queues have one.
 std::int64_t number(const std::optional<std::uint64_t>& handle, std::int64_t otherwise) {
@@ -20,7 +20,7 @@ RecordRows::RecordRows(trace::Sink& sink, const Dictionary& dictionary, std::int
     : sink_(sink), dictionary_(dictionary), rank_(rank), process_id_(process_id), ids_(sink), arguments_(sink) {}
 
 bool RecordRows::ready(const Record& record) const {
-  if (finishing_ || held_.size() >= kMostHeld) return true;
+  if (finishing_ || held_.size() >= kMaxHeld) return true;
   const bool agents = dictionary_.has_agents();
   if (record.list == List::kernels || record.list == List::counters) return agents && dictionary_.has_symbols();
   return record.list == List::api ? dictionary_.has_kinds() : agents && dictionary_.has_kinds();
@@ -35,8 +35,8 @@ void RecordRows::add(const Record& record) {
 
 void RecordRows::add(const Record& record, const std::vector<CounterValue>& values) {
   Counted counted{record, values};
-  if (record.start_ns && record.end_ns && counted_kernels_.size() < kMostHeld) counted_kernels_.push_back(record);
-  if (ready(record) || held_counters_.size() >= kMostHeld)
+  if (record.start_ns && record.end_ns && counted_kernels_.size() < kMaxHeld) counted_kernels_.push_back(record);
+  if (ready(record) || held_counters_.size() >= kMaxHeld)
     write_counters(counted);
   else
     held_counters_.push_back(std::move(counted));
@@ -53,9 +53,9 @@ void RecordRows::finish(trace::Account& account) {
   counted_kernels_.clear();
   arguments_.report(account);
   if (without_name_ > 0)
-    account.notes.push_back(std::to_string(without_name_) + " kernels have no symbol in the document: they are named by number");
+    account.notes.push_back(std::to_string(without_name_) + " kernels have no symbol in the document and are named by number");
   if (unknown_agents_ > 0)
-    account.notes.push_back(std::to_string(unknown_agents_) + " records name an agent that the document does not list");
+    account.notes.push_back(std::to_string(unknown_agents_) + " records refer to an agent that the document does not list");
 }
 
 void RecordRows::write(const Record& record) {
@@ -79,7 +79,7 @@ std::optional<std::int64_t> RecordRows::device(const std::optional<std::uint64_t
 std::string_view RecordRows::kernel_name(std::uint64_t kernel_id) {
   if (const std::string_view name = dictionary_.symbol(kernel_id); !name.empty()) return name;
   ++without_name_;
-  if (nameless_.size() >= kMostNameless) return "kernel";
+  if (nameless_.size() >= kMaxNameless) return "kernel";
   return nameless_.try_emplace(kernel_id, "kernel " + std::to_string(kernel_id)).first->second;
 }
 

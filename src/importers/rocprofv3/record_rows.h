@@ -17,7 +17,7 @@ namespace aaco::importers::rocprofv3 {
 
 // Makes rows of the records of one process. Records wait while the dictionary may still be incomplete (a document may have its
 // records before its names), and kernels of a counter collection wait for the kernel trace, which may have them too. At most
-// kMostHeld records of a kind wait; beyond that they become rows with what is known.
+// kMaxHeld records of a kind wait; beyond that they become rows with what is known.
 class RecordRows {
  public:
   // `process_id` may become known later; it outlives this object.
@@ -30,7 +30,7 @@ class RecordRows {
   void finish(trace::Account& account);
   [[nodiscard]] const std::map<std::string, std::int64_t>& counters() const { return counters_used_; }
 
-  static constexpr std::size_t kMostHeld = 500'000;
+  static constexpr std::size_t kMaxHeld = 500'000;
 
  private:
   struct Counted {

@@ -15,7 +15,9 @@ constexpr std::array<std::string_view, 12> kTables = {
 
 class RpdImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"rpd", "rocmProfileData (SQLite)"}; }
+  [[nodiscard]] ImporterInfo info() const override {
+    return {"rpd", "rocmProfileData (SQLite)", "rpd", true, Grouping::processes};
+  }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     return formats::sqlite::is_database(head) &&
            (head.find("\"rocpd_op\"") != std::string_view::npos || head.find("\"rocpd_api\"") != std::string_view::npos);
@@ -23,7 +25,7 @@ class RpdImporter final : public Importer {
   core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
     AACO_ASSIGN(const OpenDatabase open, open_database(source));
     if (open.database.table("rocpd_op") == nullptr && open.database.table("rocpd_api") == nullptr)
-      return core::fail(core::ErrorCode::invalid_input, source.name() + ": it has neither rocpd_op nor rocpd_api");
+      return core::fail(core::ErrorCode::invalid_input, source.name() + ": neither rocpd_op nor rocpd_api found");
     ImportResult result;
     result.account.source = "rpd";
     result.facts = core::Json::object();
@@ -33,7 +35,8 @@ class RpdImporter final : public Importer {
     for (const std::int64_t pid : processes.working) identities.push_back({processes.ranks.rank(pid), pid, "", {}});
     if (!identities.empty()) result.facts.set("ranks", to_json(identities));
     if (processes.ranks.count() > 1)
-      result.account.notes.push_back(std::to_string(processes.ranks.count()) + " processes with GPU work: each is a rank");
+      result.account.notes.push_back(std::to_string(processes.ranks.count()) +
+                                     " processes with GPU work, each treated as a rank");
     AACO_TRY(Reader(scan, processes).read());
     drop_unread_tables(scan, [](std::string_view name) {
       // "ext_" tables are made of the others, by tools that come with the tracer.

@@ -4,7 +4,7 @@
 
 namespace aaco::importers::rpd {
 namespace {
-constexpr std::size_t kMostProcesses = 1000;
+constexpr std::size_t kMaxProcesses = 1000;
 }
 
 core::Result<Processes> read_processes(TableScan& scan) {
@@ -20,7 +20,7 @@ core::Result<Processes> read_processes(TableScan& scan) {
       scan.rows(database.query("SELECT DISTINCT a.pid,o.gpuId FROM main.rocpd_api_ops j JOIN main.rocpd_api a ON a.id=j.api_id "
                                "JOIN main.rocpd_op o ON o.id=j.op_id"),
                 [&](const formats::sqlite::Rows& row) {
-                  if (!row.integer(0) || working.size() >= kMostProcesses) return;
+                  if (!row.integer(0) || working.size() >= kMaxProcesses) return;
                   working.insert(*row.integer(0));
                   users[row.integer(1).value_or(0)].insert(*row.integer(0));
                 }));

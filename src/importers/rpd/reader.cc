@@ -10,7 +10,7 @@ namespace {
 
 using core::Json;
 
-constexpr const char* kBarrier = "barriers and markers: no work";
+constexpr const char* kBarrier = "barriers and markers (no work)";
 
 // Columns of the operations' query.
 enum Column : int {
@@ -76,7 +76,7 @@ core::Status Reader::read() {
   AACO_TRY(read_monitors());
   if (arguments_.left_out() > 0)
     scan_.account().notes.push_back("arguments of " + std::to_string(arguments_.left_out()) +
-                                    " calls were left out: more different ones than are kept");
+                                    " calls were dropped: too many distinct values");
   return {};
 }
 
@@ -88,8 +88,9 @@ core::Status Reader::read_metadata() {
   const std::string version(metadata["schema_version"].text());
   if (!version.empty() && version != "1" && version != "2" && version != "3")
     scan_.result().warnings.push_back(
-        {"import.newer_schema", "the database has schema " + version + ", this version knows 1 to 3: what it added is not read",
-         "compare the totals with the database's own 'top' view"});
+        {"import.newer_schema",
+         "the database has schema " + version + "; this version of aaco supports 1 to 3: newer fields are ignored",
+         "compare the totals with the 'top' view of the database"});
   scan_.result().facts.set("metadata", std::move(metadata));
   return {};
 }
@@ -269,7 +270,7 @@ core::Status Reader::read_counters() {
       "o.id=c.op_id";
   return scan_.rows(scan_.database().query(sql), [&](const Rows& row) {
     const auto value = row.real(0);
-    if (!value) return scan_.account().drop("a counter without a number");
+    if (!value) return scan_.account().drop("counter without a numeric value");
     scan_.account().keep();
     trace::KernelCounterRow counter;
     counter.device = row.integer(3).value_or(0);
@@ -296,9 +297,9 @@ core::Status Reader::read_monitors() {
   return scan_.table("rocpd_monitor", {"deviceType", "deviceId", "monitorType", "start", "value"}, [&](const Rows& row) {
     const auto time = row.integer(3);
     const auto value = row.real(4);
-    if (core::to_lower(row.text(0)) != "gpu") return scan_.account().drop("a monitor of no GPU");
+    if (core::to_lower(row.text(0)) != "gpu") return scan_.account().drop("monitor row without a GPU");
     if (!time || *time < 0) return scan_.account().drop(kRowWithoutTimes);
-    if (!value) return scan_.account().drop("a sample without a number");
+    if (!value) return scan_.account().drop("sample without a numeric value");
     for (const Meaning& meaning : kMeanings) {
       if (row.text(2) != meaning.type) continue;
       scan_.account().keep();
@@ -311,7 +312,7 @@ core::Status Reader::read_monitors() {
       event.value = *value * meaning.factor;
       return sink_.add(event);
     }
-    scan_.account().drop("a monitor of unknown kind");
+    scan_.account().drop("unknown monitor type");
   });
 }
 

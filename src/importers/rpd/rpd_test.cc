@@ -61,7 +61,7 @@ INSERT INTO rocpd_api_ops VALUES(1,4294967300,4294967297),(2,8589934593,85899345
   EXPECT_EQ(read_.sink.text(copies[0].kind), "d2h");
   EXPECT_EQ(read_.sink.text(copies[1].kind), "memset");
   EXPECT_EQ(read_.result->account.dropped,
-            (std::map<std::string, std::int64_t>{{"a row of rocpd_stackframe, which is not read", 2}}));
+            (std::map<std::string, std::int64_t>{{"a row of rocpd_stackframe, a table that is not imported", 2}}));
   EXPECT_EQ(read_.result->facts["ranks"].items().size(), 2u);
   EXPECT_EQ(any_database::processes_of(make(kSchema)).count, 1u);
 }
@@ -113,7 +113,7 @@ INSERT INTO rocpd_monitor VALUES(1,'gpu',0,'sclk',10,20,'1700'),(2,'gpu',0,'powe
   EXPECT_EQ(read_.result->facts["metadata"]["schema_version"].text(), "2");
 }
 
-TEST_F(RpdTest, WhatCannotBeIsDroppedAndCounted) {
+TEST_F(RpdTest, CountsImpossibleRows) {
   const auto imported = read(R"(
 INSERT INTO rocpd_op VALUES(1,0,0,0,200,100,3,4),(2,0,0,0,0,0,3,4),(3,0,0,0,'soon',100,3,4),(4,NULL,NULL,NULL,100,200,999,4),(5,0,0,0,NULL,NULL,3,4),(6,'x','y','z',100,200,'a','b');
 )");

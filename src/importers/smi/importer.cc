@@ -12,7 +12,7 @@ using core::Json;
 using formats::smi_text::Log;
 using formats::smi_text::Reading;
 
-constexpr const char* kUnreadLine = "a line among the readings that cannot be read";
+constexpr const char* kUnreadLine = "invalid line among the readings";
 constexpr std::size_t kLargestBytes = std::size_t{512} << 20;
 constexpr std::int64_t kAssumedPeriodNs = 1'000'000'000;
 
@@ -23,7 +23,7 @@ core::Result<std::string> read_all(trace::ByteSource& source) {
     AACO_ASSIGN(const std::size_t count, source.read(piece));
     if (count == 0) return text;
     if (text.size() + count > kLargestBytes)
-      return core::fail(core::ErrorCode::exhausted, source.name() + ": the log is larger than 512 MiB", "cut it into parts");
+      return core::fail(core::ErrorCode::exhausted, source.name() + ": the log is larger than 512 MiB", "split it into parts");
     text.append(piece.data(), count);
   }
 }
@@ -48,7 +48,7 @@ void add_readings(const Log& log, trace::Sink& sink, ImportResult& result) {
   for (const Reading& reading : log.readings) {
     trace::GpuEventRow row;
     if (!reading.realtime_ns && stamped) {  // its place among those that have times is not known
-      result.account.drop("no readable time stamp");
+      result.account.drop("no valid timestamp");
       continue;
     }
     if (!reading.realtime_ns) {
@@ -65,16 +65,17 @@ void add_readings(const Log& log, trace::Sink& sink, ImportResult& result) {
   }
   if (unstamped == 0) return;
   result.clock = core::ClockId::trace;
-  result.account.notes.push_back(std::to_string(unstamped) + " readings have no time");
+  result.account.notes.push_back(std::to_string(unstamped) + " readings have no timestamp");
   if (several)
-    result.warnings.push_back(
-        {"import.no_times", "the log stamps no times: its readings are taken to be one second apart",
-         "let the tool write times: amd-smi monitor --watch 1 --csv, nvidia-smi --query-gpu=timestamp,..."});
+    result.warnings.push_back({"import.no_times", "the log has no timestamps: readings are assumed to be one second apart",
+                               "enable timestamps: amd-smi monitor --watch 1 --csv, nvidia-smi --query-gpu=timestamp,..."});
 }
 
 class SmiImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"smi", "log of amd-smi, rocm-smi or nvidia-smi (text, JSON, CSV)"}; }
+  [[nodiscard]] ImporterInfo info() const override {
+    return {"smi", "amd-smi, rocm-smi or nvidia-smi log (text, JSON, CSV)", "smi"};
+  }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     return formats::smi_text::is_smi_text(head);
   }
@@ -86,17 +87,18 @@ class SmiImporter final : public Importer {
     if (!log) return tl::unexpected<core::Error>(std::move(log).error().with(source.name()));
     if (log->readings.empty())
       return core::fail(core::ErrorCode::invalid_input,
-                        source.name() + ": " + std::string(to_string(log->tool)) + " output without any reading that is kept",
-                        "clock, power, temperature, use and memory are kept: amd-smi metric, amd-smi monitor, nvidia-smi -q");
+                        source.name() + ": " + std::string(to_string(log->tool)) + " output without any supported reading",
+                        "supported readings are clock, power, temperature, utilisation and memory: amd-smi metric, amd-smi "
+                        "monitor, nvidia-smi -q");
     ImportResult result;
     result.clock = core::ClockId::realtime;
     result.account.source = "smi";
     result.facts = Json::object({{"tool", to_string(log->tool)}, {"layout", log->layout}, {"devices", devices_json(*log)}});
     add_readings(*log, sink, result);
-    if (log->not_available > 0) result.account.drop("stands as N/A", log->not_available);
-    if (log->not_understood > 0) result.account.drop("a value or unit that is not understood", log->not_understood);
+    if (log->not_available > 0) result.account.drop("reported as N/A", log->not_available);
+    if (log->not_understood > 0) result.account.drop("unknown value or unit", log->not_understood);
     if (log->unread_lines > 0) result.account.drop(kUnreadLine, log->unread_lines);
-    if (log->other > 0) result.account.notes.push_back(std::to_string(log->other) + " other fields were passed over");
+    if (log->other > 0) result.account.notes.push_back(std::to_string(log->other) + " other fields were skipped");
     AACO_TRY(sink.status());
     return result;
   }

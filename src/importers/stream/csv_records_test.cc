@@ -29,7 +29,7 @@ Read read(const std::string& text, std::size_t window_bytes, std::size_t value_b
 const std::string kText = "a,b\n\"x \"\"y\"\"\",1\n\n\"a \"\"longer one\"\" that is on the heap\",2\nlast,3";
 const Records kRecords = {{"a", "b"}, {"x \"y\"", "1"}, {"a \"longer one\" that is on the heap", "2"}, {"last", "3"}};
 
-TEST(CsvRecords, AnyWindowGivesTheSame) {
+TEST(CsvRecords, ResultIndependentOfWindowSize) {
   for (std::size_t window = 1; window < kText.size() + 2; ++window) {
     const Read all = read(kText, window);
     ASSERT_TRUE(all.end) << window;
@@ -40,20 +40,20 @@ TEST(CsvRecords, AnyWindowGivesTheSame) {
   }
 }
 
-TEST(CsvRecords, AByteOrderMarkIsPassedOverOnce) {
+TEST(CsvRecords, SkipsByteOrderMarkOnce) {
   for (std::size_t window = 1; window < 12; ++window)
     EXPECT_EQ(read("\xEF\xBB\xBF" + kText, window < 3 ? 3 : window).records, kRecords) << window;
   EXPECT_EQ(read("\xEF\xBB\xBF\xEF\xBB\xBFz\n", 64).records, (Records{{"\xEF\xBB\xBFz"}}));
 }
 
-TEST(CsvRecords, ARecordAboveTheLimitEndsTheReading) {
+TEST(CsvRecords, StopsAtOversizedRecord) {
   const Read cut = read("a,b\n1,2\n\"" + std::string(1000, 'x'), 16, 64);
   ASSERT_TRUE(cut.end);
   EXPECT_NE(cut.end->trouble.find("larger than 64 bytes"), std::string::npos) << cut.end->trouble;
   EXPECT_EQ(cut.records, (Records{{"a", "b"}, {"1", "2"}}));
 }
 
-TEST(CsvRecords, TheVisitorMayEndIt) {
+TEST(CsvRecords, VisitorCanStop) {
   TextSource source(kText);
   int seen = 0;
   const auto end = read_csv(source,

@@ -32,7 +32,7 @@ class ExpandingSource final : public trace::ByteSource {
         return step->produced;
       }
       if (step->consumed == 0 && at_ < size_) {
-        end_with("a decoder that makes no progress");
+        end_with("the decompressor makes no progress");
       } else if (input_ended_ && at_ == size_) {
         if (whole_)
           ended_ = true;
@@ -64,8 +64,8 @@ class ExpandingSource final : public trace::ByteSource {
     if (produced_ <= limits_.largest_bytes && produced_ / limits_.largest_ratio <= read_) return {};
     return core::fail(core::ErrorCode::exhausted,
                       packed_->name() + ": " + std::to_string(read_) + " bytes of " + std::string(to_string(kind_)) +
-                          " expand to more than " + std::to_string(produced_) + ": taken for a decompression bomb",
-                      "if it is a true trace, decompress it first and import the plain file");
+                          " expand to more than " + std::to_string(produced_) + ": treated as a decompression bomb",
+                      "if it is a genuine trace, decompress it first and import the plain file");
   }
 
   std::unique_ptr<trace::ByteSource> packed_;

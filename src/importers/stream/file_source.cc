@@ -63,7 +63,7 @@ core::Result<std::unique_ptr<trace::ByteSource>> open_decoded(const std::string&
   if (!file.valid()) return core::fail_errno(errno, path);
   struct stat status = {};
   if (::fstat(file.get(), &status) == 0 && S_ISDIR(status.st_mode))
-    return core::fail(core::ErrorCode::invalid_argument, path + " is a folder, and a file is wanted here");
+    return core::fail(core::ErrorCode::invalid_argument, path + " is a folder; a file is expected");
   auto plain = std::make_unique<FileSource>(std::move(file), path);
   AACO_ASSIGN(const std::string_view magic, plain->peek(kMagicBytes));
   const auto kind = formats::detect_compression(magic);

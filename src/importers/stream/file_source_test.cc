@@ -66,7 +66,7 @@ TEST_F(FileSourceTest, ReadsAPlainFile) {
   EXPECT_EQ(get(plain("")).text, "");
 }
 
-TEST_F(FileSourceTest, SeesThroughGzip) {
+TEST_F(FileSourceTest, ReadsGzip) {
   const std::string path = packed("gzip", sample(200000));
   ASSERT_FALSE(path.empty());
   EXPECT_EQ(get(path).text, sample(200000));
@@ -74,14 +74,14 @@ TEST_F(FileSourceTest, SeesThroughGzip) {
   EXPECT_EQ(*read_head(path), sample(200000).substr(0, kHeadBytes));
 }
 
-TEST_F(FileSourceTest, SeesThroughZstd) {
+TEST_F(FileSourceTest, ReadsZstd) {
   const std::string path = packed("zstd", sample(200000));
   if (path.empty()) GTEST_SKIP() << "skipped, no zstd program";
   EXPECT_EQ(get(path).text, sample(200000));
   EXPECT_EQ(get(path).damage, "");
 }
 
-TEST_F(FileSourceTest, ACutGzipYieldsItsBeginningAndSaysSo) {
+TEST_F(FileSourceTest, TruncatedGzipYieldsItsStartAndReportsDamage) {
   const std::string path = packed("gzip", sample(50000));
   ASSERT_FALSE(path.empty());
   ASSERT_EQ(::truncate(path.c_str(), *core::file_size(path) / 2), 0);
@@ -92,7 +92,7 @@ TEST_F(FileSourceTest, ACutGzipYieldsItsBeginningAndSaysSo) {
   EXPECT_NE(got.damage.find("ends early"), std::string::npos) << got.damage;
 }
 
-TEST_F(FileSourceTest, ABombIsRefused) {
+TEST_F(FileSourceTest, RefusesDecompressionBombs) {
   const std::string path = packed("gzip", std::string(std::size_t{8} << 20, ' '));
   ASSERT_FALSE(path.empty());
   const Got got = get(path, {.always_allowed_bytes = 1 << 20, .largest_ratio = 500});
@@ -102,20 +102,20 @@ TEST_F(FileSourceTest, ABombIsRefused) {
   EXPECT_FALSE(get(path).error);  // small enough for any ratio
 }
 
-TEST_F(FileSourceTest, TheLargestSizeHolds) {
+TEST_F(FileSourceTest, EnforcesTheSizeLimit) {
   const std::string path = packed("gzip", sample(50000));
   const Got got = get(path, {.always_allowed_bytes = 100, .largest_bytes = 1000});
   ASSERT_TRUE(got.error);
   EXPECT_EQ(got.error->code, core::ErrorCode::exhausted);
 }
 
-TEST_F(FileSourceTest, SaysWhatIsWrongWithAPath) {
+TEST_F(FileSourceTest, ReportsInvalidPaths) {
   EXPECT_EQ(get(folder_->path() + "/nothing").error->code, core::ErrorCode::not_found);
   EXPECT_EQ(get(folder_->path()).error->code, core::ErrorCode::invalid_argument);
   EXPECT_FALSE(read_head(folder_->path()).has_value());
 }
 
-TEST_F(FileSourceTest, AReaderThatStopsEarlyLeavesNoThreadBehind) {
+TEST_F(FileSourceTest, EarlyStopLeavesNoThread) {
   const std::string path = packed("gzip", sample(400000));
   auto source = open_file_source(path);
   ASSERT_TRUE(source.has_value());

@@ -39,7 +39,7 @@ class Walk {
   [[nodiscard]] bool done() const { return done_; }
   [[nodiscard]] WalkEnd& end() { return end_; }
   [[nodiscard]] std::string place() const {
-    if (!begun_) return "before it begins";
+    if (!begun_) return "before the document starts";
     return "inside the document, " + std::to_string(stack_.size()) + " levels deep";
   }
 
@@ -63,7 +63,7 @@ class Walk {
     if (p >= end) return false;
     if (!begun_) {
       begun_ = true;
-      if (*p != '{' && *p != '[') return damaged("what stands there is no JSON object or array,");
+      if (*p != '{' && *p != '[') return damaged("not a JSON object or array");
       return open(at, end, p, {}, steps);
     }
     const Frame& frame = stack_.back();
@@ -76,14 +76,14 @@ class Walk {
       return !done_;
     }
     if (frame.is_array) return open(at, end, p, {}, steps);
-    if (*p != '"') return damaged("what stands there is no JSON,");
+    if (*p != '"') return damaged("invalid JSON");
     bool escaped = false;
     const char* key = p + 1;
     const char* key_end = find_quote(key, end, escaped);
     if (key_end == nullptr) return false;
     p = skip_space(key_end + 1, end);
     if (p >= end) return false;
-    if (*p != ':') return damaged("a member without a value");
+    if (*p != ':') return damaged("member without a value");
     p = skip_space(p + 1, end);
     if (p >= end) return false;
     return open(at, end, p, std::string_view(key, static_cast<std::size_t>(key_end - key)), steps);
@@ -102,7 +102,7 @@ class Walk {
     }
     const char* behind = skip_value(p, end);
     if (behind == nullptr) return false;
-    if (behind == p) return damaged("what stands there is no JSON,");
+    if (behind == p) return damaged("invalid JSON");
     steps.push_back({Step::Kind::value, parent, key, std::string_view(p, static_cast<std::size_t>(behind - p))});
     at = behind;
     done_ = stack_.empty();  // the whole document was that value

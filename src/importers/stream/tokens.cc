@@ -7,9 +7,9 @@
 namespace aaco::importers {
 namespace {
 
-constexpr std::size_t kMostDigits = 16;
-constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000;  // with three decimals they fit 64 bits
-constexpr std::int64_t kMostExponent = 15;                         // above it no time since 1970 is meant
+constexpr std::size_t kMaxDigits = 16;
+constexpr std::int64_t kMaxMicroseconds = 9'000'000'000'000'000;  // with three decimals they fit 64 bits
+constexpr std::int64_t kMaxExponent = 15;                         // above it no time since 1970 is meant
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -28,7 +28,7 @@ std::optional<std::int64_t> with_exponent(std::string_view token) {
   std::string_view exponent_text = token.substr(mark + 1);
   if (exponent_text.starts_with('+')) exponent_text.remove_prefix(1);
   const auto exponent = core::parse_i64(exponent_text);
-  if (!exponent || *exponent > kMostExponent) return std::nullopt;
+  if (!exponent || *exponent > kMaxExponent) return std::nullopt;
   const std::string_view mantissa = token.substr(0, mark);
   const std::int64_t decimals = 3 + *exponent;
   if (decimals >= 0) return nearest_fixed(mantissa, static_cast<int>(decimals));
@@ -41,8 +41,8 @@ std::optional<std::int64_t> with_exponent(std::string_view token) {
 std::optional<std::int64_t> short_decimal(std::string_view token) {
   std::int64_t value = 0;
   std::size_t at = 0;
-  while (at < token.size() && at <= kMostDigits && is_digit(token[at])) value = 10 * value + (token[at++] - '0');
-  if (at == 0 || at > kMostDigits || value > kMostMicroseconds) return std::nullopt;
+  while (at < token.size() && at <= kMaxDigits && is_digit(token[at])) value = 10 * value + (token[at++] - '0');
+  if (at == 0 || at > kMaxDigits || value > kMaxMicroseconds) return std::nullopt;
   int decimals = 0;
   if (at < token.size()) {
     if (token[at] != '.') return std::nullopt;

@@ -31,7 +31,7 @@ TEST(Microseconds, FollowExponents) {
   EXPECT_EQ(microseconds_to_ns("4.1989999999e0"), 4199);
 }
 
-TEST(Microseconds, RefuseWhatIsNoNumberOrDoesNotFit) {
+TEST(Microseconds, RefuseInvalidOrOverflowingNumbers) {
   for (const char* token : {"", "abc", "1.2.3", "null", "true", "1e", "1e40", "9e30", "1e16", "99999999999999999999",
                             "9223372036854775807", "NaN", "-", "."})
     EXPECT_FALSE(microseconds_to_ns(token)) << token;
@@ -39,7 +39,7 @@ TEST(Microseconds, RefuseWhatIsNoNumberOrDoesNotFit) {
   EXPECT_EQ(microseconds_to_ns("5e-999999999"), 0);
 }
 
-TEST(Ids, GoBeyondTwoToThe63) {
+TEST(Ids, ExceedTwoToThe63) {
   EXPECT_EQ(token_u64("18446744073709551615"), UINT64_MAX);
   EXPECT_EQ(token_u64("0x10"), 16U);
   EXPECT_EQ(token_u64("7.0"), 7U);
@@ -57,7 +57,7 @@ TEST(Unescape, GivesTheText) {
   EXPECT_EQ(unescape("\xC3\xA9"), "\xC3\xA9");
 }
 
-TEST(Unescape, ReplacesWhatIsNoText) {
+TEST(Unescape, ReplacesInvalidText) {
   const std::string mark = "\xEF\xBF\xBD";
   EXPECT_EQ(unescape("a\xFFz"), "a" + mark + "z");
   EXPECT_EQ(unescape("\xC0\xAF"), mark + mark);             // overlong

@@ -41,12 +41,12 @@ void set_member(TraceEvent& event, std::string_view key, std::string_view value)
 
 std::string_view TraceDocument::place() const {
   switch (state_) {
-    case State::start: return "before it begins";
-    case State::events: return "inside the array of events";
-    case State::members: return "behind or between the members of the document";
+    case State::start: return "before the document starts";
+    case State::events: return "inside the event array";
+    case State::members: return "between the document members";
     case State::done: break;
   }
-  return "behind its end";
+  return "after the document end";
 }
 
 core::Result<TraceDocument::Progress> TraceDocument::take(const char*& begin, const char* end, std::vector<TraceEvent>& events) {
@@ -96,14 +96,14 @@ TraceDocument::Progress TraceDocument::take_members(const char*& at, const char*
       state_ = State::done;
       return Progress::ended;
     }
-    if (*p != '"') return damaged("what stands there is no JSON,");
+    if (*p != '"') return damaged("invalid JSON");
     bool escaped = false;
     const char* key = p + 1;
     const char* key_end = find_quote(key, end, escaped);
     if (key_end == nullptr) return Progress::wants_more;
     p = skip_space(key_end + 1, end);
     if (p >= end) return Progress::wants_more;
-    if (*p != ':') return damaged("a member without a value");
+    if (*p != ':') return damaged("member without a value");
     p = skip_space(p + 1, end);
     if (p >= end) return Progress::wants_more;
     const std::string_view name(key, static_cast<std::size_t>(key_end - key));
@@ -115,7 +115,7 @@ TraceDocument::Progress TraceDocument::take_members(const char*& at, const char*
     }
     const char* value_end = skip_value(p, end);
     if (value_end == nullptr) return Progress::wants_more;
-    if (value_end == p) return damaged("a member without a value");
+    if (value_end == p) return damaged("member without a value");
     const std::string_view value(p, static_cast<std::size_t>(value_end - p));
     if (value.size() <= kLargestMember)
       end_.members.emplace_back(name, value);
@@ -147,7 +147,7 @@ TraceDocument::Progress TraceDocument::take_events(const char*& at, const char* 
     }
     const char* behind = skip_value(at, end);
     if (behind == nullptr) return Progress::wants_more;
-    if (behind == at) return damaged("what stands there is no JSON,");
+    if (behind == at) return damaged("invalid JSON");
     at = behind;
     ++end_.malformed;
   }

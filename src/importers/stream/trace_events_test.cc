@@ -45,7 +45,7 @@ TEST(TraceEvents, ReadsAnArray) {
   EXPECT_TRUE(got.end.complete);
 }
 
-TEST(TraceEvents, ReadsAnObjectWithMembersAround) {
+TEST(TraceEvents, ReadsObjectWithOtherMembers) {
   const Read got = read(R"({"schemaVersion": 1, "traceEvents": [ {"name":"a"} ], "distributedInfo": {"rank": 3}})");
   EXPECT_EQ(got.names, Names{"a"});
   ASSERT_EQ(got.end.members.size(), 2U);
@@ -62,9 +62,9 @@ TEST(TraceEvents, StringsMayHoldAnything) {
 
 TEST(TraceEvents, TheLastOfADuplicateCounts) { EXPECT_EQ(read(R"([{"name":"a","name":"b"}])").names, Names{"b"}); }
 
-TEST(TraceEvents, ATrailingCommaIsNoTrouble) { EXPECT_TRUE(read(R"([{"name":"a"},])").end.complete); }
+TEST(TraceEvents, AcceptsTrailingComma) { EXPECT_TRUE(read(R"([{"name":"a"},])").end.complete); }
 
-TEST(TraceEvents, AByteOrderMarkIsNoTrouble) { EXPECT_EQ(read("\xEF\xBB\xBF[{\"name\":\"a\"}]").names, Names{"a"}); }
+TEST(TraceEvents, AcceptsByteOrderMark) { EXPECT_EQ(read("\xEF\xBB\xBF[{\"name\":\"a\"}]").names, Names{"a"}); }
 
 TEST(TraceEvents, AnEmptyArrayIsComplete) {
   EXPECT_TRUE(read("[]").end.complete);
@@ -80,7 +80,7 @@ std::string many(int count) {
   return text + "]";
 }
 
-TEST(TraceEvents, WindowsMakeNoDifference) {
+TEST(TraceEvents, ResultIndependentOfWindowSize) {
   const Read whole = read(many(2000));
   for (std::size_t window : {64U, 100U, 1000U, 65536U}) {
     const Read got = read(many(2000), 777, {.window_bytes = window});
@@ -90,7 +90,7 @@ TEST(TraceEvents, WindowsMakeNoDifference) {
   }
 }
 
-TEST(TraceEvents, ACutAnywhereKeepsEveryWholeEvent) {
+TEST(TraceEvents, TruncationKeepsEveryCompleteEvent) {
   const std::string text = R"({"a":1,"traceEvents":[{"name":"x","args":{"q":"\""}},{"name":"y"}],"b":2})";
   for (std::size_t cut = 1; cut < text.size(); ++cut) {
     const Read got = read(text.substr(0, cut));
@@ -102,14 +102,14 @@ TEST(TraceEvents, ACutAnywhereKeepsEveryWholeEvent) {
   }
 }
 
-TEST(TraceEvents, MalformedElementsAreCountedAndPassed) {
+TEST(TraceEvents, CountsMalformedElements) {
   const Read got = read(R"([1, null, "x", [2], {"name" 5}, {5:6}, {"name":"a"}, {"name":}])");
   EXPECT_EQ(got.names, Names{"a"});
   EXPECT_EQ(got.end.malformed, 7);
   EXPECT_TRUE(got.end.complete);
 }
 
-TEST(TraceEvents, WhatIsNoJsonEndsTheReading) {
+TEST(TraceEvents, StopsAtInvalidJson) {
   const Read got = read(R"([{"name":"a"} } {"name":"b"}])");
   EXPECT_EQ(got.names, Names{"a"});
   EXPECT_FALSE(got.end.complete);
@@ -118,14 +118,14 @@ TEST(TraceEvents, WhatIsNoJsonEndsTheReading) {
   EXPECT_FALSE(read(R"({"a":})").end.complete);
 }
 
-TEST(TraceEvents, WhatFollowsTheDocumentIsCounted) {
+TEST(TraceEvents, CountsTrailingBytes) {
   EXPECT_EQ(read("[{\"name\":\"a\"}] \n").end.trailing, 0);
   EXPECT_EQ(read(R"([{"name":"a"}] [{}])").end.trailing, 4);
   EXPECT_EQ(read(R"({"traceEvents":[{"name":"a"}]} )" + std::string(200'000, 'x'), 100, {.window_bytes = 64}).end.trailing,
             200'000);
 }
 
-TEST(TraceEvents, DeepNestingCostsNoStack) {
+TEST(TraceEvents, DeepNestingDoesNotOverflow) {
   const int depth = 1'000'000;
   const std::string nested = std::string(depth, '[') + std::string(depth, ']');
   const Read got = read(R"([{"name":"a","args":)" + nested + R"(},{"name":"b"}])");
@@ -137,21 +137,21 @@ TEST(TraceEvents, AGiganticNumberStaysAToken) {
   EXPECT_EQ(read(R"([{"ts":)" + digits + "}]").times[0].size(), digits.size());
 }
 
-TEST(TraceEvents, AValueAboveTheLimitEndsTheReading) {
+TEST(TraceEvents, StopsAtOversizedValue) {
   const Read got = read(R"([{"name":"a"},{"name":")" + std::string(100'000, 'x') + R"("}])", SIZE_MAX,
                         {.window_bytes = 1024, .value_bytes = 16384});
   EXPECT_EQ(got.names, Names{"a"});
   EXPECT_NE(got.end.trouble.find("larger than"), std::string::npos);
 }
 
-TEST(TraceEvents, RefusesWhatIsNoTrace) {
+TEST(TraceEvents, RefusesNonTraces) {
   EXPECT_EQ(read("").error->code, core::ErrorCode::invalid_input);
   EXPECT_EQ(read("hello").error->code, core::ErrorCode::invalid_input);
   EXPECT_EQ(read(std::string(1000, '\0')).error->code, core::ErrorCode::invalid_input);
   EXPECT_FALSE(read("   ").end.complete);
 }
 
-TEST(TraceEvents, TheVisitorsErrorEndsTheReading) {
+TEST(TraceEvents, StopsOnVisitorError) {
   TextSource source(many(2000));
   const auto end = read_trace_events(
       source, [](std::span<const TraceEvent>) -> core::Status { return core::fail(core::ErrorCode::io, "disk full"); },

@@ -24,7 +24,7 @@ TEST(WorkAhead, BatchesComeInOrder) {
   EXPECT_EQ(used, 1000);
 }
 
-TEST(WorkAhead, WhatCameBeforeAnErrorIsUsed) {
+TEST(WorkAhead, UsesBatchesBeforeAnError) {
   int filled = 0, used = 0;
   const auto status = work_ahead<Number>(
       [&](Number&) -> core::Result<bool> {
@@ -40,7 +40,7 @@ TEST(WorkAhead, WhatCameBeforeAnErrorIsUsed) {
   EXPECT_EQ(used, 20);
 }
 
-TEST(WorkAhead, TheUserEndsEndlessWork) {
+TEST(WorkAhead, StopsEndlessWork) {
   int used = 0;
   const auto status = work_ahead<Number>([](Number&) -> core::Result<bool> { return true; },
                                          [&](const Number&) -> core::Status {
@@ -52,7 +52,7 @@ TEST(WorkAhead, TheUserEndsEndlessWork) {
   EXPECT_EQ(used, 50);
 }
 
-TEST(WorkAhead, NothingIsNothing) {
+TEST(WorkAhead, NoBatches) {
   EXPECT_TRUE(work_ahead<Number>([](Number&) -> core::Result<bool> { return false; },
                                  [](const Number&) -> core::Status { return core::fail(core::ErrorCode::io, "called"); }));
 }

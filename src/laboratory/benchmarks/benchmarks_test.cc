@@ -41,7 +41,7 @@ std::string refusal(std::string_view from, std::string_view to) {
   return parsed ? "" : parsed.error().text();
 }
 
-TEST(Suite, ASiteIsEveryCombinationOfItsSizesAndStandsOnce) {
+TEST(Suite, ExpandsSitesWithoutDuplicates) {
   const BenchmarkSuite suite = parse_suite(kSuite, "own.yaml").value();
   EXPECT_EQ(suite.rounds, 3);
   EXPECT_EQ(suite.visit_ns, 5'000'000);
@@ -51,23 +51,23 @@ TEST(Suite, ASiteIsEveryCombinationOfItsSizesAndStandsOnce) {
   EXPECT_EQ(suite.cases[10].id, "models float32 mlp batch=4 width=7");
 }
 
-TEST(Suite, NamesFileAndLineOfWhatIsWrong) {
+TEST(Suite, ErrorsNameFileAndLine) {
   EXPECT_THAT(refusal("schema: 1", "schema: 2"), HasSubstr("own.yaml:1"));
   EXPECT_THAT(refusal("kind: gemm", "kind: gem"), HasSubstr("use one of: gemm"));
   EXPECT_THAT(refusal("k: [4, 16]", "k: [4, -16]"), HasSubstr("own.yaml:10"));
   EXPECT_THAT(refusal("k: [4, 16]", "k: []"), HasSubstr("empty"));
   EXPECT_THAT(refusal("k: [4, 16]", "q: [4, 16]"), HasSubstr("'k' is missing"));
   EXPECT_THAT(refusal("{m: 1, n: 8, k: 4}", "{m: 1, n: 8, k: 4, z: 1}"), HasSubstr("'z'"));
-  EXPECT_THAT(refusal("int8", "int9"), HasSubstr("no data type"));
-  EXPECT_THAT(refusal("r: 3, s: 3, pad: 1", "r: 9, s: 9"), HasSubstr("larger than its padded input"));
-  EXPECT_THAT(refusal("kernel: gemm", "kernel: ../gemm"), HasSubstr("names a file"));
+  EXPECT_THAT(refusal("int8", "int9"), HasSubstr("not a supported data type"));
+  EXPECT_THAT(refusal("r: 3, s: 3, pad: 1", "r: 9, s: 9"), HasSubstr("larger than the padded input"));
+  EXPECT_THAT(refusal("kernel: gemm", "kernel: ../gemm"), HasSubstr("used as a file name"));
   EXPECT_THAT(refusal("rounds: 3", "rounds: 0"), HasSubstr("rounds"));
   EXPECT_THAT(refusal("visit_ms: 5", "visit_ms: 0"), HasSubstr("visit_ms"));
   EXPECT_FALSE(parse_suite("schema: 1\nsuite: x\n", "x.yaml")) << "nothing to measure";
   EXPECT_FALSE(parse_suite("[", "x.yaml"));
 }
 
-TEST(Suite, TheShippedOnesParseAndEveryOperatorCanBeMade) {
+TEST(Suite, ShippedSuitesParse) {
   core::Paths paths;
   paths.share = AACO_SOURCE_DIR;
   const auto suites = load_suites("all", paths);
@@ -84,7 +84,7 @@ TEST(Suite, TheShippedOnesParseAndEveryOperatorCanBeMade) {
   EXPECT_FALSE(load_suites("/nonexistent.yaml", paths));
 }
 
-TEST(OneOperator, RefusesWhatItDoesNotHave) {
+TEST(OneOperator, RefusesUnknownOperators) {
   BenchmarkCase one = parse_suite(kSuite, "own.yaml").value().cases[0];
   one.kind = CaseKind::vector;
   one.op = "frobnicate";
@@ -99,7 +99,7 @@ std::int64_t needed_for(std::int64_t rows, bool on_host) {
   return benchmarks::memory_needed(benchmarks::one_operator(one).value().graph, {}, on_host);
 }
 
-TEST(MemoryNeed, GrowsWithWhatIsHeldAtOnce) {
+TEST(MemoryNeed, GrowsWithLiveTensors) {
   constexpr std::int64_t kRow = 4LL * 20'000, kWeights = 4LL * 20'000 * 10;
   EXPECT_GE(needed_for(1'000, true), 1'000 * kRow + kWeights);
   const std::int64_t grown = needed_for(100'000, true) - needed_for(50'000, true);
@@ -126,7 +126,7 @@ class JournalTest : public testing::Test {
   BenchmarkSuite suite_ = parse_suite(kSuite, "own.yaml").value();
 };
 
-TEST_F(JournalTest, ARunThatWasCutOffGoesOnWhereItWas) {
+TEST_F(JournalTest, ResumesInterruptedRun) {
   auto first = BenchmarkJournal::open(folder_.path(), provenance_, "key", false).value();
   BenchmarkVisit measured = visit_of(suite_.cases[0], 0, 100);
   measured.power_watts = 45.5;
@@ -151,7 +151,7 @@ TEST_F(JournalTest, ARunThatWasCutOffGoesOnWhereItWas) {
   EXPECT_FALSE(BenchmarkJournal::open(folder_.path(), provenance_, "key", false).value().resumed()) << "it is finished";
 }
 
-TEST_F(JournalTest, AnotherKeyOrFreshBeginsAnew) {
+TEST_F(JournalTest, AnotherKeyOrFreshStartsOver) {
   const auto first = BenchmarkJournal::open(folder_.path(), provenance_, "key", false).value();
   EXPECT_FALSE(BenchmarkJournal::open(folder_.path(), provenance_, "other", false).value().resumed());
   const auto fresh = BenchmarkJournal::open(folder_.path(), provenance_, "key", true).value();
@@ -159,7 +159,7 @@ TEST_F(JournalTest, AnotherKeyOrFreshBeginsAnew) {
   EXPECT_NE(fresh.path(), first.path());
 }
 
-TEST_F(JournalTest, KnowsHowFarItsRoundsAreApart) {
+TEST_F(JournalTest, ReportsSpreadBetweenRounds) {
   auto journal = BenchmarkJournal::open(folder_.path(), provenance_, "key", false).value();
   ASSERT_TRUE(journal.add(visit_of(suite_.cases[0], 0, 100)));
   EXPECT_FALSE(spread_of(journal)) << "one round";
@@ -173,7 +173,7 @@ TEST_F(JournalTest, KnowsHowFarItsRoundsAreApart) {
   EXPECT_NEAR(spread->p90_ratio, 0.46, 1e-9);
 }
 
-TEST_F(JournalTest, RefusesWhatIsNoJournal) {
+TEST_F(JournalTest, RefusesNonJournals) {
   const std::string path = core::join_path(folder_.path(), "run-x.jsonl");
   for (const char* text : {"", "{}\n", "[1]\n", "{\"schema_version\": 1, \"provenance\": {}}\n{\"case\": 3}\n"}) {
     ASSERT_TRUE(core::write_file_atomic(path, text));
@@ -181,7 +181,7 @@ TEST_F(JournalTest, RefusesWhatIsNoJournal) {
   }
 }
 
-TEST_F(JournalTest, OneRunAtATimeHoldsAFolder) {
+TEST_F(JournalTest, LocksTheFolder) {
   {
     const auto held = hold_benchmarks(folder_.path());
     ASSERT_TRUE(held.has_value());
@@ -194,7 +194,7 @@ TEST_F(JournalTest, OneRunAtATimeHoldsAFolder) {
   EXPECT_FALSE(nowhere.has_value());
 }
 
-TEST_F(JournalTest, AJournalThatTheDiskHadNoRoomForSpoilsNoTable) {
+TEST_F(JournalTest, FullDiskDoesNotCorruptTables) {
   auto journal = BenchmarkJournal::open(folder_.path(), provenance_, "key", false).value();
   ASSERT_TRUE(journal.add(visit_of(suite_.cases[0], 0, 110'000)));
   ASSERT_TRUE(core::write_file_atomic(core::join_path(folder_.path(), "run-0.jsonl"), ""));
@@ -206,7 +206,7 @@ TEST_F(JournalTest, AJournalThatTheDiskHadNoRoomForSpoilsNoTable) {
   EXPECT_FALSE(write_tables(folder_.path(), "acme").has_value()) << "what is damaged is not passed over";
 }
 
-TEST_F(JournalTest, TheSmallestCallSaysWhatACallCosts) {
+TEST_F(JournalTest, SmallestCallGivesCallOverhead) {
   auto journal = BenchmarkJournal::open(folder_.path(), provenance_, "key", false).value();
   BenchmarkCase one = suite_.cases[0];
   one.kernel = "overhead";
@@ -227,7 +227,7 @@ TEST_F(JournalTest, TheSmallestCallSaysWhatACallCosts) {
   EXPECT_THAT(core::read_file(core::join_path(folder_.path(), "gemm_float32.csv")).value(), HasSubstr(",8,4,110,,"));
 }
 
-TEST_F(JournalTest, TablesHaveTheOperatorAloneAndTheSourceOfEachRow) {
+TEST_F(JournalTest, TablesListOperatorAndSource) {
   auto journal = BenchmarkJournal::open(folder_.path(), provenance_, "key", false).value();
   BenchmarkCase launch, call;
   launch.kernel = call.kernel = "launch";

@@ -73,9 +73,10 @@ core::Result<core::FileDescriptor> hold_benchmarks(const std::string& folder) {
   if (!held.valid()) return core::fail_errno(errno, folder);
   if (::flock(held.get(), LOCK_EX | LOCK_NB) == 0) return held;
   if (errno != EWOULDBLOCK) return core::fail_errno(errno, "locking " + folder);
-  return core::fail(core::ErrorCode::conflict,
-                    "another 'aaco benchmark' measures into " + folder + ": two at a time would disturb each other",
-                    "wait until it has ended, or stop it (Ctrl-C): the same command goes on where it was");
+  return core::fail(
+      core::ErrorCode::conflict,
+      "another 'aaco benchmark' is already measuring into " + folder + "; concurrent benchmarks would disturb each other",
+      "wait for it to finish, or stop it (Ctrl-C): running the same command again resumes it");
 }
 
 std::string BenchmarkJournal::run_id() const {
@@ -99,15 +100,15 @@ core::Result<BenchmarkJournal> BenchmarkJournal::read(const std::string& path) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto wrong = [&](std::string_view what) {
       return core::fail(core::ErrorCode::invalid_input, path + ":" + std::to_string(i + 1) + ": " + std::string(what),
-                        "this journal was not written by aaco benchmark, or was damaged: move it away");
+                        "the journal was not written by aaco benchmark or is damaged: move it elsewhere");
     };
     const auto line = Json::parse(lines[i]);
     const bool cut = i + 1 == lines.size() && !text.ends_with('\n');
     if (!line && cut) break;
-    if (!line) return wrong("no JSON");
+    if (!line) return wrong("invalid JSON");
     if (i == 0) {
       if ((*line)["schema_version"].as_i64() != kSchema || !(*line)["provenance"].is_object())
-        return wrong("no head of a benchmark's journal");
+        return wrong("not a benchmark journal header");
       journal.provenance_ = (*line)["provenance"];
       journal.key_ = (*line)["key"].text();
       continue;
@@ -117,7 +118,7 @@ core::Result<BenchmarkJournal> BenchmarkJournal::read(const std::string& path) {
       continue;
     }
     auto visit = visit_of(*line);
-    if (!visit) return wrong("no visit of a benchmark");
+    if (!visit) return wrong("not a benchmark entry");
     journal.remember(std::move(*visit));
   }
   if (journal.provenance_.is_null())

@@ -74,7 +74,7 @@ core::Status measure(runner::Backend& backend, const BenchmarkSuite& suite, cons
   AACO_ASSIGN(const runner::LoopResult loop,
               runner::measure([&] { return backend.run_once(); }, warm_up_of(suite.visit_ns), rule, nullptr, *options.stop));
   if (loop.interrupted || loop.plain.empty())
-    return core::fail(core::ErrorCode::cancelled, "stopped by the user while " + visit.one.id + " was measured");
+    return core::fail(core::ErrorCode::cancelled, "stopped by the user while measuring " + visit.one.id);
   std::vector<double> times;
   for (const runner::TimedCall& call : loop.plain) times.push_back(static_cast<double>(call.duration_ns));
   benchmarks::summarize(std::move(times), visit);

@@ -19,8 +19,8 @@ using core::Json;
 constexpr std::int64_t kStartTimeout = 300'000'000'000;  // a first import reads gigabytes of libraries
 constexpr std::int64_t kCallTimeout = 600'000'000'000;
 constexpr std::int64_t kBatches = 8;  // requests that a visit's time is cut into
-constexpr std::int64_t kMostCallsAsked = 2000;
-constexpr std::int64_t kLeastTimes = 5;
+constexpr std::int64_t kMaxCallsAsked = 2000;
+constexpr std::int64_t kMinTimes = 5;
 constexpr double kPowerNs = 10e6;  // asked for at once while power is read
 
 class Process {
@@ -61,12 +61,12 @@ class Process {
   tl::unexpected<core::Error> unsupported(std::string_view why) const {
     return core::fail(
         ErrorCode::unsupported,
-        fmt::format("PyTorch cannot measure {} by '{}': {}", options_.gpu ? "a GPU" : "operators", options_.python, why),
-        "name a Python that has PyTorch for this device with --python or AACO_PYTHON");
+        fmt::format("PyTorch cannot measure {} with '{}': {}", options_.gpu ? "a GPU" : "operators", options_.python, why),
+        "set --python or AACO_PYTHON to a Python with PyTorch for this device");
   }
   static tl::unexpected<core::Error> strange(const Json& answer) {
     return core::fail(ErrorCode::invalid_input,
-                      "PyTorch's process gave no answer to what was asked: " + answer.dump(-1).substr(0, 200));
+                      "unexpected response from the PyTorch process: " + answer.dump(-1).substr(0, 200));
   }
 
   core::Result<Json> ask(const Json& request) {
@@ -103,7 +103,7 @@ class Process {
 
   // As many calls as fit into `left_ns`, within what is asked for at once.
   static std::int64_t calls_for(double left_ns, double call_ns) {
-    return std::clamp(static_cast<std::int64_t>(left_ns / call_ns), std::int64_t{1}, kMostCallsAsked);
+    return std::clamp(static_cast<std::int64_t>(left_ns / call_ns), std::int64_t{1}, kMaxCallsAsked);
   }
 
   core::Status measure(const BenchmarkSuite& suite, BenchmarkVisit& visit) {
@@ -124,7 +124,7 @@ class Process {
     const std::int64_t start = core::monotonic_ns();
     // The rule adds up times of calls, of which a group's mean stands for many: the clock counts those.
     const auto enough = [&] {
-      return rule.done() || (rule.count() >= kLeastTimes && core::monotonic_ns() - start >= suite.visit_ns);
+      return rule.done() || (rule.count() >= kMinTimes && core::monotonic_ns() - start >= suite.visit_ns);
     };
     while (!enough()) {
       if (options_.stop->load()) return stopped(visit);
@@ -145,7 +145,7 @@ class Process {
   }
 
   static tl::unexpected<core::Error> stopped(const BenchmarkVisit& visit) {
-    return core::fail(ErrorCode::cancelled, "stopped by the user while " + visit.one.id + " was measured");
+    return core::fail(ErrorCode::cancelled, "stopped by the user while measuring " + visit.one.id);
   }
 
   PyTorchOptions options_;

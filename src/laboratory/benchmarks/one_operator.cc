@@ -178,7 +178,7 @@ OneOperator vector(const BenchmarkCase& one, const VectorOp& op) {
 core::Result<OneOperator> one_operator(const BenchmarkCase& one) {
   const bool integer_type = one.dtype == "int8";
   if (integer_type && (one.kind != CaseKind::gemm || one.size("batch") != 1))
-    return core::fail(core::ErrorCode::invalid_input, one.id + ": int8 is measured for gemm of batch 1 only");
+    return core::fail(core::ErrorCode::invalid_input, one.id + ": int8 is only supported for gemm with batch 1");
   switch (one.kind) {
     case CaseKind::gemm: return gemm(one);
     case CaseKind::convolution: return convolution(one);
@@ -189,7 +189,7 @@ core::Result<OneOperator> one_operator(const BenchmarkCase& one) {
         if (op.name == one.op) return vector(one, op);
         names.push_back(op.name);
       }
-      return core::fail(core::ErrorCode::invalid_input, "'" + one.op + "' is no vector operator of the benchmarks",
+      return core::fail(core::ErrorCode::invalid_input, "'" + one.op + "' is not a vector operator of the benchmarks",
                         "use one of: " + core::join(names, ", "));
     }
     case CaseKind::model: break;

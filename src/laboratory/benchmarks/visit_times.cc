@@ -7,8 +7,8 @@
 namespace aaco::laboratory::benchmarks {
 namespace {
 
-constexpr std::int64_t kLeastCalls = 5;
-constexpr std::int64_t kMostCalls = 20'000;
+constexpr std::int64_t kMinCalls = 5;
+constexpr std::int64_t kMaxCalls = 20'000;
 
 }  // namespace
 
@@ -16,8 +16,8 @@ stats::StoppingOptions stopping_of(const BenchmarkSuite& suite) {
   stats::StoppingOptions stopping;
   stopping.kind = stats::StoppingOptions::Kind::precision;
   stopping.precision_ratio = suite.precision_ratio;
-  stopping.minimum_iterations = kLeastCalls;
-  stopping.maximum_iterations = kMostCalls;
+  stopping.minimum_iterations = kMinCalls;
+  stopping.maximum_iterations = kMaxCalls;
   stopping.maximum_time_ns = suite.visit_ns;
   return stopping;
 }
@@ -27,7 +27,7 @@ core::Status measure_power(PowerMeter* meter, const std::function<core::Status()
   if (meter == nullptr || visit.round != 0) return {};
   AACO_ASSIGN(visit.power_watts, meter->during(calls, stop));
   if (stop.load())
-    return core::fail(core::ErrorCode::cancelled, "stopped by the user while the power of " + visit.one.id + " was measured");
+    return core::fail(core::ErrorCode::cancelled, "stopped by the user while measuring the power of " + visit.one.id);
   return {};
 }
 

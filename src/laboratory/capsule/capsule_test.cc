@@ -33,14 +33,14 @@ Wanted wanted(const std::vector<std::string>& changes, bool for_child = true) {
   return one;
 }
 
-TEST(Levels, TheShippedOnesAreThere) {
+TEST(Levels, ShippedLevelsExist) {
   const LevelBook book = shipped();
   ASSERT_EQ(book.levels().size(), 3U);
   for (const Level& level : book.levels()) EXPECT_TRUE(make_wanted(book, level.id, {})) << level.id;
   EXPECT_TRUE(make_wanted(book, "none", {})->settings.empty());
 }
 
-TEST(Levels, ABookThatIsNoneIsRefused) {
+TEST(Levels, RefusesInvalidBook) {
   EXPECT_TRUE(book_of(level_with("nice: -5")));
   for (const char* set : {"nise: -5", "nice: -50", "nice: [1]", "boost: perhaps", "affinity: 3-1", "memory_limit: 5",
                           "gpu_clocks: manual:x", "governor: ../x", "fifo: 0"})
@@ -58,14 +58,14 @@ TEST(WantedIsolation, ChangesALevel) {
   EXPECT_FALSE(changed->settings.contains("boost"));
 }
 
-TEST(WantedIsolation, RefusesWhatIsNot) {
+TEST(WantedIsolation, RefusesUnknownSwitches) {
   EXPECT_NE(make_wanted(shipped(), "strickt", {}).error().remedy.find("strict"), std::string::npos);
   EXPECT_NE(make_wanted(shipped(), "", {"nise=1"}).error().remedy.find("nice"), std::string::npos);
   for (const char* change : {"nice", "=1", "nice=", "nice=x", "affinity=", "affinity=no", "cpu_weight=0", "cpuset=off"})
     EXPECT_EQ(make_wanted(shipped(), "", {change}).error().code, core::ErrorCode::invalid_argument) << change;
 }
 
-TEST(Cpus, AreListedAsTheKernelDoes) {
+TEST(Cpus, UsesKernelListFormat) {
   EXPECT_EQ(cpu_list({0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
   EXPECT_EQ(cpu_list({}), "");
   const std::vector<int> four = {0, 1, 2, 3};
@@ -78,7 +78,7 @@ TEST(Cpus, AreListedAsTheKernelDoes) {
     EXPECT_EQ(cpus_of(text, four, "/nonexistent").error().code, core::ErrorCode::invalid_argument) << text;
 }
 
-TEST(Cpus, TheFirstCoreIsSparedWithBothItsThreads) {
+TEST(Cpus, SparesFirstCoreWithBothThreads) {
   testing::FakeMachine machine;
   machine.write("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0,2\n");
   EXPECT_EQ(*cpus_of("spare", {0, 1, 2, 3}, machine.root()), (std::vector<int>{1, 3}));
@@ -94,7 +94,7 @@ class CapsuleTest : public ::testing::Test {
   testing::FakeMachine machine_;
 };
 
-TEST_F(CapsuleTest, SetsTheMachinesClocksAndPutsThemBack) {
+TEST_F(CapsuleTest, SetsAndRestoresMachineClocks) {
   for (const char* cpu : {"0", "1"})
     machine_.write(std::string("/sys/devices/system/cpu/cpu") + cpu + "/cpufreq/scaling_governor", "powersave\n");
   machine_.write("/sys/devices/system/cpu/cpufreq/boost", "1\n");
@@ -118,13 +118,13 @@ TEST_F(CapsuleTest, SetsTheMachinesClocksAndPutsThemBack) {
   EXPECT_EQ(text("/sys/class/drm/card1/device/power_dpm_force_performance_level"), "auto");
 }
 
-TEST_F(CapsuleTest, IntelsBoostIsItsOpposite) {
+TEST_F(CapsuleTest, InvertsIntelNoTurbo) {
   machine_.write("/sys/devices/system/cpu/intel_pstate/no_turbo", "0\n");
   const auto capsule = enter({"boost=off"});
   EXPECT_EQ(text("/sys/devices/system/cpu/intel_pstate/no_turbo"), "1");
 }
 
-TEST_F(CapsuleTest, AStepOfTheGpuIsChosenByHand) {
+TEST_F(CapsuleTest, SelectsManualGpuClockStep) {
   machine_.write("/sys/class/drm/card0/device/power_dpm_force_performance_level", "auto\n");
   machine_.write("/sys/class/drm/card0/device/pp_dpm_sclk", "0: 500Mhz\n1: 1700Mhz *\n");
   {
@@ -137,7 +137,7 @@ TEST_F(CapsuleTest, AStepOfTheGpuIsChosenByHand) {
   EXPECT_EQ(enter({"gpu_clocks=manual:1"})->not_set().size(), 1U);
 }
 
-TEST_F(CapsuleTest, WhatTheMachineDoesNotHaveIsListedWithAReason) {
+TEST_F(CapsuleTest, ListsUnsupportedSwitchesWithReason) {
   const auto capsule = enter({"governor=performance", "boost=off", "gpu_clocks=high", "idle=shallow", "cpu_weight=500",
                               "cpuset=on", "memory_limit=1GiB", "memory_lock=on"});
   EXPECT_TRUE(capsule->set().empty());
@@ -146,7 +146,7 @@ TEST_F(CapsuleTest, WhatTheMachineDoesNotHaveIsListedWithAReason) {
   EXPECT_EQ(isolation_text(capsule->set()), "");
 }
 
-TEST_F(CapsuleTest, GroupsOfBothVersionsTakeTheProcess) {
+TEST_F(CapsuleTest, JoinsCgroupsOfBothVersions) {
   machine_.write("/proc/self/cgroup", "2:cpuset:/job\n1:cpu,cpuacct:/\n0::/user/shell\n");
   machine_.write("/proc/self/mountinfo",
                  "33 31 0:30 / /sys/fs/cgroup/cpu rw - cgroup c rw,cpu,cpuacct\n34 31 0:31 / /sys/fs/cgroup/set rw - cgroup c "
@@ -161,7 +161,7 @@ TEST_F(CapsuleTest, GroupsOfBothVersionsTakeTheProcess) {
   ASSERT_EQ(capsule->not_set().size(), 3U);
   EXPECT_NE(capsule->not_set()[0].reason.find("cpu.shares = 5120"), std::string::npos) << capsule->not_set()[0].reason;
   EXPECT_NE(capsule->not_set()[1].reason.find("cpuset.mems"), std::string::npos) << capsule->not_set()[1].reason;
-  EXPECT_NE(capsule->not_set()[2].reason.find("does not hand the controller 'memory' down"), std::string::npos);
+  EXPECT_NE(capsule->not_set()[2].reason.find("does not delegate the controller 'memory'"), std::string::npos);
   const std::string own = "aaco-capsule-" + std::to_string(::getpid());
   EXPECT_TRUE(core::is_directory(machine_.root() + "/sys/fs/cgroup/set/job/" + own));
   EXPECT_TRUE(capsule->leave());
@@ -169,7 +169,7 @@ TEST_F(CapsuleTest, GroupsOfBothVersionsTakeTheProcess) {
   EXPECT_FALSE(core::exists(machine_.root() + "/sys/fs/cgroup/cpu/" + own));
 }
 
-TEST_F(CapsuleTest, TheProcessItselfIsPutBack) {
+TEST_F(CapsuleTest, RestoresProcessSettings) {
   const auto before = allowed_cpus();
   const int nice = ::getpriority(PRIO_PROCESS, 0);
   {
@@ -187,7 +187,7 @@ TEST_F(CapsuleTest, TheProcessItselfIsPutBack) {
   EXPECT_EQ(::personality(0xffffffffU) & ADDR_NO_RANDOMIZE, 0);
 }
 
-TEST_F(CapsuleTest, AFixedPriorityNeedsCpusThatAreLeftAndEnoughOfThem) {
+TEST_F(CapsuleTest, RealTimePriorityNeedsEnoughSpareCpus) {
   EXPECT_NE(enter({"fifo=5", "affinity=all"})->not_set()[0].reason.find("every CPU"), std::string::npos);
   if (allowed_cpus().size() < 2) GTEST_SKIP() << "skipped, this process has one CPU";
   Wanted two = wanted({"fifo=5", "affinity=one"});
@@ -197,7 +197,7 @@ TEST_F(CapsuleTest, AFixedPriorityNeedsCpusThatAreLeftAndEnoughOfThem) {
   EXPECT_NE(capsule->not_set()[0].reason.find("2 threads on 1 CPU"), std::string::npos);
 }
 
-TEST_F(CapsuleTest, CpusThatAreNotThereAreListed) {
+TEST_F(CapsuleTest, ListsMissingCpus) {
   const auto capsule = enter({"affinity=1000"});
   EXPECT_EQ(capsule->not_set().size(), 1U);
   EXPECT_FALSE(capsule->cpus());
@@ -225,7 +225,7 @@ TEST(RealCapsule, AKilledOwnersGroupIsRemovedByTheNext) {
   ::waitpid(owner, nullptr, 0);
   ::close(ends[0]);
   ::close(ends[1]);
-  if (set < 3) GTEST_SKIP() << "skipped, no control group of CPU time can be made here";
+  if (set < 3) GTEST_SKIP() << "skipped, no cgroup of CPU time can be made here";
   ASSERT_EQ(open.size(), 1U);
   const auto restored = undo::restore_dead(world);
   ASSERT_TRUE(restored);

@@ -49,18 +49,19 @@ core::Result<std::vector<int>> cpus_of(const std::string& value, const std::vect
     for (const int cpu : allowed)
       if (std::find(kept_free.begin(), kept_free.end(), cpu) == kept_free.end()) cpus.push_back(cpu);
     if (cpus.empty())
-      return core::fail(ErrorCode::unsupported, "this process may use one core, and 'spare' leaves the first one to the others",
-                        "allow it more cores");
+      return core::fail(ErrorCode::unsupported, "this process is limited to one core, but 'spare' leaves the first core free",
+                        "allow the process more cores");
   } else {
     const auto listed = parse_list(value);
     if (!listed || listed->empty())
-      return core::fail(ErrorCode::invalid_argument, "'" + value + "' names no CPUs", "use all, spare, one, or a list as 1,3-5");
+      return core::fail(ErrorCode::invalid_argument, "'" + value + "' is not a CPU list",
+                        "use all, spare, one, or a list such as 1,3-5");
     std::set_intersection(listed->begin(), listed->end(), allowed.begin(), allowed.end(), std::back_inserter(cpus));
     if (cpus.size() != listed->size())
       return core::fail(ErrorCode::unsupported,
-                        "this process may use the CPUs " + cpu_list(allowed) + " only, not all of " + cpu_list(*listed));
+                        "this process may only use CPUs " + cpu_list(allowed) + ", not all of " + cpu_list(*listed));
   }
-  if (cpus.empty()) return core::fail(ErrorCode::unsupported, "the kernel does not say which CPUs this process may use");
+  if (cpus.empty()) return core::fail(ErrorCode::unsupported, "the kernel does not report which CPUs this process may use");
   return cpus;
 }
 

@@ -16,12 +16,12 @@ core::Status check(const std::string& id, const std::string& value) {
     std::vector<std::string_view> known;
     for (const Switch& one : table) known.push_back(one.info.id);
     const std::string_view near = core::nearest(id, known);
-    return core::fail(ErrorCode::invalid_argument, "there is no switch '" + id + "'",
-                      near.empty() ? "'aaco capsule ls' lists them" : "did you mean " + std::string(near) + "?");
+    return core::fail(ErrorCode::invalid_argument, "unknown switch '" + id + "'",
+                      near.empty() ? "'aaco capsule ls' lists the switches" : "did you mean " + std::string(near) + "?");
   }
   if (auto fine = found->check(value); !fine)
     return core::fail(ErrorCode::invalid_argument, id + ": " + fine.error().message,
-                      "it takes: " + std::string(found->info.values));
+                      "valid values: " + std::string(found->info.values));
   return {};
 }
 
@@ -31,7 +31,7 @@ core::Result<Level> read_level(const core::YamlNode& node) {
   AACO_ASSIGN(level.id, node.require_string("id"));
   AACO_ASSIGN(level.title, node.require_string("title"));
   AACO_ASSIGN(const core::YamlNode* const settings, node.require("set"));
-  if (!settings->is_mapping()) return settings->error("'set' must be a mapping of switches to values");
+  if (!settings->is_mapping()) return settings->error("'set' must map switches to values");
   for (const auto& [key, value] : settings->entries()) {
     AACO_ASSIGN(std::string text, value.as_string());
     if (const auto fine = check(key.scalar(), text); !fine) return key.error(fine.error().message, fine.error().remedy);
@@ -46,15 +46,15 @@ core::Result<LevelBook> LevelBook::load(const std::string& path) {
   AACO_ASSIGN(const auto document, core::YamlNode::load(path));
   AACO_TRY(document.only_keys({"schema", "levels"}));
   AACO_ASSIGN(const auto schema, document.require_i64("schema"));
-  if (schema != 1) return document.error("schema " + std::to_string(schema) + " is not known", "this program reads schema 1");
+  if (schema != 1) return document.error("schema " + std::to_string(schema) + " is not supported", "this version reads schema 1");
   AACO_ASSIGN(const core::YamlNode* const levels, document.require("levels"));
-  if (!levels->is_sequence() || levels->items().empty()) return levels->error("'levels' must be a list of at least one level");
+  if (!levels->is_sequence() || levels->items().empty()) return levels->error("'levels' must list at least one level");
   LevelBook book;
   for (const core::YamlNode& node : levels->items()) {
     AACO_ASSIGN(Level level, read_level(node));
-    if (level.id.empty() || level.id == "none") return node.error("a level may not be named '" + level.id + "'");
+    if (level.id.empty() || level.id == "none") return node.error("invalid level name '" + level.id + "'");
     for (const Level& known : book.levels_)
-      if (known.id == level.id) return node.error("the level '" + level.id + "' stands twice");
+      if (known.id == level.id) return node.error("the level '" + level.id + "' is a duplicate");
     book.levels_.push_back(std::move(level));
   }
   return book;
@@ -71,18 +71,18 @@ core::Result<Wanted> make_wanted(const LevelBook& book, std::string_view level, 
     if (wanted.level.empty()) {
       std::string list;
       for (const auto one : known) list += (list.empty() ? "" : ", ") + std::string(one);
-      return core::fail(ErrorCode::invalid_argument, "there is no isolation level '" + std::string(level) + "'",
-                        "take one of: " + list);
+      return core::fail(ErrorCode::invalid_argument, "unknown isolation level '" + std::string(level) + "'",
+                        "use one of: " + list);
     }
   }
   for (const std::string& text : changes) {
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
-      return core::fail(ErrorCode::invalid_argument, "'" + text + "' is no NAME=VALUE", "'aaco capsule ls' lists the switches");
+      return core::fail(ErrorCode::invalid_argument, "'" + text + "' is not NAME=VALUE", "'aaco capsule ls' lists the switches");
     const std::string id = text.substr(0, equals), value = text.substr(equals + 1);
     if (value.empty()) {
       if (wanted.settings.erase(id) == 0)
-        return core::fail(ErrorCode::invalid_argument, "'" + text + "' leaves out what was not to be set");
+        return core::fail(ErrorCode::invalid_argument, "'" + text + "' unsets a switch that the level does not set");
       continue;
     }
     AACO_TRY(check(id, value));

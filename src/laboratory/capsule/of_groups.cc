@@ -21,7 +21,7 @@ std::string text_of(const Work& work, const std::string& path) {
 
 core::Result<ControllerGroup> controller(const Work& work, const std::string& name) {
   auto group = hardware::find_controller(work.world.root, 0, name);
-  if (!group) return core::fail(ErrorCode::unsupported, "no control group with the controller '" + name + "' is mounted here");
+  if (!group) return core::fail(ErrorCode::unsupported, "no cgroup with the controller '" + name + "' is mounted");
   return *group;
 }
 
@@ -33,7 +33,7 @@ core::Result<std::string> parent_of(const Work& work, const ControllerGroup& hom
   const auto words = core::split_words(handed);
   if (std::find(words.begin(), words.end(), name) == words.end())
     return core::fail(
-        ErrorCode::unsupported, parent + " does not hand the controller '" + name + "' down to its groups",
+        ErrorCode::unsupported, parent + " does not delegate the controller '" + name + "' to its child cgroups",
         "echo +" + name + " > " + parent + "/cgroup.subtree_control, or 'systemd-run --scope -p Delegate=yes aaco ...'");
   return parent;
 }
@@ -59,8 +59,7 @@ core::Result<OwnGroup*> own_group(Work& work, const ControllerGroup& home, const
 
 core::Status write(const OwnGroup& group, const std::string& file, const std::string& value) {
   if (auto written = undo::write_control(core::join_path(group.folder, file), value); !written)
-    return core::fail(ErrorCode::unsupported,
-                      "the control group does not take " + file + " = " + value + ": " + written.error().message);
+    return core::fail(ErrorCode::unsupported, "the cgroup rejected " + file + " = " + value + ": " + written.error().message);
   return {};
 }
 
@@ -71,7 +70,7 @@ core::Result<std::string> set_cpu_weight(const std::string& value, Work& work) {
   AACO_ASSIGN(OwnGroup* const group, own_group(work, home, "cpu", "cpu_weight"));
   if (home.version == 2) {
     AACO_TRY(write(*group, "cpu.weight", value));
-    return "v2, the others have 100";
+    return "cgroup v2, the default is 100";
   }
   // v1 counts in shares of which 1024 are usual, where v2 has a weight of 100.
   AACO_TRY(write(*group, "cpu.shares", std::to_string(*core::parse_i64(value) * 1024 / 100)));
@@ -79,7 +78,7 @@ core::Result<std::string> set_cpu_weight(const std::string& value, Work& work) {
   const auto runtime = core::parse_i64(text_of(work, home.folder + "/cpu.rt_runtime_us"));
   if (work.wanted.settings.contains("fifo") && runtime && *runtime > 0)
     AACO_TRY(write(*group, "cpu.rt_runtime_us", std::to_string(*runtime * 9 / 10)));
-  return "v1, the others have 100";
+  return "cgroup v1, the default is 100";
 }
 
 core::Result<std::string> set_cpuset(const std::string&, Work& work) {
@@ -110,8 +109,8 @@ std::vector<std::pair<std::string, core::Error>> join_groups(Work& work) {
     if (const auto joined = undo::write_control(core::join_path(group.folder, "cgroup.procs"), self); !joined) {
       for (const std::string& id : group.switches)
         outside.emplace_back(id, core::Error{ErrorCode::unsupported,
-                                             "the control group takes no process: " + joined.error().message,
-                                             "run it as root, or in a delegated control group",
+                                             "cannot move the process into the cgroup: " + joined.error().message,
+                                             "run as root, or in a delegated cgroup",
                                              {}});
       continue;
     }

@@ -23,15 +23,16 @@ tl::unexpected<core::Error> refused(int problem, const std::string& what, std::s
                     what + ": " + std::strerror(problem), std::move(remedy));
 }
 
-constexpr const char* kNiceRemedy = "run it as root, with CAP_SYS_NICE, or raise the limits of nice and rtprio";
+constexpr const char* kNiceRemedy = "run as root or with CAP_SYS_NICE, or raise the nice and rtprio limits";
 
 bool is_randomised() { return (::personality(0xffffffffU) & ADDR_NO_RANDOMIZE) == 0; }
 
 }  // namespace
 
 core::Result<std::string> set_affinity(const std::string&, Work& work) {
-  if (work.inside.empty()) return core::fail(ErrorCode::unsupported, "the kernel does not say which CPUs this process may use");
-  if (!pin_to(work.inside)) return core::fail_errno(errno, "setting the affinity");
+  if (work.inside.empty())
+    return core::fail(ErrorCode::unsupported, "the kernel does not report which CPUs this process may use");
+  if (!pin_to(work.inside)) return core::fail_errno(errno, "setting the CPU affinity");
   work.step_out.emplace_back([before = work.allowed] { (void)pin_to(before); });
   return "CPU " + cpu_list(work.inside) + ", was " + cpu_list(work.allowed);
 }
@@ -47,20 +48,20 @@ core::Result<std::string> set_nice(const std::string& value, Work& work) {
   const auto autogroup = core::read_file(core::join_path(work.world.root, "proc/sys/kernel/sched_autogroup_enabled"), 4096);
   const bool within = autogroup && core::trim(*autogroup) == "1" && !work.wanted.settings.contains("cpu_weight");
   return "was " + std::to_string(before) +
-         (within ? "; weighs within this session only (autogroup): cpu_weight weighs beyond" : "");
+         (within ? "; only effective within this session (autogroup); use cpu_weight for a system-wide effect" : "");
 }
 
 core::Result<std::string> set_fifo(const std::string& value, Work& work) {
   const auto online = static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_ONLN));
   const std::vector<int>& cpus = work.inside.empty() ? work.allowed : work.inside;
   if (cpus.size() >= online)
-    return core::fail(ErrorCode::unsupported, "a fixed priority on every CPU would leave none to the rest of the machine",
-                      "set affinity=spare too");
+    return core::fail(ErrorCode::unsupported, "a real-time priority on every CPU would starve all other processes",
+                      "also set affinity=spare");
   if (work.wanted.threads && static_cast<std::size_t>(*work.wanted.threads) > cpus.size())
     return core::fail(ErrorCode::unsupported,
                       std::to_string(*work.wanted.threads) + " threads on " + std::to_string(cpus.size()) +
-                          " CPUs would wait for each other for ever at a fixed priority",
-                      "take --threads " + std::to_string(cpus.size()) + " at most, or more CPUs");
+                          " CPUs would deadlock at a real-time priority",
+                      "use --threads " + std::to_string(cpus.size()) + " or fewer, or allow more CPUs");
   sched_param wanted{};
   wanted.sched_priority = static_cast<int>(*core::parse_i64(value));
   const int policy = ::sched_getscheduler(0);
@@ -73,24 +74,25 @@ core::Result<std::string> set_fifo(const std::string& value, Work& work) {
 
 core::Result<std::string> set_aslr(const std::string&, Work& work) {
   const bool randomised = is_randomised();
-  if (!randomised) return std::string("this process began without");
+  if (!randomised) return std::string("already off for this process");
   if (!work.wanted.for_child)
-    return core::fail(ErrorCode::unsupported, "this process began with randomised addresses and could not begin again",
+    return core::fail(ErrorCode::unsupported,
+                      "this process was started with address randomisation and cannot be restarted without it",
                       "start it as 'setarch -R aaco ...'");
   const auto before = static_cast<unsigned>(::personality(0xffffffffU));
   if (::personality(before | ADDR_NO_RANDOMIZE) == -1 || is_randomised())
-    return refused(errno, "switching off randomised addresses", "a container's seccomp profile may forbid personality()");
+    return refused(errno, "disabling address randomisation", "a container's seccomp profile may forbid personality()");
   work.step_out.emplace_back([before] { (void)::personality(before); });
-  return std::string("of what is started");
+  return std::string("for the started program");
 }
 
 core::Result<std::string> lock_memory(const std::string&, Work& work) {
   if (work.wanted.for_child)
-    return core::fail(ErrorCode::unsupported, "a lock of memory does not pass on to a program that is started",
+    return core::fail(ErrorCode::unsupported, "memory locks are not inherited by a started program",
                       "the program must call mlockall() itself; 'aaco run' does");
   // On fault: what is merely reserved takes no memory.
   if (::mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0)
-    return refused(errno, "locking the memory", "run it as root, or raise the limit of locked memory (ulimit -l)");
+    return refused(errno, "locking memory", "run as root, or raise the locked-memory limit (ulimit -l)");
   work.step_out.emplace_back([] { (void)::munlockall(); });
   return std::string();
 }

@@ -14,14 +14,14 @@ core::Status one_of(const std::string& value, const std::vector<std::string_view
     if (value == one) return {};
   std::string list;
   for (const std::string_view one : known) list += (list.empty() ? "" : ", ") + std::string(one);
-  return core::fail(ErrorCode::invalid_argument, "'" + value + "' is not among: " + list);
+  return core::fail(ErrorCode::invalid_argument, "'" + value + "' is not one of: " + list);
 }
 
 core::Status number(const std::string& value, std::int64_t low, std::int64_t high) {
   const auto given = core::parse_i64(value);
   if (given && *given >= low && *given <= high) return {};
   return core::fail(ErrorCode::invalid_argument,
-                    "'" + value + "' is no number from " + std::to_string(low) + " to " + std::to_string(high));
+                    "'" + value + "' is not a number from " + std::to_string(low) + " to " + std::to_string(high));
 }
 
 core::Status check_affinity(const std::string& value) {
@@ -34,14 +34,14 @@ core::Status check_affinity(const std::string& value) {
 core::Status check_memory_limit(const std::string& value) {
   const auto bytes = core::parse_bytes(value);
   if (bytes && *bytes >= (1 << 20)) return {};
-  return core::fail(ErrorCode::invalid_argument, "'" + value + "' is no size of at least 1MiB, such as 8GiB");
+  return core::fail(ErrorCode::invalid_argument, "'" + value + "' is not a size of at least 1MiB (for example 8GiB)");
 }
 
 core::Status check_governor(const std::string& value) {
   const bool plain =
       !value.empty() && value.size() <= 15 && value.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos;
   if (plain) return {};
-  return core::fail(ErrorCode::invalid_argument, "'" + value + "' is no governor's name, such as performance");
+  return core::fail(ErrorCode::invalid_argument, "'" + value + "' is not a valid governor name (for example performance)");
 }
 
 core::Status check_gpu_clocks(const std::string& value) {
@@ -54,46 +54,49 @@ core::Status check_gpu_clocks(const std::string& value) {
 
 const std::vector<Switch>& all_switches() {
   static const std::vector<Switch> table = {
-      {{"gpu_clocks", "clock policy of AMD GPUs (power_dpm_force_performance_level, pp_dpm_sclk)",
+      {{"gpu_clocks", "AMD GPU clock policy (power_dpm_force_performance_level, pp_dpm_sclk)",
         "auto, low, high, profile_standard, profile_peak, manual:STEP"},
        check_gpu_clocks,
        set_gpu_clocks},
-      {{"governor", "clock governor of every CPU", "performance, or another that the kernel has"}, check_governor, set_governor},
-      {{"boost", "clocks above the nominal one", "off, on"},
+      {{"governor", "frequency governor of all CPUs", "performance, or another governor of the kernel"},
+       check_governor,
+       set_governor},
+      {{"boost", "boost clocks above the nominal clock", "off, on"},
        [](const std::string& v) {
          return one_of(v, {"off", "on"});
        },
        set_boost},
-      {{"huge_pages", "transparent huge pages: of what is measured (never), or of the machine", "never, madvise, always"},
+      {{"huge_pages", "transparent huge pages: never for the measured process only, other values machine-wide",
+        "never, madvise, always"},
        [](const std::string& v) {
          return one_of(v, {"never", "madvise", "always"});
        },
        set_huge_pages},
-      {{"idle", "CPUs do not sleep deeply, so that they wake at once", "shallow"},
+      {{"idle", "keep CPUs out of deep idle states, for low wake-up latency", "shallow"},
        [](const std::string& v) { return one_of(v, {"shallow"}); },
        set_idle},
-      {{"aslr", "addresses are not randomised, so that processes are laid out alike", "off"},
+      {{"aslr", "disable address randomisation, for identical process layouts", "off"},
        [](const std::string& v) { return one_of(v, {"off"}); },
        set_aslr},
-      {{"cpu_weight", "share of CPU time in a control group of its own; the others have 100", "1 to 10000"},
+      {{"cpu_weight", "CPU weight of the run's own cgroup; the default is 100", "1 to 10000"},
        [](const std::string& v) { return number(v, 1, 10'000); },
        set_cpu_weight},
-      {{"cpuset", "a control group that holds it on the CPUs of the affinity", "on"},
+      {{"cpuset", "confine the run to the affinity CPUs with a cgroup", "on"},
        [](const std::string& v) { return one_of(v, {"on"}); },
        set_cpuset},
-      {{"memory_limit", "most memory, by a control group of its own", "a size such as 8GiB"},
+      {{"memory_limit", "memory limit, enforced by the run's own cgroup", "a size such as 8GiB"},
        check_memory_limit,
        set_memory_limit},
-      {{"affinity", "CPUs it runs on: spare leaves the first core to the others", "all, spare, one, or a list as 1,3-5"},
+      {{"affinity", "CPUs to run on; spare leaves the first core to other processes", "all, spare, one, or a list such as 1,3-5"},
        check_affinity,
        set_affinity},
-      {{"nice", "weight against other processes", "-20 to 19"},
+      {{"nice", "nice value (priority relative to other processes)", "-20 to 19"},
        [](const std::string& v) { return number(v, -20, 19); },
        set_nice},
-      {{"fifo", "a fixed priority above all ordinary processes (SCHED_FIFO)", "1 to 99"},
+      {{"fifo", "real-time priority above all normal processes (SCHED_FIFO)", "1 to 99"},
        [](const std::string& v) { return number(v, 1, 99); },
        set_fifo},
-      {{"memory_lock", "its memory is never paged out (aaco run only)", "on"},
+      {{"memory_lock", "lock memory so that it is never paged out (aaco run only)", "on"},
        [](const std::string& v) { return one_of(v, {"on"}); },
        lock_memory},
   };

@@ -17,8 +17,8 @@
 namespace aaco::laboratory::faults {
 namespace {
 
-constexpr std::size_t kLearning = 6;       // calls left alone first
-constexpr std::int64_t kLeastNs = 60'000;  // shorter waits are not to be had
+constexpr std::size_t kLearning = 6;     // calls left alone first
+constexpr std::int64_t kMinNs = 60'000;  // shorter waits are not to be had
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kRegion = std::size_t{64} * kPage;  // memory touched at a time
 constexpr std::size_t kBlock = std::size_t{256} << 10;    // of storage, at a time
@@ -34,7 +34,7 @@ class CallFault : public Injection {
     if (calls_.size() == kLearning) {
       if (extra_ns_ == 0) {
         const std::int64_t call = *std::min_element(calls_.begin(), calls_.end());
-        extra_ns_ = std::max(kLeastNs, static_cast<std::int64_t>(intensity_ * static_cast<double>(call)));
+        extra_ns_ = std::max(kMinNs, static_cast<std::int64_t>(intensity_ * static_cast<double>(call)));
       }
       work_until(now + extra_ns_);
     }
@@ -145,7 +145,7 @@ class Storage final : public CallFault {
 
 core::Result<char*> map_memory(std::size_t bytes) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return core::fail_errno(errno, "memory for the fault");
+  if (memory == MAP_FAILED) return core::fail_errno(errno, "allocating memory for the fault");
   ::madvise(memory, bytes, MADV_NOHUGEPAGE);
   return static_cast<char*>(memory);
 }
@@ -153,13 +153,12 @@ core::Result<char*> map_memory(std::size_t bytes) {
 core::Result<std::unique_ptr<Injection>> start_storage(const Fault& fault) {
   core::FileDescriptor file(::open("/var/tmp", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600));
   if (!file.valid())
-    return core::fail(core::ErrorCode::unsupported,
-                      std::string("/var/tmp takes no file that is read past the page cache: ") + std::strerror(errno),
-                      "the fault needs a file system on real storage there");
+    return core::fail(core::ErrorCode::unsupported, std::string("/var/tmp does not support direct I/O: ") + std::strerror(errno),
+                      "the fault needs /var/tmp on a disk-backed file system");
   AACO_ASSIGN(char* const buffer, map_memory(kBlock));
   auto storage = std::make_unique<Storage>(fault.intensity, fault.generator == "write", std::move(file), buffer);
   for (std::size_t at = 0; at < kFileBytes; at += kBlock)
-    if (!storage->fill(at)) return core::fail_errno(errno, "writing the file to be read");
+    if (!storage->fill(at)) return core::fail_errno(errno, "writing the test file");
   return std::unique_ptr<Injection>(std::move(storage));
 }
 

@@ -22,7 +22,7 @@ Fault fault_of(std::string_view name, double intensity = 0.5, std::string_view g
   return *make_fault(name, intensity, generator);
 }
 
-TEST(Catalogue, EveryFaultHasACauseAndAWay) {
+TEST(Catalogue, EveryFaultHasCauseAndGenerator) {
   std::set<std::string> ids;
   for (const FaultKind& kind : fault_kinds()) {
     EXPECT_TRUE(ids.insert(kind.id).second) << kind.id;
@@ -32,14 +32,14 @@ TEST(Catalogue, EveryFaultHasACauseAndAWay) {
   }
 }
 
-TEST(Catalogue, RefusesWhatIsNot) {
+TEST(Catalogue, RefusesUnknownFaults) {
   EXPECT_NE(make_fault("cpu_hog_same_cor", 0.5, "").error().remedy.find("cpu_hog_same_core"), std::string::npos);
   for (const double intensity : {0.0, -1.0, 1.01, std::nan("")}) EXPECT_FALSE(make_fault("sleep", intensity, "")) << intensity;
   EXPECT_FALSE(make_fault("sleep", 0.5, "spin"));
   EXPECT_EQ(make_fault("", 0.5, "").error().code, core::ErrorCode::invalid_argument);
 }
 
-TEST(Catalogue, TheSessionIsToldEverything) {
+TEST(Catalogue, RecordsFaultInTheSession) {
   const core::Json told = to_json(fault_of("cpu_quota", 0.25));
   EXPECT_EQ(told["cause"].text(), "cpu_throttling");
   EXPECT_EQ(told["intensity_ratio"].as_f64(), 0.25);
@@ -64,7 +64,7 @@ TEST_F(InjectTest, AffinityIsNarrowedAndRestored) {
 }
 
 // A runtime may choose CPUs for threads that it starts later.
-TEST_F(InjectTest, ThreadsThatBeginLaterAreHeldToo) {
+TEST_F(InjectTest, RestrictsLaterThreadsToo) {
   const auto before = allowed_cpus();
   if (before.size() < 2) GTEST_SKIP() << "skipped, this process has one CPU";
   const auto injection = inject(fault_of("affinity_one_core"), world());
@@ -80,7 +80,7 @@ TEST_F(InjectTest, ThreadsThatBeginLaterAreHeldToo) {
   EXPECT_EQ(held, 1U);
 }
 
-TEST_F(InjectTest, WithoutControlGroupsASetOfCpusIsUnsupported) {
+TEST_F(InjectTest, CpusetUnsupportedWithoutCgroups) {
   if (allowed_cpus().size() < 2) GTEST_SKIP() << "skipped, this process has one CPU";
   machine_.write("/proc/self/cgroup", "0::/\n");
   machine_.write("/proc/self/mountinfo", "1 1 0:1 / / rw - ext4 x rw\n");
@@ -99,7 +99,7 @@ TEST_F(InjectTest, NeighboursEndWithTheirOwner) {
 }
 
 // A process that is killed takes its neighbours along: they hold the pipe's other end.
-TEST_F(InjectTest, NeighboursDieWithAProcessThatIsKilled) {
+TEST_F(InjectTest, NeighboursDieWithKilledOwner) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t owner = ::fork();
@@ -119,7 +119,7 @@ TEST_F(InjectTest, NeighboursDieWithAProcessThatIsKilled) {
   ::close(ends[0]);
 }
 
-TEST_F(InjectTest, AddsToEveryCallWhatItWasAskedFor) {
+TEST_F(InjectTest, AddsRequestedLoadToEveryCall) {
   for (const char* name : {"sleep", "slow_host", "page_fault_storm"}) {
     const auto injection = inject(fault_of(name, 1), world());
     ASSERT_TRUE(injection) << name;
@@ -133,13 +133,13 @@ TEST_F(InjectTest, AddsToEveryCallWhatItWasAskedFor) {
   }
 }
 
-TEST_F(InjectTest, NothingIsDoneHereForAFaultOfTheRequest) {
+TEST_F(InjectTest, IgnoresRequestFaults) {
   const auto injection = inject(fault_of("fewer_threads"), world());
   ASSERT_TRUE(injection);
   (*injection)->before_call();
 }
 
-TEST_F(InjectTest, WithoutControlGroupsAQuotaIsUnsupported) {
+TEST_F(InjectTest, QuotaUnsupportedWithoutCgroups) {
   machine_.write("/proc/self/cgroup", "0::/\n");
   machine_.write("/proc/self/mountinfo", "1 1 0:1 / / rw - ext4 x rw\n");
   const FaultWorld bare{machine_.root(), machine_.root() + "/journal"};
@@ -148,7 +148,7 @@ TEST_F(InjectTest, WithoutControlGroupsAQuotaIsUnsupported) {
 }
 
 // What the journal itself does is tested beside it (laboratory/undo).
-TEST_F(InjectTest, AQuotaIsRemovedWithItsOwnerOrByWhoeverComesNext) {
+TEST_F(InjectTest, QuotaIsRemovedByOwnerOrNextRun) {
   machine_.write("/proc/self/cgroup", "0::/\n");
   machine_.write("/proc/self/mountinfo", "33 31 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n");
   machine_.write("/sys/fs/cgroup/cpu.stat", "usage_usec 1\n");
@@ -160,7 +160,7 @@ TEST_F(InjectTest, AQuotaIsRemovedWithItsOwnerOrByWhoeverComesNext) {
   EXPECT_EQ(clean_up(fake).value(), 0);
 }
 
-TEST_F(InjectTest, CleaningSaysWhatCannotBeRemoved) {
+TEST_F(InjectTest, ReportsWhatCleanupCannotRemove) {
   const std::string group = machine_.root() + "/sys/fs/cgroup/aaco-fault-7";
   std::string boot = *core::read_file("/proc/sys/kernel/random/boot_id");
   boot.pop_back();

@@ -18,7 +18,7 @@ namespace {
 
 using core::ErrorCode;
 
-constexpr double kLeastShare = 0.1;                           // of the CPUs that remains at full intensity
+constexpr double kMinShare = 0.1;                             // of the CPUs that remains at full intensity
 constexpr std::int64_t kPeriodUs = 100'000;                   // the kernel's own default
 constexpr std::int64_t kRoomBytes = std::int64_t{512} << 20;  // above what is in use, at no intensity
 
@@ -35,20 +35,19 @@ class Group final : public Injection {
 
 core::Result<std::unique_ptr<Injection>> enter_group(const std::string& parent, const std::vector<undo::Setting>& settings,
                                                      const FaultWorld& world) {
-  AACO_ASSIGN(auto journal, undo::Journal::open(undo_world(world), "a fault of the laboratory"));
+  AACO_ASSIGN(auto journal, undo::Journal::open(undo_world(world), "a fault injection"));
   const std::string self = std::to_string(::getpid());
   AACO_ASSIGN(const std::string folder, journal.make_group(parent, parent, "aaco-fault-" + self, settings));
   if (const auto joined = undo::write_control(core::join_path(folder, "cgroup.procs"), self); !joined)
-    return core::fail(ErrorCode::unsupported, "the control group takes no process: " + joined.error().message,
-                      "run it as root, or in a delegated control group");
+    return core::fail(ErrorCode::unsupported, "cannot move the process into the cgroup: " + joined.error().message,
+                      "run as root, or in a delegated cgroup");
   return std::unique_ptr<Injection>(std::make_unique<Group>(std::move(journal)));
 }
 
 core::Result<std::unique_ptr<Injection>> set_quota(const Fault& fault, const FaultWorld& world) {
   const hardware::Cgroup group = hardware::find_cgroup(world.root, 0);
-  if (group.cpu_folder.empty())
-    return core::fail(ErrorCode::unsupported, "no control group of CPU time is mounted here, so no quota can be set");
-  const double share = 1 - (1 - kLeastShare) * fault.intensity;
+  if (group.cpu_folder.empty()) return core::fail(ErrorCode::unsupported, "no cpu cgroup is mounted, so no quota can be set");
+  const double share = 1 - (1 - kMinShare) * fault.intensity;
   const auto cpus = static_cast<double>(std::max<std::size_t>(1, allowed_cpus().size()));
   const std::string quota = std::to_string(std::lround(share * cpus * static_cast<double>(kPeriodUs)));
   // The largest weight: what holds the run back is to be the quota, not whoever else wants the CPUs.
@@ -62,15 +61,16 @@ core::Result<std::unique_ptr<Injection>> set_quota(const Fault& fault, const Fau
 // No thread can leave a set of CPUs, whatever affinity it chooses.
 core::Result<std::unique_ptr<Injection>> set_cpus(const FaultWorld& world) {
   const std::vector<int> cpus = allowed_cpus();
-  if (cpus.size() < 2) return core::fail(ErrorCode::unsupported, "this process has one CPU already, so it cannot be kept on one");
+  if (cpus.size() < 2)
+    return core::fail(ErrorCode::unsupported, "this process already has a single CPU, so restricting it has no effect");
   const auto group = hardware::find_controller(world.root, 0, "cpuset");
   if (!group)
-    return core::fail(ErrorCode::unsupported, "no control group of CPU sets is mounted here",
-                      "--generator mask narrows the affinity instead");
+    return core::fail(ErrorCode::unsupported, "no cpuset cgroup is mounted",
+                      "use --generator mask to restrict the affinity instead");
   std::vector<undo::Setting> settings = {{"cpuset.cpus", std::to_string(cpus.front())}};
   if (group->version == 1) {
     const auto memory = core::read_file(core::join_path(world.root, group->folder.substr(1) + "/cpuset.mems"));
-    if (!memory) return core::fail(ErrorCode::unsupported, "cpuset.mems of the control group cannot be read");
+    if (!memory) return core::fail(ErrorCode::unsupported, "cannot read cpuset.mems of the cgroup");
     settings.push_back({"cpuset.mems", std::string(core::trim(*memory))});
   }
   return enter_group(group->folder, settings, world);
@@ -79,9 +79,9 @@ core::Result<std::unique_ptr<Injection>> set_cpus(const FaultWorld& world) {
 core::Result<std::unique_ptr<Injection>> limit_memory(const Fault& fault, const FaultWorld& world) {
   const hardware::Cgroup group = hardware::find_cgroup(world.root, 0);
   if (group.memory_folder.empty())
-    return core::fail(ErrorCode::unsupported, "no control group of memory is mounted here, so no limit can be set");
+    return core::fail(ErrorCode::unsupported, "no memory cgroup is mounted, so no limit can be set");
   const auto swaps = core::read_file(core::join_path(world.root, "proc/swaps"));
-  if (!swaps) return core::fail(ErrorCode::unsupported, "/proc/swaps cannot be read, so swapping cannot be ruled out");
+  if (!swaps) return core::fail(ErrorCode::unsupported, "cannot read /proc/swaps, so swapping cannot be ruled out");
   const auto limit = static_cast<std::int64_t>((1 - 0.9 * fault.intensity) * static_cast<double>(kRoomBytes)) + kRoomBytes / 4;
   const bool second = group.memory_version == 2;
   std::vector<undo::Setting> settings = {{second ? "memory.max" : "memory.limit_in_bytes", std::to_string(limit)}};
@@ -103,8 +103,8 @@ core::Result<std::unique_ptr<Injection>> set_limit(const Fault& fault, const Fau
 core::Result<std::int64_t> clean_up(const FaultWorld& world) {
   AACO_ASSIGN(const auto restored, undo::restore_dead(undo_world(world)));
   if (!restored.left.empty())
-    return core::fail(ErrorCode::io, "a change that an injection left behind could not be undone: " + restored.left.front(),
-                      "processes may still be in it; 'aaco capsule restore' tries again");
+    return core::fail(ErrorCode::io, "a change left by a fault injection could not be undone: " + restored.left.front(),
+                      "processes may still be in the cgroup; run 'aaco capsule restore' to retry");
   return restored.undone;
 }
 

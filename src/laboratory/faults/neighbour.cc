@@ -165,7 +165,7 @@ class Neighbours final : public Injection {
   core::Status start(int cpu, const std::function<void()>& work) {
     const pid_t parent = ::getpid();
     const pid_t child = ::fork();
-    if (child < 0) return core::fail_errno(errno, "starting the neighbour");
+    if (child < 0) return core::fail_errno(errno, "starting the neighbour process");
     if (child == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != parent) ::_exit(0);
@@ -198,7 +198,8 @@ core::Result<std::unique_ptr<Injection>> start_neighbours(const Fault& fault) {
   const bool needs_others =
       id == "cpu_hog_other_core" || id == "memory_bandwidth_hog" || id == "migration_storm" || id == "affinity_one_core";
   if (cpus.empty() || (needs_others && cpus.size() < 2))
-    return core::fail(core::ErrorCode::unsupported, id + " needs a second CPU, and this process has one", "allow it more CPUs");
+    return core::fail(core::ErrorCode::unsupported, id + " needs two CPUs, but this process has one",
+                      "allow the process more CPUs");
   const int own = ::sched_getcpu();
   auto neighbours = std::make_unique<Neighbours>(id == "migration_storm" || id == "affinity_one_core");
   const double share = fault.intensity;
@@ -219,7 +220,7 @@ core::Result<std::unique_ptr<Injection>> start_neighbours(const Fault& fault) {
     const std::int64_t period_ns = hold ? kHoldNs : static_cast<std::int64_t>(1e9 / (kMovesPerSecond * share));
     const std::vector<int> targets = hold ? std::vector<int>{cpus.front()} : cpus;
     AACO_TRY(neighbours->start(-1, [&] { place_threads(target, period_ns, targets); }));
-    if (hold && !pin_to(targets)) return core::fail_errno(errno, "setting the affinity");
+    if (hold && !pin_to(targets)) return core::fail_errno(errno, "setting the CPU affinity");
   }
   return std::unique_ptr<Injection>(std::move(neighbours));
 }

@@ -24,12 +24,12 @@ class FileWeights final : public graph::onnx::WeightSource {
   core::Status read(std::size_t index, std::int64_t offset, std::span<std::byte> out) override {
     const auto& location = graph_.initializers[index].constant.location;
     if (!location || offset < 0 || offset + static_cast<std::int64_t>(out.size()) > location->bytes)
-      return core::fail(ErrorCode::unsupported, "the model has a constant whose bytes do not lie in a file as they are");
+      return core::fail(ErrorCode::unsupported, "the model has a constant that is not stored as raw bytes in a file");
     AACO_ASSIGN(const int file, open(location->file));
     for (std::size_t done = 0; done < out.size();) {
       const ssize_t got = ::pread(file, out.data() + done, out.size() - done,
                                   static_cast<off_t>(location->offset + offset) + static_cast<off_t>(done));
-      if (got <= 0) return core::fail(ErrorCode::io, location->file + " ends before its weights do");
+      if (got <= 0) return core::fail(ErrorCode::io, location->file + " is too short for its weights");
       done += static_cast<std::size_t>(got);
     }
     return {};
@@ -61,7 +61,7 @@ core::Status append_tiny_operators(const std::string& model, std::int64_t count,
   const auto output =
       std::find_if(graph.outputs.begin(), graph.outputs.end(), [&](graph::TensorId id) { return is_float(graph.tensor(id)); });
   if (output == graph.outputs.end())
-    return core::fail(ErrorCode::unsupported, model + " has no floating-point output that operators could follow");
+    return core::fail(ErrorCode::unsupported, model + " has no floating-point output to append operators to");
   // Of a large output operators would move memory: they work on its mean.
   graph::TensorDescriptor mean = graph.tensor(*output);
   mean.name = "aaco_tiny_mean";

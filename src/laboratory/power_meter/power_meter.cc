@@ -42,10 +42,9 @@ core::Result<PowerMeter> PowerMeter::open(const collectors::SysRoot& root, Of de
   }
   if (meter.collectors_.empty())
     return core::fail(core::ErrorCode::unsupported,
-                      device == Of::processor
-                          ? "no energy counter of the processor can be read here (powercap; on most systems by root alone)"
-                          : "no power sensor of a GPU can be read here (amdgpu, NVML)",
-                      "'aaco doctor' tells what is missing");
+                      device == Of::processor ? "no readable CPU energy counter (powercap; on most systems readable by root only)"
+                                              : "no readable GPU power sensor (amdgpu, NVML)",
+                      "run 'aaco doctor' to see what is missing");
   return meter;
 }
 

@@ -17,7 +17,7 @@ trace::MetricValue energy(const char* id, double joules, double bound, std::int6
   return {id, joules, "J", trace::Interval{joules - bound, joules + bound}, device};
 }
 
-TEST(WattsOf, IsOfTheGpuThatPlainlyWorked) {
+TEST(WattsOf, UsesTheClearlyBusyGpu) {
   EXPECT_EQ(watts_of({energy("energy.gpu_joules", 300, 10, 0)}, 0.5), 600);
   EXPECT_EQ(watts_of({energy("energy.gpu_joules", 70, 2, 0), energy("energy.gpu_joules", 300, 10, 1)}, 0.5), 600);
   EXPECT_EQ(watts_of({energy("energy.gpu_joules", 300, 10, 0), energy("energy.gpu_joules", 70, 2, 1)}, 0.5), 600);
@@ -27,7 +27,7 @@ TEST(WattsOf, IsOfTheGpuThatPlainlyWorked) {
   EXPECT_EQ(watts_of({}, 0.5), std::nullopt);
 }
 
-TEST(PowerMeter, ReadsTheSensorOfTheGpuThatWorks) {
+TEST(PowerMeter, ReadsSensorOfTheBusyGpu) {
   const FakeMachine machine("epyc_mi300x", {"sys/class/drm"});
   PowerMeter meter = PowerMeter::open({machine.root()}, PowerMeter::Of::gpu).value();
   const auto idle = meter.during([] { return core::Status(); }, kGoOn);
@@ -59,7 +59,7 @@ TEST(PowerMeter, AddsThePackagesOfAProcessor) {
   EXPECT_NEAR(**watts, 160, 32);
 }
 
-TEST(PowerMeter, IsNotThereWithoutASensorAndStopsWhenAskedOrWhenTheWorkFails) {
+TEST(PowerMeter, UnsupportedWithoutSensorAndStopsOnRequestOrFailure) {
   const FakeMachine none;
   EXPECT_EQ(PowerMeter::open({none.root()}, PowerMeter::Of::gpu).error().code, core::ErrorCode::unsupported);
   EXPECT_EQ(PowerMeter::open({none.root()}, PowerMeter::Of::processor).error().code, core::ErrorCode::unsupported);

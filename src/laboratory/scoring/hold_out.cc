@@ -38,8 +38,8 @@ core::Result<LearnedModel> fit(const Examples& examples, const Calibration& cali
   std::set<std::string> classes;
   for (const Example& row : examples.rows) classes.insert(row.truth);
   if (classes.size() < 2)
-    return core::fail(core::ErrorCode::invalid_argument, "examples of two classes at least are needed to learn from",
-                      "make more with 'aaco lab inject'");
+    return core::fail(core::ErrorCode::invalid_argument, "training needs examples of at least two classes",
+                      "create more with 'aaco lab inject'");
   LearnedModel model;
   model.classes.assign(classes.begin(), classes.end());
   model.features = examples.features;

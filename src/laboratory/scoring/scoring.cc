@@ -17,28 +17,28 @@ using analytics::bottleneck::ClassScore;
 using core::Json;
 
 constexpr std::size_t kBins = 10;
-constexpr double kLeastProbability = 1e-9;
+constexpr double kMinProbability = 1e-9;
 
-constexpr double kLeastTemperature = 0.3, kMostTemperature = 5, kTemperatureStep = 1.08;  // tried, one after the other
-constexpr double kMostRuleWeight = 1.5, kRuleWeightStep = 0.125;
+constexpr double kMinTemperature = 0.3, kMaxTemperature = 5, kTemperatureStep = 1.08;  // tried, one after the other
+constexpr double kMaxRuleWeight = 1.5, kRuleWeightStep = 0.125;
 
 // Log-odds of a class, calibrated. A softmax at temperature T is one at 1 to the power 1 / T, made to add up to 1 again.
 double log_odds(const Prediction& prediction, const ClassScore& one, const Calibration& calibration) {
   const auto rule = prediction.rules.find(one.class_id);
-  return std::log(std::max(one.probability, kLeastProbability)) / calibration.temperature +
+  return std::log(std::max(one.probability, kMinProbability)) / calibration.temperature +
          (rule == prediction.rules.end() ? 0 : calibration.rule_weight * rule->second);
 }
 
 double loss(const std::vector<Prediction>& predictions, const Calibration& calibration) {
   double sum = 0;
   for (const Prediction& one : predictions) {
-    double total = 0, truth = kLeastProbability;
+    double total = 0, truth = kMinProbability;
     for (const ClassScore& score : one.ranking) {
       const double p = std::exp(log_odds(one, score, calibration));
       total += p;
       if (score.class_id == one.truth) truth = p;
     }
-    sum -= std::log(std::max(truth / std::max(total, kLeastProbability), kLeastProbability));
+    sum -= std::log(std::max(truth / std::max(total, kMinProbability), kMinProbability));
   }
   return sum;
 }
@@ -109,8 +109,8 @@ Calibration calibrate(const std::vector<Prediction>& predictions) {
                          std::none_of(predictions.begin(), predictions.end(), [](const auto& one) { return one.rules.empty(); });
   Calibration best;
   double least = loss(predictions, best);
-  for (double weight = 0; weight <= (has_rules ? kMostRuleWeight : 0); weight += kRuleWeightStep)
-    for (double temperature = kLeastTemperature; temperature <= kMostTemperature; temperature *= kTemperatureStep) {
+  for (double weight = 0; weight <= (has_rules ? kMaxRuleWeight : 0); weight += kRuleWeightStep)
+    for (double temperature = kMinTemperature; temperature <= kMaxTemperature; temperature *= kTemperatureStep) {
       const Calibration tried{temperature, weight};
       if (const double here = loss(predictions, tried); here < least) least = here, best = tried;
     }

@@ -20,7 +20,7 @@ TEST(Scores, CountsFirstAndSecond) {
   EXPECT_EQ(score.confusion.at("a").at("b"), 1);
 }
 
-TEST(Scores, NothingPredictedIsNoScore) {
+TEST(Scores, NoScoreWithoutPredictions) {
   const Score score = score_of({});
   EXPECT_EQ(score.count, 0);
   EXPECT_EQ(score.accuracy(), 0);
@@ -29,13 +29,13 @@ TEST(Scores, NothingPredictedIsNoScore) {
   EXPECT_EQ(score_of({{"s", "a", "g", {}, {}}}).count, 0);
 }
 
-TEST(Scores, TheCalibrationErrorIsWhatConfidenceIsOffBy) {
+TEST(Scores, CalibrationErrorIsConfidenceError) {
   std::vector<Prediction> predictions;
   for (int i = 0; i < 10; ++i) predictions.push_back(said("a", i < 7 ? "a" : "b", 0.95));
   EXPECT_NEAR(score_of(predictions).calibration_error, 0.25, 1e-9);
 }
 
-TEST(Calibration, CoolsWhatIsTooSure) {
+TEST(Calibration, CoolsOverconfidentModel) {
   std::vector<Prediction> predictions;
   for (int i = 0; i < 100; ++i) predictions.push_back(said("a", i < 70 ? "a" : "b", 0.99, i < 70 ? "b" : "a"));
   EXPECT_GT(calibrate(predictions).temperature, 2);
@@ -44,7 +44,7 @@ TEST(Calibration, CoolsWhatIsTooSure) {
   EXPECT_NEAR(calibrate(predictions).temperature, 1, 0.15);
 }
 
-TEST(Calibration, RulesThatKnowBetterAreHeard) {
+TEST(Calibration, WeightsRulesThatPerformBetter) {
   std::vector<Prediction> predictions;
   for (int i = 0; i < 60; ++i) {
     Prediction one = said("a", i % 3 == 0 ? "b" : "a", 0.6, i % 3 == 0 ? "a" : "b");
@@ -58,7 +58,7 @@ TEST(Calibration, RulesThatKnowBetterAreHeard) {
   EXPECT_EQ(calibrate(predictions).rule_weight, 0);
 }
 
-TEST(Calibration, NoGroupIsCalibratedByItself) {
+TEST(Calibration, NeverCalibratesAGroupOnItself) {
   std::vector<Prediction> predictions;
   for (int i = 0; i < 200; ++i) {
     Prediction one = said("a", i % 10 < 7 ? "a" : "b", 0.99, i % 10 < 7 ? "b" : "a");
@@ -74,7 +74,7 @@ TEST(Calibration, NoGroupIsCalibratedByItself) {
   EXPECT_TRUE(cross_calibrated({}).empty());
 }
 
-TEST(Scores, TheIntervalHoldsTheAccuracyAndShrinks) {
+TEST(Scores, IntervalCoversAccuracyAndShrinks) {
   std::vector<Prediction> predictions(20, said("a", "a", 0.9));
   predictions.push_back(said("a", "b", 0.9));
   const Interval few = score_of(predictions).interval();
@@ -83,7 +83,7 @@ TEST(Scores, TheIntervalHoldsTheAccuracyAndShrinks) {
   EXPECT_EQ(score_of({}).interval().high, 1);
 }
 
-TEST(Tables, EveryTruthIsARow) {
+TEST(Tables, EveryTrueClassIsARow) {
   const std::string table = confusion_table(score_of({said("a", "a", 0.9), said("b", "a", 0.8)}));
   EXPECT_EQ(table, "| truth | a | b |\n|---|---:|---:|\n| a | 1 |  |\n| b | 1 |  |\n");
 }
@@ -103,7 +103,7 @@ Examples separable(std::size_t models) {
   return examples;
 }
 
-TEST(HoldOut, WhatCarriesOverIsFoundInModelsNeverSeen) {
+TEST(HoldOut, GeneralisesToUnseenModels) {
   const auto predictions = hold_out(separable(4), "model");
   if (!predictions && predictions.error().code == core::ErrorCode::unsupported) GTEST_SKIP() << "skipped, built without XGBoost";
   ASSERT_TRUE(predictions) << predictions.error().text();
@@ -111,7 +111,7 @@ TEST(HoldOut, WhatCarriesOverIsFoundInModelsNeverSeen) {
   EXPECT_GE(score_of(*predictions).accuracy(), 0.95);
 }
 
-TEST(HoldOut, AClassThatOnlyTheHeldGroupHasIsCountedApart) {
+TEST(HoldOut, CountsClassesUniqueToTheHeldOutGroupSeparately) {
   Examples examples = separable(3);
   for (Example& row : examples.rows)
     if (row.groups["model"] == "2") row.truth = "unheard";
@@ -123,7 +123,7 @@ TEST(HoldOut, AClassThatOnlyTheHeldGroupHasIsCountedApart) {
   EXPECT_EQ(predictions->size(), 40U);
 }
 
-TEST(HoldOut, AnExampleWithoutTheGroupIsNeverHeldOut) {
+TEST(HoldOut, NeverHoldsOutExamplesWithoutGroup) {
   Examples examples = separable(2);
   examples.rows[0].groups.clear();
   const auto predictions = hold_out(examples, "model");
@@ -131,7 +131,7 @@ TEST(HoldOut, AnExampleWithoutTheGroupIsNeverHeldOut) {
   EXPECT_EQ(predictions->size(), 39U);
 }
 
-TEST(Fit, OneClassIsNothingToLearn) {
+TEST(Fit, RefusesSingleClass) {
   Examples examples = separable(1);
   for (Example& row : examples.rows) row.truth = "same";
   EXPECT_EQ(fit(examples).error().code, core::ErrorCode::invalid_argument);

@@ -88,12 +88,12 @@ std::int64_t calibrate() {
 
 core::Status run_process(std::int64_t steps, StabilitySample& sample, collectors::BlockAccount& account) {
   int ends[2];
-  if (::pipe(ends) != 0) return core::fail_errno(errno, "a pipe to the measuring process");
+  if (::pipe(ends) != 0) return core::fail_errno(errno, "creating a pipe to the worker");
   core::FileDescriptor in(ends[0]), out(ends[1]);
   account.begin();
   const std::int64_t start = core::monotonic_ns();
   const pid_t child = ::fork();
-  if (child < 0) return core::fail_errno(errno, "starting a measuring process");
+  if (child < 0) return core::fail_errno(errno, "starting a worker");
   if (child == 0) work(out.get(), steps, sample.slice_ns);
   out.reset();
   std::string bytes;
@@ -111,7 +111,7 @@ core::Status run_process(std::int64_t steps, StabilitySample& sample, collectors
   trace::LoopBlockRow row;
   account.end(row);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || bytes.size() % sizeof(Call) != 0)
-    return core::fail(core::ErrorCode::io, "a measuring process ended before its time", "64 MiB of memory are needed");
+    return core::fail(core::ErrorCode::io, "a worker exited early", "check that 64 MiB of memory are available");
   row.start_ns = start;
   row.end_ns = core::monotonic_ns();
   row.call_count = static_cast<std::int64_t>(bytes.size() / sizeof(Call));
@@ -137,12 +137,12 @@ core::Result<StabilitySample> measure(const Options& options, const std::atomic<
   sample.loops = {{"spin", {}}, {"memory", {}}};
   sample.slice_ns = options.duration.count() / std::max(1, options.processes);
   if (sample.slice_ns < 300'000'000)
-    return core::fail(core::ErrorCode::invalid_argument, "each process needs 300 ms to be judged",
-                      "give --duration " + std::to_string((options.processes * 3 + 9) / 10) + "s or more");
+    return core::fail(core::ErrorCode::invalid_argument, "each process needs at least 300 ms for a verdict",
+                      "use --duration " + std::to_string((options.processes * 3 + 9) / 10) + "s or more");
   const std::int64_t steps = calibrate();
   const auto account = collectors::BlockAccount::open({}, ::getpid(), 0);
   for (int number = 0; number < options.processes && !stop; ++number) {
-    progress("measuring process " + std::to_string(number + 1) + " of " + std::to_string(options.processes));
+    progress("worker " + std::to_string(number + 1) + " of " + std::to_string(options.processes));
     AACO_TRY(run_process(steps, sample, *account));
   }
   return sample;

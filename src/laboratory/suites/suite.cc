@@ -18,7 +18,7 @@ using core::YamlNode;
 constexpr std::int64_t kSchema = 1;
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
 constexpr std::string_view kForGpus = "llm";  // hours on a processor, so that only its name asks for it
-constexpr std::size_t kMostCases = 100'000;
+constexpr std::size_t kMaxCases = 100'000;
 constexpr std::array kKinds{CaseKind::gemm, CaseKind::convolution, CaseKind::attention, CaseKind::vector, CaseKind::model};
 constexpr std::array<std::string_view, 4> kTypes{"float32", "float16", "bfloat16", "int8"};
 
@@ -58,12 +58,12 @@ const std::vector<SizeRule>& sizes_of(CaseKind kind) {
 // A size, or a list of sizes.
 core::Result<std::vector<std::int64_t>> read_sizes(const YamlNode& node, std::int64_t least) {
   std::vector<YamlNode> items = node.is_sequence() ? node.items() : std::vector<YamlNode>{node};
-  if (items.empty()) return node.error("a list of sizes is empty");
+  if (items.empty()) return node.error("empty list of sizes");
   std::vector<std::int64_t> sizes;
   for (const YamlNode& item : items) {
     AACO_ASSIGN(const std::int64_t size, item.as_i64());
     if (size < least || size > kLargestSize)
-      return item.error(fmt::format("a size of {} is not from {} to {}", size, least, kLargestSize));
+      return item.error(fmt::format("size {} is out of range ({} to {})", size, least, kLargestSize));
     sizes.push_back(size);
   }
   return sizes;
@@ -82,15 +82,15 @@ core::Status check_site(const YamlNode& node, const BenchmarkCase& one) {
   if (one.kind != CaseKind::convolution) return {};
   const std::int64_t reach = one.size("dilation") * (std::max(one.size("r"), one.size("s")) - 1) + 1;
   if (reach > std::min(one.size("h"), one.size("w")) + 2 * one.size("pad"))
-    return node.error("the filter is larger than its padded input: " + id_of(one));
+    return node.error("the filter is larger than the padded input: " + id_of(one));
   if (one.size("c") % one.size("groups") != 0 || one.size("k") % one.size("groups") != 0)
-    return node.error("the groups do not divide the channels: " + id_of(one));
+    return node.error("the channel count is not divisible by the groups: " + id_of(one));
   return {};
 }
 
 // Every combination of the sizes a site lists.
 core::Status expand(const YamlNode& node, const BenchmarkCase& base, std::vector<BenchmarkCase>& cases) {
-  if (!node.is_mapping()) return node.error("a site is a mapping of sizes", "write for example {m: [1, 64], n: 768, k: 768}");
+  if (!node.is_mapping()) return node.error("a site must be a mapping of sizes", "for example {m: [1, 64], n: 768, k: 768}");
   std::vector<BenchmarkCase> made{base};
   const auto multiply = [&made](const std::string& name, const std::vector<std::int64_t>& values) {
     std::vector<BenchmarkCase> next;
@@ -121,7 +121,7 @@ core::Status expand(const YamlNode& node, const BenchmarkCase& base, std::vector
         multiply(key.scalar(), sizes);
       }
   }
-  if (cases.size() + made.size() > kMostCases) return node.error("the suite has more than 100,000 cases");
+  if (cases.size() + made.size() > kMaxCases) return node.error("the suite has more than 100,000 cases");
   for (BenchmarkCase& one : made) {
     if (one.kernel == "depthwise") one.sizes["groups"] = one.size("c");
     AACO_TRY(check_site(node, one));
@@ -147,25 +147,24 @@ core::Result<CaseKind> read_kind(const YamlNode& node) {
     if (kind != CaseKind::model && to_string(kind) == text) return kind;
     if (kind != CaseKind::model) names.push_back(to_string(kind));
   }
-  return node.find("kind")->error("'" + text + "' is no kind of kernel", "use one of: " + core::join(names, ", "));
+  return node.find("kind")->error("'" + text + "' is not a kernel kind", "use one of: " + core::join(names, ", "));
 }
 
 core::Status read_kernel(const YamlNode& node, std::vector<BenchmarkCase>& cases) {
-  if (!node.is_mapping()) return node.error("a kernel is a mapping of kernel, kind, dtypes and sites");
+  if (!node.is_mapping()) return node.error("a kernel must be a mapping with kernel, kind, dtypes and sites");
   AACO_TRY(node.only_keys({"kernel", "kind", "dtypes", "ops", "sites"}));
   BenchmarkCase base;
   AACO_ASSIGN(base.kernel, node.require_string("kernel"));
   if (!is_file_name(base.kernel))
-    return node.find("kernel")->error("a kernel's name is small letters and _, for it names a file");
+    return node.find("kernel")->error("a kernel name may only contain lowercase letters and _ (it is used as a file name)");
   AACO_ASSIGN(base.kind, read_kind(node));
   AACO_ASSIGN(const auto dtypes, read_names(node, "dtypes", {"float32"}));
   AACO_ASSIGN(const auto ops, read_names(node, "ops", {base.kind == CaseKind::vector ? base.kernel : ""}));
   AACO_ASSIGN(const YamlNode* sites, node.require("sites"));
-  if (!sites->is_sequence() || sites->items().empty()) return sites->error("sites is a list of sites");
+  if (!sites->is_sequence() || sites->items().empty()) return sites->error("sites must be a list");
   for (const std::string& dtype : dtypes) {
     if (!is_type(dtype))
-      return node.find("dtypes")->error("'" + dtype + "' is no data type of the benchmarks",
-                                        "use float32, float16, bfloat16 or int8");
+      return node.find("dtypes")->error("'" + dtype + "' is not a supported data type", "use float32, float16, bfloat16 or int8");
     for (const std::string& op : ops)
       for (const YamlNode& site : sites->items()) {
         base.dtype = dtype;
@@ -177,7 +176,7 @@ core::Status read_kernel(const YamlNode& node, std::vector<BenchmarkCase>& cases
 }
 
 core::Status read_model(const YamlNode& node, std::vector<BenchmarkCase>& cases) {
-  if (!node.is_mapping()) return node.error("a workload is a mapping of model, batch and dimensions");
+  if (!node.is_mapping()) return node.error("a workload must be a mapping with model, batch and dimensions");
   BenchmarkCase base;
   base.kernel = "models";
   base.kind = CaseKind::model;
@@ -190,10 +189,10 @@ core::Status read_timing(const YamlNode& root, BenchmarkSuite& suite) {
   AACO_ASSIGN(const auto rounds, root.optional_i64("rounds"));
   AACO_ASSIGN(const auto milliseconds, root.optional_f64("visit_ms"));
   AACO_ASSIGN(const auto precision, root.optional_f64("precision"));
-  if (rounds && (*rounds < 1 || *rounds > 100)) return root.find("rounds")->error("rounds is from 1 to 100");
+  if (rounds && (*rounds < 1 || *rounds > 100)) return root.find("rounds")->error("rounds must be from 1 to 100");
   if (milliseconds && !(*milliseconds >= 1 && *milliseconds <= 600'000))
-    return root.find("visit_ms")->error("visit_ms is from 1 to 600000");
-  if (precision && !(*precision > 0 && *precision < 1)) return root.find("precision")->error("precision is between 0 and 1");
+    return root.find("visit_ms")->error("visit_ms must be from 1 to 600000");
+  if (precision && !(*precision > 0 && *precision < 1)) return root.find("precision")->error("precision must be between 0 and 1");
   suite.rounds = rounds.value_or(suite.rounds);
   if (milliseconds) suite.visit_ns = static_cast<std::int64_t>(*milliseconds * 1e6);
   suite.precision_ratio = precision.value_or(suite.precision_ratio);
@@ -246,18 +245,18 @@ std::optional<BenchmarkCase> case_from_json(const core::Json& json) {
 
 core::Result<BenchmarkSuite> parse_suite(std::string_view text, const std::string& name) {
   AACO_ASSIGN(const YamlNode root, YamlNode::parse(text, name));
-  if (!root.is_mapping()) return root.error("a suite is a mapping", "see docs/formats/benchmarks.md");
+  if (!root.is_mapping()) return root.error("a suite must be a mapping", "see docs/formats/benchmarks.md");
   AACO_TRY(root.only_keys({"schema", "suite", "rounds", "visit_ms", "precision", "kernels", "models"}));
   AACO_ASSIGN(const std::int64_t schema, root.require_i64("schema"));
   if (schema != kSchema)
-    return root.find("schema")->error(fmt::format("schema {} is not known", schema), "this program reads schema 1");
+    return root.find("schema")->error(fmt::format("schema {} is not supported", schema), "this version reads schema 1");
   BenchmarkSuite suite;
   AACO_ASSIGN(suite.name, root.require_string("suite"));
   AACO_TRY(read_timing(root, suite));
   for (const auto& [key, read] : {std::pair{"kernels", &read_kernel}, std::pair{"models", &read_model}}) {
     const YamlNode* list = root.find(key);
     if (list == nullptr) continue;
-    if (!list->is_sequence()) return list->error(std::string(key) + " is a list");
+    if (!list->is_sequence()) return list->error(std::string(key) + " must be a list");
     for (const YamlNode& item : list->items()) AACO_TRY(read(item, suite.cases));
   }
   if (suite.cases.empty()) return root.error("the suite has neither kernels nor models");
@@ -273,7 +272,7 @@ core::Result<std::vector<BenchmarkSuite>> load_suites(const std::string& selecti
       files.push_back(core::join_path(paths.share, "data/benchmarks/" + std::string(shipped) + ".yaml"));
   if (files.empty()) {
     if (!selection.ends_with(".yaml"))
-      return core::fail(core::ErrorCode::invalid_argument, "'" + selection + "' is no suite",
+      return core::fail(core::ErrorCode::invalid_argument, "'" + selection + "' is not a suite",
                         "use micro, workloads, llm, all (micro and workloads), or FILE.yaml");
     files.push_back(selection);
   }

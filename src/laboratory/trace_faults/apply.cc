@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kThermalWindows = 16;  // cool and hot in turn over the trace
 constexpr std::int64_t kLaunchGapNs = 4'000;  // between the pieces of a kernel: about what a launch costs on today's drivers
 constexpr std::int64_t kLaunchCallNs = 3'000;
-constexpr std::int64_t kMostPieces = 4;
+constexpr std::int64_t kMaxPieces = 4;
 constexpr double kBytesPerNs = 25;  // of an inserted copy: PCIe 4.0 x16
 
 // Times in which some kernel ran, of all kernels that `wanted` takes.
@@ -122,7 +122,7 @@ void put_in_copies(TraceRows& rows, double intensity, trace::NameTable& names) {
 
 // Every kernel in pieces, each launched on its own: what a compiler that fuses less would send.
 void split_kernels(TraceRows& rows, double intensity) {
-  const auto pieces = 1 + std::max<std::int64_t>(1, std::llround(intensity * static_cast<double>(kMostPieces - 1)));
+  const auto pieces = 1 + std::max<std::int64_t>(1, std::llround(intensity * static_cast<double>(kMaxPieces - 1)));
   std::vector<std::int64_t> points;
   std::uint64_t largest = 0;
   for (const auto& kernel : rows.kernels) {
@@ -166,11 +166,12 @@ const std::vector<TraceFaultKind>& trace_fault_kinds() {
   static const std::vector<TraceFaultKind> kinds = {
       {"gpu_clock_cap", "clock_throttling", "the device runs at a lower clock", "kernels take twice as long"},
       {"gpu_thermal_steps", "clock_throttling", "the clock drops and recovers",
-       "kernels take three times as long in every second stretch"},
-      {"gpu_gaps", "host_waiting", "the host is late with every stretch of work", "gaps as long as the work"},
-      {"gpu_copies", "copy_bound", "a copy before every stretch of work", "copies as long as the work"},
-      {"gpu_slower_kernel", "slower_kernels", "the costliest kernel has a slower implementation", "it takes twice as long"},
-      {"gpu_more_launches", "more_launches", "kernels are launched in pieces", "four pieces"},
+       "kernels take three times as long in every other busy interval"},
+      {"gpu_gaps", "host_waiting", "the host launches every busy interval late", "gaps as long as the busy intervals"},
+      {"gpu_copies", "copy_bound", "a copy before every busy interval", "copies as long as the busy intervals"},
+      {"gpu_slower_kernel", "slower_kernels", "the costliest kernel has a slower implementation",
+       "the kernel takes twice as long"},
+      {"gpu_more_launches", "more_launches", "kernels are split into several launches", "four launches per kernel"},
   };
   return kinds;
 }
@@ -182,11 +183,11 @@ core::Result<TraceFault> make_trace_fault(std::string_view name, double intensit
     std::vector<std::string_view> names;
     for (const auto& one : kinds) names.push_back(one.id);
     const std::string_view near = core::nearest(name, names);
-    return core::fail(core::ErrorCode::invalid_argument, "there is no fault of traces '" + std::string(name) + "'",
-                      near.empty() ? "'aaco lab faults' lists them" : "did you mean " + std::string(near) + "?");
+    return core::fail(core::ErrorCode::invalid_argument, "unknown trace fault '" + std::string(name) + "'",
+                      near.empty() ? "'aaco lab faults' lists the faults" : "did you mean " + std::string(near) + "?");
   }
   if (!std::isfinite(intensity) || intensity <= 0 || intensity > 1)
-    return core::fail(core::ErrorCode::invalid_argument, "an intensity lies above 0 and is at most 1",
+    return core::fail(core::ErrorCode::invalid_argument, "the intensity must be above 0 and at most 1",
                       "1 means: " + std::string(kind->intensity));
   return TraceFault{&*kind, intensity};
 }
@@ -202,8 +203,8 @@ core::Json to_json(const TraceFault& fault) {
 core::Status apply(const TraceFault& fault, TraceRows& rows, trace::NameTable& names) {
   const auto busy = all_busy(rows);
   if (busy.empty())
-    return core::fail(core::ErrorCode::invalid_input, "the trace has no kernels, so nothing can be simulated on it",
-                      "import a trace of a GPU");
+    return core::fail(core::ErrorCode::invalid_input, "the trace has no kernels, so no fault can be simulated",
+                      "import a GPU trace");
   const std::string_view id = fault.kind->id;
   if (id == "gpu_clock_cap") {
     stretch(rows, busy, 1 + fault.intensity);

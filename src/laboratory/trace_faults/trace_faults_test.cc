@@ -21,7 +21,7 @@ TEST(Map, StretchesAndPutsIn) {
   EXPECT_EQ(map(310, false), 460);
 }
 
-TEST(Map, OfNothingIsTheSame) { EXPECT_EQ(TimeMap({}, 3, {}, 7)(1234, true), 1234); }
+TEST(Map, EmptyMapIsIdentity) { EXPECT_EQ(TimeMap({}, 3, {}, 7)(1234, true), 1234); }
 
 // Two kernels of 1000 ns with 500 between them, each launched 200 before it begins; the second name twice as costly in all.
 TraceRows rows_of(trace::NameTable& names) {
@@ -61,7 +61,7 @@ TraceRows with(std::string_view fault, double intensity) {
   return rows;
 }
 
-TEST(Apply, ACapMakesEveryKernelLongerAndNothingElse) {
+TEST(Apply, ClockCapStretchesOnlyKernels) {
   const TraceRows rows = with("gpu_clock_cap", 0.5);
   EXPECT_EQ(kernel_time(rows), 4500);
   EXPECT_EQ(rows.kernels[1].start_ns - rows.kernels[0].end_ns, 500);
@@ -69,13 +69,13 @@ TEST(Apply, ACapMakesEveryKernelLongerAndNothingElse) {
   EXPECT_LT(rows.calls[1].start_ns, rows.kernels[1].start_ns);
 }
 
-TEST(Apply, ThermalStepsMakeSomeLonger) {
+TEST(Apply, ThermalStepsStretchSomeKernels) {
   const TraceRows rows = with("gpu_thermal_steps", 0.5);
   EXPECT_GT(kernel_time(rows), 3000);
   EXPECT_LT(kernel_time(rows), 6000);
 }
 
-TEST(Apply, GapsLeaveTheKernelsAsTheyWere) {
+TEST(Apply, GapsLeaveKernelsUnchanged) {
   const TraceRows rows = with("gpu_gaps", 1);
   EXPECT_EQ(kernel_time(rows), 3000);
   EXPECT_EQ(rows.kernels[1].start_ns - rows.kernels[0].end_ns, 1500);
@@ -95,7 +95,7 @@ TEST(Apply, OnlyTheCostliestKernelIsSlower) {
   EXPECT_EQ(rows.kernels[1].end_ns - rows.kernels[1].start_ns, 1000);
 }
 
-TEST(Apply, PiecesAreLaunchedEachAndTakeAsLongTogether) {
+TEST(Apply, SplitKernelsKeepTheirTotalTime) {
   const TraceRows rows = with("gpu_more_launches", 1);
   EXPECT_EQ(rows.kernels.size(), 12U);
   EXPECT_EQ(rows.calls.size(), 12U);
@@ -110,7 +110,7 @@ TEST(Apply, RefusesATraceWithoutKernels) {
   EXPECT_FALSE(apply(*make_trace_fault("gpu_gaps", 1), rows, names));
 }
 
-TEST(Kinds, RefusesWhatIsNot) {
+TEST(Kinds, RefusesUnknownKinds) {
   EXPECT_FALSE(make_trace_fault("gpu_gap", 0.5));
   for (const double intensity : {0.0, 1.5, std::nan("")}) EXPECT_FALSE(make_trace_fault("gpu_gaps", intensity));
 }

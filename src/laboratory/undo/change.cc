@@ -49,7 +49,7 @@ core::Result<bool> undo_group(const Change& change) {
     if (::rmdir(change.path.c_str()) == 0) return true;
     if (errno == ENOENT) return false;
     if (errno != EBUSY || attempt == kEmptyingTries)
-      return core::fail_errno(errno, "removing the control group " + change.path, "processes may still be in it");
+      return core::fail_errno(errno, "removing the cgroup " + change.path, "processes may still be in it");
     std::this_thread::sleep_for(kEmptyingWait);
   }
 }
@@ -93,19 +93,19 @@ core::Result<Change> change_from_json(const Json& document, const World& world) 
     change.path = group;
     change.home = std::string(document["home"].text());
     if (!core::base_name(group).starts_with(kGroupPrefix) || !may_be_written(group, world) || !may_be_written(change.home, world))
-      return core::fail(ErrorCode::invalid_input, "'" + group + "' is no control group that AACO makes");
+      return core::fail(ErrorCode::invalid_input, "'" + group + "' is not a cgroup created by AACO");
     return change;
   }
   change.path = std::string(document["file"].text());
   change.before = std::string(document["before"].text());
   change.made = std::string(document["made"].text());
   if (!may_be_written(change.path, world) || change.before.empty() || change.made.empty())
-    return core::fail(ErrorCode::invalid_input, "'" + change.path + "' is no setting that AACO changes");
+    return core::fail(ErrorCode::invalid_input, "'" + change.path + "' is not a setting that AACO changes");
   return change;
 }
 
 std::string to_text(const Change& change) {
-  if (change.kind == Change::Kind::group) return "control group " + change.path;
+  if (change.kind == Change::Kind::group) return "cgroup " + change.path;
   return change.path + " is " + change.made + ", was " + change.before;
 }
 
@@ -134,13 +134,13 @@ core::Result<Noted> read_journal(const std::string& path, const World& world) {
       first = false;
       const auto process = document ? (*document)["process_id"].as_i64() : std::nullopt;
       const auto start = document ? (*document)["start_ticks"].as_i64() : std::nullopt;
-      if (!process || !start) return core::fail(ErrorCode::invalid_input, path + " does not begin with its owner");
+      if (!process || !start) return core::fail(ErrorCode::invalid_input, path + " does not start with an owner record");
       noted.owner = {*process, *start, std::string((*document)["boot_id"].text())};
       noted.purpose = std::string((*document)["purpose"].text());
       continue;
     }
     auto change = document ? change_from_json(*document, world)
-                           : core::Result<Change>(core::fail(ErrorCode::invalid_input, "a line that is no JSON"));
+                           : core::Result<Change>(core::fail(ErrorCode::invalid_input, "a line is not valid JSON"));
     if (change)
       noted.changes.push_back(std::move(*change));
     else

@@ -30,14 +30,14 @@ core::Status sync_folder(const std::string& folder) {
 tl::unexpected<core::Error> not_settable(int problem, const std::string& path) {
   const bool denied = problem == EACCES || problem == EPERM || problem == EROFS;
   return core::fail(denied ? ErrorCode::permission : ErrorCode::unsupported, path + ": " + std::strerror(problem),
-                    denied ? "run it as root, on a /sys that may be written" : "");
+                    denied ? "run as root, with a writable /sys" : "");
 }
 
 }  // namespace
 
 core::Result<Journal> Journal::open(World world, std::string purpose) {
   if (world.folder.empty())
-    return core::fail(ErrorCode::invalid_argument, "no folder is named for the journal of changes, so nothing may be changed");
+    return core::fail(ErrorCode::invalid_argument, "no folder is set for the change journal, so no setting may be changed");
   return Journal(std::move(world), std::move(purpose));
 }
 
@@ -69,8 +69,7 @@ core::Status Journal::begin() {
   std::string made = core::join_path(world_.folder, std::to_string(owner.process_id) + "-XXXXXX");
   file_ = core::FileDescriptor(::mkostemp(made.data(), O_APPEND | O_CLOEXEC));
   if (!file_.valid())
-    return core::fail_errno(errno, "the journal of changes in " + world_.folder,
-                            "name a folder that may be written with XDG_CACHE_HOME");
+    return core::fail_errno(errno, "the change journal in " + world_.folder, "set XDG_CACHE_HOME to a writable folder");
   path_ = made + std::string(kEnding);
   AACO_TRY(note(Json::object({{"process_id", owner.process_id},
                               {"start_ticks", owner.start_ticks},
@@ -84,7 +83,7 @@ core::Status Journal::begin() {
 core::Status Journal::note(const std::string& line) {
   const std::string text = line + "\n";
   if (::write(file_.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) || ::fdatasync(file_.get()) != 0)
-    return core::fail_errno(errno, "writing the journal of changes " + path_, "nothing is changed that could not be undone");
+    return core::fail_errno(errno, "writing the change journal " + path_, "settings are only changed if they can be restored");
   return {};
 }
 
@@ -95,7 +94,7 @@ core::Status Journal::lock_machine() {
   core::FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock.valid()) return core::fail_errno(errno, path);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
-    return core::fail(ErrorCode::conflict, "another run holds the machine's settings", "wait until it has ended");
+    return core::fail(ErrorCode::conflict, "another run has changed the machine's settings", "wait for it to finish");
   machine_lock_ = std::move(lock);
   return {};
 }
@@ -118,7 +117,8 @@ core::Result<std::string> Journal::set_file(const std::string& path, const std::
     return not_settable(errno, path);
   const auto now = core::read_file(change.path, 1 << 20);
   if (!now || value_in(*now) != value)
-    return core::fail(ErrorCode::unsupported, path + " took '" + value + "' and kept '" + (now ? value_in(*now) : "") + "'");
+    return core::fail(ErrorCode::unsupported,
+                      path + " was set to '" + value + "' but reads back '" + (now ? value_in(*now) : "") + "'");
   return change.before;
 }
 
@@ -129,12 +129,12 @@ core::Result<std::string> Journal::make_group(const std::string& parent, const s
   AACO_TRY(begin());
   AACO_TRY(note(to_json(change).dump(-1)));
   if (::mkdir(change.path.c_str(), 0755) != 0 && errno != EEXIST)
-    return core::fail(ErrorCode::unsupported, "no control group can be made in " + parent + ": " + std::strerror(errno),
-                      "run it as root, or in a delegated control group");
+    return core::fail(ErrorCode::unsupported, "cannot create a cgroup in " + parent + ": " + std::strerror(errno),
+                      "run as root, or in a delegated cgroup");
   for (const Setting& setting : settings)
     if (const auto written = write_control(core::join_path(change.path, setting.file), setting.value); !written)
-      return core::fail(ErrorCode::unsupported, "the control group takes no such limit: " + written.error().message,
-                        "the controller may not be delegated to this group");
+      return core::fail(ErrorCode::unsupported, "the cgroup rejected the limit: " + written.error().message,
+                        "the controller is probably not delegated to this cgroup");
   return change.path;
 }
 

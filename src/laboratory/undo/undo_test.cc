@@ -47,7 +47,7 @@ class UndoTest : public ::testing::Test {
   testing::FakeMachine machine_;
 };
 
-TEST_F(UndoTest, SetsAndPutsBack) {
+TEST_F(UndoTest, SetsAndRestores) {
   {
     auto journal = *Journal::open(world(), "test");
     EXPECT_EQ(journal.set_file(kPages, "never").value(), "madvise");
@@ -58,13 +58,13 @@ TEST_F(UndoTest, SetsAndPutsBack) {
   EXPECT_EQ(journals(), 0U);
 }
 
-TEST_F(UndoTest, WhatStandsAlreadyIsNoChange) {
+TEST_F(UndoTest, UnchangedValueIsNotRecorded) {
   auto journal = *Journal::open(world(), "test");
   EXPECT_EQ(journal.set_file(kPages, "madvise").value(), "madvise");
   EXPECT_EQ(journals(), 0U);
 }
 
-TEST_F(UndoTest, TellsWhatIsChangedAndByWhom) {
+TEST_F(UndoTest, ListsChangesAndOwner) {
   auto journal = *Journal::open(world(), "a test");
   ASSERT_TRUE(journal.set_file(kPages, "never"));
   const auto open = *list(world());
@@ -75,7 +75,7 @@ TEST_F(UndoTest, TellsWhatIsChangedAndByWhom) {
   EXPECT_NE(open[0].text.find("is never, was madvise"), std::string::npos);
 }
 
-TEST_F(UndoTest, WhatMayNotBeWrittenIsSaid) {
+TEST_F(UndoTest, ReportsUnwritableSettings) {
   if (::geteuid() == 0) GTEST_SKIP() << "skipped, root may write everything";
   std::filesystem::permissions(machine_.root() + kPages, std::filesystem::perms::owner_read);
   auto journal = *Journal::open(world(), "test");
@@ -83,13 +83,13 @@ TEST_F(UndoTest, WhatMayNotBeWrittenIsSaid) {
   EXPECT_EQ(journals(), 0U);
 }
 
-TEST_F(UndoTest, AMissingSwitchIsUnsupportedAndTheFolderOfNoJournalRefused) {
+TEST_F(UndoTest, MissingSettingIsUnsupportedAndMissingFolderRefused) {
   auto journal = *Journal::open(world(), "test");
   EXPECT_EQ(journal.set_file("/sys/devices/system/cpu/cpufreq/boost", "0").error().code, core::ErrorCode::unsupported);
   EXPECT_FALSE(Journal::open({machine_.root(), ""}, "test"));
 }
 
-TEST_F(UndoTest, NothingOutsideTheMachinesSettingsIsWritten) {
+TEST_F(UndoTest, WritesOnlyMachineSettings) {
   machine_.write("/etc/passwd", "root");
   auto journal = *Journal::open(world(), "test");
   EXPECT_FALSE(journal.set_file("/etc/passwd", "x"));
@@ -97,7 +97,7 @@ TEST_F(UndoTest, NothingOutsideTheMachinesSettingsIsWritten) {
   EXPECT_EQ(text("/etc/passwd"), "root");
 }
 
-TEST_F(UndoTest, AKilledOwnersChangesAreUndone) {
+TEST_F(UndoTest, RestoresChangesOfKilledOwner) {
   killed([](Journal& journal) { return journal.set_file(kPages, "never").has_value(); });
   EXPECT_EQ(text(kPages), "never");
   const auto restored = restore_dead(world());
@@ -107,7 +107,7 @@ TEST_F(UndoTest, AKilledOwnersChangesAreUndone) {
   EXPECT_EQ(restore_dead(world())->undone, 0);
 }
 
-TEST_F(UndoTest, WhatSomebodyElseChangedSinceIsLeft) {
+TEST_F(UndoTest, KeepsLaterForeignChanges) {
   killed([](Journal& journal) { return journal.set_file(kPages, "never").has_value(); });
   machine_.write(kPages, "[always] madvise never\n");
   EXPECT_EQ(restore_dead(world())->undone, 0);
@@ -115,14 +115,14 @@ TEST_F(UndoTest, WhatSomebodyElseChangedSinceIsLeft) {
   EXPECT_EQ(journals(), 0U);
 }
 
-TEST_F(UndoTest, ALivingOwnersChangesStay) {
+TEST_F(UndoTest, KeepsChangesOfLiveOwner) {
   auto journal = *Journal::open(world(), "test");
   ASSERT_TRUE(journal.set_file(kPages, "never"));
   EXPECT_EQ(restore_dead(world())->undone, 0);
   EXPECT_EQ(text(kPages), "never");
 }
 
-TEST_F(UndoTest, ANumberThatIsUsedAgainIsNoOwner) {
+TEST_F(UndoTest, ReusedPidIsNotTheOwner) {
   Owner owner = owner_of({"/", ""}, ::getpid());
   ASSERT_GT(owner.start_ticks, 0);
   machine_.write("/journal/1-a.journal", R"({"process_id": )" + std::to_string(owner.process_id) + R"(, "start_ticks": )" +
@@ -133,7 +133,7 @@ TEST_F(UndoTest, ANumberThatIsUsedAgainIsNoOwner) {
   EXPECT_EQ(text(kPages), "always");
 }
 
-TEST_F(UndoTest, ChangesOfAnEarlierBootAreGone) {
+TEST_F(UndoTest, IgnoresChangesOfEarlierBoot) {
   machine_.write("/journal/1-a.journal",
                  "{\"process_id\": 2147483000, \"start_ticks\": 5, \"boot_id\": \"another\"}\n{\"file\": \"" + machine_.root() +
                      kPages + "\", \"before\": \"always\", \"made\": \"madvise\"}\n");
@@ -142,7 +142,7 @@ TEST_F(UndoTest, ChangesOfAnEarlierBootAreGone) {
   EXPECT_EQ(journals(), 0U);
 }
 
-TEST_F(UndoTest, ALineThatWasCutWasNeverFollowedByItsChange) {
+TEST_F(UndoTest, IgnoresTruncatedLine) {
   killed([](Journal& journal) { return journal.set_file(kPages, "never").has_value(); });
   const std::string path = core::join_path(world().folder, core::list_directory(world().folder)->front());
   const std::string whole = *core::read_file(path);
@@ -154,7 +154,7 @@ TEST_F(UndoTest, ALineThatWasCutWasNeverFollowedByItsChange) {
   }
 }
 
-TEST_F(UndoTest, AJournalLeadsNowhereElse) {
+TEST_F(UndoTest, RefusesPathTraversalInJournal) {
   machine_.write("/etc/cron", "quiet");
   const std::string head =
       R"({"process_id": 2147483000, "start_ticks": 5, "boot_id": ")" + owner_of({"/", ""}, 1).boot_id + "\"}\n";
@@ -169,7 +169,7 @@ TEST_F(UndoTest, AJournalLeadsNowhereElse) {
   EXPECT_EQ(text("/etc/cron"), "quiet");
 }
 
-TEST_F(UndoTest, AJournalThatOthersMayWriteIsNotObeyed) {
+TEST_F(UndoTest, IgnoresWorldWritableJournal) {
   killed([](Journal& journal) { return journal.set_file(kPages, "never").has_value(); });
   const std::string path = core::join_path(world().folder, core::list_directory(world().folder)->front());
   std::filesystem::permissions(path, std::filesystem::perms::others_write, std::filesystem::perm_options::add);
@@ -177,7 +177,7 @@ TEST_F(UndoTest, AJournalThatOthersMayWriteIsNotObeyed) {
   EXPECT_EQ(text(kPages), "never");
 }
 
-TEST_F(UndoTest, ASecondOwnerDoesNotTakeTheMachine) {
+TEST_F(UndoTest, RefusesSecondOwner) {
   auto journal = *Journal::open(world(), "test");
   ASSERT_TRUE(journal.set_file(kPages, "never"));
   auto other = *Journal::open(world(), "other");
@@ -185,7 +185,7 @@ TEST_F(UndoTest, ASecondOwnerDoesNotTakeTheMachine) {
   EXPECT_EQ(text(kPages), "never");
 }
 
-TEST_F(UndoTest, GroupsAreMadeAndRemoved) {
+TEST_F(UndoTest, CreatesAndRemovesCgroups) {
   const std::string folder = machine_.root() + kGroups + "/aaco-test-1";
   {
     auto journal = *Journal::open(world(), "test");
@@ -199,7 +199,7 @@ TEST_F(UndoTest, GroupsAreMadeAndRemoved) {
   EXPECT_FALSE(core::exists(machine_.root() + kGroups + "/aaco-test-3"));
 }
 
-TEST_F(UndoTest, AGroupThatCannotBeRemovedStaysInTheJournal) {
+TEST_F(UndoTest, KeepsUnremovableCgroupInJournal) {
   killed([](Journal& journal) { return journal.make_group(kGroups, kGroups, "aaco-test-1", {}).has_value(); });
   machine_.write(std::string(kGroups) + "/aaco-test-1/inside", "x");
   const auto first = restore_dead(world());

@@ -64,7 +64,8 @@ core::Result<std::shared_ptr<Api>> open_api(const std::string& library_path) {
     call = base->GetApi(static_cast<std::uint32_t>(number));
   }
   if (call == nullptr)
-    return core::fail(ErrorCode::unsupported, library_path + " is ONNX Runtime " + version + ", 1.17 or newer is needed");
+    return core::fail(ErrorCode::unsupported,
+                      library_path + " is ONNX Runtime " + version + "; version 1.17 or newer is required");
   auto api = std::make_shared<Api>(Api{std::move(library), call, version, std::make_unique<LogCollector>(), nullptr, {}});
   OrtEnv* environment = nullptr;
   AACO_TRY(api->check(call->CreateEnvWithCustomLogger(&collect, api->log.get(), ORT_LOGGING_LEVEL_WARNING, "aaco", &environment),
@@ -73,9 +74,9 @@ core::Result<std::shared_ptr<Api>> open_api(const std::string& library_path) {
   AACO_TRY(api->check(call->DisableTelemetryEvents(environment), "starting ONNX Runtime"));
   char** names = nullptr;
   int count = 0;
-  AACO_TRY(api->check(call->GetAvailableProviders(&names, &count), "asking for providers"));
+  AACO_TRY(api->check(call->GetAvailableProviders(&names, &count), "listing providers"));
   for (int i = 0; i < count; ++i) api->providers.emplace_back(names[i]);
-  return api->check(call->ReleaseAvailableProviders(names, count), "asking for providers").map([&] { return api; });
+  return api->check(call->ReleaseAvailableProviders(names, count), "listing providers").map([&] { return api; });
 }
 
 }  // namespace aaco::runner::ort

@@ -107,9 +107,10 @@ std::string generic_name(const std::string& provider) {
 core::Status append_provider(const Api& api, OrtSessionOptions* session, const std::string& provider, const Options& options) {
   if (provider == "CPUExecutionProvider") {  // always there, last in the list
     if (options.empty()) return {};
-    return core::fail(core::ErrorCode::invalid_argument,
-                      "the provider option '" + options.front().first + "' would change nothing: the CPU provider has none",
-                      "leave --provider-option out, or name the backend it is for (--backend)");
+    return core::fail(
+        core::ErrorCode::invalid_argument,
+        "the provider option '" + options.front().first + "' has no effect: the CPU provider does not accept options",
+        "remove --provider-option, or select the backend it belongs to (--backend)");
   }
   if (provider == "CUDAExecutionProvider") return append_cuda(api, session, options);
   if (provider == "TensorrtExecutionProvider") return append_tensorrt(api, session, options);

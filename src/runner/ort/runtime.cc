@@ -26,12 +26,12 @@ class OpenedRuntime final : public Runtime {
   [[nodiscard]] core::Status check_provider(const BackendOptions& options) const override {
     const bool present = std::find(api_->providers.begin(), api_->providers.end(), options.provider) != api_->providers.end();
     if (present || options.allow_fallback) return {};
-    return core::fail(ErrorCode::unsupported,
-                      "the backend '" + options.backend + "' wants " + options.provider + ", and this ONNX Runtime " +
-                          api_->version + " (" + api_->library.path() + ") has only " + core::join(api_->providers, ", "),
-                      "name a build that has it with --ort-lib FILE or AACO_ORT_LIBRARY (for MIGraphX and ROCm: the "
-                      "onnxruntime-rocm build that belongs to your "
-                      "ROCm version), take another --backend, or let it run on the CPU with --allow-fallback");
+    return core::fail(
+        ErrorCode::unsupported,
+        "the backend '" + options.backend + "' requires " + options.provider + ", but ONNX Runtime " + api_->version + " (" +
+            api_->library.path() + ") only provides " + core::join(api_->providers, ", "),
+        "use a build that provides it (--ort-lib FILE or AACO_ORT_LIBRARY; for MIGraphX and ROCm: the onnxruntime-rocm build for "
+        "your ROCm version), choose another --backend, or allow the CPU with --allow-fallback");
   }
 
  private:
@@ -52,7 +52,7 @@ core::Result<std::shared_ptr<Runtime>> Runtime::open(const LibrarySearch& search
     auto api = open_api(named);
     if (!api) {
       core::Error error = std::move(api).error();
-      error.remedy = "--ort-lib and AACO_ORT_LIBRARY must name a libonnxruntime.so of version 1.17 or newer";
+      error.remedy = "set --ort-lib or AACO_ORT_LIBRARY to a libonnxruntime.so of version 1.17 or newer";
       return tl::unexpected(std::move(error));
     }
     return std::make_shared<OpenedRuntime>(std::move(*api));
@@ -64,8 +64,8 @@ core::Result<std::shared_ptr<Runtime>> Runtime::open(const LibrarySearch& search
     if (api) return std::make_shared<OpenedRuntime>(std::move(*api));
     tried += "\n  " + api.error().message;
   }
-  return core::fail(ErrorCode::unsupported, "no ONNX Runtime library was found" + tried,
-                    "run scripts/bootstrap.sh, or name one with --ort-lib FILE or AACO_ORT_LIBRARY");
+  return core::fail(ErrorCode::unsupported, "ONNX Runtime library not found" + tried,
+                    "run scripts/bootstrap.sh, or set --ort-lib FILE or AACO_ORT_LIBRARY");
 }
 
 }  // namespace aaco::runner::ort

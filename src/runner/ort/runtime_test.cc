@@ -74,7 +74,7 @@ class OrtRuntime : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(OrtRuntime, RunsAModelAndSaysWhoTookTheNodes) {
+TEST_F(OrtRuntime, RunsAModelAndReportsPlacement) {
   auto backend = runtime()->open_model(mlp(folder_), cpu());
   ASSERT_TRUE(backend) << backend.error().text();
   ASSERT_TRUE((*backend)->bind(ones_for(**backend, 2)));
@@ -116,13 +116,13 @@ TEST_F(OrtRuntime, ProfilesToAFileWithItsStart) {
   EXPECT_GT(profile->start_realtime_ns, 1'600'000'000'000'000'000);
 }
 
-TEST_F(OrtRuntime, RefusesToProfileWhatWasNotOpenedForIt) {
+TEST_F(OrtRuntime, RefusesToProfileWithoutProfilingEnabled) {
   auto backend = runtime()->open_model(mlp(folder_), cpu());
   ASSERT_TRUE(backend);
   EXPECT_FALSE((*backend)->end_profile());
 }
 
-TEST_F(OrtRuntime, NamesWhatIsAvailableWhereAProviderIsNot) {
+TEST_F(OrtRuntime, ListsAvailableProvidersIfOneIsMissing) {
   BackendOptions options = cpu();
   options.backend = "migraphx";
   options.provider = "MIGraphXExecutionProvider";
@@ -153,7 +153,7 @@ TEST_F(OrtRuntime, RefusesATruncatedModel) {
   EXPECT_FALSE(runtime()->open_model(write("cut.onnx", whole.substr(0, whole.size() / 2)), cpu()));
 }
 
-TEST_F(OrtRuntime, RefusesWhatIsNoModel) { EXPECT_FALSE(runtime()->open_model(write("text.onnx", "this is no model"), cpu())); }
+TEST_F(OrtRuntime, RefusesNonModels) { EXPECT_FALSE(runtime()->open_model(write("text.onnx", "this is no model"), cpu())); }
 
 TEST_F(OrtRuntime, RefusesAnInputOfTheWrongShape) {
   auto backend = runtime()->open_model(mlp(folder_), cpu());
@@ -165,7 +165,7 @@ TEST_F(OrtRuntime, RefusesAnInputOfTheWrongShape) {
   EXPECT_FALSE(bound && (*backend)->run_once());
 }
 
-TEST(OrtLibrary, RefusesALibraryThatIsNoOnnxRuntime) {
+TEST(OrtLibrary, RefusesForeignLibrary) {
   LibrarySearch wrong = search();
   wrong.named = "libz.so.1";
   const auto opened = Runtime::open(wrong);
@@ -174,7 +174,7 @@ TEST(OrtLibrary, RefusesALibraryThatIsNoOnnxRuntime) {
   EXPECT_NE(opened.error().text().find("OrtGetApiBase"), std::string::npos);
 }
 
-TEST(OrtLibrary, RefusesANamedLibraryThatIsAbsentRatherThanTakingAnother) {
+TEST(OrtLibrary, DoesNotSubstituteMissingNamedLibrary) {
   LibrarySearch wrong = search();
   wrong.environment.set("AACO_ORT_LIBRARY", "/nonexistent/libonnxruntime.so");
   EXPECT_FALSE(Runtime::open(wrong));
@@ -189,7 +189,7 @@ TEST(Placement, ReadsBothFormsOfTheSentence) {
   EXPECT_EQ(two.at("B"), 3);
 }
 
-TEST(Placement, IsEmptyWhereNothingIsSaid) {
+TEST(Placement, EmptyWithoutLogLines) {
   EXPECT_TRUE(placement_from_log(
                   {{0, "Number of nodes: 53"}, {0, "nodes placed on [x"}, {2, "Number of nodes: many nodes placed on [x]"}})
                   .empty());

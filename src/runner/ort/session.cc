@@ -109,9 +109,9 @@ core::Status Session::check_placement() const {
   if (placement_.contains(options_.provider)) return {};
   std::string taken;
   for (const auto& [provider, count] : placement_)
-    taken += (taken.empty() ? "" : ", ") + provider + " took " + std::to_string(count);
-  return core::fail(ErrorCode::unsupported, options_.provider + " took none of the model's nodes (" + taken + ")",
-                    "this model does not run on that backend; --allow-fallback runs it anyway and says so");
+    taken += (taken.empty() ? "" : ", ") + provider + " runs " + std::to_string(count);
+  return core::fail(ErrorCode::unsupported, options_.provider + " runs none of the model's nodes (" + taken + ")",
+                    "this backend does not support the model; use --allow-fallback to run it on the CPU anyway");
 }
 
 core::Result<std::shared_ptr<OrtMemoryInfo>> Session::output_memory() const {
@@ -214,7 +214,7 @@ Json Session::describe() const {
 }
 
 core::Result<Backend::Profile> Session::end_profile() {
-  if (!options_.profile) return core::fail(ErrorCode::invalid_argument, "the session was opened without a profiler");
+  if (!options_.profile) return core::fail(ErrorCode::invalid_argument, "the session was opened without profiling");
   const OrtApi& call = *api_->call;
   Profile profile;
   std::uint64_t start = 0;

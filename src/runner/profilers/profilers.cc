@@ -115,7 +115,7 @@ core::Result<ProfileCommand> rocprof_command(const Profiler& profiler, const Pro
       if (std::find(request.domains.begin(), request.domains.end(), domain.name) == request.domains.end()) continue;
       if (domain.rocprof.empty())
         return core::fail(ErrorCode::unsupported, "rocprof cannot trace the domain '" + std::string(domain.name) + "'",
-                          "use rocprofv3 (package rocprofiler-sdk), or leave the domain out");
+                          "use rocprofv3 (package rocprofiler-sdk), or omit the domain");
       if (std::find(words.begin(), words.end(), domain.rocprof) == words.end()) words.emplace_back(domain.rocprof);
     }
     words.insert(words.end(), {"--timestamp", "on", "-o", core::join_path(request.folder, "results.csv")});
@@ -132,9 +132,9 @@ core::Result<Profiler> find_profiler(const std::string& path_variable) {
   for (const Tool tool : {Tool::rocprofv3, Tool::rocprof})
     if (const auto path = core::find_program(std::string(to_string(tool)), path_variable))
       return Profiler{tool, *path, ask_version(*path)};
-  return core::fail(ErrorCode::unsupported, "there is no GPU profiler: neither rocprofv3 nor rocprof is on the path",
-                    "install the rocprofiler-sdk package of your ROCm version and put its bin folder (/opt/rocm/bin) on PATH, or "
-                    "profile without it; 'aaco import' reads traces made elsewhere");
+  return core::fail(ErrorCode::unsupported, "no GPU profiler found: neither rocprofv3 nor rocprof is on PATH",
+                    "install the rocprofiler-sdk package for your ROCm version and add its bin folder (/opt/rocm/bin) to PATH, "
+                    "or run without GPU profiling; 'aaco import' reads traces recorded elsewhere");
 }
 
 std::vector<std::string> known_domains() {
@@ -155,10 +155,9 @@ core::Result<std::vector<std::string>> parse_domains(std::string_view list) {
   const std::vector<std::string> asked = unique_words(list);
   for (const std::string& word : asked)
     if (std::find(known.begin(), known.end(), word) == known.end())
-      return core::fail(ErrorCode::invalid_argument, "'" + word + "' is nothing that a GPU profiler traces",
-                        "choose among " + core::join(known, ", "));
-  if (asked.empty())
-    return core::fail(ErrorCode::invalid_argument, "no domain is named", "choose among " + core::join(known, ", "));
+      return core::fail(ErrorCode::invalid_argument, "'" + word + "' is not a GPU profiler domain",
+                        "use one of: " + core::join(known, ", "));
+  if (asked.empty()) return core::fail(ErrorCode::invalid_argument, "no domain given", "use one of: " + core::join(known, ", "));
   std::vector<std::string> ordered;
   for (const std::string& name : known)
     if (std::find(asked.begin(), asked.end(), name) != asked.end()) ordered.push_back(name);
@@ -170,15 +169,14 @@ core::Result<std::vector<std::string>> parse_counters(std::string_view list) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_[]:.";
   for (const std::string& name : names)
     if (name.find_first_not_of(kAllowed) != std::string::npos || name.front() == '-')
-      return core::fail(ErrorCode::invalid_argument, "'" + name + "' cannot be the name of a counter",
-                        "'rocprofv3 --list-avail' (or 'rocprofv3-avail list') names those of this GPU");
-  if (names.empty())
-    return core::fail(ErrorCode::invalid_argument, "no counter is named", "for example SQ_WAVES,GRBM_GUI_ACTIVE");
+      return core::fail(ErrorCode::invalid_argument, "'" + name + "' is not a valid counter name",
+                        "'rocprofv3 --list-avail' (or 'rocprofv3-avail list') lists the counters of this GPU");
+  if (names.empty()) return core::fail(ErrorCode::invalid_argument, "no counter given", "for example SQ_WAVES,GRBM_GUI_ACTIVE");
   return names;
 }
 
 core::Result<std::vector<ProfileCommand>> build_commands(const Profiler& profiler, const ProfileRequest& request) {
-  if (request.command.empty()) return core::fail(ErrorCode::invalid_argument, "there is no command to profile");
+  if (request.command.empty()) return core::fail(ErrorCode::invalid_argument, "no command to profile");
   std::vector<ProfileCommand> commands;
   for (const bool counters : {false, true}) {
     if (counters ? request.counters.empty() : request.domains.empty()) continue;
@@ -187,7 +185,7 @@ core::Result<std::vector<ProfileCommand>> build_commands(const Profiler& profile
     if (!command) return tl::unexpected<core::Error>(std::move(command.error()));
     commands.push_back(std::move(*command));
   }
-  if (commands.empty()) return core::fail(ErrorCode::invalid_argument, "neither a domain nor a counter is asked for");
+  if (commands.empty()) return core::fail(ErrorCode::invalid_argument, "no domain or counter requested");
   return commands;
 }
 

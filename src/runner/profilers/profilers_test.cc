@@ -38,7 +38,7 @@ TEST_F(ProfilersTest, FindsRocprofv3FirstAndAsksItsVersion) {
   EXPECT_EQ(found->version, "1.0.0");
 }
 
-TEST_F(ProfilersTest, TakesRocprofWhereThereIsNoOther) {
+TEST_F(ProfilersTest, FallsBackToRocprof) {
   program("rocprof", "echo 'ROCm version: 6.1.2-95'; exit 1");
   const auto found = find_profiler(folder_->path());
   ASSERT_TRUE(found.has_value());
@@ -46,14 +46,14 @@ TEST_F(ProfilersTest, TakesRocprofWhereThereIsNoOther) {
   EXPECT_EQ(found->version, "6.1.2");
 }
 
-TEST_F(ProfilersTest, AProfilerThatDoesNotSayItsVersionIsTakenAllTheSame) {
+TEST_F(ProfilersTest, AcceptsProfilerWithoutVersion) {
   program("rocprofv3", "exit 1");
   const auto found = find_profiler(folder_->path());
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->version, "");
 }
 
-TEST_F(ProfilersTest, WithoutAProfilerTheRemedyIsSaid) {
+TEST_F(ProfilersTest, UnsupportedWithRemedyWithoutProfiler) {
   const auto found = find_profiler(folder_->path());
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().code, core::ErrorCode::unsupported);
@@ -68,7 +68,7 @@ TEST_F(ProfilersTest, TheTraceOfRocprofv3) {
                                              "-d", folder_->path(), "-o", "out", "--", "./app", "--json", "x y"}));
 }
 
-TEST_F(ProfilersTest, CountersAreARunOfTheirOwn) {
+TEST_F(ProfilersTest, CountersNeedASeparateRun) {
   const auto commands = build_commands({Tool::rocprofv3, "rocprofv3", ""}, request({"kernel"}, {"SQ_WAVES", "TCC_HIT[0]"}));
   ASSERT_TRUE(commands.has_value());
   ASSERT_EQ(commands->size(), 2U);
@@ -83,7 +83,7 @@ TEST_F(ProfilersTest, OldRocprofv3ReadsItsCountersFromAFile) {
   EXPECT_EQ(core::read_file(core::join_path(folder_->path(), "counters.txt")).value_or(""), "pmc: SQ_WAVES GRBM_COUNT\n");
 }
 
-TEST_F(ProfilersTest, RocprofHasOptionsOfItsOwn) {
+TEST_F(ProfilersTest, UsesRocprofOptions) {
   const auto commands = build_commands({Tool::rocprof, "rocprof", "6.1"}, request(default_domains(), {}));
   ASSERT_TRUE(commands.has_value());
   EXPECT_EQ((*commands)[0].arguments, (Words{"rocprof", "--stats", "--hip-trace", "--roctx-trace", "--timestamp", "on", "-o",
@@ -93,12 +93,12 @@ TEST_F(ProfilersTest, RocprofHasOptionsOfItsOwn) {
   EXPECT_EQ(refused.error().code, core::ErrorCode::unsupported);
 }
 
-TEST_F(ProfilersTest, RefusesNothingToDo) {
+TEST_F(ProfilersTest, RefusesEmptyRequest) {
   EXPECT_FALSE(build_commands({}, request({}, {})).has_value());
   EXPECT_FALSE(build_commands({}, {{}, {"kernel"}, {}, folder_->path()}).has_value());
 }
 
-TEST(ProfilerDomains, AreOrderedAndEachOnce) {
+TEST(ProfilerDomains, AreOrderedAndUnique) {
   EXPECT_EQ(parse_domains("hip, kernel,hip").value_or(Words{}), (Words{"kernel", "hip"}));
   EXPECT_EQ(default_domains(), (Words{"kernel", "hip", "marker", "copy"}));
 }
@@ -112,7 +112,7 @@ TEST(ProfilerCounters, AreNames) {
   for (const char* list : {"", ",", "SQ WAVES", "a;b", "-x", "$(id)"}) EXPECT_FALSE(parse_counters(list).has_value()) << list;
 }
 
-TEST(OtherTools, AreSeenInTheEnvironment) {
+TEST(OtherTools, DetectedInTheEnvironment) {
   EXPECT_EQ(
       other_tools({{"HSA_TOOLS_LIB", "librocprofiler64.so"}, {"PATH", "/opt/rocprofiler/bin"}, {"LD_PRELOAD", "libasan.so"}}),
       (Words{"HSA_TOOLS_LIB=librocprofiler64.so"}));

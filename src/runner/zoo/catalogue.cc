@@ -22,7 +22,8 @@ core::Result<const Entry*> find(std::string_view name) {
   }
   const std::string_view near = core::nearest(name, names);
   return fail(ErrorCode::not_found, "the zoo has no model '" + std::string(name) + "'",
-              near.empty() ? "aaco zoo ls lists them" : "did you mean " + std::string(near) + "? (aaco zoo ls lists all)");
+              near.empty() ? "'aaco zoo ls' lists the models"
+                           : "did you mean " + std::string(near) + "? ('aaco zoo ls' lists all models)");
 }
 
 std::int64_t Entry::value(const Config& config, std::string_view parameter_name) const {
@@ -41,18 +42,19 @@ core::Result<Request> parse_request(std::string_view text) {
     const std::vector<std::string_view> pair = core::split(fields[index], '=');
     if (pair.size() != 2)
       return fail(ErrorCode::invalid_argument, "'" + std::string(fields[index]) + "' is not NAME=VALUE",
-                  "write for example " + request.entry->name + ",dtype=float16");
+                  "for example " + request.entry->name + ",dtype=float16");
     const std::string key(core::trim(pair[0]));
     if (key == "dtype") {
       const auto type = graph::element_type_from_string(core::trim(pair[1]));
       if (!type)
-        return fail(ErrorCode::invalid_argument, "'" + std::string(pair[1]) + "' is no element type", "use float32 or float16");
+        return fail(ErrorCode::invalid_argument, "'" + std::string(pair[1]) + "' is not an element type",
+                    "use float32 or float16");
       request.config.type = *type;
       continue;
     }
     const auto value = core::parse_i64(pair[1]);
     if (!value)
-      return fail(ErrorCode::invalid_argument, "the value of '" + key + "' is no integer: '" + std::string(pair[1]) + "'");
+      return fail(ErrorCode::invalid_argument, "the value of '" + key + "' is not an integer: '" + std::string(pair[1]) + "'");
     request.config.values[key] = *value;
   }
   return request;
@@ -61,7 +63,7 @@ core::Result<Request> parse_request(std::string_view text) {
 core::Result<Blueprint> build_graph(const Entry& entry, const Config& config) {
   if (config.type != ElementType::float32 && config.type != ElementType::float16)
     return fail(ErrorCode::unsupported,
-                entry.name + ": the zoo makes float32 and float16 models, not " + std::string(graph::to_string(config.type)));
+                entry.name + ": the zoo provides float32 and float16 models, not " + std::string(graph::to_string(config.type)));
   for (const auto& [name, value] : config.values) {
     const auto known = std::find_if(entry.parameters.begin(), entry.parameters.end(),
                                     [&name = name](const Parameter& parameter) { return parameter.name == name; });
@@ -72,7 +74,7 @@ core::Result<Blueprint> build_graph(const Entry& entry, const Config& config) {
                   names.empty() ? "" : "it has " + core::join(names, ", "));
     }
     if (value < known->minimum || value > known->maximum)
-      return fail(ErrorCode::invalid_argument, entry.name + ": " + name + " is " + std::to_string(value) + " and must be from " +
+      return fail(ErrorCode::invalid_argument, entry.name + ": " + name + " is " + std::to_string(value) + ", must be from " +
                                                    std::to_string(known->minimum) + " to " + std::to_string(known->maximum));
   }
   AACO_ASSIGN(Blueprint made, entry.build(entry, config));

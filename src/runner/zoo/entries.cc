@@ -6,14 +6,14 @@ namespace aaco::runner::zoo {
 namespace {
 
 Parameter classes() { return {"classes", 1000, 1, 1'000'000, "number of classes"}; }
-Parameter image_size(std::int64_t value = 224) { return {"size", value, 64, 4096, "height and width of the image"}; }
+Parameter image_size(std::int64_t value = 224) { return {"size", value, 64, 4096, "image height and width"}; }
 Parameter layers(std::int64_t value) { return {"layers", value, 1, 1000, "transformer layers"}; }
 
 void add_convolutional(std::vector<Entry>& all) {
   const std::vector<Parameter> any_size = {classes(), image_size()};
   const auto add = [&](const char* name, const char* title, std::vector<std::string> aliases, std::int64_t parameters,
                        std::vector<Parameter> adjustable, core::Result<Blueprint> (*build)(const Entry&, const Config&)) {
-    all.push_back({name, "cnn", std::string(title) + " (torchvision's form)", std::move(aliases), parameters,
+    all.push_back({name, "cnn", std::string(title) + " (torchvision variant)", std::move(aliases), parameters,
                    std::move(adjustable), build});
   };
   add("resnet18", "ResNet-18", {"resnet-18"}, 11'689'512, any_size, build_resnet18);
@@ -43,7 +43,7 @@ void add_transformers(std::vector<Entry>& all) {
   const auto vision = [&](const char* name, const char* title, std::vector<std::string> aliases, std::int64_t parameters,
                           core::Result<Blueprint> (*build)(const Entry&, const Config&)) {
     all.push_back(
-        {name, "transformer", std::string(title) + " (torchvision's form)", std::move(aliases), parameters, {classes()}, build});
+        {name, "transformer", std::string(title) + " (torchvision variant)", std::move(aliases), parameters, {classes()}, build});
   };
   vision("vit-b-16", "ViT-B/16", {"vit", "vit_b_16", "vit-b16"}, 86'567'656, build_vit_b16);
   vision("vit-b-32", "ViT-B/32", {"vit_b_32", "vit-b32"}, 88'224'232, build_vit_b32);
@@ -80,7 +80,7 @@ void add_gpt2(std::vector<Entry>& all) {
                    size.title,
                    {},
                    size.parameters,
-                   {layers(size.layers), {"heads", size.heads, 1, 256, "attention heads of 64"}},
+                   {layers(size.layers), {"heads", size.heads, 1, 256, "attention heads (of size 64)"}},
                    build_gpt2});
 }
 
@@ -93,7 +93,7 @@ void add_llama(std::vector<Entry>& all) {
   };
   const std::vector<Size> sizes = {
       {"llama-tiny",
-       "Llama-style decoder of 260 thousand parameters",
+       "Llama-style decoder with 260 thousand parameters",
        {"llama", "tiny-llama"},
        5,
        64,
@@ -104,11 +104,11 @@ void add_llama(std::vector<Entry>& all) {
        10000,
        1,
        0},
-      {"llama-15m", "Llama-style decoder, the shape of stories15M", {}, 6, 288, 6, 6, 768, 32000, 10000, 1, 15'191'712},
-      {"llama-110m", "Llama-style decoder, the shape of stories110M", {}, 12, 768, 12, 12, 2048, 32000, 10000, 1, 109'529'856},
+      {"llama-15m", "Llama-style decoder, same shape as stories15M", {}, 6, 288, 6, 6, 768, 32000, 10000, 1, 15'191'712},
+      {"llama-110m", "Llama-style decoder, same shape as stories110M", {}, 12, 768, 12, 12, 2048, 32000, 10000, 1, 109'529'856},
       {"tinyllama-1.1b", "TinyLlama 1.1B", {"llama-1b"}, 22, 2048, 32, 4, 5632, 32000, 10000, 0, 1'100'048'384},
-      {"llama3.2-1b", "Llama 3.2 1B (positions not rescaled)", {}, 16, 2048, 32, 8, 8192, 128256, 500000, 1, 1'235'814'400},
-      {"mistral-7b", "Mistral 7B (without its sliding window)", {}, 32, 4096, 32, 8, 14336, 32000, 10000, 0, 7'241'732'096},
+      {"llama3.2-1b", "Llama 3.2 1B (without RoPE scaling)", {}, 16, 2048, 32, 8, 8192, 128256, 500000, 1, 1'235'814'400},
+      {"mistral-7b", "Mistral 7B (without sliding window)", {}, 32, 4096, 32, 8, 14336, 32000, 10000, 0, 7'241'732'096},
       {"llama2-7b", "Llama 2 7B", {"llama-7b"}, 32, 4096, 32, 32, 11008, 32000, 10000, 0, 6'738'415'616},
       {"llama3-8b", "Llama 3 8B", {"llama-8b"}, 32, 4096, 32, 8, 14336, 128256, 500000, 0, 8'030'261'248},
       {"llama2-13b", "Llama 2 13B", {}, 40, 5120, 40, 40, 13824, 32000, 10000, 0, 13'015'864'320},
@@ -124,10 +124,10 @@ void add_llama(std::vector<Entry>& all) {
                     {"hidden", size.hidden, 2, 65536, "width of the residual stream"},
                     {"heads", size.heads, 1, 1024, "query heads"},
                     {"kv_heads", size.kv_heads, 1, 1024, "key and value heads"},
-                    {"ffn", size.ffn, 1, 262144, "width inside the feed-forward part"},
+                    {"ffn", size.ffn, 1, 262144, "width of the feed-forward layers"},
                     {"vocab", size.vocabulary, 1, 1'000'000, "tokens"},
-                    {"rope_theta", size.theta, 1, 100'000'000, "base of the rotary frequencies"},
-                    {"tied", size.tied, 0, 1, "1: the embedding is the head's weight"}},
+                    {"rope_theta", size.theta, 1, 100'000'000, "base of the rotary embedding (RoPE theta)"},
+                    {"tied", size.tied, 0, 1, "1: the output head shares the embedding weights"}},
                    build_llama});
 }
 
@@ -138,25 +138,25 @@ void add_synthetic(std::vector<Entry>& all) {
                  {},
                  0,
                  {{"inputs", 784, 1, 1 << 20, "width of the input"},
-                  {"width", 512, 1, 1 << 16, "width of the hidden layers"},
+                  {"width", 512, 1, 1 << 16, "hidden layer width"},
                   {"layers", 2, 1, 1000, "hidden layers"},
                   {"classes", 10, 1, 1 << 20, "number of classes"}},
                  build_mlp});
   all.push_back({"launch-bound",
                  "synthetic",
-                 "thousands of tiny operators in a chain: all cost is issuing them",
+                 "chain of thousands of tiny operators (launch-bound)",
                  {"launch_bound"},
                  0,
-                 {{"nodes", 4000, 1, 100'000, "operators"}, {"width", 64, 1, 1 << 20, "elements of a row"}},
+                 {{"nodes", 4000, 1, 100'000, "operators"}, {"width", 64, 1, 1 << 20, "elements per row"}},
                  build_launch_bound});
   all.push_back({"memory-bound",
                  "synthetic",
-                 "element-wise operators over large tensors: all cost is moving bytes",
+                 "element-wise operators on large tensors (memory-bound)",
                  {"memory_bound"},
                  0,
-                 {{"rows", 4096, 1, 1 << 20, "rows of the tensor"},
-                  {"columns", 4096, 1, 1 << 20, "columns of the tensor"},
-                  {"layers", 4, 1, 1000, "repetitions of multiply, add, clip"}},
+                 {{"rows", 4096, 1, 1 << 20, "tensor rows"},
+                  {"columns", 4096, 1, 1 << 20, "tensor columns"},
+                  {"layers", 4, 1, 1000, "repetitions of multiply, add and clip"}},
                  build_memory_bound});
 }
 

@@ -81,9 +81,9 @@ core::Status check_disk(const std::string& folder, std::int64_t needed, const st
   AACO_ASSIGN(const std::int64_t available, core::free_space(folder));
   if (available >= needed + kSpareDiskBytes) return {};
   return fail(ErrorCode::exhausted,
-              "making " + name + " takes " + core::format_bytes(static_cast<double>(needed)) + " in " + folder + ", where " +
-                  core::format_bytes(static_cast<double>(available)) + " are free",
-              "free some space there, or set XDG_CACHE_HOME to another disk");
+              "generating " + name + " needs " + core::format_bytes(static_cast<double>(needed)) + " in " + folder +
+                  ", but only " + core::format_bytes(static_cast<double>(available)) + " are free",
+              "free disk space, or set XDG_CACHE_HOME to a folder on another disk");
 }
 
 core::Status publish(core::TemporaryDirectory&& made, const std::string& folder) {

@@ -115,7 +115,7 @@ TEST(Zoo, TransformersHaveTheirLayers) {
   EXPECT_EQ(count(build("llama2-7b"), "MatMul"), 32 * 9 + 2);
 }
 
-TEST(Zoo, DecodersTakeAndGiveTheirCache) {
+TEST(Zoo, DecodersReadAndWriteTheirCache) {
   const Blueprint made = build("gpt2");
   EXPECT_EQ(made.graph.inputs.size(), 3U + 24U);
   EXPECT_EQ(made.graph.outputs.size(), 1U + 24U);
@@ -135,13 +135,13 @@ TEST(Zoo, HalfPrecisionIsInEveryWeight) {
   EXPECT_LT(footprint(made).disk_bytes, footprint(build("llama-tiny")).disk_bytes);
 }
 
-TEST(Zoo, LargeModelsSayWhatTheyNeed) {
+TEST(Zoo, LargeModelsReportTheirNeed) {
   constexpr std::int64_t kGiB = std::int64_t{1} << 30;
   EXPECT_GT(footprint(build("llama2-7b")).memory_bytes, 25 * kGiB);
   EXPECT_LT(footprint(build("resnet50")).memory_bytes, kGiB);
 }
 
-TEST(Zoo, AModelTooLargeForAnyDiskHereStillHasAGraph) {
+TEST(Zoo, HugeModelStillHasAGraph) {
   const auto folder = core::TemporaryDirectory::make(testing::TempDir());
   const auto request = parse_request("llama2-70b,dtype=float16");
   const std::string path = core::join_path(folder->path(), "m.onnx");
@@ -167,12 +167,10 @@ TEST(Zoo, RefusesAnUnknownParameter) {
   EXPECT_THAT(refusal("mlp,depth=3"), testing::HasSubstr("it has inputs, width, layers, classes"));
 }
 TEST(Zoo, RefusesAValueOutOfRange) { EXPECT_THAT(refusal("mlp,layers=0"), testing::HasSubstr("from 1 to 1000")); }
-TEST(Zoo, RefusesAValueThatIsNoNumber) { EXPECT_THAT(refusal("mlp,layers=two"), testing::HasSubstr("no integer")); }
+TEST(Zoo, RefusesNonNumericValue) { EXPECT_THAT(refusal("mlp,layers=two"), testing::HasSubstr("not an integer")); }
 TEST(Zoo, RefusesAFieldWithoutAValue) { EXPECT_THAT(refusal("mlp,layers"), testing::HasSubstr("not NAME=VALUE")); }
-TEST(Zoo, RefusesAnUnknownElementType) { EXPECT_THAT(refusal("mlp,dtype=float17"), testing::HasSubstr("no element type")); }
-TEST(Zoo, RefusesAnElementTypeItDoesNotMake) {
-  EXPECT_THAT(refusal("mlp,dtype=int8"), testing::HasSubstr("float32 and float16"));
-}
+TEST(Zoo, RefusesAnUnknownElementType) { EXPECT_THAT(refusal("mlp,dtype=float17"), testing::HasSubstr("not an element type")); }
+TEST(Zoo, RefusesUnsupportedElementType) { EXPECT_THAT(refusal("mlp,dtype=int8"), testing::HasSubstr("float32 and float16")); }
 
 class ZooCache : public testing::Test {
  protected:
@@ -203,14 +201,14 @@ TEST_F(ZooCache, SeedAndConfigurationAreInTheName) {
   EXPECT_NE(*core::read_file(*make_mlp(1)), *core::read_file(*make_mlp(2)));
 }
 
-TEST_F(ZooCache, AFileThatACrashCutShortIsMadeAgain) {
+TEST_F(ZooCache, RegeneratesTruncatedFile) {
   const std::string path = *make_mlp(1);
   const std::string bytes = *core::read_file(path);
   ASSERT_TRUE(core::write_file_atomic(path, bytes.substr(0, bytes.size() / 2)));
   EXPECT_EQ(*core::read_file(*make_mlp(1)), bytes);
 }
 
-TEST_F(ZooCache, SeveralMakersAtOnceGetOneFile) {
+TEST_F(ZooCache, ConcurrentMakersShareOneFile) {
   std::vector<std::string> paths(4);
   std::vector<std::thread> makers;
   for (std::string& path : paths) makers.emplace_back([this, &path] { path = make_mlp(7).value_or(""); });
@@ -219,7 +217,7 @@ TEST_F(ZooCache, SeveralMakersAtOnceGetOneFile) {
   for (const std::string& path : paths) EXPECT_EQ(path, paths[0]);
 }
 
-TEST_F(ZooCache, WhatAKilledMakerLeftIsRemoved) {
+TEST_F(ZooCache, RemovesLeftoversOfKilledMaker) {
   const std::string models = core::join_path(folder_->path(), "models");
   const std::string name = core::base_name(core::parent_path(*make_mlp(1)));
   ASSERT_TRUE(core::remove_tree(core::join_path(models, name)));
@@ -229,7 +227,7 @@ TEST_F(ZooCache, WhatAKilledMakerLeftIsRemoved) {
   EXPECT_FALSE(core::exists(left));
 }
 
-TEST_F(ZooCache, ADiskThatCannotHoldItIsRefusedBeforeAnythingIsWritten) {
+TEST_F(ZooCache, RefusesFullDiskBeforeWriting) {
   const auto request = parse_request("llama2-70b,layers=1000,vocab=1000000,ffn=262144");
   const auto made = make(*request->entry, request->config, 1, folder_->path());
   ASSERT_FALSE(made);
@@ -237,7 +235,7 @@ TEST_F(ZooCache, ADiskThatCannotHoldItIsRefusedBeforeAnythingIsWritten) {
   EXPECT_THAT(made.error().text(), testing::HasSubstr("are free"));
 }
 
-TEST_F(ZooCache, AFolderThatCannotBeWrittenIsAnError) {
+TEST_F(ZooCache, UnwritableFolderIsAnError) {
   ASSERT_TRUE(core::write_file_atomic(core::join_path(folder_->path(), "models"), "a file where the folder should be"));
   EXPECT_FALSE(make_mlp(1));
 }

@@ -85,7 +85,7 @@ std::int64_t checksum_of(const Block& block) {
 }
 
 tl::unexpected<core::Error> damaged(std::string_view what) {
-  return core::fail(ErrorCode::invalid_input, "not a packed session: " + std::string(what), "fetch or pack it again");
+  return core::fail(ErrorCode::invalid_input, "not a packed session: " + std::string(what), "download or pack it again");
 }
 
 // Where a name above 100 characters is cut into prefix and name, at a slash; 0 where it does not fit.
@@ -105,9 +105,9 @@ core::Status check_member_name(std::string_view name) {
            });
   if (good) return {};
   return core::fail(ErrorCode::invalid_input,
-                    "the archive names a file '" + core::replace_all(std::string(name), std::string_view("\0", 1), "\\0") +
-                        "' that must not be written",
-                    "it was not made by `aaco pack`, or was tampered with");
+                    "the archive contains a file name '" +
+                        core::replace_all(std::string(name), std::string_view("\0", 1), "\\0") + "' that is not allowed",
+                    "it was not created by `aaco pack`, or was tampered with");
 }
 
 core::Status TarWriter::begin(std::string_view name, std::int64_t size, std::int64_t time) {
@@ -115,8 +115,8 @@ core::Status TarWriter::begin(std::string_view name, std::int64_t size, std::int
   Block block{};
   const std::size_t cut = name.size() > kName.size ? cut_of(name) : 0;
   if (name.size() > kName.size && cut == 0)
-    return core::fail(ErrorCode::unsupported, "the file name " + std::string(name) + " is too long for an archive",
-                      "give it a shorter name");
+    return core::fail(ErrorCode::unsupported, "file name " + std::string(name) + " is too long for the archive",
+                      "use a shorter name");
   put_text(block, kName, cut > 0 ? name.substr(cut + 1) : name);
   put_text(block, kPrefix, name.substr(0, cut));
   put_octal(block, kMode, 0644);
@@ -138,13 +138,14 @@ core::Status TarWriter::begin(std::string_view name, std::int64_t size, std::int
 core::Status TarWriter::add(std::string_view bytes) {
   left_ -= static_cast<std::int64_t>(bytes.size());
   if (left_ < 0)
-    return core::fail(ErrorCode::conflict, "a file grew while it was packed", "pack the session when nobody writes to it");
+    return core::fail(ErrorCode::conflict, "a file grew while being packed", "pack the session when no process is writing to it");
   return write_(bytes);
 }
 
 core::Status TarWriter::end_file() {
   if (left_ != 0)
-    return core::fail(ErrorCode::conflict, "a file shrank while it was packed", "pack the session when nobody writes to it");
+    return core::fail(ErrorCode::conflict, "a file shrank while being packed",
+                      "pack the session when no process is writing to it");
   return write_(std::string(static_cast<std::size_t>(padding_), '\0'));
 }
 
@@ -153,7 +154,7 @@ core::Status TarWriter::finish() { return write_(std::string(2 * kTarBlock, '\0'
 core::Status TarReader::read_block(std::span<char> block) {
   while (!block.empty()) {
     AACO_ASSIGN(const std::size_t count, read_(block));
-    if (count == 0) return damaged("it ends in the middle");
+    if (count == 0) return damaged("truncated");
     block = block.subspan(count);
   }
   return {};
@@ -171,14 +172,14 @@ core::Status TarReader::skip_rest() {
 }
 
 core::Status TarReader::expect_end() {
-  constexpr std::size_t kMostPadding = std::size_t{1} << 20;  // writers fill the last record up
+  constexpr std::size_t kMaxPadding = std::size_t{1} << 20;  // writers fill the last record up
   Block block{};
-  for (std::size_t behind = 0; behind <= kMostPadding;) {
+  for (std::size_t behind = 0; behind <= kMaxPadding;) {
     AACO_ASSIGN(const std::size_t count, read_(block));
     if (count == 0) return {};
     behind += count;
   }
-  return damaged("more follows behind its end");
+  return damaged("trailing data after the end");
 }
 
 core::Result<std::optional<TarMember>> TarReader::next() {
@@ -190,16 +191,16 @@ core::Result<std::optional<TarMember>> TarReader::next() {
       AACO_TRY(expect_end());
       return std::optional<TarMember>();
     }
-    if (text_of(block, {kMagic.at, 5}) != "ustar") return damaged("a header is not of the ustar format");
-    if (number_of(block, kChecksum) != checksum_of(block)) return damaged("a header's checksum is wrong");
+    if (text_of(block, {kMagic.at, 5}) != "ustar") return damaged("a header is not in ustar format");
+    if (number_of(block, kChecksum) != checksum_of(block)) return damaged("header checksum mismatch");
     const auto size = number_of(block, kSize);
-    if (!size || *size > kMaxSize) return damaged("a file's size is not a number");
+    if (!size || *size > kMaxSize) return damaged("invalid file size in a header");
     const char type = block[kType];
     std::string name(text_of(block, kPrefix));
     name += (name.empty() ? "" : "/") + std::string(text_of(block, kName));
     if (type == '5' && *size == 0) continue;
     if (type != '0' && type != '\0')
-      return damaged("'" + name + "' is a link, a device or an extension, plain files are expected");
+      return damaged("'" + name + "' is a link, a device or an extension; only regular files are allowed");
     AACO_TRY(check_member_name(name));
     left_ = *size;
     padding_ = padding_of(*size);
@@ -211,7 +212,7 @@ core::Result<std::size_t> TarReader::read(std::span<char> into) {
   const auto wanted = static_cast<std::size_t>(std::min<std::int64_t>(left_, static_cast<std::int64_t>(into.size())));
   if (wanted == 0) return std::size_t{0};
   AACO_ASSIGN(const std::size_t count, read_(into.first(wanted)));
-  if (count == 0) return damaged("it ends in the middle of a file");
+  if (count == 0) return damaged("truncated inside a file");
   left_ -= static_cast<std::int64_t>(count);
   return count;
 }

@@ -119,15 +119,15 @@ core::Result<std::size_t> ZstdFileReader::read(std::span<char> into) {
     const std::size_t left = ZSTD_decompressStream(impl_->context.get(), &output, &impl_->input);
     if (ZSTD_isError(left) != 0)
       return core::fail(ErrorCode::invalid_input,
-                        impl_->path + " is not a packed session, or is damaged: " + ZSTD_getErrorName(left),
-                        "fetch or pack it again");
+                        impl_->path + " is not a packed session or is damaged: " + ZSTD_getErrorName(left),
+                        "download or pack it again");
     if (impl_->input.pos != before || output.pos > 0) impl_->frame_complete = left == 0;
     if (output.pos > 0) break;
     if (impl_->input.pos < impl_->input.size) continue;
     AACO_ASSIGN(const bool more, impl_->refill());
     if (!more && !impl_->frame_complete)
-      return core::fail(ErrorCode::invalid_input, impl_->path + " is cut short: it ends inside a compressed frame",
-                        "fetch or pack it again");
+      return core::fail(ErrorCode::invalid_input, impl_->path + " is truncated: it ends inside a compressed frame",
+                        "download or pack it again");
     if (!more) break;
   }
   return output.pos;

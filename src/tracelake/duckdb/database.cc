@@ -24,7 +24,7 @@ ErrorCode code_of(std::string_view message) {
 }
 
 std::string_view remedy_of(ErrorCode code) {
-  if (code == ErrorCode::exhausted) return "free some space on that file system, or choose another folder";
+  if (code == ErrorCode::exhausted) return "free space on that file system, or choose another folder";
   return {};
 }
 
@@ -39,14 +39,15 @@ std::string quoted(std::string_view text, char quote) {
 
 core::Status configure(duckdb_config config, const char* name, const std::string& value) {
   if (duckdb_set_config(config, name, value.c_str()) == DuckDBSuccess) return {};
-  return core::fail(ErrorCode::unsupported, std::string("this DuckDB library does not know the setting ") + name + " = " + value,
-                    "use the version that scripts/parts/parts.txt names");
+  return core::fail(ErrorCode::unsupported,
+                    std::string("this DuckDB library does not support the setting ") + name + " = " + value,
+                    "use the version listed in scripts/parts/parts.txt");
 }
 
 }  // namespace
 
 tl::unexpected<core::Error> failure(const char* message) {
-  const std::string text = message == nullptr ? "DuckDB failed without a message" : message;
+  const std::string text = message == nullptr ? "DuckDB failed without an error message" : message;
   const ErrorCode code = code_of(text);
   return core::fail(code, text, std::string(remedy_of(code)));
 }
@@ -89,7 +90,7 @@ core::Result<Database> Database::open(const DatabaseOptions& options) {
 core::Result<Connection> Database::connect() {
   duckdb_connection connection = nullptr;
   if (duckdb_connect(database_, &connection) != DuckDBSuccess)
-    return core::fail(ErrorCode::exhausted, "DuckDB accepts no connection");
+    return core::fail(ErrorCode::exhausted, "cannot connect to DuckDB");
   return Connection(connection);
 }
 

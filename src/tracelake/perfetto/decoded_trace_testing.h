@@ -231,7 +231,7 @@ class TraceDecoder {
       open.push_back(out_.slices.size());
       out_.slices.push_back(slice);
     } else if (open.empty()) {
-      problem("an end without a beginning on " + track->second.name);
+      problem("an end event without a begin event on " + track->second.name);
     } else {
       out_.slices[open.back()].end_ns = time;
       open.pop_back();

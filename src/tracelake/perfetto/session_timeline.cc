@@ -196,7 +196,7 @@ core::Status SessionTimeline::gaps() {
         .add("previous", names.text(row.previous))
         .add("next", names.text(row.next));
     const Slice slice{row.start_ns, row.end_ns, names.text(row.cause), "idle", arguments.items()};
-    tracks_.slice(device_group(row.rank, row.device), kTrack, Overlap::spread, slice, [] { return "idle, by cause"; });
+    tracks_.slice(device_group(row.rank, row.device), kTrack, Overlap::spread, slice, [] { return "idle time by cause"; });
   });
 }
 
@@ -239,7 +239,8 @@ void SessionTimeline::queue_depth() {
     std::int64_t time = *origin;
     for (const core::Json& depth : gpu["queue_depth"]["depth"].items()) {
       if (const auto value = depth.as_f64())
-        tracks_.counter(device_group(*rank, *device), "kernels given and not finished", "launch.queue_depth_mean", time, *value);
+        tracks_.counter(device_group(*rank, *device), "launched kernels not yet finished", "launch.queue_depth_mean", time,
+                        *value);
       if (__builtin_add_overflow(time, *bucket, &time)) break;
     }
   }

@@ -69,7 +69,7 @@ bool TrackSet::can_be_shown(const Slice& slice) {
   if (slice.start_ns < 0)
     account_.drop("before time zero");
   else if (slice.end_ns < slice.start_ns)
-    account_.drop("ends before it begins");
+    account_.drop("ends before it starts");
   else
     return true;
   return false;
@@ -79,7 +79,7 @@ void TrackSet::add(Lanes& lanes, const Slice& slice) {
   if (lanes.add(slice))
     account_.keep();
   else
-    account_.drop("more than " + std::to_string(Lanes::kMaxLanes) + " overlap in one row");
+    account_.drop("more than " + std::to_string(Lanes::kMaxLanes) + " overlapping in one row");
 }
 
 void TrackSet::counter(TrackId parent, const std::string& name, std::string_view metric, std::int64_t time_ns, double value) {

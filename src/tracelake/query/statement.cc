@@ -32,12 +32,11 @@ core::Status check_single(duckdb::Connection& connection, const std::string& sql
   core::Status status;
   if (count == 0) {
     const char* message = duckdb_extract_statements_error(statements);
-    status = message == nullptr
-                 ? core::fail(ErrorCode::invalid_argument, "there is no SQL statement", "try: SELECT * FROM sessions")
-                 : duckdb::failure(message);
+    status = message == nullptr ? core::fail(ErrorCode::invalid_argument, "no SQL statement", "try: SELECT * FROM sessions")
+                                : duckdb::failure(message);
   } else if (count > 1) {
-    status = core::fail(ErrorCode::invalid_argument, "one statement at a time, these are " + std::to_string(count),
-                        "ask them one by one");
+    status = core::fail(ErrorCode::invalid_argument, "only one statement at a time is supported, got " + std::to_string(count),
+                        "run them one by one");
   }
   duckdb_destroy_extracted(&statements);
   return status;
@@ -70,8 +69,8 @@ bool begins_a_question(std::string_view sql) {
 }
 
 tl::unexpected<core::Error> not_a_question() {
-  return core::fail(ErrorCode::permission, "the lake answers questions only: SELECT, DESCRIBE, SUMMARIZE, EXPLAIN",
-                    "to keep an answer, use --format parquet, csv or json");
+  return core::fail(ErrorCode::permission, "only read-only statements are allowed: SELECT, DESCRIBE, SUMMARIZE, EXPLAIN",
+                    "to save a result, use --format parquet, csv or json");
 }
 
 // Takes `word` (any case, as a whole word) from the front.
@@ -126,7 +125,7 @@ core::Result<std::vector<std::string>> described_types(duckdb::Connection& conne
 }  // namespace
 
 core::Result<Statement> parse_statement(duckdb::Connection& connection, std::string_view sql) {
-  if (sql.find('\0') != std::string_view::npos) return core::fail(ErrorCode::invalid_argument, "the SQL holds a NUL byte");
+  if (sql.find('\0') != std::string_view::npos) return core::fail(ErrorCode::invalid_argument, "the SQL contains a NUL byte");
   Statement statement{std::string(trim_statement(sql)), {}};
   AACO_TRY(check_single(connection, statement.text));
   statement.explained = explained(statement.text);
@@ -158,7 +157,7 @@ core::Result<Plan> plan_statement(duckdb::Connection& connection, const Statemen
 
   AACO_ASSIGN(plan.types, described_types(connection, statement.text));
   if (plan.types.size() != count)
-    return core::fail(ErrorCode::invalid_argument, "the columns of this statement have no types", "cast them to text");
+    return core::fail(ErrorCode::invalid_argument, "the result columns of this statement have no types", "cast them to text");
   std::string select;
   std::string names;
   for (idx_t i = 0; i < count; ++i) {

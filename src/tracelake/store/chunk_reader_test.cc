@@ -36,13 +36,13 @@ TEST(ChunkReader, OneByOne) { expect_all_rows(-1); }
 TEST(ChunkReader, AheadFromTheStart) { expect_all_rows(0); }
 TEST(ChunkReader, AheadFromTheMiddle) { expect_all_rows(9); }
 
-TEST(ChunkReader, MayBeLeftWithChunksWaiting) {
+TEST(ChunkReader, StopsWithPendingChunks) {
   const auto chunks = reader("SELECT range FROM range(100000000)");
   chunks->read_ahead();
   EXPECT_TRUE(chunks->next());
 }
 
-TEST(ChunkReader, AnErrorOfAChunkAheadArrives) {
+TEST(ChunkReader, PropagatesReadAheadErrors) {
   const auto chunks = reader("SELECT CASE WHEN range = 150000 THEN error('so far') ELSE 'x' END FROM range(200000)");
   chunks->read_ahead();
   for (;;) {

@@ -30,8 +30,8 @@ NameStore::~NameStore() {
 
 core::Status NameStore::add_segments(std::size_t count) {
   if (segment_count_ + count > kMaxSegments)
-    return core::fail(core::ErrorCode::exhausted, "the session's texts exceed 32 GiB",
-                      "record fewer arguments, or a shorter time");
+    return core::fail(core::ErrorCode::exhausted, "the session's strings exceed 32 GiB",
+                      "record fewer arguments, or record for a shorter time");
   const std::size_t bytes = count * kSegmentBytes;
   const bool in_file = segment_count_ * kSegmentBytes >= kMemoryBytes;
   void* address = MAP_FAILED;
@@ -46,12 +46,12 @@ core::Status NameStore::add_segments(std::size_t count) {
     // Blocks are taken before they are mapped: a full disk is an error here and would be a signal later.
     const auto offset = static_cast<off_t>((segment_count_ - memory_segments_) * kSegmentBytes);
     if (const int error = ::posix_fallocate(file_.get(), offset, static_cast<off_t>(bytes)); error != 0)
-      return core::fail_errno(error, "texts of the open session (" + spill_file_ + ")");
+      return core::fail_errno(error, "strings of the open session (" + spill_file_ + ")");
     address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), offset);
   } else {
     address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   }
-  if (address == MAP_FAILED) return core::fail_errno(errno, "memory for the session's texts");
+  if (address == MAP_FAILED) return core::fail_errno(errno, "memory for the session's strings");
   allocations_.push_back({static_cast<char*>(address), bytes, in_file});
   for (std::size_t i = 0; i < count; ++i) segments_[segment_count_ + i] = static_cast<char*>(address) + i * kSegmentBytes;
   segment_count_ += count;
@@ -76,7 +76,7 @@ core::Result<NameStore::Place> NameStore::reserve(std::size_t bytes) {
 
 core::Result<trace::NameId> NameStore::intern(std::string_view text) {
   if (text.empty()) return trace::NameId{};
-  if (text.size() > UINT32_MAX) return core::fail(core::ErrorCode::exhausted, "a text of more than 4 GiB");
+  if (text.size() > UINT32_MAX) return core::fail(core::ErrorCode::exhausted, "string longer than 4 GiB");
   const auto hash = static_cast<std::uint32_t>(std::hash<std::string_view>()(text));
   const std::size_t mask = index_.size() - 1;
   std::size_t slot = hash & mask;

@@ -54,7 +54,7 @@ TEST_F(NameStoreTest, LongTextsTakeSeveralSegments) {
   EXPECT_EQ(names.text(after), "after");
 }
 
-TEST_F(NameStoreTest, WhatExceedsMemoryLiesInAFileWithoutAName) {
+TEST_F(NameStoreTest, SpillsToUnnamedFile) {
   const std::size_t count = NameStore::kMemoryBytes / NameStore::kSegmentBytes + 40;
   std::vector<trace::NameId> ids;
   for (std::size_t i = 0; i < count; ++i)
@@ -64,7 +64,7 @@ TEST_F(NameStoreTest, WhatExceedsMemoryLiesInAFileWithoutAName) {
   EXPECT_EQ(intern(std::to_string(7) + std::string(NameStore::kSegmentBytes - 100, 'x')), ids[7]);
 }
 
-TEST(NameStore, SpillThatCannotBeMadeIsAnError) {
+TEST(NameStore, FailsIfSpillFileCannotBeCreated) {
   NameStore names("/proc/aaco/names");
   core::Status status;
   for (std::size_t i = 0; i <= NameStore::kMemoryBytes / NameStore::kSegmentBytes && status; ++i)

@@ -61,13 +61,13 @@ core::Result<OpenSession> OpenSession::create(const std::string& root, const std
   const std::string day = join_path(absolute, core::iso8601_utc(created_realtime_ns).substr(0, 10));
   const std::string final_path = join_path(day, id);
   const std::string path = open_folder_of(final_path);
-  const std::string remedy = "name another folder for the sessions (--out, AACO_SESSIONS)";
+  const std::string remedy = "choose another sessions folder (--out, AACO_SESSIONS)";
   if (core::Status made = core::make_directories(day); !made) {
     core::Error error = std::move(made).error();
     if (error.remedy.empty()) error.remedy = remedy;
-    return tl::unexpected<core::Error>(std::move(error).with("making a session"));
+    return tl::unexpected<core::Error>(std::move(error).with("creating a session"));
   }
-  if (core::exists(final_path)) return core::fail(ErrorCode::conflict, final_path + ": there is such a session already");
+  if (core::exists(final_path)) return core::fail(ErrorCode::conflict, final_path + ": the session already exists");
   if (::mkdir(path.c_str(), 0777) != 0) return core::fail_errno(errno, path, errno == EEXIST ? "" : remedy);
   core::FileDescriptor lock = open_folder(path);
   if (!lock.valid()) return core::fail_errno(errno, path);

@@ -61,7 +61,7 @@ core::Status ParquetCopy::register_function(duckdb::Connection& connection) {
   duckdb_table_function_set_function(function, &produce);
   registered_ = duckdb_register_table_function(connection.get(), function) == DuckDBSuccess;
   duckdb_destroy_table_function(&function);
-  if (!registered_) return core::fail(core::ErrorCode::unsupported, "this DuckDB library refuses table functions");
+  if (!registered_) return core::fail(core::ErrorCode::unsupported, "this DuckDB library does not support table functions");
   return {};
 }
 

@@ -44,7 +44,7 @@ bool is_date(std::string_view name) {
 core::Status check_session_id(std::string_view id) {
   if (!id.empty() && id.size() <= 128 && id.front() != '.' && std::all_of(id.begin(), id.end(), is_id_character)) return {};
   return core::fail(ErrorCode::invalid_argument, "'" + std::string(id) + "' is not a session id",
-                    "letters, digits, dash, dot and underscore make one, up to 128");
+                    "use up to 128 letters, digits, dashes, dots and underscores");
 }
 
 core::Status check_relative_path(std::string_view path) {
@@ -52,8 +52,8 @@ core::Status check_relative_path(std::string_view path) {
   for (const std::string_view part : core::split(path, '/'))
     good = good && !part.empty() && part.size() <= 255 && part.front() != '.' && part.find('\0') == std::string_view::npos;
   if (good) return {};
-  return core::fail(ErrorCode::invalid_argument, "'" + std::string(path) + "' is not the name of a file in a bundle",
-                    "name it relative to the bundle, without parts that begin with a dot");
+  return core::fail(ErrorCode::invalid_argument, "'" + std::string(path) + "' is not a valid file name in a bundle",
+                    "use a path relative to the bundle, with no component starting with a dot");
 }
 
 core::Result<std::vector<std::string>> bundle_files(const std::string& session_path) {
@@ -68,7 +68,7 @@ core::Result<std::vector<std::string>> bundle_files(const std::string& session_p
     if (!hidden && fs::is_regular_file(status)) files.push_back(entry->path().lexically_relative(session_path).string());
     if (!hidden && !fs::is_regular_file(status) && !fs::is_directory(status))
       return core::fail(ErrorCode::invalid_input,
-                        entry->path().string() + " is neither a file nor a folder, a bundle holds nothing else", "remove it");
+                        entry->path().string() + " is neither a file nor a folder; a bundle contains nothing else", "remove it");
     entry.increment(error);
   }
   if (error) return core::fail_errno(error.value(), session_path);

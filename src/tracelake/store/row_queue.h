@@ -80,7 +80,7 @@ class RowQueue final : public ChunkSource {
     if (taken_.empty()) {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return !waiting_.empty() || closed_ || abandoned_; });
-      if (abandoned_) return core::fail(core::ErrorCode::cancelled, "the session was abandoned");
+      if (abandoned_) return core::fail(core::ErrorCode::cancelled, "the session was discarded");
       taken_.swap(waiting_);
       changed_.notify_all();
     }

@@ -47,7 +47,7 @@ TEST(RowWindow, RowsThatAreLateByLessThanAWindowComeOutSorted) {
   EXPECT_EQ(through(times), expected);
 }
 
-TEST(RowWindow, LaterOnesComeOutAllTheSame) {
+TEST(RowWindow, VeryLateRowsAreKept) {
   auto times = shuffled_within(4 * Window::kRows, 1);
   times.push_back(-1);
   auto out = through(times);

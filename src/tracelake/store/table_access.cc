@@ -16,7 +16,7 @@ constexpr std::size_t kBatchRows = std::size_t{1} << 14;  // of 200 bytes: sever
 // Of a file that cannot be read: without the statement it was read by, which is our own and tells a person nothing.
 core::Error of_file(core::Error error, const std::string& file) {
   error.message.resize(std::min(error.message.size(), error.message.find('\n')));
-  if (error.remedy.empty()) error.remedy = "`aaco verify SESSION` tells which files are damaged";
+  if (error.remedy.empty()) error.remedy = "run `aaco verify SESSION` to list the damaged files";
   return std::move(error).with("reading " + file);
 }
 
@@ -65,8 +65,7 @@ template <class Row>
 core::Result<std::unique_ptr<RowStream<Row>>> open_rows(const std::string& session_path, trace::NameTable& names,
                                                         const std::vector<Instead>& instead) {
   const std::string file = core::join_path(session_path, trace::TableOf<Row>::kPath);
-  if (!core::is_directory(session_path))
-    return core::fail(core::ErrorCode::not_found, session_path + ": there is no such session");
+  if (!core::is_directory(session_path)) return core::fail(core::ErrorCode::not_found, session_path + ": no such session");
   if (!core::exists(file)) return std::make_unique<NoRows<Row>>();
   auto stream = std::make_unique<FileStream<Row>>(file, names);
   core::Status opened = stream->open(instead);

@@ -18,8 +18,8 @@ core::Result<int> file_schema_version(duckdb::Connection& connection, const std:
   if (!chunk.valid() || chunk.size() == 0) return 1;
   const auto version = *static_cast<const std::int64_t*>(duckdb_vector_get_data(chunk.column(0)));
   if (version < 1 || version > trace::kSessionSchemaVersion)
-    return core::fail(core::ErrorCode::unsupported, file + " is of a schema version that this program does not know",
-                      "use the version of aaco that wrote it, or a newer one");
+    return core::fail(core::ErrorCode::unsupported, file + " has a schema version that this version of aaco does not support",
+                      "use the aaco version that wrote it, or a newer one");
   return static_cast<int>(version);
 }
 
@@ -41,7 +41,7 @@ core::Result<std::string> select_columns(duckdb::Connection& connection, const s
     const bool found = std::find(present.begin(), present.end(), column.name) != present.end();
     if (!found && column.required && column.since <= version)
       return core::fail(core::ErrorCode::invalid_input,
-                        file + " has no column " + std::string(column.name) + ", so it is not a table of this schema",
+                        file + " has no column " + std::string(column.name) + ", so it does not match this table's schema",
                         "run `aaco verify` on the session");
     const std::string name = duckdb::identifier(column.name);
     std::string value = found ? name : "NULL";

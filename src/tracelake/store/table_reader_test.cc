@@ -36,8 +36,8 @@ TEST_F(ReadColumns, AnOlderFileLacksLaterColumns) {
   EXPECT_THAT(*statement, HasSubstr("CAST(NULL AS BIGINT) AS \"later\""));
   EXPECT_TRUE(connection.run(*statement));
 }
-TEST_F(ReadColumns, AFileThatSaysNothingIsOfTheFirstVersion) { EXPECT_TRUE(select(file("SELECT 7 AS old", ""))); }
-TEST_F(ReadColumns, AColumnOfItsOwnVersionMustBeThere) {
+TEST_F(ReadColumns, FileWithoutVersionIsVersionOne) { EXPECT_TRUE(select(file("SELECT 7 AS old", ""))); }
+TEST_F(ReadColumns, RequiresColumnsOfItsVersion) {
   const auto statement = select(file("SELECT 7 AS optional", "1"));
   ASSERT_FALSE(statement);
   EXPECT_THAT(statement.error().message, HasSubstr("has no column old"));
@@ -47,7 +47,7 @@ TEST_F(ReadColumns, AFileOfALaterVersionIsRefused) {
   ASSERT_FALSE(statement);
   EXPECT_EQ(statement.error().code, core::ErrorCode::unsupported);
 }
-TEST_F(ReadColumns, AVersionThatIsNoNumberIsRefused) { EXPECT_FALSE(select(file("SELECT 7 AS old", "two"))); }
+TEST_F(ReadColumns, RefusesNonNumericVersion) { EXPECT_FALSE(select(file("SELECT 7 AS old", "two"))); }
 
 }  // namespace
 }  // namespace aaco::tracelake::store

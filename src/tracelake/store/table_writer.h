@@ -80,7 +80,7 @@ class TableWriter {
     if (!copy_.running()) AACO_TRY(start());
     if (push(spare_)) return {};
     core::Status status = copy_.finish();
-    if (status) return core::fail(core::ErrorCode::io, file_ + ": writing ended early");
+    if (status) return core::fail(core::ErrorCode::io, file_ + ": writing stopped early");
     return status;
   }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kRecordsKept = 1'000'000;                        // ONNX Runtime's profiler drops what comes after
 constexpr std::string_view kOfWarmup = "warm-up of the profiled pass";  // meant to be left out (importers/ort)
-constexpr std::string_view kWithoutEnd = "of a run without an end";
+constexpr std::string_view kWithoutEnd = "node of an unfinished run";
 
 // The runtime writes names as they are: a quote or a backslash in one breaks the record it stands in.
 void warn_of_lost_records(const trace::Account& account, trace::SessionManifest& manifest) {

@@ -53,7 +53,7 @@ struct Published {
 
 class PublishedWork : public testing::TestWithParam<Published> {};
 
-TEST_P(PublishedWork, IsWhatTheCatalogueCounts) {
+TEST_P(PublishedWork, MatchesTheCatalogue) {
   const graph::Model model = prepared(GetParam().name, GetParam().sizes);
   EXPECT_NEAR(macs_of(model.graph) / 1e9, GetParam().giga_macs, GetParam().tolerance);
 }
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Table, PublishedWork,
 
 // A forward pass takes 2 N FLOPs a token (N: parameters in products), and 4 x layers x width FLOPs a token and position looked
 // at: Kaplan et al. 2020, "Scaling laws for neural language models", section 2.1, counted without a causal mask's saving.
-TEST(ZooWork, DecodersFollowTheParametersAndTheContext) {
+TEST(ZooWork, DecodersScaleWithParametersAndContext) {
   struct Case {
     const char* name;
     double parameters, embedding, layers, width;
@@ -93,7 +93,7 @@ TEST(ZooWork, DecodersFollowTheParametersAndTheContext) {
   }
 }
 
-TEST(ZooWork, EveryOperatorOfTheZooHasAModelAndEveryShapeIsKnown) {
+TEST(ZooWork, EveryZooOperatorHasAModelAndKnownShapes) {
   for (const zoo::Entry& entry : zoo::list()) {
     const graph::Model model = prepared(entry.name);
     EXPECT_TRUE(model.shapes.problems.empty()) << entry.name << ": " << model.shapes.problems[0];
@@ -130,7 +130,7 @@ TEST(ZooWork, ParametersAreCountedAsTheZooDeclaresThem) {
   EXPECT_EQ(count_parameters(zoo::build_graph(*resnet->entry, resnet->config)->graph).elements, 25'557'032);
 }
 
-TEST(ZooWork, FusionFindsWhatTheModelsAreMadeOf) {
+TEST(ZooWork, FusionFindsTheModelBlocks) {
   const auto rules = graph::load_fusion_rules(AACO_SOURCE_DIR "/data/fusion/onnxruntime_cpu.yaml");
   ASSERT_TRUE(rules) << rules.error().text();
   const auto found = [&](const char* name) {
@@ -150,7 +150,7 @@ TEST(ZooWork, FusionFindsWhatTheModelsAreMadeOf) {
 }
 
 // The `flops` of measured models (2 a multiply-accumulate) that have the zoo's structure.
-TEST(ZooWork, AgreesWithTheCountsBesideMeasurements) {
+TEST(ZooWork, MatchesPublishedCounts) {
   const char* set = std::getenv("AACO_REAL_DATA");
   const std::string path =
       core::join_path(set != nullptr ? set : std::string(AACO_SOURCE_DIR) + "/../shared/data", "estimation/models.csv.gz");

@@ -1,0 +1,114 @@
+#include "workflows/ab.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/options/ab_sides.h"
+#include "cli/options/list_and_ratio.h"
+#include "cli/options/run_options.h"
+#include "cli/options/whole_number.h"
+#include "cli/output/verdict_output.h"
+#include "core/environment.h"
+#include "core/numbers.h"
+#include "workflows/ab_json.h"
+
+namespace aaco::cli {
+namespace {
+
+struct AbOptions {
+  std::vector<std::string> words;
+  workflows::AbRequest request;
+  std::string duration = "60s", threshold = "2%", detectable = "3%", block;
+  bool no_store = false, json = false;
+};
+
+// B takes A's model where it names none: what differs is all it has to say.
+bool names_model(const std::vector<std::string>& words) {
+  const auto parsed = parse_ab_side(words, "B");
+  return parsed || parsed.error().message.find("no model given") == std::string::npos;
+}
+
+core::Status resolve_sides(AbOptions& options) {
+  auto sides = split_sides(options.words);
+  if (sides.size() != 2)
+    return core::fail(core::ErrorCode::invalid_argument,
+                      fmt::format("ab needs exactly two sides (A and B), got {}", options.words.empty() ? 0 : sides.size()),
+                      "for example: aaco ab -- --model resnet50 --threads 1 -- --model resnet50 --threads 2");
+  AACO_ASSIGN(options.request.a, parse_ab_side(sides[0], "side A"));
+  if (!names_model(sides[1])) sides[1].insert(sides[1].begin(), {"--model", options.request.a.request.model});
+  AACO_ASSIGN(options.request.b, parse_ab_side(sides[1], "side B"));
+  options.request.a_words = std::move(sides[0]);
+  options.request.b_words = std::move(sides[1]);
+  return {};
+}
+
+core::Status resolve(AbOptions& options) {
+  AACO_TRY(resolve_sides(options));
+  auto& request = options.request;
+  AACO_ASSIGN(request.duration, parse_time(options.duration, "--duration"));
+  AACO_ASSIGN(request.threshold_ratio, parse_threshold(options.threshold, "--threshold"));
+  AACO_ASSIGN(request.detectable_ratio, parse_threshold(options.detectable, "--detectable"));
+  if (!options.block.empty()) {
+    AACO_ASSIGN(request.block, parse_time(options.block, "--block"));
+  }
+  request.store = !options.no_store;
+  request.worker = {core::executable_path(), "ab-worker"};
+  return {};
+}
+
+void print_outcome(const Context& context, const workflows::AbOutcome& outcome) {
+  print_verdict(context, outcome.verdict);
+  context.note(fmt::format("\n{} round{} of processes in {}; {}", outcome.rounds.size(), outcome.rounds.size() == 1 ? "" : "s",
+                           core::format_duration(static_cast<double>(outcome.wall_ns)), outcome.ended));
+  if (outcome.a) context.note(fmt::format("side A   {}\nside B   {}", outcome.a->path, outcome.b->path));
+}
+
+void compare(Context& context, AbOptions& options) {
+  if (const auto resolved = resolve(options); !resolved) return context.fail(resolved.error());
+  const auto outcome = workflows::ab(options.request, make_services(context));
+  if (!outcome) return context.fail(outcome.error());
+  context.progress("");
+  context.exit_code = exit_code_for(outcome->verdict.verdict);
+  if (options.json) return context.print_json(to_json(*outcome, options.request));
+  print_outcome(context, *outcome);
+}
+
+}  // namespace
+
+void add_ab(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand(
+      "ab", "Measure two configurations, interleaved, until it is clear which is faster: aaco ab -- A... -- B...");
+  auto options = std::make_shared<AbOptions>();
+  auto& request = options->request;
+  verb->add_option("--duration", options->duration, "Maximum time per side, including loading")
+      ->type_name("TIME")
+      ->capture_default_str();
+  verb->add_option("-n,--iterations", request.iterations, "Maximum number of iterations per side")->check(positive_count());
+  verb->add_option("--threshold", options->threshold, "Treat smaller changes as equivalent")->capture_default_str();
+  verb->add_option("--detectable", options->detectable,
+                   "Continue until a change of this size would be detectable, even if the result is decided earlier")
+      ->capture_default_str();
+  verb->add_option("--block", options->block, "Length of one side's block before switching to the other (default: 50ms)")
+      ->type_name("TIME");
+  verb->add_flag("--apart", request.apart, "Run each side in its own process");
+  verb->add_flag("--force", request.force, "Compare even if shapes or batch sizes differ");
+  verb->add_flag("--no-store", options->no_store, "Do not store sessions");
+  verb->add_option("--tag", request.tag, "Tag for both sessions");
+  verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");
+  verb->add_flag("--json", options->json, "Print the verdict as JSON");
+  verb->add_option("sides", options->words, "'aaco run' options of A after the first '--', those of B after the second");
+  verb->positionals_at_end();
+  verb->footer(
+      "Examples:\n"
+      "  aaco ab -- --model squeezenet --threads 1 -- --threads 2\n"
+      "  aaco ab --duration 30s --threshold 1% -- net.onnx -- net_optimised.onnx\n\n"
+      "B uses A's model unless it names its own. Add --inject-delay 5% (or 200us) to a side to slow its calls down and see\n"
+      "what this machine can resolve.\n"
+      "Exit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive or not comparable.");
+  verb->callback([&context, options] { compare(context, *options); });
+}
+
+}  // namespace aaco::cli

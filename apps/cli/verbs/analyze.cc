@@ -1,0 +1,72 @@
+#include "workflows/analyze.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/options/predict_options.h"
+#include "cli/options/run_options.h"
+#include "cli/options/whole_number.h"
+#include "core/files.h"
+
+namespace aaco::cli {
+namespace {
+
+struct AnalyzeOptions {
+  std::string model, hardware = "this", fallback, provider, format = "text", output;
+  std::size_t nodes = 15;
+};
+
+void run(Context& context, const PredictOptions& predict, const AnalyzeOptions& options) {
+  auto request = predict.resolve();
+  if (!request) return context.fail(request.error());
+  request->model.name = options.model;
+  request->hardware = options.hardware;
+  request->fallback = options.fallback;
+  request->provider = options.provider;
+  const auto report = workflows::analyze(*request, make_services(context));
+  if (!report) return context.fail(report.error());
+  const std::string text = render_analysis(*report, *workflows::analysis_format(options.format), options.nodes);
+  if (options.output.empty()) return context.print(text);
+  if (const auto written = core::write_file_atomic(options.output, text); !written) return context.fail(written.error());
+  context.note("wrote " + options.output);
+}
+
+}  // namespace
+
+void add_analyze(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("analyze", "Predict a model's time, memory and energy on a device without running it");
+  auto options = std::make_shared<AnalyzeOptions>();
+  verb->add_option("model", options->model,
+                   "Model: a file (.onnx, .pt2, .tflite; FILE#NAME selects one of several models or signatures), a name from "
+                   "configs/models.yaml, or zoo:NAME")
+      ->required();
+  verb->add_option("--hardware", options->hardware, "Device: id, alias, ID@STATE, or 'this' (see 'aaco hardware ls')")
+      ->capture_default_str();
+  verb->add_option("--fallback", options->fallback, "Device for operators that --hardware does not support, usually the host")
+      ->type_name("ID");
+  verb->add_option("--provider", options->provider,
+                   "With --fallback: provider whose list of supported operators applies (edgetpu, hailo, tensorrt, migraphx; "
+                   "default: the device's)");
+  auto predict = std::make_shared<PredictOptions>(*verb);
+  verb->add_option("-f,--format", options->format, "Output format; csv contains every node")
+      ->check(CLI::IsMember({"text", "json", "csv", "md", "html"}))
+      ->capture_default_str();
+  verb->add_flag_callback(
+      "--json", [options] { options->format = "json"; }, "Same as --format json");
+  verb->add_option("-o,--output", options->output, "Output file (default: standard output)");
+  verb->add_option("--nodes", options->nodes,
+                   "Number of slowest node groups to list, similar nodes on one line; 0 lists every node in order")
+      ->check(whole_number(0, kMaxCount))
+      ->capture_default_str();
+  verb->footer(
+      "Every estimate has a 90 % interval and states how it was derived: CALIBRATED (fitted to measurements of this device),\n"
+      "INTERPOLATED (from related devices) or THEORETICAL (specifications only). For language models it also gives energy and\n"
+      "rate per token.\n\n"
+      "Examples:\n  aaco analyze resnet50 --hardware MI300X --batch 8 --dtype fp16\n  aaco analyze llama2-7b --hardware H100 "
+      "--dim sequence_length=512,past_sequence_length=0 --power-cap 500\n  aaco analyze net.onnx --hardware this --format html "
+      "-o net.html\n  aaco analyze mobilenetv3-large --hardware Coral --dtype int8 --fallback i7-12700K");
+  verb->callback([&context, predict, options] { run(context, *predict, *options); });
+}
+
+}  // namespace aaco::cli

@@ -1,0 +1,81 @@
+#include "workflows/diff.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/options/list_and_ratio.h"
+#include "cli/options/run_options.h"
+#include "cli/output/verdict_output.h"
+#include "workflows/diff_json.h"
+
+namespace aaco::cli {
+namespace {
+
+struct DiffOptions {
+  std::vector<std::string> sides;
+  std::string baseline, session, threshold = "5%", metrics;
+  bool force = false, drop_disturbed = false, no_history = false, no_store = false, json = false;
+};
+
+core::Result<workflows::DiffRequest> resolve(const DiffOptions& options) {
+  workflows::DiffRequest request;
+  AACO_ASSIGN(request.metrics.threshold_ratio, parse_threshold(options.threshold, "--threshold"));
+  request.metrics.names = list_of(options.metrics);
+  request.force = options.force;
+  request.drop_disturbed = options.drop_disturbed;
+  request.use_history = !options.no_history;
+  request.store = !options.no_store;
+  std::vector<std::string> sides = options.sides;
+  if (!options.baseline.empty()) sides.insert(sides.begin(), options.baseline);
+  if (!options.session.empty()) sides.push_back(options.session);
+  if (sides.size() != 2)
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "diff needs exactly two sides (A B), got " + std::to_string(sides.size()),
+                      "use 'aaco diff A B' or 'aaco diff --baseline FILE --session SESSION'");
+  request.baseline = list_of(sides[0]);
+  request.candidate = list_of(sides[1]);
+  return request;
+}
+
+void compare(Context& context, const DiffOptions& options) {
+  const auto request = resolve(options);
+  if (!request) return context.fail(request.error());
+  const auto outcome = workflows::diff(*request, make_services(context));
+  if (!outcome) return context.fail(outcome.error());
+  context.progress("");
+  context.exit_code = exit_code_for(outcome->verdict);
+  if (options.json) return context.print_json(to_json(*outcome, *request));
+  print_verdict(context, *outcome);
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, Context& context) {
+  CLI::App* verb =
+      app.add_subcommand("diff", "Compare two sessions (or sets of sessions): what changed, by how much, with what confidence");
+  auto options = std::make_shared<DiffOptions>();
+  verb->add_option("sides", options->sides,
+                   "Session A (baseline) and session B (candidate); repeated measurements as ID,ID,... or tag:NAME")
+      ->type_name("A B")
+      ->expected(-1);  // how many are right is said in the program's own words
+  verb->add_option("--baseline", options->baseline, "Side A: sessions or a baseline file (see 'aaco baseline add')");
+  verb->add_option("--session", options->session, "Side B");
+  verb->add_option("--threshold", options->threshold, "Treat smaller changes as equivalent")->capture_default_str();
+  verb->add_option("--metric", options->metrics,
+                   "Metrics to compare, the first one decides: ids such as latency.p99_ns, throughput.items_per_second, "
+                   "memory.rss_peak_bytes, gpu.busy_ns; gpu.* for a whole group; p50, p90, p95, p99 and mean as short forms");
+  verb->add_flag("--force", options->force, "Compare even if the sessions are not comparable");
+  verb->add_flag("--drop-disturbed", options->drop_disturbed,
+                 "Exclude iterations affected by external load (unless fewer than 20 would remain in a session)");
+  verb->add_flag("--no-history", options->no_history, "Do not estimate run-to-run variation from stored sessions");
+  verb->add_flag("--no-store", options->no_store, "Do not update regress/ in session B");
+  verb->add_flag("--json", options->json, "Print the verdict as JSON");
+  verb->footer(
+      "Examples:\n  aaco diff tag:nightly latest --threshold 3%\n  aaco diff ID1,ID2,ID3 ID4,ID5,ID6 --metric "
+      "p99,throughput\n\nIdentical runs vary: give several sessions per side, or use 'aaco ab'.\nExit codes: 0 equivalent or "
+      "improvement, 1 regression, 4 inconclusive or not comparable.");
+  verb->callback([&context, options] { compare(context, *options); });
+}
+
+}  // namespace aaco::cli

@@ -1,0 +1,111 @@
+#include "workflows/explain.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/options/run_options.h"
+#include "core/numbers.h"
+#include "report/quantity.h"
+#include "report/time_shares.h"
+
+namespace aaco::cli {
+namespace {
+
+using core::Json;
+
+constexpr std::size_t kShown = 12;
+constexpr int kLongestName = 60;
+
+// What is not known is not 0 %.
+std::string gain(double ratio) { return ratio > 0 ? core::format_percent(ratio) : "-"; }
+
+std::string signal_value(std::string_view signal, double value) {
+  return signal.ends_with("_ratio") ? report::format_quantity(value, "ratio") : fmt::format("{:.4g}", value);
+}
+
+void print_bottleneck(const Context& context, const Json& bottleneck) {
+  if (bottleneck.is_null()) return context.print("Bottleneck unknown: this session has no measurements to classify.\n");
+  if (bottleneck["bottleneck_class"].text() == "inconclusive")
+    context.print(fmt::format("Bottleneck inconclusive. {} Most likely: {}. Evidence:\n", bottleneck["meaning"].text(),
+                              bottleneck["ranking"].items().front()["title"].text()));
+  else
+    context.print(fmt::format("Bottleneck: {} (confidence {}). {}\n", bottleneck["title"].text(),
+                              report::format_estimate(bottleneck["confidence"].as_f64().value_or(0)),
+                              bottleneck["meaning"].text()));
+  for (const Json& one : bottleneck["top_evidence"].items())
+    context.print(fmt::format("  {:<34} {:>12}   weight {:+.2f}\n", one["signal"].text(),
+                              signal_value(one["signal"].text(), one["value"].as_f64().value_or(0)),
+                              one["weight"].as_f64().value_or(0)));
+  const auto& advice = bottleneck["recommendations"].items();
+  if (!advice.empty()) context.print("\nRecommendations, by expected gain x confidence / effort\n");
+  for (const Json& one : advice)
+    context.print(fmt::format("  {:>6}  {} ({})\n", gain(one["gain_ratio"].as_f64().value_or(0)), one["title"].text(),
+                              one["basis"].text()));
+}
+
+// Executions of one name together, where the first of them stood; others alone.
+using Anomalies = std::vector<analytics::anomaly::Anomaly>;
+std::vector<Anomalies> groups_of(const Anomalies& all) {
+  std::vector<Anomalies> groups;
+  std::map<std::string, std::size_t> place;
+  for (const auto& one : all) {
+    if (one.kind == analytics::anomaly::Kind::execution) {
+      const auto [at, fresh] = place.try_emplace(one.subject, groups.size());
+      if (!fresh) {
+        groups[at->second].push_back(one);
+        continue;
+      }
+    }
+    groups.push_back({one});
+  }
+  return groups;
+}
+
+std::string sentence_of(const Anomalies& group) {
+  const auto& first = group.front();
+  if (first.kind != analytics::anomaly::Kind::execution) return first.text;
+  const auto [least, most] =
+      std::minmax_element(group.begin(), group.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+  const std::string took = core::format_duration(least->value);
+  return fmt::format("{}{} took {}{} instead of {}", report::names_for({first.subject}, kLongestName).front(),
+                     group.size() > 1 ? fmt::format(": {} executions", group.size()) : "", took,
+                     group.size() > 1 ? " to " + core::format_duration(most->value) : "", core::format_duration(first.expected));
+}
+
+void print_explanation(const Context& context, const workflows::Explanation& explanation) {
+  print_bottleneck(context, explanation.bottleneck);
+  context.print(fmt::format("\nAnomalies: {}\n",
+                            explanation.anomalies.empty() ? "none found" : std::to_string(explanation.anomalies.size())));
+  std::size_t shown = 0;
+  for (const Anomalies& group : groups_of(explanation.anomalies))
+    if (shown++ < kShown) context.print(fmt::format("  {:<12} {}\n", to_string(group.front().kind), sentence_of(group)));
+  if (shown > kShown) context.print(fmt::format("  and {} more (--json lists all)\n", shown - kShown));
+  context.print(fmt::format("Compared with {} earlier session{} with the same fingerprint.\n", explanation.compared_with,
+                            explanation.compared_with == 1 ? "" : "s"));
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("explain", "Explain a session's performance: bottleneck, recommendations, anomalies");
+  auto session = std::make_shared<std::string>("latest");
+  auto json = std::make_shared<bool>(false);
+  verb->add_option("session", *session, "Session: id, path, latest or tag:NAME")->capture_default_str();
+  verb->add_flag("--json", *json, "Print JSON");
+  verb->footer(
+      "Uses the rules and models of this version; metrics/bottleneck.json in the session is not changed.\n"
+      "To see why two sessions differ, use 'aaco diff A B'.");
+  verb->callback([&context, session, json] {
+    const auto explanation = workflows::explain(*session, make_services(context));
+    if (!explanation) return context.fail(explanation.error());
+    if (*json) return context.print_json(to_json(*explanation));
+    print_explanation(context, *explanation);
+  });
+}
+
+}  // namespace aaco::cli

@@ -1,0 +1,109 @@
+#include "workflows/gate.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/options/list_and_ratio.h"
+#include "cli/options/parse_problem.h"
+#include "cli/options/run_options.h"
+#include "cli/options/whole_number.h"
+#include "cli/output/verdict_output.h"
+#include "core/files.h"
+
+namespace aaco::cli {
+namespace {
+
+struct GateOptions {
+  workflows::GateRequest request;
+  std::string sessions, markdown, junit, bencher, github;
+  std::vector<std::string> run;
+  bool no_history = false, json = false;
+};
+
+core::Status resolve(GateOptions& options) {
+  auto& request = options.request;
+  request.sessions = list_of(options.sessions);
+  request.use_history = !options.no_history;
+  if (options.run.empty()) return {};
+  CLI::App app("run", "run");
+  app.set_help_flag();
+  RunOptions run(app);
+  try {
+    app.parse(std::vector<std::string>(options.run.rbegin(), options.run.rend()));
+  } catch (const CLI::ParseError& problem) {
+    return core::fail(core::ErrorCode::invalid_argument, "after '--': " + parse_problem(problem),
+                      "see 'aaco run --help' for the accepted options");
+  }
+  AACO_ASSIGN(request.run, run.resolve());
+  return {};
+}
+
+// "F.json" -> "F.bigger.json"
+std::string beside(const std::string& path) {
+  const auto dot = path.rfind(".json");
+  return dot == std::string::npos ? path + ".bigger" : path.substr(0, dot) + ".bigger" + path.substr(dot);
+}
+
+core::Status write_files(const Context& context, const GateOptions& options, const governance::GateReport& report) {
+  const auto write = [](const std::string& path, const std::string& text) {
+    return path.empty() ? core::Status() : core::write_file_atomic(path, text);
+  };
+  AACO_TRY(write(options.markdown, gate_markdown(report)));
+  AACO_TRY(write(options.junit, gate_junit(report)));
+  AACO_TRY(write(options.bencher, gate_bencher(report).dump() + "\n"));
+  if (options.github.empty()) return {};
+  AACO_TRY(write(options.github, gate_github_benchmark(report, true).dump() + "\n"));
+  const auto bigger = gate_github_benchmark(report, false);
+  if (bigger.items().empty()) return {};
+  AACO_TRY(write(beside(options.github), bigger.dump() + "\n"));
+  context.note("metrics where higher is better (customBiggerIsBetter): " + beside(options.github));
+  return {};
+}
+
+void judge(Context& context, GateOptions& options) {
+  if (const auto resolved = resolve(options); !resolved) return context.fail(resolved.error());
+  const auto outcome = workflows::gate(options.request, make_services(context));
+  if (!outcome) return context.fail(outcome.error());
+  context.progress("");
+  context.exit_code = exit_code_for(outcome->verdict.verdict);
+  if (const auto written = write_files(context, options, gate_report(*outcome)); !written) return context.fail(written.error());
+  if (options.json) return context.print_json(to_json(*outcome));
+  print_verdict(context, outcome->verdict);
+  for (const auto& session : outcome->measured) context.note("measured " + session);
+}
+
+}  // namespace
+
+void add_gate(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand(
+      "gate", "Check for regressions against a baseline, for CI: exit 0 (pass), 1 (regression) or 4 (inconclusive)");
+  auto options = std::make_shared<GateOptions>();
+  auto& request = options->request;
+  verb->add_option("--baseline", request.baseline, "Baseline name (see 'aaco baseline ls') or file")->required();
+  verb->add_option("--session", options->sessions,
+                   "Sessions to check: ID,ID,... or tag:NAME (default: measure a new run with the baseline's options)");
+  verb->add_option("--retries", request.retries, "Measure up to this many more sessions while the result is inconclusive")
+      ->check(whole_number(0, 100))
+      ->capture_default_str();
+  verb->add_option("--markdown", options->markdown, "Write a pull request comment")->type_name("FILE");
+  verb->add_option("--junit", options->junit, "Write the result as JUnit XML")->type_name("FILE");
+  verb->add_option("--bencher", options->bencher, "Write the metrics in Bencher Metric Format")->type_name("FILE");
+  verb->add_option("--github-benchmark", options->github, "Write the metrics for github-action-benchmark (customSmallerIsBetter)")
+      ->type_name("FILE");
+  verb->add_flag("--require-approval", request.require_approval, "Accept only a baseline approved in its current state");
+  verb->add_flag("--no-history", options->no_history, "Do not estimate run-to-run variation from stored sessions");
+  verb->add_flag("--force", request.force, "Allow an expired baseline and sessions that are not comparable");
+  verb->add_flag("--json", options->json, "Print the verdict as JSON");
+  verb->add_option("run", options->run, "After '--': 'aaco run' options for the measurement, instead of the baseline's");
+  verb->positionals_at_end();
+  verb->footer(
+      "Examples:\n  aaco gate --baseline resnet50 --retries 3 --markdown comment.md --junit gate.xml\n  aaco gate --baseline "
+      "resnet50 --session latest\n\nA metric that gets worse by more than its budget is a regression; otherwise the first metric "
+      "decides.\nExit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive, not comparable, or an expired baseline.");
+  verb->callback([&context, options] { judge(context, *options); });
+}
+
+}  // namespace aaco::cli

@@ -1,0 +1,234 @@
+#include "workflows/lab.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/options/parse_problem.h"
+#include "cli/options/run_options.h"
+#include "cli/output/session_output.h"
+#include "core/files.h"
+#include "core/numbers.h"
+#include "core/strings.h"
+#include "workflows/isolation.h"
+#include "workflows/lab_score.h"
+#include "workflows/lab_simulate.h"
+
+namespace aaco::cli {
+namespace {
+
+using core::Json;
+
+struct InjectOptions {
+  std::string fault, generator;
+  double intensity = 0.5;
+  std::vector<std::string> words;  // after "--"
+};
+
+void inject_fault(Context& context, InjectOptions& options) {
+  if (!options.words.empty() && options.words.front() == "run") options.words.erase(options.words.begin());
+  CLI::App run_app("Run to disturb", "aaco lab inject " + options.fault + " -- run");
+  const RunOptions run_options(run_app);
+  bool json = false, no_report = false;
+  run_app.add_flag("--json", json, "Print JSON instead of the report");
+  run_app.add_flag("--no-report", no_report, "Do not write the HTML page");
+  run_app.add_option("-o,--out", context.paths.sessions, "Root folder for sessions");
+  std::reverse(options.words.begin(), options.words.end());
+  try {
+    run_app.parse(options.words);
+  } catch (const CLI::CallForHelp& asked) {
+    run_app.exit(asked);
+    return;
+  } catch (const CLI::ParseError& problem) {
+    return context.fail({core::ErrorCode::invalid_argument,
+                         parse_problem(problem),
+                         "put 'run' and its options after '--'; see 'aaco run --help'",
+                         {}});
+  }
+  const auto run_request = run_options.resolve();
+  if (!run_request) return context.fail(run_request.error());
+  workflows::restart_for(run_request->isolation, make_services(context));
+  workflows::InjectRequest request{options.fault, options.intensity, options.generator, *run_request};
+  finish_session(context, workflows::inject(request, make_services(context)), json, no_report);
+}
+
+void add_inject(CLI::App& lab, Context& context) {
+  CLI::App* verb = lab.add_subcommand("inject", "Run a model with an injected fault: aaco lab inject FAULT -- run ...");
+  auto options = std::make_shared<InjectOptions>();
+  verb->add_option("fault", options->fault, "Fault name (see 'aaco lab faults')")->required();
+  verb->add_option("--intensity", options->intensity, "Fault intensity, above 0 and at most 1")->capture_default_str();
+  verb->add_option("--generator", options->generator, "How to produce the fault (default: the first generator listed)");
+  verb->add_option("run", options->words, "'run' and its options, after '--'");
+  verb->footer(
+      "The fault is recorded in the session (request.fault in session.json), and every report of the session warns about it.\n"
+      "Changes outside the run are undone, at the latest by the next 'aaco lab' command.\n\n"
+      "Examples:\n  aaco lab inject cpu_hog_same_core --intensity 0.8 -- run --model squeezenet --profile\n  aaco lab inject "
+      "cpu_quota --intensity 0.5 -- run --model mlp --duration 2s");
+  verb->callback([&context, options] { inject_fault(context, *options); });
+}
+
+void add_simulate(CLI::App& lab, Context& context) {
+  CLI::App* verb = lab.add_subcommand("simulate", "Simulate a GPU fault on an imported trace");
+  auto request = std::make_shared<workflows::SimulateRequest>();
+  auto json = std::make_shared<bool>(false);
+  verb->add_option("fault", request->fault, "Fault name (see 'aaco lab faults')")->required();
+  verb->add_option("session", request->session, "Session with a GPU trace: id, path, latest or tag:NAME")->required();
+  verb->add_option("--intensity", request->intensity, "Fault intensity, above 0 and at most 1")->capture_default_str();
+  verb->add_option("--tag", request->tag, "Tag for the new session");
+  verb->add_flag("--json", *json, "Print JSON instead of the report");
+  verb->footer(
+      "Examples:\n  aaco import trace.json.gz --tag real\n  aaco lab simulate gpu_clock_cap tag:real --tag capped\n  aaco diff "
+      "tag:real tag:capped");
+  verb->callback(
+      [&context, request, json] { finish_session(context, workflows::simulate(*request, make_services(context)), *json, true); });
+}
+
+void list_faults(const Context& context, bool json) {
+  Json list = Json::array();
+  for (const auto& kind : laboratory::faults::fault_kinds()) {
+    if (!json) {
+      context.print(fmt::format("{:<24} {:<20} {}; intensity 1: {}; generators: {}\n", kind.id, kind.cause, kind.title,
+                                kind.intensity, core::join(kind.generators, ", ")));
+      continue;
+    }
+    Json generators = Json::texts(kind.generators);
+    list.push(Json::object({{"fault", kind.id},
+                            {"cause", kind.cause},
+                            {"title", kind.title},
+                            {"intensity", kind.intensity},
+                            {"generators", std::move(generators)}}));
+  }
+  for (const auto& kind : laboratory::trace_faults::trace_fault_kinds()) {
+    if (!json) {
+      context.print(fmt::format("{:<24} {:<20} {}; intensity 1: {}; simulated on a trace\n", kind.id, kind.cause, kind.title,
+                                kind.intensity));
+      continue;
+    }
+    list.push(Json::object({{"fault", kind.id},
+                            {"cause", kind.cause},
+                            {"title", kind.title},
+                            {"intensity", kind.intensity},
+                            {"generators", Json::array({"simulated"})}}));
+  }
+  if (json) context.print_json(Json::object({{"schema_version", 1}, {"faults", std::move(list)}}));
+}
+
+void add_faults(CLI::App& lab, Context& context) {
+  CLI::App* verb = lab.add_subcommand("faults", "List the faults and the cause each one represents");
+  auto json = std::make_shared<bool>(false);
+  verb->add_flag("--json", *json, "Print JSON");
+  verb->callback([&context, json] { list_faults(context, *json); });
+}
+
+void add_clean(CLI::App& lab, Context& context) {
+  CLI::App* verb = lab.add_subcommand("clean", "Undo changes left behind by killed injections");
+  verb->callback([&context] {
+    const auto undone = workflows::clean_up_faults(make_services(context));
+    if (!undone) return context.fail(undone.error());
+    context.print(fmt::format("{} leftover change{} undone\n", *undone, *undone == 1 ? "" : "s"));
+  });
+}
+
+std::string score_text(const laboratory::scoring::Score& score) {
+  if (score.count == 0) return "nothing to score\n";
+  const auto [low, high] = score.interval();
+  return fmt::format("{} of {} correct ({}, 95 % CI {} to {}), top two {}, calibration error {:.3f}\n", score.first, score.count,
+                     core::format_percent(score.accuracy()), core::format_percent(low), core::format_percent(high),
+                     core::format_percent(score.within_two()), score.calibration_error);
+}
+
+void print_scores(const Context& context, std::string_view what, const workflows::LabJudgement& judgement) {
+  if (judgement.in_use)
+    context.print(
+        fmt::format("{}, model in use (may have been trained on these sessions): {}", what, score_text(*judgement.in_use)));
+  if (judgement.in_use_unprofiled)
+    context.print(fmt::format("{}, model in use without a profiled pass: {}", what, score_text(*judgement.in_use_unprofiled)));
+  for (const auto& [held, score] : judgement.scores) {
+    context.print(fmt::format("{}, held out by {}: {}", what, held, score_text(score)));
+    if (held == "model" && score.count > 0) context.print("\n" + confusion_table(score) + "\n");
+  }
+}
+
+void print_traces(const Context& context, const workflows::LabTraceScore& traces) {
+  if (traces.pairs == 0) return;
+  context.print(
+      fmt::format("simulated traces: {} pairs; {} equivalent (fault not visible in the trace), {} inconclusive, {} judged an "
+                  "improvement, {} with a missing trace\n",
+                  traces.pairs, traces.without_effect, traces.undecided, traces.wrong_direction, traces.without_original));
+  if (traces.causes.count == 0) return;
+  context.print(fmt::format("cause of the regressions: {} of {} correct ({}), top two {}\n\n{}\n", traces.causes.first,
+                            traces.causes.count, core::format_percent(traces.causes.accuracy()),
+                            core::format_percent(traces.causes.within_two()), confusion_table(traces.causes)));
+}
+
+void print_score(const Context& context, const workflows::LabReport& report, bool json) {
+  context.progress("");
+  if (json) return context.print_json(to_json(report));
+  print_traces(context, report.traces);
+  const auto& examples = report.examples;
+  if (examples.sessions == 0) return;
+  context.print(fmt::format(
+      "{} labelled sessions; excluded: {} also disturbed by other programs, {} where the fault had no effect, {} with an effect "
+      "too weak to be the bottleneck (cause only), {} without a matching undisturbed run\n\n",
+      examples.sessions, examples.disturbed_otherwise, examples.without_effect, examples.weak, examples.without_partner));
+  print_scores(context, "bottleneck", report.bottlenecks);
+  print_scores(context, "cause", report.causes);
+  const auto configured = laboratory::scoring::score_of(examples.by_configuration);
+  context.print(fmt::format("configuration causes: {} of {} ranked first\n", configured.first, configured.count));
+  std::int64_t within = 0;
+  for (const double share : examples.unexplained) within += share <= 0.15 ? 1 : 0;
+  context.print(fmt::format("decompositions with at most 15 % unexplained: {} of {}\n", within, examples.unexplained.size()));
+}
+
+void add_score(CLI::App& lab, Context& context) {
+  CLI::App* verb = lab.add_subcommand("score", "Score the bottleneck classifier and the cause analysis against injected faults");
+  auto json = std::make_shared<bool>(false);
+  auto file = std::make_shared<std::string>();
+  verb->add_flag("--json", *json, "Print JSON");
+  verb->add_option("--examples", *file, "Write each example with features and predictions, one JSON object per line");
+  verb->footer(
+      "Uses all stored sessions (--sessions) created by 'aaco lab inject', and undisturbed runs tagged class=CLASS. "
+      "Cross-validation\n"
+      "holds out whole models, intensities and generators. Traces created by 'aaco lab simulate' are compared with their "
+      "originals,\n"
+      "and the cause that 'aaco diff' reports is scored.");
+  verb->callback([&context, json, file] {
+    const auto report = workflows::lab_score(make_services(context));
+    if (!report) return context.fail(report.error());
+    if (!file->empty())
+      if (const auto written = core::write_file_atomic(*file, examples_text(*report)); !written)
+        return context.fail(written.error());
+    print_score(context, *report, *json);
+  });
+}
+
+void add_train(CLI::App& lab, Context& context) {
+  CLI::App* verb = lab.add_subcommand("train", "Train the models on labelled sessions and store them with their scores");
+  auto json = std::make_shared<bool>(false);
+  auto folder = std::make_shared<std::string>();
+  verb->add_option("--out-folder", *folder, "Output folder for classifier.json and causes.json")->required();
+  verb->add_flag("--json", *json, "Print JSON");
+  verb->callback([&context, json, folder] {
+    const auto report = workflows::lab_train(*folder, make_services(context));
+    if (!report) return context.fail(report.error());
+    print_score(context, *report, *json);
+  });
+}
+
+}  // namespace
+
+void add_lab(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("lab", "Inject known faults into a run, and score the diagnosis against them");
+  verb->require_subcommand(1);
+  add_faults(*verb, context);
+  add_inject(*verb, context);
+  add_simulate(*verb, context);
+  add_clean(*verb, context);
+  add_score(*verb, context);
+  add_train(*verb, context);
+}
+
+}  // namespace aaco::cli

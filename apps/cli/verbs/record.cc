@@ -1,0 +1,112 @@
+#include "workflows/record.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/options/isolation_options.h"
+#include "cli/options/run_options.h"
+#include "cli/options/time_with_unit.h"
+#include "cli/options/whole_number.h"
+#include "cli/output/session_output.h"
+#include "core/numbers.h"
+
+namespace aaco::cli {
+namespace {
+
+struct RecordOptions {
+  workflows::RecordRequest request;
+  std::string duration, period, profile_timeout;
+  bool json = false;
+  bool no_report = false;
+};
+
+core::Status read_times(RecordOptions& options) {
+  if (!options.duration.empty()) {
+    const auto value = core::parse_duration_ns(options.duration);
+    if (!value || *value <= 0)
+      return core::fail(core::ErrorCode::invalid_argument,
+                        "invalid value '" + options.duration + "' for '--duration': expected a duration such as 10s");
+    options.request.duration = core::Nanoseconds(*value);
+  }
+  if (!options.period.empty()) {
+    AACO_ASSIGN(const std::int64_t ns, time_with_unit(options.period, "--telemetry-period", "10ms"));
+    if (ns < 5'000'000)
+      return core::fail(core::ErrorCode::invalid_argument,
+                        "invalid value '" + options.period + "' for '--telemetry-period': the minimum is 5ms");
+    options.request.telemetry_period = core::Nanoseconds(ns);
+  }
+  if (!options.profile_timeout.empty()) {
+    const auto value = core::parse_duration_ns(options.profile_timeout);
+    if (!value || *value <= 0)
+      return core::fail(core::ErrorCode::invalid_argument, "invalid value '" + options.profile_timeout +
+                                                               "' for '--profile-timeout': expected a duration such as 10min");
+    options.request.profile_timeout = core::Nanoseconds(*value);
+  }
+  auto& request = options.request;
+  if (!request.profile && (!request.profile_domains.empty() || !request.counters.empty() || request.profile_timeout))
+    return core::fail(core::ErrorCode::invalid_argument, "--profile-domains, --counters and --profile-timeout require --profile",
+                      "add --profile");
+  return {};
+}
+
+void record_program(Context& context, RecordOptions& options) {
+  if (auto times = read_times(options); !times) return context.fail(times.error());
+  if (options.request.command.empty() == !options.request.process_id.has_value())
+    return context.fail({core::ErrorCode::invalid_argument,
+                         options.request.command.empty() ? "missing command after '--', or --pid PID"
+                                                         : "a command and --pid cannot be used together",
+                         "for example: aaco record -- python3 train.py",
+                         {}});
+  const auto outcome = workflows::record(options.request, make_services(context));
+  if (!outcome) {
+    context.fail(outcome.error());
+    context.exit_code = outcome.error().code == core::ErrorCode::invalid_argument ? kUsage : kRecordFailed;
+    return;
+  }
+  finish_session(context, outcome->session, options.json, options.no_report);
+  context.exit_code = context.exit_code == kFine ? outcome->exit_code : kRecordFailed;
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("record", "Observe any program and its child processes: aaco record [options] -- COMMAND");
+  auto options = std::make_shared<RecordOptions>();
+  verb->add_option("--pid", options->request.process_id, "Observe this running process and its children instead of a command")
+      ->check(positive_count());
+  verb->add_option("--duration", options->duration,
+                   "Stop after this time: a --pid process keeps running, a command is terminated (SIGTERM first)")
+      ->type_name("TIME");
+  verb->add_option("--telemetry-period", options->period, "Sampling period, at least 5ms (default: 10ms)")->type_name("TIME");
+  verb->add_flag("--ebpf", options->request.ebpf,
+                 "Record operating system events (scheduling delays, sleeps, faults, interrupts, I/O); requires root or CAP_BPF "
+                 "and CAP_PERFMON, otherwise skipped with a warning");
+  verb->add_option("--tag", options->request.tag, "Tag for the session, to refer to it as tag:NAME");
+  verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");
+  add_isolation_options(*verb, options->request.isolation);
+  verb->add_flag("--profile", options->request.profile, "Run the command a second time under the GPU profiler found in PATH");
+  verb->add_option(
+          "--profile-domains", options->request.profile_domains,
+          "With --profile: what to trace: kernel,hip,hsa,marker,copy,memory,scratch,rccl (default: kernel,hip,marker,copy)")
+      ->type_name("LIST");
+  verb->add_option("--counters", options->request.counters,
+                   "With --profile: hardware counters to collect in an additional run, e.g. SQ_WAVES,GRBM_GUI_ACTIVE")
+      ->type_name("LIST");
+  verb->add_option("--profile-timeout", options->profile_timeout,
+                   "With --profile: kill a profiled run after this time (default: 2min plus 20 times the measured run)")
+      ->type_name("TIME");
+  verb->add_flag("--json", options->json, "Print JSON instead of the report");
+  verb->add_flag("--no-report", options->no_report, "Do not write the HTML page");
+  verb->add_option("command", options->request.command, "Command and its arguments, after '--'");
+  verb->positionals_at_end();
+  verb->footer(
+      "The exit code is the command's; 125 means that record itself failed.\n"
+      "--profile runs the command a second time under rocprofv3 (or rocprof), so that profiling does not affect the "
+      "measurement.\n\n"
+      "Examples:\n  aaco record -- python3 train.py\n  aaco record --profile --counters SQ_WAVES -- ./app\n  aaco record --pid "
+      "4711 --duration 10s");
+  verb->callback([&context, options] { record_program(context, *options); });
+}
+
+}  // namespace aaco::cli

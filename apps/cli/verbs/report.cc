@@ -1,0 +1,73 @@
+#include <CLI/CLI.hpp>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/output/session_output.h"
+#include "core/files.h"
+#include "core/strings.h"
+#include "report/render.h"
+#include "workflows/session_report.h"
+
+namespace aaco::cli {
+namespace {
+
+struct ReportOptions {
+  std::string session = "latest";
+  std::string format = "text";
+  std::string output;
+  std::string table = "metrics";
+  std::string plot = "latency";
+};
+
+core::Result<std::string> render(const ReportOptions& options, const report::ReportModel& model, const Context& context) {
+  if (options.format == "json") return render_json(model).dump() + "\n";
+  if (options.format == "markdown" || options.format == "md") return render_markdown(model);
+  if (options.format == "csv") return render_csv(model, options.table);
+  if (options.format == "svg") return render_svg(model, options.plot);
+  return workflows::render_page(model, context.paths);
+}
+
+template <std::size_t N>
+std::string names_of(const std::array<std::string_view, N>& names) {
+  return core::join(std::vector<std::string_view>(names.begin(), names.end()), ", ");
+}
+
+void report_session(Context& context, const ReportOptions& options) {
+  const auto model = workflows::load_report_by_name(options.session, context.paths);
+  if (!model) return context.fail(model.error());
+  if (options.format == "text" && options.output.empty()) return print_report(context, *model, false);
+  const auto bytes = options.format == "text" ? core::Result<std::string>(render_text(*model, {context.width, false, true}))
+                                              : render(options, *model, context);
+  if (!bytes) return context.fail(bytes.error());
+  if (options.output.empty() || options.output == "-") return context.print(*bytes);
+  if (auto written = core::write_file_atomic(options.output, *bytes); !written) return context.fail(written.error());
+  context.note("wrote " + options.output);
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("report", "Show a session as text, HTML page, JSON, Markdown, CSV or plot");
+  auto options = std::make_shared<ReportOptions>();
+  verb->add_option("session", options->session, "Session")->capture_default_str();
+  verb->add_option("-f,--format", options->format, "Output format")
+      ->check(CLI::IsMember({"text", "html", "json", "markdown", "md", "csv", "svg"}))
+      ->capture_default_str();
+  verb->add_option("-o,--output", options->output, "Output file (default: standard output)");
+  verb->add_option("--table", options->table, "Table for csv: " + names_of(report::kCsvTables))->capture_default_str();
+  verb->add_option("--plot", options->plot, "Plot for svg: " + names_of(report::kSvgPlots))->capture_default_str();
+  verb->add_option_function<std::string>(
+      "--html",
+      [options](const std::string& file) {
+        options->format = "html";
+        options->output = file;
+      },
+      "Write the HTML page to FILE");
+  verb->add_flag_callback(
+      "--json", [options] { options->format = "json"; }, "Same as --format json");
+  verb->callback([&context, options] { report_session(context, *options); });
+}
+
+}  // namespace aaco::cli

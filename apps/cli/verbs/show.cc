@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/output/session_output.h"
+#include "core/numbers.h"
+#include "report/terminal.h"
+#include "workflows/store.h"
+
+namespace aaco::cli {
+namespace {
+
+// Sessions come from elsewhere too: nothing in them may steer the terminal.
+void print_session(const Context& context, const workflows::SessionOutcome& session) {
+  using report::printable;
+  const auto& m = session.manifest;
+  context.print(fmt::format(
+      "session      {}\nkind         {}\nstate        {}\ncreated      {}\npath         {}\ntag          {}\nfingerprint  {}\n",
+      printable(m.id.text), printable(m.kind), printable(m.state), core::iso8601_utc(m.created_realtime_ns), session.path,
+      m.tag.empty() ? "-" : printable(m.tag), printable(m.fingerprint)));
+  if (!m.warnings.empty()) context.print("\nwarnings\n");
+  for (const auto& warning : m.warnings)
+    context.print(fmt::format("  ! {}\n{}", printable(warning.message),
+                              warning.remedy.empty() ? "" : "    hint: " + printable(warning.remedy) + "\n"));
+  context.print("\naccounts\n");
+  for (const auto& account : m.accounts) {
+    context.print(fmt::format("  {:<16} {:<12} read {:>9}  kept {:>9}  dropped {:>7}  {}\n", printable(account.source),
+                              to_string(account.state), account.read, account.kept, account.dropped_total(),
+                              printable(account.reason)));
+    for (const auto& [why, count] : account.dropped)
+      context.print(fmt::format("  {:>16}   dropped {}: {}\n", "", count, printable(why)));
+  }
+  context.print("\nmetrics\n");
+  for (const auto& metric : session.metrics)
+    context.print(fmt::format("  {:<40} {:>20.6g} {}{}\n", printable(metric.id), metric.value, printable(metric.unit),
+                              metric.ci95 ? fmt::format("  [{:.6g}, {:.6g}]", metric.ci95->low, metric.ci95->high) : ""));
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("show", "Show a session's contents: state, accounts, warnings, all metrics");
+  auto name = std::make_shared<std::string>("latest");
+  auto json = std::make_shared<bool>(false);
+  verb->add_option("session", *name, "Session")->capture_default_str();
+  verb->add_flag("--json", *json, "Print JSON, in the format of 'run --json'");
+  verb->callback([&context, name, json] {
+    const auto session = workflows::load_session(*name, context.paths);
+    if (!session) return context.fail(session.error());
+    if (*json) return context.print_json(session_json(*session));
+    print_session(context, *session);
+  });
+}
+
+}  // namespace aaco::cli

@@ -1,0 +1,114 @@
+#include "stats/season.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "stats/robust.h"
+
+namespace aaco::stats {
+namespace {
+
+constexpr std::size_t kMinPeriod = 4, kMinPeriods = 6, kMaxAnyPeriod = 60;
+constexpr std::size_t kNeighbour = 40;  // a period of the list counts if no lag this share away correlates more, by more than
+constexpr double kBetter = 0.02;        // this: another period is not one of the list
+constexpr std::array<std::size_t, 14> kUsual = {72, 84, 90, 96, 100, 120, 144, 168, 180, 240, 288, 336, 360, 365};
+constexpr std::size_t kMinValues = 48;
+constexpr double kMinCorrelation = 0.45, kMinDeviations = 5;  // 5 over the root of n: no chance
+constexpr double kTwoPeriods = 0.1;                           // less correlation allowed for two periods than for one
+constexpr double kAsGood = 0.9;                               // of the best: a period that it is a multiple of is preferred
+constexpr double kClip = 4;                                   // median distances
+constexpr std::size_t kSample = 200;                          // values whose median distance is taken
+constexpr std::size_t kNearest = 7;
+
+// Less the centred moving mean over a period, for [period / 2, size - period / 2).
+std::vector<double> beside_moving_mean(std::span<const double> series, std::size_t period) {
+  std::vector<double> sums(series.size() + 1, 0.0), result;
+  for (std::size_t i = 0; i < series.size(); ++i) sums[i + 1] = sums[i] + (series[i] - series[0]);
+  const std::size_t half = period / 2;
+  for (std::size_t i = half; i + half < series.size(); ++i) {
+    double sum = sums[i + half + 1] - sums[i - half];
+    if (period % 2 == 0) sum -= 0.5 * ((series[i - half] - series[0]) + (series[i + half] - series[0]));  // both ends by half
+    result.push_back(series[i] - series[0] - sum / static_cast<double>(period));
+  }
+  return result;
+}
+
+void clip(std::vector<double>& values) {
+  std::vector<double> sample;
+  for (std::size_t i = 0; i < values.size(); i += 1 + values.size() / kSample) sample.push_back(std::abs(values[i]));
+  const double limit = kClip * median(sample);
+  for (double& value : values) value = std::clamp(value, -limit, limit);
+}
+
+double correlation(const std::vector<double>& values, std::size_t lag, double variance) {
+  if (values.size() <= lag) return 0;
+  double sum = 0;
+  for (std::size_t i = 0; i + lag < values.size(); ++i) sum += values[i] * values[i + lag];
+  return sum / static_cast<double>(values.size() - lag) / variance;
+}
+
+double strength(std::span<const double> series, std::size_t period) {
+  std::vector<double> values = beside_moving_mean(series, period);
+  clip(values);
+  const double variance = correlation(values, 0, 1);
+  if (variance <= 0) return 0;
+  const double one = correlation(values, period, variance);
+  if (period > kMaxAnyPeriod)
+    for (const std::size_t lag : {period - period / kNeighbour, period + period / kNeighbour})
+      if (correlation(values, lag, variance) > one + kBetter) return 0;
+  return std::min(one, correlation(values, 2 * period, variance) + kTwoPeriods);
+}
+
+// Shortest period that explains the best one as its multiple.
+std::size_t fundamental(const std::vector<double>& strengths, std::size_t best) {
+  for (std::size_t period = kMinPeriod; 2 * period <= best + 1; ++period) {
+    if (strengths[period] < kAsGood * strengths[best] || strengths[period] < strengths[period - 1] ||
+        strengths[period] < strengths[period + 1])
+      continue;
+    const double multiple = std::round(static_cast<double>(best) / static_cast<double>(period));
+    const double miss = std::abs(static_cast<double>(best) - multiple * static_cast<double>(period));
+    if (multiple >= 2 && miss <= std::max(1.0, 0.02 * static_cast<double>(best))) return period;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::size_t find_season(std::span<const double> series) {
+  const std::size_t n = series.size();
+  if (n < kMinValues) return 0;
+  std::vector<double> strengths(n / kMinPeriods + 2, 0.0);
+  std::size_t best = 0;
+  for (std::size_t period = kMinPeriod; period <= n / kMinPeriods; ++period) {
+    if (period > kMaxAnyPeriod && std::find(kUsual.begin(), kUsual.end(), period) == kUsual.end()) continue;
+    strengths[period] = strength(series, period);
+    if (strengths[period] > strengths[best]) best = period;
+  }
+  if (strengths[best] < std::max(kMinCorrelation, kMinDeviations / std::sqrt(static_cast<double>(n)))) return 0;
+  return fundamental(strengths, best);
+}
+
+std::vector<double> without_season(std::span<const double> series) {
+  std::vector<double> result(series.begin(), series.end());
+  const std::size_t period = find_season(series);
+  if (period == 0) return result;
+  const std::vector<double> distances = beside_moving_mean(series, period);
+  const std::size_t half = period / 2;
+  for (std::size_t phase = 0; phase < period; ++phase) {
+    std::vector<double> known;
+    for (std::size_t i = phase; i < series.size(); i += period)
+      if (i >= half && i - half < distances.size()) known.push_back(distances[i - half]);
+    if (known.empty()) continue;
+    const std::size_t first_known = phase >= half ? 0 : 1;  // number of the period that known[0] is of
+    const std::size_t count = std::min(kNearest, known.size());
+    for (std::size_t i = phase, number = 0; i < series.size(); i += period, ++number) {
+      const std::size_t at = number - std::min(number, first_known);
+      const std::size_t from = std::min(at - std::min(at, kNearest / 2), known.size() - count);
+      result[i] -= median(std::span(known).subspan(from, count));
+    }
+  }
+  return result;
+}
+
+}  // namespace aaco::stats
