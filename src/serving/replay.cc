@@ -25,7 +25,7 @@ struct Arrival {
 };
 using Lines = std::vector<std::string_view>;
 
-tl::unexpected<core::Error> bad_line(std::size_t index, std::string_view why) {
+tl::unexpected<core::Error> bad_trace_line(std::size_t index, std::string_view why) {
   return core::fail(ErrorCode::invalid_input, fmt::format("line {}: {}", index + 1, why));
 }
 
@@ -67,13 +67,13 @@ core::Result<std::vector<Arrival>> parse_csv(const Lines& lines, std::string_vie
   for (std::size_t i = 1; i < lines.size(); ++i) {
     if (core::trim(lines[i]).empty()) continue;
     const auto fields = core::split(lines[i], ',');
-    if (fields.size() <= std::max({time_at, input_at, output_at})) return bad_line(i, "columns are missing");
+    if (fields.size() <= std::max({time_at, input_at, output_at})) return bad_trace_line(i, "columns are missing");
     const auto at = time_of(fields[time_at]);
     const auto prompt = core::parse_i64(fields[input_at]), answer = core::parse_i64(fields[output_at]);
-    if (!at) return bad_line(i, fmt::format("invalid time '{}'", fields[time_at]));
-    if (!prompt || !answer) return bad_line(i, "invalid number of tokens");
+    if (!at) return bad_trace_line(i, fmt::format("invalid time '{}'", fields[time_at]));
+    if (!prompt || !answer) return bad_trace_line(i, "invalid number of tokens");
     arrivals.push_back({.time_ns = *at, .prompt_tokens = *prompt, .output_tokens = *answer, .blocks = {}, .prompt = {}});
-    if (!valid(arrivals.back())) return bad_line(i, "number of tokens out of range");
+    if (!valid(arrivals.back())) return bad_trace_line(i, "number of tokens out of range");
   }
   return arrivals;
 }
@@ -83,17 +83,17 @@ core::Result<std::vector<Arrival>> parse_lines(const Lines& lines) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (core::trim(lines[i]).empty()) continue;
     const auto json = Json::parse(lines[i]);
-    if (!json || !json->is_object()) return bad_line(i, "not a JSON object");
+    if (!json || !json->is_object()) return bad_trace_line(i, "not a JSON object");
     const bool mooncake = json->contains("input_length");
     const auto time = (*json)[mooncake ? "timestamp" : "arrival_s"].as_f64();
     const auto prompt = (*json)[mooncake ? "input_length" : "prompt_tokens"].as_i64();
     const auto answer = (*json)[mooncake ? "output_length" : "output_tokens"].as_i64();
-    if (!time || !std::isfinite(*time) || std::abs(*time) > 1e12) return bad_line(i, mooncake ? "invalid \"timestamp\"" : "invalid \"arrival_s\"");
-    if (!prompt || !answer) return bad_line(i, "the number of tokens is missing");
+    if (!time || !std::isfinite(*time) || std::abs(*time) > 1e12) return bad_trace_line(i, mooncake ? "invalid \"timestamp\"" : "invalid \"arrival_s\"");
+    if (!prompt || !answer) return bad_trace_line(i, "the number of tokens is missing");
     Arrival arrival{.time_ns = std::llround(*time * (mooncake ? 1e6 : 1e9) < 9e18 ? *time * (mooncake ? 1e6 : 1e9) : 0), .prompt_tokens = *prompt,
                     .output_tokens = *answer, .blocks = {}, .prompt = std::string((*json)["prompt"].text())};
     for (const Json& block : (*json)["hash_ids"].items()) arrival.blocks.push_back(block.as_i64().value_or(0));
-    if (!valid(arrival)) return bad_line(i, "number of tokens out of range");
+    if (!valid(arrival)) return bad_trace_line(i, "number of tokens out of range");
     arrivals.push_back(std::move(arrival));
   }
   return arrivals;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "serving/channel.h"
+#include "serving/client/channel.h"
 #include "serving/chunk.h"
 #include "serving/client.h"
 #include "serving/event_stream.h"

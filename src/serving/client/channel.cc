@@ -1,4 +1,4 @@
-#include "serving/channel.h"
+#include "serving/client/channel.h"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/read_until.hpp>

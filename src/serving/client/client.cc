@@ -9,9 +9,9 @@
 
 #include "core/clock.h"
 #include "core/numbers.h"
-#include "serving/channel.h"
-#include "serving/exchange.h"
-#include "serving/own_state.h"
+#include "serving/client/channel.h"
+#include "serving/client/exchange.h"
+#include "serving/client/own_state.h"
 
 namespace aaco::serving {
 namespace {

@@ -1,4 +1,4 @@
-#include "serving/exchange.h"
+#include "serving/client/exchange.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "serving/own_state.h"
+#include "serving/client/own_state.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
