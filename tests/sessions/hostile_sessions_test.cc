@@ -143,13 +143,13 @@ TEST_F(HostileSessions, NegativeTimeIsRefusedAndNothingIsWritten) {
   for (const auto& [a, b] : {std::pair(good, bad), std::pair(bad, good)}) {
     const auto outcome = compared(a, b);
     ASSERT_FALSE(outcome.has_value());
-    EXPECT_NE(outcome.error().message.find("negative time"), std::string::npos);
+    EXPECT_NE(outcome.error().message.find("negative duration"), std::string::npos);
     EXPECT_FALSE(judged(a));
     EXPECT_FALSE(judged(b));
   }
 }
 
-TEST_F(HostileSessions, AMetricThatIsNoNumberIsNotMeasured) {
+TEST_F(HostileSessions, NonNumericMetricCountsAsNotMeasured) {
   const trace::Metrics metrics = {{"memory.rss_peak_bytes", std::nan(""), "bytes", {}, {}}};
   const std::string a = session(std::vector<std::int64_t>(40, 500'000), metrics);
   const std::string b = session(std::vector<std::int64_t>(40, 500'000), metrics);

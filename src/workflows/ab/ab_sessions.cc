@@ -53,10 +53,10 @@ core::Result<AbSessions> AbSessions::begin(const AbRequest& request, const AbPro
     for (const Json& warning : side.loaded.described["warnings"].items())
       side.draft->warn(std::string(warning["id"].text()), std::string(warning["message"].text()),
                        std::string(warning["remedy"].text()));
-    side.draft->warn(
-        "ab.interleaved",
-        "measured in turn with another configuration, over many processes: regress/verdict.json of side B compares them",
-        "use 'aaco run' for the latency of this configuration by itself");
+    side.draft->warn("ab.interleaved",
+                     "measured interleaved with another configuration, in several processes; see regress/verdict.json of side B "
+                     "for the comparison",
+                     "use 'aaco run' to measure this configuration alone");
   }
   return sessions;
 }
@@ -115,8 +115,8 @@ core::Result<SessionOutcome> AbSessions::finish_side(int number, const AbOutcome
                                            {"ab_together", outcome.together},
                                            {"ab_process_iterations", side.processes}});
   if ((number == 0 ? request.a : request.b).delay != InjectedDelay{})
-    draft.warn("ab.injected", "each call was prolonged on purpose by --inject-delay",
-               "leave it out to measure the configuration itself");
+    draft.warn("ab.injected", "each call was delayed by --inject-delay",
+               "omit --inject-delay to measure the configuration itself");
   AACO_TRY(draft.writer().flush());
   AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, described["batch"].as_i64().value_or(1)));
   if (!outcome.together) metrics.push_back({"memory.rss_peak_bytes", static_cast<double>(side.rss_peak_bytes), "bytes", {}, {}});
@@ -148,7 +148,7 @@ core::Status AbSessions::finish(AbOutcome& outcome, const AbRequest& request, co
   if (auto cause = cause_of(outcome, services))
     outcome.verdict.cause = *std::move(cause);
   else
-    outcome.verdict.notes.push_back("the cause was not looked for: " + cause.error().message);
+    outcome.verdict.notes.push_back("no cause analysis: " + cause.error().message);
   if (outcome.verdict.verdict == "regression" && outcome.verdict.cause)
     outcome.verdict.recommendation = "keep A; for B: " + outcome.verdict.cause->recommendation;
   return core::write_file_atomic(core::join_path(folder, "verdict.json"), to_json(outcome, request).dump() + "\n");

@@ -179,7 +179,7 @@ core::Result<std::vector<std::string>> named_ids(const MetricChoice& choice, con
     const std::string id = metric_id(name);
     if (id.ends_with('*')) {
       const auto found = matching(std::string_view(id).substr(0, id.size() - 1), a, b);
-      if (found.empty()) return core::fail(ErrorCode::invalid_argument, "no metric of both sides begins as '" + id + "' says");
+      if (found.empty()) return core::fail(ErrorCode::invalid_argument, "no metric present on both sides matches '" + id + "'");
       ids.insert(ids.end(), found.begin(), found.end());
       continue;
     }
@@ -189,8 +189,8 @@ core::Result<std::vector<std::string>> named_ids(const MetricChoice& choice, con
       for (const auto& alias : kAliases) known.emplace_back(alias.name);
       const auto near = core::nearest(name, known);
       return core::fail(
-          ErrorCode::invalid_argument, "'" + name + "' is no metric",
-          near.empty() ? "'aaco show SESSION --json' lists those of a session" : "did you mean " + std::string(near) + "?");
+          ErrorCode::invalid_argument, "unknown metric '" + name + "'",
+          near.empty() ? "'aaco show SESSION --json' lists the metrics of a session" : "did you mean " + std::string(near) + "?");
     }
     ids.push_back(id);
   }
@@ -234,7 +234,7 @@ core::Status check_units(const std::string& id, std::optional<std::int64_t> devi
       if (*unit != *first)
         return core::fail(ErrorCode::invalid_input,
                           id + " is in '" + *first + "' in one session and in '" + *unit + "' in " + session.id,
-                          "numbers in different units cannot be compared: measure one of them again, or mend the file");
+                          "values in different units cannot be compared: measure again, or fix the file");
     }
   return {};
 }

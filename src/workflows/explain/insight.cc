@@ -84,9 +84,7 @@ void write_bottleneck(SessionDraft& draft, const trace::Metrics& metrics, const 
     AACO_ASSIGN(const Json document, bottleneck_document(draft.writer().path(), draft.manifest(), metrics, paths));
     return document.is_null() ? core::Status() : draft.writer().write_json("metrics/bottleneck.json", document);
   }();
-  if (!written)
-    draft.warn("bottleneck.failed", "what limits this session was not judged: " + written.error().message,
-               written.error().remedy);
+  if (!written) draft.warn("bottleneck.failed", "bottleneck not determined: " + written.error().message, written.error().remedy);
 }
 
 core::Result<Json> bottleneck_document(const std::string& path, const trace::SessionManifest& manifest,

@@ -54,7 +54,7 @@ class GpuSitesTest : public testing::Test {
   Services services_;
 };
 
-TEST_F(GpuSitesTest, AnOperatorStandsBesideWhatItShouldTake) {
+TEST_F(GpuSitesTest, OperatorHasMeasuredAndAttainableTime) {
   const GpuSites sites = estimate({product(2, 420'500, 2), rows(8192, 16384, 210'000)});
   ASSERT_EQ(sites.sites.size(), 2U);
   const GpuSite& mm = sites.sites[0];

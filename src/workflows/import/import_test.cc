@@ -222,7 +222,7 @@ TEST_F(ImportTest, WithoutOrphans) {
   EXPECT_EQ(outcome->manifest.outcome["gpu"]["convention"]["orphan_kernels"].text(), "left out");
 }
 // Why little is attributed depends on what the trace lacks.
-TEST_F(ImportTest, LowAttributionSaysWhatStandsInTheWay) {
+TEST_F(ImportTest, LowAttributionReportsTheObstacle) {
   const auto reason = [&](std::string_view text) {
     const auto outcome = run({file("trace.json", text)});
     EXPECT_TRUE(outcome.has_value());

@@ -139,12 +139,12 @@ Json take_lists(Json& files, const char* fact, const char* list) {
 void warn_of_totals(bool kernels, bool samples, SessionDraft& draft) {
   if (kernels)
     draft.warn("import.totals_only",
-               "the files hold totals of kernels and no event: no timeline, busy time, gaps, order or iterations can be known",
-               "import the trace beside it (rocprofv3 *_kernel_trace.csv, rocprof results.csv)");
+               "the files contain kernel totals but no events: timeline, busy time, gaps, order and iterations are unavailable",
+               "also import the trace (rocprofv3 *_kernel_trace.csv, rocprof results.csv)");
   else if (samples)
     draft.warn("import.samples_only",
-               "the files hold sampled program counters and no kernel with a time: where waves stood, not how long kernels ran",
-               "import *_kernel_trace.csv of the same run beside it: the samples are then counted by kernel");
+               "the files contain PC samples but no kernel durations: they show where waves were, not how long kernels ran",
+               "also import *_kernel_trace.csv of the same run to get samples per kernel");
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ Points try_all(const std::vector<RunRequest>& requests, SessionDraft& draft, con
     } else {
       point.error = run_outcome.error().message;
       if (!points.first_error) points.first_error = run_outcome.error();
-      draft.warn("sweep.point_failed", "one point of the sweep failed: " + run_outcome.error().text());
+      draft.warn("sweep.point_failed", "a sweep point failed: " + run_outcome.error().text());
     }
     points.tried.push_back(std::move(point));
   }

@@ -7,7 +7,7 @@ namespace aaco::workflows {
 core::Status check_where(const SessionWhere& where) {
   for (const auto& [key, value] : where)
     if (key != "kind" && key != "tag" && key != "fingerprint" && key != "model" && key != "backend")
-      return core::fail(core::ErrorCode::invalid_argument, "sessions are not chosen by '" + key + "'",
+      return core::fail(core::ErrorCode::invalid_argument, "unknown session filter '" + key + "'",
                         "use model, backend, kind, tag or fingerprint");
   return {};
 }

@@ -67,7 +67,7 @@ SessionEstimates with_energy(double joules) {
   return out;
 }
 
-TEST(Attainable, AnIterationsEnergyStandsBesideItsPrediction) {
+TEST(Attainable, EnergyPerIterationIsShownWithItsPrediction) {
   for (const auto& [measured_joules, surprise] : {std::pair{1.5, false}, {2.1, false}, {2.3, true}, {0.3, true}}) {
     auto model = measured("/conv1/Conv", 1e6);
     model.metrics.push_back({"energy.cpu_per_iteration_joules",
@@ -96,7 +96,7 @@ TEST(Attainable, WithoutASensorOrAPredictionNothingIsMadeUp) {
   EXPECT_FALSE(plain.sections.attainable.value().energy);
 }
 
-TEST(Attainable, ANodeStandsBesideWhatItCouldTake) {
+TEST(Attainable, NodeIsShownWithItsAttainableTime) {
   auto model = measured("/conv1/Conv", 1e6);
   fill_attainable(model, estimates(400'000, 800'000));
   EXPECT_EQ(row(model).gap_ns(), 0.6e6);
@@ -126,7 +126,7 @@ TEST(Attainable, WhatTheRuntimeMadeIsCountedAndNotGuessed) {
   EXPECT_FALSE(alone.roofline);
 }
 
-TEST(Attainable, TheWholeStandsBesideItsPredictionWithoutAProfileToo) {
+TEST(Attainable, TotalIsShownWithItsPredictionEvenWithoutAProfile) {
   for (const auto& [median_ns, surprise] : {std::pair{3e6, false}, {9e6, true}, {0.5e6, true}}) {
     report::ReportModel model;
     model.metrics.push_back({"latency.p50_ns", median_ns, "ns", {}, {}});

@@ -100,21 +100,19 @@ Scaling::Summary summary_of(const Points& points) {
   const Scaling::Point* quickest = extreme(points, &Scaling::Point::median_ns, false);
   if (!best) return {};
   Scaling::Summary out;
-  out.text = fmt::format("the highest throughput with {}: {}", best->label,
+  out.text = fmt::format("highest throughput with {}: {}", best->label,
                          report::format_quantity(best->items_per_second->value, "items/s"));
   if (quickest)
-    out.text +=
-        fmt::format("; the shortest call with {}: {}", quickest->label, core::format_duration(quickest->median_ns->value));
+    out.text += fmt::format("; lowest latency with {}: {}", quickest->label, core::format_duration(quickest->median_ns->value));
   const auto rivals = rivals_of(points, *best, &Scaling::Point::items_per_second, true);
   const auto as_quick = quickest ? rivals_of(points, *quickest, &Scaling::Point::median_ns, false) : std::nullopt;
-  out.confidence = !rivals       ? std::string("low: not every point has an interval")
-                   : *rivals > 0 ? fmt::format("low: {} of the other points may be as good, their intervals overlap", *rivals)
-                   : as_quick.value_or(0) > 0
-                       ? fmt::format(
-                             "medium: no other point's interval reaches its throughput, but {} of the other points may have as "
-                             "short a call",
-                             *as_quick)
-                       : std::string("high: no other point's interval reaches it");
+  out.confidence = !rivals                    ? std::string("low: some points have no interval")
+                   : *rivals > 0              ? fmt::format("low: the intervals of {} other points overlap", *rivals)
+                   : as_quick.value_or(0) > 0 ? fmt::format(
+                                                    "medium: its throughput interval overlaps with no other point, but {} other "
+                                                    "points may have an equally low latency",
+                                                    *as_quick)
+                                              : std::string("high: no other interval overlaps");
   return out;
 }
 
@@ -168,8 +166,8 @@ void warn_of_points(report::ReportModel& model, const Points& points, const std:
   }
   if (warned == 0) return;
   model.session.warnings.push_back({"sweep.points_warned",
-                                    fmt::format("{} of {} points warn of something; {}", warned, points.size(), first),
-                                    "'aaco report ID' of a point tells all of it"});
+                                    fmt::format("{} of {} points have warnings; {}", warned, points.size(), first),
+                                    "'aaco report ID' of a point shows all of its warnings"});
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ std::string point(int batch, double items, double half, std::string_view threads
          std::to_string(items + half) + "]}}}";
 }
 
-TEST(Scaling, PointsAreToldApartByWhatWasSwept) {
+TEST(Scaling, PointsAreLabelledByTheSweptParameters) {
   const auto one = scaling(point(1, 100, 1) + "," + point(8, 400, 1));
   EXPECT_EQ(one.points[1].label, "batch 8");
   const auto two = scaling(point(1, 100, 1, "1") + "," + point(8, 400, 1, "2"));
