@@ -32,8 +32,8 @@ std::string to_string(const Slo& slo);
 struct RequestTimes {
   std::optional<double> ttft_ns, ttft_sent_ns;
   std::optional<double> e2el_ns, e2el_sent_ns;  // of complete answers
-  std::optional<double> tpot_ns;                // (last token - first token) / (tokens - 1); empty without a token count and for one token
-  std::optional<double> client_queue_ns;        // sent - scheduled
+  std::optional<double> tpot_ns;  // (last token - first token) / (tokens - 1); empty without a token count and for one token
+  std::optional<double> client_queue_ns;  // sent - scheduled
 };
 RequestTimes times_of(const trace::LlmRequestRow& row);
 
@@ -64,24 +64,26 @@ struct Load {
   std::optional<double> steady_s;
   std::optional<Rates> steady;
   double offered_per_second = 0;
-  double mean_open = 0;               // requests open at once, averaged over time, by their own intervals
-  std::optional<double> little_open;  // throughput times mean latency (Little, Operations Research 9, 1961)
-  double availability_ratio = 0;      // complete / all
+  double mean_open = 0;                                  // requests open at once, averaged over time, by their own intervals
+  std::optional<double> little_open;                     // throughput times mean latency (Little, Operations Research 9, 1961)
+  double availability_ratio = 0;                         // complete / all
   std::optional<double> goodput_per_second, good_ratio;  // requests that keep the SLO; failures keep none
 };
 
 // Rows of one load level, of phase measure.
-Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks, const trace::NameTable& names, const Slo& slo);
+Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
+                  const trace::NameTable& names, const Slo& slo);
 
 // The levels in the order in which they ran. Chunks belong to the level of their request.
-std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks, const trace::NameTable& names,
-                                const Slo& slo);
+std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
+                                const trace::NameTable& names, const Slo& slo);
 
 // The client's own state within a level.
 struct OwnState {
   std::vector<double> loop_lag_ns, cpu_ratio, run_queue_ratio;
 };
-OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns, std::int64_t to_ns);
+OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
+                   std::int64_t to_ns);
 
 // Whether the client could have moved a result by more than its interval.
 struct OwnLimit {

@@ -16,8 +16,11 @@ Json to_json(const Llm::Level& level) {
 }
 
 Json to_json(const Llm::SlowRequest& slow) {
-  Json out = Json::object({{"request", slow.request}, {"load", slow.load}, {"e2el_ns", slow.e2el_ns}, {"client_queue_ns", slow.client_queue_ns}});
-  out.set_if("first_token_ns", slow.first_token_ns).set_if("longest_gap_ns", slow.longest_gap_ns).set_if("output_tokens", slow.output_tokens);
+  Json out = Json::object(
+      {{"request", slow.request}, {"load", slow.load}, {"e2el_ns", slow.e2el_ns}, {"client_queue_ns", slow.client_queue_ns}});
+  out.set_if("first_token_ns", slow.first_token_ns)
+      .set_if("longest_gap_ns", slow.longest_gap_ns)
+      .set_if("output_tokens", slow.output_tokens);
   Json chunks = Json::array();
   for (const double time : slow.chunk_ns) chunks.push(time);
   if (!slow.chunk_ns.empty()) out.set("chunk_ns", std::move(chunks));

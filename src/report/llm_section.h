@@ -21,20 +21,20 @@ struct Llm {
     std::string load;  // "concurrency 4", "rate 12.5/s", "replay"
     std::int64_t requests = 0, complete = 0;
     std::vector<std::pair<std::string, std::int64_t>> failures;
-    trace::Metrics metrics;                         // llm.*
-    std::vector<std::string> client_limit;          // why the client itself was the limit; empty: it was not
-    std::optional<double> vouched_per_second;       // then: the rate it can vouch for
+    trace::Metrics metrics;                    // llm.*
+    std::vector<std::string> client_limit;     // why the client itself was the limit; empty: it was not
+    std::optional<double> vouched_per_second;  // then: the rate it can vouch for
   };
   // One of the slowest requests, and where its time went.
   struct SlowRequest {
     std::int64_t request = 0;
     std::string load;
     double e2el_ns = 0;
-    double client_queue_ns = 0;                     // until it was sent
-    std::optional<double> first_token_ns;           // from the send to the first token
-    std::optional<double> longest_gap_ns;           // between two chunks
+    double client_queue_ns = 0;            // until it was sent
+    std::optional<double> first_token_ns;  // from the send to the first token
+    std::optional<double> longest_gap_ns;  // between two chunks
     std::optional<std::int64_t> output_tokens;
-    std::vector<double> chunk_ns;                   // times of its chunks, from when it was due
+    std::vector<double> chunk_ns;  // times of its chunks, from when it was due
   };
   std::string summary, slo, knee;
   std::vector<Level> levels;

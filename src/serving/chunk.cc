@@ -13,7 +13,8 @@ namespace {
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-constexpr std::array<std::string_view, 8> kKindNames = {"role", "content", "reasoning", "tool_call", "usage", "error", "done", "other"};
+constexpr std::array<std::string_view, 8> kKindNames = {"role",  "content", "reasoning", "tool_call",
+                                                        "usage", "error",   "done",      "other"};
 
 std::string_view text_of(const element& parent, std::string_view key) {
   std::string_view text;
@@ -35,7 +36,9 @@ std::optional<std::int64_t> milliseconds_of(const element& parent, std::string_v
 std::optional<Usage> usage_of(const element& document) {
   element usage;
   if (document.at_key("usage").get(usage) != simdjson::SUCCESS || !usage.is_object()) return std::nullopt;
-  Usage read{.prompt_tokens = count_of(usage, "prompt_tokens"), .output_tokens = count_of(usage, "completion_tokens"), .cached_tokens = {}};
+  Usage read{.prompt_tokens = count_of(usage, "prompt_tokens"),
+             .output_tokens = count_of(usage, "completion_tokens"),
+             .cached_tokens = {}};
   element details;
   if (usage.at_key("prompt_tokens_details").get(details) == simdjson::SUCCESS && details.is_object())
     read.cached_tokens = count_of(details, "cached_tokens");
@@ -141,7 +144,8 @@ core::Result<const Chunk*> ChunkReader::read(std::string_view event, std::string
     return &state.chunk;
   }
   if (failure != simdjson::SUCCESS || !document.is_object())
-    return core::fail(core::ErrorCode::invalid_input, "an event of the stream is not a JSON object: '" + std::string(data.substr(0, 80)) + "'");
+    return core::fail(core::ErrorCode::invalid_input,
+                      "an event of the stream is not a JSON object: '" + std::string(data.substr(0, 80)) + "'");
   state.take(document);
   if (event == "error" && state.chunk.kind != ChunkKind::error) {
     state.chunk.kind = ChunkKind::error;

@@ -18,8 +18,12 @@ bool refused(std::string_view data) {
 }
 
 TEST(Chunk, Done) { EXPECT_EQ(kind("[DONE]"), ChunkKind::done); }
-TEST(Chunk, RoleOnlyDeltaIsNoToken) { EXPECT_EQ(kind(R"({"choices":[{"delta":{"role":"assistant","content":null}}]})"), ChunkKind::role); }
-TEST(Chunk, EmptyContentIsNoToken) { EXPECT_EQ(kind(R"({"choices":[{"delta":{"role":"assistant","content":""}}]})"), ChunkKind::role); }
+TEST(Chunk, RoleOnlyDeltaIsRole) {
+  EXPECT_EQ(kind(R"({"choices":[{"delta":{"role":"assistant","content":null}}]})"), ChunkKind::role);
+}
+TEST(Chunk, EmptyContentIsRole) {
+  EXPECT_EQ(kind(R"({"choices":[{"delta":{"role":"assistant","content":""}}]})"), ChunkKind::role);
+}
 TEST(Chunk, Content) {
   const Chunk chunk = read(R"({"choices":[{"delta":{"content":"hé"}}]})");
   EXPECT_EQ(chunk.kind, ChunkKind::content);
@@ -29,17 +33,26 @@ TEST(Chunk, Content) {
 TEST(Chunk, CompletionText) { EXPECT_EQ(kind(R"({"choices":[{"text":" a"}]})"), ChunkKind::content); }
 TEST(Chunk, Reasoning) { EXPECT_EQ(kind(R"({"choices":[{"delta":{"reasoning_content":"hm"}}]})"), ChunkKind::reasoning); }
 TEST(Chunk, ReasoningOfOtherServers) { EXPECT_EQ(kind(R"({"choices":[{"delta":{"reasoning":"hm"}}]})"), ChunkKind::reasoning); }
-TEST(Chunk, ToolCallArgument) { EXPECT_EQ(kind(R"({"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{"}}]}}]})"), ChunkKind::tool_call); }
-TEST(Chunk, ToolCallNameIsNoToken) { EXPECT_EQ(kind(R"({"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":""}}]}}]})"), ChunkKind::role); }
+TEST(Chunk, ToolCallArgument) {
+  EXPECT_EQ(kind(R"({"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{"}}]}}]})"), ChunkKind::tool_call);
+}
+TEST(Chunk, ToolCallNameIsRole) {
+  EXPECT_EQ(kind(R"({"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":""}}]}}]})"), ChunkKind::role);
+}
 TEST(Chunk, FinishReason) { EXPECT_EQ(read(R"({"choices":[{"delta":{},"finish_reason":"length"}]})").finish_reason, "length"); }
 TEST(Chunk, UsageAlone) {
-  const Chunk chunk = read(R"({"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":8,"prompt_tokens_details":{"cached_tokens":4}}})");
+  const Chunk chunk =
+      read(R"({"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":8,"prompt_tokens_details":{"cached_tokens":4}}})");
   EXPECT_EQ(chunk.kind, ChunkKind::usage);
   EXPECT_EQ(chunk.usage, (Usage{.prompt_tokens = 5, .output_tokens = 8, .cached_tokens = 4}));
 }
-TEST(Chunk, ContinuousUsageIsContent) { EXPECT_EQ(kind(R"({"choices":[{"delta":{"content":"x"}}],"usage":{"completion_tokens":2}})"), ChunkKind::content); }
-TEST(Chunk, NullUsageIsNone) { EXPECT_FALSE(read(R"({"choices":[{"delta":{"content":"x"}}],"usage":null})").usage); }
-TEST(Chunk, NegativeUsageIsUnknown) { EXPECT_FALSE(read(R"({"choices":[],"usage":{"completion_tokens":-1}})").usage->output_tokens); }
+TEST(Chunk, ContinuousUsageIsContent) {
+  EXPECT_EQ(kind(R"({"choices":[{"delta":{"content":"x"}}],"usage":{"completion_tokens":2}})"), ChunkKind::content);
+}
+TEST(Chunk, NullUsageIsIgnored) { EXPECT_FALSE(read(R"({"choices":[{"delta":{"content":"x"}}],"usage":null})").usage); }
+TEST(Chunk, NegativeUsageIsUnknown) {
+  EXPECT_FALSE(read(R"({"choices":[],"usage":{"completion_tokens":-1}})").usage->output_tokens);
+}
 TEST(Chunk, Timings) {
   const Chunk chunk = read(R"({"choices":[],"usage":{},"timings":{"prompt_ms":1.5,"predicted_ms":20}})");
   EXPECT_EQ(chunk.server_prompt_ns, 1'500'000);
@@ -52,7 +65,7 @@ TEST(Chunk, ErrorObject) {
   EXPECT_EQ(chunk.error_status, 500);
 }
 TEST(Chunk, ErrorText) { EXPECT_EQ(read(R"({"error":"no"})").error, "no"); }
-TEST(Chunk, NullErrorIsNoError) { EXPECT_EQ(kind(R"({"error":null,"choices":[{"text":"a"}]})"), ChunkKind::content); }
+TEST(Chunk, NullErrorIsIgnored) { EXPECT_EQ(kind(R"({"error":null,"choices":[{"text":"a"}]})"), ChunkKind::content); }
 TEST(Chunk, ErrorEventWithoutJson) { EXPECT_EQ(kind("engine died", "error"), ChunkKind::error); }
 TEST(Chunk, ErrorEventWithMessage) { EXPECT_EQ(read(R"({"message":"m"})", "error").error, "m"); }
 TEST(Chunk, UnknownObjectIsOther) { EXPECT_EQ(kind(R"({"hello":1})"), ChunkKind::other); }

@@ -39,7 +39,8 @@ void EventStream::clear_event() {
 }
 
 tl::unexpected<core::Error> EventStream::oversized() {
-  return core::fail(core::ErrorCode::exhausted, fmt::format("an event of the stream is larger than {} MiB", kMaxEventBytes >> 20));
+  return core::fail(core::ErrorCode::exhausted,
+                    fmt::format("an event of the stream is larger than {} MiB", kMaxEventBytes >> 20));
 }
 
 }  // namespace aaco::serving

@@ -1,10 +1,10 @@
-#include "core/check.h"
-#include "serving/chunk.h"
-#include "serving/event_stream.h"
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "core/check.h"
+#include "serving/chunk.h"
+#include "serving/event_stream.h"
 
 // The events of a stream do not depend on where it is cut; any data of an event is read or refused.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

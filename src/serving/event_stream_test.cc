@@ -36,7 +36,11 @@ TEST(EventStream, KeepsEventNames) { EXPECT_EQ(events_of("event: error\ndata: x\
 TEST(EventStream, EventWithoutDataIsNotDispatched) { EXPECT_EQ(events_of("event: ping\n\nid: 3\n\n"), Events{}); }
 TEST(EventStream, SpaceAfterColonIsOptional) { EXPECT_EQ(events_of("data:a\n\ndata:  b\n\n"), (Events{"|a", "| b"})); }
 TEST(EventStream, FieldWithoutColonHasEmptyValue) { EXPECT_EQ(events_of("data\n\n"), (Events{"|"})); }
-TEST(EventStream, SkipsByteOrderMark) { EXPECT_EQ(events_of("\xef\xbb\xbf" "data: a\n\n"), (Events{"|a"})); }
+TEST(EventStream, SkipsByteOrderMark) {
+  EXPECT_EQ(events_of("\xef\xbb\xbf"
+                      "data: a\n\n"),
+            (Events{"|a"}));
+}
 TEST(EventStream, IgnoresIdAndRetry) { EXPECT_EQ(events_of("id: 1\nretry: 5\ndata: a\n\n"), (Events{"|a"})); }
 TEST(EventStream, UnfinishedEventIsIncomplete) {
   EventStream stream;
@@ -62,7 +66,9 @@ TEST(EventStream, RefusesOversizedEventOfManyLines) {
 
 class Cut : public testing::TestWithParam<std::size_t> {};
 TEST_P(Cut, ChangesNothing) {
-  const std::string text = "\xef\xbb\xbf" ": hi\r\nevent: e\r\ndata: one\r\ndata: two\r\n\r\ndata: 3\n\ndata: four\r\rdata: \xc3\xa4\n\n";
+  const std::string text =
+      "\xef\xbb\xbf"
+      ": hi\r\nevent: e\r\ndata: one\r\ndata: two\r\n\r\ndata: 3\n\ndata: four\r\rdata: \xc3\xa4\n\n";
   EXPECT_EQ(events_of(text, GetParam()), events_of(text));
 }
 INSTANTIATE_TEST_SUITE_P(Pieces, Cut, testing::Values(3, 4, 5, 7, 11, 13));

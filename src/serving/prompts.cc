@@ -18,11 +18,11 @@ using core::ErrorCode;
 using core::Json;
 
 constexpr std::array<std::string_view, 64> kWords = {
-    " the",   " of",    " and",   " to",    " in",    " is",    " you",   " that",  " it",    " he",    " was",   " for",  " on",
-    " are",   " as",    " with",  " his",   " they",  " at",    " be",    " this",  " have",  " from",  " or",    " one",  " had",
-    " by",    " word",  " but",   " not",   " what",  " all",   " were",  " we",    " when",  " your",  " can",   " said", " there",
-    " use",   " an",    " each",  " which", " she",   " do",    " how",   " their", " if",    " will",  " up",    " other", " about",
-    " out",   " many",  " then",  " them",  " these", " so",    " some",  " her",   " would", " make",  " like",  " him"};
+    " the", " of",   " and",  " to",    " in",    " is",  " you",  " that",  " it",    " he",   " was",  " for",   " on",
+    " are", " as",   " with", " his",   " they",  " at",  " be",   " this",  " have",  " from", " or",   " one",   " had",
+    " by",  " word", " but",  " not",   " what",  " all", " were", " we",    " when",  " your", " can",  " said",  " there",
+    " use", " an",   " each", " which", " she",   " do",  " how",  " their", " if",    " will", " up",   " other", " about",
+    " out", " many", " then", " them",  " these", " so",  " some", " her",   " would", " make", " like", " him"};
 
 tl::unexpected<core::Error> bad_line(std::size_t line, std::string_view why) {
   return core::fail(ErrorCode::invalid_input, fmt::format("line {}: {}", line, why));
@@ -33,10 +33,14 @@ core::Result<std::vector<Prompt>> parse_share_gpt(const Json& document) {
   for (const Json& entry : document.items()) {
     const auto& turns = entry["conversations"].items();
     if (turns.size() < 2 || turns[0]["value"].text().empty()) continue;
-    Prompt prompt{.text = std::string(turns[0]["value"].text()), .prompt_tokens = 0, .output_tokens = {}, .offset_ns = {},
+    Prompt prompt{.text = std::string(turns[0]["value"].text()),
+                  .prompt_tokens = 0,
+                  .output_tokens = {},
+                  .offset_ns = {},
                   .conversation = static_cast<std::int64_t>(prompts.size())};
     prompt.prompt_tokens = static_cast<std::int64_t>(core::split_words(prompt.text).size());
-    prompt.output_tokens = std::max<std::int64_t>(1, static_cast<std::int64_t>(core::split_words(turns[1]["value"].text()).size()));
+    prompt.output_tokens =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(core::split_words(turns[1]["value"].text()).size()));
     prompts.push_back(std::move(prompt));
   }
   if (prompts.empty()) return core::fail(ErrorCode::invalid_input, "no conversation with a first message and an answer");
@@ -53,10 +57,14 @@ core::Result<std::vector<Prompt>> parse_prompt_lines(std::string_view text) {
     if (!json) return bad_line(number, "not JSON");
     const Json& prompt = (*json)["prompt"];
     if (!prompt.is_string()) return bad_line(number, "\"prompt\" is missing or not a string");
-    Prompt read{.text = std::string(prompt.text()), .prompt_tokens = 0, .output_tokens = (*json)["output_tokens"].as_i64(), .offset_ns = {},
+    Prompt read{.text = std::string(prompt.text()),
+                .prompt_tokens = 0,
+                .output_tokens = (*json)["output_tokens"].as_i64(),
+                .offset_ns = {},
                 .conversation = static_cast<std::int64_t>(prompts.size())};
     read.prompt_tokens = static_cast<std::int64_t>(core::split_words(read.text).size());
-    if (read.output_tokens && (*read.output_tokens < 1 || *read.output_tokens > kMaxTokens)) return bad_line(number, "\"output_tokens\" is out of range");
+    if (read.output_tokens && (*read.output_tokens < 1 || *read.output_tokens > kMaxTokens))
+      return bad_line(number, "\"output_tokens\" is out of range");
     prompts.push_back(std::move(read));
   }
   if (prompts.empty()) return core::fail(ErrorCode::invalid_input, "the file contains no prompts");
@@ -77,7 +85,8 @@ std::int64_t Length::draw(core::Random& random) const {
 
 core::Result<Length> parse_length(std::string_view text) {
   const auto fields = core::split(text, ':');
-  const auto bad = core::fail(ErrorCode::invalid_argument, fmt::format("invalid length '{}'", text), "expected N, uniform:LOW:HIGH or normal:MEAN:DEVIATION");
+  const auto bad = core::fail(ErrorCode::invalid_argument, fmt::format("invalid length '{}'", text),
+                              "expected N, uniform:LOW:HIGH or normal:MEAN:DEVIATION");
   const bool named = fields.size() == 3;
   if (!named && fields.size() != 1) return bad;
   Length length;
@@ -123,8 +132,10 @@ core::Result<std::vector<Prompt>> read_prompts(const std::string& path) {
 std::string request_body(const BodyOptions& options, const std::string& prompt, std::int64_t output_tokens) {
   Json body = Json::object();
   body.set("model", options.model);
-  if (options.api == Api::chat) body.set("messages", Json::array({Json::object({{"role", "user"}, {"content", prompt}})}));
-  else body.set("prompt", prompt);
+  if (options.api == Api::chat)
+    body.set("messages", Json::array({Json::object({{"role", "user"}, {"content", prompt}})}));
+  else
+    body.set("prompt", prompt);
   body.set("max_tokens", output_tokens);
   body.set("stream", true);
   Json stream_options = Json::object({{"include_usage", true}});

@@ -15,7 +15,8 @@ std::vector<Prompt> replay(std::string_view text) {
 bool refused(std::string_view text) { return !parse_replay(text, 1); }
 
 TEST(Replay, Azure) {
-  const auto prompts = replay("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,4808,10\n2023-11-16 18:17:04.0319600,110,27\n");
+  const auto prompts = replay(
+      "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,4808,10\n2023-11-16 18:17:04.0319600,110,27\n");
   ASSERT_EQ(prompts.size(), 2U);
   EXPECT_EQ(prompts[0].offset_ns, 0);
   EXPECT_EQ(prompts[1].offset_ns, 52'000'000);
@@ -23,16 +24,22 @@ TEST(Replay, Azure) {
   EXPECT_EQ(prompts[1].output_tokens, 27);
 }
 TEST(Replay, AzureAcrossMidnight) {
-  EXPECT_EQ(replay("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-12-31 23:59:59.5+00:00,1,1\n2024-01-01 00:00:00.5+00:00,1,1\n")[1].offset_ns, 1'000'000'000);
+  EXPECT_EQ(
+      replay("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-12-31 23:59:59.5+00:00,1,1\n2024-01-01 00:00:00.5+00:00,1,1\n")[1]
+          .offset_ns,
+      1'000'000'000);
 }
 TEST(Replay, BurstGpt) {
-  const auto prompts = replay("Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,472,18,490,Conversation log\n45,ChatGPT,10,0,10,API log\n");
+  const auto prompts = replay(
+      "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,472,18,490,Conversation "
+      "log\n45,ChatGPT,10,0,10,API log\n");
   EXPECT_EQ(prompts[1].offset_ns, 40'000'000'000);
   EXPECT_EQ(prompts[1].output_tokens, 1);
 }
 TEST(Replay, MooncakeSharesPrefixes) {
-  const auto prompts = replay("{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 5, \"hash_ids\": [7, 8]}\n"
-                              "{\"timestamp\": 30, \"input_length\": 700, \"output_length\": 5, \"hash_ids\": [7, 9]}\n");
+  const auto prompts = replay(
+      "{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 5, \"hash_ids\": [7, 8]}\n"
+      "{\"timestamp\": 30, \"input_length\": 700, \"output_length\": 5, \"hash_ids\": [7, 9]}\n");
   EXPECT_EQ(prompts[1].offset_ns, 30'000'000);
   const std::string& one = prompts[0].text;
   const std::string& two = prompts[1].text;
@@ -42,11 +49,16 @@ TEST(Replay, MooncakeSharesPrefixes) {
   EXPECT_LT(words, 540U);
 }
 TEST(Replay, OwnForm) {
-  const auto prompts = replay("{\"arrival_s\": 2.5, \"prompt_tokens\": 4, \"output_tokens\": 9}\n{\"arrival_s\": 1, \"prompt_tokens\": 4, \"output_tokens\": 8}\n");
+  const auto prompts = replay(
+      "{\"arrival_s\": 2.5, \"prompt_tokens\": 4, \"output_tokens\": 9}\n{\"arrival_s\": 1, \"prompt_tokens\": 4, "
+      "\"output_tokens\": 8}\n");
   EXPECT_EQ(prompts[0].output_tokens, 8);
   EXPECT_EQ(prompts[1].offset_ns, 1'500'000'000);
 }
-TEST(Replay, SameSeedSameText) { EXPECT_EQ(replay("{\"arrival_s\":0,\"prompt_tokens\":9,\"output_tokens\":1}")[0].text, replay("{\"arrival_s\":0,\"prompt_tokens\":9,\"output_tokens\":1}")[0].text); }
+TEST(Replay, SameSeedSameText) {
+  EXPECT_EQ(replay("{\"arrival_s\":0,\"prompt_tokens\":9,\"output_tokens\":1}")[0].text,
+            replay("{\"arrival_s\":0,\"prompt_tokens\":9,\"output_tokens\":1}")[0].text);
+}
 TEST(Replay, RefusesNothing) { EXPECT_TRUE(refused("")); }
 TEST(Replay, RefusesHeaderAlone) { EXPECT_TRUE(refused("TIMESTAMP,ContextTokens,GeneratedTokens\n")); }
 TEST(Replay, RefusesOtherCsv) { EXPECT_TRUE(refused("a,b,c\n1,2,3\n")); }
@@ -81,7 +93,8 @@ TEST(Length, NeverBelowOne) {
   for (int i = 0; i < 1000; ++i) EXPECT_GE(length.draw(random), 1);
 }
 TEST(Length, Refusals) {
-  for (const char* text : {"", "0", "-5", "x", "uniform:5", "uniform:9:5", "normal:5:-1", "poisson:5:5", "1:2:3:4", "inf", "nan"}) EXPECT_FALSE(parse_length(text)) << text;
+  for (const char* text : {"", "0", "-5", "x", "uniform:5", "uniform:9:5", "normal:5:-1", "poisson:5:5", "1:2:3:4", "inf", "nan"})
+    EXPECT_FALSE(parse_length(text)) << text;
 }
 
 TEST(RandomText, HasItsWords) {

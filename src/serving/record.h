@@ -13,17 +13,17 @@ namespace aaco::serving {
 
 enum class Outcome : std::uint8_t {
   ok,
-  refused,       // no connection: refused, unreachable, unknown name, no file descriptor
-  tls,           // the handshake failed
-  http_429,      // and other status codes
+  refused,   // no connection: refused, unreachable, unknown name, no file descriptor
+  tls,       // the handshake failed
+  http_429,  // and other status codes
   http_4xx,
   http_5xx,
   stream_error,  // an error inside the stream
   truncated,     // the stream ended before the answer did
   reset,         // the connection broke
   timeout,
-  protocol,      // not HTTP, not an event stream, not the JSON of this API
-  cancelled,     // by the client, as planned or because the run was stopped
+  protocol,   // not HTTP, not an event stream, not the JSON of this API
+  cancelled,  // by the client, as planned or because the run was stopped
 };
 std::string_view to_string(Outcome outcome);
 
@@ -54,11 +54,11 @@ struct ChunkRecord {
 
 // The client's own state over one window of the load.
 struct ClientSample {
-  std::int64_t time_ns = 0, window_ns = 0;      // end and length
-  std::int64_t loop_lag_ns = 0;                 // the largest delay of a timer in it
-  std::int64_t cpu_ns = 0;                      // of the thread of the event loop
-  std::optional<std::int64_t> run_queue_ns;     // it was runnable and not running (schedstat)
-  std::int64_t open_requests = 0;               // at its end
+  std::int64_t time_ns = 0, window_ns = 0;   // end and length
+  std::int64_t loop_lag_ns = 0;              // the largest delay of a timer in it
+  std::int64_t cpu_ns = 0;                   // of the thread of the event loop
+  std::optional<std::int64_t> run_queue_ns;  // it was runnable and not running (schedstat)
+  std::int64_t open_requests = 0;            // at its end
 };
 
 // Grows without ever moving what it has: moving millions of chunks would be a stall in the middle of the load.

@@ -42,25 +42,31 @@ std::optional<std::int64_t> time_of(std::string_view text) {
   text = core::trim(text);
   if (const auto seconds = core::parse_fixed(text, 9)) return seconds;
   if (text.size() < 19 || text[4] != '-' || text[7] != '-' || text[13] != ':' || text[16] != ':') return std::nullopt;
-  const auto year = core::parse_i64(text.substr(0, 4)), month = core::parse_i64(text.substr(5, 2)), day = core::parse_i64(text.substr(8, 2));
+  const auto year = core::parse_i64(text.substr(0, 4)), month = core::parse_i64(text.substr(5, 2)),
+             day = core::parse_i64(text.substr(8, 2));
   const auto hour = core::parse_i64(text.substr(11, 2)), minute = core::parse_i64(text.substr(14, 2));
   std::string_view seconds = text.substr(17);
   if (const std::size_t zone = seconds.find_first_of("+-Zz"); zone != std::string_view::npos) seconds = seconds.substr(0, zone);
   const auto second = core::parse_fixed(seconds, 9);
   if (!year || !month || !day || !hour || !minute || !second) return std::nullopt;
-  if (*month < 1 || *month > 12 || *day < 1 || *day > 31 || *hour > 23 || *minute > 59 || *second < 0 || *second > 60'999'999'999) return std::nullopt;
+  if (*month < 1 || *month > 12 || *day < 1 || *day > 31 || *hour > 23 || *minute > 59 || *second < 0 || *second > 60'999'999'999)
+    return std::nullopt;
   return ((days_of(*year, *month, *day) * 24 + *hour) * 60 + *minute) * 60'000'000'000 + *second;
 }
 
 bool valid(const Arrival& arrival) {
-  return arrival.prompt_tokens >= 0 && arrival.output_tokens >= 0 && arrival.prompt_tokens <= kMaxReplayTokens && arrival.output_tokens <= kMaxReplayTokens;
+  return arrival.prompt_tokens >= 0 && arrival.output_tokens >= 0 && arrival.prompt_tokens <= kMaxReplayTokens &&
+         arrival.output_tokens <= kMaxReplayTokens;
 }
 
 // CSV with a header that names the columns.
-core::Result<std::vector<Arrival>> parse_csv(const Lines& lines, std::string_view time, std::string_view input, std::string_view output) {
+core::Result<std::vector<Arrival>> parse_csv(const Lines& lines, std::string_view time, std::string_view input,
+                                             std::string_view output) {
   const auto header = core::split(lines.front(), ',');
   const auto place = [&](std::string_view name) {
-    return static_cast<std::size_t>(std::find_if(header.begin(), header.end(), [&](std::string_view field) { return core::trim(field) == name; }) - header.begin());
+    return static_cast<std::size_t>(
+        std::find_if(header.begin(), header.end(), [&](std::string_view field) { return core::trim(field) == name; }) -
+        header.begin());
   };
   const std::size_t time_at = place(time), input_at = place(input), output_at = place(output);
   std::vector<Arrival> arrivals;
@@ -88,10 +94,14 @@ core::Result<std::vector<Arrival>> parse_lines(const Lines& lines) {
     const auto time = (*json)[mooncake ? "timestamp" : "arrival_s"].as_f64();
     const auto prompt = (*json)[mooncake ? "input_length" : "prompt_tokens"].as_i64();
     const auto answer = (*json)[mooncake ? "output_length" : "output_tokens"].as_i64();
-    if (!time || !std::isfinite(*time) || std::abs(*time) > 1e12) return bad_trace_line(i, mooncake ? "invalid \"timestamp\"" : "invalid \"arrival_s\"");
+    if (!time || !std::isfinite(*time) || std::abs(*time) > 1e12)
+      return bad_trace_line(i, mooncake ? "invalid \"timestamp\"" : "invalid \"arrival_s\"");
     if (!prompt || !answer) return bad_trace_line(i, "the number of tokens is missing");
-    Arrival arrival{.time_ns = std::llround(*time * (mooncake ? 1e6 : 1e9) < 9e18 ? *time * (mooncake ? 1e6 : 1e9) : 0), .prompt_tokens = *prompt,
-                    .output_tokens = *answer, .blocks = {}, .prompt = std::string((*json)["prompt"].text())};
+    Arrival arrival{.time_ns = std::llround(*time * (mooncake ? 1e6 : 1e9) < 9e18 ? *time * (mooncake ? 1e6 : 1e9) : 0),
+                    .prompt_tokens = *prompt,
+                    .output_tokens = *answer,
+                    .blocks = {},
+                    .prompt = std::string((*json)["prompt"].text())};
     for (const Json& block : (*json)["hash_ids"].items()) arrival.blocks.push_back(block.as_i64().value_or(0));
     if (!valid(arrival)) return bad_trace_line(i, "number of tokens out of range");
     arrivals.push_back(std::move(arrival));
@@ -102,9 +112,12 @@ core::Result<std::vector<Arrival>> parse_lines(const Lines& lines) {
 core::Result<std::vector<Arrival>> parse_arrivals_of(const Lines& lines) {
   const std::string_view head = lines.front();
   if (head.starts_with('{')) return parse_lines(lines);
-  if (head.find("ContextTokens") != std::string_view::npos) return parse_csv(lines, "TIMESTAMP", "ContextTokens", "GeneratedTokens");
-  if (head.find("Request tokens") != std::string_view::npos) return parse_csv(lines, "Timestamp", "Request tokens", "Response tokens");
-  return core::fail(ErrorCode::invalid_input, "not a known trace of requests", "valid: Azure LLM CSV, BurstGPT CSV, Mooncake JSONL, AACO JSONL");
+  if (head.find("ContextTokens") != std::string_view::npos)
+    return parse_csv(lines, "TIMESTAMP", "ContextTokens", "GeneratedTokens");
+  if (head.find("Request tokens") != std::string_view::npos)
+    return parse_csv(lines, "Timestamp", "Request tokens", "Response tokens");
+  return core::fail(ErrorCode::invalid_input, "not a known trace of requests",
+                    "valid: Azure LLM CSV, BurstGPT CSV, Mooncake JSONL, AACO JSONL");
 }
 
 // Blocks with equal hash ids have equal text.
@@ -133,8 +146,10 @@ core::Result<std::vector<Prompt>> parse_replay(std::string_view text, std::uint6
   std::stable_sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) { return a.time_ns < b.time_ns; });
   std::vector<Prompt> prompts;
   for (const Arrival& arrival : arrivals)
-    prompts.push_back({.text = text_of(arrival, seed, prompts.size()), .prompt_tokens = arrival.prompt_tokens,
-                       .output_tokens = std::max<std::int64_t>(1, arrival.output_tokens), .offset_ns = arrival.time_ns - arrivals.front().time_ns,
+    prompts.push_back({.text = text_of(arrival, seed, prompts.size()),
+                       .prompt_tokens = arrival.prompt_tokens,
+                       .output_tokens = std::max<std::int64_t>(1, arrival.output_tokens),
+                       .offset_ns = arrival.time_ns - arrivals.front().time_ns,
                        .conversation = static_cast<std::int64_t>(prompts.size())});
   return prompts;
 }

@@ -1,10 +1,9 @@
 #include "serving/response.h"
 
-#include <boost/beast/http/basic_parser.hpp>
-
 #include <fmt/format.h>
 
 #include <array>
+#include <boost/beast/http/basic_parser.hpp>
 #include <limits>
 
 #include "core/strings.h"
@@ -106,7 +105,8 @@ core::Status ResponseReader::feed(std::string_view bytes, const std::function<co
     if (error) return core::fail(core::ErrorCode::invalid_input, fmt::format("the reply is not HTTP/1.1 ({})", error.message()));
     if (used == 0) break;
   }
-  if (bytes.size() > kMaxHeaderBytes) return core::fail(core::ErrorCode::invalid_input, "the reply is not HTTP/1.1 (header limit exceeded)");
+  if (bytes.size() > kMaxHeaderBytes)
+    return core::fail(core::ErrorCode::invalid_input, "the reply is not HTTP/1.1 (header limit exceeded)");
   std::string rest(bytes);
   state.rest = std::move(rest);
   return {};
@@ -116,14 +116,17 @@ core::Status ResponseReader::close() {
   error_code error;
   if (state_->parser.is_done()) return {};
   if (state_->parser.got_some()) state_->parser.put_eof(error);
-  if (error || !state_->parser.is_done()) return core::fail(core::ErrorCode::invalid_input, "the connection was closed before the response was complete");
+  if (error || !state_->parser.is_done())
+    return core::fail(core::ErrorCode::invalid_input, "the connection was closed before the response was complete");
   return {};
 }
 
 bool ResponseReader::started() const { return state_->started; }
 bool ResponseReader::have_header() const { return state_->parser.is_header_done(); }
 bool ResponseReader::complete() const { return state_->parser.is_done(); }
-bool ResponseReader::keep_alive() const { return state_->parser.is_done() && state_->parser.keep_alive() && state_->rest.empty(); }
+bool ResponseReader::keep_alive() const {
+  return state_->parser.is_done() && state_->parser.keep_alive() && state_->rest.empty();
+}
 int ResponseReader::status() const { return state_->parser.code; }
 std::string_view ResponseReader::content_type() const { return state_->parser.content_type; }
 std::string_view ResponseReader::retry_after() const { return state_->parser.retry_after; }

@@ -7,10 +7,19 @@ namespace aaco::serving {
 namespace {
 
 trace::LlmRequestRow row_of(const RequestRecord& record, trace::Sink& sink) {
-  trace::LlmRequestRow row{.request = record.request, .conversation = record.conversation, .scheduled_ns = record.scheduled_ns,
-                           .dispatched_ns = record.dispatched_ns, .admitted_ns = record.admitted_ns, .sent_ns = record.sent_ns,
-                           .headers_ns = record.headers_ns, .first_chunk_ns = record.first_chunk_ns, .first_token_ns = record.first_token_ns,
-                           .last_token_ns = record.last_token_ns, .end_ns = record.end_ns, .connect_ns = record.connect_ns, .tls_ns = record.tls_ns};
+  trace::LlmRequestRow row{.request = record.request,
+                           .conversation = record.conversation,
+                           .scheduled_ns = record.scheduled_ns,
+                           .dispatched_ns = record.dispatched_ns,
+                           .admitted_ns = record.admitted_ns,
+                           .sent_ns = record.sent_ns,
+                           .headers_ns = record.headers_ns,
+                           .first_chunk_ns = record.first_chunk_ns,
+                           .first_token_ns = record.first_token_ns,
+                           .last_token_ns = record.last_token_ns,
+                           .end_ns = record.end_ns,
+                           .connect_ns = record.connect_ns,
+                           .tls_ns = record.tls_ns};
   row.outcome = sink.name(to_string(record.outcome));
   row.detail = sink.name(record.detail);
   if (record.http_status) row.http_status = *record.http_status;
@@ -66,7 +75,8 @@ void write_samples(const StageOutcome& stage, trace::Sink& sink) {
 
 }  // namespace
 
-void write_rows(const StageOutcome& stage, std::string_view phase, std::string_view load, std::int64_t first_request, trace::Sink& sink) {
+void write_rows(const StageOutcome& stage, std::string_view phase, std::string_view load, std::int64_t first_request,
+                trace::Sink& sink) {
   for (const RequestRecord& record : stage.requests) {
     trace::LlmRequestRow row = row_of(record, sink);
     row.request += first_request;

@@ -57,10 +57,12 @@ core::Result<Arrivals> parse_arrivals(std::string_view text) {
   if (text.starts_with("gamma:")) {
     const auto shape = core::parse_f64(text.substr(6));
     if (!shape || !(*shape > 0) || *shape > 1e6)
-      return core::fail(ErrorCode::invalid_argument, fmt::format("invalid gamma shape '{}'", text.substr(6)), "the shape is above 0, e.g. gamma:0.5");
+      return core::fail(ErrorCode::invalid_argument, fmt::format("invalid gamma shape '{}'", text.substr(6)),
+                        "the shape is above 0, e.g. gamma:0.5");
     return Arrivals{.process = ArrivalProcess::gamma, .gamma_shape = *shape};
   }
-  return core::fail(ErrorCode::invalid_argument, fmt::format("unknown arrival process '{}'", text), "valid: poisson, constant, gamma:SHAPE");
+  return core::fail(ErrorCode::invalid_argument, fmt::format("unknown arrival process '{}'", text),
+                    "valid: poisson, constant, gamma:SHAPE");
 }
 
 std::string to_string(const Arrivals& arrivals) {
@@ -72,11 +74,14 @@ std::string to_string(const Arrivals& arrivals) {
   return {};
 }
 
-core::Result<std::vector<std::int64_t>> arrival_offsets(const Arrivals& arrivals, const Rate& rate, std::optional<std::int64_t> count,
+core::Result<std::vector<std::int64_t>> arrival_offsets(const Arrivals& arrivals, const Rate& rate,
+                                                        std::optional<std::int64_t> count,
                                                         std::optional<std::int64_t> duration_ns, std::uint64_t seed) {
   if (!(rate.to_hz > 0) || !std::isfinite(rate.to_hz) || !(rate.from_hz >= 0) || !std::isfinite(rate.from_hz))
-    return core::fail(ErrorCode::invalid_argument, fmt::format("invalid rate {}", rate.to_hz), "a rate is above 0 requests per second");
-  if (!count && !duration_ns) return core::fail(ErrorCode::invalid_argument, "neither a number of requests nor a duration is given");
+    return core::fail(ErrorCode::invalid_argument, fmt::format("invalid rate {}", rate.to_hz),
+                      "a rate is above 0 requests per second");
+  if (!count && !duration_ns)
+    return core::fail(ErrorCode::invalid_argument, "neither a number of requests nor a duration is given");
   core::Random random(seed);
   std::vector<std::int64_t> offsets;
   double at = arrivals.process == ArrivalProcess::constant ? 0 : step(arrivals, random);
@@ -85,7 +90,8 @@ core::Result<std::vector<std::int64_t>> arrival_offsets(const Arrivals& arrivals
     const double seconds = time_of(at, rate);
     if (duration_ns && seconds * 1e9 >= static_cast<double>(*duration_ns)) break;
     if (static_cast<std::int64_t>(offsets.size()) >= kMaxArrivals || seconds > 4e9)
-      return core::fail(ErrorCode::invalid_argument, fmt::format("the schedule has more than {} requests", kMaxArrivals), "use a lower rate or a shorter duration");
+      return core::fail(ErrorCode::invalid_argument, fmt::format("the schedule has more than {} requests", kMaxArrivals),
+                        "use a lower rate or a shorter duration");
     offsets.push_back(static_cast<std::int64_t>(seconds * 1e9));
   }
   return offsets;

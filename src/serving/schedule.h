@@ -35,7 +35,8 @@ struct Rate {
 // of the cumulative rate (time rescaling; Cinlar, Introduction to Stochastic Processes, 1975, section 4.7). Fails with
 // invalid_argument on a rate that is not above 0 and on more than kMaxArrivals.
 inline constexpr std::int64_t kMaxArrivals = 50'000'000;
-core::Result<std::vector<std::int64_t>> arrival_offsets(const Arrivals& arrivals, const Rate& rate, std::optional<std::int64_t> count,
+core::Result<std::vector<std::int64_t>> arrival_offsets(const Arrivals& arrivals, const Rate& rate,
+                                                        std::optional<std::int64_t> count,
                                                         std::optional<std::int64_t> duration_ns, std::uint64_t seed);
 
 }  // namespace aaco::serving

@@ -11,8 +11,8 @@ namespace {
 constexpr Arrivals kConstant{.process = ArrivalProcess::constant};
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-std::vector<std::int64_t> offsets(const Arrivals& arrivals, Rate rate, std::optional<std::int64_t> count, std::optional<std::int64_t> duration = {},
-                                  std::uint64_t seed = 1) {
+std::vector<std::int64_t> offsets(const Arrivals& arrivals, Rate rate, std::optional<std::int64_t> count,
+                                  std::optional<std::int64_t> duration = {}, std::uint64_t seed = 1) {
   const auto result = arrival_offsets(arrivals, rate, count, duration, seed);
   EXPECT_TRUE(result);
   return result.value_or(std::vector<std::int64_t>{});
@@ -49,7 +49,9 @@ double poisson_p_value(const std::vector<std::int64_t>& times, double rate_hz) {
   return p;
 }
 
-TEST(Schedule, ConstantStartsAtZero) { EXPECT_EQ(offsets(kConstant, {.to_hz = 10}, 3), (std::vector<std::int64_t>{0, 100'000'000, 200'000'000})); }
+TEST(Schedule, ConstantStartsAtZero) {
+  EXPECT_EQ(offsets(kConstant, {.to_hz = 10}, 3), (std::vector<std::int64_t>{0, 100'000'000, 200'000'000}));
+}
 TEST(Schedule, DurationExcludesItsEnd) { EXPECT_EQ(offsets(kConstant, {.to_hz = 10}, {}, kSecond).size(), 10U); }
 TEST(Schedule, FewerOfCountAndDuration) { EXPECT_EQ(offsets(kConstant, {.to_hz = 10}, 4, kSecond).size(), 4U); }
 TEST(Schedule, SameSeedSameTimes) { EXPECT_EQ(offsets({}, {.to_hz = 50}, 100), offsets({}, {.to_hz = 50}, 100)); }
@@ -59,10 +61,13 @@ TEST(Schedule, PoissonIsNotRescaled) {
 }
 TEST(Schedule, PoissonPassesKolmogorovSmirnov) {
   int passed = 0;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) passed += poisson_p_value(offsets({}, {.to_hz = 2000}, 5000, {}, seed), 2000) > 0.01 ? 1 : 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    passed += poisson_p_value(offsets({}, {.to_hz = 2000}, 5000, {}, seed), 2000) > 0.01 ? 1 : 0;
   EXPECT_GE(passed, 18);
 }
-TEST(Schedule, ConstantFailsKolmogorovSmirnov) { EXPECT_LT(poisson_p_value(offsets(kConstant, {.to_hz = 2000}, 5000), 2000), 0.01); }
+TEST(Schedule, ConstantFailsKolmogorovSmirnov) {
+  EXPECT_LT(poisson_p_value(offsets(kConstant, {.to_hz = 2000}, 5000), 2000), 0.01);
+}
 TEST(Schedule, GammaHasItsVariation) {
   EXPECT_NEAR(variation(offsets({.process = ArrivalProcess::gamma, .gamma_shape = 0.25}, {.to_hz = 100}, 50000)), 2, 0.06);
   EXPECT_NEAR(variation(offsets({.process = ArrivalProcess::gamma, .gamma_shape = 4}, {.to_hz = 100}, 50000)), 0.5, 0.01);

@@ -76,7 +76,8 @@ bool excluded(const std::string& host, const core::Environment& environment) {
     std::string_view name = core::trim(field);
     if (name == "*" || name == host) return true;
     if (name.starts_with('.')) name.remove_prefix(1);
-    if (!name.empty() && host.size() > name.size() && host.ends_with(name) && host[host.size() - name.size() - 1] == '.') return true;
+    if (!name.empty() && host.size() > name.size() && host.ends_with(name) && host[host.size() - name.size() - 1] == '.')
+      return true;
   }
   return false;
 }
@@ -105,18 +106,22 @@ std::string Target::host_header() const {
 core::Result<Target> parse_target(const std::string& url, const core::Environment& environment) {
   const auto parts = parse_url(url);
   const std::string remedy = "expected http://HOST:PORT/v1 or https://HOST/v1";
-  if (!parts) return core::fail(ErrorCode::invalid_argument, fmt::format("'{}' is not a valid HTTP(S) URL", url.substr(0, 200)), remedy);
+  if (!parts)
+    return core::fail(ErrorCode::invalid_argument, fmt::format("'{}' is not a valid HTTP(S) URL", url.substr(0, 200)), remedy);
   if (!parts->user.empty())
-    return core::fail(ErrorCode::invalid_argument, "the URL contains user information, which would be stored", "use --header or --api-key-file for credentials");
+    return core::fail(ErrorCode::invalid_argument, "the URL contains user information, which would be stored",
+                      "use --header or --api-key-file for credentials");
   if (parts->path.find_first_of("?#") != std::string::npos)
-    return core::fail(ErrorCode::invalid_argument, fmt::format("the URL '{}' has a query or a fragment", url.substr(0, 200)), remedy);
+    return core::fail(ErrorCode::invalid_argument, fmt::format("the URL '{}' has a query or a fragment", url.substr(0, 200)),
+                      remedy);
   Target target{.tls = parts->scheme == "https", .server = parts->address, .base_path = parts->path};
   while (target.base_path.ends_with('/')) target.base_path.pop_back();
   const auto proxy = variable(environment, target.tls ? "https_proxy" : "http_proxy");
   if (proxy && !excluded(target.server.host, environment)) {
     const auto through = parse_url(proxy->find("://") == std::string::npos ? "http://" + *proxy : *proxy);
     if (!through || through->scheme != "http")
-      return core::fail(ErrorCode::invalid_argument, "the proxy of the environment is not a valid HTTP URL", "check http_proxy and https_proxy, or set no_proxy");
+      return core::fail(ErrorCode::invalid_argument, "the proxy of the environment is not a valid HTTP URL",
+                        "check http_proxy and https_proxy, or set no_proxy");
     target.proxy = through->address;
     if (!through->user.empty()) target.proxy_authorization = "Basic " + base64(through->user);
   }
@@ -126,7 +131,9 @@ core::Result<Target> parse_target(const std::string& url, const core::Environmen
 core::Result<std::pair<std::string, std::string>> parse_header(const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
-  const bool token = !name.empty() && name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~") == std::string::npos;
+  const bool token =
+      !name.empty() && name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~") ==
+                           std::string::npos;
   if (colon == std::string::npos || !token)
     return core::fail(ErrorCode::invalid_argument, "invalid header", "expected 'Name: value'");
   const std::string_view value = core::trim(std::string_view(text).substr(colon + 1));

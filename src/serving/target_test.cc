@@ -7,7 +7,9 @@
 namespace aaco::serving {
 namespace {
 
-Target target(const std::string& url, const core::Environment& environment = {}) { return parse_target(url, environment).value(); }
+Target target(const std::string& url, const core::Environment& environment = {}) {
+  return parse_target(url, environment).value();
+}
 core::Environment variables(const std::map<std::string, std::string>& values) { return core::Environment(values); }
 bool refused(const std::string& url) { return !parse_target(url, core::Environment()); }
 
@@ -29,7 +31,8 @@ TEST(Target, ProxyOfEnvironment) {
   EXPECT_EQ(read.proxy_authorization, "Basic dXNlcjpzZWNyZXQ=");
 }
 TEST(Target, NoProxyExcludesHost) {
-  EXPECT_FALSE(target("http://localhost/v1", variables({{"HTTP_PROXY", "proxy:1"}, {"NO_PROXY", "example.org, localhost"}})).proxy);
+  EXPECT_FALSE(
+      target("http://localhost/v1", variables({{"HTTP_PROXY", "proxy:1"}, {"NO_PROXY", "example.org, localhost"}})).proxy);
 }
 TEST(Target, NoProxyExcludesDomain) {
   EXPECT_FALSE(target("http://a.b.c/v1", variables({{"http_proxy", "proxy:1"}, {"no_proxy", ".b.c"}})).proxy);
@@ -45,7 +48,9 @@ TEST(Target, RefusesUserInformation) { EXPECT_TRUE(refused("http://user:secret@a
 TEST(Target, RefusesQuery) { EXPECT_TRUE(refused("http://a/v1?key=secret")); }
 TEST(Target, RefusesWhiteSpace) { EXPECT_TRUE(refused("http://a/v1 x") && refused("http://a/v1\r\nX: y")); }
 
-TEST(Header, NameAndValue) { EXPECT_EQ(parse_header("X-Key:  a b ").value(), (std::pair<std::string, std::string>("X-Key", "a b"))); }
+TEST(Header, NameAndValue) {
+  EXPECT_EQ(parse_header("X-Key:  a b ").value(), (std::pair<std::string, std::string>("X-Key", "a b")));
+}
 TEST(Header, RefusesMissingColon) { EXPECT_FALSE(parse_header("X-Key")); }
 TEST(Header, RefusesBadName) { EXPECT_FALSE(parse_header("X Key: 1")); }
 TEST(Header, RefusesLineEndWithoutNamingTheValue) {

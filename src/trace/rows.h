@@ -285,7 +285,7 @@ struct LlmRequestRow {
   std::int64_t dispatched_ns = 0;  // when the client acted on that
   std::int64_t admitted_ns = 0;    // when the cap on open requests let it through
   std::optional<std::int64_t> sent_ns, headers_ns, first_chunk_ns, first_token_ns, last_token_ns;
-  std::int64_t end_ns = 0;  // [DONE], the last content where there is none, or the failure
+  std::int64_t end_ns = 0;                         // [DONE], the last content where there is none, or the failure
   std::optional<std::int64_t> connect_ns, tls_ns;  // durations; empty: an open connection was reused
   NameId outcome;                                  // ok, or the kind of failure
   NameId detail;                                   // what the server or the system said about the failure
@@ -304,10 +304,10 @@ struct LlmRequestRow {
 struct LlmChunkRow {
   std::int32_t rank = 0;
   std::int64_t request = 0;
-  std::int64_t chunk = 0;    // from 0 within its request
-  std::int64_t time_ns = 0;  // when its bytes arrived, before they were parsed
-  NameId kind;               // role, content, reasoning, tool_call, usage, error, done, other
-  std::int64_t bytes = 0;    // of content
+  std::int64_t chunk = 0;              // from 0 within its request
+  std::int64_t time_ns = 0;            // when its bytes arrived, before they were parsed
+  NameId kind;                         // role, content, reasoning, tool_call, usage, error, done, other
+  std::int64_t bytes = 0;              // of content
   std::optional<std::int64_t> tokens;  // in this chunk, by continuous usage
   bool operator==(const LlmChunkRow&) const = default;
 };

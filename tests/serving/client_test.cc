@@ -22,8 +22,13 @@ class Fixed final : public WorkSource {
   Fixed(std::int64_t count, std::int64_t tokens, std::int64_t gap_ns = 0) : count_(count), tokens_(tokens), gap_ns_(gap_ns) {}
   std::optional<Work> next() override {
     if (index_ >= count_) return std::nullopt;
-    return Work{.offset_ns = gap_ns_ * index_++, .path = "/chat/completions", .body = request_body({.model = "m"}, "hi", tokens_), .prompt_tokens = 1,
-                .output_tokens = tokens_, .conversation = 0, .cancel_after_ns = cancel_after_ns};
+    return Work{.offset_ns = gap_ns_ * index_++,
+                .path = "/chat/completions",
+                .body = request_body({.model = "m"}, "hi", tokens_),
+                .prompt_tokens = 1,
+                .output_tokens = tokens_,
+                .conversation = 0,
+                .cancel_after_ns = cancel_after_ns};
   }
   std::optional<std::int64_t> cancel_after_ns;
 
@@ -31,7 +36,8 @@ class Fixed final : public WorkSource {
   std::int64_t count_, tokens_, gap_ns_, index_ = 0;
 };
 
-StageOutcome load(const FaultServer& server, const std::string& scenario, Fixed work, Stage stage = {.concurrency = 1}, ClientOptions options = {}) {
+StageOutcome load(const FaultServer& server, const std::string& scenario, Fixed work, Stage stage = {.concurrency = 1},
+                  ClientOptions options = {}) {
   auto client = Client::open(parse_target(server.url(scenario), {}).value(), std::move(options));
   EXPECT_TRUE(client) << (client ? "" : client.error().text());
   auto outcome = client->run(stage, work);
@@ -43,7 +49,9 @@ RequestRecord one(const std::string& scenario, std::int64_t tokens = 4, ClientOp
   const FaultServer server;
   return load(server, scenario, Fixed(1, tokens), {.concurrency = 1}, std::move(options)).requests.at(0);
 }
-Outcome outcome_of(const std::string& scenario, ClientOptions options = {}) { return one(scenario, 4, std::move(options)).outcome; }
+Outcome outcome_of(const std::string& scenario, ClientOptions options = {}) {
+  return one(scenario, 4, std::move(options)).outcome;
+}
 
 // Each scenario that a right client counts as complete: 4 tokens in so many chunks.
 struct Good {
@@ -61,8 +69,9 @@ TEST_P(CompleteAnswer, IsRead) {
   EXPECT_LE(*record.last_token_ns, record.end_ns);
 }
 INSTANTIATE_TEST_SUITE_P(Scenarios, CompleteAnswer,
-                         testing::Values(Good{"plain", 4}, Good{"merged", 2}, Good{"halves", 4}, Good{"comments", 4}, Good{"gzip", 4}, Good{"slow_headers", 4},
-                                         Good{"sized", 4}, Good{"tools", 1}, Good{"continuous", 3}, Good{"crlf", 4}, Good{"cr", 4}, Good{"empty_first", 4},
+                         testing::Values(Good{"plain", 4}, Good{"merged", 2}, Good{"halves", 4}, Good{"comments", 4},
+                                         Good{"gzip", 4}, Good{"slow_headers", 4}, Good{"sized", 4}, Good{"tools", 1},
+                                         Good{"continuous", 3}, Good{"crlf", 4}, Good{"cr", 4}, Good{"empty_first", 4},
                                          Good{"no_done", 4}, Good{"no_usage", 4}, Good{"late_eof", 4}, Good{"closing", 4}),
                          [](const auto& one_case) { return std::string(one_case.param.scenario); });
 
@@ -77,23 +86,25 @@ TEST_P(FailedAnswer, IsCountedByKind) {
   EXPECT_EQ(to_string(record.outcome), to_string(GetParam().outcome));
   EXPECT_NE(record.detail.find(GetParam().detail), std::string::npos) << record.detail;
 }
-INSTANTIATE_TEST_SUITE_P(Scenarios, FailedAnswer,
-                         testing::Values(Bad{"no_end", Outcome::truncated, "without a finish reason"}, Bad{"cut", Outcome::truncated, "closed within the stream"},
-                                         Bad{"reset", Outcome::reset, "reset"}, Bad{"cut_before_header", Outcome::reset, "closed the connection"},
-                                         Bad{"error_in_stream", Outcome::stream_error, "out of blocks"}, Bad{"error_event", Outcome::stream_error, "engine died"},
-                                         Bad{"not_json", Outcome::protocol, "not a JSON object"}, Bad{"garbage", Outcome::protocol, "not HTTP/1.1"},
-                                         Bad{"http_429", Outcome::http_429, "slow down"}, Bad{"http_500", Outcome::http_5xx, "boom"},
-                                         Bad{"http_401", Outcome::http_4xx, "invalid API key"}, Bad{"no_model", Outcome::http_4xx, "does not exist"},
-                                         Bad{"html", Outcome::protocol, "HTML"}, Bad{"document", Outcome::protocol, "application/json instead of an event stream"},
-                                         Bad{"long_line", Outcome::protocol, "larger than 4 MiB"}),
-                         [](const auto& one_case) { return std::string(one_case.param.scenario); });
+INSTANTIATE_TEST_SUITE_P(
+    Scenarios, FailedAnswer,
+    testing::Values(
+        Bad{"no_end", Outcome::truncated, "without a finish reason"}, Bad{"cut", Outcome::truncated, "closed within the stream"},
+        Bad{"reset", Outcome::reset, "reset"}, Bad{"cut_before_header", Outcome::reset, "closed the connection"},
+        Bad{"error_in_stream", Outcome::stream_error, "out of blocks"}, Bad{"error_event", Outcome::stream_error, "engine died"},
+        Bad{"not_json", Outcome::protocol, "not a JSON object"}, Bad{"garbage", Outcome::protocol, "not HTTP/1.1"},
+        Bad{"http_429", Outcome::http_429, "slow down"}, Bad{"http_500", Outcome::http_5xx, "boom"},
+        Bad{"http_401", Outcome::http_4xx, "invalid API key"}, Bad{"no_model", Outcome::http_4xx, "does not exist"},
+        Bad{"html", Outcome::protocol, "HTML"}, Bad{"document", Outcome::protocol, "application/json instead of an event stream"},
+        Bad{"long_line", Outcome::protocol, "larger than 4 MiB"}),
+    [](const auto& one_case) { return std::string(one_case.param.scenario); });
 
 TEST(Client, FirstTokenIsNotTheRoleChunk) {
   const RequestRecord record = one("plain,first_ms=60");
   EXPECT_LT(*record.first_chunk_ns - *record.sent_ns, *record.first_token_ns - *record.sent_ns - 40 * kMs);
   EXPECT_GE(*record.first_token_ns - *record.sent_ns, 59 * kMs);
 }
-TEST(Client, ArgumentOfAToolCallIsTheFirstToken) { 
+TEST(Client, ArgumentOfAToolCallIsTheFirstToken) {
   const RequestRecord record = one("tools");
   EXPECT_GE(*record.first_token_ns - *record.sent_ns, 29 * kMs);
 }
@@ -128,7 +139,8 @@ TEST(Client, CancelsAsPlanned) {
   const FaultServer server;
   Fixed work(1, 4);
   work.cancel_after_ns = 100 * kMs;
-  EXPECT_EQ(load(server, "stall", work, {.concurrency = 1}, {.timeout_ns = 5000 * kMs}).requests.at(0).outcome, Outcome::cancelled);
+  EXPECT_EQ(load(server, "stall", work, {.concurrency = 1}, {.timeout_ns = 5000 * kMs}).requests.at(0).outcome,
+            Outcome::cancelled);
 }
 TEST(Client, RetriesAreCounted) {
   const RequestRecord record = one("http_429", 4, {.retries = 2});
@@ -154,7 +166,8 @@ TEST(Client, KeepsTheConcurrency) {
 }
 TEST(Client, DurationEndsAClosedLoop) {
   const FaultServer server;
-  const StageOutcome outcome = load(server, "plain,first_ms=10", Fixed(100000, 2), {.concurrency = 2, .max_open = {}, .duration_ns = 200 * kMs});
+  const StageOutcome outcome =
+      load(server, "plain,first_ms=10", Fixed(100000, 2), {.concurrency = 2, .max_open = {}, .duration_ns = 200 * kMs});
   EXPECT_GT(outcome.requests.size(), 4U);
   EXPECT_LT(outcome.end_ns - outcome.start_ns, 2000 * kMs);
   for (const RequestRecord& record : outcome.requests) EXPECT_EQ(record.outcome, Outcome::ok);
@@ -162,7 +175,8 @@ TEST(Client, DurationEndsAClosedLoop) {
 TEST(Client, StopEndsTheLoadAndKeepsWhatWasMeasured) {
   const FaultServer server;
   int polls = 0;
-  const StageOutcome outcome = load(server, "plain,first_ms=10", Fixed(100000, 2), {.concurrency = 2}, {.stop = [&] { return ++polls > 40; }});
+  const StageOutcome outcome =
+      load(server, "plain,first_ms=10", Fixed(100000, 2), {.concurrency = 2}, {.stop = [&] { return ++polls > 40; }});
   EXPECT_TRUE(outcome.stopped);
   EXPECT_GT(outcome.requests.size(), 2U);
 }
@@ -225,12 +239,17 @@ core::Error refusal(const std::string& url) {
   EXPECT_FALSE(client);
   return client ? core::Error{} : client.error();
 }
-TEST(Client, RefusesAClosedPort) { EXPECT_NE(refusal("http://127.0.0.1:1/v1").message.find("cannot connect to 127.0.0.1:1"), std::string::npos); }
-TEST(Client, RefusesAnUnknownName) { EXPECT_NE(refusal("http://no-such-host.invalid/v1").message.find("cannot resolve"), std::string::npos); }
+TEST(Client, RefusesAClosedPort) {
+  EXPECT_NE(refusal("http://127.0.0.1:1/v1").message.find("cannot connect to 127.0.0.1:1"), std::string::npos);
+}
+TEST(Client, RefusesAnUnknownName) {
+  EXPECT_NE(refusal("http://no-such-host.invalid/v1").message.find("cannot resolve"), std::string::npos);
+}
 TEST(Client, TlsToAPlainServerFails) {
   const FaultServer server;
   Fixed work(1, 1);
-  auto client = Client::open(parse_target("https://127.0.0.1:" + std::to_string(server.port()) + "/v1", {}).value(), {.timeout_ns = 500 * kMs, .connect_timeout_ns = 500 * kMs});
+  auto client = Client::open(parse_target("https://127.0.0.1:" + std::to_string(server.port()) + "/v1", {}).value(),
+                             {.timeout_ns = 500 * kMs, .connect_timeout_ns = 500 * kMs});
   ASSERT_TRUE(client);
   const auto outcome = client->run({.concurrency = 1}, work);
   ASSERT_TRUE(outcome);

@@ -27,7 +27,8 @@ bool read_request(int fd, std::string& rest, std::string& head, std::string& bod
   head = rest.substr(0, end);
   rest.erase(0, end + 4);
   std::size_t length = 0;
-  if (const auto at = head.find("Content-Length: "); at != std::string::npos) length = std::strtoul(head.c_str() + at + 16, nullptr, 10);
+  if (const auto at = head.find("Content-Length: "); at != std::string::npos)
+    length = std::strtoul(head.c_str() + at + 16, nullptr, 10);
   while (rest.size() < length) {
     const ssize_t size = ::recv(fd, bytes, sizeof bytes, 0);
     if (size <= 0) return false;
@@ -85,7 +86,9 @@ FaultServer::~FaultServer() {
   ::close(listener_);
 }
 
-std::string FaultServer::url(const std::string& scenario) const { return "http://127.0.0.1:" + std::to_string(port_) + "/" + scenario + "/v1"; }
+std::string FaultServer::url(const std::string& scenario) const {
+  return "http://127.0.0.1:" + std::to_string(port_) + "/" + scenario + "/v1";
+}
 
 std::vector<Served> FaultServer::log() const {
   const std::lock_guard lock(mutex_);
@@ -118,8 +121,11 @@ void FaultServer::serve(int fd) {
     Peer peer(fd, *served, mutex_, stop_, parameters_of(served->scenario));
     const std::string name = served->scenario.substr(0, served->scenario.find(','));
     if (head.starts_with("GET ")) {
-      if (name == "html") peer.raw("HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>");
-      else peer.raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 26\r\n\r\n{\"data\":[{\"id\":\"faulty\"}]}");
+      if (name == "html")
+        peer.raw("HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>");
+      else
+        peer.raw(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 26\r\n\r\n{\"data\":[{\"id\":\"faulty\"}]}");
       continue;
     }
     {

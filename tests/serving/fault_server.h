@@ -10,8 +10,8 @@
 #include <vector>
 
 // A server of the OpenAI streaming API with faults on request, for tests. The first part of the path names the scenario and its
-// parameters: http://127.0.0.1:PORT/plain,period_us=1000,first_ms=50/v1. scenarios.cc lists them. A thread per connection; it stamps
-// each event at the write.
+// parameters: http://127.0.0.1:PORT/plain,period_us=1000,first_ms=50/v1. scenarios.cc lists them. A thread per connection; it
+// stamps each event at the write.
 namespace aaco::serving_test {
 
 struct Written {

@@ -13,7 +13,8 @@ int main() {
   std::string line;
   while (std::getline(std::cin, line)) {
     for (const auto& served : server.log()) {
-      std::printf(R"({"scenario":"%s","received_ns":%lld,"events":[)", served.scenario.c_str(), static_cast<long long>(served.received_ns));
+      std::printf(R"({"scenario":"%s","received_ns":%lld,"events":[)", served.scenario.c_str(),
+                  static_cast<long long>(served.received_ns));
       const char* separator = "";
       for (const auto& event : served.events) {
         std::printf("%s[%lld,%lld]", separator, static_cast<long long>(event.time_ns), static_cast<long long>(event.tokens));

@@ -9,12 +9,16 @@
 namespace aaco::serving_test {
 namespace {
 
-std::string content(const std::string& text) { return R"({"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":")" + text + R"("},"finish_reason":null}]})"; }
+std::string content(const std::string& text) {
+  return R"({"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":")" + text +
+         R"("},"finish_reason":null}]})";
+}
 const char* kRole = R"({"choices":[{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}]})";
 const char* kEmpty = R"({"choices":[{"index":0,"delta":{"content":""},"finish_reason":null}]})";
 const char* kFinish = R"({"choices":[{"index":0,"delta":{},"finish_reason":"length"}]})";
 std::string usage(std::int64_t output) {
-  return R"({"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":)" + std::to_string(output) + R"(,"prompt_tokens_details":{"cached_tokens":3}}})";
+  return R"({"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":)" + std::to_string(output) +
+         R"(,"prompt_tokens_details":{"cached_tokens":3}}})";
 }
 
 std::int64_t due(const Peer& peer, std::int64_t token) {
@@ -43,7 +47,8 @@ void plain(Peer& peer) {
 }
 
 void status(Peer& peer, const std::string& line, const std::string& type, const std::string& body, const std::string& more = {}) {
-  peer.raw("HTTP/1.1 " + line + "\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + more + "\r\n" + body);
+  peer.raw("HTTP/1.1 " + line + "\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
+           more + "\r\n" + body);
 }
 
 // Three tokens in each chunk but the last.
@@ -102,7 +107,8 @@ std::string gzip(const std::string& text) {
     return out;
   };
   const auto size = static_cast<std::uint32_t>(text.size());
-  return std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10) + '\x01' + little(size, 2) + little(~size, 2) + text + little(crc32(text), 4) + little(size, 4);
+  return std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10) + '\x01' + little(size, 2) + little(~size, 2) + text +
+         little(crc32(text), 4) + little(size, 4);
 }
 
 void zipped(Peer& peer) {
@@ -141,7 +147,9 @@ void sized(Peer& peer) {
 
 void tools(Peer& peer) {
   peer.stream_header();
-  peer.event(R"({"choices":[{"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":""}}]}}]})", 0);
+  peer.event(
+      R"({"choices":[{"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":""}}]}}]})",
+      0);
   peer.sleep_until(peer.received_ns() + 30'000'000);
   peer.event(R"({"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\":1}"}}]}}]})", 1);
   finish(peer);
@@ -154,7 +162,9 @@ void continuous(Peer& peer) {
   while (sent < peer.max_tokens()) {
     const std::int64_t count = std::min<std::int64_t>(1 + sent % 3, peer.max_tokens() - sent);
     sent += count;
-    peer.event(R"({"choices":[{"delta":{"content":"x"}}],"usage":{"prompt_tokens":7,"completion_tokens":)" + std::to_string(sent) + "}}", count);
+    peer.event(
+        R"({"choices":[{"delta":{"content":"x"}}],"usage":{"prompt_tokens":7,"completion_tokens":)" + std::to_string(sent) + "}}",
+        count);
   }
   finish(peer);
 }
@@ -175,30 +185,116 @@ const Named kScenarios[] = {
     {"sized", sized},
     {"tools", tools},
     {"continuous", continuous},
-    {"crlf", [](Peer& peer) { peer.line_end = "\r\n"; plain(peer); }},
-    {"cr", [](Peer& peer) { peer.line_end = "\r"; plain(peer); }},
-    {"empty_first", [](Peer& peer) { peer.stream_header(); peer.event(kRole, 0); peer.event(kEmpty, 0); tokens(peer); finish(peer); }},
-    {"no_done", [](Peer& peer) { peer.stream_header(); tokens(peer); finish(peer, true, false); }},
-    {"no_usage", [](Peer& peer) { peer.stream_header(); tokens(peer); finish(peer, false); }},
-    {"no_end", [](Peer& peer) { peer.stream_header(); tokens(peer); peer.end(); }},
-    {"cut", [](Peer& peer) { peer.stream_header(); tokens(peer); peer.close_after = true; }},
-    {"reset", [](Peer& peer) { peer.stream_header(); tokens(peer); peer.sleep_until(core::monotonic_ns() + 20'000'000); peer.reset(); }},
+    {"crlf",
+     [](Peer& peer) {
+       peer.line_end = "\r\n";
+       plain(peer);
+     }},
+    {"cr",
+     [](Peer& peer) {
+       peer.line_end = "\r";
+       plain(peer);
+     }},
+    {"empty_first",
+     [](Peer& peer) {
+       peer.stream_header();
+       peer.event(kRole, 0);
+       peer.event(kEmpty, 0);
+       tokens(peer);
+       finish(peer);
+     }},
+    {"no_done",
+     [](Peer& peer) {
+       peer.stream_header();
+       tokens(peer);
+       finish(peer, true, false);
+     }},
+    {"no_usage",
+     [](Peer& peer) {
+       peer.stream_header();
+       tokens(peer);
+       finish(peer, false);
+     }},
+    {"no_end",
+     [](Peer& peer) {
+       peer.stream_header();
+       tokens(peer);
+       peer.end();
+     }},
+    {"cut",
+     [](Peer& peer) {
+       peer.stream_header();
+       tokens(peer);
+       peer.close_after = true;
+     }},
+    {"reset",
+     [](Peer& peer) {
+       peer.stream_header();
+       tokens(peer);
+       peer.sleep_until(core::monotonic_ns() + 20'000'000);
+       peer.reset();
+     }},
     {"cut_before_header", [](Peer& peer) { peer.close_after = true; }},
-    {"late_eof", [](Peer& peer) { peer.stream_header(); tokens(peer); peer.event(kFinish, 0); peer.event(usage(peer.max_tokens()), 0); peer.event("[DONE]", 0);
-                                  peer.sleep_until(core::monotonic_ns() + peer.parameter("late_ms", 300) * 1'000'000); peer.end(); }},
-    {"closing", [](Peer& peer) { plain(peer); peer.close_after = true; }},
-    {"stall", [](Peer& peer) { peer.stream_header(); tokens(peer); peer.sleep_until(core::monotonic_ns() + 30'000'000'000); }},
+    {"late_eof",
+     [](Peer& peer) {
+       peer.stream_header();
+       tokens(peer);
+       peer.event(kFinish, 0);
+       peer.event(usage(peer.max_tokens()), 0);
+       peer.event("[DONE]", 0);
+       peer.sleep_until(core::monotonic_ns() + peer.parameter("late_ms", 300) * 1'000'000);
+       peer.end();
+     }},
+    {"closing",
+     [](Peer& peer) {
+       plain(peer);
+       peer.close_after = true;
+     }},
+    {"stall",
+     [](Peer& peer) {
+       peer.stream_header();
+       tokens(peer);
+       peer.sleep_until(core::monotonic_ns() + 30'000'000'000);
+     }},
     {"never", [](Peer& peer) { peer.sleep_until(core::monotonic_ns() + 30'000'000'000); }},
-    {"error_in_stream", [](Peer& peer) { peer.stream_header(); tokens(peer); peer.event(R"({"error":{"message":"out of blocks","code":500}})", 0); peer.end(); }},
-    {"error_event", [](Peer& peer) { peer.stream_header(); peer.chunk("event: error\ndata: engine died\n\n"); peer.end(); }},
-    {"not_json", [](Peer& peer) { peer.stream_header(); peer.event("hello", 0); peer.end(); }},
-    {"garbage", [](Peer& peer) { peer.raw("SSH-2.0-OpenSSH_9.2\r\n\r\n"); peer.close_after = true; }},
-    {"http_429", [](Peer& peer) { status(peer, "429 Too Many Requests", "application/json", R"({"error":{"message":"slow down"}})", "Retry-After: 0.05\r\n"); }},
+    {"error_in_stream",
+     [](Peer& peer) {
+       peer.stream_header();
+       tokens(peer);
+       peer.event(R"({"error":{"message":"out of blocks","code":500}})", 0);
+       peer.end();
+     }},
+    {"error_event",
+     [](Peer& peer) {
+       peer.stream_header();
+       peer.chunk("event: error\ndata: engine died\n\n");
+       peer.end();
+     }},
+    {"not_json",
+     [](Peer& peer) {
+       peer.stream_header();
+       peer.event("hello", 0);
+       peer.end();
+     }},
+    {"garbage",
+     [](Peer& peer) {
+       peer.raw("SSH-2.0-OpenSSH_9.2\r\n\r\n");
+       peer.close_after = true;
+     }},
+    {"http_429",
+     [](Peer& peer) {
+       status(peer, "429 Too Many Requests", "application/json", R"({"error":{"message":"slow down"}})", "Retry-After: 0.05\r\n");
+     }},
     {"http_500", [](Peer& peer) { status(peer, "500 Internal Server Error", "application/json", R"({"detail":"boom"})"); }},
-    {"http_401", [](Peer& peer) { status(peer, "401 Unauthorized", "application/json", R"({"error":{"message":"invalid API key"}})"); }},
-    {"no_model", [](Peer& peer) { status(peer, "404 Not Found", "application/json", R"({"error":{"message":"The model `x` does not exist."}})"); }},
+    {"http_401",
+     [](Peer& peer) { status(peer, "401 Unauthorized", "application/json", R"({"error":{"message":"invalid API key"}})"); }},
+    {"no_model",
+     [](Peer& peer) {
+       status(peer, "404 Not Found", "application/json", R"({"error":{"message":"The model `x` does not exist."}})");
+     }},
     {"html", [](Peer& peer) { status(peer, "200 OK", "text/html", "<!DOCTYPE html><html><body>Welcome</body></html>"); }},
-    {"document", [](Peer& peer) { status(peer, "200 OK", "application/json", R"({"choices":[{"message":{"content":"all at once"}}]})"); }},
+    {"document",
+     [](Peer& peer) { status(peer, "200 OK", "application/json", R"({"choices":[{"message":{"content":"all at once"}}]})"); }},
 };
 
 }  // namespace

@@ -25,7 +25,8 @@ std::optional<double> quantile(std::vector<double> values, double probability) {
 }
 
 // The reason, where the lag of the event loop may have moved the quantile.
-std::optional<std::string> moved(std::string_view name, const std::optional<stats::Quantile>& result, const std::optional<double>& lag) {
+std::optional<std::string> moved(std::string_view name, const std::optional<stats::Quantile>& result,
+                                 const std::optional<double>& lag) {
   if (!result || !lag) return std::nullopt;
   const double half = result->ci95 ? (result->ci95->high - result->ci95->low) / 2 : 0;
   if (*lag <= std::max({half, kLagShare * result->value, kLagFloorNs})) return std::nullopt;
@@ -35,7 +36,8 @@ std::optional<std::string> moved(std::string_view name, const std::optional<stat
 
 }  // namespace
 
-OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns, std::int64_t to_ns) {
+OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
+                   std::int64_t to_ns) {
   OwnState state;
   for (const auto& row : events) {
     if (row.time_ns < from_ns || row.time_ns > to_ns) continue;
@@ -48,12 +50,15 @@ OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::N
 }
 
 OwnLimit judge_client(const Load& load, const OwnState& state) {
-  OwnLimit limit{.cpu_ratio = mean(state.cpu_ratio), .run_queue_ratio = mean(state.run_queue_ratio),
-                 .loop_lag_p50_ns = quantile(state.loop_lag_ns, 0.5), .loop_lag_p99_ns = quantile(state.loop_lag_ns, 0.99)};
+  OwnLimit limit{.cpu_ratio = mean(state.cpu_ratio),
+                 .run_queue_ratio = mean(state.run_queue_ratio),
+                 .loop_lag_p50_ns = quantile(state.loop_lag_ns, 0.5),
+                 .loop_lag_p99_ns = quantile(state.loop_lag_ns, 0.99)};
   const double busy = limit.cpu_ratio.value_or(0) + limit.run_queue_ratio.value_or(0);
   if (busy > kBusyClient)
-    limit.reasons.push_back(fmt::format("the client's thread was on or waiting for a CPU {} of the time ({} on it, {} waiting)", core::format_percent(busy),
-                                        core::format_percent(limit.cpu_ratio.value_or(0)), core::format_percent(limit.run_queue_ratio.value_or(0))));
+    limit.reasons.push_back(fmt::format("the client's thread was on or waiting for a CPU {} of the time ({} on it, {} waiting)",
+                                        core::format_percent(busy), core::format_percent(limit.cpu_ratio.value_or(0)),
+                                        core::format_percent(limit.run_queue_ratio.value_or(0))));
   for (auto reason : {moved("the median TTFT", load.ttft.p50, limit.loop_lag_p50_ns),
                       moved("the TTFT P99", load.ttft.p99, limit.loop_lag_p99_ns)})
     if (reason) limit.reasons.push_back(*std::move(reason));

@@ -14,8 +14,11 @@ struct Rows {
   std::vector<trace::LlmChunkRow> chunks;
 
   // An answer with a chunk each `gap` ms after its first token.
-  trace::LlmRequestRow& add(std::int64_t due_ms, std::int64_t sent_ms, std::int64_t first_ms, std::int64_t gap_ms, std::int64_t count) {
-    trace::LlmRequestRow row{.request = static_cast<std::int64_t>(requests.size()), .phase = names.intern("measure"), .load = names.intern("rate 1/s")};
+  trace::LlmRequestRow& add(std::int64_t due_ms, std::int64_t sent_ms, std::int64_t first_ms, std::int64_t gap_ms,
+                            std::int64_t count) {
+    trace::LlmRequestRow row{.request = static_cast<std::int64_t>(requests.size()),
+                             .phase = names.intern("measure"),
+                             .load = names.intern("rate 1/s")};
     row.scheduled_ns = due_ms * kMs;
     row.sent_ns = sent_ms * kMs;
     row.first_token_ns = first_ms * kMs;
@@ -99,9 +102,9 @@ TEST(LoadFigures, FailuresAreNotGood) {
 }
 TEST(LoadFigures, GoodputNeedsEveryLimit) {
   Rows rows;
-  rows.add(0, 0, 100, 10, 5);   // both kept
-  rows.add(0, 0, 300, 10, 5);   // first token late
-  rows.add(0, 0, 100, 80, 5);   // tokens slow
+  rows.add(0, 0, 100, 10, 5);  // both kept
+  rows.add(0, 0, 300, 10, 5);  // first token late
+  rows.add(0, 0, 100, 80, 5);  // tokens slow
   EXPECT_NEAR(*rows.load(parse_slo("ttft=200ms,tpot=50ms").value()).good_ratio, 1.0 / 3, 1e-9);
 }
 TEST(LoadFigures, OneTokenKeepsLimitsOnGaps) {
@@ -177,7 +180,8 @@ Load load_of(double per_second, double open, double ttft_ms) {
   return load;
 }
 TEST(Curve, KneeIsWhereThroughputStops) {
-  const std::vector<Load> loads = {load_of(10, 1, 10), load_of(20, 2, 10), load_of(39, 4, 10), load_of(40, 8, 100), load_of(40, 16, 300)};
+  const std::vector<Load> loads = {load_of(10, 1, 10), load_of(20, 2, 10), load_of(39, 4, 10), load_of(40, 8, 100),
+                                   load_of(40, 16, 300)};
   EXPECT_EQ(judge_curve(loads, {}).knee, 2U);
   EXPECT_EQ(judge_curve(loads, parse_slo("ttft=150ms").value()).last_within_slo, 3U);
 }
@@ -185,7 +189,9 @@ TEST(Curve, NoKneeWhileItGrows) {
   const std::vector<Load> loads = {load_of(10, 1, 10), load_of(20, 2, 10)};
   EXPECT_FALSE(judge_curve(loads, {}).knee);
 }
-TEST(Curve, BrokenSloEverywhere) { EXPECT_FALSE(judge_curve(std::vector<Load>{load_of(10, 1, 500)}, parse_slo("ttft=150ms").value()).last_within_slo); }
+TEST(Curve, BrokenSloEverywhere) {
+  EXPECT_FALSE(judge_curve(std::vector<Load>{load_of(10, 1, 500)}, parse_slo("ttft=150ms").value()).last_within_slo);
+}
 TEST(Curve, FailuresBreakTheSlo) {
   Load load = load_of(10, 1, 10);
   load.availability_ratio = 0.9;
@@ -193,28 +199,38 @@ TEST(Curve, FailuresBreakTheSlo) {
 }
 
 TEST(Client, IdleClientIsNotTheLimit) {
-  EXPECT_FALSE(judge_client(load_of(10, 1, 10), {.loop_lag_ns = std::vector<double>(100, 1e5), .cpu_ratio = {0.1}, .run_queue_ratio = {0.01}}).limited);
+  EXPECT_FALSE(judge_client(load_of(10, 1, 10),
+                            {.loop_lag_ns = std::vector<double>(100, 1e5), .cpu_ratio = {0.1}, .run_queue_ratio = {0.01}})
+                   .limited);
 }
 TEST(Client, BusyThreadIsTheLimit) {
   const OwnLimit limit = judge_client(load_of(100, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.99}, .run_queue_ratio = {}});
   EXPECT_TRUE(limit.limited);
   EXPECT_NEAR(*limit.vouched_per_second, 100 * 0.7 / 0.99, 1e-9);
 }
-TEST(Client, WaitingForACpuIsTheLimit) { EXPECT_TRUE(judge_client(load_of(100, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.5}, .run_queue_ratio = {0.48}}).limited); }
+TEST(Client, WaitingForACpuIsTheLimit) {
+  EXPECT_TRUE(judge_client(load_of(100, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.5}, .run_queue_ratio = {0.48}}).limited);
+}
 TEST(Client, LagBeyondTheIntervalIsTheLimit) {
-  EXPECT_TRUE(judge_client(load_of(10, 1, 10), {.loop_lag_ns = std::vector<double>(100, 20e6), .cpu_ratio = {0.1}, .run_queue_ratio = {}}).limited);
+  EXPECT_TRUE(
+      judge_client(load_of(10, 1, 10), {.loop_lag_ns = std::vector<double>(100, 20e6), .cpu_ratio = {0.1}, .run_queue_ratio = {}})
+          .limited);
 }
 TEST(Client, LagOfASlowAnswerIsNotTheLimit) {
-  EXPECT_FALSE(judge_client(load_of(10, 1, 5000), {.loop_lag_ns = std::vector<double>(100, 20e6), .cpu_ratio = {0.1}, .run_queue_ratio = {}}).limited);
+  EXPECT_FALSE(judge_client(load_of(10, 1, 5000),
+                            {.loop_lag_ns = std::vector<double>(100, 20e6), .cpu_ratio = {0.1}, .run_queue_ratio = {}})
+                   .limited);
 }
 TEST(Client, NoSamplesIsNotTheLimit) { EXPECT_FALSE(judge_client(load_of(10, 1, 10), {}).limited); }
 
 TEST(SloText, Parse) {
-  EXPECT_EQ(parse_slo("ttft=200ms, tpot=50ms").value(), (Slo{.ttft_ns = 200 * kMs, .tpot_ns = 50 * kMs, .itl_ns = {}, .e2el_ns = {}}));
+  EXPECT_EQ(parse_slo("ttft=200ms, tpot=50ms").value(),
+            (Slo{.ttft_ns = 200 * kMs, .tpot_ns = 50 * kMs, .itl_ns = {}, .e2el_ns = {}}));
   EXPECT_EQ(to_string(parse_slo("ttft=200ms").value()), "TTFT <= 200 ms");
 }
 TEST(SloText, Refusals) {
-  for (const char* text : {"", "ttft", "ttft=", "ttft=x", "ttft=0", "ttft=-1s", "latency=1s", "ttft=1s,ttft=2s", "ttft=1s,"}) EXPECT_FALSE(parse_slo(text)) << text;
+  for (const char* text : {"", "ttft", "ttft=", "ttft=x", "ttft=0", "ttft=-1s", "latency=1s", "ttft=1s,ttft=2s", "ttft=1s,"})
+    EXPECT_FALSE(parse_slo(text)) << text;
 }
 
 TEST(Metrics, UnmeasuredIsLeftOut) {

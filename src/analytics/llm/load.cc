@@ -20,8 +20,8 @@ struct Gaps {
   bool tokens_known = true;
 };
 
-Gaps gaps_of(const std::unordered_map<std::int64_t, const trace::LlmRequestRow*>& complete, std::span<const trace::LlmChunkRow> chunks,
-             const trace::NameTable& names) {
+Gaps gaps_of(const std::unordered_map<std::int64_t, const trace::LlmRequestRow*>& complete,
+             std::span<const trace::LlmChunkRow> chunks, const trace::NameTable& names) {
   Gaps gaps;
   std::unordered_map<std::int64_t, std::int64_t> last;
   for (const trace::LlmChunkRow& chunk : chunks) {
@@ -61,7 +61,8 @@ Rates rates_of(std::span<const trace::LlmRequestRow> requests, const trace::Name
     prompt += row.prompt_tokens.value_or(0);
   }
   const double seconds = std::max(1e-9, window.seconds());
-  Rates rates{.requests_per_second = static_cast<double>(complete) / seconds, .failures_per_second = static_cast<double>(failed) / seconds};
+  Rates rates{.requests_per_second = static_cast<double>(complete) / seconds,
+              .failures_per_second = static_cast<double>(failed) / seconds};
   if (tokens_known) {
     rates.output_tokens_per_second = static_cast<double>(output) / seconds;
     rates.prompt_tokens_per_second = static_cast<double>(prompt) / seconds;
@@ -77,12 +78,12 @@ bool is_good(const trace::LlmRequestRow& row, const RequestTimes& times, const G
   const auto itl = longest == gaps.longest.end() ? std::optional<double>() : std::optional(longest->second);
   // An answer of one token has no gaps, and keeps every limit on them.
   const bool one_token = row.output_tokens == 1 || row.content_chunks == 1;
-  return within(times.ttft_ns, slo.ttft_ns, false) && within(times.tpot_ns, slo.tpot_ns, one_token) && within(itl, slo.itl_ns, one_token) &&
-         within(times.e2el_ns, slo.e2el_ns, false);
+  return within(times.ttft_ns, slo.ttft_ns, false) && within(times.tpot_ns, slo.tpot_ns, one_token) &&
+         within(itl, slo.itl_ns, one_token) && within(times.e2el_ns, slo.e2el_ns, false);
 }
 
-void add_steady(Load& load, std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names, Window whole, std::int64_t first_end,
-                std::int64_t last_due) {
+void add_steady(Load& load, std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names, Window whole,
+                std::int64_t first_end, std::int64_t last_due) {
   const Window steady{first_end, last_due};
   if (steady.to <= steady.from || steady.seconds() < kSteadyShare * whole.seconds()) return;
   load.steady_s = steady.seconds();
@@ -120,7 +121,8 @@ RequestTimes times_of(const trace::LlmRequestRow& row) {
   return times;
 }
 
-Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks, const trace::NameTable& names, const Slo& slo) {
+Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
+                  const trace::NameTable& names, const Slo& slo) {
   Load load;
   if (requests.empty()) return load;
   load.name = names.text(requests.front().load);
@@ -170,7 +172,8 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   load.duration_s = whole.seconds();
   load.rates = rates_of(requests, names, whole, load.tokens_unknown == 0);
   if (load.complete > 0) add_steady(load, requests, names, whole, first_end, last_due);
-  if (last_due > whole.from) load.offered_per_second = static_cast<double>(load.requests - 1) / (span(whole.from, last_due) * 1e-9);
+  if (last_due > whole.from)
+    load.offered_per_second = static_cast<double>(load.requests - 1) / (span(whole.from, last_due) * 1e-9);
   load.mean_open = open_ns / std::max(1.0, span(whole.from, whole.to));
   if (load.e2el.mean) load.little_open = load.rates.requests_per_second * *load.e2el.mean * 1e-9;
   if (!slo.empty()) {
@@ -180,8 +183,8 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   return load;
 }
 
-std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks, const trace::NameTable& names,
-                                const Slo& slo) {
+std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
+                                const trace::NameTable& names, const Slo& slo) {
   std::vector<std::vector<trace::LlmRequestRow>> levels;
   std::unordered_map<std::uint32_t, std::size_t> places;
   std::unordered_map<std::int64_t, std::size_t> level_of;

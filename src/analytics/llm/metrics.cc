@@ -67,13 +67,15 @@ trace::Metrics metrics_of(const Load& load, const OwnLimit& client) {
 
 bool keeps(const Load& load, const Slo& slo) {
   // The P99 where the sample states it, otherwise the highest quantile that it states.
-  const auto top = [](const stats::Summary& summary) { return summary.p99 ? summary.p99 : summary.p95 ? summary.p95 : summary.p90 ? summary.p90 : summary.p50; };
+  const auto top = [](const stats::Summary& summary) {
+    return summary.p99 ? summary.p99 : summary.p95 ? summary.p95 : summary.p90 ? summary.p90 : summary.p50;
+  };
   const auto within = [&](const stats::Summary& summary, const std::optional<std::int64_t>& limit) {
     const auto quantile = top(summary);
     return !limit || (quantile && quantile->value <= static_cast<double>(*limit));
   };
-  return load.complete > 0 && load.availability_ratio >= 0.99 && within(load.ttft, slo.ttft_ns) && within(load.tpot, slo.tpot_ns) &&
-         within(load.inter_chunk, slo.itl_ns) && within(load.e2el, slo.e2el_ns);
+  return load.complete > 0 && load.availability_ratio >= 0.99 && within(load.ttft, slo.ttft_ns) &&
+         within(load.tpot, slo.tpot_ns) && within(load.inter_chunk, slo.itl_ns) && within(load.e2el, slo.e2el_ns);
 }
 
 Curve judge_curve(std::span<const Load> loads, const Slo& slo) {
@@ -94,7 +96,8 @@ std::string sentence_of(const Load& load, const Slo& slo) {
   if (top) text += fmt::format(", TTFT {} {}", load.ttft.p99 ? "P99" : "median", core::format_duration(top->value));
   if (load.tpot.p50) text += fmt::format(", TPOT {}", core::format_duration(load.tpot.p50->value));
   if (load.good_ratio) text += fmt::format("; {} of requests within {}", core::format_percent(*load.good_ratio), to_string(slo));
-  if (load.complete < load.requests) text += fmt::format("; {} of {} requests failed", load.requests - load.complete, load.requests);
+  if (load.complete < load.requests)
+    text += fmt::format("; {} of {} requests failed", load.requests - load.complete, load.requests);
   return text;
 }
 

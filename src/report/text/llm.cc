@@ -1,9 +1,8 @@
-#include "report/llm_section.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "report/llm_section.h"
 #include "report/model.h"
 #include "report/quantity.h"
 #include "report/terminal.h"
@@ -19,20 +18,24 @@ constexpr int kColumn = 12;
 struct LevelColumn {
   const char* title;
   const char* id;
-  bool narrow;  // also on a narrow page
+  int width;  // of the page from which it is shown
 };
-constexpr LevelColumn kLevelColumns[] = {{"requests/s", "llm.requests_per_second", true}, {"tokens/s", "llm.output_tokens_per_second", false},
-                            {"TTFT P50", "llm.ttft_p50_ns", true},           {"TTFT P99", "llm.ttft_p99_ns", true},
-                            {"TPOT P50", "llm.tpot_p50_ns", true},           {"E2EL P50", "llm.e2el_p50_ns", false},
-                            {"good", "llm.good_ratio", false}};
+constexpr LevelColumn kLevelColumns[] = {{"requests/s", "llm.requests_per_second", 0},
+                                         {"tokens/s", "llm.output_tokens_per_second", 92},
+                                         {"TTFT P50", "llm.ttft_p50_ns", 0},
+                                         {"TTFT P99", "llm.ttft_p99_ns", 0},
+                                         {"TPOT P50", "llm.tpot_p50_ns", 70},
+                                         {"E2EL P50", "llm.e2el_p50_ns", 112},
+                                         {"good", "llm.good_ratio", 92}};
 
 std::int64_t failed(const Llm::Level& level) { return level.requests - level.complete; }
 
 void write_levels(TextPage& page, const Llm& section) {
   std::vector<LevelColumn> columns;
   for (const LevelColumn& shown : kLevelColumns) {
-    const bool measured = std::any_of(section.levels.begin(), section.levels.end(), [&](const auto& level) { return find_metric(level.metrics, shown.id); });
-    if (measured && (shown.narrow || page.width() >= 96)) columns.push_back(shown);
+    const bool measured = std::any_of(section.levels.begin(), section.levels.end(),
+                                      [&](const auto& level) { return find_metric(level.metrics, shown.id); });
+    if (measured && page.width() >= shown.width) columns.push_back(shown);
   }
   const int name_room = std::max(8, std::min(24, page.width() - 2 - kColumn * static_cast<int>(columns.size()) - 8));
   std::string head = "  " + fit_left("load", name_room, page.ascii());
@@ -43,11 +46,16 @@ void write_levels(TextPage& page, const Llm& section) {
     for (const LevelColumn& column : columns) {
       const auto* metric = find_metric(level.metrics, column.id);
       const bool rate = metric != nullptr && metric->unit == "1/s";
-      row += fit_right(metric == nullptr ? "-" : rate ? fmt::format("{:.4g}", metric->value) : page.quantity(metric->value, metric->unit), kColumn, page.ascii());
+      row += fit_right(metric == nullptr ? "-"
+                       : rate            ? fmt::format("{:.4g}", metric->value)
+                                         : page.quantity(metric->value, metric->unit),
+                       kColumn, page.ascii());
     }
     page.line(row + fit_right(failed(level) == 0 ? "-" : std::to_string(failed(level)), 8, page.ascii()));
-    for (const std::string& reason : level.client_limit) page.paragraph(page.clean("the client was the limit: " + reason), 4, Style::warning);
-    for (const auto& [kind, count] : level.failures) page.paragraph(page.clean(fmt::format("{} failed: {}", count, kind)), 4, Style::warning);
+    for (const std::string& reason : level.client_limit)
+      page.paragraph(page.clean("the client was the limit: " + reason), 4, Style::warning);
+    for (const auto& [kind, count] : level.failures)
+      page.paragraph(page.clean(fmt::format("{} failed: {}", count, kind)), 4, Style::warning);
   }
 }
 
@@ -55,8 +63,11 @@ void write_slow(TextPage& page, const Llm& section) {
   if (section.slow.empty()) return;
   page.heading("Slowest requests", page.width() >= 60 ? "client queue, to the first token, longest gap" : "");
   for (const Llm::SlowRequest& slow : section.slow) {
-    const auto time = [&](const std::optional<double>& value) { return fit_right(value ? page.quantity(*value, "ns") : "-", kColumn, page.ascii()); };
-    page.line(fmt::format("  request {:<8}", slow.request) + time(slow.e2el_ns) + time(slow.client_queue_ns) + time(slow.first_token_ns) + time(slow.longest_gap_ns));
+    const auto time = [&](const std::optional<double>& value) {
+      return fit_right(value ? page.quantity(*value, "ns") : "-", kColumn, page.ascii());
+    };
+    page.line(fmt::format("  request {:<8}", slow.request) + time(slow.e2el_ns) + time(slow.client_queue_ns) +
+              time(slow.first_token_ns) + time(slow.longest_gap_ns));
   }
 }
 
@@ -76,10 +87,12 @@ void write_markdown(MarkdownPage& page, const Llm& section) {
   for (const Llm::Level& level : section.levels) {
     const auto cell = [&](const char* id) {
       const auto* metric = find_metric(level.metrics, id);
-      return metric == nullptr ? std::string() : metric->unit == "1/s" ? markdown_text(fmt::format("{:.4g}", metric->value)) : markdown_quantity(metric->value, metric->unit);
+      return metric == nullptr       ? std::string()
+             : metric->unit == "1/s" ? markdown_text(fmt::format("{:.4g}", metric->value))
+                                     : markdown_quantity(metric->value, metric->unit);
     };
-    page.row({markdown_code(level.load), cell("llm.requests_per_second"), cell("llm.ttft_p50_ns"), cell("llm.ttft_p99_ns"), cell("llm.tpot_p50_ns"),
-              std::to_string(failed(level))});
+    page.row({markdown_code(level.load), cell("llm.requests_per_second"), cell("llm.ttft_p50_ns"), cell("llm.ttft_p99_ns"),
+              cell("llm.tpot_p50_ns"), std::to_string(failed(level))});
   }
 }
 

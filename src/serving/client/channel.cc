@@ -1,13 +1,12 @@
 #include "serving/client/channel.h"
 
+#include <fmt/format.h>
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
-
-#include <fmt/format.h>
-
 #include <chrono>
 
 #include "core/clock.h"
@@ -28,7 +27,9 @@ core::Status prepare_tls(Route& route) {
   route.tls->set_default_verify_paths(error);
   route.tls->set_verify_mode(asio::ssl::verify_peer, error);
   if (!route.target.ca_file.empty()) route.tls->load_verify_file(route.target.ca_file, error);
-  if (error) return core::fail(core::ErrorCode::invalid_argument, fmt::format("cannot read the certificates of '{}': {}", route.target.ca_file, error.message()));
+  if (error)
+    return core::fail(core::ErrorCode::invalid_argument,
+                      fmt::format("cannot read the certificates of '{}': {}", route.target.ca_file, error.message()));
   return {};
 }
 
@@ -54,7 +55,8 @@ core::Result<Route> find_route(const Target& target, std::int64_t timeout_ns) {
   error_code error;
   const auto found = resolver.resolve(address.host, std::to_string(address.port), error);
   if (error)
-    return core::fail(core::ErrorCode::io, fmt::format("cannot resolve {}'{}': {}", whose, address.host, error.message()), "check the host name in --url");
+    return core::fail(core::ErrorCode::io, fmt::format("cannot resolve {}'{}': {}", whose, address.host, error.message()),
+                      "check the host name in --url");
   error = asio::error::host_not_found;
   for (const auto& entry : found) {
     error = try_endpoint(entry.endpoint(), timeout_ns);
@@ -63,7 +65,8 @@ core::Result<Route> find_route(const Target& target, std::int64_t timeout_ns) {
     return route;
   }
   const bool late = error == asio::error::timed_out;
-  return core::fail(late ? core::ErrorCode::timed_out : core::ErrorCode::io, fmt::format("cannot connect to {}{}: {}", whose, address_text(address), error.message()),
+  return core::fail(late ? core::ErrorCode::timed_out : core::ErrorCode::io,
+                    fmt::format("cannot connect to {}{}: {}", whose, address_text(address), error.message()),
                     "check that the server is running and that the address and port are right");
 }
 
@@ -92,15 +95,16 @@ void Channel::connect_tunnel() {
   asio::async_write(socket_, asio::buffer(output_), [self = shared_from_this()](error_code error, std::size_t) {
     if (self->closed_) return;
     if (error) return self->lose(Outcome::refused, error.message(), false);
-    asio::async_read_until(self->socket_, asio::dynamic_buffer(self->tunnel_, 16384), "\r\n\r\n", [self](error_code failure, std::size_t) {
-      if (self->closed_) return;
-      const std::string status = self->tunnel_.substr(0, self->tunnel_.find('\r'));
-      if (failure) return self->lose(Outcome::refused, "proxy: " + failure.message(), false);
-      if (status.size() < 12 || status.compare(0, 7, "HTTP/1.") != 0 || status[9] != '2')
-        return self->lose(Outcome::refused, "the proxy refused the tunnel: " + status, false);
-      self->output_.clear();
-      self->handshake();
-    });
+    asio::async_read_until(self->socket_, asio::dynamic_buffer(self->tunnel_, 16384), "\r\n\r\n",
+                           [self](error_code failure, std::size_t) {
+                             if (self->closed_) return;
+                             const std::string status = self->tunnel_.substr(0, self->tunnel_.find('\r'));
+                             if (failure) return self->lose(Outcome::refused, "proxy: " + failure.message(), false);
+                             if (status.size() < 12 || status.compare(0, 7, "HTTP/1.") != 0 || status[9] != '2')
+                               return self->lose(Outcome::refused, "the proxy refused the tunnel: " + status, false);
+                             self->output_.clear();
+                             self->handshake();
+                           });
   });
 }
 
@@ -151,7 +155,9 @@ void Channel::read_tls() {
   tls_->async_read_some(asio::buffer(*tls_buffer_), [self = shared_from_this()](error_code error, std::size_t size) {
     const std::int64_t time_ns = monotonic_ns();
     if (self->closed_) return;
-    if (error) return self->lose(Outcome::reset, error.message(), error == asio::error::eof || error == asio::ssl::error::stream_truncated);
+    if (error)
+      return self->lose(Outcome::reset, error.message(),
+                        error == asio::error::eof || error == asio::ssl::error::stream_truncated);
     self->deliver({self->tls_buffer_->data(), size}, time_ns);
     if (!self->closed_) self->read_tls();
   });
@@ -181,7 +187,8 @@ void Channel::write_rest() {
     if (error) return;
     self->output_.clear();
   };
-  tls_ ? asio::async_write(*tls_, asio::buffer(output_), std::move(done)) : asio::async_write(socket_, asio::buffer(output_), std::move(done));
+  tls_ ? asio::async_write(*tls_, asio::buffer(output_), std::move(done))
+       : asio::async_write(socket_, asio::buffer(output_), std::move(done));
 }
 
 void Channel::lose(Outcome kind, const std::string& why, bool orderly) {

@@ -1,11 +1,10 @@
 #pragma once
 
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
-
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -1,8 +1,7 @@
 #include "serving/client.h"
 
-#include <boost/asio/steady_timer.hpp>
-
 #include <algorithm>
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <deque>
 #include <unordered_map>
@@ -138,8 +137,10 @@ void Client::State::fill() {
 }
 
 void Client::State::dispatch(Ready ready, std::int64_t scheduled_ns) {
-  RequestRecord record{.request = static_cast<std::int64_t>(outcome.requests.size()), .conversation = ready.work.conversation,
-                       .scheduled_ns = scheduled_ns, .dispatched_ns = monotonic_ns()};
+  RequestRecord record{.request = static_cast<std::int64_t>(outcome.requests.size()),
+                       .conversation = ready.work.conversation,
+                       .scheduled_ns = scheduled_ns,
+                       .dispatched_ns = monotonic_ns()};
   record.prompt_tokens_asked = ready.work.prompt_tokens;
   record.output_tokens_asked = ready.work.output_tokens;
   outcome.requests.push_back(record);
@@ -182,9 +183,13 @@ void Client::State::begin(Ready ready, RequestRecord record, bool fresh) {
 
 void Client::State::on_chunk(Exchange& exchange, const Chunk& chunk, std::int64_t time_ns) {
   if (!options.keep_chunks) return;
-  ChunkRecord record{.time_ns = time_ns, .request = static_cast<std::uint32_t>(exchange.record().request),
-                     .bytes = static_cast<std::uint32_t>(std::min<std::int64_t>(chunk.bytes, UINT32_MAX)), .usage_tokens = 0, .kind = chunk.kind};
-  if (chunk.usage && chunk.usage->output_tokens && is_output(chunk.kind)) record.usage_tokens = static_cast<std::uint32_t>(*chunk.usage->output_tokens);
+  ChunkRecord record{.time_ns = time_ns,
+                     .request = static_cast<std::uint32_t>(exchange.record().request),
+                     .bytes = static_cast<std::uint32_t>(std::min<std::int64_t>(chunk.bytes, UINT32_MAX)),
+                     .usage_tokens = 0,
+                     .kind = chunk.kind};
+  if (chunk.usage && chunk.usage->output_tokens && is_output(chunk.kind))
+    record.usage_tokens = static_cast<std::uint32_t>(*chunk.usage->output_tokens);
   outcome.chunks.add(record);
 }
 
@@ -211,8 +216,11 @@ void Client::State::on_ended(Exchange& exchange) {
 void Client::State::retry(Exchange& exchange) {
   ++retrying;
   RequestRecord record = exchange.record();
-  RequestRecord again{.request = record.request, .conversation = record.conversation, .scheduled_ns = record.scheduled_ns,
-                      .dispatched_ns = record.dispatched_ns, .admitted_ns = record.admitted_ns};
+  RequestRecord again{.request = record.request,
+                      .conversation = record.conversation,
+                      .scheduled_ns = record.scheduled_ns,
+                      .dispatched_ns = record.dispatched_ns,
+                      .admitted_ns = record.admitted_ns};
   again.prompt_tokens_asked = record.prompt_tokens_asked;
   again.output_tokens_asked = record.output_tokens_asked;
   again.retries = record.retries + 1;
@@ -226,8 +234,10 @@ void Client::State::retry(Exchange& exchange) {
 
 void Client::State::on_released(Exchange& exchange, bool reusable) {
   auto channel = exchange.take_channel();
-  if (channel && reusable && channel->is_open()) idle.push_back(std::move(channel));
-  else if (channel) channel->close();
+  if (channel && reusable && channel->is_open())
+    idle.push_back(std::move(channel));
+  else if (channel)
+    channel->close();
   const auto found = live.find(&exchange);
   if (found == live.end()) return;
   dead.push_back(std::move(found->second));
@@ -274,7 +284,8 @@ void Client::State::check_deadlines(std::int64_t now_ns) {
     } else if (!record.sent_ns && now_ns - since > options.connect_timeout_ns) {
       exchange->abort(Outcome::refused, "timed out while connecting", now_ns);
     } else if (now_ns - since > options.timeout_ns) {
-      exchange->abort(Outcome::timeout, "no complete answer within " + core::format_duration(static_cast<double>(options.timeout_ns)), now_ns);
+      exchange->abort(Outcome::timeout,
+                      "no complete answer within " + core::format_duration(static_cast<double>(options.timeout_ns)), now_ns);
     } else if (exchange->work().cancel_after_ns && record.sent_ns && now_ns - since > *exchange->work().cancel_after_ns) {
       exchange->abort(Outcome::cancelled, "cancelled as planned", now_ns);
     }
@@ -337,8 +348,10 @@ core::Result<StageOutcome> Client::run(const Stage& stage, WorkSource& work) {
   state.outcome.start_ns = monotonic_ns();
   state.io.restart();
   state.arm_tick(state.outcome.start_ns + OwnState::kTickNs);
-  if (stage.concurrency) state.fill();
-  else state.arm();
+  if (stage.concurrency)
+    state.fill();
+  else
+    state.arm();
   if (!state.finished) {
     try {
       state.io.run();

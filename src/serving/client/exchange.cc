@@ -28,7 +28,8 @@ std::string describe(int status, std::string_view content_type, std::string_view
   std::string message = error_message(body);
   if (message.empty() && looks_like_html(body)) message = "the server returned HTML instead of an event stream";
   if (message.empty() && status == 200)
-    message = fmt::format("the server returned {} instead of an event stream", content_type.empty() ? "no content type" : std::string(content_type));
+    message = fmt::format("the server returned {} instead of an event stream",
+                          content_type.empty() ? "no content type" : std::string(content_type));
   if (message.empty()) message = std::string(core::trim(body.substr(0, 120)));
   return status == 200 ? message : fmt::format("HTTP {}{}{}", status, message.empty() ? "" : ": ", message);
 }
@@ -38,10 +39,12 @@ std::string describe(int status, std::string_view content_type, std::string_view
 std::string request_text(const Target& target, const Work& work) {
   // Through a proxy without a tunnel the request names the whole URL.
   const std::string prefix = target.proxy && !target.tls ? target.url() : target.base_path;
-  std::string text = fmt::format("POST {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: aaco\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
-                                 "Accept-Encoding: identity\r\nContent-Length: {}\r\n",
-                                 prefix, work.path, target.host_header(), work.body.size());
-  if (target.proxy && !target.tls && !target.proxy_authorization.empty()) text += fmt::format("Proxy-Authorization: {}\r\n", target.proxy_authorization);
+  std::string text = fmt::format(
+      "POST {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: aaco\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
+      "Accept-Encoding: identity\r\nContent-Length: {}\r\n",
+      prefix, work.path, target.host_header(), work.body.size());
+  if (target.proxy && !target.tls && !target.proxy_authorization.empty())
+    text += fmt::format("Proxy-Authorization: {}\r\n", target.proxy_authorization);
   for (const auto& [name, value] : target.headers) text += fmt::format("{}: {}\r\n", name, value);
   text += "\r\n";
   text += work.body;
@@ -99,7 +102,8 @@ void Exchange::take_header(std::int64_t time_ns) {
 core::Status Exchange::take_body(std::string_view body, std::int64_t time_ns) {
   take_header(time_ns);
   if (ended_) return {};  // after [DONE]
-  if (is_stream_) return stream_.feed(body, [&](std::string_view event, std::string_view data) { take_event(event, data, time_ns); });
+  if (is_stream_)
+    return stream_.feed(body, [&](std::string_view event, std::string_view data) { take_event(event, data, time_ns); });
   body_ += body.substr(0, kMaxErrorBody - std::min(kMaxErrorBody, body_.size()));
   return {};
 }
@@ -125,7 +129,8 @@ void Exchange::take_chunk(const Chunk& chunk, std::int64_t time_ns) {
   if (chunk.server_prompt_ns) record_.server_prompt_ns = chunk.server_prompt_ns;
   if (chunk.server_decode_ns) record_.server_decode_ns = chunk.server_decode_ns;
   host_.on_chunk(*this, chunk, time_ns);
-  if (chunk.kind == ChunkKind::error) end(Outcome::stream_error, chunk.error.empty() ? "error event in the stream" : chunk.error, time_ns);
+  if (chunk.kind == ChunkKind::error)
+    end(Outcome::stream_error, chunk.error.empty() ? "error event in the stream" : chunk.error, time_ns);
   if (chunk.kind == ChunkKind::done) end(Outcome::ok, {}, time_ns);
 }
 
@@ -136,7 +141,8 @@ void Exchange::conclude(std::int64_t time_ns, bool cut) {
   if (!cut && !is_stream_) return end(Outcome::protocol, describe(200, response_.content_type(), body_), time_ns);
   // Without [DONE] an answer that gave its reason to finish is whole, and ended with its last content.
   if (!record_.finish_reason.empty()) return end(Outcome::ok, {}, record_.last_token_ns.value_or(time_ns));
-  end(Outcome::truncated, cut ? "the connection was closed within the stream" : "the stream ended without a finish reason or [DONE]", time_ns);
+  end(Outcome::truncated,
+      cut ? "the connection was closed within the stream" : "the stream ended without a finish reason or [DONE]", time_ns);
 }
 
 void Exchange::on_lost(Outcome kind, const std::string& why, bool orderly, std::int64_t time_ns) {
@@ -150,8 +156,10 @@ void Exchange::on_lost(Outcome kind, const std::string& why, bool orderly, std::
     if (record_.http_status) conclude(time_ns, cut);
   }
   if (!ended_) {
-    if (kind == Outcome::reset && orderly) end(Outcome::reset, "the server closed the connection before a response was complete", time_ns);
-    else end(kind, why, time_ns);
+    if (kind == Outcome::reset && orderly)
+      end(Outcome::reset, "the server closed the connection before a response was complete", time_ns);
+    else
+      end(kind, why, time_ns);
   }
   release(false);
 }

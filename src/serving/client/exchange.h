@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "serving/client/channel.h"
 #include "serving/chunk.h"
 #include "serving/client.h"
+#include "serving/client/channel.h"
 #include "serving/event_stream.h"
 #include "serving/record.h"
 #include "serving/response.h"

@@ -43,8 +43,12 @@ std::optional<ClientSample> OwnState::tick(std::int64_t due_ns, std::int64_t now
   if (now_ns - window_start_ns_ < kSampleWindowNs) return std::nullopt;
   const std::int64_t cpu_ns = thread_cpu_ns();
   const auto run_queue_ns = read_run_queue_ns();
-  ClientSample sample{.time_ns = now_ns, .window_ns = now_ns - window_start_ns_, .loop_lag_ns = lag_ns_, .cpu_ns = cpu_ns - cpu_ns_,
-                      .run_queue_ns = {}, .open_requests = open_requests};
+  ClientSample sample{.time_ns = now_ns,
+                      .window_ns = now_ns - window_start_ns_,
+                      .loop_lag_ns = lag_ns_,
+                      .cpu_ns = cpu_ns - cpu_ns_,
+                      .run_queue_ns = {},
+                      .open_requests = open_requests};
   if (run_queue_ns && run_queue_ns_) sample.run_queue_ns = *run_queue_ns - *run_queue_ns_;
   window_start_ns_ = now_ns;
   cpu_ns_ = cpu_ns;

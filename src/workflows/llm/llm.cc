@@ -11,6 +11,7 @@
 #include "analytics/llm.h"
 #include "core/clock.h"
 #include "core/numbers.h"
+#include "hardware/secrets.h"
 #include "serving/rows.h"
 #include "tracelake/lake.h"
 #include "workflows/llm/plan.h"
@@ -25,14 +26,17 @@ namespace {
 
 using core::Json;
 
-constexpr core::Nanoseconds kTelemetryPeriod{100'000'000};  // ten times a second: the client shares its machine with the collectors
+constexpr core::Nanoseconds kTelemetryPeriod{
+    100'000'000};  // ten times a second: the client shares its machine with the collectors
 constexpr std::int64_t kFilesBesideSockets = 64;
 
 serving::ClientOptions client_options(const LlmRequest& request, const Services& services) {
-  serving::ClientOptions options{.timeout_ns = request.timeout_ns, .retries = static_cast<int>(request.retries), .keep_chunks = request.keep_chunks};
+  serving::ClientOptions options{
+      .timeout_ns = request.timeout_ns, .retries = static_cast<int>(request.retries), .keep_chunks = request.keep_chunks};
   options.stop = [&services] { return services.stopping(); };
   options.progress = [&services](const serving::Progress& now) {
-    std::string text = fmt::format("{:.0f} s  sent {}  open {}  done {}  failed {}", static_cast<double>(now.elapsed_ns) * 1e-9, now.sent, now.open, now.ended, now.failed);
+    std::string text = fmt::format("{:.0f} s  sent {}  open {}  done {}  failed {}", static_cast<double>(now.elapsed_ns) * 1e-9,
+                                   now.sent, now.open, now.ended, now.failed);
     if (now.waiting > 0) text += fmt::format("  waiting {}", now.waiting);
     if (now.recent_ttft_ns) text += "  TTFT " + core::format_duration(static_cast<double>(*now.recent_ttft_ns));
     services.progress(text);
@@ -45,7 +49,9 @@ core::Status check_file_limit(const LlmPlan& plan, const LlmRequest& request) {
   std::int64_t needed = request.max_open.value_or(0);
   for (const LlmLevel& level : plan.levels) needed = std::max(needed, level.concurrency.value_or(0));
   if (limit > 0 && needed + kFilesBesideSockets > limit)
-    return core::fail(core::ErrorCode::exhausted, fmt::format("{} open requests exceed the limit of {} open files", needed, limit), "raise it with 'ulimit -n', or lower the concurrency");
+    return core::fail(core::ErrorCode::exhausted,
+                      fmt::format("{} open requests exceed the limit of {} open files", needed, limit),
+                      "raise it with 'ulimit -n', or lower the concurrency");
   return {};
 }
 
@@ -106,12 +112,14 @@ void write_all(const std::vector<Ran>& all, trace::Sink& sink) {
   }
 }
 
-core::Result<serving::StageOutcome> run_level(serving::Client& client, const LlmPlan& plan, const LlmLevel& level, const LlmRequest& request, std::uint64_t stream) {
+core::Result<serving::StageOutcome> run_level(serving::Client& client, const LlmPlan& plan, const LlmLevel& level,
+                                              const LlmRequest& request, std::uint64_t stream) {
   LlmWork work(plan, level, stream);
   return client.run({.concurrency = level.concurrency, .max_open = request.max_open, .duration_ns = level.duration_ns}, work);
 }
 
-core::Result<std::vector<Ran>> run_levels(serving::Client& client, const LlmPlan& plan, const LlmRequest& request, SessionDraft& draft, const Services& services) {
+core::Result<std::vector<Ran>> run_levels(serving::Client& client, const LlmPlan& plan, const LlmRequest& request,
+                                          SessionDraft& draft, const Services& services) {
   std::vector<Ran> all;
   const auto run = [&](const LlmLevel& level, const std::string& phase, std::uint64_t stream) -> core::Status {
     services.progress(phase == "warmup" ? "warming up" : level.name);
@@ -121,7 +129,11 @@ core::Result<std::vector<Ran>> run_levels(serving::Client& client, const LlmPlan
     return {};
   };
   if (plan.warmup > 0) {
-    const LlmLevel warmup{.name = "warmup", .concurrency = std::min(plan.warmup, plan.levels.front().concurrency.value_or(plan.warmup)), .offsets_ns = {}, .requests = plan.warmup, .duration_ns = {}};
+    const LlmLevel warmup{.name = "warmup",
+                          .concurrency = std::min(plan.warmup, plan.levels.front().concurrency.value_or(plan.warmup)),
+                          .offsets_ns = {},
+                          .requests = plan.warmup,
+                          .duration_ns = {}};
     AACO_TRY(run(warmup, "warmup", 0));
   }
   std::vector<analytics::llm::Load> loads;
@@ -138,13 +150,37 @@ core::Result<std::vector<Ran>> run_levels(serving::Client& client, const LlmPlan
 std::vector<hardware::Fact> subject_of(const LlmPlan& plan) {
   std::string load;
   for (const LlmLevel& level : plan.levels) load += (load.empty() ? "" : ", ") + level.name;
-  const std::string shapes = plan.prompts.empty() ? fmt::format("prompt {}, answer {} tokens", to_string(plan.prompt_tokens), to_string(plan.output_tokens)) : "prompts of a file";
-  return {{"mode", "llm"}, {"model.hash", plan.body.model}, {"input_shapes", shapes}, {"load", load}, {"slo", to_string(plan.slo)}, {"seed", std::to_string(plan.body.seed)}};
+  const std::string shapes = plan.prompts.empty() ? fmt::format("prompt {}, answer {} tokens", to_string(plan.prompt_tokens),
+                                                                to_string(plan.output_tokens))
+                                                  : "prompts of a file";
+  return {{"mode", "llm"}, {"model.hash", plan.body.model}, {"input_shapes", shapes},
+          {"load", load},  {"slo", to_string(plan.slo)},    {"seed", std::to_string(plan.body.seed)}};
+}
+
+// What is measured, with a command line that has no header values.
+core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& services);
+
+// "--header", "Name: value" and "--header=Name: value", of which only the names are stored.
+std::vector<std::string> without_header_values(std::vector<std::string> command_line) {
+  for (std::size_t i = 0; i < command_line.size(); ++i) {
+    const bool joined = command_line[i].starts_with("--header=");
+    if (!joined && (i == 0 || command_line[i - 1] != "--header")) continue;
+    command_line[i] = command_line[i].substr(0, command_line[i].find(':')) + ": " + std::string(hardware::kRemoved);
+  }
+  return command_line;
 }
 
 }  // namespace
 
 core::Result<LlmOutcome> llm(const LlmRequest& request, const Services& services) {
+  Services stored = services;
+  stored.command_line = without_header_values(services.command_line);
+  return measure(request, stored);
+}
+
+namespace {
+
+core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& services) {
   AACO_ASSIGN(LlmPlan plan, plan_llm(request, services));
   AACO_TRY(check_file_limit(plan, request));
   services.progress("connecting");
@@ -155,7 +191,8 @@ core::Result<LlmOutcome> llm(const LlmRequest& request, const Services& services
   AACO_ASSIGN(const bool no_length_control, probe(client, plan));
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("llm", request.tag, to_json(request, plan), services));
   if (no_length_control)
-    draft.warn("llm.length_control", "the server does not accept ignore_eos and min_tokens: answers may be shorter than planned", "compare only runs with the same answer lengths");
+    draft.warn("llm.length_control", "the server does not accept ignore_eos and min_tokens: answers may be shorter than planned",
+               "compare only runs with the same answer lengths");
   const auto server = server_process(plan.target);
   std::optional<Watch> watch;
   if (request.telemetry) {
@@ -181,9 +218,16 @@ core::Result<LlmOutcome> llm(const LlmRequest& request, const Services& services
     waited += ran.outcome.waited_for_cap;
   }
   if (waited > 0)
-    draft.warn("llm.max_open", fmt::format("{} requests waited for the cap of {} open requests; the wait is part of their latency", waited, *request.max_open), "raise --max-open");
+    draft.warn("llm.max_open",
+               fmt::format("{} requests waited for the cap of {} open requests; the wait is part of their latency", waited,
+                           *request.max_open),
+               "raise --max-open");
   AACO_TRY(draft.writer().write_json("metrics/llm_summary.json", summary.document));
-  draft.manifest().outcome = Json::object({{"model", plan.body.model}, {"url", plan.target.url()}, {"connections", connections}, {"server_process_id", server}, {"summary", summary.sentence}});
+  draft.manifest().outcome = Json::object({{"model", plan.body.model},
+                                           {"url", plan.target.url()},
+                                           {"connections", connections},
+                                           {"server_process_id", server},
+                                           {"summary", summary.sentence}});
   LlmOutcome outcome;
   outcome.all_failed = summary.complete == 0;
   outcome.failure = summary.failure;
@@ -191,4 +235,5 @@ core::Result<LlmOutcome> llm(const LlmRequest& request, const Services& services
   return outcome;
 }
 
+}  // namespace
 }  // namespace aaco::workflows

@@ -25,7 +25,8 @@ core::Status add_credentials(serving::Target& target, const LlmRequest& request,
     key = core::trim(text);
     if (key.empty()) return core::fail(ErrorCode::invalid_input, "the API key file '" + request.api_key_file + "' is empty");
   }
-  if (key.find_first_of(" \r\n\t") != std::string::npos) return core::fail(ErrorCode::invalid_input, "the API key contains white space");
+  if (key.find_first_of(" \r\n\t") != std::string::npos)
+    return core::fail(ErrorCode::invalid_input, "the API key contains white space");
   if (!key.empty()) target.headers.emplace_back("Authorization", "Bearer " + key);
   for (const std::string& text : request.headers) {
     AACO_ASSIGN(auto header, serving::parse_header(text));
@@ -36,18 +37,27 @@ core::Status add_credentials(serving::Target& target, const LlmRequest& request,
 
 core::Status check_load(const LlmRequest& request) {
   const int kinds = (request.concurrency.empty() ? 0 : 1) + (request.rates.empty() ? 0 : 1) + (request.replay.empty() ? 0 : 1);
-  if (kinds > 1) return core::fail(ErrorCode::invalid_argument, "--concurrency, --rate and --replay exclude each other", "a load is closed (concurrency), open (rate) or a trace (replay)");
+  if (kinds > 1)
+    return core::fail(ErrorCode::invalid_argument, "--concurrency, --rate and --replay exclude each other",
+                      "a load is closed (concurrency), open (rate) or a trace (replay)");
   if (request.max_open && !request.concurrency.empty())
-    return core::fail(ErrorCode::invalid_argument, "--max-open requires --rate or --replay", "in a closed loop --concurrency is the cap");
-  if (request.requests && request.duration_ns) return core::fail(ErrorCode::invalid_argument, "--requests and --duration exclude each other");
-  if (request.replay_speed && request.replay.empty()) return core::fail(ErrorCode::invalid_argument, "--replay-speed requires --replay");
+    return core::fail(ErrorCode::invalid_argument, "--max-open requires --rate or --replay",
+                      "in a closed loop --concurrency is the cap");
+  if (request.requests && request.duration_ns)
+    return core::fail(ErrorCode::invalid_argument, "--requests and --duration exclude each other");
+  if (request.replay_speed && request.replay.empty())
+    return core::fail(ErrorCode::invalid_argument, "--replay-speed requires --replay");
   if (request.ramp_ns && request.rates.empty()) return core::fail(ErrorCode::invalid_argument, "--ramp requires --rate");
-  if (!request.replay.empty() && !request.prompts.empty()) return core::fail(ErrorCode::invalid_argument, "--prompts and --replay exclude each other");
+  if (!request.replay.empty() && !request.prompts.empty())
+    return core::fail(ErrorCode::invalid_argument, "--prompts and --replay exclude each other");
   return {};
 }
 
 LlmLevel closed_level(std::int64_t concurrency, const LlmRequest& request) {
-  LlmLevel level{.name = fmt::format("concurrency {}", concurrency), .concurrency = concurrency, .offsets_ns = {}, .requests = request.requests,
+  LlmLevel level{.name = fmt::format("concurrency {}", concurrency),
+                 .concurrency = concurrency,
+                 .offsets_ns = {},
+                 .requests = request.requests,
                  .duration_ns = request.duration_ns};
   if (!level.requests && !level.duration_ns) level.requests = std::max<std::int64_t>(100, kDefaultRequestsPerOpen * concurrency);
   return level;
@@ -56,8 +66,12 @@ LlmLevel closed_level(std::int64_t concurrency, const LlmRequest& request) {
 core::Result<LlmLevel> open_level(double rate, const LlmRequest& request, const serving::Arrivals& arrivals) {
   LlmLevel level{.name = fmt::format("rate {}/s", rate), .concurrency = {}, .offsets_ns = {}, .requests = {}, .duration_ns = {}};
   const auto duration = request.requests || request.duration_ns ? request.duration_ns : std::optional(kDefaultDurationNs);
-  AACO_ASSIGN(level.offsets_ns, serving::arrival_offsets(arrivals, {.to_hz = rate, .from_hz = 0, .ramp_ns = request.ramp_ns.value_or(0)}, request.requests, duration, request.seed));
-  if (level.offsets_ns.empty()) return core::fail(ErrorCode::invalid_argument, fmt::format("no request is due within the duration at {} requests/s", rate), "use a longer --duration or --requests");
+  AACO_ASSIGN(level.offsets_ns,
+              serving::arrival_offsets(arrivals, {.to_hz = rate, .from_hz = 0, .ramp_ns = request.ramp_ns.value_or(0)},
+                                       request.requests, duration, request.seed));
+  if (level.offsets_ns.empty())
+    return core::fail(ErrorCode::invalid_argument, fmt::format("no request is due within the duration at {} requests/s", rate),
+                      "use a longer --duration or --requests");
   return level;
 }
 
@@ -82,8 +96,11 @@ core::Result<LlmPlan> plan_llm(const LlmRequest& request, const Services& servic
   AACO_ASSIGN(plan.target, serving::parse_target(request.url, services.environment));
   AACO_TRY(add_credentials(plan.target, request, services));
   plan.target.ca_file = request.ca_file;
-  plan.body = {.api = request.api == "completions" ? serving::Api::completions : serving::Api::chat, .model = request.model, .seed = request.seed,
-               .ignore_eos = request.ignore_eos, .continuous_usage = request.continuous_usage};
+  plan.body = {.api = request.api == "completions" ? serving::Api::completions : serving::Api::chat,
+               .model = request.model,
+               .seed = request.seed,
+               .ignore_eos = request.ignore_eos,
+               .continuous_usage = request.continuous_usage};
   AACO_ASSIGN(plan.prompt_tokens, serving::parse_length(request.prompt_tokens));
   AACO_ASSIGN(plan.output_tokens, serving::parse_length(request.output_tokens));
   if (!request.slo.empty()) {
@@ -116,20 +133,35 @@ Json to_json(const LlmRequest& request, const LlmPlan& plan) {
   Json levels = Json::array(), headers = Json::array();
   for (const LlmLevel& level : plan.levels) levels.push(level.name);
   for (const std::string& header : request.headers) headers.push(header.substr(0, header.find(':')));
-  Json out = Json::object({{"url", plan.target.url()}, {"model", plan.body.model}, {"api", std::string(to_string(plan.body.api))}, {"load", std::move(levels)}});
+  Json out = Json::object({{"url", plan.target.url()},
+                           {"model", plan.body.model},
+                           {"api", std::string(to_string(plan.body.api))},
+                           {"load", std::move(levels)}});
   if (!request.rates.empty()) out.set("arrivals", request.arrivals);
-  if (!request.replay.empty()) out.set("replay", core::base_name(request.replay)).set("replay_speed", request.replay_speed.value_or(1));
-  out.set_if("max_open", request.max_open).set_if("requests", request.requests).set_if("duration_ns", request.duration_ns).set_if("ramp_ns", request.ramp_ns);
-  out.set("warmup", plan.warmup).set("prompt_tokens", to_string(plan.prompt_tokens)).set("output_tokens", to_string(plan.output_tokens));
+  if (!request.replay.empty())
+    out.set("replay", core::base_name(request.replay)).set("replay_speed", request.replay_speed.value_or(1));
+  out.set_if("max_open", request.max_open)
+      .set_if("requests", request.requests)
+      .set_if("duration_ns", request.duration_ns)
+      .set_if("ramp_ns", request.ramp_ns);
+  out.set("warmup", plan.warmup)
+      .set("prompt_tokens", to_string(plan.prompt_tokens))
+      .set("output_tokens", to_string(plan.output_tokens));
   if (!request.prompts.empty()) out.set("prompts", core::base_name(request.prompts));
-  out.set("shared_prefix_tokens", request.shared_prefix_tokens).set("ignore_eos", plan.body.ignore_eos).set("continuous_usage", request.continuous_usage);
+  out.set("shared_prefix_tokens", request.shared_prefix_tokens)
+      .set("ignore_eos", plan.body.ignore_eos)
+      .set("continuous_usage", request.continuous_usage);
   if (!request.slo.empty()) out.set("slo", request.slo);
   out.set_if("price_per_hour", request.price_per_hour).set_if("cancel_after_ns", request.cancel_after_ns);
-  out.set("seed", request.seed).set("timeout_ns", request.timeout_ns).set("retries", request.retries).set("headers", std::move(headers));
+  out.set("seed", request.seed)
+      .set("timeout_ns", request.timeout_ns)
+      .set("retries", request.retries)
+      .set("headers", std::move(headers));
   return out;
 }
 
-LlmWork::LlmWork(const LlmPlan& plan, const LlmLevel& level, std::uint64_t stream) : plan_(plan), level_(level), random_(core::Random(plan.body.seed).fork(stream)) {}
+LlmWork::LlmWork(const LlmPlan& plan, const LlmLevel& level, std::uint64_t stream)
+    : plan_(plan), level_(level), random_(core::Random(plan.body.seed).fork(stream)) {}
 
 std::optional<serving::Work> LlmWork::next() {
   const bool open = !level_.concurrency;

@@ -18,8 +18,8 @@ namespace aaco::workflows {
 struct LlmLevel {
   std::string name;  // "concurrency 4", "rate 12.5/s", "replay"
   std::optional<std::int64_t> concurrency;
-  std::vector<std::int64_t> offsets_ns;   // open loop
-  std::optional<std::int64_t> requests;   // closed loop
+  std::vector<std::int64_t> offsets_ns;  // open loop
+  std::optional<std::int64_t> requests;  // closed loop
   std::optional<std::int64_t> duration_ns;
 };
 

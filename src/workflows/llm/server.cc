@@ -24,11 +24,16 @@ core::Error refusal(const serving::RequestRecord& record) {
   core::Error error{ErrorCode::io, "the first request failed: " + record.detail, {}, {}};
   if (record.outcome == Outcome::timeout) error.code = ErrorCode::timed_out;
   const int status = record.http_status.value_or(0);
-  if (status == 401 || status == 403) error.remedy = "check the API key: --api-key-file or AACO_API_KEY";
-  else if (status == 404) error.remedy = "check the path of --url (most servers: /v1) and --model";
-  else if (record.outcome == Outcome::protocol) error.remedy = "check that --url is the address of an OpenAI-compatible API (most servers: http://HOST:PORT/v1)";
-  else if (record.outcome == Outcome::tls) error.remedy = "check that the server speaks TLS and its certificate; --ca-file adds a certificate authority";
-  else if (record.outcome == Outcome::timeout) error.remedy = "check the server's log, or raise --timeout";
+  if (status == 401 || status == 403)
+    error.remedy = "check the API key: --api-key-file or AACO_API_KEY";
+  else if (status == 404)
+    error.remedy = "check the path of --url (most servers: /v1) and --model";
+  else if (record.outcome == Outcome::protocol)
+    error.remedy = "check that --url is the address of an OpenAI-compatible API (most servers: http://HOST:PORT/v1)";
+  else if (record.outcome == Outcome::tls)
+    error.remedy = "check that the server speaks TLS and its certificate; --ca-file adds a certificate authority";
+  else if (record.outcome == Outcome::timeout)
+    error.remedy = "check the server's log, or raise --timeout";
   return error;
 }
 
@@ -55,16 +60,21 @@ bool is_local(const std::string& host) { return host == "localhost" || host == "
 core::Result<std::string> first_model(const serving::Target& target) {
   const std::string url = target.url() + "/models";
   const std::string remedy = "name it with --model, and check that --url ends with the path of the API (most servers: /v1)";
-  const auto reply = core::http_send({.url = url, .body = {}, .headers = target.headers, .timeout_ns = kListTimeoutNs, .reply_limit_bytes = 16 << 20});
+  const auto reply = core::http_send(
+      {.url = url, .body = {}, .headers = target.headers, .timeout_ns = kListTimeoutNs, .reply_limit_bytes = 16 << 20});
   if (!reply) {
     core::Error error = reply.error();
     return tl::unexpected(std::move(error).with("listing the models at " + url));
   }
   if (reply->status == 401 || reply->status == 403)
-    return core::fail(ErrorCode::permission, fmt::format("the server refused the API key (HTTP {})", reply->status), "check --api-key-file or AACO_API_KEY");
+    return core::fail(ErrorCode::permission, fmt::format("the server refused the API key (HTTP {})", reply->status),
+                      "check --api-key-file or AACO_API_KEY");
   const auto document = Json::parse(reply->body);
   if (reply->status != 200 || !document)
-    return core::fail(ErrorCode::invalid_input, fmt::format("the server does not list its models at {} (HTTP {}{})", url, reply->status, document ? "" : ", not JSON"), remedy);
+    return core::fail(
+        ErrorCode::invalid_input,
+        fmt::format("the server does not list its models at {} (HTTP {}{})", url, reply->status, document ? "" : ", not JSON"),
+        remedy);
   for (const Json& model : (*document)["data"].items())
     if (!model["id"].text().empty()) return std::string(model["id"].text());
   return core::fail(ErrorCode::invalid_input, "the server lists no model at " + url, remedy);

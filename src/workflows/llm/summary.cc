@@ -29,8 +29,13 @@ Json to_json(const Load& load, const OwnLimit& client) {
   Json failures = Json::object();
   for (const auto& [kind, count] : load.failures)
     failures.set(kind, Json::object({{"count", count}, {"example", load.examples.at(kind)}}));
-  Json out = Json::object({{"load", load.name}, {"requests", load.requests}, {"complete", load.complete}, {"failures", std::move(failures)},
-                           {"without_output", load.without_output}, {"duration_s", load.duration_s}, {"tokens_unknown", load.tokens_unknown}});
+  Json out = Json::object({{"load", load.name},
+                           {"requests", load.requests},
+                           {"complete", load.complete},
+                           {"failures", std::move(failures)},
+                           {"without_output", load.without_output},
+                           {"duration_s", load.duration_s},
+                           {"tokens_unknown", load.tokens_unknown}});
   out.set_if("steady_s", load.steady_s).set_if("little_open", load.little_open).set("mean_open", load.mean_open);
   out.set("metrics", trace::to_json(metrics_of(load, client))).set("client", to_json(client));
   return out;
@@ -43,21 +48,31 @@ void warn(LlmSummary& summary, const Load& load, const OwnLimit& client) {
     summary.warnings.push_back({"llm.client_limit", std::move(text), "run the client on a CPU of its own, or lower the load"});
   }
   for (const auto& [kind, count] : load.failures)
-    summary.warnings.push_back({"llm.failures", fmt::format("at {} {} of {} requests failed: {}{}", load.name, count, load.requests, kind,
-                                                            load.examples.at(kind).empty() ? "" : " (" + load.examples.at(kind) + ")"), ""});
+    summary.warnings.push_back({"llm.failures",
+                                fmt::format("at {} {} of {} requests failed: {}{}", load.name, count, load.requests, kind,
+                                            load.examples.at(kind).empty() ? "" : " (" + load.examples.at(kind) + ")"),
+                                ""});
   if (load.tokens_unknown > 0)
-    summary.warnings.push_back({"llm.tokens_unknown", fmt::format("at {} the server stated no token count for {} of {} answers: times per output token are unknown for them", load.name,
-                                                                  load.tokens_unknown, load.complete), "a server with stream_options.include_usage states them"});
-  if (load.little_open && load.complete == load.requests && load.mean_open > 0 && std::abs(*load.little_open / load.mean_open - 1) > kLittleTolerance)
-    summary.warnings.push_back({"llm.little", fmt::format("at {} throughput times latency is {:.3g} open requests, and {:.3g} were open: the load was not steady", load.name,
-                                                          *load.little_open, load.mean_open), "use a longer --duration"});
+    summary.warnings.push_back(
+        {"llm.tokens_unknown",
+         fmt::format("at {} the server stated no token count for {} of {} answers: times per output token are unknown for them",
+                     load.name, load.tokens_unknown, load.complete),
+         "a server with stream_options.include_usage states them"});
+  if (load.little_open && load.complete == load.requests && load.mean_open > 0 &&
+      std::abs(*load.little_open / load.mean_open - 1) > kLittleTolerance)
+    summary.warnings.push_back(
+        {"llm.little",
+         fmt::format("at {} throughput times latency is {:.3g} open requests, and {:.3g} were open: the load was not steady",
+                     load.name, *load.little_open, load.mean_open),
+         "use a longer --duration"});
 }
 
 std::size_t level_that_counts(const std::vector<Load>& loads, const analytics::llm::Curve& curve) {
   if (curve.last_within_slo) return *curve.last_within_slo;
-  return static_cast<std::size_t>(std::max_element(loads.begin(), loads.end(), [](const Load& a, const Load& b) {
-                                    return a.rates.requests_per_second < b.rates.requests_per_second;
-                                  }) - loads.begin());
+  return static_cast<std::size_t>(
+      std::max_element(loads.begin(), loads.end(),
+                       [](const Load& a, const Load& b) { return a.rates.requests_per_second < b.rates.requests_per_second; }) -
+      loads.begin());
 }
 
 std::string curve_sentence(const std::vector<Load>& loads, const analytics::llm::Curve& curve, const analytics::llm::Slo& slo) {
@@ -66,7 +81,8 @@ std::string curve_sentence(const std::vector<Load>& loads, const analytics::llm:
     if (!curve.last_within_slo) return fmt::format("; no level keeps {}", to_string(slo));
     return fmt::format("; {} is the highest level that keeps {}", loads[*curve.last_within_slo].name, to_string(slo));
   }
-  if (curve.knee) return fmt::format("; the knee is at {}: beyond it throughput hardly grows and the queue does", loads[*curve.knee].name);
+  if (curve.knee)
+    return fmt::format("; the knee is at {}: beyond it throughput hardly grows and the queue does", loads[*curve.knee].name);
   return "; no knee up to the highest level";
 }
 
@@ -78,7 +94,8 @@ Load measure_stage(const serving::StageOutcome& stage, const std::string& load, 
   return analytics::llm::measure_load(rows.rows<trace::LlmRequestRow>(), rows.rows<trace::LlmChunkRow>(), rows.names(), slo);
 }
 
-core::Result<LlmSummary> summarize_llm(const std::string& session_path, const analytics::llm::Slo& slo, std::optional<double> price_per_hour) {
+core::Result<LlmSummary> summarize_llm(const std::string& session_path, const analytics::llm::Slo& slo,
+                                       std::optional<double> price_per_hour) {
   trace::NameTable names;
   AACO_ASSIGN(const auto requests, tracelake::read_table<trace::LlmRequestRow>(session_path, names));
   AACO_ASSIGN(const auto chunks, tracelake::read_table<trace::LlmChunkRow>(session_path, names));
@@ -108,8 +125,10 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const an
   summary.metrics = metrics_of(loads[counts], limits[counts]);
   const auto& rates = loads[counts].steady ? *loads[counts].steady : loads[counts].rates;
   if (price_per_hour && rates.output_tokens_per_second && *rates.output_tokens_per_second > 0)
-    summary.metrics.push_back({"llm.cost_per_million_tokens", *price_per_hour / 3600 / *rates.output_tokens_per_second * 1e6, "count", {}, {}});
-  summary.sentence = fmt::format("{} at {}{}", sentence_of(loads[counts], slo), loads[counts].name, curve_sentence(loads, curve, slo));
+    summary.metrics.push_back(
+        {"llm.cost_per_million_tokens", *price_per_hour / 3600 / *rates.output_tokens_per_second * 1e6, "count", {}, {}});
+  summary.sentence =
+      fmt::format("{} at {}{}", sentence_of(loads[counts], slo), loads[counts].name, curve_sentence(loads, curve, slo));
   summary.document.set("counts", loads[counts].name).set("summary", summary.sentence);
   if (curve.knee) summary.document.set("knee", loads[*curve.knee].name);
   return summary;

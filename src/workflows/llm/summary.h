@@ -20,7 +20,8 @@ struct LlmSummary {
   std::string sentence, failure;
   std::int64_t complete = 0;
 };
-core::Result<LlmSummary> summarize_llm(const std::string& session_path, const analytics::llm::Slo& slo, std::optional<double> price_per_hour);
+core::Result<LlmSummary> summarize_llm(const std::string& session_path, const analytics::llm::Slo& slo,
+                                       std::optional<double> price_per_hour);
 
 // A level that has just run.
 analytics::llm::Load measure_stage(const serving::StageOutcome& stage, const std::string& load, const analytics::llm::Slo& slo);

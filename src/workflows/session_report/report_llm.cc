@@ -17,9 +17,15 @@ constexpr std::size_t kSlowRequests = 5;
 constexpr std::size_t kMaxChunks = 2000;  // of a slow request's timeline
 
 core::Result<Llm::Level> level_of(const Json& json) {
-  Llm::Level level{.load = std::string(json["load"].text()), .requests = json["requests"].as_i64().value_or(0), .complete = json["complete"].as_i64().value_or(0),
-                   .failures = {}, .metrics = {}, .client_limit = {}, .vouched_per_second = json["client"]["vouched_per_second"].as_f64()};
-  for (const auto& [kind, failure] : json["failures"].members()) level.failures.emplace_back(kind, failure["count"].as_i64().value_or(0));
+  Llm::Level level{.load = std::string(json["load"].text()),
+                   .requests = json["requests"].as_i64().value_or(0),
+                   .complete = json["complete"].as_i64().value_or(0),
+                   .failures = {},
+                   .metrics = {},
+                   .client_limit = {},
+                   .vouched_per_second = json["client"]["vouched_per_second"].as_f64()};
+  for (const auto& [kind, failure] : json["failures"].members())
+    level.failures.emplace_back(kind, failure["count"].as_i64().value_or(0));
   AACO_ASSIGN(level.metrics, trace::metrics_from_json(json["metrics"]));
   for (const Json& reason : json["client"]["reasons"].items()) level.client_limit.emplace_back(reason.text());
   return level;
@@ -33,7 +39,9 @@ std::vector<Llm::SlowRequest> slowest(std::vector<trace::LlmRequestRow> requests
   std::vector<Llm::SlowRequest> slow;
   for (std::size_t i = 0; i < count; ++i) {
     const trace::LlmRequestRow& row = requests[i];
-    Llm::SlowRequest request{.request = row.request, .load = std::string(names.text(row.load)), .e2el_ns = static_cast<double>(row.end_ns - row.scheduled_ns)};
+    Llm::SlowRequest request{.request = row.request,
+                             .load = std::string(names.text(row.load)),
+                             .e2el_ns = static_cast<double>(row.end_ns - row.scheduled_ns)};
     request.output_tokens = row.output_tokens;
     if (row.sent_ns) request.client_queue_ns = static_cast<double>(*row.sent_ns - row.scheduled_ns);
     if (row.sent_ns && row.first_token_ns) request.first_token_ns = static_cast<double>(*row.first_token_ns - *row.sent_ns);
@@ -42,15 +50,17 @@ std::vector<Llm::SlowRequest> slowest(std::vector<trace::LlmRequestRow> requests
   return slow;
 }
 
-void add_chunks(std::vector<Llm::SlowRequest>& slow, const std::vector<trace::LlmRequestRow>& requests, const std::vector<trace::LlmChunkRow>& chunks,
-                const trace::NameTable& names) {
+void add_chunks(std::vector<Llm::SlowRequest>& slow, const std::vector<trace::LlmRequestRow>& requests,
+                const std::vector<trace::LlmChunkRow>& chunks, const trace::NameTable& names) {
   for (Llm::SlowRequest& request : slow) {
-    const auto row = std::find_if(requests.begin(), requests.end(), [&](const auto& one) { return one.request == request.request; });
+    const auto row =
+        std::find_if(requests.begin(), requests.end(), [&](const auto& one) { return one.request == request.request; });
     for (const trace::LlmChunkRow& chunk : chunks) {
       const auto kind = names.text(chunk.kind);
       if (chunk.request != request.request || (kind != "content" && kind != "reasoning" && kind != "tool_call")) continue;
       const auto time = static_cast<double>(chunk.time_ns - row->scheduled_ns);
-      if (!request.chunk_ns.empty()) request.longest_gap_ns = std::max(request.longest_gap_ns.value_or(0), time - request.chunk_ns.back());
+      if (!request.chunk_ns.empty())
+        request.longest_gap_ns = std::max(request.longest_gap_ns.value_or(0), time - request.chunk_ns.back());
       if (request.chunk_ns.size() < kMaxChunks) request.chunk_ns.push_back(time);
     }
   }
@@ -70,7 +80,11 @@ core::Status fill_llm(report::ReportModel& model, const std::string& session_pat
   const std::string path = core::join_path(session_path, "metrics/llm_summary.json");
   if (model.session.kind != "llm" || !core::exists(path)) return {};
   AACO_ASSIGN(const Json document, core::read_json_file(path));
-  Llm section{.summary = std::string(document["summary"].text()), .slo = std::string(document["slo"].text()), .knee = std::string(document["knee"].text()), .levels = {}, .slow = {}};
+  Llm section{.summary = std::string(document["summary"].text()),
+              .slo = std::string(document["slo"].text()),
+              .knee = std::string(document["knee"].text()),
+              .levels = {},
+              .slow = {}};
   for (const Json& json : document["levels"].items()) {
     AACO_ASSIGN(auto level, level_of(json));
     section.levels.push_back(std::move(level));
@@ -83,7 +97,8 @@ core::Status fill_llm(report::ReportModel& model, const std::string& session_pat
   model.verdict = fmt::format("{}: {}.", model.session.outcome["model"].text(), section.summary);
   model.verdict_confidence = confidence_of(model, section);
   model.headline_metrics.clear();
-  for (const char* id : {"llm.ttft_p99_ns", "llm.ttft_p50_ns", "llm.tpot_p50_ns", "llm.requests_per_second", "llm.availability_ratio"})
+  for (const char* id :
+       {"llm.ttft_p99_ns", "llm.ttft_p50_ns", "llm.tpot_p50_ns", "llm.requests_per_second", "llm.availability_ratio"})
     if (find_metric(model.metrics, id) != nullptr && model.headline_metrics.size() < 3) model.headline_metrics.emplace_back(id);
   model.sections.llm = std::move(section);
   return {};
