@@ -46,7 +46,7 @@ class Ab(program.ProgramTest):
     def test_too_long_blocks_are_rejected_before_loading(self):
         refused = self.ab(['--model', 'mlp'], [], '--block', '1s', duration='2s')
         self.assertEqual(refused.code, 2)
-        self.assertIn('needs 12 blocks of each side', refused.errors)
+        self.assertIn('needs 12 blocks per side', refused.errors)
         self.assertIn('--block of at most 167 ms', refused.errors)
         self.assertNotEqual(self.ab(['--model', 'mlp'], [], '--block', '167ms', '--no-store', duration='2s').code, 2)
 

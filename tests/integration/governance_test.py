@@ -109,7 +109,7 @@ class Gate(Governed):
         outcome = self.aaco('gate', '--baseline', 'behind', '--session', 'tag:new', '--json', '--junit', self.folder / 'behind.xml')
         verdict = outcome.json()
         self.assertEqual((outcome.code, verdict['verdict'], verdict['decided_by']), (1, 'regression', 'memory.rss_peak_bytes'))
-        self.assertIn('memory.rss_peak_bytes broke its budget', ' '.join(verdict['notes']))
+        self.assertIn('memory.rss_peak_bytes exceeded its budget', ' '.join(verdict['notes']))
         self.assertEqual(self.aaco('diff', '--baseline', self.file('behind'), '--session', 'tag:new').code, 1)
         # Who names metrics has the first decide.
         named = self.aaco('diff', '--baseline', self.file('behind'), '--session', 'tag:new', '--metric', 'p50,memory.rss_peak_bytes', '--json')

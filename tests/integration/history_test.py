@@ -124,7 +124,7 @@ class Sessions(program.ProgramTest):
         self.assertEqual(self.aaco('history', 'p50', '--where', 'tag=even', '--json').json()['series'][0]['count'], 4)
 
     def test_unmatched_filter_is_reported(self):
-        self.refused(self.aaco('history', 'p50', '--where', 'model=other'), 3, 'with model=other measured latency.p50_ns')
+        self.refused(self.aaco('history', 'p50', '--where', 'model=other'), 3, 'with model=other has the metric latency.p50_ns')
 
     def test_unmeasured_metric(self): self.refused(self.aaco('history', 'gpu.busy_ns'), 3, 'gpu.busy_ns')
     def test_invalid_filter(self): self.refused(self.aaco('history', 'p50', '--where', 'colour=red'), 2, 'colour')

@@ -71,7 +71,7 @@ class ImportDatabase(program.ProgramTest):
         rows = self.aaco('query', "SELECT start_ns, cause, evidence, host_off_cpu_ns, host_run_queue_ns FROM gaps WHERE session_id = '%s' ORDER BY start_ns"
                          % session['id'], '--format', 'csv').output.split()
         self.assertEqual(rows[1:], ['200000,queue_empty,off_cpu,1500000,0', '2100000,queue_empty,,0,0'])
-        self.assertIn('had no CPU', self.aaco('report', session['id'], '--format', 'text').output)
+        self.assertIn('runnable but not running', self.aaco('report', session['id'], '--format', 'text').output)
 
     def test_damaged_and_foreign_databases_are_code_3_and_leave_nothing(self):
         before = self.aaco('ls').output

@@ -33,12 +33,12 @@ class Import(program.ProgramTest):
             self.trace(f'rank{rank}.json', json.dumps({'traceEvents': events}))
         paths = [self.folder / 'rank0.json', self.folder / 'rank1.json']
         printed = self.aaco('import', *paths, '--no-report').output
-        self.assertIn('Of 2 GPUs the idlest: GPU 0, rank 1 is busy', printed)
-        self.assertIn('Of GPU 0, rank 1. Below each number', printed)
-        self.assertIn('\n  GPU 0, rank 1: kernels run', printed)
+        self.assertIn('Idlest of 2 GPUs: GPU 0, rank 1 is busy', printed)
+        self.assertIn('Of GPU 0, rank 1.', printed)
+        self.assertIn('\n  GPU 0, rank 1: active', printed)
         self.assertIn('! GPU 0, rank 1: 0 of 2 kernels', printed)
         self.assertNotIn('GPU 1', printed)
-        self.assertIn('of the whole trace on 2 GPUs together, 91.0 µs', printed)  # 5.5 and 85.5
+        self.assertIn('of the whole trace, sum over 2 GPUs, 91.0 µs', printed)  # 5.5 and 85.5
         numbers = printed[:printed.index('Of GPU 0, rank 1.')]
         self.assertIn('12.9 %', numbers)  # 11 of 85.5 us
         report = self.aaco('report', 'latest', '--json').json()
@@ -88,7 +88,7 @@ class Import(program.ProgramTest):
         folder.mkdir()
         (folder / 'trace.json').write_text(json.dumps({'traceEvents': [LAUNCH, KERNEL]}))
         (folder / 'notes.txt').write_text('of the day')
-        self.assertIn('one file was passed over: notes.txt', self.aaco('import', folder, '--no-report').output)
+        self.assertIn('1 file was skipped: notes.txt', self.aaco('import', folder, '--no-report').output)
 
     def test_quiet_prints_the_id_of_the_session_only(self):
         outcome = self.aaco('-q', 'import', self.trace('quiet.json', json.dumps({'traceEvents': [LAUNCH, KERNEL]})), '--no-report')
@@ -98,7 +98,7 @@ class Import(program.ProgramTest):
     def test_orphans_and_memsets_can_be_excluded_and_are_reported(self):
         trace = self.trace('orphan.json', json.dumps({'traceEvents': [KERNEL]}))
         counted = self.aaco('import', trace, '--no-report')
-        self.assertIn('without a launch in the trace are counted', counted.output)
+        self.assertIn('Kernels without a launch record are counted', counted.output)
         trace = self.trace('both.json', json.dumps({'traceEvents': [LAUNCH, KERNEL, {**KERNEL, 'ts': 30, 'args': {'device': 0, 'stream': 7}}]}))
         for options in (['--orphans', 'exclude', '--memset', 'exclude'], ['--without-orphans', '--without-memset']):
             outcome = self.aaco('import', trace, '--json', *options).json()
@@ -111,7 +111,7 @@ class Import(program.ProgramTest):
                          '2024/05/01 10:00:00.000, 0, 95 %, 310.5 W\n2024/05/01 10:00:01.000, 0, 97 %, 330.5 W\n')
         outcome = self.aaco('import', log, '--no-report')
         self.assertEqual(outcome.code, 0, outcome.errors)
-        self.assertIn('gpu.csv holds 4 sensor readings over 1.00 s: how the machine was, not what ran on it.', outcome.output)
+        self.assertIn('gpu.csv contains 4 sensor readings over 1.00 s: machine state only, no workload events.', outcome.output)
 
     def test_bad_input_is_code_3_and_leaves_nothing(self):
         before = self.aaco('ls').output
@@ -128,7 +128,7 @@ class Import(program.ProgramTest):
         self.assertEqual(printed['metrics']['gpu.kernel_sum_ns']['value'], 4000)
         self.assertNotIn('gpu.busy_ns', printed['metrics'])
         text = self.aaco('report', printed['session']['id']).output
-        self.assertIn('of all kernels together', text)
+        self.assertIn('of total kernel time', text)
         self.assertNotIn('per iteration', text)
         rows = self.aaco('query', "SELECT family, count, sum_ns FROM kernel_totals WHERE session_id = '%s' ORDER BY sum_ns DESC" % printed['session']['id'],
                          '--format', 'csv').output

@@ -2,6 +2,9 @@
 import hashlib
 import json
 import os
+import pathlib
+import subprocess
+import time
 import unittest
 
 import program
@@ -141,6 +144,53 @@ class RunRefuses(program.ProgramTest):
 
     def test_show_without_sessions(self): self.refused(self.aaco('show', 'latest'), 3)
     def test_report_of_unknown_tag(self): self.refused(self.aaco('report', 'tag:none'), 3, 'none')
+
+
+class AllowedCpus(program.ProgramTest):
+    """What taskset and cpusets leave to a run is obeyed by the runtime's threads, recorded, and compared."""
+
+    def run_on(self, cpus, tag):
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, cpus)
+        self.addCleanup(os.sched_setaffinity, 0, before)
+        command = [program.PROGRAM, 'run', '--model', 'mlp', '--warmup', '5', '--duration', '1s', '--no-report', '--json', '--tag', tag]
+        environment = {name: value for name, value in os.environ.items() if name not in program.OURS}
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder, stdin=subprocess.DEVNULL,
+                                 env=environment | {'AACO_SESSIONS': str(self.lake), 'NO_COLOR': '1'})
+        seen, threads = set(), 0
+        while child.poll() is None:
+            tasks = list(pathlib.Path(f'/proc/{child.pid}/task').glob('*'))
+            threads = max(threads, len(tasks))
+            for task in tasks:
+                try:
+                    seen |= os.sched_getaffinity(int(task.name))
+                except OSError:
+                    pass
+            time.sleep(0.02)
+        output, errors = child.communicate()
+        os.sched_setaffinity(0, before)
+        if child.returncode == 3 and 'ONNX Runtime' in errors and 'unsupported' in errors:
+            self.skipTest('skipped, no ONNX Runtime on this machine')
+        self.assertEqual(child.returncode, 0, errors)
+        return seen, self.folder / json.loads(output)['session']['path']
+
+    def test_mask_is_obeyed_recorded_and_compared(self):
+        machine = sorted(os.sched_getaffinity(0))
+        if len(machine) < 2:
+            self.skipTest('skipped, one CPU only')
+        everywhere, _ = self.run_on(set(machine), 'whole')
+        self.assertEqual(everywhere, set(machine))
+        for number, cpus in enumerate([{machine[0]}, set(machine[-2:])]):
+            seen, bundle = self.run_on(cpus, f'narrow{number}')
+            self.assertEqual(seen, cpus, 'a thread of the run may use another CPU')
+            facts = json.loads((bundle / 'env.json').read_text())['fingerprint']['facts']
+            self.assertEqual(facts['cpu.allowed_cores'], str(len(cpus)))
+            runtime = json.loads((bundle / 'runtime/ort_config.json').read_text())
+            if len(cpus) < os.cpu_count():
+                self.assertEqual(runtime['pool_threads'], len(cpus))
+        document = self.aaco('diff', 'tag:whole', 'tag:narrow0', '--json').json()
+        different = {one['key']: (one['baseline'], one['candidate']) for one in document['differences']}
+        self.assertEqual(different['cpu.allowed_list'][1], str(machine[0]))
 
 
 if __name__ == '__main__':

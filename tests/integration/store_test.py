@@ -143,7 +143,7 @@ class Sweep(program.ProgramTest):
         self.assertEqual([point['label'] for point in points], ['batch 1', 'batch 64'])
         self.assertEqual([point['items_per_second'] for point in points], items)
         self.assertEqual(points[1]['relative_ratio'], items[1] / items[0])
-        self.assertIn('the highest throughput with batch', report['verdict']['text'])
+        self.assertIn('highest throughput with batch', report['verdict']['text'])
         warned = [point for point in points if self.aaco('show', point['session_id'], '--json').json()['warnings']]
         said = [one['message'] for one in report['warnings'] if one['id'] == 'sweep.points_warned']
         self.assertEqual([one.split(' points')[0] for one in said], [f'{len(warned)} of 2'] if warned else [])

@@ -103,6 +103,9 @@ core::Status measure_round(AbProcesses& processes, Progress& progress, AbSession
       sessions.add_block(side, block);
       auto& into = blocks.sides[static_cast<std::size_t>(side)].emplace_back();
       for (const auto& call : block.calls) into.push_back(static_cast<double>(call.duration_ns));
+      if (const auto cpu = block.account.caller_cpu_ns.value_or(0); cpu > 0 && !block.calls.empty())
+        blocks.caller_cpu[static_cast<std::size_t>(side)].push_back(static_cast<double>(cpu) /
+                                                                    static_cast<double>(block.calls.size()));
       progress.calls[static_cast<std::size_t>(side)] += calls;
     }
   }

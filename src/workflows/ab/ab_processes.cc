@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/numbers.h"
+#include "hardware/usable_cpus.h"
 #include "stats/robust.h"
 #include "workflows/ab/ab_account.h"
 
@@ -61,6 +62,9 @@ std::vector<hardware::Fact> AbLoaded::facts(const AbSide& side) const {
                                        {"seed", std::to_string(side.request.seed)},
                                        {"injected_delay", delay_text(side.delay)},
                                        {"mode", "ab"}};
+  // The measuring process has the mask of this one, whose threads no runtime has pinned.
+  if (const auto usable = hardware::usable_cpus(); !usable.allowed.empty())
+    facts.push_back({"cpu.allowed_list", usable.allowed_list()});
   return facts;
 }
 

@@ -101,26 +101,27 @@ core::Result<SessionOutcome> AbSessions::finish_side(int number, const AbOutcome
   SessionDraft& draft = *side.draft;
   const Json& described = side.loaded.described;
   draft.phase("measure", side.first_ns, side.last_ns);
-  draft.manifest().outcome = Json::object({{"model", described["model"]},
-                                           {"backend", described["backend"]},
-                                           {"provider", described["provider"]},
-                                           {"batch", described["batch"]},
-                                           {"threads", described["threads_intra"]},
-                                           {"graph_level", described["graph_level"]},
-                                           {"inputs", described["inputs"]},
-                                           {"warmup_iterations", side.warmups},
-                                           {"iterations", side.iterations},
-                                           {"measuring_ended", outcome.ended},
-                                           {"ab_side", kNames[number]},
-                                           {"ab_together", outcome.together},
-                                           {"ab_process_iterations", side.processes}});
+  trace::Outcome& what = draft.manifest().outcome;
+  what.model = described["model"].text();
+  what.backend = described["backend"].text();
+  what.provider = described["provider"].text();
+  what.batch = described["batch"].as_i64();
+  what.threads = described["threads_intra"].as_i64();
+  what.graph_level = described["graph_level"].text();
+  what.inputs = described["inputs"];
+  what.warmup_iterations = side.warmups;
+  what.iterations = side.iterations;
+  what.measuring_ended = outcome.ended;
+  what.ab_side = kNames[number];
+  what.ab_together = outcome.together;
+  what.ab_process_iterations = side.processes;
   if ((number == 0 ? request.a : request.b).delay != InjectedDelay{})
     draft.warn("ab.injected", "each call was delayed by --inject-delay",
                "omit --inject-delay to measure the configuration itself");
   AACO_TRY(draft.writer().flush());
   AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, described["batch"].as_i64().value_or(1)));
   if (!outcome.together) metrics.push_back({"memory.rss_peak_bytes", static_cast<double>(side.rss_peak_bytes), "bytes", {}, {}});
-  if (const auto* median = find_metric(metrics, "latency.p50_ns")) draft.manifest().outcome.set("p50_ns", median->value);
+  if (const auto* median = find_metric(metrics, "latency.p50_ns")) draft.manifest().outcome.p50_ns = median->value;
   return draft.finish(std::move(metrics), outcome.interrupted);
 }
 

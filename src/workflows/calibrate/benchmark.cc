@@ -10,6 +10,7 @@
 #include "core/hash.h"
 #include "core/numbers.h"
 #include "hardware/inventory.h"
+#include "hardware/usable_cpus.h"
 #include "laboratory/power_meter.h"
 #include "runner/registry.h"
 #include "workflows/hardware.h"
@@ -45,6 +46,9 @@ core::Result<runner::BackendOptions> backend_of(const BenchmarkRequest& request,
   AACO_ASSIGN(const auto config, registry.backend(request.backend));
   AACO_ASSIGN(auto options, runner::backend_options(config));
   if (request.threads) options.intra_op_threads = *request.threads;
+  const auto usable = hardware::usable_cpus();
+  options.pool_threads = usable.pool_threads();
+  options.pool_cpus = usable.pool_cpus();
   return options;
 }
 

@@ -48,7 +48,9 @@ std::string sentence(const analytics::rootcause::Decomposition& difference, cons
     if (named++ < 3)
       text += fmt::format("{} {} {}", named == 1 ? ":" : ",", core::format_percent(part.ns / difference.delta_ns),
                           report::fit(part.title, kTitle, true));
-  return text + fmt::format("; {} unexplained", core::format_percent(difference.unexplained_ns / difference.delta_ns));
+  const double unexplained = difference.unexplained_ns / difference.delta_ns;
+  constexpr double kRounding = 5e-5;  // prints as zero
+  return text + fmt::format("; {} unexplained", core::format_percent(std::abs(unexplained) < kRounding ? 0 : unexplained));
 }
 
 std::string advice(const Judges& judges, const analytics::rootcause::Decomposition& difference,

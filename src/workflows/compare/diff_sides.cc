@@ -86,6 +86,9 @@ core::Status read_series(ComparedSession& session, const trace::SessionManifest&
   if (std::any_of(session.iterations.begin(), session.iterations.end(), [](double value) { return value < 0; }))
     return core::fail(ErrorCode::invalid_input, "session " + session.id + " has iterations with a negative duration",
                       "clock or importer error: import or measure it again");
+  AACO_ASSIGN(const auto blocks, tracelake::read_table<trace::LoopBlockRow>(session.path, names));
+  auto caller_cpu = analytics::metrics::caller_cpu_of(blocks, rows, names);
+  if (!caller_cpu.empty()) session.series[std::string(analytics::metrics::kCallerCpu)] = std::move(caller_cpu);
   return {};
 }
 
@@ -117,7 +120,7 @@ core::Result<ComparedSession> load_one(const FoundSession& found, bool drop_dist
   AACO_TRY(read_fingerprint(session));
   AACO_TRY(read_series(session, found.manifest, drop_disturbed));
   AACO_ASSIGN(session.metrics, read_metrics(session.path));
-  if (const auto batch = found.manifest.outcome["batch"].as_f64()) session.items_per_iteration = *batch;
+  if (const auto batch = found.manifest.outcome.batch) session.items_per_iteration = static_cast<double>(*batch);
   AACO_ASSIGN(session.work, load_trace_work(session.path));
   return session;
 }
@@ -253,7 +256,7 @@ core::Result<std::optional<BetweenHistory>> history_between(const ComparedSide& 
   AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
   std::vector<double> logs;
   for (const auto& entry : entries) {
-    const auto median = entry.manifest.outcome["p50_ns"].as_f64();
+    const auto median = entry.manifest.outcome.p50_ns;
     if (entry.manifest.state != "complete" || entry.manifest.kind != "run" || entry.manifest.fingerprint != hash) continue;
     if (median && *median > 0 && !own.contains(entry.manifest.id.text)) logs.push_back(std::log(*median));
   }

@@ -132,7 +132,7 @@ TEST(DescribeSources, PointsAboveTheirRoofAreExplained) {
   EXPECT_THAT(describe_sources({point, point}), testing::Not(HasSubstr("above")));
   report::RoofPoint fast = point;
   fast.reached_ratio = 1.65;
-  EXPECT_THAT(describe_sources({point, fast}), HasSubstr("1 of 2 points lies above its roof (up to 165 % of it)"));
+  EXPECT_THAT(describe_sources({point, fast}), HasSubstr("1 of 2 points is above its roof (up to 165 %)"));
 }
 
 }  // namespace

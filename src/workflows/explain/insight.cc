@@ -61,9 +61,10 @@ core::Result<std::unique_ptr<SessionFacts>> session_facts(const std::string& pat
   input.gpu_events = gpu_events;
   input.nodes = &side.nodes;
   input.metrics = metrics;
-  input.flops = manifest.outcome["work"]["flops"].as_f64();
-  input.bytes = manifest.outcome["work"]["bytes"].as_f64();
-  input.graph_nodes = manifest.outcome["work"]["node_count"].as_f64();
+  const trace::OutcomeWork work = manifest.outcome.work.value_or(trace::OutcomeWork{});
+  input.flops = work.flops;
+  input.bytes = work.bytes;
+  input.graph_nodes = work.node_count;
   read_cpus(path, input);
   side.signals = analytics::signals::signals_of(input);
   return facts;

@@ -38,6 +38,8 @@ governance::BaselineSession kept_of(const ComparedSession& session, const std::m
   const auto of_work = [&](const std::string& id) { return session.work && session.work->values.contains(id); };
   for (const auto& metric : session.metrics)
     if (budgets.contains(metric.id) && std::isfinite(metric.value) && !of_work(metric.id)) kept.metrics.push_back(metric);
+  for (const auto& [id, series] : session.series)
+    if (budgets.contains(id)) kept.series[id] = governance::thin_series(series, kMaxTraceSeries);
   if (!session.work) return kept;
   for (const auto& [id, series] : session.work->series)
     if (budgets.contains(id) && std::all_of(series.begin(), series.end(), [](double value) { return value > 0; }))

@@ -23,13 +23,13 @@ constexpr std::size_t kFewest = 6;  // sessions, below which nothing is told
 std::string described(const trace::SessionManifest& manifest) {
   std::string text = fact_of(manifest, "model");
   if (const std::string backend = fact_of(manifest, "backend"); !backend.empty()) text += " on " + backend;
-  if (const auto batch = manifest.outcome["batch"].as_i64()) text += ", batch " + std::to_string(*batch);
-  if (const auto threads = manifest.outcome["threads"].as_i64(); threads && *threads > 0)
+  if (const auto batch = manifest.outcome.batch) text += ", batch " + std::to_string(*batch);
+  if (const auto threads = manifest.outcome.threads; threads && *threads > 0)
     text += ", " + std::to_string(*threads) + (*threads == 1 ? " thread" : " threads");
   if (!text.empty()) return text;
   text = manifest.kind;
   if (!manifest.tag.empty()) text += " tag:" + manifest.tag;
-  if (const std::string devices = traced_devices(manifest.outcome["files"]); !devices.empty()) text += ", " + devices;
+  if (const std::string devices = traced_devices(manifest.outcome.files); !devices.empty()) text += ", " + devices;
   return text;
 }
 

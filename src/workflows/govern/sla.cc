@@ -26,7 +26,7 @@ using governance::SlaAlert;
 std::map<std::string, std::string> facts_of(const trace::SessionManifest& manifest) {
   std::map<std::string, std::string> facts{{"kind", manifest.kind}, {"tag", manifest.tag}};
   for (const char* key : {"model", "backend"})
-    if (manifest.outcome[key].is_string()) facts[key] = std::string(manifest.outcome[key].text());
+    if (std::string value = manifest.outcome.text(key); !value.empty()) facts[key] = std::move(value);
   return facts;
 }
 

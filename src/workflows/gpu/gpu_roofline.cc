@@ -173,7 +173,7 @@ std::vector<report::RoofPoint> roofline_points(const Json& stored) {
 }
 
 void fill_roofline(report::ReportModel& model, const core::Paths& paths) {
-  const Json& gpus = model.session.outcome["gpu"]["gpus"];
+  const Json& gpus = model.session.outcome.gpu["gpus"];
   const Json* gpu = best_known(gpus);
   if (model.roofline || gpu == nullptr) return;
   const Json& stored = (*gpu)["roofline"];

@@ -195,7 +195,7 @@ core::Result<trace::Metrics> store_totals(Read& read, const ImportCounts& counts
   Json of_totals = Json::object({{"kernel_names", static_cast<long long>(kernels.items().size())},
                                  {"call_names", static_cast<long long>(calls.items().size())}});
   of_totals.set_if("samples", samples["samples"]);
-  draft.manifest().outcome.set("totals", std::move(of_totals));
+  draft.manifest().outcome.totals = std::move(of_totals);
   Json document = Json::object({{"schema_version", 1}, {"kernels", std::move(kernels)}, {"calls", std::move(calls)}});
   document.set_if("samples", std::move(samples));
   AACO_TRY(draft.writer().write_json(kSummary, document));

@@ -58,7 +58,7 @@ core::Result<std::vector<Labelled>> load_labelled(const Services& services) {
     services.progress("reading " + manifest.id.text);
     Labelled one;
     one.id = manifest.id.text;
-    one.model = manifest.outcome["model"].text();
+    one.model = manifest.outcome.model;
     one.created_ns = manifest.created_realtime_ns;
     one.fault = fault["fault"].text();
     one.cause = fault["cause"].text();

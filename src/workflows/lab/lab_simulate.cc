@@ -70,7 +70,7 @@ core::Result<SessionOutcome> simulate(const SimulateRequest& request, const Serv
                                   services));
   draft.manifest().home_clock = original.home_clock;
   draft.manifest().fingerprint = original.fingerprint;
-  draft.manifest().outcome = Json::object({{"files", original.outcome["files"]}});
+  draft.manifest().outcome.files = original.outcome.files;
   draft.warn("lab.fault",
              "this trace is simulated: " + std::string(fault.kind->title) + ", applied to session " + original.id.text,
              "it shows what this cause would look like; these times were not measured");
@@ -80,7 +80,7 @@ core::Result<SessionOutcome> simulate(const SimulateRequest& request, const Serv
   GpuAnalysisOptions options;
   options.find_steps = rows.iterations.empty();
   AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
-  draft.manifest().outcome.set("gpu", to_json(analysis, options));
+  draft.manifest().outcome.gpu = to_json(analysis, options);
   AACO_TRY(draft.writer().flush());
   trace::Metrics metrics = std::move(analysis.metrics);
   AACO_ASSIGN(trace::Metrics more, table_metrics(draft, 1));

@@ -32,9 +32,9 @@ using Groups = std::map<std::pair<std::string, std::int64_t>, Group>;  // by dev
 
 // What ran, whichever machine or build it ran on.
 std::string workload_of(const trace::SessionManifest& manifest) {
-  const auto model = manifest.outcome["model"].text();
+  const auto model = manifest.outcome.model;
   if (model.empty()) return manifest.id.text;
-  return fmt::format("{} {}", model, manifest.outcome["inputs"].dump(-1));
+  return fmt::format("{} {}", model, manifest.outcome.inputs.dump(-1));
 }
 
 core::Result<std::vector<tracelake::SessionEntry>> chosen(const EnvelopeRequest& request, const Services& services) {

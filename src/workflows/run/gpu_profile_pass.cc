@@ -160,7 +160,7 @@ core::Result<Imported> import_output(const GpuProfileRequest& request, const std
   options.graph = request.graph;
   options.devices = read->devices;
   AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
-  draft.manifest().outcome.set("gpu", to_json(analysis, options));
+  draft.manifest().outcome.gpu = to_json(analysis, options);
   imported.metrics = std::move(analysis.metrics);
   AACO_TRY(draft.writer().flush());
   return imported;
@@ -205,10 +205,10 @@ core::Result<trace::Metrics> gpu_profile_pass(const GpuProfileRequest& request, 
   }
   draft.phase("gpu_profile", begin, core::monotonic_ns());
   AACO_ASSIGN(Imported imported, import_output(request, folder, logs, begin, draft, services));
-  draft.manifest().outcome.set("gpu_profile", Json::object({{"profiler", to_string(profiler.tool)},
-                                                            {"version", profiler.version},
-                                                            {"executions", std::move(executions)},
-                                                            {"files", std::move(imported.files)}}));
+  draft.manifest().outcome.gpu_profile = Json::object({{"profiler", to_string(profiler.tool)},
+                                                       {"version", profiler.version},
+                                                       {"executions", std::move(executions)},
+                                                       {"files", std::move(imported.files)}});
   return std::move(imported.metrics);
 }
 

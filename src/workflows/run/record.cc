@@ -126,12 +126,12 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   draft.phase("record", begin, end);
   telemetry.finish(draft.sink(), draft.manifest());
   if (plane) plane->finish(draft.sink(), draft.manifest());
-  draft.manifest().outcome =
-      Json::object({{"model", request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0])},
-                    {"process_id", observed},
-                    {"exit_code", child ? Json(outcome.exit_code) : Json()},
-                    {"wall_ns", end - begin}});
-  draft.manifest().outcome.set_if("isolation", isolation.describe());
+  trace::Outcome& what = draft.manifest().outcome;
+  what.model = request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0]);
+  what.process_id = observed;
+  if (child) what.exit_code = outcome.exit_code;
+  what.wall_ns = end - begin;
+  draft.manifest().outcome.isolation = isolation.describe();
   std::vector<hardware::Fact> subject = {{"mode", "record"},
                                          {"command", core::join(hardware::without_secrets(request.command), " ")}};
   for (auto& fact : isolation.facts()) subject.push_back(std::move(fact));

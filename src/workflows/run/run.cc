@@ -9,6 +9,7 @@
 #include "core/environment.h"
 #include "core/files.h"
 #include "core/resident_memory.h"
+#include "hardware/usable_cpus.h"
 #include "stats/observer.h"
 #include "workflows/explain/insight.h"
 #include "workflows/hardware.h"
@@ -185,19 +186,21 @@ core::Result<trace::Metrics> profile_gpu(GpuProfiling& profiling, const RunPlan&
   return gpu_profile_pass(profiling.pass, profiling.profiler, draft, services);
 }
 
-Json outcome_json(const RunPlan& plan, const LoadedModel& model, const Measured& measured) {
-  return Json::object({{"model", plan.model_name},
-                       {"backend", plan.backend.backend},
-                       {"provider", plan.backend.provider},
-                       {"batch", model.batch},
-                       {"threads", plan.backend.intra_op_threads},
-                       {"graph_level", plan.backend.graph_level},
-                       {"inputs", model.inputs},
-                       {"warmup_iterations", measured.loop.warmup.size()},
-                       {"warmup_ended", measured.loop.warmup_reason},
-                       {"warmup_stationary", measured.loop.warmup_verdict.stationary},
-                       {"iterations", measured.loop.plain.size()},
-                       {"measuring_ended", measured.loop.stop_reason}});
+trace::Outcome outcome_of(const RunPlan& plan, const LoadedModel& model, const Measured& measured) {
+  trace::Outcome outcome;
+  outcome.model = plan.model_name;
+  outcome.backend = plan.backend.backend;
+  outcome.provider = plan.backend.provider;
+  outcome.batch = model.batch;
+  outcome.threads = plan.backend.intra_op_threads;
+  outcome.graph_level = plan.backend.graph_level;
+  outcome.inputs = model.inputs;
+  outcome.warmup_iterations = static_cast<std::int64_t>(measured.loop.warmup.size());
+  outcome.warmup_ended = measured.loop.warmup_reason;
+  outcome.warmup_stationary = measured.loop.warmup_verdict.stationary;
+  outcome.iterations = static_cast<std::int64_t>(measured.loop.plain.size());
+  outcome.measuring_ended = measured.loop.stop_reason;
+  return outcome;
 }
 
 // What the nodes could take, where this machine is in the hardware registry: without that the run is whole all the same, and says
@@ -216,7 +219,7 @@ core::Status predict_nodes(const RunPlan& plan, const LoadedModel& model, bool a
 
 // What must be equal for two runs to be compared.
 std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel& model, const RunRequest& request,
-                                          const Isolation& isolation) {
+                                          const Isolation& isolation, const hardware::UsableCpus& usable) {
   std::vector<hardware::Fact> facts = isolation.facts();
   facts.insert(facts.end(), {{"model.hash", plan.model_hash},
                              {"runtime.name", "onnxruntime"},
@@ -229,6 +232,10 @@ std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel
                              {"batch", std::to_string(model.batch)},
                              {"seed", std::to_string(request.seed)},
                              {"mode", "run"}});
+  if (!usable.allowed.empty()) {
+    facts.push_back({"cpu.allowed_cores", std::to_string(usable.allowed.size())});
+    facts.push_back({"cpu.allowed_list", usable.allowed_list()});
+  }
   return facts;
 }
 
@@ -237,6 +244,7 @@ std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel
 core::Result<SessionOutcome> run(const RunRequest& asked, const Services& services) {
   services.progress("preparing " + asked.model);
   AACO_ASSIGN(auto isolation, Isolation::enter(asked.isolation, false, asked.threads, services));
+  const auto usable = hardware::usable_cpus();  // before the runtime pins threads
   RunRequest request = asked;
   if (!request.threads) request.threads = isolation.cpus();  // the runtime counts the machine's CPUs, not those inside
   AACO_ASSIGN(const RunPlan plan, plan_run(request, services));
@@ -255,7 +263,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   const Json runtime = model.backend->describe();
   AACO_TRY(draft.writer().write_json("runtime/ort_config.json", runtime));
   isolation.tell(draft);
-  AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request, isolation),
+  AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request, isolation, usable),
                                Json::object({{"onnxruntime", model.runtime->version()}})));
   warn_of_placement(draft, plan, runtime);
   if (!request.fault.is_null())
@@ -270,10 +278,10 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   if (!measured.loop.warmup_verdict.stationary && !request.warmup)
     draft.warn("warmup.not_stationary", "the latency was not stable at the end of warm-up: " + measured.loop.warmup_reason,
                "close other programs, or set --warmup; 'aaco doctor' lists possible disturbances");
-  draft.manifest().outcome = outcome_json(plan, model, measured);
-  draft.manifest().outcome.set_if("noise", measured.noise);
-  draft.manifest().outcome.set_if("isolation", isolation.describe());
-  draft.manifest().outcome.set_if("work", model_work(plan.graph, model.inputs));
+  draft.manifest().outcome = outcome_of(plan, model, measured);
+  draft.manifest().outcome.noise = measured.noise;
+  draft.manifest().outcome.isolation = isolation.describe();
+  draft.manifest().outcome.work = model_work(plan.graph, model.inputs);
   RunFacts facts{model.batch, rss_load_bytes, measured.rss_peak_bytes, std::nullopt};
   const double median_ns = median_of(measured.loop.plain);
   if (request.profile && !services.stopping()) {

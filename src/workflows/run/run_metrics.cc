@@ -40,7 +40,7 @@ core::Result<trace::Metrics> run_metrics(const RunFacts& facts, SessionDraft& dr
     metrics.push_back(std::move(metric));
   }
   warn_of_distortion(draft, metrics);
-  if (const auto* median = find_metric(metrics, "latency.p50_ns")) draft.manifest().outcome.set("p50_ns", median->value);
+  if (const auto* median = find_metric(metrics, "latency.p50_ns")) draft.manifest().outcome.p50_ns = median->value;
   return metrics;
 }
 

@@ -8,6 +8,7 @@
 #include "core/numbers.h"
 #include "graph/load.h"
 #include "graph/onnx.h"
+#include "hardware/usable_cpus.h"
 #include "runner/memory_fit.h"
 #include "runner/registry.h"
 #include "runner/zoo.h"
@@ -50,6 +51,9 @@ core::Result<runner::BackendOptions> backend_for(const runner::Registry& registr
   options.graph_level = request.graph_level;
   options.allow_fallback = request.allow_fallback;
   if (request.threads) options.intra_op_threads = *request.threads;
+  const auto usable = hardware::usable_cpus();
+  options.pool_threads = usable.pool_threads();
+  options.pool_cpus = usable.pool_cpus();
   for (const auto& [key, value] : request.provider_options) options.provider_options[key] = value;
   return options;
 }

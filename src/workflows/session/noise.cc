@@ -52,7 +52,7 @@ Json noise_summary(const Json& document) {
   return summary;
 }
 
-bool drops_disturbed(const trace::SessionManifest& manifest) { return manifest.outcome["noise"]["dropped"].as_bool() == true; }
+bool drops_disturbed(const trace::SessionManifest& manifest) { return manifest.outcome.noise["dropped"].as_bool() == true; }
 
 void leave_out_disturbed(const trace::SessionManifest& manifest, std::vector<trace::IterationRow>& iterations) {
   if (drops_disturbed(manifest)) std::erase_if(iterations, [](const auto& row) { return row.disturbance != trace::NameId{}; });

@@ -16,7 +16,7 @@ std::string fact_of(const trace::SessionManifest& manifest, const std::string& k
   if (key == "kind") return manifest.kind;
   if (key == "tag") return manifest.tag;
   if (key == "fingerprint") return manifest.fingerprint;
-  return std::string(manifest.outcome[key].text());
+  return manifest.outcome.text(key);
 }
 
 std::string same_thing(const trace::SessionManifest& manifest) {

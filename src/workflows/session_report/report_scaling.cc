@@ -106,13 +106,18 @@ Scaling::Summary summary_of(const Points& points) {
     out.text += fmt::format("; lowest latency with {}: {}", quickest->label, core::format_duration(quickest->median_ns->value));
   const auto rivals = rivals_of(points, *best, &Scaling::Point::items_per_second, true);
   const auto as_quick = quickest ? rivals_of(points, *quickest, &Scaling::Point::median_ns, false) : std::nullopt;
-  out.confidence = !rivals                    ? std::string("low: some points have no interval")
-                   : *rivals > 0              ? fmt::format("low: the intervals of {} other points overlap", *rivals)
-                   : as_quick.value_or(0) > 0 ? fmt::format(
-                                                    "medium: its throughput interval overlaps with no other point, but {} other "
-                                                    "points may have an equally low latency",
-                                                    *as_quick)
-                                              : std::string("high: no other interval overlaps");
+  const auto overlaps = [](std::size_t count) {
+    return fmt::format("interval overlaps with {} other point{}", count, count == 1 ? "" : "s");
+  };
+  if (!rivals)
+    out.confidence = "low: some points have no interval";
+  else if (*rivals > 0)
+    out.confidence = "low: its " + overlaps(static_cast<std::size_t>(*rivals));
+  else if (as_quick.value_or(0) > 0)
+    out.confidence =
+        "medium: no other point reaches its throughput, but its latency " + overlaps(static_cast<std::size_t>(*as_quick));
+  else
+    out.confidence = "high: no other interval overlaps";
   return out;
 }
 
@@ -181,8 +186,8 @@ core::Status fill_scaling(report::ReportModel& model, const std::string& session
   if (!scaling) return {};
   if (!scaling->summary.text.empty()) {
     const auto count = scaling->points.size();
-    model.verdict = fmt::format("{} over {} point{}: {}.", model.session.outcome["model"].text(), count, count == 1 ? "" : "s",
-                                scaling->summary.text);
+    model.verdict =
+        fmt::format("{} over {} point{}: {}.", model.session.outcome.model, count, count == 1 ? "" : "s", scaling->summary.text);
     model.verdict_confidence = scaling->summary.confidence;
   }
   warn_of_points(model, scaling->points, session_path);

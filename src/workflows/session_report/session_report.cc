@@ -64,7 +64,7 @@ std::optional<DeviceRoofs> roofs_of(const SessionEstimates& estimates, const cor
 core::Result<report::ReportModel> load_report(const std::string& session_path, const core::Paths& paths) {
   report::ReportModel model;
   AACO_ASSIGN(model.session, tracelake::read_manifest(session_path));
-  if (model.session.kind == "import") model.title = described_files(model.session.outcome["files"]);
+  if (model.session.kind == "import") model.title = described_files(model.session.outcome.files);
   if (const auto changed = tracelake::changed_documents(session_path, model.session); !changed.empty())
     model.session.warnings.insert(
         model.session.warnings.begin(),

@@ -21,7 +21,7 @@ std::string counted(std::int64_t count, const std::string& noun) {
 
 // "trace.json", "a.csv and 3 more files".
 std::string imported_files(const report::ReportModel& model) {
-  const auto& files = model.session.outcome["files"].items();
+  const auto& files = model.session.outcome.files.items();
   if (files.empty()) return "the import";
   const std::string first(files.front()["file"].text());
   return files.size() == 1 ? first
@@ -31,10 +31,10 @@ std::string imported_files(const report::ReportModel& model) {
 std::string what_ran(const report::ReportModel& model) {
   const auto& outcome = model.session.outcome;
   if (model.session.kind == "import") return imported_files(model);
-  const std::string name(outcome["model"].text());
+  const std::string name(outcome.model);
   if (model.session.kind != "run") return name;
-  const auto batch = outcome["batch"].as_i64();
-  return fmt::format("{} on {}{}", name, outcome["backend"].text(), batch ? fmt::format(", batch {},", *batch) : "");
+  const auto batch = outcome.batch;
+  return fmt::format("{} on {}{}", name, outcome.backend, batch ? fmt::format(", batch {},", *batch) : "");
 }
 
 std::string where_it_went(const report::ReportModel& model) {
@@ -93,11 +93,11 @@ std::string latency_confidence(const report::ReportModel& model, const trace::Me
     doubts.push_back(fmt::format("latency drifted by {}", core::format_percent(drift->value)));
     lower("medium");
   }
-  if (auto disturbed = disturbance_of(model.session.outcome["noise"], median.value); !disturbed.doubt.empty()) {
+  if (auto disturbed = disturbance_of(model.session.outcome.noise, median.value); !disturbed.doubt.empty()) {
     lower(disturbed.level);
     doubts.push_back(std::move(disturbed.doubt));
   }
-  if (model.session.outcome["warmup_stationary"].as_bool() == false) {
+  if (model.session.outcome.warmup_stationary == false) {
     doubts.emplace_back("latency was not stable at the end of warm-up");
     lower("medium");
   }
@@ -112,7 +112,7 @@ std::string latency_confidence(const report::ReportModel& model, const trace::Me
 
 // Of an import without iterations and without work of a GPU: what is in it, and what it therefore cannot tell.
 VerdictText imported(const report::ReportModel& model) {
-  const core::Json& rows = model.session.outcome["rows"];
+  const core::Json& rows = model.session.outcome.rows;
   const auto count = [&](const char* key) { return rows[key].as_i64().value_or(0); };
   std::vector<std::string> holds;
   const auto add = [&](const char* key, const char* noun) {
@@ -125,7 +125,7 @@ VerdictText imported(const report::ReportModel& model) {
   add("samples", "sensor reading");
   if (count("kernels") == 0) add("counters", "counter value");
   add("kernels", "kernel");  // without a duration: else there were a verdict of the GPU
-  const core::Json& totals = model.session.outcome["totals"];
+  const core::Json& totals = model.session.outcome.totals;
   if (const auto names = totals["kernel_names"].as_i64().value_or(0); names > 0 && count("kernels") == 0) {
     const auto* executions = find_metric(model.metrics, "gpu.kernel_count");
     const auto* sum = find_metric(model.metrics, "gpu.kernel_sum_ns");
@@ -138,7 +138,7 @@ VerdictText imported(const report::ReportModel& model) {
   if (const auto samples = totals["samples"].as_i64().value_or(0); samples > 0)
     holds.push_back(counted(samples, "sampled program counter"));
   VerdictText verdict;
-  std::string text = imported_files(model) + (model.session.outcome["files"].items().size() > 1 ? " contain " : " contains ");
+  std::string text = imported_files(model) + (model.session.outcome.files.items().size() > 1 ? " contain " : " contains ");
   for (std::size_t i = 0; i < holds.size(); ++i) text += (i == 0 ? "" : i + 1 == holds.size() ? " and " : ", ") + holds[i];
   if (holds.empty()) text += "no events with a timestamp";
   for (const auto& phase : model.session.phases)
@@ -184,7 +184,7 @@ VerdictText verdict_of(const report::ReportModel& model) {
     return verdict;
   }
   if (model.session.kind == "import") return imported(model);
-  const auto wall = model.session.outcome["wall_ns"].as_f64();
+  const auto wall = model.session.outcome.wall_ns;
   verdict.sentence = wall ? fmt::format("{} ran for {}.", what_ran(model), core::format_duration(*wall))
                           : fmt::format("{} {}.", model.session.kind, what_ran(model));
   for (const char* id : {"cpu.cores_used", "memory.rss_peak_bytes", "process.context_switches_per_second", "gpu.busy_ns"})
