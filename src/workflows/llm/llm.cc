@@ -223,11 +223,12 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
                            *request.max_open),
                "raise --max-open");
   AACO_TRY(draft.writer().write_json("metrics/llm_summary.json", summary.document));
-  draft.manifest().outcome = Json::object({{"model", plan.body.model},
-                                           {"url", plan.target.url()},
-                                           {"connections", connections},
-                                           {"server_process_id", server},
-                                           {"summary", summary.sentence}});
+  trace::Outcome& stored = draft.manifest().outcome;
+  stored.model = plan.body.model;
+  stored.llm = Json::object({{"url", plan.target.url()},
+                             {"connections", connections},
+                             {"server_process_id", server},
+                             {"summary", summary.sentence}});
   LlmOutcome outcome;
   outcome.all_failed = summary.complete == 0;
   outcome.failure = summary.failure;

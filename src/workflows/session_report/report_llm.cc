@@ -94,7 +94,7 @@ core::Status fill_llm(report::ReportModel& model, const std::string& session_pat
   AACO_ASSIGN(const auto chunks, tracelake::read_table<trace::LlmChunkRow>(session_path, names));
   section.slow = slowest(requests, names);
   add_chunks(section.slow, requests, chunks, names);
-  model.verdict = fmt::format("{}: {}.", model.session.outcome["model"].text(), section.summary);
+  model.verdict = fmt::format("{}: {}.", model.session.outcome.model, section.summary);
   model.verdict_confidence = confidence_of(model, section);
   model.headline_metrics.clear();
   for (const char* id :
