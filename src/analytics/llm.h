@@ -32,7 +32,7 @@ std::string to_string(const Slo& slo);
 struct RequestTimes {
   std::optional<double> ttft_ns, ttft_sent_ns;
   std::optional<double> e2el_ns, e2el_sent_ns;  // of complete answers
-  std::optional<double> tpot_ns;  // (last token - first token) / (tokens - 1); empty without a token count and for one token
+  std::optional<double> tpot_ns;  // (last token - first token) / (tokens - 1); empty without a token count, for one token and for one chunk
   std::optional<double> client_queue_ns;  // sent - scheduled
 };
 RequestTimes times_of(const trace::LlmRequestRow& row);
@@ -102,11 +102,16 @@ trace::Metrics metrics_of(const Load& load, const OwnLimit& client);
 // "holds 12.0 requests/s at TTFT P99 180 ms", for a person.
 std::string sentence_of(const Load& load, const Slo& slo);
 
-// Among levels in rising order of load: the last one that keeps the SLO, and the knee, from which on throughput grows by less
-// than `kKneeGain` of the load's growth. Indices; empty where there is none.
+// Among levels in rising order of load, as indices that are empty where there is none: the last level that keeps the SLO, and the
+// knee. It is the last level before requests queue: the median TTFT grows by more than `kQueueGain` times the load's growth, and the
+// intervals are apart. Without a queue it is the level after which throughput grows by less than `kKneeGain` of the load's growth
+// (a server that computes all requests at once slows them down instead).
 inline constexpr double kKneeGain = 0.3;
+inline constexpr double kQueueGain = 1.5;
 struct Curve {
   std::optional<std::size_t> knee, last_within_slo;
+  bool queues = false;         // beyond the knee
+  std::size_t flat_steps = 0;  // steps up to the last level in which throughput did not grow
 };
 Curve judge_curve(std::span<const Load> loads, const Slo& slo);
 bool keeps(const Load& load, const Slo& slo);

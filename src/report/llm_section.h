@@ -22,7 +22,7 @@ struct Llm {
     std::int64_t requests = 0, complete = 0;
     std::vector<std::pair<std::string, std::int64_t>> failures;
     trace::Metrics metrics;                    // llm.*
-    std::vector<std::string> client_limit;     // why the client itself was the limit; empty: it was not
+    std::vector<std::string> client_limit;     // why the client was the bottleneck; empty: it was not
     std::optional<double> vouched_per_second;  // then: the rate it can vouch for
   };
   // One of the slowest requests, and where its time went.

@@ -85,7 +85,7 @@ void add_load_options(CLI::App& verb, LlmOptions& options) {
                   "Requests before the measurement (default: as many as are open at once, at most 16)")
       ->check(whole_number(0, kMaxCount))
       ->type_name("N");
-  verb.add_flag("--sweep", request.until_limit, "Stop at the level at which throughput no longer grows or the SLO is broken");
+  verb.add_flag("--sweep", request.until_limit, "Stop once requests queue, throughput no longer grows or the SLO is broken");
 }
 
 void add_prompt_options(CLI::App& verb, LlmOptions& options) {

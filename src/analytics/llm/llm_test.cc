@@ -135,6 +135,11 @@ TEST(LoadFigures, ContinuousUsageGivesEachTokenItsShare) {
   EXPECT_EQ(load.itl.mean, 10.0 * kMs);
   EXPECT_EQ(load.itl.count, 9);
 }
+TEST(LoadFigures, OneChunkHasNoTimePerOutputToken) {
+  Rows rows;
+  rows.add(0, 0, 10, 30, 1).output_tokens = 4;
+  EXPECT_FALSE(rows.load().tpot.mean);
+}
 TEST(LoadFigures, LittlesLawHolds) {
   Rows rows;
   for (std::int64_t i = 0; i < 100; ++i) rows.add(10 * i, 10 * i, 10 * i + 40, 1, 1);
@@ -185,6 +190,31 @@ TEST(Curve, KneeIsWhereThroughputStops) {
   EXPECT_EQ(judge_curve(loads, {}).knee, 2U);
   EXPECT_EQ(judge_curve(loads, parse_slo("ttft=150ms").value()).last_within_slo, 3U);
 }
+// One core shared by up to four answers: throughput is flat from the start, and the first token waits from eight on.
+TEST(Curve, KneeOfASharedProcessorIsWhereRequestsQueue) {
+  const std::vector<Load> loads = {load_of(3.8, 1, 88), load_of(4.7, 2, 102), load_of(5.3, 4, 168), load_of(5.9, 8, 1200)};
+  const Curve curve = judge_curve(loads, {});
+  EXPECT_TRUE(curve.queues);
+  EXPECT_EQ(curve.knee, 2U);
+  EXPECT_EQ(curve.flat_steps, 3U);
+}
+TEST(Curve, TtftThatGrowsWithTheLoadIsNoQueue) {
+  const Curve curve = judge_curve(std::vector<Load>{load_of(10, 1, 10), load_of(20, 2, 20), load_of(20.5, 4, 45)}, {});
+  EXPECT_FALSE(curve.queues);
+  EXPECT_EQ(curve.knee, 1U);
+}
+TEST(Curve, OpenLoopBeyondCapacityQueues) {
+  std::vector<Load> loads = {load_of(10, 1, 10), load_of(20, 2, 11), load_of(22, 60, 800)};
+  const double rates[] = {10, 20, 40};
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    loads[i].name = "rate x/s";
+    loads[i].offered_per_second = rates[i];
+  }
+  const Curve curve = judge_curve(loads, {});
+  EXPECT_TRUE(curve.queues);
+  EXPECT_EQ(curve.knee, 1U);
+}
+TEST(Curve, OneLevelHasNoKnee) { EXPECT_FALSE(judge_curve(std::vector<Load>{load_of(10, 1, 10)}, {}).knee); }
 TEST(Curve, NoKneeWhileItGrows) {
   const std::vector<Load> loads = {load_of(10, 1, 10), load_of(20, 2, 10)};
   EXPECT_FALSE(judge_curve(loads, {}).knee);

@@ -116,7 +116,7 @@ RequestTimes times_of(const trace::LlmRequestRow& row) {
   }
   times.e2el_ns = span(row.scheduled_ns, row.end_ns);
   if (row.sent_ns) times.e2el_sent_ns = span(*row.sent_ns, row.end_ns);
-  if (row.first_token_ns && row.last_token_ns && row.output_tokens && *row.output_tokens > 1)
+  if (row.first_token_ns && row.last_token_ns && row.output_tokens && *row.output_tokens > 1 && row.content_chunks > 1)
     times.tpot_ns = span(*row.first_token_ns, *row.last_token_ns) / static_cast<double>(*row.output_tokens - 1);
   return times;
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "analytics/llm.h"
 #include "core/numbers.h"
@@ -24,15 +25,33 @@ void add_summary(trace::Metrics& metrics, const std::string& name, const stats::
   quantile("p99", summary.p99);
 }
 
+// "12.4", "1,066".
+std::string rate_text(double per_second) {
+  return per_second < 1000 ? fmt::format("{:.3g}", per_second) : core::format_count(per_second);
+}
+
 void add(trace::Metrics& metrics, std::string id, const std::optional<double>& value, std::string unit) {
   if (value) metrics.push_back({std::move(id), *value, std::move(unit), {}, {}});
 }
 
+// An open loop ("rate 10/s") loads by its rate: beyond the server's capacity the open requests grow without a higher load.
+double load_ratio(const Load& before, const Load& after) {
+  const bool open_loop = after.name.starts_with("rate ") && before.offered_per_second > 0;
+  return open_loop ? after.offered_per_second / before.offered_per_second : after.mean_open / std::max(1e-9, before.mean_open);
+}
+
 // Throughput grew by at least kKneeGain of what the load grew.
 bool still_grows(const Load& before, const Load& after) {
-  const double load_growth = after.mean_open / std::max(1e-9, before.mean_open) - 1;
+  const double load_growth = load_ratio(before, after) - 1;
   const double growth = after.rates.requests_per_second / std::max(1e-9, before.rates.requests_per_second) - 1;
   return growth >= kKneeGain * load_growth;
+}
+
+bool begins_to_queue(const Load& before, const Load& after) {
+  if (!before.ttft.p50 || !after.ttft.p50) return false;
+  const double load_growth = std::max(1.0, load_ratio(before, after));
+  const auto& [low, high] = std::pair(before.ttft.p50->ci95, after.ttft.p50->ci95);
+  return after.ttft.p50->value > kQueueGain * load_growth * before.ttft.p50->value && (!low || !high || high->low > low->high);
 }
 
 }  // namespace
@@ -82,7 +101,14 @@ Curve judge_curve(std::span<const Load> loads, const Slo& slo) {
   Curve curve;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     if (!slo.empty() && keeps(loads[i], slo)) curve.last_within_slo = i;
-    if (!curve.knee && i + 1 < loads.size() && !still_grows(loads[i], loads[i + 1])) curve.knee = i;
+    if (i == 0) continue;
+    const bool grows = still_grows(loads[i - 1], loads[i]);
+    curve.flat_steps = grows ? 0 : curve.flat_steps + 1;
+    if (!curve.queues && begins_to_queue(loads[i - 1], loads[i])) {
+      curve.knee = i - 1;
+      curve.queues = true;
+    }
+    if (!curve.knee && !grows) curve.knee = i - 1;
   }
   return curve;
 }
@@ -90,8 +116,8 @@ Curve judge_curve(std::span<const Load> loads, const Slo& slo) {
 std::string sentence_of(const Load& load, const Slo& slo) {
   if (load.complete == 0) return fmt::format("all {} requests failed", load.requests);
   const Rates& rates = load.steady ? *load.steady : load.rates;
-  std::string text = fmt::format("{:.3g} requests/s", rates.requests_per_second);
-  if (rates.output_tokens_per_second) text += fmt::format(", {:.4g} output tokens/s", *rates.output_tokens_per_second);
+  std::string text = fmt::format("{} requests/s", rate_text(rates.requests_per_second));
+  if (rates.output_tokens_per_second) text += fmt::format(", {} output tokens/s", rate_text(*rates.output_tokens_per_second));
   const auto& top = load.ttft.p99 ? load.ttft.p99 : load.ttft.p50;
   if (top) text += fmt::format(", TTFT {} {}", load.ttft.p99 ? "P99" : "median", core::format_duration(top->value));
   if (load.tpot.p50) text += fmt::format(", TPOT {}", core::format_duration(load.tpot.p50->value));

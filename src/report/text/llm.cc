@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/numbers.h"
 #include "report/llm_section.h"
 #include "report/model.h"
 #include "report/quantity.h"
@@ -28,6 +29,10 @@ constexpr LevelColumn kLevelColumns[] = {{"requests/s", "llm.requests_per_second
                                          {"E2EL P50", "llm.e2el_p50_ns", 112},
                                          {"good", "llm.good_ratio", 92}};
 
+std::string rate_text(double per_second) {
+  return per_second < 1000 ? fmt::format("{:.3g}", per_second) : core::format_count(per_second);
+}
+
 std::int64_t failed(const Llm::Level& level) { return level.requests - level.complete; }
 
 void write_levels(TextPage& page, const Llm& section) {
@@ -47,13 +52,13 @@ void write_levels(TextPage& page, const Llm& section) {
       const auto* metric = find_metric(level.metrics, column.id);
       const bool rate = metric != nullptr && metric->unit == "1/s";
       row += fit_right(metric == nullptr ? "-"
-                       : rate            ? fmt::format("{:.4g}", metric->value)
+                       : rate            ? rate_text(metric->value)
                                          : page.quantity(metric->value, metric->unit),
                        kColumn, page.ascii());
     }
     page.line(row + fit_right(failed(level) == 0 ? "-" : std::to_string(failed(level)), 8, page.ascii()));
     for (const std::string& reason : level.client_limit)
-      page.paragraph(page.clean("the client was the limit: " + reason), 4, Style::warning);
+      page.paragraph(page.clean("the client was the bottleneck: " + reason), 4, Style::warning);
     for (const auto& [kind, count] : level.failures)
       page.paragraph(page.clean(fmt::format("{} failed: {}", count, kind)), 4, Style::warning);
   }
@@ -61,13 +66,18 @@ void write_levels(TextPage& page, const Llm& section) {
 
 void write_slow(TextPage& page, const Llm& section) {
   if (section.slow.empty()) return;
-  page.heading("Slowest requests", page.width() >= 60 ? "client queue, to the first token, longest gap" : "");
+  page.heading("Slowest requests");
+  page.line(page.styled("  " + fit_left("request", 16, page.ascii()) + fit_right("E2EL", kColumn, page.ascii()) +
+                            fit_right("client queue", kColumn + 2, page.ascii()) +
+                            fit_right("sent to TTFT", kColumn + 2, page.ascii()) +
+                            fit_right("longest gap", kColumn + 2, page.ascii()),
+                        Style::dim));
   for (const Llm::SlowRequest& slow : section.slow) {
-    const auto time = [&](const std::optional<double>& value) {
-      return fit_right(value ? page.quantity(*value, "ns") : "-", kColumn, page.ascii());
+    const auto time = [&](const std::optional<double>& value, int room) {
+      return fit_right(value ? page.quantity(*value, "ns") : "-", room, page.ascii());
     };
-    page.line(fmt::format("  request {:<8}", slow.request) + time(slow.e2el_ns) + time(slow.client_queue_ns) +
-              time(slow.first_token_ns) + time(slow.longest_gap_ns));
+    page.line(fmt::format("  {:<16}", slow.request) + time(slow.e2el_ns, kColumn) + time(slow.client_queue_ns, kColumn + 2) +
+              time(slow.first_token_ns, kColumn + 2) + time(slow.longest_gap_ns, kColumn + 2));
   }
 }
 
@@ -88,7 +98,7 @@ void write_markdown(MarkdownPage& page, const Llm& section) {
     const auto cell = [&](const char* id) {
       const auto* metric = find_metric(level.metrics, id);
       return metric == nullptr       ? std::string()
-             : metric->unit == "1/s" ? markdown_text(fmt::format("{:.4g}", metric->value))
+             : metric->unit == "1/s" ? markdown_text(rate_text(metric->value))
                                      : markdown_quantity(metric->value, metric->unit);
     };
     page.row({markdown_code(level.load), cell("llm.requests_per_second"), cell("llm.ttft_p50_ns"), cell("llm.ttft_p99_ns"),

@@ -29,6 +29,7 @@ using core::Json;
 constexpr core::Nanoseconds kTelemetryPeriod{
     100'000'000};  // ten times a second: the client shares its machine with the collectors
 constexpr std::int64_t kFilesBesideSockets = 64;
+constexpr std::size_t kFlatSteps = 3;  // of a sweep without a gain in throughput before it ends
 
 serving::ClientOptions client_options(const LlmRequest& request, const Services& services) {
   serving::ClientOptions options{
@@ -142,7 +143,7 @@ core::Result<std::vector<Ran>> run_levels(serving::Client& client, const LlmPlan
     if (!request.until_limit) continue;
     loads.push_back(measure_stage(all.back().outcome, all.back().load, plan.slo));
     const auto curve = analytics::llm::judge_curve(loads, plan.slo);
-    if (curve.knee || (!plan.slo.empty() && curve.last_within_slo != i)) break;
+    if (curve.queues || curve.flat_steps >= kFlatSteps || (!plan.slo.empty() && curve.last_within_slo != i)) break;
   }
   return all;
 }

@@ -34,6 +34,10 @@ core::Error refusal(const serving::RequestRecord& record) {
     error.remedy = "check that the server speaks TLS and its certificate; --ca-file adds a certificate authority";
   else if (record.outcome == Outcome::timeout)
     error.remedy = "check the server's log, or raise --timeout";
+  else if (status == 429)
+    error.remedy = "the server limits the request rate: wait, or use --retries";
+  else
+    error.remedy = "check the server's log";
   return error;
 }
 

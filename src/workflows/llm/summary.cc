@@ -43,26 +43,26 @@ Json to_json(const Load& load, const OwnLimit& client) {
 
 void warn(LlmSummary& summary, const Load& load, const OwnLimit& client) {
   if (client.limited) {
-    std::string text = fmt::format("at {} the client itself was the limit: {}", load.name, client.reasons.front());
-    if (client.vouched_per_second) text += fmt::format("; it can vouch for about {:.3g} requests/s", *client.vouched_per_second);
-    summary.warnings.push_back({"llm.client_limit", std::move(text), "run the client on a CPU of its own, or lower the load"});
+    std::string text = fmt::format("{}: the client was the bottleneck: {}", load.name, client.reasons.front());
+    if (client.vouched_per_second) text += fmt::format("; results hold up to about {:.3g} requests/s", *client.vouched_per_second);
+    summary.warnings.push_back({"llm.client_limit", std::move(text), "pin the client to a separate CPU, or lower the load"});
   }
   for (const auto& [kind, count] : load.failures)
     summary.warnings.push_back({"llm.failures",
-                                fmt::format("at {} {} of {} requests failed: {}{}", load.name, count, load.requests, kind,
+                                fmt::format("{}: {} of {} requests failed: {}{}", load.name, count, load.requests, kind,
                                             load.examples.at(kind).empty() ? "" : " (" + load.examples.at(kind) + ")"),
                                 ""});
   if (load.tokens_unknown > 0)
     summary.warnings.push_back(
         {"llm.tokens_unknown",
-         fmt::format("at {} the server stated no token count for {} of {} answers: times per output token are unknown for them",
+         fmt::format("{}: the server reported no token count for {} of {} answers; TPOT and ITL are unavailable for them",
                      load.name, load.tokens_unknown, load.complete),
-         "a server with stream_options.include_usage states them"});
+         "use a server that supports stream_options.include_usage"});
   if (load.little_open && load.complete == load.requests && load.mean_open > 0 &&
       std::abs(*load.little_open / load.mean_open - 1) > kLittleTolerance)
     summary.warnings.push_back(
         {"llm.little",
-         fmt::format("at {} throughput times latency is {:.3g} open requests, and {:.3g} were open: the load was not steady",
+         fmt::format("{}: throughput x latency gives {:.3g} open requests, {:.3g} were open: the load was not steady (Little's law)",
                      load.name, *load.little_open, load.mean_open),
          "use a longer --duration"});
 }
@@ -78,12 +78,14 @@ std::size_t level_that_counts(const std::vector<Load>& loads, const analytics::l
 std::string curve_sentence(const std::vector<Load>& loads, const analytics::llm::Curve& curve, const analytics::llm::Slo& slo) {
   if (loads.size() < 2) return {};
   if (!slo.empty()) {
-    if (!curve.last_within_slo) return fmt::format("; no level keeps {}", to_string(slo));
-    return fmt::format("; {} is the highest level that keeps {}", loads[*curve.last_within_slo].name, to_string(slo));
+    if (!curve.last_within_slo) return fmt::format("; no level meets {}", to_string(slo));
+    return fmt::format("; highest level that meets {1}: {0}", loads[*curve.last_within_slo].name, to_string(slo));
   }
+  if (curve.knee && curve.queues)
+    return fmt::format("; knee at {}: beyond it requests queue", loads[*curve.knee].name);
   if (curve.knee)
-    return fmt::format("; the knee is at {}: beyond it throughput hardly grows and the queue does", loads[*curve.knee].name);
-  return "; no knee up to the highest level";
+    return fmt::format("; knee at {}: beyond it throughput hardly grows", loads[*curve.knee].name);
+  return fmt::format("; no knee up to {}", loads.back().name);
 }
 
 }  // namespace

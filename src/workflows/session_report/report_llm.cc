@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/files.h"
+#include "core/numbers.h"
 #include "tracelake/lake.h"
 
 namespace aaco::workflows {
@@ -14,6 +15,7 @@ using core::Json;
 using report::Llm;
 
 constexpr std::size_t kSlowRequests = 5;
+constexpr double kWideInterval = 0.25;  // relative half width from which a median says little
 constexpr std::size_t kMaxChunks = 2000;  // of a slow request's timeline
 
 core::Result<Llm::Level> level_of(const Json& json) {
@@ -66,11 +68,16 @@ void add_chunks(std::vector<Llm::SlowRequest>& slow, const std::vector<trace::Ll
   }
 }
 
+// llama.cpp names a model by the path of its file.
+std::string shown_name(const std::string& model) { return model.starts_with('/') ? core::base_name(model) : model; }
+
 std::string confidence_of(const report::ReportModel& model, const Llm& section) {
   for (const Llm::Level& level : section.levels)
-    if (!level.client_limit.empty()) return "low: the client itself was the limit";
+    if (!level.client_limit.empty()) return "low: the client was the bottleneck";
   const auto* ttft = find_metric(model.metrics, "llm.ttft_p50_ns");
-  if (ttft == nullptr || !ttft->ci95) return "low: too few requests for an interval";
+  if (ttft == nullptr || !ttft->ci95) return "low: too few requests for a CI";
+  const double half = (ttft->ci95->high - ttft->ci95->low) / 2 / std::max(1.0, ttft->value);
+  if (half > kWideInterval) return "low: the CI of the median TTFT is ± " + core::format_percent(half);
   return "high: the client had room at every level";
 }
 
@@ -94,7 +101,7 @@ core::Status fill_llm(report::ReportModel& model, const std::string& session_pat
   AACO_ASSIGN(const auto chunks, tracelake::read_table<trace::LlmChunkRow>(session_path, names));
   section.slow = slowest(requests, names);
   add_chunks(section.slow, requests, chunks, names);
-  model.verdict = fmt::format("{}: {}.", model.session.outcome.model, section.summary);
+  model.verdict = fmt::format("{}: {}.", shown_name(model.session.outcome.model), section.summary);
   model.verdict_confidence = confidence_of(model, section);
   model.headline_metrics.clear();
   for (const char* id :

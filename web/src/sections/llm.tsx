@@ -78,7 +78,7 @@ function LlmSection({ report, id, title }: SectionProps) {
         <tbody>
           {levels.map((level, index) => (
             <tr key={index}>
-              <th scope="row">{level.load}{level.client_limit?.length ? <span class="quiet narrow-block">the client was the limit: {level.client_limit[0]}</span> : null}</th>
+              <th scope="row">{level.load}{level.client_limit?.length ? <span class="quiet narrow-block">the client was the bottleneck: {level.client_limit[0]}</span> : null}</th>
               {kColumns.map(([, metric]) => <td key={metric} class="right">{cell(level, metric)}</td>)}
               <td class="right">{level.requests - level.complete || ''}</td>
             </tr>
