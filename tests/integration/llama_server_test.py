@@ -1,4 +1,5 @@
 """`aaco llm` against a real llama.cpp server (scripts/bootstrap.sh --llama): its own timings are an independent truth."""
+import json
 import pathlib
 import statistics
 import sys
@@ -17,6 +18,7 @@ NETWORK_MS = 30  # between what the server and the client time; the machine of a
 class LlamaServerTest(program.ProgramTest):
     @classmethod
     def setUpClass(cls):
+        super().setUpClass()
         cls.server = llama_server.LlamaServer(slots=2)
         cls.addClassCleanup(cls.server.__exit__)
         cls.server.__enter__()
@@ -29,7 +31,7 @@ class LlamaServerTest(program.ProgramTest):
     def rows(self, session, columns):
         found = self.aaco('query', '--json', f"SELECT {columns} FROM llm_requests WHERE session_id = '{session['session']['id']}' AND phase = 'measure'")
         self.assertEqual(found.code, 0, found.errors)
-        return found.json()['rows']
+        return [list(row.values()) for row in found.json()]
 
     def test_tokens_are_those_that_were_asked_for(self):
         session = self.measured('--concurrency', 2, '--requests', 12, '--output-tokens', 16)
@@ -52,7 +54,8 @@ class LlamaServerTest(program.ProgramTest):
 
     def test_process_of_the_server_is_found(self):
         session = self.measured('--requests', 4, '--output-tokens', 4)
-        self.assertEqual(session['session']['outcome']['llm']['server_process_id'], self.server.process.pid)
+        stored = json.loads((pathlib.Path(session['session']['path']) / 'session.json').read_text())
+        self.assertEqual(stored['outcome']['llm']['server_process_id'], self.server.process.pid)
 
     def test_unknown_path(self):
         outcome = self.aaco('llm', '--url', self.server.url.replace('/v1', '/v2'), '--model', 'x')

@@ -40,6 +40,14 @@ class LlmTest(program.ProgramTest):
     def value(self, session, metric):
         return session['metrics'][metric]['value']
 
+    def query(self, session, columns):
+        rows = self.aaco('query', '--json', f"SELECT {columns} FROM llm_requests WHERE session_id = '{session['session']['id']}' AND phase = 'measure'")
+        self.assertEqual(rows.code, 0, rows.errors)
+        return [list(row.values()) for row in rows.json()]
+
+    def summary(self, session):
+        return json.loads((pathlib.Path(session['session']['path']) / 'metrics/llm_summary.json').read_text())
+
     def warned(self, session):
         return [warning['id'] for warning in session['warnings']]
 
@@ -62,9 +70,39 @@ class Measured(LlmTest):
         self.assertEqual(rows.code, 0, rows.errors)
         self.assertIn('15', rows.output)
 
-    def test_failures_are_counted(self):
-        outcome = self.llm('plain', '--requests', 1, '--json')
-        self.assertEqual(self.value(outcome.json(), 'llm.availability_ratio'), 1)
+    def test_failures_are_counted_by_kind(self):
+        session = self.measured('mixed', '--concurrency', 1, '--requests', 40, '--output-tokens', 3, '--warmup', 0, '--slo', 'e2el=10s')
+        self.assertEqual(self.value(session, 'llm.failed_count'), 30)
+        self.assertEqual(self.value(session, 'llm.availability_ratio'), 0.25)
+        self.assertEqual(self.value(session, 'llm.good_ratio'), 0.25)
+        level = self.summary(session)['levels'][0]
+        self.assertEqual({kind: one['count'] for kind, one in level['failures'].items()}, {'http_429': 10, 'truncated': 10, 'stream_error': 10})
+
+    def test_session_is_kept_when_every_request_fails(self):
+        outcome = self.llm('only_first', '--requests', 5, '--warmup', 0)
+        self.refused(outcome, 3, 'no request succeeded', 'HTTP 500')
+        self.assertIn('all 5 requests failed', outcome.output)
+
+    def test_wait_for_the_cap_is_in_the_latency(self):
+        """One at a time, 10 ms each, one due each 2 ms: a client that counts from the send sees 10 ms only."""
+        session = self.measured('plain,first_ms=10', '--rate', 500, '--arrivals', 'constant', '--requests', 400, '--output-tokens', 1, '--max-open', 1,
+                                '--warmup', 0)
+        start = self.query(session, 'min(scheduled_ns)')[0][0]
+        truth = sorted(one['events'][-1][0] - (start + 2_000_000 * index) for index, one in enumerate(self.log()[1:]))
+        self.assertAlmostEqual(self.value(session, 'llm.e2el_p99_ns') / truth[395], 1, delta=0.03)
+        self.assertAlmostEqual(self.value(session, 'llm.e2el_p50_ns') / statistics.median(truth), 1, delta=0.03)
+        self.assertLess(self.value(session, 'llm.e2el_sent_p50_ns'), 50e6)
+
+    def test_few_requests_have_no_p99(self):
+        """Eight requests of 500 ms, ten a second, one at a time: the last one ends 3.3 s after it was due."""
+        session = self.measured('plain,first_ms=500', '--rate', 10, '--arrivals', 'constant', '--requests', 8, '--output-tokens', 1, '--max-open', 1,
+                                '--warmup', 0)
+        self.assertNotIn('llm.e2el_p99_ns', session['metrics'])
+        self.assertAlmostEqual(self.query(session, 'max(end_ns - scheduled_ns)')[0][0] / 3.3e9, 1, delta=0.05)
+
+    def test_retries_are_counted(self):
+        session = self.measured('mixed', '--requests', 4, '--output-tokens', 3, '--warmup', 0, '--retries', 1)
+        self.assertGreater(self.query(session, 'sum(retries)')[0][0], 0)
 
     def test_goodput(self):
         session = self.measured('plain,first_ms=30', '--requests', 10, '--output-tokens', 2, '--slo', 'ttft=10ms')

@@ -130,6 +130,7 @@ void FaultServer::serve(int fd) {
     }
     {
       const std::lock_guard lock(mutex_);
+      served->index = static_cast<std::int64_t>(log_.size());
       log_.push_back(served);
     }
     if (!answer(name, peer)) peer.raw("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");

@@ -22,6 +22,7 @@ struct Written {
 // What the server did with one request.
 struct Served {
   std::string scenario;
+  std::int64_t index = 0;        // among all requests of the server
   std::int64_t received_ns = 0;  // the request was complete
   std::vector<Written> events;
   std::int64_t finished_ns = 0;
@@ -61,6 +62,7 @@ class Peer {
   Peer(int fd, Served& served, std::mutex& mutex, const std::atomic<bool>& stop, std::map<std::string, std::int64_t> parameters)
       : fd_(fd), served_(served), mutex_(mutex), stop_(stop), parameters_(std::move(parameters)) {}
   [[nodiscard]] std::int64_t parameter(const std::string& name, std::int64_t otherwise) const;
+  [[nodiscard]] std::int64_t index() const { return served_.index; }
   [[nodiscard]] std::int64_t max_tokens() const { return served_.max_tokens; }
   bool raw(const std::string& bytes);
   // The header of an event stream, chunked.

@@ -285,6 +285,13 @@ const Named kScenarios[] = {
      [](Peer& peer) {
        status(peer, "429 Too Many Requests", "application/json", R"({"error":{"message":"slow down"}})", "Retry-After: 0.05\r\n");
      }},
+    // After the first request: one complete, one refused, one cut, one with an error within the stream.
+    {"mixed",
+     [](Peer& peer) {
+       const char* const kinds[] = {"plain", "http_429", "cut", "error_in_stream"};
+       answer(peer.index() == 0 ? "plain" : kinds[peer.index() % 4], peer);
+     }},
+    {"only_first", [](Peer& peer) { answer(peer.index() == 0 ? "plain" : "http_500", peer); }},
     {"http_500", [](Peer& peer) { status(peer, "500 Internal Server Error", "application/json", R"({"detail":"boom"})"); }},
     {"http_401",
      [](Peer& peer) { status(peer, "401 Unauthorized", "application/json", R"({"error":{"message":"invalid API key"}})"); }},
