@@ -45,7 +45,8 @@ struct Rates {
 // One load level: a concurrency, a rate.
 struct Load {
   std::string name;
-  std::int64_t requests = 0, complete = 0;
+  std::int64_t requests = 0, complete = 0;       // without those that the client cancelled (as planned, or as it was stopped)
+  std::int64_t cancelled = 0;
   std::map<std::string, std::int64_t> failures;  // by kind
   std::map<std::string, std::string> examples;   // a message of each kind
   std::int64_t without_output = 0;               // complete, and not one token

@@ -78,7 +78,10 @@ std::string sentence_of(const Anomalies& group) {
 }
 
 void print_explanation(const Context& context, const workflows::Explanation& explanation) {
-  print_bottleneck(context, explanation.bottleneck);
+  if (!explanation.load.empty())
+    context.print("Load: " + explanation.load + ".\nThe limit of the server is not analyzed; 'aaco report' shows the load levels and the slowest requests.\n");
+  else
+    print_bottleneck(context, explanation.bottleneck);
   context.print(fmt::format("\nAnomalies: {}\n",
                             explanation.anomalies.empty() ? "none found" : std::to_string(explanation.anomalies.size())));
   std::size_t shown = 0;

@@ -94,6 +94,16 @@ TEST(LoadFigures, FailuresAreCountedByKind) {
   EXPECT_EQ(load.availability_ratio, 0.25);
   EXPECT_EQ(load.examples.at("timeout"), "why");
 }
+TEST(LoadFigures, CancelledRequestsAreNoFailures) {
+  Rows rows;
+  rows.add(0, 0, 5, 1, 3);
+  rows.fail(1, "cancelled");
+  const Load load = rows.load();
+  EXPECT_EQ(load.requests, 1);
+  EXPECT_EQ(load.cancelled, 1);
+  EXPECT_EQ(load.availability_ratio, 1);
+  EXPECT_TRUE(load.failures.empty());
+}
 TEST(LoadFigures, FailuresAreNotGood) {
   Rows rows;
   rows.add(0, 0, 5, 1, 3);
@@ -270,6 +280,11 @@ TEST(Metrics, UnmeasuredIsLeftOut) {
   EXPECT_EQ(find_metric(metrics, "llm.tpot_p50_ns"), nullptr);
   EXPECT_EQ(find_metric(metrics, "llm.goodput_per_second"), nullptr);
   EXPECT_NE(find_metric(metrics, "llm.ttft_mean_ns"), nullptr);
+}
+TEST(Sentence, SaysThatAllWereCancelled) {
+  Rows rows;
+  rows.fail(0, "cancelled");
+  EXPECT_EQ(sentence_of(rows.load(), {}), "all 1 requests were cancelled");
 }
 TEST(Sentence, SaysThatAllFailed) {
   Rows rows;

@@ -55,7 +55,7 @@ Rates rates_of(std::span<const trace::LlmRequestRow> requests, const trace::Name
   for (const auto& row : requests) {
     if (row.end_ns < window.from || row.end_ns > window.to) continue;
     const bool ok = names.text(row.outcome) == "ok";
-    (ok ? complete : failed) += 1;
+    (ok ? complete : failed) += names.text(row.outcome) == "cancelled" ? 0 : 1;
     if (!ok) continue;
     output += row.output_tokens.value_or(0);
     prompt += row.prompt_tokens.value_or(0);
@@ -136,6 +136,10 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
     last_due = std::max(last_due, row.scheduled_ns);
     open_ns += span(row.scheduled_ns, row.end_ns);
     const std::string outcome(names.text(row.outcome));
+    if (outcome == "cancelled") {
+      ++load.cancelled;
+      continue;
+    }
     if (outcome != "ok") {
       ++load.failures[outcome];
       load.examples.try_emplace(outcome, names.text(row.detail));
@@ -149,7 +153,8 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
     token_chunks += row.output_tokens ? row.content_chunks : 0;
   }
   load.complete = static_cast<std::int64_t>(complete.size());
-  load.availability_ratio = static_cast<double>(load.complete) / static_cast<double>(load.requests);
+  load.requests -= load.cancelled;
+  load.availability_ratio = static_cast<double>(load.complete) / static_cast<double>(std::max<std::int64_t>(1, load.requests));
   if (token_chunks > 0) load.tokens_per_chunk = static_cast<double>(tokens) / static_cast<double>(token_chunks);
   const Gaps gaps = gaps_of(complete, chunks, names);
   Series series;
@@ -173,12 +178,12 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   load.rates = rates_of(requests, names, whole, load.tokens_unknown == 0);
   if (load.complete > 0) add_steady(load, requests, names, whole, first_end, last_due);
   if (last_due > whole.from)
-    load.offered_per_second = static_cast<double>(load.requests - 1) / (span(whole.from, last_due) * 1e-9);
+    load.offered_per_second = static_cast<double>(requests.size() - 1) / (span(whole.from, last_due) * 1e-9);
   load.mean_open = open_ns / std::max(1.0, span(whole.from, whole.to));
   if (load.e2el.mean) load.little_open = load.rates.requests_per_second * *load.e2el.mean * 1e-9;
   if (!slo.empty()) {
     load.goodput_per_second = static_cast<double>(good) / std::max(1e-9, load.duration_s);
-    load.good_ratio = static_cast<double>(good) / static_cast<double>(load.requests);
+    load.good_ratio = static_cast<double>(good) / static_cast<double>(std::max<std::int64_t>(1, load.requests));
   }
   return load;
 }

@@ -114,6 +114,7 @@ Curve judge_curve(std::span<const Load> loads, const Slo& slo) {
 }
 
 std::string sentence_of(const Load& load, const Slo& slo) {
+  if (load.requests == 0) return fmt::format("all {} requests were cancelled", load.cancelled);
   if (load.complete == 0) return fmt::format("all {} requests failed", load.requests);
   const Rates& rates = load.steady ? *load.steady : load.rates;
   std::string text = fmt::format("{} requests/s", rate_text(rates.requests_per_second));

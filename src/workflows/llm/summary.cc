@@ -36,6 +36,7 @@ Json to_json(const Load& load, const OwnLimit& client) {
                            {"without_output", load.without_output},
                            {"duration_s", load.duration_s},
                            {"tokens_unknown", load.tokens_unknown}});
+  if (load.cancelled > 0) out.set("cancelled", load.cancelled);
   out.set_if("steady_s", load.steady_s).set_if("little_open", load.little_open).set("mean_open", load.mean_open);
   out.set("metrics", trace::to_json(metrics_of(load, client))).set("client", to_json(client));
   return out;
@@ -47,6 +48,11 @@ void warn(LlmSummary& summary, const Load& load, const OwnLimit& client) {
     if (client.vouched_per_second) text += fmt::format("; results hold up to about {:.3g} requests/s", *client.vouched_per_second);
     summary.warnings.push_back({"llm.client_limit", std::move(text), "pin the client to a separate CPU, or lower the load"});
   }
+  if (load.cancelled > 0)
+    summary.warnings.push_back({"llm.cancelled",
+                                fmt::format("{}: {} requests were cancelled by the client; they count neither as complete nor as failed",
+                                            load.name, load.cancelled),
+                                ""});
   for (const auto& [kind, count] : load.failures)
     summary.warnings.push_back({"llm.failures",
                                 fmt::format("{}: {} of {} requests failed: {}{}", load.name, count, load.requests, kind,
@@ -58,7 +64,7 @@ void warn(LlmSummary& summary, const Load& load, const OwnLimit& client) {
          fmt::format("{}: the server reported no token count for {} of {} answers; TPOT and ITL are unavailable for them",
                      load.name, load.tokens_unknown, load.complete),
          "use a server that supports stream_options.include_usage"});
-  if (load.little_open && load.complete == load.requests && load.mean_open > 0 &&
+  if (load.little_open && load.complete == load.requests && load.cancelled == 0 && load.mean_open > 0 &&
       std::abs(*load.little_open / load.mean_open - 1) > kLittleTolerance)
     summary.warnings.push_back(
         {"llm.little",
