@@ -97,6 +97,19 @@ inline constexpr double kBusyClient = 0.9;     // share of time on or waiting fo
 inline constexpr double kVouchedClient = 0.7;  // and up to which it has
 OwnLimit judge_client(const Load& load, const OwnState& state);
 
+// The server's process within a level, where it runs on this machine and was sampled.
+struct ServerState {
+  std::optional<double> cpu_cores, run_queue_ratio;  // CPUs used; time its threads were runnable but not running, per time, summed
+  std::optional<double> throttled_ratio;             // of the time, by the CPU limit of its control group
+};
+ServerState server_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
+                         std::int64_t to_ns);
+// Why the server was slow, a sentence each. None where the client was the bottleneck: what it saw says nothing of the server then.
+std::vector<std::string> server_causes(const ServerState& server, const OwnLimit& client);
+inline constexpr double kServerWaits = 0.25;      // waiting for a CPU per waiting and running
+inline constexpr double kServerWaitFloor = 0.15;  // and per time
+inline constexpr double kServerThrottled = 0.05;
+
 // The published metrics (data/metrics/serving.yaml) of a level.
 trace::Metrics metrics_of(const Load& load, const OwnLimit& client);
 

@@ -263,6 +263,40 @@ TEST(Client, LagOfASlowAnswerIsNotTheLimit) {
 }
 TEST(Client, NoSamplesIsNotTheLimit) { EXPECT_FALSE(judge_client(load_of(10, 1, 10), {}).limited); }
 
+TEST(Server, WaitForACpuIsNamed) {
+  const auto causes = server_causes({.cpu_cores = 0.5, .run_queue_ratio = 0.5, .throttled_ratio = 0}, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_NE(causes[0].find("waited for a CPU"), std::string::npos);
+}
+TEST(Server, ThrottlingIsNamed) { EXPECT_EQ(server_causes({.cpu_cores = 1, .run_queue_ratio = 0, .throttled_ratio = 0.3}, {}).size(), 1U); }
+TEST(Server, BusyServerWithACpuHasNoCause) {
+  EXPECT_TRUE(server_causes({.cpu_cores = 0.99, .run_queue_ratio = 0.1, .throttled_ratio = 0}, {}).empty());
+}
+TEST(Server, IdleServerHasNoCause) {
+  EXPECT_TRUE(server_causes({.cpu_cores = 0.02, .run_queue_ratio = 0.02, .throttled_ratio = {}}, {}).empty());
+}
+TEST(Server, LimitOfTheClientHidesTheServer) {
+  EXPECT_TRUE(server_causes({.cpu_cores = 0.5, .run_queue_ratio = 0.5, .throttled_ratio = {}}, {.limited = true}).empty());
+}
+TEST(Server, UnsampledServerHasNoCause) { EXPECT_TRUE(server_causes({}, {}).empty()); }
+TEST(Server, StateIsTheMeanWithinTheLevel) {
+  trace::NameTable names;
+  std::vector<trace::SystemEventRow> events;
+  const auto add = [&](std::int64_t time, std::string_view metric, double value) {
+    trace::SystemEventRow row;
+    row.time_ns = time;
+    row.metric = names.intern(metric);
+    row.entity = names.intern("tree");
+    row.value = value;
+    events.push_back(row);
+  };
+  add(1, "process.run_queue_wait_ratio", 0.2);
+  add(2, "process.run_queue_wait_ratio", 0.4);
+  add(9, "process.run_queue_wait_ratio", 5);
+  const ServerState state = server_state(events, names, 0, 5);
+  EXPECT_NEAR(*state.run_queue_ratio, 0.3, 1e-12);
+  EXPECT_FALSE(state.cpu_cores);
+}
 TEST(SloText, Parse) {
   EXPECT_EQ(parse_slo("ttft=200ms, tpot=50ms").value(),
             (Slo{.ttft_ns = 200 * kMs, .tpot_ns = 50 * kMs, .itl_ns = {}, .e2el_ns = {}}));

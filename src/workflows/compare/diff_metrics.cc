@@ -236,8 +236,15 @@ std::vector<std::string> usual_ids(const ComparedSide& a, const ComparedSide& b)
   const bool spans = !any([](const ComparedSession& session) { return traced_value(session, std::string(kSpan)) == nullptr; });
   std::vector<std::string> ids;
   if (!any([](const ComparedSession& session) { return session.kind != "llm"; })) {
-    for (const std::string_view name : kUsualLlm)
-      if (const std::string id(name); has(a, id, std::nullopt) && has(b, id, std::nullopt)) ids.push_back(id);
+    for (const std::string_view name : kUsualLlm) {
+      const std::string id(name);
+      if (name.ends_with("_p99_ns") && any([&](const ComparedSession& session) {
+            const auto found = session.series.find(id);
+            return found == session.series.end() || found->second.size() < kFewestForTail;
+          }))
+        continue;
+      if (has(a, id, std::nullopt) && has(b, id, std::nullopt)) ids.push_back(id);
+    }
     if (!ids.empty()) return ids;
   }
   for (std::string_view name : kUsual) {

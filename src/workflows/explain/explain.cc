@@ -89,6 +89,8 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
   // The client's work says nothing about what limits the server.
   if (manifest.kind == "llm") {
     out.load = std::string(manifest.outcome.llm["summary"].text());
+    for (const trace::Warning& warning : manifest.warnings)
+      if (warning.id.starts_with("llm.")) out.causes.push_back(warning.message);
   } else {
     AACO_ASSIGN(out.bottleneck, bottleneck_document(path, manifest, metrics, services.paths));
   }
@@ -105,7 +107,7 @@ Json to_json(const Explanation& explanation) {
                            {"bottleneck", explanation.bottleneck},
                            {"anomalies", std::move(anomalies)},
                            {"compared_with_sessions", explanation.compared_with}});
-  if (!explanation.load.empty()) out.set("load", explanation.load);
+  if (!explanation.load.empty()) out.set("load", explanation.load).set("causes", Json::texts(explanation.causes));
   return out;
 }
 

@@ -207,7 +207,7 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
   write_all(*all, draft.sink());
   AACO_TRY(draft.write_lockbox(subject_of(plan), Json::object()));
   AACO_TRY(draft.writer().flush());
-  AACO_ASSIGN(LlmSummary summary, summarize_llm(draft.writer().path(), plan.slo, request.price_per_hour));
+  AACO_ASSIGN(LlmSummary summary, summarize_llm(draft.writer().path(), plan.slo, request.price_per_hour, watch && server));
   AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, 1));
   // Requests overlap: their number over the sum of their times is no throughput.
   std::erase_if(metrics, [](const trace::MetricValue& metric) { return metric.id.starts_with("throughput."); });

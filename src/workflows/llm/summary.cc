@@ -14,6 +14,7 @@ namespace {
 
 using analytics::llm::Load;
 using analytics::llm::OwnLimit;
+using analytics::llm::ServerState;
 using core::Json;
 
 constexpr double kLittleTolerance = 0.1;
@@ -23,6 +24,12 @@ Json to_json(const OwnLimit& client) {
   out.set_if("cpu_ratio", client.cpu_ratio).set_if("run_queue_ratio", client.run_queue_ratio);
   out.set_if("loop_lag_p50_ns", client.loop_lag_p50_ns).set_if("loop_lag_p99_ns", client.loop_lag_p99_ns);
   return out.set_if("vouched_per_second", client.vouched_per_second);
+}
+
+Json to_json(const ServerState& server, const std::vector<std::string>& causes) {
+  Json out = Json::object({{"causes", Json::texts(causes)}});
+  out.set_if("cpu_cores", server.cpu_cores).set_if("run_queue_ratio", server.run_queue_ratio);
+  return out.set_if("throttled_ratio", server.throttled_ratio);
 }
 
 Json to_json(const Load& load, const OwnLimit& client) {
@@ -103,7 +110,7 @@ Load measure_stage(const serving::StageOutcome& stage, const std::string& load, 
 }
 
 core::Result<LlmSummary> summarize_llm(const std::string& session_path, const analytics::llm::Slo& slo,
-                                       std::optional<double> price_per_hour) {
+                                       std::optional<double> price_per_hour, bool server_sampled) {
   trace::NameTable names;
   AACO_ASSIGN(const auto requests, tracelake::read_table<trace::LlmRequestRow>(session_path, names));
   AACO_ASSIGN(const auto chunks, tracelake::read_table<trace::LlmChunkRow>(session_path, names));
@@ -120,8 +127,16 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const an
       to = std::max(to, row.end_ns);
     }
     limits.push_back(judge_client(load, analytics::llm::own_state(events, names, from, to)));
-    levels.push(to_json(load, limits.back()));
+    Json level = to_json(load, limits.back());
     warn(summary, load, limits.back());
+    if (server_sampled) {
+      const ServerState server = analytics::llm::server_state(events, names, from, to);
+      const auto causes = server_causes(server, limits.back());
+      level.set("server", to_json(server, causes));
+      for (const std::string& cause : causes)
+        summary.warnings.push_back({"llm.server_cause", load.name + ": " + cause, "give the server CPUs of its own, or a higher limit"});
+    }
+    levels.push(std::move(level));
     summary.complete += load.complete;
     if (summary.failure.empty() && !load.examples.empty()) summary.failure = load.examples.begin()->second;
   }

@@ -20,8 +20,9 @@ struct LlmSummary {
   std::string sentence, failure;
   std::int64_t complete = 0;
 };
+// `server_sampled`: the process of the session's telemetry is the server.
 core::Result<LlmSummary> summarize_llm(const std::string& session_path, const analytics::llm::Slo& slo,
-                                       std::optional<double> price_per_hour);
+                                       std::optional<double> price_per_hour, bool server_sampled);
 
 // A level that has just run.
 analytics::llm::Load measure_stage(const serving::StageOutcome& stage, const std::string& load, const analytics::llm::Slo& slo);
