@@ -32,7 +32,8 @@ std::string to_string(const Slo& slo);
 struct RequestTimes {
   std::optional<double> ttft_ns, ttft_sent_ns;
   std::optional<double> e2el_ns, e2el_sent_ns;  // of complete answers
-  std::optional<double> tpot_ns;  // (last token - first token) / (tokens - 1); empty without a token count, for one token and for one chunk
+  std::optional<double>
+      tpot_ns;  // (last token - first token) / (tokens - 1); empty without a token count, for one token and for one chunk
   std::optional<double> client_queue_ns;  // sent - scheduled
 };
 RequestTimes times_of(const trace::LlmRequestRow& row);
@@ -45,7 +46,7 @@ struct Rates {
 // One load level: a concurrency, a rate.
 struct Load {
   std::string name;
-  std::int64_t requests = 0, complete = 0;       // without those that the client cancelled (as planned, or as it was stopped)
+  std::int64_t requests = 0, complete = 0;  // without those that the client cancelled (as planned, or as it was stopped)
   std::int64_t cancelled = 0;
   std::map<std::string, std::int64_t> failures;  // by kind
   std::map<std::string, std::string> examples;   // a message of each kind
@@ -93,20 +94,23 @@ struct OwnLimit {
   std::optional<double> cpu_ratio, run_queue_ratio, loop_lag_p50_ns, loop_lag_p99_ns;
   std::optional<double> vouched_per_second;  // requests per second for which the client had room
 };
-inline constexpr double kBusyClient = 0.9;     // share of time on or waiting for a CPU above which the loop has no room left
-inline constexpr double kVouchedClient = 0.7;  // and up to which it has
+inline constexpr double kBusyClient = 0.9;      // share of time on or waiting for a CPU above which the loop has no room left
+inline constexpr double kVouchedClient = 0.7;   // and up to which it has
+inline constexpr double kStarvedClient = 0.05;  // share of time waiting for a CPU above which it must not exceed the time on one
 OwnLimit judge_client(const Load& load, const OwnState& state);
 
 // The server's process within a level, where it runs on this machine and was sampled.
 struct ServerState {
-  std::optional<double> cpu_cores, run_queue_ratio;  // CPUs used; time its threads were runnable but not running, per time, summed
-  std::optional<double> throttled_ratio;             // of the time, by the CPU limit of its control group
+  std::optional<double> cpu_cores,
+      run_queue_ratio;                    // CPUs used; time its threads were runnable but not running, per time, summed
+  std::optional<double> throttled_ratio;  // of the time, by the CPU limit of its control group
 };
 ServerState server_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
                          std::int64_t to_ns);
-// Why the server was slow, a sentence each. None where the client was the bottleneck: what it saw says nothing of the server then.
+// Why the server was slow, a sentence each. None where the client was the bottleneck: what it saw says nothing of the server
+// then.
 std::vector<std::string> server_causes(const ServerState& server, const OwnLimit& client);
-inline constexpr double kServerWaits = 0.25;      // waiting for a CPU per waiting and running
+inline constexpr double kServerWaits = 0.4;       // waiting for a CPU per waiting and running
 inline constexpr double kServerWaitFloor = 0.15;  // and per time
 inline constexpr double kServerThrottled = 0.05;
 
@@ -117,11 +121,11 @@ trace::Metrics metrics_of(const Load& load, const OwnLimit& client);
 std::string sentence_of(const Load& load, const Slo& slo);
 
 // Among levels in rising order of load, as indices that are empty where there is none: the last level that keeps the SLO, and the
-// knee. It is the last level before requests queue: the median TTFT grows by more than `kQueueGain` times the load's growth, and the
-// intervals are apart. Without a queue it is the level after which throughput grows by less than `kKneeGain` of the load's growth
-// (a server that computes all requests at once slows them down instead).
+// knee. It is the last level before requests queue: the median TTFT is longer than at the lowest level by more than `kQueueShare`
+// of the time that an answer takes. Without a queue it is the level after which throughput grows by less than `kKneeGain` of the
+// load's growth (a server that computes all requests at once slows them down instead).
 inline constexpr double kKneeGain = 0.3;
-inline constexpr double kQueueGain = 1.5;
+inline constexpr double kQueueShare = 0.5;
 struct Curve {
   std::optional<std::size_t> knee, last_within_slo;
   bool queues = false;         // beyond the knee

@@ -59,6 +59,10 @@ OwnLimit judge_client(const Load& load, const OwnState& state) {
     limit.reasons.push_back(fmt::format("the client's thread was on or waiting for a CPU {} of the time ({} on it, {} waiting)",
                                         core::format_percent(busy), core::format_percent(limit.cpu_ratio.value_or(0)),
                                         core::format_percent(limit.run_queue_ratio.value_or(0))));
+  else if (limit.run_queue_ratio.value_or(0) > std::max(kStarvedClient, limit.cpu_ratio.value_or(0)))
+    limit.reasons.push_back(fmt::format("the client's thread waited for a CPU {} of the time, longer than it ran ({})",
+                                        core::format_percent(*limit.run_queue_ratio),
+                                        core::format_percent(limit.cpu_ratio.value_or(0))));
   for (auto reason : {moved("the median TTFT", load.ttft.p50, limit.loop_lag_p50_ns),
                       moved("the TTFT P99", load.ttft.p99, limit.loop_lag_p99_ns)})
     if (reason) limit.reasons.push_back(*std::move(reason));

@@ -192,6 +192,7 @@ Load load_of(double per_second, double open, double ttft_ms) {
   load.mean_open = open;
   load.availability_ratio = 1;
   load.ttft = stats::summarize(std::vector<double>(300, ttft_ms * kMs));
+  load.e2el = stats::summarize(std::vector<double>(300, (ttft_ms + 100) * kMs));
   return load;
 }
 TEST(Curve, KneeIsWhereThroughputStops) {
@@ -208,7 +209,7 @@ TEST(Curve, KneeOfASharedProcessorIsWhereRequestsQueue) {
   EXPECT_EQ(curve.knee, 2U);
   EXPECT_EQ(curve.flat_steps, 3U);
 }
-TEST(Curve, TtftThatGrowsWithTheLoadIsNoQueue) {
+TEST(Curve, TtftGrowingWithTheLoadIsNotAQueue) {
   const Curve curve = judge_curve(std::vector<Load>{load_of(10, 1, 10), load_of(20, 2, 20), load_of(20.5, 4, 45)}, {});
   EXPECT_FALSE(curve.queues);
   EXPECT_EQ(curve.knee, 1U);
@@ -251,6 +252,12 @@ TEST(Client, BusyThreadIsTheLimit) {
 TEST(Client, WaitingForACpuIsTheLimit) {
   EXPECT_TRUE(judge_client(load_of(100, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.5}, .run_queue_ratio = {0.48}}).limited);
 }
+TEST(Client, WaitingLongerThanRunningIsTheLimit) {
+  EXPECT_TRUE(judge_client(load_of(10, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.06}, .run_queue_ratio = {0.13}}).limited);
+}
+TEST(Client, ShortWaitsAreNotTheLimit) {
+  EXPECT_FALSE(judge_client(load_of(10, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.01}, .run_queue_ratio = {0.03}}).limited);
+}
 TEST(Client, LagBeyondTheIntervalIsTheLimit) {
   EXPECT_TRUE(
       judge_client(load_of(10, 1, 10), {.loop_lag_ns = std::vector<double>(100, 20e6), .cpu_ratio = {0.1}, .run_queue_ratio = {}})
@@ -268,9 +275,12 @@ TEST(Server, WaitForACpuIsNamed) {
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_NE(causes[0].find("waited for a CPU"), std::string::npos);
 }
-TEST(Server, ThrottlingIsNamed) { EXPECT_EQ(server_causes({.cpu_cores = 1, .run_queue_ratio = 0, .throttled_ratio = 0.3}, {}).size(), 1U); }
+TEST(Server, ThrottlingIsNamed) {
+  EXPECT_EQ(server_causes({.cpu_cores = 1, .run_queue_ratio = 0, .throttled_ratio = 0.3}, {}).size(), 1U);
+}
+// Its own threads share its CPU.
 TEST(Server, BusyServerWithACpuHasNoCause) {
-  EXPECT_TRUE(server_causes({.cpu_cores = 0.99, .run_queue_ratio = 0.1, .throttled_ratio = 0}, {}).empty());
+  EXPECT_TRUE(server_causes({.cpu_cores = 0.99, .run_queue_ratio = 0.33, .throttled_ratio = 0}, {}).empty());
 }
 TEST(Server, IdleServerHasNoCause) {
   EXPECT_TRUE(server_causes({.cpu_cores = 0.02, .run_queue_ratio = 0.02, .throttled_ratio = {}}, {}).empty());

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <utility>
 
 #include "analytics/llm.h"
 #include "core/numbers.h"
@@ -47,11 +46,13 @@ bool still_grows(const Load& before, const Load& after) {
   return growth >= kKneeGain * load_growth;
 }
 
-bool begins_to_queue(const Load& before, const Load& after) {
-  if (!before.ttft.p50 || !after.ttft.p50) return false;
-  const double load_growth = std::max(1.0, load_ratio(before, after));
-  const auto& [low, high] = std::pair(before.ttft.p50->ci95, after.ttft.p50->ci95);
-  return after.ttft.p50->value > kQueueGain * load_growth * before.ttft.p50->value && (!low || !high || high->low > low->high);
+// Requests wait for others before their own work begins: the median TTFT is above that of the lowest level by kQueueShare of the
+// time that an answer takes, and the intervals are apart.
+bool queues(const Load& lowest, const Load& load) {
+  if (!lowest.ttft.p50 || !load.ttft.p50 || !lowest.e2el.p50 || !load.e2el.p50) return false;
+  const stats::Quantile &before = *lowest.ttft.p50, &now = *load.ttft.p50;
+  const double answer = std::max(lowest.e2el.p50->value, load.e2el.p50->value - now.value);
+  return now.value - before.value > kQueueShare * answer && (!before.ci95 || !now.ci95 || now.ci95->low > before.ci95->high);
 }
 
 }  // namespace
@@ -104,7 +105,7 @@ Curve judge_curve(std::span<const Load> loads, const Slo& slo) {
     if (i == 0) continue;
     const bool grows = still_grows(loads[i - 1], loads[i]);
     curve.flat_steps = grows ? 0 : curve.flat_steps + 1;
-    if (!curve.queues && begins_to_queue(loads[i - 1], loads[i])) {
+    if (!curve.queues && queues(loads.front(), loads[i])) {
       curve.knee = i - 1;
       curve.queues = true;
     }

@@ -29,9 +29,11 @@ core::Result<Series> llm_series(const std::string& session_path) {
   trace::NameTable names;
   AACO_ASSIGN(auto requests, tracelake::read_table<trace::LlmRequestRow>(session_path, names));
   std::erase_if(requests, [&](const auto& row) {
-    return names.text(row.phase) != "measure" || names.text(row.outcome) != "ok" || names.text(row.load) != summary["counts"].text();
+    return names.text(row.phase) != "measure" || names.text(row.outcome) != "ok" ||
+           names.text(row.load) != summary["counts"].text();
   });
-  std::stable_sort(requests.begin(), requests.end(), [](const auto& a, const auto& b) { return a.scheduled_ns < b.scheduled_ns; });
+  std::stable_sort(requests.begin(), requests.end(),
+                   [](const auto& a, const auto& b) { return a.scheduled_ns < b.scheduled_ns; });
   for (const auto& row : requests) {
     const auto times = analytics::llm::times_of(row);
     add(series, "ttft", times.ttft_ns);

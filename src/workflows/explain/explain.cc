@@ -18,8 +18,8 @@ using core::Json;
 constexpr std::size_t kMaxExecutions = 10;
 constexpr std::size_t kMaxEarlier = 50;
 // What a session is laid beside earlier ones by.
-constexpr std::array<std::string_view, 7> kHistoryMetrics = {"latency.p50_ns",        "latency.p99_ns",  "latency.cov_ratio",
-                                                             "memory.rss_peak_bytes", "llm.ttft_p50_ns", "llm.tpot_p50_ns",
+constexpr std::array<std::string_view, 7> kHistoryMetrics = {"latency.p50_ns",         "latency.p99_ns",  "latency.cov_ratio",
+                                                             "memory.rss_peak_bytes",  "llm.ttft_p50_ns", "llm.tpot_p50_ns",
                                                              "llm.requests_per_second"};
 
 void append(std::vector<Anomaly>& to, std::vector<Anomaly> from) {

@@ -226,10 +226,8 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
   AACO_TRY(draft.writer().write_json("metrics/llm_summary.json", summary.document));
   trace::Outcome& stored = draft.manifest().outcome;
   stored.model = plan.body.model;
-  stored.llm = Json::object({{"url", plan.target.url()},
-                             {"connections", connections},
-                             {"server_process_id", server},
-                             {"summary", summary.sentence}});
+  stored.llm = Json::object(
+      {{"url", plan.target.url()}, {"connections", connections}, {"server_process_id", server}, {"summary", summary.sentence}});
   LlmOutcome outcome;
   outcome.all_failed = summary.complete == 0;
   outcome.failure = summary.failure;

@@ -52,14 +52,16 @@ Json to_json(const Load& load, const OwnLimit& client) {
 void warn(LlmSummary& summary, const Load& load, const OwnLimit& client) {
   if (client.limited) {
     std::string text = fmt::format("{}: the client was the bottleneck: {}", load.name, client.reasons.front());
-    if (client.vouched_per_second) text += fmt::format("; results hold up to about {:.3g} requests/s", *client.vouched_per_second);
+    if (client.vouched_per_second)
+      text += fmt::format("; results hold up to about {:.3g} requests/s", *client.vouched_per_second);
     summary.warnings.push_back({"llm.client_limit", std::move(text), "pin the client to a separate CPU, or lower the load"});
   }
   if (load.cancelled > 0)
-    summary.warnings.push_back({"llm.cancelled",
-                                fmt::format("{}: {} requests were cancelled by the client; they count neither as complete nor as failed",
-                                            load.name, load.cancelled),
-                                ""});
+    summary.warnings.push_back(
+        {"llm.cancelled",
+         fmt::format("{}: {} requests were cancelled by the client; they count neither as complete nor as failed", load.name,
+                     load.cancelled),
+         ""});
   for (const auto& [kind, count] : load.failures)
     summary.warnings.push_back({"llm.failures",
                                 fmt::format("{}: {} of {} requests failed: {}{}", load.name, count, load.requests, kind,
@@ -75,8 +77,9 @@ void warn(LlmSummary& summary, const Load& load, const OwnLimit& client) {
       std::abs(*load.little_open / load.mean_open - 1) > kLittleTolerance)
     summary.warnings.push_back(
         {"llm.little",
-         fmt::format("{}: throughput x latency gives {:.3g} open requests, {:.3g} were open: the load was not steady (Little's law)",
-                     load.name, *load.little_open, load.mean_open),
+         fmt::format(
+             "{}: throughput x latency gives {:.3g} open requests, {:.3g} were open: the load was not steady (Little's law)",
+             load.name, *load.little_open, load.mean_open),
          "use a longer --duration"});
 }
 
@@ -94,10 +97,8 @@ std::string curve_sentence(const std::vector<Load>& loads, const analytics::llm:
     if (!curve.last_within_slo) return fmt::format("; no level meets {}", to_string(slo));
     return fmt::format("; highest level that meets {1}: {0}", loads[*curve.last_within_slo].name, to_string(slo));
   }
-  if (curve.knee && curve.queues)
-    return fmt::format("; knee at {}: beyond it requests queue", loads[*curve.knee].name);
-  if (curve.knee)
-    return fmt::format("; knee at {}: beyond it throughput hardly grows", loads[*curve.knee].name);
+  if (curve.knee && curve.queues) return fmt::format("; knee at {}: beyond it requests queue", loads[*curve.knee].name);
+  if (curve.knee) return fmt::format("; knee at {}: beyond it throughput hardly grows", loads[*curve.knee].name);
   return fmt::format("; no knee up to {}", loads.back().name);
 }
 
@@ -134,7 +135,8 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const an
       const auto causes = server_causes(server, limits.back());
       level.set("server", to_json(server, causes));
       for (const std::string& cause : causes)
-        summary.warnings.push_back({"llm.server_cause", load.name + ": " + cause, "give the server CPUs of its own, or a higher limit"});
+        summary.warnings.push_back(
+            {"llm.server_cause", load.name + ": " + cause, "give the server dedicated CPUs, or a higher limit"});
     }
     levels.push(std::move(level));
     summary.complete += load.complete;

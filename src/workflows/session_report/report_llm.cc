@@ -15,7 +15,7 @@ using core::Json;
 using report::Llm;
 
 constexpr std::size_t kSlowRequests = 5;
-constexpr double kWideInterval = 0.25;  // relative half width from which a median says little
+constexpr double kWideInterval = 0.25;    // relative half width from which a median says little
 constexpr std::size_t kMaxChunks = 2000;  // of a slow request's timeline
 
 core::Result<Llm::Level> level_of(const Json& json) {
