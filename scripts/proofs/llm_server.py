@@ -12,7 +12,7 @@ import llm_load  # noqa: E402
 
 DESCRIPTION = 'aaco llm against a llama.cpp server with four slots on one core: knee, server\'s timings, hogs, A/A, -np 4 against -np 1 (8 min)'
 LEVELS = [1, 2, 4, 8, 16]
-SLOTS, SIDES = 4, 4
+SLOTS, SIDES, TRIES = 4, 4, 5
 LOAD = ['--prompt-tokens', 8, '--output-tokens', 32]
 
 
@@ -61,10 +61,15 @@ def knee(machine, server, checks):
 
 
 def hogs(machine, server, checks):
-    with Hog(machine.server_cpu):
-        session = machine.llm(server, '--concurrency', 2, '--requests', 40)
-    causes = session.summary()['levels'][0]['server']['causes']
-    checks.add('hog on the server\'s core', any('waited for a CPU' in cause for cause in causes), '; '.join(causes) or 'no cause')
+    for _ in range(TRIES):  # on a machine with other work the client may be the bottleneck itself, and then names no cause
+        with Hog(machine.server_cpu):
+            session = machine.llm(server, '--concurrency', 2, '--requests', 40)
+        level = session.summary()['levels'][0]
+        if not level['client']['limited']:
+            break
+    causes = level['server']['causes']
+    checks.add('hog on the server\'s core', any('waited for a CPU' in cause for cause in causes),
+               '; '.join(causes) or f"no cause; client: {'; '.join(level['client']['reasons'])}; server: {level['server']}")
     with Hog(machine.client_cpu):
         session = machine.llm(server, '--concurrency', 2, '--requests', 40)
     level = session.summary()['levels'][0]

@@ -10,12 +10,15 @@
 #include <chrono>
 
 #include "core/clock.h"
+#include "core/files.h"
 
 namespace aaco::serving {
 namespace {
 
 using boost::system::error_code;
 using core::monotonic_ns;
+
+constexpr std::int64_t kMaxCertificates = 16 << 20;
 
 std::string address_text(const Address& address) { return fmt::format("{}:{}", address.host, address.port); }
 
@@ -26,10 +29,12 @@ core::Status prepare_tls(Route& route) {
                          asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
   route.tls->set_default_verify_paths(error);
   route.tls->set_verify_mode(asio::ssl::verify_peer, error);
-  if (!route.target.ca_file.empty()) route.tls->load_verify_file(route.target.ca_file, error);
-  if (error)
-    return core::fail(core::ErrorCode::invalid_argument,
-                      fmt::format("cannot read the certificates of '{}': {}", route.target.ca_file, error.message()));
+  if (route.target.ca_file.empty()) return {};
+  AACO_ASSIGN(const std::string certificates, core::read_file(route.target.ca_file, kMaxCertificates));
+  route.tls->add_certificate_authority(asio::buffer(certificates), error);
+  if (error || certificates.find("-----BEGIN ") == std::string::npos)
+    return core::fail(core::ErrorCode::invalid_input, fmt::format("'{}' has no PEM certificate", route.target.ca_file),
+                      "--ca-file expects the certificates of authorities in PEM");
   return {};
 }
 
