@@ -208,7 +208,8 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
   AACO_TRY(draft.write_lockbox(subject_of(plan), Json::object()));
   AACO_TRY(draft.writer().flush());
   AACO_ASSIGN(LlmSummary summary, summarize_llm(draft.writer().path(), plan.slo, request.price_per_hour, watch && server));
-  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, 1));
+  LoadedSession loaded(draft.writer().path());
+  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, loaded, 1));
   // Requests overlap: their number over the sum of their times is no throughput.
   std::erase_if(metrics, [](const trace::MetricValue& metric) { return metric.id.starts_with("throughput."); });
   metrics.insert(metrics.end(), summary.metrics.begin(), summary.metrics.end());
