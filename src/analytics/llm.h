@@ -107,8 +107,8 @@ struct ServerState {
 };
 ServerState server_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
                          std::int64_t to_ns);
-// Why the server was slow, a sentence each. None where the client was the bottleneck: what it saw says nothing of the server
-// then.
+// Why the server was slow, a sentence each. None where the client was the bottleneck, unless the server waited for a CPU more
+// than twice as long as the client.
 std::vector<std::string> server_causes(const ServerState& server, const OwnLimit& client);
 inline constexpr double kServerWaits = 0.4;       // waiting for a CPU per waiting and running
 inline constexpr double kServerWaitFloor = 0.15;  // and per time

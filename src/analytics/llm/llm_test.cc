@@ -286,7 +286,15 @@ TEST(Server, IdleServerHasNoCause) {
   EXPECT_TRUE(server_causes({.cpu_cores = 0.02, .run_queue_ratio = 0.02, .throttled_ratio = {}}, {}).empty());
 }
 TEST(Server, LimitOfTheClientHidesTheServer) {
-  EXPECT_TRUE(server_causes({.cpu_cores = 0.5, .run_queue_ratio = 0.5, .throttled_ratio = {}}, {.limited = true}).empty());
+  const ServerState waits{.cpu_cores = 0.5, .run_queue_ratio = 0.5, .throttled_ratio = {}};
+  EXPECT_TRUE(server_causes(waits, {.limited = true, .run_queue_ratio = 0.4}).empty());
+  EXPECT_TRUE(server_causes(waits, {.limited = true}).empty());
+}
+TEST(Server, LongWaitBesideAWaitingClientIsNamed) {
+  EXPECT_EQ(server_causes({.cpu_cores = 0.37, .run_queue_ratio = 0.91, .throttled_ratio = {}},
+                          {.limited = true, .run_queue_ratio = 0.11})
+                .size(),
+            1U);
 }
 TEST(Server, UnsampledServerHasNoCause) { EXPECT_TRUE(server_causes({}, {}).empty()); }
 TEST(Server, StateIsTheMeanWithinTheLevel) {

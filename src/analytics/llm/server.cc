@@ -35,7 +35,7 @@ ServerState server_state(std::span<const trace::SystemEventRow> events, const tr
 
 std::vector<std::string> server_causes(const ServerState& server, const OwnLimit& client) {
   std::vector<std::string> causes;
-  if (client.limited) return causes;
+  if (client.limited && 2 * client.run_queue_ratio.value_or(1) > server.run_queue_ratio.value_or(0)) return causes;
   if (server.cpu_cores && server.run_queue_ratio && *server.run_queue_ratio > kServerWaitFloor) {
     const double share = *server.run_queue_ratio / (*server.run_queue_ratio + *server.cpu_cores);
     if (share > kServerWaits)
