@@ -1,5 +1,5 @@
-// Faults that the laboratory lacks, loaded into a measured program by LD_PRELOAD. AACO_UNSEEN_FAULT names one, AACO_UNSEEN_STRENGTH is
-// its strength (0..1). Used by scripts/proofs/unseen_faults.py only; nothing was tuned on them.
+// Faults that the laboratory lacks, loaded into a measured program by LD_PRELOAD. AACO_UNSEEN_FAULT names one,
+// AACO_UNSEEN_STRENGTH is its strength (0..1). Used by scripts/proofs/unseen_faults.py only; nothing was tuned on them.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 #include <unistd.h>
 
 static double strength = 0.5;
-static const char *fault = "";
+static const char* fault = "";
 
 static int64_t now_ns(void) {
   struct timespec t;
@@ -35,25 +34,25 @@ static void rest(int64_t ns) {
   nanosleep(&t, NULL);
 }
 // Works `strength` of the time, in turns of 10 ms.
-#define DUTY(work)                                    \
-  for (;;) {                                          \
-    const int64_t began = now_ns();                   \
-    while (now_ns() - began < strength * 10e6) work;  \
-    rest((int64_t)((1 - strength) * 10e6) + 1000);    \
+#define DUTY(work)                                   \
+  for (;;) {                                         \
+    const int64_t began = now_ns();                  \
+    while (now_ns() - began < strength * 10e6) work; \
+    rest((int64_t)((1 - strength) * 10e6) + 1000);   \
   }
 
-static void *tlb_storm(void *unused) { // remote TLB shootdowns: unmapping while other threads run
+static void* tlb_storm(void* unused) {  // remote TLB shootdowns: unmapping while other threads run
   (void)unused;
   DUTY({
-    char *p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char* p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < 1 << 20; i += 4096) p[i] = 1;
     munmap(p, 1 << 20);
   })
   return NULL;
 }
-static void *cache_storm(void *unused) { // streams through 128 MiB
+static void* cache_storm(void* unused) {  // streams through 128 MiB
   (void)unused;
-  static char *p;
+  static char* p;
   const size_t size = 128u << 20;
   p = malloc(size);
   memset(p, 1, size);
@@ -64,9 +63,9 @@ static void *cache_storm(void *unused) { // streams through 128 MiB
   })
   return NULL;
 }
-static void *protect_storm(void *unused) {
+static void* protect_storm(void* unused) {
   (void)unused;
-  char *p = mmap(NULL, 64 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* p = mmap(NULL, 64 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memset(p, 1, 64 * 4096);
   DUTY({
     mprotect(p, 64 * 4096, PROT_READ);
@@ -75,7 +74,7 @@ static void *protect_storm(void *unused) {
   })
   return NULL;
 }
-static void *fork_storm(void *unused) { // copy on write for the parent
+static void* fork_storm(void* unused) {  // copy on write for the parent
   (void)unused;
   for (;;) {
     const pid_t child = fork();
@@ -85,7 +84,7 @@ static void *fork_storm(void *unused) { // copy on write for the parent
   }
   return NULL;
 }
-static void *sync_writer(void *unused) {
+static void* sync_writer(void* unused) {
   (void)unused;
   char name[] = "/var/tmp/aaco-unseen-XXXXXX";
   const int file = mkstemp(name);
@@ -98,7 +97,7 @@ static void *sync_writer(void *unused) {
   }
   return NULL;
 }
-static void *spinner(void *unused) { // a busy thread of the program itself
+static void* spinner(void* unused) {  // a busy thread of the program itself
   (void)unused;
   DUTY(burn(100000))
   return NULL;
@@ -108,7 +107,7 @@ static void on_alarm(int signal_number) {
   burn((int64_t)(strength * 2e5));
 }
 
-static void start(void *(*body)(void *), int count) {
+static void start(void* (*body)(void*), int count) {
   for (int i = 0; i < count; ++i) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, body, NULL) == 0) pthread_detach(thread);
@@ -136,18 +135,18 @@ __attribute__((constructor)) static void begin(void) {
 }
 
 // Slow library functions: those that ONNX Runtime calls from the calling thread in every inference.
-static int due(atomic_int *count, int every) { return atomic_fetch_add(count, 1) % every == 0; }
+static int due(int* count, int every) { return __sync_fetch_and_add(count, 1) % every == 0; }
 
-void *memcpy(void *to, const void *from, size_t size) {
-  static void *(*real)(void *, const void *, size_t);
-  if (real == NULL) real = (void *(*)(void *, const void *, size_t))dlsym(RTLD_NEXT, "memmove");
-  static atomic_int count;
+void* memcpy(void* to, const void* from, size_t size) {
+  static void* (*real)(void*, const void*, size_t);
+  if (real == NULL) real = (void* (*)(void*, const void*, size_t))dlsym(RTLD_NEXT, "memmove");
+  static int count;
   if (fault[0] == 'm' && strcmp(fault, "memcpy_slow") == 0 && size >= 64 && due(&count, 8)) burn((int64_t)(strength * 20000));
   return real(to, from, size);
 }
-int posix_memalign(void **out, size_t alignment, size_t size) {
-  static int (*real)(void **, size_t, size_t);
-  if (real == NULL) real = (int (*)(void **, size_t, size_t))dlsym(RTLD_NEXT, "posix_memalign");
+int posix_memalign(void** out, size_t alignment, size_t size) {
+  static int (*real)(void**, size_t, size_t);
+  if (real == NULL) real = (int (*)(void**, size_t, size_t))dlsym(RTLD_NEXT, "posix_memalign");
   if (fault[0] == 'a' && strcmp(fault, "allocate_slow") == 0) burn((int64_t)(strength * 100000));
   if (fault[0] == 'a' && strcmp(fault, "allocate_sleeps") == 0) rest((int64_t)(strength * 500000));
   return real(out, alignment, size);
