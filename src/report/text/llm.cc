@@ -57,8 +57,7 @@ void write_levels(TextPage& page, const Llm& section) {
                        kColumn, page.ascii());
     }
     page.line(row + fit_right(failed(level) == 0 ? "-" : std::to_string(failed(level)), 8, page.ascii()));
-    for (const std::string& reason : level.client_limit)
-      page.paragraph(page.clean("the client was the bottleneck: " + reason), 4, Style::warning);
+    if (!level.client_limit.empty()) page.paragraph("the client was the bottleneck", 4, Style::warning);
     for (const auto& [kind, count] : level.failures)
       page.paragraph(page.clean(fmt::format("{} failed: {}", count, kind)), 4, Style::warning);
   }

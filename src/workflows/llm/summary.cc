@@ -49,13 +49,22 @@ Json to_json(const Load& load, const OwnLimit& client) {
   return out;
 }
 
-void warn(LlmSummary& summary, const Load& load, const OwnLimit& client) {
-  if (client.limited) {
-    std::string text = fmt::format("{}: the client was the bottleneck: {}", load.name, client.reasons.front());
-    if (client.vouched_per_second)
-      text += fmt::format("; results hold up to about {:.3g} requests/s", *client.vouched_per_second);
-    summary.warnings.push_back({"llm.client_limit", std::move(text), "pin the client to a separate CPU, or lower the load"});
+// One warning for all levels: the reason at the first of them, and the rate of the last.
+void warn_of_client(LlmSummary& summary, const std::vector<Load>& loads, const std::vector<OwnLimit>& limits) {
+  std::string levels, reason, rate;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    if (!limits[i].limited) continue;
+    levels += (levels.empty() ? "" : ", ") + loads[i].name;
+    if (reason.empty()) reason = limits[i].reasons.front();
+    if (limits[i].vouched_per_second)
+      rate = fmt::format("; results hold up to about {:.3g} requests/s", *limits[i].vouched_per_second);
   }
+  if (levels.empty()) return;
+  summary.warnings.push_back({"llm.client_limit", fmt::format("{}: the client was the bottleneck: {}{}", levels, reason, rate),
+                              "pin the client to a separate CPU, or lower the load"});
+}
+
+void warn(LlmSummary& summary, const Load& load) {
   if (load.cancelled > 0)
     summary.warnings.push_back(
         {"llm.cancelled",
@@ -95,7 +104,7 @@ std::string curve_sentence(const std::vector<Load>& loads, const analytics::llm:
   if (loads.size() < 2) return {};
   if (!slo.empty()) {
     if (!curve.last_within_slo) return fmt::format("; no level meets {}", to_string(slo));
-    return fmt::format("; highest level that meets {1}: {0}", loads[*curve.last_within_slo].name, to_string(slo));
+    return ", the highest level that meets the SLO";
   }
   if (curve.knee && curve.queues) return fmt::format("; knee at {}: beyond it requests queue", loads[*curve.knee].name);
   if (curve.knee) return fmt::format("; knee at {}: beyond it throughput hardly grows", loads[*curve.knee].name);
@@ -129,7 +138,7 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const an
     }
     limits.push_back(judge_client(load, analytics::llm::own_state(events, names, from, to)));
     Json level = to_json(load, limits.back());
-    warn(summary, load, limits.back());
+    warn(summary, load);
     if (server_sampled) {
       const ServerState server = analytics::llm::server_state(events, names, from, to);
       const auto causes = server_causes(server, limits.back());
@@ -145,6 +154,7 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const an
   summary.document = Json::object({{"schema_version", 1}, {"levels", std::move(levels)}});
   if (!slo.empty()) summary.document.set("slo", to_string(slo));
   if (loads.empty()) return summary;
+  warn_of_client(summary, loads, limits);
   const auto curve = judge_curve(loads, slo);
   const std::size_t counts = level_that_counts(loads, curve);
   summary.metrics = metrics_of(loads[counts], limits[counts]);

@@ -73,12 +73,12 @@ function LlmSection({ report, id, title }: SectionProps) {
   const longest = Math.max(1, ...slow.map((request) => request.e2el_ns));
   return (
     <Section id={id} title={title} lead="Latency counts from when a request was due. Quantiles are of complete answers; failures are counted beside them.">
-      <table class="legend">
+      <table class="legend scaling">
         <thead><tr><th scope="col">Load</th>{kColumns.map(([name, metric]) => <th key={metric} scope="col" class="right" title={metricTip(report, metric)}>{name}</th>)}<th scope="col" class="right">failed</th></tr></thead>
         <tbody>
           {levels.map((level, index) => (
             <tr key={index}>
-              <th scope="row">{level.load}{level.client_limit?.length ? <span class="quiet narrow-block">the client was the bottleneck: {level.client_limit[0]}</span> : null}</th>
+              <th scope="row">{level.load}{level.client_limit?.length ? <span class="quiet narrow-block" title={level.client_limit[0]}>the client was the bottleneck</span> : null}</th>
               {kColumns.map(([, metric]) => <td key={metric} class="right">{cell(level, metric)}</td>)}
               <td class="right">{level.requests - level.complete || ''}</td>
             </tr>
