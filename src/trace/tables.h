@@ -288,6 +288,49 @@ AACO_TABLE(EstimateRow, "estimates", "predict/estimates.parquet", "", "One row p
       column("method", &R::method, "estimation method, one line"),
       column("energy_joules", &R::energy_joules, "energy, J; from the device's calibration if it covers the class, otherwise from specifications"));
 } AACO_TABLE_END
+AACO_TABLE(LlmRequestRow, "llm_requests", "metrics/llm_requests.parquet", "scheduled_ns", "One row per request to a language-model server, as the client saw it") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("request", &R::request, "index of the request, starting at 0, warm-up included"),
+      column("phase", &R::phase, "warmup or measure"),
+      column("load", &R::load, "load level the request belongs to, e.g. concurrency 4 or rate 12.5/s"),
+      column("conversation", &R::conversation, "conversation the request is a turn of"),
+      column("scheduled_ns", &R::scheduled_ns, "time the request was due, ns on the session's home clock"),
+      column("dispatched_ns", &R::dispatched_ns, "time the client's event loop handled it, ns"),
+      column("admitted_ns", &R::admitted_ns, "time the cap on open requests admitted it, ns"),
+      column("sent_ns", &R::sent_ns, "time its first byte was written, ns; empty: never sent"),
+      column("headers_ns", &R::headers_ns, "time the response header was complete, ns"),
+      column("first_chunk_ns", &R::first_chunk_ns, "time of the first event of the stream, which may carry only the role, ns"),
+      column("first_token_ns", &R::first_token_ns, "time of the first chunk with content, reasoning or a tool call's argument, ns"),
+      column("last_token_ns", &R::last_token_ns, "time of the last such chunk, ns"),
+      column("end_ns", &R::end_ns, "end: [DONE], otherwise the last content, otherwise the failure, ns"),
+      column("connect_ns", &R::connect_ns, "time to open the connection, ns; empty: a connection was reused"),
+      column("tls_ns", &R::tls_ns, "time of the TLS handshake, ns"),
+      column("outcome", &R::outcome, "ok, or the kind of failure: http_429, http_4xx, http_5xx, timeout, refused, reset, truncated, stream_error, protocol, tls, cancelled"),
+      column("detail", &R::detail, "message of the failure"),
+      column("http_status", &R::http_status, "status code of the response"),
+      column("finish_reason", &R::finish_reason, "finish reason as the server states it"),
+      column("prompt_tokens_asked", &R::prompt_tokens_asked, "prompt length that was planned, tokens"),
+      column("output_tokens_asked", &R::output_tokens_asked, "answer length that was requested, tokens"),
+      column("prompt_tokens", &R::prompt_tokens, "prompt tokens, as counted by token_source"),
+      column("output_tokens", &R::output_tokens, "output tokens, as counted by token_source; empty: unknown"),
+      column("cached_tokens", &R::cached_tokens, "prompt tokens the server took from its cache"),
+      column("token_source", &R::token_source, "source of the token counts: usage, tokenize or tokenizer; empty: unknown"),
+      column("content_chunks", &R::content_chunks, "chunks with content"), column("content_bytes", &R::content_bytes, "bytes of content"),
+      column("retries", &R::retries, "retries of the request"), column("reconnects", &R::reconnects, "reused connections the server had closed"),
+      column("server_prompt_ns", &R::server_prompt_ns, "prefill time as the server states it, ns"),
+      column("server_decode_ns", &R::server_decode_ns, "decode time as the server states it, ns"));
+} AACO_TABLE_END
+
+AACO_TABLE(LlmChunkRow, "llm_chunks", "metrics/llm_chunks.parquet", "time_ns", "One row per chunk of a streamed answer") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"), column("request", &R::request, "index of the request, as in llm_requests"),
+      column("chunk", &R::chunk, "index within the request, starting at 0"),
+      column("time_ns", &R::time_ns, "time its bytes arrived, before parsing, ns on the session's home clock"),
+      column("kind", &R::kind, "role, content, reasoning, tool_call, usage, error, done or other"),
+      column("bytes", &R::bytes, "bytes of content"),
+      column("tokens", &R::tokens, "tokens in this chunk; empty: the server does not state them per chunk"));
+} AACO_TABLE_END
 // clang-format on
 
 // Calls f.template operator()<Row>() for each table, in a fixed order.

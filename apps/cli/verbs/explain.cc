@@ -77,8 +77,17 @@ std::string sentence_of(const Anomalies& group) {
                      group.size() > 1 ? " to " + core::format_duration(most->value) : "", core::format_duration(first.expected));
 }
 
+void print_load(const Context& context, const workflows::Explanation& explanation) {
+  context.print("Load: " + explanation.load + ".\n");
+  for (const std::string& cause : explanation.causes) context.print("  " + cause + "\n");
+  if (explanation.causes.empty()) context.print("  no cause found: neither the client nor the server's CPU was short\n");
+}
+
 void print_explanation(const Context& context, const workflows::Explanation& explanation) {
-  print_bottleneck(context, explanation.bottleneck);
+  if (explanation.load.empty())
+    print_bottleneck(context, explanation.bottleneck);
+  else
+    print_load(context, explanation);
   context.print(fmt::format("\nAnomalies: {}\n",
                             explanation.anomalies.empty() ? "none found" : std::to_string(explanation.anomalies.size())));
   std::size_t shown = 0;

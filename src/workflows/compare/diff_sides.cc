@@ -13,6 +13,7 @@
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/baseline_side.h"
+#include "workflows/compare/llm_series.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/noise.h"
 #include "workflows/session/traced_devices.h"
@@ -122,6 +123,10 @@ core::Result<ComparedSession> load_one(const FoundSession& found, bool drop_dist
   AACO_TRY(read_fingerprint(session));
   AACO_TRY(read_series(session, found.manifest, drop_disturbed));
   AACO_ASSIGN(session.metrics, read_metrics(session.path));
+  if (session.kind == "llm") {
+    AACO_ASSIGN(auto series, llm_series(session.path));
+    session.series.merge(series);
+  }
   if (const auto batch = found.manifest.outcome.batch) session.items_per_iteration = static_cast<double>(*batch);
   AACO_ASSIGN(session.work, load_trace_work(session.path));
   return session;
