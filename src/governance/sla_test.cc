@@ -26,7 +26,7 @@ std::string rule(std::string_view body) { return "schema_version: 1\nrules:\n  -
 std::string alert(std::string_view body) { return rule("metric: p99, max: 1ms") + "alerts:\n  - {" + std::string(body) + "}\n"; }
 
 TEST(SlaLimits, RefusesUnitOfUnitlessMetric) {
-  EXPECT_THAT(error_of(rule("metric: nosuch, max: 20ms")), HasSubstr("the unit is unknown for nosuch"));
+  EXPECT_THAT(error_of(rule("metric: nosuch, max: 20ms")), HasSubstr("the unit of nosuch is unknown"));
   EXPECT_THAT(error_of(rule("metric: p99, max: 20MiB")), HasSubstr("not a valid limit for"));
   EXPECT_EQ(error_of(rule("metric: nosuch, max: 20")), "accepted");
 }

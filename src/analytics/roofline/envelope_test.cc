@@ -159,7 +159,7 @@ TEST(Envelope, FewRunsAreRefusedWithTheReason) {
   for (const std::size_t runs : {1U, 2U, 5U}) {
     const Envelope envelope = fit(world, runs, 100);
     EXPECT_FALSE(envelope.fitted()) << runs;
-    EXPECT_THAT(envelope.compute[0].reason, HasSubstr("needs 6")) << runs;
+    EXPECT_THAT(envelope.compute[0].reason, HasSubstr("needs at least 6")) << runs;
     EXPECT_GT(envelope.compute[0].highest, 0) << runs;
     EXPECT_FALSE(envelope.compute[0].ci95) << runs;
   }

@@ -118,7 +118,7 @@ TEST(SiteGap, CloseToItsCeilingOrTooSmall) {
   EXPECT_EQ(reason_of(site(166'000)).text, "close to the memory ceiling");
   SiteGap small = site();
   small.floor_ns = 70'000;
-  EXPECT_THAT(reason_of(small).text, HasSubstr("too small: kernel start and end"));
+  EXPECT_THAT(reason_of(small).text, HasSubstr("too small: kernel launch and drain time"));
   small.floor_ns = 66'000;
   EXPECT_THAT(reason_of(small).text, Not(HasSubstr("too small"))) << "just above three launch floors";
 }

@@ -81,7 +81,7 @@ TEST(HistoryTable, RowsShorterThanTheHeader) { EXPECT_THAT(values(parsed("a,b\n1
 TEST(HistoryTable, NoNumbers) { EXPECT_THAT(error_of("a,b\nx,y\n"), HasSubstr("no numeric series")); }
 TEST(HistoryTable, HeaderOnly) { EXPECT_THAT(error_of("a,b\n"), HasSubstr("no numeric series")); }
 TEST(HistoryTable, RemarksOnly) { EXPECT_THAT(error_of("# nothing\n"), HasSubstr("no rows")); }
-TEST(HistoryTable, EmptyAssignment) { EXPECT_THAT(error_of("window.BENCHMARK_DATA = "), HasSubstr("no assignment")); }
+TEST(HistoryTable, EmptyAssignment) { EXPECT_THAT(error_of("window.BENCHMARK_DATA = "), HasSubstr("an empty assignment")); }
 TEST(HistoryTable, Empty) { EXPECT_THAT(error_of(" \n"), HasSubstr("is empty")); }
 
 constexpr std::string_view kGoogle = R"({"context": {"date": "2026-11-21T08:15:30+00:00"}, "benchmarks": [

@@ -178,10 +178,10 @@ TEST(OnnxLoad, RefusesAnUnknownElementType) {
   EXPECT_THAT(refusal(GraphBytes{}.add(G::input, value_info("x", 99))), HasSubstr("element type 99"));
 }
 TEST(OnnxLoad, RefusesANegativeDimension) {
-  EXPECT_THAT(refusal(GraphBytes{}.add(G::input, value_info("x", 1, -2))), HasSubstr("dimension of -2"));
+  EXPECT_THAT(refusal(GraphBytes{}.add(G::input, value_info("x", 1, -2))), HasSubstr("negative size, -2"));
 }
 TEST(OnnxLoad, RefusesANegativeDimensionOfAConstant) {
-  EXPECT_THAT(refusal(GraphBytes{}.add(G::initializer, tensor("w", 1, {-1}, ""))), HasSubstr("dimension of -1"));
+  EXPECT_THAT(refusal(GraphBytes{}.add(G::initializer, tensor("w", 1, {-1}, ""))), HasSubstr("negative size, -1"));
 }
 TEST(OnnxLoad, RefusesDataThatDoesNotFitTheShape) {
   EXPECT_THAT(refusal(GraphBytes{}.add(G::initializer, tensor("w", 1, {2}, "1234"))),

@@ -166,7 +166,7 @@ TEST(Zoo, RefusesANameItDoesNotKnow) { EXPECT_THAT(refusal("resnet51"), testing:
 TEST(Zoo, RefusesAnUnknownParameter) {
   EXPECT_THAT(refusal("mlp,depth=3"), testing::HasSubstr("it has inputs, width, layers, classes"));
 }
-TEST(Zoo, RefusesAValueOutOfRange) { EXPECT_THAT(refusal("mlp,layers=0"), testing::HasSubstr("from 1 to 1000")); }
+TEST(Zoo, RefusesAValueOutOfRange) { EXPECT_THAT(refusal("mlp,layers=0"), testing::HasSubstr("between 1 and 1000")); }
 TEST(Zoo, RefusesNonNumericValue) { EXPECT_THAT(refusal("mlp,layers=two"), testing::HasSubstr("not an integer")); }
 TEST(Zoo, RefusesAFieldWithoutAValue) { EXPECT_THAT(refusal("mlp,layers"), testing::HasSubstr("not NAME=VALUE")); }
 TEST(Zoo, RefusesAnUnknownElementType) { EXPECT_THAT(refusal("mlp,dtype=float17"), testing::HasSubstr("not an element type")); }

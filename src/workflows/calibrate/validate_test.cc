@@ -135,7 +135,7 @@ TEST_F(Validate, RefusesSplitsThatTheRowsDoNotAllow) {
   request_.split = Split::site;
   EXPECT_THAT(refusal(), HasSubstr("only one site for nvidia_h100"));
   request_.split = Split::device;
-  EXPECT_THAT(refusal(), HasSubstr("no other device to estimate nvidia_h100"));
+  EXPECT_THAT(refusal(), HasSubstr("no other device from which to estimate nvidia_h100"));
   request_.split = Split::model;
   EXPECT_THAT(refusal(), HasSubstr("no rows for nvidia_h100"));
 }

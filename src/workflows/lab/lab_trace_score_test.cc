@@ -164,7 +164,7 @@ TEST_F(LabInject, RefusesIntensitiesAndGeneratorsThatTheFaultLacks) {
   EXPECT_THAT(refusal("sleep", 0.5, "nosuch"), HasSubstr("nosuch"));
 }
 TEST_F(LabInject, RefusesFewerThreadsThanOne) {
-  EXPECT_THAT(refusal("fewer_threads"), HasSubstr("the run already has one thread"));
+  EXPECT_THAT(refusal("fewer_threads"), HasSubstr("the run already uses one thread"));
   EXPECT_THAT(refusal("fewer_threads", 0.5, {}, 2), testing::Not(HasSubstr("already has one thread")));
 }
 TEST_F(LabInject, RefusesUnknownModels) { EXPECT_NE(refusal("graph_optimisation_off"), "accepted"); }
