@@ -82,6 +82,8 @@ struct Bottleneck {
 
 // The class of a session with too few measurements. Ranking and evidence are kept as hints.
 inline constexpr std::string_view kInconclusive = "inconclusive";
+// In a ranking: kernels of a GPU trace whose limit is unknown.
+inline constexpr std::string_view kUnknownKernels = "unknown_kernels";
 // The method based on shares of a GPU trace's span.
 inline constexpr std::string_view kGpuLimit = "gpu_limit";
 // With fewer measured calls not even the median has a 95 % CI, and a single outlier could decide.

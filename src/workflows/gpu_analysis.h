@@ -52,6 +52,7 @@ struct GpuOfTrace {
   std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;
   GpuRoofline roofline;
   GpuSites sites;
+  core::Json kernel_limits;  // what limits its kernels (workflows/gpu/kernel_limits.h)
 };
 
 struct GpuAnalysis {

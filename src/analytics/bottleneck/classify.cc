@@ -188,7 +188,9 @@ Json to_json(const Bottleneck& bottleneck, const RuleBook& book) {
   for (const ClassScore& one : bottleneck.ranking) {
     const BottleneckClass* const kind = book.find(one.class_id);
     ranking.push(Json::object({{"class", one.class_id},
-                               {"title", kind == nullptr ? one.class_id : kind->title},
+                               {"title", kind != nullptr                     ? kind->title
+                                         : one.class_id == kUnknownKernels ? "kernels of unknown limit"
+                                                                           : one.class_id},
                                {"probability_ratio", one.probability}}));
   }
   Json out =

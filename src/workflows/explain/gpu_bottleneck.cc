@@ -24,6 +24,12 @@ GpuDevice device_of(const Json& gpu, const trace::Metrics& metrics) {
       {share("compute_ratio"), share("communication_ratio"), share("copy_ratio"), share("launch_ratio"), share("waiting_ratio")}};
 }
 
+// Of sessions imported by older versions nothing is known.
+analytics::bottleneck::KernelParts parts_of(const Json& limits) {
+  const auto time = [&](std::string_view key) { return limits[key].as_f64().value_or(0); };
+  return analytics::bottleneck::parts_of(time("compute_ns"), time("memory_ns"), time("unknown_ns"));
+}
+
 std::vector<analytics::advice::KernelRoof> roofs_of(const Json& gpu) {
   std::vector<analytics::advice::KernelRoof> roofs;
   for (const Json& known : gpu["roofline"]["kernels"].items()) {
@@ -64,8 +70,7 @@ std::optional<GpuJudgement> judge_gpu(const std::string& path, const trace::Sess
   if (!chosen) return std::nullopt;
   trace::NameTable names;
   const auto rows = tracelake::read_table<trace::KernelGroupRow>(path, names).value_or(std::vector<trace::KernelGroupRow>());
-  auto found =
-      analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, analytics::bottleneck::computing_share(rows, names));
+  auto found = analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]));
   if (!found) return std::nullopt;
   return GpuJudgement{std::move(*found), analytics::advice::recommend_gpu(facts_of(gpus[*chosen], metrics, rows, names))};
 }

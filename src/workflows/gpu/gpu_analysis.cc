@@ -342,7 +342,8 @@ class Analyser {
       gpu.queue = device.queue.finish();
       gpu.repeated_kernels = device.repeated_kernels;
       gpu.gaps = std::move(device.gaps);
-      work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites);
+      work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites,
+                  gpu.kernel_limits);
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));
     }

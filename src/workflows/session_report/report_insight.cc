@@ -18,9 +18,10 @@ using core::Json;
 constexpr double kSecondClass = 0.15;  // probability from which on the next class is named too
 
 // Shares of a GPU's span, which are no signals of the rules.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kGpuShares = {
-    {{"gpu.compute_kernels_ratio", "share of the span in kernels that compute (products, convolutions, attention)"},
-     {"gpu.memory_kernels_ratio", "share of the span in kernels that mostly move bytes"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kGpuShares = {
+    {{"gpu.compute_kernels_ratio", "share of the span in kernels limited by the peak rate"},
+     {"gpu.memory_kernels_ratio", "share of the span in kernels limited by memory bandwidth"},
+     {"gpu.unknown_kernels_ratio", "share of the span in kernels whose limit is unknown"},
      {"gpu.communication_ratio", "share of the span in collectives that nothing hides"},
      {"gpu.copy_ratio", "share of the span in copies that nothing hides"},
      {"gpu.launch_ratio", "share of the span in which the device was idle because of launching"},
@@ -60,7 +61,8 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
   if (decided) why.confidence_ratio = document["confidence"].as_f64();
   for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one));
   const auto& ranking = document["ranking"].items();
-  if (!decided && !ranking.empty()) why.text += fmt::format(" So far it looks most like {}.", title_of(ranking[0]));
+  const bool guess = !ranking.empty() && ranking[0]["class"].text() != analytics::bottleneck::kUnknownKernels;
+  if (!decided && guess) why.text += fmt::format(" So far it looks most like {}.", title_of(ranking[0]));
   if (decided && ranking.size() > 1 && ranking[1]["probability_ratio"].as_f64().value_or(0) >= kSecondClass)
     why.text += fmt::format(" It may also be {} ({}).", title_of(ranking[1]),
                             core::format_percent(*ranking[1]["probability_ratio"].as_f64()));
