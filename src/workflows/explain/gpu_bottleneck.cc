@@ -63,7 +63,7 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, const std::vec
 
 std::optional<GpuJudgement> judge_gpu(const std::string& path, const trace::SessionManifest& manifest,
                                       const trace::Metrics& metrics) {
-  const auto& gpus = manifest.outcome["gpu"]["gpus"].items();
+  const auto& gpus = manifest.outcome.gpu["gpus"].items();
   std::vector<GpuDevice> devices;
   for (const Json& gpu : gpus) devices.push_back(device_of(gpu, metrics));
   const auto chosen = analytics::bottleneck::least_busy(devices);
