@@ -68,15 +68,16 @@ struct Evidence {
 
 struct ClassScore {
   std::string class_id;
-  double probability = 0;
+  double probability = 0;  // of method kGpuLimit: the share
 };
 
 struct Bottleneck {
   std::string class_id;             // empty: no relevant signal was measured
-  double confidence = 0;            // calibrated probability
+  double confidence = 0;            // probability that the class is right
   std::vector<ClassScore> ranking;  // all classes, most likely first
   std::vector<Evidence> evidence;   // for the first class, strongest first
   std::string method;               // "rules", or "trees" if a learned model decided (including the rules' weight)
+  std::string evidence_class;       // what the confidence was learned from (analytics/confidence.h); empty: by the model itself
   std::string undecided;            // why the result is inconclusive; empty: it is conclusive
 };
 

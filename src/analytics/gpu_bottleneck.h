@@ -5,6 +5,7 @@
 #include <span>
 
 #include "analytics/bottleneck.h"
+#include "analytics/confidence.h"
 #include "analytics/gpu_limit.h"
 
 // What limits a session that has GPU work: the classes of data/rules by where the time of its least busy device went.
@@ -27,7 +28,13 @@ struct KernelParts {
 KernelParts parts_of(double compute, double memory, double unknown);
 
 // The limit of that device: what took the largest share of its span, kernel time divided by `parts`. Inconclusive if kernels of
-// unknown limit took most. Empty where nothing took any.
-std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const KernelParts& parts);
+// unknown limit took most. The confidence is that of kClearHeadline or kCloseHeadline in `confidences`, 0.5 if it lacks them.
+// Empty where nothing took any.
+std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const KernelParts& parts,
+                                         const confidence::Table& confidences);
+
+// Evidence of a class: its share is at least kClearTimes the next one, or not.
+inline constexpr std::string_view kClearHeadline = "headline.clear", kCloseHeadline = "headline.close";
+inline constexpr double kClearTimes = 2;
 
 }  // namespace aaco::analytics::bottleneck

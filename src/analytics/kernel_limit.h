@@ -26,20 +26,20 @@ enum class LimitEvidence : std::uint8_t {
   counters_below,  // at least kFarFromRoof
   shapes_near,     // the same, from operator shapes
   shapes_below,
-  traffic,         // only traffic was counted and it reaches kTrafficDecides of the bandwidth, or work and the peak
-  traffic_only,    // traffic was counted, the device is unknown
-  collective,      // by the kernel's name
-  far_from_both,   // the rest name no limit: less than kFarFromRoof of both roofs
-  one_side,        // only work or only traffic is known, and far from its roof
-  no_work,         // neither shapes nor counters
-  no_time,         // no duration
-  no_device,       // no roofs
+  traffic,        // only traffic was counted and it reaches kTrafficDecides of the bandwidth, or work and the peak
+  traffic_only,   // traffic was counted, the device is unknown
+  collective,     // by the kernel's name
+  far_from_both,  // the rest name no limit: less than kFarFromRoof of both roofs
+  one_side,       // only work or only traffic is known, and far from its roof
+  no_work,        // neither shapes nor counters
+  no_time,        // no duration
+  no_device,      // no roofs
 };
 std::string_view to_string(LimitEvidence evidence);
 
 // Our own judgement, from kernels whose limit is known from their source (docs/formats/corpus.md).
 inline constexpr double kNearRoof = 0.5, kFarFromRoof = 0.2, kTrafficDecides = 0.4;
-inline constexpr double kTrafficOnlyBytesPerS = 500e9;  // no cache-resident or compute-bound kernel of this size is known to us
+inline constexpr double kTrafficOnlyBytesPerS = 500e9;   // no cache-resident or compute-bound kernel of this size is known to us
 inline constexpr double kTrafficOnlyFlopsPerByte = 100;  // below the ridge of every data-centre GPU in data/hardware
 // Executions that take this many times as long as the others on average are outliers and left out of the limit.
 inline constexpr double kOutlierTimes = 10;
@@ -52,13 +52,13 @@ struct KernelLimit {
   trace::NameId kernel, family;
   KernelBound bound = KernelBound::unknown;
   LimitEvidence evidence = LimitEvidence::no_work;
-  std::string text;                                  // the evidence in words, with its numbers
-  std::string work_from;                             // "shapes", or the counters; empty: unknown
+  std::string text;       // the evidence in words, with its numbers
+  std::string work_from;  // "shapes", or the counters; empty: unknown
   std::int64_t count = 0;
-  double time_ns = 0;                                // of all executions
-  std::optional<double> flops_per_s, bytes_per_s;    // over the executions with known work, without outliers
-  std::optional<double> compute_ratio, memory_ratio; // of the device's peak and bandwidth
-  std::optional<double> outlier_ns;                  // an execution that took kOutlierTimes as long as the others
+  double time_ns = 0;                                 // of all executions
+  std::optional<double> flops_per_s, bytes_per_s;     // over the executions with known work, without outliers
+  std::optional<double> compute_ratio, memory_ratio;  // of the device's peak and bandwidth
+  std::optional<double> outlier_ns;                   // an execution that took kOutlierTimes as long as the others
 };
 
 // Shapes and counters of kernels; all of one device. Counters of both work and traffic decide before shapes, these before

@@ -7,6 +7,11 @@
 #include "core/numbers.h"
 
 namespace aaco::analytics::bottleneck {
+namespace {
+
+constexpr double kUnjudged = 0.5;
+
+}  // namespace
 
 std::optional<std::size_t> least_busy(std::span<const GpuDevice> devices) {
   std::optional<std::size_t> chosen;
@@ -25,7 +30,8 @@ KernelParts parts_of(double compute, double memory, double unknown) {
   return sum > 0 ? KernelParts{compute / sum, memory / sum, unknown / sum} : KernelParts();
 }
 
-std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const KernelParts& parts) {
+std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const KernelParts& parts,
+                                         const confidence::Table& confidences) {
   Bottleneck found;
   found.method = kGpuLimit;
   double sum = 0;
@@ -49,11 +55,15 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const Ker
                    [](const auto& a, const auto& b) { return a.weight > b.weight; });
   std::erase_if(found.evidence, [](const auto& one) { return one.weight <= 0; });
   found.class_id = found.ranking.front().class_id;
-  found.confidence = found.ranking.front().probability;
-  if (found.class_id != kUnknownKernels) return found;
+  if (found.class_id != kUnknownKernels) {
+    const bool clear = found.ranking.front().probability >= kClearTimes * found.ranking[1].probability;
+    found.evidence_class = clear ? kClearHeadline : kCloseHeadline;
+    found.confidence = confidences.of(found.evidence_class).value_or(kUnjudged);
+    return found;
+  }
   found.class_id = kInconclusive;
   found.undecided = fmt::format(
-      "Kernels with unknown limits take {} of the span: no operator shapes and no counters show how far they are from the "
+      "Kernels with unknown limits take {} of the span: no operator shapes and no counters give their distance to the "
       "device's peak rate and bandwidth.",
       core::format_percent(shares.compute * parts.unknown));
   return found;

@@ -17,7 +17,7 @@ GpuLimitShares shares(double compute, double communication, double copy, double 
 constexpr KernelParts kAllCompute = {1, 0, 0};
 
 std::string class_of(const GpuLimitShares& given, const KernelParts& parts = kAllCompute) {
-  const auto found = gpu_bottleneck(given, parts);
+  const auto found = gpu_bottleneck(given, parts, {});
   return found ? found->class_id : std::string();
 }
 
@@ -36,7 +36,7 @@ TEST(GpuBottleneck, KernelTimeIsDividedByWhatLimitsTheKernels) {
 }
 
 TEST(GpuBottleneck, KernelsOfUnknownWorkNameNoLimit) {
-  const auto found = gpu_bottleneck(shares(0.9, 0, 0, 0, 0.1), {});
+  const auto found = gpu_bottleneck(shares(0.9, 0, 0, 0, 0.1), {}, {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->class_id, kInconclusive) << "neither memory nor compute";
   EXPECT_NE(found->undecided.find("90.0 % of the span"), std::string::npos) << found->undecided;
@@ -44,11 +44,11 @@ TEST(GpuBottleneck, KernelsOfUnknownWorkNameNoLimit) {
   EXPECT_EQ(class_of(shares(0.4, 0, 0, 0, 0.6), {}), "host_waiting") << "the host is known to be late";
 }
 
-TEST(GpuBottleneck, SharesBecomeProbabilities) {
-  const auto found = gpu_bottleneck(shares(0.4, 0, 0, 0.1, 0.3), kAllCompute);
+TEST(GpuBottleneck, SharesAddUpToOne) {
+  const auto found = gpu_bottleneck(shares(0.4, 0, 0, 0.1, 0.3), kAllCompute, {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->method, kGpuLimit);
-  EXPECT_THAT(found->confidence, DoubleNear(0.5, 1e-12)) << "0.4 of the 0.8 that has a cause";
+  EXPECT_THAT(found->ranking[0].probability, DoubleNear(0.5, 1e-12)) << "0.4 of the 0.8 that has a cause";
   ASSERT_EQ(found->ranking.size(), 6U);
   double sum = 0, before = 1;
   for (const ClassScore& one : found->ranking) {
@@ -59,8 +59,23 @@ TEST(GpuBottleneck, SharesBecomeProbabilities) {
   EXPECT_THAT(sum, DoubleNear(1, 1e-12));
 }
 
+// A share of the time is not a probability.
+TEST(GpuBottleneck, TheConfidenceIsThatOfJudgedCases) {
+  const auto document = core::YamlNode::parse(
+      "schema: 1\nsource: s\nclasses: [{id: headline.clear, right: 9, cases: 9}, {id: headline.close, right: 1, cases: 3}]",
+      "table");
+  ASSERT_TRUE(document) << document.error().message;
+  const auto table = confidence::Table::parse(*document);
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_DOUBLE_EQ(gpu_bottleneck(shares(0.01, 0, 0, 0, 0.99), kAllCompute, *table)->confidence, 0.95);
+  EXPECT_DOUBLE_EQ(gpu_bottleneck(shares(0.2, 0, 0, 0, 0.5), kAllCompute, *table)->confidence, 0.95);
+  EXPECT_DOUBLE_EQ(gpu_bottleneck(shares(0.4, 0, 0, 0, 0.5), kAllCompute, *table)->confidence, 0.375);
+  EXPECT_DOUBLE_EQ(gpu_bottleneck(shares(0.4, 0, 0, 0, 0.5), kAllCompute, {})->confidence, 0.5) << "nothing was judged";
+  EXPECT_EQ(gpu_bottleneck(shares(0.9, 0, 0, 0, 0.1), {}, *table)->confidence, 0) << "inconclusive";
+}
+
 TEST(GpuBottleneck, EvidenceIsOfTheSharesThatThereAre) {
-  const auto found = gpu_bottleneck(shares(0.4, 0, 0, 0.1, 0.3), {0.75, 0.25, 0});
+  const auto found = gpu_bottleneck(shares(0.4, 0, 0, 0.1, 0.3), {0.75, 0.25, 0}, {});
   ASSERT_TRUE(found);
   ASSERT_EQ(found->evidence.size(), 4U);
   EXPECT_EQ(found->evidence[0].signal, "gpu.compute_kernels_ratio");
@@ -76,8 +91,8 @@ TEST(GpuBottleneck, EqualSharesKeepTheOrderOfTheClasses) {
 }
 
 TEST(GpuBottleneck, NoWorkHasNone) {
-  EXPECT_FALSE(gpu_bottleneck({}, kAllCompute));
-  EXPECT_FALSE(gpu_bottleneck({}, {}));
+  EXPECT_FALSE(gpu_bottleneck({}, kAllCompute, {}));
+  EXPECT_FALSE(gpu_bottleneck({}, {}, {}));
 }
 
 TEST(KernelParts, AddUpToOne) {

@@ -6,7 +6,6 @@
 #include "tests/support/fake_machine.h"
 #include "tests/support/source_dir.h"
 
-
 namespace aaco::analytics::confidence {
 namespace {
 

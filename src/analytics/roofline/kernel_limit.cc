@@ -15,7 +15,7 @@ using Key = std::uint32_t;  // a kernel's name
 // Work of one kernel by one source, all types together.
 struct Sum {
   double time_ns = 0, flops = 0, bytes = 0;
-  double computing_s = 0;   // at the peak of each type
+  double computing_s = 0;  // at the peak of each type
   bool unknown_peak = false;
   std::string counters;
 };
@@ -98,8 +98,7 @@ class Judge {
     const auto found = sums.find(row.kernel_name.value);
     if (found == sums.end() || !(found->second.time_ns > 0)) return nullptr;
     // Counters are of some dispatches, each as good as another; shapes must cover the time that they are to explain.
-    const bool covers =
-        &sums == &counters_ || found->second.time_ns >= kKnownPart * static_cast<double>(row.kernel_sum_ns);
+    const bool covers = &sums == &counters_ || found->second.time_ns >= kKnownPart * static_cast<double>(row.kernel_sum_ns);
     return covers ? &found->second : nullptr;
   }
 
@@ -142,8 +141,7 @@ class Judge {
     limit.text = traffic ? fmt::format("{} of the bandwidth ({}) by {}", core::format_percent(reached), rate(*limit.bytes_per_s),
                                        limit.work_from)
                          : fmt::format("{} of the peak rate by {}", core::format_percent(reached), limit.work_from);
-    if (reached < kTrafficDecides)
-      limit.text += traffic ? "; its operations were not counted" : "; its traffic was not counted";
+    if (reached < kTrafficDecides) limit.text += traffic ? "; its operations were not counted" : "; its traffic was not counted";
   }
 
   static void without_roofs(KernelLimit& limit) {
@@ -159,8 +157,7 @@ class Judge {
   }
 
   static void describe_outlier(const trace::KernelGroupRow& row, KernelLimit& limit) {
-    const double others =
-        static_cast<double>(row.kernel_sum_ns - row.kernel_max_ns) / static_cast<double>(row.kernel_count - 1);
+    const double others = static_cast<double>(row.kernel_sum_ns - row.kernel_max_ns) / static_cast<double>(row.kernel_count - 1);
     limit.text += fmt::format("; anomaly: 1 of {} executions took {}, the others {} on average", row.kernel_count,
                               core::format_duration(*limit.outlier_ns), core::format_duration(others));
   }
@@ -178,9 +175,9 @@ std::string_view to_string(KernelBound bound) {
 }
 
 std::string_view to_string(LimitEvidence evidence) {
-  constexpr std::array<std::string_view, 12> kNames = {
-      "counters_near", "counters_below", "shapes_near", "shapes_below", "traffic", "traffic_only",
-      "collective",    "far_from_both",  "one_side",    "no_work",      "no_time", "no_device"};
+  constexpr std::array<std::string_view, 12> kNames = {"counters_near", "counters_below", "shapes_near", "shapes_below",
+                                                       "traffic",       "traffic_only",   "collective",  "far_from_both",
+                                                       "one_side",      "no_work",        "no_time",     "no_device"};
   return kNames[static_cast<std::size_t>(evidence)];
 }
 

@@ -59,7 +59,7 @@ constexpr double kReadBytes = 64;
 
 // What was counted of one dispatch on average.
 struct Counted {
-  double reads = 0, wide_reads = 0;  // requests of the L2; those of 128 bytes
+  double reads = 0, wide_reads = 0;          // requests of the L2; those of 128 bytes
   std::map<std::string_view, double> flops;  // by type
   std::map<TrafficSource, double> bytes;
   std::map<TrafficSource, std::string> traffic_counters;

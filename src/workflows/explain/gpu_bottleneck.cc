@@ -62,7 +62,7 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, const std::vec
 }  // namespace
 
 std::optional<GpuJudgement> judge_gpu(const std::string& path, const trace::SessionManifest& manifest,
-                                      const trace::Metrics& metrics) {
+                                      const trace::Metrics& metrics, const analytics::confidence::Table& confidences) {
   const auto& gpus = manifest.outcome.gpu["gpus"].items();
   std::vector<GpuDevice> devices;
   for (const Json& gpu : gpus) devices.push_back(device_of(gpu, metrics));
@@ -70,7 +70,8 @@ std::optional<GpuJudgement> judge_gpu(const std::string& path, const trace::Sess
   if (!chosen) return std::nullopt;
   trace::NameTable names;
   const auto rows = tracelake::read_table<trace::KernelGroupRow>(path, names).value_or(std::vector<trace::KernelGroupRow>());
-  auto found = analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]));
+  auto found =
+      analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]), confidences);
   if (!found) return std::nullopt;
   return GpuJudgement{std::move(*found), analytics::advice::recommend_gpu(facts_of(gpus[*chosen], metrics, rows, names))};
 }

@@ -29,7 +29,7 @@ struct Trace {
   }
   std::optional<GpuJudgement> judge() {
     manifest.outcome = trace::outcome_from_json(Json::object({{"gpu", Json::object({{"gpus", gpus}})}}));
-    return judge_gpu("/nonexistent/session", manifest, metrics);
+    return judge_gpu("/nonexistent/session", manifest, metrics, {});
   }
 };
 
@@ -49,7 +49,7 @@ TEST(JudgeGpu, ItsGapsAreAdvisedAgainst) {
 
 TEST(JudgeGpu, SessionsWithoutGpuWorkAreNotJudged) {
   EXPECT_FALSE(Trace().judge());
-  EXPECT_FALSE(judge_gpu("/nonexistent/session", {}, {}));
+  EXPECT_FALSE(judge_gpu("/nonexistent/session", {}, {}, {}));
   EXPECT_FALSE(Trace().add(gpu(0, 0, 0, 0), 300).judge()) << "nothing took any of its span";
   Trace unmeasured;
   unmeasured.add(gpu(0, 0.5, 0, 0.5), 300).metrics.clear();

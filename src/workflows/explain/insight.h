@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analytics/bottleneck.h"
+#include "analytics/confidence.h"
 #include "analytics/rootcause.h"
 #include "core/json.h"
 #include "core/result.h"
@@ -28,6 +29,7 @@ core::Result<std::unique_ptr<SessionFacts>> session_facts(const std::string& pat
 // error.
 struct Judges {
   analytics::bottleneck::RuleBook book;
+  analytics::confidence::Table confidences;
   std::optional<analytics::bottleneck::LearnedModel> bottleneck, cause;
 };
 core::Result<Judges> load_judges(const core::Paths& paths);

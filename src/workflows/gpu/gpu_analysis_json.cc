@@ -66,7 +66,7 @@ Json limit_json(const GpuOfTrace& gpu) {
   const auto finding = analytics::bottleneck::find_limit(gpu.time, gpu.gaps);
   Json evidence = Json::texts(finding.evidence);
   return Json::object({{"limit", analytics::bottleneck::to_string(finding.limit)},
-                       {"confidence_ratio", finding.confidence},
+                       {"margin_ratio", finding.confidence},
                        {"compute_ratio", finding.shares.compute},
                        {"communication_ratio", finding.shares.communication},
                        {"copy_ratio", finding.shares.copy},

@@ -42,8 +42,7 @@ class GpuWork {
   }
   // Of one device, after finish(). Shapes tell of every launch, counters of some: these count where there are no shapes.
   void place(const std::pair<std::int32_t, std::int64_t>& device, const hardware::DeviceRegistry::Seen* seen,
-             const Services& services, GpuRoofline& roofline, GpuSites& sites,
-             core::Json& limits) const {
+             const Services& services, GpuRoofline& roofline, GpuSites& sites, core::Json& limits) const {
     auto own = of_device(shapes_, device);
     if (own.empty()) own = of_device(counters_, device);
     const auto matched = match_device(seen, services);

@@ -44,8 +44,7 @@ Json to_json(const std::vector<KernelLimit>& limits, const trace::NameTable& nam
   for (const KernelLimit& limit : limits) largest.push_back(&limit);
   std::stable_sort(largest.begin(), largest.end(), [](const auto* a, const auto* b) { return a->time_ns > b->time_ns; });
   Json kernels = Json::array();
-  for (std::size_t i = 0; i < std::min(kStoredLimits, largest.size()); ++i)
-    kernels.push(kernel_json(*largest[i], names, table));
+  for (std::size_t i = 0; i < std::min(kStoredLimits, largest.size()); ++i) kernels.push(kernel_json(*largest[i], names, table));
   return Json::object({{"compute_ns", times.compute_ns},
                        {"memory_ns", times.memory_ns},
                        {"unknown_ns", times.unknown_ns},

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "analytics/kernel_limit.h"
-#include "core/json.h"
 #include "core/environment.h"
+#include "core/json.h"
 #include "trace/names.h"
 
 namespace aaco::workflows {

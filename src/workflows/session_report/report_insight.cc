@@ -15,7 +15,7 @@ namespace {
 
 using core::Json;
 
-constexpr double kSecondClass = 0.15;  // probability from which on the next class is named too
+constexpr double kSecondClass = 0.15;  // probability or share from which the next class is named too
 
 // Shares of a GPU's span, which are no signals of the rules.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kGpuShares = {
@@ -63,9 +63,14 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
   const auto& ranking = document["ranking"].items();
   const bool guess = !ranking.empty() && ranking[0]["class"].text() != analytics::bottleneck::kUnknownKernels;
   if (!decided && guess) why.text += fmt::format(" Most likely: {}.", title_of(ranking[0]));
-  if (decided && ranking.size() > 1 && ranking[1]["probability_ratio"].as_f64().value_or(0) >= kSecondClass)
-    why.text += fmt::format(" It may also be {} ({}).", title_of(ranking[1]),
-                            core::format_percent(*ranking[1]["probability_ratio"].as_f64()));
+  if (decided && ranking.size() > 1) {
+    const Json& second = ranking[1];
+    const bool shares = second.contains("share_ratio");
+    const double weight = second[shares ? "share_ratio" : "probability_ratio"].as_f64().value_or(0);
+    if (weight >= kSecondClass)
+      why.text += shares ? fmt::format(" Next: {} ({} of the time).", title_of(second), core::format_percent(weight))
+                         : fmt::format(" It may also be {} ({}).", title_of(second), core::format_percent(weight));
+  }
   if (!why.id.empty()) model.why.push_back(std::move(why));
   for (const Json& one : document["recommendations"].items()) {
     report::Statement advice;
