@@ -55,6 +55,7 @@ struct KernelLimit {
   std::string text;       // the evidence in words, with its numbers
   std::string work_from;  // "shapes", or the counters; empty: unknown
   std::int64_t count = 0;
+  std::optional<double> flops, bytes;                 // of the executions with known work, also on an unknown device
   double time_ns = 0;                                 // of all executions
   std::optional<double> flops_per_s, bytes_per_s;     // over the executions with known work, without outliers
   std::optional<double> compute_ratio, memory_ratio;  // of the device's peak and bandwidth

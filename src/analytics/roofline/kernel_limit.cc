@@ -67,6 +67,12 @@ class Judge {
     limit.family = row.family;
     limit.count = row.kernel_count;
     limit.time_ns = static_cast<double>(row.kernel_sum_ns);
+    for (const Sums* sums : {&shapes_, &counters_}) {
+      const auto found = sums->find(row.kernel_name.value);
+      if (found == sums->end() || limit.flops || limit.bytes) continue;
+      if (found->second.flops > 0) limit.flops = found->second.flops;
+      if (found->second.bytes > 0) limit.bytes = found->second.bytes;
+    }
     if (names_.text(row.family) == "collective") {
       limit.bound = KernelBound::communication;
       limit.evidence = LimitEvidence::collective;

@@ -120,6 +120,12 @@ TEST_F(KernelLimitTest, CollectivesAndKernelsWithoutTime) {
 TEST_F(KernelLimitTest, ShapesMustCoverTheTime) {
   EXPECT_EQ(judge(kernel(3'000'000), {{work(60e9, 1e8)}, {}}).bound, KernelBound::unknown) << "known for a third of its time";
 }
+TEST_F(KernelLimitTest, WorkIsKnownWithoutDevice) {
+  const auto limit = judge(kernel(1'000'000), {{work(60e9, 1e8)}, {}}, false);
+  EXPECT_EQ(limit.flops, 60e9);
+  EXPECT_EQ(limit.bytes, 1e8);
+  EXPECT_FALSE(judge(kernel(1'000'000), {}, false).flops);
+}
 TEST_F(KernelLimitTest, TimesByLimit) {
   KernelLimit compute, memory, unknown, collective;
   compute.bound = KernelBound::compute;

@@ -25,6 +25,8 @@ Json kernel_json(const KernelLimit& limit, const trace::NameTable& names, const 
   if (limit.bound != KernelBound::unknown)
     out.set_if("confidence_ratio", Json(table.of("kernel." + std::string(analytics::roofline::to_string(limit.evidence)))));
   if (!limit.work_from.empty()) out.set("work_from", limit.work_from);
+  out.set_if("flops", Json(limit.flops));
+  out.set_if("bytes", Json(limit.bytes));
   out.set_if("achieved_flops_per_s", Json(limit.flops_per_s));
   out.set_if("achieved_bytes_per_s", Json(limit.bytes_per_s));
   out.set_if("peak_rate_ratio", Json(limit.compute_ratio));
@@ -45,7 +47,10 @@ Json to_json(const std::vector<KernelLimit>& limits, const trace::NameTable& nam
   std::stable_sort(largest.begin(), largest.end(), [](const auto* a, const auto* b) { return a->time_ns > b->time_ns; });
   Json kernels = Json::array();
   for (std::size_t i = 0; i < std::min(kStoredLimits, largest.size()); ++i) kernels.push(kernel_json(*largest[i], names, table));
-  return Json::object({{"compute_ns", times.compute_ns},
+  double flops = 0;
+  for (const KernelLimit& limit : limits) flops += limit.flops.value_or(0);
+  return Json::object({{"flops", flops},
+                       {"compute_ns", times.compute_ns},
                        {"memory_ns", times.memory_ns},
                        {"unknown_ns", times.unknown_ns},
                        {"kernels", std::move(kernels)}});
