@@ -80,6 +80,7 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
     if (const auto gain = one["gain_ratio"].as_f64(); gain && *gain > 0) advice.gain_ratio = gain;
     advice.confidence_ratio = one["confidence"].as_f64();
     advice.evidence.emplace_back(one["basis"].text());
+    if (const auto command = one["command"].text(); !command.empty()) advice.evidence.push_back("try: " + std::string(command));
     model.advice.push_back(std::move(advice));
   }
   return {};

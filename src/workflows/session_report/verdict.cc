@@ -34,7 +34,8 @@ std::string what_ran(const report::ReportModel& model) {
   const std::string name(outcome.model);
   if (model.session.kind != "run") return name;
   const auto batch = outcome.batch;
-  return fmt::format("{} on {}{}", name, outcome.backend, batch ? fmt::format(", batch {},", *batch) : "");
+  const std::string requested = outcome.requested_backend.empty() ? "" : " (requested: " + outcome.requested_backend + ")";
+  return fmt::format("{} on {}{}{}", name, outcome.backend, requested, batch ? fmt::format(", batch {},", *batch) : "");
 }
 
 std::string where_it_went(const report::ReportModel& model) {
