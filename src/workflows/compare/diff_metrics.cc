@@ -243,7 +243,7 @@ core::Status check_units(const std::string& id, std::optional<std::int64_t> devi
       if (first == nullptr) first = unit;
       if (*unit != *first)
         return core::fail(ErrorCode::invalid_input,
-                          id + " is in '" + *first + "' in one session and in '" + *unit + "' in " + session.id,
+                          id + " has unit '" + *first + "' in one session but '" + *unit + "' in " + session.id,
                           "values in different units cannot be compared: measure again, or fix the file");
     }
   return {};

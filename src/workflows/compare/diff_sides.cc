@@ -185,7 +185,7 @@ std::optional<hardware::Difference> grid_difference(const ComparedSession& a, co
   if (!a.work || !b.work) return std::nullopt;
   const GridChange change = grid_change(*a.work, *b.work);
   if (change.other_ns <= kOtherGridShare * change.common_ns) return std::nullopt;
-  const std::string of = " of " + trace::short_kernel_name(change.kernel).substr(0, 60);
+  const std::string of = " for " + trace::short_kernel_name(change.kernel).substr(0, 60);
   // Another problem size changes most grids; where others stay, one kernel was rewritten.
   const bool rewritten = change.kept >= change.changed;
   return hardware::Difference{
