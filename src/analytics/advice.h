@@ -16,17 +16,23 @@ namespace aaco::analytics::advice {
 inline constexpr double kMinGain = 0.01;  // smaller gains are not recommended
 
 struct Recommendation {
-  std::string id;         // the bottleneck class addressed
-  std::string title;      // what to do
-  std::string text;       // reason and alternatives
-  double gain_ratio = 0;  // of the latency; 0: unknown
-  double confidence = 0;
-  double effort = 1;  // 1 a setting, 2 a change of the program, 3 another model or machine
-  std::string basis;  // how the gain was computed, with its numbers
-  [[nodiscard]] double worth() const { return gain_ratio * confidence / effort; }
+  std::string id;               // the bottleneck class addressed
+  std::string title;            // what to do
+  std::string text;             // reason and alternatives
+  double gain_ratio = 0;        // of the latency, if all of it is saved; 0: unknown
+  double confidence = 0;        // probability that following it saves this much
+  double effort = 1;            // 1 a setting, 2 a change of the program, 3 another model or machine
+  std::string basis;            // how the gain was computed, with its numbers
+  std::string command = {};     // to try it; empty: none is known
+  double least_gain_ratio = 0;  // what it saves at least: the interval is from here to gain_ratio
+  [[nodiscard]] double worth() const { return gain_ratio * confidence; }  // expected saving
 };
 
-// Sorted by gain x confidence / effort. Only recommendations with a computable gain and sufficient confidence.
+inline constexpr std::size_t kMaxRecommendations = 4;
+// The kMaxRecommendations of largest expected saving, largest first. Those of unknown gain last.
+void keep_best(std::vector<Recommendation>& list);
+
+// Sorted by expected saving. Only recommendations with a computable gain and sufficient confidence.
 std::vector<Recommendation> recommend(const bottleneck::Bottleneck& bottleneck, const bottleneck::RuleBook& book,
                                       const signals::Signals& signals, const metrics::NodeTime& nodes,
                                       const trace::NameTable& names);

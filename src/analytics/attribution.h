@@ -137,6 +137,9 @@ struct CapturedKernel {
   trace::NameId kernel_name;
   trace::NameId operator_name;
   trace::NameId marker;
+  trace::NameId shaped_operator = {}, operator_arguments = {};  // as in Launch
+  std::int64_t shaped_start_ns = 0;
+  std::int32_t graph = 0;  // those of one graph are neighbours
 };
 using CaptureMap = std::vector<CapturedKernel>;
 
@@ -156,6 +159,9 @@ class KernelAttributor {
                    std::set<std::uint32_t> node_names = {});
   // Returns the launch of the kernel, or null; valid until the next look-up.
   const Launch* add(const trace::KernelRow& row);
+  // Of the kernel added last, where it was replayed and a capture has its operator: that operator's shapes, each replay being a
+  // call of its own. Else null.
+  [[nodiscard]] const Launch* replayed() const { return replayed_ ? &*replayed_ : nullptr; }
   AttributionResult finish();
 
  private:
@@ -179,6 +185,14 @@ class KernelAttributor {
     std::uint32_t node = 0, operator_name = 0;
     bool ambiguous = false;
   };
+  // Where a graph launch stands in each captured graph that may be the one it replays.
+  struct Place {
+    std::size_t next = 0, end = 0;  // in capture_
+  };
+  struct Replay {
+    bool begun = false;
+    std::vector<Place> places;
+  };
   const CapturedKernel* captured(const trace::KernelRow& row, const Launch& launch);
   void attribute_replayed(const trace::KernelRow& row, const Launch& launch, Key& key);
   void learn(const trace::KernelRow& row, const Shape& shape, const Key& key);
@@ -188,8 +202,10 @@ class KernelAttributor {
   const LaunchLookup& index_;
   CaptureMap capture_;
   std::set<std::uint32_t> node_names_;
-  std::map<std::pair<std::int32_t, std::uint64_t>, std::size_t> capture_position_;  // by rank, correlation id of the graph launch
-  std::vector<std::int8_t> graph_apis_;                                             // by name id: -1 not asked yet
+  std::vector<Place> graphs_;                                         // all of capture_
+  std::map<std::pair<std::int32_t, std::uint64_t>, Replay> replays_;  // by rank, correlation id of the graph launch
+  std::optional<Launch> replayed_;
+  std::vector<std::int8_t> graph_apis_;  // by name id: -1 not asked yet
   std::map<Key, Sum> groups_;
   std::map<std::pair<std::uint32_t, Shape>, Cause> by_shape_;
   std::map<std::uint32_t, Cause> by_name_;

@@ -16,7 +16,8 @@ struct Obstacle {
 // What the trace has beside its kernels.
 struct TraceHas {
   bool api_calls = false;
-  bool causes = false;  // framework operators or marker ranges
+  bool causes = false;    // framework operators or marker ranges
+  bool captures = false;  // a trace of a graph capture was given
 };
 
 // Of a device at least half of whose kernel time was attributed: empty; so where nothing was to be attributed but API calls are

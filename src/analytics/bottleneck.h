@@ -68,20 +68,23 @@ struct Evidence {
 
 struct ClassScore {
   std::string class_id;
-  double probability = 0;
+  double probability = 0;  // of method kGpuLimit: the share
 };
 
 struct Bottleneck {
   std::string class_id;             // empty: no relevant signal was measured
-  double confidence = 0;            // calibrated probability
+  double confidence = 0;            // probability that the class is right
   std::vector<ClassScore> ranking;  // all classes, most likely first
   std::vector<Evidence> evidence;   // for the first class, strongest first
   std::string method;               // "rules", or "trees" if a learned model decided (including the rules' weight)
+  std::string evidence_class;       // what the confidence was learned from (analytics/confidence.h); empty: by the model itself
   std::string undecided;            // why the result is inconclusive; empty: it is conclusive
 };
 
 // The class of a session with too few measurements. Ranking and evidence are kept as hints.
 inline constexpr std::string_view kInconclusive = "inconclusive";
+// In a ranking: kernels of a GPU trace whose limit is unknown.
+inline constexpr std::string_view kUnknownKernels = "unknown_kernels";
 // The method based on shares of a GPU trace's span.
 inline constexpr std::string_view kGpuLimit = "gpu_limit";
 // With fewer measured calls not even the median has a 95 % CI, and a single outlier could decide.

@@ -47,7 +47,7 @@ struct KernelRoof {
 std::vector<GpuKernel> gpu_kernels(std::span<const trace::KernelGroupRow> rows, const trace::NameTable& names, std::int32_t rank,
                                    std::int64_t device, std::span<const KernelRoof> roofs);
 
-// Sorted by gain x confidence / effort; gains overlap and do not add up. Empty without a span.
+// At most kMaxRecommendations, sorted by expected saving; gains overlap and do not add up. Empty without a span.
 std::vector<Recommendation> recommend_gpu(const GpuFacts& facts);
 
 }  // namespace aaco::analytics::advice

@@ -5,9 +5,8 @@
 #include <span>
 
 #include "analytics/bottleneck.h"
+#include "analytics/confidence.h"
 #include "analytics/gpu_limit.h"
-#include "trace/names.h"
-#include "trace/rows.h"
 
 // What limits a session that has GPU work: the classes of data/rules by where the time of its least busy device went.
 namespace aaco::analytics::bottleneck {
@@ -21,12 +20,21 @@ struct GpuDevice {
 // The device whose span was busy least, the first of equal ones. Empty where no device has both times and a span above 0.
 std::optional<std::size_t> least_busy(std::span<const GpuDevice> devices);
 
-// Share of kernel time in kernels that compute (matrix products, convolutions, attention); the others mostly move bytes. Empty
-// without kernel time.
-std::optional<double> computing_share(std::span<const trace::KernelGroupRow> kernels, const trace::NameTable& names);
+// Parts of the kernel time by what limits the kernels (analytics/kernel_limit.h); they add up to 1.
+struct KernelParts {
+  double compute = 0, memory = 0, unknown = 1;
+};
+// From times of any unit; all unknown without any.
+KernelParts parts_of(double compute, double memory, double unknown);
 
-// The limit of that device: what took the largest share of its span, kernel time divided by computing_share() (by halves where it
-// is empty). The confidence is that share among all. Empty where nothing took any.
-std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, std::optional<double> computing);
+// The limit of that device: what took the largest share of its span, kernel time divided by `parts`. Inconclusive if kernels of
+// unknown limit took most. The confidence is that of kClearHeadline or kCloseHeadline in `confidences`, 0.5 if it lacks them.
+// Empty where nothing took any.
+std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const KernelParts& parts,
+                                         const confidence::Table& confidences);
+
+// Evidence of a class: its share is at least kClearTimes the next one, or not.
+inline constexpr std::string_view kClearHeadline = "headline.clear", kCloseHeadline = "headline.close";
+inline constexpr double kClearTimes = 2;
 
 }  // namespace aaco::analytics::bottleneck

@@ -63,14 +63,19 @@ struct GroupWork {
   WorkSource source = WorkSource::shapes;
   std::int64_t count = 0;
   double time_ns = 0, flops = 0, bytes = 0;  // of all of them
+  std::string counters = {};                 // those that were counted, joined by " + "; empty: from shapes
 };
+
+// Operators whose shapes a ShapeWork reads.
+enum class ShapedOperators : std::uint8_t { products, rows };  // products, convolutions and attention; row-wise operators
 
 // Sums the work of kernels launched by operators of known shape. An operator's work counts once, for the longest of
 // its kernels of the matching family; shorter ones of that family (e.g. a convolution's transforms) are auxiliary, and their
 // time is added.
 class ShapeWork {
  public:
-  explicit ShapeWork(const trace::NameTable& names) : names_(names) {}
+  explicit ShapeWork(const trace::NameTable& names, ShapedOperators operators = ShapedOperators::products)
+      : names_(names), operators_(operators) {}
   // Kernels in order of start, with their launch.
   void add(const trace::KernelRow& row, fingerprint::Family family, const attribution::Launch& launch);
   [[nodiscard]] std::vector<GroupWork> finish() const;
@@ -91,8 +96,10 @@ class ShapeWork {
     double helpers_ns = 0;
   };
   static void count(const Call& call, Groups& groups);
+  [[nodiscard]] std::optional<OperatorWork> work_of(const attribution::Launch& launch) const;
 
   const trace::NameTable& names_;
+  ShapedOperators operators_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<OperatorWork>> known_;  // by operator, arguments
   std::map<Instance, Call> calls_;                                                        // whose kernels may still come
   std::deque<Instance> order_;
@@ -136,6 +143,9 @@ class CounterWork {
   explicit CounterWork(const trace::NameTable& names) : names_(names) {}
   void add(const trace::KernelCounterRow& row);
   [[nodiscard]] std::vector<GroupWork> finish(const std::vector<trace::KernelGroupRow>& groups) const;
+  // All kernels of which work or traffic was counted; the other one is 0. Where FETCH_SIZE and WRITE_SIZE are missing, traffic is
+  // that of the L2's requests to the fabric (TCC_EA*) or of NVIDIA's dram__bytes.
+  [[nodiscard]] std::vector<GroupWork> counted(const std::vector<trace::KernelGroupRow>& groups) const;
 
  private:
   struct Sum {

@@ -21,12 +21,16 @@ struct SideVerdict {
   std::string verdict;  // regression, improvement, equivalent, inconclusive; kNotComparable
   std::string severity = "none";
   double confidence = 0;
-  std::optional<double> latency_delta_pct;  // of the metric that says most about latency
+  // Of the deciding metric where it is a time, else of the metric that says most about latency.
+  std::optional<double> latency_delta_pct;
+  // "gpu.span_ns -9.5 %, but gpu.kernel_sum_ns +5.1 %": times that changed in opposite directions, the deciding one first; empty:
+  // none.
+  std::string opposite;
   std::vector<std::string> notes;
 };
 
 struct DecisionRule {
-  // The user named no metric: kernel time decides where it regressed and the leading metric did not. Slower kernels are a
+  // The user named no metric: kernel time decides where it regressed and the leading metric did not change. Slower kernels are a
   // regression even where idle time hides them.
   bool kernels_may_decide = false;
   // Mean latency decides where it changed and the leading median did not, or went the other way and the mean regressed: the p

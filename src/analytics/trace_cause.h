@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "analytics/rootcause.h"
@@ -20,12 +21,14 @@ struct TraceSide {
   double exposed_copy_ns = 0, exposed_collective_ns = 0;
   std::map<std::string, double> idle_ns;  // by cause; with the above they add up to the span
   std::map<std::string, KernelSum> kernels;
+  std::optional<double> clock_hz;  // mean of the device's clock, where it was recorded
 };
 
 Decomposition decompose_traces(const TraceSide& a, const TraceSide& b);
 
-// clock_throttling (most kernels slower alike), slower_kernels (few are), more_launches (more and shorter ones), host_waiting,
-// copy_bound, communication_bound. Most likely first; a probability is the share of the difference that supports it.
+// clock_throttling (most kernels changed alike, and the recorded clock with them), kernels_alike (most kernels changed alike, no
+// clock recorded), slower_kernels or faster_kernels (few did), more_launches (more and shorter ones), host_waiting, copy_bound,
+// communication_bound. The largest first; `probability` is the share of the difference that supports it.
 std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, const Decomposition& decomposition,
                                      const bottleneck::RuleBook& book);
 

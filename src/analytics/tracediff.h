@@ -19,12 +19,19 @@ using Step = std::vector<KernelCall>;
 enum class Change : std::uint8_t { same, appeared, gone, slower, faster, more_often, less_often };
 std::string_view to_string(Change change);
 
+// Of the mean time per call of one kernel. `unknown`: too few calls.
+enum class CallVerdict : std::uint8_t { unknown, not_significant, slower, faster };
+std::string_view to_string(CallVerdict verdict);
+inline constexpr double kCallLevel = 0.05;
+
 // One side of a kernel's row: per step, and per call.
 struct KernelSide {
   double calls_per_step = 0;
-  double mean_ns = 0;                  // per call; 0 if not called
-  double per_step_ns = 0;              // calls_per_step * mean_ns
-  std::optional<double> deviation_ns;  // standard deviation of per_step_ns between steps; empty with one step
+  double mean_ns = 0;                       // per call; 0 if not called
+  double per_step_ns = 0;                   // calls_per_step * mean_ns
+  std::optional<double> call_deviation_ns;  // standard deviation of a call; empty with one call
+  double calls = 0;                         // of all steps
+  std::optional<double> deviation_ns;       // standard deviation of per_step_ns between steps; empty with one step
 };
 
 struct KernelChange {
@@ -34,6 +41,10 @@ struct KernelChange {
   double count_part_ns = 0;  // part due to a different call count (at the mean of both times)
   double time_part_ns = 0;   // part due to a different time per call; both parts add up to delta_ns
   Change change = Change::same;
+  // Of the mean time per call (Welch), with equal traces assumed to differ by `between_ratio`. Empty with fewer than two calls on
+  // a side.
+  std::optional<double> p_value, p_holm;  // p_holm: adjusted for the number of kernels
+  CallVerdict verdict = CallVerdict::unknown;
 };
 
 // A position in the step where one side has kernels that the other lacks.
@@ -50,6 +61,8 @@ struct TraceDifference {
 };
 
 // Changes in the time per call below `threshold_ratio` of a's, or within twice the standard error between steps, are ignored.
-TraceDifference compare(const std::vector<Step>& a, const std::vector<Step>& b, double threshold_ratio = 0.02);
+// `between_ratio`: standard deviation of equal traces, of the mean.
+TraceDifference compare(const std::vector<Step>& a, const std::vector<Step>& b, double threshold_ratio = 0.02,
+                        double between_ratio = 0);
 
 }  // namespace aaco::analytics::tracediff

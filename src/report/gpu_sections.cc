@@ -14,8 +14,7 @@ void set_banded(Json& out, const std::string& key, std::optional<double> value, 
 }
 
 Json to_json(const GpuSection::Device& device) {
-  Json out =
-      Json::object({{"name", device.name}, {"bound", device.bound}, {"bound_confidence_ratio", device.bound_confidence_ratio}});
+  Json out = Json::object({{"name", device.name}, {"bound", device.bound}});
   set_banded(out, "active_ratio", device.active_ratio, device.active_ratio_band);
   set_banded(out, "launch_tax", device.launch_tax, device.launch_tax_band);
   out.set_if("launch_lost_ratio", device.launch_lost_ratio);

@@ -18,7 +18,6 @@ struct GpuSection {
   struct Device {
     std::string name;                  // "GPU 0, rank 1"
     std::optional<std::string> bound;  // compute, communication, copy, launch, waiting
-    std::optional<double> bound_confidence_ratio;
     std::optional<double> active_ratio;
     std::string active_ratio_band;  // of data/metrics; empty: none
     std::optional<double> launch_tax;

@@ -185,6 +185,8 @@ std::string report_title(const ReportModel& model) {
   };
   add("", core::Json(model.session.outcome.model));
   add("", core::Json(model.session.outcome.provider));
+  if (const auto& requested = model.session.outcome.requested_provider; !requested.empty())
+    add("requested ", core::Json(requested));
   add("batch ", core::Json(model.session.outcome.batch));
   if (!words.empty()) return core::join(words, ", ");
   const std::string name = model.session.kind + " " + model.session.id.text;

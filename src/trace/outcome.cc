@@ -13,6 +13,8 @@ void each_member(AnyOutcome& outcome, Visit&& visit) {
   visit("model", outcome.model);
   visit("backend", outcome.backend);
   visit("provider", outcome.provider);
+  visit("requested_backend", outcome.requested_backend);
+  visit("requested_provider", outcome.requested_provider);
   visit("batch", outcome.batch);
   visit("threads", outcome.threads);
   visit("graph_level", outcome.graph_level);

@@ -18,6 +18,7 @@ struct OutcomeWork {
 struct Outcome {
   // Runs and sweeps; of a recorded program its name, of an import nothing.
   std::string model, backend, provider, graph_level;
+  std::string requested_backend, requested_provider;  // where the nodes ran on another one (--allow-fallback); empty: the same
   std::optional<std::int64_t> batch, threads;
   core::Json inputs;  // list: name, type, shape and origin of the values of each
   std::optional<std::int64_t> warmup_iterations, iterations;

@@ -37,6 +37,7 @@ struct DiffOutcome {
   std::string severity = "none";
   double confidence = 0;
   std::optional<double> latency_delta_pct;
+  std::string opposite;  // times that changed in opposite directions (analytics/side_verdict.h)
   std::vector<std::string> baseline_ids, candidate_ids;
   std::string baseline_name;  // of the baseline file, where it is one
   std::optional<BetweenHistory> history;

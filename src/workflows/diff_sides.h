@@ -53,7 +53,7 @@ std::string interruption_note(const ComparedSide& side, std::string_view letter)
 std::string disturbance_note(const ComparedSide& side, std::string_view letter);
 
 // Every difference between any session of one side and any other session, each key once, hard first; traces whose kernels of one
-// name ran on other grids differ in "grid".
+// name ran on other grids differ in "grid": hard if most kernels did, soft if most kept theirs.
 std::vector<hardware::Difference> side_differences(const ComparedSide& a, const ComparedSide& b);
 
 // Deviation of latency between equal sessions (same fingerprint) of the lake, those of both sides left out.

@@ -52,6 +52,7 @@ struct GpuOfTrace {
   std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;
   GpuRoofline roofline;
   GpuSites sites;
+  core::Json kernel_limits;  // what limits its kernels (workflows/gpu/kernel_limits.h)
 };
 
 struct GpuAnalysis {
@@ -59,7 +60,8 @@ struct GpuAnalysis {
   std::vector<analytics::trace_time::RankTime> ranks;   // by rank
   std::optional<analytics::trace_time::RankSkew> skew;  // of several
   bool has_api_calls = false;
-  bool has_causes = false;  // framework operators or marker ranges
+  bool has_causes = false;    // framework operators or marker ranges
+  bool has_captures = false;  // a trace of a graph capture was given, and has launches
   analytics::steps::Steps steps;
   core::Json nodes;  // how kernels were joined to the graph's nodes; null where there is no graph
   trace::Metrics metrics;

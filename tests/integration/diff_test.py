@@ -112,8 +112,9 @@ class Traces(program.ProgramTest):
         self.assertEqual((code, verdict['verdict']), (1, 'regression'))
         self.assertAlmostEqual(verdict['evidence']['avg_kernel_duration_delta'], 0.2, places=2)
         self.assertEqual(verdict['evidence']['kernel_launch_count_delta'], 0)
-        self.assertEqual(verdict['root_cause']['causes'][0]['cause'], 'clock_throttling')  # all kernels slower alike
-        self.assertIn('clock', verdict['suspected_cause'])
+        self.assertEqual(verdict['root_cause']['causes'][0]['cause'], 'kernels_alike')
+        self.assertNotIn('clock', verdict['suspected_cause'])  # none was recorded
+        self.assertEqual({kernel['verdict'] for kernel in verdict['kernels']['kernels']}, {'slower'})
         kernels = verdict['kernels']['kernels']
         self.assertEqual({kernel['change'] for kernel in kernels}, {'slower'})
         self.assertAlmostEqual(sum(kernel['delta_ns'] for kernel in kernels), verdict['kernels']['delta_ns'], places=3)
@@ -137,7 +138,7 @@ class Traces(program.ProgramTest):
         self.assertEqual((code, verdict['decided_by']), (1, 'gpu.span_ns'))
 
     def test_simulated_faults_are_regressions_with_their_cause(self):
-        for fault, cause in {'gpu_clock_cap': 'clock_throttling', 'gpu_thermal_steps': 'clock_throttling', 'gpu_gaps': 'host_waiting', 'gpu_copies': 'copy_bound',
+        for fault, cause in {'gpu_clock_cap': 'kernels_alike', 'gpu_thermal_steps': 'kernels_alike', 'gpu_gaps': 'host_waiting', 'gpu_copies': 'copy_bound',
                              'gpu_slower_kernel': 'slower_kernels', 'gpu_more_launches': 'more_launches'}.items():
             # Eight kernels cut in pieces are other kernels: nothing pairs them with those before, and so few alone decide nothing.
             for of in ('base',) if fault == 'gpu_more_launches' else ('base', 'few'):
@@ -164,10 +165,30 @@ class Traces(program.ProgramTest):
         code, verdict = self.diff('base', 'grid')
         self.assertEqual((code, verdict['verdict']), (4, 'not-comparable'))
         self.assertEqual(verdict['differences'][0]['key'], 'grid')
+        self.assertIn('64x1x1', verdict['differences'][0]['baseline'])
+        self.assertIn('128x1x1', verdict['differences'][0]['candidate'])
         self.assertFalse(verdict['statistics'])
         forced = self.diff('base', 'grid', '--force')[1]
         self.assertTrue(forced['forced'])
         self.assertTrue(forced['statistics'])
+
+    def test_one_rewritten_kernel_is_the_same_problem(self):
+        for tag, grid in {'old': 64, 'rewritten': 16}.items():
+            file = self.folder / f'{tag}.json'
+            trace(file)
+            document = json.loads(file.read_text())
+            for event in document['traceEvents']:
+                if event['name'] == 'kernel_0':
+                    event['args']['grid'] = [grid, 1, 1]
+                    event['dur'] *= grid / 64 * 0.5 + 0.5
+            file.write_text(json.dumps(document))
+            self.aaco('import', file, '--tag', tag)
+        _, verdict = self.diff('old', 'rewritten')
+        self.assertTrue(verdict['comparable'])
+        difference = next(one for one in verdict['differences'] if one['key'] == 'grid')
+        self.assertEqual((difference['baseline'][:7], difference['candidate'][:7], difference['forbids']), ('64x1x1 ', '16x1x1 ', False))
+        kernels = {kernel['kernel']: kernel['verdict'] for kernel in verdict['kernels']['kernels']}
+        self.assertEqual(kernels, {'kernel_0': 'faster', 'kernel_1': 'not significant', 'kernel_2': 'not significant'})
 
     def test_different_device_is_not_comparable(self):
         code, verdict = self.diff('base', 'other')

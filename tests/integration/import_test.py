@@ -33,13 +33,13 @@ class Import(program.ProgramTest):
             self.trace(f'rank{rank}.json', json.dumps({'traceEvents': events}))
         paths = [self.folder / 'rank0.json', self.folder / 'rank1.json']
         printed = self.aaco('import', *paths, '--no-report').output
-        self.assertIn('Idlest of 2 GPUs: GPU 0, rank 1 is busy', printed)
-        self.assertIn('Of GPU 0, rank 1.', printed)
+        self.assertIn('Least busy of 2 GPUs: GPU 0, rank 1 is busy for', printed)
+        self.assertIn('Values for GPU 0, rank 1.', printed)
         self.assertIn('\n  GPU 0, rank 1: active', printed)
         self.assertIn('! GPU 0, rank 1: 0 of 2 kernels', printed)
         self.assertNotIn('GPU 1', printed)
         self.assertIn('of the whole trace, sum over 2 GPUs, 91.0 µs', printed)  # 5.5 and 85.5
-        numbers = printed[:printed.index('Of GPU 0, rank 1.')]
+        numbers = printed[:printed.index('Values for GPU 0, rank 1.')]
         self.assertIn('12.9 %', numbers)  # 11 of 85.5 us
         report = self.aaco('report', 'latest', '--json').json()
         self.assertEqual(report['headline_of'], {'device': 1, 'name': 'GPU 0, rank 1'})

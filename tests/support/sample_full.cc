@@ -37,7 +37,7 @@ report::ProfilerTotals totals() {
 
 report::GpuSection gpu() {
   report::GpuSection section;
-  section.devices = {{"GPU 0", "waiting", 0.9, 0.4, "low", 2.5, "high", 0.25, 1.5, "usual", 1.2, 3e3, 4e3, 5e3, 0.3}};
+  section.devices = {{"GPU 0", "waiting", 0.4, "low", 2.5, "high", 0.25, 1.5, "usual", 1.2, 3e3, 4e3, 5e3, 0.3}};
   section.families = {{"gemm", 4, 2'000, 0.5}};
   section.convention = {"counted", "left out", "first start to last end"};
   section.ranks = {{1, 9'000, 5'000, 2, 1'000, 500, 3'500, 4.5e3}};

@@ -39,6 +39,13 @@ void print_metric(const Context& context, const analytics::regression::MetricRes
   context.print(fmt::format("{} {}\n", line, metric.interval ? std::string(to_string(metric.verdict)) : metric.reason));
 }
 
+// Of the mean time per call, corrected for the number of kernels.
+std::string verdict_of(const analytics::tracediff::KernelChange& kernel) {
+  if (!kernel.p_holm) return "";
+  const double change = kernel.a.mean_ns > 0 ? kernel.b.mean_ns / kernel.a.mean_ns - 1 : 0;
+  return fmt::format(" ({} per call, {})", core::format_signed_percent(change), to_string(kernel.verdict));
+}
+
 void print_kernels(const Context& context, const analytics::tracediff::TraceDifference& difference) {
   context.print(fmt::format("\nkernels: largest differences per step (total {}):\n",
                             (difference.delta_ns < 0 ? "-" : "+") + core::format_duration(std::abs(difference.delta_ns))));
@@ -46,10 +53,10 @@ void print_kernels(const Context& context, const analytics::tracediff::TraceDiff
   for (const auto& kernel : difference.kernels) {
     if (kernel.change == analytics::tracediff::Change::same || shown == kKernelsShown) continue;
     ++shown;
-    context.print(fmt::format("  {:>10}  {:<10} {:.1f} x {} -> {:.1f} x {}  {}\n",
+    context.print(fmt::format("  {:>10}  {:<10} {:.1f} x {} -> {:.1f} x {}{}  {}\n",
                               (kernel.delta_ns < 0 ? "-" : "+") + core::format_duration(std::abs(kernel.delta_ns)),
                               to_string(kernel.change), kernel.a.calls_per_step, core::format_duration(kernel.a.mean_ns),
-                              kernel.b.calls_per_step, core::format_duration(kernel.b.mean_ns),
+                              kernel.b.calls_per_step, core::format_duration(kernel.b.mean_ns), verdict_of(kernel),
                               report::fit(report::names_for({kernel.name}, kNameWidth).front(), kNameWidth)));
   }
   if (shown == 0) context.print("  none above the noise\n");
@@ -95,6 +102,7 @@ void print_verdict(const Context& context, const workflows::DiffOutcome& outcome
   for (const auto& metric : outcome.metrics) print_metric(context, metric);
   if (outcome.kernels) print_kernels(context, *outcome.kernels);
   context.print(fmt::format("\nverdict: {}", outcome.verdict));
+  if (!outcome.opposite.empty()) context.print(": " + outcome.opposite);
   if (outcome.severity != "none") context.print(", " + outcome.severity);
   if (outcome.verdict != "not-comparable")
     context.print(fmt::format(" (confidence {})", report::format_estimate(outcome.confidence)));

@@ -42,7 +42,7 @@ void print_bottleneck(const Context& context, const Json& bottleneck) {
                               signal_value(one["signal"].text(), one["value"].as_f64().value_or(0)),
                               one["weight"].as_f64().value_or(0)));
   const auto& advice = bottleneck["recommendations"].items();
-  if (!advice.empty()) context.print("\nRecommendations, ranked by expected gain x confidence / effort\n");
+  if (!advice.empty()) context.print("\nRecommendations, ranked by gain x confidence\n");
   for (const Json& one : advice)
     context.print(fmt::format("  {:>6}  {} ({})\n", gain(one["gain_ratio"].as_f64().value_or(0)), one["title"].text(),
                               one["basis"].text()));

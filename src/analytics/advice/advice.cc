@@ -9,6 +9,8 @@
 namespace aaco::analytics::advice {
 namespace {
 
+constexpr double kUntried = 0.4;  // our own judgement
+
 constexpr double kMinProbability = 0.05;
 
 struct Gain {
@@ -86,6 +88,15 @@ double effort_of(std::string_view id) {
   return 2;
 }
 
+// Configurations to compare with 'aaco ab', where settings of a run can try it.
+std::string command_for(std::string_view id) {
+  if (id == "compute_bound" || id == "launch_bound") return "aaco ab -- --model MODEL --graph-level basic -- --graph-level all";
+  if (id == "cpu_placement" || id == "cpu_contention" || id == "cpu_throttling") return "aaco ab -- --model MODEL -- --threads N";
+  if (id == "interrupts" || id == "migration") return "aaco run --model MODEL --isolate";
+  if (id == "host_waiting" || id == "storage") return "aaco run --model MODEL --ebpf";
+  return {};
+}
+
 }  // namespace
 
 std::vector<Recommendation> recommend(const bottleneck::Bottleneck& bottleneck, const bottleneck::RuleBook& book,
@@ -99,20 +110,30 @@ std::vector<Recommendation> recommend(const bottleneck::Bottleneck& bottleneck, 
     if (gain.ratio < kMinGain) continue;
     Recommendation one{kind->id,          kind->strategies.front(), kind->meaning,        gain.ratio,
                        score.probability, effort_of(kind->id),      std::move(gain.basis)};
+    // That a faster implementation exists was not tried.
+    if (kind->id == "compute_bound" || kind->id == "memory_bound") one.confidence *= kUntried;
+    one.command = command_for(kind->id);
     for (std::size_t i = 1; i < kind->strategies.size(); ++i) one.text += " Alternatively: " + kind->strategies[i] + ".";
     list.push_back(std::move(one));
   }
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.worth() > b.worth(); });
+  keep_best(list);
   return list;
+}
+
+void keep_best(std::vector<Recommendation>& list) {
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.worth() > b.worth(); });
+  if (list.size() > kMaxRecommendations) list.resize(kMaxRecommendations);
 }
 
 core::Json to_json(const std::vector<Recommendation>& recommendations) {
   core::Json out = core::Json::array();
   for (const Recommendation& one : recommendations)
     out.push(core::Json::object({{"id", one.id},
+                                 {"command", one.command.empty() ? core::Json() : core::Json(one.command)},
                                  {"title", one.title},
                                  {"text", one.text},
                                  {"gain_ratio", one.gain_ratio},
+                                 {"gain_interval", core::Json::array({one.least_gain_ratio, one.gain_ratio})},
                                  {"confidence", one.confidence},
                                  {"effort", one.effort},
                                  {"basis", one.basis}}));

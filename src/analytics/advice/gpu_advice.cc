@@ -65,7 +65,9 @@ class Adviser {
     collectives();
     small_kernels();
     slow_kernels();
-    std::stable_sort(list_.begin(), list_.end(), [](const auto& a, const auto& b) { return a.worth() > b.worth(); });
+    for (Recommendation& one : list_)
+      if (one.gain_ratio > 0) one.command = "aaco import CHANGED_TRACE --tag changed && aaco diff SESSION tag:changed";
+    keep_best(list_);
     return std::move(list_);
   }
 

@@ -74,7 +74,7 @@ TEST(GpuAdvice, SmallKernelsAreFused) {
   EXPECT_NEAR(of(recommend_gpu(facts), "microkernels")->gain_ratio, 0.25, 1e-9);
 }
 
-TEST(GpuAdvice, RankedByGainTimesConfidenceOverEffort) {
+TEST(GpuAdvice, RankedByExpectedSaving) {
   GpuFacts facts = calm();
   facts.busy_ns = 300'000;
   facts.idle["host_late"] = {3, 400'000};
@@ -83,6 +83,19 @@ TEST(GpuAdvice, RankedByGainTimesConfidenceOverEffort) {
   ASSERT_GE(list.size(), 3U);
   EXPECT_EQ(list.front().id, "host_waiting");
   for (std::size_t i = 1; i < list.size(); ++i) EXPECT_GE(list[i - 1].worth(), list[i].worth());
+}
+
+TEST(GpuAdvice, AtMostFourItems) {
+  GpuFacts facts = calm();
+  facts.busy_ns = 500'000;
+  facts.exposed_copy_ns = facts.exposed_collective_ns = 100'000;
+  facts.idle = {{"host_late", {3, 200'000}}, {"synchronisation", {3, 100'000}}, {"unknown", {3, 200'000}}};
+  facts.launch_ns = 100'000;
+  facts.kernels = {{"add", "elementwise", 20, 100'000, std::nullopt, false}, {"gemm", "gemm", 4, 200'000, std::nullopt, false}};
+  const auto list = recommend_gpu(facts);
+  ASSERT_EQ(list.size(), kMaxRecommendations);
+  EXPECT_GT(list.back().gain_ratio, 0) << "an item without a gain displaces none with one";
+  EXPECT_NE(list.front().command.find("aaco diff"), std::string::npos);
 }
 
 TEST(GpuAdvice, MoreTracingHasNoKnownGain) {

@@ -11,6 +11,9 @@ std::optional<Obstacle> why_not_attributed(const Coverage& coverage, const Trace
     return Obstacle{"attribution.no_launches", "the trace has no API calls: kernels cannot be linked to their launches",
                     "also trace the runtime API (rocprofv3 --hip-trace, nsys --trace=cuda)"};
   constexpr std::string_view kLow = "attribution.low";
+  if (coverage.replayed_sum_ns >= std::max(coverage.outside_sum_ns, coverage.unlaunched_sum_ns) && trace.captures)
+    return Obstacle{kLow, "the replayed kernels are not in the capture that was given",
+                    "pass the capture of the graph that was launched (the same rank and batch size)"};
   if (coverage.replayed_sum_ns >= std::max(coverage.outside_sum_ns, coverage.unlaunched_sum_ns))
     return Obstacle{kLow, "graph launches hide the operators",
                     "also pass a trace of the graph capture (--capture), or profile in eager mode"};

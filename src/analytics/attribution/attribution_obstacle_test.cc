@@ -35,6 +35,12 @@ TEST(Obstacle, IsWhatHidesMost) {
   EXPECT_TRUE(says(coverage(0, 100, 600, 300), "outside any operator"));
 }
 
+TEST(Obstacle, AGivenCaptureIsNotAskedForAgain) {
+  const TraceHas with_capture{true, true, true};
+  EXPECT_TRUE(says(coverage(0, 600, 300, 100), "not in the capture", with_capture));
+  EXPECT_EQ(why_not_attributed(coverage(0, 600, 300, 100), with_capture)->remedy.find("--capture"), std::string_view::npos);
+}
+
 TEST(Obstacle, OfEqualPartsTheGraphComesFirst) {
   EXPECT_TRUE(says(coverage(0, 500, 500, 0), "graph launches hide"));
   EXPECT_TRUE(says(coverage(0, 0, 500, 500), "outside any operator")) << "before what has no launch";

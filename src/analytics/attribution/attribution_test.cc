@@ -135,6 +135,43 @@ TEST_F(AttributionTest, CaptureMapsGraphContent) {
   EXPECT_EQ(cause(result, "lost"), "/ by graph_launch");
   EXPECT_EQ(result.coverage.at({0, 0}).attributed_count, 2);
 }
+TEST_F(AttributionTest, ReplayIsOfTheGraphWhoseKernelsMatch) {
+  for (const std::uint64_t replay : {7, 8})
+    call("hip", "hipGraphLaunch", 20 * static_cast<int>(replay), 30 * static_cast<int>(replay), replay);
+  for (const std::uint64_t replay : {7, 8}) {
+    kernel("head", replay);
+    kernel("large", replay);
+    kernel("tail", replay);
+  }
+  const auto captured = [&](const char* name, const char* op, std::int32_t graph) {
+    CapturedKernel one{names_.intern(name), names_.intern(op), {}, names_.intern(op), names_.intern("{}"), 5, graph};
+    return one;
+  };
+  const CaptureMap capture = {captured("head", "a::other", 0), captured("small", "a::other", 0), captured("tail", "a::other", 0),
+                              captured("head", "a::head", 1),  captured("large", "a::mm", 1),    captured("tail", "a::tail", 1)};
+  const auto result = attribute(capture);
+  EXPECT_EQ(cause(result, "large"), "a::mm/ by capture_map");
+  EXPECT_EQ(cause(result, "tail"), "a::tail/ by capture_map");
+}
+TEST_F(AttributionTest, ReplayedKernelsHaveTheShapesOfTheCapture) {
+  call("hip", "hipGraphLaunch", 20, 30, 7);
+  call("hip", "hipGraphLaunch", 40, 50, 8);
+  for (const std::uint64_t replay : {7, 8}) kernel("gemm", replay);
+  kernel("stray", 9);
+  LaunchFinder finder(names_, index_);
+  for (const auto& row : calls_) finder.add(row);
+  const auto op = names_.intern("aten::mm"), arguments = names_.intern("{}");
+  KernelAttributor attributor(names_, index_, {{kernels_[0].name, op, {}, op, arguments, 5, 0}});
+  std::set<std::int64_t> calls;
+  for (const auto& row : kernels_) {
+    attributor.add(row);
+    if (attributor.replayed() == nullptr) continue;
+    EXPECT_EQ(attributor.replayed()->operator_arguments, arguments);
+    EXPECT_EQ(attributor.replayed()->shaped_operator, op);
+    calls.insert(attributor.replayed()->thread_id);
+  }
+  EXPECT_EQ(calls.size(), 2U) << "each replay is a call";
+}
 TEST_F(AttributionTest, GraphNodeCreationCallIdentifiesOperator) {
   call("marker", "capture", 0, 100);
   call("cpu_op", "aten::relu", 10, 50);

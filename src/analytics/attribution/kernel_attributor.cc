@@ -42,16 +42,31 @@ double confidence_of(Method method) {
 
 KernelAttributor::KernelAttributor(trace::NameTable& names, const LaunchLookup& index, CaptureMap capture,
                                    std::set<std::uint32_t> node_names)
-    : names_(names), index_(index), capture_(std::move(capture)), node_names_(std::move(node_names)) {}
+    : names_(names), index_(index), capture_(std::move(capture)), node_names_(std::move(node_names)) {
+  for (std::size_t i = 0; i < capture_.size(); ++i) {
+    if (i == 0 || capture_[i].graph != capture_[i - 1].graph) graphs_.push_back({i, i});
+    graphs_.back().end = i + 1;
+  }
+}
 
-// Graph launches replay the captured kernels in order: the next captured kernel of this name, from where this launch stands.
+// Graph launches replay the captured kernels of one graph in order. Graphs whose next kernel has another name drop out; if all
+// would, those remain that have the name further on (kernels of parallel branches may start in another order).
 const CapturedKernel* KernelAttributor::captured(const trace::KernelRow& row, const Launch& launch) {
   if (capture_.empty()) return nullptr;
-  std::size_t& position = capture_position_[{launch.rank, launch.correlation_id}];
-  for (std::size_t i = position; i < capture_.size(); ++i) {
-    if (capture_[i].kernel_name != row.name) continue;
-    position = i + 1;
-    return &capture_[i];
+  Replay& replay = replays_[{launch.rank, launch.correlation_id}];
+  if (!replay.begun) replay = {true, graphs_};
+  for (const bool exact : {true, false}) {
+    std::vector<Place> left;
+    for (const Place& place : replay.places)
+      for (std::size_t i = place.next; i < (exact ? std::min(place.next + 1, place.end) : place.end); ++i)
+        if (capture_[i].kernel_name == row.name) {
+          left.push_back({i + 1, place.end});
+          break;
+        }
+    if (left.empty()) continue;
+    const CapturedKernel* found = &capture_[left.front().next - 1];
+    replay.places = std::move(left);
+    return found;
   }
   return nullptr;
 }
@@ -61,9 +76,18 @@ void KernelAttributor::attribute_replayed(const trace::KernelRow& row, const Lau
   key.method = Method::graph_launch;
   key.node = launch.marker.value;
   if (const CapturedKernel* kernel = captured(row, launch)) {
-    key.method = Method::capture_map;
+    const bool has_cause = kernel->operator_name.value != 0 || kernel->marker.value != 0;
+    if (has_cause) key.method = Method::capture_map;
     key.operator_name = kernel->operator_name.value;
-    key.node = kernel->marker.value;
+    if (has_cause) key.node = kernel->marker.value;
+    if (kernel->operator_arguments.value != 0) {
+      replayed_ = launch;
+      replayed_->thread_id = static_cast<std::int64_t>(launch.correlation_id);
+      replayed_->shaped_operator = kernel->shaped_operator;
+      replayed_->operator_arguments = kernel->operator_arguments;
+      replayed_->shaped_start_ns = kernel->shaped_start_ns;
+      replayed_->operator_name = kernel->operator_name;
+    }
   }
   if (row.graph_node_id == 0) return;
   const Launch* maker = index_.find(row.rank, graph_node_key(row.graph_node_id));
@@ -85,6 +109,7 @@ void KernelAttributor::learn(const trace::KernelRow& row, const Shape& shape, co
 
 const Launch* KernelAttributor::add(const trace::KernelRow& row) {
   Key key{row.rank, row.device, 0, 0, row.name.value, 0, Method::none, {}};
+  replayed_.reset();
   const Launch* launch = index_.find(row.rank, row.correlation_id);
   const Shape shape{row.grid_x.value_or(-1),  row.grid_y.value_or(-1),  row.grid_z.value_or(-1),
                     row.block_x.value_or(-1), row.block_y.value_or(-1), row.block_z.value_or(-1)};

@@ -188,8 +188,10 @@ Json to_json(const Bottleneck& bottleneck, const RuleBook& book) {
   for (const ClassScore& one : bottleneck.ranking) {
     const BottleneckClass* const kind = book.find(one.class_id);
     ranking.push(Json::object({{"class", one.class_id},
-                               {"title", kind == nullptr ? one.class_id : kind->title},
-                               {"probability_ratio", one.probability}}));
+                               {"title", kind != nullptr                   ? kind->title
+                                         : one.class_id == kUnknownKernels ? "kernels of unknown limit"
+                                                                           : one.class_id},
+                               {bottleneck.method == kGpuLimit ? "share_ratio" : "probability_ratio", one.probability}}));
   }
   Json out =
       Json::object({{"schema_version", 1}, {"bottleneck_class", bottleneck.class_id}, {"confidence", bottleneck.confidence}});
@@ -198,6 +200,7 @@ Json to_json(const Bottleneck& bottleneck, const RuleBook& book) {
     out.set("title", kind->title).set("meaning", of_gpu ? kind->gpu_meaning : kind->meaning);
     for (const std::string& strategy : kind->strategies) strategies.push(strategy);
   }
+  if (!bottleneck.evidence_class.empty()) out.set("evidence_class", bottleneck.evidence_class);
   if (!bottleneck.undecided.empty()) out.set("title", "undecided").set("meaning", bottleneck.undecided);
   return out.set("method", bottleneck.method)
       .set("top_evidence", std::move(evidence))

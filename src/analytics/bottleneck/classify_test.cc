@@ -246,6 +246,9 @@ TEST(Document, MentionsTheGpuOfATrace) {
   EXPECT_NE(of_gpu["meaning"].text(), of_cpu["meaning"].text());
   EXPECT_NE(of_gpu["meaning"].text().find("kernels"), std::string_view::npos);
   EXPECT_EQ(of_gpu["ranking"].items()[1]["title"].text(), "memory bandwidth");
+  EXPECT_EQ(of_gpu["ranking"].items()[1]["share_ratio"].as_f64(), 0.4) << "a share is called a share";
+  EXPECT_FALSE(of_gpu["ranking"].items()[1].contains("probability_ratio"));
+  EXPECT_TRUE(of_cpu["ranking"].items()[1].contains("probability_ratio"));
 }
 
 TEST(FewCalls, GiveNoConclusion) {

@@ -1,13 +1,15 @@
 #include "analytics/gpu_bottleneck.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
+
+#include "core/numbers.h"
 
 namespace aaco::analytics::bottleneck {
 namespace {
 
-constexpr std::array<std::string_view, 3> kComputing = {"gemm", "convolution", "attention"};
-constexpr double kUnknownComputing = 0.5;
+constexpr double kUnjudged = 0.5;
 
 }  // namespace
 
@@ -23,18 +25,13 @@ std::optional<std::size_t> least_busy(std::span<const GpuDevice> devices) {
   return chosen;
 }
 
-std::optional<double> computing_share(std::span<const trace::KernelGroupRow> kernels, const trace::NameTable& names) {
-  double sum = 0, computing = 0;
-  for (const auto& row : kernels) {
-    const auto time = static_cast<double>(row.kernel_sum_ns);
-    sum += time;
-    if (std::find(kComputing.begin(), kComputing.end(), names.text(row.family)) != kComputing.end()) computing += time;
-  }
-  return sum > 0 ? std::optional(computing / sum) : std::nullopt;
+KernelParts parts_of(double compute, double memory, double unknown) {
+  const double sum = compute + memory + unknown;
+  return sum > 0 ? KernelParts{compute / sum, memory / sum, unknown / sum} : KernelParts();
 }
 
-std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, std::optional<double> computing) {
-  const double part = computing.value_or(kUnknownComputing);
+std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const KernelParts& parts,
+                                         const confidence::Table& confidences) {
   Bottleneck found;
   found.method = kGpuLimit;
   double sum = 0;
@@ -43,12 +40,13 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, std::opti
     found.evidence.push_back({signal, share, share});
     sum += share;
   };
-  add("compute_bound", "gpu.compute_kernels_ratio", shares.compute * part);
-  add("memory_bound", "gpu.memory_kernels_ratio", shares.compute * (1 - part));
+  add("compute_bound", "gpu.compute_kernels_ratio", shares.compute * parts.compute);
+  add("memory_bound", "gpu.memory_kernels_ratio", shares.compute * parts.memory);
   add("communication_bound", "gpu.communication_ratio", shares.communication);
   add("copy_bound", "gpu.copy_ratio", shares.copy);
   add("launch_bound", "gpu.launch_ratio", shares.launch);
   add("host_waiting", "gpu.waiting_ratio", shares.waiting);
+  if (parts.unknown > 0) add(kUnknownKernels.data(), "gpu.unknown_kernels_ratio", shares.compute * parts.unknown);
   if (sum <= 0) return std::nullopt;
   for (auto& one : found.ranking) one.probability /= sum;
   std::stable_sort(found.ranking.begin(), found.ranking.end(),
@@ -57,7 +55,17 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, std::opti
                    [](const auto& a, const auto& b) { return a.weight > b.weight; });
   std::erase_if(found.evidence, [](const auto& one) { return one.weight <= 0; });
   found.class_id = found.ranking.front().class_id;
-  found.confidence = found.ranking.front().probability;
+  if (found.class_id != kUnknownKernels) {
+    const bool clear = found.ranking.front().probability >= kClearTimes * found.ranking[1].probability;
+    found.evidence_class = clear ? kClearHeadline : kCloseHeadline;
+    found.confidence = confidences.of(found.evidence_class).value_or(kUnjudged);
+    return found;
+  }
+  found.class_id = kInconclusive;
+  found.undecided = fmt::format(
+      "Kernels with unknown limits take {} of the span: no operator shapes and no counters give their distance to the "
+      "device's peak rate and bandwidth.",
+      core::format_percent(shares.compute * parts.unknown));
   return found;
 }
 

@@ -14,25 +14,11 @@ GpuLimitShares shares(double compute, double communication, double copy, double 
   return {compute, communication, copy, launch, waiting};
 }
 
-std::string class_of(const GpuLimitShares& given, std::optional<double> computing = 1.0) {
-  const auto found = gpu_bottleneck(given, computing);
+constexpr KernelParts kAllCompute = {1, 0, 0};
+
+std::string class_of(const GpuLimitShares& given, const KernelParts& parts = kAllCompute) {
+  const auto found = gpu_bottleneck(given, parts, {});
   return found ? found->class_id : std::string();
-}
-
-struct Kernel {
-  std::string_view family;
-  std::int64_t sum_ns;
-};
-
-std::optional<double> share_of(const std::vector<Kernel>& kernels) {
-  trace::NameTable names;
-  std::vector<trace::KernelGroupRow> rows;
-  for (const Kernel& kernel : kernels) {
-    auto& row = rows.emplace_back();
-    row.family = names.intern(kernel.family);
-    row.kernel_sum_ns = kernel.sum_ns;
-  }
-  return computing_share(rows, names);
 }
 
 TEST(GpuBottleneck, TheLargestShareDecides) {
@@ -43,18 +29,26 @@ TEST(GpuBottleneck, TheLargestShareDecides) {
   EXPECT_EQ(class_of(shares(0.1, 0.1, 0.1, 0.2, 0.5)), "host_waiting");
 }
 
-TEST(GpuBottleneck, KernelTimeIsDividedByWhatComputes) {
-  EXPECT_EQ(class_of(shares(0.6, 0, 0, 0, 0.4), 1), "compute_bound");
-  EXPECT_EQ(class_of(shares(0.6, 0, 0, 0, 0.4), 0), "memory_bound");
-  EXPECT_EQ(class_of(shares(0.6, 0, 0, 0, 0.4), 0.5), "host_waiting") << "0.3 each is less than 0.4";
-  EXPECT_EQ(class_of(shares(0.6, 0, 0, 0, 0.4), std::nullopt), "host_waiting") << "unknown families count by halves";
+TEST(GpuBottleneck, KernelTimeIsDividedByWhatLimitsTheKernels) {
+  EXPECT_EQ(class_of(shares(0.6, 0, 0, 0, 0.4), {1, 0, 0}), "compute_bound");
+  EXPECT_EQ(class_of(shares(0.6, 0, 0, 0, 0.4), {0, 1, 0}), "memory_bound");
+  EXPECT_EQ(class_of(shares(0.6, 0, 0, 0, 0.4), {0.5, 0.5, 0}), "host_waiting") << "0.3 each is less than 0.4";
 }
 
-TEST(GpuBottleneck, SharesBecomeProbabilities) {
-  const auto found = gpu_bottleneck(shares(0.4, 0, 0, 0.1, 0.3), 1.0);
+TEST(GpuBottleneck, KernelsOfUnknownWorkNameNoLimit) {
+  const auto found = gpu_bottleneck(shares(0.9, 0, 0, 0, 0.1), {}, {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->class_id, kInconclusive) << "neither memory nor compute";
+  EXPECT_NE(found->undecided.find("90.0 % of the span"), std::string::npos) << found->undecided;
+  EXPECT_EQ(found->ranking.front().class_id, kUnknownKernels);
+  EXPECT_EQ(class_of(shares(0.4, 0, 0, 0, 0.6), {}), "host_waiting") << "the host is known to be late";
+}
+
+TEST(GpuBottleneck, SharesAddUpToOne) {
+  const auto found = gpu_bottleneck(shares(0.4, 0, 0, 0.1, 0.3), kAllCompute, {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->method, kGpuLimit);
-  EXPECT_THAT(found->confidence, DoubleNear(0.5, 1e-12)) << "0.4 of the 0.8 that has a cause";
+  EXPECT_THAT(found->ranking[0].probability, DoubleNear(0.5, 1e-12)) << "0.4 of the 0.8 that has a cause";
   ASSERT_EQ(found->ranking.size(), 6U);
   double sum = 0, before = 1;
   for (const ClassScore& one : found->ranking) {
@@ -65,8 +59,23 @@ TEST(GpuBottleneck, SharesBecomeProbabilities) {
   EXPECT_THAT(sum, DoubleNear(1, 1e-12));
 }
 
+// A share of the time is not a probability.
+TEST(GpuBottleneck, TheConfidenceIsThatOfJudgedCases) {
+  const auto document = core::YamlNode::parse(
+      "schema: 1\nsource: s\nclasses: [{id: headline.clear, right: 9, cases: 9}, {id: headline.close, right: 1, cases: 3}]",
+      "table");
+  ASSERT_TRUE(document) << document.error().message;
+  const auto table = confidence::Table::parse(*document);
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_DOUBLE_EQ(gpu_bottleneck(shares(0.01, 0, 0, 0, 0.99), kAllCompute, *table)->confidence, 0.95);
+  EXPECT_DOUBLE_EQ(gpu_bottleneck(shares(0.2, 0, 0, 0, 0.5), kAllCompute, *table)->confidence, 0.95);
+  EXPECT_DOUBLE_EQ(gpu_bottleneck(shares(0.4, 0, 0, 0, 0.5), kAllCompute, *table)->confidence, 0.375);
+  EXPECT_DOUBLE_EQ(gpu_bottleneck(shares(0.4, 0, 0, 0, 0.5), kAllCompute, {})->confidence, 0.5) << "nothing was judged";
+  EXPECT_EQ(gpu_bottleneck(shares(0.9, 0, 0, 0, 0.1), {}, *table)->confidence, 0) << "inconclusive";
+}
+
 TEST(GpuBottleneck, EvidenceIsOfTheSharesThatThereAre) {
-  const auto found = gpu_bottleneck(shares(0.4, 0, 0, 0.1, 0.3), 0.75);
+  const auto found = gpu_bottleneck(shares(0.4, 0, 0, 0.1, 0.3), {0.75, 0.25, 0}, {});
   ASSERT_TRUE(found);
   ASSERT_EQ(found->evidence.size(), 4U);
   EXPECT_EQ(found->evidence[0].signal, "gpu.compute_kernels_ratio");
@@ -82,19 +91,14 @@ TEST(GpuBottleneck, EqualSharesKeepTheOrderOfTheClasses) {
 }
 
 TEST(GpuBottleneck, NoWorkHasNone) {
-  EXPECT_FALSE(gpu_bottleneck({}, 1.0));
-  EXPECT_FALSE(gpu_bottleneck({}, std::nullopt));
+  EXPECT_FALSE(gpu_bottleneck({}, kAllCompute, {}));
+  EXPECT_FALSE(gpu_bottleneck({}, {}, {}));
 }
 
-TEST(ComputingShare, OfProductsConvolutionsAndAttention) {
-  EXPECT_EQ(share_of({{"gemm", 100}, {"elementwise", 300}}), 0.25);
-  EXPECT_EQ(share_of({{"convolution", 100}, {"attention", 100}}), 1);
-  EXPECT_EQ(share_of({{"reduction", 100}, {"", 50}}), 0);
-}
-
-TEST(ComputingShare, WithoutKernelTimeIsUnknown) {
-  EXPECT_FALSE(share_of({}));
-  EXPECT_FALSE(share_of({{"gemm", 0}}));
+TEST(KernelParts, AddUpToOne) {
+  EXPECT_EQ(parts_of(1, 1, 2).unknown, 0.5);
+  EXPECT_EQ(parts_of(3, 1, 0).compute, 0.75);
+  EXPECT_EQ(parts_of(0, 0, 0).unknown, 1) << "no kernel time";
 }
 
 TEST(LeastBusy, IsTheDeviceWithTheSmallestShare) {

@@ -15,7 +15,12 @@ using stats::Verdict;
 
 constexpr std::string_view kMedian = "latency.p50_ns", kMean = "latency.mean_ns";
 
+bool is_time(std::string_view id) { return id.starts_with("latency.") || id == "gpu.span_ns" || id == "gpu.kernel_sum_ns"; }
+
 std::optional<double> latency_delta(const std::vector<MetricResult>& metrics) {
+  if (is_time(metrics.front().id) && metrics.front().delta_ratio &&
+      (metrics.front().verdict == Verdict::regression || metrics.front().verdict == Verdict::improvement))
+    return *metrics.front().delta_ratio * 100;
   const auto find = [&](auto&& wanted) -> const MetricResult* {
     const auto found =
         std::find_if(metrics.begin(), metrics.end(), [&](const auto& one) { return one.delta_ratio && wanted(one); });
@@ -30,7 +35,7 @@ std::optional<double> latency_delta(const std::vector<MetricResult>& metrics) {
 }
 
 void let_kernels_decide(std::vector<MetricResult>& metrics) {
-  if (metrics.front().verdict == Verdict::regression) return;
+  if (metrics.front().verdict == Verdict::regression || metrics.front().verdict == Verdict::improvement) return;
   const auto kernels =
       std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == "gpu.kernel_sum_ns"; });
   if (kernels != metrics.end() && kernels->verdict == Verdict::regression) std::rotate(metrics.begin(), kernels, kernels + 1);
@@ -53,6 +58,20 @@ void let_budgets_decide(std::vector<MetricResult>& metrics, std::vector<std::str
 
 bool changed(const MetricResult& metric) {
   return metric.verdict == Verdict::regression || metric.verdict == Verdict::improvement;
+}
+
+// `led`: the metric that led before another one decided.
+std::string opposite_of(const std::vector<MetricResult>& metrics, const std::string& led) {
+  const MetricResult& first = metrics.front();
+  if (!changed(first) || !is_time(first.id) || !first.delta_ratio) return {};
+  std::string text;
+  for (const MetricResult& one : metrics) {
+    if (!is_time(one.id) || !one.delta_ratio || *one.delta_ratio * *first.delta_ratio >= 0) continue;
+    if (!changed(one) && (one.id != led || std::abs(*one.delta_ratio) < one.threshold_ratio)) continue;
+    text += fmt::format("{} {} {}{}", text.empty() ? ", but" : ",", one.id, core::format_signed_percent(*one.delta_ratio),
+                        changed(one) ? "" : " (not significant)");
+  }
+  return text.empty() ? text : fmt::format("{} {}{}", first.id, core::format_signed_percent(*first.delta_ratio), text);
 }
 
 std::string recommend_more(const MetricResult& decided) {
@@ -90,6 +109,7 @@ std::string let_mean_decide(std::vector<MetricResult>& metrics, double mean_erro
 
 SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule) {
   SideVerdict out;
+  const std::string led = metrics.front().id;
   if (std::string note = let_mean_decide(metrics, rule.mean_error); !note.empty()) out.notes.push_back(std::move(note));
   if (rule.kernels_may_decide) let_kernels_decide(metrics);
   if (rule.every_budget) let_budgets_decide(metrics, out.notes);
@@ -98,6 +118,7 @@ SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule)
   out.severity = std::string(severity_of(first));
   out.confidence = confidence_of(first);
   out.latency_delta_pct = latency_delta(metrics);
+  out.opposite = opposite_of(metrics, led);
   for (std::size_t i = 1; i < metrics.size(); ++i)
     if (metrics[i].verdict == Verdict::regression && first.verdict != Verdict::regression)
       out.notes.push_back(

@@ -74,7 +74,7 @@ TEST(SideVerdict, StallsThatTheMedianDoesNotSeeAreARegression) {
     EXPECT_EQ(out.verdict, "regression") << to_string(median);
     EXPECT_EQ(metrics.front().id, "latency.mean_ns");
     EXPECT_THAT(out.notes, ElementsAre(HasSubstr("latency.mean_ns decides (+170 %)")));
-    EXPECT_NEAR(*out.latency_delta_pct, 4, 1e-9) << "of the median all the same";
+    EXPECT_NEAR(*out.latency_delta_pct, 170, 1e-9) << "of the metric that decided";
   }
 }
 
@@ -108,6 +108,38 @@ TEST(SideVerdict, KernelsDecideOnlyWhereTheyRegressedAndNoMetricWasNamed) {
   metrics.front().verdict = Verdict::regression;
   EXPECT_EQ(decide(metrics, kKernels).verdict, "regression");
   EXPECT_EQ(metrics.front().id, "gpu.span_ns");
+}
+
+// "regression: true" never stands beside a lower latency.
+TEST(SideVerdict, TheDeltaShownIsTheDecidingMetrics) {
+  std::vector<MetricResult> metrics = {metric("gpu.span_ns", Verdict::inconclusive, -0.0946),
+                                       metric("gpu.kernel_sum_ns", Verdict::regression, 0.3)};
+  const SideVerdict out = decide(metrics, kKernels);
+  EXPECT_EQ(out.verdict, "regression");
+  EXPECT_NEAR(*out.latency_delta_pct, 30, 1e-9);
+  EXPECT_EQ(out.opposite, "gpu.kernel_sum_ns +30.0 %, but gpu.span_ns -9.46 % (not significant)");
+}
+
+TEST(SideVerdict, OppositeDirectionsAreNamedAndTheLeadingChangeDecides) {
+  std::vector<MetricResult> metrics = {metric("gpu.span_ns", Verdict::improvement, -0.0946),
+                                       metric("gpu.kernel_sum_ns", Verdict::regression, 0.3)};
+  const SideVerdict out = decide(metrics, kKernels);
+  EXPECT_EQ(out.verdict, "improvement");
+  EXPECT_EQ(out.severity, "none");
+  EXPECT_NEAR(*out.latency_delta_pct, -9.46, 1e-9);
+  EXPECT_EQ(out.opposite, "gpu.span_ns -9.46 %, but gpu.kernel_sum_ns +30.0 %");
+}
+
+TEST(SideVerdict, EqualDirectionsAndSmallChangesAreNotOpposite) {
+  std::vector<MetricResult> alike = {metric("gpu.span_ns", Verdict::regression, 0.1),
+                                     metric("gpu.kernel_sum_ns", Verdict::regression, 0.3)};
+  EXPECT_EQ(decide(alike, kKernels).opposite, "");
+  std::vector<MetricResult> small = {metric("gpu.span_ns", Verdict::equivalent, -0.01),
+                                     metric("gpu.kernel_sum_ns", Verdict::regression, 0.3)};
+  EXPECT_EQ(decide(small, kKernels).opposite, "") << "below the threshold";
+  std::vector<MetricResult> other = {metric("latency.p50_ns", Verdict::regression, 0.1),
+                                     metric("throughput.items_per_second", Verdict::regression, -0.1)};
+  EXPECT_EQ(decide(other, kFirstDecides).opposite, "") << "a rate is no time";
 }
 
 TEST(SideVerdict, TheBudgetExceededMostDecides) {

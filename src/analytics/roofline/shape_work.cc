@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <variant>
 
 #include "analytics/kernel_work.h"
 
@@ -14,16 +16,30 @@ bool fits(Family kernel, Family work) {
   return kernel == work || (kernel == Family::gemm && (work == Family::convolution || work == Family::attention));
 }
 
+// Row-wise operators run as any kernel that is neither one of these nor a collective.
+bool goes_over_rows(Family kernel) {
+  constexpr std::array kOthers = {Family::gemm, Family::convolution, Family::attention, Family::collective};
+  return std::find(kOthers.begin(), kOthers.end(), kernel) == kOthers.end();
+}
+
 }  // namespace
+
+std::optional<OperatorWork> ShapeWork::work_of(const attribution::Launch& launch) const {
+  const auto arguments = core::Json::parse(names_.text(launch.operator_arguments));
+  if (!arguments) return std::nullopt;
+  const std::string_view name = names_.text(launch.shaped_operator);
+  if (operators_ == ShapedOperators::products) return operator_work(name, *arguments);
+  auto work = operator_site(name, *arguments);
+  return work && std::holds_alternative<RowSite>(work->site) ? work : std::nullopt;
+}
 
 void ShapeWork::add(const trace::KernelRow& row, Family family, const attribution::Launch& launch) {
   if (launch.operator_arguments.value == 0 || row.end_ns <= row.start_ns) return;
   const auto [place, fresh] = known_.try_emplace({launch.shaped_operator.value, launch.operator_arguments.value});
-  if (fresh)
-    if (const auto arguments = core::Json::parse(names_.text(launch.operator_arguments)))
-      place->second = operator_work(names_.text(launch.shaped_operator), *arguments);
+  if (fresh) place->second = work_of(launch);
   const auto& work = place->second;
-  if (!work || !fits(family, work->family)) return;
+  if (!work) return;
+  if (operators_ == ShapedOperators::products ? !fits(family, work->family) : !goes_over_rows(family)) return;
   const Instance instance{launch.rank, launch.thread_id, launch.shaped_start_ns};
   const auto [found, first] = calls_.try_emplace(instance);
   Call& call = found->second;

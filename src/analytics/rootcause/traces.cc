@@ -14,7 +14,8 @@ namespace {
 constexpr double kSlower = 0.03;  // a kernel's mean time changed by more than this did change
 // Of the time of all kernels but the one that changed most: if so much of it changed the same way it is the device, not a kernel.
 constexpr double kMaxOthers = 0.6;
-constexpr double kFewOthers = 0.05;     // of the kernel time: with so little beside one kernel it cannot be told which
+constexpr double kFewOthers = 0.05;     // of the kernel time: with so little beside one kernel nothing shows the device
+constexpr double kClockMoved = 0.01;    // a mean clock that changed by more than this did change
 constexpr double kMoreLaunches = 1.15;  // kernels of B over those of A, from which on launching is to blame
 constexpr std::size_t kNamedKernels = 5;
 
@@ -23,10 +24,10 @@ struct KernelSums {
   double slower_ns = 0, faster_ns = 0;  // time in A of the kernels whose mean grew, fell
   double most_changed_ns = 0;           // time in A of the kernel whose time changed most in the direction of the whole
   double others_alike_ns = 0;           // of the others, of those whose mean changed in that direction
-  // How much speaks for the device, not for some kernels, 0..1; between where nothing can tell.
+  // Whether the kernels changed alike: 1, else 0. With only one kernel it is that kernel.
   [[nodiscard]] double of_device() const {
     const double others = sum_a - most_changed_ns;
-    if (others < kFewOthers * sum_a) return 0.5;
+    if (others < kFewOthers * sum_a) return 0;
     return others_alike_ns >= kMaxOthers * others ? 1 : 0;
   }
 };
@@ -93,6 +94,23 @@ void add_kernels(const TraceSide& a, const TraceSide& b, Decomposition& out) {
         {"kernels", "other kernels", rest, fmt::format("{} kernels", changes.size() - std::min(kNamedKernels, changes.size()))});
 }
 
+// Whether the recorded clocks moved as kernel time that changed by `compute_ns` would need.
+bool clock_explains(const TraceSide& a, const TraceSide& b, double compute_ns) {
+  if (!a.clock_hz || !b.clock_hz || *a.clock_hz <= 0) return false;
+  const double change = *b.clock_hz / *a.clock_hz - 1;
+  return compute_ns > 0 ? change < -kClockMoved : change > kClockMoved;
+}
+
+std::string title_of(const std::string& id, const bottleneck::BottleneckClass* kind, bool slower) {
+  if (id == "more_launches") return slower ? "more launches" : "fewer launches";
+  if (id == "slower_kernels") return "slower kernels";
+  if (id == "faster_kernels") return "faster kernels";
+  if (id == "kernels_alike") return slower ? "most kernels slower alike" : "most kernels faster alike";
+  if (id == "clock_throttling" && !slower) return "higher clock";
+  const std::string title = kind != nullptr ? kind->title : id;
+  return slower ? title : "less time in " + title;
+}
+
 }  // namespace
 
 Decomposition decompose_traces(const TraceSide& a, const TraceSide& b) {
@@ -147,8 +165,9 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
   if (launches) {
     weights["more_launches"] += compute;
   } else {
-    weights["clock_throttling"] += sums.of_device() * compute;
-    weights["slower_kernels"] += (1 - sums.of_device()) * compute;
+    const double device = sums.of_device();
+    weights[clock_explains(a, b, b.compute_ns - a.compute_ns) ? "clock_throttling" : "kernels_alike"] += device * compute;
+    weights[sign > 0 ? "slower_kernels" : "faster_kernels"] += (1 - device) * compute;
   }
   double sum = 0;
   for (auto& [id, weight] : weights) sum += weight = std::max(0.0, weight);
@@ -161,15 +180,13 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
   for (const auto& [id, weight] : weights) {
     if (weight <= 0) continue;
     const auto* kind = book.find(id);
-    Cause cause{id,
-                kind != nullptr         ? kind->title
-                : id == "more_launches" ? "more launches"
-                                        : "slower kernels",
-                weight / sum,
-                weight / std::abs(decomposition.delta_ns),
-                {seen}};
+    Cause cause{id, title_of(id, kind, sign > 0), weight / sum, weight / std::abs(decomposition.delta_ns), {seen}};
     if (id == "clock_throttling")
-      cause.evidence.emplace_back("inferred: most kernels changed by a similar factor (traces do not record clocks)");
+      cause.evidence.push_back(
+          fmt::format("mean clock {:.4g} MHz instead of {:.4g} MHz", *b.clock_hz * 1e-6, *a.clock_hz * 1e-6));
+    if (id == "kernels_alike")
+      cause.evidence.emplace_back(a.clock_hz && b.clock_hz ? "the recorded clock does not explain it"
+                                                           : "no clock was recorded on both sides, so that its part is unknown");
     for (std::size_t i = 0; i < std::min<std::size_t>(3, decomposition.parts.size()); ++i)
       cause.evidence.push_back(decomposition.parts[i].title + ": " + decomposition.parts[i].evidence);
     causes.push_back(std::move(cause));

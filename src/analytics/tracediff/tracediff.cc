@@ -6,6 +6,8 @@
 #include <map>
 
 #include "analytics/tracediff/align.h"
+#include "stats/distributions.h"
+#include "stats/multiple.h"
 
 namespace aaco::analytics::tracediff {
 namespace {
@@ -13,8 +15,9 @@ namespace {
 struct Tally {
   double calls = 0;
   double sum_ns = 0;
-  double step_ns = 0;                // of the step under way
-  double step_sum = 0, squares = 0;  // of the steps' times, for the deviation
+  double mean_ns = 0, call_squares = 0;  // of the calls, by Welford
+  double step_ns = 0;                    // of the step under way
+  double step_sum = 0, squares = 0;      // of the steps' times, for the deviation
 };
 
 using Tallies = std::map<std::string_view, Tally>;
@@ -26,6 +29,9 @@ Tallies tally(const std::vector<Step>& steps) {
       Tally& one = tallies[call.name];
       ++one.calls;
       one.sum_ns += static_cast<double>(call.duration_ns);
+      const double off = static_cast<double>(call.duration_ns) - one.mean_ns;
+      one.mean_ns += off / one.calls;
+      one.call_squares += off * (static_cast<double>(call.duration_ns) - one.mean_ns);
       one.step_ns += static_cast<double>(call.duration_ns);
     }
     for (auto& [name, one] : tallies) {
@@ -46,6 +52,8 @@ KernelSide side_of(const Tallies& tallies, std::string_view name, std::size_t st
   side.calls_per_step = one.calls / count;
   side.mean_ns = one.sum_ns / one.calls;
   side.per_step_ns = one.sum_ns / count;
+  side.calls = one.calls;
+  if (one.calls > 1) side.call_deviation_ns = std::sqrt(std::max(0.0, one.call_squares / (one.calls - 1)));
   if (steps > 1) {
     const double mean = one.step_sum / count;
     side.deviation_ns = std::sqrt(std::max(0.0, (one.squares - count * mean * mean) / (count - 1)));
@@ -72,6 +80,33 @@ Change change_of(const KernelChange& row, double noise_ns, double threshold_rati
   return Change::same;
 }
 
+// For equal means; normal, since the calls are many or the deviation between traces leads.
+std::optional<double> p_of(const KernelChange& row, double between_ratio) {
+  if (!row.a.call_deviation_ns || !row.b.call_deviation_ns) return std::nullopt;
+  double variance = 0;
+  for (const KernelSide* side : {&row.a, &row.b})
+    variance += *side->call_deviation_ns * *side->call_deviation_ns / side->calls +
+                between_ratio * side->mean_ns * between_ratio * side->mean_ns;
+  const double change = std::abs(row.b.mean_ns - row.a.mean_ns);
+  if (!(variance > 0)) return change > 0 ? 0.0 : 1.0;
+  return 2 * stats::normal_cdf(-change / std::sqrt(variance));
+}
+
+void judge_calls(std::vector<KernelChange>& kernels, double threshold_ratio) {
+  std::vector<double> p_values;
+  for (const KernelChange& row : kernels)
+    if (row.p_value) p_values.push_back(*row.p_value);
+  const auto adjusted = stats::holm_adjusted(p_values);
+  std::size_t next = 0;
+  for (KernelChange& row : kernels) {
+    if (!row.p_value) continue;
+    row.p_holm = adjusted[next++];
+    const double change = row.b.mean_ns - row.a.mean_ns;
+    const bool moved = *row.p_holm <= kCallLevel && std::abs(change) > threshold_ratio * row.a.mean_ns;
+    row.verdict = !moved ? CallVerdict::not_significant : change > 0 ? CallVerdict::slower : CallVerdict::faster;
+  }
+}
+
 // The step whose kernel time is the median.
 const Step* median_step(const std::vector<Step>& steps) {
   std::vector<std::pair<std::int64_t, const Step*>> by_time;
@@ -93,7 +128,12 @@ std::string_view to_string(Change change) {
   return kNames[static_cast<std::size_t>(change)];
 }
 
-TraceDifference compare(const std::vector<Step>& a, const std::vector<Step>& b, double threshold_ratio) {
+std::string_view to_string(CallVerdict verdict) {
+  constexpr std::array<std::string_view, 4> kNames = {"unknown", "not significant", "slower", "faster"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+TraceDifference compare(const std::vector<Step>& a, const std::vector<Step>& b, double threshold_ratio, double between_ratio) {
   const Tallies left = tally(a), right = tally(b);
   std::map<std::string_view, int> names;
   for (const auto& [name, one] : left) names[name] = 1;
@@ -110,9 +150,11 @@ TraceDifference compare(const std::vector<Step>& a, const std::vector<Step>& b, 
     row.time_part_ns = both ? (row.b.mean_ns - row.a.mean_ns) * (row.a.calls_per_step + row.b.calls_per_step) / 2 : 0;
     row.count_part_ns = row.delta_ns - row.time_part_ns;
     row.change = change_of(row, noise_of(row, a.size(), b.size()), threshold_ratio);
+    row.p_value = p_of(row, between_ratio);
     difference.delta_ns += row.delta_ns;
     difference.kernels.push_back(std::move(row));
   }
+  judge_calls(difference.kernels, threshold_ratio);
   std::stable_sort(difference.kernels.begin(), difference.kernels.end(),
                    [](const auto& x, const auto& y) { return std::abs(x.delta_ns) > std::abs(y.delta_ns); });
   const Step *first = median_step(a), *second = median_step(b);

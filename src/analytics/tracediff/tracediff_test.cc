@@ -59,6 +59,45 @@ TEST(TraceDiff, OrderOfAMiddleInsertion) {
   EXPECT_EQ(difference.order[1].b_begin, 3u);
   EXPECT_TRUE(difference.order_complete);
 }
+Step calls(std::string_view name, std::int64_t around_ns, int count) {
+  Step step;
+  for (int i = 0; i < count; ++i) step.push_back({name, around_ns + i % 3 - 1});
+  return step;
+}
+
+// One kernel 55 % faster has its own verdict, whatever the whole does.
+TEST(TraceDiff, EachKernelHasAVerdict) {
+  Step a = calls("fast", 1000, 30), b = calls("fast", 450, 30);
+  for (const auto& call : calls("same", 9000, 30)) a.push_back(call), b.push_back(call);
+  const auto difference = compare({a}, {b}, 0.02, 0.03);
+  EXPECT_EQ(row(difference, "fast").verdict, CallVerdict::faster);
+  EXPECT_LT(*row(difference, "fast").p_holm, 1e-6);
+  EXPECT_EQ(row(difference, "same").verdict, CallVerdict::not_significant);
+}
+TEST(TraceDiff, EqualTracesDifferByAsMuchAsAssumed) {
+  const Step a = calls("a", 1000, 100), b = calls("a", 1050, 100);
+  EXPECT_EQ(row(compare({a}, {b}, 0.02, 0.03), "a").verdict, CallVerdict::not_significant) << "5 % is 1.2 deviations";
+  EXPECT_EQ(row(compare({a}, {b}), "a").verdict, CallVerdict::slower) << "no deviation assumed";
+}
+TEST(TraceDiff, VerdictsAreCorrectedForTheNumberOfKernels) {
+  Step a, b;
+  std::vector<std::string> names;
+  for (int i = 0; i < 50; ++i) names.push_back("k" + std::to_string(i));
+  for (const auto& name : names)
+    for (const auto& call : calls(name, 1000, 10)) {
+      a.push_back(call);
+      b.push_back({call.name, name == "k0" ? call.duration_ns + 105 : call.duration_ns});
+    }
+  const auto difference = compare({a}, {b}, 0.02, 0.03);
+  EXPECT_LT(*row(difference, "k0").p_value, 0.05);
+  EXPECT_EQ(row(difference, "k0").verdict, CallVerdict::not_significant) << "one of fifty";
+}
+TEST(TraceDiff, OneCallHasNoVerdict) {
+  const auto difference = compare({{{"a", 100}}}, {{{"a", 300}}});
+  EXPECT_EQ(row(difference, "a").verdict, CallVerdict::unknown);
+  EXPECT_FALSE(row(difference, "a").p_holm);
+  EXPECT_EQ(row(compare({}, {calls("a", 5, 9)}), "a").verdict, CallVerdict::unknown) << "new";
+}
 TEST(TraceDiff, EmptyTraces) {
   EXPECT_TRUE(compare({}, {}).kernels.empty());
   EXPECT_TRUE(compare({{}}, {{}}).order.empty());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 
@@ -18,10 +19,12 @@ class Emitter {
   [[nodiscard]] std::int64_t now_ns() const { return now_ns_; }
 
   void host(trace::NameId metric, trace::NameId entity, double value) {
+    if (!std::isfinite(value)) return drop("a value that is not a finite number");
     sink_.add(trace::SystemEventRow{0, now_ns_, metric, entity, value});
     account_.keep();
   }
   void gpu(trace::NameId metric, trace::NameId source, std::int64_t device, double value) {
+    if (!std::isfinite(value)) return drop("a value that is not a finite number");
     sink_.add(trace::GpuEventRow{0, now_ns_, device, metric, source, value});
     account_.keep();
   }

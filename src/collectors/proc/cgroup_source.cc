@@ -1,6 +1,7 @@
 #include "collectors/proc/cgroup_source.h"
 
 #include "collectors/probe/scanner.h"
+#include "collectors/proc/cpu_range.h"
 #include "hardware/cgroup.h"
 
 namespace aaco::collectors::proc {
@@ -26,6 +27,7 @@ CgroupCpuStat parse_cgroup_cpu_stat(std::string_view text) {
 }
 
 core::Status CgroupSource::open(const SysRoot& root, const Target& target) {
+  online_ = online_cpus(root);
   const hardware::Cgroup group = hardware::find_cgroup(root.path, target.process_id);
   if (!group.cpu_folder.empty())
     if (auto file = probe::ProbeFile::open(root.at(group.cpu_folder + "/cpu.stat"))) cpu_stat_ = std::move(*file);
@@ -55,8 +57,11 @@ void CgroupSource::sample(probe::Emitter& out) {
     const CgroupCpuStat now = parse_cgroup_cpu_stat(*text);
     const double seconds = static_cast<double>(out.now_ns() - before_ns_) * 1e-9;
     const auto rate = [&](trace::NameId metric, const auto& before, const auto& after, double unit) {
-      if (has_before_ && seconds > 0 && before && after && *after >= *before)
-        out.host(metric, entity_, static_cast<double>(*after - *before) * unit / seconds);
+      if (!has_before_ || seconds <= 0 || !before || !after || *after < *before) return;
+      const double value = static_cast<double>(*after - *before) * unit / seconds;
+      if (metric == use_ && !is_possible(value, online_))
+        return out.drop("proc.cgroup: more CPU time than the machine's CPUs have");
+      out.host(metric, entity_, value);
     };
     rate(use_, before_.use_ns, now.use_ns, 1e-9);
     rate(throttled_, before_.throttled_ns, now.throttled_ns, 1e-9);

@@ -31,6 +31,7 @@ class CgroupSource final : public probe::Source {
   CgroupCpuStat before_;
   std::int64_t before_ns_ = 0;
   bool has_before_ = false;
+  double online_ = 0;  // CPUs; 0: unknown
   trace::NameId entity_, use_, throttled_, periods_, throttled_periods_, memory_bytes_;
 };
 

@@ -15,7 +15,7 @@ using aaco::testing::FakeMachine;
 
 // The server of tests/fixtures/machines with process 4711 and its child 4720, opened and sampled once.
 struct Bench {
-  FakeMachine machine{"epyc_mi300x", {"proc", "sys/fs", "sys/class/powercap"}};
+  FakeMachine machine{"epyc_mi300x", {"proc", "sys/fs", "sys/class/powercap", "sys/devices/system/cpu"}};
   CollectorBench bench{make_collector, machine.root(), {.process_id = 4711}};
   Bench() {
     EXPECT_TRUE(bench.open());
@@ -95,6 +95,19 @@ TEST(ProcCollector, ReadsThrottlingOfTheQuotaGroup) {
   EXPECT_DOUBLE_EQ(b.bench.value("cgroup.throttled_ratio", "cgroup").value_or(-1), 0.5);
   EXPECT_DOUBLE_EQ(b.bench.value("cgroup.throttled_periods_per_second", "cgroup").value_or(-1), 5);
   EXPECT_DOUBLE_EQ(b.bench.value("cgroup.cpu_use_cores", "cgroup").value_or(-1), 0.5);
+}
+// The fake machine has four CPUs. A sample right after a late one sees the CPU time of both intervals.
+TEST(ProcCollector, MoreCpuTimeThanTheMachineHasIsNeverStored) {
+  Bench b;
+  b.stat(4711, 100 + 160, 1000, 2560);  // 1.6 s of CPU time in 0.2 s
+  b.bench.sample_after(0.2);
+  EXPECT_EQ(b.bench.value("process.cpu_use_cores", "tree"), std::nullopt);
+  b.bench.sample_after(0.3);
+  EXPECT_NEAR(b.bench.value("process.cpu_use_cores", "tree").value_or(-1), 1.6 / 0.5, 1e-6) << "its CPU time is not lost";
+  b.machine.write("/sys/fs/cgroup/kubepods.slice/kubepods-pod0a1b2c3d_1111_2222_3333_444455556666.slice/cpu.stat",
+                  "usage_usec 16000000\nnr_periods 120\nnr_throttled 20\nthrottled_usec 1250000\n");
+  b.bench.sample_after(1);
+  EXPECT_EQ(b.bench.value("cgroup.cpu_use_cores", "cgroup"), std::nullopt) << "11 s in 1.5 s";
 }
 TEST(ProcCollector, EnergyFollowsACounterThatWraps) {
   Bench b;

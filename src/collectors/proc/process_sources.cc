@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "collectors/probe/scanner.h"
+#include "collectors/proc/cpu_range.h"
 
 namespace aaco::collectors::proc {
 namespace {
@@ -74,7 +75,10 @@ void TreeSource::sample(probe::Emitter& out) {
   for (std::size_t i = 0; i < tree_->unobserved(); ++i) out.drop("proc.tree: a process or thread beyond the per-process limit");
 }
 
-core::Status CpuUseSource::open(const SysRoot&, const Target&) { return needs_process(*tree_); }
+core::Status CpuUseSource::open(const SysRoot& root, const Target&) {
+  online_ = online_cpus(root);
+  return needs_process(*tree_);
+}
 
 void CpuUseSource::intern(trace::Sink& sink) {
   tree_entity_ = sink.name("tree");
@@ -90,7 +94,15 @@ void CpuUseSource::sample(probe::Emitter& out) {
     if (!own) continue;
     cpu_ns = cpu_ns.value_or(0) + *own;
   }
-  if (seconds && cpu_ns) out.host(cores_, tree_entity_, *cpu_ns * 1e-9 / *seconds);
+  if (!seconds || !cpu_ns) return;
+  pending_ns_ += *cpu_ns;
+  pending_seconds_ += *seconds;
+  const double cores = pending_ns_ * 1e-9 / pending_seconds_;
+  // A sample right after a late one: the CPU time is of a longer interval than the clock says.
+  if (!is_possible(cores, online_))
+    return out.drop("proc.cpu_use: more CPU time than the machine's CPUs have; counted with the next");
+  out.host(cores_, tree_entity_, cores);
+  pending_ns_ = pending_seconds_ = 0;
 }
 
 core::Status RunQueueSource::open(const SysRoot&, const Target&) { return needs_process(*tree_); }

@@ -36,12 +36,17 @@ class CpuUseSource final : public probe::Source {
   core::Status open(const SysRoot& root, const Target& target) override;
   void intern(trace::Sink& sink) override;
   void sample(probe::Emitter& out) override;
-  void forget() override { before_ns_.reset(); }
+  void forget() override {
+    before_ns_.reset();
+    pending_ns_ = pending_seconds_ = 0;
+  }
 
  private:
   std::shared_ptr<ProcessTree> tree_;
   std::optional<std::int64_t> before_ns_;
   trace::NameId tree_entity_, cores_;
+  double online_ = 0;                            // CPUs; 0: unknown
+  double pending_ns_ = 0, pending_seconds_ = 0;  // of intervals whose rate was impossible: they count with the next ones
 };
 
 // Time the tree's threads were runnable while no CPU was free for them.

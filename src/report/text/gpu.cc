@@ -69,6 +69,8 @@ void write_device(TextPage& page, const GpuSection::Device& device) {
   const std::string bound = device.bound.value_or("");
   if (bound == "waiting")
     add("host-bound (GPU starved)");
+  else if (bound == "compute")
+    add("mostly busy");
   else if (!bound.empty() && bound != "none")
     add(bound + "-bound");
   if (device.launch_tax)

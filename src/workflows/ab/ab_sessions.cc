@@ -105,6 +105,8 @@ core::Result<SessionOutcome> AbSessions::finish_side(int number, const AbOutcome
   what.model = described["model"].text();
   what.backend = described["backend"].text();
   what.provider = described["provider"].text();
+  what.requested_backend = described["requested_backend"].text();
+  what.requested_provider = described["requested_provider"].text();
   what.batch = described["batch"].as_i64();
   what.threads = described["threads_intra"].as_i64();
   what.graph_level = described["graph_level"].text();

@@ -14,6 +14,7 @@
 #include "core/handles.h"
 #include "core/resident_memory.h"
 #include "workflows/ab/ab_account.h"
+#include "workflows/placement.h"
 #include "workflows/run/loaded_model.h"
 #include "workflows/run/run_plan.h"
 
@@ -110,20 +111,24 @@ core::Status warm_up(Side& side) {
 }
 
 Json side_json(const Side& side) {
+  const Json runtime = side.model.backend->describe();
+  const Placement placement = placement_of(side.plan.backend, runtime);
   return Json::object({{"model", side.plan.model_name},
                        {"model_hash", side.plan.model_hash},
                        {"request", side.plan.request},
-                       {"provider", side.plan.backend.provider},
+                       {"provider", placement.provider},
+                       {"requested_backend", placement.requested_backend},
+                       {"requested_provider", placement.requested_provider},
                        {"threads_intra", side.plan.backend.intra_op_threads},
                        {"threads_inter", side.plan.backend.inter_op_threads},
                        {"graph_level", side.plan.backend.graph_level},
-                       {"backend", side.plan.backend.backend},
+                       {"backend", placement.backend},
                        {"runtime_version", side.model.runtime->version()},
                        {"batch", side.model.batch},
                        {"inputs", side.model.inputs},
                        {"shapes_text", side.model.shapes_text},
                        {"warnings", warnings_json(side.model.warnings)},
-                       {"runtime", side.model.backend->describe()},
+                       {"runtime", described(runtime, placement)},
                        {"load_ns", side.load_ns},
                        {"warmup", calls_json(side.warmup.warmup)},
                        {"warmup_reason", side.warmup.warmup_reason},

@@ -12,6 +12,8 @@ namespace {
 
 using core::Json;
 
+constexpr double kKernelThreshold = 0.02;
+
 // How far the kernels of two traces are laid side by side; the parts of a difference all are in the first of them.
 std::optional<analytics::tracediff::TraceDifference> kernel_differences(const ComparedSide& a, const ComparedSide& b,
                                                                         std::vector<std::string>& notes) {
@@ -27,7 +29,7 @@ std::optional<analytics::tracediff::TraceDifference> kernel_differences(const Co
   };
   if (!gather(a, steps_a) || !gather(b, steps_b)) return std::nullopt;
   if (cut) notes.emplace_back("only the first two million kernels of each trace were compared individually");
-  return analytics::tracediff::compare(steps_a, steps_b);
+  return analytics::tracediff::compare(steps_a, steps_b, kKernelThreshold, analytics::regression::kAssumedBetweenTraces);
 }
 
 void take(analytics::regression::SideVerdict decided, DiffOutcome& outcome) {
@@ -35,6 +37,7 @@ void take(analytics::regression::SideVerdict decided, DiffOutcome& outcome) {
   outcome.severity = std::move(decided.severity);
   outcome.confidence = decided.confidence;
   outcome.latency_delta_pct = decided.latency_delta_pct;
+  outcome.opposite = std::move(decided.opposite);
   outcome.notes.insert(outcome.notes.end(), decided.notes.begin(), decided.notes.end());
 }
 

@@ -20,6 +20,8 @@ Json kernels_json(const analytics::tracediff::TraceDifference& difference) {
     const auto& kernel = difference.kernels[i];
     list.push(Json::object({{"kernel", kernel.name},
                             {"change", to_string(kernel.change)},
+                            {"verdict", to_string(kernel.verdict)},
+                            {"p_holm", kernel.p_holm},
                             {"delta_ns", kernel.delta_ns},
                             {"count_part_ns", kernel.count_part_ns},
                             {"time_part_ns", kernel.time_part_ns},
@@ -93,6 +95,7 @@ Json to_json(const DiffOutcome& outcome, const DiffRequest& request) {
                            {"threshold_ratio", request.metrics.threshold_ratio},
                            {"level", request.level}});
   if (!outcome.metrics.empty()) out.set("decided_by", outcome.metrics.front().id);
+  if (!outcome.opposite.empty()) out.set("opposite", outcome.opposite);
   if (outcome.history)
     out.set("history",
             Json::object({{"sessions", outcome.history->sessions}, {"deviation_ratio", outcome.history->deviation_ratio}}));

@@ -38,10 +38,11 @@ core::Result<std::unique_ptr<SessionFacts>> facts_of(const ComparedSession& sess
   return session_facts(loaded, manifest, session.metrics);
 }
 
+// `weight`: what the cause's number is.
 std::string sentence(const analytics::rootcause::Decomposition& difference, const analytics::rootcause::Cause& cause,
-                     std::string_view what) {
+                     std::string_view weight, std::string_view what) {
   std::string text =
-      fmt::format("{} (probability {}): {} takes {} {}", cause.title, report::format_estimate(cause.probability), what,
+      fmt::format("{} ({} {}): {} takes {} {}", cause.title, weight, report::format_estimate(cause.probability), what,
                   core::format_duration(std::abs(difference.delta_ns)), difference.delta_ns > 0 ? "longer" : "less");
   constexpr int kTitle = 60;  // a kernel's name may have thousands of letters
   std::size_t named = 0;
@@ -70,14 +71,19 @@ std::string trace_advice(const Judges& judges, const analytics::rootcause::Decom
       {"more_launches",
        "find what used to be fused or cached ('aaco diff' lists the new kernels); capture and replay the launches (graphs)"},
       {"slower_kernels", "find the library or shape change behind the slower kernels, and revert it"},
+      {"kernels_alike",
+       "compare the clocks, power and temperature of the device, its driver and libraries ('aaco record' samples them)"},
       {"clock_throttling", "check the device's clocks, power and temperature during both runs ('aaco record' samples them)"}};
   const auto found = kOfTraces.find(cause.id);
   return difference.delta_ns < 0 || found == kOfTraces.end() ? advice(judges, difference, cause) : found->second;
 }
 
 // A step of an imported trace on a device. `kernels_only`: nothing but the kernels' own time.
-analytics::rootcause::TraceSide trace_side(const TraceWork& work, bool kernels_only) {
+analytics::rootcause::TraceSide trace_side(const ComparedSession& session, bool kernels_only) {
+  const TraceWork& work = *session.work;
   analytics::rootcause::TraceSide side;
+  for (const auto& metric : session.metrics)
+    if (metric.id == "gpu.clock_mean_hz" && !side.clock_hz) side.clock_hz = metric.value;
   const double windows = work.time.window_count;
   double sum = 0;
   for (const auto& step : work.steps)
@@ -134,15 +140,15 @@ core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& 
   if (trace_a == nullptr || trace_b == nullptr) return std::optional<SuspectedCause>();
   AACO_ASSIGN(const Judges judges, load_judges(services.paths));
   const bool kernels_only = decided.id == "gpu.kernel_sum_ns";
-  const auto side_a = trace_side(*trace_a->work, kernels_only), side_b = trace_side(*trace_b->work, kernels_only);
+  const auto side_a = trace_side(*trace_a, kernels_only), side_b = trace_side(*trace_b, kernels_only);
   const auto difference = decompose_traces(side_a, side_b);
   // A trace may have moved in its means the other way than the metric that was judged: then this is not its cause.
   if ((difference.delta_ns > 0) != (*decided.delta_ratio > 0)) return std::optional<SuspectedCause>();
   const auto causes = find_trace_causes(side_a, side_b, difference, judges.book);
   if (causes.empty()) return std::optional<SuspectedCause>();
   Json chain = Json::array();
-  if (!kernels_only && causes.front().id != "clock_throttling" && causes.front().id != "slower_kernels" &&
-      !trace_b->path.empty()) {
+  const bool of_kernels = causes.front().id.ends_with("_kernels") || causes.front().id == "kernels_alike";
+  if (!kernels_only && causes.front().id != "clock_throttling" && !of_kernels && !trace_b->path.empty()) {
     AACO_ASSIGN(chain, chain_json(trace_b->path));
   }
   Json details = Json::object({{"baseline_session", trace_a->id},
@@ -153,7 +159,7 @@ core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& 
                                                                  : "trace"},
                                {"causes", to_json(causes)},
                                {"decomposition", to_json(difference)}});
-  return std::optional(SuspectedCause{sentence(difference, causes.front(),
+  return std::optional(SuspectedCause{sentence(difference, causes.front(), "share of the explained difference",
                                                kernels_only               ? "kernel time"
                                                : trace_b->work->has_steps ? "a step"
                                                                           : "the device span"),
@@ -179,7 +185,7 @@ core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a,
                                {"order", to_json(order)},
                                {"causes", to_json(causes)},
                                {"decomposition", to_json(*difference)}});
-  return std::optional(SuspectedCause{sentence(*difference, causes.front(), "a call"),
+  return std::optional(SuspectedCause{sentence(*difference, causes.front(), "probability", "a call"),
                                       advice(judges, *difference, causes.front()), std::move(details)});
 }
 

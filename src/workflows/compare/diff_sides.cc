@@ -139,40 +139,65 @@ void add_new(std::vector<hardware::Difference>& known, hardware::Difference diff
 
 std::string kernel_of(const std::string& key) { return key.substr(0, key.find('\n')); }
 
-// Share of the time of kernels that both have, spent on grids that the other never uses.
-double other_grid_share(const TraceWork& a, const TraceWork& b, std::string& example) {
-  std::set<std::string> in_a, in_b;
-  for (const auto& [key, time] : a.grids) in_a.insert(kernel_of(key));
-  for (const auto& [key, time] : b.grids) in_b.insert(kernel_of(key));
-  double common = 0, other = 0, largest = 0;
-  const auto add = [&](const TraceWork& side, const TraceWork& against, const std::set<std::string>& names) {
-    for (const auto& [key, time] : side.grids) {
-      if (!names.contains(kernel_of(key))) continue;
-      common += time;
-      if (against.grids.contains(key)) continue;
-      other += time;
-      if (time > largest) {
-        largest = time;
-        example = key;
-      }
-    }
+// Time of a kernel's grids.
+using Grids = std::map<std::string, double>;
+
+std::map<std::string, Grids> by_kernel(const TraceWork& work) {
+  std::map<std::string, Grids> kernels;
+  for (const auto& [key, time] : work.grids) kernels[kernel_of(key)][key.substr(key.find('\n') + 1)] += time;
+  return kernels;
+}
+
+// The kernels that both have, by whether their time is spent on grids that the other side never uses.
+struct GridChange {
+  double common_ns = 0, other_ns = 0;
+  std::size_t kept = 0, changed = 0;  // kernels
+  std::string kernel, a, b;           // the one that changed with most time, and its grids
+  double largest_ns = 0;
+};
+
+GridChange grid_change(const TraceWork& a, const TraceWork& b) {
+  GridChange change;
+  const auto of_b = by_kernel(b);
+  const auto most = [](const Grids& grids, const Grids& against) {
+    std::pair<std::string, double> found;
+    for (const auto& [grid, time] : grids)
+      if (!against.contains(grid) && time > found.second) found = {grid, time};
+    return found.second > 0 ? found.first : grids.begin()->first;
   };
-  add(a, b, in_b);
-  add(b, a, in_a);
-  return common > 0 ? other / common : 0;
+  for (const auto& [kernel, grids] : by_kernel(a)) {
+    const auto found = of_b.find(kernel);
+    if (found == of_b.end()) continue;
+    double all = 0, other = 0;
+    for (const auto& [side, against] : {std::pair(&grids, &found->second), std::pair(&found->second, &grids)})
+      for (const auto& [grid, time] : *side) {
+        all += time;
+        if (!against->contains(grid)) other += time;
+      }
+    change.common_ns += all;
+    change.other_ns += other;
+    ++(2 * other > all ? change.changed : change.kept);
+    if (other <= change.largest_ns) continue;
+    change.largest_ns = other;
+    change.kernel = kernel;
+    change.a = most(grids, found->second);
+    change.b = most(found->second, grids);
+  }
+  return change;
 }
 
 std::optional<hardware::Difference> grid_difference(const ComparedSession& a, const ComparedSession& b) {
   if (!a.work || !b.work) return std::nullopt;
-  std::string example;
-  const double share = other_grid_share(*a.work, *b.work, example);
-  if (share <= kOtherGridShare) return std::nullopt;
-  const std::string grid = example.substr(example.find('\n') + 1);
-  const bool of_a = a.work->grids.contains(example);
-  const std::string name = trace::short_kernel_name(kernel_of(example)).substr(0, 60);
-  return hardware::Difference{"grid", of_a ? grid + " for " + name : "no " + grid + " for " + name,
-                              of_a ? "no " + grid + " for " + name : grid + " for " + name, hardware::Severity::hard,
-                              "the same kernels ran with different grids: different problem sizes"};
+  const GridChange change = grid_change(*a.work, *b.work);
+  if (change.other_ns <= kOtherGridShare * change.common_ns) return std::nullopt;
+  const std::string of = " for " + trace::short_kernel_name(change.kernel).substr(0, 60);
+  // Another problem size changes most grids; where others stay, one kernel was rewritten.
+  const bool rewritten = change.kept >= change.changed;
+  return hardware::Difference{
+      "grid", change.a + of, change.b + of, rewritten ? hardware::Severity::soft : hardware::Severity::hard,
+      rewritten ? std::to_string(change.changed) + " of " + std::to_string(change.changed + change.kept) +
+                      " kernels ran with other grids; the others kept theirs, so the problem size is the same"
+                : "the same kernels ran with different grids: different problem sizes"};
 }
 
 // Scatter of neighbours in time, so that a slow drift of the machine does not count (von Neumann's mean square successive

@@ -24,6 +24,12 @@ GpuDevice device_of(const Json& gpu, const trace::Metrics& metrics) {
       {share("compute_ratio"), share("communication_ratio"), share("copy_ratio"), share("launch_ratio"), share("waiting_ratio")}};
 }
 
+// Of sessions imported by older versions nothing is known.
+analytics::bottleneck::KernelParts parts_of(const Json& limits) {
+  const auto time = [&](std::string_view key) { return limits[key].as_f64().value_or(0); };
+  return analytics::bottleneck::parts_of(time("compute_ns"), time("memory_ns"), time("unknown_ns"));
+}
+
 std::vector<analytics::advice::KernelRoof> roofs_of(const Json& gpu) {
   std::vector<analytics::advice::KernelRoof> roofs;
   for (const Json& known : gpu["roofline"]["kernels"].items()) {
@@ -56,7 +62,7 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, std::span<cons
 }  // namespace
 
 std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::SessionManifest& manifest,
-                                      const trace::Metrics& metrics) {
+                                      const trace::Metrics& metrics, const analytics::confidence::Table& confidences) {
   const auto& gpus = manifest.outcome.gpu["gpus"].items();
   std::vector<GpuDevice> devices;
   for (const Json& gpu : gpus) devices.push_back(device_of(gpu, metrics));
@@ -65,7 +71,7 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
   const trace::NameTable& names = loaded.names();
   const auto rows = loaded.rows<trace::KernelGroupRow>().value_or(std::span<const trace::KernelGroupRow>());
   auto found =
-      analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, analytics::bottleneck::computing_share(rows, names));
+      analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]), confidences);
   if (!found) return std::nullopt;
   return GpuJudgement{std::move(*found), analytics::advice::recommend_gpu(facts_of(gpus[*chosen], metrics, rows, names))};
 }

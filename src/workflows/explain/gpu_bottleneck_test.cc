@@ -30,7 +30,7 @@ struct Trace {
   std::optional<GpuJudgement> judge() {
     manifest.outcome = trace::outcome_from_json(Json::object({{"gpu", Json::object({{"gpus", gpus}})}}));
     LoadedSession none("/nonexistent/session");
-    return judge_gpu(none, manifest, metrics);
+    return judge_gpu(none, manifest, metrics, {});
   }
 };
 
@@ -51,7 +51,7 @@ TEST(JudgeGpu, ItsGapsAreAdvisedAgainst) {
 TEST(JudgeGpu, SessionsWithoutGpuWorkAreNotJudged) {
   EXPECT_FALSE(Trace().judge());
   LoadedSession none("/nonexistent/session");
-  EXPECT_FALSE(judge_gpu(none, {}, {}));
+  EXPECT_FALSE(judge_gpu(none, {}, {}, {}));
   EXPECT_FALSE(Trace().add(gpu(0, 0, 0, 0), 300).judge()) << "nothing took any of its span";
   Trace unmeasured;
   unmeasured.add(gpu(0, 0.5, 0, 0.5), 300).metrics.clear();

@@ -76,6 +76,7 @@ core::Result<Judges> load_judges(const core::Paths& paths) {
   Judges judges;
   const auto data = [&](std::string_view file) { return core::join_path(paths.share, core::join_path("data", file)); };
   AACO_ASSIGN(judges.book, analytics::bottleneck::RuleBook::load(data("rules/bottleneck.yaml")));
+  AACO_ASSIGN(judges.confidences, analytics::confidence::Table::load(data("rules/confidence.yaml")));
   const auto signals = analytics::bottleneck::features_of(judges.book, analytics::signals::Signals()).names;
   AACO_ASSIGN(judges.bottleneck, load_model(data("bottleneck/classifier.json"), signals));
   AACO_ASSIGN(judges.cause, load_model(data("bottleneck/causes.json"), analytics::rootcause::feature_names(judges.book)));
@@ -93,7 +94,7 @@ void write_bottleneck(SessionDraft& draft, LoadedSession& loaded, const trace::M
 core::Result<Json> bottleneck_document(LoadedSession& loaded, const trace::SessionManifest& manifest,
                                        const trace::Metrics& metrics, const core::Paths& paths) {
   AACO_ASSIGN(const Judges judges, load_judges(paths));
-  if (const auto of_gpu = judge_gpu(loaded, manifest, metrics))
+  if (const auto of_gpu = judge_gpu(loaded, manifest, metrics, judges.confidences))
     return to_json(of_gpu->bottleneck, judges.book).set("recommendations", to_json(of_gpu->recommendations));
   AACO_ASSIGN(const auto facts, session_facts(loaded, manifest, metrics));
   const auto found = with_calls(classify(judges.book, judges.bottleneck ? &*judges.bottleneck : nullptr, facts->side.signals),

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analytics/bottleneck.h"
+#include "analytics/confidence.h"
 #include "analytics/rootcause.h"
 #include "core/json.h"
 #include "core/result.h"
@@ -29,6 +30,7 @@ core::Result<std::unique_ptr<SessionFacts>> session_facts(LoadedSession& loaded,
 // error.
 struct Judges {
   analytics::bottleneck::RuleBook book;
+  analytics::confidence::Table confidences;
   std::optional<analytics::bottleneck::LearnedModel> bottleneck, cause;
 };
 core::Result<Judges> load_judges(const core::Paths& paths);

@@ -92,7 +92,10 @@ class Analyser {
     memset_ = names_.intern("memset");
     analytics::attribution::CaptureMap captures;
     for (const CapturedLaunch& captured : options_.captures)
-      captures.push_back({names_.intern(captured.kernel), names_.intern(captured.operator_name), names_.intern(captured.marker)});
+      captures.push_back({names_.intern(captured.kernel), names_.intern(captured.operator_name), names_.intern(captured.marker),
+                          names_.intern(captured.shaped_operator), names_.intern(captured.arguments), captured.shaped_start_ns,
+                          captured.graph});
+    result_.has_captures = !captures.empty();
     analytics::attribution::KernelAttributor attributor(names_, launches_, std::move(captures), std::move(node_names_));
     AACO_ASSIGN(auto kernels, RowPuller<trace::KernelRow>::open(path_, names_, without_registers()));
     AACO_ASSIGN(auto copies, RowPuller<trace::CopyRow>::open(path_, names_));
@@ -108,7 +111,8 @@ class Analyser {
         AACO_TRY(add_copy(*copy));
         AACO_TRY(copies.pop());
       } else {
-        AACO_TRY(add_kernel(*kernel, attributor.add(*kernel)));
+        const Launch* launch = attributor.add(*kernel);
+        AACO_TRY(add_kernel(*kernel, launch, attributor.replayed() != nullptr ? attributor.replayed() : launch));
         AACO_TRY(kernels.pop());
       }
       if (rows % kRowsBetweenQuestions == 0) AACO_TRY(go_on());
@@ -125,14 +129,15 @@ class Analyser {
         .first->second;
   }
 
-  core::Status add_kernel(const trace::KernelRow& row, const Launch* launch) {
+  // `shaped`: whose operator has the kernel's shapes.
+  core::Status add_kernel(const trace::KernelRow& row, const Launch* launch, const Launch* shaped) {
     const DeviceKey key(row.rank, row.device);
     Device& place = device(key);
     if (options_.find_steps) steps_.add_kernel(row);
     if (repeated_.add(row)) ++place.repeated_kernels;
     const auto family = groups_.add(row);
     const bool collective = family == analytics::fingerprint::Family::collective;
-    work_.add(row, family, launch);
+    work_.add(row, family, shaped);
     if (launch != nullptr && row.end_ns >= row.start_ns) place.queue.add(std::min(launch->end_ns, row.start_ns), row.end_ns);
     const analytics::trace_time::Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns,
                                            row.end_ns, span_of(launch)};
@@ -342,7 +347,8 @@ class Analyser {
       gpu.queue = device.queue.finish();
       gpu.repeated_kernels = device.repeated_kernels;
       gpu.gaps = std::move(device.gaps);
-      work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites);
+      work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites,
+                  gpu.kernel_limits);
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));
     }

@@ -66,7 +66,7 @@ Json limit_json(const GpuOfTrace& gpu) {
   const auto finding = analytics::bottleneck::find_limit(gpu.time, gpu.gaps);
   Json evidence = Json::texts(finding.evidence);
   return Json::object({{"limit", analytics::bottleneck::to_string(finding.limit)},
-                       {"confidence_ratio", finding.confidence},
+                       {"margin_ratio", finding.confidence},
                        {"compute_ratio", finding.shares.compute},
                        {"communication_ratio", finding.shares.communication},
                        {"copy_ratio", finding.shares.copy},
@@ -93,6 +93,7 @@ Json gpu_json(const GpuOfTrace& gpu) {
   out.set_if("launch", launch_json(gpu.time.launch));
   out.set_if("queue_depth", queue_json(gpu.queue));
   out.set("roofline", to_json(gpu.roofline));
+  out.set_if("kernel_limits", gpu.kernel_limits);
   out.set("sites", to_json(gpu.sites, static_cast<double>(gpu.time.kernel_sum_ns)));
   return out;
 }

@@ -1,7 +1,9 @@
 #include "workflows/import/capture_map.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "analytics/attribution.h"
 #include "core/files.h"
@@ -17,6 +19,9 @@ using analytics::attribution::ExternalOperator;
 using analytics::attribution::Launch;
 
 constexpr std::size_t kMaxRows = 20'000'000;  // of a capture: it is one step of a model
+// Without calls that begin a capture: recorded launches fewer than this part of the kernels that ran are launches whose kernels
+// were lost.
+constexpr std::size_t kFewRecorded = 10;
 
 // Keeps the kernels and calls of one file.
 class CaptureSink final : public trace::PartialSink {
@@ -67,6 +72,78 @@ std::map<std::uint64_t, std::string> launched_kernels(const CaptureSink& sink, c
   return kernels;
 }
 
+// What a launch was made under.
+void take_cause(const trace::NameTable& names, const Launch& launch, CapturedLaunch& captured) {
+  const auto text = [&](trace::NameId id) { return std::string(names.text(id)); };
+  captured.operator_name = text(launch.operator_name);
+  captured.marker = text(launch.marker);
+  captured.shaped_operator = text(launch.shaped_operator);
+  captured.arguments = text(launch.operator_arguments);
+  captured.shaped_start_ns = launch.shaped_start_ns;
+}
+
+// Times between the calls that begin and end a capture; empty: the trace has no such calls.
+std::vector<std::pair<std::int64_t, std::int64_t>> capture_windows(const CaptureSink& sink,
+                                                                   const std::vector<trace::ApiCallRow>& calls) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> windows;
+  for (const auto& call : calls) {
+    const std::string_view name = sink.names().text(call.name);
+    if (name.ends_with("StreamBeginCapture") || name.ends_with("StreamBeginCapture_v2"))
+      windows.emplace_back(call.start_ns, INT64_MAX);
+    else if (name.ends_with("StreamEndCapture") && !windows.empty() && windows.back().second == INT64_MAX)
+      windows.back().second = call.start_ns;
+  }
+  return windows;
+}
+
+// Launches that name their kernel and did not run: they were recorded into a graph. Kernels that did run beside them (warm-up,
+// copies of inputs) are not part of it.
+std::vector<CapturedLaunch> recorded_launches(const CaptureSink& sink, const LaunchMap& launches, std::int32_t first_graph,
+                                              const std::vector<trace::KernelRow>& ran,
+                                              const std::vector<trace::ApiCallRow>& calls) {
+  const auto kernels = launched_kernels(sink, calls);
+  const auto windows = capture_windows(sink, calls);
+  std::set<std::uint64_t> executed;
+  for (const auto& kernel : ran) executed.insert(kernel.correlation_id);
+  std::vector<CapturedLaunch> recorded;
+  std::size_t window = 0;
+  for (const Launch& launch : launches.in_order) {
+    const auto kernel = kernels.find(launch.correlation_id);
+    if (kernel == kernels.end() || executed.contains(launch.correlation_id)) continue;
+    while (window + 1 < windows.size() && launch.start_ns >= windows[window + 1].first) ++window;
+    if (!windows.empty() && (launch.start_ns < windows[window].first || launch.start_ns > windows[window].second)) continue;
+    CapturedLaunch captured;
+    captured.kernel = kernel->second;
+    captured.graph = first_graph + static_cast<std::int32_t>(window);
+    take_cause(sink.names(), launch, captured);
+    recorded.push_back(std::move(captured));
+  }
+  const bool has_cause = std::any_of(recorded.begin(), recorded.end(),
+                                     [](const auto& one) { return !one.operator_name.empty() || !one.marker.empty(); });
+  const bool few = windows.empty() && kFewRecorded * recorded.size() < ran.size();
+  return has_cause && !few ? recorded : std::vector<CapturedLaunch>();
+}
+
+// Kernels of runs before the capture, each under its launch.
+std::vector<CapturedLaunch> executed_launches(const CaptureSink& sink, const LaunchMap& launches, std::int32_t graph,
+                                              const std::vector<trace::KernelRow>& ran) {
+  std::vector<CapturedLaunch> list;
+  for (const auto& kernel : ran) {
+    const auto launch = launches.launches.find(kernel.correlation_id);
+    const auto op = launches.operators.find(kernel.external_id);
+    CapturedLaunch captured;
+    captured.kernel = sink.names().text(kernel.name);
+    captured.graph = graph;
+    if (kernel.correlation_id != 0 && launch != launches.launches.end() &&
+        !analytics::attribution::is_graph_launch(sink.names().text(launch->second.api)))
+      take_cause(sink.names(), launch->second, captured);
+    else if (kernel.external_id != 0 && op != launches.operators.end())
+      captured.operator_name = sink.names().text(op->second);
+    if (!captured.operator_name.empty() || !captured.marker.empty()) list.push_back(std::move(captured));
+  }
+  return list;
+}
+
 void append(CaptureSink& sink, const std::string& name, Captures& captures) {
   const auto by_start = [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; };
   std::stable_sort(sink.calls().begin(), sink.calls().end(), by_start);
@@ -74,32 +151,14 @@ void append(CaptureSink& sink, const std::string& name, Captures& captures) {
   LaunchMap launches;
   analytics::attribution::LaunchFinder finder(sink.names(), launches);
   for (const auto& call : sink.calls()) finder.add(call);
-  const auto text = [&](trace::NameId id) { return std::string(sink.names().text(id)); };
-  const std::size_t before = captures.launches.size();
-  for (const auto& kernel : sink.kernels()) {
-    const auto launch = launches.launches.find(kernel.correlation_id);
-    const auto op = launches.operators.find(kernel.external_id);
-    CapturedLaunch captured{text(kernel.name), {}, {}};
-    if (kernel.correlation_id != 0 && launch != launches.launches.end() &&
-        !analytics::attribution::is_graph_launch(text(launch->second.api))) {
-      captured.operator_name = text(launch->second.operator_name);
-      captured.marker = text(launch->second.marker);
-    } else if (kernel.external_id != 0 && op != launches.operators.end()) {
-      captured.operator_name = text(op->second);
-    }
-    if (!captured.operator_name.empty() || !captured.marker.empty()) captures.launches.push_back(std::move(captured));
-  }
-  if (captures.launches.size() == before) {
-    const auto kernels = launched_kernels(sink, sink.calls());
-    for (const Launch& launch : launches.in_order)
-      if (const auto kernel = kernels.find(launch.correlation_id);
-          kernel != kernels.end() && (launch.operator_name.value != 0 || launch.marker.value != 0))
-        captures.launches.push_back({kernel->second, text(launch.operator_name), text(launch.marker)});
-  }
-  if (captures.launches.size() == before)
+  const std::int32_t graph = captures.launches.empty() ? 0 : captures.launches.back().graph + 1;
+  auto found = recorded_launches(sink, launches, graph, sink.kernels(), sink.calls());
+  if (found.empty()) found = executed_launches(sink, launches, graph, sink.kernels());
+  if (found.empty())
     captures.warnings.push_back({"import.capture_empty",
                                  name + " contains no usable graph capture: no kernel in it can be linked to an operator",
                                  "trace the graph capture with CPU and GPU activities, including one run before it"});
+  std::move(found.begin(), found.end(), std::back_inserter(captures.launches));
 }
 
 }  // namespace

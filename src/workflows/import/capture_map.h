@@ -18,8 +18,9 @@ struct Captures {
 };
 
 // Reads traces of the capture of HIP or CUDA graphs: the calls made while the graph was captured, under their operators, tell
-// what each of its kernels is for. Kernel names come from the trace's kernels (of runs before the capture) or, where nothing ran,
-// from what its launches say of themselves. A file that tells nothing is a warning; one that cannot be read is an error.
+// what each of its kernels is for. Kernel names come from the launches recorded into the graph, which say them, or, where none
+// do, from the trace's kernels (of runs before the capture). A file that tells nothing is a warning; one that cannot be read is
+// an error.
 core::Result<Captures> read_captures(const std::vector<std::string>& paths, const Services& services);
 
 }  // namespace aaco::workflows

@@ -15,7 +15,7 @@ std::string label_of(const GpuOfTrace& gpu) { return gpu_label(gpu.rank, gpu.dev
 void warn_of_attribution(const GpuAnalysis& analysis, Warnings& warnings) {
   for (const GpuOfTrace& gpu : analysis.gpus) {
     const auto& coverage = gpu.coverage;
-    const auto obstacle = why_not_attributed(coverage, {analysis.has_api_calls, analysis.has_causes});
+    const auto obstacle = why_not_attributed(coverage, {analysis.has_api_calls, analysis.has_causes, analysis.has_captures});
     if (!obstacle) continue;
     std::string message;
     if (analysis.has_api_calls)

@@ -68,7 +68,7 @@ const Json* kernel_of(const SessionOutcome& session, const Case& one) {
   const Json* best = nullptr;
   double least = std::numeric_limits<double>::max();
   for (const Json& gpu : gpus_of(session).items())
-    for (const Json& kernel : gpu["roofline"]["kernels"].items()) {
+    for (const Json& kernel : gpu["kernel_limits"]["kernels"].items()) {
       const std::string name(kernel["name"].text());
       if (!pattern || !std::regex_search(name, *pattern)) continue;
       const double mean = kernel["time_ns"].as_f64().value_or(0) / std::max(1.0, kernel["count"].as_f64().value_or(1));
@@ -85,7 +85,7 @@ double product_flops(const SessionOutcome& session) {
     for (const Json& node : gpu["sites"]["nodes"].items())
       if (const auto type = node["op_type"].text(); type.ends_with("mm") || type.ends_with("linear") || type.ends_with("matmul"))
         sites += node["flops"].as_f64().value_or(0);
-    for (const Json& kernel : gpu["roofline"]["kernels"].items())
+    for (const Json& kernel : gpu["kernel_limits"]["kernels"].items())
       if (kernel["family"].text() == "gemm") kernels += kernel["flops"].as_f64().value_or(0);
   }
   return sites > 0 ? sites : kernels;
@@ -179,10 +179,10 @@ Answer CorpusAnswers::kernel(const SessionOutcome& session, const Case& one) con
   if (found == nullptr) return nothing("no-work-known", "no work of this kernel is known");
   const std::string_view limit = (*found)["limit"].text();
   Answer out;
-  put_cause(out, words_.cause_of(limit.empty() ? (*found)["roof"].text() : limit));
+  put_cause(out, words_.cause_of(limit == "unknown" ? (*found)["evidence_class"].text() : limit));
   if (const std::string_view cause = cause_id(*found); !cause.empty()) out.cause = words_.cause_of(cause).cause;
   if (out.class_id.empty()) out.class_id = kCannotTell;
-  out.confidence = (*found)["confidence"].as_f64();
+  out.confidence = (*found)["confidence_ratio"].as_f64();
   return out;
 }
 
@@ -246,7 +246,6 @@ Answer CorpusAnswers::pair(const SessionOutcome& a, const SessionOutcome& b) con
   if (outcome->cause) {
     const auto& causes = outcome->cause->details["causes"].items();
     if (!causes.empty()) put_cause(out, words_.cause_of(causes.front()["cause"].text()));
-    if (!causes.empty()) out.confidence = causes.front()["probability_ratio"].as_f64();
     if (causes.size() > 1) out.second = words_.cause_of(causes[1]["cause"].text()).class_id;
   }
   if (out.class_id.empty()) out.class_id = kCannotTell;

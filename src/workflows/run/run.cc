@@ -16,6 +16,7 @@
 #include "workflows/isolation.h"
 #include "workflows/models/model_tables.h"
 #include "workflows/models/model_work.h"
+#include "workflows/placement.h"
 #include "workflows/predict/session_estimates.h"
 #include "workflows/run/gpu_profile_pass.h"
 #include "workflows/run/loaded_model.h"
@@ -186,11 +187,13 @@ core::Result<trace::Metrics> profile_gpu(GpuProfiling& profiling, const RunPlan&
   return gpu_profile_pass(profiling.pass, profiling.profiler, draft, services);
 }
 
-trace::Outcome outcome_of(const RunPlan& plan, const LoadedModel& model, const Measured& measured) {
+trace::Outcome outcome_of(const RunPlan& plan, const Placement& placement, const LoadedModel& model, const Measured& measured) {
   trace::Outcome outcome;
   outcome.model = plan.model_name;
-  outcome.backend = plan.backend.backend;
-  outcome.provider = plan.backend.provider;
+  outcome.backend = placement.backend;
+  outcome.provider = placement.provider;
+  outcome.requested_backend = placement.requested_backend;
+  outcome.requested_provider = placement.requested_provider;
   outcome.batch = model.batch;
   outcome.threads = plan.backend.intra_op_threads;
   outcome.graph_level = plan.backend.graph_level;
@@ -205,9 +208,9 @@ trace::Outcome outcome_of(const RunPlan& plan, const LoadedModel& model, const M
 
 // What the nodes could take, where this machine is in the hardware registry: without that the run is whole all the same, and says
 // how to get it there where it was asked for each node.
-core::Status predict_nodes(const RunPlan& plan, const LoadedModel& model, bool asked, SessionDraft& draft,
-                           const Services& services) {
-  if (plan.backend.provider != "CPUExecutionProvider") return {};
+core::Status predict_nodes(const RunPlan& plan, const Placement& placement, const LoadedModel& model, bool asked,
+                           SessionDraft& draft, const Services& services) {
+  if (placement.provider != "CPUExecutionProvider") return {};
   const auto device = find_device("this", services);
   const core::Status stored =
       device ? store_estimates(plan.graph, model.inputs, *device, draft, services) : tl::unexpected<core::Error>(device.error());
@@ -218,13 +221,14 @@ core::Status predict_nodes(const RunPlan& plan, const LoadedModel& model, bool a
 }
 
 // What must be equal for two runs to be compared.
-std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel& model, const RunRequest& request,
-                                          const Isolation& isolation, const hardware::UsableCpus& usable) {
+std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const Placement& placement, const LoadedModel& model,
+                                          const RunRequest& request, const Isolation& isolation,
+                                          const hardware::UsableCpus& usable) {
   std::vector<hardware::Fact> facts = isolation.facts();
   facts.insert(facts.end(), {{"model.hash", plan.model_hash},
                              {"runtime.name", "onnxruntime"},
                              {"runtime.version", model.runtime->version()},
-                             {"provider", plan.backend.provider},
+                             {"provider", placement.provider},
                              {"threads.intra", std::to_string(plan.backend.intra_op_threads)},
                              {"threads.inter", std::to_string(plan.backend.inter_op_threads)},
                              {"graph_level", plan.backend.graph_level},
@@ -260,10 +264,11 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   const std::int64_t rss_load_bytes = core::resident_peak_bytes();
   for (auto& warning : model.warnings) draft.manifest().warnings.push_back(std::move(warning));
   for (auto& warning : warnings) draft.manifest().warnings.push_back(std::move(warning));
-  const Json runtime = model.backend->describe();
+  const Placement placement = placement_of(plan.backend, model.backend->describe());
+  const Json runtime = described(model.backend->describe(), placement);
   AACO_TRY(draft.writer().write_json("runtime/ort_config.json", runtime));
   isolation.tell(draft);
-  AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request, isolation, usable),
+  AACO_TRY(draft.write_lockbox(subject_facts(plan, placement, model, request, isolation, usable),
                                Json::object({{"onnxruntime", model.runtime->version()}})));
   warn_of_placement(draft, plan, runtime);
   if (!request.fault.is_null())
@@ -278,7 +283,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   if (!measured.loop.warmup_verdict.stationary && !request.warmup)
     draft.warn("warmup.not_stationary", "the latency was not stable at the end of warm-up: " + measured.loop.warmup_reason,
                "close other programs, or set --warmup; 'aaco capsule check' lists possible disturbances");
-  draft.manifest().outcome = outcome_of(plan, model, measured);
+  draft.manifest().outcome = outcome_of(plan, placement, model, measured);
   draft.manifest().outcome.noise = measured.noise;
   draft.manifest().outcome.isolation = isolation.describe();
   draft.manifest().outcome.work = model_work(plan.graph, model.inputs);
@@ -294,7 +299,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   isolation.leave(draft);
   services.progress("writing the session");
   AACO_TRY(store_model_tables(plan.graph, draft));
-  AACO_TRY(predict_nodes(plan, model, request.profile, draft, services));
+  AACO_TRY(predict_nodes(plan, placement, model, request.profile, draft, services));
   AACO_TRY(draft.writer().flush());
   LoadedSession loaded(draft.writer().path());
   AACO_ASSIGN(trace::Metrics metrics, run_metrics(facts, draft, loaded));

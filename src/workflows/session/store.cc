@@ -13,6 +13,7 @@ std::string what_of(const trace::SessionManifest& manifest) {
   const trace::Outcome& outcome = manifest.outcome;
   std::string what(outcome.model);
   if (const auto backend = outcome.backend; !backend.empty()) what += ", " + backend;
+  if (!outcome.requested_backend.empty()) what += " (requested: " + outcome.requested_backend + ")";
   if (const auto batch = outcome.batch) what += ", batch " + std::to_string(*batch);
   if (const auto threads = outcome.threads; threads && *threads > 0)
     what += ", " + std::to_string(*threads) + (*threads == 1 ? " thread" : " threads");

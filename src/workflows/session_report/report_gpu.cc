@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <tuple>
 
 #include "core/numbers.h"
+#include "report/quantity.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu_analysis.h"
 #include "workflows/gpu_roofline.h"
@@ -228,11 +230,28 @@ core::Status fill_gaps(report::ReportModel& model, const std::string& session_pa
 }
 
 std::string in_words(std::string_view limit) {
-  if (limit == "compute") return "compute-bound";
+  if (limit == "compute") return "mostly busy with kernels";
   if (limit == "communication") return "bound by exposed communication";
   if (limit == "copy") return "bound by exposed copies";
   if (limit == "launch") return "launch-bound";
   return "host-bound: GPU starved";
+}
+
+// "Limited by copies" inside a sentence.
+std::string in_sentence(std::string title) {
+  if (!title.empty()) title[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(title[0])));
+  return title;
+}
+
+// Of the statement in the sentence, and the same number as in the section.
+std::string confidence_of(const std::vector<report::Statement>& why) {
+  if (why.empty() || !why.front().confidence_ratio) return "none: bottleneck not determined";
+  const double ratio = *why.front().confidence_ratio;
+  return fmt::format("{}: {} that this is the bottleneck",
+                     ratio >= 0.9   ? "high"
+                     : ratio >= 0.7 ? "medium"
+                                    : "low",
+                     report::format_estimate(ratio));
 }
 
 }  // namespace
@@ -257,16 +276,13 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   verdict.sentence = fmt::format(
       "{}{} is busy for {} of {}; {}.", gpus.size() > 1 ? fmt::format("Least busy of {} GPUs: ", gpus.size()) : "", name,
       core::format_percent(lowest), core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
-      in_words((*idlest)["bound"]["limit"].text()));
+      model.why.empty() ? in_words((*idlest)["bound"]["limit"].text()) : in_sentence(model.why.front().title));
   const double total = sum_of(model, "gpu.kernel_sum_ns");
   double attributed = 0;
   for (const Json& gpu : gpus) attributed += gpu["attributed_kernel_ns"].as_f64().value_or(0);
   const double coverage = total > 0 ? attributed / total : 0;
-  verdict.confidence = fmt::format("{}: {} of the kernel time is attributed to an operator or range",
-                                   coverage >= 0.9   ? "high"
-                                   : coverage >= 0.5 ? "medium"
-                                                     : "low",
-                                   core::format_percent(coverage));
+  verdict.confidence = confidence_of(model.why) + fmt::format("; {} of the kernel time is attributed to an operator or range",
+                                                              core::format_percent(coverage));
   for (const char* id : {"gpu.active_ratio", "gpu.idle_ns", "launch.tax"})
     if (find_metric(model.metrics, id, number)) verdict.headline_metrics.emplace_back(id);
   return verdict;

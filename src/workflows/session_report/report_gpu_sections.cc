@@ -24,7 +24,6 @@ report::GpuSection::Device device_of(const Json& gpu, const report::ReportModel&
   report::GpuSection::Device device;
   device.name = gpu_label(gpu["rank"].as_i64().value_or(0), gpu["device"].as_i64().value_or(0));
   device.bound = gpu["bound"]["limit"].as_string();
-  device.bound_confidence_ratio = gpu["bound"]["confidence_ratio"].as_f64();
   const auto metric = [&](std::optional<double>& out, const char* id, std::string* band_name = nullptr) {
     const auto* value = trace::find_metric(model.metrics, id, number);
     if (value == nullptr) return;

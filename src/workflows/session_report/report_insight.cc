@@ -15,12 +15,13 @@ namespace {
 
 using core::Json;
 
-constexpr double kSecondClass = 0.15;  // probability from which on the next class is named too
+constexpr double kSecondClass = 0.15;  // probability or share from which the next class is named too
 
 // Shares of a GPU's span, which are no signals of the rules.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kGpuShares = {
-    {{"gpu.compute_kernels_ratio", "share of the span in compute kernels (matrix products, convolutions, attention)"},
-     {"gpu.memory_kernels_ratio", "share of the span in memory-bound kernels"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kGpuShares = {
+    {{"gpu.compute_kernels_ratio", "share of the span in kernels limited by the peak rate"},
+     {"gpu.memory_kernels_ratio", "share of the span in kernels limited by memory bandwidth"},
+     {"gpu.unknown_kernels_ratio", "share of the span in kernels whose limit is unknown"},
      {"gpu.communication_ratio", "share of the span in exposed collectives"},
      {"gpu.copy_ratio", "share of the span in exposed copies"},
      {"gpu.launch_ratio", "share of the span during which the device was idle due to late launches"},
@@ -60,10 +61,16 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
   if (decided) why.confidence_ratio = document["confidence"].as_f64();
   for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one));
   const auto& ranking = document["ranking"].items();
-  if (!decided && !ranking.empty()) why.text += fmt::format(" Most likely: {}.", title_of(ranking[0]));
-  if (decided && ranking.size() > 1 && ranking[1]["probability_ratio"].as_f64().value_or(0) >= kSecondClass)
-    why.text += fmt::format(" It may also be {} ({}).", title_of(ranking[1]),
-                            core::format_percent(*ranking[1]["probability_ratio"].as_f64()));
+  const bool guess = !ranking.empty() && ranking[0]["class"].text() != analytics::bottleneck::kUnknownKernels;
+  if (!decided && guess) why.text += fmt::format(" Most likely: {}.", title_of(ranking[0]));
+  if (decided && ranking.size() > 1) {
+    const Json& second = ranking[1];
+    const bool shares = second.contains("share_ratio");
+    const double weight = second[shares ? "share_ratio" : "probability_ratio"].as_f64().value_or(0);
+    if (weight >= kSecondClass)
+      why.text += shares ? fmt::format(" Next: {} ({} of the time).", title_of(second), core::format_percent(weight))
+                         : fmt::format(" It may also be {} ({}).", title_of(second), core::format_percent(weight));
+  }
   if (!why.id.empty()) model.why.push_back(std::move(why));
   for (const Json& one : document["recommendations"].items()) {
     report::Statement advice;
@@ -73,6 +80,7 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
     if (const auto gain = one["gain_ratio"].as_f64(); gain && *gain > 0) advice.gain_ratio = gain;
     advice.confidence_ratio = one["confidence"].as_f64();
     advice.evidence.emplace_back(one["basis"].text());
+    if (const auto command = one["command"].text(); !command.empty()) advice.evidence.push_back("try: " + std::string(command));
     model.advice.push_back(std::move(advice));
   }
   return {};

@@ -9,6 +9,7 @@
 #include "workflows/predict/session_estimates.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/traced_devices.h"
+#include "workflows/session_report/record_verdict.h"
 #include "workflows/session_report/report_attainable.h"
 #include "workflows/session_report/report_gpu.h"
 #include "workflows/session_report/report_insight.h"
@@ -89,6 +90,8 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   model.telemetry = telemetry_series(system, gpu, names, origin);
   AACO_TRY(fill_gpu(model, loaded, paths));
   AACO_TRY(fill_insight(model, session_path));
+  if (model.session.kind == "record" && model.why.empty())
+    if (auto used = record_verdict(model)) model.why.push_back(std::move(used->why));
   AACO_TRY(fill_scheduling(model, session_path));
   const auto of_gpu = gpu_verdict(model);
   VerdictText verdict = of_gpu ? *of_gpu : verdict_of(model);

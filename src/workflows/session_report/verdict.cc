@@ -6,6 +6,7 @@
 
 #include "core/numbers.h"
 #include "report/rates.h"
+#include "workflows/session_report/record_verdict.h"
 
 namespace aaco::workflows {
 namespace {
@@ -34,7 +35,8 @@ std::string what_ran(const report::ReportModel& model) {
   const std::string name(outcome.model);
   if (model.session.kind != "run") return name;
   const auto batch = outcome.batch;
-  return fmt::format("{} on {}{}", name, outcome.backend, batch ? fmt::format(", batch {},", *batch) : "");
+  const std::string requested = outcome.requested_backend.empty() ? "" : " (requested: " + outcome.requested_backend + ")";
+  return fmt::format("{} on {}{}{}", name, outcome.backend, requested, batch ? fmt::format(", batch {},", *batch) : "");
 }
 
 std::string where_it_went(const report::ReportModel& model) {
@@ -187,7 +189,12 @@ VerdictText verdict_of(const report::ReportModel& model) {
   const auto wall = model.session.outcome.wall_ns;
   verdict.sentence = wall ? fmt::format("{} ran for {}.", what_ran(model), core::format_duration(*wall))
                           : fmt::format("{} {}.", model.session.kind, what_ran(model));
-  for (const char* id : {"cpu.cores_used", "memory.rss_peak_bytes", "process.context_switches_per_second", "gpu.busy_ns"})
+  if (const auto used = model.session.kind == "record" ? record_verdict(model) : std::nullopt) {
+    verdict.sentence.back() = ':';
+    verdict.sentence += " " + used->sentence + ".";
+  }
+  for (const char* id : {"process.cpu_use_cores", "process.run_queue_wait_ratio", "cpu.cores_used", "memory.rss_peak_bytes",
+                         "process.context_switches_per_second", "gpu.busy_ns"})
     if (find_metric(model.metrics, id) && verdict.headline_metrics.size() < 3) verdict.headline_metrics.emplace_back(id);
   return verdict;
 }

@@ -78,6 +78,8 @@ TEST(Verdict, ARecordingSaysHowLongItRan) {
   model.session.kind = "record";
   model.session.outcome = trace::outcome_from_json(core::Json::object({{"model", "train.py"}, {"wall_ns", 2'000'000'000}}));
   EXPECT_EQ(verdict_of(model).sentence, "train.py ran for 2.00 s.");
+  model.metrics = {{"process.cpu_use_cores", 0.98, "cores", {}, {}}};
+  EXPECT_EQ(verdict_of(model).sentence, "train.py ran for 2.00 s: 0.98 CPUs busy; limited by one CPU.");
 }
 
 report::ReportModel imported(core::Json rows, std::int64_t length_ns) {

@@ -8,7 +8,6 @@ import { metricTip, type Report } from '../model/report.ts';
 interface Device {
   name: string;
   bound: string | null;
-  bound_confidence_ratio: number | null;
   active_ratio?: number;
   active_ratio_band?: string;
   launch_tax?: number;
@@ -80,7 +79,7 @@ declare module '../model/report.ts' {
 
 const kRows = 12;
 const kBound: Record<string, string> = {
-  compute: 'compute-bound', communication: 'exposed communication', copy: 'exposed copies', launch: 'launch-bound', waiting: 'host-bound: GPU starved',
+  compute: 'busy: kernels', communication: 'exposed communication', copy: 'exposed copies', launch: 'launch-bound', waiting: 'host-bound: GPU starved',
 };
 
 // Columns of the table of devices, and the metrics in them.
@@ -123,12 +122,12 @@ function DeviceTable({ devices, report }: { devices: Device[]; report: Report })
   const band = (value: string | undefined, name: string | undefined) => (value === undefined ? '' : name ? `${value} (${name})` : value);
   return (
     <div class="table-scroll"><table class="fact-table whole-words">
-      <thead><tr><th scope="col">Device</th><th scope="col">Bottleneck</th>{kMetrics.map(([name, ids]) => <th key={name} scope="col" title={ids.map((one) => metricTip(report, one)).join('\n\n')}>{name}</th>)}</tr></thead>
+      <thead><tr><th scope="col">Device</th><th scope="col">Largest share</th>{kMetrics.map(([name, ids]) => <th key={name} scope="col" title={ids.map((one) => metricTip(report, one)).join('\n\n')}>{name}</th>)}</tr></thead>
       <tbody>
         {devices.map((device) => (
           <tr key={device.name}>
             <td>{device.name}</td>
-            <td>{kBound[device.bound ?? ''] ?? device.bound ?? ''}{device.bound_confidence_ratio !== null && device.bound !== 'none' ? <span class="quiet"> {roundPercent(device.bound_confidence_ratio)} confidence</span> : null}</td>
+            <td>{kBound[device.bound ?? ''] ?? device.bound ?? ''}</td>
             <td>{band(device.active_ratio === undefined ? undefined : percent(device.active_ratio), device.active_ratio_band)}</td>
             <td>{band(device.launch_tax === undefined ? undefined : text(device.launch_tax, ''), device.launch_tax_band)}</td>
             <td>{device.queue_depth === undefined ? '' : text(device.queue_depth, '')}</td>
