@@ -12,10 +12,11 @@ core::Status SessionDraft::write_lockbox(std::vector<hardware::Fact> subject, co
   facts.insert(facts.end(), std::make_move_iterator(subject.begin()), std::make_move_iterator(subject.end()));
   const hardware::Fingerprint fingerprint = make_fingerprint(std::move(facts));
   manifest_.fingerprint = fingerprint.hash;
-  Json command = Json::texts(hardware::without_secrets(services_->command_line));
+  const auto command = hardware::clean_command(services_->command_line);
   Json document = to_json(inventory);
   document.set("libraries", libraries);
-  document.set("command", std::move(command));
+  document.set("command", Json::texts(command.words));
+  document.set("command_values_removed", command.removed);
   document.set("tool_version", services_->tool_version);
   document.set("fingerprint", to_json(fingerprint));
   return writer_->write_json("env.json", document);

@@ -3,8 +3,15 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "tracelake/bundle.h"
+#include "tracelake/lake_mode.h"
 
 namespace aaco::workflows {
+
+core::Status set_lake_mode(const std::string& mode, const core::Paths& paths) {
+  if (mode != "private" && mode != "group")
+    return core::fail(core::ErrorCode::invalid_argument, "invalid value '" + mode + "' for '--mode': expected private or group");
+  return tracelake::set_lake_mode(paths.sessions, mode == "group" ? tracelake::LakeMode::group : tracelake::LakeMode::owner);
+}
 
 core::Result<std::vector<VerifyLine>> verify(const std::string& name, const core::Paths& paths) {
   AACO_ASSIGN(const std::string path, tracelake::find_session(paths.sessions, name));
