@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "report/sections.h"
 #include "trace/metric.h"
 #include "trace/rows.h"
 #include "trace/session.h"
@@ -150,7 +151,7 @@ struct ReportModel {
   std::vector<HistogramBin> histogram;  // of the measured phase, in ns
   std::vector<TimelineSpan> timeline;
   std::vector<Series> telemetry;
-  core::Json extra;  // sections other modules add by name (gaps, attribution): each an object
+  Sections sections;
 };
 
 }  // namespace aaco::report

@@ -15,7 +15,7 @@ namespace aaco::report {
 namespace {
 
 constexpr std::size_t kLongestUnit = 24;
-constexpr double kLeastRatio = 5e-5;  // smaller ones would be written as 0.00 %
+constexpr double kMinRatio = 5e-5;  // smaller ones would be written as 0.00 %
 
 using Step = std::pair<double, std::string_view>;  // the factor, the unit or prefix
 
@@ -109,7 +109,7 @@ std::string format_quantity(double value, std::string_view unit) {
   if (!std::isfinite(value)) return "not a number";
   if (unit == "ns") return core::replace_all(core::format_duration(value), "\u00B5", "u");
   if (unit == "bytes") return core::format_bytes(value);
-  if (unit == "ratio" && value != 0 && std::abs(value) < kLeastRatio) return value > 0 ? "<0.01 %" : ">-0.01 %";
+  if (unit == "ratio" && value != 0 && std::abs(value) < kMinRatio) return value > 0 ? "<0.01 %" : ">-0.01 %";
   if (unit == "ratio") return core::format_percent(value);
   if (unit == "count" && value == std::trunc(value)) return core::format_count(value);
   const UnitScale scale = scale_for(value, unit);
@@ -128,12 +128,29 @@ std::string format_interval(const trace::Interval& interval, std::string_view un
   return group_digits(low, low_decimals) + " - " + group_digits(high, decimals) + (scale.unit.empty() ? "" : " " + scale.unit);
 }
 
+std::string with_micro_signs(std::string text) {
+  constexpr std::array<std::string_view, 3> kUnits = {" us", " uJ", " uW"};
+  for (const std::string_view unit : kUnits)
+    for (std::size_t at = text.find(unit, 1); at != std::string::npos; at = text.find(unit, at + unit.size())) {
+      const std::size_t end = at + unit.size();
+      const bool number = std::isdigit(static_cast<unsigned char>(text[at - 1])) != 0;
+      const bool whole = end == text.size() || std::isalnum(static_cast<unsigned char>(text[end])) == 0;
+      if (number && whole) text.replace(at + 1, 1, "\u00B5");
+    }
+  return text;
+}
+
 std::string typographic(std::string text) {
   text = core::replace_all(std::move(text), " - ", " \u2013 ");
-  if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "\u00B5");
+  text = with_micro_signs(core::replace_all(std::move(text), "+/-", "\u00B1"));
   if (text.ends_with(" deg C")) text.replace(text.size() - 5, 4, "\u00B0");
   if (text.starts_with('-')) text.replace(0, 1, "\u2212");
   return core::replace_all(std::move(text), " \u2013 -", " \u2013 \u2212");
+}
+
+std::string half_width_text(const trace::MetricValue& metric) {
+  if (!metric.ci95 || metric.value == 0) return {};
+  return " +/- " + format_quantity((metric.ci95->high - metric.ci95->low) / 2 / std::abs(metric.value), "ratio");
 }
 
 std::string format_estimate(double ratio) {
@@ -166,9 +183,9 @@ std::string report_title(const ReportModel& model) {
     const std::string text = value.as_i64() ? std::to_string(*value.as_i64()) : std::string(value.text());
     if (!text.empty()) words.push_back(std::string(before) + text);
   };
-  add("", model.session.outcome["model"]);
-  add("", model.session.outcome["provider"]);
-  add("batch ", model.session.outcome["batch"]);
+  add("", core::Json(model.session.outcome.model));
+  add("", core::Json(model.session.outcome.provider));
+  add("batch ", core::Json(model.session.outcome.batch));
   if (!words.empty()) return core::join(words, ", ");
   const std::string name = model.session.kind + " " + model.session.id.text;
   return core::trim(name).empty() ? "session" : std::string(core::trim(name));

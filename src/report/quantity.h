@@ -27,7 +27,13 @@ std::string format_interval(const trace::Interval& interval, std::string_view un
 // An estimate as a percentage without digits that would say nothing: "86 %", "3.0 %"; "> 99 %" of what rounds to certainty and is
 // not certain.
 std::string format_estimate(double ratio);
-// The same text where Unicode may be used: micro sign, degree sign, en dash between the ends of an interval, true minus.
+// " +/- 0.18 %": the half width of the 95 % interval relative to the value, which is what +/- means everywhere; empty without an
+// interval, and of 0.
+std::string half_width_text(const trace::MetricValue& metric);
+// "1.50 us" anywhere in a text as "1.50 \u00B5s"; so are uJ and uW.
+std::string with_micro_signs(std::string text);
+// The same text where Unicode may be used: micro sign, degree sign, plus-minus sign, en dash between the ends of an interval,
+// true minus.
 std::string typographic(std::string text);
 // A number with `decimals` digits after the point and its thousands grouped: "1,234.5".
 std::string group_digits(double value, int decimals);

@@ -51,6 +51,17 @@ TEST(FormatEstimate, NothingShortOfCertainIsCertain) {
 }
 TEST(FormatEstimate, OneDigitBelowTen) { EXPECT_EQ(format_estimate(0.0213), "2.1 %"); }
 
+TEST(HalfWidth, IsHalfOfTheIntervalWhereverTheValueIs) {
+  EXPECT_EQ(half_width_text({"latency.p50_ns", 100, "ns", trace::Interval{98, 108}, {}}), " +/- 5.00 %");
+  EXPECT_EQ(half_width_text({"latency.p50_ns", -100, "ns", trace::Interval{-105, -95}, {}}), " +/- 5.00 %");
+}
+TEST(HalfWidth, NoneWithoutAnInterval) { EXPECT_EQ(half_width_text({"latency.p50_ns", 100, "ns", {}, {}}), ""); }
+TEST(HalfWidth, NoneOfZero) { EXPECT_EQ(half_width_text({"a", 0, "ns", trace::Interval{-1, 1}, {}}), ""); }
+TEST(Typographic, PlusMinus) { EXPECT_EQ(typographic(" +/- 5.00 %"), " \u00B1 5.00 %"); }
+TEST(MicroSigns, AfterNumbersOnly) {
+  EXPECT_EQ(with_micro_signs("1.5 us of us, 2 uJ, 3 uses"), "1.5 \u00B5s of us, 2 \u00B5J, 3 uses");
+}
+TEST(MicroSigns, NothingElseChanges) { EXPECT_EQ(with_micro_signs("us 1 ms"), "us 1 ms"); }
 TEST(Typographic, MicroAndDash) { EXPECT_EQ(typographic("1.2 - 3.4 us"), "1.2 \u2013 3.4 \u00B5s"); }
 TEST(Typographic, Degrees) { EXPECT_EQ(typographic("61 deg C"), "61 \u00B0C"); }
 TEST(Typographic, TrueMinus) { EXPECT_EQ(typographic("-2 - -1 %"), "\u22122 \u2013 \u22121 %"); }
@@ -73,7 +84,8 @@ TEST(MetricTitle, EmptyId) { EXPECT_EQ(metric_title({}, ""), ""); }
 
 TEST(ReportTitle, FromTheOutcome) {
   ReportModel model;
-  model.session.outcome = core::Json::object({{"model", "resnet50"}, {"provider", "CPU"}, {"batch", 4}});
+  model.session.outcome =
+      trace::outcome_from_json(core::Json::object({{"model", "resnet50"}, {"provider", "CPU"}, {"batch", 4}}));
   EXPECT_EQ(report_title(model), "resnet50, CPU, batch 4");
 }
 TEST(ReportTitle, FromTheSession) {

@@ -46,7 +46,7 @@ TEST(Rates, OfSeveralDevicesAreOfAllItems) {
   EXPECT_EQ(rates.joules_per_token->value, 200.0 / 240);
 }
 
-TEST(Rates, WhatIsNotKnownIsNotTold) {
+TEST(Rates, UnknownRatesAreOmitted) {
   AnalysisReport report = report_of(8, std::nullopt);
   EXPECT_FALSE(rates_of(report).tokens_per_s);
   EXPECT_FALSE(rates_of(report).joules_per_token);

@@ -40,18 +40,18 @@ TEST(FitRight, Pads) { EXPECT_EQ(fit_right("漢", 4), "  漢"); }
 
 TEST(Wrap, BreaksAtSpaces) { EXPECT_EQ(wrap("one two three", 7), (std::vector<std::string>{"one two", "three"})); }
 TEST(Wrap, LongWordsAreCut) { EXPECT_EQ(wrap("ab cdefgh", 4), (std::vector<std::string>{"ab", "cdef", "gh"})); }
-TEST(Wrap, NothingIsNoLine) { EXPECT_TRUE(wrap("  ", 10).empty()); }
+TEST(Wrap, EmptyTextYieldsNoLines) { EXPECT_TRUE(wrap("  ", 10).empty()); }
 TEST(Wrap, CharacterWiderThanTheLineStays) { EXPECT_EQ(wrap("漢", 1), (std::vector<std::string>{"漢"})); }
 
 TEST(Bar, InEighths) { EXPECT_EQ(bar(0.5, 3), "\u2588\u258C"); }
 TEST(Bar, NothingForZero) { EXPECT_EQ(bar(0, 10), ""); }
-TEST(Bar, NothingForWhatIsNoNumber) { EXPECT_EQ(bar(std::numeric_limits<double>::quiet_NaN(), 10), ""); }
+TEST(Bar, NanYieldsAnEmptyBar) { EXPECT_EQ(bar(std::numeric_limits<double>::quiet_NaN(), 10), ""); }
 TEST(Bar, ClampedAboveOne) { EXPECT_EQ(bar(7, 2, true), "##"); }
 TEST(Bar, ATraceIsVisible) { EXPECT_EQ(bar(1e-9, 10, true), "#"); }
 
 TEST(Sparkline, FromLowToHigh) { EXPECT_EQ(sparkline(std::vector<double>{0, 1}, 10, true), "_#"); }
 TEST(Sparkline, KeepsThePeakOfAColumn) { EXPECT_EQ(sparkline(std::vector<double>{0, 0, 9, 0}, 2, true), "_#"); }
-TEST(Sparkline, GapForWhatIsNoNumber) {
+TEST(Sparkline, NanYieldsAGap) {
   EXPECT_EQ(sparkline(std::vector<double>{0, std::numeric_limits<double>::quiet_NaN(), 1}, 3, true), "_ #");
 }
 TEST(Sparkline, ConstantSeriesIsLow) { EXPECT_EQ(sparkline(std::vector<double>{5, 5}, 2, true), "__"); }

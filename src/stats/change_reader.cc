@@ -14,7 +14,7 @@ constexpr std::size_t kUnsettled = 3;        // values at the end that what come
 constexpr std::size_t kAlwaysThorough = 64;  // values of a segment up to which all places are looked at with every value
 constexpr std::size_t kThoroughEvery = 16;   // beyond that, with every sixteenth
 constexpr double kRoundingShare = 48;        // square of the resolution over this: white noise that no model explains
-constexpr std::size_t kLongestReversal = 4;  // values
+constexpr std::size_t kMaxReversal = 4;      // values
 constexpr double kReversed = 0.35;           // of a step: how near to the old level its reversal comes
 constexpr std::size_t kLevelValues = 20;
 
@@ -81,7 +81,7 @@ class Reader {
     if (past_.size() < 2) return;
     const Past& first = past_[past_.size() - 2];
     const std::size_t from = first.change.index, to = past_.back().change.index;
-    if (to - from > kLongestReversal) return;
+    if (to - from > kMaxReversal) return;
     const double before = level_before(first);
     const double between = level(from, to), after = level(to, last + 1);
     if (std::abs(after - before) >= kReversed * std::min(std::abs(between - before), std::abs(between - after))) return;
@@ -94,7 +94,7 @@ class Reader {
   void take_back_excursion(std::size_t last) {
     if (past_.empty() || past_.back().change.shape == FoundShape::bend) return;
     const std::size_t from = past_.back().change.index, count = last + 1 - from;
-    if (count <= kUnsettled || count > kLongestReversal + kUnsettled) return;
+    if (count <= kUnsettled || count > kMaxReversal + kUnsettled) return;
     const double before = level_before(past_.back()), away = level(from, from + kUnsettled) - before;
     const double now = level(last + 1 - kUnsettled, last + 1) - before;
     if (std::abs(now) >= kReversed * std::abs(away)) return;

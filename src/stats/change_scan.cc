@@ -14,8 +14,8 @@ constexpr double kSlopePrice = 4;                                               
 constexpr double kParabolaPrice = 8;                                                  // and curvature rarer still
 constexpr double kPricesOfCorrelation[] = {4,
                                            8};  // rho above 0.85 and 0.95: noise that strongly correlated is rarer than a change
-constexpr std::size_t kFewestBefore = 3, kFewestAfter = 3;
-constexpr std::size_t kFewestAfterBend = 12, kFewestBeforeBend = 8;
+constexpr std::size_t kMinBefore = 3, kMinAfter = 3;
+constexpr std::size_t kMinAfterBend = 12, kMinBeforeBend = 8;
 constexpr std::size_t kDense =
     24;  // places this close to the end are all looked at, of earlier ones every eighth of the distance
 constexpr std::size_t kYoung = 30;             // values after a change up to which its place and shape must be known
@@ -28,7 +28,7 @@ constexpr double kMemory = 12;                 // values of earlier noise
 constexpr std::size_t kNoiseReach = 30;        // values on either side whose noise is compared with the segment's
 constexpr double kNoiseExcess[] = {1.2, 1.3};  // how much larger it may be: on both sides, after the step
 constexpr double kPriorValues = 4;             // weight of the segment's noise in the noise after a step
-constexpr double kLeastNorm2 = 1e-9;
+constexpr double kMinNorm2 = 1e-9;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 double price_of_correlation(double rho) {
@@ -44,7 +44,7 @@ struct Explanation {
 
 struct Shapes {
   bool steps = true;
-  std::size_t after_bend = kFewestAfterBend, before_bend = kFewestBeforeBend;
+  std::size_t after_bend = kMinAfterBend, before_bend = kMinBeforeBend;
 };
 constexpr Shapes kBoth{};
 constexpr Shapes kSteps{true, std::numeric_limits<std::size_t>::max(), 0};
@@ -115,7 +115,7 @@ class Scan {
   }
   void offer(std::size_t r, std::size_t place, FoundShape shape, double rss, double floor, const Projection& part,
              const Projections& parts, Explanation& best) const {
-    if (part.norm2 < kLeastNorm2) return;
+    if (part.norm2 < kMinNorm2) return;
     const double left = std::max(rss - part.explained(), floor);
     if (left + memory_.rss[r] >= worth_[r]) return;
     const double total = cost(r, left, price(r, place, shape, parts));
@@ -134,20 +134,20 @@ Explanation Scan::best(bool thorough) const {
   const std::size_t n = segment_.size();
   Explanation best;
   std::size_t reach = 0;  // to the next place looked at
-  for (std::size_t after = kFewestAfter; after + kFewestBefore <= n && (thorough || after <= kDense);) {
+  for (std::size_t after = kMinAfter; after + kMinBefore <= n && (thorough || after <= kDense);) {
     look(n - after, kBoth, best);
     const std::size_t next = after < kDense ? 1 : after / 8;
     if (best.place == n - after) reach = next;
     after += next;
   }
   if (best.place == 0 || reach <= 1) return best;
-  const std::size_t low = best.place > kFewestBefore + reach ? best.place - reach : kFewestBefore;
-  return best_between(low, std::min(best.place + reach, n - kFewestAfter), kBoth);
+  const std::size_t low = best.place > kMinBefore + reach ? best.place - reach : kMinBefore;
+  return best_between(low, std::min(best.place + reach, n - kMinAfter), kBoth);
 }
 
 bool Scan::place_known(const Explanation& one) const {
-  const std::size_t low = std::max(kFewestBefore, one.place - std::min(one.place, kPlaceReach));
-  const std::size_t high = std::min(segment_.size() - kFewestAfter, one.place + kPlaceReach);
+  const std::size_t low = std::max(kMinBefore, one.place - std::min(one.place, kPlaceReach));
+  const std::size_t high = std::min(segment_.size() - kMinAfter, one.place + kPlaceReach);
   for (std::size_t place = low; place <= high; ++place) {
     if (place + kPlaceMargin >= one.place && place <= one.place + kPlaceMargin) continue;
     if (best_between(place, place, kBoth).cost < one.cost + kPlaceGain) return false;
@@ -159,11 +159,11 @@ bool Scan::place_known(const Explanation& one) const {
 bool Scan::shape_known(const Explanation& one) const {
   const std::size_t n = segment_.size();
   if (one.shape == FoundShape::bend) {
-    const std::size_t low = std::max(kFewestBefore, one.place - std::min<std::size_t>(one.place, 4));
-    return best_between(low, n - kFewestAfter, kSteps).cost >= one.cost + kShapeGain;
+    const std::size_t low = std::max(kMinBefore, one.place - std::min<std::size_t>(one.place, 4));
+    return best_between(low, n - kMinAfter, kSteps).cost >= one.cost + kShapeGain;
   }
   const std::size_t back = 2 * (n - one.place) + 4;
-  const std::size_t low = std::max(kFewestBefore, one.place - std::min(one.place, back));
+  const std::size_t low = std::max(kMinBefore, one.place - std::min(one.place, back));
   return best_between(low, n - 2, kBends).cost >= one.cost + kShapeGain;
 }
 
@@ -240,7 +240,7 @@ void NoiseMemory::absorb(const GrowingSegment& segment, double white_variance) {
 
 std::optional<FoundChange> scan_for_change(const GrowingSegment& segment, const NoiseMemory& memory, double white_variance,
                                            bool thorough) {
-  if (segment.size() < kFewestBefore + kFewestAfter || white_variance <= 0) return std::nullopt;
+  if (segment.size() < kMinBefore + kMinAfter || white_variance <= 0) return std::nullopt;
   const Scan scan(segment, memory, white_variance);
   const Explanation best = scan.best(thorough);
   if (best.place == 0) return std::nullopt;

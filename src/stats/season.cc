@@ -9,16 +9,16 @@
 namespace aaco::stats {
 namespace {
 
-constexpr std::size_t kShortest = 4, kPeriods = 6, kLongestAny = 60;
+constexpr std::size_t kMinPeriod = 4, kMinPeriods = 6, kMaxAnyPeriod = 60;
 constexpr std::size_t kNeighbour = 40;  // a period of the list counts if no lag this share away correlates more, by more than
 constexpr double kBetter = 0.02;        // this: another period is not one of the list
 constexpr std::array<std::size_t, 14> kUsual = {72, 84, 90, 96, 100, 120, 144, 168, 180, 240, 288, 336, 360, 365};
-constexpr std::size_t kFewestValues = 48;
-constexpr double kLeastCorrelation = 0.45, kLeastDeviations = 5;  // 5 over the root of n: no chance
-constexpr double kTwoPeriods = 0.1;                               // less correlation allowed for two periods than for one
-constexpr double kAsGood = 0.9;                                   // of the best: a period that it is a multiple of is preferred
-constexpr double kClip = 4;                                       // median distances
-constexpr std::size_t kSample = 200;                              // values whose median distance is taken
+constexpr std::size_t kMinValues = 48;
+constexpr double kMinCorrelation = 0.45, kMinDeviations = 5;  // 5 over the root of n: no chance
+constexpr double kTwoPeriods = 0.1;                           // less correlation allowed for two periods than for one
+constexpr double kAsGood = 0.9;                               // of the best: a period that it is a multiple of is preferred
+constexpr double kClip = 4;                                   // median distances
+constexpr std::size_t kSample = 200;                          // values whose median distance is taken
 constexpr std::size_t kNearest = 7;
 
 // Less the centred moving mean over a period, for [period / 2, size - period / 2).
@@ -54,7 +54,7 @@ double strength(std::span<const double> series, std::size_t period) {
   const double variance = correlation(values, 0, 1);
   if (variance <= 0) return 0;
   const double one = correlation(values, period, variance);
-  if (period > kLongestAny)
+  if (period > kMaxAnyPeriod)
     for (const std::size_t lag : {period - period / kNeighbour, period + period / kNeighbour})
       if (correlation(values, lag, variance) > one + kBetter) return 0;
   return std::min(one, correlation(values, 2 * period, variance) + kTwoPeriods);
@@ -62,7 +62,7 @@ double strength(std::span<const double> series, std::size_t period) {
 
 // Shortest period that explains the best one as its multiple.
 std::size_t fundamental(const std::vector<double>& strengths, std::size_t best) {
-  for (std::size_t period = kShortest; 2 * period <= best + 1; ++period) {
+  for (std::size_t period = kMinPeriod; 2 * period <= best + 1; ++period) {
     if (strengths[period] < kAsGood * strengths[best] || strengths[period] < strengths[period - 1] ||
         strengths[period] < strengths[period + 1])
       continue;
@@ -77,15 +77,15 @@ std::size_t fundamental(const std::vector<double>& strengths, std::size_t best) 
 
 std::size_t find_season(std::span<const double> series) {
   const std::size_t n = series.size();
-  if (n < kFewestValues) return 0;
-  std::vector<double> strengths(n / kPeriods + 2, 0.0);
+  if (n < kMinValues) return 0;
+  std::vector<double> strengths(n / kMinPeriods + 2, 0.0);
   std::size_t best = 0;
-  for (std::size_t period = kShortest; period <= n / kPeriods; ++period) {
-    if (period > kLongestAny && std::find(kUsual.begin(), kUsual.end(), period) == kUsual.end()) continue;
+  for (std::size_t period = kMinPeriod; period <= n / kMinPeriods; ++period) {
+    if (period > kMaxAnyPeriod && std::find(kUsual.begin(), kUsual.end(), period) == kUsual.end()) continue;
     strengths[period] = strength(series, period);
     if (strengths[period] > strengths[best]) best = period;
   }
-  if (strengths[best] < std::max(kLeastCorrelation, kLeastDeviations / std::sqrt(static_cast<double>(n)))) return 0;
+  if (strengths[best] < std::max(kMinCorrelation, kMinDeviations / std::sqrt(static_cast<double>(n)))) return 0;
   return fundamental(strengths, best);
 }
 

@@ -37,7 +37,7 @@ TEST(Season, AStepStaysWhereItIs) {
   EXPECT_NEAR(series[101] - series[98], 30, 1);
 }
 
-TEST(Season, RefusesWhatIsNone) {
+TEST(Season, RejectsSeriesWithoutAPattern) {
   EXPECT_EQ(find_season({}), 0U);
   EXPECT_EQ(find_season(std::vector<double>(200, 4.0)), 0U);
   EXPECT_EQ(find_season(pattern(300, 1, [](int) { return 0.0; })), 0U);
@@ -45,16 +45,16 @@ TEST(Season, RefusesWhatIsNone) {
   EXPECT_EQ(find_season(pattern(300, 1, [](int i) { return i < 150 ? 0.0 : 20.0; })), 0U);
 }
 
-TEST(Season, RefusesFewPeriods) {
+TEST(Season, RejectsFewPeriods) {
   EXPECT_EQ(find_season(pattern(47, 0.1, [](int i) { return sine(i, 6); })), 0U);
   EXPECT_EQ(find_season(pattern(100, 0.1, [](int i) { return sine(i, 20); })), 0U);
 }
 
-TEST(Season, RefusesAnUnusualLongPeriod) {
+TEST(Season, RejectsAnUnusualLongPeriod) {
   EXPECT_EQ(find_season(pattern(2000, 0.3, [](int i) { return i / 39 % 2 * 5.0; })), 0U);
 }
 
-TEST(Season, NothingIsTakenOffWhereThereIsNone) {
+TEST(Season, SeriesWithoutAPatternIsUnchanged) {
   const auto series = pattern(100, 1, [](int) { return 0.0; });
   EXPECT_EQ(without_season(series), series);
 }

@@ -39,8 +39,8 @@ GpuSites estimate_sites(const std::vector<analytics::roofline::SiteGroup>& group
 
 core::Json to_json(const GpuSites& sites, double kernel_sum_ns);
 
-// `extra.attainable` of an imported trace (docs/formats/predictions.md), from what to_json() stored for the GPU with most time of
-// known sites. Nothing where the report has one already.
+// sections.attainable of an imported trace (docs/formats/predictions.md), from what to_json() stored for the GPU with most time
+// of known sites. Nothing where the report has one already.
 void fill_sites(report::ReportModel& model);
 
 }  // namespace aaco::workflows

@@ -163,42 +163,38 @@ void add_metrics(ReportModel& model) {
        "lower", "What measuring cost the thing measured."}};
 }
 
-Json attainable_node(const char* name, double measured_ns, double attainable_ns, const char* level, const char* reason,
-                     bool surprise) {
-  return Json::object({{"name", name},
-                       {"measured_ns", measured_ns},
-                       {"attainable_ns", attainable_ns},
-                       {"gap_ns", measured_ns - attainable_ns},
-                       {"predicted_ns", attainable_ns * 1.25},
-                       {"predicted_lower_ns", attainable_ns},
-                       {"predicted_upper_ns", attainable_ns * 1.5},
-                       {"confidence", level},
-                       {"reason", reason},
-                       {"surprise", surprise}});
+report::Attainable::Node attainable_node(const char* name, double measured_ns, double attainable_ns, const char* level,
+                                         const char* reason, bool surprise) {
+  report::Attainable::Node node;
+  node.name = name;
+  node.measured_ns = measured_ns;
+  node.attainable_ns = attainable_ns;
+  node.predicted_ns = attainable_ns * 1.25;
+  node.predicted_lower_ns = attainable_ns;
+  node.predicted_upper_ns = attainable_ns * 1.5;
+  node.confidence = level;
+  node.reason = reason;
+  node.surprise = surprise;
+  return node;
 }
 
 // As docs/formats/predictions.md has it.
-Json attainable() {
-  Json nodes = Json::array();
-  nodes.push(attainable_node("/layer1/0/conv1/Conv", 820'000, 640'000, "CALIBRATED", "close to the compute ceiling", false));
-  nodes.push(
-      attainable_node("/fc/Gemm", 330'000, 120'000, "THEORETICAL", "the kernel reaches little of the memory ceiling", true));
-  Json predicted = Json::object({{"value", 2.4},
-                                 {"unit", "J"},
-                                 {"confidence", "THEORETICAL"},
-                                 {"source", "specification: board power 200 W, published energy per byte of DDR5"},
-                                 {"lower", 1.2},
-                                 {"upper", 4.8}});
-  Json energy = Json::object({{"predicted", std::move(predicted)},
-                              {"measured_joules", 1.92},
-                              {"measured_lower_joules", 1.9},
-                              {"measured_upper_joules", 1.94},
-                              {"surprise", false}});
-  return Json::object({{"device", "amd_epyc_9254"},
-                       {"energy", std::move(energy)},
-                       {"unmatched_nodes", 1},
-                       {"unmatched_ns", 60'000},
-                       {"nodes", std::move(nodes)}});
+report::Attainable attainable() {
+  report::Attainable section;
+  section.device = "amd_epyc_9254";
+  section.energy.emplace();
+  section.energy->predicted = {2.4, 1.2,           4.8,
+                               "J", "THEORETICAL", "specification: board power 200 W, published energy per byte of DDR5"};
+  section.energy->measured_joules = 1.92;
+  section.energy->measured_lower_joules = 1.9;
+  section.energy->measured_upper_joules = 1.94;
+  section.energy->surprise = false;
+  section.unmatched_nodes = 1;
+  section.unmatched_ns = 60'000;
+  section.nodes = {
+      attainable_node("/layer1/0/conv1/Conv", 820'000, 640'000, "CALIBRATED", "close to the compute ceiling", false),
+      attainable_node("/fc/Gemm", 330'000, 120'000, "THEORETICAL", "the kernel reaches little of the memory ceiling", true)};
+  return section;
 }
 
 }  // namespace
@@ -214,11 +210,11 @@ ReportModel cpu_run() {
   session.id.text = "20261121T081530Z-3f9a1c";
   session.kind = "run", session.tool_version = "0.1.0", session.created_realtime_ns = 1'795'248'930'000'000'000;
   session.command = {"aaco", "run", "--model", "resnet50", "--backend", "cpu", "--batch", "1", "--telemetry"};
-  session.outcome = Json::object({{"model", "resnet50"},
-                                  {"backend", "cpu"},
-                                  {"provider", "CPUExecutionProvider"},
-                                  {"batch", 1},
-                                  {"stopped_by", "precision 1 % reached"}});
+  session.outcome = trace::outcome_from_json(Json::object({{"model", "resnet50"},
+                                                           {"backend", "cpu"},
+                                                           {"provider", "CPUExecutionProvider"},
+                                                           {"batch", 1},
+                                                           {"stopped_by", "precision 1 % reached"}}));
   session.fingerprint = "b7c0d2e19f3a";
   session.phases = {{"load", 0, 398'000'000},
                     {"warmup", 412'000'000, 1'150'000'000},
@@ -296,7 +292,7 @@ ReportModel cpu_run() {
                  {"Gemm", "Gemm", 4.1e6, 8.2e6, 0.33e6},
                  {"GlobalAveragePool", "GlobalAveragePool", 1e5, 0.41e6, 0.06e6}};
   model.roofline = line;
-  model.extra = Json::object({{"attainable", attainable()}});
+  model.sections.attainable = attainable();
   add_iterations(model);
   add_timeline(model);
   add_telemetry(model);

@@ -15,21 +15,20 @@ report::ReportModel sweep() {
   model.title = "resnet50";
   model.verdict = "resnet50 over 5 points: the highest throughput with batch 8, 2 threads: 402 items/s.";
   model.verdict_confidence = "high: no other point's interval reaches it";
-  core::Json points = core::Json::array();
+  report::Scaling scaling;
   double items = 96.25;
   for (const char* label : {"batch 1, 1 thread", "batch 8, 1 thread", "batch 1, 2 threads", "batch 8, 2 threads"}) {
-    points.push(core::Json::object({{"label", label},
-                                    {"items_per_second", items},
-                                    {"items_per_second_low", items * 0.98},
-                                    {"items_per_second_high", items * 1.02},
-                                    {"median_ns", 1e9 / items},
-                                    {"median_low_ns", 0.98e9 / items},
-                                    {"median_high_ns", 1.02e9 / items},
-                                    {"relative_ratio", items / 96.25}}));
+    auto& point = scaling.points.emplace_back();
+    point.label = label;
+    point.items_per_second = {items, trace::Interval{items * 0.98, items * 1.02}};
+    point.median_ns = {1e9 / items, trace::Interval{0.98e9 / items, 1.02e9 / items}};
+    point.relative_ratio = items / 96.25;
     items *= 1.61;
   }
-  points.push(core::Json::object({{"label", "batch 4096, 2 threads"}, {"error", "the model of 3.1 TiB does not fit in memory"}}));
-  model.extra.set("scaling", core::Json::object({{"points", std::move(points)}}));
+  auto& failed = scaling.points.emplace_back();
+  failed.label = "batch 4096, 2 threads";
+  failed.error = "the model of 3.1 TiB does not fit in memory";
+  model.sections.scaling = std::move(scaling);
   return model;
 }
 
@@ -83,7 +82,8 @@ report::ReportModel hostile() {
   model.headline_metrics = {names[0], names[2], "does.not.exist"};
   model.iterations = {{names[0], 0, 0, 1000, true, names[1]}, {names[0], 1, 1000, 1000, false, ""}};
   model.histogram = {{1000, 1000, 2}};
-  model.extra = core::Json::object({{names[0], names[1]}});
+  model.sections.attribution.emplace();
+  for (const std::string& name : names) model.sections.attribution->operators.push_back({name, 1, 1'000});
   return model;
 }
 

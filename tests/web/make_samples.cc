@@ -24,10 +24,10 @@ aaco::report::ReportModel imported() {
     share.name = name, share.parent = parent;
     share.total_ns = ns, share.share_ratio = ns / 10e6;
   };
-  add(model.parts, "GPU computes", 6e6, "");
-  add(model.parts, "idle: host late", 4e6, "");
-  add(model.kernels, "gemm", 4e6, "GPU computes");
-  add(model.kernels, "relu", 2e6, "GPU computes");
+  add(model.parts, "GPU compute", 6e6, "");
+  add(model.parts, "idle: late launch", 4e6, "");
+  add(model.kernels, "gemm", 4e6, "GPU compute");
+  add(model.kernels, "relu", 2e6, "GPU compute");
   return model;
 }
 
@@ -37,6 +37,7 @@ aaco::core::Status make(const std::string& page_path, const std::string& folder)
   std::vector<std::pair<std::string, aaco::report::ReportModel>> samples;
   samples.emplace_back("cpu", aaco::sample::cpu_run());
   samples.emplace_back("gpu", aaco::sample::gpu_run());
+  samples.emplace_back("full", aaco::sample::full());
   samples.emplace_back("sweep", aaco::sample::sweep());
   samples.emplace_back("imported", imported());
   samples.emplace_back("empty", aaco::sample::empty());

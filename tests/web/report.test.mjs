@@ -61,7 +61,7 @@ describe('the report page', { skip: chromiumMissing }, () => {
     assert.equal(await page.locator('.stack').count(), 1);
   });
   on('opens a trace down to its kernels', 'imported', {}, async (page) => {
-    assert.match(await text(page, '.legend tbody'), /GPU computes[^]*host late/);
+    assert.match(await text(page, '.legend tbody'), /GPU compute[^]*late launch/);
     await page.locator('.stack button').first().click();
     assert.equal(await page.locator('.stack').count(), 2);
     assert.match(await text(page, '.legend tbody'), /gemm[^]*relu/);
@@ -118,7 +118,7 @@ describe('the report page', { skip: chromiumMissing }, () => {
   on('tells of each node what was predicted, and on which level', 'cpu', {}, async (page) => {
     const table = page.locator('#hardware details[open] table');
     assert.deepEqual((await table.locator('thead th').allInnerTexts()).map((one) => one.replace(/[^\w %()]/g, '').trim()),
-      ['Node and why', 'Measured', 'Attainable', 'Gap', 'Predicted (90 %)', 'Level']);
+      ['Node and reason', 'Measured', 'Attainable', 'Gap', 'Predicted (90 %)', 'Confidence']);
     assert.deepEqual(await table.locator('tbody td:nth-child(6)').allInnerTexts(), ['THEORETICAL', 'CALIBRATED']);
     assert.match(await table.locator('tbody td').first().innerText(), /\/fc\/Gemm[^]*Surprise: the kernel reaches little/);
     assert.match((await table.locator('tbody td:nth-child(5)').first().innerText()).replace(/\s/g, ' '), /^150 .s \(120 .s to 180 .s\)$/);

@@ -1,7 +1,8 @@
+#include "workflows/gpu/gpu_analysis_json.h"
+
 #include <algorithm>
 
 #include "analytics/gpu_limit.h"
-#include "workflows/gpu_analysis.h"
 
 namespace aaco::workflows {
 namespace {
@@ -119,17 +120,13 @@ Json straggler_json(const analytics::trace_time::RankSkew& skew) {
 
 }  // namespace
 
-std::string gpu_label(std::int64_t rank, std::int64_t device) {
-  return "GPU " + std::to_string(device) + (rank > 0 ? ", rank " + std::to_string(rank) : "");
-}
-
 Json to_json(const GpuAnalysis& analysis, const GpuAnalysisOptions& options) {
   Json gpus = Json::array();
   for (const GpuOfTrace& gpu : analysis.gpus) gpus.push(gpu_json(gpu));
   Json out = Json::object({{"gpus", std::move(gpus)},
                            {"convention", Json::object({{"orphan_kernels", options.convention.orphans ? "counted" : "left out"},
                                                         {"memset", options.convention.memset ? "counted" : "left out"},
-                                                        {"span", "first start to last end of device work in the whole trace"}})},
+                                                        {"span", "first start to last end of device work in the trace"}})},
                            {"gap_threshold_ns", options.gap_threshold_ns}});
   out.set_if("nodes", analysis.nodes);
   if (analysis.skew) {

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "analytics/gap_reason.h"
 #include "core/numbers.h"
 #include "estimation/analysis.h"
 #include "estimation/mapping.h"
@@ -15,6 +16,7 @@
 namespace aaco::workflows {
 namespace {
 
+using analytics::roofline::GapReason;
 using analytics::roofline::OperatorWork;
 using analytics::roofline::RowSite;
 using analytics::roofline::SiteGroup;
@@ -22,7 +24,6 @@ using core::Json;
 using estimation::Kernel;
 
 constexpr std::size_t kStored = 200;  // sites in the manifest; the sums count all
-constexpr double kShapeLoss = 0.75;   // tiles and waves below this explain a gap
 
 std::optional<Kernel> kernel_of(const OperatorWork& work) {
   const std::string type = estimation::canonical_type(work.dtype);
@@ -68,40 +69,30 @@ std::optional<GpuSite> estimate_site(const SiteGroup& group, const trace::NameTa
 }
 
 std::string_view ceiling_of(const GpuSite& site) {
-  return site.predicted.explanation.compute_s > site.predicted.explanation.memory_s ? "compute" : "memory";
+  return analytics::roofline::ceiling_of(site.predicted.explanation.compute_s, site.predicted.explanation.memory_s);
 }
 
-bool is_surprise(const GpuSite& site) {
-  const double one = site.measured_ns / static_cast<double>(site.count) * 1e-9;
-  return one > site.predicted.upper || one < site.predicted.lower;
+GapReason gap_of(const GpuSite& site) {
+  analytics::roofline::SiteGap gap;
+  gap.measured_ns = site.measured_ns;
+  gap.attainable_ns = site.attainable_ns;
+  gap.predicted_lower_ns = site.predicted.lower * 1e9;
+  gap.predicted_upper_ns = site.predicted.upper * 1e9;
+  gap.floor_ns = site.predicted.explanation.floor_s * 1e9;
+  gap.count = static_cast<double>(site.count);
+  gap.kernels = static_cast<double>(site.kernels);
+  gap.needed = static_cast<double>(site.needed);
+  gap.tile_ratio = site.tile_ratio;
+  gap.wave_ratio = site.wave_ratio;
+  gap.ceiling = ceiling_of(site);
+  return reason_of(gap);
 }
 
-std::string reason_of(const GpuSite& site) {
-  const double reached = site.attainable_ns / site.measured_ns, one_ns = site.measured_ns / static_cast<double>(site.count);
-  std::string text;
-  if (reached > 1)
-    text = "faster than the data sheet allows: its data came from cache, or it was computed in a narrower type";
-  else if (reached >= kCloseToCeiling)
-    text = fmt::format("close to the {} ceiling", ceiling_of(site));
-  else if (one_ns < 3e9 * site.predicted.explanation.floor_s)
-    text = "too small: starting and ending the kernel takes most of the time";
-  else if (site.kernels > site.count * site.needed + site.count / 2)
-    text = fmt::format("{:.1f} kernels a call: the library prepares or finishes in kernels of their own",
-                       static_cast<double>(site.kernels) / static_cast<double>(site.count));
-  else if (site.wave_ratio < kShapeLoss)
-    text = fmt::format("its shape keeps only {:.0f} % of the units busy", 100 * site.wave_ratio);
-  else if (site.tile_ratio < kShapeLoss)
-    text = fmt::format("its shape leaves {:.0f} % of the tiles empty", 100 * (1 - site.tile_ratio));
-  else
-    text = fmt::format("the kernel reaches little of the {} ceiling", ceiling_of(site));
-  if (is_surprise(site) && reached <= 1)
-    text += one_ns * 1e-9 > site.predicted.upper ? "; slower than predicted for such a shape"
-                                                 : "; faster than predicted for such a shape";
-  return text;
-}
+bool is_surprise(const GpuSite& site) { return gap_of(site).surprise; }
 
 Json site_json(const GpuSite& site) {
   const double calls = static_cast<double>(site.count), ns = 1e9 * calls;
+  GapReason gap = gap_of(site);
   return Json::object({{"name", site.operator_name + " " + site.shape + " " + site.dtype},
                        {"op_type", site.operator_name},
                        {"shape", site.shape},
@@ -116,8 +107,30 @@ Json site_json(const GpuSite& site) {
                        {"predicted_upper_ns", site.predicted.upper * ns},
                        {"confidence", to_string(site.predicted.level)},
                        {"limit", ceiling_of(site)},
-                       {"reason", reason_of(site)},
-                       {"surprise", is_surprise(site)}});
+                       {"reason", std::move(gap.text)},
+                       {"surprise", gap.surprise}});
+}
+
+// What site_json() wrote.
+report::Attainable::Node site_node(const Json& json) {
+  const auto text = [&](std::string_view key) { return std::string(json[key].text()); };
+  report::Attainable::Node node;
+  node.name = text("name");
+  node.op_type = text("op_type");
+  node.shape = text("shape");
+  node.dtype = json["dtype"].as_string();
+  node.count = json["count"].as_i64();
+  node.kernel_count = json["kernel_count"].as_i64();
+  node.measured_ns = json["measured_ns"].as_f64().value_or(0);
+  node.attainable_ns = json["attainable_ns"].as_f64().value_or(0);
+  node.predicted_ns = json["predicted_ns"].as_f64();
+  node.predicted_lower_ns = json["predicted_lower_ns"].as_f64();
+  node.predicted_upper_ns = json["predicted_upper_ns"].as_f64();
+  node.confidence = text("confidence");
+  node.limit = text("limit");
+  node.reason = text("reason");
+  node.surprise = json["surprise"].as_bool().value_or(false);
+  return node;
 }
 
 }  // namespace
@@ -126,7 +139,7 @@ GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameT
                         const core::Result<hardware::Device>& device, const Services& services) {
   GpuSites out;
   if (groups.empty()) {
-    out.reason = "the trace has no shapes of operators that a model is known for";
+    out.reason = "the trace has no shapes of operators with a performance model";
     return out;
   }
   if (!device) {
@@ -155,7 +168,7 @@ GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameT
   }
   const auto gap = [](const GpuSite& site) { return site.measured_ns - site.attainable_ns; };
   std::stable_sort(out.sites.begin(), out.sites.end(), [&](const auto& a, const auto& b) { return gap(a) > gap(b); });
-  if (out.sites.empty()) out.reason = device->name + " computes none of the operators' types, by its data sheet";
+  if (out.sites.empty()) out.reason = "the data sheet of " + device->name + " lists none of the operators' data types";
   return out;
 }
 
@@ -176,32 +189,34 @@ Json to_json(const GpuSites& sites, double kernel_sum_ns) {
 }
 
 void fill_sites(report::ReportModel& model) {
-  if (model.extra.contains("attainable")) return;
+  if (model.sections.attainable) return;
   const Json* best = nullptr;
-  for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items()) {
+  for (const Json& gpu : model.session.outcome.gpu["gpus"].items()) {
     const Json& one = gpu["sites"];
     if (one["nodes"].items().empty()) continue;
     if (best == nullptr || one["measured_ns"].as_f64().value_or(0) > (*best)["measured_ns"].as_f64().value_or(0)) best = &one;
   }
   if (best == nullptr) return;
   const Json& stored = *best;
-  Json section = Json::object({{"device", stored["device_id"]}, {"title", "Each operator and the hardware"}});
+  report::Attainable section;
+  section.device = stored["device_id"].as_string();
+  section.title = "Attainable time per operator";
   const double sum = stored["kernel_sum_ns"].as_f64().value_or(0), measured = stored["measured_ns"].as_f64().value_or(0);
   const auto listed = static_cast<std::int64_t>(stored["nodes"].items().size());
   const auto all = stored["site_count"].as_i64().value_or(listed);
-  section.set(
-      "note",
-      fmt::format(
-          "{} of the kernel time has shapes and a model: sums over all calls of an operator with the same shapes{}. The rest "
-          "({}) is of kernels whose operator has no recorded shapes, or none that is modelled (optimisers, libraries' own "
-          "operators).",
-          sum > 0 ? core::format_percent(measured / sum) : "Some",
-          all > listed ? fmt::format(", the {} widest gaps of {}", listed, all) : "",
-          core::format_duration(std::max(0.0, sum - measured))));
-  for (const char* key : {"explained_ratio", "measured_ns", "attainable_ns", "surprises", "nodes"})
-    section.set_if(key, stored[key]);
-  section.set("unmatched_ns", std::max(0.0, sum - measured));
-  model.extra.set("attainable", std::move(section));
+  section.note = fmt::format(
+      "{} of the kernel time has recorded shapes and a performance model; rows are sums over all calls of an operator with the "
+      "same shapes{}. The remaining {} is in kernels without recorded shapes or without a model (optimizers, custom operators).",
+      sum > 0 ? core::format_percent(measured / sum) : "Some",
+      all > listed ? fmt::format(" (the {} largest gaps of {})", listed, all) : "",
+      core::format_duration(std::max(0.0, sum - measured)));
+  section.explained_ratio = stored["explained_ratio"].as_f64();
+  section.measured_ns = stored["measured_ns"].as_f64();
+  section.attainable_ns = stored["attainable_ns"].as_f64();
+  section.surprises = stored["surprises"].as_i64();
+  for (const Json& node : stored["nodes"].items()) section.nodes.push_back(site_node(node));
+  section.unmatched_ns = std::max(0.0, sum - measured);
+  model.sections.attainable = std::move(section);
 }
 
 }  // namespace aaco::workflows

@@ -54,7 +54,7 @@ class GpuSitesTest : public testing::Test {
   Services services_;
 };
 
-TEST_F(GpuSitesTest, AnOperatorStandsBesideWhatItShouldTake) {
+TEST_F(GpuSitesTest, OperatorHasMeasuredAndAttainableTime) {
   const GpuSites sites = estimate({product(2, 420'500, 2), rows(8192, 16384, 210'000)});
   ASSERT_EQ(sites.sites.size(), 2U);
   const GpuSite& mm = sites.sites[0];
@@ -73,7 +73,7 @@ TEST_F(GpuSitesTest, TheGapHasAReason) {
   const auto reason = [&](const SiteGroup& group) { return std::string(first(estimate({group}))["reason"].text()); };
   EXPECT_THAT(reason(product(1, 120'000, 1)), HasSubstr("close to the compute ceiling"));
   EXPECT_THAT(reason(product(1, 50'000, 1)), HasSubstr("faster than the data sheet"));
-  EXPECT_THAT(reason(product(1, 400'000, 3)), HasSubstr("3.0 kernels a call"));
+  EXPECT_THAT(reason(product(1, 400'000, 3)), HasSubstr("3.0 kernels per call"));
   EXPECT_THAT(reason(product(1, 4'000'000, 1)), HasSubstr("slower than predicted"));
   EXPECT_THAT(reason(rows(64, 64, 6'000)), HasSubstr("too small"));
 }
@@ -85,7 +85,7 @@ TEST_F(GpuSitesTest, WithoutADeviceOrSitesThereIsAReason) {
               HasSubstr("does not name"));
   SiteGroup odd = product(1, 1000, 1);
   odd.work.dtype = "complex64";
-  EXPECT_THAT(estimate({odd}).reason, HasSubstr("computes none"));
+  EXPECT_THAT(estimate({odd}).reason, HasSubstr("lists none"));
   EXPECT_FALSE(to_json(estimate({odd}), 1).contains("nodes"));
 }
 
@@ -126,7 +126,7 @@ TEST_F(GpuSitesTest, BothGradientsOfAConvolutionCount) {
   ASSERT_EQ(two.sites.size(), 1U);
   EXPECT_NEAR(two.sites[0].predicted.seconds, 2 * one.sites[0].predicted.seconds, 1e-12);
   EXPECT_NEAR(two.sites[0].attainable_ns, 2 * one.sites[0].attainable_ns, 1);
-  EXPECT_THAT(std::string(first(two)["reason"].text()), testing::Not(HasSubstr("kernels a call"))) << "each has its own";
+  EXPECT_THAT(std::string(first(two)["reason"].text()), testing::Not(HasSubstr("kernels per call"))) << "each has its own";
 }
 
 TEST_F(GpuSitesTest, CrossAttentionRunsOnMatrixCores) {
@@ -146,12 +146,12 @@ TEST_F(GpuSitesTest, TheReportSaysWhatShareItExplains) {
   Json gpu = Json::object({{"sites", to_json(estimate({product(2, 420'500, 2)}), 841'000)}});
   Json gpus = Json::array();
   gpus.push(std::move(gpu));
-  model.session.outcome = Json::object({{"gpu", Json::object({{"gpus", std::move(gpus)}})}});
+  model.session.outcome = trace::outcome_from_json(Json::object({{"gpu", Json::object({{"gpus", std::move(gpus)}})}}));
   fill_sites(model);
-  const Json& section = model.extra["attainable"];
-  EXPECT_THAT(std::string(section["note"].text()), HasSubstr("50.0 % of the kernel time"));
-  EXPECT_NEAR(*section["unmatched_ns"].as_f64(), 420'500, 1);
-  EXPECT_EQ(section["nodes"].items().size(), 1U);
+  const auto& section = model.sections.attainable.value();
+  EXPECT_THAT(section.note.value(), HasSubstr("50.0 % of the kernel time"));
+  EXPECT_NEAR(section.unmatched_ns.value(), 420'500, 1);
+  EXPECT_EQ(section.nodes.size(), 1U);
 }
 
 }  // namespace

@@ -6,13 +6,14 @@
 #include <set>
 
 #include "core/files.h"
-#include "core/numbers.h"
 #include "core/strings.h"
 #include "tracelake/lake.h"
 #include "workflows/explain/insight.h"
+#include "workflows/gpu/gpu_analysis_json.h"
 #include "workflows/import/capture_map.h"
 #include "workflows/import/import_read.h"
 #include "workflows/import/import_totals.h"
+#include "workflows/import/import_warnings.h"
 #include "workflows/import/migraphx_program.h"
 #include "workflows/import/unseen_kernels.h"
 #include "workflows/model_source.h"
@@ -25,23 +26,25 @@ namespace aaco::workflows {
 namespace {
 
 using core::Json;
+using importers::grouping::InputFile;
+using importers::grouping::Inputs;
 
 Json passed_json(const std::vector<importers::PassedFile>& passed) {
-  constexpr std::size_t kMostListed = 1000;
+  constexpr std::size_t kMaxListed = 1000;
   Json list = Json::array();
-  for (std::size_t i = 0; i < std::min(passed.size(), kMostListed); ++i)
+  for (std::size_t i = 0; i < std::min(passed.size(), kMaxListed); ++i)
     list.push(Json::object({{"file", core::base_name(passed[i].path)}, {"reason", passed[i].reason}}));
   return list;
 }
 
 // " (2 dropped: negative duration; 1 dropped: no phase)", or nothing where nothing was read.
 std::string why_nothing_kept(const Read& read) {
-  constexpr std::size_t kMostListed = 5;
+  constexpr std::size_t kMaxListed = 5;
   std::vector<std::string> reasons;
   for (const auto& result : read.results) {
-    if (!result.account.reason.empty() && reasons.size() < kMostListed) reasons.push_back(result.account.reason);
+    if (!result.account.reason.empty() && reasons.size() < kMaxListed) reasons.push_back(result.account.reason);
     for (const auto& [reason, count] : result.account.dropped)
-      if (reasons.size() < kMostListed) reasons.push_back(std::to_string(count) + " dropped: " + reason);
+      if (reasons.size() < kMaxListed) reasons.push_back(std::to_string(count) + " dropped: " + reason);
   }
   return reasons.empty() ? std::string() : " (" + core::join(reasons, "; ") + ")";
 }
@@ -50,7 +53,7 @@ std::string why_nothing_kept(const Read& read) {
 core::Status write_lockbox(const Read& read, const Inputs& inputs, SessionDraft& draft) {
   std::set<std::string> formats;
   std::string host;
-  for (const InputFile& file : inputs.files) formats.insert(file.format);
+  for (const InputFile& file : inputs.files) formats.insert(file.info.name);
   for (const auto& result : read.results)
     if (host.empty()) host = result.host;
   std::string format_list;
@@ -87,92 +90,9 @@ core::Status keep_raw_files(const Inputs& inputs, SessionDraft& draft) {
     std::filesystem::copy_file(file.path, core::join_path(folder, number == 0 ? name : std::to_string(number) + "_" + name),
                                problem);
     if (problem)
-      return core::fail_errno(problem.value(), "copying " + file.path, "import without --keep-raw, or free some space");
+      return core::fail_errno(problem.value(), "copying " + file.path, "import without --keep-raw, or free some disk space");
   }
   return {};
-}
-
-// What stands in the way of most of the kernel time that has no cause.
-std::pair<std::string, std::string> why_not_attributed(const GpuAnalysis& analysis,
-                                                       const analytics::attribution::Coverage& part) {
-  if (part.replayed_sum_ns >= std::max(part.outside_sum_ns, part.unlaunched_sum_ns))
-    return {"graph launches hide the operators", "give a trace of the capture too (--capture), or profile eagerly"};
-  if (part.unlaunched_sum_ns > part.outside_sum_ns)
-    return {"most have no launch in the trace", "start the profiler before the work, and trace the runtime API with the kernels"};
-  if (!analysis.has_causes)
-    return {"the trace has launches, but no operators and no ranges that they lie in",
-            "mark the parts of the program (roctx or NVTX ranges, rocprofv3 --marker-trace), or use the framework's profiler"};
-  return {"most were launched outside of every operator and range",
-          "put ranges (roctx, NVTX, record_function) around those parts"};
-}
-
-void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
-  for (const GpuOfTrace& gpu : analysis.gpus) {
-    const bool enough = 2 * gpu.coverage.attributed_sum_ns >= gpu.coverage.kernel_sum_ns;
-    if (enough && (analysis.has_api_calls || gpu.coverage.attributed_count > 0)) continue;
-    if (!analysis.has_api_calls) {
-      draft.warn("attribution.no_launches", "the trace has no API calls: kernels cannot be joined to what launched them",
-                 "trace the runtime API too (rocprofv3 --hip-trace, nsys --trace=cuda)");
-      return;
-    }
-    const auto [reason, remedy] = why_not_attributed(analysis, gpu.coverage);
-    draft.warn("attribution.low",
-               gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(gpu.coverage.attributed_count) + " of " +
-                   std::to_string(gpu.coverage.kernel_count) + " kernels could be attributed to an operator or range (" +
-                   core::format_percent(static_cast<double>(gpu.coverage.attributed_sum_ns) /
-                                        static_cast<double>(gpu.coverage.kernel_sum_ns)) +
-                   " of their time): " + reason,
-               remedy);
-  }
-}
-
-// A wrong time stamp, a clock that was set, or start-up work long before the rest: the span is of all.
-void warn_of_stray_work(const GpuOfTrace& gpu, SessionDraft& draft) {
-  constexpr std::int64_t kLong = 10'000'000'000;  // ns: compiling and loading take less between kernels
-  constexpr double kMostOfSpan = 0.9;
-  constexpr std::int64_t kFew = 100;  // one in so many
-  const auto& time = gpu.time;
-  const std::int64_t before = time.work_before_longest_idle, behind = time.work_count - before;
-  const std::int64_t few = std::min(before, behind);
-  if (time.work_count < 3 || time.longest_idle_ns < kLong || few > std::max<std::int64_t>(1, time.work_count / kFew) ||
-      static_cast<double>(time.longest_idle_ns) < kMostOfSpan * static_cast<double>(time.span_ns))
-    return;
-  draft.warn("gpu.stray_work",
-             gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(few) + " of " + std::to_string(time.work_count) +
-                 " pieces of work lie " + core::format_duration(static_cast<double>(time.longest_idle_ns)) +
-                 (before <= behind ? " before" : " behind") + " all others: span, idle time and every ratio of them are of both",
-             "a wrong time stamp, a clock that was set, or work of the start-up? Profile the part that counts");
-}
-
-void warn_of_times(const GpuAnalysis& analysis, SessionDraft& draft) {
-  for (const GpuOfTrace& gpu : analysis.gpus)
-    if (const auto odd = gpu.time.invalid_count + gpu.time.out_of_order_count; odd > 0)
-      draft.warn("gpu.odd_times",
-                 gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(odd) +
-                     " pieces of work are not counted, for their times cannot be (an end before the start, or beyond any clock)",
-                 "the profiler wrote wrong times; see its issue tracker");
-  for (const GpuOfTrace& gpu : analysis.gpus) warn_of_stray_work(gpu, draft);
-  for (const GpuOfTrace& gpu : analysis.gpus)
-    if (gpu.repeated_kernels > 0)
-      draft.warn("gpu.repeated_kernels",
-                 gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(gpu.repeated_kernels) + " of " +
-                     std::to_string(gpu.time.kernel_count) +
-                     " kernels stand in the trace before, the same in name, stream, times and ids: counts and sums have them "
-                     "as often, busy time once",
-                 "was a file put together of several, or the same trace given under two names?");
-}
-
-// Where a graph was given or found and no kernel could be joined to it.
-void warn_of_graph(const GpuAnalysis& analysis, SessionDraft& draft) {
-  std::string reason;
-  for (const Json& join : analysis.nodes["joins"].items()) {
-    if (join["joined_kernels_a_step"].as_i64().value_or(0) > 0) return;
-    reason = join["explanation"].text();
-  }
-  if (analysis.nodes.is_object() && !reason.empty())
-    draft.warn("attribution.graph_unlike",
-               "no kernel could be joined to the nodes of " + std::string(analysis.nodes["source"].text()) + ": " + reason,
-               "give the model that ran (--graph), as it ran, and its batch size (--batch)");
 }
 
 // The captures' accounts and warnings are the session's.
@@ -192,8 +112,8 @@ core::Result<GraphNodes> store_graph(const ImportRequest& request, const ImportC
   AACO_ASSIGN(const graph::Model model, open_model(model_request, services));
   if (counts.graph_nodes > 0)
     draft.warn("import.two_graphs",
-               "the files hold a graph too: the tables keep that one, and kernels are joined to " + request.graph,
-               "import without --graph to join them to the files' own");
+               "the files also contain a graph: the tables store that one, and kernels are matched to " + request.graph,
+               "import without --graph to use the graph of the files");
   else
     AACO_TRY(store_model_tables(model.graph, draft));
   return nodes_of(model, core::base_name(request.graph));
@@ -204,22 +124,21 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   ImportSink sink(draft.sink());
   AACO_ASSIGN(Read read, read_files(inputs, sink, draft, services));
   if (sink.counts().total() == 0 && !has_totals(read))
-    return core::fail(core::ErrorCode::invalid_input,
-                      "the files hold no event that a session could be made of" + why_nothing_kept(read),
-                      "was the profiled region empty? 'aaco import --help' lists what is read");
+    return core::fail(core::ErrorCode::invalid_input, "no usable events in the files" + why_nothing_kept(read),
+                      "check that the profiled region is not empty; 'aaco import --help' lists the supported formats");
   trace::SessionManifest& manifest = draft.manifest();
   manifest.home_clock = read.clock;
   if (sink.counts().first_ns <= sink.counts().last_ns) draft.phase("trace", sink.counts().first_ns, sink.counts().last_ns);
   manifest.warnings.insert(manifest.warnings.end(), inputs.warnings.begin(), inputs.warnings.end());
   read.passed.insert(read.passed.begin(), inputs.passed.begin(), inputs.passed.end());
   if (!read.passed.empty())
-    draft.warn("import.passed_over",
-               (read.passed.size() == 1 ? "one file was passed over: "
-                                        : std::to_string(read.passed.size()) + " files were passed over, the first: ") +
-                   core::base_name(read.passed.front().path) + " (" + read.passed.front().reason + ")");
+    draft.warn(
+        "import.passed_over",
+        (read.passed.size() == 1 ? "1 file was skipped: " : std::to_string(read.passed.size()) + " files were skipped, first: ") +
+            core::base_name(read.passed.front().path) + " (" + read.passed.front().reason + ")");
   if (sink.counters_overflowed())
-    draft.warn("import.counters_many", "more counters of dispatches came than can be told apart: some may be kept twice",
-               "import fewer passes at once");
+    draft.warn("import.counters_many", "too many dispatch counters to detect duplicates: some may be stored twice",
+               "import fewer passes at a time");
   GpuAnalysisOptions options;
   if (!request.graph.empty()) {
     AACO_ASSIGN(options.graph, store_graph(request, sink.counts(), draft, services));
@@ -227,14 +146,14 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   AACO_TRY(write_lockbox(read, inputs, draft));
   AACO_TRY(store_partition(read.results, draft));
   if (request.keep_raw) AACO_TRY(keep_raw_files(inputs, draft));
-  services.progress("storing the tables");
+  services.progress("writing the tables");
   AACO_TRY(draft.writer().flush());
 
-  manifest.outcome = Json::object({{"rows", to_json(sink.counts())}});
-  if (!read.passed.empty()) manifest.outcome.set("passed_over", passed_json(read.passed));
+  manifest.outcome.rows = to_json(sink.counts());
+  if (!read.passed.empty()) manifest.outcome.passed_over = passed_json(read.passed);
   AACO_ASSIGN(trace::Metrics metrics, store_totals(read, sink.counts(), draft, services));
-  manifest.outcome.set("files", read.files);  // without the lists that lie in the summary now
-  std::int64_t unseen = 0;                    // launches of kernels that nobody traced
+  manifest.outcome.files = read.files;  // without the lists that lie in the summary now
+  std::int64_t unseen = 0;              // launches of kernels that nobody traced
   if (sink.counts().kernels == 0 && !has_totals(read)) {
     AACO_ASSIGN(unseen, count_launches(draft.writer().path()));
   }
@@ -249,10 +168,8 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     options.find_steps = sink.counts().iterations == 0;
     options.devices = read.devices;
     AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
-    warn_of_attribution(analysis, draft);
-    warn_of_graph(analysis, draft);
-    warn_of_times(analysis, draft);
-    manifest.outcome.set("gpu", to_json(analysis, options));
+    for (trace::Warning& warning : trace_warnings(analysis)) manifest.warnings.push_back(std::move(warning));
+    manifest.outcome.gpu = to_json(analysis, options);
     metrics.insert(metrics.end(), std::make_move_iterator(analysis.metrics.begin()),
                    std::make_move_iterator(analysis.metrics.end()));
     AACO_TRY(draft.writer().flush());
@@ -278,7 +195,7 @@ Json request_json(const ImportRequest& request) {
 }  // namespace
 
 core::Result<SessionOutcome> import(const ImportRequest& request, const Services& services) {
-  AACO_ASSIGN(const Inputs inputs, find_inputs(request.paths));
+  AACO_ASSIGN(const Inputs inputs, importers::grouping::find_inputs(request.paths));
   std::string open_path;
   auto outcome = [&]() -> core::Result<SessionOutcome> {
     AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("import", request.tag, request_json(request), services));

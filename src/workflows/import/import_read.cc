@@ -11,10 +11,11 @@ namespace aaco::workflows {
 namespace {
 
 using core::Json;
+using importers::grouping::InputFile;
 
 trace::Account failed_account(const InputFile& file, const core::Error& error) {
   trace::Account account;
-  account.source = file.format;
+  account.source = file.info.name;
   account.state = trace::Account::State::failed;
   account.reason = core::base_name(file.path) + ": " + error.text();
   return account;
@@ -27,19 +28,13 @@ void note_failure(const InputFile& file, const core::Error& error, Read& read, S
 }
 
 Json entry_of(const InputFile& file, const importers::ImportResult& result) {
-  Json entry = Json::object({{"file", core::base_name(file.path)}, {"format", file.format}});
+  Json entry = Json::object({{"file", core::base_name(file.path)}, {"format", file.info.name}});
   entry.set_if("bytes", core::file_size(file.path) ? Json(*core::file_size(file.path)) : Json());
   if (file.rank) entry.set("rank", *file.rank);
-  if (file.place && file.place->pass > 0 && file.format != "rocprof_compute") entry.set("pass", file.place->pass);
+  if (file.pass) entry.set("pass", *file.pass);
   if (!result.host.empty()) entry.set("host", result.host);
   entry.set_if("facts", result.facts);
   return entry;
-}
-
-// Profilers that write several forms of one run.
-std::string profiler_of(const std::string& format) {
-  if (format.starts_with("rocprof") || format == "rocpd") return "rocprof";
-  return format.starts_with("nsys") ? "nsys" : format;
 }
 
 // Each profiler has a clock of its own, and the same kernel may be in the files of two.
@@ -49,8 +44,8 @@ void warn_of_profilers(const std::map<std::string, std::string>& with_kernels, S
   for (const auto& [profiler, file] : with_kernels) names.push_back(file + " (" + profiler + ")");
   draft.warn("import.several_profilers",
              "kernels come from the files of " + std::to_string(with_kernels.size()) + " profilers, " + core::join(names, ", ") +
-                 ": counts and sums are of all of them, and their times may be on different clocks",
-             "import each profiler's files by themselves, and compare the sessions (aaco diff)");
+                 ": counts and sums cover all of them, and their clocks may differ",
+             "import the files of each profiler separately, and compare the sessions (aaco diff)");
 }
 
 core::Result<importers::ImportResult> read_file(const InputFile& file, ImportSink& sink, RocmJoin& join) {
@@ -63,13 +58,14 @@ core::Result<importers::ImportResult> read_file(const InputFile& file, ImportSin
 
 }  // namespace
 
-core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDraft& draft, const Services& services) {
+core::Result<Read> read_files(const importers::grouping::Inputs& inputs, ImportSink& sink, SessionDraft& draft,
+                              const Services& services) {
   Read read;
   RocmJoin join;
   std::vector<const InputFile*> files;              // of the results
   std::map<std::string, std::string> with_kernels;  // by profiler: its first file that has some
   for (const InputFile& file : inputs.files) {
-    if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "the import was stopped", "start it again");
+    if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "import interrupted", "run the import again");
     if (const std::string why = file.place ? join.skip(*file.place, file.table) : ""; !why.empty()) {
       read.passed.push_back({file.path, why});
       continue;
@@ -81,14 +77,14 @@ core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDra
       note_failure(file, result.error(), read, draft);
       continue;
     }
-    if (sink.file().kernels > 0) with_kernels.emplace(profiler_of(file.format), core::base_name(file.path));
+    if (sink.file().kernels > 0) with_kernels.emplace(file.info.profiler, core::base_name(file.path));
     if (read.results.empty()) read.clock = result->clock;
     if (result->clock != read.clock)
       draft.warn("import.clocks_differ",
-                 core::base_name(file.path) + " has times of another clock (" + std::string(core::to_string(result->clock)) +
+                 core::base_name(file.path) + " uses a different clock (" + std::string(core::to_string(result->clock)) +
                      ") than the first file (" + std::string(core::to_string(read.clock)) +
-                     "): its rows cannot be placed beside the others'",
-                 "import it by itself");
+                     "): its rows cannot be aligned with the others",
+                 "import it separately");
     files.push_back(&file);
     read.results.push_back(std::move(*result));
   }

@@ -6,17 +6,17 @@
 #include <cmath>
 #include <map>
 
+#include "analytics/gap_reason.h"
 #include "core/numbers.h"
 #include "estimation/device_facts.h"
 
 namespace aaco::workflows {
 namespace {
 
+using analytics::roofline::GapReason;
 using core::Json;
 using report::TimeShare;
 using trace::EstimateRow;
-
-constexpr double kSmallNs = 20'000;  // nodes below this are mostly the runtime's own steps
 
 double number(const Json& json, std::string_view key) { return json[key].as_f64().value_or(0); }
 
@@ -61,35 +61,24 @@ struct Expected {
   }
 };
 
-struct Gap {
-  std::string text;
-  bool surprise = false;
-};
-
-Gap reason_of(const EstimateRow& node, std::string_view limit, double measured_ns, bool comparable) {
-  const Expected expected(node);
-  Gap gap;
-  gap.surprise = comparable && (measured_ns > expected.upper_ns || measured_ns < expected.lower_ns);
-  const double reached = expected.attainable_ns / measured_ns;
-  if (reached > 1)
-    gap.text = "faster than the ceiling: its data came from cache, or the ceiling was measured too low";
-  else if (reached >= kCloseToCeiling)
-    gap.text = fmt::format("close to the {} ceiling", limit);
-  else if (measured_ns < kSmallNs * std::max(1.0, node.repeat_count))
-    gap.text = "too small: the runtime's steps around it take most of the time";
-  else if (node.tile_ratio < kCloseToCeiling)
-    gap.text = fmt::format("its shape leaves {:.0f} % of the vector lanes empty", 100 * (1 - node.tile_ratio));
-  else if (node.wave_ratio < kCloseToCeiling)
-    gap.text = fmt::format("its shape keeps only {:.0f} % of the cores busy", 100 * node.wave_ratio);
-  else
-    gap.text = fmt::format("the kernel reaches little of the {} ceiling", limit);
-  if (gap.surprise && measured_ns > expected.upper_ns) gap.text += "; slower than predicted for such a shape";
-  if (gap.surprise && measured_ns < expected.lower_ns && reached <= 1) gap.text += "; faster than predicted for such a shape";
-  return gap;
+std::string_view ceiling_of(const EstimateRow& node) {
+  return analytics::roofline::ceiling_of(static_cast<double>(node.compute_ns), static_cast<double>(node.memory_ns));
 }
 
-// "compute" where it computes longer than it moves: a launch floor is no ceiling.
-std::string_view ceiling_of(const EstimateRow& node) { return node.compute_ns > node.memory_ns ? "compute" : "memory"; }
+GapReason gap_of(const EstimateRow& node, double measured_ns, bool comparable) {
+  const Expected expected(node);
+  analytics::roofline::NodeGap gap;
+  gap.measured_ns = measured_ns;
+  gap.attainable_ns = expected.attainable_ns;
+  gap.predicted_lower_ns = expected.lower_ns;
+  gap.predicted_upper_ns = expected.upper_ns;
+  gap.count = node.repeat_count;
+  gap.tile_ratio = node.tile_ratio;
+  gap.wave_ratio = node.wave_ratio;
+  gap.ceiling = ceiling_of(node);
+  gap.comparable = comparable;
+  return reason_of(gap);
+}
 
 // As the run saw them, for a device that the registry no longer has.
 std::vector<report::Roof> registry_roofs(const Json& summary) {
@@ -106,19 +95,18 @@ std::vector<report::Roof> registry_roofs(const Json& summary) {
 void add_roofline(report::ReportModel& model, const Json& summary, double reached_ns, double measured_ns,
                   std::vector<report::RoofPoint> points, const std::optional<DeviceRoofs>& roofs) {
   if (model.roofline || measured_ns <= 0) return;
-  const auto threads = model.session.outcome["threads"].as_i64().value_or(0);
+  const auto threads = model.session.outcome.threads.value_or(0);
   const double cores = number(summary, "units");
   report::Roofline line;
   line.points = std::move(points);
   line.reached_ratio = std::min(1.0, reached_ns / measured_ns);
   const std::string measured = roofs ? add_measured(line, *roofs) : std::string();
-  line.text = fmt::format(
-      "The nodes that could be matched took {} an iteration; by the ceilings of {} they need {} at the least. They reach {} of "
-      "those{}; {}.",
-      core::format_duration(measured_ns), summary["device_name"].text(), core::format_duration(reached_ns),
-      core::format_percent(*line.reached_ratio), measured, describe_sources(line.points));
+  line.text =
+      fmt::format("The matched nodes take {} per iteration; the ceilings of {} allow {}. They reach {} of these ceilings{}; {}.",
+                  core::format_duration(measured_ns), summary["device_name"].text(), core::format_duration(reached_ns),
+                  core::format_percent(*line.reached_ratio), measured, describe_sources(line.points));
   if (threads > 0 && static_cast<double>(threads) < cores)
-    line.text += fmt::format(" The ceilings are of all {:.0f} cores, and the run had {} thread{}.", cores, threads,
+    line.text += fmt::format(" The ceilings are for all {:.0f} cores, but the run used {} thread{}.", cores, threads,
                              threads == 1 ? "" : "s");
   line.roofs = roofs ? roofs->roofs(work_of(line.points)) : registry_roofs(summary);
   model.roofline = std::move(line);
@@ -132,10 +120,10 @@ std::string kind_of(const EstimateRow& node, const trace::NameTable& names) {
 
 // Estimates are for all of the device's cores; a run that had fewer is slower by right. Empty: it had them.
 std::string restriction(const report::ReportModel& model, const Json& summary) {
-  const auto threads = model.session.outcome["threads"].as_i64().value_or(0);
+  const auto threads = model.session.outcome.threads.value_or(0);
   const double cores = number(summary, "units");
   if (threads <= 0 || static_cast<double>(threads) >= cores) return {};
-  return fmt::format("predicted for all {:.0f} cores, and the run had {} thread{}: slower is no surprise here", cores, threads,
+  return fmt::format("predicted for all {:.0f} cores, but the run used {} thread{}: slower times are expected", cores, threads,
                      threads == 1 ? "" : "s");
 }
 
@@ -153,37 +141,56 @@ report::RoofPoint point_of(const TimeShare& share, const EstimateRow& node, cons
 }
 
 // The whole model beside its prediction.
-void add_whole(const report::ReportModel& model, const Json& estimate, bool comparable, Json& section) {
+void add_whole(const report::ReportModel& model, const Json& estimate, bool comparable, report::Attainable& section) {
   const Json& latency = estimate["latency"];
   if (!latency.is_object()) return;
-  Json whole = Json::object({{"predicted", latency}});
-  const auto median = std::find_if(model.metrics.begin(), model.metrics.end(),
-                                   [](const trace::MetricValue& metric) { return metric.id == "latency.p50_ns"; });
-  if (median != model.metrics.end()) {
-    whole.set("measured_ns", median->value);
-    const bool outside = median->value < number(latency, "lower") || median->value > number(latency, "upper");
-    whole.set("surprise", comparable && outside);
+  report::Attainable::Whole whole;
+  whole.predicted = report::prediction_from(latency);
+  if (const auto* median = trace::find_metric(model.metrics, "latency.p50_ns")) {
+    whole.measured_ns = median->value;
+    whole.surprise = comparable && (median->value < whole.predicted.lower || median->value > whole.predicted.upper);
   }
-  section.set("whole", std::move(whole));
-  section.set_if("memory", estimate["memory"]);
+  section.whole = std::move(whole);
+  if (estimate["memory"].is_object()) section.memory = report::prediction_from(estimate["memory"]);
 }
 
 // Energy of an iteration beside its prediction; a session without a power sensor has the prediction alone.
-void add_energy(const report::ReportModel& model, const Json& summary, bool comparable, Json& section) {
+void add_energy(const report::ReportModel& model, const Json& summary, bool comparable, report::Attainable& section) {
   const Json& predicted = summary["estimate"]["energy"];
   if (!predicted.is_object()) return;
-  Json energy = Json::object({{"predicted", predicted}});
-  if (summary["tokens"].is_object()) energy.set("tokens", summary["tokens"]["count"]);
-  const auto measured = std::find_if(model.metrics.begin(), model.metrics.end(), [](const trace::MetricValue& metric) {
-    return metric.id == "energy.cpu_per_iteration_joules";
-  });
-  if (measured != model.metrics.end()) {
+  report::Attainable::Energy energy;
+  energy.predicted = report::prediction_from(predicted);
+  if (summary["tokens"].is_object()) energy.tokens = summary["tokens"]["count"].as_i64();
+  if (const auto* measured = trace::find_metric(model.metrics, "energy.cpu_per_iteration_joules")) {
     const double low = measured->ci95 ? measured->ci95->low : measured->value;
     const double high = measured->ci95 ? measured->ci95->high : measured->value;
-    energy.set("measured_joules", measured->value).set("measured_lower_joules", low).set("measured_upper_joules", high);
-    energy.set("surprise", comparable && (high < number(predicted, "lower") || low > number(predicted, "upper")));
+    energy.measured_joules = measured->value;
+    energy.measured_lower_joules = low;
+    energy.measured_upper_joules = high;
+    energy.surprise = comparable && (high < energy.predicted.lower || low > energy.predicted.upper);
   }
-  section.set("energy", std::move(energy));
+  section.energy = std::move(energy);
+}
+
+// A node of the run beside the node of the graph that it is.
+report::Attainable::Node node_of(const TimeShare& share, const EstimateRow& node, const Expected& expected, const GapReason& gap,
+                                 const trace::NameTable& names) {
+  const auto text = [&](trace::NameId id) { return std::string(names.text(id)); };
+  report::Attainable::Node row;
+  row.name = share.name;
+  row.op_type = share.group;
+  row.graph_node = text(node.node_name);
+  row.shape = text(node.shape);
+  row.measured_ns = share.total_ns;
+  row.attainable_ns = expected.attainable_ns;
+  row.predicted_ns = expected.predicted_ns;
+  row.predicted_lower_ns = expected.lower_ns;
+  row.predicted_upper_ns = expected.upper_ns;
+  row.confidence = text(node.level);
+  row.limit = ceiling_of(node);
+  row.reason = gap.text;
+  row.surprise = gap.surprise;
+  return row;
 }
 
 }  // namespace
@@ -193,7 +200,7 @@ void fill_attainable(report::ReportModel& model, const SessionEstimates& estimat
   const Predictions predictions(estimates);
   const std::string note = restriction(model, estimates.summary);
   const bool comparable = note.empty();
-  Json rows = Json::array();
+  std::vector<report::Attainable::Node> rows;
   std::vector<report::RoofPoint> points;
   double measured_ns = 0, reached_ns = 0, unmatched_ns = 0;
   std::int64_t surprises = 0, unmatched = 0;
@@ -204,38 +211,29 @@ void fill_attainable(report::ReportModel& model, const SessionEstimates& estimat
       ++unmatched;
       continue;
     }
-    const auto text = [&](trace::NameId id) { return estimates.names.text(id); };
     const Expected expected(*node);
-    const Gap gap = reason_of(*node, ceiling_of(*node), share.total_ns, comparable);
+    const GapReason gap = gap_of(*node, share.total_ns, comparable);
     surprises += gap.surprise ? 1 : 0;
     measured_ns += share.total_ns;
     reached_ns += std::min(expected.attainable_ns, share.total_ns);
     points.push_back(point_of(share, *node, expected, estimates.names));
-    rows.push(Json::object({{"name", share.name},
-                            {"op_type", share.group},
-                            {"graph_node", text(node->node_name)},
-                            {"shape", text(node->shape)},
-                            {"measured_ns", share.total_ns},
-                            {"attainable_ns", expected.attainable_ns},
-                            {"gap_ns", share.total_ns - expected.attainable_ns},
-                            {"predicted_ns", expected.predicted_ns},
-                            {"predicted_lower_ns", expected.lower_ns},
-                            {"predicted_upper_ns", expected.upper_ns},
-                            {"confidence", text(node->level)},
-                            {"limit", ceiling_of(*node)},
-                            {"reason", gap.text},
-                            {"surprise", gap.surprise}}));
+    rows.push_back(node_of(share, *node, expected, gap, estimates.names));
   }
-  Json section = Json::object({{"device", estimates.summary["device"]}});
-  if (!note.empty()) section.set("note", note);
+  report::Attainable section;
+  section.device = estimates.summary["device"].as_string();
+  if (!note.empty()) section.note = note;
   add_whole(model, estimates.summary["estimate"], comparable, section);
   add_energy(model, estimates.summary, comparable, section);
-  if (!rows.items().empty()) {
-    section.set("measured_ns", measured_ns).set("attainable_ns", reached_ns).set("unmatched_nodes", unmatched);
-    section.set("unmatched_ns", unmatched_ns).set("surprises", surprises).set("nodes", std::move(rows));
+  if (!rows.empty()) {
+    section.measured_ns = measured_ns;
+    section.attainable_ns = reached_ns;
+    section.unmatched_nodes = unmatched;
+    section.unmatched_ns = unmatched_ns;
+    section.surprises = surprises;
+    section.nodes = std::move(rows);
     add_roofline(model, estimates.summary, reached_ns, measured_ns, std::move(points), roofs);
   }
-  model.extra.set("attainable", std::move(section));
+  model.sections.attainable = std::move(section);
 }
 
 }  // namespace aaco::workflows

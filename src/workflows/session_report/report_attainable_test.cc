@@ -52,7 +52,7 @@ report::ReportModel measured(const char* name, double ns) {
   return model;
 }
 
-const Json& row(const report::ReportModel& model) { return model.extra["attainable"]["nodes"].items().at(0); }
+const report::Attainable::Node& row(const report::ReportModel& model) { return model.sections.attainable.value().nodes.at(0); }
 
 SessionEstimates with_energy(double joules) {
   SessionEstimates out = estimates(400'000, 800'000);
@@ -67,7 +67,7 @@ SessionEstimates with_energy(double joules) {
   return out;
 }
 
-TEST(Attainable, AnIterationsEnergyStandsBesideItsPrediction) {
+TEST(Attainable, EnergyPerIterationIsShownWithItsPrediction) {
   for (const auto& [measured_joules, surprise] : {std::pair{1.5, false}, {2.1, false}, {2.3, true}, {0.3, true}}) {
     auto model = measured("/conv1/Conv", 1e6);
     model.metrics.push_back({"energy.cpu_per_iteration_joules",
@@ -76,31 +76,32 @@ TEST(Attainable, AnIterationsEnergyStandsBesideItsPrediction) {
                              trace::Interval{measured_joules * 0.9, measured_joules * 1.1},
                              {}});
     fill_attainable(model, with_energy(1));
-    const Json& energy = model.extra["attainable"]["energy"];
-    EXPECT_EQ(energy["measured_joules"].as_f64(), measured_joules);
-    EXPECT_EQ(energy["measured_upper_joules"].as_f64(), measured_joules * 1.1);
-    EXPECT_EQ(energy["surprise"].as_bool(), surprise) << measured_joules;
-    EXPECT_EQ(energy["tokens"].as_i64(), 128);
+    const auto& energy = model.sections.attainable.value().energy.value();
+    EXPECT_EQ(energy.measured_joules, measured_joules);
+    EXPECT_EQ(energy.measured_upper_joules, measured_joules * 1.1);
+    EXPECT_EQ(energy.surprise, surprise) << measured_joules;
+    EXPECT_EQ(energy.tokens, 128);
   }
 }
 
 TEST(Attainable, WithoutASensorOrAPredictionNothingIsMadeUp) {
   auto model = measured("/conv1/Conv", 1e6);
   fill_attainable(model, with_energy(1));
-  EXPECT_TRUE(model.extra["attainable"]["energy"].contains("predicted"));
-  EXPECT_FALSE(model.extra["attainable"]["energy"].contains("measured_joules"));
-  EXPECT_FALSE(model.extra["attainable"]["energy"].contains("surprise"));
+  const auto& energy = model.sections.attainable.value().energy.value();
+  EXPECT_EQ(energy.predicted.value, 1);
+  EXPECT_FALSE(energy.measured_joules);
+  EXPECT_FALSE(energy.surprise);
   auto plain = measured("/conv1/Conv", 1e6);
   fill_attainable(plain, estimates(400'000, 800'000));
-  EXPECT_FALSE(plain.extra["attainable"].contains("energy"));
+  EXPECT_FALSE(plain.sections.attainable.value().energy);
 }
 
-TEST(Attainable, ANodeStandsBesideWhatItCouldTake) {
+TEST(Attainable, NodeIsShownWithItsAttainableTime) {
   auto model = measured("/conv1/Conv", 1e6);
   fill_attainable(model, estimates(400'000, 800'000));
-  EXPECT_EQ(row(model)["gap_ns"].as_f64(), 0.6e6);
-  EXPECT_EQ(row(model)["surprise"].as_bool(), false);
-  EXPECT_FALSE(row(model)["reason"].text().empty());
+  EXPECT_EQ(row(model).gap_ns(), 0.6e6);
+  EXPECT_EQ(row(model).surprise, false);
+  EXPECT_FALSE(row(model).reason.empty());
   EXPECT_NEAR(*model.roofline->reached_ratio, 0.4, 1e-9);
   EXPECT_EQ(model.roofline->points.size(), 1U);
 }
@@ -109,7 +110,7 @@ TEST(Attainable, FusedKernelsAreFoundByNodeAndByResult) {
   for (const char* name : {"/conv1/Conv", "/Relu_output_0_nchwc", "/Relu_output_0", "/conv1/Conv/fused"}) {
     auto model = measured(name, 1e6);
     fill_attainable(model, estimates(400'000, 800'000));
-    EXPECT_TRUE(model.extra.contains("attainable")) << name;
+    EXPECT_TRUE(model.sections.attainable) << name;
   }
 }
 
@@ -118,32 +119,32 @@ TEST(Attainable, WhatTheRuntimeMadeIsCountedAndNotGuessed) {
   model.nodes.push_back(model.nodes[0]);
   model.nodes[1].name = "reorder_token_7";
   fill_attainable(model, estimates(400'000, 800'000));
-  EXPECT_EQ(model.extra["attainable"]["unmatched_nodes"].as_i64(), 1);
+  EXPECT_EQ(model.sections.attainable.value().unmatched_nodes, 1);
   auto alone = measured("elsewhere", 1e6);
   fill_attainable(alone, estimates(400'000, 800'000));
-  EXPECT_FALSE(alone.extra["attainable"].contains("nodes"));
+  EXPECT_TRUE(alone.sections.attainable.value().nodes.empty());
   EXPECT_FALSE(alone.roofline);
 }
 
-TEST(Attainable, TheWholeStandsBesideItsPredictionWithoutAProfileToo) {
+TEST(Attainable, TotalIsShownWithItsPredictionEvenWithoutAProfile) {
   for (const auto& [median_ns, surprise] : {std::pair{3e6, false}, {9e6, true}, {0.5e6, true}}) {
     report::ReportModel model;
     model.metrics.push_back({"latency.p50_ns", median_ns, "ns", {}, {}});
     fill_attainable(model, estimates(400'000, 800'000));
-    const Json& whole = model.extra["attainable"]["whole"];
-    EXPECT_EQ(whole["measured_ns"].as_f64(), median_ns);
-    EXPECT_EQ(whole["predicted"]["confidence"].text(), "THEORETICAL");
-    EXPECT_EQ(whole["surprise"].as_bool(), surprise) << median_ns;
+    const auto& whole = model.sections.attainable.value().whole.value();
+    EXPECT_EQ(whole.measured_ns, median_ns);
+    EXPECT_EQ(whole.predicted.confidence, "THEORETICAL");
+    EXPECT_EQ(whole.surprise, surprise) << median_ns;
   }
 }
 
 TEST(Attainable, FewerThreadsThanCoresAreNoSurprise) {
   for (const auto& [threads, surprise] : {std::pair{2, false}, {8, true}, {0, true}}) {
     auto model = measured("/conv1/Conv", 5e6);
-    model.session.outcome = Json::object({{"threads", threads}});
+    model.session.outcome = trace::outcome_from_json(Json::object({{"threads", threads}}));
     fill_attainable(model, estimates(400'000, 800'000));
-    EXPECT_EQ(row(model)["surprise"].as_bool(), surprise) << threads;
-    EXPECT_EQ(model.extra["attainable"].contains("note"), !surprise) << threads;
+    EXPECT_EQ(row(model).surprise, surprise) << threads;
+    EXPECT_EQ(model.sections.attainable.value().note.has_value(), !surprise) << threads;
     EXPECT_EQ(model.roofline->text.find("all 8 cores") != std::string::npos, !surprise) << threads;
   }
 }
@@ -151,12 +152,12 @@ TEST(Attainable, FewerThreadsThanCoresAreNoSurprise) {
 TEST(Attainable, OutsideThePredictionIsASurprise) {
   auto slow = measured("/conv1/Conv", 5e6);
   fill_attainable(slow, estimates(400'000, 800'000));
-  EXPECT_EQ(row(slow)["surprise"].as_bool(), true);
-  EXPECT_THAT(std::string(row(slow)["reason"].text()), HasSubstr("slower than predicted"));
+  EXPECT_EQ(row(slow).surprise, true);
+  EXPECT_THAT(row(slow).reason, HasSubstr("slower than predicted"));
   auto fast = measured("/conv1/Conv", 0.3e6);
   fill_attainable(fast, estimates(400'000, 800'000));
-  EXPECT_EQ(row(fast)["surprise"].as_bool(), true);
-  EXPECT_THAT(std::string(row(fast)["reason"].text()), HasSubstr("faster than the ceiling"));
+  EXPECT_EQ(row(fast).surprise, true);
+  EXPECT_THAT(row(fast).reason, HasSubstr("faster than the ceiling"));
   EXPECT_EQ(*fast.roofline->reached_ratio, 1);
 }
 
@@ -182,7 +183,7 @@ TEST(Attainable, TheRooflineHasStatedAndMeasuredRoofs) {
   auto beside = measured("/conv1/Conv", 1e6);
   fill_attainable(beside, given, roofs);
   EXPECT_NEAR(*beside.roofline->measured_ratio, 0.5, 1e-9) << "1e6 operations at 2e9 a second are half of the millisecond";
-  EXPECT_THAT(beside.roofline->text, HasSubstr("50.0 % of what the calibration of acme, 2026-11-20 measured"));
+  EXPECT_THAT(beside.roofline->text, HasSubstr("50.0 % of the ceilings measured by the calibration of acme, 2026-11-20"));
   EXPECT_THAT(beside.roofline->text, HasSubstr("from shapes"));
   roofs.problem = "it is damaged";
   auto damaged = measured("/conv1/Conv", 1e6);
@@ -203,11 +204,11 @@ TEST(Attainable, ASessionWithoutPredictionsHasNoSection) {
   auto damaged = estimates(1, 1);
   damaged.summary = Json("none");
   fill_attainable(model, damaged);
-  EXPECT_FALSE(model.extra.contains("attainable"));
+  EXPECT_FALSE(model.sections.attainable);
   auto odd = estimates(400'000, 800'000);
   odd.nodes[0].aliases = odd.names.intern("{not JSON");
   fill_attainable(model, odd);
-  EXPECT_EQ(model.extra["attainable"]["nodes"].items().size(), 1U);
+  EXPECT_EQ(model.sections.attainable.value().nodes.size(), 1U);
 }
 
 TEST(SessionEstimates, AreReadBackAsTheyAre) {

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "core/numbers.h"
-#include "core/strings.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu_analysis.h"
 #include "workflows/gpu_roofline.h"
@@ -32,29 +31,29 @@ double sum_of(const report::ReportModel& model, std::string_view id) {
   return sum;
 }
 
-constexpr std::string_view kComputes = "GPU computes";  // the part of a trace that its kernels are in
+constexpr std::string_view kComputes = "GPU compute";  // the part of a trace that its kernels are in
 
 // Times are those of the whole trace, all devices.
 void fill_parts(report::ReportModel& model) {
   const double span = sum_of(model, "gpu.span_ns");
   if (span <= 0 || !model.parts.empty()) return;
   model.time_whole = report::TimeWhole::trace;
-  model.time_devices = static_cast<std::int64_t>(model.session.outcome["gpu"]["gpus"].items().size());
+  model.time_devices = static_cast<std::int64_t>(model.session.outcome.gpu["gpus"].items().size());
   const double compute = sum_of(model, "gpu.compute_ns"), busy = sum_of(model, "gpu.busy_ns");
   const double communication = sum_of(model, "gpu.exposed_collective_ns");
   // A copy beside a collective counts as communication, so that the parts add up.
   const double copies = std::max(0.0, busy - compute - communication);
   std::vector<std::pair<std::string, double>> parts = {
-      {std::string(kComputes), compute}, {"communication, exposed", communication}, {"copies, exposed", copies}};
+      {std::string(kComputes), compute}, {"exposed communication", communication}, {"exposed copies", copies}};
   std::map<std::string, double> idle;
   double explained = 0;
-  for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items())
+  for (const Json& gpu : model.session.outcome.gpu["gpus"].items())
     for (const Json& gap : gpu["gaps"].items()) {
-      idle["idle: " + core::replace_all(std::string(gap["cause"].text()), "_", " ")] += gap["idle_ns"].as_f64().value_or(0);
+      idle["idle: " + report::cause_words(gap["cause"].text())] += gap["idle_ns"].as_f64().value_or(0);
       explained += gap["idle_ns"].as_f64().value_or(0);
     }
   for (const auto& [name, time] : idle) parts.emplace_back(name, time);
-  parts.emplace_back("idle: gaps too short to explain", std::max(0.0, span - busy - explained));
+  parts.emplace_back("idle: short gaps", std::max(0.0, span - busy - explained));
   for (const auto& [name, time] : parts) {
     if (time <= 0) continue;
     TimeShare share;
@@ -90,13 +89,14 @@ core::Status fill_kernels(report::ReportModel& model, const std::string& session
 }
 
 // The bar of totals: the kernels by what they do.
-std::vector<TimeShare> families_of(const Json& kernels, double whole) {
+std::vector<TimeShare> families_of(const std::vector<report::ProfilerTotals::Entry>& kernels, double whole) {
   std::map<std::string, TimeShare> families;
-  for (const Json& entry : kernels.items()) {
-    TimeShare& family = families[std::string(entry["family"].text())];
-    family.name = entry["family"].text();
-    family.total_ns += entry["sum_ns"].as_f64().value_or(0);
-    family.count += entry["count"].as_i64().value_or(0);
+  for (const auto& entry : kernels) {
+    const std::string name = entry.family.value_or("");
+    TimeShare& family = families[name];
+    family.name = name;
+    family.total_ns += static_cast<double>(entry.sum_ns);
+    family.count += entry.count;
   }
   std::vector<TimeShare> list;
   for (auto& [name, family] : families) {
@@ -110,35 +110,31 @@ std::vector<TimeShare> families_of(const Json& kernels, double whole) {
 
 // Of a session that holds totals in place of kernels; calls and sampled program counters beside them.
 core::Status fill_totals(report::ReportModel& model, const std::string& session_path) {
-  AACO_ASSIGN(Json summary, read_kernel_summary(session_path));
+  AACO_ASSIGN(const Json summary, read_kernel_summary(session_path));
   if (summary.is_null()) return {};
+  report::ProfilerTotals totals = report::totals_from(summary);
   double whole = 0;
-  for (const Json& entry : summary["kernels"].items()) whole += entry["sum_ns"].as_f64().value_or(0);
+  for (const auto& entry : totals.kernels) whole += static_cast<double>(entry.sum_ns);
   const bool totals_only = model.kernels.empty();
   if (totals_only && model.parts.empty() && whole > 0) {
     model.time_whole = report::TimeWhole::kernels;
-    model.parts = families_of(summary["kernels"], whole);
+    model.parts = families_of(totals.kernels, whole);
   }
-  for (const Json& entry : summary["kernels"].items()) {
+  for (const auto& entry : totals.kernels) {
     if (!totals_only || model.kernels.size() >= kShownKernels) break;
     TimeShare share;
-    share.name = entry["name"].text();
-    share.group = entry["family"].text();
-    share.provider = entry["library"].text();
-    share.total_ns = entry["sum_ns"].as_f64().value_or(0);
+    share.name = entry.name;
+    share.group = entry.family.value_or("");
+    share.provider = entry.library.value_or("");
+    share.total_ns = static_cast<double>(entry.sum_ns);
     share.share_ratio = whole > 0 ? share.total_ns / whole : 0;
-    share.count = entry["count"].as_i64().value_or(0);
-    if (entry["parameters"].is_object()) share.detail = entry["parameters"];
+    share.count = entry.count;
+    if (entry.parameters.is_object()) share.detail = entry.parameters;
     model.kernels.push_back(std::move(share));
   }
-  Json section = Json::object();
-  for (const char* key : {"kernels", "calls"}) {
-    Json list = summary[key];
-    if (list.items().size() > kCauses) list.mutable_items().resize(kCauses);
-    if (!list.items().empty()) section.set(key, std::move(list));
-  }
-  section.set_if("samples", summary["samples"]);
-  model.extra.set("totals", std::move(section));
+  for (auto* list : {&totals.kernels, &totals.calls})
+    if (list->size() > kCauses) list->resize(kCauses);
+  model.sections.totals = std::move(totals);
   return {};
 }
 
@@ -162,35 +158,31 @@ core::Status fill_attribution(report::ReportModel& model, const std::string& ses
     cause.first += row.kernel_sum_ns;
     cause.second += row.kernel_count;
   }
-  Json by_method = Json::array(), by_cause = Json::array();
-  for (const auto& [name, total] : methods)
-    by_method.push(Json::object({{"method", name}, {"kernel_count", total.first}, {"kernel_sum_ns", total.second}}));
+  report::Attribution section{count, known_count, sum, known_sum, {}, {}};
+  for (const auto& [name, total] : methods) section.methods.push_back({name, total.first, total.second});
   std::vector<std::tuple<std::int64_t, std::int64_t, std::string>> largest;
   for (const auto& [name, total] : causes) largest.emplace_back(total.first, total.second, name);
   std::sort(largest.rbegin(), largest.rend());
   if (largest.size() > kCauses) largest.resize(kCauses);
-  for (const auto& [time, kernels, name] : largest)
-    by_cause.push(Json::object({{"operator", name}, {"kernel_count", kernels}, {"kernel_sum_ns", time}}));
-  model.extra.set("attribution", Json::object({{"kernel_count", count},
-                                               {"attributed_kernel_count", known_count},
-                                               {"kernel_sum_ns", sum},
-                                               {"attributed_kernel_sum_ns", known_sum},
-                                               {"methods", std::move(by_method)},
-                                               {"operators", std::move(by_cause)}}));
+  for (const auto& [time, kernels, name] : largest) section.operators.push_back({name, kernels, time});
+  model.sections.attribution = std::move(section);
   return {};
 }
 
-Json gap_json(const trace::GapRow& row, const trace::NameTable& names) {
-  Json gap = Json::object({{"rank", row.rank},
-                           {"device", row.device},
-                           {"start_ns", row.start_ns},
-                           {"length_ns", row.end_ns - row.start_ns},
-                           {"cause", names.text(row.cause)},
-                           {"confidence_ratio", row.confidence},
-                           {"previous", names.text(row.previous)},
-                           {"next", names.text(row.next)}});
-  if (row.evidence.value != 0) gap.set("evidence", names.text(row.evidence));
-  gap.set_if("host_run_queue_ns", row.host_run_queue_ns).set_if("host_off_cpu_ns", row.host_off_cpu_ns);
+report::Gaps::Gap gap_of(const trace::GapRow& row, const trace::NameTable& names) {
+  const auto text = [&](trace::NameId id) { return std::string(names.text(id)); };
+  report::Gaps::Gap gap;
+  gap.rank = row.rank;
+  gap.device = row.device;
+  gap.start_ns = row.start_ns;
+  gap.length_ns = row.end_ns - row.start_ns;
+  gap.cause = text(row.cause);
+  gap.confidence_ratio = row.confidence;
+  gap.previous = text(row.previous);
+  gap.next = text(row.next);
+  if (row.evidence.value != 0) gap.evidence = text(row.evidence);
+  gap.host_run_queue_ns = row.host_run_queue_ns;
+  gap.host_off_cpu_ns = row.host_off_cpu_ns;
   return gap;
 }
 
@@ -227,29 +219,26 @@ core::Status fill_gaps(report::ReportModel& model, const std::string& session_pa
     }
   }
   if (longest.empty()) return {};
-  Json by_cause = Json::array(), list = Json::array();
-  for (const auto& [name, total] : causes)
-    by_cause.push(Json::object({{"cause", names.text({name})}, {"gap_count", total.first}, {"idle_ns", total.second}}));
-  for (const auto& row : longest) list.push(gap_json(row, names));
-  Json gaps = Json::object({{"causes", std::move(by_cause)}, {"longest", std::move(list)}});
-  if (scheduled > 0)
-    gaps.set("host", Json::object({{"gap_count", scheduled}, {"run_queue_ns", run_queue_ns}, {"off_cpu_ns", off_cpu_ns}}));
-  model.extra.set("gaps", std::move(gaps));
+  report::Gaps section;
+  for (const auto& [name, total] : causes) section.causes.push_back({std::string(names.text({name})), total.first, total.second});
+  for (const auto& row : longest) section.longest.push_back(gap_of(row, names));
+  if (scheduled > 0) section.host = {scheduled, run_queue_ns, off_cpu_ns};
+  model.sections.gaps = std::move(section);
   return {};
 }
 
 std::string in_words(std::string_view limit) {
-  if (limit == "compute") return "it computes";
-  if (limit == "communication") return "communication that nothing hides binds it";
-  if (limit == "copy") return "copies that nothing hides bind it";
-  if (limit == "launch") return "launching kernels binds it";
-  return "it waits for the host";
+  if (limit == "compute") return "compute-bound";
+  if (limit == "communication") return "bound by exposed communication";
+  if (limit == "copy") return "bound by exposed copies";
+  if (limit == "launch") return "launch-bound";
+  return "host-bound: GPU starved";
 }
 
 }  // namespace
 
 std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
-  const auto& gpus = model.session.outcome["gpu"]["gpus"].items();
+  const auto& gpus = model.session.outcome.gpu["gpus"].items();
   if (model.session.kind != "import" || gpus.empty()) return std::nullopt;
   const Json* idlest = nullptr;
   double lowest = 2;
@@ -266,7 +255,7 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   VerdictText verdict;
   if (gpus.size() > 1) verdict.headline_of = report::HeadlineDevice{number, name};
   verdict.sentence =
-      fmt::format("{}{} is busy {} of {}; {}.", gpus.size() > 1 ? fmt::format("Of {} GPUs the idlest: ", gpus.size()) : "", name,
+      fmt::format("{}{} is busy {} of {}; {}.", gpus.size() > 1 ? fmt::format("Idlest of {} GPUs: ", gpus.size()) : "", name,
                   core::format_percent(lowest), core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
                   in_words((*idlest)["bound"]["limit"].text()));
   const double total = sum_of(model, "gpu.kernel_sum_ns");

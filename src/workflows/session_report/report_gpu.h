@@ -11,7 +11,7 @@
 namespace aaco::workflows {
 
 // The GPU's share of a report, from the session's kernel groups, attribution and gaps: kernels, the parts of the one bar (where
-// no node executions filled it), and the sections "attribution" and "gaps" of `extra`. Nothing where the session has no kernels.
+// no node executions filled it), and the sections attribution and gaps. Nothing where the session has no kernels.
 core::Status fill_gpu(report::ReportModel& model, const std::string& session_path, const core::Paths& paths);
 
 // The verdict on an imported trace of GPUs: how busy they were, what bound the least busy one, and how much of the kernel time is

@@ -18,33 +18,47 @@ using core::Json;
 constexpr std::size_t kStripSpans = 2'000;
 constexpr std::int64_t kStripNs = 50'000'000;  // where there are no steps
 
-Json device_json(const Json& gpu, const report::ReportModel& model, const analytics::metrics::MetricCatalogue& catalogue) {
+report::GpuSection::Device device_of(const Json& gpu, const report::ReportModel& model,
+                                     const analytics::metrics::MetricCatalogue& catalogue) {
   const std::int64_t number = gpu["metric_device"].as_i64().value_or(0);
-  const std::int64_t device = gpu["device"].as_i64().value_or(0), rank = gpu["rank"].as_i64().value_or(0);
-  Json out = Json::object({{"name", gpu_label(rank, device)},
-                           {"bound", gpu["bound"]["limit"]},
-                           {"bound_confidence_ratio", gpu["bound"]["confidence_ratio"]}});
-  const auto metric = [&](const char* key, const char* id, bool with_band) {
+  report::GpuSection::Device device;
+  device.name = gpu_label(gpu["rank"].as_i64().value_or(0), gpu["device"].as_i64().value_or(0));
+  device.bound = gpu["bound"]["limit"].as_string();
+  device.bound_confidence_ratio = gpu["bound"]["confidence_ratio"].as_f64();
+  const auto metric = [&](std::optional<double>& out, const char* id, std::string* band_name = nullptr) {
     const auto* value = trace::find_metric(model.metrics, id, number);
     if (value == nullptr) return;
-    out.set(key, value->value);
+    out = value->value;
     const auto* definition = catalogue.find(id);
-    const auto* band = with_band && definition != nullptr ? analytics::metrics::band_of(*definition, value->value) : nullptr;
-    if (band != nullptr) out.set(std::string(key) + "_band", band->name);
+    const auto* band =
+        band_name != nullptr && definition != nullptr ? analytics::metrics::band_of(*definition, value->value) : nullptr;
+    if (band != nullptr) *band_name = band->name;
   };
-  metric("active_ratio", "gpu.active_ratio", true);
-  metric("launch_tax", "launch.tax", true);
-  metric("launch_lost_ratio", "launch.lost_time_ratio", false);
-  metric("kernels_per_node", "launch.kernel_amplification_ratio", true);
-  metric("queue_depth", "launch.queue_depth_mean", false);
-  metric("api_mean_ns", "launch.api_mean_ns", false);
-  metric("queue_mean_ns", "launch.queue_mean_ns", false);
-  metric("execution_mean_ns", "launch.execution_mean_ns", false);
-  metric("roofline_ratio", "gpu.roofline_ratio", false);
-  return out;
+  metric(device.active_ratio, "gpu.active_ratio", &device.active_ratio_band);
+  metric(device.launch_tax, "launch.tax", &device.launch_tax_band);
+  metric(device.launch_lost_ratio, "launch.lost_time_ratio");
+  metric(device.kernels_per_node, "launch.kernel_amplification_ratio", &device.kernels_per_node_band);
+  metric(device.queue_depth, "launch.queue_depth_mean");
+  metric(device.api_mean_ns, "launch.api_mean_ns");
+  metric(device.queue_mean_ns, "launch.queue_mean_ns");
+  metric(device.execution_mean_ns, "launch.execution_mean_ns");
+  metric(device.roofline_ratio, "gpu.roofline_ratio");
+  return device;
 }
 
-core::Result<Json> families(const std::string& session_path) {
+report::GpuSection::Rank rank_of(const Json& rank) {
+  const auto whole = [&](std::string_view key) { return rank[key].as_i64().value_or(0); };
+  return {whole("rank"),
+          whole("span_ns"),
+          whole("compute_ns"),
+          whole("collective_count"),
+          whole("collective_sum_ns"),
+          whole("exposed_collective_ns"),
+          whole("idle_ns"),
+          rank["step_mean_ns"].as_f64()};
+}
+
+core::Result<std::vector<report::GpuSection::Family>> families(const std::string& session_path) {
   struct Sum {
     std::int64_t count = 0, ns = 0;
   };
@@ -62,12 +76,10 @@ core::Result<Json> families(const std::string& session_path) {
                                                         }));
   std::vector<std::pair<std::uint32_t, Sum>> ordered(sums.begin(), sums.end());
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
-  Json list = Json::array();
+  std::vector<report::GpuSection::Family> list;
   for (const auto& [family, sum] : ordered)
-    list.push(Json::object({{"family", names.text({family})},
-                            {"kernel_count", sum.count},
-                            {"kernel_sum_ns", sum.ns},
-                            {"share_ratio", whole > 0 ? static_cast<double>(sum.ns) / static_cast<double>(whole) : 0.0}}));
+    list.push_back({std::string(names.text({family})), sum.count, sum.ns,
+                    whole > 0 ? static_cast<double>(sum.ns) / static_cast<double>(whole) : 0.0});
   return list;
 }
 
@@ -94,16 +106,17 @@ std::string track_of(std::int32_t rank, std::int64_t device, std::int64_t stream
 }  // namespace
 
 core::Status fill_gpu_section(report::ReportModel& model, const std::string& session_path, const core::Paths& paths) {
-  const Json& gpu = model.session.outcome["gpu"];
+  const Json& gpu = model.session.outcome.gpu;
   if (gpu["gpus"].items().empty()) return {};
   AACO_ASSIGN(const auto catalogue, analytics::metrics::MetricCatalogue::load(core::join_path(paths.share, "data/metrics")));
-  Json devices = Json::array();
-  for (const Json& entry : gpu["gpus"].items()) devices.push(device_json(entry, model, catalogue));
-  AACO_ASSIGN(Json list, families(session_path));
-  Json section = Json::object({{"devices", std::move(devices)}, {"families", std::move(list)}});
-  section.set_if("convention", gpu["convention"]);
-  section.set_if("ranks", gpu["ranks"]);
-  model.extra.set("gpu", std::move(section));
+  report::GpuSection section;
+  for (const Json& entry : gpu["gpus"].items()) section.devices.push_back(device_of(entry, model, catalogue));
+  AACO_ASSIGN(section.families, families(session_path));
+  if (const Json& convention = gpu["convention"]; convention.is_object())
+    section.convention = {std::string(convention["orphan_kernels"].text()), std::string(convention["memset"].text()),
+                          std::string(convention["span"].text())};
+  for (const Json& rank : gpu["ranks"].items()) section.ranks.push_back(rank_of(rank));
+  model.sections.gpu = std::move(section);
   return {};
 }
 

@@ -8,7 +8,7 @@
 
 namespace aaco::workflows {
 
-// The report's section on the GPUs (extra.gpu): a line a device with what limits it and its launch tax in its band, kernel
+// The report's section on the GPUs (sections.gpu): a line a device with what limits it and its launch tax in its band, kernel
 // families by time, the convention that the numbers follow. Needs the kernels' families in model.session.outcome.
 core::Status fill_gpu_section(report::ReportModel& model, const std::string& session_path, const core::Paths& paths);
 

@@ -16,6 +16,8 @@ namespace aaco::workflows {
 namespace {
 
 using core::Json;
+using report::Scaling;
+using Value = Scaling::Value;
 
 // What a point was asked for, as text by name; a value that was left to the runtime is "default".
 std::map<std::string, std::string> settings_of(const Json& point) {
@@ -56,113 +58,121 @@ std::string label_of(const Json& point, const std::set<std::string>& names) {
   return core::join(words, ", ");
 }
 
-void set_metric(Json& out, const std::string& key, const Json& metric, std::string_view unit) {
+std::optional<Value> value_of(const Json& metric) {
   const auto value = metric["value"].as_f64();
-  if (!value) return;
-  const std::string suffix = unit.empty() ? "" : "_" + std::string(unit);
-  out.set(key + suffix, *value);
+  if (!value) return std::nullopt;
+  Value out{*value, {}};
   const auto& ends = metric["ci95"].items();
-  if (ends.size() != 2 || !ends[0].as_f64() || !ends[1].as_f64()) return;
-  out.set(key + "_low" + suffix, *ends[0].as_f64());
-  out.set(key + "_high" + suffix, *ends[1].as_f64());
+  if (ends.size() == 2 && ends[0].as_f64() && ends[1].as_f64()) out.ci95 = trace::Interval{*ends[0].as_f64(), *ends[1].as_f64()};
+  return out;
 }
 
+using Points = std::vector<Scaling::Point>;
+using Measured = std::optional<Value> Scaling::Point::*;
+
 // The point with the largest value, or the smallest.
-const Json* extreme(const Json& points, std::string_view key, bool largest) {
-  const Json* best = nullptr;
-  for (const Json& point : points.items()) {
-    const auto value = point[key].as_f64();
-    if (!value) continue;
-    const auto before = best ? (*best)[key].as_f64() : std::nullopt;
-    if (!before || (largest ? *value > *before : *value < *before)) best = &point;
+const Scaling::Point* extreme(const Points& points, Measured of, bool largest) {
+  const Scaling::Point* best = nullptr;
+  for (const Scaling::Point& point : points) {
+    if (!(point.*of)) continue;
+    const double value = (point.*of)->value, before = best ? (best->*of)->value : 0;
+    if (!best || (largest ? value > before : value < before)) best = &point;
   }
   return best;
 }
 
 // How many of the other points may be as good: their intervals reach that of the best, from above where the least is the best.
-std::optional<int> rivals_of(const Json& points, const Json& best, const std::string& key, const std::string& unit,
-                             bool largest) {
-  const std::string near = key + (largest ? "_low" : "_high") + unit, far = key + (largest ? "_high" : "_low") + unit;
-  const auto end = best[near].as_f64();
-  if (!end) return std::nullopt;
+std::optional<int> rivals_of(const Points& points, const Scaling::Point& best, Measured of, bool largest) {
+  const auto& own = (best.*of)->ci95;
+  if (!own) return std::nullopt;
   int rivals = 0;
-  for (const Json& point : points.items()) {
-    if (&point == &best || !point[key + unit].as_f64()) continue;
-    const auto other = point[far].as_f64();
+  for (const Scaling::Point& point : points) {
+    if (&point == &best || !(point.*of)) continue;
+    const auto& other = (point.*of)->ci95;
     if (!other) return std::nullopt;
-    rivals += (largest ? *other >= *end : *other <= *end) ? 1 : 0;
+    rivals += (largest ? other->high >= own->low : other->low <= own->high) ? 1 : 0;
   }
   return rivals;
 }
 
-Json summary_of(const Json& points) {
-  Json out = Json::object();
-  const Json* best = extreme(points, "items_per_second", true);
-  const Json* quickest = extreme(points, "median_ns", false);
-  if (!best) return out;
-  std::string text = fmt::format("the highest throughput with {}: {}", (*best)["label"].text(),
-                                 report::format_quantity(*(*best)["items_per_second"].as_f64(), "items/s"));
+Scaling::Summary summary_of(const Points& points) {
+  const Scaling::Point* best = extreme(points, &Scaling::Point::items_per_second, true);
+  const Scaling::Point* quickest = extreme(points, &Scaling::Point::median_ns, false);
+  if (!best) return {};
+  Scaling::Summary out;
+  out.text = fmt::format("highest throughput with {}: {}", best->label,
+                         report::format_quantity(best->items_per_second->value, "items/s"));
   if (quickest)
-    text += fmt::format("; the shortest call with {}: {}", (*quickest)["label"].text(),
-                        core::format_duration(*(*quickest)["median_ns"].as_f64()));
-  out.set("text", std::move(text));
-  const auto rivals = rivals_of(points, *best, "items_per_second", "", true);
-  const auto as_quick = quickest ? rivals_of(points, *quickest, "median", "_ns", false) : std::nullopt;
-  out.set("confidence",
-          !rivals       ? std::string("low: not every point has an interval")
-          : *rivals > 0 ? fmt::format("low: {} of the other points may be as good, their intervals overlap", *rivals)
-          : as_quick.value_or(0) > 0
-              ? fmt::format("medium: no other point's interval reaches its throughput, but {} of the other points may have as "
-                            "short a call",
-                            *as_quick)
-              : std::string("high: no other point's interval reaches it"));
+    out.text += fmt::format("; lowest latency with {}: {}", quickest->label, core::format_duration(quickest->median_ns->value));
+  const auto rivals = rivals_of(points, *best, &Scaling::Point::items_per_second, true);
+  const auto as_quick = quickest ? rivals_of(points, *quickest, &Scaling::Point::median_ns, false) : std::nullopt;
+  const auto overlaps = [](std::size_t count) {
+    return fmt::format("interval overlaps with {} other point{}", count, count == 1 ? "" : "s");
+  };
+  if (!rivals)
+    out.confidence = "low: some points have no interval";
+  else if (*rivals > 0)
+    out.confidence = "low: its " + overlaps(static_cast<std::size_t>(*rivals));
+  else if (as_quick.value_or(0) > 0)
+    out.confidence =
+        "medium: no other point reaches its throughput, but its latency " + overlaps(static_cast<std::size_t>(*as_quick));
+  else
+    out.confidence = "high: no other interval overlaps";
   return out;
+}
+
+Scaling::Point point_of(const Json& json, const std::set<std::string>& names) {
+  Scaling::Point point;
+  point.label = label_of(json, names);
+  point.session_id = json["session_id"].as_string();
+  point.error = json["error"].as_string();
+  point.backend = json["backend"].as_string();
+  point.batch = json["batch"].as_i64();
+  point.threads = json["threads"].as_i64();
+  for (const auto& [name, size] : json["dimensions"].members()) point.dimensions.emplace_back(name, size.as_i64());
+  point.median_ns = value_of(json["metrics"]["latency.p50_ns"]);
+  point.p90_ns = value_of(json["metrics"]["latency.p90_ns"]);
+  point.items_per_second = value_of(json["metrics"]["throughput.items_per_second"]);
+  return point;
 }
 
 }  // namespace
 
-Json scaling_of(const Json& sweep) {
+std::optional<Scaling> scaling_of(const Json& sweep) {
   const Json& points = sweep["points"];
-  if (points.items().empty()) return {};
+  if (points.items().empty()) return std::nullopt;
   const std::set<std::string> names = swept(points);
-  Json rows = Json::array();
+  Scaling scaling;
   std::optional<double> first;
-  for (const Json& point : points.items()) {
-    Json row = Json::object({{"label", label_of(point, names)}});
-    for (const char* key : {"session_id", "error", "backend", "batch", "threads"})
-      if (!point[key].is_null()) row.set(key, point[key]);
-    if (!point["dimensions"].members().empty()) row.set("dimensions", point["dimensions"]);
-    set_metric(row, "median", point["metrics"]["latency.p50_ns"], "ns");
-    set_metric(row, "p90", point["metrics"]["latency.p90_ns"], "ns");
-    set_metric(row, "items_per_second", point["metrics"]["throughput.items_per_second"], "");
-    if (const auto items = row["items_per_second"].as_f64(); items && *items > 0) {
-      if (!first) first = *items;
-      row.set("relative_ratio", *items / *first);
+  for (const Json& json : points.items()) {
+    Scaling::Point point = point_of(json, names);
+    if (point.items_per_second && point.items_per_second->value > 0) {
+      if (!first) first = point.items_per_second->value;
+      point.relative_ratio = point.items_per_second->value / *first;
     }
-    rows.push(std::move(row));
+    scaling.points.push_back(std::move(point));
   }
-  Json out = Json::object({{"summary", summary_of(rows)}});
-  return out.set("points", std::move(rows));
+  scaling.summary = summary_of(scaling.points);
+  return scaling;
 }
 
 namespace {
 
 // What is missing or distorted in the points is so in the sweep: their number, and the first.
-void warn_of_points(report::ReportModel& model, const std::string& session_path) {
+void warn_of_points(report::ReportModel& model, const Points& points, const std::string& session_path) {
   const std::string root = core::parent_path(core::parent_path(session_path));
   std::size_t warned = 0;
   std::string first;
-  for (const Json& point : model.extra["scaling"]["points"].items()) {
-    const auto path = tracelake::find_session(root, point["session_id"].text());
+  for (const Scaling::Point& point : points) {
+    const auto path = tracelake::find_session(root, point.session_id.value_or(""));
     const auto manifest = path ? tracelake::read_manifest(*path) : tl::unexpected<core::Error>(path.error());
     if (!manifest || manifest->warnings.empty()) continue;
-    if (++warned == 1) first = std::string(point["label"].text()) + ": " + manifest->warnings.front().message;
+    if (++warned == 1) first = point.label + ": " + manifest->warnings.front().message;
   }
   if (warned == 0) return;
-  model.session.warnings.push_back(
-      {"sweep.points_warned",
-       fmt::format("{} of {} points warn of something; {}", warned, model.extra["scaling"]["points"].items().size(), first),
-       "'aaco report ID' of a point tells all of it"});
+  model.session.warnings.push_back({"sweep.points_warned",
+                                    fmt::format("{} of {} points have warnings; {}", warned, points.size(), first),
+                                    "'aaco report ID' of a point shows all of its warnings"});
 }
 
 }  // namespace
@@ -172,16 +182,16 @@ core::Status fill_scaling(report::ReportModel& model, const std::string& session
   const std::string path = core::join_path(session_path, "metrics/sweep.json");
   if (!core::exists(path)) return {};
   AACO_ASSIGN(const Json sweep, core::read_json_file(path));
-  Json scaling = scaling_of(sweep);
-  if (scaling.is_null()) return {};
-  if (const auto text = scaling["summary"]["text"].text(); !text.empty()) {
-    const auto count = scaling["points"].items().size();
+  auto scaling = scaling_of(sweep);
+  if (!scaling) return {};
+  if (!scaling->summary.text.empty()) {
+    const auto count = scaling->points.size();
     model.verdict =
-        fmt::format("{} over {} point{}: {}.", model.session.outcome["model"].text(), count, count == 1 ? "" : "s", text);
-    model.verdict_confidence = std::string(scaling["summary"]["confidence"].text());
+        fmt::format("{} over {} point{}: {}.", model.session.outcome.model, count, count == 1 ? "" : "s", scaling->summary.text);
+    model.verdict_confidence = scaling->summary.confidence;
   }
-  model.extra.set("scaling", std::move(scaling));
-  warn_of_points(model, session_path);
+  warn_of_points(model, scaling->points, session_path);
+  model.sections.scaling = std::move(scaling);
   return {};
 }
 

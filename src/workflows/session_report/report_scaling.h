@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/json.h"
@@ -8,11 +9,9 @@
 
 namespace aaco::workflows {
 
-// extra.scaling of a sweep's session, from its metrics/sweep.json: `summary` (the best point in words, and whether the others'
-// intervals reach into its), and `points` in the order they ran: label (what was swept), session_id or error, backend, batch?,
-// threads?, dimensions?, median_ns, p90_ns?, items_per_second, each of median and items with its interval as *_low and *_high,
-// relative_ratio (items a second over the first point that ran). Pure; null where there is no point.
-core::Json scaling_of(const core::Json& sweep);
+// Of a sweep's metrics/sweep.json: its points in the order they ran, and the best point in words, with whether the intervals of
+// others reach into its. Pure; empty where there is no point.
+std::optional<report::Scaling> scaling_of(const core::Json& sweep);
 // Adds it, and the verdict in words, to the report of a sweep. Nothing for other sessions.
 core::Status fill_scaling(report::ReportModel& model, const std::string& session_path);
 

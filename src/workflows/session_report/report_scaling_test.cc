@@ -8,10 +8,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-core::Json scaling(std::string_view points) {
+report::Scaling scaling(std::string_view points) {
   auto document = core::Json::parse(R"({"schema_version": 1, "points": [)" + std::string(points) + "]}");
   EXPECT_TRUE(document) << document.error().text();
-  return scaling_of(*document);
+  return scaling_of(*document).value_or(report::Scaling());
 }
 
 std::string point(int batch, double items, double half, std::string_view threads = "null") {
@@ -22,33 +22,33 @@ std::string point(int batch, double items, double half, std::string_view threads
          std::to_string(items + half) + "]}}}";
 }
 
-TEST(Scaling, PointsAreToldApartByWhatWasSwept) {
+TEST(Scaling, PointsAreLabelledByTheSweptParameters) {
   const auto one = scaling(point(1, 100, 1) + "," + point(8, 400, 1));
-  EXPECT_EQ(one["points"].items()[1]["label"].text(), "batch 8");
+  EXPECT_EQ(one.points[1].label, "batch 8");
   const auto two = scaling(point(1, 100, 1, "1") + "," + point(8, 400, 1, "2"));
-  EXPECT_EQ(two["points"].items()[0]["label"].text(), "batch 1, 1 thread");
-  EXPECT_EQ(two["points"].items()[1]["label"].text(), "batch 8, 2 threads");
+  EXPECT_EQ(two.points[0].label, "batch 1, 1 thread");
+  EXPECT_EQ(two.points[1].label, "batch 8, 2 threads");
 }
 
 TEST(Scaling, RelativeToTheFirstThatRan) {
   const auto rows = scaling(R"({"backend": "cuda", "batch": 1, "dimensions": {}, "error": "no such provider"},)" +
-                            point(1, 100, 1) + "," + point(8, 450, 1))["points"];
-  EXPECT_EQ(rows.items()[0]["error"].text(), "no such provider");
-  EXPECT_FALSE(rows.items()[0].contains("relative_ratio"));
-  EXPECT_EQ(rows.items()[1]["relative_ratio"].as_f64(), 1.0);
-  EXPECT_EQ(rows.items()[2]["relative_ratio"].as_f64(), 4.5);
+                            point(1, 100, 1) + "," + point(8, 450, 1))
+                        .points;
+  EXPECT_EQ(rows[0].error, "no such provider");
+  EXPECT_FALSE(rows[0].relative_ratio);
+  EXPECT_EQ(rows[1].relative_ratio, 1.0);
+  EXPECT_EQ(rows[2].relative_ratio, 4.5);
 }
 
 TEST(Scaling, TheBestIsSureWhereNoIntervalReachesIt) {
-  const auto summary = scaling(point(1, 100, 5) + "," + point(8, 400, 5))["summary"];
-  EXPECT_THAT(std::string(summary["text"].text()),
-              HasSubstr("the highest throughput with batch 8: 400 items/s; the shortest call with batch 1"));
-  EXPECT_THAT(std::string(summary["confidence"].text()), HasSubstr("high"));
+  const auto summary = scaling(point(1, 100, 5) + "," + point(8, 400, 5)).summary;
+  EXPECT_THAT(summary.text, HasSubstr("highest throughput with batch 8: 400 items/s; lowest latency with batch 1"));
+  EXPECT_THAT(summary.confidence, HasSubstr("high"));
 }
 
 TEST(Scaling, OverlappingIntervalsAreSaid) {
-  const auto summary = scaling(point(1, 390, 20) + "," + point(8, 400, 20) + "," + point(16, 100, 1))["summary"];
-  EXPECT_THAT(std::string(summary["confidence"].text()), HasSubstr("low: 1 of the other points"));
+  const auto summary = scaling(point(1, 390, 20) + "," + point(8, 400, 20) + "," + point(16, 100, 1)).summary;
+  EXPECT_THAT(summary.confidence, HasSubstr("low: its interval overlaps with 1 other point"));
 }
 
 TEST(Scaling, AShortestCallThatAnotherMayMatchIsNotSure) {
@@ -58,17 +58,17 @@ TEST(Scaling, AShortestCallThatAnotherMayMatchIsNotSure) {
     return text.insert(text.find(median) + median.size(),
                        R"("ci95": [)" + std::to_string(low) + "," + std::to_string(high) + "], ");
   };
-  const auto near = scaling(timed(1, 100, 0.9e7, 1.1e7) + "," + timed(2, 180, 1e7, 1.2e7))["summary"];
-  EXPECT_THAT(std::string(near["confidence"].text()), HasSubstr("1 of the other points may have as short a call"));
-  const auto apart = scaling(timed(1, 100, 0.9e7, 1.1e7) + "," + timed(8, 400, 1.9e7, 2.1e7))["summary"];
-  EXPECT_THAT(std::string(apart["confidence"].text()), HasSubstr("high"));
+  const auto near = scaling(timed(1, 100, 0.9e7, 1.1e7) + "," + timed(2, 180, 1e7, 1.2e7)).summary;
+  EXPECT_THAT(near.confidence, HasSubstr("its latency interval overlaps with 1 other point"));
+  const auto apart = scaling(timed(1, 100, 0.9e7, 1.1e7) + "," + timed(8, 400, 1.9e7, 2.1e7)).summary;
+  EXPECT_THAT(apart.confidence, HasSubstr("high"));
 }
 
 TEST(Scaling, NothingIsSaidOfNothing) {
-  EXPECT_TRUE(scaling("").is_null());
-  EXPECT_TRUE(scaling_of(core::Json()).is_null());
+  EXPECT_FALSE(scaling_of(*core::Json::parse(R"({"points": []})")));
+  EXPECT_FALSE(scaling_of(core::Json()));
   const auto failed = scaling(R"({"backend": "cpu", "batch": 1, "dimensions": {}, "error": "no"})");
-  EXPECT_FALSE(failed["summary"].contains("text"));
+  EXPECT_TRUE(failed.summary.text.empty());
 }
 
 }  // namespace

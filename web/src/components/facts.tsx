@@ -22,7 +22,7 @@ export function factText(key: string, value: unknown): string {
     return String(value);
   }
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (value === null || value === undefined) return 'not known';
+  if (value === null || value === undefined) return 'unknown';
   if (Array.isArray(value)) return value.map((one) => factText('', one)).join(', ');
   return String(value);
 }

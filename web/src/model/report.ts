@@ -30,6 +30,15 @@ export interface Share {
   detail?: unknown;
 }
 
+export interface TimeShares {
+  whole?: 'trace' | 'kernels';
+  devices?: number;
+  parts?: Share[];
+  operators?: Share[];
+  nodes?: Share[];
+  kernels?: Share[];
+}
+
 export interface Statement {
   id: string;
   title: string;
@@ -67,6 +76,7 @@ export interface Session {
   tag?: string;
   state: string;
   tool_version: string;
+  created_realtime_ns?: number;
   created?: string;
   command: string[];
   request?: unknown;
@@ -82,7 +92,9 @@ export interface Roof {
   per_second: number;
   unit: string;
   source: string;
-  basis?: 'stated' | 'measured' | 'reached';
+  basis: 'stated' | 'measured' | 'reached';
+  type?: string; // of a compute roof
+  level?: string; // of a memory roof
 }
 
 export interface RoofPoint {
@@ -143,6 +155,10 @@ export interface Series {
   value: (number | null)[];
 }
 
+// The sections that not every report has, by key: each declares its own member (src/sections/), as the C++ side's struct writes it
+// (src/report/sections.h). tests/web/types.test.mjs holds the two against each other.
+export interface Extra {}
+
 export interface Report {
   schema: string;
   schema_version: number;
@@ -154,7 +170,7 @@ export interface Report {
   warnings: Warning[];
   metrics: Record<string, Metric | Metric[]>;
   definitions: Record<string, Definition>;
-  time?: { whole?: 'trace' | 'kernels'; devices?: number; parts?: Share[]; operators?: Share[]; nodes?: Share[]; kernels?: Share[] };
+  time?: TimeShares;
   why?: Statement[];
   advice?: Statement[];
   roofline?: Roofline;
@@ -164,7 +180,7 @@ export interface Report {
   telemetry?: Series[];
   environment?: unknown;
   accounts: Account[];
-  extra?: Record<string, unknown>;
+  extra?: Extra;
   thinned?: Record<string, number>;
 }
 
@@ -176,13 +192,13 @@ export function readReport(text: string): Report | string {
   try {
     document = JSON.parse(text);
   } catch {
-    return 'This page holds no report data. It is the template that AACO fills: run "aaco report" to make a report.';
+    return 'This page has no report data (it is an unfilled template). Run "aaco report" to create a report.';
   }
   const report = document as Partial<Report> | null;
   if (!report || report.schema !== 'aaco.report' || typeof report.schema_version !== 'number')
     return 'The data in this page is not an AACO report.';
   if (report.schema_version > kSchemaVersion)
-    return `This report has schema version ${report.schema_version}; this page reads up to ${kSchemaVersion}. Make it again with the aaco that wrote the session.`;
+    return `This report has schema version ${report.schema_version}; this page reads up to ${kSchemaVersion}. Regenerate it with the aaco version that wrote the session.`;
   return report as Report;
 }
 
@@ -204,4 +220,10 @@ export function metricTitle(report: Report, id: string): string {
   if (defined) return defined;
   const words = id.replace(/_(ns|bytes|ratio|hz|watts|joules|celsius|per_second)$/, '').replace(/[._]/g, ' ').replace(/\bp(\d+)\b/g, 'P$1');
   return words ? words[0]?.toUpperCase() + words.slice(1) : id;
+}
+
+// What a metric means, for a tooltip: its meaning, its formula, its id.
+export function metricTip(report: Report, id: string): string {
+  const defined = Object.prototype.hasOwnProperty.call(report.definitions ?? {}, id) ? report.definitions[id] : undefined;
+  return [defined?.meaning, defined?.formula, id].filter(Boolean).join('\n');
 }

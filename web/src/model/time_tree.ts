@@ -67,7 +67,7 @@ export function buildTree(report: Report): Entry[] {
     (nodes.get(group) ?? []).map((share, index) => {
       const entry = entryOf(share, 'node', index, slotOf(group));
       entry.children = (kernels.get(share.name) ?? []).map((kernel, at) => entryOf(kernel, 'kernel', at, slotOf(group))).sort(bySize);
-      addRemainder(entry, 'Not in a kernel');
+      addRemainder(entry, 'Outside kernels');
       return entry;
     }).sort(bySize);
 

@@ -1,26 +1,96 @@
 import { Facts } from '../components/facts.tsx';
 import { Name } from '../components/name.tsx';
-import { Section } from '../components/section.tsx';
+import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
 import { duration, percent, roundPercent, text } from '../format/quantity.ts';
-import type { Report } from '../model/report.ts';
+import { metricTip, type Report } from '../model/report.ts';
 
-// What extra.gpu, extra.attribution and extra.gaps hold (docs/formats/report.md); every member may be missing.
+// As src/report/gpu_sections.h writes them.
 interface Device {
-  name: string; bound?: string; bound_confidence_ratio?: number; active_ratio?: number; active_ratio_band?: string;
-  launch_tax?: number; launch_tax_band?: string; launch_lost_ratio?: number; queue_depth?: number;
-  api_mean_ns?: number; queue_mean_ns?: number; execution_mean_ns?: number; roofline_ratio?: number; kernels_per_node?: number;
+  name: string;
+  bound: string | null;
+  bound_confidence_ratio: number | null;
+  active_ratio?: number;
+  active_ratio_band?: string;
+  launch_tax?: number;
+  launch_tax_band?: string;
+  launch_lost_ratio?: number;
+  kernels_per_node?: number;
+  kernels_per_node_band?: string;
+  queue_depth?: number;
+  api_mean_ns?: number;
+  queue_mean_ns?: number;
+  execution_mean_ns?: number;
+  roofline_ratio?: number;
 }
-interface Gpu { devices?: Device[]; families?: { family: string; kernel_count: number; kernel_sum_ns: number }[]; convention?: { orphan_kernels?: string; memset?: string; span?: string }; ranks?: unknown }
+
+interface Rank {
+  rank: number;
+  span_ns: number;
+  compute_ns: number;
+  collective_count: number;
+  collective_sum_ns: number;
+  exposed_collective_ns: number;
+  idle_ns: number;
+  step_mean_ns?: number;
+}
+
+interface Gpu {
+  devices: Device[];
+  families: { family: string; kernel_count: number; kernel_sum_ns: number; share_ratio: number }[];
+  convention?: { orphan_kernels: string; memset: string; span: string };
+  ranks?: Rank[];
+}
+
 interface Attribution {
-  kernel_count?: number; attributed_kernel_count?: number; kernel_sum_ns?: number; attributed_kernel_sum_ns?: number;
-  methods?: { method: string; kernel_count: number; kernel_sum_ns: number }[]; operators?: { operator: string; kernel_count?: number; kernel_sum_ns: number }[];
+  kernel_count: number;
+  attributed_kernel_count: number;
+  kernel_sum_ns: number;
+  attributed_kernel_sum_ns: number;
+  methods: { method: string; kernel_count: number; kernel_sum_ns: number }[];
+  operators: { operator: string; kernel_count: number; kernel_sum_ns: number }[];
 }
-interface Gaps { causes?: { cause: string; gap_count: number; idle_ns: number }[]; longest?: unknown[]; host?: unknown }
+
+interface Gap {
+  rank: number;
+  device: number;
+  start_ns: number;
+  length_ns: number;
+  cause: string;
+  confidence_ratio: number;
+  previous: string;
+  next: string;
+  evidence?: string;
+  host_run_queue_ns?: number;
+  host_off_cpu_ns?: number;
+}
+
+interface Gaps {
+  causes: { cause: string; gap_count: number; idle_ns: number }[];
+  longest: Gap[];
+  host?: { gap_count: number; run_queue_ns: number; off_cpu_ns: number };
+}
+
+declare module '../model/report.ts' {
+  interface Extra {
+    gpu?: Gpu;
+    attribution?: Attribution;
+    gaps?: Gaps;
+  }
+}
 
 const kRows = 12;
 const kBound: Record<string, string> = {
-  compute: 'it computes', communication: 'communication that nothing hides', copy: 'copies that nothing hides', launch: 'launching kernels', waiting: 'waiting for the host',
+  compute: 'compute-bound', communication: 'exposed communication', copy: 'exposed copies', launch: 'launch-bound', waiting: 'host-bound: GPU starved',
 };
+
+// Columns of the table of devices, and the metrics in them.
+const kMetrics: [string, string[]][] = [
+  ['Active', ['gpu.active_ratio']],
+  ['Launch tax', ['launch.tax']],
+  ['Queue depth', ['launch.queue_depth_mean']],
+  ['API call, queued, running', ['launch.api_mean_ns', 'launch.queue_mean_ns', 'launch.execution_mean_ns']],
+  ['Of roofline', ['gpu.roofline_ratio']],
+];
 
 interface Bar { name: string; ns: number; count?: number }
 
@@ -31,7 +101,7 @@ function Bars({ title, bars, noun }: { title: string; bars: Bar[]; noun: string 
   if (whole <= 0) return null;
   return (
     <table class="legend">
-      <caption class="left quiet">{title}{sorted.length > kRows ? `, the largest ${kRows} of ${sorted.length}` : ''}</caption>
+      <caption class="left quiet">{title}{sorted.length > kRows ? `, top ${kRows} of ${sorted.length}` : ''}</caption>
       <thead><tr><th scope="col">{noun}</th><th scope="col" class="narrow" aria-label="relative size" /><th scope="col" class="right">share</th><th scope="col" class="right">time</th><th scope="col" class="right narrow">count</th></tr></thead>
       <tbody>
         {sorted.slice(0, kRows).map((bar) => (
@@ -48,17 +118,17 @@ function Bars({ title, bars, noun }: { title: string; bars: Bar[]; noun: string 
   );
 }
 
-function DeviceTable({ devices }: { devices: Device[] }) {
+function DeviceTable({ devices, report }: { devices: Device[]; report: Report }) {
   if (devices.length === 0) return null;
   const band = (value: string | undefined, name: string | undefined) => (value === undefined ? '' : name ? `${value} (${name})` : value);
   return (
     <div class="table-scroll"><table class="fact-table whole-words">
-      <thead><tr><th scope="col">Device</th><th scope="col">Bound by</th><th scope="col">Kernels run</th><th scope="col">Launch tax</th><th scope="col">Queue depth</th><th scope="col">Call, queue, run</th><th scope="col">Of its roofs</th></tr></thead>
+      <thead><tr><th scope="col">Device</th><th scope="col">Bottleneck</th>{kMetrics.map(([name, ids]) => <th key={name} scope="col" title={ids.map((one) => metricTip(report, one)).join('\n\n')}>{name}</th>)}</tr></thead>
       <tbody>
         {devices.map((device) => (
           <tr key={device.name}>
             <td>{device.name}</td>
-            <td>{kBound[device.bound ?? ''] ?? device.bound ?? ''}{device.bound_confidence_ratio !== undefined && device.bound !== 'none' ? <span class="quiet"> {roundPercent(device.bound_confidence_ratio)} sure</span> : null}</td>
+            <td>{kBound[device.bound ?? ''] ?? device.bound ?? ''}{device.bound_confidence_ratio !== null && device.bound !== 'none' ? <span class="quiet"> {roundPercent(device.bound_confidence_ratio)} confidence</span> : null}</td>
             <td>{band(device.active_ratio === undefined ? undefined : percent(device.active_ratio), device.active_ratio_band)}</td>
             <td>{band(device.launch_tax === undefined ? undefined : text(device.launch_tax, ''), device.launch_tax_band)}</td>
             <td>{device.queue_depth === undefined ? '' : text(device.queue_depth, '')}</td>
@@ -71,27 +141,32 @@ function DeviceTable({ devices }: { devices: Device[] }) {
   );
 }
 
-export const kGpuExtras = ['gpu', 'attribution', 'gaps'];
-export const hasGpu = (report: Report): boolean => typeof report.extra?.gpu === 'object' && report.extra.gpu !== null;
-
-export function GpuSection({ report, id, title }: { report: Report; id: string; title: string }) {
-  const gpu = (report.extra?.gpu ?? {}) as Gpu;
-  const attribution = (report.extra?.attribution ?? {}) as Attribution;
-  const gaps = (report.extra?.gaps ?? {}) as Gaps;
-  const kernels = attribution.kernel_count ?? 0;
-  const lead = kernels > 0
-    ? `What caused it is known for ${percent((attribution.attributed_kernel_count ?? 0) / kernels)} of the kernels and ${percent((attribution.attributed_kernel_sum_ns ?? 0) / Math.max(1, attribution.kernel_sum_ns ?? 0))} of their time.`
+function GpuSection({ report, id, title }: SectionProps) {
+  const { gpu, attribution, gaps } = report.extra ?? {};
+  const kernels = attribution?.kernel_count ?? 0;
+  const lead = attribution && kernels > 0
+    ? `Attributed: ${percent(attribution.attributed_kernel_count / kernels)} of the kernels and ${percent(attribution.attributed_kernel_sum_ns / Math.max(1, attribution.kernel_sum_ns))} of their time.`
     : undefined;
   return (
     <Section id={id} title={title} lead={lead}>
-      <DeviceTable devices={gpu.devices ?? []} />
-      {gpu.convention ? <p class="quiet">Kernels without a launch in the trace are {gpu.convention.orphan_kernels}, memsets {gpu.convention.memset}; the span is {gpu.convention.span}.</p> : null}
-      <Bars title="Kernel families" noun="family" bars={(gpu.families ?? []).map((one) => ({ name: one.family, ns: one.kernel_sum_ns, count: one.kernel_count }))} />
-      <Bars title="Idle gaps by cause" noun="cause" bars={(gaps.causes ?? []).map((one) => ({ name: one.cause, ns: one.idle_ns, count: one.gap_count }))} />
-      <Bars title="What caused the kernels" noun="operator" bars={(attribution.operators ?? []).map((one) => ({ name: one.operator, ns: one.kernel_sum_ns, ...(one.kernel_count ? { count: one.kernel_count } : {}) }))} />
-      <details class="fold"><summary>How attribution is known, the longest gaps</summary>
-        <Facts value={{ methods: attribution.methods ?? [], longest_gaps: gaps.longest ?? [], hosts_of_gaps: gaps.host, ranks: gpu.ranks }} />
+      <DeviceTable devices={gpu?.devices ?? []} report={report} />
+      {gpu?.convention ? <p class="quiet">Kernels without a launch record are {gpu.convention.orphan_kernels}, memsets {gpu.convention.memset}; the span is {gpu.convention.span}.</p> : null}
+      <Bars title="Kernel families" noun="family" bars={(gpu?.families ?? []).map((one) => ({ name: one.family, ns: one.kernel_sum_ns, count: one.kernel_count }))} />
+      <Bars title="Idle time by cause" noun="cause" bars={(gaps?.causes ?? []).map((one) => ({ name: one.cause === 'host_late' ? 'late launch' : one.cause.replace(/_/g, ' '), ns: one.idle_ns, count: one.gap_count }))} />
+      <Bars title="Kernel time by operator" noun="operator" bars={(attribution?.operators ?? []).map((one) => ({ name: one.operator, ns: one.kernel_sum_ns, count: one.kernel_count }))} />
+      <details class="fold"><summary>Attribution method and longest gaps</summary>
+        <Facts value={{ methods: attribution?.methods ?? [], longest_gaps: gaps?.longest ?? [], hosts_of_gaps: gaps?.host, ranks: gpu?.ranks }} />
       </details>
     </Section>
   );
 }
+
+const has = (one: unknown): boolean => typeof one === 'object' && one !== null;
+
+export const gpuSection: SectionEntry = {
+  id: 'gpu',
+  title: 'GPUs',
+  shows: ['gpu', 'attribution', 'gaps'],
+  has: ({ extra }) => has(extra?.gpu) || has(extra?.attribution) || has(extra?.gaps),
+  view: GpuSection,
+};

@@ -2,7 +2,7 @@ import { type Column, DataTable } from '../components/data_table.tsx';
 import { Facts, factTitle } from '../components/facts.tsx';
 import { Section } from '../components/section.tsx';
 import { count, interval, text } from '../format/quantity.ts';
-import { type Account, listMetrics, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
+import { type Account, listMetrics, metricTip, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
 
 // What the numbers rest on: the machine, the sources and what became of their records, and the metrics' definitions.
 
@@ -51,7 +51,7 @@ const kAccountColumns: Column<Account>[] = [
 
 export function SourcesSection({ report, id, title }: { report: Report; id: string; title: string }) {
   return (
-    <Section id={id} title={title} lead="What each source offered, and what became of it: nothing is lost without a number and a reason.">
+    <Section id={id} title={title} lead="Records read, kept and dropped per source, with the reason for each drop.">
       <DataTable caption="Records by source" rows={report.accounts} columns={kAccountColumns} rowKey={(row, index) => `${index}${row.source}`} noun="source" />
     </Section>
   );
@@ -60,13 +60,13 @@ export function SourcesSection({ report, id, title }: { report: Report; id: stri
 export function MetricsSection({ report, id, title }: { report: Report; id: string; title: string }) {
   const definitionOf = (metric: NamedMetric) => (Object.prototype.hasOwnProperty.call(report.definitions, metric.id) ? report.definitions[metric.id] : undefined);
   const columns: Column<NamedMetric>[] = [
-    { key: 'title', title: 'Metric', value: (row) => metricTitle(report, row.id), cell: (row) => <span>{metricTitle(report, row.id)}{row.device !== undefined && <span class="quiet"> device {row.device}</span>}</span> },
+    { key: 'title', title: 'Metric', value: (row) => metricTitle(report, row.id), cell: (row) => <span title={metricTip(report, row.id)}>{metricTitle(report, row.id)}{row.device !== undefined && <span class="quiet"> device {row.device}</span>}</span> },
     { key: 'id', title: 'Id', narrow: true, value: (row) => row.id, cell: (row) => <span class="mono quiet">{row.id}</span> },
     { key: 'value', title: 'Value', align: 'right', cell: (row) => <span class="strong nowrap">{text(row.value, row.unit)}</span> },
-    { key: 'interval', title: '95 % interval', align: 'right', narrow: true, cell: (row) => (row.ci95 ? <span class="nowrap">{interval(row.ci95[0], row.ci95[1], row.unit)}</span> : row.unit === 'count' ? '' : <span class="quiet">not known</span>) },
+    { key: 'interval', title: '95 % CI', align: 'right', narrow: true, cell: (row) => (row.ci95 ? <span class="nowrap">{interval(row.ci95[0], row.ci95[1], row.unit)}</span> : row.unit === 'count' ? '' : <span class="quiet">no CI</span>) },
   ];
   return (
-    <Section id={id} title={title} lead={<>Each with its published id<span class="screen-only">; open a row for its formula</span>.</>}>
+    <Section id={id} title={title} lead={<>Metrics with their published ids<span class="screen-only">; open a row for the formula</span>.</>}>
       <DataTable caption="Metrics" rows={listMetrics(report)} columns={columns} rowKey={(row) => `${row.id}/${row.device ?? ''}`} noun="metric" page={40}
         filterText={(row) => `${row.id} ${metricTitle(report, row.id)}`}
         detail={(row) => {
@@ -88,6 +88,8 @@ export function MetricsSection({ report, id, title }: { report: Report; id: stri
   );
 }
 
+export const extraId = (name: string): string => `extra-${name.replace(/[^a-z0-9]+/gi, '-')}`;
+
 export function ExtraSection({ name, value }: { name: string; value: unknown }) {
-  return <Section id={`extra-${name.replace(/[^a-z0-9]+/gi, '-')}`} title={factTitle(name)}><Facts value={value} /></Section>;
+  return <Section id={extraId(name)} title={factTitle(name)}><Facts value={value} /></Section>;
 }

@@ -5,11 +5,12 @@ import { powersOfTen } from '../charts/scale.ts';
 import { useWidth } from '../charts/use_width.ts';
 import { type Column, DataTable } from '../components/data_table.tsx';
 import { Name } from '../components/name.tsx';
-import { Section } from '../components/section.tsx';
+import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
-import { duration, percent, plural, prose, quantity, text } from '../format/quantity.ts';
-import type { Report, Roof, Roofline, RoofPoint } from '../model/report.ts';
+import { duration, percent, prose, quantity, text } from '../format/quantity.ts';
+import type { Roof, Roofline, RoofPoint } from '../model/report.ts';
 import { groupSlots } from '../model/time_tree.ts';
+import { AttainableTable } from './attainable.tsx';
 
 const kHeight = 380;
 const kBesideFrom = 640; // pixels of width from which names of roofs stand beside the chart,
@@ -19,8 +20,8 @@ const kNames = 200; // in so many
 function shares(point: RoofPoint): string {
   const parts = [
     point.reached_ratio === undefined ? '' : `${percent(point.reached_ratio)} of the stated roof`,
-    point.measured_ratio === undefined ? '' : `${percent(point.measured_ratio)} of the measured one`,
-    point.work_from ? `work from ${point.work_from}` : '',
+    point.measured_ratio === undefined ? '' : `${percent(point.measured_ratio)} of the measured roof`,
+    point.work_from ? `work source: ${point.work_from}` : '',
   ].filter(Boolean);
   return parts.length > 0 ? `\n${parts.join(', ')}` : '';
 }
@@ -35,13 +36,13 @@ function Chart({ line, slots }: { line: Roofline; slots: Map<string, number> }) 
   const largest = Math.max(...points.map((one) => one.point.time_ns));
   return (
     <div ref={ref} class="chart">
-      <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`Roofline: ${line.text} The table below holds the same points.`}>
+      <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`Roofline: ${line.text} The table below lists the same points.`}>
         <YAxis scale={y} ticks={powersOfTen(y.domain)} format={(value) => { const q = quantity(value, 'flop/s'); return `${q.number.replace(/\.0+$/, '')}\u00a0${q.unit.replace('FLOP/s', '')}`; }} box={box} />
         <XAxis scale={x} ticks={powersOfTen(x.domain)} format={(value) => (value < 1 ? value.toPrecision(1) : value.toLocaleString('en'))} y={box.bottom} title={'arithmetic intensity, FLOP/byte \u2192'} />
         <text x={box.left} y={box.top - 2} class="axis-title">FLOP/s</text>
         {roofs.map((roof, index) => (
           <g key={index}>
-            <path d={roof.path} class={`roof ${roof.roof.kind} basis-${roof.roof.basis ?? 'stated'}`} />
+            <path d={roof.path} class={`roof ${roof.roof.kind} basis-${roof.roof.basis}`} />
             {roof.label && <text x={roof.label.x} y={roof.label.y} text-anchor={roof.label.anchor} transform={roof.label.turn} class="roof-label">{shorten(roof.roof.name, 24)} {text(roof.roof.per_second, roof.roof.unit)}</text>}
           </g>
         ))}
@@ -63,13 +64,13 @@ const kColumns: Column<RoofPoint & { reached?: number }>[] = [
   { key: 'time', title: 'Time', align: 'right', value: (row) => row.time_ns, cell: (row) => duration(row.time_ns) },
   { key: 'rate', title: 'Rate', align: 'right', value: (row) => row.flops / row.time_ns, cell: (row) => text(row.flops / (row.time_ns * 1e-9), 'flop/s') },
   { key: 'intensity', title: 'FLOP/byte', align: 'right', narrow: true, value: (row) => row.flops / row.bytes, cell: (row) => (row.bytes > 0 ? (row.flops / row.bytes).toPrecision(3) : '') },
-  { key: 'reached', title: 'Of its roof', align: 'right', value: (row) => row.reached ?? -1, cell: (row) => (row.reached === undefined ? '' : percent(row.reached)) },
+  { key: 'reached', title: 'Of stated roof', align: 'right', value: (row) => row.reached ?? -1, cell: (row) => (row.reached === undefined ? '' : percent(row.reached)) },
 ];
 const kMeasuredColumn: Column<RoofPoint & { reached?: number }> = {
-  key: 'measured', title: 'Of measured', align: 'right', value: (row) => row.measured_ratio ?? -1,
+  key: 'measured', title: 'Of measured roof', align: 'right', value: (row) => row.measured_ratio ?? -1,
   cell: (row) => (row.measured_ratio === undefined ? '' : percent(row.measured_ratio)),
 };
-const kWorkColumn: Column<RoofPoint & { reached?: number }> = { key: 'work', title: 'Work from', narrow: true, value: (row) => row.work_from ?? '', cell: (row) => row.work_from ?? '' };
+const kWorkColumn: Column<RoofPoint & { reached?: number }> = { key: 'work', title: 'Work source', narrow: true, value: (row) => row.work_from ?? '', cell: (row) => row.work_from ?? '' };
 
 function Reached({ ratio, of, fill }: { ratio: number; of?: string; fill: string }) {
   return (
@@ -77,7 +78,7 @@ function Reached({ ratio, of, fill }: { ratio: number; of?: string; fill: string
       {of && <p class="reached-of">{of}</p>}
       <div class="reached" role="img" aria-label={`Reached ${percent(ratio)} of the hardware's limit${of ? `, ${of}` : ''}`}>
         <span class={`reached-fill ${fill}`} style={{ width: `${Math.min(1, Math.max(0, ratio)) * 100}%` }}><b>{percent(ratio)}</b></span>
-        <span class="reached-rest">room to the limit</span>
+        <span class="reached-rest">headroom</span>
       </div>
     </>
   );
@@ -85,85 +86,13 @@ function Reached({ ratio, of, fill }: { ratio: number; of?: string; fill: string
 
 // How its line is drawn.
 function Sample({ roof }: { roof: Roof }) {
-  return <svg class="roof-sample" viewBox="0 0 30 8" width="30" height="8" aria-hidden="true"><path d="M0 4H30" class={`roof ${roof.kind} basis-${roof.basis ?? 'stated'}`} /></svg>;
+  return <svg class="roof-sample" viewBox="0 0 30 8" width="30" height="8" aria-hidden="true"><path d="M0 4H30" class={`roof ${roof.kind} basis-${roof.basis}`} /></svg>;
 }
 
-// What extra.attainable holds (docs/formats/predictions.md); every member may be missing.
-interface Attainable {
-  whole?: { predicted?: { value: number; lower: number; upper: number; confidence: string }; measured_ns?: number; surprise?: boolean };
-  energy?: { predicted?: { value: number; lower: number; upper: number; confidence: string }; measured_joules?: number; measured_lower_joules?: number; measured_upper_joules?: number; tokens?: number; surprise?: boolean };
-  note?: string;
-  title?: string;
-  nodes?: AttainableNode[];
-  unmatched_nodes?: number;
-  unmatched_ns?: number;
-}
-interface AttainableNode {
-  name: string;
-  measured_ns: number;
-  attainable_ns: number;
-  gap_ns: number;
-  predicted_ns?: number;
-  predicted_lower_ns?: number;
-  predicted_upper_ns?: number;
-  confidence?: string;
-  reason: string;
-  surprise: boolean;
-}
-
-const kNodeColumns: Column<AttainableNode>[] = [
-  {
-    key: 'name', title: 'Node, and why', value: (row) => row.name,
-    cell: (row) => <><Name text={row.name} /><span class="row-why">{row.surprise ? 'Surprise: ' : ''}{row.reason}</span></>,
-  },
-  { key: 'measured', title: 'Measured', align: 'right', value: (row) => row.measured_ns, cell: (row) => duration(row.measured_ns) },
-  { key: 'attainable', title: 'Attainable', align: 'right', value: (row) => row.attainable_ns, cell: (row) => duration(row.attainable_ns) },
-  { key: 'gap', title: 'Gap', align: 'right', value: (row) => row.gap_ns, cell: (row) => duration(row.gap_ns) },
-  {
-    key: 'predicted', title: 'Predicted (90 %)', align: 'right', value: (row) => row.predicted_ns ?? -1,
-    cell: (row) => (row.predicted_ns === undefined ? '' : `${duration(row.predicted_ns)} (${duration(row.predicted_lower_ns ?? row.predicted_ns)} to ${duration(row.predicted_upper_ns ?? row.predicted_ns)})`),
-  },
-  { key: 'level', title: 'Level', value: (row) => row.confidence ?? '', cell: (row) => row.confidence ?? '' },
-];
-
-function wholeText({ whole }: Attainable): string {
-  const predicted = whole?.predicted;
-  if (!predicted) return '';
-  const measured = whole.measured_ns === undefined ? 'The whole model is' : `${whole.surprise ? 'Surprise: the' : 'The'} whole model took ${duration(whole.measured_ns)},`;
-  return `${measured} predicted ${duration(predicted.value)} (${duration(predicted.lower)} to ${duration(predicted.upper)}, ${predicted.confidence}).`;
-}
-
-// Of an iteration, measured where the machine has a power sensor.
-function energyText({ energy }: Attainable): string {
-  const predicted = energy?.predicted;
-  if (!predicted) return '';
-  const joules = (value: number) => text(value, 'J');
-  const measured = energy.measured_joules;
-  const head = measured === undefined ? 'An iteration is predicted to take' :
-    `${energy.surprise ? 'Surprise: an' : 'An'} iteration took ${joules(measured)} (${joules(energy.measured_lower_joules ?? measured)} to ${joules(energy.measured_upper_joules ?? measured)}), predicted`;
-  const each = energy.tokens ? `; each of its ${plural(energy.tokens, 'token')} ${joules((measured ?? predicted.value) / energy.tokens)}` : '';
-  return `${head} ${joules(predicted.value)} (${joules(predicted.lower)} to ${joules(predicted.upper)}, ${predicted.confidence})${each}.`;
-}
-
-// A session that was not profiled node by node.
-export function PredictionSection({ value, id, title }: { value: unknown; id: string; title: string }) {
-  return <Section id={id} title={title} lead={prose([wholeText(value as Attainable), energyText(value as Attainable), (value as Attainable).note ?? ''].filter(Boolean).join(' '))}>{null}</Section>;
-}
-
-function AttainableTable({ value }: { value: Attainable }) {
-  const rows = Array.isArray(value.nodes) ? value.nodes : [];
-  if (rows.length === 0) return null;
-  return (
-    <details class="fold" open><summary>{value.title ?? 'Each node beside its attainable time'}</summary>
-      {(wholeText(value) || energyText(value) || value.note) && <p>{wholeText(value)} {energyText(value)} <span class="quiet">{value.note ?? ''}</span></p>}
-      <DataTable caption="Measured, attainable, gap" rows={rows} columns={kNodeColumns} rowKey={(row, index) => `${index}${row.name}`} sortBy="gap" filterText={(row) => `${row.name} ${row.reason}`} noun="node" />
-      {(value.unmatched_nodes ?? 0) > 0 && <p class="quiet">{plural(value.unmatched_nodes ?? 0, 'node')} that the runtime made took {duration(value.unmatched_ns ?? 0)}, with no counterpart in the graph.</p>}
-    </details>
-  );
-}
-
-export function HardwareSection({ line, report, id, title }: { line: Roofline; report: Report; id: string; title: string }) {
-  const stated = line.roofs.filter((roof) => (roof.basis ?? 'stated') === 'stated');
+function HardwareSection({ report, id, title }: SectionProps) {
+  const line = report.roofline;
+  if (!line) return null;
+  const stated = line.roofs.filter((roof) => roof.basis === 'stated');
   const compute = Math.max(0, ...stated.filter((roof) => roof.kind === 'compute').map((roof) => roof.per_second));
   const slowest = stated.filter((roof) => roof.kind === 'memory').map((roof) => roof.per_second);
   const memory = slowest.length > 0 ? Math.min(...slowest) : 0;
@@ -176,18 +105,26 @@ export function HardwareSection({ line, report, id, title }: { line: Roofline; r
   if (rows.some((row) => row.work_from)) columns.push(kWorkColumn);
   return (
     <Section id={id} title={title} lead={prose(line.text)}>
-      {line.reached_ratio !== undefined && <Reached ratio={line.reached_ratio} of={line.measured_ratio === undefined ? undefined : 'of what is stated'} fill="s0" />}
-      {line.measured_ratio !== undefined && <Reached ratio={line.measured_ratio} of="of what was measured" fill="s1" />}
+      {line.reached_ratio !== undefined && <Reached ratio={line.reached_ratio} of={line.measured_ratio === undefined ? undefined : 'of the stated roofs'} fill="s0" />}
+      {line.measured_ratio !== undefined && <Reached ratio={line.measured_ratio} of="of the measured roofs" fill="s1" />}
       <Chart line={line} slots={groupSlots(report)} />
       <ul class="sources">
         {line.roofs.map((roof, index) => <li key={index}><Sample roof={roof} /> <span>{roof.name}</span> <strong>{text(roof.per_second, roof.unit)}</strong> <span class="quiet">{roof.source}</span></li>)}
       </ul>
-      {typeof report.extra?.attainable === 'object' && report.extra.attainable !== null && <AttainableTable value={report.extra.attainable} />}
+      {report.extra?.attainable && <AttainableTable value={report.extra.attainable} />}
       {rows.length > 0 && (
-        <details class="fold"><summary>The points as a table</summary>
-          <DataTable caption="Work against the roofs" rows={rows} columns={columns} rowKey={(row, index) => `${index}${row.name}`} sortBy="time" filterText={(row) => row.name} noun="point" />
+        <details class="fold"><summary>Points as a table</summary>
+          <DataTable caption="Points of the roofline" rows={rows} columns={columns} rowKey={(row, index) => `${index}${row.name}`} sortBy="time" filterText={(row) => row.name} noun="point" />
         </details>
       )}
     </Section>
   );
 }
+
+export const hardwareSection: SectionEntry = {
+  id: 'hardware',
+  title: 'Hardware efficiency',
+  shows: ['attainable'],
+  has: (report) => report.roofline,
+  view: HardwareSection,
+};

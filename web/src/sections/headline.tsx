@@ -1,11 +1,13 @@
 import { Confidence } from '../components/meter.tsx';
 import { interval, percent, prose, quantity } from '../format/quantity.ts';
-import { findMetric, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
+import { findMetric, metricTip, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
 
-const relative = (metric: NamedMetric): number => {
-  const [low, high] = metric.ci95 ?? [metric.value, metric.value];
-  return metric.value !== 0 ? Math.max(Math.abs(low - metric.value), Math.abs(high - metric.value)) / Math.abs(metric.value) : 0;
-};
+const relative = (metric: NamedMetric, of: (low: number, high: number) => number): number =>
+  metric.ci95 && metric.value !== 0 ? of(metric.ci95[0], metric.ci95[1]) / Math.abs(metric.value) : 0;
+// What \u00b1 means: the half width of the 95 % interval relative to the value, as the terminal states it (src/report/quantity.h).
+const halfWidth = (metric: NamedMetric): number => relative(metric, (low, high) => (high - low) / 2);
+// How far an end of the interval is from the value: what the drawing has to hold.
+const extent = (metric: NamedMetric): number => relative(metric, (low, high) => Math.max(Math.abs(low - metric.value), Math.abs(high - metric.value)));
 
 // The interval around its value, on a scale that the tiles share, so that precision can be compared at a glance.
 function Whisker({ metric, reach }: { metric: NamedMetric; reach: number }) {
@@ -22,17 +24,16 @@ function Whisker({ metric, reach }: { metric: NamedMetric; reach: number }) {
 
 function Tile({ report, metric, reach }: { report: Report; metric: NamedMetric; reach: number }) {
   const { number, unit } = quantity(metric.value, metric.unit);
-  const defined = Object.prototype.hasOwnProperty.call(report.definitions, metric.id) ? report.definitions[metric.id] : undefined;
   return (
     <div class="tile">
-      <dt data-tip={defined ? `${metric.id} = ${defined.formula}` : metric.id} tabIndex={0}>{metricTitle(report, metric.id)}</dt>
+      <dt title={metricTip(report, metric.id)}>{metricTitle(report, metric.id)}</dt>
       <dd>
         <span class="tile-value">{number}{unit && <span class="tile-unit">{'\u00a0'}{unit}</span>}</span>
         <Whisker metric={metric} reach={reach} />
         <span class="tile-interval">
           {metric.ci95
-            ? <><span>{interval(metric.ci95[0], metric.ci95[1], metric.unit)}</span><span class="quiet">{'\u00b1'}{'\u00a0'}{percent(relative(metric))}</span></>
-            : 'interval not known'}
+            ? <><span>{interval(metric.ci95[0], metric.ci95[1], metric.unit)}</span><span class="quiet">{'\u00b1'}{'\u00a0'}{percent(halfWidth(metric))}</span></>
+            : report.session.kind === 'import' ? 'no CI (one trace)' : 'no CI'}
         </span>
       </dd>
     </div>
@@ -42,15 +43,15 @@ function Tile({ report, metric, reach }: { report: Report; metric: NamedMetric; 
 // The first screen: what was found, how sure that is, and the three numbers that matter.
 export function Headline({ report }: { report: Report }) {
   const metrics = report.headline.map((id) => findMetric(report, id, report.headline_of?.device)).filter((one): one is NamedMetric => one !== undefined);
-  const reach = Math.max(0.01, ...metrics.map(relative)) * 1.1;
+  const reach = Math.max(0.01, ...metrics.map(extent)) * 1.1;
   return (
     <header class="headline" id="verdict">
       <p class="kicker">{report.title}</p>
-      <h1>{prose(report.verdict?.text ?? '') || 'No verdict: this session measured nothing that one could rest on.'}</h1>
+      <h1>{prose(report.verdict?.text ?? '') || 'No verdict: not enough measurements.'}</h1>
       {report.verdict?.confidence && <Confidence text={report.verdict.confidence} />}
       {metrics.length > 0 && <dl class="tiles">{metrics.map((metric) => <Tile key={metric.id} report={report} metric={metric} reach={reach} />)}</dl>}
       {metrics.length > 0 && report.headline_of && <p class="tiles-note">Of {report.headline_of.name}.</p>}
-      {metrics.some((metric) => metric.ci95) && <p class="tiles-note">Below each number: its 95 % interval, drawn on one relative scale of {'\u00b1'}{'\u00a0'}{percent(reach)}.</p>}
+      {metrics.some((metric) => metric.ci95) && <p class="tiles-note">Below each number: its 95 % confidence interval; {'\u00b1'} is the half width of that interval relative to the value. Bars share one relative scale.</p>}
     </header>
   );
 }

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Section } from '../components/section.tsx';
 import { interval, percent, plural, text } from '../format/quantity.ts';
 import { distribution, inTimeOrder, isBeside, isMeasured, isWarmup } from '../model/iterations.ts';
-import { findMetric, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
+import { findMetric, metricTip, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
 import { linear, padded } from '../charts/scale.ts';
 import { DistributionChart, type Mark } from './distribution_chart.tsx';
 import { LatencyChart } from './latency_chart.tsx';
@@ -16,14 +16,14 @@ function QuantileTable({ report, metrics }: { report: Report; metrics: NamedMetr
   const x = linear(padded({ low: Math.min(...ends), high: Math.max(...ends) }, 0.03), 0, 100);
   return (
     <table class="quantiles">
-      <caption class="unseen">Latency: mean and quantiles with 95 % intervals</caption>
-      <thead><tr><th scope="col">Latency</th><th scope="col" class="right">Value</th><th scope="col" class="right">95 % interval</th><th scope="col" class="narrow" aria-label="drawn on one axis" /></tr></thead>
+      <caption class="unseen">Latency: mean and quantiles with 95 % confidence intervals</caption>
+      <thead><tr><th scope="col">Latency</th><th scope="col" class="right">Value</th><th scope="col" class="right">95 % CI</th><th scope="col" class="narrow" aria-label="drawn on one axis" /></tr></thead>
       <tbody>
         {metrics.map((metric) => (
           <tr key={metric.id}>
-            <th scope="row" data-tip={metric.id}>{metricTitle(report, metric.id)}</th>
+            <th scope="row" title={metricTip(report, metric.id)}>{metricTitle(report, metric.id)}</th>
             <td class="right strong">{text(metric.value, metric.unit)}</td>
-            <td class="right">{metric.ci95 ? interval(metric.ci95[0], metric.ci95[1], metric.unit) : <span class="quiet">not known</span>}</td>
+            <td class="right">{metric.ci95 ? interval(metric.ci95[0], metric.ci95[1], metric.unit) : <span class="quiet">no CI</span>}</td>
             <td class="narrow forest">
               <span class="forest-line" aria-hidden="true">
                 {metric.ci95 && <i class="whisker-range" style={{ left: `${x(metric.ci95[0])}%`, width: `${Math.max(0.5, x(metric.ci95[1]) - x(metric.ci95[0]))}%` }} />}
@@ -44,7 +44,7 @@ function leadOf(report: Report): string {
   const cov = findMetric(report, 'latency.cov_ratio');
   const observer = findMetric(report, 'observer.effect_ratio');
   if (iterations) words.push(`${plural(iterations.value, 'iteration')} measured${warmup ? ` after ${plural(warmup.value, 'iteration')} of warm-up` : ''}.`);
-  if (cov) words.push(`They vary by ${percent(cov.value)} of their mean.`);
+  if (cov) words.push(`Coefficient of variation: ${percent(cov.value)}.`);
   if (observer) words.push(`Telemetry changed the median by ${percent(observer.value)}${observer.ci95 ? ` (${interval(observer.ci95[0], observer.ci95[1], 'ratio')})` : ''}.`);
   return words.join(' ');
 }
@@ -61,14 +61,14 @@ export function LatencySection({ report, id, title }: { report: Report; id: stri
       {metrics.length > 0 && <QuantileTable report={report} metrics={metrics} />}
       {series && (
         <figure>
-          <figcaption>Every iteration in the order of time</figcaption>
+          <figcaption>Every iteration over time</figcaption>
           <LatencyChart series={series} median={findMetric(report, 'latency.p50_ns')?.value} thinnedFrom={report.thinned?.iterations} />
           <ul class="key">
             {series.phases.some(isWarmup) && <li><i class="swatch hatch" />warm-up, not counted</li>}
             {series.phases.some(isBeside) && <li><i class="line-swatch" />with telemetry, not counted</li>}
             {series.phases.some((phase) => !isWarmup(phase) && !isBeside(phase) && !isMeasured(phase)) && <li><i class="line-swatch grey" />profiled, not counted</li>}
             <li><i class="sign-outlier" />{plural(outliers, 'outlier')} beyond 3 IQR of the quartiles</li>
-            {series.disturbance.size > 0 && <li><i class="sign-disturbed" />{plural(series.disturbance.size, 'iteration')} disturbed from outside</li>}
+            {series.disturbance.size > 0 && <li><i class="sign-disturbed" />{plural(series.disturbance.size, 'iteration')} affected by external load</li>}
           </ul>
         </figure>
       )}
@@ -82,7 +82,7 @@ export function LatencySection({ report, id, title }: { report: Report; id: stri
             </span>
           </figcaption>
           <DistributionChart histogram={report.histogram} steps={steps} marks={marks} curve={curve || !report.histogram} />
-          {marks.some((mark) => mark.ci95) && <ul class="key"><li><i class="swatch mark-swatch" />95 % interval of each quantile</li></ul>}
+          {marks.some((mark) => mark.ci95) && <ul class="key"><li><i class="swatch mark-swatch" />95 % CI of each quantile</li></ul>}
         </figure>
       )}
     </Section>

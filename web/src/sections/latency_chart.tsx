@@ -66,7 +66,7 @@ export function LatencyChart({ series, median, thinnedFrom }: { series: Iteratio
     <ZoomFrame zoom={zoom} label="Latency over time" note={
       <>
         <label class="check"><input type="checkbox" checked={all} onChange={() => setAll(!all)} /> scale to warm-up and outliers</label>
-        {thinnedFrom !== undefined && <span> {count(series.start.length)} of {count(thinnedFrom)} drawn: the extremes of each stretch</span>}
+        {thinnedFrom !== undefined && <span> {count(series.start.length)} of {count(thinnedFrom)} drawn (minima and maxima)</span>}
       </>
     }>
       <div ref={ref} class="chart">

@@ -1,39 +1,56 @@
 import { Name } from '../components/name.tsx';
-import { Section } from '../components/section.tsx';
+import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
 import { duration, interval, text } from '../format/quantity.ts';
-import type { Report } from '../model/report.ts';
+import { metricTip, type Report } from '../model/report.ts';
 
+// As src/report/scaling_section.h writes it.
 interface Point {
-  label?: string;
+  label: string;
+  session_id?: string;
   error?: string;
+  backend?: string;
+  batch?: number;
+  threads?: number;
+  dimensions?: Record<string, number | null>;
   median_ns?: number;
   median_low_ns?: number;
   median_high_ns?: number;
+  p90_ns?: number;
+  p90_low_ns?: number;
+  p90_high_ns?: number;
   items_per_second?: number;
   items_per_second_low?: number;
   items_per_second_high?: number;
   relative_ratio?: number;
 }
 
-export function scalingPoints(report: Report): Point[] {
-  const points = (report.extra?.scaling as { points?: unknown } | undefined)?.points;
-  return Array.isArray(points) ? (points as Point[]) : [];
+interface Scaling {
+  summary: { text?: string; confidence?: string };
+  points: Point[];
 }
+
+declare module '../model/report.ts' {
+  interface Extra {
+    scaling?: Scaling;
+  }
+}
+
+const pointsOf = (report: Report): Point[] => (Array.isArray(report.extra?.scaling?.points) ? report.extra.scaling.points : []);
 
 const range = (low: number | undefined, high: number | undefined, unit: string) => (low !== undefined && high !== undefined ? interval(low, high, unit) : '');
 
 // A sweep's points in the order they ran: items a second as a bar, against the first, and the median call.
-export function ScalingSection({ report, id, title }: { report: Report; id: string; title: string }) {
-  const points = scalingPoints(report);
+function ScalingSection({ report, id, title }: SectionProps) {
+  const points = pointsOf(report);
   const largest = Math.max(...points.map((point) => point.items_per_second ?? 0));
   return (
-    <Section id={id} title={title} lead="Each point in the order it ran; bars are throughput, and a number's 95 % interval stands below it where there is room.">
+    <Section id={id} title={title} lead="Points in the order they ran. Bars show throughput; 95 % confidence intervals are below the values.">
       <table class="legend scaling">
-        <thead><tr><th scope="col">Point</th><th scope="col" class="narrow" aria-label="relative size" /><th scope="col" class="right">throughput</th><th scope="col" class="right narrow">over the first</th><th scope="col" class="right">median call</th></tr></thead>
+        <thead><tr><th scope="col">Point</th><th scope="col" class="narrow" aria-label="relative size" /><th scope="col" class="right" title={metricTip(report, 'throughput.items_per_second')}>throughput</th><th scope="col" class="right narrow">vs. first</th><th scope="col" class="right" title={metricTip(report, 'latency.p50_ns')}>median latency</th></tr></thead>
         <tbody>
           {points.map((point, index) => (
             <tr key={index}>
-              <th scope="row"><Name text={point.label ?? ''} /></th>
+              <th scope="row"><Name text={point.label} /></th>
               {point.items_per_second === undefined
                 ? <td colSpan={4}>{point.error ?? 'not measured'}</td>
                 : <>
@@ -49,3 +66,11 @@ export function ScalingSection({ report, id, title }: { report: Report; id: stri
     </Section>
   );
 }
+
+export const scalingSection: SectionEntry = {
+  id: 'scaling',
+  title: 'Scaling',
+  shows: ['scaling'],
+  has: (report) => pointsOf(report).length,
+  view: ScalingSection,
+};

@@ -19,7 +19,7 @@ function Detail({ row }: { row: Share }) {
   return (
     <div class="detail">
       <p class="full-name mono">{row.name}</p>
-      <Facts value={{ ...(row.provider ? { provider: row.provider } : {}), ...(row.parent ? { part_of: row.parent } : {}), ...(row.ci95 ? { '95 % interval': interval(row.ci95[0], row.ci95[1], 'ns') } : {}) }} />
+      <Facts value={{ ...(row.provider ? { provider: row.provider } : {}), ...(row.parent ? { part_of: row.parent } : {}), ...(row.ci95 ? { '95 % CI': interval(row.ci95[0], row.ci95[1], 'ns') } : {}) }} />
       {row.detail !== undefined && <Facts value={row.detail} />}
     </div>
   );

@@ -1,14 +1,14 @@
 import { Meter } from '../components/meter.tsx';
-import { Section } from '../components/section.tsx';
+import { Section, type SectionProps } from '../components/section.tsx';
 import { prose, roundPercent } from '../format/quantity.ts';
-import type { Statement } from '../model/report.ts';
 
 function Evidence({ list }: { list: string[] | undefined }) {
   if (!list || list.length === 0) return null;
   return <ul class="evidence" aria-label="Evidence">{list.map((one, index) => <li key={index}>{prose(one)}</li>)}</ul>;
 }
 
-export function WhySection({ statements, id, title }: { statements: Statement[]; id: string; title: string }) {
+export function WhySection({ report, id, title }: SectionProps) {
+  const statements = report.why ?? [];
   return (
     <Section id={id} title={title}>
       <ol class="statements">
@@ -28,17 +28,18 @@ export function WhySection({ statements, id, title }: { statements: Statement[];
 }
 
 // Ranked by what is to be gained; what has no estimate comes last, in its given order.
-export function AdviceSection({ statements, id, title }: { statements: Statement[]; id: string; title: string }) {
+export function AdviceSection({ report, id, title }: SectionProps) {
+  const statements = report.advice ?? [];
   const ranked = [...statements].sort((a, b) => (b.gain_ratio ?? -1) - (a.gain_ratio ?? -1));
   return (
-    <Section id={id} title={title} lead="Ranked by the latency that each is expected to save.">
+    <Section id={id} title={title} lead="Ranked by expected latency reduction.">
       <ol class="advice">
         {ranked.map((one, index) => (
           <li key={index}>
             <div class="gain">
               {one.gain_ratio !== undefined
-                ? <><span class="gain-number">{'\u2212'}{roundPercent(one.gain_ratio)}</span><span class="quiet">latency, expected</span></>
-                : <span class="quiet">gain not estimated</span>}
+                ? <><span class="gain-number">{'\u2212'}{roundPercent(one.gain_ratio)}</span><span class="quiet">expected latency</span></>
+                : <span class="quiet">no estimate</span>}
             </div>
             <div>
               <h3>{prose(one.title)}</h3>

@@ -16,7 +16,7 @@ const kLevelNames: Record<Entry['level'], [string, string]> = {
 const kWholes = {
   iteration: { title: 'One iteration', amount: 'an iteration', share: 'of the iteration' },
   trace: { title: 'The whole trace', amount: 'in the trace', share: 'of the trace' },
-  kernels: { title: 'All kernels together', amount: 'in all', share: 'of all kernels' },
+  kernels: { title: 'All kernels', amount: 'in all', share: 'of all kernels' },
 };
 type Whole = (typeof kWholes)['iteration'];
 const kSmallest = 5; // pixels; narrower segments stand together
@@ -142,7 +142,7 @@ export function EntryDetail({ entry }: { entry: Entry }) {
   const known: Record<string, unknown> = {};
   if (share?.group) known.group = share.group;
   if (share?.provider) known.provider = share.provider;
-  if (share?.ci95) known['95 % interval'] = interval(share.ci95[0], share.ci95[1], 'ns');
+  if (share?.ci95) known['95 % CI'] = interval(share.ci95[0], share.ci95[1], 'ns');
   return (
     <div class="detail">
       <p class="full-name mono">{entry.name}</p>
@@ -177,7 +177,7 @@ function Legend({ entries, whole, onChoose }: { entries: Entry[]; whole: Whole; 
 function wholeOf(report: Report): Whole {
   const whole = kWholes[report.time?.whole ?? 'iteration'];
   const devices = report.time?.devices ?? 1;
-  return devices > 1 ? { ...whole, title: `${whole.title} on ${devices} GPUs together` } : whole;
+  return devices > 1 ? { ...whole, title: `${whole.title} on ${devices} GPUs combined` } : whole;
 }
 
 function leadOf(tree: Entry[], whole: Whole) {
@@ -187,7 +187,7 @@ function leadOf(tree: Entry[], whole: Whole) {
   const inner = most.children[0];
   const first = `${whole.title} ${whole === kWholes.kernels ? 'take' : 'takes'} ${duration(total)}; ${percent(most.share_ratio)} of it is \u201c${most.name}\u201d`;
   if (!inner || inner.remainder) return `${first}.`;
-  return <>{first}, and {shorten(titleOf(inner), 60)} alone {percent(inner.share_ratio)}. <span class="screen-only">Choose a segment to look inside.</span></>;
+  return <>{first}, and {shorten(titleOf(inner), 60)} alone {percent(inner.share_ratio)}. <span class="screen-only">Select a segment to see its contents.</span></>;
 }
 
 export function TimeSection({ report, id, title }: { report: Report; id: string; title: string }) {

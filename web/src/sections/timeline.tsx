@@ -45,7 +45,7 @@ function PhaseStrip({ phases, view, width }: { phases: Phase[]; view: { low: num
       {view && (
         <g class="window">
           <path d={`M${place - 5} 39l5-7 5 7z`} />
-          <text x={place + (place > width - 130 ? -10 : 10)} y={41} text-anchor={place > width - 130 ? 'end' : 'start'}>the spans below are from here</text>
+          <text x={place + (place > width - 130 ? -10 : 10)} y={41} text-anchor={place > width - 130 ? 'end' : 'start'}>window of the spans below</text>
         </g>
       )}
     </svg>

@@ -9,12 +9,12 @@ export function Warnings({ report }: { report: Report }) {
   const [all, setAll] = useState(false);
   const list: Warning[] = [...report.warnings];
   if (report.session.state && report.session.state !== 'complete')
-    list.unshift({ id: 'session.state', message: `The session is ${report.session.state}: it ended early, and what came after is missing.` });
-  if (list.length === 0) return <p class="all-clear" id="warnings"><span aria-hidden="true">{'\u2713'}</span> Nothing is known to be missing or distorted.</p>;
+    list.unshift({ id: 'session.state', message: `The session is ${report.session.state}: stopped early; partial results.` });
+  if (list.length === 0) return <p class="all-clear" id="warnings"><span aria-hidden="true">{'\u2713'}</span> No warnings.</p>;
   const hidden = list.length - kShown;
   return (
     <aside class="warnings" id="warnings" aria-labelledby="warnings-title">
-      <h2 id="warnings-title">Missing or distorted <span class="badge">{list.length}</span></h2>
+      <h2 id="warnings-title">Warnings <span class="badge">{list.length}</span></h2>
       <ul>
         {list.map((warning, index) => (
           <li key={index} class={index >= kShown && !all ? 'folded' : ''}>

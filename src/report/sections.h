@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+#include "report/attainable_section.h"
+#include "report/gpu_sections.h"
+#include "report/operating_system_section.h"
+#include "report/scaling_section.h"
+#include "report/totals_section.h"
+
+namespace aaco::report {
+
+// What a report holds beside the parts that every report has: each is a struct with a to_json() and a write_text(), and
+// write_markdown() where it has a form there (docs/how_to/add_a_report_section.md).
+struct Sections {
+  std::optional<Attainable> attainable;
+  std::optional<ProfilerTotals> totals;
+  std::optional<GpuSection> gpu;
+  std::optional<Attribution> attribution;
+  std::optional<Gaps> gaps;
+  std::optional<OperatingSystem> operating_system;
+  std::optional<Scaling> scaling;
+};
+
+// Where the terminal report has it. `details` are left out of the brief form.
+enum class Place { top, after_time, after_advice, details };
+
+template <class T>
+struct SectionEntry {
+  std::string_view key;  // in the report's JSON, below "extra"
+  std::optional<T> Sections::*member;
+  Place place;
+};
+
+// Every section, in the order of the JSON document.
+inline constexpr std::tuple kSections = {
+    SectionEntry{"attainable", &Sections::attainable, Place::details},
+    SectionEntry{"totals", &Sections::totals, Place::after_time},
+    SectionEntry{"gpu", &Sections::gpu, Place::after_time},
+    SectionEntry{"attribution", &Sections::attribution, Place::after_time},
+    SectionEntry{"gaps", &Sections::gaps, Place::after_time},
+    SectionEntry{"operating_system", &Sections::operating_system, Place::after_advice},
+    SectionEntry{"scaling", &Sections::scaling, Place::top},
+};
+
+// Calls visit(entry, value) for each section that the report has, in order.
+template <class Visit>
+void for_each_section(const Sections& sections, Visit visit) {
+  std::apply(
+      [&](const auto&... entry) {
+        const auto one = [&](const auto& of) {
+          if (const auto& value = sections.*of.member) visit(of, *value);
+        };
+        (one(entry), ...);
+      },
+      kSections);
+}
+
+}  // namespace aaco::report

@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/strings.h"
+#include "report/render.h"
+
+namespace aaco::report {
+namespace {
+
+// RFC 4180: lines end with CRLF; a field with a comma, a quote, a line end or white space at an end stands in quotes. Bytes stay
+// as they are.
+class CsvTable {
+ public:
+  explicit CsvTable(const std::vector<std::string_view>& header) {
+    for (std::string_view name : header) field(name);
+    end();
+  }
+  CsvTable& field(std::string_view text) {
+    if (!first_) out_ += ',';
+    first_ = false;
+    const bool quoted =
+        text.find_first_of("\",\r\n") != std::string_view::npos || (!text.empty() && (text.front() == ' ' || text.back() == ' '));
+    if (!quoted) {
+      out_ += text;
+      return *this;
+    }
+    out_ += '"';
+    for (const char c : text) {
+      if (c == '"') out_ += '"';
+      out_ += c;
+    }
+    out_ += '"';
+    return *this;
+  }
+  CsvTable& field(std::int64_t value) { return field(std::string_view(fmt::format("{}", value))); }
+  // Shortest text that reads back as the same number; not finite is an empty field.
+  CsvTable& field(double value) {
+    return field(std::string_view(std::isfinite(value) ? fmt::format("{}", value) : std::string()));
+  }
+  void end() {
+    out_ += "\r\n";
+    first_ = true;
+  }
+  std::string take() { return std::move(out_); }
+
+ private:
+  std::string out_;
+  bool first_ = true;
+};
+
+std::string iterations(const ReportModel& model) {
+  CsvTable table({"phase", "iteration", "start_ns", "duration_ns", "outlier", "disturbance"});
+  for (const IterationPoint& point : model.iterations)
+    table.field(point.phase)
+        .field(point.iteration)
+        .field(point.start_ns)
+        .field(point.duration_ns)
+        .field(std::int64_t{point.outlier})
+        .field(point.disturbance)
+        .end();
+  return table.take();
+}
+
+std::string shares(const std::vector<TimeShare>& list) {
+  CsvTable table({"name", "group", "provider", "parent", "total_ns", "share_ratio", "count", "ci95_low_ns", "ci95_high_ns"});
+  for (const TimeShare& share : list) {
+    table.field(share.name)
+        .field(share.group)
+        .field(share.provider)
+        .field(share.parent)
+        .field(share.total_ns)
+        .field(share.share_ratio)
+        .field(share.count);
+    if (share.ci95)
+      table.field(share.ci95->low).field(share.ci95->high);
+    else
+      table.field(std::string_view()).field(std::string_view());
+    table.end();
+  }
+  return table.take();
+}
+
+std::string metrics(const ReportModel& model) {
+  CsvTable table({"id", "device", "value", "unit", "ci95_low", "ci95_high"});
+  for (const trace::MetricValue& metric : model.metrics) {
+    table.field(metric.id);
+    if (metric.device)
+      table.field(*metric.device);
+    else
+      table.field(std::string_view());
+    table.field(metric.value).field(metric.unit);
+    if (metric.ci95)
+      table.field(metric.ci95->low).field(metric.ci95->high);
+    else
+      table.field(std::string_view()).field(std::string_view());
+    table.end();
+  }
+  return table.take();
+}
+
+std::string telemetry(const ReportModel& model) {
+  CsvTable table({"metric", "entity", "unit", "time_ns", "value"});
+  for (const Series& series : model.telemetry)
+    for (std::size_t i = 0; i < std::min(series.time_ns.size(), series.value.size()); ++i)
+      table.field(series.metric).field(series.entity).field(series.unit).field(series.time_ns[i]).field(series.value[i]).end();
+  return table.take();
+}
+
+std::string roofline(const ReportModel& model) {
+  CsvTable table({"name", "group", "type", "work_from", "count", "time_ns", "flops", "bytes", "flops_per_byte", "flops_per_s",
+                  "reached_ratio", "measured_ratio"});
+  if (!model.roofline) return table.take();
+  for (const RoofPoint& point : model.roofline->points) {
+    table.field(point.name).field(point.group).field(point.type).field(point.work_from).field(point.count);
+    table.field(point.time_ns).field(point.flops).field(point.bytes);
+    table.field(point.bytes > 0 ? point.flops / point.bytes : NAN)
+        .field(point.time_ns > 0 ? point.flops / point.time_ns * 1e9 : NAN);
+    table.field(point.reached_ratio.value_or(NAN)).field(point.measured_ratio.value_or(NAN)).end();
+  }
+  return table.take();
+}
+
+std::string scaling(const ReportModel& model) {
+  CsvTable table({"label", "session_id", "error", "backend", "batch", "threads", "median_ns", "median_low_ns", "median_high_ns",
+                  "p90_ns", "items_per_second", "items_per_second_low", "items_per_second_high", "relative_ratio"});
+  const auto value = [&](const std::optional<Scaling::Value>& of) { table.field(of ? of->value : NAN); };
+  const auto interval = [&](const std::optional<Scaling::Value>& of) {
+    const bool known = of && of->ci95;
+    table.field(known ? of->ci95->low : NAN).field(known ? of->ci95->high : NAN);
+  };
+  for (const Scaling::Point& point : model.sections.scaling.value_or(Scaling()).points) {
+    table.field(point.label);
+    for (const auto& text : {point.session_id, point.error, point.backend}) table.field(text.value_or(""));
+    for (const auto& whole : {point.batch, point.threads})
+      if (whole)
+        table.field(*whole);
+      else
+        table.field(std::string_view());
+    value(point.median_ns), interval(point.median_ns), value(point.p90_ns);
+    value(point.items_per_second), interval(point.items_per_second);
+    table.field(point.relative_ratio.value_or(NAN)).end();
+  }
+  return table.take();
+}
+
+}  // namespace
+
+core::Result<std::string> render_csv(const ReportModel& model, std::string_view table) {
+  if (table == "iterations") return iterations(model);
+  if (table == "parts") return shares(model.parts);
+  if (table == "operators") return shares(model.operators);
+  if (table == "nodes") return shares(model.nodes);
+  if (table == "kernels") return shares(model.kernels);
+  if (table == "metrics") return metrics(model);
+  if (table == "telemetry") return telemetry(model);
+  if (table == "roofline") return roofline(model);
+  if (table == "scaling") return scaling(model);
+  const std::vector<std::string_view> known(kCsvTables.begin(), kCsvTables.end());
+  const std::string_view near = core::nearest(table, known);
+  return core::fail(core::ErrorCode::invalid_argument,
+                    "the report has no table '" + std::string(table) + "'" +
+                        (near.empty() ? "" : ", did you mean '" + std::string(near) + "'?"),
+                    "one of: " + core::join(known, ", "));
+}
+
+}  // namespace aaco::report

@@ -1,0 +1,97 @@
+#include "support/sample_reports.h"
+
+namespace aaco::sample {
+namespace {
+
+using core::Json;
+
+report::Attainable attainable() {
+  report::Attainable section;
+  const report::Prediction predicted{2.0, 1.5, 2.5, "ns", "CALIBRATED", "calibration"};
+  section.device = "device", section.title = "title", section.note = "note";
+  section.whole = {predicted, 2.25, false};
+  section.memory = predicted;
+  section.energy = {predicted, 128, 1.5, 1.25, 1.75, true};
+  section.explained_ratio = 0.5, section.measured_ns = 2e3, section.attainable_ns = 1e3;
+  section.unmatched_nodes = 1, section.unmatched_ns = 5.0, section.surprises = 1;
+  section.nodes = {
+      {"node", "Conv", "graph node", "1x2", "fp32", 3, 4, 2e3, 1e3, 1.5e3, 1e3, 2e3, "CALIBRATED", "compute", "why", true}};
+  return section;
+}
+
+report::ProfilerTotals totals() {
+  report::ProfilerTotals section;
+  section.kernels = {{"kernel", 1, 2, 2.0, 1, 3, {}, "gemm", "rocBLAS", Json::object({{"tile", "64x64"}})}};
+  section.calls = {{"hipLaunchKernel", 1, 2, 2.0, 1, 3, "hip", {}, {}, {}}};
+  section.samples.emplace();
+  section.samples->samples = 9;
+  section.samples->instructions = {{"v_add_f32", "a.cc:3", 9}};
+  section.samples->different_instructions = 1;
+  section.samples->types = {{"valu", 9}};
+  section.samples->stall_reasons = {{"waitcnt", 3}};
+  section.samples->dispatches = {{7, 9}};
+  section.samples->different_dispatches = 1;
+  section.samples->kernels = {{"kernel", 9}};
+  return section;
+}
+
+report::GpuSection gpu() {
+  report::GpuSection section;
+  section.devices = {{"GPU 0", "waiting", 0.9, 0.4, "low", 2.5, "high", 0.25, 1.5, "usual", 1.2, 3e3, 4e3, 5e3, 0.3}};
+  section.families = {{"gemm", 4, 2'000, 0.5}};
+  section.convention = {"counted", "left out", "first start to last end"};
+  section.ranks = {{1, 9'000, 5'000, 2, 1'000, 500, 3'500, 4.5e3}};
+  return section;
+}
+
+void add_sections(report::Sections& sections) {
+  sections.attainable = attainable();
+  sections.totals = totals();
+  sections.gpu = gpu();
+  sections.attribution = report::Attribution{4, 3, 2'000, 1'500, {{"correlation", 3, 1'500}}, {{"Conv", 3, 1'500}}};
+  sections.gaps =
+      report::Gaps{{{"host_late", 2, 800}}, {{0, 0, 10, 400, "host_late", 0.8, "a", "b", "cudaMemcpy", 100, 200}}, {}};
+  sections.gaps->host = {2, 100, 200};
+  sections.operating_system =
+      report::OperatingSystem{1, {{"python", 11, 10, 100, 20, 30, 1, 2}}, {{"block_io", "read", "pread", 3, 90, 40, 4'096}}};
+  report::Scaling scaling;
+  scaling.summary = {"the highest throughput with batch 8", "high"};
+  const report::Scaling::Value value{100, trace::Interval{90, 110}};
+  scaling.points = {{"batch 8", "20261121T101500Z-5feeb1", {}, "cpu", 8, 2, {{"sequence", 128}}, value, value, value, 1.5},
+                    {"batch 9", {}, "out of memory", {}, {}, {}, {}, {}, {}, {}, {}}};
+  sections.scaling = std::move(scaling);
+}
+
+}  // namespace
+
+report::ReportModel full() {
+  report::ReportModel model = gpu_run();
+  model.session.tag = "tag", model.session.fingerprint = "print";
+  model.session.request = Json::object({{"model", "m"}});
+  model.session.outcome = trace::outcome_from_json(Json::object({{"model", "m"}}));
+  model.session.warnings = {{"warning.id", "message", "remedy"}};
+  model.session.accounts = {{"source", trace::Account::State::failed, "reason", 3, 2, {{"damaged", 1}}, {"note"}}};
+  model.headline_of = {0, "GPU 0"};
+  model.time_whole = report::TimeWhole::trace;
+  model.time_devices = 2;
+  report::TimeShare share{.name = std::string(400, 'k') + "(int)", .group = "g", .provider = "p", .parent = "part"};
+  share.total_ns = 5, share.share_ratio = 0.5, share.count = 1, share.ci95 = trace::Interval{4, 6};
+  share.detail = Json::object({{"shape", "1x2"}});
+  model.parts = model.operators = model.nodes = model.kernels = {share};
+  model.why = model.advice = {{"id", "title", "text", 0.9, 0.1, {"evidence"}}};
+  report::Roofline line{"text", 0.5, {}, {}, 0.6};
+  line.roofs = {{"float32", report::Roof::Kind::compute, 1e12, "data sheet", report::Roof::Basis::measured, "float32"},
+                {"HBM", report::Roof::Kind::memory, 1e11, "data sheet", report::Roof::Basis::stated, "hbm"}};
+  line.points = {{"Conv", "Conv", 1e9, 1e6, 1e7, 0.5, "convolution", "float32", 1, "shapes", 0.6}};
+  model.roofline = line;
+  model.iterations = {{"measure", 0, 0, 1'000, true, "page faults"}};
+  model.histogram = {{1'000, 2'000, 1}};
+  model.timeline = {{"iterations", "measure 0", "measure", 0, 1'000}};
+  model.telemetry = {{"host.load", "cpu0", "ratio", {0, 1}, {0.5, 0.6}}};
+  model.metrics.push_back({"gpu.active_ratio", 0.5, "ratio", trace::Interval{0.4, 0.6}, 1});
+  model.definitions = {{"gpu.active_ratio", "GPU active", "ratio", "union of kernel time / wall time", "higher", "meaning"}};
+  add_sections(model.sections);
+  return model;
+}
+
+}  // namespace aaco::sample
