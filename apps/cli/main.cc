@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   app.add_option("--sessions", context.paths.sessions, "Root folder for sessions (default: $AACO_SESSIONS, or ./sessions)");
   std::string mode;
   app.add_option("--mode", mode,
-                 "Who can read the sessions under this root from now on: private (default) or group; the root remembers it")
+                 "Who can read new sessions below this root: private (default) or group; stored in the permissions of the root")
       ->type_name("MODE");
   app.formatter(std::make_shared<aaco::cli::HelpFormatter>(context.width));
   app.footer(kFooter);

@@ -69,8 +69,7 @@ TEST(SecretCorpus, NoSecretSurvives) {
 TEST(SecretCorpus, NothingHarmlessIsRemoved) {
   const auto cases = corpus("harmless.txt");
   EXPECT_GE(cases.size(), 500U);
-  for (const Case& one : cases)
-    EXPECT_EQ(kept(one), one.text[0] == '$' ? one.text : core::join(one.words, " ")) << one.text;
+  for (const Case& one : cases) EXPECT_EQ(kept(one), one.text[0] == '$' ? one.text : core::join(one.words, " ")) << one.text;
 }
 
 }  // namespace

@@ -40,9 +40,8 @@ TEST(Secrets, RemovesValuesThatLookLikeCredentials) {
     EXPECT_EQ(kept("AACO_X", value), kRemoved) << value;
 }
 TEST(Secrets, KeepsHarmlessValues) {
-  for (const char* value :
-       {"/home/u/project", "https://example.org/a?b=c", "1x3x224x224", "max-autotune", "0000:c1:00.0", "a@b", "key", "sk-1",
-        "0123456789abcdef0123456789abcdef01234567"})
+  for (const char* value : {"/home/u/project", "https://example.org/a?b=c", "1x3x224x224", "max-autotune", "0000:c1:00.0", "a@b",
+                            "key", "sk-1", "0123456789abcdef0123456789abcdef01234567"})
     EXPECT_EQ(kept("AACO_X", value), value);
 }
 TEST(Secrets, CountsWhatItRemovedAndLeftOut) {
@@ -66,7 +65,7 @@ TEST(Secrets, CountsWhatWasRemovedFromACommandLine) {
   EXPECT_EQ(clean_command({"tool", "--pw", "X", "sh", "TOKEN=y"}).removed, 2);
   EXPECT_EQ(clean_command({"tool", "-p8080", "-pthread"}).removed, 0);
 }
-TEST(Secrets, NameAloneIsNoSecret) {
+TEST(Secrets, NamesAreClassified) {
   EXPECT_EQ(secrets::kind_of_name("--max-new-tokens"), secrets::NameKind::plain);
   EXPECT_EQ(secrets::kind_of_name("tokenizer"), secrets::NameKind::plain);
   EXPECT_EQ(secrets::kind_of_name("password-file"), secrets::NameKind::plain);

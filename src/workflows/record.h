@@ -21,7 +21,7 @@ struct RecordRequest {
   std::string counters;         // hardware counters ("SQ_WAVES,GRBM_COUNT"), in one execution more
   std::optional<core::Nanoseconds> profile_timeout;
   std::string tag;
-  IsolationRequest isolation;  // of the command
+  IsolationRequest isolation;    // of the command
   SignalRelay* relay = nullptr;  // passes signals on to the command
 };
 
@@ -32,7 +32,8 @@ struct RecordOutcome {
 };
 
 // Observes a program and its children from start to end (or a running one until it ends, `duration` passes or the user stops),
-// and stores the evidence. The child keeps its standard streams; signals are passed on to it, and the bundle is whole all the same.
+// and stores the evidence. The child keeps its standard streams; signals are passed on to it, and the bundle is whole all the
+// same.
 core::Result<RecordOutcome> record(const RecordRequest& request, const Services& services);
 
 }  // namespace aaco::workflows

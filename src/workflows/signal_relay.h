@@ -4,8 +4,8 @@
 
 namespace aaco::workflows {
 
-// Between the program's signal handler and a child that is observed: while it has a target, each signal is passed to the child as it
-// is, and the child decides what comes of it. All members are lock-free, for the handler reads and writes them.
+// Between the program's signal handler and a child that is observed: while it has a target, each signal is passed to the child as
+// it is, and the child decides what comes of it. All members are lock-free, for the handler reads and writes them.
 struct SignalRelay {
   std::atomic<int> target{0};        // as kill() takes it: a process, a group (negative), or nobody (0)
   std::atomic<bool> holding{false};  // no signal ends the program: a session is being recorded or written

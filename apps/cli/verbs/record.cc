@@ -111,7 +111,8 @@ void add_record(CLI::App& app, Context& context) {
   verb->positionals_at_end();
   verb->footer(
       "The exit code is the command's; 127 means that it was not found, 126 that it could not be started, 125 that record itself "
-      "failed.\nSignals are passed to the command unchanged. Standard output is the command's: the report goes to standard error.\n"
+      "failed.\nSignals are passed to the command unchanged. Standard output is the command's: the report goes to standard "
+      "error.\n"
       "--profile runs the command a second time under rocprofv3 (or rocprof), so that profiling does not affect the "
       "measurement.\n\n"
       "Examples:\n  aaco record -- python3 train.py\n  aaco record --profile --counters SQ_WAVES -- ./app\n  aaco record --pid "

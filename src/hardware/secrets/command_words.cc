@@ -22,20 +22,58 @@ struct PasswordOption {
   std::string_view option;
   std::string_view subcommand;  // only with it
 };
-constexpr PasswordOption kPasswordOptions[] = {
-    {"mysql", "-p", ""},        {"mysqldump", "-p", ""},    {"mysqladmin", "-p", ""},   {"mysqlimport", "-p", ""},
-    {"mysqlshow", "-p", ""},    {"mysqlcheck", "-p", ""},   {"mariadb", "-p", ""},      {"mariadb-dump", "-p", ""},
-    {"mariadb-admin", "-p", ""}, {"sshpass", "-p", ""},     {"7z", "-p", ""},           {"7za", "-p", ""},
-    {"rar", "-p", ""},          {"unrar", "-p", ""},        {"mongo", "-p", ""},        {"mongosh", "-p", ""},
-    {"mongodump", "-p", ""},    {"mongorestore", "-p", ""}, {"mongoexport", "-p", ""},  {"mongoimport", "-p", ""},
-    {"cqlsh", "-p", ""},        {"docker", "-p", "login"},  {"podman", "-p", "login"},  {"nerdctl", "-p", "login"},
-    {"helm", "-p", "login"},    {"az", "-p", "login"},      {"skopeo", "-p", "login"},  {"zip", "-P", ""},
-    {"unzip", "-P", ""},        {"ipmitool", "-P", ""},     {"sqlcmd", "-P", ""},       {"bcp", "-P", ""},
-    {"tsql", "-P", ""},         {"isql", "-P", ""},         {"mosquitto_pub", "-P", ""}, {"mosquitto_sub", "-P", ""},
-    {"ldapsearch", "-w", ""},   {"ldapadd", "-w", ""},      {"ldapmodify", "-w", ""},   {"ldapdelete", "-w", ""},
-    {"ldapwhoami", "-w", ""},   {"ldappasswd", "-w", ""},   {"ldappasswd", "-s", ""},   {"redis-cli", "-a", ""},
-    {"redis-benchmark", "-a", ""}, {"memtier_benchmark", "-a", ""}, {"openssl", "-k", ""}, {"openssl", "-K", ""},
-    {"snmpwalk", "-c", ""},     {"snmpget", "-c", ""},      {"snmpwalk", "-A", ""},     {"snmpwalk", "-X", ""}};
+constexpr PasswordOption kPasswordOptions[] = {{"mysql", "-p", ""},
+                                               {"mysqldump", "-p", ""},
+                                               {"mysqladmin", "-p", ""},
+                                               {"mysqlimport", "-p", ""},
+                                               {"mysqlshow", "-p", ""},
+                                               {"mysqlcheck", "-p", ""},
+                                               {"mariadb", "-p", ""},
+                                               {"mariadb-dump", "-p", ""},
+                                               {"mariadb-admin", "-p", ""},
+                                               {"sshpass", "-p", ""},
+                                               {"7z", "-p", ""},
+                                               {"7za", "-p", ""},
+                                               {"rar", "-p", ""},
+                                               {"unrar", "-p", ""},
+                                               {"mongo", "-p", ""},
+                                               {"mongosh", "-p", ""},
+                                               {"mongodump", "-p", ""},
+                                               {"mongorestore", "-p", ""},
+                                               {"mongoexport", "-p", ""},
+                                               {"mongoimport", "-p", ""},
+                                               {"cqlsh", "-p", ""},
+                                               {"docker", "-p", "login"},
+                                               {"podman", "-p", "login"},
+                                               {"nerdctl", "-p", "login"},
+                                               {"helm", "-p", "login"},
+                                               {"az", "-p", "login"},
+                                               {"skopeo", "-p", "login"},
+                                               {"zip", "-P", ""},
+                                               {"unzip", "-P", ""},
+                                               {"ipmitool", "-P", ""},
+                                               {"sqlcmd", "-P", ""},
+                                               {"bcp", "-P", ""},
+                                               {"tsql", "-P", ""},
+                                               {"isql", "-P", ""},
+                                               {"mosquitto_pub", "-P", ""},
+                                               {"mosquitto_sub", "-P", ""},
+                                               {"ldapsearch", "-w", ""},
+                                               {"ldapadd", "-w", ""},
+                                               {"ldapmodify", "-w", ""},
+                                               {"ldapdelete", "-w", ""},
+                                               {"ldapwhoami", "-w", ""},
+                                               {"ldappasswd", "-w", ""},
+                                               {"ldappasswd", "-s", ""},
+                                               {"redis-cli", "-a", ""},
+                                               {"redis-benchmark", "-a", ""},
+                                               {"memtier_benchmark", "-a", ""},
+                                               {"openssl", "-k", ""},
+                                               {"openssl", "-K", ""},
+                                               {"snmpwalk", "-c", ""},
+                                               {"snmpget", "-c", ""},
+                                               {"snmpwalk", "-A", ""},
+                                               {"snmpwalk", "-X", ""}};
 
 template <class F>
 bool any_of(std::string_view text, F&& test) {
@@ -53,22 +91,25 @@ bool is_short_designation(std::string_view value) {
 // none.
 bool is_attached_password(std::string_view value) {
   const bool letters = any_of(value, [](char c) { return is_lower(c) || is_upper(c); });
-  const bool more = any_of(value, [](char c) { return is_digit(c) || std::string_view("!@#$%^&*?+").find(c) != std::string_view::npos; });
+  const bool more =
+      any_of(value, [](char c) { return is_digit(c) || std::string_view("!@#$%^&*?+").find(c) != std::string_view::npos; });
   return value.size() >= 5 && letters && more && value.find_first_of("/=:,") == std::string_view::npos &&
          !is_short_designation(value);
 }
 // "-p X" of an unknown program: only what can hardly be anything else.
 bool is_strong_password(std::string_view value) {
-  const int classes = static_cast<int>(any_of(value, is_digit)) + static_cast<int>(any_of(value, is_lower)) +
-                      static_cast<int>(any_of(value, is_upper)) +
-                      static_cast<int>(any_of(value, [](char c) { return std::string_view("!@#$%^&*?+").find(c) != std::string_view::npos; }));
+  const int classes =
+      static_cast<int>(any_of(value, is_digit)) + static_cast<int>(any_of(value, is_lower)) +
+      static_cast<int>(any_of(value, is_upper)) +
+      static_cast<int>(any_of(value, [](char c) { return std::string_view("!@#$%^&*?+").find(c) != std::string_view::npos; }));
   return value.size() >= 8 && classes >= 3 && value.find_first_of("/=:,.-_") == std::string_view::npos;
 }
 // "user:password", "user%password"; not "1000:1000" and, but for curl, not "host:8001".
 bool is_user_with_password(std::string_view value, bool in_container, bool may_be_port) {
   const std::size_t sign = value.find_first_of(":%");
   if (sign == std::string_view::npos || sign + 1 >= value.size() || numeric(value) || value[0] == '/') return false;
-  if (may_be_port && value.size() - sign <= 6 && std::all_of(value.begin() + static_cast<std::ptrdiff_t>(sign) + 1, value.end(), is_digit))
+  if (may_be_port && value.size() - sign <= 6 &&
+      std::all_of(value.begin() + static_cast<std::ptrdiff_t>(sign) + 1, value.end(), is_digit))
     return false;
   return !in_container && value.substr(sign + 1, 1) != "/" && value.substr(0, sign).find('/') == std::string_view::npos;
 }
@@ -102,7 +143,9 @@ class Cleaner {
     return clean;
   }
 
-  static bool is_option(std::string_view word) { return word.starts_with('-') && word.size() > 1 && word.find_first_of(kSpace) == std::string_view::npos; }
+  static bool is_option(std::string_view word) {
+    return word.starts_with('-') && word.size() > 1 && word.find_first_of(kSpace) == std::string_view::npos;
+  }
 
   // The word is the value that the option before it asked for.
   std::optional<std::string> as_value(const std::string& word, Expects expects, NameKind named) {
@@ -110,8 +153,7 @@ class Cleaner {
       case Expects::value_of_name:
         return !word.starts_with("--") && must_remove(named, word) ? std::optional(removed()) : std::nullopt;
       case Expects::password: return std::optional(removed());
-      case Expects::user_with_password:
-        return has_password(word) ? std::optional(removed()) : std::nullopt;
+      case Expects::user_with_password: return has_password(word) ? std::optional(removed()) : std::nullopt;
       case Expects::strong_password: return is_strong_password(word) ? std::optional(removed()) : std::nullopt;
       case Expects::assignment: {
         const std::size_t equals = word.find('=');
@@ -174,7 +216,8 @@ class Cleaner {
   // "--token=X", "DB_PASSWORD=X", "--user=name:X", "--from-literal=name=X".
   std::string clean_assignment(const std::string& word, std::size_t equals) {
     const std::string_view text = word, name = text.substr(0, equals), value = text.substr(equals + 1);
-    const bool is_name = name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == std::string_view::npos;
+    const bool is_name =
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == std::string_view::npos;
     if (!is_name) return is_secret_value(text) ? removed() : word;
     const std::string_view kept = text.substr(0, equals + 1);
     if (must_remove(kind_of_name(name), value)) return removed(kept);

@@ -14,22 +14,133 @@ namespace {
 constexpr std::size_t kNone = std::string_view::npos;
 
 // What tokens of public services begin with.
-constexpr std::string_view kBeginnings[] = {
-    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",                                            // GitHub
-    "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-", "glimt-", "glagent-", "gloas-", "GR1348941",  // GitLab
-    "sk-", "hf_", "api_org_", "nvapi-", "r8_", "gsk_", "tgp_v1_", "pplx-", "xai-", "fw_", "lsv2_pt_", "lsv2_sk_", "pcsk_",           // models
-    "xoxa-", "xoxb-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-",                  // Slack
-    "AKIA", "ASIA", "ABIA", "ACCA", "AROA", "AIDA", "LTAI", "AKID",                                   // clouds
-    "AIza", "ya29.", "GOCSPX-", "1//0", "EAA", "dop_v1_", "doo_v1_", "dor_v1_", "fo1_", "FlyV1", "HRKU-", "rnd_",
-    "npm_", "pypi-", "rubygems_", "dckr_pat_", "dckr_oat_", "oy2", "CCIPAT_", "ATATT3", "ATBB", "ATCTT3", "BBDC-",
-    "sk_", "rk_live_", "rk_test_", "pk_live_", "whsec_", "sq0atp-", "sq0csp-", "shpat_", "shpca_", "shppa_", "shpss_", "SG.",
-    "key-", "xkeysib-", "EZAK", "EZTK", "duffel_", "shippo_",                                         // payment and mail
-    "dapi", "hvs.", "hvb.", "hvr.", "s.", "pul-", "glsa_", "glc_", "NRAK-", "NRJS-", "NRII-", "sntrys_", "sntryu_", "dp.pt.",
-    "dp.st.", "sbp_", "sb_secret_", "nfp_", "vercel_", "pscale_", "lin_api_", "PMAK-", "figd_", "secret_", "ntn_", "tfp_",
-    "CFPAT-", "ops_", "AGE-SECRET-KEY-", "eyJ", "v1.0-", "cio_", "dt0c01.", "tskey-", "patk", "pat-na1-"};
-constexpr std::string_view kPlaces[] = {"hooks.slack.com/services/", "/api/webhooks/", "webhook.office.com/webhookb2/",
-                                        "-----BEGIN", "PuTTY-User-Key-File", ".atlasv1."};
-
+constexpr std::string_view kBeginnings[] = {"ghp_",
+                                            "gho_",
+                                            "ghu_",
+                                            "ghs_",
+                                            "ghr_",
+                                            "github_pat_",  // GitHub
+                                            "glpat-",
+                                            "gldt-",
+                                            "glrt-",
+                                            "glcbt-",
+                                            "glptt-",
+                                            "glft-",
+                                            "glsoat-",
+                                            "glimt-",
+                                            "glagent-",
+                                            "gloas-",
+                                            "GR1348941",  // GitLab
+                                            "sk-",
+                                            "hf_",
+                                            "api_org_",
+                                            "nvapi-",
+                                            "r8_",
+                                            "gsk_",
+                                            "tgp_v1_",
+                                            "pplx-",
+                                            "xai-",
+                                            "fw_",
+                                            "lsv2_pt_",
+                                            "lsv2_sk_",
+                                            "pcsk_",  // models
+                                            "xoxa-",
+                                            "xoxb-",
+                                            "xoxe-",
+                                            "xoxe.",
+                                            "xoxo-",
+                                            "xoxp-",
+                                            "xoxr-",
+                                            "xoxs-",
+                                            "xapp-",  // Slack
+                                            "AKIA",
+                                            "ASIA",
+                                            "ABIA",
+                                            "ACCA",
+                                            "AROA",
+                                            "AIDA",
+                                            "LTAI",
+                                            "AKID",  // clouds
+                                            "AIza",
+                                            "ya29.",
+                                            "GOCSPX-",
+                                            "1//0",
+                                            "EAA",
+                                            "dop_v1_",
+                                            "doo_v1_",
+                                            "dor_v1_",
+                                            "fo1_",
+                                            "FlyV1",
+                                            "HRKU-",
+                                            "rnd_",
+                                            "npm_",
+                                            "pypi-",
+                                            "rubygems_",
+                                            "dckr_pat_",
+                                            "dckr_oat_",
+                                            "oy2",
+                                            "CCIPAT_",
+                                            "ATATT3",
+                                            "ATBB",
+                                            "ATCTT3",
+                                            "BBDC-",
+                                            "sk_",
+                                            "rk_live_",
+                                            "rk_test_",
+                                            "pk_live_",
+                                            "whsec_",
+                                            "sq0atp-",
+                                            "sq0csp-",
+                                            "shpat_",
+                                            "shpca_",
+                                            "shppa_",
+                                            "shpss_",
+                                            "SG.",
+                                            "key-",
+                                            "xkeysib-",
+                                            "EZAK",
+                                            "EZTK",
+                                            "duffel_",
+                                            "shippo_",  // payment and mail
+                                            "dapi",
+                                            "hvs.",
+                                            "hvb.",
+                                            "hvr.",
+                                            "s.",
+                                            "pul-",
+                                            "glsa_",
+                                            "glc_",
+                                            "NRAK-",
+                                            "NRJS-",
+                                            "NRII-",
+                                            "sntrys_",
+                                            "sntryu_",
+                                            "dp.pt.",
+                                            "dp.st.",
+                                            "sbp_",
+                                            "sb_secret_",
+                                            "nfp_",
+                                            "vercel_",
+                                            "pscale_",
+                                            "lin_api_",
+                                            "PMAK-",
+                                            "figd_",
+                                            "secret_",
+                                            "ntn_",
+                                            "tfp_",
+                                            "CFPAT-",
+                                            "ops_",
+                                            "AGE-SECRET-KEY-",
+                                            "eyJ",
+                                            "v1.0-",
+                                            "cio_",
+                                            "dt0c01.",
+                                            "tskey-",
+                                            "patk",
+                                            "pat-na1-"};
+constexpr std::string_view kPlaces[] = {"hooks.slack.com/services/",     "/api/webhooks/",
+                                        "webhook.office.com/webhookb2/", "-----BEGIN",
+                                        "PuTTY-User-Key-File",           ".atlasv1."};
 
 // What follows a known beginning is a token where it is one long run, or shorter and no word.
 bool is_token_body(std::string_view body) {
@@ -87,7 +198,8 @@ bool has_user_in_url(std::string_view text) {
   return false;
 }
 
-// "user:pass@tcp(host)", "user:pass@host:5432/db": addresses without a scheme. "image:tag@sha256:..." and "name:tag@1.2" are none.
+// "user:pass@tcp(host)", "user:pass@host:5432/db": addresses without a scheme. "image:tag@sha256:..." and "name:tag@1.2" are
+// none.
 bool has_user_without_scheme(std::string_view text) {
   const std::size_t sign = text.rfind('@');
   if (sign == kNone || sign + 1 == text.size() || text.find("://") != kNone || text.find_first_of(" \t\n") != kNone) return false;
@@ -96,8 +208,7 @@ bool has_user_without_scheme(std::string_view text) {
   const std::string_view host = text.substr(sign + 1);
   if (host.starts_with("sha256:") || host.starts_with("sha512:")) return false;
   const bool is_address = host.find_first_of(":/(") != kNone || host.find('.') != kNone || host == "localhost";
-  return is_address && (is_letter(host[0]) || host[0] == '[' ||
-                        std::count(host.begin(), host.end(), '.') >= 3);
+  return is_address && (is_letter(host[0]) || host[0] == '[' || std::count(host.begin(), host.end(), '.') >= 3);
 }
 
 std::string_view name_before(std::string_view text, std::size_t sign) {
@@ -132,8 +243,8 @@ bool has_scheme_and_credential(std::string_view text) {
   for (const std::string_view scheme : {"bearer ", "basic ", "token ", "apikey ", "negotiate ", "aws4-hmac-sha256 "}) {
     const std::size_t at = lower.find(scheme);
     if (at == std::string::npos || (at > 0 && is_alnum(lower[at - 1]))) continue;
-    const std::string_view credential = text.substr(at + scheme.size(), text.find_first_of(" \"'\n", at + scheme.size()) -
-                                                                            (at + scheme.size()));
+    const std::string_view credential =
+        text.substr(at + scheme.size(), text.find_first_of(" \"'\n", at + scheme.size()) - (at + scheme.size()));
     if (scheme == "bearer " && !credential.empty()) return true;
     const bool mixed = std::any_of(credential.begin(), credential.end(), is_digit) ||
                        std::any_of(credential.begin(), credential.end(), is_upper) || credential.ends_with('=');

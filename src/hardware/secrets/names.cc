@@ -13,38 +13,41 @@
 namespace aaco::hardware::secrets {
 namespace {
 
-constexpr std::string_view kPasswordWords[] = {"password", "passwd", "passphrase", "passcode", "passwort", "pwd",     "pw",     "pswd",
-                                  "passw",    "psk",    "userpass",   "userpwd",  "sshpass",  "storepass", "keypass", "passin",
-                                  "passout",  "otp",    "totp",       "pgpass"};
-constexpr std::string_view kSecretWords[] = {"apikey",    "token",     "secret",     "secrets",    "credential", "credentials", "creds",
-                                "auth",      "oauth",     "cookie",     "cookies",    "bearer",     "sig",
-                                "webhook",   "dsn",       "jwt",        "pat",        "sas",        "csrf",        "xsrf",
-                                "sessionid", "phpsessid", "jsessionid", "privatekey", "secretkey",  "accesskey",   "accountkey",
-                                "pass",      "authorization"};
+constexpr std::string_view kPasswordWords[] = {"password", "passwd", "passphrase", "passcode", "passwort", "pwd",     "pw",
+                                               "pswd",     "passw",  "psk",        "userpass", "userpwd",  "sshpass", "storepass",
+                                               "keypass",  "passin", "passout",    "otp",      "totp",     "pgpass"};
+constexpr std::string_view kSecretWords[] = {"apikey",    "token",     "secret",     "secrets",   "credential",   "credentials",
+                                             "creds",     "auth",      "oauth",      "cookie",    "cookies",      "bearer",
+                                             "sig",       "webhook",   "dsn",        "jwt",       "pat",          "sas",
+                                             "csrf",      "xsrf",      "sessionid",  "phpsessid", "jsessionid",   "privatekey",
+                                             "secretkey", "accesskey", "accountkey", "pass",      "authorization"};
 constexpr std::string_view kPasswordParts[] = {"password", "passwd", "passphrase"};
-constexpr std::string_view kSecretParts[] = {"secret", "credential", "apikey", "accesskey", "privatekey", "authtoken", "accesstoken"};
+constexpr std::string_view kSecretParts[] = {"secret",     "credential", "apikey",     "accesskey",
+                                             "privatekey", "authtoken",  "accesstoken"};
 // With one of these a "key" opens something; with one of those below it finds something.
-constexpr std::string_view kKeyOwners[] = {"api",     "access",  "account", "secret",       "shared",       "encryption", "signing",
-                              "ssh",     "master",  "license", "subscription", "storage",      "service",    "deploy",
-                              "consumer", "app",    "hmac",    "aes",          "ingest",       "admin",      "functions",
-                              "auth",    "client", "private", "root",    "user",         "instrumentation"};
-constexpr std::string_view kHarmlessKeys[] = {"sort", "primary", "foreign", "partition", "shard", "group", "public", "cache", "kv", "hash",
-                                 "num",  "order",   "join",    "index"};
+constexpr std::string_view kKeyOwners[] = {
+    "api",     "access",       "account",   "secret",  "shared", "encryption", "signing", "ssh",  "master",
+    "license", "subscription", "storage",   "service", "deploy", "consumer",   "app",     "hmac", "aes",
+    "ingest",  "admin",        "functions", "auth",    "client", "private",    "root",    "user", "instrumentation"};
+constexpr std::string_view kHarmlessKeys[] = {"sort",  "primary", "foreign", "partition", "shard", "group", "public",
+                                              "cache", "kv",      "hash",    "num",       "order", "join",  "index"};
 // With one of these a "token" is a piece of text for a language model.
-constexpr std::string_view kTextTokens[] = {"max",    "min",   "num",     "number", "count",  "per",    "limit",     "length", "len",
-                               "size",   "budget", "batched", "eos",    "bos",    "pad",    "unk",       "sep",    "cls",
-                               "mask",   "special", "stop",   "total",  "prompt", "output", "generated", "type",   "level",
-                               "rate",   "throughput", "speculative", "draft", "image", "add", "ignore", "skip", "decode"};
+constexpr std::string_view kTextTokens[] = {
+    "max",  "min",        "num",         "number", "count",  "per",    "limit",     "length", "len",
+    "size", "budget",     "batched",     "eos",    "bos",    "pad",    "unk",       "sep",    "cls",
+    "mask", "special",    "stop",        "total",  "prompt", "output", "generated", "type",   "level",
+    "rate", "throughput", "speculative", "draft",  "image",  "add",    "ignore",    "skip",   "decode"};
 // A name that ends so describes the secret, not its value.
-constexpr std::string_view kDescriptions[] = {"file",   "path",   "dir",      "folder",    "filename", "type",    "len",     "length", "size",
-                                 "enabled", "required", "policy", "expiry",    "expires",  "ttl",     "format",  "algorithm",
-                                 "version", "method", "mode",     "provider",  "endpoint", "url",     "uri",     "count",
-                                 "parallelism", "dtype", "bits",  "cache",     "heads",    "dim",     "name",    "names",
-                                 "prompt", "stdin",  "fd",       "rotation",  "scheme",   "checking"};
-constexpr std::string_view kSwitches[] = {"true", "false", "yes", "no", "on", "off", "none", "null", "auto", "default", "required", "optional",
-                             "enabled", "disabled", "0", "1"};
-constexpr std::string_view kAuthMethods[] = {"basic", "digest", "ntlm", "kerberos", "gssapi", "oauth", "oauth2", "oidc", "jwt", "mtls", "iam",
-                                "sso", "ldap", "saml", "negotiate", "anonymous", "radius", "pam", "md5", "trust", "peer"};
+constexpr std::string_view kDescriptions[] = {
+    "file",     "path",     "dir",    "folder",  "filename", "type",        "len",       "length",  "size",    "enabled",
+    "required", "policy",   "expiry", "expires", "ttl",      "format",      "algorithm", "version", "method",  "mode",
+    "provider", "endpoint", "url",    "uri",     "count",    "parallelism", "dtype",     "bits",    "cache",   "heads",
+    "dim",      "name",     "names",  "prompt",  "stdin",    "fd",          "rotation",  "scheme",  "checking"};
+constexpr std::string_view kSwitches[] = {"true", "false",   "yes",      "no",       "on",      "off",      "none", "null",
+                                          "auto", "default", "required", "optional", "enabled", "disabled", "0",    "1"};
+constexpr std::string_view kAuthMethods[] = {"basic",     "digest",    "ntlm",   "kerberos", "gssapi", "oauth", "oauth2",
+                                             "oidc",      "jwt",       "mtls",   "iam",      "sso",    "ldap",  "saml",
+                                             "negotiate", "anonymous", "radius", "pam",      "md5",    "trust", "peer"};
 
 template <class List>
 bool among(std::string_view word, const List& words) {
@@ -122,8 +125,9 @@ bool is_folder(std::string_view value) {
 bool is_plain_word(std::string_view value) {
   constexpr std::size_t kLongestWord = 24;
   constexpr std::size_t kLongestMixed = 8;
-  const bool letters = std::all_of(value.begin(), value.end(),
-                                   [](char c) { return is_lower(c) || is_upper(c) || c == '-' || c == '_' || c == '.' || c == ','; });
+  const bool letters = std::all_of(value.begin(), value.end(), [](char c) {
+    return is_lower(c) || is_upper(c) || c == '-' || c == '_' || c == '.' || c == ',';
+  });
   const bool mixed =
       std::all_of(value.begin(), value.end(), [](char c) { return is_lower(c) || is_digit(c) || c == '_' || c == ','; });
   return (letters && value.size() <= kLongestWord) || (mixed && value.size() <= kLongestMixed);

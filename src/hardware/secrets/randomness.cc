@@ -95,8 +95,8 @@ bool any_run(std::string_view text, Member member, Test test) {
 }  // namespace
 
 bool has_random_part(std::string_view text) {
-  if (text.starts_with("_Z")) return false;                                                         // a mangled symbol
-  for (const std::string_view digest : {"sha256-", "sha384-", "sha512-", "SHA256:"})                  // a digest in base 64
+  if (text.starts_with("_Z")) return false;                                           // a mangled symbol
+  for (const std::string_view digest : {"sha256-", "sha384-", "sha512-", "SHA256:"})  // a digest in base 64
     if (text.starts_with(digest)) return false;
   return any_run(text, is_alnum, is_random_run) || any_run(text, is_base64, is_random_base64);
 }

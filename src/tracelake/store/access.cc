@@ -54,8 +54,8 @@ core::Status restrict_session(const std::string& root, const std::string& path) 
        entry.increment(error)) {
     if (entry->is_symlink(error)) continue;
     const bool folder = entry->is_directory(error);
-    AACO_TRY(change_mode(entry->path().string(), folder ? (shared ? kSharedFolder : kOwnerFolder)
-                                                        : (shared ? kSharedFile : kOwnerFile)));
+    AACO_TRY(change_mode(entry->path().string(),
+                         folder ? (shared ? kSharedFolder : kOwnerFolder) : (shared ? kSharedFile : kOwnerFile)));
   }
   if (error) return core::fail_errno(error.value(), path);
   return {};

@@ -17,7 +17,7 @@ bool has_terminal() { return ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FI
 }  // namespace
 
 core::Result<AttendedChild> AttendedChild::start(const std::vector<std::string>& command, const Services& services,
-                                                  SignalRelay* relay) {
+                                                 SignalRelay* relay) {
   const bool shares_terminal = services.terminal_lent != nullptr && has_terminal();
   core::Command words{.arguments = command, .output = core::Command::Output::inherit};
   if (shares_terminal) {

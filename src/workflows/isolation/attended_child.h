@@ -14,9 +14,9 @@
 
 namespace aaco::workflows {
 
-// A user's command that runs while we look on. It keeps its standard streams. With a terminal it is in our process group and gets a
-// Ctrl-C of the terminal itself. With a relay every signal that we get is passed on as it is, and only the command decides what comes
-// of it; without one a stop is passed on as SIGINT and the command is killed where it goes on.
+// A user's command that runs while we look on. It keeps its standard streams. With a terminal it is in our process group and gets
+// a Ctrl-C of the terminal itself. With a relay every signal that we get is passed on as it is, and only the command decides what
+// comes of it; without one a stop is passed on as SIGINT and the command is killed where it goes on.
 class AttendedChild {
  public:
   static core::Result<AttendedChild> start(const std::vector<std::string>& command, const Services& services,
