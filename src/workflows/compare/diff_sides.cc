@@ -130,6 +130,18 @@ void add_new(std::vector<hardware::Difference>& known, hardware::Difference diff
     known.push_back(std::move(difference));
 }
 
+// A side is repeated measurements of one thing: what may differ between the sides forbids a comparison within one.
+void add_differences_within(const ComparedSide& side, std::vector<hardware::Difference>& found) {
+  for (std::size_t i = 1; i < side.sessions.size(); ++i)
+    for (auto& difference : hardware::compare_fingerprints(side.sessions.front().fingerprint, side.sessions[i].fingerprint)) {
+      if (difference.severity == hardware::Severity::changed) {
+        difference.severity = hardware::Severity::hard;
+        difference.meaning += " within one side";
+      }
+      add_new(found, std::move(difference));
+    }
+}
+
 std::string kernel_of(const std::string& key) { return key.substr(0, key.find('\n')); }
 
 // Share of the time of kernels that both have, spent on grids that the other never uses.
@@ -229,11 +241,9 @@ core::Result<ComparedSide> load_side(const std::vector<std::string>& names, cons
 
 std::vector<hardware::Difference> side_differences(const ComparedSide& a, const ComparedSide& b) {
   std::vector<hardware::Difference> found;
-  std::vector<const ComparedSession*> all;
-  for (const ComparedSide* side : {&a, &b})
-    for (const ComparedSession& session : side->sessions) all.push_back(&session);
-  for (std::size_t i = 1; i < all.size(); ++i)
-    for (auto& difference : hardware::compare_fingerprints(all.front()->fingerprint, all[i]->fingerprint))
+  for (const ComparedSide* side : {&a, &b}) add_differences_within(*side, found);
+  for (const ComparedSession& session : b.sessions)
+    for (auto& difference : hardware::compare_fingerprints(a.sessions.front().fingerprint, session.fingerprint))
       add_new(found, std::move(difference));
   for (const ComparedSession& session : b.sessions)
     if (auto grid = grid_difference(a.sessions.front(), session)) add_new(found, std::move(*grid));
