@@ -292,6 +292,9 @@ TEST(Document, HasPublishedFields) {
   EXPECT_EQ(document["confidence"].as_f64(), found.confidence);
   ASSERT_FALSE(document["top_evidence"].items().empty());
   for (const char* key : {"signal", "value", "weight"}) EXPECT_TRUE(document["top_evidence"].items()[0].contains(key)) << key;
+  double shares = 0;
+  for (const core::Json& one : document["top_evidence"].items()) shares += *one["weight"].as_f64();
+  EXPECT_NEAR(shares, 1, 1e-9);
   EXPECT_FALSE(document["optimization_priority"].items().empty());
 }
 
