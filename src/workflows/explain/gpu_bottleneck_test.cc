@@ -29,7 +29,8 @@ struct Trace {
   }
   std::optional<GpuJudgement> judge() {
     manifest.outcome = trace::outcome_from_json(Json::object({{"gpu", Json::object({{"gpus", gpus}})}}));
-    return judge_gpu("/nonexistent/session", manifest, metrics);
+    LoadedSession none("/nonexistent/session");
+    return judge_gpu(none, manifest, metrics);
   }
 };
 
@@ -49,7 +50,8 @@ TEST(JudgeGpu, ItsGapsAreAdvisedAgainst) {
 
 TEST(JudgeGpu, SessionsWithoutGpuWorkAreNotJudged) {
   EXPECT_FALSE(Trace().judge());
-  EXPECT_FALSE(judge_gpu("/nonexistent/session", {}, {}));
+  LoadedSession none("/nonexistent/session");
+  EXPECT_FALSE(judge_gpu(none, {}, {}));
   EXPECT_FALSE(Trace().add(gpu(0, 0, 0, 0), 300).judge()) << "nothing took any of its span";
   Trace unmeasured;
   unmeasured.add(gpu(0, 0.5, 0, 0.5), 300).metrics.clear();

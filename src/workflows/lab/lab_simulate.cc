@@ -83,9 +83,10 @@ core::Result<SessionOutcome> simulate(const SimulateRequest& request, const Serv
   draft.manifest().outcome.gpu = to_json(analysis, options);
   AACO_TRY(draft.writer().flush());
   trace::Metrics metrics = std::move(analysis.metrics);
-  AACO_ASSIGN(trace::Metrics more, table_metrics(draft, 1));
+  LoadedSession loaded(draft.writer().path());
+  AACO_ASSIGN(trace::Metrics more, table_metrics(draft, loaded, 1));
   metrics.insert(metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  write_bottleneck(draft, metrics, services.paths);
+  write_bottleneck(draft, loaded, metrics, services.paths);
   return draft.finish(std::move(metrics), false);
 }
 
