@@ -95,6 +95,11 @@ class MissionCommands(program.ProgramTest):
         self.refused(self.aaco('compare', 'resnet18', '--hardware', 'mi300x', '--batch', '1,x'), 2, '--batch', 'x')
         self.refused(self.aaco('compare', '--hardware', 'mi300x'), 2, 'missing models')
 
+    def test_rules_of_the_help_work(self):
+        text = self.works('sla', 'check', '--help').output.split('A rules file:\n')[1].split('\n\n')[0]
+        (self.folder / 'rules.yaml').write_text('\n'.join(line[2:] for line in text.splitlines()) + '\n')
+        self.works('sla', 'check', '--rules', 'rules.yaml', '--no-alert', codes=(0, 1, 4))
+
     def test_history_by_metric(self):
         self.assertEqual(self.works('history', '--metric', 'p50').output, self.works('history', 'p50').output)
 

@@ -35,11 +35,13 @@ struct FoundSession {
 };
 
 core::Result<std::vector<FoundSession>> tagged(std::string_view tag, const std::string& root) {
-  AACO_ASSIGN(auto entries, tracelake::list_sessions(root));
+  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(root));
   std::vector<FoundSession> found;
-  for (auto& entry : entries)
-    if (entry.manifest.whole() && entry.manifest.tag == tag && entry.manifest.kind != "sweep")
-      found.push_back({entry.path, std::move(entry.manifest)});
+  for (const auto& entry : entries) {
+    if (!entry.manifest.whole() || entry.manifest.tag != tag || entry.manifest.kind == "sweep") continue;
+    AACO_ASSIGN(auto manifest, tracelake::read_manifest(entry.path));
+    found.push_back({entry.path, std::move(manifest)});
+  }
   if (found.empty())
     return core::fail(ErrorCode::not_found, "no complete session with tag " + std::string(tag) + " in " + root,
                       "'aaco ls' lists sessions and tags");
@@ -200,7 +202,7 @@ const std::string* host_of(const hardware::Fingerprint& fingerprint) {
 core::Result<double> machine_history(const hardware::Fingerprint& fingerprint, const Services& services) {
   const std::string* host = host_of(fingerprint);
   if (host == nullptr) return 0.0;
-  AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
+  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
   struct Group {
     std::string path;
     std::vector<double> medians;  // oldest first
@@ -301,7 +303,7 @@ core::Result<std::optional<BetweenHistory>> history_between(const ComparedSide& 
   std::set<std::string> own;
   for (const ComparedSide* side : {&a, &b})
     for (const ComparedSession& session : side->sessions) own.insert(session.id);
-  AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
+  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
   std::vector<double> logs;
   for (const auto& entry : entries) {
     const auto median = entry.manifest.outcome.p50_ns;

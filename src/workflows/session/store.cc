@@ -28,7 +28,7 @@ std::string state_of(const tracelake::SessionEntry& entry) {
 }  // namespace
 
 core::Result<std::vector<SessionLine>> list(const std::string& root) {
-  AACO_ASSIGN(const auto entries, tracelake::list_sessions(root));
+  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(root));
   std::vector<SessionLine> lines;
   for (const auto& entry : entries) {
     const auto& manifest = entry.manifest;
