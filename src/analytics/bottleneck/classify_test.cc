@@ -285,6 +285,12 @@ TEST(Learned, RefusesInvalidDocuments) {
   EXPECT_FALSE(model_from_json(core::Json(), known));
 }
 
+TEST(RuleBook, DashesAndUnderscoresAreAlike) {
+  ASSERT_NE(shipped().find("cpu-contention"), nullptr);
+  EXPECT_EQ(shipped().find("cpu-contention")->id, "cpu_contention");
+  EXPECT_EQ(shipped().find("cpu contention"), nullptr);
+  EXPECT_EQ(shipped().find("cpu-contentio"), nullptr);
+}
 TEST(Document, HasPublishedFields) {
   const auto found = classify_by_rules(shipped(), with({{"caller.wait_ratio", 0.3}, {"others.cpu_use_cores", 1}}));
   const core::Json document = to_json(found, shipped());
