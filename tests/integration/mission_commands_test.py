@@ -1,4 +1,6 @@
 """Each command as the first documents of this field's tools write it: it works, or names the right command."""
+import csv
+import io
 import json
 import unittest
 
@@ -86,6 +88,18 @@ class MissionCommands(program.ProgramTest):
         self.assertEqual(self.works('analyze', '--model', 'resnet18', '--hardware', 'mi300x').output,
                          self.works('analyze', 'resnet18', '--hardware', 'mi300x').output)
         self.refused(self.aaco('analyze', '--hardware', 'mi300x'), 2, 'missing model')
+
+    def test_memory_timeline_of_an_estimate(self):
+        arguments = ('analyze', 'resnet18', '--hardware', 'H100')
+        parts = self.works(*arguments, '--json').json()['estimate']['memory_parts']
+        live = {one['node']: one['activation_bytes'] + one['workspace_bytes'] for one in parts['timeline']}
+        self.assertEqual(max(live.values()), parts['activation_bytes'] + parts['workspace_bytes'])
+        self.assertEqual(live[parts['peak_node']], max(live.values()))
+        rows = list(csv.DictReader(io.StringIO(self.works(*arguments, '--format', 'csv').output)))
+        known = [row for row in rows if row['live_bytes']]
+        self.assertTrue(known)
+        for row in known: self.assertEqual(int(row['live_bytes']), live[row['node']])
+        self.assertIn('Memory over the graph', self.works(*arguments, '--format', 'html').output)
 
     def test_compare_with_several_batches(self):
         self.assertEqual(self.works('compare', 'resnet18', '--hardware', 'mi300x', '--batch', '1,8').output,
