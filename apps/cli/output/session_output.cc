@@ -57,13 +57,13 @@ void finish(Context& context, const workflows::SessionOutcome& outcome, bool jso
     if (written)
       page = *written;
     else
-      context.note("page not written: " + written.error().text());
+      context.note("report page not written: " + written.error().text());
   }
   context.progress("");
   if (json) return output(session_json(outcome).dump() + "\n", false);
   if (context.quiet) return output(outcome.manifest.id.text + "\n", false);
   output(report_text(context, *model, true, colour), true);
-  context.note(fmt::format("\nsession  {}\nevidence {}", outcome.manifest.id.text, outcome.path));
+  context.note(fmt::format("\nsession  {}\nfolder   {}", outcome.manifest.id.text, outcome.path));
   if (!page.empty()) context.note("page     " + page);
   context.note("more     aaco report " + outcome.manifest.id.text);
 }

@@ -219,7 +219,7 @@ core::Status predict_nodes(const RunPlan& plan, const LoadedModel& model, bool a
   const core::Status stored =
       device ? store_estimates(plan.graph, model.inputs, *device, draft, services) : tl::unexpected<core::Error>(device.error());
   if (!stored && asked)
-    draft.warn("attainable.unknown", "hardware efficiency of the nodes unavailable: " + stored.error().message,
+    draft.warn("attainable.unknown", "hardware efficiency of the nodes is unavailable: " + stored.error().message,
                stored.error().remedy);
   return draft.sink().status();
 }
@@ -275,7 +275,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   warn_of_placement(draft, plan, runtime);
   if (!request.fault.is_null())
     draft.warn("lab.fault", "this run contains an injected fault: " + std::string(request.fault["means"].text()),
-               "compare it with undisturbed runs only to study the effect of the fault");
+               "do not compare it with undisturbed runs, except to study the effect of the fault");
 
   if (request.delay != InjectedDelay{})
     draft.warn("run.injected", "each call was delayed by --inject-delay", "omit --inject-delay to measure the model itself");
@@ -287,7 +287,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
                                        Json::object({{"before", clocks_before}, {"after", collectors::clock_state({})}})));
   if (!measured.loop.warmup_verdict.stationary && !request.warmup)
     draft.warn("warmup.not_stationary", "the latency was not stable at the end of warm-up: " + measured.loop.warmup_reason,
-               "close other programs, or set --warmup; 'aaco doctor' lists possible disturbances");
+               "close other programs, or set --warmup; 'aaco capsule check' lists possible disturbances");
   draft.manifest().outcome = outcome_of(plan, model, measured);
   draft.manifest().outcome.noise = measured.noise;
   draft.manifest().outcome.isolation = isolation.describe();
