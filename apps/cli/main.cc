@@ -2,42 +2,19 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <cstdio>
 #include <sstream>
 
 #include "cli/context.h"
 #include "cli/output/help_formatter.h"
 #include "cli/output/usage_error.h"
+#include "cli/signals.h"
 #include "cli/standard_streams.h"
 #include "cli/verbs/list.h"
 #include "core/numbers.h"
+#include "workflows/store.h"
 
 namespace {
-
-std::atomic<bool> stop_requested{false};
-std::atomic<bool> terminal_lent{false};
-
-// The first stop asks, the second ends the program at once. A Ctrl-C that the terminal sent while a child has it is the
-// child's to answer: it got the signal too.
-void request_stop(int number, siginfo_t* sender, void*) {
-  if (number == SIGINT && terminal_lent && sender->si_code == SI_KERNEL) return;
-  if (stop_requested.exchange(true)) {
-    std::signal(number, SIG_DFL);
-    raise(number);
-  }
-}
-
-void listen_for_stop() {
-  struct sigaction action {};
-  action.sa_sigaction = &request_stop;
-  action.sa_flags = SA_SIGINFO;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  struct sigaction hang_up {};  // the terminal has gone: what was measured is kept as well, unless nohup wants it to go on
-  if (sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
-}
 
 int terminal_width(const aaco::core::Environment& environment) {
   winsize size{};
@@ -57,8 +34,6 @@ aaco::cli::Context make_context(int argc, char** argv) {
   context.colour = isatty(STDOUT_FILENO) != 0 && !context.environment.get("NO_COLOR") &&
                    context.environment.get("TERM").value_or("dumb") != "dumb";
   context.width = terminal_width(context.environment);
-  context.stop = &stop_requested;
-  context.terminal_lent = &terminal_lent;
   return context;
 }
 
@@ -82,12 +57,16 @@ constexpr const char* kFooter =
 int main(int argc, char** argv) {
   aaco::cli::open_missing_streams();
   aaco::cli::Context context = make_context(argc, argv);
-  listen_for_stop();
+  aaco::cli::listen_for_stop(context);
 
   CLI::App app(kAbout, "aaco");
   app.set_version_flag("--version", "aaco " AACO_VERSION);
   app.add_flag("-q,--quiet", context.quiet, "Print only errors (stderr) and the id of a new session (stdout)");
   app.add_option("--sessions", context.paths.sessions, "Root folder for sessions (default: $AACO_SESSIONS, or ./sessions)");
+  std::string mode;
+  app.add_option("--mode", mode,
+                 "Who can read new sessions below this root: private (default) or group; stored in the permissions of the root")
+      ->type_name("MODE");
   app.formatter(std::make_shared<aaco::cli::HelpFormatter>(context.width));
   app.footer(kFooter);
   app.failure_message(&aaco::cli::usage_error);
@@ -95,9 +74,18 @@ int main(int argc, char** argv) {
   app.fallthrough();
 
   aaco::cli::add_verbs(app, context);
+  app.parse_complete_callback([&] {
+    if (mode.empty()) return;
+    if (const auto set = aaco::workflows::set_lake_mode(mode, context.paths); !set) {
+      context.fail(set.error());
+      throw CLI::RuntimeError(context.exit_code);
+    }
+  });
 
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& problem) {
+    context.exit_code = problem.get_exit_code();
   } catch (const CLI::ParseError& problem) {
     std::ostringstream help;
     std::ostringstream trouble;

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Faults that the laboratory lacks: is each found, is its cause named first, and do the parts add up?
 
+  scripts/proofs/unseen_faults.py
+
 Every fault is measured in three sessions beside three undisturbed ones, alternating. tests/faults_unseen/faults.c holds what is loaded
 into the measured process; the others act from outside (signals, priorities, quotas, hogs) or change the model. Nothing is tuned on them;
 every third fault is reported separately as held out. AACO_PROOF_SECONDS: seconds per session (2). AACO_UNSEEN_LOAD: processes that spin

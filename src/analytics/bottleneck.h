@@ -51,6 +51,7 @@ class RuleBook {
 
   [[nodiscard]] const std::vector<BottleneckClass>& classes() const { return classes_; }
   [[nodiscard]] const std::vector<Rule>& rules() const { return rules_; }
+  // launch-bound finds launch_bound.
   [[nodiscard]] const BottleneckClass* find(std::string_view id) const;
 
  private:

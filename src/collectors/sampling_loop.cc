@@ -5,10 +5,12 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <system_error>
 #include <thread>
 
+#include "collectors/pace.h"
 #include "collectors/row_buffer.h"
 #include "collectors/wake_word.h"
 #include "core/clock.h"
@@ -20,6 +22,7 @@ constexpr core::Nanoseconds kShortestPeriod{5'000'000};
 // The kernel may join the wake-up with another one within this share of a period: samples are stamped when they are read, so
 // being punctual is worth less than not disturbing.
 constexpr int kSlackShare = 20;
+constexpr std::int64_t kPacedSamples = 25;  // between two looks at the cost
 
 std::int64_t thread_cpu_ns() {
   timespec time{};
@@ -48,6 +51,9 @@ struct SamplingLoop::Impl {
   std::uint32_t order(Order next);
   void run();
   void sample_until_told(std::uint32_t& seen);
+  core::Nanoseconds current_period{0};  // the thread's own, from here
+  std::int64_t paced_cpu_ns = 0;
+  void keep_pace();
 };
 
 std::uint32_t SamplingLoop::Impl::order(Order next) {
@@ -56,14 +62,23 @@ std::uint32_t SamplingLoop::Impl::order(Order next) {
   return word;
 }
 
+// The CPU time since the last call decides the period from here.
+void SamplingLoop::Impl::keep_pace() {
+  const std::int64_t cpu_ns = thread_cpu_ns();
+  current_period = affordable_period(options.period, core::Nanoseconds(cpu_ns - paced_cpu_ns), kPacedSamples);
+  paced_cpu_ns = cpu_ns;
+  if (current_period > options.period) account.longest_period = std::max(account.longest_period, current_period);
+}
+
 // Samples at each deadline until the command changes.
 void SamplingLoop::Impl::sample_until_told(std::uint32_t& seen) {
-  const std::int64_t period = options.period.count();
   const std::int64_t begin = core::monotonic_ns();
   std::int64_t deadline = begin;
   while (command.load() == seen) {
     for (const auto& collector : collectors) collector->sample(rows);
     ++account.samples;
+    if (account.samples % kPacedSamples == 0) keep_pace();
+    const std::int64_t period = current_period.count();
     deadline += period;
     for (std::int64_t now = core::monotonic_ns(); now < deadline && command.load() == seen; now = core::monotonic_ns())
       command.wait_change_until(seen, deadline);
@@ -80,6 +95,8 @@ void SamplingLoop::Impl::run() {
   pthread_setname_np(pthread_self(), "aaco-sampler");
   prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(options.period.count() / kSlackShare), 0, 0, 0);
   const std::int64_t cpu_begin = thread_cpu_ns();
+  current_period = options.period;
+  paced_cpu_ns = cpu_begin;
   std::uint32_t seen = command.load();
   while (order_of(seen) != Order::stop) {
     if (order_of(seen) == Order::run) {

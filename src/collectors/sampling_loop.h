@@ -19,13 +19,15 @@ struct SamplingOptions {
 // Cost and missed deadlines of the sampling loop itself; reported with the results.
 struct SamplingAccount {
   std::int64_t samples = 0;
-  std::int64_t missed_deadlines = 0;  // deadlines missed by a whole period or more; skipped
-  core::Nanoseconds cpu_time{0};      // of the sampling thread
-  core::Nanoseconds wall_time{0};     // while not paused
+  std::int64_t missed_deadlines = 0;    // deadlines missed by a whole period or more; skipped
+  core::Nanoseconds cpu_time{0};        // of the sampling thread
+  core::Nanoseconds wall_time{0};       // while not paused
+  core::Nanoseconds longest_period{0};  // beyond the asked one, so as to use at most kMaxSamplingShare of a core; 0: never
 };
 
-// Samples a set of collectors on a separate thread, at absolute deadlines. Rows are kept in memory until stop() (or drain())
-// delivers them, so that nothing is written during a measurement. Call all members from one thread.
+// Samples a set of collectors on a separate thread, at absolute deadlines; less often where samples cost too much CPU time
+// (pace.h). Rows are kept in memory until stop() (or drain()) delivers them, so that nothing is written during a measurement.
+// Call all members from one thread.
 class SamplingLoop {
  public:
   // Opens the collectors; one that fails to open is skipped, with the reason in accounts().

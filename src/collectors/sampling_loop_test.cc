@@ -71,6 +71,48 @@ TEST(SamplingLoop, DeliversEveryRowWithNames) {
   EXPECT_EQ(loop.accounts()[0].kept, seen.samples);
 }
 
+// Each sample costs a millisecond of CPU time, a fifth of the period.
+class ComputingCollector final : public Collector {
+ public:
+  explicit ComputingCollector(Seen& seen) : seen_(seen) {}
+  [[nodiscard]] CollectorInfo info() const override { return {"computing", "samples"}; }
+  core::Status open(const SysRoot&, const Target&) override { return {}; }
+  void sample(trace::Sink&) override {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    for (const auto until = now.tv_sec * 1'000'000'000L + now.tv_nsec + 1'000'000;
+         now.tv_sec * 1'000'000'000L + now.tv_nsec < until;)
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    ++seen_.samples;
+  }
+  void close() override {}
+  [[nodiscard]] trace::Account account() const override { return {}; }
+
+ private:
+  Seen& seen_;
+};
+
+TEST(SamplingLoop, ExpensiveCollectorsAreSampledLessOften) {
+  Seen seen;
+  std::vector<std::unique_ptr<Collector>> collectors;
+  collectors.push_back(std::make_unique<ComputingCollector>(seen));
+  SamplingLoop loop(std::move(collectors), {core::Nanoseconds(5'000'000), {}, {}});
+  ASSERT_TRUE(loop.start());
+  wait_for_samples(seen, 30);
+  trace::MemorySink sink;
+  loop.stop(sink);
+  EXPECT_EQ(loop.sampling().longest_period, core::Nanoseconds(25'000'000));
+}
+TEST(SamplingLoop, CheapCollectorsKeepTheirPeriod) {
+  Seen seen;
+  auto loop = loop_with(seen, {}, 0, core::Nanoseconds(20'000'000));
+  ASSERT_TRUE(loop.start());
+  wait_for_samples(seen, 30);
+  trace::MemorySink sink;
+  loop.stop(sink);
+  EXPECT_EQ(loop.sampling().longest_period, core::Nanoseconds(0));
+}
+
 TEST(SamplingLoop, StopIsIdempotentAndFinal) {
   Seen seen;
   auto loop = loop_with(seen);

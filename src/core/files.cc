@@ -19,6 +19,12 @@ namespace {
 
 tl::unexpected<Error> fail_code(const std::error_code& error, const std::string& path) { return fail_errno(error.value(), path); }
 
+// Who may use a folder; what is made in it is open to nobody else.
+mode_t access_of(const std::string& folder) {
+  struct stat info {};
+  return ::stat(folder.empty() ? "." : folder.c_str(), &info) == 0 ? info.st_mode & 0777 : 0700;
+}
+
 }  // namespace
 
 Status write_all(int fd, std::string_view bytes, const std::string& path) {
@@ -60,7 +66,7 @@ Status write_file_atomic(const std::string& path, std::string_view bytes) {
   std::string temporary = path + ".XXXXXX";
   FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file.valid()) return fail_errno(errno, path);
-  ::fchmod(file.get(), 0644);
+  ::fchmod(file.get(), 0644 & access_of(parent_path(path)));
   Status written = write_all(file.get(), bytes, path);
   if (written && ::fsync(file.get()) != 0) written = fail_errno(errno, path);
   if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = fail_errno(errno, path);
@@ -70,8 +76,17 @@ Status write_file_atomic(const std::string& path, std::string_view bytes) {
 
 Status make_directories(const std::string& path) {
   std::error_code error;
+  std::vector<fs::path> missing;
+  for (fs::path at = fs::path(path); !at.empty() && !fs::exists(at, error) && at != at.parent_path(); at = at.parent_path())
+    if (!at.filename().empty()) missing.push_back(at);
   fs::create_directories(path, error);
   if (error) return fail_code(error, path);
+  for (auto made = missing.rbegin(); made != missing.rend(); ++made) {
+    struct stat info {};
+    const mode_t allowed = access_of(parent_path(made->string()));
+    if (::stat(made->c_str(), &info) == 0 && (info.st_mode & 0777 & ~allowed) != 0)
+      ::chmod(made->c_str(), info.st_mode & 07777 & (allowed | 07000));
+  }
   return {};
 }
 

@@ -64,10 +64,17 @@ struct ClassEstimate {
 };
 
 // Where the device's memory goes.
+// What is live while one node of the graph runs, weights left out.
+struct MemoryPoint {
+  std::string node;
+  std::int64_t activation_bytes = 0, workspace_bytes = 0;
+};
+
 struct MemoryParts {
   std::int64_t weight_bytes = 0, activation_bytes = 0, workspace_bytes = 0, kv_cache_bytes = 0;
   std::int64_t device_bytes = 0;  // what the device has; 0: not published
   std::string peak_node;
+  std::vector<MemoryPoint> timeline;  // in the graph's order
 };
 
 struct GraphEstimate {

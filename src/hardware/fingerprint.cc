@@ -20,7 +20,7 @@ const FactRule& rule_of(std::string_view key) {
 std::string hash_of(const std::vector<Fact>& facts) {
   core::Sha256 hash;
   for (const Fact& fact : facts) {
-    if (rule_of(fact.key).severity != Severity::hard) continue;
+    if (rule_of(fact.key).severity == Severity::soft) continue;
     hash.add(fact.key);
     hash.add(std::string_view("\0", 1));
     hash.add(fact.value);
@@ -34,18 +34,18 @@ std::string hash_of(const std::vector<Fact>& facts) {
 const std::vector<FactRule>& fact_rules() {
   static const std::vector<FactRule> rules = {
       {"mode", Severity::hard, "different kinds of work"},
-      {"model.hash", Severity::hard, "different model"},
+      {"model.hash", Severity::changed, "different model"},
       {"input_shapes", Severity::hard, "different input shapes"},
       {"batch", Severity::hard, "different batch size"},
-      {"dtype", Severity::hard, "different data type"},
+      {"dtype", Severity::changed, "different data type"},
       {"load", Severity::hard, "different load on the server"},
       {"slo", Severity::hard, "different SLO"},
-      {"runtime.name", Severity::hard, "different runtime"},
-      {"provider", Severity::hard, "different execution provider"},
+      {"runtime.name", Severity::changed, "different runtime"},
+      {"provider", Severity::changed, "different execution provider"},
       {"device", Severity::hard, "different device"},
-      {"threads.intra", Severity::hard, "different number of intra-op threads"},
-      {"threads.inter", Severity::hard, "different number of inter-op threads"},
-      {"graph_level", Severity::hard, "different graph optimisation level"},
+      {"threads.intra", Severity::changed, "different number of intra-op threads"},
+      {"threads.inter", Severity::changed, "different number of inter-op threads"},
+      {"graph_level", Severity::changed, "different graph optimisation level"},
       {"cpu.model", Severity::hard, "different CPU"},
       {"cpu.cores", Severity::hard, "different number of CPUs"},
       {"cpu.limit_cores", Severity::hard, "different cgroup CPU quota"},
@@ -96,7 +96,7 @@ std::vector<Difference> compare_fingerprints(const Fingerprint& a, const Fingerp
   const auto rank = [](const Difference& difference) {
     const auto& rules = fact_rules();
     const auto rule = std::find_if(rules.begin(), rules.end(), [&](const FactRule& one) { return one.key == difference.key; });
-    return std::pair(difference.severity == Severity::hard ? 0 : 1, rule - rules.begin());
+    return std::pair(difference.severity, rule - rules.begin());
   };
   std::stable_sort(differences.begin(), differences.end(), [&](const auto& x, const auto& y) { return rank(x) < rank(y); });
   return differences;
@@ -105,6 +105,20 @@ std::vector<Difference> compare_fingerprints(const Fingerprint& a, const Fingerp
 bool comparable(const std::vector<Difference>& differences) {
   return std::none_of(differences.begin(), differences.end(),
                       [](const Difference& one) { return one.severity == Severity::hard; });
+}
+
+bool same_subject(const std::vector<Difference>& differences) {
+  return std::all_of(differences.begin(), differences.end(),
+                     [](const Difference& one) { return one.severity == Severity::soft; });
+}
+
+std::string_view to_string(Severity severity) {
+  switch (severity) {
+    case Severity::hard: return "hard";
+    case Severity::changed: return "changed";
+    case Severity::soft: break;
+  }
+  return "soft";
 }
 
 std::string to_text(const Difference& difference) {

@@ -17,8 +17,10 @@ struct Fact {
   auto operator<=>(const Fact&) const = default;
 };
 
-// hard: the numbers measure different things, a comparison is refused. soft: it is done, and the difference is said first.
-enum class Severity { hard, soft };
+// hard: the sides measure different problems or machines, a comparison is refused. changed: what a comparison of two versions is
+// about (model, runtime, graph level): named first, then judged. soft: reported as a note.
+enum class Severity { hard, changed, soft };
+std::string_view to_string(Severity severity);
 
 // A key of the fingerprint with what a difference means. Of unlisted keys a difference is soft.
 struct FactRule {
@@ -37,7 +39,7 @@ const std::vector<FactRule>& fact_rules();
 
 struct Fingerprint {
   std::vector<Fact> facts;  // sorted by key, each key once
-  std::string hash;         // 16 hex digits over the hard facts: equal hashes are comparable as far as is known
+  std::string hash;  // 16 hex digits over the hard and changed facts: equal hashes measured the same thing as far as is known
   bool operator==(const Fingerprint&) const = default;
 };
 
@@ -52,10 +54,12 @@ struct Difference {
   bool operator==(const Difference&) const = default;
 };
 
-// What differs, hard first. A fact that only one side knows is a soft difference: it may have been equal.
+// What differs, hard first, then changed. A fact that only one side knows is a soft difference: it may have been equal.
 std::vector<Difference> compare_fingerprints(const Fingerprint& a, const Fingerprint& b);
 // No hard difference.
 bool comparable(const std::vector<Difference>& differences);
+// Neither a hard nor a changed difference: repeated measurements of one thing.
+bool same_subject(const std::vector<Difference>& differences);
 // "threads.intra: 2 and 4 (another number of threads)"
 std::string to_text(const Difference& difference);
 

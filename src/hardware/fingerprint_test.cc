@@ -21,10 +21,24 @@ TEST(Fingerprint, EqualFactsInAnyOrderAreComparableAndHashEqual) {
   EXPECT_TRUE(compare_fingerprints(of(kBase), of(kBase)).empty());
   EXPECT_EQ(of(kBase).hash.size(), 16U);
 }
-TEST(Fingerprint, DifferentThreadsPreventComparisonWithReason) {
+TEST(Fingerprint, DifferentVersionsAreComparableButNotTheSameSubject) {
+  for (const char* key : {"model.hash", "dtype", "runtime.name", "provider", "threads.inter", "graph_level"}) {
+    const auto differences = compare_fingerprints(of(with(key, "1")), of(with(key, "2")));
+    ASSERT_EQ(differences.size(), 1U);
+    EXPECT_EQ(differences[0].severity, Severity::changed) << key;
+    EXPECT_TRUE(comparable(differences)) << key;
+    EXPECT_FALSE(same_subject(differences)) << key;
+    EXPECT_NE(of(with(key, "1")).hash, of(with(key, "2")).hash) << key;
+  }
+}
+TEST(Fingerprint, DifferentProblemsAndMachinesPreventComparison) {
+  for (const char* key : {"mode", "input_shapes", "batch", "cpu.model", "cpu.limit_cores", "gpu.devices", "isolation"})
+    EXPECT_FALSE(comparable(compare_fingerprints(of(with(key, "1")), of(with(key, "2"))))) << key;
+}
+TEST(Fingerprint, DifferentThreadsAreNamedWithReason) {
   const auto differences = compare_fingerprints(of(kBase), of(with("threads.intra", "4")));
   ASSERT_EQ(differences.size(), 1U);
-  EXPECT_FALSE(comparable(differences));
+  EXPECT_TRUE(comparable(differences));
   EXPECT_EQ(to_text(differences[0]), "threads.intra: 2 vs 4 (different number of intra-op threads)");
   EXPECT_NE(of(kBase).hash, of(with("threads.intra", "4")).hash);
 }
@@ -49,12 +63,15 @@ TEST(Fingerprint, AnUnlistedFactIsNotedAndDoesNotChangeTheHash) {
   EXPECT_TRUE(comparable(differences));
   EXPECT_EQ(of(kBase).hash, of(with("weather", "rain")).hash);
 }
-TEST(Fingerprint, HardDifferencesComeFirst) {
+TEST(Fingerprint, HardDifferencesComeFirstThenChanges) {
   auto other = with("kernel", "6.8");
   other.push_back({"threads.intra", "1"});
+  other.push_back({"cpu.model", "Xeon"});
   const auto differences = compare_fingerprints(of(kBase), of(other));
-  ASSERT_EQ(differences.size(), 2U);
-  EXPECT_EQ(differences[0].key, "threads.intra");
+  ASSERT_EQ(differences.size(), 3U);
+  EXPECT_EQ(differences[0].key, "cpu.model");
+  EXPECT_EQ(differences[1].key, "threads.intra");
+  EXPECT_EQ(to_string(differences[1].severity), "changed");
 }
 TEST(Fingerprint, ValuesCannotBeShiftedBetweenKeys) {
   EXPECT_NE(of({{"batch", "1"}, {"dtype", "2"}}).hash, of({{"batch", "12"}, {"dtype", ""}}).hash);

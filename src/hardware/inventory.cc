@@ -44,10 +44,11 @@ Inventory take_inventory(const std::string& root, const core::Environment& envir
   inventory.clocks = read_cpu_clock_state(root);
   inventory.memory = inventory::read_memory_info(files);
   inventory.gpus = read_gpus(root);
-  inventory.visible = inventory::visible_devices(environment, inventory.gpus);
+  const core::Environment clean = without_secrets(environment);
+  inventory.visible = inventory::visible_devices(clean, inventory.gpus);
   inventory.drivers = read_drivers(files, environment);
   inventory.cgroup = find_cgroup(root, 0);
-  inventory.job = inventory::read_job(files, environment);
+  inventory.job = inventory::read_job(files, clean);
   inventory.environment = filter_environment(environment);
   return inventory;
 }

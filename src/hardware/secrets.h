@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "core/environment.h"
+#include "hardware/secrets/command_words.h"
 
 namespace aaco::hardware {
 
-inline constexpr std::string_view kRemoved = "(removed)";
+inline constexpr std::string_view kRemoved = secrets::kReplacement;
 
 // The environment variables that can change what a workload does or how fast, by an allow-list of names and prefixes; nothing
 // else is ever kept. Of those, a value that is or may hold a secret is replaced by kRemoved.
@@ -21,12 +22,11 @@ struct FilteredEnvironment {
 };
 FilteredEnvironment filter_environment(const core::Environment& environment);
 
-// True for names such as VLLM_API_KEY, HF_TOKEN, db-password.
-bool names_secret(std::string_view name);
-// True for values with the look of a credential: a user in a URL, a known token prefix, a private key, a long random string.
-bool looks_secret(std::string_view value);
+// The same environment with the values of secrets replaced, for readers that copy variables into other parts of a record.
+core::Environment without_secrets(const core::Environment& environment);
 
-// A command line without the values of options that name secrets ("--api-key X", "TOKEN=X") or look like one.
+// A command line without secrets, and how many values were removed from it.
+secrets::CleanWords clean_command(const std::vector<std::string>& arguments);
 std::vector<std::string> without_secrets(const std::vector<std::string>& arguments);
 
 }  // namespace aaco::hardware

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "hardware/secrets/names.h"
+
 namespace aaco::hardware {
 namespace {
 
@@ -34,12 +36,12 @@ TEST(Secrets, RemovesValuesThatLookLikeCredentials) {
        {"postgres://bob:hunter2@db/x", "https://user@host/path", "/a:https://x:y@z", "https://h/?sig=abc",
         "https://h/?x=1&access_token=abc", "password=abc", "{\"token\": \"abc\"}", "user:u password : p", "ghp_0123456789abcdef",
         "list,sk-abcdefghijklmnop", "hf_abcdefghijklmnop", "AKIAIOSFODNN7EXAMPLE", "eyJhbGciOiJIUzI1NiJ9.e30.x", "Bearer abc",
-        "-----BEGIN RSA PRIVATE KEY-----", "0123456789abcdef0123456789abcdef01234567"})
+        "-----BEGIN RSA PRIVATE KEY-----", "https://user:PW@host/p?token=x"})
     EXPECT_EQ(kept("AACO_X", value), kRemoved) << value;
 }
 TEST(Secrets, KeepsHarmlessValues) {
-  for (const char* value :
-       {"/home/u/project", "https://example.org/a?b=c", "1x3x224x224", "max-autotune", "0000:c1:00.0", "a@b", "key", "sk-1"})
+  for (const char* value : {"/home/u/project", "https://example.org/a?b=c", "1x3x224x224", "max-autotune", "0000:c1:00.0", "a@b",
+                            "key", "sk-1", "0123456789abcdef0123456789abcdef01234567"})
     EXPECT_EQ(kept("AACO_X", value), value);
 }
 TEST(Secrets, CountsWhatItRemovedAndLeftOut) {
@@ -52,6 +54,23 @@ TEST(Secrets, CountsWhatItRemovedAndLeftOut) {
 TEST(Secrets, ValueStartingWithDashIsAValue) {
   EXPECT_EQ(without_secrets({"--password", "-x1", "-n"}), (std::vector<std::string>{"--password", "(removed)", "-n"}));
   EXPECT_EQ(without_secrets({"--auth", "--batch"}), (std::vector<std::string>{"--auth", "--batch"}));
+}
+TEST(Secrets, KeepsWhatSurroundsASecret) {
+  EXPECT_EQ(without_secrets({"sh", "-c", "tool --api-key abc1 --epochs 3"})[2], "tool --api-key (removed) --epochs 3");
+  EXPECT_EQ(without_secrets({"mysql", "-pX", "shop"}), (std::vector<std::string>{"mysql", "-p(removed)", "shop"}));
+  EXPECT_EQ(without_secrets({"curl", "-u", "user:X"}), (std::vector<std::string>{"curl", "-u", "(removed)"}));
+  EXPECT_EQ(without_secrets({"tool", "--pw", "X"}), (std::vector<std::string>{"tool", "--pw", "(removed)"}));
+}
+TEST(Secrets, CountsWhatWasRemovedFromACommandLine) {
+  EXPECT_EQ(clean_command({"tool", "--pw", "X", "sh", "TOKEN=y"}).removed, 2);
+  EXPECT_EQ(clean_command({"tool", "-p8080", "-pthread"}).removed, 0);
+}
+TEST(Secrets, NamesAreClassified) {
+  EXPECT_EQ(secrets::kind_of_name("--max-new-tokens"), secrets::NameKind::plain);
+  EXPECT_EQ(secrets::kind_of_name("tokenizer"), secrets::NameKind::plain);
+  EXPECT_EQ(secrets::kind_of_name("password-file"), secrets::NameKind::plain);
+  EXPECT_EQ(secrets::kind_of_name("clientSecret"), secrets::NameKind::secret);
+  EXPECT_EQ(secrets::kind_of_name("PGPASSWORD"), secrets::NameKind::password);
 }
 TEST(Secrets, CleansCommandLines) {
   const std::vector<std::string> command = {"serve",         "--api-key",        "abc",    "--model", "m.onnx", "--token=abc",

@@ -28,6 +28,8 @@ struct AnalysisReport {
 // `nodes`: how many of the slowest nodes are listed; 0: all.
 Paper analysis_paper(const AnalysisReport& report, std::size_t nodes);
 // Every node, numbers in base units.
+// What is live over the graph, for the page: at most 24 stretches of nodes, each with its largest moment.
+PaperSection memory_timeline(const AnalysisReport& report);
 PaperTable analysis_table(const AnalysisReport& report);
 core::Json analysis_json(const AnalysisReport& report);
 

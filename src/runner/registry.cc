@@ -34,6 +34,12 @@ std::string known_names(const std::map<std::string, Config>& entries, std::strin
   return (near.empty() ? "" : "did you mean " + std::string(near) + "? ") + "known: " + core::join(names, ", ");
 }
 
+template <class Config>
+core::Result<Config> usable(const Config& config) {
+  if (config.problem) return tl::unexpected<core::Error>(*config.problem);
+  return config;
+}
+
 bool looks_like_a_file(std::string_view text) { return text.find('/') != std::string_view::npos || text.ends_with(".onnx"); }
 
 }  // namespace
@@ -48,13 +54,13 @@ core::Result<Registry> Registry::load(const core::Paths& paths) {
   Registry registry;
   AACO_TRY(load_layers(paths, kModelsFile, registry.models_));
   AACO_TRY(load_layers(paths, kBackendsFile, registry.backends_));
-  AACO_TRY(check_complete(registry.models_));
-  AACO_TRY(check_complete(registry.backends_));
+  check_complete(registry.models_);
+  check_complete(registry.backends_);
   return registry;
 }
 
 core::Result<ModelConfig> Registry::model(std::string_view name_or_file) const {
-  if (const auto found = models_.find(std::string(name_or_file)); found != models_.end()) return found->second;
+  if (const auto found = models_.find(std::string(name_or_file)); found != models_.end()) return usable(found->second);
   ModelConfig config;
   config.name = std::string(name_or_file);
   if (name_or_file.starts_with(ModelConfig::kZooPrefix)) {
@@ -82,7 +88,9 @@ core::Result<ModelConfig> Registry::model(std::string_view name_or_file) const {
 }
 
 core::Result<BackendConfig> Registry::backend(std::string_view name) const {
-  if (const auto found = backends_.find(std::string(name)); found != backends_.end()) return found->second;
+  if (const auto found = backends_.find(std::string(name)); found != backends_.end()) return usable(found->second);
+  for (const auto& [key, config] : backends_)
+    if (config.provider == name && !config.problem) return config;
   return fail(ErrorCode::not_found, "no backend '" + std::string(name) + "' in backends.yaml", known_names(backends_, name));
 }
 

@@ -27,6 +27,7 @@ struct ModelConfig {
   std::optional<std::int64_t> warmup;                             // iterations; empty: until the series is stationary
   std::optional<std::int64_t> iterations;                         // empty: by the stopping rule
   std::string where;                                              // "FILE:LINE" of the entry, empty for a file named directly
+  std::optional<core::Error> problem;                             // why the entry cannot be used
 
   [[nodiscard]] bool from_zoo() const { return path.starts_with(kZooPrefix); }
   // The text after "zoo:", with dtype in it where the entry has one.
@@ -43,11 +44,13 @@ struct BackendConfig {
   std::optional<std::int64_t> inter_op_threads;
   std::map<std::string, std::string> options;  // every other key, passed to the provider verbatim
   std::string where;
+  std::optional<core::Error> problem;  // why the entry cannot be used
 };
 
 class Registry {
  public:
-  // Reads both files from `paths`. A missing shipped file is an error, a missing user file is not.
+  // Reads both files from `paths`. A missing shipped file is an error, a missing user file is not. An invalid entry is kept with
+  // its problem, so that it blocks no other: asking for it fails.
   static core::Result<Registry> load(const core::Paths& paths);
 
   [[nodiscard]] const std::map<std::string, ModelConfig>& models() const { return models_; }
@@ -55,6 +58,7 @@ class Registry {
 
   // A name of models.yaml, "zoo:NAME", a zoo name that models.yaml lacks, or a file. The error suggests near names.
   [[nodiscard]] core::Result<ModelConfig> model(std::string_view name_or_file) const;
+  // A name of backends.yaml, or its provider's name ("MIGraphXExecutionProvider").
   [[nodiscard]] core::Result<BackendConfig> backend(std::string_view name) const;
 
  private:

@@ -40,12 +40,16 @@ core::Result<std::vector<std::int64_t>> read_shape(const YamlNode& node) {
   return shape;
 }
 
-core::Result<ElementType> read_dtype(const YamlNode& node) {
+// Of the weights; empty for a type of indices, which says nothing of them.
+core::Result<std::optional<ElementType>> read_dtype(const YamlNode& node) {
   AACO_ASSIGN(const std::string text, node.as_string());
   const auto type = graph::element_type_from_string(text);
   for (const ElementType known : {ElementType::float32, ElementType::float16, ElementType::bfloat16, ElementType::float64})
-    if (type == known) return known;
-  return node.error("'" + text + "' is not a floating-point type", "use float32, float16, bfloat16 or float64");
+    if (type == known) return std::optional(known);
+  for (const ElementType input : {ElementType::int64, ElementType::int32})
+    if (type == input) return std::optional<ElementType>();
+  return node.error("'" + text + "' is not a valid type",
+                    "use float32, float16, bfloat16 or float64; int64 or int32 for inputs of indices");
 }
 
 core::Result<std::string> read_path(const YamlNode& node, const std::string& file) {
@@ -92,45 +96,61 @@ core::Status read_entry(const YamlNode& entry, const std::string& /*file*/, Back
   return {};
 }
 
+// The entries of a file that has the key `models:` or `backends:` (or both) around them, or none. A model of that name has a
+// path.
+const YamlNode& unwrapped(const YamlNode& document, std::string_view wrapper) {
+  const YamlNode* const inner = document.find(wrapper);
+  const bool only_wrappers = std::all_of(document.entries().begin(), document.entries().end(), [](const auto& entry) {
+    return entry.first.scalar() == "models" || entry.first.scalar() == "backends";
+  });
+  const bool wraps = inner != nullptr && inner->is_mapping() && only_wrappers && inner->find("path") == nullptr &&
+                     inner->find("provider") == nullptr;
+  return wraps ? *inner : document;
+}
+
 template <class Config>
-core::Status read_file_entries(const std::string& path, std::map<std::string, Config>& out) {
+core::Status read_file_entries(const std::string& path, std::string_view wrapper, std::map<std::string, Config>& out) {
   AACO_ASSIGN(const YamlNode document, YamlNode::load(path));
   if (document.is_null()) return {};
-  if (!document.is_mapping())
-    return document.error("the file must map names to entries", "write NAME: with its keys indented below");
-  for (const auto& [name, entry] : document.entries()) {
-    if (!entry.is_mapping()) return entry.error("'" + name.scalar() + "' has no keys", "indent the keys below the name");
+  const YamlNode& entries = unwrapped(document, wrapper);
+  if (!entries.is_mapping())
+    return entries.error("the file must map names to entries", "write NAME: with its keys indented below");
+  for (const auto& [name, entry] : entries.entries()) {
     Config& config = out[name.scalar()];
     config.name = name.scalar();
     config.where = name.where();
-    AACO_TRY(read_entry(entry, path, config));
+    core::Status read = entry.is_mapping() ? read_entry(entry, path, config)
+                                           : entry.error("'" + name.scalar() + "' has no keys", "indent the keys below the name");
+    if (!read) config.problem = std::move(read.error());
   }
   return {};
 }
 
-tl::unexpected<core::Error> missing(const std::string& where, const std::string& name, std::string_view key) {
-  return fail(ErrorCode::invalid_input, where + ": '" + name + "' has no " + std::string(key), "add the key " + std::string(key));
+template <class Config>
+void mark_missing(Config& config, std::string_view key) {
+  config.problem = core::Error{ErrorCode::invalid_input,
+                               config.where + ": '" + config.name + "' has no " + std::string(key),
+                               "add the key " + std::string(key),
+                               {}};
 }
 
 }  // namespace
 
 core::Status read_entries(const std::string& path, std::map<std::string, ModelConfig>& out) {
-  return read_file_entries(path, out);
+  return read_file_entries(path, "models", out);
 }
 core::Status read_entries(const std::string& path, std::map<std::string, BackendConfig>& out) {
-  return read_file_entries(path, out);
+  return read_file_entries(path, "backends", out);
 }
 
-core::Status check_complete(const std::map<std::string, ModelConfig>& models) {
-  for (const auto& [name, model] : models)
-    if (model.path.empty()) return missing(model.where, name, "path");
-  return {};
+void check_complete(std::map<std::string, ModelConfig>& models) {
+  for (auto& [name, model] : models)
+    if (model.path.empty() && !model.problem) mark_missing(model, "path");
 }
 
-core::Status check_complete(const std::map<std::string, BackendConfig>& backends) {
-  for (const auto& [name, backend] : backends)
-    if (backend.provider.empty()) return missing(backend.where, name, "provider");
-  return {};
+void check_complete(std::map<std::string, BackendConfig>& backends) {
+  for (auto& [name, backend] : backends)
+    if (backend.provider.empty() && !backend.problem) mark_missing(backend, "provider");
 }
 
 }  // namespace aaco::runner

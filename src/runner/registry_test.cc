@@ -33,9 +33,15 @@ class RegistryTest : public testing::Test {
   void user(const std::string& file, const std::string& text) {
     ASSERT_TRUE(core::write_file_atomic(core::join_path(paths_.config, file), text));
   }
+  // Why the files, or the first invalid entry, cannot be used.
   std::string refusal() {
     const auto loaded = Registry::load(paths_);
-    return loaded ? "" : loaded.error().text();
+    if (!loaded) return loaded.error().text();
+    for (const auto& [name, model] : loaded->models())
+      if (const auto asked = loaded->model(name); !asked) return asked.error().text();
+    for (const auto& [name, backend] : loaded->backends())
+      if (const auto asked = loaded->backend(name); !asked) return asked.error().text();
+    return "";
   }
   Registry loaded() {
     auto registry = Registry::load(paths_);
@@ -121,9 +127,33 @@ TEST_F(RegistryTest, ANegativeDimensionIsRefused) {
   ship("models.yaml", "net:\n  path: zoo:mlp\n  input_shapes: {x: [-1]}\n");
   EXPECT_THAT(refusal(), HasSubstr("not a valid tensor size"));
 }
-TEST_F(RegistryTest, AnIntegerDtypeIsRefused) {
+TEST_F(RegistryTest, RejectsQuantizedDtype) {
   ship("models.yaml", "net:\n  path: zoo:mlp\n  dtype: int8\n");
-  EXPECT_THAT(refusal(), HasSubstr("not a floating-point type"));
+  EXPECT_THAT(refusal(), HasSubstr("not a valid type"));
+}
+TEST_F(RegistryTest, DtypeOfIndicesSaysNothingOfTheWeights) {
+  ship("models.yaml", "net:\n  path: zoo:mlp\n  dtype: int64\n");
+  EXPECT_EQ(refusal(), "");
+  EXPECT_FALSE(loaded().model("net")->dtype);
+}
+TEST_F(RegistryTest, EntriesMayBeWrapped) {
+  user("models.yaml", "models:\n  mine:\n    path: zoo:mlp\n    warmup: 3\n");
+  user("backends.yaml", "backends:\n  fast:\n    provider: FastExecutionProvider\n");
+  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(loaded().model("mine")->warmup, 3);
+  EXPECT_EQ(loaded().backend("fast")->provider, "FastExecutionProvider");
+}
+TEST_F(RegistryTest, OneInvalidEntryBlocksNoOther) {
+  user("models.yaml", "bad:\n  path: zoo:mlp\n  warmup: many\nlist: 3\ngood:\n  path: zoo:mlp\n");
+  const Registry registry = loaded();
+  EXPECT_TRUE(registry.model("good"));
+  EXPECT_TRUE(registry.model("net"));
+  EXPECT_THAT(registry.model("bad").error().text(), HasSubstr("models.yaml:3"));
+  EXPECT_THAT(registry.model("list").error().text(), HasSubstr("has no keys"));
+}
+TEST_F(RegistryTest, ABackendIsFoundByItsProvider) {
+  EXPECT_EQ(loaded().backend("CPUExecutionProvider")->name, "cpu");
+  EXPECT_FALSE(loaded().backend("OtherExecutionProvider"));
 }
 TEST_F(RegistryTest, RefusesListInsteadOfEntries) {
   ship("models.yaml", "- net\n");

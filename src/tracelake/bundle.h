@@ -54,6 +54,9 @@ struct SessionEntry {
 
 // Every session under a root, oldest first; incomplete ones too (state "incomplete"), damaged ones with a state "damaged: why".
 core::Result<std::vector<SessionEntry>> list_sessions(const std::string& root);
+// The same with what lists of sessions need of each manifest (store/session_index.h); fast, by <root>/.index, which is renewed
+// where it is not what the sessions say. Lakes of few sessions have none.
+core::Result<std::vector<SessionEntry>> list_session_heads(const std::string& root);
 // The folder of a session, found by path, id (or a unique prefix), "latest" or "tag:NAME" (the newest with that tag).
 core::Result<std::string> find_session(const std::string& root, std::string_view name);
 core::Result<trace::SessionManifest> read_manifest(const std::string& session_path);

@@ -34,6 +34,7 @@ class DuckLake final : public Lake {
   core::Result<QueryResult> query(std::string_view sql) override;
   core::Status stream(std::string_view sql, QueryVisitor& visitor) override;
   core::Status query_to_parquet(std::string_view sql, const std::string& file) override;
+  void interrupt() override { duckdb_interrupt(connection_.get()); }
 
  private:
   core::Result<query::Statement> prepare(std::string_view sql);

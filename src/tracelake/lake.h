@@ -67,7 +67,7 @@ class QueryVisitor {
 // one row per total that a profiler wrote instead of events. Filters on session_id and date apply before files are opened.
 //
 // Read-only: statements that write, load or configure are refused, and files outside the root cannot be read.
-// One thread at a time.
+// One thread at a time; interrupt() from any.
 class Lake {
  public:
   // A root that does not exist is a lake without sessions.
@@ -77,6 +77,8 @@ class Lake {
   virtual core::Result<QueryResult> query(std::string_view sql) = 0;
   // The same in bounded memory.
   virtual core::Status stream(std::string_view sql, QueryVisitor& visitor) = 0;
+  // Ends the query that runs on another thread: it fails.
+  virtual void interrupt() = 0;
   // Writes the result directly to a file, which appears when complete.
   virtual core::Status query_to_parquet(std::string_view sql, const std::string& file) = 0;
 };

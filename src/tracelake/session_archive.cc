@@ -11,6 +11,7 @@
 #include "tracelake/archive/tar.h"
 #include "tracelake/archive/zstd_file.h"
 #include "tracelake/bundle.h"
+#include "tracelake/store/access.h"
 #include "tracelake/store/manifest_seal.h"
 #include "tracelake/store/open_session.h"
 #include "tracelake/store/paths.h"
@@ -64,7 +65,7 @@ core::Result<std::string> read_member(archive::TarReader& tar, const archive::Ta
 // Writes a member to a new file; answers its hash.
 core::Result<std::string> unpack_member(archive::TarReader& tar, const archive::TarMember& member, const std::string& path) {
   AACO_TRY(core::make_directories(core::parent_path(path)));
-  const core::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+  const core::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.valid()) return core::fail_errno(errno, path);
   core::Sha256 hash;
   std::vector<char> buffer(static_cast<std::size_t>(std::min<std::int64_t>(member.size + 1, kBufferBytes)));
@@ -156,7 +157,7 @@ core::Status pack_session(const std::string& session_path, const std::string& fi
 core::Result<std::string> unpack_session(const std::string& file, const std::string& root) {
   AACO_ASSIGN(auto in, archive::ZstdFileReader::open(file));
   AACO_ASSIGN(const std::int64_t packed, core::file_size(file));
-  AACO_TRY(core::make_directories(root));
+  AACO_TRY(store::make_root(root));
   AACO_ASSIGN(const std::int64_t room, core::free_space(root));
   archive::TarReader tar([&in](std::span<char> into) { return in.read(into); });
   auto path = unpack(tar, root, std::min(room, packed * kMaxExpansion + kFreeBytes));

@@ -18,7 +18,7 @@ constexpr std::size_t kCandidatesShown = 8;
 bool is_session(const std::string& path) { return core::exists(join_path(path, store::kManifestFile)); }
 
 core::Result<std::string> newest(const std::string& root, std::string_view tag) {
-  AACO_ASSIGN(const auto entries, list_sessions(root));
+  AACO_ASSIGN(const auto entries, list_session_heads(root));
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry)
     if (entry->manifest.whole() && (tag.empty() || entry->manifest.tag == tag)) return entry->path;
   if (!tag.empty())

@@ -9,6 +9,7 @@
 #include "tracelake/bundle.h"
 #include "tracelake/store/open_session.h"
 #include "tracelake/store/paths.h"
+#include "tracelake/store/session_index.h"
 
 namespace aaco::tracelake {
 namespace {
@@ -57,29 +58,96 @@ SessionEntry read_entry(const std::string& path, const std::string& id, bool ope
   return entry;
 }
 
-}  // namespace
+struct FoundFolder {
+  std::string path;
+  std::string id;
+  bool open = false;
+};
 
-core::Result<std::vector<SessionEntry>> list_sessions(const std::string& root) {
-  std::vector<SessionEntry> entries;
-  if (!core::exists(root)) return entries;
+// Calls `visit` with every folder under a root that is, or will be, a session.
+template <class Visit>
+core::Status visit_folders(const std::string& root, Visit visit) {
+  if (!core::exists(root)) return {};
   AACO_ASSIGN(const auto days, core::list_directory(root));
   for (const std::string& day : days) {
     if (!store::is_date(day)) continue;
     const std::string folder = join_path(root, day);
     AACO_ASSIGN(const auto names, core::list_directory(folder));
     for (const std::string& name : names) {
-      const std::string path = join_path(folder, name);
       const std::string_view open_id = store::id_of_open_folder(name);
-      if (open_id.empty() && (name.starts_with('.') || !core::is_directory(path))) continue;
-      entries.push_back(read_entry(path, open_id.empty() ? name : std::string(open_id), !open_id.empty()));
+      if (open_id.empty() && name.starts_with('.')) continue;
+      visit(day, FoundFolder{join_path(folder, name), open_id.empty() ? name : std::string(open_id), !open_id.empty()});
     }
   }
-  // By the nanosecond: ids know the second only, and 'the newest with this tag' may be one of two of the same second.
+  return {};
+}
+
+// By the nanosecond: ids know the second only, and 'the newest with this tag' may be one of two of the same second.
+void sort_by_time(std::vector<SessionEntry>& entries) {
   const auto when = [](const SessionEntry& entry) {
     return std::tie(entry.manifest.created_realtime_ns, entry.manifest.id.text);
   };
   std::sort(entries.begin(), entries.end(), [&](const SessionEntry& a, const SessionEntry& b) { return when(a) < when(b); });
+}
+
+// Entries by the index where it knows the folder's manifest, else by the manifest.
+class IndexedListing {
+ public:
+  explicit IndexedListing(const std::string& root) : root_(root), known_(store::read_index(root)) {}
+
+  void visit(const std::string& day, const FoundFolder& found) {
+    store::FileIdentity identity;
+    const bool closed = !found.open && store::identify(join_path(found.path, store::kManifestFile), identity);
+    if (!closed) {
+      if (found.open || core::is_directory(found.path)) entries_.push_back(read_entry(found.path, found.id, found.open));
+      return;
+    }
+    const std::string key = join_path(day, core::base_name(found.path));
+    if (const auto one = known_.find(key); one != known_.end() && one->second.identity == identity) {
+      entries_.push_back({found.path, one->second.head, std::nullopt});
+      used_.push_back(key);
+      return;
+    }
+    SessionEntry entry = read_entry(found.path, found.id, false);
+    entry.manifest = entry.manifest.whole() ? store::head_of(entry.manifest) : std::move(entry.manifest);
+    if (entry.manifest.whole()) fresh_.insert_or_assign(key, store::IndexedSession{identity, entry.manifest});
+    entries_.push_back(std::move(entry));
+  }
+
+  std::vector<SessionEntry> finish() {
+    if ((!fresh_.empty() || used_.size() != known_.size()) && entries_.size() >= kFewestIndexed) renew();
+    sort_by_time(entries_);
+    return std::move(entries_);
+  }
+
+ private:
+  void renew() {
+    for (const std::string& key : used_) fresh_.insert(known_.extract(key));
+    store::write_index(root_, fresh_);
+  }
+
+  static constexpr std::size_t kFewestIndexed = 64;
+  std::string root_;
+  store::SessionIndex known_, fresh_;
+  std::vector<SessionEntry> entries_;
+  std::vector<std::string> used_;
+};
+
+}  // namespace
+
+core::Result<std::vector<SessionEntry>> list_sessions(const std::string& root) {
+  std::vector<SessionEntry> entries;
+  AACO_TRY(visit_folders(root, [&](const std::string&, const FoundFolder& found) {
+    if (found.open || core::is_directory(found.path)) entries.push_back(read_entry(found.path, found.id, found.open));
+  }));
+  sort_by_time(entries);
   return entries;
+}
+
+core::Result<std::vector<SessionEntry>> list_session_heads(const std::string& root) {
+  IndexedListing listing(root);
+  AACO_TRY(visit_folders(root, [&](const std::string& day, const FoundFolder& found) { listing.visit(day, found); }));
+  return listing.finish();
 }
 
 core::Result<trace::SessionManifest> read_manifest(const std::string& session_path) {

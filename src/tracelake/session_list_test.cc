@@ -80,6 +80,74 @@ TEST_F(SessionListTest, IgnoresOtherFiles) {
   EXPECT_EQ(list().size(), 1u);
 }
 
+// Lakes of fewer sessions have no index.
+class SessionHeadsTest : public SessionListTest {
+ protected:
+  static constexpr int kSessions = 70;
+  void SetUp() override {
+    SessionListTest::SetUp();
+    for (int i = 0; i < kSessions; ++i)
+      paths.push_back(make(manifest("run-" + std::to_string(100 + i), i % 2 == 0 ? "even" : "odd", kCreatedNs + i)));
+    index = join_path(root, ".index");
+  }
+  [[nodiscard]] std::vector<SessionEntry> heads() const {
+    auto entries = list_session_heads(root);
+    EXPECT_TRUE(entries) << entries.error().text();
+    return entries.value_or(std::vector<SessionEntry>());
+  }
+  // As many, in the same order and with the same heads, as reading every manifest tells.
+  void expect_true() const {
+    const auto fast = heads(), slow = list();
+    ASSERT_EQ(fast.size(), slow.size());
+    for (std::size_t i = 0; i < fast.size(); ++i) {
+      EXPECT_EQ(fast[i].path, slow[i].path);
+      EXPECT_EQ(fast[i].manifest.id.text, slow[i].manifest.id.text);
+      EXPECT_EQ(fast[i].manifest.tag, slow[i].manifest.tag);
+      EXPECT_EQ(fast[i].manifest.state, slow[i].manifest.state);
+    }
+  }
+  std::vector<std::string> paths;
+  std::string index;
+};
+
+TEST_F(SessionHeadsTest, AreWrittenToAnIndexOnce) {
+  expect_true();
+  ASSERT_TRUE(core::exists(index));
+  const auto written = std::filesystem::last_write_time(index);
+  expect_true();
+  EXPECT_EQ(std::filesystem::last_write_time(index), written);
+}
+TEST_F(SessionHeadsTest, FollowNewRemovedAndChangedSessions) {
+  (void)heads();
+  (void)make(manifest("run-900", "new", kCreatedNs + 1000));
+  ASSERT_TRUE(core::remove_tree(paths[3]));
+  const std::string file = join_path(paths[5], "session.json");
+  ASSERT_TRUE(core::write_file_atomic(file, core::replace_all(*core::read_file(file), "\"odd\"", "\"odder\"")));
+  ASSERT_TRUE(core::write_file_atomic(join_path(paths[7], "session.json"), "{"));
+  expect_true();
+  expect_true();
+  EXPECT_EQ(core::base_name(find_session(root, "tag:odder").value_or("")), "run-105");
+  EXPECT_EQ(core::base_name(find_session(root, "tag:new").value_or("")), "run-900");
+}
+TEST_F(SessionHeadsTest, ADamagedIndexIsRenewed) {
+  (void)heads();
+  const std::string whole = *core::read_file(index);
+  for (const std::string& text : {std::string(), std::string("nonsense"), whole.substr(0, whole.size() / 2), whole + "x"}) {
+    ASSERT_TRUE(core::write_file_atomic(index, text));
+    expect_true();
+    EXPECT_EQ(core::read_file(index)->size(), whole.size());
+  }
+}
+TEST_F(SessionHeadsTest, UnwritableIndexIsIgnored) {
+  ASSERT_TRUE(core::make_directories(index));
+  expect_true();
+}
+TEST_F(SessionHeadsTest, OpenSessionsAreListed) {
+  (void)heads();
+  const auto writer = create(manifest("run-901", "", kCreatedNs + 2000));
+  EXPECT_EQ(heads().back().manifest.state, "incomplete");
+}
+
 TEST_F(SessionListTest, FindsByEveryName) {
   const std::string first = make(manifest("20261121T081530Z-aaaaaa", "base"));
   const std::string second = make(manifest("20261121T081531Z-bbbbbb", "base"));

@@ -5,16 +5,10 @@
 #include <vector>
 
 #include "core/result.h"
+#include "workflows/injected_delay.h"
 #include "workflows/run.h"
 
 namespace aaco::workflows {
-
-// What is added to each call of a side, to see what a comparison can resolve: a share of the call's own time, or a time.
-struct InjectedDelay {
-  double ratio = 0;
-  std::int64_t ns = 0;
-  bool operator==(const InjectedDelay&) const = default;
-};
 
 // One configuration that a measuring process holds ready.
 struct AbSide {

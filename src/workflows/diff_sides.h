@@ -52,8 +52,9 @@ std::string interruption_note(const ComparedSide& side, std::string_view letter)
 // What was disturbed on a side, and whether it counts: "A: 12 of 400 iterations were disturbed and are left out"; empty: nothing.
 std::string disturbance_note(const ComparedSide& side, std::string_view letter);
 
-// Every difference between any session of one side and any other session, each key once, hard first; traces whose kernels of one
-// name ran on other grids differ in "grid": hard if most kernels did, soft if most kept theirs.
+// Every difference between the sessions of one side and between the sides, each key once, hard first, then what changed from A to
+// B (which forbids a comparison only where it differs within one side); traces whose kernels of one name ran on other grids
+// differ in "grid": hard if most kernels did, soft if most kept theirs.
 std::vector<hardware::Difference> side_differences(const ComparedSide& a, const ComparedSide& b);
 
 // Deviation of latency between equal sessions (same fingerprint) of the lake, those of both sides left out.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "workflows/run.h"
+#include "workflows/signal_relay.h"
 
 namespace aaco::workflows {
 
@@ -20,16 +21,19 @@ struct RecordRequest {
   std::string counters;         // hardware counters ("SQ_WAVES,GRBM_COUNT"), in one execution more
   std::optional<core::Nanoseconds> profile_timeout;
   std::string tag;
-  IsolationRequest isolation;  // of the command
+  IsolationRequest isolation;    // of the command
+  SignalRelay* relay = nullptr;  // passes signals on to the command
 };
 
 struct RecordOutcome {
   SessionOutcome session;
-  int exit_code = 0;  // the child's own; 0 for an observed process
+  int exit_code = 0;  // the child's own; 0 for an observed process; 127 or 126 for a command that could not be started
+  std::optional<core::Error> not_started;  // then there is no session
 };
 
 // Observes a program and its children from start to end (or a running one until it ends, `duration` passes or the user stops),
-// and stores the evidence. The child keeps its standard streams; a stop is passed on to it, and the bundle is whole all the same.
+// and stores the evidence. The child keeps its standard streams; signals are passed on to it, and the bundle is whole all the
+// same.
 core::Result<RecordOutcome> record(const RecordRequest& request, const Services& services);
 
 }  // namespace aaco::workflows

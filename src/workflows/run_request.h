@@ -10,6 +10,7 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "core/units.h"
+#include "workflows/injected_delay.h"
 #include "workflows/isolation_request.h"
 
 namespace aaco::workflows {
@@ -42,6 +43,7 @@ struct RunRequest {
   std::string dtype;            // of a model of the zoo; empty: as its entry says
   IsolationRequest isolation;
   bool drop_disturbed = false;  // the numbers leave out the iterations that were disturbed from outside
+  InjectedDelay delay;          // added to each measured call, to try what a comparison detects
   core::Json fault;             // what the fault laboratory does to this run; null: nothing
   // The laboratory's hands: what runs at the beginning of every call, and what is made of the model's file before it is opened.
   std::function<void()> before_call;

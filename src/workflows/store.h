@@ -19,6 +19,9 @@ struct SessionLine {
 
 core::Result<std::vector<SessionLine>> list(const std::string& root);
 
+// Who may read sessions to come under this root: "private" (their owner) or "group" (the root's group as well).
+core::Status set_lake_mode(const std::string& mode, const core::Paths& paths);
+
 // A session's manifest and metrics, by name.
 core::Result<SessionOutcome> load_session(const std::string& name, const core::Paths& paths);
 

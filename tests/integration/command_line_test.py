@@ -40,7 +40,7 @@ class Streams(program.ProgramTest):
     def test_full_output_of_a_run_is_an_error(self):
         self.run_small()
         self.assertEqual(self.shell('"$A" run --model mlp --warmup 2 --iterations 20 --no-report >/dev/full').returncode, 3)
-        told = self.shell('"$A" record --no-report -- true >/dev/full')
+        told = self.shell('"$A" record --no-report --json -- true >/dev/full')
         self.assertEqual(told.returncode, 125, told.stderr)
 
     def test_closed_streams_are_not_reused_by_files(self):

@@ -16,18 +16,33 @@ class Diff(program.ProgramTest):
         super().setUpClass()
         cls.first = cls.run_small('--tag', 'a', iterations=400)
         cls.second = cls.run_small('--tag', 'b', iterations=400)
-        cls.other = cls.run_small('--tag', 'c', '--threads', 1, iterations=400)
+        cls.other = cls.run_small('--tag', 'c', '--batch', 4, iterations=400)
+        cls.changed = cls.run_small('--tag', 'd', '--threads', 1, '--graph-level', 'disabled', iterations=400)
 
     def test_same_command_is_comparable(self):
         verdict = self.aaco('diff', 'tag:a', 'tag:b', '--json').json()
         self.assertTrue(verdict['comparable'])
         self.assertIn(verdict['verdict'], ('regression', 'improvement', 'equivalent', 'inconclusive'))
 
-    def test_different_threads_are_not_comparable_with_a_reason(self):
+    def test_different_batches_are_not_comparable_with_a_reason(self):
         outcome = self.aaco('diff', 'tag:a', 'tag:c')
         self.assertEqual(outcome.code, 4)
         self.assertIn('not comparable', outcome.output)
-        self.assertIn('threads', outcome.output)
+        self.assertIn('batch', outcome.output)
+
+    def test_changed_settings_are_named_first_then_judged(self):
+        printed = self.aaco('diff', 'tag:a', 'tag:d').output
+        self.assertTrue(printed.startswith('changed from A to B:'), printed)
+        self.assertIn('graph_level: all vs disabled', printed.split('verdict:')[0])
+        verdict = self.aaco('diff', 'tag:a', 'tag:d', '--json').json()
+        self.assertTrue(verdict['comparable'])
+        self.assertIn(verdict['verdict'], ('regression', 'improvement', 'equivalent', 'inconclusive'))
+        self.assertTrue(verdict['statistics'])
+        self.assertEqual({one['key'] for one in verdict['differences'] if one['severity'] == 'changed'}, {'threads.intra', 'graph_level'})
+
+    def test_two_versions_on_one_side_are_rejected(self):
+        outcome = self.aaco('diff', 'tag:a', 'tag:b,tag:d', '--json')
+        self.assertEqual((outcome.code, outcome.json()['verdict']), (4, 'not-comparable'))
 
     def test_numbers_have_units_and_no_exponents(self):
         printed = self.aaco('diff', 'tag:a', 'tag:c', '--force', '--metric', 'p50,throughput').output

@@ -127,6 +127,27 @@ class Gate(Governed):
         self.assertEqual(len(verdict['gate']['measured']), verdict['gate']['attempts'])
         self.assertTrue(verdict['comparable'])
 
+    def test_changed_graph_level_is_judged(self):
+        outcome = self.aaco('gate', '--baseline', 'mlp', '--json', '--', '--model', 'mlp', '--graph-level', 'disabled', '--iterations', '60', '--warmup', '5')
+        verdict = outcome.json()
+        self.assertTrue(verdict['comparable'], verdict['differences'])
+        self.assertIn('graph_level', [one['key'] for one in verdict['differences']])
+        self.assertTrue(verdict['statistics'])
+
+    def test_injected_delay_is_detected_with_its_cause(self):
+        outcome = self.aaco('gate', '--baseline', 'mlp', '--json', '--inject-delay', '900%')
+        self.assertEqual((outcome.code, outcome.json()['verdict']), (1, 'regression'))
+        self.assertTrue([note for note in outcome.json()['notes'] if '--inject-delay' in note])
+        manifest = json.loads((self.folder / outcome.json()['gate']['measured'][0] / 'session.json').read_text())
+        self.assertIn('run.injected', [warning['id'] for warning in manifest['warnings']])
+
+    def test_delay_of_a_stored_session_is_refused(self):
+        self.refused(self.aaco('gate', '--baseline', 'mlp', '--session', 'tag:new', '--inject-delay', '5%'), 2, '--inject-delay', '--session')
+
+    def test_invalid_delay_is_refused(self):
+        for value in ('soon', '-5%', '2000%', '2h'):
+            self.refused(self.aaco('gate', '--baseline', 'mlp', '--inject-delay', value), 2, '--inject-delay', value)
+
     def test_different_run_is_not_comparable(self):
         outcome = self.aaco('gate', '--baseline', 'mlp', '--json', '--', '--model', 'mlp', '--batch', '2', '--iterations', '20')
         self.assertEqual((outcome.code, outcome.json()['verdict']), (4, 'not-comparable'))

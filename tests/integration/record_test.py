@@ -60,6 +60,63 @@ class Record(program.ProgramTest):
                 child.wait(timeout=60)
                 self.assertIn(self.state_of(f'stopped {number.name}'), ('complete', 'interrupted'))
 
+    # A script that says which signal it got; sh runs its traps only between commands.
+    ANSWERS = 'trap "echo {0} >> got" {0}; '
+
+    def answered(self, names, *, count=1, exits=''):
+        """Sends each signal `count` times to a record of a script that answers them; what the script wrote, and the exit code."""
+        got = self.folder / 'got'
+        got.unlink(missing_ok=True)
+        traps = ''.join(self.ANSWERS.format(name) for name in names)
+        tag = 'answers ' + ' '.join(names) + str(count)
+        child = self.start(tag, 'bash', '-c', f'{traps} for i in $(seq 40); do sleep 0.1; done; {exits}')
+        for _ in range(count):
+            for name in names:
+                child.send_signal(getattr(signal, 'SIG' + name))
+                time.sleep(0.4)
+        code = child.wait(timeout=60)
+        return tag, got.read_text().split() if got.exists() else [], code
+
+    def test_signals_are_passed_as_they_are(self):
+        names = ['INT', 'TERM', 'HUP', 'QUIT', 'USR1', 'USR2']
+        tag, got, code = self.answered(names, exits='exit 9')
+        self.assertEqual((got, code), (names, 9))
+        self.assertEqual(self.state_of(tag), 'complete')
+
+    def test_second_signal_is_passed_too(self):
+        tag, got, code = self.answered(['TERM', 'INT'], count=2)
+        self.assertEqual((got, code), (['TERM', 'INT', 'TERM', 'INT'], 0))
+        self.assertEqual(self.state_of(tag), 'complete')
+
+    def test_death_by_a_passed_signal_leaves_a_session(self):
+        for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGUSR1, signal.SIGHUP):
+            with self.subTest(number.name):
+                child = self.start(f'died {number.name}', 'sleep', '60')
+                child.send_signal(number)
+                self.assertEqual(child.wait(timeout=60), 128 + number)
+                self.assertEqual(self.state_of(f'died {number.name}'), 'interrupted')
+
+    def test_report_is_not_on_the_commands_output(self):
+        outcome = self.aaco('record', '--no-report', '--', 'echo', 'hello')
+        self.assertEqual(outcome.output, 'hello\n')
+        self.assertIn('echo', outcome.errors)
+
+    def test_report_goes_to_a_file(self):
+        outcome = self.aaco('record', '--no-report', '--report-to', 'report.txt', '--', 'echo', 'hello')
+        self.assertEqual(outcome.output, 'hello\n')
+        self.assertIn('echo', (self.folder / 'report.txt').read_text())
+        self.aaco('record', '--no-report', '--json', '--report-to', 'report.json', '--', 'true')
+        self.assertEqual(json.loads((self.folder / 'report.json').read_text())['session']['kind'], 'record')
+
+    def test_unwritable_report_is_an_error(self):
+        self.refused(self.aaco('record', '--no-report', '--report-to', 'missing/report.txt', '--', 'true'), 125, 'missing/report.txt')
+
+    def test_exit_codes_of_commands_that_do_not_start(self):
+        (self.folder / 'not_executable').write_text('text')
+        self.refused(self.aaco('record', '--tag', 'never', '--', './not_executable'), 126, 'not_executable')
+        self.refused(self.aaco('record', '--tag', 'never', '--', 'aaco-no-such-program'), 127, 'aaco-no-such-program')
+        self.assertFalse([line for line in self.aaco('ls', '--json').output.splitlines() if 'never' in line])
+
     def test_nohup_is_respected(self):
         child = self.start('nohup', 'sleep', '1.5', before=['nohup'])
         child.send_signal(signal.SIGHUP)
@@ -110,7 +167,7 @@ class Record(program.ProgramTest):
         self.assertEqual(code, 5)
         self.assertEqual(self.aaco('show', 'tag:caught', '--json').json()['session']['state'], 'complete')
 
-    def test_rejects_missing_program(self): self.refused(self.aaco('record', '--', 'aaco-no-such-program'), 125, 'aaco-no-such-program')
+    def test_rejects_missing_program(self): self.refused(self.aaco('record', '--', 'aaco-no-such-program'), 127, 'aaco-no-such-program')
     def test_rejects_a_missing_command(self): self.assertIn(self.aaco('record').code, (2, 125))
     # -1 would be every process there is, which never ends.
     def test_rejects_invalid_process_ids(self):

@@ -18,6 +18,17 @@ class Store(program.ProgramTest):
         path = self.bundle / 'env.json'
         path.write_bytes(path.read_bytes() + b' ')
 
+    def test_query_has_a_time_limit(self):
+        slow = 'SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE a.range % 7 = b.range % 11'
+        self.refused(self.aaco('query', slow, '--timeout', '200ms'), 3, 'longer than 200', '--timeout')
+        self.assertEqual(self.aaco('query', 'SELECT 1', '--timeout', '10s').code, 0)
+        self.assertEqual(self.aaco('query', 'SELECT 1', '--timeout', '0').code, 0)
+        self.refused(self.aaco('query', 'SELECT 1', '--timeout', 'soon'), 2, '--timeout')
+
+    def test_csv_has_no_formulas(self):
+        outcome = self.aaco('query', "SELECT '=cmd()' AS a, '@x' AS b, -1 AS c, '-2.5' AS d", '--format', 'csv')
+        self.assertEqual(outcome.output.splitlines()[1], "'=cmd(),'@x,-1,-2.5")
+
     def test_listed(self):
         listed = self.aaco('ls')
         self.assertEqual(listed.code, 0, listed.errors)

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/options/injected_delay.h"
 #include "cli/options/parse_problem.h"
 #include "cli/options/run_options.h"
 #include "core/numbers.h"
@@ -11,22 +12,6 @@ namespace aaco::cli {
 namespace {
 
 using core::ErrorCode;
-
-core::Result<workflows::InjectedDelay> parse_delay(const std::string& text) {
-  workflows::InjectedDelay delay;
-  if (text.empty()) return delay;
-  if (text.ends_with('%')) {
-    if (const auto ratio = core::parse_ratio(text); ratio && *ratio >= 0 && *ratio <= 10) {
-      delay.ratio = *ratio;
-      return delay;
-    }
-  } else if (const auto ns = core::parse_duration_ns(text); ns && *ns >= 0 && *ns <= 60'000'000'000) {
-    delay.ns = *ns;
-    return delay;
-  }
-  return core::fail(ErrorCode::invalid_argument,
-                    "invalid value '" + text + "' for '--inject-delay': expected a ratio such as 5% or a duration such as 200us");
-}
 
 // What the comparison itself decides, so that a side may not.
 core::Status check_side(const workflows::RunRequest& request) {

@@ -21,5 +21,9 @@ void print_report(Context& context, const report::ReportModel& model, bool brief
 // Ends a verb that made a session: the report (text, or JSON; the id alone under --quiet), the page beside it unless
 // `no_report`, and where it all lies.
 void finish_session(Context& context, const core::Result<workflows::SessionOutcome>& outcome, bool json, bool no_report);
+// The same for `record`, whose standard output is its child's: the text report goes to standard error, or what is to be printed
+// to the file `report_to` where it is given.
+void finish_recorded_session(Context& context, const workflows::SessionOutcome& outcome, bool json, bool no_report,
+                             const std::string& report_to);
 
 }  // namespace aaco::cli

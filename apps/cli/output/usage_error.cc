@@ -1,6 +1,7 @@
 #include "cli/output/usage_error.h"
 
 #include <algorithm>
+#include <array>
 
 #include "cli/options/parse_problem.h"
 #include "core/strings.h"
@@ -33,6 +34,24 @@ std::vector<std::string> options_of(const CLI::App* app) {
   return names;
 }
 
+// What other tools of this field are called with, and the command here.
+struct OtherCommand {
+  std::string_view word, hint;
+};
+constexpr std::array kOtherCommands = {
+    OtherCommand{"dashboard", "there is no dashboard server; 'aaco report --html report.html' writes an interactive page; "},
+    OtherCommand{"serve", "there is no server; 'aaco report --html report.html' writes an interactive page; "},
+    OtherCommand{"profile",
+                 "'aaco run --profile --model MODEL' profiles a model, 'aaco record --profile -- COMMAND' a program; "},
+    OtherCommand{"monitor", "'aaco record --pid PID' observes a running process; "},
+};
+
+std::string other_command(std::string_view word) {
+  for (const OtherCommand& one : kOtherCommands)
+    if (one.word == word) return std::string(one.hint);
+  return {};
+}
+
 std::string meant(const std::string& word, const std::vector<std::string>& names) {
   const std::string_view near = core::nearest(word, {names.begin(), names.end()});
   return near.empty() ? "" : "did you mean " + std::string(near) + "? ";
@@ -59,7 +78,11 @@ std::string usage_error(const CLI::App* app, const CLI::Error& problem) {
   const auto end = std::find(rest.begin(), rest.end(), "--");  // what follows is no option of this verb
   const auto option = std::find_if(rest.begin(), end, [](const std::string& word) { return word.starts_with("-"); });
   const bool verb_missing = problem.get_name() == "RequiredError" && verb->get_require_subcommand_min() > 0;
-  if (option != end) {
+  const bool of_program = verb == app && !rest.empty() && !rest.front().starts_with("-");
+  if (of_program && !other_command(rest.front()).empty()) {
+    what = "unknown subcommand '" + rest.front() + "'";
+    hint = other_command(rest.front());
+  } else if (option != end) {
     const std::string name = option->substr(0, option->find('='));
     what = "unknown option '" + name + "'" + of_verb;
     hint = meant(name, options_of(verb));

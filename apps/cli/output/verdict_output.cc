@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/context.h"
@@ -17,11 +18,30 @@ namespace {
 constexpr std::size_t kKernelsShown = 8;
 constexpr int kNameWidth = 60;
 
+template <class Wanted>
+void print_those(const Context& context, const workflows::DiffOutcome& outcome, Wanted wanted) {
+  for (const auto& difference : outcome.differences)
+    if (wanted(difference.severity))
+      context.print(fmt::format("  {} {}\n", difference.severity == hardware::Severity::hard ? "!" : "-", to_text(difference)));
+}
+
 void print_differences(const Context& context, const workflows::DiffOutcome& outcome) {
   if (outcome.differences.empty()) return context.print("comparable: no relevant differences between the two sides\n");
-  context.print(outcome.comparable ? "comparable, with these differences:\n" : "not comparable because of these differences:\n");
-  for (const auto& difference : outcome.differences)
-    context.print(fmt::format("  {} {}\n", difference.severity == hardware::Severity::hard ? "!" : "-", to_text(difference)));
+  if (!outcome.comparable) {
+    context.print("not comparable because of these differences:\n");
+    return print_those(context, outcome, [](auto) { return true; });
+  }
+  const bool changed = std::any_of(outcome.differences.begin(), outcome.differences.end(),
+                                   [](const auto& one) { return one.severity == hardware::Severity::changed; });
+  if (!changed) {
+    context.print("comparable, with these differences:\n");
+    return print_those(context, outcome, [](auto) { return true; });
+  }
+  context.print("changed from A to B:\n");
+  print_those(context, outcome, [](auto severity) { return severity == hardware::Severity::changed; });
+  if (outcome.differences.back().severity == hardware::Severity::changed) return;
+  context.print("comparable, with these other differences:\n");
+  print_those(context, outcome, [](auto severity) { return severity != hardware::Severity::changed; });
 }
 
 void print_metric(const Context& context, const analytics::regression::MetricResult& metric) {

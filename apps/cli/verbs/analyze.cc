@@ -20,6 +20,9 @@ struct AnalyzeOptions {
 void run(Context& context, const PredictOptions& predict, const AnalyzeOptions& options) {
   auto request = predict.resolve();
   if (!request) return context.fail(request.error());
+  if (options.model.empty())
+    return context.fail(
+        {core::ErrorCode::invalid_argument, "missing model", "for example: aaco analyze resnet50 --hardware MI300X", {}});
   request->model.name = options.model;
   request->hardware = options.hardware;
   request->fallback = options.fallback;
@@ -39,8 +42,8 @@ void add_analyze(CLI::App& app, Context& context) {
   auto options = std::make_shared<AnalyzeOptions>();
   verb->add_option("model", options->model,
                    "Model: a file (.onnx, .pt2, .tflite; FILE#NAME selects one of several models or signatures), a name from "
-                   "configs/models.yaml, or zoo:NAME")
-      ->required();
+                   "configs/models.yaml, or zoo:NAME");
+  verb->add_option("--model", options->model, "Same as the positional argument");
   verb->add_option("--hardware", options->hardware, "Device: id, alias, ID@STATE, or 'this' (see 'aaco hardware ls')")
       ->capture_default_str();
   verb->add_option("--fallback", options->fallback, "Device for operators that --hardware does not support, usually the host")

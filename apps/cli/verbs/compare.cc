@@ -13,7 +13,7 @@ namespace aaco::cli {
 namespace {
 
 struct CompareOptions {
-  std::vector<std::string> models, hardware, batches, dtypes, caps, devices;
+  std::vector<std::string> models, hardware, batch, batches, dtypes, caps, devices;
   std::string rank = "latency", format = "text";
 };
 
@@ -44,15 +44,22 @@ core::Result<void> refuse_both(std::string_view option, std::string_view several
 }
 
 core::Result<workflows::CompareModelsRequest> resolve(const PredictOptions& predict, const CompareOptions& options) {
+  if (options.models.empty())
+    return core::fail(core::ErrorCode::invalid_argument, "missing models",
+                      "for example: aaco compare resnet50 --hardware MI300X,H100");
   workflows::CompareModelsRequest request;
   AACO_ASSIGN(request.base, predict.resolve());
+  request.base.model.batch = {};
+  AACO_ASSIGN(const auto batch, counts(options.batch, "--batch"));
+  AACO_TRY(refuse_both("batch", "batches", !batch.empty(), !options.batches.empty()));
+  if (batch.size() == 1) request.base.model.batch = batch.front();
   request.models = options.models;
   AACO_ASSIGN(request.hardware, split_list(options.hardware, "--hardware"));
   AACO_ASSIGN(request.batches, counts(options.batches, "--batches"));
+  if (batch.size() > 1) request.batches = batch;
   AACO_ASSIGN(request.device_counts, counts(options.devices, "--devices"));
   AACO_ASSIGN(request.power_caps, numbers(options.caps, "--power-caps", false));
   AACO_ASSIGN(request.dtypes, split_list(options.dtypes, "--dtypes"));
-  AACO_TRY(refuse_both("batch", "batches", request.base.model.batch.has_value(), !request.batches.empty()));
   AACO_TRY(refuse_both("dtype", "dtypes", !request.base.conditions.dtype.empty(), !request.dtypes.empty()));
   AACO_TRY(
       refuse_both("power-cap", "power-caps", request.base.conditions.power_cap_watts.has_value(), !request.power_caps.empty()));
@@ -86,9 +93,12 @@ void add_compare(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand(
       "compare", "Predict and rank models on devices: what-if analysis of batch, data type, device count and power");
   auto options = std::make_shared<CompareOptions>();
-  verb->add_option("models", options->models, "Models: files, names from configs/models.yaml, or zoo:NAME")->required();
+  verb->add_option("models", options->models, "Models: files, names from configs/models.yaml, or zoo:NAME");
   verb->add_option("--hardware", options->hardware, "Devices, comma-separated or repeated")->required();
   auto predict = std::make_shared<PredictOptions>(*verb);
+  verb->remove_option(verb->get_option("--batch"));
+  verb->add_option("--batch", options->batch, "Batch size; several (1,8,32) as with --batches")->type_name("LIST");
+  verb->add_option("--model", options->models, "Same as the positional arguments")->allow_extra_args(false);
   verb->add_option("--batches", options->batches, "Batch sizes to try, e.g. 1,8,32")->type_name("LIST");
   verb->add_option("--dtypes", options->dtypes, "Data types to try, e.g. fp32,fp16")->type_name("LIST");
   verb->add_option("--power-caps", options->caps, "Power caps to try, in watts")->type_name("LIST");

@@ -7,6 +7,8 @@
 #include "cli/options/list_and_ratio.h"
 #include "cli/options/run_options.h"
 #include "cli/output/verdict_output.h"
+#include "core/files.h"
+#include "workflows/baseline.h"
 #include "workflows/diff_json.h"
 
 namespace aaco::cli {
@@ -18,7 +20,20 @@ struct DiffOptions {
   bool force = false, drop_disturbed = false, no_history = false, no_store = false, json = false;
 };
 
-core::Result<workflows::DiffRequest> resolve(const DiffOptions& options) {
+// --baseline: sessions, or what 'aaco baseline' keeps, by name or file; FILE.json finds FILE.yaml.
+core::Result<std::string> baseline_side(const std::string& named, const Context& context) {
+  if (core::exists(named) && !core::is_directory(named)) return named;
+  const workflows::Services services = make_services(context);
+  constexpr std::string_view kJson = ".json";
+  if (named.ends_with(kJson)) {
+    const std::string_view file = core::base_name(named);
+    return workflows::find_baseline(std::string(file.substr(0, file.size() - kJson.size())), services);
+  }
+  if (auto found = workflows::find_baseline(named, services)) return *found;
+  return named;
+}
+
+core::Result<workflows::DiffRequest> resolve(const DiffOptions& options, const Context& context) {
   workflows::DiffRequest request;
   AACO_ASSIGN(request.metrics.threshold_ratio, parse_threshold(options.threshold, "--threshold"));
   request.metrics.names = list_of(options.metrics);
@@ -27,8 +42,14 @@ core::Result<workflows::DiffRequest> resolve(const DiffOptions& options) {
   request.use_history = !options.no_history;
   request.store = !options.no_store;
   std::vector<std::string> sides = options.sides;
-  if (!options.baseline.empty()) sides.insert(sides.begin(), options.baseline);
-  if (!options.session.empty()) sides.push_back(options.session);
+  if (!options.baseline.empty()) {
+    AACO_ASSIGN(std::string baseline, baseline_side(options.baseline, context));
+    sides.insert(sides.begin(), std::move(baseline));
+  }
+  if (!options.session.empty())
+    sides.push_back(options.session);
+  else if (!options.baseline.empty() && sides.size() == 1)
+    sides.emplace_back("latest");
   if (sides.size() != 2)
     return core::fail(core::ErrorCode::invalid_argument,
                       "diff needs exactly two sides (A B), got " + std::to_string(sides.size()),
@@ -39,7 +60,7 @@ core::Result<workflows::DiffRequest> resolve(const DiffOptions& options) {
 }
 
 void compare(Context& context, const DiffOptions& options) {
-  const auto request = resolve(options);
+  const auto request = resolve(options, context);
   if (!request) return context.fail(request.error());
   const auto outcome = workflows::diff(*request, make_services(context));
   if (!outcome) return context.fail(outcome.error());
@@ -59,8 +80,8 @@ void add_diff(CLI::App& app, Context& context) {
                    "Session A (baseline) and session B (candidate); repeated measurements as ID,ID,... or tag:NAME")
       ->type_name("A B")
       ->expected(-1);  // how many are right is said in the program's own words
-  verb->add_option("--baseline", options->baseline, "Side A: sessions or a baseline file (see 'aaco baseline add')");
-  verb->add_option("--session", options->session, "Side B");
+  verb->add_option("--baseline", options->baseline, "Side A: sessions, or a baseline by name or file (see 'aaco baseline add')");
+  verb->add_option("--session", options->session, "Side B (default with --baseline: latest)");
   verb->add_option("--threshold", options->threshold, "Treat smaller changes as equivalent")->capture_default_str();
   verb->add_option(
       "--metric", options->metrics,

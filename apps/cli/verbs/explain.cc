@@ -38,9 +38,10 @@ void print_bottleneck(const Context& context, const Json& bottleneck) {
                               report::format_estimate(bottleneck["confidence"].as_f64().value_or(0)),
                               bottleneck["meaning"].text()));
   for (const Json& one : bottleneck["top_evidence"].items())
-    context.print(fmt::format("  {:<34} {:>12}   weight {:+.2f}\n", one["signal"].text(),
+    context.print(fmt::format("  {:<34} {:>12}   weight {:>4.0f} %{}\n", one["signal"].text(),
                               signal_value(one["signal"].text(), one["value"].as_f64().value_or(0)),
-                              one["weight"].as_f64().value_or(0)));
+                              100 * one["weight"].as_f64().value_or(0),
+                              one["supports"].as_bool().value_or(true) ? "" : " (against)"));
   const auto& advice = bottleneck["recommendations"].items();
   if (!advice.empty()) context.print("\nRecommendations, ranked by gain x confidence\n");
   for (const Json& one : advice)

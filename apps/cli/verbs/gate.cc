@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/options/injected_delay.h"
 #include "cli/options/list_and_ratio.h"
 #include "cli/options/parse_problem.h"
 #include "cli/options/run_options.h"
@@ -18,7 +19,7 @@ namespace {
 
 struct GateOptions {
   workflows::GateRequest request;
-  std::string sessions, markdown, junit, bencher, github;
+  std::string sessions, delay, markdown, junit, bencher, github;
   std::vector<std::string> run;
   bool no_history = false, json = false;
 };
@@ -27,6 +28,7 @@ core::Status resolve(GateOptions& options) {
   auto& request = options.request;
   request.sessions = list_of(options.sessions);
   request.use_history = !options.no_history;
+  AACO_ASSIGN(request.delay, parse_delay(options.delay));
   if (options.run.empty()) return {};
   CLI::App app("run", "run");
   app.set_help_flag();
@@ -88,6 +90,9 @@ void add_gate(CLI::App& app, Context& context) {
   verb->add_option("--retries", request.retries, "Measure up to this many more sessions while the result is inconclusive")
       ->check(whole_number(0, 100))
       ->capture_default_str();
+  verb->add_option("--inject-delay", options->delay,
+                   "Slow each measured call down by 5% or 200us, to test whether the gate would detect it")
+      ->type_name("RATIO|TIME");
   verb->add_option("--markdown", options->markdown, "Write a pull request comment")->type_name("FILE");
   verb->add_option("--junit", options->junit, "Write the result as JUnit XML")->type_name("FILE");
   verb->add_option("--bencher", options->bencher, "Write the metrics in Bencher Metric Format")->type_name("FILE");

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/options/time_with_unit.h"
 #include "cli/stop_at_once.h"
 
 namespace aaco::cli {
@@ -20,12 +21,19 @@ void add_query(CLI::App& app, Context& context) {
   verb->add_flag_callback(
       "--json", [request] { request->format = "json"; }, "Same as --format json");
   verb->add_option("-o,--output", request->output, "Output file (required for parquet)");
+  auto timeout = std::make_shared<std::string>("10min");
+  verb->add_option("--timeout", *timeout, "Stop a query that takes longer (0: no limit)")
+      ->type_name("TIME")
+      ->capture_default_str();
   verb->footer(
       "Example:\n  aaco query \"SELECT session_id, median(duration_ns)/1e6 AS ms FROM inference_iters WHERE phase='measure' "
       "GROUP BY 1\"");
-  verb->callback([&context, request] {
+  verb->callback([&context, request, timeout] {
     stop_at_once();
     request->width = context.width;
+    const auto limit = time_with_unit(*timeout, "--timeout", "30s");
+    if (!limit) return context.fail(limit.error());
+    if (*limit > 0) request->time_limit = core::Nanoseconds(*limit);
     const auto text = workflows::query(*request, context.paths);
     if (!text) return context.fail(text.error());
     context.print(*text);

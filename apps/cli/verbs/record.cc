@@ -9,6 +9,7 @@
 #include "cli/options/time_with_unit.h"
 #include "cli/options/whole_number.h"
 #include "cli/output/session_output.h"
+#include "cli/signals.h"
 #include "core/numbers.h"
 
 namespace aaco::cli {
@@ -16,7 +17,7 @@ namespace {
 
 struct RecordOptions {
   workflows::RecordRequest request;
-  std::string duration, period, profile_timeout;
+  std::string duration, period, profile_timeout, report_to;
   bool json = false;
   bool no_report = false;
 };
@@ -58,13 +59,19 @@ void record_program(Context& context, RecordOptions& options) {
                                                          : "a command and --pid cannot be used together",
                          "for example: aaco record -- python3 train.py",
                          {}});
+  options.request.relay = &relay_signals();
   const auto outcome = workflows::record(options.request, make_services(context));
   if (!outcome) {
     context.fail(outcome.error());
     context.exit_code = outcome.error().code == core::ErrorCode::invalid_argument ? kUsage : kRecordFailed;
     return;
   }
-  finish_session(context, outcome->session, options.json, options.no_report);
+  if (outcome->not_started) {
+    context.fail(*outcome->not_started);
+    context.exit_code = outcome->exit_code;
+    return;
+  }
+  finish_recorded_session(context, outcome->session, options.json, options.no_report, options.report_to);
   context.exit_code = context.exit_code == kFine ? outcome->exit_code : kRecordFailed;
 }
 
@@ -97,12 +104,16 @@ void add_record(CLI::App& app, Context& context) {
   verb->add_option("--profile-timeout", options->profile_timeout,
                    "With --profile: kill a profiled run after this time (default: 2min plus 20 times the measured run)")
       ->type_name("TIME");
-  verb->add_flag("--json", options->json, "Print JSON instead of the report");
+  verb->add_flag("--json", options->json, "Print JSON (to standard output) instead of the report");
+  verb->add_option("--report-to", options->report_to, "Write the report (or the JSON) to this file instead of standard error")
+      ->type_name("FILE");
   verb->add_flag("--no-report", options->no_report, "Do not write the HTML page");
   verb->add_option("command", options->request.command, "Command and its arguments, after '--'");
   verb->positionals_at_end();
   verb->footer(
-      "The exit code is the command's; 125 means that record itself failed.\n"
+      "The exit code is the command's; 127 means that it was not found, 126 that it could not be started, 125 that record itself "
+      "failed.\nSignals are passed to the command unchanged. Standard output is the command's: the report goes to standard "
+      "error.\n"
       "--profile runs the command a second time under rocprofv3 (or rocprof), so that profiling does not affect the "
       "measurement.\n\n"
       "Examples:\n  aaco record -- python3 train.py\n  aaco record --profile --counters SQ_WAVES -- ./app\n  aaco record --pid "

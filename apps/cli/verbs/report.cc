@@ -35,6 +35,12 @@ std::string names_of(const std::array<std::string_view, N>& names) {
 }
 
 void report_session(Context& context, const ReportOptions& options) {
+  if (options.format == "pdf")
+    return context.fail(
+        {core::ErrorCode::invalid_argument,
+         "--format pdf is not supported",
+         "write the page with 'aaco report " + options.session + " --html report.html', then print it to PDF in a browser",
+         {}});
   const auto model = workflows::load_report_by_name(options.session, context.paths);
   if (!model) return context.fail(model.error());
   if (options.format == "text" && options.output.empty()) return print_report(context, *model, false);
@@ -52,9 +58,12 @@ void add_report(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("report", "Show a session as text, HTML page, JSON, Markdown, CSV or plot");
   auto options = std::make_shared<ReportOptions>();
   verb->add_option("session", options->session, "Session")->capture_default_str();
-  verb->add_option("-f,--format", options->format, "Output format")
-      ->check(CLI::IsMember({"text", "html", "json", "markdown", "md", "csv", "svg"}))
-      ->capture_default_str();
+  verb->add_option("--session", options->session, "Same as the positional argument");
+  verb->add_option_function<std::string>(
+          "-f,--format", [options](const std::string& format) { options->format = format == "terminal" ? "text" : format; },
+          "Output format; terminal is the same as text")
+      ->check(CLI::IsMember({"text", "html", "json", "markdown", "md", "csv", "svg", "terminal", "pdf"}))
+      ->default_str("text");
   verb->add_option("-o,--output", options->output, "Output file (default: standard output)");
   verb->add_option("--table", options->table, "Table for csv: " + names_of(report::kCsvTables))->capture_default_str();
   verb->add_option("--plot", options->plot, "Plot for svg: " + names_of(report::kSvgPlots))->capture_default_str();

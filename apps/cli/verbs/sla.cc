@@ -71,12 +71,14 @@ void add_sla(CLI::App& app, Context& context) {
   checking->add_flag("--no-alert", options->no_alert, "Do not send alerts");
   checking->add_flag("--json", options->json, "Print JSON");
   checking->footer(
-      "A rule:\n"
-      "  - {name: tail, metric: p99, max: 20ms, severity: critical, where: {model: resnet50}}\n"
-      "Alerts:\n"
-      "  - {webhook: http://127.0.0.1:9000/hook, timeout: 2s}\n"
-      "  - {file: alerts.jsonl}\n"
-      "  - {command: [logger, aaco]}\n\n"
+      "A rules file:\n"
+      "  schema_version: 1\n"
+      "  rules:\n"
+      "    - {name: tail, metric: p99, max: 20ms, severity: critical, where: {model: resnet50}}\n"
+      "  alerts:\n"
+      "    - {webhook: http://127.0.0.1:9000/hook, timeout: 2s}\n"
+      "    - {file: alerts.jsonl}\n"
+      "    - {command: [logger, aaco]}\n\n"
       "Exit codes: 0 met, 1 "
       "violated, 4 inconclusive (the interval contains the limit) or not measured.");
   checking->callback([&context, options] { check(context, *options); });

@@ -183,8 +183,14 @@ Bottleneck with_calls(Bottleneck answer, std::size_t measured_calls) {
 
 Json to_json(const Bottleneck& bottleneck, const RuleBook& book) {
   Json evidence = Json::array(), ranking = Json::array(), strategies = Json::array();
+  double total = 0;
+  for (const Evidence& one : bottleneck.evidence) total += std::abs(one.weight);
   for (const Evidence& one : bottleneck.evidence)
-    evidence.push(Json::object({{"signal", one.signal}, {"value", one.value}, {"weight", one.weight}}));
+    evidence.push(Json::object({{"signal", one.signal},
+                                {"value", one.value},
+                                {"weight", total > 0 ? std::abs(one.weight) / total : 0},
+                                {"supports", one.weight >= 0},
+                                {"log_odds", one.weight}}));
   for (const ClassScore& one : bottleneck.ranking) {
     const BottleneckClass* const kind = book.find(one.class_id);
     ranking.push(Json::object({{"class", one.class_id},

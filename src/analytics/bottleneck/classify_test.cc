@@ -288,6 +288,12 @@ TEST(Learned, RefusesInvalidDocuments) {
   EXPECT_FALSE(model_from_json(core::Json(), known));
 }
 
+TEST(RuleBook, DashesAndUnderscoresAreAlike) {
+  ASSERT_NE(shipped().find("cpu-contention"), nullptr);
+  EXPECT_EQ(shipped().find("cpu-contention")->id, "cpu_contention");
+  EXPECT_EQ(shipped().find("cpu contention"), nullptr);
+  EXPECT_EQ(shipped().find("cpu-contentio"), nullptr);
+}
 TEST(Document, HasPublishedFields) {
   const auto found = classify_by_rules(shipped(), with({{"caller.wait_ratio", 0.3}, {"others.cpu_use_cores", 1}}));
   const core::Json document = to_json(found, shipped());
@@ -295,6 +301,9 @@ TEST(Document, HasPublishedFields) {
   EXPECT_EQ(document["confidence"].as_f64(), found.confidence);
   ASSERT_FALSE(document["top_evidence"].items().empty());
   for (const char* key : {"signal", "value", "weight"}) EXPECT_TRUE(document["top_evidence"].items()[0].contains(key)) << key;
+  double shares = 0;
+  for (const core::Json& one : document["top_evidence"].items()) shares += *one["weight"].as_f64();
+  EXPECT_NEAR(shares, 1, 1e-9);
   EXPECT_FALSE(document["optimization_priority"].items().empty());
 }
 

@@ -80,14 +80,19 @@ Result<RuleBook> RuleBook::parse(const YamlNode& document) {
   AACO_ASSIGN(const YamlNode* const rules, document.require("rules"));
   for (const YamlNode& node : rules->items()) {
     AACO_ASSIGN(Rule rule, parse_rule(node));
-    if (book.find(rule.class_id) == nullptr) return node.error("unknown class '" + rule.class_id + "'");
+    const BottleneckClass* const kind = book.find(rule.class_id);
+    if (kind == nullptr) return node.error("unknown class '" + rule.class_id + "'");
+    rule.class_id = kind->id;
     book.rules_.push_back(std::move(rule));
   }
   return book;
 }
 
 const BottleneckClass* RuleBook::find(std::string_view id) const {
-  const auto found = std::find_if(classes_.begin(), classes_.end(), [&](const auto& one) { return one.id == id; });
+  const auto alike = [](char a, char b) { return a == b || (a == '_' && b == '-') || (a == '-' && b == '_'); };
+  const auto found = std::find_if(classes_.begin(), classes_.end(), [&](const auto& one) {
+    return std::equal(one.id.begin(), one.id.end(), id.begin(), id.end(), alike);
+  });
   return found == classes_.end() ? nullptr : &*found;
 }
 

@@ -35,6 +35,7 @@ constexpr std::array kConfigurations = {
     Configuration{"dtype", "data_type", "different data type"},
     Configuration{"batch", "batch", "different batch size"},
     Configuration{"provider", "provider", "different execution provider"},
+    Configuration{"runtime.name", "runtime_version", "different runtime"},
     Configuration{"runtime.version", "runtime_version", "different runtime version"},
     Configuration{"driver.amdgpu", "driver_version", "different driver version"},
     Configuration{"driver.rocm", "driver_version", "different ROCm version"},

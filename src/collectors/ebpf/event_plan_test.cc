@@ -64,6 +64,13 @@ TEST(Interrupts, NamesOfTheDevices) {
 }
 TEST(Interrupts, IgnoresEmptyLines) { EXPECT_THAT(parse_interrupts(":\n7\n7:\n-1: a b\n99999999999: a b\n"), IsEmpty()); }
 
+TEST(ThreadNames, MemoryIsBoundedAndTheNewestAreKept) {
+  ThreadNames names(SysRoot{"/nowhere"});
+  for (std::uint32_t thread = 1; thread <= 3 * ThreadNames::kMaxNames; ++thread) names.ended(thread, "worker");
+  EXPECT_EQ(names.size(), ThreadNames::kMaxNames);
+  EXPECT_EQ(names.of_thread(1, 3 * ThreadNames::kMaxNames), "worker");
+  EXPECT_EQ(names.of_thread(1, 1), "");
+}
 TEST(ThreadNames, FromProcAndFromTheEnd) {
   ThreadNames names(SysRoot{"/nowhere"});
   EXPECT_EQ(names.of_thread(1, 2), "");

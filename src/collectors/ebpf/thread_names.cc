@@ -6,9 +6,17 @@
 
 namespace aaco::collectors::ebpf {
 
+void ThreadNames::keep(std::uint32_t thread, std::string name) {
+  if (!threads_.insert_or_assign(thread, std::move(name)).second) return;
+  order_.push_back(thread);
+  if (order_.size() <= kMaxNames) return;
+  threads_.erase(order_.front());
+  order_.pop_front();
+}
+
 void ThreadNames::ended(std::uint32_t thread, std::string name) {
   const std::lock_guard lock(mutex_);
-  if (threads_.size() < kMaxNames) threads_[thread] = std::move(name);
+  keep(thread, std::move(name));
 }
 
 std::string ThreadNames::of_thread(std::uint32_t process, std::uint32_t thread) {
@@ -17,7 +25,7 @@ std::string ThreadNames::of_thread(std::uint32_t process, std::uint32_t thread) 
   const auto text =
       core::read_file(root_.at("/proc/" + std::to_string(process) + "/task/" + std::to_string(thread) + "/comm"), 64);
   std::string name(text ? core::trim(*text) : std::string_view());
-  if (threads_.size() < kMaxNames) threads_.emplace(thread, name);
+  keep(thread, name);
   return name;
 }
 

@@ -68,6 +68,11 @@ Json memory_json(const MemoryParts& parts) {
                            {"kv_cache_bytes", parts.kv_cache_bytes}});
   if (parts.device_bytes > 0) out.set("device_bytes", parts.device_bytes);
   if (!parts.peak_node.empty()) out.set("peak_node", parts.peak_node);
+  Json timeline = Json::array();
+  for (const MemoryPoint& point : parts.timeline)
+    timeline.push(Json::object(
+        {{"node", point.node}, {"activation_bytes", point.activation_bytes}, {"workspace_bytes", point.workspace_bytes}}));
+  if (!parts.timeline.empty()) out.set("timeline", std::move(timeline));
   return out;
 }
 

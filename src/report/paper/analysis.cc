@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/numbers.h"
 #include "report/paper/analysis_nodes.h"
@@ -173,6 +174,31 @@ Paper analysis_paper(const AnalysisReport& report, std::size_t count) {
   return paper;
 }
 
+PaperSection memory_timeline(const AnalysisReport& report) {
+  constexpr std::size_t kMaxStretches = 24, kWidest = 40;
+  const auto& timeline = report.estimate.memory_parts.timeline;
+  PaperSection section;
+  if (timeline.empty()) return section;
+  section.title = "Memory over the graph, weights left out";
+  section.table = {{"NODES", "LARGEST AT", "LIVE", ""}, {false, false, true, false}, {}};
+  const auto bytes = [](const auto& point) { return point.activation_bytes + point.workspace_bytes; };
+  const auto less = [&](const auto& a, const auto& b) { return bytes(a) < bytes(b); };
+  const auto most =
+      static_cast<double>(std::max<std::int64_t>(1, bytes(*std::max_element(timeline.begin(), timeline.end(), less))));
+  const std::size_t stretches = std::min(kMaxStretches, timeline.size());
+  for (std::size_t i = 0; i < stretches; ++i) {
+    const std::size_t begin = timeline.size() * i / stretches, end = timeline.size() * (i + 1) / stretches;
+    const auto& largest = *std::max_element(timeline.begin() + static_cast<std::ptrdiff_t>(begin),
+                                            timeline.begin() + static_cast<std::ptrdiff_t>(end), less);
+    const auto live = static_cast<double>(bytes(largest));
+    std::string bar;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(live / most * kWidest); ++k) bar += "█";
+    section.table.rows.push_back({end - begin == 1 ? std::to_string(begin + 1) : fmt::format("{} to {}", begin + 1, end),
+                                  largest.node, core::format_bytes(live), std::move(bar)});
+  }
+  return section;
+}
+
 PaperTable analysis_table(const AnalysisReport& report) {
   PaperTable table;
   table.header = {"node",
@@ -201,7 +227,15 @@ PaperTable analysis_table(const AnalysisReport& report) {
                   "energy_level",
                   "energy_source",
                   "clock_ratio",
-                  "device"};
+                  "device",
+                  "live_bytes"};
+  std::map<std::string_view, std::int64_t> live;  // while a node runs, weights left out
+  for (const auto& point : report.estimate.memory_parts.timeline)
+    live[point.node] = point.activation_bytes + point.workspace_bytes;
+  const auto live_bytes = [&live](const std::string& node) {
+    const auto found = live.find(node);
+    return found == live.end() ? std::string() : std::to_string(found->second);
+  };
   const auto joules = [](double value) { return fmt::format("{:.6g}", value); };
   const auto ns = [](double seconds) { return fmt::format("{:.6g}", seconds * 1e9); };
   for (const NodeEstimate& node : report.estimate.nodes) {
@@ -232,7 +266,8 @@ PaperTable analysis_table(const AnalysisReport& report) {
                           node.energy ? std::string(to_string(node.energy->level)) : "",
                           node.energy ? node.energy->source : "",
                           fmt::format("{:.4g}", node.clock_ratio),
-                          node.device.empty() ? report.estimate.device_id : node.device});
+                          node.device.empty() ? report.estimate.device_id : node.device,
+                          live_bytes(node.name)});
   }
   return table;
 }

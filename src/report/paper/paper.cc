@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/csv_cell.h"
 #include "core/strings.h"
 #include "report/quantity.h"
 #include "report/terminal.h"
@@ -150,9 +151,7 @@ std::string table_csv(const PaperTable& table) {
   const auto line = [](const std::vector<std::string>& cells) {
     std::string out;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const std::string cell = valid_utf8(cells[i]);
-      const bool quoted = cell.find_first_of(",\"\r\n") != std::string::npos;
-      out += (i > 0 ? "," : "") + (quoted ? "\"" + core::replace_all(cell, "\"", "\"\"") + "\"" : cell);
+      out += (i > 0 ? "," : "") + core::csv_cell(valid_utf8(cells[i]));
     }
     return out + "\n";
   };

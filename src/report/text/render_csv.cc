@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "core/csv_cell.h"
 #include "core/strings.h"
 #include "report/render.h"
 
 namespace aaco::report {
 namespace {
 
-// RFC 4180: lines end with CRLF; a field with a comma, a quote, a line end or white space at an end stands in quotes. Bytes stay
-// as they are.
+// RFC 4180: lines end with CRLF. Bytes stay as they are, but no text begins a formula (core/csv_cell.h).
 class CsvTable {
  public:
   explicit CsvTable(const std::vector<std::string_view>& header) {
@@ -23,18 +23,7 @@ class CsvTable {
   CsvTable& field(std::string_view text) {
     if (!first_) out_ += ',';
     first_ = false;
-    const bool quoted =
-        text.find_first_of("\",\r\n") != std::string_view::npos || (!text.empty() && (text.front() == ' ' || text.back() == ' '));
-    if (!quoted) {
-      out_ += text;
-      return *this;
-    }
-    out_ += '"';
-    for (const char c : text) {
-      if (c == '"') out_ += '"';
-      out_ += c;
-    }
-    out_ += '"';
+    out_ += core::csv_cell(text);
     return *this;
   }
   CsvTable& field(std::int64_t value) { return field(std::string_view(fmt::format("{}", value))); }

@@ -119,7 +119,7 @@ core::Status TarWriter::begin(std::string_view name, std::int64_t size, std::int
                       "use a shorter name");
   put_text(block, kName, cut > 0 ? name.substr(cut + 1) : name);
   put_text(block, kPrefix, name.substr(0, cut));
-  put_octal(block, kMode, 0644);
+  put_octal(block, kMode, 0600);
   put_octal(block, kUser, 0);
   put_octal(block, kGroup, 0);
   put_size(block, size);

@@ -73,7 +73,7 @@ core::Status ZstdFileWriter::write(std::string_view bytes) {
 
 core::Status ZstdFileWriter::finish() {
   AACO_TRY(impl_->compress({}, ZSTD_e_end));
-  ::fchmod(impl_->file.get(), 0644);
+  ::fchmod(impl_->file.get(), 0600);  // what is packed was its owner's alone
   if (::fsync(impl_->file.get()) != 0) return core::fail_errno(errno, impl_->path);
   if (::rename(impl_->temporary.c_str(), impl_->path.c_str()) != 0) return core::fail_errno(errno, impl_->path);
   impl_->temporary.clear();

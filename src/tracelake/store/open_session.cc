@@ -13,6 +13,7 @@
 
 #include "core/clock.h"
 #include "core/files.h"
+#include "tracelake/store/access.h"
 #include "tracelake/store/paths.h"
 
 namespace aaco::tracelake::store {
@@ -62,13 +63,13 @@ core::Result<OpenSession> OpenSession::create(const std::string& root, const std
   const std::string final_path = join_path(day, id);
   const std::string path = open_folder_of(final_path);
   const std::string remedy = "choose another sessions folder (--out, AACO_SESSIONS)";
-  if (core::Status made = core::make_directories(day); !made) {
+  if (core::Status made = make_day(absolute, day); !made) {
     core::Error error = std::move(made).error();
     if (error.remedy.empty()) error.remedy = remedy;
     return tl::unexpected<core::Error>(std::move(error).with("creating a session"));
   }
   if (core::exists(final_path)) return core::fail(ErrorCode::conflict, final_path + ": the session already exists");
-  if (::mkdir(path.c_str(), 0777) != 0) return core::fail_errno(errno, path, errno == EEXIST ? "" : remedy);
+  if (::mkdir(path.c_str(), 0700) != 0) return core::fail_errno(errno, path, errno == EEXIST ? "" : remedy);
   core::FileDescriptor lock = open_folder(path);
   if (!lock.valid()) return core::fail_errno(errno, path);
   (void)::flock(lock.get(), LOCK_EX);
@@ -78,6 +79,7 @@ core::Result<OpenSession> OpenSession::create(const std::string& root, const std
 core::Result<std::string> OpenSession::publish() {
   AACO_ASSIGN(auto files, bundle_files(path_));
   for (std::string& file : files) file = join_path(path_, file);
+  AACO_TRY(restrict_session(root_, path_));
   AACO_TRY(sync_files(files));
   AACO_TRY(sync_folder(path_));
   AACO_TRY(core::rename_path(path_, final_path_));

@@ -10,13 +10,22 @@
 
 namespace aaco::tracelake::store {
 
+// Memory of half a window. Telemetry arrives slowly and nearly in order: a large window would only fill for minutes.
+template <class Row>
+inline constexpr std::size_t kWindowBytes = std::size_t{8} << 20;
+template <>
+inline constexpr std::size_t kWindowBytes<trace::SystemEventRow> = std::size_t{1} << 20;
+template <>
+inline constexpr std::size_t kWindowBytes<trace::GpuEventRow> = std::size_t{1} << 20;
+template <>
+inline constexpr std::size_t kWindowBytes<trace::SchedEventRow> = std::size_t{2} << 20;
+
 // The newest rows of a table, so that rows which come a little late still find their place. Two halves, each of kRows: when the
 // newer is full, the older (after merging) is ready to be written.
 template <class Row>
 class RowWindow {
  public:
-  static constexpr std::size_t kBytes = std::size_t{8} << 20;
-  static constexpr std::size_t kRows = std::clamp<std::size_t>(kBytes / sizeof(Row), 4096, 1 << 17);
+  static constexpr std::size_t kRows = std::clamp<std::size_t>(kWindowBytes<Row> / sizeof(Row), 4096, 1 << 17);
 
   // True when the newer half is full: call rotate().
   bool add(const Row& row) {

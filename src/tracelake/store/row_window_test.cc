@@ -35,6 +35,10 @@ std::vector<std::int64_t> shuffled_within(std::size_t count, std::int64_t reach)
   return times;
 }
 
+TEST(RowWindow, OfTelemetryIsSmall) {
+  EXPECT_LE(2 * RowWindow<trace::SystemEventRow>::kRows * sizeof(trace::SystemEventRow), std::size_t{2} << 20);
+  EXPECT_LE(2 * RowWindow<trace::SchedEventRow>::kRows * sizeof(trace::SchedEventRow), std::size_t{4} << 20);
+}
 TEST(RowWindow, RowsInOrderStayInOrder) {
   const auto times = shuffled_within(3 * Window::kRows + 17, 1);
   EXPECT_EQ(through(times), times);

@@ -23,7 +23,8 @@ const std::set<std::string>& problem_facts() {
 std::vector<hardware::Difference> ab_differences(std::vector<hardware::Fact> a, std::vector<hardware::Fact> b) {
   auto differences = compare_fingerprints(hardware::make_fingerprint(std::move(a)), hardware::make_fingerprint(std::move(b)));
   for (auto& difference : differences)
-    if (!problem_facts().contains(difference.key)) difference.severity = hardware::Severity::soft;
+    if (difference.severity == hardware::Severity::hard && !problem_facts().contains(difference.key))
+      difference.severity = hardware::Severity::soft;
   std::stable_sort(differences.begin(), differences.end(), [](const auto& x, const auto& y) { return x.severity < y.severity; });
   return differences;
 }

@@ -38,11 +38,7 @@ struct Side {
   core::Status call(std::vector<runner::TimedCall>& into) {
     const std::int64_t start = core::monotonic_ns();
     AACO_TRY(model.backend->run_once());
-    std::int64_t end = core::monotonic_ns();
-    const auto added = static_cast<std::int64_t>(delay.ratio * static_cast<double>(end - start)) + delay.ns;
-    if (added > 0)
-      for (const std::int64_t until = end + added; end < until;) end = core::monotonic_ns();
-    into.push_back({start, end - start, 0});
+    into.push_back({start, delay.end_of_call(start) - start, 0});
     return {};
   }
 };

@@ -38,15 +38,23 @@ std::string advice(std::string_view part, bool slower) {
   return "inspect the host side: scheduling, copies and synchronisation between calls ('aaco report' shows the gaps)";
 }
 
-}  // namespace
+// What was changed on purpose, where nothing measured says which part it moved.
+std::optional<SuspectedCause> cause_of_change(const std::vector<hardware::Difference>& differences, bool slower) {
+  std::string cause;
+  for (const hardware::Difference& difference : differences)
+    if (difference.severity == hardware::Severity::changed)
+      cause += (cause.empty() ? "changed from A to B: " : "; ") + to_text(difference);
+  if (cause.empty()) return std::nullopt;
+  return SuspectedCause{std::move(cause),
+                        slower ? "undo the change, or accept it: 'aaco baseline add NAME SESSION --replace'" : advice("", false),
+                        {}};
+}
 
-core::Result<std::optional<SuspectedCause>> suspect_cause(const ComparedSide& a, const ComparedSide& b,
-                                                          const analytics::regression::MetricResult& decided,
-                                                          const DiffEvidence& evidence,
-                                                          const std::vector<hardware::Difference>& differences,
-                                                          const Services& services) {
-  const bool changed = decided.verdict == stats::Verdict::regression || decided.verdict == stats::Verdict::improvement;
-  if (!changed || decided.unit != "ns" || !decided.delta_ratio) return std::optional<SuspectedCause>();
+core::Result<std::optional<SuspectedCause>> cause_of_parts(const ComparedSide& a, const ComparedSide& b,
+                                                           const analytics::regression::MetricResult& decided,
+                                                           const DiffEvidence& evidence,
+                                                           const std::vector<hardware::Difference>& differences,
+                                                           const Services& services) {
   AACO_ASSIGN(auto of_traces, cause_of_traces(a, b, decided, services));
   if (of_traces) return of_traces;
   AACO_ASSIGN(auto of_runs, cause_of_runs(a, b, differences, services));
@@ -68,6 +76,21 @@ core::Result<std::optional<SuspectedCause>> suspect_cause(const ComparedSide& a,
   if ((total > 0) != (*decided.delta_ratio > 0)) return std::optional<SuspectedCause>();
   const std::string what = evidence.kernels_are == "gpu_kernels" ? "GPU kernels" : "graph nodes";
   return std::optional(SuspectedCause{sentence(largest, total, what), advice(largest.name, total > 0), {}});
+}
+
+}  // namespace
+
+core::Result<std::optional<SuspectedCause>> suspect_cause(const ComparedSide& a, const ComparedSide& b,
+                                                          const analytics::regression::MetricResult& decided,
+                                                          const DiffEvidence& evidence,
+                                                          const std::vector<hardware::Difference>& differences,
+                                                          const Services& services) {
+  const bool changed = decided.verdict == stats::Verdict::regression || decided.verdict == stats::Verdict::improvement;
+  if (!changed || !decided.delta_ratio) return std::optional<SuspectedCause>();
+  const bool slower = decided.verdict == stats::Verdict::regression;
+  if (decided.unit != "ns") return cause_of_change(differences, slower);
+  AACO_ASSIGN(auto cause, cause_of_parts(a, b, decided, evidence, differences, services));
+  return cause ? std::move(cause) : cause_of_change(differences, slower);
 }
 
 }  // namespace aaco::workflows

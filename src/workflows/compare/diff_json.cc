@@ -72,6 +72,7 @@ Json to_json(const std::vector<hardware::Difference>& differences) {
                            {"baseline", d.a},
                            {"candidate", d.b},
                            {"forbids", d.severity == hardware::Severity::hard},
+                           {"severity", to_string(d.severity)},
                            {"meaning", d.meaning}}));
   return out;
 }

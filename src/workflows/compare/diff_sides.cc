@@ -36,11 +36,13 @@ struct FoundSession {
 };
 
 core::Result<std::vector<FoundSession>> tagged(std::string_view tag, const std::string& root) {
-  AACO_ASSIGN(auto entries, tracelake::list_sessions(root));
+  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(root));
   std::vector<FoundSession> found;
-  for (auto& entry : entries)
-    if (entry.manifest.whole() && entry.manifest.tag == tag && entry.manifest.kind != "sweep")
-      found.push_back({entry.path, std::move(entry.manifest)});
+  for (const auto& entry : entries) {
+    if (!entry.manifest.whole() || entry.manifest.tag != tag || entry.manifest.kind == "sweep") continue;
+    AACO_ASSIGN(auto manifest, tracelake::read_manifest(entry.path));
+    found.push_back({entry.path, std::move(manifest)});
+  }
   if (found.empty())
     return core::fail(ErrorCode::not_found, "no complete session with tag " + std::string(tag) + " in " + root,
                       "'aaco ls' lists sessions and tags");
@@ -137,6 +139,18 @@ void add_new(std::vector<hardware::Difference>& known, hardware::Difference diff
     known.push_back(std::move(difference));
 }
 
+// A side is repeated measurements of one thing: what may differ between the sides forbids a comparison within one.
+void add_differences_within(const ComparedSide& side, std::vector<hardware::Difference>& found) {
+  for (std::size_t i = 1; i < side.sessions.size(); ++i)
+    for (auto& difference : hardware::compare_fingerprints(side.sessions.front().fingerprint, side.sessions[i].fingerprint)) {
+      if (difference.severity == hardware::Severity::changed) {
+        difference.severity = hardware::Severity::hard;
+        difference.meaning += " within one side";
+      }
+      add_new(found, std::move(difference));
+    }
+}
+
 std::string kernel_of(const std::string& key) { return key.substr(0, key.find('\n')); }
 
 // Time of a kernel's grids.
@@ -218,7 +232,7 @@ const std::string* host_of(const hardware::Fingerprint& fingerprint) {
 core::Result<double> machine_history(const hardware::Fingerprint& fingerprint, const Services& services) {
   const std::string* host = host_of(fingerprint);
   if (host == nullptr) return 0.0;
-  AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
+  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
   struct Group {
     std::string path;
     std::vector<double> medians;  // oldest first
@@ -297,11 +311,9 @@ core::Result<ComparedSide> load_side(const std::vector<std::string>& names, cons
 
 std::vector<hardware::Difference> side_differences(const ComparedSide& a, const ComparedSide& b) {
   std::vector<hardware::Difference> found;
-  std::vector<const ComparedSession*> all;
-  for (const ComparedSide* side : {&a, &b})
-    for (const ComparedSession& session : side->sessions) all.push_back(&session);
-  for (std::size_t i = 1; i < all.size(); ++i)
-    for (auto& difference : hardware::compare_fingerprints(all.front()->fingerprint, all[i]->fingerprint))
+  for (const ComparedSide* side : {&a, &b}) add_differences_within(*side, found);
+  for (const ComparedSession& session : b.sessions)
+    for (auto& difference : hardware::compare_fingerprints(a.sessions.front().fingerprint, session.fingerprint))
       add_new(found, std::move(difference));
   for (const ComparedSession& session : b.sessions)
     if (auto grid = grid_difference(a.sessions.front(), session)) add_new(found, std::move(*grid));
@@ -321,7 +333,7 @@ core::Result<std::optional<BetweenHistory>> history_between(const ComparedSide& 
   std::set<std::string> own;
   for (const ComparedSide* side : {&a, &b})
     for (const ComparedSession& session : side->sessions) own.insert(session.id);
-  AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
+  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
   std::vector<double> logs;
   for (const auto& entry : entries) {
     const auto median = entry.manifest.outcome.p50_ns;

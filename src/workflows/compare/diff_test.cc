@@ -72,6 +72,31 @@ TEST(Diff, AnotherBatchIsNotComparableUnlessForced) {
   EXPECT_THAT(forced.notes, Contains(HasSubstr("because of --force")));
 }
 
+ComparedSide version(const std::string& name, double level_ns, const char* graph_level) {
+  ComparedSide changed = side(name, level_ns);
+  for (ComparedSession& session : changed.sessions)
+    session.fingerprint = hardware::make_fingerprint({{"batch", "1"}, {"graph_level", graph_level}});
+  return changed;
+}
+
+TEST(Diff, AnotherVersionIsNamedFirstThenJudged) {
+  const DiffOutcome outcome = compared(version("a", 1e6, "all"), version("b", 1.3e6, "disabled"));
+  EXPECT_EQ(outcome.verdict, "regression");
+  EXPECT_TRUE(outcome.comparable);
+  ASSERT_FALSE(outcome.differences.empty());
+  EXPECT_EQ(outcome.differences[0].key, "graph_level");
+  ASSERT_TRUE(outcome.cause);
+  EXPECT_THAT(outcome.cause->cause, HasSubstr("graph_level: all vs disabled"));
+  EXPECT_FALSE(compared(version("a", 1e6, "all"), version("b", 1e6, "disabled")).cause) << "nothing got slower";
+}
+TEST(Diff, OneSideOfTwoVersionsIsRejected) {
+  ComparedSide mixed = version("b", 1e6, "all");
+  mixed.sessions.push_back(version("c", 1e6, "disabled").sessions.front());
+  const DiffOutcome outcome = compared(version("a", 1e6, "all"), mixed);
+  EXPECT_EQ(outcome.verdict, "not-comparable");
+  EXPECT_THAT(outcome.differences.at(0).meaning, HasSubstr("within one side"));
+}
+
 TEST(Diff, ASessionOnBothSidesIsNoted) { EXPECT_THAT(compared(side("a", 1e6), side("a", 1e6)).notes, Contains(HasSubstr("a0"))); }
 
 TEST(Diff, ABaselinesBudgetsAreThePolicy) {

@@ -59,7 +59,10 @@ void look_at_runtime(const Services& services, const std::string& ort_library, s
     return;
   }
   const auto model = trial_model(services);
-  for (const auto& [name, backend] : registry->backends()) lines.push_back(try_backend(**runtime, name, backend, model));
+  for (const auto& [name, entry] : registry->models())
+    if (entry.problem) lines.push_back(failed("model " + name, *entry.problem));
+  for (const auto& [name, backend] : registry->backends())
+    lines.push_back(backend.problem ? failed("backend " + name, *backend.problem) : try_backend(**runtime, name, backend, model));
 }
 
 void look_at_collectors(std::vector<DoctorLine>& lines) {

@@ -43,7 +43,7 @@ core::Result<std::vector<analytics::anomaly::Execution>> executions_of(LoadedSes
 
 core::Status add_history(const std::string& session_id, const trace::SessionManifest& manifest, const trace::Metrics& metrics,
                          const Services& services, Explanation& out) {
-  AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
+  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
   std::map<std::string_view, std::vector<double>> earlier;
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     const auto& other = entry->manifest;

@@ -94,7 +94,7 @@ core::Status fill_budgets(const BaselineRequest& request, const ComparedSide& si
 core::Status check_alike(const ComparedSide& side) {
   for (std::size_t i = 1; i < side.sessions.size(); ++i) {
     const auto differences = hardware::compare_fingerprints(side.sessions.front().fingerprint, side.sessions[i].fingerprint);
-    if (!hardware::comparable(differences))
+    if (!hardware::same_subject(differences))
       return core::fail(ErrorCode::invalid_input,
                         "the sessions of a baseline must be comparable: " + to_text(differences.front()),
                         "use sessions with the same model, batch and machine");

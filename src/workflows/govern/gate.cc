@@ -47,8 +47,10 @@ core::Result<RunRequest> request_for(const GateRequest& request, const governanc
   return run_request_from_json(document);
 }
 
-core::Result<std::string> measure_one(const RunRequest& run_request, const std::string& name, const Services& services) {
+core::Result<std::string> measure_one(const RunRequest& run_request, const std::string& name, const InjectedDelay& delay,
+                                      const Services& services) {
   RunRequest one = run_request;
+  one.delay = delay;
   if (one.tag.empty()) one.tag = "gate-" + name;
   AACO_ASSIGN(const SessionOutcome made, run(one, services));
   return made.path;
@@ -89,11 +91,15 @@ core::Result<GateOutcome> gate(const GateRequest& request, const Services& servi
   AACO_ASSIGN(auto baseline, load_baseline(path));
   const ComparedSide a = side_of(std::move(baseline));
   GateOutcome outcome;
+  if (!request.sessions.empty() && request.delay != InjectedDelay{})
+    return core::fail(ErrorCode::invalid_argument,
+                      "--inject-delay delays calls that the gate measures; stored sessions cannot be delayed",
+                      "remove --session or --inject-delay");
   if (expired_or_refused(request, a, outcome)) return outcome;
   std::vector<std::string> candidates = request.sessions;
   const auto measure_another = [&]() -> core::Status {
     AACO_ASSIGN(const RunRequest run_request, request_for(request, *a.baseline));
-    AACO_ASSIGN(std::string made, measure_one(run_request, a.baseline->name, services));
+    AACO_ASSIGN(std::string made, measure_one(run_request, a.baseline->name, request.delay, services));
     outcome.measured.push_back(made);
     candidates.push_back(std::move(made));
     return {};
@@ -112,6 +118,8 @@ core::Result<GateOutcome> gate(const GateRequest& request, const Services& servi
     AACO_TRY(measure_another());
   }
   if (const std::string why = not_approved(outcome.verdict.differences); !why.empty()) outcome.verdict.notes.push_back(why);
+  if (request.delay != InjectedDelay{})
+    outcome.verdict.notes.emplace_back("each measured call was delayed by --inject-delay: this verdict is a test of the gate");
   if (outcome.attempts > 1)
     outcome.verdict.notes.push_back(fmt::format("{} comparisons, each at confidence level {} to keep an overall level of {}",
                                                 outcome.attempts, outcome.asked.level, request.level));

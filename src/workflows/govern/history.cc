@@ -47,7 +47,7 @@ core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& reque
     error.remedy += "; column filters apply only to tables passed with --from";
     return tl::unexpected<core::Error>(std::move(error));
   }
-  AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
+  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
   std::vector<HistorySeries> all;
   std::map<std::string, std::size_t> place;
   for (const auto& entry : entries) {

@@ -16,7 +16,8 @@ bool has_terminal() { return ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FI
 
 }  // namespace
 
-core::Result<AttendedChild> AttendedChild::start(const std::vector<std::string>& command, const Services& services) {
+core::Result<AttendedChild> AttendedChild::start(const std::vector<std::string>& command, const Services& services,
+                                                 SignalRelay* relay) {
   const bool shares_terminal = services.terminal_lent != nullptr && has_terminal();
   core::Command words{.arguments = command, .output = core::Command::Output::inherit};
   if (shares_terminal) {
@@ -28,14 +29,20 @@ core::Result<AttendedChild> AttendedChild::start(const std::vector<std::string>&
     if (shares_terminal) services.terminal_lent->store(false);
     return tl::unexpected<core::Error>(std::move(child.error()));
   }
-  return AttendedChild(std::move(*child), shares_terminal ? services.terminal_lent : nullptr);
+  if (relay != nullptr) {
+    const auto pid = static_cast<int>(child->pid());
+    relay->target = shares_terminal ? pid : -pid;
+    if (const int missed = relay->unclaimed.exchange(0); missed != 0) child->signal(missed);
+  }
+  return AttendedChild(std::move(*child), shares_terminal ? services.terminal_lent : nullptr, relay);
 }
 
 AttendedChild::AttendedChild(AttendedChild&& other) noexcept
-    : child_(std::move(other.child_)), lent_(std::exchange(other.lent_, nullptr)) {}
+    : child_(std::move(other.child_)), lent_(std::exchange(other.lent_, nullptr)), relay_(std::exchange(other.relay_, nullptr)) {}
 
 AttendedChild::~AttendedChild() {
   if (lent_ != nullptr) lent_->store(false);
+  if (relay_ != nullptr) relay_->target = 0;
 }
 
 AttendedChild::Ended AttendedChild::wait(std::optional<core::Nanoseconds> duration, const Services& services,
@@ -51,8 +58,9 @@ AttendedChild::Ended AttendedChild::wait(std::optional<core::Nanoseconds> durati
     }
     const std::int64_t now = core::monotonic_ns();
     const bool over = duration && now - begin >= duration->count();
-    if (asked_at == 0 && (services.stopping() || over)) {
-      ended.interrupted = services.stopping();
+    const bool stopped = relay_ == nullptr && services.stopping();
+    if (asked_at == 0 && (stopped || over)) {
+      ended.interrupted = stopped;
       child_.signal(ended.interrupted ? SIGINT : SIGTERM);
       asked_at = now;
     } else if (asked_at != 0 && now - asked_at > kGraceNs) {
@@ -64,6 +72,11 @@ AttendedChild::Ended AttendedChild::wait(std::optional<core::Nanoseconds> durati
     clock.sleep_until(now + kAttendingPeriodNs);
   }
   if (lent_ != nullptr) std::exchange(lent_, nullptr)->store(false);
+  if (SignalRelay* const relay = std::exchange(relay_, nullptr)) {
+    relay->target = 0;
+    const int passed = relay->last_passed;
+    ended.interrupted = passed != 0 && ended.exit_code == 128 + passed;
+  }
   return ended;
 }
 

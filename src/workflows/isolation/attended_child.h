@@ -10,14 +10,17 @@
 #include "core/subprocess.h"
 #include "core/units.h"
 #include "workflows/services.h"
+#include "workflows/signal_relay.h"
 
 namespace aaco::workflows {
 
-// A user's command that runs while we look on. It keeps its standard streams. With a terminal it stands in our process group and
-// a Ctrl-C of the terminal is its alone; a stop that reaches us only is passed on.
+// A user's command that runs while we look on. It keeps its standard streams. With a terminal it is in our process group and gets
+// a Ctrl-C of the terminal itself. With a relay every signal that we get is passed on as it is, and only the command decides what
+// comes of it; without one a stop is passed on as SIGINT and the command is killed where it goes on.
 class AttendedChild {
  public:
-  static core::Result<AttendedChild> start(const std::vector<std::string>& command, const Services& services);
+  static core::Result<AttendedChild> start(const std::vector<std::string>& command, const Services& services,
+                                           SignalRelay* relay = nullptr);
   AttendedChild(AttendedChild&& other) noexcept;
   AttendedChild& operator=(AttendedChild&&) = delete;
   ~AttendedChild();  // kills and reaps what still runs
@@ -25,16 +28,18 @@ class AttendedChild {
   [[nodiscard]] std::int64_t pid() const { return child_.pid(); }
   struct Ended {
     int exit_code = 0;
-    bool interrupted = false;  // the user stopped it
+    bool interrupted = false;  // the user stopped it: by a signal that it died of, where there is a relay
   };
   // Until it ends, the user stops it or `duration` has passed; it is killed where it does not end in the time of grace.
   // `meanwhile` is called every 20 ms.
   Ended wait(std::optional<core::Nanoseconds> duration, const Services& services, const std::function<void()>& meanwhile);
 
  private:
-  AttendedChild(core::Child child, std::atomic<bool>* lent) : child_(std::move(child)), lent_(lent) {}
+  AttendedChild(core::Child child, std::atomic<bool>* lent, SignalRelay* relay)
+      : child_(std::move(child)), lent_(lent), relay_(relay) {}
   core::Child child_;
   std::atomic<bool>* lent_;
+  SignalRelay* relay_;
 };
 
 inline constexpr std::int64_t kAttendingPeriodNs = 20'000'000;

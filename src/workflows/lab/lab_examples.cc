@@ -47,6 +47,12 @@ std::string class_of_cause(const std::string& cause) {
   return found == kSame.end() ? cause : found->second;
 }
 
+// "launch-bound" is launch_bound.
+std::string class_id_of(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 core::Result<std::vector<Labelled>> load_labelled(const Services& services) {
   AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
   std::vector<Labelled> all;
@@ -65,7 +71,7 @@ core::Result<std::vector<Labelled>> load_labelled(const Services& services) {
     one.generator = fault["generator"].text();
     if (const auto intensity = fault["intensity_ratio"].as_f64()) one.intensity = std::to_string(std::lround(*intensity * 100));
     one.tag = manifest.tag;
-    if (tagged) one.label = manifest.tag.substr(kClassTag.size(), manifest.tag.find(';') - kClassTag.size());
+    if (tagged) one.label = class_id_of(manifest.tag.substr(kClassTag.size(), manifest.tag.find(';') - kClassTag.size()));
     AACO_ASSIGN(const auto metrics, read_metrics(entry.path));
     LoadedSession loaded(entry.path);
     AACO_ASSIGN(one.facts, session_facts(loaded, manifest, metrics));

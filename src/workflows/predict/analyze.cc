@@ -33,7 +33,11 @@ std::string render_analysis(const report::AnalysisReport& report, AnalysisFormat
     case AnalysisFormat::json: return report::analysis_json(report).dump() + "\n";
     case AnalysisFormat::csv: return report::table_csv(report::analysis_table(report));
     case AnalysisFormat::markdown: return report::paper_markdown(report::analysis_paper(report, nodes));
-    case AnalysisFormat::html: return report::paper_html(report::analysis_paper(report, nodes));
+    case AnalysisFormat::html: {
+      report::Paper paper = report::analysis_paper(report, nodes);
+      if (auto memory = report::memory_timeline(report); !memory.title.empty()) paper.sections.push_back(std::move(memory));
+      return report::paper_html(paper);
+    }
     case AnalysisFormat::text: break;
   }
   return report::paper_text(report::analysis_paper(report, nodes));

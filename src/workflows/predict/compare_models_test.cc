@@ -134,7 +134,7 @@ std::string text_of(const std::vector<ComparedPoint>& points, Rank rank = Rank::
 
 TEST(CompareModelsRanking, IsUncertainWhereIntervalsOverlap) {
   const std::string text = text_of({point(10, 8, 14), point(13, 12, 20), point(15, 13.9, 21)});
-  EXPECT_THAT(text, HasSubstr("The ranking is uncertain: the interval of the first overlaps with 2 other(s)."));
+  EXPECT_THAT(text, HasSubstr("The ranking is uncertain: the interval of the top entry overlaps with 2 other(s)."));
   EXPECT_THAT(text_of({point(10, 8, 14), point(13, 12, 20)}, Rank::throughput), HasSubstr("overlaps with 1 other(s)"));
 }
 TEST(CompareModelsRanking, IsCertainWhereTheIntervalsAreApart) {

@@ -45,6 +45,9 @@ void add_memory(const graph::Graph& typed, const hardware::Device& device, const
   if (device.memory.bytes) parts.device_bytes = static_cast<std::int64_t>(device.memory.bytes->value);
   if (memory.peak_node >= 0 && static_cast<std::size_t>(memory.peak_node) < typed.nodes.size())
     parts.peak_node = typed.nodes[static_cast<std::size_t>(memory.peak_node)].name;
+  for (const estimation::MemoryStep& step : memory.timeline)
+    parts.timeline.push_back(
+        {typed.nodes[static_cast<std::size_t>(step.node)].name, step.activation_bytes, step.workspace_bytes});
   const auto peak = static_cast<double>(memory.peak_bytes);
   out.memory = Estimate{
       peak, "bytes", estimation::Level::theoretical, "tensor liveness analysis", kMemoryBelow * peak, kMemoryAbove * peak};

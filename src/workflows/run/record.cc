@@ -24,6 +24,25 @@ namespace {
 
 using core::Json;
 
+// As shells have them.
+constexpr int kCannotExecute = 126, kCommandNotFound = 127;
+
+// No signal ends the program before the session is written.
+class Holding {
+ public:
+  explicit Holding(SignalRelay* relay) : relay_(relay) {
+    if (relay_ != nullptr) relay_->holding = true;
+  }
+  Holding(const Holding&) = delete;
+  Holding& operator=(const Holding&) = delete;
+  ~Holding() {
+    if (relay_ != nullptr) relay_->holding = false;
+  }
+
+ private:
+  SignalRelay* relay_;
+};
+
 Json request_json(const RecordRequest& request) {
   Json words = Json::texts(hardware::without_secrets(request.command));
   return Json::object({{"command", std::move(words)},
@@ -83,6 +102,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
                       "--isolate requires a command to start: a running process cannot be isolated", "remove --isolate or --pid");
   AACO_ASSIGN(auto profiling, profiling_for(request, services));
   AACO_ASSIGN(auto isolation, Isolation::enter(request.isolation, true, std::nullopt, services));
+  const Holding holding(request.relay);
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("record", request.tag, request_json(request), services));
   isolation.tell(draft);
   RecordOutcome outcome;
@@ -94,8 +114,13 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   const std::int64_t begin = core::monotonic_ns();
   std::optional<AttendedChild> child;
   if (!request.process_id) {
-    auto started = AttendedChild::start(request.command, services);
-    if (!started) return tl::unexpected<core::Error>(std::move(started.error()));
+    auto started = AttendedChild::start(request.command, services, request.relay);
+    if (!started) {
+      (void)core::remove_tree(draft.writer().path());
+      outcome.not_started = std::move(started.error());
+      outcome.exit_code = outcome.not_started->code == core::ErrorCode::not_found ? kCommandNotFound : kCannotExecute;
+      return outcome;
+    }
     child.emplace(std::move(*started));
     if (plane) plane->stop_adopting();
   }

@@ -103,6 +103,13 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
       request.before_call();
       return model.backend->run_once();
     };
+  if (request.delay != InjectedDelay{})
+    once = [&, call = std::move(once)]() -> core::Status {
+      const std::int64_t start_ns = core::monotonic_ns();
+      AACO_TRY(call());
+      (void)request.delay.end_of_call(start_ns);
+      return {};
+    };
   AACO_ASSIGN(runner::LoopResult loop, runner::measure(once, plan.loop, rule, instruments.get(),
                                                        services.stop != nullptr ? *services.stop : kNever, &blocks));
   Measured measured{std::move(loop), 0, {}};
@@ -274,6 +281,9 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   if (!request.fault.is_null())
     draft.warn("lab.fault", "this run contains an injected fault: " + std::string(request.fault["means"].text()),
                "do not compare it with undisturbed runs, except to study the effect of the fault");
+
+  if (request.delay != InjectedDelay{})
+    draft.warn("run.injected", "each call was delayed by --inject-delay", "omit --inject-delay to measure the model itself");
 
   const Json clocks_before = request.telemetry ? collectors::clock_state({}) : Json();
   AACO_ASSIGN(const Measured measured, measure_model(model, plan, request, draft, services));

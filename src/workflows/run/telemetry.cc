@@ -1,5 +1,6 @@
 #include "workflows/telemetry.h"
 
+#include "collectors/pace.h"
 #include "core/numbers.h"
 
 namespace aaco::workflows {
@@ -34,6 +35,10 @@ void Telemetry::finish(trace::Sink& sink, trace::SessionManifest& manifest) {
   if (sampling.wall_time.count() > 0)
     account.notes.push_back("the sampling thread used " +
                             core::format_percent(core::to_seconds(sampling.cpu_time) / core::to_seconds(sampling.wall_time)) +
+                            " of one core");
+  if (sampling.longest_period.count() > 0)
+    account.notes.push_back("sampled every " + core::format_duration(static_cast<double>(sampling.longest_period.count())) +
+                            " at the slowest, to use at most " + core::format_percent(collectors::kMaxSamplingShare) +
                             " of one core");
   if (sampling.missed_deadlines > 0) {
     account.drop("missed deadline", sampling.missed_deadlines);

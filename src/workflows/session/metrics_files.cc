@@ -5,6 +5,52 @@
 #include "core/files.h"
 
 namespace aaco::workflows {
+namespace {
+
+using analytics::metrics::MetricCatalogue;
+using core::Json;
+
+bool has_bands(const MetricCatalogue& catalogue, const std::string& id) {
+  const auto* definition = catalogue.find(id);
+  return definition != nullptr && !definition->bands.empty();
+}
+
+trace::Metrics chosen(const trace::Metrics& metrics, const MetricCatalogue& catalogue, bool derived) {
+  trace::Metrics some;
+  for (const trace::MetricValue& metric : metrics)
+    if (has_bands(catalogue, metric.id) == derived) some.push_back(metric);
+  return some;
+}
+
+Json with_band(const Json& value, const analytics::metrics::MetricDefinition& definition) {
+  Json out = value;
+  const auto* band = analytics::metrics::band_of(definition, value["value"].as_f64().value_or(0));
+  return band != nullptr ? out.set("band", band->name) : out;
+}
+
+Json document_of(Json metrics) { return Json::object({{"schema_version", 1}, {"metrics", std::move(metrics)}}); }
+
+}  // namespace
+
+core::Json derived_metrics(const trace::Metrics& metrics, const MetricCatalogue& catalogue) {
+  Json out = Json::object();
+  const Json values = to_json(chosen(metrics, catalogue, true));
+  for (const auto& [id, value] : values.members()) {
+    const auto& definition = *catalogue.find(id);
+    if (!value.is_array()) {
+      out.set(id, with_band(value, definition));
+      continue;
+    }
+    Json list = Json::array();
+    for (const Json& one : value.items()) list.push(with_band(one, definition));
+    out.set(id, std::move(list));
+  }
+  return document_of(std::move(out));
+}
+
+core::Json summary_metrics(const trace::Metrics& metrics, const MetricCatalogue& catalogue) {
+  return document_of(to_json(chosen(metrics, catalogue, false)));
+}
 
 core::Result<trace::Metrics> read_metrics(const std::string& session_path) {
   constexpr std::array<std::string_view, 2> kFiles = {"metrics/inference_summary.json", "metrics/derived_metrics.json"};

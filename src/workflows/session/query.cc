@@ -1,7 +1,12 @@
 #include "workflows/query.h"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 
+#include "core/csv_cell.h"
 #include "core/files.h"
 #include "core/json.h"
 #include "core/numbers.h"
@@ -12,6 +17,41 @@
 namespace aaco::workflows {
 namespace {
 
+// Interrupts a lake's query once it has taken too long; repeatedly, for an interrupt between two statements has no effect.
+class TimeLimit {
+ public:
+  TimeLimit(tracelake::Lake& lake, std::optional<core::Nanoseconds> limit) {
+    if (limit) thread_ = std::thread([this, &lake, limit = *limit] { wait(lake, limit); });
+  }
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+  ~TimeLimit() { finish(); }
+  // Whether the limit was reached.
+  bool finish() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+    return reached_;
+  }
+
+ private:
+  void wait(tracelake::Lake& lake, core::Nanoseconds limit) {
+    constexpr std::chrono::milliseconds kAgain{20};
+    std::unique_lock lock(mutex_);
+    for (auto next = limit; !changed_.wait_for(lock, next, [this] { return done_; }); next = kAgain) {
+      reached_ = true;
+      lake.interrupt();
+    }
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false, reached_ = false;
+  std::thread thread_;
+};
+
 using tracelake::QueryResult;
 
 bool is_number(const std::string& type) {
@@ -21,17 +61,12 @@ bool is_number(const std::string& type) {
   return false;
 }
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  return '"' + core::replace_all(text, "\"", "\"\"") + '"';
-}
-
 std::string as_csv(const QueryResult& result) {
   std::string out;
-  for (std::size_t i = 0; i < result.columns.size(); ++i) out += (i ? "," : "") + csv_cell(result.columns[i]);
+  for (std::size_t i = 0; i < result.columns.size(); ++i) out += (i ? "," : "") + core::csv_cell(result.columns[i]);
   out += "\r\n";
   for (const auto& row : result.rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) out += (i ? "," : "") + (row[i] ? csv_cell(*row[i]) : std::string());
+    for (std::size_t i = 0; i < row.size(); ++i) out += (i ? "," : "") + (row[i] ? core::csv_cell(*row[i]) : std::string());
     out += "\r\n";
   }
   return out;
@@ -89,21 +124,35 @@ std::string as_table(const QueryResult& result, int width) {
 
 }  // namespace
 
-core::Result<std::string> query(const QueryRequest& request, const core::Paths& paths) {
-  AACO_ASSIGN(const auto lake, tracelake::Lake::open(paths.sessions));
+namespace {
+
+core::Result<std::string> answer(const QueryRequest& request, tracelake::Lake& lake) {
   if (request.format == "parquet") {
     if (request.output.empty())
       return core::fail(core::ErrorCode::invalid_argument, "cannot write parquet to a terminal", "pass a file with --output");
-    AACO_TRY(lake->query_to_parquet(request.sql, request.output));
+    AACO_TRY(lake.query_to_parquet(request.sql, request.output));
     return request.output + "\n";
   }
-  AACO_ASSIGN(const QueryResult result, lake->query(request.sql));
+  AACO_ASSIGN(const QueryResult result, lake.query(request.sql));
   std::string text = request.format == "csv"    ? as_csv(result)
                      : request.format == "json" ? as_json(result)
                                                 : as_table(result, std::max(20, request.width));
   if (request.output.empty()) return text;
   AACO_TRY(core::write_file_atomic(request.output, text));
   return request.output + "\n";
+}
+
+}  // namespace
+
+core::Result<std::string> query(const QueryRequest& request, const core::Paths& paths) {
+  AACO_ASSIGN(const auto lake, tracelake::Lake::open(paths.sessions));
+  TimeLimit limit(*lake, request.time_limit);
+  auto text = answer(request, *lake);
+  if (limit.finish() && !text)
+    return core::fail(core::ErrorCode::timed_out,
+                      "the query took longer than " + core::format_duration(static_cast<double>(request.time_limit->count())),
+                      "filter on session_id or date, or allow more with --timeout");
+  return text;
 }
 
 }  // namespace aaco::workflows

@@ -1,9 +1,11 @@
 #include "workflows/session_draft.h"
 
 #include "core/clock.h"
+#include "core/files.h"
 #include "core/random.h"
 #include "hardware/inventory.h"
 #include "hardware/secrets.h"
+#include "workflows/session/metrics_files.h"
 
 namespace aaco::workflows {
 
@@ -30,8 +32,12 @@ core::Result<SessionOutcome> SessionDraft::finish(trace::Metrics metrics, bool i
   const core::SystemClock clock;
   for (auto id : {core::ClockId::realtime, core::ClockId::boottime, core::ClockId::monotonic_raw})
     manifest_.clocks.add(trace::read_clock_pair(clock, id));
-  AACO_TRY(writer_->write_json("metrics/inference_summary.json",
-                               Json::object({{"schema_version", 1}, {"metrics", to_json(metrics)}})));
+  // Without definitions nothing is derived, and all metrics are in the summary.
+  const auto catalogue = analytics::metrics::MetricCatalogue::load(core::join_path(services_->paths.share, "data/metrics"))
+                             .value_or(analytics::metrics::MetricCatalogue());
+  AACO_TRY(writer_->write_json("metrics/inference_summary.json", summary_metrics(metrics, catalogue)));
+  if (const Json derived = derived_metrics(metrics, catalogue); !derived["metrics"].members().empty())
+    AACO_TRY(writer_->write_json("metrics/derived_metrics.json", derived));
   manifest_.state = interrupted ? "interrupted" : "complete";
   AACO_ASSIGN(std::string path, writer_->close(manifest_));
   AACO_ASSIGN(trace::SessionManifest stored, tracelake::read_manifest(path));
@@ -44,10 +50,11 @@ core::Status SessionDraft::write_lockbox(std::vector<hardware::Fact> subject, co
   facts.insert(facts.end(), std::make_move_iterator(subject.begin()), std::make_move_iterator(subject.end()));
   const hardware::Fingerprint fingerprint = make_fingerprint(std::move(facts));
   manifest_.fingerprint = fingerprint.hash;
-  Json command = Json::texts(hardware::without_secrets(services_->command_line));
+  const auto command = hardware::clean_command(services_->command_line);
   Json document = to_json(inventory);
   document.set("libraries", libraries);
-  document.set("command", std::move(command));
+  document.set("command", Json::texts(command.words));
+  document.set("command_values_removed", command.removed);
   document.set("tool_version", services_->tool_version);
   document.set("fingerprint", to_json(fingerprint));
   return writer_->write_json("env.json", document);

@@ -3,6 +3,7 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "tracelake/bundle.h"
+#include "tracelake/lake_mode.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/traced_devices.h"
 
@@ -28,7 +29,7 @@ std::string state_of(const tracelake::SessionEntry& entry) {
 }  // namespace
 
 core::Result<std::vector<SessionLine>> list(const std::string& root) {
-  AACO_ASSIGN(const auto entries, tracelake::list_sessions(root));
+  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(root));
   std::vector<SessionLine> lines;
   for (const auto& entry : entries) {
     const auto& manifest = entry.manifest;
@@ -43,6 +44,12 @@ core::Result<SessionOutcome> load_session(const std::string& name, const core::P
   AACO_ASSIGN(trace::SessionManifest manifest, tracelake::read_manifest(path));
   AACO_ASSIGN(trace::Metrics metrics, read_metrics(path));
   return SessionOutcome{std::move(path), std::move(manifest), std::move(metrics)};
+}
+
+core::Status set_lake_mode(const std::string& mode, const core::Paths& paths) {
+  if (mode != "private" && mode != "group")
+    return core::fail(core::ErrorCode::invalid_argument, "invalid value '" + mode + "' for '--mode': expected private or group");
+  return tracelake::set_lake_mode(paths.sessions, mode == "group" ? tracelake::LakeMode::group : tracelake::LakeMode::owner);
 }
 
 core::Result<std::vector<VerifyLine>> verify(const std::string& name, const core::Paths& paths) {

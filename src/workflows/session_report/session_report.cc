@@ -118,11 +118,24 @@ core::Result<std::string> render_page(const report::ReportModel& model, const co
   return render_html(model, *page);
 }
 
+namespace {
+
+// PLOT.svg of each plot that the report has data for.
+core::Status write_plots(const report::ReportModel& model, const std::string& folder) {
+  AACO_TRY(core::make_directories(folder));
+  for (const std::string_view plot : report::kSvgPlots)
+    if (const auto drawing = render_svg(model, plot))
+      AACO_TRY(core::write_file_atomic(core::join_path(folder, std::string(plot) + ".svg"), *drawing));
+  return {};
+}
+
+}  // namespace
+
 core::Result<std::string> write_page(const report::ReportModel& model, const std::string& session_path,
                                      const core::Paths& paths) {
-  AACO_ASSIGN(const std::string page, render_page(model, paths));
   const std::string folder = core::join_path(session_path, "report");
-  AACO_TRY(core::make_directories(folder));
+  AACO_TRY(write_plots(model, core::join_path(folder, "plots")));  // a build without the page has these
+  AACO_ASSIGN(const std::string page, render_page(model, paths));
   const std::string file = core::join_path(folder, "report.html");
   AACO_TRY(core::write_file_atomic(file, page));
   return file;
