@@ -3,10 +3,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "analytics/advice.h"
+#include "trace/names.h"
+#include "trace/rows.h"
 
 // Recommendations for a GPU trace: each gain is the share of the span that would be saved, computed from the trace.
 namespace aaco::analytics::advice {
@@ -32,6 +35,17 @@ struct GpuFacts {
   double launch_ns = 0;                 // idle time due to launch overhead (analytics/gpu_limit.h)
   std::vector<GpuKernel> kernels;
 };
+
+// What the roofline found of one kernel by name, in part of its executions.
+struct KernelRoof {
+  std::string name;
+  double time_ns = 0;
+  double reached_ratio = 0;  // of the roof
+  bool memory_roof = false;
+};
+// Kernels of one device by name. Those with a roof would take their time less what lies above it.
+std::vector<GpuKernel> gpu_kernels(std::span<const trace::KernelGroupRow> rows, const trace::NameTable& names, std::int32_t rank,
+                                   std::int64_t device, std::span<const KernelRoof> roofs);
 
 // Sorted by gain x confidence / effort; gains overlap and do not add up. Empty without a span.
 std::vector<Recommendation> recommend_gpu(const GpuFacts& facts);

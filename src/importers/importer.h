@@ -16,9 +16,24 @@
 
 namespace aaco::importers {
 
+// How several files of a format make one session.
+enum class Grouping : std::uint8_t {
+  none,       // each by itself
+  traces,     // a trace of one process each, which says its rank in its text or name
+  processes,  // a database of one process or several each
+  reports,    // reports of one profile, by their names
+  rocm,       // tables, documents and databases of ROCm's profilers, by their names
+  program,    // a printed program of the model: a session has one
+};
+
 struct ImporterInfo {
-  std::string name;   // "ort", "kineto", "rocprofv3"
-  std::string title;  // "ONNX Runtime profile (JSON)"
+  std::string name;      // "ort", "kineto", "rocprofv3"
+  std::string title;     // "ONNX Runtime profile (JSON)"
+  std::string profiler;  // that writes it; formats of one profiler have one clock and may hold the same run
+  bool database = false;
+  Grouping grouping = Grouping::none;
+  bool numbers_passes = false;       // the profiler itself numbers executions for other sets of counters
+  std::string without_kernels = {};  // what to do where it has launches and no kernels; empty: nothing special
 };
 
 // The result of importing one file, besides its rows.

@@ -2,7 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+
+#include "importers/importer.h"
 
 namespace aaco::importers {
 
@@ -16,5 +20,16 @@ enum class RocmTable : std::uint8_t {
 
 // Detected from the first bytes of a file (decompressed, as returned by read_head); empty: no such table.
 std::optional<RocmTable> rocm_table_of(std::string_view head);
+
+// How an importer of ROCm's profilers describes itself. `numbers_passes`: see ImporterInfo.
+inline ImporterInfo rocm_info(std::string name, std::string title, bool database = false, bool numbers_passes = true) {
+  return {std::move(name),
+          std::move(title),
+          "rocprof",
+          database,
+          Grouping::rocm,
+          numbers_passes,
+          "trace the kernels too (rocprofv3 --kernel-trace), and import that file together with these"};
+}
 
 }  // namespace aaco::importers

@@ -13,6 +13,4 @@ namespace aaco::workflows {
 // smallest detectable change is small enough, or at the bound. Each side is stored as a session.
 core::Result<AbOutcome> ab(const AbRequest& request, const Services& services);
 
-core::Json to_json(const AbOutcome& outcome, const AbRequest& request);
-
 }  // namespace aaco::workflows

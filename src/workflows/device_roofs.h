@@ -16,8 +16,6 @@
 
 namespace aaco::workflows {
 
-inline constexpr double kCloseToCeiling = 0.6;  // part of the attainable that counts as reached
-
 // The best that a class of a calibration reached.
 struct MeasuredCeiling {
   double per_second = 0;

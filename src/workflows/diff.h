@@ -59,9 +59,4 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
 // none.
 DiffRequest with_policy(DiffRequest request, const ComparedSide& a);
 
-// The verdict document (docs/formats/verdict.md).
-core::Json to_json(const DiffOutcome& outcome, const DiffRequest& request);
-core::Json to_json(const analytics::regression::MetricResult& metric);
-core::Json to_json(const std::vector<hardware::Difference>& differences);
-
 }  // namespace aaco::workflows

@@ -64,8 +64,6 @@ struct EnvelopeOutcome {
 // its calibration measured. Fails with not_found where no session has work of known size.
 core::Result<EnvelopeOutcome> fit_envelopes(const EnvelopeRequest& request, const Services& services);
 
-core::Json to_json(const EnvelopeOutcome& outcome, const EnvelopeRequest& request);
-
 // All roofs and the largest points, for the renderers of reports.
 report::ReportModel envelope_report(const DeviceEnvelope& device, const EnvelopeRequest& request);
 

@@ -70,7 +70,4 @@ struct GpuAnalysis {
 core::Result<GpuAnalysis> analyse_gpu(const std::string& session_path, const GpuAnalysisOptions& options, trace::Sink& sink,
                                       const Services& services);
 
-// What the outcome says of each GPU, with the convention beside the numbers.
-core::Json to_json(const GpuAnalysis& analysis, const GpuAnalysisOptions& options);
-
 }  // namespace aaco::workflows

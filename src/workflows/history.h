@@ -50,6 +50,4 @@ struct HistoryOutcome {
 // is there, naming the nearest.
 core::Result<HistoryOutcome> history(const HistoryRequest& request, const Services& services);
 
-core::Json to_json(const HistoryOutcome& outcome, const HistoryRequest& request);
-
 }  // namespace aaco::workflows

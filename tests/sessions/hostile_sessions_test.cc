@@ -6,6 +6,7 @@
 #include "core/files.h"
 #include "tests/support/source_dir.h"
 #include "workflows/diff.h"
+#include "workflows/diff_json.h"
 #include "workflows/session_draft.h"
 
 // Sessions that no honest run makes, and those that no statistics can be made of: each has its clear answer, and nothing of

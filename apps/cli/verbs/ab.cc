@@ -13,6 +13,7 @@
 #include "cli/output/verdict_output.h"
 #include "core/environment.h"
 #include "core/numbers.h"
+#include "workflows/ab_json.h"
 
 namespace aaco::cli {
 namespace {

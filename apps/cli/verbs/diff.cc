@@ -7,6 +7,7 @@
 #include "cli/options/list_and_ratio.h"
 #include "cli/options/run_options.h"
 #include "cli/output/verdict_output.h"
+#include "workflows/diff_json.h"
 
 namespace aaco::cli {
 namespace {

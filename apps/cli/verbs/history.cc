@@ -16,6 +16,7 @@
 #include "core/numbers.h"
 #include "report/history_plot.h"
 #include "report/quantity.h"
+#include "workflows/history_json.h"
 
 namespace aaco::cli {
 namespace {

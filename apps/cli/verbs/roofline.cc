@@ -14,6 +14,7 @@
 #include "report/quantity.h"
 #include "report/render.h"
 #include "workflows/envelope.h"
+#include "workflows/envelope_json.h"
 #include "workflows/session_report.h"
 
 namespace aaco::cli {

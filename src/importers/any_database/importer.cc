@@ -35,7 +35,7 @@ class PathSource final : public trace::ByteSource {
 
 class AnyDatabase final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"database", "profiler database (SQLite)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return {"database", "profiler database (SQLite)", "database", true}; }
   // Not what describe() says of a database whose tables are all known, and none a profiler's.
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     return formats::sqlite::is_database(head) && head.substr(16, 2) != " \"";

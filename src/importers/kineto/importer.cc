@@ -12,7 +12,15 @@ bool contains(std::string_view text, std::string_view word) { return text.find(w
 class KinetoImporter final : public Importer {
  public:
   explicit KinetoImporter(const Options& options) : options_(options) {}
-  [[nodiscard]] ImporterInfo info() const override { return {"kineto", "PyTorch profiler or Chrome trace (JSON)"}; }
+  [[nodiscard]] ImporterInfo info() const override {
+    return {"kineto",
+            "PyTorch profiler or Chrome trace (JSON)",
+            "kineto",
+            false,
+            Grouping::traces,
+            false,
+            "profile with ProfilerActivity.CUDA (on ROCm too), and synchronize before the profiler ends"};
+  }
 
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());

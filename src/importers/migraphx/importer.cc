@@ -13,7 +13,9 @@ bool is_typical(const Instruction& instruction) {
 
 class MigraphxImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"migraphx", "MIGraphX program or performance report (text)"}; }
+  [[nodiscard]] ImporterInfo info() const override {
+    return {"migraphx", "MIGraphX program or performance report (text)", "migraphx", false, Grouping::program};
+  }
 
   // Two instructions that are surely such, among the first lines.
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {

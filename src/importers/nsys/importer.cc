@@ -38,7 +38,9 @@ void warn_of_kernels(const formats::sqlite::Database& database, std::int64_t cal
 
 class NsysImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"nsys", "Nsight Systems export (SQLite)"}; }
+  [[nodiscard]] ImporterInfo info() const override {
+    return {"nsys", "Nsight Systems export (SQLite)", "nsys", true, Grouping::processes};
+  }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     const auto has = [&](std::string_view table) { return head.find(table) != std::string_view::npos; };
     // The last is the table of texts of nvprof, whose tables of work have the same names and other columns.

@@ -8,7 +8,9 @@ constexpr std::int64_t kStatusEvery = 4096;
 
 class StatsImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"nsys_stats", "Nsight Systems report (nsys stats, CSV)"}; }
+  [[nodiscard]] ImporterInfo info() const override {
+    return {"nsys_stats", "Nsight Systems report (nsys stats, CSV)", "nsys", false, Grouping::reports};
+  }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override { return report_of(head).has_value(); }
   core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
     ImportResult result;

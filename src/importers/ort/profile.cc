@@ -239,7 +239,7 @@ class Reader {
 class OrtImporter final : public Importer {
  public:
   explicit OrtImporter(const Options& options) : options_(options) {}
-  [[nodiscard]] ImporterInfo info() const override { return {"ort", "ONNX Runtime profile (JSON)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return {"ort", "ONNX Runtime profile (JSON)", "ort"}; }
 
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     const auto first = head.find_first_not_of(" \t\r\n");

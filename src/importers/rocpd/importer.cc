@@ -3,6 +3,7 @@
 
 #include "importers/database/open_database.h"
 #include "importers/database/unread_tables.h"
+#include "importers/rocm_tables.h"
 #include "importers/rocpd.h"
 #include "importers/rocpd/reader.h"
 
@@ -40,7 +41,7 @@ bool is_known(std::string_view name, const std::vector<TableGroup>& groups) {
 
 class RocpdImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"rocpd", "rocprofv3 database (rocpd, SQLite)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return rocm_info("rocpd", "rocprofv3 database (rocpd, SQLite)", true); }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     return formats::sqlite::is_database(head) &&
            (head.find("rocpd_info_") != std::string_view::npos || head.find("rocpd_kernel_dispatch") != std::string_view::npos);

@@ -2,6 +2,7 @@
 
 #include "core/strings.h"
 #include "importers/rocm/table_reader.h"
+#include "importers/rocm_tables.h"
 #include "importers/rocprof.h"
 
 namespace aaco::importers::rocprof {
@@ -21,7 +22,7 @@ bool is_statistics_name(std::string_view name) {
 
 class CsvImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"rocprof", "rocprof or rocprofv2 table (CSV)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return rocm_info("rocprof", "rocprof or rocprofv2 table (CSV)"); }
   // By the spellings that only these two have; rocprof's statistics have five columns and ".stats.csv" at the end of their name.
   [[nodiscard]] bool sniff(std::string_view head, std::string_view file_name) const override {
     std::vector<std::string> headings;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "importers/rocm_tables.h"
 #include "importers/rocprof.h"
 #include "importers/rocprof/json_reader.h"
 #include "importers/stream/damage.h"
@@ -40,7 +41,7 @@ bool contains(std::string_view text, std::string_view word) { return text.find(w
 
 class JsonImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"rocprof", "rocprof trace (JSON)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return rocm_info("rocprof", "rocprof trace (JSON)"); }
 
   // By what only rocprof writes: a sort index beside a section's name, or the ns of a dispatch among the arguments.
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {

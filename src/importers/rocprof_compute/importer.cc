@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "importers/rocm/table_reader.h"
+#include "importers/rocm_tables.h"
 #include "importers/rocprof_compute.h"
 
 namespace aaco::importers::rocprof_compute {
@@ -8,7 +9,9 @@ namespace {
 
 class ComputeImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"rocprof_compute", "rocprof-compute workload (CSV)"}; }
+  [[nodiscard]] ImporterInfo info() const override {
+    return rocm_info("rocprof_compute", "rocprof-compute workload (CSV)", false, false);
+  }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view file_name) const override {
     std::vector<std::string> headings;
     const rocm::Table table = rocm::table_of_head(head, &headings);

@@ -7,6 +7,7 @@
 #include "importers/database/unread_tables.h"
 #include "importers/rocm/table_reader.h"
 #include "importers/rocm/values.h"
+#include "importers/rocm_tables.h"
 #include "importers/rocprof_db.h"
 
 namespace aaco::importers::rocprof_db {
@@ -138,7 +139,7 @@ class Reader {
 
 class RocprofDatabase final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"rocprof", "rocprof database (SQLite)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return rocm_info("rocprof", "rocprof database (SQLite)", true); }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     return formats::sqlite::is_database(head) && head.find("\"BeginNs\"") != std::string_view::npos;
   }

@@ -1,4 +1,5 @@
 #include "importers/rocm/table_reader.h"
+#include "importers/rocm_tables.h"
 #include "importers/rocprofv3.h"
 
 namespace aaco::importers::rocprofv3 {
@@ -6,7 +7,7 @@ namespace {
 
 class CsvImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"rocprofv3", "rocprofv3 table (CSV)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return rocm_info("rocprofv3", "rocprofv3 table (CSV)"); }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     const rocm::Table table = rocm::table_of_head(head);
     return table != rocm::Table::unknown && table != rocm::Table::system && table != rocm::Table::roofline;

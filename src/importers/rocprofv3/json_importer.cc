@@ -1,3 +1,4 @@
+#include "importers/rocm_tables.h"
 #include "importers/rocprofv3.h"
 #include "importers/rocprofv3/json_reader.h"
 #include "importers/stream/byte_order_mark.h"
@@ -8,7 +9,7 @@ namespace {
 
 class JsonImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"rocprofv3", "rocprofv3 trace (JSON)"}; }
+  [[nodiscard]] ImporterInfo info() const override { return rocm_info("rocprofv3", "rocprofv3 trace (JSON)"); }
 
   // The one member of the document stands at its front.
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {

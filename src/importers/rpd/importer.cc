@@ -15,7 +15,9 @@ constexpr std::array<std::string_view, 12> kTables = {
 
 class RpdImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"rpd", "rocmProfileData (SQLite)"}; }
+  [[nodiscard]] ImporterInfo info() const override {
+    return {"rpd", "rocmProfileData (SQLite)", "rpd", true, Grouping::processes};
+  }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     return formats::sqlite::is_database(head) &&
            (head.find("\"rocpd_op\"") != std::string_view::npos || head.find("\"rocpd_api\"") != std::string_view::npos);

@@ -73,7 +73,9 @@ void add_readings(const Log& log, trace::Sink& sink, ImportResult& result) {
 
 class SmiImporter final : public Importer {
  public:
-  [[nodiscard]] ImporterInfo info() const override { return {"smi", "amd-smi, rocm-smi or nvidia-smi log (text, JSON, CSV)"}; }
+  [[nodiscard]] ImporterInfo info() const override {
+    return {"smi", "amd-smi, rocm-smi or nvidia-smi log (text, JSON, CSV)", "smi"};
+  }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     return formats::smi_text::is_smi_text(head);
   }

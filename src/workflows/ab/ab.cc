@@ -16,6 +16,8 @@
 namespace aaco::workflows {
 namespace {
 
+using analytics::regression::AbRoundBlocks;
+using analytics::regression::AbRule;
 using core::ErrorCode;
 
 constexpr std::int64_t kRoundNs = 1'500'000'000;  // measured time of a side in a round, where loading is quick
@@ -40,13 +42,14 @@ struct Progress {
   const Services& services;
   std::int64_t begin_ns = core::monotonic_ns();
   std::array<std::int64_t, 2> calls{};  // measured so far
-  AbSamples samples;
+  std::vector<AbRoundBlocks> rounds;
+  AbRule rule;
 
   [[nodiscard]] std::int64_t spent() const { return core::monotonic_ns() - begin_ns; }
   [[nodiscard]] std::int64_t budget() const { return 2 * request.duration.count(); }
   [[nodiscard]] bool calls_left() const { return !request.iterations || calls[0] < *request.iterations; }
   // Fewer rounds than an interval needs are worth nothing, so that they may take longer than asked.
-  [[nodiscard]] std::int64_t bound() const { return samples.rounds() < stats::kFewestRounds ? patience() : budget(); }
+  [[nodiscard]] std::int64_t bound() const { return rounds.size() < stats::kFewestRounds ? patience() : budget(); }
   [[nodiscard]] std::int64_t patience() const { return std::max(kPatience * budget(), kLeastPatienceNs); }
   [[nodiscard]] bool over() const { return spent() >= bound() || !calls_left() || services.stopping(); }
 };
@@ -105,7 +108,7 @@ core::Status measure_round(AbProcesses& processes, Progress& progress, AbSession
   }
   blocks.b_first = b_first;
   sessions.end_round(processes);
-  if (!blocks.sides[0].empty()) progress.samples.add(std::move(blocks));
+  if (!blocks.sides[0].empty()) progress.rounds.push_back(std::move(blocks));
   return {};
 }
 
@@ -140,7 +143,7 @@ core::Status measure_all(AbProcesses processes, std::int64_t start_took_ns, Prog
   for (;;) {
     AACO_TRY(measure_round(processes, progress, sessions, round_length(start_took_ns, progress), b_first));
     if (progress.over()) break;
-    const auto look = progress.samples.look(progress.request);
+    const auto look = look_at(progress.rounds, progress.rule);
     if (look) progress.services.progress(look->sentence);
     decided = look && look->enough;
     if (decided || progress.spent() + start_took_ns >= progress.bound()) break;
@@ -168,9 +171,9 @@ core::Result<AbOutcome> ab(const AbRequest& request, const Services& services) {
   AbOutcome outcome;
   outcome.together = can_share(request);
   services.progress("loading both sides");
-  Progress progress{request, services, core::monotonic_ns(), {}, AbSamples()};
+  Progress progress{request, services, core::monotonic_ns(), {}, {}, {}};
   AACO_ASSIGN(AbProcesses first, AbProcesses::start(request, outcome.together, false, services));
-  progress.samples = AbSamples({items_of(first.loaded(0)), items_of(first.loaded(1))});
+  progress.rule = rule_of(request, {items_of(first.loaded(0)), items_of(first.loaded(1))});
   const std::int64_t took = progress.spent();
   outcome.verdict.differences = ab_differences(first.loaded(0).facts(request.a), first.loaded(1).facts(request.b));
   outcome.verdict.comparable = hardware::comparable(outcome.verdict.differences);
@@ -183,7 +186,7 @@ core::Result<AbOutcome> ab(const AbRequest& request, const Services& services) {
   AACO_TRY(measure_all(std::move(first), took, progress, sessions, outcome));
   outcome.interrupted = services.stopping();
   outcome.wall_ns = progress.spent();
-  progress.samples.decide(request, outcome);
+  fill_verdict(progress.rounds, progress.rule, outcome);
   AACO_TRY(sessions.finish(outcome, request, services));
   return outcome;
 }

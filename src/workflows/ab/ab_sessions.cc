@@ -2,6 +2,7 @@
 
 #include "core/files.h"
 #include "hardware/secrets.h"
+#include "workflows/ab_json.h"
 #include "workflows/compare/diff_rootcause.h"
 #include "workflows/diff_sides.h"
 #include "workflows/session/table_metrics.h"

@@ -1,25 +1,16 @@
 #include "workflows/diff.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 
+#include "analytics/side_verdict.h"
 #include "core/clock.h"
 #include "core/files.h"
-#include "core/numbers.h"
-#include "stats/distributions.h"
+#include "workflows/diff_json.h"
 
 namespace aaco::workflows {
 namespace {
 
-using analytics::regression::MetricResult;
 using core::Json;
-
-// How much equal sessions differ where nothing of the lake tells: medians of processes of one CPU run differ by up to 40 % on
-// shared machines, in two modes (docs/methodology.md), traces of one GPU program by a few percent (our own judgement).
-constexpr double kAssumedBetweenRuns = 0.20;
-constexpr double kAssumedBetweenTraces = 0.03;
 
 // How far the kernels of two traces are laid side by side; the parts of a difference all are in the first of them.
 std::optional<analytics::tracediff::TraceDifference> kernel_differences(const ComparedSide& a, const ComparedSide& b,
@@ -39,81 +30,18 @@ std::optional<analytics::tracediff::TraceDifference> kernel_differences(const Co
   return analytics::tracediff::compare(steps_a, steps_b);
 }
 
-std::optional<double> latency_delta(const std::vector<MetricResult>& metrics) {
-  const auto find = [&](auto&& wanted) -> const MetricResult* {
-    const auto found =
-        std::find_if(metrics.begin(), metrics.end(), [&](const auto& one) { return one.delta_ratio && wanted(one); });
-    return found == metrics.end() ? nullptr : &*found;
-  };
-  const auto* median = find([](const MetricResult& one) { return one.id == "latency.p50_ns"; });
-  if (median == nullptr) median = find([](const MetricResult& one) { return one.id.starts_with("latency."); });
-  if (median == nullptr) median = find([](const MetricResult& one) { return one.id == "gpu.span_ns"; });
-  if (median == nullptr)
-    median = find([](const MetricResult& one) { return one.id == "gpu.busy_ns" || one.id == "gpu.kernel_sum_ns"; });
-  return median != nullptr ? std::optional(*median->delta_ratio * 100) : std::nullopt;
+void take(analytics::regression::SideVerdict decided, DiffOutcome& outcome) {
+  outcome.verdict = std::move(decided.verdict);
+  outcome.severity = std::move(decided.severity);
+  outcome.confidence = decided.confidence;
+  outcome.latency_delta_pct = decided.latency_delta_pct;
+  outcome.notes.insert(outcome.notes.end(), decided.notes.begin(), decided.notes.end());
 }
 
-// Kernels that became slower are a regression even where idle time hides them, and the time of a step that nothing named asks
-// about does not tell of them: the kernels' time decides where it regressed and the leading metric did not. It stands under
-// Holm's correction for being one of many.
-void let_kernels_decide(std::vector<MetricResult>& metrics) {
-  if (metrics.front().verdict == stats::Verdict::regression) return;
-  const auto kernels =
-      std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == "gpu.kernel_sum_ns"; });
-  if (kernels != metrics.end() && kernels->verdict == stats::Verdict::regression)
-    std::rotate(metrics.begin(), kernels, kernels + 1);
-}
-
-// Every budget of a baseline was agreed to, so that none may be broken behind the back of the one that leads: the one broken by
-// the largest multiple of it decides. Those behind the first stand under Holm's correction.
-void let_budgets_decide(DiffOutcome& outcome) {
-  auto& metrics = outcome.metrics;
-  if (metrics.front().verdict == stats::Verdict::regression) return;
-  const auto multiple = [](const MetricResult& one) {
-    const bool broken = one.verdict == stats::Verdict::regression && one.delta_ratio && one.threshold_ratio > 0;
-    return broken ? std::abs(*one.delta_ratio) / one.threshold_ratio : 0;
-  };
-  const auto worst =
-      std::max_element(metrics.begin(), metrics.end(), [&](const auto& x, const auto& y) { return multiple(x) < multiple(y); });
-  if (multiple(*worst) <= 0) return;
-  outcome.notes.push_back(fmt::format("{} broke its budget of {} and decides; {} is {}", worst->id,
-                                      core::format_percent(worst->threshold_ratio), metrics.front().id,
-                                      to_string(metrics.front().verdict)));
-  std::rotate(metrics.begin(), worst, worst + 1);
-}
-
-void decide(DiffOutcome& outcome) {
-  const MetricResult& first = outcome.metrics.front();
-  outcome.verdict = std::string(to_string(first.verdict));
-  outcome.severity = std::string(severity_of(first));
-  outcome.confidence = confidence_of(first);
-  outcome.latency_delta_pct = latency_delta(outcome.metrics);
-  for (std::size_t i = 1; i < outcome.metrics.size(); ++i)
-    if (outcome.metrics[i].verdict == stats::Verdict::regression && first.verdict != stats::Verdict::regression)
-      outcome.notes.push_back(outcome.metrics[i].id +
-                              " regressed too, and does not decide: name it first with --metric to judge by it");
-}
-
-std::string recommend(const DiffOutcome& outcome) {
-  if (outcome.verdict == "not-comparable" && outcome.differences.front().key == "baseline.expired")
-    return "measure a new baseline ('aaco baseline add NAME SESSION --replace'), or judge by the old one with --force";
-  if (outcome.verdict == "not-comparable")
-    return "make both sides equal in " + outcome.differences.front().key + ", or compare anyway with --force";
-  const MetricResult& first = outcome.metrics.front();
-  if (first.method == analytics::regression::Method::none) return first.reason;
-  if (outcome.verdict == "equivalent") return "nothing to do";
-  if (outcome.verdict == "inconclusive") {
-    if (first.more_iterations) return "measure about " + std::to_string(*first.more_iterations) + " more iterations a side";
-    if (first.more_sessions)
-      return "measure about " + std::to_string(*first.more_sessions) +
-             (*first.more_sessions == 1 ? " more session" : " more sessions") + " a side, or use 'aaco ab'";
-    if (first.smallest_detectable_ratio.value_or(0) > 2 * first.threshold_ratio)
-      return "measure more sessions on a quieter machine ('aaco capsule', --isolate), or use 'aaco ab', which alternates both "
-             "sides";
-    return "use 'aaco ab', which alternates both sides, or another --threshold: the change lies too near this one";
-  }
-  return outcome.cause ? outcome.cause->recommendation
-                       : "run both sides with --profile, or import a trace of each, to see where the difference comes from";
+std::string recommendation_of(const DiffOutcome& outcome) {
+  if (outcome.verdict == analytics::regression::kNotComparable)
+    return analytics::regression::recommend_not_comparable(outcome.differences.front().key);
+  return recommend(outcome.metrics.front(), outcome.cause ? std::optional(outcome.cause->recommendation) : std::nullopt);
 }
 
 Json session_json(const ComparedSession& session) {
@@ -151,16 +79,8 @@ void pair_spans(const ComparedSide& a, const ComparedSide& b, std::vector<analyt
   const TraceWork &of_a = *a.sessions[0].work, &of_b = *b.sessions[0].work;
   const auto deviation = analytics::trace_time::paired_deviation(of_a.time, of_a.names, of_b.time, of_b.names);
   if (!deviation) return;
-  const auto narrow = [&](std::string_view id, double deviation_ns) {
-    const double half = stats::kNormal95 * deviation_ns / std::sqrt(2.0);  // each side's share
-    for (auto& metric : metrics)
-      if (metric.id == id && !metric.device)
-        for (auto* sample : {&metric.a.front(), &metric.b.front()})
-          if (sample->series.empty() && sample->value && *sample->value > half)
-            sample->ci95 = stats::Interval{*sample->value - half, *sample->value + half};
-  };
-  narrow("gpu.span_ns", deviation->span_ns);
-  narrow("gpu.kernel_sum_ns", deviation->kernel_sum_ns / static_cast<double>(of_a.steps.size()));
+  narrow(metrics, "gpu.span_ns", deviation->span_ns);
+  narrow(metrics, "gpu.kernel_sum_ns", deviation->kernel_sum_ns / static_cast<double>(of_a.steps.size()));
 }
 
 core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const DiffRequest& request, const Services& services,
@@ -180,12 +100,11 @@ core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const
   }
   const bool traced = std::all_of(b.sessions.begin(), b.sessions.end(), [](const auto& one) { return one.kind == "import"; });
   options.assumption_widens = !traced;
-  options.assumed_between_ratio = traced ? kAssumedBetweenTraces : kAssumedBetweenRuns;
+  options.assumed_between_ratio =
+      traced ? analytics::regression::kAssumedBetweenTraces : analytics::regression::kAssumedBetweenRuns;
   services.progress("comparing");
   outcome.metrics = analytics::regression::compare(metrics, options);
-  if (request.metrics.names.empty()) let_kernels_decide(outcome.metrics);
-  if (request.every_budget) let_budgets_decide(outcome);
-  decide(outcome);
+  take(decide(outcome.metrics, {request.metrics.names.empty(), request.every_budget}), outcome);
   outcome.evidence = find_evidence(a, b);
   outcome.kernels = kernel_differences(a, b, outcome.notes);
   AACO_ASSIGN(outcome.cause, suspect_cause(a, b, outcome.metrics.front(), outcome.evidence, outcome.differences, services));
@@ -227,8 +146,7 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
     AACO_TRY(compare_numbers(a, b, request, services, outcome));
     if (!outcome.comparable) outcome.notes.emplace_back("compared by force: the sides measure different things");
   } else {
-    outcome.verdict = "not-comparable";
-    outcome.confidence = 1;  // the facts differ for certain
+    take(analytics::regression::not_comparable(), outcome);
   }
   for (const auto& [side, letter] : {std::pair(&a, "A"), std::pair(&b, "B")})
     for (std::string note : {interruption_note(*side, letter), disturbance_note(*side, letter)})
@@ -241,7 +159,7 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
   for (const std::string& id : outcome.candidate_ids)
     if (std::count(outcome.baseline_ids.begin(), outcome.baseline_ids.end(), id) > 0)
       outcome.notes.push_back("both sides hold the session " + id + ": laid beside itself it tells nothing of another one");
-  outcome.recommendation = recommend(outcome);
+  outcome.recommendation = recommendation_of(outcome);
   if (request.store)
     if (const auto stored = store(a, b, outcome, request); !stored)
       outcome.notes.push_back("regress/ of the session was not written: " + stored.error().message);

@@ -1,4 +1,4 @@
-#include "workflows/diff.h"
+#include "workflows/diff_json.h"
 
 namespace aaco::workflows {
 namespace {

@@ -11,13 +11,14 @@
 
 namespace aaco::workflows {
 
-// What limits the least busy GPU of a session that has GPU work: what takes the largest share of its span, as outcome.gpu divides
-// it, time in kernels divided by whether they are of those that compute or of those that move bytes. Empty for other sessions.
-std::optional<analytics::bottleneck::Bottleneck> gpu_bottleneck(const std::string& path, const trace::SessionManifest& manifest,
-                                                                const trace::Metrics& metrics);
+struct GpuJudgement {
+  analytics::bottleneck::Bottleneck bottleneck;
+  std::vector<analytics::advice::Recommendation> recommendations;
+};
 
-// What to do first about that GPU; nothing without GPU work.
-std::vector<analytics::advice::Recommendation> gpu_advice(const std::string& path, const trace::SessionManifest& manifest,
-                                                          const trace::Metrics& metrics);
+// What limits the least busy GPU of a session, and what to do first about it: analytics/gpu_bottleneck.h decides over the rows
+// and outcome.gpu. Empty for sessions without GPU work.
+std::optional<GpuJudgement> judge_gpu(const std::string& path, const trace::SessionManifest& manifest,
+                                      const trace::Metrics& metrics);
 
 }  // namespace aaco::workflows

@@ -92,8 +92,8 @@ void write_bottleneck(SessionDraft& draft, const trace::Metrics& metrics, const 
 core::Result<Json> bottleneck_document(const std::string& path, const trace::SessionManifest& manifest,
                                        const trace::Metrics& metrics, const core::Paths& paths) {
   AACO_ASSIGN(const Judges judges, load_judges(paths));
-  if (const auto of_gpu = gpu_bottleneck(path, manifest, metrics))
-    return to_json(*of_gpu, judges.book).set("recommendations", to_json(gpu_advice(path, manifest, metrics)));
+  if (const auto of_gpu = judge_gpu(path, manifest, metrics))
+    return to_json(of_gpu->bottleneck, judges.book).set("recommendations", to_json(of_gpu->recommendations));
   AACO_ASSIGN(const auto facts, session_facts(path, manifest, metrics));
   const auto found = with_calls(classify(judges.book, judges.bottleneck ? &*judges.bottleneck : nullptr, facts->side.signals),
                                 facts->iterations.size());

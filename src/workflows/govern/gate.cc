@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "workflows/baseline.h"
+#include "workflows/diff_json.h"
 
 namespace aaco::workflows {
 namespace {

@@ -1,5 +1,6 @@
+#include "workflows/history_json.h"
+
 #include "core/clock.h"
-#include "workflows/history.h"
 
 namespace aaco::workflows {
 namespace {

@@ -378,6 +378,10 @@ class Analyser {
 
 }  // namespace
 
+std::string gpu_label(std::int64_t rank, std::int64_t device) {
+  return "GPU " + std::to_string(device) + (rank > 0 ? ", rank " + std::to_string(rank) : "");
+}
+
 core::Result<GpuAnalysis> analyse_gpu(const std::string& session_path, const GpuAnalysisOptions& options, trace::Sink& sink,
                                       const Services& services) {
   AACO_ASSIGN(const auto book, analytics::fingerprint::PatternBook::load(core::join_path(services.paths.share, "data/kernels")));

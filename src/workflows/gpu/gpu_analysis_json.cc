@@ -1,7 +1,8 @@
+#include "workflows/gpu/gpu_analysis_json.h"
+
 #include <algorithm>
 
 #include "analytics/gpu_limit.h"
-#include "workflows/gpu_analysis.h"
 
 namespace aaco::workflows {
 namespace {
@@ -118,10 +119,6 @@ Json straggler_json(const analytics::trace_time::RankSkew& skew) {
 }
 
 }  // namespace
-
-std::string gpu_label(std::int64_t rank, std::int64_t device) {
-  return "GPU " + std::to_string(device) + (rank > 0 ? ", rank " + std::to_string(rank) : "");
-}
 
 Json to_json(const GpuAnalysis& analysis, const GpuAnalysisOptions& options) {
   Json gpus = Json::array();

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "analytics/gap_reason.h"
 #include "core/numbers.h"
 #include "estimation/analysis.h"
 #include "estimation/mapping.h"
@@ -15,6 +16,7 @@
 namespace aaco::workflows {
 namespace {
 
+using analytics::roofline::GapReason;
 using analytics::roofline::OperatorWork;
 using analytics::roofline::RowSite;
 using analytics::roofline::SiteGroup;
@@ -22,7 +24,6 @@ using core::Json;
 using estimation::Kernel;
 
 constexpr std::size_t kStored = 200;  // sites in the manifest; the sums count all
-constexpr double kShapeLoss = 0.75;   // tiles and waves below this explain a gap
 
 std::optional<Kernel> kernel_of(const OperatorWork& work) {
   const std::string type = estimation::canonical_type(work.dtype);
@@ -68,40 +69,30 @@ std::optional<GpuSite> estimate_site(const SiteGroup& group, const trace::NameTa
 }
 
 std::string_view ceiling_of(const GpuSite& site) {
-  return site.predicted.explanation.compute_s > site.predicted.explanation.memory_s ? "compute" : "memory";
+  return analytics::roofline::ceiling_of(site.predicted.explanation.compute_s, site.predicted.explanation.memory_s);
 }
 
-bool is_surprise(const GpuSite& site) {
-  const double one = site.measured_ns / static_cast<double>(site.count) * 1e-9;
-  return one > site.predicted.upper || one < site.predicted.lower;
+GapReason gap_of(const GpuSite& site) {
+  analytics::roofline::SiteGap gap;
+  gap.measured_ns = site.measured_ns;
+  gap.attainable_ns = site.attainable_ns;
+  gap.predicted_lower_ns = site.predicted.lower * 1e9;
+  gap.predicted_upper_ns = site.predicted.upper * 1e9;
+  gap.floor_ns = site.predicted.explanation.floor_s * 1e9;
+  gap.count = static_cast<double>(site.count);
+  gap.kernels = static_cast<double>(site.kernels);
+  gap.needed = static_cast<double>(site.needed);
+  gap.tile_ratio = site.tile_ratio;
+  gap.wave_ratio = site.wave_ratio;
+  gap.ceiling = ceiling_of(site);
+  return reason_of(gap);
 }
 
-std::string reason_of(const GpuSite& site) {
-  const double reached = site.attainable_ns / site.measured_ns, one_ns = site.measured_ns / static_cast<double>(site.count);
-  std::string text;
-  if (reached > 1)
-    text = "faster than the data sheet allows: its data came from cache, or it was computed in a narrower type";
-  else if (reached >= kCloseToCeiling)
-    text = fmt::format("close to the {} ceiling", ceiling_of(site));
-  else if (one_ns < 3e9 * site.predicted.explanation.floor_s)
-    text = "too small: starting and ending the kernel takes most of the time";
-  else if (site.kernels > site.count * site.needed + site.count / 2)
-    text = fmt::format("{:.1f} kernels a call: the library prepares or finishes in kernels of their own",
-                       static_cast<double>(site.kernels) / static_cast<double>(site.count));
-  else if (site.wave_ratio < kShapeLoss)
-    text = fmt::format("its shape keeps only {:.0f} % of the units busy", 100 * site.wave_ratio);
-  else if (site.tile_ratio < kShapeLoss)
-    text = fmt::format("its shape leaves {:.0f} % of the tiles empty", 100 * (1 - site.tile_ratio));
-  else
-    text = fmt::format("the kernel reaches little of the {} ceiling", ceiling_of(site));
-  if (is_surprise(site) && reached <= 1)
-    text += one_ns * 1e-9 > site.predicted.upper ? "; slower than predicted for such a shape"
-                                                 : "; faster than predicted for such a shape";
-  return text;
-}
+bool is_surprise(const GpuSite& site) { return gap_of(site).surprise; }
 
 Json site_json(const GpuSite& site) {
   const double calls = static_cast<double>(site.count), ns = 1e9 * calls;
+  GapReason gap = gap_of(site);
   return Json::object({{"name", site.operator_name + " " + site.shape + " " + site.dtype},
                        {"op_type", site.operator_name},
                        {"shape", site.shape},
@@ -116,8 +107,8 @@ Json site_json(const GpuSite& site) {
                        {"predicted_upper_ns", site.predicted.upper * ns},
                        {"confidence", to_string(site.predicted.level)},
                        {"limit", ceiling_of(site)},
-                       {"reason", reason_of(site)},
-                       {"surprise", is_surprise(site)}});
+                       {"reason", std::move(gap.text)},
+                       {"surprise", gap.surprise}});
 }
 
 // What site_json() wrote.

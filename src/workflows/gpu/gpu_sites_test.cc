@@ -73,7 +73,7 @@ TEST_F(GpuSitesTest, TheGapHasAReason) {
   const auto reason = [&](const SiteGroup& group) { return std::string(first(estimate({group}))["reason"].text()); };
   EXPECT_THAT(reason(product(1, 120'000, 1)), HasSubstr("close to the compute ceiling"));
   EXPECT_THAT(reason(product(1, 50'000, 1)), HasSubstr("faster than the data sheet"));
-  EXPECT_THAT(reason(product(1, 400'000, 3)), HasSubstr("3.0 kernels a call"));
+  EXPECT_THAT(reason(product(1, 400'000, 3)), HasSubstr("3.0 kernels per call"));
   EXPECT_THAT(reason(product(1, 4'000'000, 1)), HasSubstr("slower than predicted"));
   EXPECT_THAT(reason(rows(64, 64, 6'000)), HasSubstr("too small"));
 }
@@ -126,7 +126,7 @@ TEST_F(GpuSitesTest, BothGradientsOfAConvolutionCount) {
   ASSERT_EQ(two.sites.size(), 1U);
   EXPECT_NEAR(two.sites[0].predicted.seconds, 2 * one.sites[0].predicted.seconds, 1e-12);
   EXPECT_NEAR(two.sites[0].attainable_ns, 2 * one.sites[0].attainable_ns, 1);
-  EXPECT_THAT(std::string(first(two)["reason"].text()), testing::Not(HasSubstr("kernels a call"))) << "each has its own";
+  EXPECT_THAT(std::string(first(two)["reason"].text()), testing::Not(HasSubstr("kernels per call"))) << "each has its own";
 }
 
 TEST_F(GpuSitesTest, CrossAttentionRunsOnMatrixCores) {

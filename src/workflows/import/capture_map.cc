@@ -5,7 +5,6 @@
 
 #include "analytics/attribution.h"
 #include "core/files.h"
-#include "core/strings.h"
 #include "importers/discovery.h"
 #include "importers/file_source.h"
 #include "importers/kineto.h"
@@ -105,11 +104,6 @@ void append(CaptureSink& sink, const std::string& name, Captures& captures) {
 
 }  // namespace
 
-bool is_named_capture(const std::string& path) {
-  return core::to_lower(core::base_name(path)).find("capture") != std::string::npos ||
-         core::to_lower(core::base_name(core::parent_path(path))).find("capture") != std::string::npos;
-}
-
 core::Result<Captures> read_captures(const std::vector<std::string>& paths, const Services& services) {
   Captures captures;
   auto known = importers::builtin_importers();
@@ -121,7 +115,8 @@ core::Result<Captures> read_captures(const std::vector<std::string>& paths, cons
       importers::kineto::Options options;
       options.launched_kernels = true;
       const auto kineto = importers::kineto::make_importer(options);
-      const importers::Importer& importer = file.importer->info().name == "kineto" ? *kineto : *file.importer;
+      const importers::Importer& importer =
+          file.importer->info().grouping == importers::Grouping::traces ? *kineto : *file.importer;
       CaptureSink sink;
       AACO_ASSIGN(const auto source, importers::open_file_source(file.path));
       AACO_ASSIGN(auto result, importers::import_source(importer, *source, sink));

@@ -22,7 +22,4 @@ struct Captures {
 // from what its launches say of themselves. A file that tells nothing is a warning; one that cannot be read is an error.
 core::Result<Captures> read_captures(const std::vector<std::string>& paths, const Services& services);
 
-// Whether a file's name, or its folder's, says that it is of a capture ("capture_bs8.json.gz", "graph_capture/rank0.json").
-bool is_named_capture(const std::string& path);
-
 }  // namespace aaco::workflows

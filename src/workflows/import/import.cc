@@ -6,13 +6,14 @@
 #include <set>
 
 #include "core/files.h"
-#include "core/numbers.h"
 #include "core/strings.h"
 #include "tracelake/lake.h"
 #include "workflows/explain/insight.h"
+#include "workflows/gpu/gpu_analysis_json.h"
 #include "workflows/import/capture_map.h"
 #include "workflows/import/import_read.h"
 #include "workflows/import/import_totals.h"
+#include "workflows/import/import_warnings.h"
 #include "workflows/import/migraphx_program.h"
 #include "workflows/import/unseen_kernels.h"
 #include "workflows/model_source.h"
@@ -25,6 +26,8 @@ namespace aaco::workflows {
 namespace {
 
 using core::Json;
+using importers::grouping::InputFile;
+using importers::grouping::Inputs;
 
 Json passed_json(const std::vector<importers::PassedFile>& passed) {
   constexpr std::size_t kMostListed = 1000;
@@ -50,7 +53,7 @@ std::string why_nothing_kept(const Read& read) {
 core::Status write_lockbox(const Read& read, const Inputs& inputs, SessionDraft& draft) {
   std::set<std::string> formats;
   std::string host;
-  for (const InputFile& file : inputs.files) formats.insert(file.format);
+  for (const InputFile& file : inputs.files) formats.insert(file.info.name);
   for (const auto& result : read.results)
     if (host.empty()) host = result.host;
   std::string format_list;
@@ -90,89 +93,6 @@ core::Status keep_raw_files(const Inputs& inputs, SessionDraft& draft) {
       return core::fail_errno(problem.value(), "copying " + file.path, "import without --keep-raw, or free some space");
   }
   return {};
-}
-
-// What stands in the way of most of the kernel time that has no cause.
-std::pair<std::string, std::string> why_not_attributed(const GpuAnalysis& analysis,
-                                                       const analytics::attribution::Coverage& part) {
-  if (part.replayed_sum_ns >= std::max(part.outside_sum_ns, part.unlaunched_sum_ns))
-    return {"graph launches hide the operators", "give a trace of the capture too (--capture), or profile eagerly"};
-  if (part.unlaunched_sum_ns > part.outside_sum_ns)
-    return {"most have no launch in the trace", "start the profiler before the work, and trace the runtime API with the kernels"};
-  if (!analysis.has_causes)
-    return {"the trace has launches, but no operators and no ranges that they lie in",
-            "mark the parts of the program (roctx or NVTX ranges, rocprofv3 --marker-trace), or use the framework's profiler"};
-  return {"most were launched outside of every operator and range",
-          "put ranges (roctx, NVTX, record_function) around those parts"};
-}
-
-void warn_of_attribution(const GpuAnalysis& analysis, SessionDraft& draft) {
-  for (const GpuOfTrace& gpu : analysis.gpus) {
-    const bool enough = 2 * gpu.coverage.attributed_sum_ns >= gpu.coverage.kernel_sum_ns;
-    if (enough && (analysis.has_api_calls || gpu.coverage.attributed_count > 0)) continue;
-    if (!analysis.has_api_calls) {
-      draft.warn("attribution.no_launches", "the trace has no API calls: kernels cannot be joined to what launched them",
-                 "trace the runtime API too (rocprofv3 --hip-trace, nsys --trace=cuda)");
-      return;
-    }
-    const auto [reason, remedy] = why_not_attributed(analysis, gpu.coverage);
-    draft.warn("attribution.low",
-               gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(gpu.coverage.attributed_count) + " of " +
-                   std::to_string(gpu.coverage.kernel_count) + " kernels could be attributed to an operator or range (" +
-                   core::format_percent(static_cast<double>(gpu.coverage.attributed_sum_ns) /
-                                        static_cast<double>(gpu.coverage.kernel_sum_ns)) +
-                   " of their time): " + reason,
-               remedy);
-  }
-}
-
-// A wrong time stamp, a clock that was set, or start-up work long before the rest: the span is of all.
-void warn_of_stray_work(const GpuOfTrace& gpu, SessionDraft& draft) {
-  constexpr std::int64_t kLong = 10'000'000'000;  // ns: compiling and loading take less between kernels
-  constexpr double kMostOfSpan = 0.9;
-  constexpr std::int64_t kFew = 100;  // one in so many
-  const auto& time = gpu.time;
-  const std::int64_t before = time.work_before_longest_idle, behind = time.work_count - before;
-  const std::int64_t few = std::min(before, behind);
-  if (time.work_count < 3 || time.longest_idle_ns < kLong || few > std::max<std::int64_t>(1, time.work_count / kFew) ||
-      static_cast<double>(time.longest_idle_ns) < kMostOfSpan * static_cast<double>(time.span_ns))
-    return;
-  draft.warn("gpu.stray_work",
-             gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(few) + " of " + std::to_string(time.work_count) +
-                 " pieces of work lie " + core::format_duration(static_cast<double>(time.longest_idle_ns)) +
-                 (before <= behind ? " before" : " behind") + " all others: span, idle time and every ratio of them are of both",
-             "a wrong time stamp, a clock that was set, or work of the start-up? Profile the part that counts");
-}
-
-void warn_of_times(const GpuAnalysis& analysis, SessionDraft& draft) {
-  for (const GpuOfTrace& gpu : analysis.gpus)
-    if (const auto odd = gpu.time.invalid_count + gpu.time.out_of_order_count; odd > 0)
-      draft.warn("gpu.odd_times",
-                 gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(odd) +
-                     " pieces of work are not counted, for their times cannot be (an end before the start, or beyond any clock)",
-                 "the profiler wrote wrong times; see its issue tracker");
-  for (const GpuOfTrace& gpu : analysis.gpus) warn_of_stray_work(gpu, draft);
-  for (const GpuOfTrace& gpu : analysis.gpus)
-    if (gpu.repeated_kernels > 0)
-      draft.warn("gpu.repeated_kernels",
-                 gpu_label(gpu.rank, gpu.device) + ": " + std::to_string(gpu.repeated_kernels) + " of " +
-                     std::to_string(gpu.time.kernel_count) +
-                     " kernels stand in the trace before, the same in name, stream, times and ids: counts and sums have them "
-                     "as often, busy time once",
-                 "was a file put together of several, or the same trace given under two names?");
-}
-
-// Where a graph was given or found and no kernel could be joined to it.
-void warn_of_graph(const GpuAnalysis& analysis, SessionDraft& draft) {
-  std::string reason;
-  for (const Json& join : analysis.nodes["joins"].items()) {
-    if (join["joined_kernels_a_step"].as_i64().value_or(0) > 0) return;
-    reason = join["explanation"].text();
-  }
-  if (analysis.nodes.is_object() && !reason.empty())
-    draft.warn("attribution.graph_unlike",
-               "no kernel could be joined to the nodes of " + std::string(analysis.nodes["source"].text()) + ": " + reason,
-               "give the model that ran (--graph), as it ran, and its batch size (--batch)");
 }
 
 // The captures' accounts and warnings are the session's.
@@ -249,9 +169,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     options.find_steps = sink.counts().iterations == 0;
     options.devices = read.devices;
     AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
-    warn_of_attribution(analysis, draft);
-    warn_of_graph(analysis, draft);
-    warn_of_times(analysis, draft);
+    for (trace::Warning& warning : trace_warnings(analysis)) manifest.warnings.push_back(std::move(warning));
     manifest.outcome.set("gpu", to_json(analysis, options));
     metrics.insert(metrics.end(), std::make_move_iterator(analysis.metrics.begin()),
                    std::make_move_iterator(analysis.metrics.end()));
@@ -278,7 +196,7 @@ Json request_json(const ImportRequest& request) {
 }  // namespace
 
 core::Result<SessionOutcome> import(const ImportRequest& request, const Services& services) {
-  AACO_ASSIGN(const Inputs inputs, find_inputs(request.paths));
+  AACO_ASSIGN(const Inputs inputs, importers::grouping::find_inputs(request.paths));
   std::string open_path;
   auto outcome = [&]() -> core::Result<SessionOutcome> {
     AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("import", request.tag, request_json(request), services));

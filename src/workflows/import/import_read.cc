@@ -11,10 +11,11 @@ namespace aaco::workflows {
 namespace {
 
 using core::Json;
+using importers::grouping::InputFile;
 
 trace::Account failed_account(const InputFile& file, const core::Error& error) {
   trace::Account account;
-  account.source = file.format;
+  account.source = file.info.name;
   account.state = trace::Account::State::failed;
   account.reason = core::base_name(file.path) + ": " + error.text();
   return account;
@@ -27,19 +28,13 @@ void note_failure(const InputFile& file, const core::Error& error, Read& read, S
 }
 
 Json entry_of(const InputFile& file, const importers::ImportResult& result) {
-  Json entry = Json::object({{"file", core::base_name(file.path)}, {"format", file.format}});
+  Json entry = Json::object({{"file", core::base_name(file.path)}, {"format", file.info.name}});
   entry.set_if("bytes", core::file_size(file.path) ? Json(*core::file_size(file.path)) : Json());
   if (file.rank) entry.set("rank", *file.rank);
-  if (file.place && file.place->pass > 0 && file.format != "rocprof_compute") entry.set("pass", file.place->pass);
+  if (file.pass) entry.set("pass", *file.pass);
   if (!result.host.empty()) entry.set("host", result.host);
   entry.set_if("facts", result.facts);
   return entry;
-}
-
-// Profilers that write several forms of one run.
-std::string profiler_of(const std::string& format) {
-  if (format.starts_with("rocprof") || format == "rocpd") return "rocprof";
-  return format.starts_with("nsys") ? "nsys" : format;
 }
 
 // Each profiler has a clock of its own, and the same kernel may be in the files of two.
@@ -63,7 +58,8 @@ core::Result<importers::ImportResult> read_file(const InputFile& file, ImportSin
 
 }  // namespace
 
-core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDraft& draft, const Services& services) {
+core::Result<Read> read_files(const importers::grouping::Inputs& inputs, ImportSink& sink, SessionDraft& draft,
+                              const Services& services) {
   Read read;
   RocmJoin join;
   std::vector<const InputFile*> files;              // of the results
@@ -81,7 +77,7 @@ core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDra
       note_failure(file, result.error(), read, draft);
       continue;
     }
-    if (sink.file().kernels > 0) with_kernels.emplace(profiler_of(file.format), core::base_name(file.path));
+    if (sink.file().kernels > 0) with_kernels.emplace(file.info.profiler, core::base_name(file.path));
     if (read.results.empty()) read.clock = result->clock;
     if (result->clock != read.clock)
       draft.warn("import.clocks_differ",

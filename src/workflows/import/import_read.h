@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "core/json.h"
+#include "importers/grouping.h"
 #include "importers/importer.h"
 #include "workflows/gpu_roofline.h"
-#include "workflows/import/import_inputs.h"
 #include "workflows/import/import_sink.h"
 #include "workflows/session_draft.h"
 
@@ -22,6 +22,7 @@ struct Read {
 
 // Reads the files one after the other into `sink`; accounts and warnings go to the draft's manifest. A file that cannot be read
 // is a warning where others could be; fails where none could.
-core::Result<Read> read_files(const Inputs& inputs, ImportSink& sink, SessionDraft& draft, const Services& services);
+core::Result<Read> read_files(const importers::grouping::Inputs& inputs, ImportSink& sink, SessionDraft& draft,
+                              const Services& services);
 
 }  // namespace aaco::workflows

@@ -30,14 +30,14 @@ void add_counts(FileCounts& sum, const FileCounts& counts) {
 
 }  // namespace
 
-std::string RocmJoin::skip(const RocmPlace& place, const std::optional<RocmTable>& table) const {
+std::string RocmJoin::skip(const importers::grouping::RocmPlace& place, const std::optional<RocmTable>& table) const {
   if (table == RocmTable::facts) return {};
   const auto read = documents_.find({place.run, place.pass});
   if (read == documents_.end()) return {};
   return "the same run as " + read->second + ", which was read";
 }
 
-FileRules RocmJoin::rules(const RocmPlace& place, const std::optional<RocmTable>& table) {
+FileRules RocmJoin::rules(const importers::grouping::RocmPlace& place, const std::optional<RocmTable>& table) {
   Run& run = runs_[place.run];
   if (run.number == 0) run.number = runs_.size();
   FileRules rules;
@@ -49,8 +49,8 @@ FileRules RocmJoin::rules(const RocmPlace& place, const std::optional<RocmTable>
   return rules;
 }
 
-void RocmJoin::done(const RocmPlace& place, const std::string& name, const FileCounts& counts, importers::ImportResult& result,
-                    const std::optional<RocmTable>& table) {
+void RocmJoin::done(const importers::grouping::RocmPlace& place, const std::string& name, const FileCounts& counts,
+                    importers::ImportResult& result, const std::optional<RocmTable>& table) {
   Run& run = runs_[place.run];
   add_counts(run.counts, counts);
   run.has_rank = place.rank.has_value();
@@ -92,8 +92,8 @@ void RocmJoin::check_runs(SessionDraft& draft) const {
                "import each run's folder or file by itself to compare them");
 }
 
-void RocmJoin::check_statistics(const RocmPlace& place, const std::string& name, const core::Json& statistics, trace::Sink& sink,
-                                importers::ImportResult& result) const {
+void RocmJoin::check_statistics(const importers::grouping::RocmPlace& place, const std::string& name,
+                                const core::Json& statistics, trace::Sink& sink, importers::ImportResult& result) const {
   const auto found = runs_.find(place.run);
   const auto calls = statistics["calls"].as_i64();
   const auto total_ns = statistics["total_ns"].as_i64();

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "importers/grouping.h"
 #include "importers/importer.h"
 #include "workflows/import/import_sink.h"
-#include "workflows/import/rocm_files.h"
 #include "workflows/session_draft.h"
 
 namespace aaco::workflows {
@@ -17,16 +17,17 @@ namespace aaco::workflows {
 class RocmJoin {
  public:
   // Why a file need not be read, or empty: a document or database of the same run and pass was.
-  [[nodiscard]] std::string skip(const RocmPlace& place, const std::optional<importers::RocmTable>& table) const;
-  [[nodiscard]] FileRules rules(const RocmPlace& place, const std::optional<importers::RocmTable>& table);
+  [[nodiscard]] std::string skip(const importers::grouping::RocmPlace& place,
+                                 const std::optional<importers::RocmTable>& table) const;
+  [[nodiscard]] FileRules rules(const importers::grouping::RocmPlace& place, const std::optional<importers::RocmTable>& table);
   // Adds to the account and the warnings what became of the file's rows.
-  void done(const RocmPlace& place, const std::string& name, const FileCounts& counts, importers::ImportResult& result,
-            const std::optional<importers::RocmTable>& table);
+  void done(const importers::grouping::RocmPlace& place, const std::string& name, const FileCounts& counts,
+            importers::ImportResult& result, const std::optional<importers::RocmTable>& table);
   // Warns where several runs without ranks brought kernels: executions after each other, whose sums mean little.
   void check_runs(SessionDraft& draft) const;
   // Compares the profiler's own statistics of a run with what was read of it; after all files.
-  void check_statistics(const RocmPlace& place, const std::string& name, const core::Json& statistics, trace::Sink& sink,
-                        importers::ImportResult& result) const;
+  void check_statistics(const importers::grouping::RocmPlace& place, const std::string& name, const core::Json& statistics,
+                        trace::Sink& sink, importers::ImportResult& result) const;
 
  private:
   struct Run {

@@ -34,19 +34,16 @@ core::Result<std::int64_t> count_launches(const std::string& session_path) {
   return count;
 }
 
-void warn_of_unseen_kernels(std::int64_t launches, const Inputs& inputs, SessionDraft& draft) {
+void warn_of_unseen_kernels(std::int64_t launches, const importers::grouping::Inputs& inputs, SessionDraft& draft) {
   const auto& said = draft.manifest().warnings;
   if (std::any_of(said.begin(), said.end(), [](const trace::Warning& each) { return each.id == "import.no_kernels"; })) return;
-  const auto has = [&](std::string_view format) {
-    return std::any_of(inputs.files.begin(), inputs.files.end(),
-                       [&](const auto& file) { return file.format.starts_with(format); });
-  };
+  const auto known =
+      std::find_if(inputs.files.begin(), inputs.files.end(), [](const auto& file) { return !file.info.without_kernels.empty(); });
   draft.warn("import.no_kernels",
              "the files hold " + std::to_string(launches) +
                  " calls that launch kernels, and no kernel: busy time, gaps and causes cannot be known",
-             has("kineto") ? "profile with ProfilerActivity.CUDA (on ROCm too), and synchronize before the profiler ends"
-             : has("roc")  ? "trace the kernels too (rocprofv3 --kernel-trace), and import that file beside these"
-                           : "trace the kernels too, and import that file beside these");
+             known != inputs.files.end() ? known->info.without_kernels
+                                         : "trace the kernels too, and import that file together with these");
 }
 
 }  // namespace aaco::workflows

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/result.h"
-#include "workflows/import/import_inputs.h"
+#include "importers/grouping.h"
 #include "workflows/session_draft.h"
 
 namespace aaco::workflows {
@@ -14,6 +14,6 @@ namespace aaco::workflows {
 core::Result<std::int64_t> count_launches(const std::string& session_path);
 
 // Says so, where no importer has.
-void warn_of_unseen_kernels(std::int64_t launches, const Inputs& inputs, SessionDraft& draft);
+void warn_of_unseen_kernels(std::int64_t launches, const importers::grouping::Inputs& inputs, SessionDraft& draft);
 
 }  // namespace aaco::workflows

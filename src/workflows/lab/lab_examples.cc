@@ -1,3 +1,5 @@
+#include "workflows/lab_examples.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -6,7 +8,6 @@
 #include "core/strings.h"
 #include "tracelake/bundle.h"
 #include "workflows/explain/insight.h"
-#include "workflows/lab_score.h"
 #include "workflows/session/metrics_files.h"
 
 namespace aaco::workflows {

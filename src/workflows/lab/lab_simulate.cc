@@ -5,6 +5,7 @@
 #include "laboratory/trace_faults.h"
 #include "tracelake/lake.h"
 #include "workflows/explain/insight.h"
+#include "workflows/gpu/gpu_analysis_json.h"
 #include "workflows/gpu_analysis.h"
 #include "workflows/session/table_metrics.h"
 #include "workflows/session_draft.h"

@@ -1,4 +1,4 @@
-#include "workflows/envelope.h"
+#include "workflows/envelope_json.h"
 
 namespace aaco::workflows {
 namespace {

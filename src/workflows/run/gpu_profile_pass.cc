@@ -7,6 +7,7 @@
 #include "core/files.h"
 #include "core/subprocess.h"
 #include "hardware/secrets.h"
+#include "workflows/gpu/gpu_analysis_json.h"
 #include "workflows/gpu_analysis.h"
 #include "workflows/import/import_read.h"
 
@@ -141,7 +142,7 @@ core::Result<Imported> import_output(const GpuProfileRequest& request, const std
                "profiler/rocprof_raw in the session has its logs");
     return imported;
   };
-  const auto inputs = find_inputs({folder});
+  const auto inputs = importers::grouping::find_inputs({folder});
   if (!inputs) return no_output(inputs.error());
   AACO_ASSIGN(const auto home, draft.manifest().clocks.convert({core::ClockId::boottime, 0}, core::ClockId::monotonic));
   ImportSink sink(draft.sink(), home.ns);

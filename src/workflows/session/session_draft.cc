@@ -2,11 +2,14 @@
 
 #include "core/clock.h"
 #include "core/random.h"
+#include "hardware/inventory.h"
 #include "hardware/secrets.h"
 
 namespace aaco::workflows {
 
-core::Result<SessionDraft> SessionDraft::begin(std::string kind, std::string tag, core::Json request, const Services& services) {
+using core::Json;
+
+core::Result<SessionDraft> SessionDraft::begin(std::string kind, std::string tag, Json request, const Services& services) {
   const core::SystemClock clock;
   trace::SessionManifest manifest;
   manifest.created_realtime_ns = clock.now_ns(core::ClockId::realtime);
@@ -28,11 +31,26 @@ core::Result<SessionOutcome> SessionDraft::finish(trace::Metrics metrics, bool i
   for (auto id : {core::ClockId::realtime, core::ClockId::boottime, core::ClockId::monotonic_raw})
     manifest_.clocks.add(trace::read_clock_pair(clock, id));
   AACO_TRY(writer_->write_json("metrics/inference_summary.json",
-                               core::Json::object({{"schema_version", 1}, {"metrics", to_json(metrics)}})));
+                               Json::object({{"schema_version", 1}, {"metrics", to_json(metrics)}})));
   manifest_.state = interrupted ? "interrupted" : "complete";
   AACO_ASSIGN(std::string path, writer_->close(manifest_));
   AACO_ASSIGN(trace::SessionManifest stored, tracelake::read_manifest(path));
   return SessionOutcome{std::move(path), std::move(stored), std::move(metrics)};
+}
+
+core::Status SessionDraft::write_lockbox(std::vector<hardware::Fact> subject, const Json& libraries) {
+  const hardware::Inventory inventory = hardware::take_inventory("/", services_->environment);
+  std::vector<hardware::Fact> facts = machine_facts(inventory);
+  facts.insert(facts.end(), std::make_move_iterator(subject.begin()), std::make_move_iterator(subject.end()));
+  const hardware::Fingerprint fingerprint = make_fingerprint(std::move(facts));
+  manifest_.fingerprint = fingerprint.hash;
+  Json command = Json::texts(hardware::without_secrets(services_->command_line));
+  Json document = to_json(inventory);
+  document.set("libraries", libraries);
+  document.set("command", std::move(command));
+  document.set("tool_version", services_->tool_version);
+  document.set("fingerprint", to_json(fingerprint));
+  return writer_->write_json("env.json", document);
 }
 
 }  // namespace aaco::workflows

@@ -3,8 +3,46 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "tracelake/bundle.h"
+#include "workflows/session/metrics_files.h"
+#include "workflows/session/traced_devices.h"
 
 namespace aaco::workflows {
+namespace {
+
+std::string what_of(const trace::SessionManifest& manifest) {
+  const core::Json& outcome = manifest.outcome;
+  std::string what(outcome["model"].text());
+  if (const auto backend = outcome["backend"].text(); !backend.empty()) what += ", " + std::string(backend);
+  if (const auto batch = outcome["batch"].as_i64()) what += ", batch " + std::to_string(*batch);
+  if (const auto threads = outcome["threads"].as_i64(); threads && *threads > 0)
+    what += ", " + std::to_string(*threads) + (*threads == 1 ? " thread" : " threads");
+  return what.empty() ? described_files(outcome["files"]) : what;
+}
+
+std::string state_of(const tracelake::SessionEntry& entry) {
+  if (entry.writer && entry.writer->alive) return "running";
+  return entry.manifest.state;
+}
+
+}  // namespace
+
+core::Result<std::vector<SessionLine>> list(const std::string& root) {
+  AACO_ASSIGN(const auto entries, tracelake::list_sessions(root));
+  std::vector<SessionLine> lines;
+  for (const auto& entry : entries) {
+    const auto& manifest = entry.manifest;
+    lines.push_back({manifest.id.text, entry.path, core::iso8601_utc(manifest.created_realtime_ns), manifest.kind,
+                     state_of(entry), manifest.tag, what_of(manifest), manifest.outcome["p50_ns"].as_f64()});
+  }
+  return lines;
+}
+
+core::Result<SessionOutcome> load_session(const std::string& name, const core::Paths& paths) {
+  AACO_ASSIGN(std::string path, tracelake::find_session(paths.sessions, name));
+  AACO_ASSIGN(trace::SessionManifest manifest, tracelake::read_manifest(path));
+  AACO_ASSIGN(trace::Metrics metrics, read_metrics(path));
+  return SessionOutcome{std::move(path), std::move(manifest), std::move(metrics)};
+}
 
 core::Result<std::vector<VerifyLine>> verify(const std::string& name, const core::Paths& paths) {
   AACO_ASSIGN(const std::string path, tracelake::find_session(paths.sessions, name));

@@ -6,17 +6,17 @@
 #include <cmath>
 #include <map>
 
+#include "analytics/gap_reason.h"
 #include "core/numbers.h"
 #include "estimation/device_facts.h"
 
 namespace aaco::workflows {
 namespace {
 
+using analytics::roofline::GapReason;
 using core::Json;
 using report::TimeShare;
 using trace::EstimateRow;
-
-constexpr double kSmallNs = 20'000;  // nodes below this are mostly the runtime's own steps
 
 double number(const Json& json, std::string_view key) { return json[key].as_f64().value_or(0); }
 
@@ -61,35 +61,24 @@ struct Expected {
   }
 };
 
-struct Gap {
-  std::string text;
-  bool surprise = false;
-};
-
-Gap reason_of(const EstimateRow& node, std::string_view limit, double measured_ns, bool comparable) {
-  const Expected expected(node);
-  Gap gap;
-  gap.surprise = comparable && (measured_ns > expected.upper_ns || measured_ns < expected.lower_ns);
-  const double reached = expected.attainable_ns / measured_ns;
-  if (reached > 1)
-    gap.text = "faster than the ceiling: its data came from cache, or the ceiling was measured too low";
-  else if (reached >= kCloseToCeiling)
-    gap.text = fmt::format("close to the {} ceiling", limit);
-  else if (measured_ns < kSmallNs * std::max(1.0, node.repeat_count))
-    gap.text = "too small: the runtime's steps around it take most of the time";
-  else if (node.tile_ratio < kCloseToCeiling)
-    gap.text = fmt::format("its shape leaves {:.0f} % of the vector lanes empty", 100 * (1 - node.tile_ratio));
-  else if (node.wave_ratio < kCloseToCeiling)
-    gap.text = fmt::format("its shape keeps only {:.0f} % of the cores busy", 100 * node.wave_ratio);
-  else
-    gap.text = fmt::format("the kernel reaches little of the {} ceiling", limit);
-  if (gap.surprise && measured_ns > expected.upper_ns) gap.text += "; slower than predicted for such a shape";
-  if (gap.surprise && measured_ns < expected.lower_ns && reached <= 1) gap.text += "; faster than predicted for such a shape";
-  return gap;
+std::string_view ceiling_of(const EstimateRow& node) {
+  return analytics::roofline::ceiling_of(static_cast<double>(node.compute_ns), static_cast<double>(node.memory_ns));
 }
 
-// "compute" where it computes longer than it moves: a launch floor is no ceiling.
-std::string_view ceiling_of(const EstimateRow& node) { return node.compute_ns > node.memory_ns ? "compute" : "memory"; }
+GapReason gap_of(const EstimateRow& node, double measured_ns, bool comparable) {
+  const Expected expected(node);
+  analytics::roofline::NodeGap gap;
+  gap.measured_ns = measured_ns;
+  gap.attainable_ns = expected.attainable_ns;
+  gap.predicted_lower_ns = expected.lower_ns;
+  gap.predicted_upper_ns = expected.upper_ns;
+  gap.count = node.repeat_count;
+  gap.tile_ratio = node.tile_ratio;
+  gap.wave_ratio = node.wave_ratio;
+  gap.ceiling = ceiling_of(node);
+  gap.comparable = comparable;
+  return reason_of(gap);
+}
 
 // As the run saw them, for a device that the registry no longer has.
 std::vector<report::Roof> registry_roofs(const Json& summary) {
@@ -224,7 +213,7 @@ void fill_attainable(report::ReportModel& model, const SessionEstimates& estimat
       continue;
     }
     const Expected expected(*node);
-    const Gap gap = reason_of(*node, ceiling_of(*node), share.total_ns, comparable);
+    const GapReason gap = gap_of(*node, share.total_ns, comparable);
     surprises += gap.surprise ? 1 : 0;
     measured_ns += share.total_ns;
     reached_ns += std::min(expected.attainable_ns, share.total_ns);

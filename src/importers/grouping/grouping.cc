@@ -1,31 +1,43 @@
-#include "workflows/import/import_inputs.h"
+#include "importers/grouping.h"
 
 #include <algorithm>
 #include <set>
 
 #include "core/files.h"
+#include "core/strings.h"
 #include "importers/any_database.h"
 #include "importers/file_source.h"
+#include "importers/grouping/copies.h"
+#include "importers/grouping/nsys_reports.h"
+#include "importers/grouping/programs.h"
+#include "importers/grouping/ranks.h"
+#include "importers/grouping/rocm_files.h"
 #include "importers/kineto.h"
-#include "workflows/import/capture_map.h"
-#include "workflows/import/import_copies.h"
-#include "workflows/import/import_ranks.h"
-#include "workflows/import/migraphx_program.h"
-#include "workflows/import/nsys_reports.h"
 
-namespace aaco::workflows {
+namespace aaco::importers::grouping {
 namespace {
+
+// Whether a file's name, or its folder's, says that it is of a capture ("capture_bs8.json.gz", "graph_capture/rank0.json").
+bool is_named_capture(const std::string& path) {
+  return core::to_lower(core::base_name(path)).find("capture") != std::string::npos ||
+         core::to_lower(core::base_name(core::parent_path(path))).find("capture") != std::string::npos;
+}
+
+bool is_trace(const InputFile& file) { return file.info.grouping == Grouping::traces; }
 
 // Databases hold a process or several each, and say more of them than their names. Those of ROCm's profilers are joined below.
 void find_database_ranks(std::vector<InputFile>& files) {
-  for (const char* format : {"nsys", "rpd"}) {
+  std::set<std::string> formats;
+  for (const InputFile& file : files)
+    if (file.info.grouping == Grouping::processes) formats.insert(file.info.name);
+  for (const std::string& format : formats) {
     std::vector<InputFile*> databases;
     std::vector<FileProcesses> processes;
     for (InputFile& file : files) {
-      if (file.format != format) continue;
-      const auto inside = importers::any_database::processes_of(file.path);
+      if (file.info.name != format) continue;
+      const auto inside = any_database::processes_of(file.path);
       databases.push_back(&file);
-      processes.push_back({inside.count, {inside.claims, importers::kineto::rank_of({}, {}, core::base_name(file.path))}});
+      processes.push_back({inside.count, {inside.claims, kineto::rank_of({}, {}, core::base_name(file.path))}});
     }
     const auto ranks = assign_file_ranks(processes);
     for (std::size_t i = 0; i < databases.size(); ++i) {
@@ -37,8 +49,8 @@ void find_database_ranks(std::vector<InputFile>& files) {
 
 // PyTorch traces that are named for a capture, where others stand beside them, are no time that was spent.
 void take_named_captures(Inputs& inputs) {
-  const auto is_capture = [](const InputFile& file) { return file.format == "kineto" && is_named_capture(file.path); };
-  const auto is_other = [&](const InputFile& file) { return file.format == "kineto" && !is_capture(file); };
+  const auto is_capture = [](const InputFile& file) { return is_trace(file) && is_named_capture(file.path); };
+  const auto is_other = [&](const InputFile& file) { return is_trace(file) && !is_capture(file); };
   if (std::none_of(inputs.files.begin(), inputs.files.end(), is_other)) return;
   for (const InputFile& file : inputs.files)
     if (is_capture(file)) inputs.captures.push_back(file.path);
@@ -51,11 +63,10 @@ void find_ranks(Inputs& inputs) {
   std::vector<InputFile*> traces;
   std::vector<RankClue> clues;
   for (InputFile& file : files) {
-    if (file.format != "kineto") continue;
-    const auto head = importers::read_head(file.path);
+    if (!is_trace(file)) continue;
+    const auto head = read_head(file.path);
     traces.push_back(&file);
-    clues.push_back({head ? importers::kineto::rank_of(*head, {}, {}) : std::nullopt,
-                     importers::kineto::rank_of({}, {}, core::base_name(file.path))});
+    clues.push_back({head ? kineto::rank_of(*head, {}, {}) : std::nullopt, kineto::rank_of({}, {}, core::base_name(file.path))});
   }
   if (traces.empty() || (traces.size() == 1 && !clues[0].text)) return;  // a lone trace's file name says nothing of other ranks
   const auto ranks = assign_ranks(clues);
@@ -73,30 +84,33 @@ void find_ranks(Inputs& inputs) {
 void join_rocm_files(std::vector<InputFile>& files) {
   std::vector<InputFile> others, ours;
   for (InputFile& file : files) {
-    const bool rocm = file.format.starts_with("rocprof") || file.format == "rocpd";
+    const bool rocm = file.info.grouping == Grouping::rocm;
     if (rocm)
-      if (const auto head = importers::read_head(file.path)) file.table = importers::rocm_table_of(*head);
+      if (const auto head = read_head(file.path)) file.table = rocm_table_of(*head);
     (rocm ? ours : others).push_back(std::move(file));
   }
   std::vector<RocmFile> described;
-  for (const InputFile& file : ours) described.push_back({file.path, file.format, file.table});
+  for (const InputFile& file : ours) described.push_back({file.path, file.info.name, file.table});
   for (RocmPlace& place : place_files(described)) {
     InputFile& file = ours[place.file];
     file.rank = place.rank;
+    if (place.pass > 0 && file.info.numbers_passes) file.pass = place.pass;
     file.place = std::move(place);
     others.push_back(std::move(file));
   }
   files = std::move(others);
 }
 
+bool is_program(const InputFile& file) { return file.info.grouping == Grouping::program; }
+
 void keep_one_program(Inputs& inputs) {
   std::vector<std::string> programs;
   for (const InputFile& file : inputs.files)
-    if (file.format == "migraphx") programs.push_back(file.path);
+    if (is_program(file)) programs.push_back(file.path);
   if (programs.size() < 2) return;
   const std::string chosen = programs[choose_program(programs)];
   std::erase_if(inputs.files, [&](const InputFile& file) {
-    if (file.format != "migraphx" || file.path == chosen) return false;
+    if (!is_program(file) || file.path == chosen) return false;
     inputs.passed.push_back({file.path, "a session has one model: that of " + core::base_name(chosen) + " was taken"});
     return true;
   });
@@ -106,13 +120,13 @@ void keep_one_program(Inputs& inputs) {
 
 core::Result<Inputs> find_inputs(const std::vector<std::string>& paths) {
   Inputs inputs;
-  inputs.importers = importers::builtin_importers();
+  inputs.importers = builtin_importers();
   std::set<std::string> seen;
   for (const std::string& path : paths) {
-    AACO_ASSIGN(auto found, importers::discover(path, inputs.importers));
+    AACO_ASSIGN(auto found, discover(path, inputs.importers));
     for (const auto& file : found.files)
       if (seen.insert(core::absolute_path(file.path)).second)
-        inputs.files.push_back({file.path, file.importer, file.importer->info().name, std::nullopt});
+        inputs.files.push_back({file.path, file.importer, file.importer->info(), std::nullopt});
     inputs.passed.insert(inputs.passed.end(), found.passed.begin(), found.passed.end());
   }
   if (inputs.files.empty())
@@ -128,4 +142,4 @@ core::Result<Inputs> find_inputs(const std::vector<std::string>& paths) {
   return inputs;
 }
 
-}  // namespace aaco::workflows
+}  // namespace aaco::importers::grouping

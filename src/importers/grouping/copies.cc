@@ -1,4 +1,4 @@
-#include "workflows/import/import_copies.h"
+#include "importers/grouping/copies.h"
 
 #include <algorithm>
 #include <functional>
@@ -10,7 +10,7 @@
 #include "importers/rocm_tables.h"
 #include "importers/rpd.h"
 
-namespace aaco::workflows {
+namespace aaco::importers::grouping {
 namespace {
 
 using Source = std::unique_ptr<trace::ByteSource>;
@@ -29,8 +29,8 @@ core::Result<std::size_t> read_full(trace::ByteSource& source, std::string& piec
 // Byte by byte behind the compression. What cannot be read is no copy: its import will say why.
 bool same_content(const std::string& a, const std::string& b) {
   constexpr std::size_t kPiece = std::size_t{1} << 20;
-  const auto first = importers::open_file_source(a);
-  const auto second = importers::open_file_source(b);
+  const auto first = open_file_source(a);
+  const auto second = open_file_source(b);
   if (!first || !second) return false;
   std::string piece(kPiece, '\0'), other(kPiece, '\0');
   for (;;) {
@@ -44,7 +44,7 @@ bool same_content(const std::string& a, const std::string& b) {
 
 // The same trace under the names of two ranks stands for two ranks.
 bool names_differ_in_rank(const std::string& a, const std::string& b) {
-  const auto rank = [](const std::string& path) { return importers::kineto::rank_of({}, {}, path); };
+  const auto rank = [](const std::string& path) { return kineto::rank_of({}, {}, path); };
   return rank(a) && rank(b) && *rank(a) != *rank(b);
 }
 
@@ -52,9 +52,8 @@ void leave_out_same_content(Inputs& inputs) {
   std::map<std::size_t, std::vector<std::string>>
       read;  // by their first 64 KiB: traces of one job differ only behind the devices
   std::erase_if(inputs.files, [&](const InputFile& file) {
-    const auto head = importers::read_head(file.path);
-    if (!head || importers::rocm_table_of(*head) == importers::RocmTable::facts)
-      return false;  // each process has such of its own
+    const auto head = read_head(file.path);
+    if (!head || rocm_table_of(*head) == RocmTable::facts) return false;  // each process has such of its own
     auto& alike = read[std::hash<std::string>()(*head)];
     const auto original = std::find_if(alike.begin(), alike.end(), [&](const std::string& path) {
       return !names_differ_in_rank(path, file.path) && same_content(path, file.path);
@@ -71,14 +70,14 @@ void leave_out_same_content(Inputs& inputs) {
 void leave_out_exports(Inputs& inputs) {
   std::vector<std::string> databases;
   for (const InputFile& file : inputs.files)
-    if (file.format == "rpd") databases.push_back(file.path);
+    if (file.info.name == "rpd") databases.push_back(file.path);
   if (databases.empty()) return;
   std::erase_if(inputs.files, [&](const InputFile& file) {
-    if (file.format != "kineto") return false;
-    const auto head = importers::read_head(file.path);
+    if (file.info.grouping != Grouping::traces) return false;
+    const auto head = read_head(file.path);
     if (!head) return false;
-    const auto origin = std::find_if(databases.begin(), databases.end(),
-                                     [&](const std::string& path) { return importers::rpd::is_export_of(*head, path); });
+    const auto origin =
+        std::find_if(databases.begin(), databases.end(), [&](const std::string& path) { return rpd::is_export_of(*head, path); });
     if (origin == databases.end()) return false;
     inputs.passed.push_back({file.path, "the same run as " + core::base_name(*origin) + ", which was read"});
     return true;
@@ -93,4 +92,4 @@ void leave_out_copies(Inputs& inputs) {
   leave_out_exports(inputs);
 }
 
-}  // namespace aaco::workflows
+}  // namespace aaco::importers::grouping

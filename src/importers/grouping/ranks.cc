@@ -1,9 +1,9 @@
-#include "workflows/import/import_ranks.h"
+#include "importers/grouping/ranks.h"
 
 #include <algorithm>
 #include <set>
 
-namespace aaco::workflows {
+namespace aaco::importers::grouping {
 namespace {
 
 bool is_rank(const std::optional<std::int64_t>& rank) { return rank && *rank >= 0 && *rank <= INT32_MAX; }
@@ -70,4 +70,4 @@ std::vector<FileRanks> assign_file_ranks(const std::vector<FileProcesses>& files
   return ranks;
 }
 
-}  // namespace aaco::workflows
+}  // namespace aaco::importers::grouping

@@ -1,4 +1,4 @@
-#include "workflows/import/nsys_reports.h"
+#include "importers/grouping/nsys_reports.h"
 
 #include <algorithm>
 #include <array>
@@ -8,16 +8,14 @@
 #include "core/files.h"
 #include "importers/any_database.h"
 #include "importers/file_source.h"
+#include "importers/grouping/ranks.h"
 #include "importers/kineto.h"
 #include "importers/nsys_stats.h"
-#include "workflows/import/import_ranks.h"
 
-namespace aaco::workflows {
+namespace aaco::importers::grouping {
 namespace {
 
-using importers::nsys_stats::Report;
-
-constexpr const char* kFormat = "nsys_stats";
+using nsys_stats::Report;
 
 struct Found {
   InputFile* file = nullptr;
@@ -30,9 +28,9 @@ struct Found {
 Found found(InputFile& file) {
   constexpr auto kReports = std::to_array<std::string_view>(
       {"_cuda_gpu_", "_cuda_api_", "_cuda_kern_", "_nvtx_", "_gputrace", "_cudaapitrace", "_nvtxpptrace", "_gpukernsum"});
-  const auto head = importers::read_head(file.path);
+  const auto head = read_head(file.path);
   Found out{&file, Report::unusable, core::parent_path(file.path) + "/", false};
-  if (head) out.report = importers::nsys_stats::report_of(*head).value_or(Report::unusable);
+  if (head) out.report = nsys_stats::report_of(*head).value_or(Report::unusable);
   const std::string name = core::base_name(file.path);
   for (const std::string_view report : kReports)
     if (const auto at = name.find(report); at != std::string::npos && !out.named) {
@@ -74,11 +72,11 @@ void join_nsys_reports(Inputs& inputs) {
   std::map<std::string, std::string> exports;  // by their path without its extension
   std::size_t in_exports = 0;
   for (InputFile& file : inputs.files) {
-    if (file.format == kFormat) all.push_back(found(file));
-    if (file.format == "nsys") exports.emplace(without_extension(file.path), file.path);
+    if (file.info.grouping == Grouping::reports) all.push_back(found(file));
+    if (file.info.name == "nsys") exports.emplace(without_extension(file.path), file.path);
   }
   if (all.empty()) return;
-  for (const auto& [profile, path] : exports) in_exports += importers::any_database::processes_of(path).count;
+  for (const auto& [profile, path] : exports) in_exports += any_database::processes_of(path).count;
   part_unnamed(all);
   std::set<std::string> passed;
   std::vector<std::string> profiles;
@@ -93,7 +91,7 @@ void join_nsys_reports(Inputs& inputs) {
   if (profiles.size() + in_exports > 1 && !profiles.empty()) {
     std::vector<RankClue> clues;
     for (const std::string& profile : profiles)
-      clues.push_back({std::nullopt, importers::kineto::rank_of({}, {}, core::base_name(profile))});
+      clues.push_back({std::nullopt, kineto::rank_of({}, {}, core::base_name(profile))});
     auto ranks = assign_ranks(clues);
     if (in_exports > 0)  // which have the numbers before
       for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<std::int32_t>(in_exports + i);
@@ -105,4 +103,4 @@ void join_nsys_reports(Inputs& inputs) {
   std::erase_if(inputs.files, [&](const InputFile& file) { return passed.contains(file.path); });
 }
 
-}  // namespace aaco::workflows
+}  // namespace aaco::importers::grouping

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-namespace aaco::workflows {
+namespace aaco::importers::grouping {
 
 // What a trace says of its rank: in its text, and in its file's name.
 struct RankClue {
@@ -29,4 +29,4 @@ struct FileProcesses {
 // numbered in order.
 std::vector<FileRanks> assign_file_ranks(const std::vector<FileProcesses>& files);
 
-}  // namespace aaco::workflows
+}  // namespace aaco::importers::grouping

@@ -1,10 +1,10 @@
-#include "workflows/import/nsys_reports.h"
+#include "importers/grouping/nsys_reports.h"
 
 #include <gtest/gtest.h>
 
 #include "core/files.h"
 
-namespace aaco::workflows {
+namespace aaco::importers::grouping {
 namespace {
 
 constexpr const char* kWork = "Start (ns),Duration (ns),CorrId,Device,Name\n1,1,1,G (0),k\n";
@@ -73,4 +73,4 @@ TEST_F(NsysReportsTest, SumsAloneAreLeftToBeRefused) {
 }
 
 }  // namespace
-}  // namespace aaco::workflows
+}  // namespace aaco::importers::grouping

@@ -1,4 +1,4 @@
-#include "workflows/import/import_copies.h"
+#include "importers/grouping/copies.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "core/files.h"
 
-namespace aaco::workflows {
+namespace aaco::importers::grouping {
 namespace {
 
 constexpr std::string_view kTrace =
@@ -96,4 +96,4 @@ TEST_F(ImportCopiesTest, TablesOfKernelsTwiceAndOfAgentsEach) {
 }
 
 }  // namespace
-}  // namespace aaco::workflows
+}  // namespace aaco::importers::grouping

@@ -1,8 +1,8 @@
-#include "workflows/import/import_ranks.h"
+#include "importers/grouping/ranks.h"
 
 #include <gtest/gtest.h>
 
-namespace aaco::workflows {
+namespace aaco::importers::grouping {
 namespace {
 
 TEST(AssignRanks, TextsThenNamesThenOrder) {
@@ -32,4 +32,4 @@ TEST(AssignFileRanks, ByProcesses) {
 }
 
 }  // namespace
-}  // namespace aaco::workflows
+}  // namespace aaco::importers::grouping

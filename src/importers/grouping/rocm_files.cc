@@ -1,4 +1,4 @@
-#include "workflows/import/rocm_files.h"
+#include "importers/grouping/rocm_files.h"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +11,8 @@
 #include "core/strings.h"
 #include "importers/kineto.h"
 
-namespace aaco::workflows {
+namespace aaco::importers::grouping {
 namespace {
-
-using importers::RocmTable;
 
 bool digits_only(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -142,8 +140,8 @@ void number_ranks(std::vector<Draft>& drafts) {
   for (const Draft& draft : drafts) {
     if (!draft.has_events || named.contains(draft.place.run)) continue;
     runs.push_back(draft.place.run);
-    auto rank = importers::kineto::rank_of({}, {}, draft.process);
-    named[draft.place.run] = rank ? rank : importers::kineto::rank_of({}, {}, draft.folder);
+    auto rank = kineto::rank_of({}, {}, draft.process);
+    named[draft.place.run] = rank ? rank : kineto::rank_of({}, {}, draft.folder);
   }
   if (runs.size() < 2) return;
   std::set<std::int64_t> different;
@@ -189,4 +187,4 @@ std::vector<RocmPlace> place_files(const std::vector<RocmFile>& files) {
   return places;
 }
 
-}  // namespace aaco::workflows
+}  // namespace aaco::importers::grouping

@@ -1,11 +1,9 @@
-#include "workflows/import/rocm_files.h"
+#include "importers/grouping/rocm_files.h"
 
 #include <gtest/gtest.h>
 
-namespace aaco::workflows {
+namespace aaco::importers::grouping {
 namespace {
-
-using importers::RocmTable;
 
 RocmFile table(std::string path, RocmTable kind, std::string format = "rocprofv3") {
   return {std::move(path), std::move(format), kind};
@@ -91,4 +89,4 @@ TEST(ImportFiles, OddNamesDoNoHarm) {
 }
 
 }  // namespace
-}  // namespace aaco::workflows
+}  // namespace aaco::importers::grouping

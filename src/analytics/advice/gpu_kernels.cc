@@ -1,0 +1,31 @@
+#include <algorithm>
+
+#include "analytics/gpu_advice.h"
+
+namespace aaco::analytics::advice {
+
+std::vector<GpuKernel> gpu_kernels(std::span<const trace::KernelGroupRow> rows, const trace::NameTable& names, std::int32_t rank,
+                                   std::int64_t device, std::span<const KernelRoof> roofs) {
+  std::map<std::string, GpuKernel> kernels;
+  for (const auto& row : rows) {
+    if (row.rank != rank || row.device != device) continue;
+    auto& kernel = kernels[std::string(names.text(row.kernel_name))];
+    kernel.name = names.text(row.kernel_name);
+    kernel.family = names.text(row.family);
+    kernel.count += static_cast<double>(row.kernel_count);
+    kernel.sum_ns += static_cast<double>(row.kernel_sum_ns);
+  }
+  for (const KernelRoof& roof : roofs) {
+    const auto found = kernels.find(roof.name);
+    if (found == kernels.end()) continue;
+    auto& kernel = found->second;
+    const double above_ns = roof.time_ns * std::max(0.0, 1 - roof.reached_ratio);
+    kernel.ideal_ns = std::max(0.0, kernel.ideal_ns.value_or(kernel.sum_ns) - above_ns);
+    kernel.memory_roof = roof.memory_roof;
+  }
+  std::vector<GpuKernel> list;
+  for (auto& [name, kernel] : kernels) list.push_back(std::move(kernel));
+  return list;
+}
+
+}  // namespace aaco::analytics::advice

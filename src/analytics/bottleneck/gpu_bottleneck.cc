@@ -1,0 +1,64 @@
+#include "analytics/gpu_bottleneck.h"
+
+#include <algorithm>
+#include <array>
+
+namespace aaco::analytics::bottleneck {
+namespace {
+
+constexpr std::array<std::string_view, 3> kComputing = {"gemm", "convolution", "attention"};
+constexpr double kUnknownComputing = 0.5;
+
+}  // namespace
+
+std::optional<std::size_t> least_busy(std::span<const GpuDevice> devices) {
+  std::optional<std::size_t> chosen;
+  double lowest = 2;  // device time may overlap, so that the ratio may exceed 1 a little
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const GpuDevice& device = devices[i];
+    if (!device.busy_ns || !device.span_ns || *device.span_ns <= 0 || *device.busy_ns / *device.span_ns >= lowest) continue;
+    lowest = *device.busy_ns / *device.span_ns;
+    chosen = i;
+  }
+  return chosen;
+}
+
+std::optional<double> computing_share(std::span<const trace::KernelGroupRow> kernels, const trace::NameTable& names) {
+  double sum = 0, computing = 0;
+  for (const auto& row : kernels) {
+    const auto time = static_cast<double>(row.kernel_sum_ns);
+    sum += time;
+    if (std::find(kComputing.begin(), kComputing.end(), names.text(row.family)) != kComputing.end()) computing += time;
+  }
+  return sum > 0 ? std::optional(computing / sum) : std::nullopt;
+}
+
+std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, std::optional<double> computing) {
+  const double part = computing.value_or(kUnknownComputing);
+  Bottleneck found;
+  found.method = kGpuLimit;
+  double sum = 0;
+  const auto add = [&](const char* class_id, const char* signal, double share) {
+    found.ranking.push_back({class_id, share});
+    found.evidence.push_back({signal, share, share});
+    sum += share;
+  };
+  add("compute_bound", "gpu.compute_kernels_ratio", shares.compute * part);
+  add("memory_bound", "gpu.memory_kernels_ratio", shares.compute * (1 - part));
+  add("communication_bound", "gpu.communication_ratio", shares.communication);
+  add("copy_bound", "gpu.copy_ratio", shares.copy);
+  add("launch_bound", "gpu.launch_ratio", shares.launch);
+  add("host_waiting", "gpu.waiting_ratio", shares.waiting);
+  if (sum <= 0) return std::nullopt;
+  for (auto& one : found.ranking) one.probability /= sum;
+  std::stable_sort(found.ranking.begin(), found.ranking.end(),
+                   [](const auto& a, const auto& b) { return a.probability > b.probability; });
+  std::stable_sort(found.evidence.begin(), found.evidence.end(),
+                   [](const auto& a, const auto& b) { return a.weight > b.weight; });
+  std::erase_if(found.evidence, [](const auto& one) { return one.weight <= 0; });
+  found.class_id = found.ranking.front().class_id;
+  found.confidence = found.ranking.front().probability;
+  return found;
+}
+
+}  // namespace aaco::analytics::bottleneck

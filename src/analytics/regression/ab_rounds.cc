@@ -1,0 +1,139 @@
+#include "analytics/ab_rounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/numbers.h"
+#include "stats/paired.h"
+#include "stats/robust.h"
+
+namespace aaco::analytics::regression {
+namespace {
+
+constexpr double kMaxTimes = 100;  // of the duration: what takes longer is not recommended
+
+std::vector<double> joined(const std::vector<std::vector<double>>& blocks) {
+  std::vector<double> all;
+  for (const auto& block : blocks) all.insert(all.end(), block.begin(), block.end());
+  return all;
+}
+
+// The median over the rounds of each round's own statistic.
+double typical(const std::vector<AbRoundBlocks>& rounds, std::size_t side, stats::StatisticChoice statistic) {
+  std::vector<double> values;
+  for (const auto& round : rounds) values.push_back(stats::statistic_of(joined(round.sides[side]), statistic));
+  return stats::median(values);
+}
+
+std::optional<stats::PairedEstimate> estimate(const std::vector<AbRoundBlocks>& rounds, stats::StatisticChoice statistic) {
+  std::vector<stats::PairedRound> pairs;
+  for (const auto& round : rounds) pairs.push_back(stats::make_round(round.sides[0], round.sides[1], statistic));
+  return stats::paired_estimate(pairs);
+}
+
+MetricResult throughput_of(const MetricResult& mean, const std::array<double, 2>& items) {
+  MetricResult result = mean;
+  result.id = "throughput.items_per_second";
+  result.unit = "1/s";
+  if (!mean.delta_ratio) return result;
+  const auto over = [&](double ratio) { return items[1] / items[0] / (1 + ratio) - 1; };
+  result.baseline = items[0] * 1e9 / *mean.baseline;
+  result.candidate = items[1] * 1e9 / *mean.candidate;
+  result.delta_ratio = over(*mean.delta_ratio);
+  result.interval = stats::Interval{over(mean.interval->high), over(mean.interval->low)};
+  result.verdict = stats::judge(*result.interval, result.threshold_ratio, false);
+  return result;
+}
+
+// How much longer would do, if the change stays where it is: the interval shrinks with the root of the time.
+std::string more_time(const MetricResult& metric, const AbRule& rule) {
+  const double half = (metric.interval->high - metric.interval->low) / 2;
+  const double distance = std::abs(std::abs(*metric.delta_ratio) - metric.threshold_ratio);
+  const double times = distance > 0 ? std::pow(half / distance, 2) : 1e9;
+  if (times > kMaxTimes)
+    return "the change is too close to the threshold of " + core::format_percent(metric.threshold_ratio) +
+           " for more time to decide: choose another --threshold";
+  return "measure longer: about --duration " +
+         fmt::format("{:.0f}s", std::ceil(times * static_cast<double>(rule.duration.count()) / 1e9)) + " would decide";
+}
+
+}  // namespace
+
+AbRoundChange change_of(const AbRoundBlocks& round) {
+  const auto pairs = stats::make_round(round.sides[0], round.sides[1], 0.5);
+  return {pairs.effects.empty() ? 0 : std::expm1(stats::median(pairs.effects)), static_cast<std::int64_t>(pairs.effects.size()),
+          stats::median(joined(round.sides[0])), stats::median(joined(round.sides[1]))};
+}
+
+MetricResult judge_rounds(const std::vector<AbRoundBlocks>& rounds, const std::string& id, stats::StatisticChoice statistic,
+                          double level, const AbRule& rule) {
+  MetricResult result;
+  result.id = id;
+  result.unit = "ns";
+  result.scope = "iteration";
+  result.threshold_ratio = rule.threshold_ratio;
+  const auto found = estimate(rounds, statistic);
+  if (!found) {
+    result.reason =
+        fmt::format("an interval needs at least {} rounds of processes, have {}", stats::kFewestRounds, rounds.size());
+    result.explanation = "no verdict: " + result.reason;
+    return result;
+  }
+  result.method = Method::paired;
+  result.between_sessions_known = true;
+  result.baseline = typical(rounds, 0, statistic);
+  result.candidate = typical(rounds, 1, statistic);
+  result.delta_ratio = std::expm1(found->log_change);
+  result.interval = paired_interval(*found, level);
+  result.smallest_detectable_ratio = paired_detectable_ratio(*found, rule.level, rule.power);
+  result.p_value = stats::change_p_value(found->log_change, found->standard_error, found->degrees_of_freedom);
+  result.shares =
+      stats::verdict_shares(found->log_change, found->standard_error, found->degrees_of_freedom, rule.threshold_ratio, true);
+  result.verdict = stats::judge(*result.interval, rule.threshold_ratio, true);
+  result.explanation = fmt::format(
+      "{}: {}, {} interval {} to {}, threshold {}; the smallest detectable change at {} is {}; {} pairs of blocks in {} "
+      "rounds of processes",
+      to_string(result.verdict), core::format_signed_percent(*result.delta_ratio), core::format_percent(level),
+      core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
+      core::format_percent(rule.threshold_ratio), core::format_percent(rule.level),
+      core::format_percent(*result.smallest_detectable_ratio), found->pairs, found->rounds);
+  return result;
+}
+
+std::optional<AbLook> look_at(const std::vector<AbRoundBlocks>& rounds, const AbRule& rule) {
+  if (!stats::is_early_look(static_cast<std::int64_t>(rounds.size()))) return std::nullopt;
+  const MetricResult result = judge_rounds(rounds, "latency.p50_ns", 0.5, stats::kEarlyLevel, rule);
+  if (result.method == Method::none) return std::nullopt;
+  return AbLook{
+      fmt::format("round {}: B {} ({} to {}), detectable {}", rounds.size(), core::format_signed_percent(*result.delta_ratio),
+                  core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
+                  core::format_percent(*result.smallest_detectable_ratio)),
+      result.verdict != stats::Verdict::inconclusive && *result.smallest_detectable_ratio <= rule.detectable_ratio};
+}
+
+std::vector<MetricResult> judge_all(const std::vector<AbRoundBlocks>& rounds, const AbRule& rule) {
+  const auto look = look_at(rounds, rule);
+  const double level =
+      look && look->enough ? stats::kEarlyLevel : stats::last_level(rule.level, static_cast<std::int64_t>(rounds.size()) - 1);
+  std::vector<MetricResult> metrics;
+  metrics.push_back(judge_rounds(rounds, "latency.p50_ns", 0.5, level, rule));
+  metrics.push_back(judge_rounds(rounds, "latency.mean_ns", std::nullopt, level, rule));
+  metrics.push_back(throughput_of(metrics.back(), rule.items));
+  return metrics;
+}
+
+std::string recommend_ab(const MetricResult& decided, const AbRule& rule, std::size_t rounds) {
+  if (decided.method == Method::none)
+    return fmt::format("use a longer --duration: only {} rounds of processes completed", rounds);
+  switch (decided.verdict) {
+    case stats::Verdict::equivalent: return "nothing to do: choose by other criteria than latency";
+    case stats::Verdict::improvement: return "choose B";
+    case stats::Verdict::regression: return "keep A; 'aaco run --profile' of both shows where the time goes";
+    case stats::Verdict::inconclusive: break;
+  }
+  return more_time(decided, rule);
+}
+
+}  // namespace aaco::analytics::regression

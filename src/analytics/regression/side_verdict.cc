@@ -1,0 +1,111 @@
+#include "analytics/side_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/numbers.h"
+#include "stats/distributions.h"
+
+namespace aaco::analytics::regression {
+namespace {
+
+using stats::Verdict;
+
+std::optional<double> latency_delta(const std::vector<MetricResult>& metrics) {
+  const auto find = [&](auto&& wanted) -> const MetricResult* {
+    const auto found =
+        std::find_if(metrics.begin(), metrics.end(), [&](const auto& one) { return one.delta_ratio && wanted(one); });
+    return found == metrics.end() ? nullptr : &*found;
+  };
+  const auto* median = find([](const MetricResult& one) { return one.id == "latency.p50_ns"; });
+  if (median == nullptr) median = find([](const MetricResult& one) { return one.id.starts_with("latency."); });
+  if (median == nullptr) median = find([](const MetricResult& one) { return one.id == "gpu.span_ns"; });
+  if (median == nullptr)
+    median = find([](const MetricResult& one) { return one.id == "gpu.busy_ns" || one.id == "gpu.kernel_sum_ns"; });
+  return median != nullptr ? std::optional(*median->delta_ratio * 100) : std::nullopt;
+}
+
+void let_kernels_decide(std::vector<MetricResult>& metrics) {
+  if (metrics.front().verdict == Verdict::regression) return;
+  const auto kernels =
+      std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == "gpu.kernel_sum_ns"; });
+  if (kernels != metrics.end() && kernels->verdict == Verdict::regression) std::rotate(metrics.begin(), kernels, kernels + 1);
+}
+
+void let_budgets_decide(std::vector<MetricResult>& metrics, std::vector<std::string>& notes) {
+  if (metrics.front().verdict == Verdict::regression) return;
+  const auto multiple = [](const MetricResult& one) {
+    const bool broken = one.verdict == Verdict::regression && one.delta_ratio && one.threshold_ratio > 0;
+    return broken ? std::abs(*one.delta_ratio) / one.threshold_ratio : 0;
+  };
+  const auto worst =
+      std::max_element(metrics.begin(), metrics.end(), [&](const auto& x, const auto& y) { return multiple(x) < multiple(y); });
+  if (multiple(*worst) <= 0) return;
+  notes.push_back(fmt::format("{} broke its budget of {} and decides; {} is {}", worst->id,
+                              core::format_percent(worst->threshold_ratio), metrics.front().id,
+                              to_string(metrics.front().verdict)));
+  std::rotate(metrics.begin(), worst, worst + 1);
+}
+
+std::string recommend_more(const MetricResult& decided) {
+  if (decided.more_iterations) return fmt::format("measure about {} more iterations per side", *decided.more_iterations);
+  if (decided.more_sessions)
+    return fmt::format("measure about {} more session{} per side, or use 'aaco ab'", *decided.more_sessions,
+                       *decided.more_sessions == 1 ? "" : "s");
+  if (decided.smallest_detectable_ratio.value_or(0) > 2 * decided.threshold_ratio)
+    return "measure more sessions on a quieter machine ('aaco capsule', --isolate), or use 'aaco ab', which alternates both "
+           "sides";
+  return "use 'aaco ab', which alternates both sides, or another --threshold: the change is too close to this one";
+}
+
+}  // namespace
+
+SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule) {
+  SideVerdict out;
+  if (rule.kernels_may_decide) let_kernels_decide(metrics);
+  if (rule.every_budget) let_budgets_decide(metrics, out.notes);
+  const MetricResult& first = metrics.front();
+  out.verdict = std::string(to_string(first.verdict));
+  out.severity = std::string(severity_of(first));
+  out.confidence = confidence_of(first);
+  out.latency_delta_pct = latency_delta(metrics);
+  for (std::size_t i = 1; i < metrics.size(); ++i)
+    if (metrics[i].verdict == Verdict::regression && first.verdict != Verdict::regression)
+      out.notes.push_back(metrics[i].id + " regressed too but does not decide: list it first in --metric to judge by it");
+  return out;
+}
+
+SideVerdict not_comparable() {
+  SideVerdict out;
+  out.verdict = std::string(kNotComparable);
+  out.confidence = 1;  // the facts differ for certain
+  return out;
+}
+
+std::string recommend(const MetricResult& decided, const std::optional<std::string>& cause) {
+  if (decided.method == Method::none) return decided.reason;
+  if (decided.verdict == Verdict::equivalent) return "nothing to do";
+  if (decided.verdict == Verdict::inconclusive) return recommend_more(decided);
+  return cause.value_or("run both sides with --profile, or import a trace of each, to see where the difference comes from");
+}
+
+std::string recommend_not_comparable(std::string_view key) {
+  if (key == "baseline.expired")
+    return "measure a new baseline ('aaco baseline add NAME SESSION --replace'), or judge by the old one with --force";
+  return fmt::format("make both sides equal in {}, or compare anyway with --force", key);
+}
+
+void narrow(std::vector<MetricInput>& metrics, std::string_view id, double deviation_ns) {
+  const double half = stats::kNormal95 * deviation_ns / std::sqrt(2.0);
+  for (auto& metric : metrics) {
+    if (metric.id != id || metric.device) continue;
+    for (auto* side : {&metric.a, &metric.b})
+      for (SessionSample& sample : *side)
+        if (sample.series.empty() && sample.value && *sample.value > half)
+          sample.ci95 = stats::Interval{*sample.value - half, *sample.value + half};
+  }
+}
+
+}  // namespace aaco::analytics::regression

@@ -1,0 +1,189 @@
+#include "analytics/side_verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace aaco::analytics::regression {
+namespace {
+
+using stats::Verdict;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr DecisionRule kFirstDecides{};
+constexpr DecisionRule kKernels{.kernels_may_decide = true};
+constexpr DecisionRule kBudgets{.every_budget = true};
+
+MetricResult metric(const std::string& id, Verdict verdict, double delta_ratio = 0.1, double threshold_ratio = 0.05) {
+  MetricResult result;
+  result.id = id;
+  result.method = Method::bootstrap;
+  result.verdict = verdict;
+  result.delta_ratio = delta_ratio;
+  result.threshold_ratio = threshold_ratio;
+  result.shares = {0.7, 0.2, 0.1};
+  return result;
+}
+
+std::vector<std::string> ids(const std::vector<MetricResult>& metrics) {
+  std::vector<std::string> out;
+  for (const auto& one : metrics) out.push_back(one.id);
+  return out;
+}
+
+TEST(SideVerdict, TheFirstMetricDecides) {
+  for (const Verdict verdict : {Verdict::regression, Verdict::improvement, Verdict::equivalent, Verdict::inconclusive}) {
+    std::vector<MetricResult> metrics = {metric("latency.p50_ns", verdict), metric("other", Verdict::equivalent)};
+    const SideVerdict out = decide(metrics, kFirstDecides);
+    EXPECT_EQ(out.verdict, to_string(verdict));
+    EXPECT_EQ(out.confidence, confidence_of(metrics.front()));
+    EXPECT_EQ(out.severity, severity_of(metrics.front()));
+    EXPECT_THAT(out.notes, IsEmpty());
+  }
+}
+
+TEST(SideVerdict, SeverityIsOfARegressionOnly) {
+  std::vector<MetricResult> worse = {metric("latency.p50_ns", Verdict::regression, 0.3)};
+  EXPECT_EQ(decide(worse, kFirstDecides).severity, "critical");
+  std::vector<MetricResult> better = {metric("latency.p50_ns", Verdict::improvement, -0.3)};
+  EXPECT_EQ(decide(better, kFirstDecides).severity, "none");
+}
+
+TEST(SideVerdict, AnotherRegressionIsNotedAndDoesNotDecide) {
+  std::vector<MetricResult> metrics = {metric("latency.p50_ns", Verdict::equivalent), metric("x", Verdict::regression)};
+  const SideVerdict out = decide(metrics, kFirstDecides);
+  EXPECT_EQ(out.verdict, "equivalent");
+  EXPECT_THAT(out.notes, ElementsAre(AllOf(HasSubstr("x regressed too"), HasSubstr("--metric"))));
+  metrics.front().verdict = Verdict::regression;
+  EXPECT_THAT(decide(metrics, kFirstDecides).notes, IsEmpty()) << "the verdict is a regression anyway";
+}
+
+TEST(SideVerdict, KernelsDecideOnlyWhereTheyRegressedAndNoMetricWasNamed) {
+  const std::vector<MetricResult> hidden = {metric("gpu.span_ns", Verdict::equivalent), metric("x", Verdict::equivalent),
+                                            metric("gpu.kernel_sum_ns", Verdict::regression)};
+  auto metrics = hidden;
+  EXPECT_EQ(decide(metrics, kKernels).verdict, "regression");
+  EXPECT_THAT(ids(metrics), ElementsAre("gpu.kernel_sum_ns", "gpu.span_ns", "x")) << "the others keep their order";
+  metrics = hidden;
+  EXPECT_EQ(decide(metrics, kFirstDecides).verdict, "equivalent");
+  metrics = hidden;
+  metrics.back().verdict = Verdict::improvement;
+  EXPECT_EQ(decide(metrics, kKernels).verdict, "equivalent");
+  metrics = hidden;
+  metrics.front().verdict = Verdict::regression;
+  EXPECT_EQ(decide(metrics, kKernels).verdict, "regression");
+  EXPECT_EQ(metrics.front().id, "gpu.span_ns");
+}
+
+TEST(SideVerdict, TheBudgetExceededMostDecides) {
+  std::vector<MetricResult> metrics = {metric("latency.p50_ns", Verdict::equivalent, 0.01),
+                                       metric("memory", Verdict::regression, 0.2, 0.1),   // twice its budget
+                                       metric("energy", Verdict::regression, 0.1, 0.01),  // ten times
+                                       metric("gpu", Verdict::regression, 0.5, 0)};       // without a budget
+  const SideVerdict out = decide(metrics, kBudgets);
+  EXPECT_EQ(out.verdict, "regression");
+  EXPECT_EQ(metrics.front().id, "energy");
+  EXPECT_THAT(out.notes, ElementsAre("energy broke its budget of 1.00 % and decides; latency.p50_ns is equivalent"));
+  EXPECT_NEAR(*out.latency_delta_pct, 1, 1e-12);
+}
+
+TEST(SideVerdict, BudgetsDoNotDecideWhereNoneIsBrokenOrTheLeadingMetricRegressed) {
+  std::vector<MetricResult> kept = {metric("latency.p50_ns", Verdict::equivalent), metric("memory", Verdict::improvement, -0.5)};
+  EXPECT_EQ(decide(kept, kBudgets).verdict, "equivalent");
+  EXPECT_EQ(kept.front().id, "latency.p50_ns");
+  std::vector<MetricResult> lost = {metric("latency.p50_ns", Verdict::regression, 0.06),
+                                    metric("memory", Verdict::regression, 0.9)};
+  EXPECT_THAT(decide(lost, kBudgets).notes, IsEmpty());
+  EXPECT_EQ(lost.front().id, "latency.p50_ns");
+  std::vector<MetricResult> unlisted = {metric("latency.p50_ns", Verdict::equivalent), metric("memory", Verdict::regression)};
+  EXPECT_EQ(decide(unlisted, kFirstDecides).verdict, "equivalent") << "no baseline, no budgets";
+}
+
+TEST(SideVerdict, LatencyIsOfTheMetricThatSaysMost) {
+  const auto delta = [](std::vector<MetricResult> metrics) { return decide(metrics, kFirstDecides).latency_delta_pct; };
+  const auto one = [](const char* id, double ratio) { return metric(id, Verdict::equivalent, ratio); };
+  EXPECT_DOUBLE_EQ(*delta({one("gpu.span_ns", 0.1), one("latency.mean_ns", 0.2), one("latency.p50_ns", 0.3)}), 30);
+  EXPECT_DOUBLE_EQ(*delta({one("gpu.span_ns", 0.1), one("latency.mean_ns", 0.2)}), 20);
+  EXPECT_DOUBLE_EQ(*delta({one("gpu.busy_ns", 0.4), one("gpu.span_ns", 0.1)}), 10);
+  EXPECT_DOUBLE_EQ(*delta({one("x", 0.9), one("gpu.kernel_sum_ns", -0.4)}), -40);
+  EXPECT_FALSE(delta({one("memory.rss_peak_bytes", 0.1)}));
+  auto unknown = one("latency.p50_ns", 0.1);
+  unknown.delta_ratio.reset();
+  EXPECT_FALSE(delta({unknown}));
+}
+
+TEST(SideVerdict, NotComparableIsCertain) {
+  EXPECT_EQ(not_comparable().verdict, kNotComparable);
+  EXPECT_EQ(not_comparable().confidence, 1);
+  EXPECT_EQ(not_comparable().severity, "none");
+}
+
+TEST(Recommendation, OfAChangeIsTheCauses) {
+  EXPECT_EQ(recommend(metric("x", Verdict::regression), "use the faster library"), "use the faster library");
+  EXPECT_THAT(recommend(metric("x", Verdict::regression), std::nullopt), HasSubstr("--profile"));
+  EXPECT_THAT(recommend(metric("x", Verdict::improvement), std::nullopt), HasSubstr("--profile"));
+}
+
+TEST(Recommendation, WithoutAChangeOrAnIntervalTheCauseIsNotNamed) {
+  EXPECT_EQ(recommend(metric("x", Verdict::equivalent), "use the faster library"), "nothing to do");
+  MetricResult none = metric("x", Verdict::inconclusive);
+  none.method = Method::none;
+  none.reason = "too few values";
+  EXPECT_EQ(recommend(none, "use the faster library"), "too few values");
+}
+
+TEST(Recommendation, OfAnInconclusiveMetricIsMoreData) {
+  MetricResult open = metric("x", Verdict::inconclusive);
+  open.smallest_detectable_ratio = 0.1;  // twice the threshold
+  EXPECT_THAT(recommend(open, {}), HasSubstr("too close"));
+  open.smallest_detectable_ratio = 0.11;
+  EXPECT_THAT(recommend(open, {}), HasSubstr("quieter machine"));
+  open.more_sessions = 1;
+  EXPECT_THAT(recommend(open, {}), HasSubstr("about 1 more session per side"));
+  open.more_sessions = 3;
+  EXPECT_THAT(recommend(open, {}), HasSubstr("about 3 more sessions per side"));
+  open.more_iterations = 500;
+  EXPECT_EQ(recommend(open, {}), "measure about 500 more iterations per side") << "the cheaper one first";
+}
+
+TEST(Recommendation, OfSidesThatDiffer) {
+  EXPECT_THAT(recommend_not_comparable("batch"), HasSubstr("equal in batch"));
+  EXPECT_THAT(recommend_not_comparable("baseline.expired"), HasSubstr("aaco baseline add"));
+}
+
+MetricInput value(const char* id, double a, double b) {
+  MetricInput input{.id = id, .unit = "ns", .scope = "session"};
+  input.a.push_back({{}, a, {}});
+  input.b.push_back({{}, b, {}});
+  return input;
+}
+
+TEST(Narrow, GivesBothSidesHalfOfTheVariance) {
+  std::vector<MetricInput> metrics = {value("gpu.span_ns", 1000, 2000), value("other", 1000, 2000)};
+  narrow(metrics, "gpu.span_ns", 100);
+  const double half = 1.959964 * 100 / 1.4142136;
+  EXPECT_NEAR(metrics[0].a[0].ci95->low, 1000 - half, 1e-3);
+  EXPECT_NEAR(metrics[0].b[0].ci95->high, 2000 + half, 1e-3);
+  EXPECT_FALSE(metrics[1].a[0].ci95);
+}
+
+TEST(Narrow, LeavesDevicesSeriesAndSmallValues) {
+  MetricInput device = value("gpu.span_ns", 1000, 2000), series = value("gpu.span_ns", 1000, 2000);
+  device.device = 0;
+  series.a[0].series = {999, 1001};
+  std::vector<MetricInput> metrics = {device, series, value("gpu.span_ns", 100, 2000)};
+  narrow(metrics, "gpu.span_ns", 100);
+  EXPECT_FALSE(metrics[0].a[0].ci95 || metrics[0].b[0].ci95);
+  EXPECT_FALSE(metrics[1].a[0].ci95);
+  EXPECT_TRUE(metrics[1].b[0].ci95);
+  EXPECT_FALSE(metrics[2].a[0].ci95) << "an interval beyond zero";
+  std::vector<MetricInput> none;
+  narrow(none, "gpu.span_ns", 100);
+  EXPECT_THAT(none, SizeIs(0));
+}
+
+}  // namespace
+}  // namespace aaco::analytics::regression

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analytics/regression.h"
+
+// What a comparison of two sides concludes from its metrics, and what to do next.
+namespace aaco::analytics::regression {
+
+// How much equal sessions differ where the lake does not know: medians of processes of one CPU run differ by up to 40 % on shared
+// machines, in two modes (docs/methodology.md), traces of one GPU program by a few percent (our own judgement).
+inline constexpr double kAssumedBetweenRuns = 0.20;
+inline constexpr double kAssumedBetweenTraces = 0.03;
+
+inline constexpr std::string_view kNotComparable = "not-comparable";
+
+struct SideVerdict {
+  std::string verdict;  // regression, improvement, equivalent, inconclusive; kNotComparable
+  std::string severity = "none";
+  double confidence = 0;
+  std::optional<double> latency_delta_pct;  // of the metric that says most about latency
+  std::vector<std::string> notes;
+};
+
+struct DecisionRule {
+  // The user named no metric: kernel time decides where it regressed and the leading metric did not. Slower kernels are a
+  // regression even where idle time hides them.
+  bool kernels_may_decide = false;
+  // The metrics are a baseline's: the budget exceeded by the largest multiple decides where the leading metric did not regress.
+  bool every_budget = false;
+};
+
+// Moves the deciding metric to the front of `metrics` (not empty), which keep Holm's correction for being many.
+SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule);
+
+// The verdict where the facts forbid a comparison.
+SideVerdict not_comparable();
+
+// What to do next. `cause`: what to do about the suspected cause of the change; empty: no cause is known.
+std::string recommend(const MetricResult& decided, const std::optional<std::string>& cause);
+// The same where the sides differ in `key` and are not compared.
+std::string recommend_not_comparable(std::string_view key);
+
+// Gives the values of a metric of two traces the interval of their paired difference (its standard deviation in ns), half of the
+// variance for each side. Metrics of one device, series, and values not above the half width stay as they are.
+void narrow(std::vector<MetricInput>& metrics, std::string_view id, double deviation_ns);
+
+}  // namespace aaco::analytics::regression

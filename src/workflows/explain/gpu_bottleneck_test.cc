@@ -1,0 +1,60 @@
+#include "workflows/explain/gpu_bottleneck.h"
+
+#include <gtest/gtest.h>
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+Json gpu(std::int64_t device, double compute, double copy, double waiting) {
+  return Json::object({{"rank", 0},
+                       {"device", device},
+                       {"metric_device", device},
+                       {"bound", Json::object({{"compute_ratio", compute}, {"copy_ratio", copy}, {"waiting_ratio", waiting}})},
+                       {"gaps", Json::array({Json::object({{"cause", "host_late"}, {"gap_count", 4}, {"idle_ns", 500}})})}});
+}
+
+// Each device with its busy time in a span of 1000 ns.
+struct Trace {
+  trace::SessionManifest manifest;
+  trace::Metrics metrics;
+  Json gpus = Json::array();
+  Trace& add(Json one, double busy_ns) {
+    const std::int64_t device = *one["metric_device"].as_i64();
+    metrics.push_back({"gpu.span_ns", 1000, "ns", {}, device});
+    metrics.push_back({"gpu.busy_ns", busy_ns, "ns", {}, device});
+    gpus.push(std::move(one));
+    return *this;
+  }
+  std::optional<GpuJudgement> judge() {
+    manifest.outcome = Json::object({{"gpu", Json::object({{"gpus", gpus}})}});
+    return judge_gpu("/nonexistent/session", manifest, metrics);
+  }
+};
+
+TEST(JudgeGpu, TheLeastBusyDeviceIsJudged) {
+  const auto found = Trace().add(gpu(0, 0.1, 0.8, 0.1), 900).add(gpu(1, 0.2, 0.1, 0.7), 300).judge();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->bottleneck.class_id, "host_waiting") << "device 1, of which device 0 copies tell nothing";
+  EXPECT_EQ(Trace().add(gpu(0, 0.1, 0.8, 0.1), 200).add(gpu(1, 0.2, 0.1, 0.7), 300).judge()->bottleneck.class_id, "copy_bound");
+}
+
+TEST(JudgeGpu, ItsGapsAreAdvisedAgainst) {
+  const auto found = Trace().add(gpu(1, 0.2, 0.1, 0.7), 300).judge();
+  ASSERT_TRUE(found);
+  ASSERT_FALSE(found->recommendations.empty());
+  EXPECT_EQ(found->recommendations.front().id, "host_waiting");
+}
+
+TEST(JudgeGpu, SessionsWithoutGpuWorkAreNotJudged) {
+  EXPECT_FALSE(Trace().judge());
+  EXPECT_FALSE(judge_gpu("/nonexistent/session", {}, {}));
+  EXPECT_FALSE(Trace().add(gpu(0, 0, 0, 0), 300).judge()) << "nothing took any of its span";
+  Trace unmeasured;
+  unmeasured.add(gpu(0, 0.5, 0, 0.5), 300).metrics.clear();
+  EXPECT_FALSE(unmeasured.judge());
+}
+
+}  // namespace
+}  // namespace aaco::workflows

@@ -1,0 +1,85 @@
+#include "workflows/import/import_warnings.h"
+
+#include "analytics/attribution_obstacle.h"
+#include "analytics/stray_work.h"
+#include "core/numbers.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+using Warnings = std::vector<trace::Warning>;
+
+std::string label_of(const GpuOfTrace& gpu) { return gpu_label(gpu.rank, gpu.device) + ": "; }
+
+void warn_of_attribution(const GpuAnalysis& analysis, Warnings& warnings) {
+  for (const GpuOfTrace& gpu : analysis.gpus) {
+    const auto& coverage = gpu.coverage;
+    const auto obstacle = why_not_attributed(coverage, {analysis.has_api_calls, analysis.has_causes});
+    if (!obstacle) continue;
+    std::string message;
+    if (analysis.has_api_calls)
+      message =
+          label_of(gpu) + std::to_string(coverage.attributed_count) + " of " + std::to_string(coverage.kernel_count) +
+          " kernels could be attributed to an operator or range (" +
+          core::format_percent(static_cast<double>(coverage.attributed_sum_ns) / static_cast<double>(coverage.kernel_sum_ns)) +
+          " of their time): ";
+    warnings.push_back({std::string(obstacle->id), message + std::string(obstacle->reason), std::string(obstacle->remedy)});
+    if (!analysis.has_api_calls) return;  // of the whole trace
+  }
+}
+
+// Where a graph was given or found and no kernel could be joined to it.
+void warn_of_graph(const GpuAnalysis& analysis, Warnings& warnings) {
+  std::string reason;
+  for (const Json& join : analysis.nodes["joins"].items()) {
+    if (join["joined_kernels_a_step"].as_i64().value_or(0) > 0) return;
+    reason = join["explanation"].text();
+  }
+  if (analysis.nodes.is_object() && !reason.empty())
+    warnings.push_back(
+        {"attribution.graph_unlike",
+         "no kernel could be joined to the nodes of " + std::string(analysis.nodes["source"].text()) + ": " + reason,
+         "give the model that ran (--graph), as it ran, and its batch size (--batch)"});
+}
+
+void warn_of_stray_work(const GpuOfTrace& gpu, Warnings& warnings) {
+  const auto stray = stray_work(gpu.time);
+  if (!stray) return;
+  warnings.push_back({"gpu.stray_work",
+                      label_of(gpu) + std::to_string(stray->count) + " of " + std::to_string(stray->work_count) +
+                          " pieces of work are " + core::format_duration(static_cast<double>(stray->idle_ns)) +
+                          (stray->before ? " before" : " after") +
+                          " all others: span, idle time and every ratio of them cover both",
+                      "a wrong time stamp, a clock that was set, or work of the start-up? Profile the part that counts"});
+}
+
+void warn_of_times(const GpuAnalysis& analysis, Warnings& warnings) {
+  for (const GpuOfTrace& gpu : analysis.gpus)
+    if (const auto odd = gpu.time.invalid_count + gpu.time.out_of_order_count; odd > 0)
+      warnings.push_back(
+          {"gpu.odd_times",
+           label_of(gpu) + std::to_string(odd) +
+               " pieces of work have invalid times and are not counted (an end before the start, or beyond any clock)",
+           "the profiler wrote wrong times; see its issue tracker"});
+  for (const GpuOfTrace& gpu : analysis.gpus) warn_of_stray_work(gpu, warnings);
+  for (const GpuOfTrace& gpu : analysis.gpus)
+    if (gpu.repeated_kernels > 0)
+      warnings.push_back({"gpu.repeated_kernels",
+                          label_of(gpu) + std::to_string(gpu.repeated_kernels) + " of " + std::to_string(gpu.time.kernel_count) +
+                              " kernels repeat an earlier one, the same in name, stream, times and ids: counts and sums include "
+                              "every copy, busy time one",
+                          "is the file a concatenation of several, or was one trace given under two names?"});
+}
+
+}  // namespace
+
+std::vector<trace::Warning> trace_warnings(const GpuAnalysis& analysis) {
+  Warnings warnings;
+  warn_of_attribution(analysis, warnings);
+  warn_of_graph(analysis, warnings);
+  warn_of_times(analysis, warnings);
+  return warnings;
+}
+
+}  // namespace aaco::workflows
