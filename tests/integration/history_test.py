@@ -106,7 +106,7 @@ class Files(program.ProgramTest):
     def test_no_such_series(self): self.refused(self.aaco('history', 'BM_srt', '--from', self.write('d.js', tracker([1] * 9))), 3, 'BM_sort/8')
     def test_no_such_file(self): self.refused(self.aaco('history', '--from', 'none.csv'), 3, 'none.csv')
     def test_damaged(self): self.refused(self.aaco('history', '--from', self.write('bad.json', '{"entries": {')), 3, 'bad.json')
-    def test_not_numbers(self): self.refused(self.aaco('history', '--from', self.write('words.csv', 'a,b\nx,y\n')), 3, 'no series')
+    def test_not_numbers(self): self.refused(self.aaco('history', '--from', self.write('words.csv', 'a,b\nx,y\n')), 3, 'no numeric series')
     def test_no_metric(self): self.refused(self.aaco('history'), 2, 'no metric')
 
 

@@ -102,7 +102,7 @@ class ImportDatabase(program.ProgramTest):
         path = self.database('kernelless.sqlite', NSYS + calls + 'DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL;')
         printed = self.aaco('import', path, '--json').json()
         self.assertEqual([w['id'] for w in printed['warnings']], ['import.no_kernels'])
-        self.assertIn('CUPTI_ACTIVITY_KIND_KERNEL is not there', printed['warnings'][0]['message'])
+        self.assertIn('CUPTI_ACTIVITY_KIND_KERNEL is missing', printed['warnings'][0]['message'])
         self.assertEqual(printed['metrics']['gpu.copy_sum_ns']['value'], 15)
         self.assertNotIn('gpu.idle_ns', printed['metrics'])  # kernels ran, and nobody saw them
         self.assertIn('no kernel is in it', self.aaco('report', printed['session']['id']).output)

@@ -164,7 +164,7 @@ class Inspect(program.ProgramTest):
         data = (SEEDS / 'pt2_fuzz/new_layout.pt2').read_bytes()
         self.refused(self.aaco('inspect', self.write('cut.pt2', data[:len(data) // 2])), 3, 'cut.pt2', 'damaged')
         data = (SEEDS / 'tflite_fuzz/convolution.tflite').read_bytes()
-        self.refused(self.aaco('inspect', self.write('cut.tflite', data[:len(data) // 2])), 3, 'cut.tflite', 'cut short')
+        self.refused(self.aaco('inspect', self.write('cut.tflite', data[:len(data) // 2])), 3, 'cut.tflite', 'truncated')
 
     def test_newer_versions_are_told_and_lower_the_confidence(self):
         for name, data in {'ai.onnx': self.small().replace(field(8, integer(2, 17)), field(8, integer(2, 99))),
@@ -218,7 +218,7 @@ class Inspect(program.ProgramTest):
 
     def test_a_fixed_batch_cannot_be_another(self):
         path = self.write('fixed.onnx', self.small(dims=(2, 8)))
-        self.refused(self.aaco('inspect', path, '--batch', 4), 2, 'fixed at [2, 8]')
+        self.refused(self.aaco('inspect', path, '--batch', 4), 2, "fixes the input 'x' at [2, 8]")
 
     def test_a_missing_model_is_an_error(self):
         self.refused(self.aaco('inspect', 'no_such.onnx'), 3, 'no_such.onnx')

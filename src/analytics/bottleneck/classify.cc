@@ -201,7 +201,7 @@ Json to_json(const Bottleneck& bottleneck, const RuleBook& book) {
   if (!bottleneck.undecided.empty()) out.set("title", "undecided").set("meaning", bottleneck.undecided);
   return out.set("method", bottleneck.method)
       .set("top_evidence", std::move(evidence))
-      .set("optimisation_priority", std::move(strategies))
+      .set("optimization_priority", std::move(strategies))
       .set("ranking", std::move(ranking));
 }
 

@@ -257,7 +257,7 @@ TEST(FewCalls, GiveNoConclusion) {
     const core::Json document = to_json(answer, shipped());
     EXPECT_EQ(document["bottleneck_class"].text(), "inconclusive");
     EXPECT_NE(document["meaning"].text().find("too few"), std::string_view::npos);
-    EXPECT_TRUE(document["optimisation_priority"].items().empty());
+    EXPECT_TRUE(document["optimization_priority"].items().empty());
     EXPECT_FALSE(document["top_evidence"].items().empty());
   }
   EXPECT_EQ(with_calls(found, kMinCalls).class_id, found.class_id);
@@ -292,7 +292,7 @@ TEST(Document, HasPublishedFields) {
   EXPECT_EQ(document["confidence"].as_f64(), found.confidence);
   ASSERT_FALSE(document["top_evidence"].items().empty());
   for (const char* key : {"signal", "value", "weight"}) EXPECT_TRUE(document["top_evidence"].items()[0].contains(key)) << key;
-  EXPECT_FALSE(document["optimisation_priority"].items().empty());
+  EXPECT_FALSE(document["optimization_priority"].items().empty());
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ void write_headline(TextPage& page, const ReportModel& model) {
   struct Tile {
     std::string title, value, interval;
   };
+  const std::string missing = model.session.kind == "import" ? "no CI (one trace)" : "no CI";
   std::vector<Tile> tiles;
   const auto device = model.headline_of ? std::optional(model.headline_of->device) : std::nullopt;
   const auto signs = [&](const std::string& text) { return page.ascii() ? text : typographic(text); };
@@ -20,7 +21,7 @@ void write_headline(TextPage& page, const ReportModel& model) {
   for (const std::string& id : model.headline_metrics)
     if (const auto* metric = trace::find_metric(model.metrics, id, device))
       tiles.push_back({page.clean(metric_title(model, id)), page.value(*metric) + signs(half_width_text(*metric)),
-                       metric->ci95 ? page.interval(*metric) : "no CI"});
+                       metric->ci95 ? page.interval(*metric) : missing});
   if (tiles.empty()) return;
   page.line();
   const int room = (page.width() - 2) / static_cast<int>(tiles.size());
@@ -36,8 +37,9 @@ void write_headline(TextPage& page, const ReportModel& model) {
     page.line(titles);
     page.line(values);
     page.line(intervals);
-    page.paragraph(whose + "Below each number: its 95 % CI; " + signs("+/-") + " is half its width, relative to the value.", 2,
-                   Style::dim);
+    const bool any = std::any_of(tiles.begin(), tiles.end(), [&](const Tile& tile) { return tile.interval != missing; });
+    const std::string note = "Below each number: its 95 % CI; " + signs("+/-") + " is half its width, relative to the value.";
+    page.paragraph(whose + (any ? note : ""), 2, Style::dim);
     return;
   }
   if (!whose.empty()) page.line("  " + page.styled(fit(whose, page.width() - 2, page.ascii()), Style::dim));

@@ -33,7 +33,7 @@ function Tile({ report, metric, reach }: { report: Report; metric: NamedMetric; 
         <span class="tile-interval">
           {metric.ci95
             ? <><span>{interval(metric.ci95[0], metric.ci95[1], metric.unit)}</span><span class="quiet">{'\u00b1'}{'\u00a0'}{percent(halfWidth(metric))}</span></>
-            : 'no CI'}
+            : report.session.kind === 'import' ? 'no CI (one trace)' : 'no CI'}
         </span>
       </dd>
     </div>
