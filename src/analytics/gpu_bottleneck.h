@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "analytics/bottleneck.h"
 #include "analytics/gpu_limit.h"
@@ -28,5 +29,8 @@ std::optional<double> computing_share(std::span<const trace::KernelGroupRow> ker
 // The limit of that device: what took the largest share of its span, kernel time divided by computing_share() (by halves where it
 // is empty). The confidence is that share among all. Empty where nothing took any.
 std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, std::optional<double> computing);
+
+// Inconclusive, since the trace has no timeline (analytics/timeline.h): `why` is a sentence.
+Bottleneck without_timeline(std::string why);
 
 }  // namespace aaco::analytics::bottleneck

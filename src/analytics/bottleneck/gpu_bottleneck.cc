@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace aaco::analytics::bottleneck {
 namespace {
@@ -49,6 +50,7 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, std::opti
   add("copy_bound", "gpu.copy_ratio", shares.copy);
   add("launch_bound", "gpu.launch_ratio", shares.launch);
   add("host_waiting", "gpu.waiting_ratio", shares.waiting);
+  if (shares.warmup > 0) add("warmup", "gpu.warmup_ratio", shares.warmup);
   if (sum <= 0) return std::nullopt;
   for (auto& one : found.ranking) one.probability /= sum;
   std::stable_sort(found.ranking.begin(), found.ranking.end(),
@@ -58,6 +60,14 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, std::opti
   std::erase_if(found.evidence, [](const auto& one) { return one.weight <= 0; });
   found.class_id = found.ranking.front().class_id;
   found.confidence = found.ranking.front().probability;
+  return found;
+}
+
+Bottleneck without_timeline(std::string why) {
+  Bottleneck found;
+  found.class_id = kInconclusive;
+  found.method = kGpuLimit;
+  found.undecided = std::move(why);
   return found;
 }
 

@@ -75,7 +75,7 @@ core::Result<std::vector<Anomaly>> session_anomalies(const std::string& path) {
   append(all, std::move(counters));
   AACO_ASSIGN(const auto executions, executions_of(path, names));
   append(all, analytics::anomaly::of_executions(executions, names, kMostExecutions));
-  return all;
+  return analytics::anomaly::grouped(std::move(all));
 }
 
 core::Result<Explanation> explain(const std::string& session, const Services& services) {

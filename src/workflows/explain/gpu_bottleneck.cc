@@ -21,7 +21,7 @@ GpuDevice device_of(const Json& gpu, const trace::Metrics& metrics) {
   return {
       value("gpu.busy_ns"),
       value("gpu.span_ns"),
-      {share("compute_ratio"), share("communication_ratio"), share("copy_ratio"), share("launch_ratio"), share("waiting_ratio")}};
+      {share("compute_ratio"), share("communication_ratio"), share("copy_ratio"), share("launch_ratio"), share("waiting_ratio"), share("warmup_ratio")}};
 }
 
 std::vector<analytics::advice::KernelRoof> roofs_of(const Json& gpu) {
@@ -47,6 +47,12 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, const std::vec
   facts.launch_ns = gpu["bound"]["launch_ratio"].as_f64().value_or(0) * facts.span_ns;
   for (const Json& gap : gpu["gaps"].items())
     facts.idle[std::string(gap["cause"].text())] = {gap["gap_count"].as_i64().value_or(0), gap["idle_ns"].as_f64().value_or(0)};
+  for (const Json& one : gpu["idle_causes"].items())
+    facts.host.push_back({std::string(one["cause"].text()),
+                          std::string(one["title"].text()),
+                          std::string(one["remedy"].text()),
+                          one["class"].text() == "launch" || one["class"].text() == "cannot-tell",
+                          {one["gap_count"].as_i64().value_or(0), one["idle_ns"].as_f64().value_or(0)}});
   const auto rank = gpu["rank"].as_i64(), device = gpu["device"].as_i64();
   if (rank && device)
     facts.kernels = analytics::advice::gpu_kernels(rows, names, static_cast<std::int32_t>(*rank), *device, roofs_of(gpu));
@@ -58,6 +64,8 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, const std::vec
 std::optional<GpuJudgement> judge_gpu(const std::string& path, const trace::SessionManifest& manifest,
                                       const trace::Metrics& metrics) {
   const auto& gpus = manifest.outcome["gpu"]["gpus"].items();
+  if (const Json& none = manifest.outcome["gpu"]["no_timeline"]; none.is_object())
+    return GpuJudgement{analytics::bottleneck::without_timeline(std::string(none["text"].text())), {}};
   std::vector<GpuDevice> devices;
   for (const Json& gpu : gpus) devices.push_back(device_of(gpu, metrics));
   const auto chosen = analytics::bottleneck::least_busy(devices);

@@ -174,7 +174,7 @@ void add_energy(const report::ReportModel& model, const Json& summary, bool comp
 }
 
 // A node of the run beside the node of the graph that it is.
-report::Attainable::Node node_of(const TimeShare& share, const EstimateRow& node, const Expected& expected, const Gap& gap,
+report::Attainable::Node node_of(const TimeShare& share, const EstimateRow& node, const Expected& expected, const GapReason& gap,
                                  const trace::NameTable& names) {
   const auto text = [&](trace::NameId id) { return std::string(names.text(id)); };
   report::Attainable::Node row;

@@ -18,13 +18,14 @@ using core::Json;
 constexpr double kSecondClass = 0.15;  // probability from which on the next class is named too
 
 // Shares of a GPU's span, which are no signals of the rules.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kGpuShares = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kGpuShares = {
     {{"gpu.compute_kernels_ratio", "share of the span in kernels that compute (products, convolutions, attention)"},
      {"gpu.memory_kernels_ratio", "share of the span in kernels that mostly move bytes"},
      {"gpu.communication_ratio", "share of the span in collectives that nothing hides"},
      {"gpu.copy_ratio", "share of the span in copies that nothing hides"},
      {"gpu.launch_ratio", "share of the span in which the device was idle because of launching"},
-     {"gpu.waiting_ratio", "share of the span in which the device was idle for another reason"}}};
+     {"gpu.waiting_ratio", "share of the span in which the device was idle for another reason"},
+     {"gpu.warmup_ratio", "share of the span in which the device was idle while code was loaded or compiled"}}};
 
 // A class in words; documents of older versions have its id only.
 std::string_view title_of(const Json& ranked) { return ranked[ranked.contains("title") ? "title" : "class"].text(); }
