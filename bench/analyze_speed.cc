@@ -39,13 +39,13 @@ core::Status measure(const Case& one, const hardware::Device& device, int rounds
     AACO_ASSIGN(const auto model, workflows::open_model(request, services));
     const std::int64_t open = core::monotonic_ns();
     AACO_ASSIGN(const auto report, workflows::predict(model, one.model, device, {}, services.paths));
-    if (report.estimate.nodes.empty()) return core::fail(core::ErrorCode::invalid_input, "no node was estimated");
+    if (report.estimate.nodes.empty()) return core::fail(core::ErrorCode::invalid_input, "no node estimates");
     opening.push_back(static_cast<double>(open - start) * 1e-6);
     predicting.push_back(static_cast<double>(core::monotonic_ns() - open) * 1e-6);
   }
   const double ms = median(predicting);
-  fmt::print("{:12} opened and shapes inferred {:7.2f} ms, predicted {:7.2f} ms (least {:.2f}); to reach {:g} ms: {}\n",
-             one.model, median(opening), ms, *std::min_element(predicting.begin(), predicting.end()), one.most_ms,
+  fmt::print("{:12} load and shape inference {:7.2f} ms, prediction {:7.2f} ms (min {:.2f}); within {:g} ms: {}\n", one.model,
+             median(opening), ms, *std::min_element(predicting.begin(), predicting.end()), one.most_ms,
              ms <= one.most_ms ? "yes" : "no");
   return {};
 }

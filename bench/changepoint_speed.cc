@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
           },
           online);
       fmt::print(
-          "{} values, {} steps, correlation {}: segmentation {:.2f} ms CPU ({:.2f} by the clock, {} found), Bayesian {:.2f} ms "
+          "{} values, {} steps, correlation {}: segmentation {:.2f} ms CPU ({:.2f} wall, {} found), Bayesian {:.2f} ms "
           "CPU ({:.2f}, {} found)\n",
           count, steps, correlation, segmented.cpu_ms, segmented.clock_ms, offline, bayesian.cpu_ms, bayesian.clock_ms, online);
     }

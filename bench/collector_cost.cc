@@ -56,7 +56,7 @@ void measure(collectors::Collector& collector, double seconds) {
     cost.add(static_cast<double>(thread_cpu_ns() - before) * 1e-3);
   }
   const auto rows = sink.rows<trace::SystemEventRow>().size() + sink.rows<trace::GpuEventRow>().size();
-  fmt::print("{:8} {:7.1f} us a sample +- {:.1f}, {:6.0f} rows/s, {:.3f} % of a CPU at 100 Hz\n", collector.info().name,
+  fmt::print("{:8} {:7.1f} µs per sample ±{:.1f}, {:6.0f} rows/s, {:.3f} % of a CPU at 100 Hz\n", collector.info().name,
              cost.mean(), cost.half_width(), static_cast<double>(rows) / seconds, cost.mean() / 100);
 }
 
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
   stop = true;
   for (std::thread& worker : workers) worker.join();
   const auto account = loop.sampling();
-  fmt::print("loop     {:7.1f} us a sample, wake-up included; {} samples, {} deadlines missed, {:.3f} % of a CPU\n",
+  fmt::print("loop     {:7.1f} µs per sample including wake-up; {} samples, {} missed deadlines, {:.3f} % of a CPU\n",
              static_cast<double>(account.cpu_time.count()) * 1e-3 / static_cast<double>(account.samples), account.samples,
              account.missed_deadlines,
              100.0 * static_cast<double>(account.cpu_time.count()) / static_cast<double>(account.wall_time.count()));

@@ -34,7 +34,7 @@ void pin(bool first) {
   CPU_ZERO(&set);
   const int cpus = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   for (int cpu = first ? 0 : 1; cpu < (first ? 1 : cpus); ++cpu) CPU_SET(static_cast<unsigned>(cpu), &set);
-  bench::check(::sched_setaffinity(0, sizeof(set), &set) == 0, "the machine has fewer than two CPUs");
+  bench::check(::sched_setaffinity(0, sizeof(set), &set) == 0, "at least two CPUs are required");
 }
 
 std::int64_t thread_cpu_ns() {
@@ -57,7 +57,7 @@ struct Mean {
 class PingPong {
  public:
   PingPong() {
-    bench::check(::pipe(ask_.data()) == 0 && ::pipe(answer_.data()) == 0, "no pipes");
+    bench::check(::pipe(ask_.data()) == 0 && ::pipe(answer_.data()) == 0, "cannot create pipes");
     other_ = std::thread([this] {
       pin(true);
       char byte = 0;
@@ -69,7 +69,7 @@ class PingPong {
   }
   ~PingPong() {
     const char quit = 'q';
-    bench::check(::write(ask_[1], &quit, 1) == 1, "a pipe broke");
+    bench::check(::write(ask_[1], &quit, 1) == 1, "broken pipe");
     other_.join();
     for (const int file : {ask_[0], ask_[1], answer_[0], answer_[1]}) ::close(file);
   }
@@ -78,7 +78,7 @@ class PingPong {
 
   void round() {
     char byte = 'x';
-    bench::check(::write(ask_[1], &byte, 1) == 1 && ::read(answer_[0], &byte, 1) == 1, "a pipe broke");
+    bench::check(::write(ask_[1], &byte, 1) == 1 && ::read(answer_[0], &byte, 1) == 1, "broken pipe");
   }
   // Of both threads so far.
   [[nodiscard]] std::int64_t cpu_ns() const { return thread_cpu_ns() + other_cpu_ns_.load(std::memory_order_relaxed); }
@@ -114,8 +114,8 @@ void measure_cost(collectors::SchedulerWatch& watch, double seconds) {
     const double a = block(true), b = block(false), c = block(false), d = block(true);
     cost.add((a + d - b - c) / 2 / kEventsARound);
   }
-  fmt::print("a round: {:.0f} ns without, {:.0f} ns with the plane\n", without.mean(), with.mean());
-  fmt::print("an event costs {:.3f} us (95 %: +-{:.3f}), {} groups of blocks\n", cost.mean() * 1e-3, cost.half_width() * 1e-3,
+  fmt::print("per round: {:.0f} ns without eBPF, {:.0f} ns with eBPF\n", without.mean(), with.mean());
+  fmt::print("cost per event: {:.3f} µs (95 % CI ±{:.3f}), {} block groups\n", cost.mean() * 1e-3, cost.half_width() * 1e-3,
              groups);
 }
 
@@ -129,7 +129,7 @@ void keep_up(collectors::SchedulerWatch& watch, double seconds) {
     if (rounds * kEventsARound < static_cast<double>(now - begin) * 1e-9 * kRate) pair.round(), ++rounds;
   const double took = static_cast<double>(core::monotonic_ns() - begin) * 1e-9;
   watch.pause();
-  fmt::print("made {:.0f} events/s for {:.1f} s\n", rounds * kEventsARound / took, took);
+  fmt::print("generated {:.0f} events/s for {:.1f} s\n", rounds * kEventsARound / took, took);
 }
 
 }  // namespace
@@ -151,6 +151,6 @@ int main(int argc, char** argv) {
   (*watch)->finish(sink);
   const trace::Account account = (*watch)->account();
   const auto lost = account.dropped.find("kernel ring buffer full");
-  fmt::print("{} events read, {} kept, {} lost in rings, {} rows\n", account.read, account.kept,
+  fmt::print("{} events read, {} kept, {} lost in ring buffers, {} rows\n", account.read, account.kept,
              lost == account.dropped.end() ? 0 : lost->second, sink.rows<trace::SchedEventRow>().size());
 }

@@ -24,7 +24,7 @@ using namespace aaco::bench;
 std::int64_t write_trace(const std::string& path, std::int64_t bytes, bool packed) {
   PatternSource source(bytes);
   const gzFile file = gzopen(path.c_str(), packed ? "wb6" : "wbT");
-  check(file != nullptr, "making the file");
+  check(file != nullptr, "generating the file");
   std::string block(std::size_t{1} << 20, '\0');
   for (std::size_t count = 0; (count = source.read(block).value_or(0)) > 0;)
     check(gzwrite(file, block.data(), static_cast<unsigned>(count)) == static_cast<int>(count), "writing the file");
@@ -49,13 +49,13 @@ int main(int count, char** arguments) {
   const bool packed = std::erase(words, "gz") > 0;
   const double gigabytes = words.empty() ? 4 : std::atof(words[0].c_str());
   const auto folder = core::TemporaryDirectory::make(words.size() > 1 ? words[1] : "/tmp", "aaco-bench");
-  check(folder.has_value(), "a temporary folder");
+  check(folder.has_value(), "creating a temporary folder");
   const std::string path = core::join_path(folder->path(), packed ? "trace.json.gz" : "trace.json");
   const auto bytes = static_cast<std::int64_t>(gigabytes * 1e9);
   const std::int64_t events = write_trace(path, bytes, packed);
   if (packed) {
     const double seconds = seconds_to_expand(path);
-    fmt::print("decompressing alone: {:.0f} MB/s of text\n", static_cast<double>(bytes) / 1e6 / seconds);
+    fmt::print("decompression only: {:.0f} MB/s of text\n", static_cast<double>(bytes) / 1e6 / seconds);
   }
 
   workflows::Services services;
@@ -81,7 +81,7 @@ int main(int count, char** arguments) {
   const auto* kernels = trace::find_metric(outcome->metrics, "gpu.kernel_count");
   check(kernels != nullptr && kernels->value * kEventsOfPattern == static_cast<double>(events), "the number of kernels");
   const auto* linked = trace::find_metric(outcome->metrics, "gpu.orphan_kernel_count");
-  check(linked != nullptr && linked->value == 0, "every kernel's launch");
-  print("aaco import, whole", static_cast<double>(bytes), events, seconds, cpu_seconds() - cpu);
+  check(linked != nullptr && linked->value == 0, "the launch of every kernel");
+  print("aaco import, total", static_cast<double>(bytes), events, seconds, cpu_seconds() - cpu);
   return 0;
 }

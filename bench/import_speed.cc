@@ -58,15 +58,15 @@ void from_memory(std::int64_t bytes, const std::string& folder) {
   const std::int64_t start = core::monotonic_ns();
   while (making.read(block).value_or(0) > 0) {
   }
-  print("making the text alone", static_cast<double>(bytes), making.events(),
+  print("generating the text only", static_cast<double>(bytes), making.events(),
         static_cast<double>(core::monotonic_ns() - start) * 1e-9, cpu_seconds() - cpu);
 
   PatternSource first(bytes);
   Nowhere nowhere;
   cpu = cpu_seconds();
   const double seconds = import_seconds(first, nowhere, first.events());
-  print("import, rows to nowhere", static_cast<double>(bytes), first.events(), seconds, cpu_seconds() - cpu);
-  check(nowhere.kernel_ns() == first.patterns() * 14'008, "the sum of kernel time");
+  print("import, rows discarded", static_cast<double>(bytes), first.events(), seconds, cpu_seconds() - cpu);
+  check(nowhere.kernel_ns() == first.patterns() * 14'008, "the total kernel time");
 
   PatternSource second(bytes);
   trace::SessionManifest manifest;
@@ -104,11 +104,11 @@ void against_python(std::int64_t bytes, const std::string& folder) {
     const double theirs = static_cast<double>(core::monotonic_ns() - start) * 1e-9;
     check(python.has_value() && python->exit_code == 0, "python3");
     ratios.push_back(theirs / ours);
-    fmt::print("file of {} MB, round {}: import {:.2f} s, json.load {:.2f} s (peak {:.0f} MiB): {:.1f} times\n",
-               bytes / 1'000'000, round + 1, ours, theirs, peak_mib(RUSAGE_CHILDREN), ratios.back());
+    fmt::print("file of {} MB, round {}: import {:.2f} s, json.load {:.2f} s (peak {:.0f} MiB): {:.1f}x\n", bytes / 1'000'000,
+               round + 1, ours, theirs, peak_mib(RUSAGE_CHILDREN), ratios.back());
   }
   std::sort(ratios.begin(), ratios.end());
-  fmt::print("import / json.load: median {:.1f} times as fast, {:.1f} to {:.1f}\n", ratios[1], ratios.front(), ratios.back());
+  fmt::print("import / json.load: median {:.1f}x faster, {:.1f}x to {:.1f}x\n", ratios[1], ratios.front(), ratios.back());
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ int main(int count, char** arguments) {
   const double gigabytes = count > 1 ? std::atof(arguments[1]) : 4;
   const double megabytes = count > 2 ? std::atof(arguments[2]) : 300;
   const auto folder = core::TemporaryDirectory::make("/tmp", "aaco-bench");
-  check(folder.has_value(), "a temporary folder");
+  check(folder.has_value(), "creating a temporary folder");
   from_memory(static_cast<std::int64_t>(gigabytes * 1e9), folder->path());
   against_python(static_cast<std::int64_t>(megabytes * 1e6), folder->path());
   return 0;

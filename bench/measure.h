@@ -17,7 +17,7 @@ inline double peak_mib(int who) {
 
 inline void check(bool right, const char* what) {
   if (right) return;
-  fmt::print(stderr, "wrong: {}\n", what);
+  fmt::print(stderr, "check failed: {}\n", what);
   std::exit(1);
 }
 
@@ -33,8 +33,8 @@ inline double cpu_seconds() {
 
 // `cpu`: CPU seconds it took, which tell the cost where the machine is shared.
 inline void print(const char* what, double bytes, std::int64_t events, double seconds, double cpu) {
-  fmt::print("{:<30} {:6.0f} MB/s {:6.0f} MB per CPU second {:9.0f} events/s {:6.1f} s  peak {:4.0f} MiB\n", what,
-             bytes / 1e6 / seconds, bytes / 1e6 / cpu, static_cast<double>(events) / seconds, seconds, peak_mib(RUSAGE_SELF));
+  fmt::print("{:<30} {:6.0f} MB/s {:6.0f} MB/CPU-s {:9.0f} events/s {:6.1f} s  peak {:4.0f} MiB\n", what, bytes / 1e6 / seconds,
+             bytes / 1e6 / cpu, static_cast<double>(events) / seconds, seconds, peak_mib(RUSAGE_SELF));
   std::fflush(stdout);
 }
 

@@ -140,7 +140,7 @@ class Counting final : public trace::PartialSink {
 
 void check(bool right, const char* what) {
   if (right) return;
-  fmt::print(stderr, "rocm_import_speed: {} is wrong\n", what);
+  fmt::print(stderr, "rocm_import_speed: check failed: {}\n", what);
   std::exit(1);
 }
 
@@ -168,7 +168,7 @@ void import_pattern(const Pattern& pattern, std::int64_t bytes, trace::Sink* tar
   check(sink.kernels() == source.records() && sink.kernel_ns() == source.records() * kKernelNs, "the number or sum of kernels");
   const auto mb = static_cast<double>(source.bytes()) / 1e6;
   fmt::print(
-      "{:>5} into {}: {:.0f} MB in {:.2f} s = {:.0f} MB/s wall ({:.0f} MB per CPU second), {:.2f} million kernels/s, peak {:.0f} "
+      "{:>5} into {}: {:.0f} MB in {:.2f} s = {:.0f} MB/s wall ({:.0f} MB/CPU-s), {:.2f} million kernels/s, peak {:.0f} "
       "MiB\n",
       pattern.what, where, mb, seconds, mb / seconds, mb / (cpu_seconds() - cpu),
       static_cast<double>(sink.kernels()) / 1e6 / seconds, peak_mib());
@@ -190,7 +190,7 @@ int main(int count, char** arguments) {
   const double gigabytes = count > 1 ? std::atof(arguments[1]) : 1;
   const auto bytes = static_cast<std::int64_t>(gigabytes * 1e9);
   const auto folder = core::TemporaryDirectory::make("/tmp", "aaco-bench");
-  check(folder.has_value(), "a temporary folder");
+  check(folder.has_value(), "creating a temporary folder");
   const Pattern patterns[] = {{"CSV", kTableHead, kTableRecord, "", importers::rocprofv3::make_csv_importer},
                               {"JSON", kDocumentHead, kDocumentRecord, kDocumentTail, importers::rocprofv3::make_json_importer}};
   for (const Pattern& pattern : patterns) {

@@ -39,7 +39,7 @@ class BareLoop {
  public:
   BareLoop(const std::string& library, const std::string& model, aaco::runner::TensorData& input, const std::string& output) {
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    require(handle != nullptr, "the library cannot be opened");
+    require(handle != nullptr, "cannot open the library");
     api_ = reinterpret_cast<const OrtApiBase* (*)()>(dlsym(handle, "OrtGetApiBase"))()->GetApi(17);
     OrtSessionOptions* options = nullptr;
     ok(api_->CreateEnv(ORT_LOGGING_LEVEL_WARNING, "bare", &env_));
@@ -66,7 +66,7 @@ class BareLoop {
   void call() { ok(api_->RunWithBinding(session_, run_, binding_)); }
 
  private:
-  static void ok(OrtStatus* status) { require(status == nullptr, "a call of the bare loop failed"); }
+  static void ok(OrtStatus* status) { require(status == nullptr, "the bare loop failed"); }
   const OrtApi* api_ = nullptr;
   OrtEnv* env_ = nullptr;
   OrtSession* session_ = nullptr;
@@ -115,8 +115,8 @@ void compare(const char* what, const std::function<void()>& with, const std::fun
     }
   }
   effect = aaco::stats::observer_effect(blocks);
-  require(effect.ci95.has_value(), "too few blocks: give it more seconds");
-  fmt::print("{}: {:+.3f} %  [{:+.3f}, {:+.3f}] %, {} pairs of blocks, median difference {:+.3f} us\n", what,
+  require(effect.ci95.has_value(), "too few blocks: increase the number of seconds");
+  fmt::print("{}: {:+.3f} %  [{:+.3f}, {:+.3f}] %, {} block pairs, median difference {:+.3f} µs\n", what,
              *effect.effect_ratio * 100, effect.ci95->low * 100, effect.ci95->high * 100, effect.pairs,
              median(differences) / 1e3);
 }
@@ -135,7 +135,7 @@ int main(int argc, char** argv) {
   options.provider = "CPUExecutionProvider";
   if (argc > 5) options.intra_op_threads = std::atoi(argv[5]);
   auto backend = (*runtime)->open_model(argv[2], options);
-  require(backend.has_value(), "the model cannot be opened");
+  require(backend.has_value(), "cannot open the model");
   const auto& info = (*backend)->inputs().at(0);
   aaco::runner::TensorData input{info.name, info.type, info.shape, {}};
   std::size_t bytes = 4;
@@ -144,17 +144,17 @@ int main(int argc, char** argv) {
     bytes *= static_cast<std::size_t>(size);
   }
   input.bytes.resize(bytes);
-  require((*backend)->bind({input}).has_value(), "the input cannot be bound");
+  require((*backend)->bind({input}).has_value(), "cannot bind the input");
   const auto call = [&] { require((*backend)->run_once().has_value(), "a run failed"); };
   if (mode == "loop") {
     BareLoop bare(argv[3], argv[2], input, (*backend)->outputs().at(0).name);
     compare(
-        "AACO's loop beside a bare loop", call, [&] { bare.call(); }, [](bool) {}, seconds);
+        "AACO loop vs bare loop", call, [&] { bare.call(); }, [](bool) {}, seconds);
     return 0;
   }
   aaco::workflows::Telemetry telemetry(getpid(), std::chrono::milliseconds(10));
-  require(telemetry.start().has_value(), "telemetry cannot start");
+  require(telemetry.start().has_value(), "cannot start telemetry");
   compare(
-      "telemetry at 100 Hz beside none", call, call, [&](bool on) { on ? telemetry.resume() : telemetry.pause(); }, seconds);
+      "telemetry at 100 Hz vs no telemetry", call, call, [&](bool on) { on ? telemetry.resume() : telemetry.pause(); }, seconds);
   return 0;
 }

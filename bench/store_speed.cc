@@ -22,7 +22,7 @@ constexpr int kKernelNames = 400;
 
 void check(bool right, const char* what) {
   if (right) return;
-  fmt::print(stderr, "wrong: {}\n", what);
+  fmt::print(stderr, "check failed: {}\n", what);
   std::exit(1);
 }
 
@@ -83,9 +83,9 @@ Speed write(std::int64_t rows, const std::string& folder) {
                                                   return core::Status();
                                                 })
             .has_value(),
-        "reading back");
+        "reading the bundle");
   for (std::int64_t i = 0; i < rows; ++i) expected += 1'500 + (i * 17) % 9'001;
-  check(count == rows && sum == expected, "the rows read back");
+  check(count == rows && sum == expected, "the number of rows read");
   check(core::remove_tree(*path).has_value(), "removing");
   const auto rate = [rows](std::int64_t ns) { return static_cast<double>(rows) / (static_cast<double>(ns) * 1e-9); };
   return {rate(written - begin), rate(closed - begin), rate(cpu_used)};
@@ -97,20 +97,20 @@ int main(int count, char** arguments) {
   const auto rows = static_cast<std::int64_t>((count > 1 ? std::atof(arguments[1]) : 10) * 1e6);
   const int rounds = count > 2 ? std::atoi(arguments[2]) : 5;
   const auto folder = core::TemporaryDirectory::make("/tmp", "aaco-bench");
-  check(folder.has_value(), "a temporary folder");
+  check(folder.has_value(), "creating a temporary folder");
   std::vector<double> rates, whole;
   for (int round = 0; round < rounds; ++round) {
     const Speed speed = write(rows, folder->path());
     rates.push_back(speed.rows_per_second);
     whole.push_back(speed.rows_per_second_whole);
-    fmt::print("round {}: {:.2f} M rows/s into Parquet, {:.2f} M rows/s until closed, {:.2f} M rows a CPU second\n", round + 1,
-               rates.back() / 1e6, whole.back() / 1e6, speed.rows_per_cpu_second / 1e6);
+    fmt::print("round {}: {:.2f} M rows/s into Parquet, {:.2f} M rows/s including close, {:.2f} M rows per CPU second\n",
+               round + 1, rates.back() / 1e6, whole.back() / 1e6, speed.rows_per_cpu_second / 1e6);
   }
   std::sort(rates.begin(), rates.end());
   std::sort(whole.begin(), whole.end());
   rusage use = {};
   ::getrusage(RUSAGE_SELF, &use);
-  fmt::print("kernel table of {} M rows: median {:.2f} M rows/s [{:.2f}, {:.2f}], {:.2f} until closed, peak {} MiB\n",
+  fmt::print("kernel table of {} M rows: median {:.2f} M rows/s [{:.2f}, {:.2f}], {:.2f} including close, peak {} MiB\n",
              static_cast<double>(rows) / 1e6, rates[rates.size() / 2] / 1e6, rates.front() / 1e6, rates.back() / 1e6,
              whole[whole.size() / 2] / 1e6, use.ru_maxrss / 1024);
   return 0;

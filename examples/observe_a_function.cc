@@ -45,7 +45,7 @@ core::Result<std::string> observe(const std::string& root) {
         .iteration = iteration, .phase = measure, .start_ns = start, .duration_ns = core::monotonic_ns() - start});
   }
   manifest.phases.push_back({"measure", begin, core::monotonic_ns()});
-  manifest.outcome = core::Json::object({{"sum", sum}});
+  manifest.outcome = trace::outcome_from_json(core::Json::object({{"sum", sum}}));
   return writer->close(manifest);
 }
 

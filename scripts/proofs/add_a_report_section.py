@@ -125,7 +125,7 @@ CHANGED = {
          '    SectionEntry{"scaling", &Sections::scaling, Place::top},\n    SectionEntry{"demo", &Sections::demo, Place::details},'),
     ],
     'src/workflows/session_report/session_report.cc': [
-        ('#include "workflows/traced_devices.h"', '#include "workflows/session_report/report_demo.h"\n#include "workflows/traced_devices.h"'),
+        ('#include "workflows/session_report/report_gpu.h"', '#include "workflows/session_report/report_demo.h"\n#include "workflows/session_report/report_gpu.h"'),
         ('  AACO_TRY(fill_scaling(model, session_path));', '  AACO_TRY(fill_scaling(model, session_path));\n  fill_demo(model);'),
     ],
     'web/src/sections/list.tsx': [

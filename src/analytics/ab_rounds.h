@@ -15,6 +15,7 @@ namespace aaco::analytics::regression {
 // The durations of a round, block by block, in neighbouring pairs.
 struct AbRoundBlocks {
   std::array<std::vector<std::vector<double>>, 2> sides;  // ns
+  std::array<std::vector<double>, 2> caller_cpu;          // of a call, ns, block by block; empty: the kernel did not tell of all
   bool b_first = false;
 };
 
@@ -46,8 +47,9 @@ struct AbLook {
 // Empty where this is no round to look at (stats::is_early_look), or nothing can be said yet.
 std::optional<AbLook> look_at(const std::vector<AbRoundBlocks>& rounds, const AbRule& rule);
 
-// Median latency, which decides, mean latency and throughput. Rounds that ended at an early look are judged at that look's level,
-// others at what the looks before have left.
+// Median latency, mean latency, which may decide in its place (let_mean_decide), throughput, and the caller's CPU time where
+// every block has it. Rounds that ended at an early look are judged at that look's level, others at what the looks before have
+// left.
 std::vector<MetricResult> judge_all(const std::vector<AbRoundBlocks>& rounds, const AbRule& rule);
 
 // What to do, by the deciding metric.

@@ -27,6 +27,16 @@ struct LatencyMetrics {
 LatencyMetrics latency_metrics(std::span<const trace::IterationRow> iterations, const trace::NameTable& names,
                                std::int64_t items_per_iteration);
 
+// CPU time of the calling thread per call: it stays readable where other programs keep the calls waiting.
+inline constexpr std::string_view kCallerCpu = "latency.caller_cpu_ns";
+// Of each measured block without telemetry, in order; blocks without any of `iterations` (disturbed ones that were left out) and
+// blocks that the kernel did not account are missing.
+std::vector<double> caller_cpu_of(std::span<const trace::LoopBlockRow> blocks, std::span<const trace::IterationRow> iterations,
+                                  const trace::NameTable& names);
+// latency.caller_cpu_ns; empty without blocks.
+trace::Metrics caller_cpu_metrics(std::span<const trace::LoopBlockRow> blocks, std::span<const trace::IterationRow> iterations,
+                                  const trace::NameTable& names);
+
 // load.duration_ns from the session's phases.
 trace::Metrics phase_metrics(std::span<const trace::Phase> phases);
 

@@ -78,10 +78,17 @@ struct Options {
   // `assumption_widens`, also for the interval.
   double assumed_between_ratio = 0;
   bool assumption_widens = false;
+  double first_error_share = 1;  // of 1 - level, for the deciding metric: kMedianErrorShare where the mean may decide too
 };
 
-// Compares the metrics. The first one decides: it is chosen beforehand and gets the full level. The others are tested at
-// the same level, and their regressions or improvements only count after Holm correction.
+// Median and mean latency share the decision: stalls that a median does not see are in the mean. Of the error that the level
+// allows the median has more, since it is the more precise of both; together they have no more than one metric would.
+inline constexpr double kMedianErrorShare = 0.6;
+inline constexpr double kMeanErrorShare = 1 - kMedianErrorShare;
+
+// Compares the metrics. The first one decides: it is chosen beforehand and gets the full level, or its share of it where it
+// shares the decision. The others are tested at the full level, and their regressions or improvements only count after Holm
+// correction.
 std::vector<MetricResult> compare(const std::vector<MetricInput>& metrics, const Options& options);
 
 // none, minor, major (from twice the threshold), critical (from four times): of a regression only.

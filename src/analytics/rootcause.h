@@ -37,9 +37,13 @@ struct Part {
 struct Decomposition {
   double baseline_ns = 0, candidate_ns = 0;  // of a call
   double delta_ns = 0;
-  std::vector<Part> parts;  // the largest in the direction of the total first; with unexplained_ns they add up to delta_ns
+  // The largest in the direction of the total first; parts may go the other way. With unexplained_ns they add up to delta_ns.
+  // Where the kernel's account is known on both sides, they divide the caller's CPU time, run-queue wait and sleep, and nothing
+  // else: the waiting of other threads is evidence, never a part.
+  std::vector<Part> parts;
   double unexplained_ns = 0;
   bool profiled = false;  // both sides have node times, so that compute time is split further
+  std::optional<signals::CallAccount> baseline_account, candidate_account;
 };
 // Empty if a side has no calls.
 std::optional<Decomposition> decompose(const Side& a, const Side& b);

@@ -61,17 +61,20 @@ Signals signals_of(const SignalInput& input);
 // The signals of the same session without its profiled pass.
 Signals without_profile(Signals signals);
 
-// Kernel accounting of the calling thread's time per call: running, waiting for a CPU, blocked. ns per call, over the
+// Kernel accounting of the calling thread's time per call: running, waiting for a CPU, asleep. ns per call, over the
 // blocks without telemetry.
 struct CallAccount {
   std::int64_t calls = 0;
   double wall_ns = 0;
-  std::optional<double> cpu_ns, wait_ns, blocked_ns;              // of the caller; they add up to wall_ns
-  std::optional<double> others_wait_ns;                           // of the process's other threads
+  // Of the caller, as counted: never reduced to fit. cpu, wait, blocked and unexplained add up to wall_ns. The kernel does not
+  // count sleep: it is what CPU time and wait leave. Where they exceed the wall time (reading the counters takes time of the
+  // caller outside the calls), sleep is 0 and unexplained_ns is negative.
+  std::optional<double> cpu_ns, wait_ns, blocked_ns, unexplained_ns;
+  std::optional<double> others_wait_ns;                           // of the process's other threads, summed: not a part of wall_ns
   std::optional<double> process_cpu_ns, system_ns, throttled_ns;  // of all threads
   std::optional<double> minor_faults, major_faults, migrations, storage_bytes, voluntary_switches, involuntary_switches;
   std::optional<double> others_cpu_ns;  // of other processes
-  std::optional<double> interrupts, steal_ns, iowait_ns;
+  std::optional<double> interrupts, steal_ns, iowait_ns, stops;
 };
 // Empty without blocks.
 std::optional<CallAccount> account_of(std::span<const trace::LoopBlockRow> blocks, const trace::NameTable& names);

@@ -55,6 +55,7 @@ const std::vector<FactRule>& fact_rules() {
       {"gpu.visible", Severity::hard, "different GPUs visible to the process"},
       {"isolation", Severity::hard, "different isolation level"},
       {"cpu.allowed_cores", Severity::soft, "different number of CPUs allowed for the process"},
+      {"cpu.allowed_list", Severity::soft, "different CPUs allowed for the process"},
       {"memory.total_bytes", Severity::soft, "different amount of memory"},
       {"runtime.version", Severity::soft, "different runtime version"},
       {"runtime.hash", Severity::soft, "different runtime build"},

@@ -28,7 +28,8 @@ struct FactRule {
 };
 
 // Every key there is, in the order they are reported:
-//   machine  cpu.model cpu.cores cpu.allowed_cores cpu.limit_cores cpu.governor cpu.boost cpu.smt memory.total_bytes
+//   machine  cpu.model cpu.cores cpu.allowed_cores cpu.allowed_list cpu.limit_cores cpu.governor cpu.boost cpu.smt
+//   memory.total_bytes
 //            gpu.devices gpu.partitions gpu.visible driver.amdgpu driver.nvidia driver.rocm kernel host
 //   run      runtime.name runtime.version runtime.hash provider device threads.intra threads.inter graph_level model.hash
 //            input_shapes batch dtype seed mode isolation

@@ -29,7 +29,7 @@ inline ImporterInfo rocm_info(std::string name, std::string title, bool database
           database,
           Grouping::rocm,
           numbers_passes,
-          "trace the kernels too (rocprofv3 --kernel-trace), and import that file together with these"};
+          "also trace kernels (rocprofv3 --kernel-trace), and import that file together with these"};
 }
 
 }  // namespace aaco::importers

@@ -183,9 +183,9 @@ std::string report_title(const ReportModel& model) {
     const std::string text = value.as_i64() ? std::to_string(*value.as_i64()) : std::string(value.text());
     if (!text.empty()) words.push_back(std::string(before) + text);
   };
-  add("", model.session.outcome["model"]);
-  add("", model.session.outcome["provider"]);
-  add("batch ", model.session.outcome["batch"]);
+  add("", core::Json(model.session.outcome.model));
+  add("", core::Json(model.session.outcome.provider));
+  add("batch ", core::Json(model.session.outcome.batch));
   if (!words.empty()) return core::join(words, ", ");
   const std::string name = model.session.kind + " " + model.session.id.text;
   return core::trim(name).empty() ? "session" : std::string(core::trim(name));

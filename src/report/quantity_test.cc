@@ -84,7 +84,8 @@ TEST(MetricTitle, EmptyId) { EXPECT_EQ(metric_title({}, ""), ""); }
 
 TEST(ReportTitle, FromTheOutcome) {
   ReportModel model;
-  model.session.outcome = core::Json::object({{"model", "resnet50"}, {"provider", "CPU"}, {"batch", 4}});
+  model.session.outcome =
+      trace::outcome_from_json(core::Json::object({{"model", "resnet50"}, {"provider", "CPU"}, {"batch", 4}}));
   EXPECT_EQ(report_title(model), "resnet50, CPU, batch 4");
 }
 TEST(ReportTitle, FromTheSession) {

@@ -40,7 +40,7 @@ Json to_json(const SessionManifest& manifest) {
                        {"home_clock", to_string(manifest.home_clock)},
                        {"command", Json::texts(manifest.command)},
                        {"request", manifest.request},
-                       {"outcome", manifest.outcome},
+                       {"outcome", to_json(manifest.outcome)},
                        {"phases", phases_to_json(manifest.phases)},
                        {"clocks", to_json(manifest.clocks)},
                        {"accounts", std::move(accounts)},
@@ -75,7 +75,7 @@ core::Result<SessionManifest> session_from_json(const Json& document) {
   manifest.home_clock = *home_clock;
   for (const Json& word : document["command"].items()) manifest.command.emplace_back(word.text());
   manifest.request = document["request"];
-  manifest.outcome = document["outcome"];
+  manifest.outcome = outcome_from_json(document["outcome"]);
   for (const Json& phase : document["phases"].items()) {
     const auto start = phase["start_ns"].as_i64();
     const auto end = phase["end_ns"].as_i64();

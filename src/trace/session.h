@@ -10,6 +10,7 @@
 #include "core/json.h"
 #include "trace/account.h"
 #include "trace/clock_graph.h"
+#include "trace/outcome.h"
 
 namespace aaco::trace {
 
@@ -42,7 +43,7 @@ struct SessionManifest {
   core::ClockId home_clock = core::ClockId::monotonic;
   std::vector<std::string> command;  // as the user typed it
   core::Json request;                // what was asked, every option resolved
-  core::Json outcome;                // what ran: model, backend, provider, batch, counts, stopping reason
+  Outcome outcome;                   // what ran: model, backend, provider, batch, counts, stopping reason
   std::vector<Phase> phases;
   ClockGraph clocks;
   std::vector<Account> accounts;

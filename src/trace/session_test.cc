@@ -18,7 +18,7 @@ SessionManifest full() {
   manifest.created_realtime_ns = 1'763'712'930'123'456'789;
   manifest.command = {"aaco", "run", "--model", "a b"};
   manifest.request = Json::object({{"batch", 4}});
-  manifest.outcome = Json::object({{"provider", "cpu"}});
+  manifest.outcome = outcome_from_json(Json::object({{"provider", "cpu"}}));
   manifest.phases = {{"warmup", 10, 20}, {"measure", 20, 90}};
   manifest.clocks.add({{core::ClockId::realtime, 5}, {core::ClockId::monotonic, 1}, 30});
   Account account{.source = "proc", .state = Account::State::partial, .reason = "no permission for /proc/1/io"};

@@ -92,7 +92,8 @@ AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns
       column("io_some_ns", &R::io_some_ns, "time at least one task waited for I/O (PSI io some), ns", 2),
       column("io_full_ns", &R::io_full_ns, "time all non-idle tasks waited for I/O (PSI io full), ns", 2),
       column("thermal_throttles", &R::thermal_throttles, "number of thermal throttling events of a CPU core or package", 2),
-      column("caller_clock_hz", &R::caller_clock_hz, "clock of the calling thread's CPU at the end of the block, Hz", 2));
+      column("caller_clock_hz", &R::caller_clock_hz, "clock of the calling thread's CPU at the end of the block, Hz", 2),
+      column("stops", &R::stops, "times the process was stopped (SIGSTOP) and continued", 2));
 } AACO_TABLE_END
 
 AACO_TABLE(NodeExecutionRow, "node_executions", "profiler/node_executions.parquet", "start_ns", "One row per execution of a graph node in the profiled pass") {

@@ -24,7 +24,7 @@ class ExportTest : public SessionTest {
   // Two iterations, of which the second was profiled; a launch, its kernel and a copy; telemetry; faults.
   [[nodiscard]] std::string make_timeline() const {
     auto about = manifest();
-    about.outcome = core::Json::object({{"model", "resnet50"}});
+    about.outcome = trace::outcome_from_json(core::Json::object({{"model", "resnet50"}}));
     about.clocks.add({{core::ClockId::realtime, 1'000'000}, {core::ClockId::monotonic, 1000}, 10});
     auto writer = create(about);
     trace::Sink& sink = writer->sink();

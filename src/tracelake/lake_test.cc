@@ -117,7 +117,7 @@ TEST_F(LakeTest, FollowsAddedAndRemovedSessions) {
 TEST_F(LakeTest, SessionsCarryTheirManifest) {
   auto writer = create(manifest("a", "base"));
   auto end = manifest("a", "base");
-  end.outcome = core::Json::object({{"model", "resnet50"}, {"batch", 4}});
+  end.outcome = trace::outcome_from_json(core::Json::object({{"model", "resnet50"}, {"batch", 4}}));
   end.command = {"aaco", "run", "it's"};
   (void)close(*writer, end);
   EXPECT_EQ(cell("SELECT outcome->>'model' || ' ' || tag || ' ' || created FROM sessions"), "resnet50 base 2026-11-21 08:15:30");

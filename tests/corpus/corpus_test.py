@@ -84,7 +84,7 @@ class Refusals(unittest.TestCase):
     def test_other_keys(self):
         self.assertEqual(differences({"a": 1}, {"b": 1}), ["a: missing or new", "b: missing or new"])
 
-    def test_rounding_is_no_difference(self):
+    def test_rounding_is_not_a_difference(self):
         self.assertEqual(differences({"a": 0.123457}, {"a": 0.1234567}), [])
 
 

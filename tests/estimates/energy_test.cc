@@ -110,7 +110,7 @@ TEST(NodeEnergyOfRealDevice, HoldsOnSitesThatNoFitHasSeen) {
   EXPECT_GT(specified.coverage(), 0.85);
 }
 
-TEST(NodeEnergyOfRealDevice, HoldsForAKernelFamilyOfItsOwnAndIsNotLentToAnother) {
+TEST(NodeEnergyOfRealDevice, AppliesToItsKernelFamilyOnly) {
   if (!core::exists(data_file("gemm.csv.gz"))) GTEST_SKIP() << "skipped, no real data";
   const DeviceFacts facts = facts_of(h200());
   const Halves rows = halves_of("fp8_block");

@@ -38,25 +38,25 @@ class Ab(program.ProgramTest):
         self.assertEqual(verdict['verdict'], 'regression')
         self.assertIn('injected_delay', [d['key'] for d in verdict['differences']])
 
-    def test_iterations_bound_it(self):
+    def test_iterations_limit_the_run(self):
         verdict = self.ab(['--model', 'mlp', '--warmup', 2], ['--warmup', 2], '--iterations', 60, '--no-store', duration='60s').json()
         self.assertIn('60 iterations', verdict['ab']['ended'])
         self.assertIn(verdict['verdict'], ('equivalent', 'inconclusive', 'regression', 'improvement'))
 
-    def test_blocks_that_do_not_fit_are_refused_before_anything_is_loaded(self):
+    def test_too_long_blocks_are_rejected_before_loading(self):
         refused = self.ab(['--model', 'mlp'], [], '--block', '1s', duration='2s')
         self.assertEqual(refused.code, 2)
-        self.assertIn('needs 12 blocks of each side', refused.errors)
+        self.assertIn('needs 12 blocks per side', refused.errors)
         self.assertIn('--block of at most 167 ms', refused.errors)
         self.assertNotEqual(self.ab(['--model', 'mlp'], [], '--block', '167ms', '--no-store', duration='2s').code, 2)
 
-    def test_other_batches_are_another_problem(self):
+    def test_different_batches_are_not_comparable(self):
         outcome = self.ab(['--model', 'mlp'], ['--batch', 4])
         verdict = outcome.json()
         self.assertEqual((outcome.code, verdict['verdict'], verdict['comparable']), (4, 'not-comparable', False))
         self.assertIn('batch', [d['key'] for d in verdict['differences'] if d['forbids']])
 
-    def test_throughput_counts_the_items_of_a_batch(self):
+    def test_throughput_counts_batch_items(self):
         verdict = self.ab(['--model', 'mlp', '--warmup', 2, '--batch', 4], ['--warmup', 2, '--batch', 8], '--iterations', 60,
                           '--no-store', '--force').json()
         found = {s['metric']: s for s in verdict['statistics']}
@@ -65,17 +65,17 @@ class Ab(program.ProgramTest):
         self.assertAlmostEqual(items['candidate'] * mean['candidate'] / 8e9, 1, places=6)
         self.assertAlmostEqual((1 + items['delta_ratio']) * (1 + mean['delta_ratio']) / 2, 1, places=6)
 
-    def test_iterations_that_are_none(self): self.refused(self.aaco('ab', '-n', -3, '--', 'mlp', '--', 'mlp'), 2, '--iterations', "'-3'")
+    def test_invalid_iterations(self): self.refused(self.aaco('ab', '-n', -3, '--', 'mlp', '--', 'mlp'), 2, '--iterations', "'-3'")
     def test_one_side(self): self.refused(self.aaco('ab', '--', '--model', 'mlp'), 2, 'two sides')
     def test_three_sides(self): self.refused(self.aaco('ab', '--', 'mlp', '--', 'mlp', '--', 'mlp'), 2, 'two sides')
     def test_no_sides(self): self.refused(self.aaco('ab'), 2, 'two sides')
     def test_no_model(self): self.refused(self.aaco('ab', '--', '--threads', '1', '--', '--threads', '2'), 2, 'side A', 'model')
-    def test_a_model_that_is_not_there(self): self.refused(self.aaco('ab', '--', 'mlp', '--', 'none.onnx'), 3, 'none.onnx')
-    def test_an_option_that_is_none(self): self.refused(self.aaco('ab', '--', 'mlp', '--', '--thraeds', '2'), 2, 'side B')
-    def test_a_duration_of_a_side(self): self.refused(self.aaco('ab', '--', 'mlp', '--', '--duration', '2s'), 2, '--duration', 'side B')
-    def test_a_delay_that_is_none(self): self.refused(self.aaco('ab', '--', 'mlp', '--', '--inject-delay', 'soon'), 2, '--inject-delay')
-    def test_a_threshold_that_is_none(self): self.refused(self.aaco('ab', '--threshold', '0', '--', 'mlp', '--', 'mlp'), 2, '--threshold')
-    def test_no_half_session_is_left(self):
+    def test_missing_model(self): self.refused(self.aaco('ab', '--', 'mlp', '--', 'none.onnx'), 3, 'none.onnx')
+    def test_unknown_option(self): self.refused(self.aaco('ab', '--', 'mlp', '--', '--thraeds', '2'), 2, 'side B')
+    def test_duration_of_a_side(self): self.refused(self.aaco('ab', '--', 'mlp', '--', '--duration', '2s'), 2, '--duration', 'side B')
+    def test_invalid_delay(self): self.refused(self.aaco('ab', '--', 'mlp', '--', '--inject-delay', 'soon'), 2, '--inject-delay')
+    def test_invalid_threshold(self): self.refused(self.aaco('ab', '--threshold', '0', '--', 'mlp', '--', 'mlp'), 2, '--threshold')
+    def test_no_partial_session_remains(self):
         self.aaco('ab', '--duration', '1s', '--', 'mlp', '--', 'none.onnx')
         self.assertNotIn('incomplete', self.aaco('ls').output)
 

@@ -12,10 +12,10 @@ class AnalyzeTables(program.ProgramTest):
         self.assertEqual(outcome.code, 0, outcome.errors)
         return outcome.json()['estimate']
 
-    def test_nodes_that_are_alike_are_one_line(self):
+    def test_similar_nodes_share_one_row(self):
         text = self.aaco('analyze', 'bert-base', '--hardware', 'MI300X', '--nodes', 100).output
-        lines = text[text.index('the alike together'):].splitlines()
-        table = lines[2:next(i for i, line in enumerate(lines) if line.startswith('TIME and what'))]
+        lines = text[text.index('identical ones merged'):].splitlines()
+        table = lines[2:next(i for i, line in enumerate(lines) if line.startswith('TIME and the columns'))]
         counts = [int(line.split()[1]) for line in table]
         total = len(self.estimate('bert-base', '--hardware', 'MI300X')['nodes'])
         self.assertEqual(sum(counts), total, 'every node is in one of the lines')
@@ -24,7 +24,7 @@ class AnalyzeTables(program.ProgramTest):
         self.assertNotIn('ALIKE', self.aaco('analyze', 'bert-base', '--hardware', 'MI300X', '--nodes', 0).output)
         self.assertNotIn('ALIKE', self.aaco('analyze', 'mlp', '--hardware', 'MI300X').output)
 
-    def test_a_processors_memory_is_that_of_a_runtime(self):
+    def test_cpu_memory_is_the_runtimes(self):
         """Without a calibration, too: runs of the zoo hold two to three times what is live, and are inside the bound."""
         fixture = pathlib.Path(__file__).resolve().parents[1] / 'fixtures' / 'whole_models' / 'models_float32.csv'
         inside, errors = 0, []
@@ -37,7 +37,7 @@ class AnalyzeTables(program.ProgramTest):
         self.assertGreaterEqual(inside, 0.87 * len(errors))
         self.assertLess(sum(errors) / len(errors), 0.25)
 
-    def test_a_calibrated_machine_has_the_memory_of_its_runtime(self):
+    def test_calibrated_machine_uses_its_runtimes_memory(self):
         """What `aaco validate` judges is what `aaco analyze` prints: peaks fitted to runs of the zoo (tests/fixtures/whole_models)."""
         fixtures = pathlib.Path(__file__).resolve().parents[1] / 'fixtures' / 'whole_models'
         registry = self.folder / 'fitted'
@@ -60,7 +60,7 @@ class AnalyzeTables(program.ProgramTest):
         judged = self.aaco('validate', '--hardware', 'intel_xeon_2c_24gb', '--measurements', fixtures / 'models_float32.csv', '--json', **own).json()
         self.assertLess(judged['memory']['mean_ape'], 0.1)
 
-    def test_a_place_that_is_empty_in_a_list_is_refused(self):
+    def test_rejects_an_empty_list_item(self):
         for names in ('H100,,T4', 'H100,', ',H100', 'H100, ,T4'):
             self.refused(self.aaco('compare', 'mlp', '--hardware', names), 2, 'empty entry')
         self.refused(self.aaco('compare', 'mlp', '--hardware', 'H100', '--dtypes', 'fp16,,fp32'), 2, "empty entry in 'fp16,,fp32' for '--dtypes'")

@@ -65,7 +65,7 @@ class OnTheProcessor(PyTorchTest):
         cls.aaco('hardware', 'probe', '--memory', '32MiB', **cls.registry)
         cls.outcome = cls.aaco('benchmark', '--suite', cls.suite, '--backend', 'pytorch', '--json', **cls.registry).json()
 
-    def test_every_operator_that_this_pytorch_has_is_measured(self):
+    def test_every_available_operator_is_measured(self):
         absent = {failure.split(':')[0].split()[0] for failure in self.outcome['failures']}
         self.assertLessEqual(absent, {'gemm', 'attention'}, self.outcome['failures'])  # int8, and what came with 2.0
         self.assertEqual(len(self.rows(self.outcome, 'elementwise_float32.csv')), 19)
@@ -74,7 +74,7 @@ class OnTheProcessor(PyTorchTest):
                 self.assertGreater(float(row['latency_us']), 0)
         self.assertRegex(self.outcome['runtime'], r'^pytorch \d')
 
-    def test_its_results_and_those_of_onnx_runtime_are_not_mixed(self):
+    def test_results_are_kept_separate_from_onnx_runtime(self):
         own = self.aaco('benchmark', '--suite', self.suite, '--json', **self.registry)
         if own.code == 3 and 'ONNX Runtime' in own.errors:
             raise unittest.SkipTest('skipped, no ONNX Runtime on this machine')
@@ -96,7 +96,7 @@ class OnAGpuThatIsStoodInFor(PyTorchTest):
         return self.aaco('benchmark', '--suite', suite, '--backend', 'pytorch-gpu', '--hardware', 'mi300x', '--json', *options,
                          **self.registry | variables)
 
-    def test_times_are_the_devices_own(self):
+    def test_times_are_device_times(self):
         outcome = self.benchmark(self.suite).json()
         self.assertEqual(outcome['failures'], [])
         self.assertEqual((outcome['device'], outcome['visits']), (DEVICE, 2 * outcome['cases']))
@@ -111,7 +111,7 @@ class OnAGpuThatIsStoodInFor(PyTorchTest):
         estimate = self.aaco('calibrate', '--hardware', 'mi300x', '--json', **self.registry).json()
         self.assertEqual(estimate['device'], DEVICE)
 
-    def test_a_case_that_fails_is_passed_over_and_one_that_kills_the_process_too(self):
+    def test_failing_and_crashing_cases_are_skipped(self):
         text = SUITE[:SUITE.index('kernels:')] + """kernels:
   - {kernel: gemm, kind: gemm, sites: [{m: [1, 32], n: 64, k: 64}, {m: 65536, n: 65536, k: 65536}]}
   - {kernel: norm, kind: vector, ops: [reduce_max], sites: [{rows: 1, cols: [64, 666]}]}
@@ -122,7 +122,7 @@ class OnAGpuThatIsStoodInFor(PyTorchTest):
         self.assertIn('out of memory. Tried to allocate more', failures)
         self.assertRegex(failures, r'(?s)exit code 134.*HSA_STATUS_ERROR_OUT_OF_RESOURCES')
 
-    def test_it_stops_when_asked_and_goes_on(self):
+    def test_stops_on_request_and_resumes(self):
         registry = self.registry | {'AACO_REGISTRY': str(self.folder / 'stopped')}
         slow = self.write('slow.yaml', SUITE.replace('visit_ms: 5', 'visit_ms: 60'))
         command = [program.PROGRAM, 'benchmark', '--suite', slow, '--backend', 'pytorch-gpu', '--hardware', 'mi300x', '--json']
@@ -139,7 +139,7 @@ class OnAGpuThatIsStoodInFor(PyTorchTest):
         again = self.aaco(*command[1:], **registry).json()
         self.assertEqual((again['resumed'], again['visits']), (True, 2 * again['cases']))
 
-    def test_waits_for_no_other_benchmark_of_the_device(self):
+    def test_rejects_a_concurrent_benchmark_of_the_device(self):
         registry = self.folder / 'held'
         folder = registry / 'benchmarks' / DEVICE
         folder.mkdir(parents=True)
@@ -148,7 +148,7 @@ class OnAGpuThatIsStoodInFor(PyTorchTest):
         fcntl.flock(held, fcntl.LOCK_EX)  # as one on another backend does
         self.refused(self.benchmark(self.suite, AACO_REGISTRY=str(registry)), 3, "another 'aaco benchmark'")
 
-    def test_refuses(self):
+    def test_rejects_invalid_requests(self):
         self.refused(self.benchmark(self.suite, STAND_IN_GPU='0'), 3, 'detects no GPU', '--python')
         self.refused(self.benchmark(self.suite, AACO_PYTHON='/nonexistent/python'), 3, '/nonexistent/python', '--python')
         self.refused(self.benchmark(self.suite, AACO_PYTHON='/bin/true'), 3, '/bin/true')

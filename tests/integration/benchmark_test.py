@@ -55,7 +55,7 @@ class Benchmark(program.ProgramTest):
         self.assertRegex(outcome['power'], '^(measured$|not measured: )')
         self.assertEqual(outcome['visits'], 2 * outcome['cases'])
 
-    def test_tables_have_a_row_a_site_with_its_source(self):
+    def test_tables_have_one_row_per_site_with_its_source(self):
         rows = self.table('gemm_float32.csv')
         self.assertEqual(sorted(int(row['m']) for row in rows), [1, 32])
         for row in rows:
@@ -64,19 +64,19 @@ class Benchmark(program.ProgramTest):
             self.assertGreater(float(row['latency_us']), 0)
         self.assertEqual(len(self.table('elementwise_float32.csv')), 19)
 
-    def test_models_have_their_memory(self):
+    def test_models_include_memory(self):
         for row in self.table('models_float32.csv'):
             self.assertGreater(float(row['latency_ms']), 0)
             self.assertGreater(int(row['memory_bytes']), 0)
             self.assertGreater(float(row['flops']), 1e5)
 
-    def test_the_journal_says_where_it_all_came_from(self):
+    def test_journal_records_provenance(self):
         outcome = self.outcome.json()
         head = json.loads((pathlib.Path(outcome['folder']) / (outcome['run'] + '.jsonl')).read_text().splitlines()[0])
         self.assertEqual(head['provenance']['device'], self.device)
         self.assertIn('onnxruntime', head['provenance']['runtime'])
 
-    def test_a_killed_run_goes_on_where_it_was(self):
+    def test_killed_run_resumes(self):
         registry = {'AACO_REGISTRY': str(self.folder / 'killed')}
         self.aaco('hardware', 'probe', '--memory', '32MiB', **registry)
         slow = self.folder / 'slow.yaml'
@@ -96,12 +96,12 @@ class Benchmark(program.ProgramTest):
         self.assertEqual(again['visits'], 2 * again['cases'])
         self.assertEqual(len(list(folder.glob('run-*.jsonl'))), 1)
 
-    def test_lists_what_it_would_measure(self):
+    def test_dry_run_lists_cases(self):
         self.assertIn('gemm float32', self.aaco('benchmark', '--suite', 'micro', '--list').output)
         suites = self.aaco('benchmark', '--list', '--json').json()['suites']
         self.assertEqual([suite['suite'] for suite in suites], ['micro', 'workloads'])
 
-    def test_refuses(self):
+    def test_rejects_invalid_requests(self):
         self.refused(self.aaco('benchmark', '--suite', 'macro'), 2, 'macro')
         self.refused(self.aaco('benchmark', '--suite', self.suite, '--hardware', 'mi300y'), 3, 'mi300y')
         self.refused(self.aaco('benchmark', '--suite', self.suite, '--hardware', 'h100'), 2, 'measures this machine', 'nvidia_h100')

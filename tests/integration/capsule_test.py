@@ -36,18 +36,18 @@ class Capsule(program.ProgramTest):
         environment = {**os.environ, 'XDG_CACHE_HOME': str(self.folder / 'cache'), 'AACO_SESSIONS': str(self.lake)}
         return subprocess.Popen([program.PROGRAM, 'capsule', *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
-    def test_the_commands_exit_code_is_passed_on(self):
+    def test_exit_code_of_the_command_is_returned(self):
         self.assertEqual(self.capsule('--set', 'nice=5', '--', 'sh', '-c', 'exit 7').code, 7)
         self.assertEqual(self.capsule('--set', 'nice=5', '--', '/nonexistent/program').code, 125)
         self.assertEqual(self.capsule('--set', 'nice=5', '--', 'sh', '-c', 'kill -TERM $$').code, 128 + signal.SIGTERM)
 
-    def test_refuses_what_is_not(self):
+    def test_rejects_unknown_settings(self):
         self.refused(self.capsule('--level', 'strickt', '--', 'true'), 2, 'strickt', 'strict')
         self.refused(self.capsule('--set', 'nise=3', '--', 'true'), 2, 'nice')
         self.refused(self.capsule('--set', 'nice=300', '--', 'true'), 2, '-20 to 19')
         self.refused(self.capsule('--level', 'light'), 2, 'command')
 
-    def test_the_command_runs_inside(self):
+    def test_command_runs_isolated(self):
         cpus = sorted(os.sched_getaffinity(0))
         if len(cpus) < 2:
             self.skipTest('skipped, one CPU')
@@ -59,7 +59,7 @@ class Capsule(program.ProgramTest):
         self.assertEqual(outcome.output.split('\n')[0], f'[{cpus[-1]}] {os.nice(0) + 1} 00040000')
         self.assertEqual(sorted(os.sched_getaffinity(0)), cpus)
 
-    def test_what_cannot_be_set_is_listed_with_a_reason(self):
+    def test_unavailable_settings_are_listed_with_reasons(self):
         outcome = self.capsule('--set', 'memory_lock=on', '--', 'true')
         self.assertEqual(outcome.code, 0)
         self.assertIn('not set: memory_lock', outcome.errors)
@@ -70,7 +70,7 @@ class Capsule(program.ProgramTest):
         self.assertIn('governor', [one['switch'] for one in listed['switches']])
         self.assertEqual(listed['changes'], [])
 
-    def test_a_kill_leaves_nothing_behind_after_the_next_start(self):
+    def test_next_start_restores_after_a_kill(self):
         running = self.start('--set', 'cpu_weight=300', '--', 'sh', '-c', 'echo in; exec sleep 60')
         try:
             self.assertEqual(running.stdout.readline(), 'in\n')
@@ -99,7 +99,7 @@ class Capsule(program.ProgramTest):
             running.kill()
             running.communicate()
 
-    def test_a_stop_reaches_the_command_and_all_is_put_back(self):
+    def test_stop_is_forwarded_and_settings_are_restored(self):
         running = self.start('--set', 'cpu_weight=300', '--', 'sh', '-c', 'trap "exit 9" INT; echo in; while :; do sleep 0.05; done')
         try:
             self.assertEqual(running.stdout.readline(), 'in\n')
@@ -110,7 +110,7 @@ class Capsule(program.ProgramTest):
             running.kill()
             running.communicate()
 
-    def test_a_run_says_what_isolated_it(self):
+    def test_run_records_its_isolation(self):
         plain = self.run_small()
         isolated = self.run_small('--isolate-set', 'aslr=off', '--isolate-set', 'governor=performance')
         self.assertEqual(isolated.code, 0, isolated.errors)
@@ -126,10 +126,10 @@ class Capsule(program.ProgramTest):
             self.assertNotEqual(session['fingerprint'], other['fingerprint'])
         self.assertEqual('isolation.partly' in [one['id'] for one in session['warnings']], bool(told['not_set']))
 
-    def test_a_run_refuses_an_unknown_level(self):
+    def test_run_rejects_an_unknown_level(self):
         self.refused(self.run_small('--isolate', 'strickt'), 2, 'strict')
 
-    def test_the_machine_is_judged(self):
+    def test_check_rates_the_machine(self):
         judged = self.aaco('capsule', 'check', '--duration', '3s', '--json')
         self.assertIn(judged.code, (0, 4), judged.errors)
         verdict = judged.json()
@@ -140,7 +140,7 @@ class Capsule(program.ProgramTest):
         self.refused(self.aaco('capsule', 'check', '--duration', 'soon'), 2, '--duration')
         self.refused(self.aaco('capsule', 'check', '--duration', '100ms'), 2, '300 ms')
 
-    def test_disturbed_iterations_are_marked_and_left_out_on_request(self):
+    def test_disturbed_iterations_are_marked_and_excluded_on_request(self):
         # On one CPU, or the scheduler may put the model on another one and nothing disturbs it.
         cpus = os.sched_getaffinity(0)
         self.addCleanup(os.sched_setaffinity, 0, cpus)
@@ -159,7 +159,7 @@ class Capsule(program.ProgramTest):
                          f"AND session_id = '{hogged.json()['session']['id']}'")
         self.assertIn(str(noise['all']['iterations'] - noise['undisturbed']['iterations']), rows.output)
 
-    def test_record_isolates_its_command(self):
+    def test_record_isolates_the_command(self):
         outcome = self.aaco('record', '--isolate-set', f'nice={os.nice(0) + 1}', '--no-report', '--json', '--', sys.executable, '-c', 'import os, sys; sys.exit(os.nice(0))')
         self.assertEqual(outcome.code, os.nice(0) + 1, outcome.errors)
         self.refused(self.aaco('record', '--isolate', 'light', '--pid', os.getpid()), 2, '--isolate')

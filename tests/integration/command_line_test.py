@@ -87,8 +87,8 @@ class Stop(program.ProgramTest):
         self.assertEqual(running.returncode, 0)
         self.assertIn('The session is interrupted', output)
         self.assertIn('The session is interrupted', self.aaco('report', 'tag:cut', '--format', 'md').output)
-        self.assertIn('B: 1 of 1 session ended early', self.aaco('diff', 'tag:whole', 'tag:cut').output)
-        self.refused(self.aaco('baseline', 'add', 'early', 'tag:cut', '--owner', 'me', AACO_BASELINES=str(self.folder)), 3, 'ended early')
+        self.assertIn('B: 1 of 1 session stopped early', self.aaco('diff', 'tag:whole', 'tag:cut').output)
+        self.refused(self.aaco('baseline', 'add', 'early', 'tag:cut', '--owner', 'me', AACO_BASELINES=str(self.folder)), 3, 'stopped early')
 
 
 class Telemetry(program.ProgramTest):

@@ -23,7 +23,7 @@ class Diff(program.ProgramTest):
         self.assertTrue(verdict['comparable'])
         self.assertIn(verdict['verdict'], ('regression', 'improvement', 'equivalent', 'inconclusive'))
 
-    def test_other_threads_are_not_and_say_why(self):
+    def test_different_threads_are_not_comparable_with_a_reason(self):
         outcome = self.aaco('diff', 'tag:a', 'tag:c')
         self.assertEqual(outcome.code, 4)
         self.assertIn('not comparable', outcome.output)
@@ -39,7 +39,7 @@ class Diff(program.ProgramTest):
         self.assertFalse(verdict['comparable'])
         self.assertTrue(verdict['statistics'])
 
-    def test_a_session_equals_itself(self):
+    def test_session_equals_itself(self):
         outcome = self.aaco('diff', 'tag:a', 'tag:a', '--threshold', '50%', '--json')
         self.assertEqual(outcome.json()['statistics'][0]['delta_ratio'], 0)
 
@@ -48,20 +48,20 @@ class Diff(program.ProgramTest):
         expected = {'regression': 1, 'inconclusive': 4, 'improvement': 0, 'equivalent': 0}
         self.assertEqual(outcome.code, expected[outcome.json()['verdict']])
 
-    def test_every_statistic_states_what_it_could_have_seen(self):
+    def test_every_statistic_has_a_detectable_change(self):
         for statistic in self.aaco('diff', 'tag:a', 'tag:b', '--json').json()['statistics']:
             self.assertTrue('interval' in statistic or statistic['reason'])
             if 'interval' in statistic:
                 self.assertGreater(statistic['smallest_detectable_ratio'], 0)
                 self.assertLessEqual(statistic['interval'][0], statistic['interval'][1])
 
-    def test_refuses_unknown_session(self): self.refused(self.aaco('diff', 'tag:a', 'tag:none'), 3, 'none')
-    def test_refuses_unknown_metric(self): self.refused(self.aaco('diff', 'tag:a', 'tag:b', '--metric', 'p12'), 2, 'p12')
-    def test_refuses_bad_threshold(self): self.refused(self.aaco('diff', 'tag:a', 'tag:b', '--threshold', 'much'), 2, 'much')
+    def test_rejects_unknown_session(self): self.refused(self.aaco('diff', 'tag:a', 'tag:none'), 3, 'none')
+    def test_rejects_unknown_metric(self): self.refused(self.aaco('diff', 'tag:a', 'tag:b', '--metric', 'p12'), 2, 'p12')
+    def test_rejects_bad_threshold(self): self.refused(self.aaco('diff', 'tag:a', 'tag:b', '--threshold', 'much'), 2, 'much')
 
 
 class Sweep(program.ProgramTest):
-    def test_one_session_a_point_and_one_summary(self):
+    def test_one_session_per_point_and_one_summary(self):
         lake = {'AACO_SESSIONS': str(self.folder / 'swept')}
         outcome = self.aaco('sweep', '--model', 'mlp', '--batch', '1,2', '--threads', '1,2', '-n', 30, '--warmup', 2, '--json', **lake)
         points = outcome.json()['points']
@@ -69,14 +69,14 @@ class Sweep(program.ProgramTest):
         kinds = [s['kind'] for s in self.aaco('ls', '--json', **lake).json()['sessions']]
         self.assertEqual(sorted(kinds), ['run'] * 4 + ['sweep'])
 
-    def test_a_point_that_fails_keeps_its_reason(self):
+    def test_failed_point_keeps_its_reason(self):
         outcome = self.aaco('sweep', '--model', 'mlp', '--backend', 'cpu,migraphx', '-n', 20, '--warmup', 2, '--json')
         self.assertEqual(outcome.code, 3)
         good, bad = outcome.json()['points']
         self.assertIn('metrics', good)
         self.assertIn('MIGraphX', bad['error'])
 
-    def test_refuses_a_list_that_is_none(self): self.refused(self.aaco('sweep', 'mlp', '--batch', '1,two'), 2, '1,two')
+    def test_rejects_an_invalid_list(self): self.refused(self.aaco('sweep', 'mlp', '--batch', '1,two'), 2, '1,two')
 
 
 class Export(program.ProgramTest):
@@ -97,17 +97,17 @@ class Export(program.ProgramTest):
         self.assertEqual(self.aaco('export', 'tag:x', '-o', file).code, 0)
         self.assertGreater(file.stat().st_size, 1000)
 
-    def test_csv_has_a_file_for_each_table(self):
+    def test_csv_has_one_file_per_table(self):
         folder = self.folder / 'csv'
         self.assertEqual(self.aaco('export', 'tag:x', '-f', 'csv', '-o', folder).code, 0)
         self.assertIn('inference_iters.csv', [path.name for path in folder.iterdir()])
 
-    def test_refuses_other_formats(self): self.refused(self.aaco('export', 'tag:x', '-f', 'pdf'), 2)
-    def test_refuses_unknown_session(self): self.refused(self.aaco('export', 'tag:none'), 3, 'none')
+    def test_rejects_unknown_formats(self): self.refused(self.aaco('export', 'tag:x', '-f', 'pdf'), 2)
+    def test_rejects_unknown_session(self): self.refused(self.aaco('export', 'tag:none'), 3, 'none')
 
 
 class Safety(program.ProgramTest):
-    def test_kill_leaves_finished_sessions_whole_and_the_open_one_marked(self):
+    def test_kill_keeps_finished_sessions_and_marks_the_open_one(self):
         lake = {'AACO_SESSIONS': str(self.folder / 'killed')}
         done = self.aaco('run', '--model', 'mlp', '--warmup', 5, '-n', 60, '--no-report', '--json', '--tag', 'whole', **lake).json()
         with subprocess.Popen([program.PROGRAM, 'run', '--model', 'mlp', '--duration', '60s', '--telemetry'], cwd=self.folder,
@@ -122,13 +122,13 @@ class Safety(program.ProgramTest):
         self.assertEqual(list(states.values()), ['incomplete'])
         self.assertEqual(self.aaco('verify', 'tag:whole', **lake).code, 0)
 
-    def test_what_cannot_run_leaves_nothing_behind(self):
+    def test_failed_start_leaves_no_session(self):
         lake = {'AACO_SESSIONS': str(self.folder / 'refused')}
         self.aaco('run', 'nothing.onnx', **lake)
         self.aaco('run', '--model', 'mlp', '--backend', 'migraphx', **lake)
         self.assertEqual(self.aaco('ls', '--json', **lake).json()['sessions'], [])
 
-    def test_interrupt_keeps_what_was_measured(self):
+    def test_interrupt_keeps_partial_results(self):
         environment = dict(os.environ, AACO_SESSIONS=str(self.lake))
         with subprocess.Popen([program.PROGRAM, 'run', '--model', 'mlp', '--duration', '60s', '--json', '--no-report'], cwd=self.folder, env=environment,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
@@ -139,17 +139,17 @@ class Safety(program.ProgramTest):
         self.assertEqual(answer['session']['state'], 'interrupted')
         self.assertEqual(self.aaco('verify', answer['session']['id']).code, 0)
 
-    def test_a_batch_that_the_model_forbids(self):
+    def test_unsupported_batch(self):
         path = self.folder / 'fixed.onnx'
         path.write_bytes(identity_model(batch=1))
         self.refused(self.aaco('run', path, '--batch', 4), 2, 'batch')
 
-    def test_an_operator_the_runtime_lacks(self):
+    def test_unsupported_operator(self):
         path = self.folder / 'unknown.onnx'
         path.write_bytes(identity_model(batch=1, operator='NoSuchOperator'))
         self.refused(self.aaco('run', path), 3, 'NoSuchOperator')
 
-    def test_a_name_that_breaks_the_runtimes_profile(self):
+    def test_node_name_that_corrupts_the_runtimes_profile(self):
         path = self.folder / 'quoted.onnx'
         for name, broken in ((b'plain', False), (b'q"uo"ted', True)):
             path.write_bytes(identity_model(batch=1, operator='Relu', name=name))
@@ -165,7 +165,7 @@ class Safety(program.ProgramTest):
         values.write_bytes(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header)) + header + struct.pack('<4f', 1, float('nan'), 2, 3))
         self.refused(self.aaco('run', path, '--input', f'x={values}'), 3, 'nan')
 
-    def test_a_model_that_may_not_be_read(self):
+    def test_unreadable_model(self):
         if os.geteuid() == 0:
             self.skipTest('skipped, root may read everything')
         path = self.folder / 'secret.onnx'
@@ -173,7 +173,7 @@ class Safety(program.ProgramTest):
         path.chmod(0)
         self.refused(self.aaco('run', path), 3, 'permission')
 
-    def test_a_full_disk(self):
+    def test_full_disk(self):
         mount = self.folder / 'small'
         mount.mkdir()
         if os.geteuid() != 0 or subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', mount], capture_output=True, check=False).returncode != 0:

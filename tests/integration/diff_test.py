@@ -47,21 +47,21 @@ class Verdict(program.ProgramTest):
         self.assertEqual(verdict['evidence']['kernel_launch_count_delta'], 0)
         self.assertEqual(verdict['regression'], verdict['verdict'] == 'regression')
 
-    def test_a_tag_of_several_sessions_is_all_of_them(self):
+    def test_tag_selects_all_of_its_sessions(self):
         verdict = self.aaco('diff', 'tag:left', 'tag:right', '--json').json()
         self.assertEqual((len(verdict['baseline']), len(verdict['candidate'])), (3, 3))
         self.assertTrue(verdict['statistics'][0]['between_sessions_known'])
         memory = next(s for s in verdict['statistics'] if s['metric'] == 'memory.rss_peak_bytes')
         self.assertEqual(memory['method'], 'values')
 
-    def test_any_metric_can_decide(self):
+    def test_any_metric_can_be_selected(self):
         verdict = self.aaco('diff', 'tag:left', 'tag:right', '--metric', 'memory,throughput,load.duration_ns', '--json').json()
         self.assertEqual([s['metric'] for s in verdict['statistics']],
                          ['memory.rss_peak_bytes', 'throughput.items_per_second', 'load.duration_ns'])
         self.assertEqual(verdict['decided_by'], 'memory.rss_peak_bytes')
         self.assertEqual(verdict['verdict'], 'equivalent')
 
-    def test_results_are_kept_with_the_session_and_disturb_no_hash(self):
+    def test_results_are_stored_without_changing_hashes(self):
         self.aaco('diff', 'tag:left', 'tag:right')
         session = pathlib.Path(self.aaco('show', 'tag:right', '--json').json()['session']['path'])
         kept = {name: json.loads((session / 'regress' / f'{name}.json').read_text()) for name in ('baseline_ref', 'diff', 'verdict')}
@@ -74,7 +74,7 @@ class Verdict(program.ProgramTest):
         self.refused(self.aaco('diff', 'tag:left'), 2, 'two sides')
         self.refused(self.aaco('diff', 'tag:left', '--baseline', 'tag:left', '--session', 'tag:right'), 2, 'two sides')
 
-    def test_history_of_the_lake_tells_how_much_sessions_differ(self):
+    def test_session_history_estimates_variation(self):
         sessions = [s['id'] for s in self.aaco('ls', '--json').json()['sessions']]
         for _ in range(2):
             self.run_small('--tag', 'more', '--profile', iterations=100)
@@ -102,12 +102,12 @@ class Traces(program.ProgramTest):
         outcome = self.aaco('diff', f'tag:{a}', f'tag:{b}', '--json', *options)
         return outcome.code, outcome.json()
 
-    def test_a_long_kernel_name_does_not_fill_the_sentence(self):
+    def test_long_kernel_name_is_shortened(self):
         _, verdict = self.diff('long', 'long_slow')
         self.assertIn('k...k', verdict['suspected_cause'])
         self.assertLess(len(verdict['suspected_cause']), 400)
 
-    def test_slower_kernels_are_a_regression_kernel_by_kernel(self):
+    def test_slower_kernels_are_a_regression_per_kernel(self):
         code, verdict = self.diff('base', 'slow')
         self.assertEqual((code, verdict['verdict']), (1, 'regression'))
         self.assertAlmostEqual(verdict['evidence']['avg_kernel_duration_delta'], 0.2, places=2)
@@ -118,21 +118,21 @@ class Traces(program.ProgramTest):
         self.assertEqual({kernel['change'] for kernel in kernels}, {'slower'})
         self.assertAlmostEqual(sum(kernel['delta_ns'] for kernel in kernels), verdict['kernels']['delta_ns'], places=3)
 
-    def test_more_kernels_are_seen_as_such(self):
+    def test_additional_kernels_are_detected(self):
         code, verdict = self.diff('base', 'more')
         self.assertEqual(code, 1)
         self.assertAlmostEqual(verdict['evidence']['kernel_launch_count_delta'], 0.5)
         count = next(s for s in verdict['statistics'] if s['metric'] == 'gpu.kernel_count')
         self.assertEqual(count['verdict'], 'regression')
 
-    def test_the_same_trace_is_equivalent(self):
+    def test_same_trace_is_equivalent(self):
         code, verdict = self.diff('base', 'base')
         self.assertEqual((code, verdict['verdict']), (0, 'equivalent'))
         self.assertEqual({kernel['change'] for kernel in verdict['kernels']['kernels']}, {'same'})
 
     def test_an_improvement(self): self.assertEqual(self.diff('slow', 'base')[1]['verdict'], 'improvement')
 
-    def test_a_trace_of_two_steps_is_judged_by_the_span_of_its_work(self):
+    def test_two_step_trace_is_compared_by_span(self):
         code, verdict = self.diff('few', 'few_slow')
         self.assertEqual((code, verdict['decided_by']), (1, 'gpu.span_ns'))
 
@@ -150,7 +150,7 @@ class Traces(program.ProgramTest):
                 decomposition = verdict['root_cause']['decomposition']
                 self.assertAlmostEqual(sum(part['delta_ns'] for part in decomposition['parts']) + decomposition['unexplained_ns'], decomposition['delta_ns'], places=3)
 
-    def test_what_is_equivalent_has_no_suspect(self):
+    def test_equivalent_sides_have_no_cause(self):
         verdict = self.diff('base', 'base')[1]
         self.assertIsNone(verdict['suspected_cause'])
         self.assertNotIn('root_cause', verdict)
@@ -160,7 +160,7 @@ class Traces(program.ProgramTest):
         self.assertIn('gpu.busy_ns', metrics)
         self.assertIn('gpu.kernel_count', metrics)
 
-    def test_other_grids_are_another_problem(self):
+    def test_different_grids_are_not_comparable(self):
         code, verdict = self.diff('base', 'grid')
         self.assertEqual((code, verdict['verdict']), (4, 'not-comparable'))
         self.assertEqual(verdict['differences'][0]['key'], 'grid')
@@ -169,7 +169,7 @@ class Traces(program.ProgramTest):
         self.assertTrue(forced['forced'])
         self.assertTrue(forced['statistics'])
 
-    def test_another_device_is_not_comparable(self):
+    def test_different_device_is_not_comparable(self):
         code, verdict = self.diff('base', 'other')
         self.assertEqual((code, verdict['differences'][0]['key']), (4, 'device'))
 
@@ -184,12 +184,12 @@ class Damaged(program.ProgramTest):
     def path(self, tag):
         return pathlib.Path(self.aaco('show', f'tag:{tag}', '--json').json()['session']['path'])
 
-    def test_one_iteration_is_no_sample(self):
+    def test_rejects_a_single_iteration(self):
         outcome = self.aaco('diff', 'tag:good', 'tag:one')
         self.assertEqual(outcome.code, 4)
         self.assertIn('at least 6 iterations', outcome.output)
 
-    def test_another_schema_version(self):
+    def test_unsupported_schema_version(self):
         path = self.path('newer')
         manifest = json.loads((path / 'session.json').read_text())
         manifest['schema_version'] = 99
@@ -206,7 +206,7 @@ class Damaged(program.ProgramTest):
         (path / 'metrics' / 'inference_iters.parquet').write_bytes(b'PAR1 nonsense PAR1')
         self.refused(self.aaco('diff', 'tag:good', 'tag:damaged'), 3, 'inference_iters')
 
-    def test_a_session_that_is_gone(self):
+    def test_deleted_session(self):
         folder = self.folder / 'copy'
         shutil.copytree(self.path('good'), folder)
         (folder / 'session.json').unlink()

@@ -39,7 +39,7 @@ class Ebpf(program.ProgramTest):
         self.assertEqual(outcome.code, 7, outcome.errors)
         return outcome
 
-    def test_record_sees_the_child_from_its_birth(self):
+    def test_record_covers_the_child_from_its_start(self):
         self.record('born', 'sleep 0.05; (i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done); exit 7')
         manifest = self.watched('born')
         account = self.account(manifest)
@@ -55,7 +55,7 @@ class Ebpf(program.ProgramTest):
                             f"AND call LIKE '%nanosleep' AND {where}")
         self.assertGreaterEqual(int(sleeps[0]['longest']), 45_000_000)
 
-    def test_run_joins_events_to_iterations(self):
+    def test_run_links_events_to_iterations(self):
         outcome = self.run_small('--ebpf', '--tag', 'joined', iterations=400)
         self.assertEqual(outcome.code, 0, outcome.errors)
         manifest = self.watched('joined')
@@ -73,7 +73,7 @@ class Ebpf(program.ProgramTest):
         self.assertIn('observer.effect_ratio', metrics)
         self.assertIn('Operating system activity', self.aaco('report', 'tag:joined').output)
 
-    def test_timeline_has_the_states_of_threads(self):
+    def test_timeline_has_thread_states(self):
         self.record('timeline', 'sleep 0.05; exit 7')
         self.watched('timeline')
         target = self.folder / 'timeline.json'
@@ -82,7 +82,7 @@ class Ebpf(program.ProgramTest):
         self.assertIn('off_cpu: sleep', names)
 
     @unittest.skipUnless(shutil.which('setpriv'), 'skipped, setpriv is missing')
-    def test_without_permission_the_run_goes_on(self):
+    def test_run_continues_without_permission(self):
         tag = 'refused'
         environment = {**os.environ, 'AACO_SESSIONS': str(self.lake), 'NO_COLOR': '1'}
         privileged = os.geteuid() == 0
@@ -97,9 +97,9 @@ class Ebpf(program.ProgramTest):
         self.assertEqual(manifest['state'], 'complete')
         self.assertFalse((self.bundle(tag) / 'telemetry/sched_events.parquet').exists())
 
-    def test_doctor_says_whether_it_works(self):
+    def test_doctor_reports_availability(self):
         lines = self.aaco('doctor', '--json').json()
         self.assertTrue(any('eBPF' in line['feature'] for line in lines.get('features', lines.get('lines', []))), lines)
 
-    def test_ab_does_not_take_it(self):
+    def test_ab_rejects_ebpf(self):
         self.refused(self.aaco('ab', '--', '--model', 'mlp', '--ebpf', '--', '--model', 'mlp'), 2, '--ebpf')

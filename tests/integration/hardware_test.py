@@ -17,10 +17,10 @@ class Hardware(program.ProgramTest):
         self.assertTrue(device['memory']['bandwidth']['source'] in device['sources'])
         self.assertIn('[datasheet]', self.aaco('hardware', 'show', 'mi300x').output)
 
-    def test_a_power_state_has_its_own_clock(self):
+    def test_power_state_has_a_separate_clock(self):
         self.assertIn('420.75', self.aaco('hardware', 'show', 'jetson_orin_agx_15w').output)
 
-    def test_the_shipped_registry_is_sound(self):
+    def test_shipped_registry_is_valid(self):
         outcome = self.aaco('hardware', 'check', **self.own())
         self.assertEqual(outcome.code, 0, outcome.output)
 
@@ -38,7 +38,7 @@ class Hardware(program.ProgramTest):
         self.assertEqual(outcome.code, 3)
         self.assertEqual(outcome.json()['problems'][0]['rule'], 'peak')
 
-    def test_probe_writes_an_entry_that_this_names_and_that_wins(self):
+    def test_probe_writes_an_entry_that_takes_precedence(self):
         own = self.own()
         self.refused(self.aaco('hardware', 'show', 'this', **own), 3, 'hardware probe')
         probed = self.aaco('hardware', 'probe', '--memory', '32MiB', '--json', **own).json()
@@ -48,7 +48,7 @@ class Hardware(program.ProgramTest):
         self.assertGreater(shown['memory']['bandwidth']['value'], 1e8)
         self.assertIn('user entry', self.aaco('hardware', 'ls', '--kind', 'cpu', **own).output)
 
-    def test_refuses_unknown_devices_and_states(self):
+    def test_rejects_unknown_devices_and_states(self):
         self.refused(self.aaco('hardware', 'show', 'mi300y'), 3, 'did you mean')
         self.refused(self.aaco('hardware', 'show', 'mi300x@turbo'), 3, 'power state')
         self.refused(self.aaco('hardware', 'ls', '--kind', 'toaster'), 2)

@@ -34,7 +34,7 @@ class Files(program.ProgramTest):
         path = self.write('numbers.json', json.dumps(values))
         return self.history('--from', path, '--better', 'lower', *arguments)['series'][0]
 
-    def test_a_real_size_of_regression_and_improvement(self):
+    def test_realistic_regression_and_improvement(self):
         regression = self.one(noisy([100] * 40 + [104.9] * 40))
         self.assertEqual([c['meaning'] for c in regression['trend']['changes'] if c['alarm']], ['regression'])
         improvement = self.one(noisy([100] * 40 + [75.4] * 40))
@@ -44,7 +44,7 @@ class Files(program.ProgramTest):
         for size in (1.0005, 1.007):
             self.assertEqual(self.one(noisy([100] * 40 + [100 * size] * 40, noise=0.002))['trend']['alarms'], [])
 
-    def test_a_tracker(self):
+    def test_benchmark_tracker_file(self):
         path = self.write('data.js', tracker(noisy([50] * 30 + [60] * 30)))
         answer = self.history('BM_sort/8', '--from', path)
         series = answer['series'][0]
@@ -63,13 +63,13 @@ class Files(program.ProgramTest):
         answer = self.history('BM', '--from', path)
         self.assertEqual((answer['account']['source'], answer['series'][0]['count']), ('google-benchmark', 12))
 
-    def test_a_table_with_branches(self):
+    def test_table_with_branches(self):
         rows = ''.join(f'2024-01-{1 + i % 28:02d},{"main" if i % 2 else "side"},{100 + i % 3}\n' for i in range(28))
         path = self.write('table.csv', 'time,branch,latency\n' + rows)
         self.assertEqual(self.history('latency', '--from', path, '--where', 'branch=main')['series'][0]['count'], 14)
         self.refused(self.aaco('history', 'latency', '--from', path, '--where', 'brunch=main'), 2, 'branch')
 
-    def test_a_drift_announces_its_end(self):
+    def test_drift_predicts_when_the_limit_is_reached(self):
         path = self.write('drift.csv', 'time,latency_ms\n' + ''.join(
             f'{1_700_000_000 + 86_400 * i},{value}\n' for i, value in enumerate(noisy([100 + 0.2 * i for i in range(100)], 0.004))))
         answer = self.history('--from', path, '--limit', '130')['series'][0]['trend']
@@ -84,13 +84,13 @@ class Files(program.ProgramTest):
         self.one(noisy([100] * 30 + [120] * 30))
         self.assertEqual(self.aaco('history', '--from', self.folder / 'numbers.json', '--better', 'lower', '--check').code, 1)
 
-    def test_an_improvement_fails_no_check(self):
+    def test_improvement_passes_the_check(self):
         answer = self.one(noisy([120] * 30 + [100] * 30))
         self.assertTrue(answer['trend']['alarms'])
         words = ['history', '--from', self.folder / 'numbers.json', '--check']
         self.assertEqual([self.aaco(*words, '--better', better).code for better in ('lower', 'higher')], [0, 1])
 
-    def test_a_limit_needs_a_direction(self):
+    def test_limit_requires_a_direction(self):
         self.one(noisy([100] * 30 + [120] * 30))
         words = ['history', '--from', self.folder / 'numbers.json']
         for asked in (['--limit', '110'], ['--budget', '5%']):
@@ -123,11 +123,11 @@ class Sessions(program.ProgramTest):
         self.assertIn('mlp', series[0]['of'])
         self.assertEqual(self.aaco('history', 'p50', '--where', 'tag=even', '--json').json()['series'][0]['count'], 4)
 
-    def test_a_choice_that_nothing_meets_is_named(self):
-        self.refused(self.aaco('history', 'p50', '--where', 'model=other'), 3, 'with model=other measured latency.p50_ns')
+    def test_unmatched_filter_is_reported(self):
+        self.refused(self.aaco('history', 'p50', '--where', 'model=other'), 3, 'with model=other has the metric latency.p50_ns')
 
-    def test_what_was_not_measured(self): self.refused(self.aaco('history', 'gpu.busy_ns'), 3, 'gpu.busy_ns')
-    def test_a_choice_that_is_none(self): self.refused(self.aaco('history', 'p50', '--where', 'colour=red'), 2, 'colour')
+    def test_unmeasured_metric(self): self.refused(self.aaco('history', 'gpu.busy_ns'), 3, 'gpu.busy_ns')
+    def test_invalid_filter(self): self.refused(self.aaco('history', 'p50', '--where', 'colour=red'), 2, 'colour')
 
 
 if __name__ == '__main__':

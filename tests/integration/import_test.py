@@ -22,30 +22,30 @@ class Import(program.ProgramTest):
         self.assertEqual(printed['top_kernels'], [{'name': KERNEL['name'], 'family': 'gemm', 'library': 'rocBLAS/Tensile', 'count': 1, 'sum_ns': 5500}])
         self.assertEqual(len(printed['account']), 1)
 
-    def test_text_report_says_what_the_gpu_did(self):
+    def test_text_report_describes_gpu_activity(self):
         outcome = self.aaco('import', self.trace('text.json', json.dumps({'traceEvents': [LAUNCH, KERNEL]})), '--no-report')
         self.assertEqual(outcome.code, 0, outcome.errors)
         self.assertIn('GPU 0 is busy', outcome.output)
 
-    def test_a_gpu_has_one_name_in_sentence_numbers_table_and_warnings(self):
+    def test_gpu_name_is_consistent_in_all_sections(self):
         late = {**KERNEL, 'ts': 90}
         for rank, events in enumerate(([LAUNCH, KERNEL], [KERNEL, late])):  # the second idles, and has no launch
             self.trace(f'rank{rank}.json', json.dumps({'traceEvents': events}))
         paths = [self.folder / 'rank0.json', self.folder / 'rank1.json']
         printed = self.aaco('import', *paths, '--no-report').output
-        self.assertIn('Of 2 GPUs the idlest: GPU 0, rank 1 is busy', printed)
-        self.assertIn('Of GPU 0, rank 1. Below each number', printed)
-        self.assertIn('\n  GPU 0, rank 1: kernels run', printed)
+        self.assertIn('Idlest of 2 GPUs: GPU 0, rank 1 is busy', printed)
+        self.assertIn('Of GPU 0, rank 1.', printed)
+        self.assertIn('\n  GPU 0, rank 1: active', printed)
         self.assertIn('! GPU 0, rank 1: 0 of 2 kernels', printed)
         self.assertNotIn('GPU 1', printed)
-        self.assertIn('of the whole trace on 2 GPUs together, 91.0 µs', printed)  # 5.5 and 85.5
+        self.assertIn('of the whole trace, sum over 2 GPUs, 91.0 µs', printed)  # 5.5 and 85.5
         numbers = printed[:printed.index('Of GPU 0, rank 1.')]
         self.assertIn('12.9 %', numbers)  # 11 of 85.5 us
         report = self.aaco('report', 'latest', '--json').json()
         self.assertEqual(report['headline_of'], {'device': 1, 'name': 'GPU 0, rank 1'})
         self.assertIn('| GPU 0, rank 1 | value |', self.aaco('report', 'latest', '-f', 'md').output)
 
-    def test_another_device_or_tag_is_another_thing(self):
+    def test_different_device_or_tag_is_not_comparable(self):
         def named(device):
             return {'traceEvents': [LAUNCH, KERNEL], 'deviceProperties': [{'id': 0, 'name': device}]}
         traces = [self.trace(f'{device}.json', json.dumps(named(device))) for device in ('MI300X', 'H100')]
@@ -62,7 +62,7 @@ class Import(program.ProgramTest):
         self.assertEqual(listed['what'], 'MI300X.json, MI300X')
         self.assertEqual(self.aaco('report', ids[0], '--json').json()['title'], 'MI300X.json, MI300X')
 
-    def test_kernels_are_named_by_what_tells_them_apart(self):
+    def test_kernel_names_show_their_differences(self):
         signature = 'void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, at::detail::Array<char*, 1> >(int, float)'
         events = [LAUNCH] + [{**KERNEL, 'name': signature, 'ts': 10 + 1000 * i, 'dur': {20: 400, 30: 300}.get(i, 10)} for i in range(40)]
         path = self.trace('many.json', json.dumps({'traceEvents': events}))
@@ -75,7 +75,7 @@ class Import(program.ProgramTest):
         listed = [line for line in self.aaco('report', 'tag:named', COLUMNS='132').output.splitlines() if 'FillFunctor' in line]
         self.assertTrue(any(line.startswith('    vectorized_elementwise_kernel') for line in listed), listed)
 
-    def test_kernels_stand_in_the_bar_of_the_trace(self):
+    def test_kernels_are_in_the_trace_bar(self):
         self.aaco('import', self.trace('bar.json', json.dumps({'traceEvents': [LAUNCH, KERNEL]})), '--no-report')
         time = self.aaco('report', 'latest', '--json').json()['time']
         self.assertEqual([one['parent'] for one in time['kernels']], [time['parts'][0]['name']])
@@ -83,22 +83,22 @@ class Import(program.ProgramTest):
         self.assertIn('Flame graph of the trace', flame)
         self.assertNotIn('iteration', flame)
 
-    def test_one_file_that_is_passed_over_is_one(self):
+    def test_single_skipped_file_is_singular(self):
         folder = self.folder / 'with_notes'
         folder.mkdir()
         (folder / 'trace.json').write_text(json.dumps({'traceEvents': [LAUNCH, KERNEL]}))
         (folder / 'notes.txt').write_text('of the day')
-        self.assertIn('one file was passed over: notes.txt', self.aaco('import', folder, '--no-report').output)
+        self.assertIn('1 file was skipped: notes.txt', self.aaco('import', folder, '--no-report').output)
 
     def test_quiet_prints_the_id_of_the_session_only(self):
         outcome = self.aaco('-q', 'import', self.trace('quiet.json', json.dumps({'traceEvents': [LAUNCH, KERNEL]})), '--no-report')
         self.assertEqual((outcome.code, outcome.errors), (0, ''))
         self.assertEqual(self.aaco('show', outcome.output.strip(), '--json').json()['session']['id'] + '\n', outcome.output)
 
-    def test_orphans_and_memsets_can_be_left_out_and_the_report_says_so(self):
+    def test_orphans_and_memsets_can_be_excluded_and_are_reported(self):
         trace = self.trace('orphan.json', json.dumps({'traceEvents': [KERNEL]}))
         counted = self.aaco('import', trace, '--no-report')
-        self.assertIn('without a launch in the trace are counted', counted.output)
+        self.assertIn('Kernels without a launch record are counted', counted.output)
         trace = self.trace('both.json', json.dumps({'traceEvents': [LAUNCH, KERNEL, {**KERNEL, 'ts': 30, 'args': {'device': 0, 'stream': 7}}]}))
         for options in (['--orphans', 'exclude', '--memset', 'exclude'], ['--without-orphans', '--without-memset']):
             outcome = self.aaco('import', trace, '--json', *options).json()
@@ -106,12 +106,12 @@ class Import(program.ProgramTest):
             self.assertEqual(outcome['outcome']['gpu']['convention']['memset'], 'left out')
         self.refused(self.aaco('import', trace, '--orphans', 'maybe'), 2)
 
-    def test_a_log_of_sensors_is_a_session_with_a_true_sentence(self):
+    def test_sensor_log_gives_a_session_with_a_correct_verdict(self):
         log = self.trace('gpu.csv', 'timestamp, index, utilization.gpu [%], power.draw [W]\n'
                          '2024/05/01 10:00:00.000, 0, 95 %, 310.5 W\n2024/05/01 10:00:01.000, 0, 97 %, 330.5 W\n')
         outcome = self.aaco('import', log, '--no-report')
         self.assertEqual(outcome.code, 0, outcome.errors)
-        self.assertIn('gpu.csv holds 4 sensor readings over 1.00 s: how the machine was, not what ran on it.', outcome.output)
+        self.assertIn('gpu.csv contains 4 sensor readings over 1.00 s: machine state only, no workload events.', outcome.output)
 
     def test_bad_input_is_code_3_and_leaves_nothing(self):
         before = self.aaco('ls').output
@@ -128,13 +128,13 @@ class Import(program.ProgramTest):
         self.assertEqual(printed['metrics']['gpu.kernel_sum_ns']['value'], 4000)
         self.assertNotIn('gpu.busy_ns', printed['metrics'])
         text = self.aaco('report', printed['session']['id']).output
-        self.assertIn('of all kernels together', text)
+        self.assertIn('of total kernel time', text)
         self.assertNotIn('per iteration', text)
         rows = self.aaco('query', "SELECT family, count, sum_ns FROM kernel_totals WHERE session_id = '%s' ORDER BY sum_ns DESC" % printed['session']['id'],
                          '--format', 'csv').output
         self.assertIn('gemm,6,3000', rows)
 
-    def test_wrong_use_is_code_2(self):
+    def test_usage_errors_are_code_2(self):
         self.refused(self.aaco('import'), 2)
         self.refused(self.aaco('import', 'x.json', '--gap-threshold', 'soon'), 2)
         self.refused(self.aaco('import', 'x.json', '--gap-threshold', '5'), 2, 'missing unit')  # 5 us are meant, not 5 s

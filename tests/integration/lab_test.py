@@ -30,14 +30,14 @@ class Lab(program.ProgramTest):
         self.assertGreaterEqual(len(listed), 15)
         self.assertEqual(next(f for f in listed if f['fault'] == 'cpu_quota')['cause'], 'cpu_throttling')
 
-    def test_the_session_says_what_was_done_to_it(self):
+    def test_session_records_the_injected_fault(self):
         path = self.session_of(self.inject('sleep', '--intensity', '0.4', '--generator', 'futex'))
         document = json.loads((path / 'session.json').read_text())
         self.assertEqual(document['request']['fault']['cause'], 'host_waiting')
         self.assertEqual(document['request']['fault']['generator'], 'futex')
         self.assertIn('lab.fault', [w['id'] for w in document['warnings']])
 
-    def test_faults_of_the_request_change_what_runs(self):
+    def test_request_faults_change_the_run(self):
         for fault, key, value in (('fewer_threads', 'threads', 1), ('graph_optimisation_off', 'graph_level', 'disabled'), ('data_type', 'dtype', 'float16')):
             path = self.session_of(self.inject(fault))
             self.assertEqual(json.loads((path / 'session.json').read_text())['request'][key], value)
@@ -58,7 +58,7 @@ class Lab(program.ProgramTest):
         left = [p for p in pathlib.Path('/sys/fs/cgroup').rglob('aaco-fault-*') if p.is_dir() and not (p / 'cgroup.procs').read_text()]
         self.assertEqual(left, [])
 
-    def test_what_a_killed_injection_leaves_is_undone(self):
+    def test_killed_injection_is_cleaned_up(self):
         words = ['lab', 'inject', '--', 'cpu_quota', 'run', '--model', 'mlp', '--duration', '60s', '--no-report']
         environment = {**os.environ, 'AACO_SESSIONS': str(self.lake)}
         running = subprocess.Popen([program.PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
@@ -80,16 +80,16 @@ class Lab(program.ProgramTest):
         self.assertEqual(cleaned.output.strip(), '1 leftover change undone')
         self.assertEqual([p for p in pathlib.Path('/sys/fs/cgroup').rglob(group)], [])
 
-    def test_refusals(self):
+    def test_rejects_invalid_requests(self):
         self.refused(self.aaco('lab', 'inject', '--', 'cpu_hog', *RUN), 2, 'unknown fault')
         self.refused(self.aaco('lab', 'inject', '--intensity', '2', '--', 'sleep', *RUN), 2, 'intensity')
         self.refused(self.aaco('lab', 'inject', '--generator', 'magic', '--', 'sleep', *RUN), 2, 'generator')
         self.refused(self.aaco('lab', 'inject', '--', 'sleep', 'run', '--model', 'no-such-model'), 3)
         self.refused(self.aaco('lab', 'inject', '--', 'sleep', 'run', '--no-such-option'), 2, '--no-such-option', 'aaco run --help')
-        self.refused(self.aaco('lab', 'inject', '--', 'gpu_gaps', *RUN), 2, 'fault of traces', 'aaco lab simulate gpu_gaps')
-        self.refused(self.aaco('lab', 'simulate', 'sleep', 'latest'), 2, 'done to a run', 'aaco lab inject sleep')
+        self.refused(self.aaco('lab', 'inject', '--', 'gpu_gaps', *RUN), 2, 'applies to traces', 'aaco lab simulate gpu_gaps')
+        self.refused(self.aaco('lab', 'simulate', 'sleep', 'latest'), 2, 'applies to runs', 'aaco lab inject sleep')
         self.refused(self.aaco('lab', 'inject', '--', 'fewer_threads', *RUN, '--threads', '1'), 2, 'one thread')
-        self.refused(self.aaco('--sessions', str(self.folder) + '/nothing', 'lab', 'score'), 3, 'whose truth is known')
+        self.refused(self.aaco('--sessions', str(self.folder) + '/nothing', 'lab', 'score'), 3, 'no labelled sessions')
 
 
 class SimulatedTraces(program.ProgramTest):
@@ -99,7 +99,7 @@ class SimulatedTraces(program.ProgramTest):
         diff_test.trace(cls.folder / 'real.json', steps=2)
         cls.imported = cls.aaco('import', cls.folder / 'real.json', '--tag', 'real', '--no-report', '--json').json()
 
-    def test_causes_are_scored_and_the_original_stays(self):
+    def test_causes_are_scored_and_the_original_is_kept(self):
         before = self.aaco('verify', 'tag:real').output
         for fault in ('gpu_gaps', 'gpu_copies'):
             self.assertEqual(self.aaco('lab', 'simulate', fault, 'tag:real', '--intensity', '1').code, 0)
@@ -108,11 +108,11 @@ class SimulatedTraces(program.ProgramTest):
         self.assertEqual((traces['pairs'], traces['score']['count'], traces['score']['right_first'], traces['without_effect']), (3, 2, 2, 1))
         self.assertEqual(traces['score']['confusion'], {'copy_bound': {'copy_bound': 1}, 'host_waiting': {'host_waiting': 1}})
         self.assertIn('simulated traces: 3 pairs', self.aaco('lab', 'score').output)
-        self.refused(self.aaco('lab', 'train', '--out-folder', self.folder / 'models'), 3, 'no runs whose truth is known')
+        self.refused(self.aaco('lab', 'train', '--out-folder', self.folder / 'models'), 3, 'no labelled runs')
         self.assertFalse((self.folder / 'models').exists())
         self.assertEqual(self.aaco('verify', 'tag:real').output, before)
 
-    def test_a_trace_says_what_to_do_first_and_what_it_would_gain(self):
+    def test_trace_ranks_actions_with_their_gain(self):
         advice = json.loads((pathlib.Path(self.imported['session']['path']) / 'metrics/bottleneck.json').read_text())['recommendations']
         self.assertTrue(advice)
         worth = [one['gain_ratio'] * one['confidence'] / one['effort'] for one in advice]
@@ -121,14 +121,14 @@ class SimulatedTraces(program.ProgramTest):
             self.assertTrue(0 < one['gain_ratio'] < 1 and one['basis'])
         self.assertIn('What to do', self.aaco('report', 'tag:real').output)
 
-    def test_refusals(self):
+    def test_rejects_invalid_requests(self):
         self.refused(self.aaco('lab', 'simulate', 'gpu_gap', 'tag:real'), 2, 'gpu_gaps')
         self.refused(self.aaco('lab', 'simulate', 'gpu_gaps', 'tag:real', '--intensity', '2'), 2, 'intensity')
         self.refused(self.aaco('lab', 'simulate', 'gpu_gaps', 'tag:none'), 3, 'none')
 
 
 class Explain(program.ProgramTest):
-    def test_every_run_says_what_limits_it(self):
+    def test_every_run_has_a_bottleneck(self):
         run = self.run_small('--profile', iterations=200).json()
         document = json.loads((pathlib.Path(run['session']['path']) / 'metrics/bottleneck.json').read_text())
         self.assertLessEqual({'bottleneck_class', 'confidence', 'top_evidence', 'optimization_priority'}, set(document))
@@ -137,23 +137,23 @@ class Explain(program.ProgramTest):
         report = self.aaco('report', 'latest', '--json').json()
         self.assertEqual(report['why'][0]['id'], document['bottleneck_class'])
 
-    def test_explain_names_class_evidence_and_what_does_not_fit(self):
+    def test_explain_lists_class_evidence_and_anomalies(self):
         self.run_small('--profile', iterations=200)
         explained = self.aaco('explain', 'latest', '--json').json()
         self.assertIn('bottleneck_class', explained['bottleneck'])
         self.assertIsInstance(explained['anomalies'], list)
         self.assertIn('Bottleneck: ', self.aaco('explain').output)
 
-    def test_one_call_is_too_few_to_conclude_from(self):
+    def test_single_call_is_inconclusive(self):
         self.run_small(iterations=1)
         bottleneck = self.aaco('explain', '--json').json()['bottleneck']
         self.assertEqual((bottleneck['bottleneck_class'], bottleneck['recommendations']), ('inconclusive', []))
         self.assertIn('Bottleneck inconclusive. 1 measured call is too few', self.aaco('explain').output)
         report = self.aaco('report').output
-        self.assertIn('Not decided what limits it', report)
+        self.assertIn('Bottleneck not determined', report)
         self.assertNotIn('Limited by', report)
 
-    def test_a_difference_is_divided_into_parts_that_add_up(self):
+    def test_difference_is_decomposed_into_parts(self):
         self.run_small('--profile', '--tag', 'calm', iterations=300)
         self.aaco('lab', 'inject', '--intensity', '1', '--', 'slow_host', *RUN[:-2], '--tag', 'slow', '--profile', '--no-report')
         verdict = self.aaco('diff', 'tag:calm', 'tag:slow', '--json').json()
@@ -163,7 +163,7 @@ class Explain(program.ProgramTest):
         self.assertAlmostEqual(sum(p['delta_ns'] for p in parts['parts']) + parts['unexplained_ns'], parts['delta_ns'], delta=1)
         self.assertTrue(verdict['root_cause']['causes'])
 
-    def test_refusals(self):
+    def test_rejects_invalid_requests(self):
         self.refused(self.aaco('explain', 'no-such-session'), 3)
 
 

@@ -59,19 +59,19 @@ class ModelNames(program.ProgramTest):
         self.assertEqual(outcome.code, 0, outcome.errors)
         return json.loads(outcome.output)
 
-    def test_one_of_several_models_is_taken_by_its_name(self):
+    def test_model_is_selected_by_name(self):
         path = self.write('net.pt2', archive({'prefill': exported(8), 'decode': exported(16)}))
         self.assertEqual(self.inspect(path + '#decode')['inputs'][0]['shape'], [2, 16])
         self.assertEqual(self.inspect(path + '#prefill')['inputs'][0]['shape'], [2, 8])
 
-    def test_the_one_called_model_is_taken_and_said(self):
+    def test_model_named_model_is_the_default_and_reported(self):
         path = self.write('net.pt2', archive({'aux': exported(8), 'model': exported(16)}))
         document = self.inspect(path)
         self.assertEqual(document['inputs'][0]['shape'], [2, 16])
         self.assertIn("aux, model, 'model' was used", ' '.join(document['assumptions']))
         self.assertEqual(self.inspect(path + '#model')['assumptions'], [])
 
-    def test_none_is_taken_where_none_is_meant(self):
+    def test_ambiguous_name_is_rejected(self):
         path = self.write('net.pt2', archive({'prefill': exported(8), 'decode': exported(16)}))
         for verb in ('inspect', 'analyze'):
             outcome = self.aaco(verb, path, *(('--hardware', 'nvidia_a100_sxm4_40gb') if verb == 'analyze' else ()))
@@ -79,38 +79,38 @@ class ModelNames(program.ProgramTest):
             self.assertIn('prefill, decode', outcome.errors)
             self.assertIn('#prefill', outcome.errors)
 
-    def test_a_name_that_is_not_there_is_refused(self):
+    def test_rejects_a_missing_name(self):
         one = self.write('one.pt2', archive({'model': exported(8)}))
-        for name, said in ((one + '#decode', 'its models: model'), (one + 'x#decode', 'no such file'), ('zoo:resnet50#x', 'is one model')):
+        for name, said in ((one + '#decode', 'its models: model'), (one + 'x#decode', 'no such file'), ('zoo:resnet50#x', 'has no entry')):
             outcome = self.aaco('inspect', name)
             self.assertIn(outcome.code, (2, 3))
             self.assertIn(said, outcome.errors)
 
-    def test_a_file_may_have_the_sign_in_its_name(self):
+    def test_file_name_may_contain_the_separator(self):
         path = self.write('a#b.pt2', archive({'model': exported(8)}))
         self.assertEqual(self.inspect(path)['inputs'][0]['shape'], [2, 8])
         self.assertEqual(self.inspect(path + '#model')['inputs'][0]['shape'], [2, 8])
 
-    def test_models_of_one_file_are_compared(self):
+    def test_models_in_one_file_are_compared(self):
         path = self.write('net.pt2', archive({'prefill': exported(8), 'decode': exported(16)}))
         outcome = self.aaco('compare', path + '#prefill', path + '#decode', '--hardware', 'nvidia_a100_sxm4_40gb', '--json')
         self.assertEqual(outcome.code, 0, outcome.errors)
         self.assertIn('#prefill', outcome.output)
 
-    def test_tied_weights_count_once_where_the_archive_tells_it(self):
+    def test_tied_weights_are_counted_once(self):
         for name, weights, count in (('tied', {'a': 'weight_0', 'b': 'weight_0'}, 64), ('two', {'a': 'weight_0', 'b': 'weight_1'}, 128),
                                      ('unsaid', None, 128)):
             path = self.write(name + '.pt2', archive({'model': tied()}, weights))
             self.assertEqual(self.inspect(path)['parameters']['count'], count)
 
-    def test_what_onnx_runtime_does_not_run_is_said(self):
+    def test_formats_unsupported_by_onnx_runtime_are_rejected(self):
         path = self.write('net.pt2', archive({'model': exported(8)}))
         outcome = self.aaco('run', '--model', path)
         self.assertEqual(outcome.code, 3, outcome.output)
         self.assertIn('is a PyTorch export', outcome.errors)
         self.assertIn("'aaco inspect'", outcome.errors)
 
-    def test_a_tflite_model_that_does_not_fit_together_is_not_predicted(self):
+    def test_inconsistent_tflite_model_is_not_predicted(self):
         for verb in ('analyze', 'compare'):
             outcome = self.aaco(verb, SEEDS / 'model_fuzz/misfit.tflite', '--hardware', 'nvidia_a100_sxm4_40gb')
             self.assertEqual(outcome.code, 3, outcome.output)
@@ -118,7 +118,7 @@ class ModelNames(program.ProgramTest):
         outcome = self.aaco('analyze', SEEDS / 'model_fuzz/open.tflite', '--hardware', 'nvidia_a100_sxm4_40gb')
         self.assertEqual(outcome.code, 0, outcome.errors)
 
-    def test_a_newer_schema_is_refused(self):
+    def test_rejects_a_newer_schema(self):
         path = self.write('new.pt2', archive({'model': exported(8, 99)}))
         outcome = self.aaco('inspect', path)
         self.assertEqual(outcome.code, 3)

@@ -43,30 +43,30 @@ class Profile(program.ProgramTest):
         bundle = self.folder / printed['session']['path']
         self.assertFalse((bundle / 'profiler/rocprof_raw/out_hip_api_trace.csv').exists())
 
-    def test_exit_code_of_the_measured_execution_is_passed_on(self):
+    def test_exit_code_of_the_measured_execution_is_returned(self):
         printed = self.profiled(code=7, command=('sh', '-c', 'exit 7'))
         self.assertIn('profile.failed', self.warnings(printed))
 
-    def test_trouble_of_the_profiler_is_a_warning(self):
+    def test_profiler_failure_is_a_warning(self):
         for mode, warning in (('exit', 'profile.failed'), ('crash', 'profile.no_output'), ('nothing', 'profile.no_output'), ('cut', 'import.truncated'),
                               ('empty', 'profile.no_kernels'), ('second', 'profile.second_tool')):
             with self.subTest(mode):
                 self.assertIn(warning, self.warnings(self.profiled(mode=mode)))
 
-    def test_what_was_written_before_a_failure_is_kept(self):
+    def test_partial_output_is_kept_after_a_failure(self):
         self.assertEqual(self.profiled(mode='exit')['metrics']['gpu.kernel_count']['value'], 5)
         self.assertEqual(self.profiled(mode='cut')['metrics']['gpu.kernel_count']['value'], 4)
 
-    def test_a_profiler_that_hangs_is_killed(self):
+    def test_hanging_profiler_is_killed(self):
         printed = self.profiled('--profile-timeout', '2s', mode='hang')
         self.assertIn('profile.timed_out', self.warnings(printed))
 
-    def test_another_registered_tool_is_named(self):
+    def test_other_registered_tool_is_reported(self):
         outcome = self.aaco('record', '--profile', '--no-report', '--json', '--', 'true', PATH=self.path, FAKE_ROCPROF='empty', HSA_TOOLS_LIB='libother.so')
         warnings = {warning['id']: warning['message'] for warning in outcome.json()['warnings']}
         self.assertIn('libother.so', warnings['profile.second_tool'])
 
-    def test_refusals_help(self):
+    def test_rejections_have_hints(self):
         self.refused(self.aaco('record', '--profile', '--', 'true', PATH='/usr/bin:/bin'), 125, 'rocprofv3', 'rocprofiler-sdk')
         self.refused(self.aaco('record', '--profile', '--profile-domains', 'gpu', '--', 'true', PATH=self.path), 2, 'kernel, hip')
         self.refused(self.aaco('record', '--profile', '--counters', 'a b', '--', 'true', PATH=self.path), 2, 'counter')
@@ -74,7 +74,7 @@ class Profile(program.ProgramTest):
         self.refused(self.aaco('record', '--profile', '--profile-timeout', 'soon', '--', 'true', PATH=self.path), 2, '10min')
 
     # The kernels that rocBLAS and ONNX Runtime launch for a perceptron of three layers, four elements a thread.
-    def test_kernels_of_the_pass_are_joined_to_the_nodes_of_the_model(self):
+    def test_kernels_are_matched_to_model_nodes(self):
         self.run_small()
         batch = 64
         gemms = [('Cijk_Alik_Bljk_SB_MT64x64x16_SN_1LDSB0_APM1_ABV0_ACED0_AF0EM1', 512, 60_000), ('Cijk_Alik_Bljk_SB_MT32x64x16_SN_1LDSB0', 512, 40_000),
@@ -108,7 +108,7 @@ class Profile(program.ProgramTest):
         phases = self.aaco('query', f"SELECT DISTINCT phase FROM inference_iters WHERE session_id = '{session}'", '--json').json()
         self.assertNotIn('step', {row['phase'] for row in phases})
 
-    def test_run_executes_the_model_again_under_the_profiler(self):
+    def test_run_repeats_the_model_under_the_profiler(self):
         self.run_small()
         outcome = self.aaco('run', '--model', 'mlp', '--warmup', 3, '--iterations', 20, '--no-report', '--json', '--profile', '--profile-domains', 'kernel',
                             PATH=self.path)

@@ -75,14 +75,14 @@ class Readme(program.ProgramTest):
 
 
 class Shape(unittest.TestCase):
-    def test_numbers_and_bars_do_not_count(self): self.assertEqual(shape('Conv  ███▏ 89.3 %  33.4 ms'), shape('Conv █ 9 %   1.2 µs'))
-    def test_line_breaks_do_not_count(self): self.assertGreater(after('two words', shape('one two\nwords')), 0)
-    def test_words_count(self): self.assertEqual(after('other words', shape('one two words')), -1)
-    def test_order_counts(self): self.assertEqual(after('one', 'one two', after('two', 'one two')), -1)
-    def test_next_line_follows(self): self.assertGreater(after('two', 'one two', after('one', 'one two')), 0)
+    def test_numbers_and_bars_are_ignored(self): self.assertEqual(shape('Conv  ███▏ 89.3 %  33.4 ms'), shape('Conv █ 9 %   1.2 µs'))
+    def test_line_breaks_are_ignored(self): self.assertGreater(after('two words', shape('one two\nwords')), 0)
+    def test_words_are_compared(self): self.assertEqual(after('other words', shape('one two words')), -1)
+    def test_order_is_compared(self): self.assertEqual(after('one', 'one two', after('two', 'one two')), -1)
+    def test_next_line_is_matched(self): self.assertGreater(after('two', 'one two', after('one', 'one two')), 0)
     def test_a_rule_of_dashes_has_no_words(self): self.assertEqual(after('---  ----', 'one', 2), 2)
     def test_part_of_a_word_does_not_match(self): self.assertEqual(after('wo', shape('one two')), -1)
-    def test_renewed_takes_the_most_similar_line(self): self.assertEqual(renewed('…\nConv 1 ms\n', 'x\nConv 2 ms\nMul 3 ms\n'), '…\nConv 2 ms\n')
+    def test_renewal_uses_the_most_similar_line(self): self.assertEqual(renewed('…\nConv 1 ms\n', 'x\nConv 2 ms\nMul 3 ms\n'), '…\nConv 2 ms\n')
 
 
 if __name__ == '__main__':

@@ -13,13 +13,13 @@ import program
 
 
 class Record(program.ProgramTest):
-    def test_exit_code_is_passed_on(self): self.assertEqual(self.aaco('record', '--', 'sh', '-c', 'exit 7').code, 7)
-    def test_success_is_passed_on(self): self.assertEqual(self.aaco('record', '--', 'true').code, 0)
+    def test_exit_code_is_returned(self): self.assertEqual(self.aaco('record', '--', 'sh', '-c', 'exit 7').code, 7)
+    def test_success_is_returned(self): self.assertEqual(self.aaco('record', '--', 'true').code, 0)
     def test_death_by_signal(self): self.assertEqual(self.aaco('record', '--', 'sh', '-c', 'kill -TERM $$').code, 128 + 15)
-    def test_output_goes_through(self): self.assertIn('hello', self.aaco('record', '--', 'echo', 'hello').output)
-    def test_options_of_the_child_are_its_own(self): self.assertIn('--json', self.aaco('record', '--', 'echo', '--json').output)
+    def test_output_is_passed_through(self): self.assertIn('hello', self.aaco('record', '--', 'echo', 'hello').output)
+    def test_options_of_the_child_are_not_parsed(self): self.assertIn('--json', self.aaco('record', '--', 'echo', '--json').output)
 
-    def test_session_knows_the_command(self):
+    def test_session_records_the_command(self):
         self.aaco('record', '--tag', 'known', '--', 'sh', '-c', 'sleep 0.3')
         shown = self.aaco('show', 'tag:known', '--json').json()
         self.assertEqual(shown['session']['kind'], 'record')
@@ -29,7 +29,7 @@ class Record(program.ProgramTest):
         bundle = self.folder / self.aaco('show', 'tag:busy', '--json').json()['session']['path']
         self.assertTrue((bundle / 'telemetry/system_events.parquet').is_file())
 
-    def test_a_command_that_is_ended_for_its_duration_is_said_to_be(self):
+    def test_command_stopped_by_duration_is_reported(self):
         warned = lambda outcome: 'record.command_ended' in [warning['id'] for warning in outcome.json()['warnings']]
         ended = self.aaco('record', '--json', '--duration', '300ms', '--', 'sleep', '30')
         self.assertEqual(ended.code, 128 + 15)
@@ -52,7 +52,7 @@ class Record(program.ProgramTest):
         bundle = self.folder / self.aaco('show', f'tag:{tag}', '--json').json()['session']['path']
         return json.loads((bundle / 'session.json').read_text())['state']
 
-    def test_a_stop_leaves_a_whole_session(self):
+    def test_stop_leaves_a_complete_session(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(number.name):
                 child = self.start(f'stopped {number.name}', 'sleep', '60')
@@ -60,7 +60,7 @@ class Record(program.ProgramTest):
                 child.wait(timeout=60)
                 self.assertIn(self.state_of(f'stopped {number.name}'), ('complete', 'interrupted'))
 
-    def test_nohup_is_heeded(self):
+    def test_nohup_is_respected(self):
         child = self.start('nohup', 'sleep', '1.5', before=['nohup'])
         child.send_signal(signal.SIGHUP)
         self.assertEqual(child.wait(timeout=60), 0)
@@ -103,27 +103,27 @@ class Record(program.ProgramTest):
         self.assertIn('got words', output)
         self.assertEqual(code, 3)
 
-    def test_ctrl_c_of_the_terminal_is_the_childs_to_answer(self):
+    def test_ctrl_c_is_handled_by_the_child(self):
         output, code = self.in_terminal('trap "echo caught; exit 5" INT; echo ready; while :; do sleep 0.1; done', send=b'\x03',
                                         after=b'ready', tag='caught')
         self.assertEqual(output.count('caught'), 1)
         self.assertEqual(code, 5)
         self.assertEqual(self.aaco('show', 'tag:caught', '--json').json()['session']['state'], 'complete')
 
-    def test_refuses_missing_program(self): self.refused(self.aaco('record', '--', 'aaco-no-such-program'), 125, 'aaco-no-such-program')
-    def test_refuses_nothing_to_do(self): self.assertIn(self.aaco('record').code, (2, 125))
+    def test_rejects_missing_program(self): self.refused(self.aaco('record', '--', 'aaco-no-such-program'), 125, 'aaco-no-such-program')
+    def test_rejects_a_missing_command(self): self.assertIn(self.aaco('record').code, (2, 125))
     # -1 would be every process there is, which never ends.
-    def test_refuses_processes_that_are_none(self):
+    def test_rejects_invalid_process_ids(self):
         for process in (-1, 0): self.refused(self.aaco('record', '--pid', process, '--duration', '1s'), 2, '--pid')
-    def test_refuses_missing_process(self): self.refused(self.aaco('record', '--pid', 2 ** 22 - 1), 125)
+    def test_rejects_missing_process(self): self.refused(self.aaco('record', '--pid', 2 ** 22 - 1), 125)
 
 
 class Others(program.ProgramTest):
     def test_version(self): self.assertRegex(self.aaco('--version').output, r'^aaco \d+\.\d+\.\d+')
-    def test_help_teaches(self): self.assertIn('Start here', self.aaco('--help').output)
+    def test_help_has_examples(self): self.assertIn('Start here', self.aaco('--help').output)
     def test_info(self): self.assertEqual(self.aaco('info', '--json').code, 0)
     def test_doctor(self): self.assertEqual(self.aaco('doctor').code, 0)
-    def test_empty_lake(self): self.assertEqual(self.aaco('ls').code, 0)
+    def test_empty_session_folder(self): self.assertEqual(self.aaco('ls').code, 0)
     def test_zoo_lists_the_published_models(self): self.assertIn('resnet50', self.aaco('zoo', 'ls').output)
 
     def test_completion_of_each_shell(self):

@@ -69,7 +69,7 @@ class Roofline(program.ProgramTest):
     def roofs(answer, device=0):
         return {roof['name']: roof for roof in answer['devices'][device]['roofs']}
 
-    def test_known_roofs_are_found_and_stand_beside_the_others(self):
+    def test_known_roofs_are_listed_with_the_others(self):
         where = self.lake_of('known', 8)
         outcome = self.aaco('roofline', '--json', **where)
         self.assertEqual(outcome.code, 0, outcome.errors)
@@ -102,7 +102,7 @@ class Roofline(program.ProgramTest):
         self.assertIn('bfloat16, reached', picture.read_text())
         page = self.folder / 'envelope.html'
         self.assertEqual(self.aaco('roofline', '--html', page, **where).code, 0)
-        self.assertRegex(page.read_text(), 'The runs reached 4[0-9.]+ % of the stated bfloat16 peak, 5[0-9.]+ % of the stated bandwidth of main memory')
+        self.assertRegex(page.read_text(), 'The runs reached 4[0-9.]+ % of the stated bfloat16 peak, 5[0-9.]+ % of the stated main memory bandwidth')
 
         few = self.aaco('roofline', 'tag:run0', 'tag:run1', 'tag:run1', '--json', **where)
         self.assertEqual(few.code, 4)
@@ -115,9 +115,9 @@ class Roofline(program.ProgramTest):
         self.assertEqual(self.aaco('roofline', '--last', 5, **where).code, 4)
         self.assertEqual(self.aaco('roofline', '--device', 'mi300x', **where).code, 0)
         self.refused(self.aaco('roofline', '--device', 'h100', **where), 3, 'another device')
-        self.refused(self.aaco('roofline', '--where', 'tag=none', **where), 3, 'work of known size')
+        self.refused(self.aaco('roofline', '--where', 'tag=none', **where), 3, 'known FLOPs and bytes')
 
-    def test_a_calibration_stands_beside_what_was_reached(self):
+    def test_calibration_is_shown_with_the_reached_roofs(self):
         where = self.lake_of('calibrated', 6)
         source, rows = random.Random(3), ['device,dtype,batch,m,n,k,latency_us']
         for m in (16, 64, 512, 4096, 8192):
@@ -145,16 +145,16 @@ class Roofline(program.ProgramTest):
         self.assertTrue(any(roof['kind'] == 'memory' and 'l2' in roof['name'] for roof in line['roofs']), 'caches are roofs')
         self.assertTrue(all(point['work_from'] == 'shapes' for point in line['points']))
         self.assertGreater(line['measured_ratio'], line['reached_ratio'], 'what was measured is below what is stated')
-        self.assertIn('of what the calibration of amd_instinct_mi300x_192gb', line['text'])
+        self.assertIn('of the ceilings measured by the calibration of amd_instinct_mi300x_192gb', line['text'])
         self.assertIn('shapes', line['text'])
 
         damaged = self.folder / 'registry/calibration/amd_instinct_mi300x_192gb.calibration'
         damaged.write_bytes(damaged.read_bytes()[:100])
         report = self.aaco('report', '--json', **where)
         self.assertEqual(report.code, 0, report.errors)
-        self.assertIn('calibration cannot be read', report.json()['roofline']['text'])
+        self.assertIn('calibration not readable', report.json()['roofline']['text'])
 
-    def test_points_from_counters_are_told(self):
+    def test_points_from_counters_are_marked(self):
         where = {'AACO_SESSIONS': str(self.folder / 'counted')}
         for seed in range(7):
             imported = self.aaco('import', counted(self.folder / f'counted{seed}', seed), '--no-report', **where)
@@ -175,7 +175,7 @@ class Roofline(program.ProgramTest):
         self.assertEqual({roof['type'] for roof in line['roofs'] if roof['kind'] == 'compute'}, {'bfloat16'})
         self.assertIn('hardware counters', self.aaco('report', **where).output.replace('\n', ' ').replace('  ', ' '))
 
-    def test_runs_on_a_processor(self):
+    def test_runs_on_a_cpu(self):
         where = {'AACO_SESSIONS': str(self.folder / 'processor'), 'AACO_REGISTRY': str(self.folder / 'probed')}
         self.assertEqual(self.aaco('hardware', 'probe', '--memory', '32MiB', **where).code, 0)
         if self.run_small('--no-report').code != 0:
@@ -201,7 +201,7 @@ class Roofline(program.ProgramTest):
         self.aaco('run', '--model', 'mlp', '--warmup', 5, '--iterations', 20, '--no-report', **lake)
         self.refused(self.aaco('roofline', **lake), 3, '--profile')
 
-    def test_what_cannot_be(self):
+    def test_rejects_invalid_requests(self):
         where = {'AACO_SESSIONS': str(self.folder / 'empty')}
         self.refused(self.aaco('roofline', **where), 3, 'no session')
         self.refused(self.aaco('roofline', 'nowhere', **where), 3, 'nowhere')

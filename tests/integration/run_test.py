@@ -2,6 +2,9 @@
 import hashlib
 import json
 import os
+import pathlib
+import subprocess
+import time
 import unittest
 
 import program
@@ -19,7 +22,7 @@ class Run(program.ProgramTest):
         cls.answer = cls.outcome.json()
         cls.bundle = cls.folder / cls.answer['session']['path']
 
-    def test_answer_has_its_parts(self):
+    def test_json_has_all_sections(self):
         for part in ('session', 'account', 'warnings', 'metrics'):
             self.assertIn(part, self.answer)
 
@@ -32,7 +35,7 @@ class Run(program.ProgramTest):
                 self.assertIsInstance(item['value'], (int, float), name)
                 self.assertTrue(item['unit'], name)
 
-    def test_intervals_hold_their_median(self):
+    def test_intervals_contain_the_median(self):
         median = self.answer['metrics']['latency.p50_ns']
         self.assertLessEqual(median['ci95'][0], median['value'])
         self.assertGreaterEqual(median['ci95'][1], median['value'])
@@ -42,7 +45,7 @@ class Run(program.ProgramTest):
             self.skipTest('skipped, this machine has a GPU')
         self.assertEqual([name for name in self.answer['metrics'] if name.startswith('gpu.')], [])
 
-    def test_accounts_add_up(self):
+    def test_accounts_are_consistent(self):
         self.assertTrue(self.answer['account'])
         for account in self.answer['account']:
             self.assertEqual(account['read'], account['kept'] + sum(account['dropped'].values()), account)
@@ -52,7 +55,7 @@ class Run(program.ProgramTest):
                      'telemetry/system_events.parquet', 'profiler/node_executions.parquet'):
             self.assertTrue((self.bundle / name).is_file(), name)
 
-    def test_hashes_are_those_of_the_files(self):
+    def test_hashes_match_the_files(self):
         hashes = json.loads((self.bundle / 'session.json').read_text())['hashes']
         self.assertIn('env.json', hashes)
         for name, expected in hashes.items():
@@ -63,7 +66,7 @@ class Run(program.ProgramTest):
         files = {str(path.relative_to(self.bundle)) for path in self.bundle.rglob('*') if path.is_file()}
         self.assertEqual({name for name in files - set(hashes) if not name.startswith('report/')}, {'session.json'})
 
-    def test_nothing_is_left_open(self):
+    def test_no_session_stays_open(self):
         self.assertEqual([path.name for path in self.bundle.parent.iterdir() if path.name.startswith('.')], [])
 
     def test_found_by_tag_id_and_path(self):
@@ -80,7 +83,7 @@ class Run(program.ProgramTest):
         self.assertEqual(report.code, 0, report.errors)
         self.assertIn('mlp', report.output)
 
-    def test_no_colour_where_none_is_wanted(self): self.assertNotIn('\x1b[', self.aaco('report', 'tag:first').output)
+    def test_no_colour_when_disabled(self): self.assertNotIn('\x1b[', self.aaco('report', 'tag:first').output)
 
 
 class FurtherRuns(program.ProgramTest):
@@ -88,7 +91,7 @@ class FurtherRuns(program.ProgramTest):
         bundle = self.folder / self.run_small().json()['session']['path']
         self.assertEqual((self.lake / 'latest').resolve(), bundle.resolve())
 
-    def test_secrets_stay_out(self):
+    def test_secrets_are_not_stored(self):
         outcome = self.aaco('run', 'mlp', '--warmup', 1, '--iterations', 5, '--no-report', '--json', MY_API_TOKEN='do-not-store-this',
                             AWS_SECRET_ACCESS_KEY='nor-this-one')
         self.assertEqual(outcome.code, 0, outcome.errors)
@@ -114,7 +117,7 @@ class RunRefuses(program.ProgramTest):
     def test_no_model(self): self.refused(self.aaco('run'), 2, 'model')
     def test_unknown_model(self): self.refused(self.aaco('run', 'resnet5'), 3, 'resnet5')
     def test_unknown_backend(self): self.refused(self.aaco('run', 'mlp', '--backend', 'gpu9'), 3, 'gpu9')
-    def test_provider_that_is_not_there(self): self.refused(self.aaco('run', 'mlp', '--backend', 'migraphx'), 3, 'migraphx', 'hint:')
+    def test_unavailable_provider(self): self.refused(self.aaco('run', 'mlp', '--backend', 'migraphx'), 3, 'migraphx', 'hint:')
     def test_missing_file(self): self.refused(self.aaco('run', 'nothing.onnx'), 3, 'nothing.onnx')
     def test_bad_shape(self): self.refused(self.aaco('run', 'mlp', '--shape', 'input=1xtwo'), 2, '1xtwo')
     def test_unknown_input(self): self.refused(self.aaco('run', 'mlp', '--shape', 'nothing=1x2'), 2, 'nothing')
@@ -132,15 +135,62 @@ class RunRefuses(program.ProgramTest):
         (self.folder / 'folder.onnx').mkdir()
         self.refused(self.aaco('run', 'folder.onnx'), 2, 'folder.onnx')
 
-    def test_sessions_where_nobody_may_write(self):
+    def test_unwritable_session_folder(self):
         self.refused(self.aaco('run', 'mlp', '--iterations', 5, AACO_SESSIONS='/proc/aaco-sessions'), 3, '/proc/aaco-sessions')
 
     def test_sessions_below_a_file(self):
         (self.folder / 'file').write_text('x')
         self.refused(self.aaco('run', 'mlp', '--iterations', 5, AACO_SESSIONS=str(self.folder / 'file')), 3)
 
-    def test_show_of_nothing(self): self.refused(self.aaco('show', 'latest'), 3)
+    def test_show_without_sessions(self): self.refused(self.aaco('show', 'latest'), 3)
     def test_report_of_unknown_tag(self): self.refused(self.aaco('report', 'tag:none'), 3, 'none')
+
+
+class AllowedCpus(program.ProgramTest):
+    """What taskset and cpusets leave to a run is obeyed by the runtime's threads, recorded, and compared."""
+
+    def run_on(self, cpus, tag):
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, cpus)
+        self.addCleanup(os.sched_setaffinity, 0, before)
+        command = [program.PROGRAM, 'run', '--model', 'mlp', '--warmup', '5', '--duration', '1s', '--no-report', '--json', '--tag', tag]
+        environment = {name: value for name, value in os.environ.items() if name not in program.OURS}
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder, stdin=subprocess.DEVNULL,
+                                 env=environment | {'AACO_SESSIONS': str(self.lake), 'NO_COLOR': '1'})
+        seen, threads = set(), 0
+        while child.poll() is None:
+            tasks = list(pathlib.Path(f'/proc/{child.pid}/task').glob('*'))
+            threads = max(threads, len(tasks))
+            for task in tasks:
+                try:
+                    seen |= os.sched_getaffinity(int(task.name))
+                except OSError:
+                    pass
+            time.sleep(0.02)
+        output, errors = child.communicate()
+        os.sched_setaffinity(0, before)
+        if child.returncode == 3 and 'ONNX Runtime' in errors and 'unsupported' in errors:
+            self.skipTest('skipped, no ONNX Runtime on this machine')
+        self.assertEqual(child.returncode, 0, errors)
+        return seen, self.folder / json.loads(output)['session']['path']
+
+    def test_mask_is_obeyed_recorded_and_compared(self):
+        machine = sorted(os.sched_getaffinity(0))
+        if len(machine) < 2:
+            self.skipTest('skipped, one CPU only')
+        everywhere, _ = self.run_on(set(machine), 'whole')
+        self.assertEqual(everywhere, set(machine))
+        for number, cpus in enumerate([{machine[0]}, set(machine[-2:])]):
+            seen, bundle = self.run_on(cpus, f'narrow{number}')
+            self.assertEqual(seen, cpus, 'a thread of the run may use another CPU')
+            facts = json.loads((bundle / 'env.json').read_text())['fingerprint']['facts']
+            self.assertEqual(facts['cpu.allowed_cores'], str(len(cpus)))
+            runtime = json.loads((bundle / 'runtime/ort_config.json').read_text())
+            if len(cpus) < os.cpu_count():
+                self.assertEqual(runtime['pool_threads'], len(cpus))
+        document = self.aaco('diff', 'tag:whole', 'tag:narrow0', '--json').json()
+        different = {one['key']: (one['baseline'], one['candidate']) for one in document['differences']}
+        self.assertEqual(different['cpu.allowed_list'][1], str(machine[0]))
 
 
 if __name__ == '__main__':

@@ -27,20 +27,20 @@ class Store(program.ProgramTest):
     def test_listed_as_json(self): self.assertIn(self.bundle.name, json.dumps(self.aaco('ls', '--json').json()))
     def test_intact(self): self.assertEqual(self.aaco('verify', 'latest').code, 0)
 
-    def test_change_is_found(self):
+    def test_detects_a_change(self):
         self.damage()
         verified = self.aaco('verify', 'latest')
         self.assertNotEqual(verified.code, 0)
         self.assertIn('env.json', verified.output + verified.errors)
 
-    def test_a_cut_table_is_named_with_what_to_do(self):
+    def test_truncated_table_is_reported_with_a_hint(self):
         table = self.bundle / 'metrics/inference_iters.parquet'
         table.write_bytes(table.read_bytes()[:200])
         told = self.aaco('report', self.bundle)
         self.refused(told, 3, 'inference_iters.parquet', 'aaco verify')
         self.assertNotIn('SELECT', told.errors)
 
-    def test_lost_file_is_found(self):
+    def test_detects_a_missing_file(self):
         (self.bundle / 'metrics/inference_iters.parquet').unlink()
         verified = self.aaco('verify', 'latest')
         self.assertNotEqual(verified.code, 0)
@@ -51,7 +51,7 @@ class Store(program.ProgramTest):
         self.assertIn('part of its data is lost', self.aaco('report', self.bundle).output.replace('\n    ', ' '))
         self.refused(self.aaco('explain', self.bundle), 3, 'inference_iters.parquet', 'verify')
 
-    def test_a_number_that_a_hand_changed_is_said(self):
+    def test_manual_edit_is_reported(self):
         for file, old, new in (('metrics/inference_summary.json', '"unit": "ns"', '"unit": "ns" '), ('session.json', '"tag": "', '"tag": "other')):
             path = self.bundle / file
             whole = path.read_text()
@@ -73,7 +73,7 @@ class Store(program.ProgramTest):
         self.assertEqual(before, after)
         self.assertEqual(self.aaco('verify', copy, AACO_SESSIONS=other).code, 0)
 
-    def test_nothing_in_a_session_steers_the_terminal(self):
+    def test_session_content_cannot_control_the_terminal(self):
         self.run_small('--tag', 'one\ntwo \x1b[2J\u202e' + 'long ' * 100)
         for words in (['ls'], ['show'], ['query', 'SELECT tag, kind FROM sessions'], ['report']):
             told = self.aaco(*words)
@@ -83,11 +83,11 @@ class Store(program.ProgramTest):
         self.assertEqual(len(rows), 1 + len(self.aaco('ls', '--json').json()['sessions']))
         self.assertLess(max(map(len, rows)), 200)
 
-    def test_a_narrow_table_cuts_no_number(self):
+    def test_narrow_table_does_not_truncate_numbers(self):
         told = self.aaco('query', "SELECT 1234567890123456789 AS n, 'abcdefghijklmnopqrstuvwxyz' AS t, 2 AS m", COLUMNS='24')
         self.assertRegex(told.output, r'1234567890123456789  abc.*…')
 
-    def test_cut_package_is_refused(self):
+    def test_rejects_a_truncated_package(self):
         self.aaco('pack', 'latest', '--output', 'cut.aaco')
         packed = (self.folder / 'cut.aaco').read_bytes()
         (self.folder / 'cut.aaco').write_bytes(packed[:len(packed) // 2])
@@ -104,17 +104,17 @@ class Store(program.ProgramTest):
             self.refused(self.aaco('gc', *words), 2, words[0], words[1])
         self.assertTrue(self.bundle.exists())
 
-    def test_rm_of_nothing(self): self.refused(self.aaco('rm', 'tag:none'), 3, 'none')
-    def test_verify_of_nothing(self): self.refused(self.aaco('verify', 'nosuchsession'), 3)
+    def test_rm_of_a_missing_session(self): self.refused(self.aaco('rm', 'tag:none'), 3, 'none')
+    def test_verify_of_a_missing_session(self): self.refused(self.aaco('verify', 'nosuchsession'), 3)
 
-    def test_damaged_session_does_not_hide_the_others(self):
+    def test_damaged_session_does_not_hide_others(self):
         (self.bundle / 'session.json').write_text('{"schema_version": 1,')
         second = self.folder / self.run_small().json()['session']['path']
         listed = self.aaco('ls')
         self.assertEqual(listed.code, 0, listed.errors)
         self.assertIn(second.name, listed.output)
 
-    def test_newer_session_is_named_and_refused(self):
+    def test_rejects_a_newer_session(self):
         document = json.loads((self.bundle / 'session.json').read_text())
         document['schema_version'] = 99
         (self.bundle / 'session.json').write_text(json.dumps(document))
@@ -122,19 +122,19 @@ class Store(program.ProgramTest):
 
 
 class Sweep(program.ProgramTest):
-    def test_one_session_a_point(self):
+    def test_one_session_per_point(self):
         swept = self.aaco('sweep', 'mlp', '--batch', '1,2', '--threads', '1,2', '--warmup', 2, '--iterations', 40, '--json')
         self.assertEqual(swept.code, 0, swept.errors)
         kinds = [json.loads(path.read_text())['kind'] for path in self.lake.glob('2*/*/session.json')]
         self.assertEqual(kinds.count('run'), 4, kinds)
 
-    def test_the_table_tells_points_of_a_dimension_apart(self):
+    def test_table_distinguishes_points_of_a_dimension(self):
         told = self.aaco('sweep', 'llama-tiny', '--dims', 'sequence_length=2,5', '--dim', 'past_sequence_length=4', '--iterations', 5, '--warmup', 1)
         self.assertEqual(told.code, 0, told.errors)
         head, *rows = (line.split() for line in told.output.splitlines())
         self.assertEqual([row[head.index('sequence_length')] for row in rows], ['2', '5'])
 
-    def test_the_report_of_a_sweep_shows_how_it_scales(self):
+    def test_sweep_report_shows_scaling(self):
         swept = self.aaco('sweep', 'mlp', '--batch', '1,64', '--threads', 1, '--iterations', 50, '--warmup', 5, '--json').json()
         items = [point['metrics']['throughput.items_per_second']['value'] for point in swept['points']]
         name = swept['session']['id']
@@ -143,7 +143,7 @@ class Sweep(program.ProgramTest):
         self.assertEqual([point['label'] for point in points], ['batch 1', 'batch 64'])
         self.assertEqual([point['items_per_second'] for point in points], items)
         self.assertEqual(points[1]['relative_ratio'], items[1] / items[0])
-        self.assertIn('the highest throughput with batch', report['verdict']['text'])
+        self.assertIn('highest throughput with batch', report['verdict']['text'])
         warned = [point for point in points if self.aaco('show', point['session_id'], '--json').json()['warnings']]
         said = [one['message'] for one in report['warnings'] if one['id'] == 'sweep.points_warned']
         self.assertEqual([one.split(' points')[0] for one in said], [f'{len(warned)} of 2'] if warned else [])
@@ -155,7 +155,7 @@ class Sweep(program.ProgramTest):
         self.assertEqual(len(rows), 3)
         self.assertIn('batch 64,', rows[2])
 
-    def test_a_sweep_that_is_ended_says_how_far_it_came(self):
+    def test_stopped_sweep_reports_its_progress(self):
         lake = self.folder / 'ended'
         running = subprocess.Popen([program.PROGRAM, 'sweep', 'mlp', '--batch', '1,2,4', '--duration', '60s', '--json'], cwd=self.folder,
                                    env={**os.environ, 'AACO_SESSIONS': str(lake)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -169,12 +169,12 @@ class Sweep(program.ProgramTest):
         answer = json.loads(output)
         self.assertEqual((answer['interrupted'], answer['asked_points'], len(answer['points'])), (True, 3, 1))
 
-    def test_a_sweep_of_which_nothing_ran_leaves_nothing(self):
+    def test_failed_sweep_leaves_no_session(self):
         lake = {'AACO_SESSIONS': str(self.folder / 'none')}
         self.refused(self.aaco('sweep', 'nosuch', '--batch', '1,2', **lake), 3, "no model 'nosuch'")
         self.assertEqual(self.aaco('ls', '--json', **lake).json()['sessions'], [])
 
-    def test_a_sweep_that_cannot_be_closed_keeps_what_it_has(self):
+    def test_unfinished_sweep_keeps_its_points(self):
         lake = self.folder / 'unclosed'
         child = subprocess.Popen([program.PROGRAM, 'sweep', 'mlp', '--threads', '1,2', '--duration', '1s', '--json'], cwd=self.folder,
                                  env=os.environ | {'AACO_SESSIONS': str(lake)}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -189,13 +189,13 @@ class Sweep(program.ProgramTest):
         states = {entry['kind']: entry['state'] for entry in self.aaco('ls', '--json', AACO_SESSIONS=str(lake)).json()['sessions']}
         self.assertEqual(states, {'run': 'complete', 'sweep': 'incomplete'}, errors)
 
-    def test_refuses_a_batch_that_is_none(self): self.refused(self.aaco('sweep', 'mlp', '--batch', '1,x'), 2, 'x')
+    def test_rejects_an_invalid_batch(self): self.refused(self.aaco('sweep', 'mlp', '--batch', '1,x'), 2, 'x')
 
 
 class Recipes(program.ProgramTest):
     """Every statement of docs/how_to/query_recipes.md runs."""
 
-    def test_all_of_them_run(self):
+    def test_all_models_run(self):
         document = pathlib.Path(__file__).resolve().parents[2] / 'docs/how_to/query_recipes.md'
         lines = [line.strip() for line in document.read_text().splitlines() if line.startswith('    ')]
         statements = []

@@ -27,7 +27,7 @@ class HostileSessions : public testing::Test {
     services_.tool_version = "test";
   }
 
-  // A run whose iterations took these times, of which the first `disturbed` are marked as disturbed from outside; its path.
+  // A run whose iterations took these times, of which the first `disturbed` are marked as disturbed; its path.
   std::string session(const std::vector<std::int64_t>& durations, trace::Metrics metrics = {}, std::size_t disturbed = 0) {
     auto draft = SessionDraft::begin("run", "", Json::object({}), services_);
     EXPECT_TRUE(draft.has_value());
@@ -83,8 +83,9 @@ TEST_F(HostileSessions, DisturbedIterationsAreLeftOutOnRequest) {
   ASSERT_TRUE(with.has_value() && without.has_value());
   EXPECT_GT(with->latency_delta_pct.value_or(0), 50);
   EXPECT_NEAR(without->latency_delta_pct.value_or(100), 0, 1);
-  EXPECT_NE(with->notes.back().find("B: 250 of 400 iterations were disturbed from outside and count"), std::string::npos);
-  EXPECT_NE(without->notes.back().find("B: 250 of 400 iterations were disturbed from outside and are left out"),
+  EXPECT_NE(with->notes.back().find("B: 250 of 400 iterations were affected by external load and are included"),
+            std::string::npos);
+  EXPECT_NE(without->notes.back().find("B: 250 of 400 iterations were affected by external load and are excluded"),
             std::string::npos);
 }
 
@@ -92,7 +93,8 @@ TEST_F(HostileSessions, NothingIsLeftOutWhereTooLittleWouldRemain) {
   const std::vector<std::int64_t> equal(60, 500'000);
   const auto outcome = compared(session(equal), session(equal, {}, 41), {}, true);
   ASSERT_TRUE(outcome.has_value());
-  EXPECT_NE(outcome->notes.back().find("B: 41 of 60 iterations were disturbed from outside and count"), std::string::npos);
+  EXPECT_NE(outcome->notes.back().find("B: 41 of 60 iterations were affected by external load and are included"),
+            std::string::npos);
 }
 
 TEST_F(HostileSessions, ConstantSeriesThatAreEqual) {
@@ -143,13 +145,13 @@ TEST_F(HostileSessions, NegativeTimeIsRefusedAndNothingIsWritten) {
   for (const auto& [a, b] : {std::pair(good, bad), std::pair(bad, good)}) {
     const auto outcome = compared(a, b);
     ASSERT_FALSE(outcome.has_value());
-    EXPECT_NE(outcome.error().message.find("negative time"), std::string::npos);
+    EXPECT_NE(outcome.error().message.find("negative duration"), std::string::npos);
     EXPECT_FALSE(judged(a));
     EXPECT_FALSE(judged(b));
   }
 }
 
-TEST_F(HostileSessions, AMetricThatIsNoNumberIsNotMeasured) {
+TEST_F(HostileSessions, NonNumericMetricCountsAsNotMeasured) {
   const trace::Metrics metrics = {{"memory.rss_peak_bytes", std::nan(""), "bytes", {}, {}}};
   const std::string a = session(std::vector<std::int64_t>(40, 500'000), metrics);
   const std::string b = session(std::vector<std::int64_t>(40, 500'000), metrics);

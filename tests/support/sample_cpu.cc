@@ -210,11 +210,11 @@ ReportModel cpu_run() {
   session.id.text = "20261121T081530Z-3f9a1c";
   session.kind = "run", session.tool_version = "0.1.0", session.created_realtime_ns = 1'795'248'930'000'000'000;
   session.command = {"aaco", "run", "--model", "resnet50", "--backend", "cpu", "--batch", "1", "--telemetry"};
-  session.outcome = Json::object({{"model", "resnet50"},
-                                  {"backend", "cpu"},
-                                  {"provider", "CPUExecutionProvider"},
-                                  {"batch", 1},
-                                  {"stopped_by", "precision 1 % reached"}});
+  session.outcome = trace::outcome_from_json(Json::object({{"model", "resnet50"},
+                                                           {"backend", "cpu"},
+                                                           {"provider", "CPUExecutionProvider"},
+                                                           {"batch", 1},
+                                                           {"stopped_by", "precision 1 % reached"}}));
   session.fingerprint = "b7c0d2e19f3a";
   session.phases = {{"load", 0, 398'000'000},
                     {"warmup", 412'000'000, 1'150'000'000},

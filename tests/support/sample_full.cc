@@ -68,7 +68,7 @@ report::ReportModel full() {
   report::ReportModel model = gpu_run();
   model.session.tag = "tag", model.session.fingerprint = "print";
   model.session.request = Json::object({{"model", "m"}});
-  model.session.outcome = Json::object({{"model", "m"}});
+  model.session.outcome = trace::outcome_from_json(Json::object({{"model", "m"}}));
   model.session.warnings = {{"warning.id", "message", "remedy"}};
   model.session.accounts = {{"source", trace::Account::State::failed, "reason", 3, 2, {{"damaged", 1}}, {"note"}}};
   model.headline_of = {0, "GPU 0"};

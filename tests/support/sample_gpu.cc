@@ -153,7 +153,8 @@ report::ReportModel gpu_run() {
   session.id.text = "20261121T093001Z-a04be7", session.kind = "run", session.tool_version = "0.1.0",
   session.created_realtime_ns = 1'795'253'401'000'000'000;
   session.command = {"aaco", "run", "decoder7b.onnx", "--backend", "migraphx", "--profile"};
-  session.outcome = Json::object({{"model", "decoder7b"}, {"provider", "MIGraphXExecutionProvider"}, {"batch", 1}});
+  session.outcome =
+      trace::outcome_from_json(Json::object({{"model", "decoder7b"}, {"provider", "MIGraphXExecutionProvider"}, {"batch", 1}}));
   session.phases = {{"load", 0, 1'900'000'000},
                     {"warmup", 2'100'000'000, 2'900'000'000},
                     {"measure", 2'900'000'000, 8'900'000'000},

@@ -47,6 +47,19 @@ core::Status check_side(const workflows::RunRequest& request) {
   return {};
 }
 
+struct SideOptions {
+  CLI::App app;
+  RunOptions run;
+  std::string delay;
+
+  explicit SideOptions(const std::string& name) : app("side", name), run(app) {
+    app.set_help_flag();
+    app.add_option("--inject-delay", delay);
+  }
+  // Throws CLI::ParseError.
+  void parse(const std::vector<std::string>& words) { app.parse(std::vector<std::string>(words.rbegin(), words.rend())); }
+};
+
 }  // namespace
 
 std::vector<std::vector<std::string>> split_sides(const std::vector<std::string>& words) {
@@ -63,28 +76,33 @@ std::vector<std::vector<std::string>> split_sides(const std::vector<std::string>
 }
 
 core::Result<workflows::AbSide> parse_ab_side(const std::vector<std::string>& words, const std::string& name) {
-  CLI::App app("side", name);
-  app.set_help_flag();
-  RunOptions options(app);
-  std::string delay;
-  app.add_option("--inject-delay", delay);
+  SideOptions side_options(name);
   try {
-    std::vector<std::string> reversed(words.rbegin(), words.rend());
-    app.parse(std::move(reversed));
+    side_options.parse(words);
   } catch (const CLI::ParseError& problem) {
     return core::fail(ErrorCode::invalid_argument, name + ": " + parse_problem(problem),
                       "see 'aaco run --help' for the options of a side");
   }
   const auto in_side = [&](core::Error error) { return tl::unexpected<core::Error>(std::move(error).with(name)); };
   workflows::AbSide side;
-  auto request = options.resolve();
+  auto request = side_options.run.resolve();
   if (!request) return in_side(request.error());
   if (const auto checked = check_side(*request); !checked) return in_side(checked.error());
-  auto injected = parse_delay(delay);
+  auto injected = parse_delay(side_options.delay);
   if (!injected) return in_side(injected.error());
   side.request = *std::move(request);
   side.delay = *injected;
   return side;
+}
+
+bool side_names_model(const std::vector<std::string>& words) {
+  SideOptions options("side");
+  try {
+    options.parse(words);
+  } catch (const CLI::ParseError&) {
+    return true;
+  }
+  return options.run.names_model();
 }
 
 }  // namespace aaco::cli

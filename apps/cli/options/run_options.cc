@@ -109,6 +109,8 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
 
 RunOptions::~RunOptions() = default;
 
+bool RunOptions::names_model() const { return !texts_->request.model.empty() || !texts_->positional.empty(); }
+
 core::Result<workflows::RunRequest> RunOptions::resolve() const {
   const Texts& t = *texts_;
   workflows::RunRequest request = t.request;

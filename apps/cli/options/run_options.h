@@ -19,6 +19,8 @@ class RunOptions {
  public:
   explicit RunOptions(CLI::App& app);
   ~RunOptions();
+  // Once parsed: whether a model was given, as an option or by itself.
+  [[nodiscard]] bool names_model() const;
   // The request, or what is wrong with which option.
   [[nodiscard]] core::Result<workflows::RunRequest> resolve() const;
 

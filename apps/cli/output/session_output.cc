@@ -22,7 +22,7 @@ Json session_json(const workflows::SessionOutcome& outcome) {
                                                  {"state", outcome.manifest.state},
                                                  {"tag", outcome.manifest.tag},
                                                  {"fingerprint", outcome.manifest.fingerprint}})},
-                       {"outcome", outcome.manifest.outcome},
+                       {"outcome", trace::to_json(outcome.manifest.outcome)},
                        {"account", std::move(accounts)},
                        {"warnings", to_json(outcome.manifest.warnings)},
                        {"metrics", to_json(outcome.metrics)}});

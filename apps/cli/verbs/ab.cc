@@ -25,12 +25,6 @@ struct AbOptions {
   bool no_store = false, json = false;
 };
 
-// B takes A's model where it names none: what differs is all it has to say.
-bool names_model(const std::vector<std::string>& words) {
-  const auto parsed = parse_ab_side(words, "B");
-  return parsed || parsed.error().message.find("no model given") == std::string::npos;
-}
-
 core::Status resolve_sides(AbOptions& options) {
   auto sides = split_sides(options.words);
   if (sides.size() != 2)
@@ -38,7 +32,8 @@ core::Status resolve_sides(AbOptions& options) {
                       fmt::format("ab needs exactly two sides (A and B), got {}", options.words.empty() ? 0 : sides.size()),
                       "for example: aaco ab -- --model resnet50 --threads 1 -- --model resnet50 --threads 2");
   AACO_ASSIGN(options.request.a, parse_ab_side(sides[0], "side A"));
-  if (!names_model(sides[1])) sides[1].insert(sides[1].begin(), {"--model", options.request.a.request.model});
+  // B takes A's model where it names none: what differs is all it has to say.
+  if (!side_names_model(sides[1])) sides[1].insert(sides[1].begin(), {"--model", options.request.a.request.model});
   AACO_ASSIGN(options.request.b, parse_ab_side(sides[1], "side B"));
   options.request.a_words = std::move(sides[0]);
   options.request.b_words = std::move(sides[1]);

@@ -45,7 +45,7 @@ TEST(GpuKernels, OnlyOfTheDeviceAskedFor) {
   EXPECT_TRUE(all.of(7, 0).empty());
 }
 
-TEST(GpuKernels, ARoofTakesAwayWhatLiesAboveIt) {
+TEST(GpuKernels, RoofRemovesTimeAboveIt) {
   Kernels one;
   one.add("a", 2, 100);
   const auto half = one.of(0, 0, {{"a", 80, 0.25, true}}).at(0);

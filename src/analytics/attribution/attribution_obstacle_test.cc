@@ -32,16 +32,16 @@ TEST(Obstacle, HalfOfTheTimeIsEnough) {
 TEST(Obstacle, IsWhatHidesMost) {
   EXPECT_TRUE(says(coverage(0, 600, 300, 100), "graph launches hide"));
   EXPECT_TRUE(says(coverage(0, 100, 300, 600), "no launch in the trace"));
-  EXPECT_TRUE(says(coverage(0, 100, 600, 300), "outside of every operator"));
+  EXPECT_TRUE(says(coverage(0, 100, 600, 300), "outside any operator"));
 }
 
 TEST(Obstacle, OfEqualPartsTheGraphComesFirst) {
   EXPECT_TRUE(says(coverage(0, 500, 500, 0), "graph launches hide"));
-  EXPECT_TRUE(says(coverage(0, 0, 500, 500), "outside of every operator")) << "before what has no launch";
+  EXPECT_TRUE(says(coverage(0, 0, 500, 500), "outside any operator")) << "before what has no launch";
 }
 
 TEST(Obstacle, WithoutOperatorsAndRangesThereIsNothingToAttributeTo) {
-  EXPECT_TRUE(says(coverage(0, 100, 600, 300), "no operators and no ranges", kCallsOnly));
+  EXPECT_TRUE(says(coverage(0, 100, 600, 300), "no operators or ranges", kCallsOnly));
   EXPECT_TRUE(says(coverage(0, 600, 300, 100), "graph launches hide", kCallsOnly)) << "the graph still hides more";
 }
 

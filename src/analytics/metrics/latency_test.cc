@@ -123,6 +123,26 @@ TEST(Latency, NoThroughputWithoutItemsOrTime) {
   EXPECT_FALSE(has(latency_metrics(rows.iterations, rows.names, 0), "throughput.items_per_second"));
 }
 
+TEST(CallerCpu, ComesFromCountedBlocksOnly) {
+  TestRows rows;
+  for (int block = 0; block < 8; ++block) rows.iteration(block == 7 ? "warmup" : "measure", 1000, block);
+  std::vector<trace::LoopBlockRow> blocks;
+  for (int block = 0; block < 9; ++block) {
+    trace::LoopBlockRow& row = blocks.emplace_back();
+    row.phase = rows.names.intern(block == 6 ? "measure_telemetry" : "measure");
+    row.block = block;
+    row.call_count = block == 4 ? 0 : 10;
+    row.caller_cpu_ns = block == 5 ? std::nullopt : std::optional<std::int64_t>(7000 + 10 * block);
+  }
+  EXPECT_EQ(caller_cpu_of(blocks, rows.iterations, rows.names), (std::vector<double>{700, 701, 702, 703}));
+  const auto metrics = caller_cpu_metrics(blocks, rows.iterations, rows.names);
+  ASSERT_EQ(metrics.size(), 1U);
+  EXPECT_EQ(metrics[0].id, "latency.caller_cpu_ns");
+  EXPECT_NEAR(metrics[0].value, 701.5, 1e-9);
+  EXPECT_TRUE(caller_cpu_metrics({}, rows.iterations, rows.names).empty());
+  EXPECT_TRUE(caller_cpu_metrics(blocks, {}, rows.names).empty());
+}
+
 TEST(Latency, LoadingTimeFromThePhases) {
   const trace::Metrics metrics = phase_metrics(std::vector<trace::Phase>{{"load", 100, 350}, {"measure", 400, 900}});
   ASSERT_EQ(metrics.size(), 1U);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analytics/side_verdict.h"
 #include "core/numbers.h"
 #include "stats/paired.h"
 #include "stats/robust.h"
@@ -47,6 +48,22 @@ MetricResult throughput_of(const MetricResult& mean, const std::array<double, 2>
   return result;
 }
 
+double median_level(double level) { return 1 - kMedianErrorShare * (1 - level); }
+
+// The rounds with the caller's CPU time in the place of durations; empty unless every block has it.
+std::vector<AbRoundBlocks> caller_cpu_of(const std::vector<AbRoundBlocks>& rounds) {
+  std::vector<AbRoundBlocks> out;
+  for (const auto& round : rounds) {
+    AbRoundBlocks& one = out.emplace_back();
+    one.b_first = round.b_first;
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (round.caller_cpu[side].empty() || round.caller_cpu[side].size() != round.sides[side].size()) return {};
+      for (const double cpu_ns : round.caller_cpu[side]) one.sides[side].push_back({cpu_ns});
+    }
+  }
+  return out;
+}
+
 // How much longer would do, if the change stays where it is: the interval shrinks with the root of the time.
 std::string more_time(const MetricResult& metric, const AbRule& rule) {
   const double half = (metric.interval->high - metric.interval->low) / 2;
@@ -54,9 +71,9 @@ std::string more_time(const MetricResult& metric, const AbRule& rule) {
   const double times = distance > 0 ? std::pow(half / distance, 2) : 1e9;
   if (times > kMaxTimes)
     return "the change is too close to the threshold of " + core::format_percent(metric.threshold_ratio) +
-           " for more time to decide: choose another --threshold";
-  return "measure longer: about --duration " +
-         fmt::format("{:.0f}s", std::ceil(times * static_cast<double>(rule.duration.count()) / 1e9)) + " would decide";
+           "; measuring longer will not resolve it: choose another --threshold";
+  return "measure longer: a --duration of about " +
+         fmt::format("{:.0f}s", std::ceil(times * static_cast<double>(rule.duration.count()) / 1e9)) + " should be conclusive";
 }
 
 }  // namespace
@@ -76,8 +93,7 @@ MetricResult judge_rounds(const std::vector<AbRoundBlocks>& rounds, const std::s
   result.threshold_ratio = rule.threshold_ratio;
   const auto found = estimate(rounds, statistic);
   if (!found) {
-    result.reason =
-        fmt::format("an interval needs at least {} rounds of processes, have {}", stats::kFewestRounds, rounds.size());
+    result.reason = fmt::format("an interval needs at least {} process rounds, have {}", stats::kFewestRounds, rounds.size());
     result.explanation = "no verdict: " + result.reason;
     return result;
   }
@@ -93,8 +109,7 @@ MetricResult judge_rounds(const std::vector<AbRoundBlocks>& rounds, const std::s
       stats::verdict_shares(found->log_change, found->standard_error, found->degrees_of_freedom, rule.threshold_ratio, true);
   result.verdict = stats::judge(*result.interval, rule.threshold_ratio, true);
   result.explanation = fmt::format(
-      "{}: {}, {} interval {} to {}, threshold {}; the smallest detectable change at {} is {}; {} pairs of blocks in {} "
-      "rounds of processes",
+      "{}: {}, {} interval {} to {}, threshold {}; smallest detectable change at {}: {}; {} block pairs in {} process rounds",
       to_string(result.verdict), core::format_signed_percent(*result.delta_ratio), core::format_percent(level),
       core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
       core::format_percent(rule.threshold_ratio), core::format_percent(rule.level),
@@ -104,7 +119,7 @@ MetricResult judge_rounds(const std::vector<AbRoundBlocks>& rounds, const std::s
 
 std::optional<AbLook> look_at(const std::vector<AbRoundBlocks>& rounds, const AbRule& rule) {
   if (!stats::is_early_look(static_cast<std::int64_t>(rounds.size()))) return std::nullopt;
-  const MetricResult result = judge_rounds(rounds, "latency.p50_ns", 0.5, stats::kEarlyLevel, rule);
+  const MetricResult result = judge_rounds(rounds, "latency.p50_ns", 0.5, median_level(stats::kEarlyLevel), rule);
   if (result.method == Method::none) return std::nullopt;
   return AbLook{
       fmt::format("round {}: B {} ({} to {}), detectable {}", rounds.size(), core::format_signed_percent(*result.delta_ratio),
@@ -118,19 +133,21 @@ std::vector<MetricResult> judge_all(const std::vector<AbRoundBlocks>& rounds, co
   const double level =
       look && look->enough ? stats::kEarlyLevel : stats::last_level(rule.level, static_cast<std::int64_t>(rounds.size()) - 1);
   std::vector<MetricResult> metrics;
-  metrics.push_back(judge_rounds(rounds, "latency.p50_ns", 0.5, level, rule));
+  metrics.push_back(judge_rounds(rounds, "latency.p50_ns", 0.5, median_level(level), rule));
   metrics.push_back(judge_rounds(rounds, "latency.mean_ns", std::nullopt, level, rule));
   metrics.push_back(throughput_of(metrics.back(), rule.items));
+  if (const auto cpu = caller_cpu_of(rounds); !cpu.empty())
+    metrics.push_back(judge_rounds(cpu, "latency.caller_cpu_ns", std::nullopt, level, rule));
+  (void)let_mean_decide(metrics, kMeanErrorShare * (1 - level));
   return metrics;
 }
 
 std::string recommend_ab(const MetricResult& decided, const AbRule& rule, std::size_t rounds) {
-  if (decided.method == Method::none)
-    return fmt::format("use a longer --duration: only {} rounds of processes completed", rounds);
+  if (decided.method == Method::none) return fmt::format("increase --duration: only {} process rounds completed", rounds);
   switch (decided.verdict) {
-    case stats::Verdict::equivalent: return "nothing to do: choose by other criteria than latency";
-    case stats::Verdict::improvement: return "choose B";
-    case stats::Verdict::regression: return "keep A; 'aaco run --profile' of both shows where the time goes";
+    case stats::Verdict::equivalent: return "no action needed: latency does not favour either side";
+    case stats::Verdict::improvement: return "use B";
+    case stats::Verdict::regression: return "keep A; run 'aaco run --profile' on both to see where the time goes";
     case stats::Verdict::inconclusive: break;
   }
   return more_time(decided, rule);

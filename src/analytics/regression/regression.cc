@@ -175,7 +175,11 @@ std::string_view to_string(Method method) {
 
 std::vector<MetricResult> compare(const std::vector<MetricInput>& metrics, const Options& options) {
   std::vector<MetricResult> results;
-  for (const MetricInput& metric : metrics) results.push_back(compare_one(metric, options));
+  for (const MetricInput& metric : metrics) {
+    Options own = options;
+    if (results.empty()) own.level = 1 - options.first_error_share * (1 - options.level);
+    results.push_back(compare_one(metric, own));
+  }
   correct(results, options.level);
   return results;
 }

@@ -13,6 +13,8 @@ namespace {
 
 using stats::Verdict;
 
+constexpr std::string_view kMedian = "latency.p50_ns", kMean = "latency.mean_ns";
+
 std::optional<double> latency_delta(const std::vector<MetricResult>& metrics) {
   const auto find = [&](auto&& wanted) -> const MetricResult* {
     const auto found =
@@ -43,10 +45,14 @@ void let_budgets_decide(std::vector<MetricResult>& metrics, std::vector<std::str
   const auto worst =
       std::max_element(metrics.begin(), metrics.end(), [&](const auto& x, const auto& y) { return multiple(x) < multiple(y); });
   if (multiple(*worst) <= 0) return;
-  notes.push_back(fmt::format("{} broke its budget of {} and decides; {} is {}", worst->id,
+  notes.push_back(fmt::format("{} exceeded its budget of {} and determines the verdict; {} is {}", worst->id,
                               core::format_percent(worst->threshold_ratio), metrics.front().id,
                               to_string(metrics.front().verdict)));
   std::rotate(metrics.begin(), worst, worst + 1);
+}
+
+bool changed(const MetricResult& metric) {
+  return metric.verdict == Verdict::regression || metric.verdict == Verdict::improvement;
 }
 
 std::string recommend_more(const MetricResult& decided) {
@@ -55,15 +61,31 @@ std::string recommend_more(const MetricResult& decided) {
     return fmt::format("measure about {} more session{} per side, or use 'aaco ab'", *decided.more_sessions,
                        *decided.more_sessions == 1 ? "" : "s");
   if (decided.smallest_detectable_ratio.value_or(0) > 2 * decided.threshold_ratio)
-    return "measure more sessions on a quieter machine ('aaco capsule', --isolate), or use 'aaco ab', which alternates both "
-           "sides";
-  return "use 'aaco ab', which alternates both sides, or another --threshold: the change is too close to this one";
+    return "measure more sessions on an idle machine ('aaco capsule', --isolate), or use 'aaco ab', which interleaves both sides";
+  return "the change is too close to the threshold: use 'aaco ab', which interleaves both sides, or another --threshold";
 }
 
 }  // namespace
 
+bool shares_decision(const std::vector<MetricInput>& metrics) {
+  return !metrics.empty() && metrics.front().id == kMedian &&
+         std::any_of(metrics.begin(), metrics.end(), [](const MetricInput& one) { return one.id == kMean; });
+}
+
+std::string let_mean_decide(std::vector<MetricResult>& metrics, double mean_error) {
+  if (mean_error <= 0 || metrics.front().id != kMedian) return {};
+  const auto mean = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kMean; });
+  if (mean == metrics.end() || !changed(*mean) || mean->p_value.value_or(1) > mean_error) return {};
+  const Verdict median = metrics.front().verdict;
+  if (median == mean->verdict || (changed(metrics.front()) && mean->verdict != Verdict::regression)) return {};
+  std::rotate(metrics.begin(), mean, mean + 1);
+  return fmt::format("{} decides ({}): {} is {}; rare long calls or stalls move the mean and not the median", kMean,
+                     core::format_signed_percent(metrics.front().delta_ratio.value_or(0)), kMedian, to_string(median));
+}
+
 SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule) {
   SideVerdict out;
+  if (std::string note = let_mean_decide(metrics, rule.mean_error); !note.empty()) out.notes.push_back(std::move(note));
   if (rule.kernels_may_decide) let_kernels_decide(metrics);
   if (rule.every_budget) let_budgets_decide(metrics, out.notes);
   const MetricResult& first = metrics.front();
@@ -73,7 +95,8 @@ SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule)
   out.latency_delta_pct = latency_delta(metrics);
   for (std::size_t i = 1; i < metrics.size(); ++i)
     if (metrics[i].verdict == Verdict::regression && first.verdict != Verdict::regression)
-      out.notes.push_back(metrics[i].id + " regressed too but does not decide: list it first in --metric to judge by it");
+      out.notes.push_back(metrics[i].id +
+                          " also regressed but does not determine the verdict: list it first in --metric to use it");
   return out;
 }
 
@@ -86,15 +109,15 @@ SideVerdict not_comparable() {
 
 std::string recommend(const MetricResult& decided, const std::optional<std::string>& cause) {
   if (decided.method == Method::none) return decided.reason;
-  if (decided.verdict == Verdict::equivalent) return "nothing to do";
+  if (decided.verdict == Verdict::equivalent) return "no action needed";
   if (decided.verdict == Verdict::inconclusive) return recommend_more(decided);
   return cause.value_or("run both sides with --profile, or import a trace of each, to see where the difference comes from");
 }
 
 std::string recommend_not_comparable(std::string_view key) {
   if (key == "baseline.expired")
-    return "measure a new baseline ('aaco baseline add NAME SESSION --replace'), or judge by the old one with --force";
-  return fmt::format("make both sides equal in {}, or compare anyway with --force", key);
+    return "measure a new baseline ('aaco baseline add NAME SESSION --replace'), or use the old one with --force";
+  return fmt::format("use the same {} on both sides, or compare anyway with --force", key);
 }
 
 void narrow(std::vector<MetricInput>& metrics, std::string_view id, double deviation_ns) {

@@ -56,9 +56,41 @@ TEST(SideVerdict, AnotherRegressionIsNotedAndDoesNotDecide) {
   std::vector<MetricResult> metrics = {metric("latency.p50_ns", Verdict::equivalent), metric("x", Verdict::regression)};
   const SideVerdict out = decide(metrics, kFirstDecides);
   EXPECT_EQ(out.verdict, "equivalent");
-  EXPECT_THAT(out.notes, ElementsAre(AllOf(HasSubstr("x regressed too"), HasSubstr("--metric"))));
+  EXPECT_THAT(out.notes, ElementsAre(AllOf(HasSubstr("x also regressed"), HasSubstr("--metric"))));
   metrics.front().verdict = Verdict::regression;
   EXPECT_THAT(decide(metrics, kFirstDecides).notes, IsEmpty()) << "the verdict is a regression anyway";
+}
+
+MetricResult mean(Verdict verdict, double p_value) {
+  MetricResult result = metric("latency.mean_ns", verdict, verdict == Verdict::improvement ? -0.5 : 1.7);
+  result.p_value = p_value;
+  return result;
+}
+
+TEST(SideVerdict, StallsThatTheMedianDoesNotSeeAreARegression) {
+  for (const Verdict median : {Verdict::equivalent, Verdict::inconclusive, Verdict::improvement}) {
+    std::vector<MetricResult> metrics = {metric("latency.p50_ns", median, 0.04), mean(Verdict::regression, 1e-4)};
+    const SideVerdict out = decide(metrics, {.mean_error = 0.01});
+    EXPECT_EQ(out.verdict, "regression") << to_string(median);
+    EXPECT_EQ(metrics.front().id, "latency.mean_ns");
+    EXPECT_THAT(out.notes, ElementsAre(HasSubstr("latency.mean_ns decides (+170 %)")));
+    EXPECT_NEAR(*out.latency_delta_pct, 4, 1e-9) << "of the median all the same";
+  }
+}
+
+TEST(SideVerdict, TheMeanDecidesOnlyWithinItsShareOfTheError) {
+  const auto verdict_of = [](Verdict median, MetricResult other, double mean_error) {
+    std::vector<MetricResult> metrics = {metric("latency.p50_ns", median), std::move(other)};
+    return decide(metrics, {.mean_error = mean_error}).verdict;
+  };
+  EXPECT_EQ(verdict_of(Verdict::equivalent, mean(Verdict::regression, 0.02), 0.01), "equivalent");
+  EXPECT_EQ(verdict_of(Verdict::equivalent, mean(Verdict::regression, 1e-4), 0), "equivalent");
+  EXPECT_EQ(verdict_of(Verdict::equivalent, mean(Verdict::inconclusive, 1e-4), 0.01), "equivalent");
+  EXPECT_EQ(verdict_of(Verdict::inconclusive, mean(Verdict::improvement, 1e-4), 0.01), "improvement");
+  EXPECT_EQ(verdict_of(Verdict::regression, mean(Verdict::improvement, 1e-4), 0.01), "regression");
+  MetricResult other = mean(Verdict::regression, 1e-4);
+  other.id = "latency.p90_ns";
+  EXPECT_EQ(verdict_of(Verdict::equivalent, std::move(other), 0.01), "equivalent");
 }
 
 TEST(SideVerdict, KernelsDecideOnlyWhereTheyRegressedAndNoMetricWasNamed) {
@@ -86,7 +118,8 @@ TEST(SideVerdict, TheBudgetExceededMostDecides) {
   const SideVerdict out = decide(metrics, kBudgets);
   EXPECT_EQ(out.verdict, "regression");
   EXPECT_EQ(metrics.front().id, "energy");
-  EXPECT_THAT(out.notes, ElementsAre("energy broke its budget of 1.00 % and decides; latency.p50_ns is equivalent"));
+  EXPECT_THAT(out.notes,
+              ElementsAre("energy exceeded its budget of 1.00 % and determines the verdict; latency.p50_ns is equivalent"));
   EXPECT_NEAR(*out.latency_delta_pct, 1, 1e-12);
 }
 
@@ -128,7 +161,7 @@ TEST(Recommendation, OfAChangeIsTheCauses) {
 }
 
 TEST(Recommendation, WithoutAChangeOrAnIntervalTheCauseIsNotNamed) {
-  EXPECT_EQ(recommend(metric("x", Verdict::equivalent), "use the faster library"), "nothing to do");
+  EXPECT_EQ(recommend(metric("x", Verdict::equivalent), "use the faster library"), "no action needed");
   MetricResult none = metric("x", Verdict::inconclusive);
   none.method = Method::none;
   none.reason = "too few values";
@@ -140,7 +173,7 @@ TEST(Recommendation, OfAnInconclusiveMetricIsMoreData) {
   open.smallest_detectable_ratio = 0.1;  // twice the threshold
   EXPECT_THAT(recommend(open, {}), HasSubstr("too close"));
   open.smallest_detectable_ratio = 0.11;
-  EXPECT_THAT(recommend(open, {}), HasSubstr("quieter machine"));
+  EXPECT_THAT(recommend(open, {}), HasSubstr("idle machine"));
   open.more_sessions = 1;
   EXPECT_THAT(recommend(open, {}), HasSubstr("about 1 more session per side"));
   open.more_sessions = 3;
@@ -150,7 +183,7 @@ TEST(Recommendation, OfAnInconclusiveMetricIsMoreData) {
 }
 
 TEST(Recommendation, OfSidesThatDiffer) {
-  EXPECT_THAT(recommend_not_comparable("batch"), HasSubstr("equal in batch"));
+  EXPECT_THAT(recommend_not_comparable("batch"), HasSubstr("the same batch"));
   EXPECT_THAT(recommend_not_comparable("baseline.expired"), HasSubstr("aaco baseline add"));
 }
 

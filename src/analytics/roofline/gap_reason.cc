@@ -10,32 +10,31 @@ namespace {
 constexpr double kFloorTimes = 3;  // a call below so many launch floors is mostly launch (our own judgement)
 
 std::string node_text(const NodeGap& node, double reached) {
-  if (reached > 1) return "faster than the ceiling: its data came from cache, or the ceiling was measured too low";
+  if (reached > 1) return "faster than the ceiling: data served from cache, or the ceiling was measured too low";
   if (reached >= kCloseToCeiling) return fmt::format("close to the {} ceiling", node.ceiling);
-  if (node.measured_ns < kSmallNodeNs * std::max(1.0, node.count))
-    return "too small: the runtime's steps around it take most of the time";
+  if (node.measured_ns < kSmallNodeNs * std::max(1.0, node.count)) return "too small: runtime overhead takes most of the time";
   if (node.tile_ratio < kCloseToCeiling)
-    return fmt::format("its shape leaves {:.0f} % of the vector lanes empty", 100 * (1 - node.tile_ratio));
-  if (node.wave_ratio < kCloseToCeiling)
-    return fmt::format("its shape keeps only {:.0f} % of the cores busy", 100 * node.wave_ratio);
-  return fmt::format("the kernel reaches little of the {} ceiling", node.ceiling);
+    return fmt::format("its shape wastes {:.0f} % of the vector lanes", 100 * (1 - node.tile_ratio));
+  if (node.wave_ratio < kCloseToCeiling) return fmt::format("its shape uses only {:.0f} % of the cores", 100 * node.wave_ratio);
+  return fmt::format("the kernel is far below the {} ceiling", node.ceiling);
 }
 
 std::string site_text(const SiteGap& site, double reached) {
-  if (reached > 1) return "faster than the data sheet allows: its data came from cache, or it was computed in a narrower type";
+  if (reached > 1) return "faster than the data sheet roof: data served from cache, or a narrower data type was used";
   if (reached >= kCloseToCeiling) return fmt::format("close to the {} ceiling", site.ceiling);
-  if (site.measured_ns / site.count < kFloorTimes * site.floor_ns)
-    return "too small: starting and ending the kernel takes most of the time";
+  if (site.measured_ns / site.count < kFloorTimes * site.floor_ns) return "too small: kernel start and end take most of the time";
   if (site.kernels > site.count * (site.needed + 0.5))
-    return fmt::format("{:.1f} kernels per call: the library adds kernels that prepare or finish", site.kernels / site.count);
-  if (site.wave_ratio < kShapeLoss) return fmt::format("its shape keeps only {:.0f} % of the units busy", 100 * site.wave_ratio);
+    return fmt::format("{:.1f} kernels per call: the library adds separate kernels before or after the main one",
+                       site.kernels / site.count);
+  if (site.wave_ratio < kShapeLoss)
+    return fmt::format("its shape fills only {:.0f} % of the compute units", 100 * site.wave_ratio);
   if (site.tile_ratio < kShapeLoss)
-    return fmt::format("its shape leaves {:.0f} % of the tiles empty", 100 * (1 - site.tile_ratio));
-  return fmt::format("the kernel reaches little of the {} ceiling", site.ceiling);
+    return fmt::format("its shape wastes {:.0f} % of the tiles (padding)", 100 * (1 - site.tile_ratio));
+  return fmt::format("the kernel is far below the {} ceiling", site.ceiling);
 }
 
-constexpr std::string_view kSlower = "; slower than predicted for such a shape";
-constexpr std::string_view kFaster = "; faster than predicted for such a shape";
+constexpr std::string_view kSlower = "; slower than predicted for this shape";
+constexpr std::string_view kFaster = "; faster than predicted for this shape";
 
 }  // namespace
 

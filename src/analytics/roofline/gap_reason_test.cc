@@ -58,7 +58,7 @@ TEST(Ceiling, IsTheLongerOfBothTimes) {
   EXPECT_EQ(ceiling_of(0, 0), "memory");
 }
 
-TEST(NodeGap, FasterThanTheCeilingIsNoGap) {
+TEST(NodeGap, FasterThanTheCeilingYieldsZeroGap) {
   EXPECT_THAT(reason_of(node(99'000)).text, HasSubstr("faster than the ceiling"));
   EXPECT_THAT(reason_of(node(99'000)).text, Not(HasSubstr("predicted"))) << "the ceiling already says it";
   EXPECT_THAT(reason_of(node(100'000)).text, Not(HasSubstr("faster than the ceiling")));
@@ -84,10 +84,10 @@ TEST(NodeGap, SmallNodesAreOverheadByTheirOwnDuration) {
 }
 
 TEST(NodeGap, ShapeIsBlamedBeforeTheKernel) {
-  EXPECT_EQ(reason_of(shaped(0.25, 1)).text, "its shape leaves 75 % of the vector lanes empty");
-  EXPECT_EQ(reason_of(shaped(1, 0.5)).text, "its shape keeps only 50 % of the cores busy");
+  EXPECT_EQ(reason_of(shaped(0.25, 1)).text, "its shape wastes 75 % of the vector lanes");
+  EXPECT_EQ(reason_of(shaped(1, 0.5)).text, "its shape uses only 50 % of the cores");
   EXPECT_THAT(reason_of(shaped(0.5, 0.5)).text, HasSubstr("vector lanes")) << "lanes come first";
-  EXPECT_EQ(reason_of(shaped(0.6, 0.6)).text, "the kernel reaches little of the memory ceiling");
+  EXPECT_EQ(reason_of(shaped(0.6, 0.6)).text, "the kernel is far below the memory ceiling");
 }
 
 TEST(NodeGap, OutsideThePredictionIsASurprise) {
@@ -110,7 +110,7 @@ TEST(NodeGap, OnFewerCoresNothingIsASurprise) {
 TEST(SiteGap, FasterThanTheDataSheetIsASurpriseWithoutAnEnding) {
   const GapReason fast = reason_of(site(90'000));
   EXPECT_TRUE(fast.surprise);
-  EXPECT_THAT(fast.text, HasSubstr("faster than the data sheet allows"));
+  EXPECT_THAT(fast.text, HasSubstr("faster than the data sheet roof"));
   EXPECT_THAT(fast.text, Not(HasSubstr("predicted")));
 }
 
@@ -118,7 +118,7 @@ TEST(SiteGap, CloseToItsCeilingOrTooSmall) {
   EXPECT_EQ(reason_of(site(166'000)).text, "close to the memory ceiling");
   SiteGap small = site();
   small.floor_ns = 70'000;
-  EXPECT_THAT(reason_of(small).text, HasSubstr("too small: starting and ending the kernel"));
+  EXPECT_THAT(reason_of(small).text, HasSubstr("too small: kernel start and end"));
   small.floor_ns = 66'000;
   EXPECT_THAT(reason_of(small).text, Not(HasSubstr("too small"))) << "just above three launch floors";
 }
@@ -131,14 +131,14 @@ TEST(SiteGap, MoreKernelsThanACallNeedsAreNamed) {
 }
 
 TEST(SiteGap, ShapeIsBlamedBeforeTheKernel) {
-  EXPECT_EQ(reason_of(shaped_site(1, 0.5)).text, "its shape keeps only 50 % of the units busy");
-  EXPECT_EQ(reason_of(shaped_site(0.5, 1)).text, "its shape leaves 50 % of the tiles empty");
-  EXPECT_THAT(reason_of(shaped_site(0.5, 0.5)).text, HasSubstr("units busy")) << "waves come first";
-  EXPECT_EQ(reason_of(shaped_site(0.75, 0.75)).text, "the kernel reaches little of the memory ceiling");
+  EXPECT_EQ(reason_of(shaped_site(1, 0.5)).text, "its shape fills only 50 % of the compute units");
+  EXPECT_EQ(reason_of(shaped_site(0.5, 1)).text, "its shape wastes 50 % of the tiles (padding)");
+  EXPECT_THAT(reason_of(shaped_site(0.5, 0.5)).text, HasSubstr("compute units")) << "waves come first";
+  EXPECT_EQ(reason_of(shaped_site(0.75, 0.75)).text, "the kernel is far below the memory ceiling");
 }
 
 TEST(SiteGap, ThePredictionIsOfOneCall) {
-  EXPECT_FALSE(reason_of(site()).surprise) << "2 ms of ten calls lie within 160 to 250 us per call";
+  EXPECT_FALSE(reason_of(site()).surprise) << "ten calls in 2 ms are within 160 to 250 us per call";
   EXPECT_THAT(reason_of(site(260'000)).text, HasSubstr("slower than predicted"));
   EXPECT_THAT(reason_of(site(155'000)).text, HasSubstr("faster than predicted"));
   EXPECT_TRUE(reason_of(site(155'000)).surprise);

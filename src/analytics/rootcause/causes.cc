@@ -6,15 +6,13 @@
 #include <map>
 
 #include "analytics/rootcause.h"
+#include "analytics/rootcause/trained_shares.h"
 
 namespace aaco::analytics::rootcause {
 namespace {
 
 using core::Json;
 
-constexpr std::array<std::string_view, 9> kPartGroups = {"cpu_throttling", "run_queue_wait", "page_faults",
-                                                         "storage",        "host_waiting",   "host_computing",
-                                                         "launch",         "node",           "unexplained"};
 constexpr double kCertain = 0.97;       // that a configuration which differs is a cause, before it is asked which
 constexpr double kTinyNodeNs = 20'000;  // of the operators that came: shorter ones cost about what issuing them does
 constexpr double kBusyOthers = 0.15;    // CPUs that other processes keep busy, from which on they are to blame for waits
@@ -59,6 +57,17 @@ std::pair<std::string, std::string> cause_of_model(const Side& a, const Side& b,
   return {"model", "different model"};
 }
 
+double waits_of_others(const Side& a, const Side& b) {
+  if (!a.account || !b.account || !a.account->others_wait_ns || !b.account->others_wait_ns) return 0;
+  return *b.account->others_wait_ns - *a.account->others_wait_ns;
+}
+
+// A caller asleep may sleep for threads that wait: then these matter too.
+bool threads_wait(const Side& a, const Side& b, const Decomposition& decomposition) {
+  return share_of(decomposition, "run_queue_wait") >= kMinWaitShare ||
+         (decomposition.delta_ns != 0 && waits_of_others(a, b) / decomposition.delta_ns >= kMinWaitShare);
+}
+
 std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Decomposition& decomposition,
                                         const std::vector<hardware::Difference>& differences) {
   std::vector<Cause> causes;
@@ -71,7 +80,7 @@ std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Deco
   for (const hardware::Difference& difference : differences) {
     if (difference.a.empty() || difference.b.empty()) continue;  // one side does not know it
     for (const Configuration& one : kConfigurations)
-      if (difference.key == one.key && (one.key != kAllowedCores || share_of(decomposition, "run_queue_wait") >= kMinWaitShare))
+      if (difference.key == one.key && (one.key != kAllowedCores || threads_wait(a, b, decomposition)))
         add(std::string(one.cause), std::string(one.title), difference);
     // A type or batch that differs makes the model or its shapes differ too: it is named once.
     if (difference.key == "model.hash" && !has("dtype")) {
@@ -84,11 +93,18 @@ std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Deco
 }
 
 // Without a learned ranking: what the parts say.
-std::map<std::string, double> causes_by_parts(const Side& b, const Decomposition& decomposition) {
+std::map<std::string, double> causes_by_parts(const Side& a, const Side& b, const Decomposition& decomposition) {
   std::map<std::string, double> weights;
-  for (const char* id : {"cpu_throttling", "page_faults", "storage", "host_waiting", "host_computing"})
+  for (const char* id : {"cpu_throttling", "page_faults", "host_computing"})
     weights[id] = std::max(0.0, share_of(decomposition, id));
-  const double waits = std::max(0.0, share_of(decomposition, "run_queue_wait"));
+  double waits = std::max(0.0, share_of(decomposition, "run_queue_wait"));
+  // What the caller slept for is not counted, but what grew with it suggests a cause.
+  const double asleep = std::max(0.0, share_of(decomposition, "host_waiting"));
+  const bool bytes = a.account && b.account && b.account->storage_bytes.value_or(0) >= a.account->storage_bytes.value_or(0) + 1;
+  if (waits_of_others(a, b) / decomposition.delta_ns >= asleep / 2)
+    waits += asleep;
+  else
+    weights[bytes ? "storage" : "host_waiting"] = asleep;
   const double others = b.signals.get("others.cpu_use_cores").value_or(0);
   weights[others >= kBusyOthers ? "cpu_contention" : "cpu_placement"] += waits;
   const double slower = std::max(0.0, share_of(decomposition, "node") + share_of(decomposition, "launch"));
@@ -111,7 +127,8 @@ std::vector<std::string> evidence_of(const Decomposition& decomposition, std::si
 // The part whose time a cause takes.
 std::string_view part_of(std::string_view cause) {
   if (cause == "cpu_contention" || cause == "cpu_placement" || cause == "interrupts") return "run_queue_wait";
-  for (const std::string_view group : kPartGroups)
+  if (cause == "storage") return "host_waiting";  // the counters do not say what a sleep waited for
+  for (const std::string_view group : trained::kGroups)
     if (group == cause) return group;
   return "node";
 }
@@ -122,7 +139,7 @@ std::vector<std::string> feature_names(const bottleneck::RuleBook& book) {
   std::vector<std::string> names;
   for (const auto& name : bottleneck::features_of(book, signals::Signals()).names) names.push_back("b:" + name);
   for (const auto& one : signals::definitions()) names.push_back("change:" + std::string(one.id));
-  for (const std::string_view group : kPartGroups) names.push_back("share:" + std::string(group));
+  for (const std::string_view group : trained::kGroups) names.push_back("share:" + std::string(group));
   names.emplace_back("delta_ratio");
   return names;
 }
@@ -132,7 +149,7 @@ bottleneck::Features features_of(const Side& a, const Side& b, const Decompositi
   std::vector<float> row = bottleneck::features_of(book, b.signals).values;
   const std::vector<float> before = a.signals.features(), after = b.signals.features();
   for (std::size_t i = 0; i < before.size(); ++i) row.push_back(after[i] - before[i]);  // NaN where either is not known
-  for (const std::string_view group : kPartGroups) row.push_back(static_cast<float>(share_of(decomposition, group)));
+  for (const double share : trained::shares_of(a, b, decomposition.profiled)) row.push_back(static_cast<float>(share));
   row.push_back(static_cast<float>(decomposition.delta_ns / decomposition.baseline_ns));
   return {feature_names(book), std::move(row)};
 }
@@ -157,7 +174,7 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
     if (decomposition.delta_ns > 0) bottleneck::rule_out(book, features, ranking);
     for (const auto& one : ranking) weights[one.class_id] = one.probability;
   } else {
-    weights = causes_by_parts(b, decomposition);
+    weights = causes_by_parts(a, b, decomposition);
   }
   double sum = 0;
   for (const auto& [id, weight] : weights) sum += weight;

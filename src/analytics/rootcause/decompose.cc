@@ -10,32 +10,71 @@
 namespace aaco::analytics::rootcause {
 namespace {
 
-constexpr double kProfileTolerance = 1.3;  // the profiled pass may tell this much less of a difference than the measured one has
-constexpr double kMinPart = 0.005;         // of the difference; smaller parts are left together
+constexpr double kProfileTolerance = 1.3;  // the profiled pass may show this much less of a difference than the measured one
+constexpr double kMinPart = 0.005;         // of the difference; smaller parts stay in unexplained
 
 double change(const std::optional<double>& a, const std::optional<double>& b) { return a && b ? *b - *a : 0; }
 
-// Takes parts out of a difference until nothing is left: none may take more than there is, nor go the other way.
-class Remainder {
- public:
-  Remainder(double delta, std::vector<Part>& parts) : delta_(delta), left_(std::abs(delta)), parts_(parts) {}
+// Whether `ns` lies between nothing and `whole`, so that it can be a part of it.
+bool within(double ns, double whole) { return std::abs(ns) <= std::abs(whole) && (ns > 0) == (whole > 0); }
 
-  // `ns` as measured, B - A.
-  double take(std::string id, std::string title, double ns, std::string evidence) {
-    const double forward = delta_ < 0 ? -ns : ns;
-    const double taken = std::min(forward, left_);
-    if (taken <= kMinPart * std::abs(delta_)) return 0;
-    left_ -= taken;
-    parts_.push_back({std::move(id), std::move(title), delta_ < 0 ? -taken : taken, std::move(evidence)});
-    return taken;
+class Parts {
+ public:
+  Parts(double delta, std::vector<Part>& parts) : delta_(delta), parts_(parts) {}
+
+  // `ns`: B - A, of either sign. Returns what became a part.
+  double add(std::string id, std::string title, double ns, std::string evidence) {
+    if (std::abs(ns) <= kMinPart * std::abs(delta_)) return 0;
+    parts_.push_back({std::move(id), std::move(title), ns, std::move(evidence)});
+    return ns;
   }
-  [[nodiscard]] double left() const { return left_; }
-  [[nodiscard]] double signed_left() const { return delta_ < 0 ? -left_ : left_; }
 
  private:
-  double delta_, left_;
+  double delta_;
   std::vector<Part>& parts_;
 };
+
+// The quota keeps the caller waiting for a CPU as well: of its wait, as much as the quota can have caused. Held back on several
+// CPUs at once, a call is held back once.
+double throttled_wait(const signals::CallAccount& a, const signals::CallAccount& b, double wait) {
+  const double cpus = std::max(1.0, std::round(b.process_cpu_ns.value_or(0) / b.wall_ns));
+  const double throttled = change(a.throttled_ns, b.throttled_ns) / cpus;
+  if (throttled == 0 || (throttled > 0) != (wait > 0)) return 0;
+  return within(throttled, wait) ? throttled : wait;
+}
+
+void add_wait(const signals::CallAccount& a, const signals::CallAccount& b, Parts& parts) {
+  const double wait = change(a.wait_ns, b.wait_ns), throttled = throttled_wait(a, b, wait);
+  parts.add("cpu_throttling", "CPU quota throttling", throttled,
+            fmt::format("throttled {} per call, summed over CPUs",
+                        core::format_signed_duration(change(a.throttled_ns, b.throttled_ns))));
+  parts.add("run_queue_wait", "waiting for a CPU", wait - throttled,
+            fmt::format("caller runnable but waiting {} per call", core::format_signed_duration(wait)));
+}
+
+// What a sleep waited for is not in the kernel's counters: what grew at the same time is evidence, not a part.
+void add_sleep(const signals::CallAccount& a, const signals::CallAccount& b, Parts& parts) {
+  const double asleep = change(a.blocked_ns, b.blocked_ns);
+  std::string evidence = fmt::format("caller asleep {} per call, cause not recorded", core::format_signed_duration(asleep));
+  if (const double others = change(a.others_wait_ns, b.others_wait_ns); others != 0)
+    evidence += fmt::format("; other threads waited for a CPU {}, summed", core::format_signed_duration(others));
+  if (const double stops = change(a.stops, b.stops); stops != 0)
+    evidence += fmt::format("; the process was stopped and continued {:+.3g} times per call (SIGSTOP)", stops);
+  if (const double bytes = change(a.storage_bytes, b.storage_bytes); std::abs(bytes) >= 1)
+    evidence += fmt::format("; {:+.4g} bytes of storage I/O", bytes);
+  parts.add("host_waiting", "caller asleep (cause not recorded)", asleep, std::move(evidence));
+}
+
+// Kernel time is known of all threads together. It is the caller's where the caller's CPU time grew by as much; otherwise the
+// caller has its share of the process's CPU time.
+double page_fault_time(const signals::CallAccount& a, const signals::CallAccount& b, double cpu) {
+  const double faults = change(a.minor_faults, b.minor_faults) + change(a.major_faults, b.major_faults);
+  const double system = change(a.system_ns, b.system_ns);
+  if (std::abs(faults) < 1 || (faults > 0) != (system > 0)) return 0;
+  if (within(system, cpu)) return system;
+  const double process = b.process_cpu_ns.value_or(0);
+  return process > 0 ? system * std::min(1.0, b.cpu_ns.value_or(0) / process) : 0;
+}
 
 // Time of a call outside the model as the profiled pass saw it.
 std::optional<double> around_model_ns(const Side& side) {
@@ -43,63 +82,8 @@ std::optional<double> around_model_ns(const Side& side) {
   return ratio ? std::optional(*ratio * side.call_ns) : std::nullopt;
 }
 
-struct RunQueueWait {
-  std::optional<double> caller_ns, others_ns;  // of a call
-};
-
-// As the scheduler's own events have it, interval by interval.
-std::optional<RunQueueWait> watched_wait(const Side& side) {
-  const auto* caller = trace::find_metric(side.metrics, "sched.caller_run_queue_ratio");
-  const auto* process = trace::find_metric(side.metrics, "sched.process_run_queue_per_iteration_ns");
-  if (caller == nullptr || process == nullptr) return std::nullopt;
-  const double own = caller->value * side.call_ns;
-  return RunQueueWait{own, std::max(0.0, process->value - own)};
-}
-
-void take_run_queue_wait(const Side& a, const Side& b, Remainder& rest) {
-  const auto watched_a = watched_wait(a), watched_b = watched_wait(b);
-  const bool watched = watched_a && watched_b;
-  if (!watched && (!a.account || !b.account)) return;
-  const RunQueueWait before = watched ? *watched_a : RunQueueWait{a.account->wait_ns, a.account->others_wait_ns};
-  const RunQueueWait after = watched ? *watched_b : RunQueueWait{b.account->wait_ns, b.account->others_wait_ns};
-  const double own = change(before.caller_ns, after.caller_ns), others = change(before.others_ns, after.others_ns);
-  rest.take("run_queue_wait", "waiting for a CPU", own + others,
-            fmt::format("runnable but waiting, per call: caller {}, other threads {}{}", core::format_signed_duration(own),
-                        core::format_signed_duration(others), watched ? ", from scheduler events" : ""));
-}
-
-void take_throttling(const signals::CallAccount& a, const signals::CallAccount& b, Remainder& rest) {
-  // Held back on several CPUs at once, a call is held back once.
-  const double cpus = std::max(1.0, std::round(std::max(a.process_cpu_ns.value_or(0) / a.wall_ns, 1.0)));
-  const double throttled = change(a.throttled_ns, b.throttled_ns) / cpus;
-  rest.take("cpu_throttling", "CPU quota throttling", throttled,
-            fmt::format("throttled {} per call", core::format_signed_duration(throttled)));
-}
-
-// What the kernel accounts to memory, storage and sleep. What the host does within calls is taken after these, so that it does
-// not count twice.
-double take_kernel_time(const signals::CallAccount& a, const signals::CallAccount& b, Remainder& rest) {
-  double taken = 0;
-  const double faults = change(a.minor_faults, b.minor_faults) + change(a.major_faults, b.major_faults);
-  const double system = change(a.system_ns, b.system_ns);
-  if (std::abs(faults) >= 1 && (faults > 0) == (system > 0))
-    taken +=
-        rest.take("page_faults", "page faults", system,
-                  fmt::format("{:+.3g} page faults and {} kernel time per call", faults, core::format_signed_duration(system)));
-  const double blocked = change(a.blocked_ns, b.blocked_ns);
-  const double bytes = change(a.storage_bytes, b.storage_bytes);
-  if (std::abs(bytes) >= 1 && (bytes > 0) == (blocked > 0))
-    taken += rest.take(
-        "storage", "waiting for storage", blocked,
-        fmt::format("{:+.4g} bytes of storage I/O and {} asleep per call", bytes, core::format_signed_duration(blocked)));
-  else
-    taken += rest.take("host_waiting", "caller asleep", blocked,
-                       fmt::format("asleep {} per call", core::format_signed_duration(blocked)));
-  return taken;
-}
-
 struct NodeChange {
-  std::string name;
+  std::string name;  // empty: between and around nodes
   double ns = 0;
 };
 
@@ -109,29 +93,63 @@ std::map<std::string, double> by_operator(const Side& side) {
   return times;
 }
 
-// What is left is computing: divided as the profiled passes say, as far as they say so much.
-void take_computing(const Side& a, const Side& b, double delta, Remainder& rest) {
+std::vector<NodeChange> node_changes(const Side& a, const Side& b) {
   std::vector<NodeChange> changes = {{"", b.nodes.parts->between_nodes.mean_ns - a.nodes.parts->between_nodes.mean_ns +
                                               b.nodes.parts->around_nodes.mean_ns - a.nodes.parts->around_nodes.mean_ns}};
   auto times_a = by_operator(a);
-  const auto times_b = by_operator(b);
-  for (const auto& [name, ns] : times_b) {
+  for (const auto& [name, ns] : by_operator(b)) {
     changes.push_back({name, ns - times_a[name]});
     times_a.erase(name);
   }
   for (const auto& [name, ns] : times_a) changes.push_back({name, -ns});
-  double forward = 0;
-  for (const NodeChange& one : changes) forward += std::max(0.0, delta < 0 ? -one.ns : one.ns);
-  if (forward <= 0) return;
-  const double scale = std::min(kProfileTolerance, rest.left() / forward);
-  std::stable_sort(changes.begin(), changes.end(), [](const auto& x, const auto& y) { return std::abs(x.ns) > std::abs(y.ns); });
+  return changes;
+}
+
+// Divides `computing` as the profiled passes say, as far as they say so much. Returns what it divided.
+double add_nodes(const Side& a, const Side& b, double computing, Parts& parts) {
+  const auto changes = node_changes(a, b);
+  double net = 0, added = 0;
+  for (const NodeChange& one : changes) net += one.ns;
+  if (net == 0 || (net > 0) != (computing > 0)) return 0;
+  const double scale = std::min(kProfileTolerance, computing / net);
   for (const NodeChange& one : changes) {
     const std::string evidence = fmt::format("{} in the profiled pass", core::format_signed_duration(one.ns));
     if (one.name.empty())
-      rest.take("launch", "runtime overhead between and around nodes", one.ns * scale, evidence);
+      added += parts.add("launch", "runtime overhead between and around nodes", one.ns * scale, evidence);
     else
-      rest.take("node:" + one.name, "nodes of type " + one.name, one.ns * scale, evidence);
+      added += parts.add("node:" + one.name, "nodes of type " + one.name, one.ns * scale, evidence);
   }
+  return added;
+}
+
+// The caller's CPU time: page faults, work around the model, nodes, and what none of these shows.
+void add_computing(const Side& a, const Side& b, bool profiled, Parts& parts) {
+  const signals::CallAccount &before = *a.account, &after = *b.account;
+  const double cpu = change(before.cpu_ns, after.cpu_ns), system = change(before.system_ns, after.system_ns);
+  double rest = cpu;
+  rest -= parts.add("page_faults", "page faults", page_fault_time(before, after, cpu),
+                    fmt::format("{:+.3g} page faults and {} kernel time per call",
+                                change(before.minor_faults, after.minor_faults) + change(before.major_faults, after.major_faults),
+                                core::format_signed_duration(system)));
+  const auto around_a = around_model_ns(a), around_b = around_model_ns(b);
+  if (around_a && around_b) {
+    const double around = *around_b - *around_a, sign = around < 0 ? -1 : 1;
+    double running = sign * around;  // without what the caller did not run for
+    for (const double other : {cpu - rest, change(before.blocked_ns, after.blocked_ns), change(before.wait_ns, after.wait_ns)})
+      running -= std::max(0.0, sign * other);
+    rest -=
+        parts.add("host_computing", "host work outside the model", sign * std::clamp(running, 0.0, std::max(0.0, sign * rest)),
+                  fmt::format("{} per call outside the model", core::format_signed_duration(around)));
+  }
+  const bool divided = profiled && std::abs(rest) > 0;
+  if (divided) rest -= add_nodes(a, b, rest, parts);
+  parts.add("computing", divided ? "caller computing, not in the profile" : "caller computing", rest,
+            fmt::format("caller running {} per call{}", core::format_signed_duration(cpu),
+                        profiled ? "" : "; no profiled pass to break it down"));
+}
+
+bool counted(const Side& side) {
+  return side.account && side.account->cpu_ns && side.account->wait_ns && side.account->blocked_ns;
 }
 
 }  // namespace
@@ -142,34 +160,39 @@ std::optional<Decomposition> decompose(const Side& a, const Side& b) {
   out.baseline_ns = a.call_ns;
   out.candidate_ns = b.call_ns;
   out.delta_ns = b.call_ns - a.call_ns;
-  Remainder rest(out.delta_ns, out.parts);
-  double kernel = 0;
-  if (a.account && b.account) take_throttling(*a.account, *b.account, rest);
-  take_run_queue_wait(a, b, rest);
-  if (a.account && b.account) {
-    kernel = take_kernel_time(*a.account, *b.account, rest);
-  }
-  const auto around_a = around_model_ns(a), around_b = around_model_ns(b);
-  if (around_a && around_b) {
-    const double around = *around_b - *around_a;
-    const double computing = around > 0 ? std::max(0.0, around - kernel) : std::min(0.0, around + kernel);
-    rest.take("host_computing", "host work outside the model", computing,
-              fmt::format("{} per call outside the model, {} of it asleep or in the kernel", core::format_signed_duration(around),
-                          core::format_duration(kernel)));
-  }
+  out.baseline_account = a.account;
+  out.candidate_account = b.account;
   out.profiled = a.nodes.parts && b.nodes.parts && a.names != nullptr && b.names != nullptr;
-  if (out.profiled) {
-    take_computing(a, b, out.delta_ns, rest);
-  } else if (a.account && b.account) {
-    const double running = change(a.account->cpu_ns, b.account->cpu_ns);
-    rest.take("computing", "caller computing", running,
-              fmt::format("running {} per call; no profiled pass to break it down", core::format_signed_duration(running)));
+  Parts parts(out.delta_ns, out.parts);
+  if (counted(a) && counted(b)) {
+    add_wait(*a.account, *b.account, parts);
+    add_sleep(*a.account, *b.account, parts);
+    add_computing(a, b, out.profiled, parts);
+  } else if (out.profiled) {
+    add_nodes(a, b, out.delta_ns, parts);
   }
-  out.unexplained_ns = rest.signed_left();
-  std::stable_sort(out.parts.begin(), out.parts.end(),
-                   [](const Part& x, const Part& y) { return std::abs(x.ns) > std::abs(y.ns); });
+  out.unexplained_ns = out.delta_ns;
+  for (const Part& part : out.parts) out.unexplained_ns -= part.ns;
+  const double sign = out.delta_ns < 0 ? -1 : 1;
+  std::stable_sort(out.parts.begin(), out.parts.end(), [&](const Part& x, const Part& y) { return sign * x.ns > sign * y.ns; });
   return out;
 }
+
+namespace {
+
+core::Json account_json(const std::optional<signals::CallAccount>& account) {
+  if (!account) return {};
+  core::Json out = core::Json::object({{"wall_ns", account->wall_ns}});
+  out.set_if("caller_cpu_ns", account->cpu_ns);
+  out.set_if("caller_wait_ns", account->wait_ns);
+  out.set_if("caller_asleep_ns", account->blocked_ns);
+  out.set_if("unexplained_ns", account->unexplained_ns);
+  out.set_if("machine_steal_ns", account->steal_ns);
+  out.set_if("stops", account->stops);
+  return std::move(out.set_if("others_wait_ns", account->others_wait_ns));
+}
+
+}  // namespace
 
 core::Json to_json(const Decomposition& decomposition) {
   core::Json parts = core::Json::array();
@@ -184,6 +207,8 @@ core::Json to_json(const Decomposition& decomposition) {
                              {"candidate_ns", decomposition.candidate_ns},
                              {"delta_ns", decomposition.delta_ns},
                              {"profiled", decomposition.profiled},
+                             {"account", core::Json::object({{"baseline", account_json(decomposition.baseline_account)},
+                                                             {"candidate", account_json(decomposition.candidate_account)}})},
                              {"parts", std::move(parts)},
                              {"unexplained_ns", decomposition.unexplained_ns},
                              {"unexplained_ratio", share(decomposition.unexplained_ns)}});

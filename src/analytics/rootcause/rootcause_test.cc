@@ -41,6 +41,11 @@ double part_of(const Decomposition& difference, std::string_view id) {
   return 0;
 }
 
+std::string first_cause(const Side& a, const Side& b, const std::vector<hardware::Difference>& differences = {}) {
+  const auto causes = find_causes(a, b, *decompose(a, b), differences, book(), nullptr);
+  return causes.empty() ? "" : causes.front().id;
+}
+
 TEST(Decompose, PartsAddUpToTheWhole) {
   Side b = calm();
   b.call_ns = 1700;
@@ -52,46 +57,54 @@ TEST(Decompose, PartsAddUpToTheWhole) {
   ASSERT_TRUE(difference);
   EXPECT_DOUBLE_EQ(difference->delta_ns, 700);
   EXPECT_NEAR(sum_of(*difference), 700, 1e-9);
-  EXPECT_NEAR(part_of(*difference, "run_queue_wait"), 450, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "run_queue_wait"), 300, 1e-9) << "the caller's own";
   EXPECT_NEAR(part_of(*difference, "host_waiting"), 100, 1e-9);
-  EXPECT_NEAR(part_of(*difference, "computing"), 150, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "computing"), 300, 1e-9);
+  EXPECT_NEAR(difference->unexplained_ns, 0, 1e-9);
+  const core::Json document = to_json(*difference);
+  EXPECT_EQ(document["account"]["candidate"]["others_wait_ns"].as_f64(), 150);
+  EXPECT_EQ(document["account"]["candidate"]["caller_wait_ns"].as_f64(), 300);
 }
 
-void watch(Side& side, double caller_ratio, double process_ns) {
-  side.metrics.push_back({"sched.caller_run_queue_ratio", caller_ratio, "ratio", {}, {}});
-  side.metrics.push_back({"sched.process_run_queue_per_iteration_ns", process_ns, "ns", {}, {}});
-}
-
-TEST(Decompose, PrefersSchedulerEventsOverBlockAccount) {
-  Side a = calm(), b = calm();
-  b.call_ns = 1700;
-  b.account->wait_ns = 50;
-  watch(a, 0, 0);
-  watch(b, 0.1, 400);
-  const auto difference = decompose(a, b);
-  EXPECT_NEAR(part_of(*difference, "run_queue_wait"), 400, 1e-9);
-  EXPECT_NE(difference->parts.front().evidence.find("from scheduler events"), std::string::npos);
-  EXPECT_NEAR(sum_of(*difference), 700, 1e-9);
-}
-
-TEST(Decompose, NeedsSchedulerEventsOnBothSides) {
+TEST(Decompose, OtherThreadsWaitingIsNeverAPart) {
   Side b = calm();
   b.call_ns = 1700;
-  b.account->wait_ns = 50;
-  watch(b, 0.1, 400);
-  EXPECT_NEAR(part_of(*decompose(calm(), b), "run_queue_wait"), 50, 1e-9);
+  b.account->others_wait_ns = 5000;
+  b.account->blocked_ns = 700;
+  const auto difference = decompose(calm(), b);
+  EXPECT_EQ(part_of(*difference, "run_queue_wait"), 0);
+  EXPECT_NEAR(part_of(*difference, "host_waiting"), 700, 1e-9);
+  EXPECT_NE(difference->parts.front().evidence.find("cause not recorded; other threads waited for a CPU"), std::string::npos);
+  EXPECT_EQ(first_cause(calm(), b), "cpu_placement") << "what the caller slept for waits for CPUs";
 }
 
-TEST(Decompose, PartsNeverExceedTheDifference) {
+TEST(Decompose, StopsAreEvidenceForSleep) {
+  Side a = calm(), b = calm();
+  b.call_ns = 1700, b.account->blocked_ns = 700;
+  a.account->stops = 0, b.account->stops = 0.5;
+  const auto difference = decompose(a, b);
+  EXPECT_NE(difference->parts.front().evidence.find("stopped and continued +0.5 times per call"), std::string::npos);
+}
+
+TEST(Decompose, PartsAreNotCutToTheDifference) {
   Side b = calm();
   b.call_ns = 1100;
   b.account->wait_ns = 5000;
-  b.account->system_ns = 400;
-  b.account->minor_faults = 50;
+  b.account->cpu_ns = 1050;
   const auto difference = decompose(calm(), b);
-  EXPECT_NEAR(part_of(*difference, "run_queue_wait"), 100, 1e-9);
-  EXPECT_EQ(difference->parts.size(), 1U);
-  EXPECT_NEAR(difference->unexplained_ns, 0, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "run_queue_wait"), 5000, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "computing"), 50, 1e-9);
+  EXPECT_NEAR(difference->unexplained_ns, -4950, 1e-9) << "the counters contradict the clock, and that shows";
+}
+
+TEST(Decompose, PartsMayGoTheOtherWay) {
+  Side a = calm(), b = calm();
+  a.call_ns = 1300, a.account->blocked_ns = 300;
+  b.call_ns = 1500, b.account->wait_ns = 500;
+  const auto difference = decompose(a, b);
+  EXPECT_NEAR(part_of(*difference, "run_queue_wait"), 500, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "host_waiting"), -300, 1e-9);
+  EXPECT_EQ(difference->parts.front().id, "run_queue_wait");
 }
 
 TEST(Decompose, SymmetricForSpeedups) {
@@ -112,25 +125,38 @@ TEST(Decompose, RemainderIsUnexplained) {
   EXPECT_DOUBLE_EQ(difference->unexplained_ns, 500);
 }
 
-TEST(Decompose, FaultsNeedFaultsAndStorageNeedsBytes) {
+TEST(Decompose, FaultsNeedFaultsAndSleepHasNoCauseFromCounters) {
   Side b = calm();
   b.call_ns = 1600;
+  b.account->cpu_ns = 1300;
   b.account->system_ns = 300;
   b.account->blocked_ns = 300;
   auto difference = decompose(calm(), b);
   EXPECT_EQ(part_of(*difference, "page_faults"), 0);
-  EXPECT_EQ(part_of(*difference, "storage"), 0);
+  EXPECT_NEAR(part_of(*difference, "host_waiting"), 300, 1e-9);
   b.account->minor_faults = 40;
   b.account->storage_bytes = 4096;
   difference = decompose(calm(), b);
   EXPECT_NEAR(part_of(*difference, "page_faults"), 300, 1e-9);
-  EXPECT_NEAR(part_of(*difference, "storage"), 300, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "host_waiting"), 300, 1e-9);
+  EXPECT_EQ(part_of(*difference, "storage"), 0);
+  EXPECT_NEAR(part_of(*difference, "computing"), 0, 1e-9);
+}
+
+TEST(Decompose, KernelTimeOfAllThreadsIsNotAllTheCallers) {
+  Side b = calm();
+  b.call_ns = 1200;
+  b.account->cpu_ns = 1200, b.account->process_cpu_ns = 2400;
+  b.account->system_ns = 300, b.account->minor_faults = 40;
+  const auto difference = decompose(calm(), b);
+  EXPECT_NEAR(part_of(*difference, "page_faults"), 150, 1e-9) << "half of the process's CPU time is the caller's";
+  EXPECT_NEAR(part_of(*difference, "computing"), 50, 1e-9);
 }
 
 TEST(Decompose, CountsConcurrentThrottlingOnce) {
   Side b = calm();
   b.call_ns = 2000;
-  b.account->throttled_ns = 2000;
+  b.account->throttled_ns = 2000, b.account->wait_ns = 1000;
   EXPECT_NEAR(part_of(*decompose(calm(), b), "cpu_throttling"), 1000, 1e-9);
 }
 
@@ -168,7 +194,7 @@ struct Profiled {
 TEST(Decompose, SplitsComputeTimeOverNodes) {
   const Profiled a(600, 300, 100);
   Profiled b(900, 300, 200);
-  b.side.call_ns = 1400;
+  b.side.call_ns = b.side.account->cpu_ns.emplace(1400);
   const auto difference = decompose(a.side, b.side);
   EXPECT_TRUE(difference->profiled);
   EXPECT_NEAR(part_of(*difference, "node:Conv"), 300, 1e-9);
@@ -176,27 +202,24 @@ TEST(Decompose, SplitsComputeTimeOverNodes) {
   EXPECT_NEAR(difference->unexplained_ns, 0, 1e-9);
 }
 
-TEST(Decompose, IncompleteProfileLeavesARemainder) {
+TEST(Decompose, ComputingBeyondTheProfileIsNamed) {
   const Profiled a(600, 300, 100);
   Profiled b(700, 300, 100);
-  b.side.call_ns = 2000;
+  b.side.call_ns = b.side.account->cpu_ns.emplace(2000);
   const auto difference = decompose(a.side, b.side);
   EXPECT_NEAR(part_of(*difference, "node:Conv"), 130, 1e-9);
-  EXPECT_NEAR(difference->unexplained_ns, 870, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "computing"), 870, 1e-9);
+  EXPECT_NEAR(difference->unexplained_ns, 0, 1e-9);
 }
 
 TEST(Decompose, CountsNewAndRemovedOperators) {
   const Profiled a(600, 0, 100);
   Profiled b(0, 900, 100);
-  b.side.call_ns = 1300;
+  b.side.call_ns = b.side.account->cpu_ns.emplace(1300);
   const auto difference = decompose(a.side, b.side);
   EXPECT_NEAR(sum_of(*difference), 300, 1e-9);
-  EXPECT_NEAR(part_of(*difference, "node:MatMul"), 300, 1e-9);
-}
-
-std::string first_cause(const Side& a, const Side& b, const std::vector<hardware::Difference>& differences = {}) {
-  const auto causes = find_causes(a, b, *decompose(a, b), differences, book(), nullptr);
-  return causes.empty() ? "" : causes.front().id;
+  EXPECT_NEAR(part_of(*difference, "node:MatMul"), 900, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "node:Conv"), -600, 1e-9);
 }
 
 TEST(Causes, AttributesWaitsToTheCpuOwner) {

@@ -37,10 +37,9 @@ std::optional<CallAccount> account_of(std::span<const trace::LoopBlockRow> block
   account.cpu_ns = of(&R::caller_cpu_ns);
   account.wait_ns = of(&R::caller_wait_ns);
   if (account.cpu_ns && account.wait_ns) {
-    // Reading the counters takes time of the caller's own, outside the calls: what exceeds the wall time was that.
-    account.cpu_ns = std::min(*account.cpu_ns, account.wall_ns);
-    account.wait_ns = std::min(*account.wait_ns, account.wall_ns - *account.cpu_ns);
-    account.blocked_ns = account.wall_ns - *account.cpu_ns - *account.wait_ns;
+    const double asleep = account.wall_ns - *account.cpu_ns - *account.wait_ns;
+    account.blocked_ns = std::max(0.0, asleep);
+    account.unexplained_ns = std::min(0.0, asleep);
   }
   const auto process_wait = of(&R::process_wait_ns), caller_wait = of(&R::caller_wait_ns);
   if (process_wait && caller_wait) account.others_wait_ns = std::max(0.0, *process_wait - *caller_wait);
@@ -56,6 +55,7 @@ std::optional<CallAccount> account_of(std::span<const trace::LoopBlockRow> block
   account.interrupts = of(&R::interrupts);
   account.steal_ns = of(&R::steal_ns);
   account.iowait_ns = of(&R::iowait_ns);
+  account.stops = of(&R::stops);
   if (const auto busy = of(&R::machine_busy_ns); busy && account.process_cpu_ns)
     account.others_cpu_ns = std::max(0.0, *busy - *account.process_cpu_ns);
   return account;

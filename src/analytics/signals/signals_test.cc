@@ -59,13 +59,15 @@ TEST(Account, MissingBlockCountersStayUnknown) {
   EXPECT_FALSE(account_of(blocks.rows, blocks.names)->minor_faults);
 }
 
-TEST(Account, ExcludesCounterReadTimeFromCalls) {
+TEST(Account, CountersBeyondTheWallAreUnexplainedAndNotCutOff) {
   Blocks blocks;
   blocks.add().caller_cpu_ns = 50'000;
   const auto account = account_of(blocks.rows, blocks.names);
-  EXPECT_DOUBLE_EQ(*account->cpu_ns, 1000);
-  EXPECT_DOUBLE_EQ(*account->wait_ns, 0);
+  EXPECT_DOUBLE_EQ(*account->cpu_ns, 5000);
+  EXPECT_DOUBLE_EQ(*account->wait_ns, 200);
   EXPECT_DOUBLE_EQ(*account->blocked_ns, 0);
+  EXPECT_DOUBLE_EQ(*account->unexplained_ns, -4200);
+  EXPECT_DOUBLE_EQ(*account->cpu_ns + *account->wait_ns + *account->blocked_ns + *account->unexplained_ns, account->wall_ns);
 }
 
 TEST(Account, SkipsImpossibleBlocks) {

@@ -62,7 +62,7 @@ void leave_out_same_content(Inputs& inputs) {
       alike.push_back(file.path);
       return false;
     }
-    inputs.passed.push_back({file.path, "the same content as " + core::base_name(*original) + ", which was read"});
+    inputs.passed.push_back({file.path, "same content as " + core::base_name(*original) + ", which was imported"});
     return true;
   });
 }
@@ -79,7 +79,7 @@ void leave_out_exports(Inputs& inputs) {
     const auto origin =
         std::find_if(databases.begin(), databases.end(), [&](const std::string& path) { return rpd::is_export_of(*head, path); });
     if (origin == databases.end()) return false;
-    inputs.passed.push_back({file.path, "the same run as " + core::base_name(*origin) + ", which was read"});
+    inputs.passed.push_back({file.path, "same run as " + core::base_name(*origin) + ", which was imported"});
     return true;
   });
 }

@@ -44,19 +44,19 @@ class ImportCopiesTest : public testing::Test {
 
 using Names = std::vector<std::string>;
 
-TEST_F(ImportCopiesTest, ACopyIsNoSecondRank) {
+TEST_F(ImportCopiesTest, CopyOfAFileIsNotASecondRank) {
   file("a.json", kTrace);
   file("b.json", kTrace);
   file("kept/c.json", kTrace);
-  EXPECT_EQ(read(), (Names{"a.json", "b.json: the same content as a.json, which was read",
-                           "c.json: the same content as a.json, which was read"}));
+  EXPECT_EQ(read(), (Names{"a.json", "b.json: same content as a.json, which was imported",
+                           "c.json: same content as a.json, which was imported"}));
 }
 
 TEST_F(ImportCopiesTest, NamesOfRanksMakeRanksOfEqualTraces) {
   file("rank0.json", kTrace);
   file("rank1.json", kTrace);
   file("rank1.copy.json", kTrace);
-  EXPECT_EQ(read(), (Names{"rank0.json", "rank1.copy.json", "rank1.json: the same content as rank1.copy.json, which was read"}));
+  EXPECT_EQ(read(), (Names{"rank0.json", "rank1.copy.json", "rank1.json: same content as rank1.copy.json, which was imported"}));
 }
 
 // A profiler with a schedule that repeats writes several traces of a rank.
@@ -71,7 +71,7 @@ TEST_F(ImportCopiesTest, ARankThatTwoTracesClaimIsSaid) {
   EXPECT_EQ(inputs->files[0].rank, 0);
   EXPECT_EQ(inputs->files[1].rank, 1);
   ASSERT_EQ(inputs->warnings.size(), 1U);
-  EXPECT_EQ(inputs->warnings[0].message, "b.json says it is of rank 0, as another does: it stands as rank 1");
+  EXPECT_EQ(inputs->warnings[0].message, "b.json has the same rank (0) as another file: imported as rank 1");
 }
 
 TEST_F(ImportCopiesTest, OneByteMakesAnotherTrace) {
@@ -92,7 +92,7 @@ TEST_F(ImportCopiesTest, TablesOfKernelsTwiceAndOfAgentsEach) {
   const auto names = read();
   ASSERT_EQ(names.size(), 4U);
   EXPECT_EQ(names[2], "78_agent_info.csv");
-  EXPECT_NE(names[3].find("the same content as"), std::string::npos);
+  EXPECT_NE(names[3].find("same content as"), std::string::npos);
 }
 
 }  // namespace

@@ -74,9 +74,9 @@ void find_ranks(Inputs& inputs) {
     traces[i]->rank = ranks[i];
     if (clues[i].text && *clues[i].text != ranks[i])
       inputs.warnings.push_back({"import.rank_taken",
-                                 core::base_name(traces[i]->path) + " says it is of rank " + std::to_string(*clues[i].text) +
-                                     ", as another does: it stands as rank " + std::to_string(ranks[i]),
-                                 "traces of one rank at different times are best imported by themselves"});
+                                 core::base_name(traces[i]->path) + " has the same rank (" + std::to_string(*clues[i].text) +
+                                     ") as another file: imported as rank " + std::to_string(ranks[i]),
+                                 "import traces of one rank from different times separately"});
   }
 }
 
@@ -111,7 +111,7 @@ void keep_one_program(Inputs& inputs) {
   const std::string chosen = programs[choose_program(programs)];
   std::erase_if(inputs.files, [&](const InputFile& file) {
     if (!is_program(file) || file.path == chosen) return false;
-    inputs.passed.push_back({file.path, "a session has one model: that of " + core::base_name(chosen) + " was taken"});
+    inputs.passed.push_back({file.path, "a session has only one model: the one from " + core::base_name(chosen) + " was used"});
     return true;
   });
 }
@@ -130,8 +130,8 @@ core::Result<Inputs> find_inputs(const std::vector<std::string>& paths) {
     inputs.passed.insert(inputs.passed.end(), found.passed.begin(), found.passed.end());
   }
   if (inputs.files.empty())
-    return core::fail(core::ErrorCode::invalid_input, "none of the files is a profile that this program knows",
-                      "'aaco import --help' lists the formats");
+    return core::fail(core::ErrorCode::invalid_input, "none of the files is in a supported profile format",
+                      "'aaco import --help' lists the supported formats");
   leave_out_copies(inputs);
   take_named_captures(inputs);
   find_ranks(inputs);

@@ -51,7 +51,7 @@ TEST_F(GroupingTest, ARankThatIsTakenIsAWarning) {
   EXPECT_NE(found->files[0].rank, found->files[1].rank);
 }
 
-TEST_F(GroupingTest, ATraceNamedForACaptureIsNoTimeSpent) {
+TEST_F(GroupingTest, CaptureTraceIsExcludedFromTheTraces) {
   file("run.json", trace(0, 10));
   file("capture_bs8.json", trace(0, 20));
   const auto found = inputs();

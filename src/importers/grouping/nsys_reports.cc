@@ -58,10 +58,10 @@ void part_unnamed(std::vector<Found>& all) {
 // Why a report need not be read, or empty.
 std::string needless(const Found& report, const std::vector<Found>& all, const std::map<std::string, std::string>& exports) {
   if (const auto known = exports.find(report.profile); known != exports.end())
-    return "the export of the same profile, " + core::base_name(known->second) + ", has it";
+    return "already contained in the export of the same profile, " + core::base_name(known->second);
   const bool has_times = std::any_of(all.begin(), all.end(), [](const Found& each) { return each.report != Report::unusable; });
   if (report.report == Report::unusable && (has_times || !exports.empty()))
-    return "sums or projections of nsys, without the times of single kernels: the traces beside it were taken";
+    return "nsys summary or projection without individual kernel times: the traces were used instead";
   return {};
 }
 

@@ -29,7 +29,7 @@ TEST(ImportFiles, TablesOfOneProcessAreOneRunWithoutARank) {
   }
 }
 
-TEST(ImportFiles, ProcessesAreRanksAndALauncherWithoutEventsIsNone) {
+TEST(ImportFiles, ProcessesAreRanksButALauncherWithoutEventsIsNot) {
   const auto places =
       place_files({table("out/h/99_kernel_trace.csv", RocmTable::kernels),
                    table("out/h/101_kernel_trace.csv", RocmTable::kernels), table("out/h/98_agent_info.csv", RocmTable::facts)});

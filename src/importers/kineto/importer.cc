@@ -19,7 +19,7 @@ class KinetoImporter final : public Importer {
             false,
             Grouping::traces,
             false,
-            "profile with ProfilerActivity.CUDA (on ROCm too), and synchronize before the profiler ends"};
+            "profile with ProfilerActivity.CUDA (also on ROCm), and synchronize before the profiler stops"};
   }
 
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {

@@ -87,7 +87,7 @@ bool any_alike(const std::vector<Alike>& kinds) {
 PaperSection node_times(const GraphEstimate& e, std::size_t count) {
   const auto listed = largest(e, count, &Alike::seconds);
   const bool alike = any_alike(listed);
-  PaperSection section{alike ? fmt::format("Where {} nodes take their time, the alike together", e.nodes.size())
+  PaperSection section{alike ? fmt::format("Time per node: {} nodes, identical ones merged", e.nodes.size())
                        : listed.size() < e.nodes.size() ? fmt::format("The {} slowest of {} nodes", listed.size(), e.nodes.size())
                                                         : "Nodes",
                        {},
@@ -122,7 +122,7 @@ PaperSection node_times(const GraphEstimate& e, std::size_t count) {
   }
   if (alike)
     section.lines.emplace_back(
-        "TIME and what is behind it are of one node, SHARE is of all that are alike; NODE is the first of them.");
+        "TIME and the columns after it are per node, SHARE covers all identical nodes; NODE is the first of them.");
   section.lines.emplace_back(
       "COMPUTE and MEMORY are the roofline minimums, FLOOR the fixed cost of any shape; TILE and WAVE are the "
       "useful "
@@ -133,7 +133,7 @@ PaperSection node_times(const GraphEstimate& e, std::size_t count) {
 PaperSection node_energies(const GraphEstimate& e, std::size_t count) {
   const auto listed = largest(e, count, &Alike::joules);
   const bool alike = any_alike(listed);
-  PaperSection section{alike || listed.size() < e.nodes.size() ? "Nodes by energy" : "Energy of the nodes", {}, {}, {}};
+  PaperSection section{alike || listed.size() < e.nodes.size() ? "Nodes by energy" : "Energy per node", {}, {}, {}};
   section.table.header = {"NODE", "OP", "ENERGY", "90 %", "LEVEL", "SHARE", "MEAN POWER", "COMPUTING", "MOVING", "STATIC"};
   section.table.numeric = {false, false, true, true, false, true, true, true, true, true};
   if (alike) {

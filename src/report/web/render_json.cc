@@ -187,7 +187,7 @@ Json session(const ReportModel& model) {
   if (from.created_realtime_ns != 0)
     out.set("created_realtime_ns", from.created_realtime_ns).set("created", core::iso8601_utc(from.created_realtime_ns));
   out.set("home_clock", core::to_string(from.home_clock)).set("command", Json::texts(from.command));
-  out.set_if("request", from.request).set_if("outcome", from.outcome).set("phases", std::move(phases));
+  out.set_if("request", from.request).set_if("outcome", trace::to_json(from.outcome)).set("phases", std::move(phases));
   if (!from.fingerprint.empty()) out.set("fingerprint", from.fingerprint);
   return out;
 }

@@ -30,6 +30,8 @@ class Session final : public Backend {
 
  private:
   core::Result<std::shared_ptr<OrtSessionOptions>> session_options() const;
+  [[nodiscard]] int pool_threads() const;
+  [[nodiscard]] std::string pool_affinities() const;
   core::Status check_placement() const;
   core::Status keep_outputs();
   core::Result<std::shared_ptr<OrtMemoryInfo>> output_memory() const;
@@ -55,6 +57,18 @@ GraphOptimizationLevel level_of(const std::string& name) {
   return ORT_ENABLE_ALL;
 }
 
+int Session::pool_threads() const { return options_.intra_op_threads != 0 ? options_.intra_op_threads : options_.pool_threads; }
+
+// "2;4": the CPU of each thread but the caller, counted from 1. Left to itself, the runtime pins one thread to each core of the
+// machine, also outside the process's mask.
+std::string Session::pool_affinities() const {
+  if (options_.intra_op_threads != 0) return {};
+  std::string text;
+  for (std::size_t i = 1; i < options_.pool_cpus.size(); ++i)
+    text += (text.empty() ? "" : ";") + std::to_string(options_.pool_cpus[i] + 1);
+  return text;
+}
+
 core::Result<std::shared_ptr<OrtSessionOptions>> Session::session_options() const {
   const OrtApi& call = *api_->call;
   OrtSessionOptions* raw = nullptr;
@@ -63,7 +77,9 @@ core::Result<std::shared_ptr<OrtSessionOptions>> Session::session_options() cons
   // Verbose only while the session is made: that is how it says which provider took which node.
   AACO_TRY(api_->check(call.SetSessionLogSeverityLevel(raw, ORT_LOGGING_LEVEL_VERBOSE), "session options"));
   AACO_TRY(api_->check(call.SetSessionGraphOptimizationLevel(raw, level_of(options_.graph_level)), "--graph-level"));
-  AACO_TRY(api_->check(call.SetIntraOpNumThreads(raw, options_.intra_op_threads), "--threads"));
+  AACO_TRY(api_->check(call.SetIntraOpNumThreads(raw, pool_threads()), "--threads"));
+  if (const std::string affinities = pool_affinities(); !affinities.empty())
+    AACO_TRY(api_->check(call.AddSessionConfigEntry(raw, "session.intra_op_thread_affinities", affinities.c_str()), "--threads"));
   AACO_TRY(api_->check(call.SetInterOpNumThreads(raw, options_.inter_op_threads), "inter_op_threads"));
   if (options_.inter_op_threads > 1) AACO_TRY(api_->check(call.SetSessionExecutionMode(raw, ORT_PARALLEL), "inter_op_threads"));
   for (const auto& [symbol, size] : options_.free_dimensions)
@@ -208,6 +224,7 @@ Json Session::describe() const {
                        {"nodes_by_provider", placement_.empty() ? Json() : std::move(placement)},
                        {"graph_level", options_.graph_level},
                        {"intra_op_threads", options_.intra_op_threads},
+                       {"pool_threads", pool_threads()},
                        {"inter_op_threads", options_.inter_op_threads},
                        {"io_binding", true},
                        {"messages", std::move(complaints)}});

@@ -102,7 +102,7 @@ core::Result<trace::Account> SessionTimeline::write() {
 // The process that ran the model has no number in the tables; the rank gives it one.
 TrackId SessionTimeline::model_process(std::int64_t rank) {
   return tracks_.process(rank, 1, [this] {
-    const std::string_view model = manifest_.outcome["model"].text();
+    const std::string_view model = manifest_.outcome.model;
     return manifest_.kind + (model.empty() ? "" : ": " + std::string(model));
   });
 }
@@ -232,7 +232,7 @@ core::Status SessionTimeline::telemetry() {
 
 // How many kernels a device had been given and not finished: the analysis keeps the series in the manifest.
 void SessionTimeline::queue_depth() {
-  for (const core::Json& gpu : manifest_.outcome["gpu"]["gpus"].items()) {
+  for (const core::Json& gpu : manifest_.outcome.gpu["gpus"].items()) {
     const auto origin = gpu["queue_depth"]["origin_ns"].as_i64(), bucket = gpu["queue_depth"]["bucket_ns"].as_i64();
     const auto rank = gpu["rank"].as_i64(), device = gpu["device"].as_i64();
     if (!origin || !bucket || !rank || !device) continue;

@@ -24,11 +24,11 @@ constexpr std::int64_t kRoundNs = 1'500'000'000;  // measured time of a side in 
 constexpr std::int64_t kFewestRoundsAimed = 8;    // in the time there is
 constexpr std::int64_t kFewestPairs = 3;          // of blocks in a round
 constexpr core::Nanoseconds kUsualBlock{50'000'000};
-constexpr std::int64_t kMostBlockCalls = 100'000;  // of a block
+constexpr std::int64_t kMaxBlockCalls = 100'000;  // of a block
 // For the rounds that an interval needs at least: so many times what was asked, and never less than this.
 constexpr std::int64_t kPatience = 6;
-constexpr std::int64_t kLeastPatienceNs = 120'000'000'000;
-constexpr std::size_t kMostLost = 3;  // rounds whose process ended by itself, before it is given up
+constexpr std::int64_t kMinPatienceNs = 120'000'000'000;
+constexpr std::size_t kMaxLost = 3;  // rounds whose process ended by itself, before it is given up
 
 double items_of(const AbLoaded& side) { return static_cast<double>(side.described["batch"].as_i64().value_or(1)); }
 
@@ -50,7 +50,7 @@ struct Progress {
   [[nodiscard]] bool calls_left() const { return !request.iterations || calls[0] < *request.iterations; }
   // Fewer rounds than an interval needs are worth nothing, so that they may take longer than asked.
   [[nodiscard]] std::int64_t bound() const { return rounds.size() < stats::kFewestRounds ? patience() : budget(); }
-  [[nodiscard]] std::int64_t patience() const { return std::max(kPatience * budget(), kLeastPatienceNs); }
+  [[nodiscard]] std::int64_t patience() const { return std::max(kPatience * budget(), kMinPatienceNs); }
   [[nodiscard]] bool over() const { return spent() >= bound() || !calls_left() || services.stopping(); }
 };
 
@@ -67,7 +67,7 @@ core::Nanoseconds block_of(const AbRequest& request) {
 std::int64_t block_calls(const AbProcesses& processes, const Progress& progress) {
   const double slower = std::max({processes.loaded(0).warm_median_ns(), processes.loaded(1).warm_median_ns(), 1.0});
   const auto by_time = static_cast<std::int64_t>(static_cast<double>(block_of(progress.request).count()) / slower);
-  std::int64_t calls = std::clamp<std::int64_t>(by_time, 1, kMostBlockCalls);
+  std::int64_t calls = std::clamp<std::int64_t>(by_time, 1, kMaxBlockCalls);
   if (progress.request.iterations)  // several blocks all the same
     calls = std::clamp<std::int64_t>(
         calls, 1, std::max<std::int64_t>(1, *progress.request.iterations / (kFewestRoundsAimed * kFewestPairs)));
@@ -103,6 +103,9 @@ core::Status measure_round(AbProcesses& processes, Progress& progress, AbSession
       sessions.add_block(side, block);
       auto& into = blocks.sides[static_cast<std::size_t>(side)].emplace_back();
       for (const auto& call : block.calls) into.push_back(static_cast<double>(call.duration_ns));
+      if (const auto cpu = block.account.caller_cpu_ns.value_or(0); cpu > 0 && !block.calls.empty())
+        blocks.caller_cpu[static_cast<std::size_t>(side)].push_back(static_cast<double>(cpu) /
+                                                                    static_cast<double>(block.calls.size()));
       progress.calls[static_cast<std::size_t>(side)] += calls;
     }
   }
@@ -114,24 +117,24 @@ core::Status measure_round(AbProcesses& processes, Progress& progress, AbSession
 
 std::string ending(const AbRequest& request, const Progress& progress, bool decided) {
   if (progress.services.stopping()) return "stopped by the user";
-  if (decided) return "the change is decided";
-  if (!progress.calls_left()) return fmt::format("the {} iterations of each side were made", *request.iterations);
-  return "the time for each side, " + core::format_duration(static_cast<double>(request.duration.count())) + ", is used up";
+  if (decided) return "verdict reached";
+  if (!progress.calls_left()) return fmt::format("{} iterations per side completed", *request.iterations);
+  return "time limit of " + core::format_duration(static_cast<double>(request.duration.count())) + " per side reached";
 }
 
 core::Status check(const AbRequest& request) {
   if (request.duration.count() < 100'000'000)
-    return core::fail(ErrorCode::invalid_argument, "a comparison needs at least 100 ms for each side", "the default is 60s");
+    return core::fail(ErrorCode::invalid_argument, "a comparison needs at least 100 ms per side", "the default is 60s");
   if (request.iterations && *request.iterations < static_cast<std::int64_t>(stats::kFewestRounds) * kFewestPairs)
     return core::fail(ErrorCode::invalid_argument,
-                      fmt::format("a comparison needs at least {} iterations of each side", stats::kFewestRounds * kFewestPairs));
+                      fmt::format("a comparison needs at least {} iterations per side", stats::kFewestRounds * kFewestPairs));
   if (request.block && *request.block > longest_block(request) * 1.01)  // as it is rounded below
     return core::fail(
         ErrorCode::invalid_argument,
-        fmt::format("an interval needs {} blocks of each side, and of {} no more than {} fit into {}",
+        fmt::format("a confidence interval needs {} blocks per side; with blocks of {}, only {} fit into {}",
                     stats::kFewestRounds * kFewestPairs, core::format_duration(static_cast<double>(request.block->count())),
                     request.duration / *request.block, core::format_duration(static_cast<double>(request.duration.count()))),
-        "a longer --duration, or a --block of at most " +
+        "use a longer --duration, or a --block of at most " +
             core::format_duration(static_cast<double>(longest_block(request).count())));
   return {};
 }
@@ -157,7 +160,7 @@ core::Status measure_all(AbProcesses processes, std::int64_t start_took_ns, Prog
         break;
       }
       outcome.lost_rounds.push_back(next.error().message);
-      if (outcome.lost_rounds.size() >= kMostLost || progress.over()) return tl::unexpected<core::Error>(std::move(next).error());
+      if (outcome.lost_rounds.size() >= kMaxLost || progress.over()) return tl::unexpected<core::Error>(std::move(next).error());
     }
   }
   outcome.ended = ending(progress.request, progress, decided);

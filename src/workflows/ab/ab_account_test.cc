@@ -5,7 +5,7 @@
 namespace aaco::workflows {
 namespace {
 
-TEST(AbAccount, WhatIsKnownArrivesAndTheRestStaysUnknown) {
+TEST(AbAccount, KnownFieldsArriveOthersStayUnknown) {
   trace::LoopBlockRow row;
   row.caller_cpu_ns = 5;
   row.interrupts = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/numbers.h"
+#include "hardware/usable_cpus.h"
 #include "stats/robust.h"
 #include "workflows/ab/ab_account.h"
 
@@ -27,19 +28,18 @@ core::Result<Json> answer(core::WorkerProcess& process, std::int64_t timeout_ns)
 core::Result<std::vector<runner::TimedCall>> calls_of(const Json& document) {
   const auto& starts = document["start_ns"].items();
   const auto& durations = document["duration_ns"].items();
-  if (starts.size() != durations.size()) return core::fail(ErrorCode::io, "the measuring process answered with halves of calls");
+  if (starts.size() != durations.size()) return core::fail(ErrorCode::io, "the worker returned incomplete call records");
   std::vector<runner::TimedCall> calls;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const auto start = starts[i].as_i64(), duration = durations[i].as_i64();
-    if (!start || !duration || *duration < 0)
-      return core::fail(ErrorCode::io, "the measuring process answered with a time that is none");
+    if (!start || !duration || *duration < 0) return core::fail(ErrorCode::io, "the worker returned an invalid duration");
     calls.push_back({*start, *duration, 0});
   }
   return calls;
 }
 
 std::string delay_text(const InjectedDelay& delay) {
-  if (delay.ratio > 0) return "+" + core::format_percent(delay.ratio) + " of each call";
+  if (delay.ratio > 0) return "+" + core::format_percent(delay.ratio) + " of the call time";
   return delay.ns > 0 ? "+" + core::format_duration(static_cast<double>(delay.ns)) : std::string("none");
 }
 
@@ -62,6 +62,9 @@ std::vector<hardware::Fact> AbLoaded::facts(const AbSide& side) const {
                                        {"seed", std::to_string(side.request.seed)},
                                        {"injected_delay", delay_text(side.delay)},
                                        {"mode", "ab"}};
+  // The measuring process has the mask of this one, whose threads no runtime has pinned.
+  if (const auto usable = hardware::usable_cpus(); !usable.allowed.empty())
+    facts.push_back({"cpu.allowed_list", usable.allowed_list()});
   return facts;
 }
 
@@ -83,7 +86,7 @@ core::Status AbProcesses::launch(const AbRequest& request, const std::vector<int
   AACO_ASSIGN(core::WorkerProcess process, core::WorkerProcess::start(command));
   AACO_ASSIGN(const Json ready, answer(process, kLoadingTimeoutNs));
   if (ready["sides"].items().size() != sides.size())
-    return core::fail(ErrorCode::io, "the measuring process loaded another number of sides than it was asked to");
+    return core::fail(ErrorCode::io, "the worker loaded an unexpected number of sides");
   for (std::size_t i = 0; i < sides.size(); ++i) {
     const auto side = static_cast<std::size_t>(sides[i]);
     loaded_[side].described = ready["sides"].items()[i];
@@ -115,7 +118,7 @@ core::Result<AbBlock> AbProcesses::run(int side, std::int64_t calls) {
   AbBlock block;
   AACO_ASSIGN(block.calls, calls_of(document));
   if (static_cast<std::int64_t>(block.calls.size()) != calls)
-    return core::fail(ErrorCode::io, "the measuring process made another number of calls than it was asked to");
+    return core::fail(ErrorCode::io, "the worker made an unexpected number of calls");
   read_account(document["account"], block.account);
   return block;
 }

@@ -53,10 +53,10 @@ core::Result<AbSessions> AbSessions::begin(const AbRequest& request, const AbPro
     for (const Json& warning : side.loaded.described["warnings"].items())
       side.draft->warn(std::string(warning["id"].text()), std::string(warning["message"].text()),
                        std::string(warning["remedy"].text()));
-    side.draft->warn(
-        "ab.interleaved",
-        "measured in turn with another configuration, over many processes: regress/verdict.json of side B compares them",
-        "use 'aaco run' for the latency of this configuration by itself");
+    side.draft->warn("ab.interleaved",
+                     "measured interleaved with another configuration, in several processes; see regress/verdict.json of side B "
+                     "for the comparison",
+                     "use 'aaco run' to measure this configuration alone");
   }
   return sessions;
 }
@@ -101,26 +101,27 @@ core::Result<SessionOutcome> AbSessions::finish_side(int number, const AbOutcome
   SessionDraft& draft = *side.draft;
   const Json& described = side.loaded.described;
   draft.phase("measure", side.first_ns, side.last_ns);
-  draft.manifest().outcome = Json::object({{"model", described["model"]},
-                                           {"backend", described["backend"]},
-                                           {"provider", described["provider"]},
-                                           {"batch", described["batch"]},
-                                           {"threads", described["threads_intra"]},
-                                           {"graph_level", described["graph_level"]},
-                                           {"inputs", described["inputs"]},
-                                           {"warmup_iterations", side.warmups},
-                                           {"iterations", side.iterations},
-                                           {"measuring_ended", outcome.ended},
-                                           {"ab_side", kNames[number]},
-                                           {"ab_together", outcome.together},
-                                           {"ab_process_iterations", side.processes}});
+  trace::Outcome& what = draft.manifest().outcome;
+  what.model = described["model"].text();
+  what.backend = described["backend"].text();
+  what.provider = described["provider"].text();
+  what.batch = described["batch"].as_i64();
+  what.threads = described["threads_intra"].as_i64();
+  what.graph_level = described["graph_level"].text();
+  what.inputs = described["inputs"];
+  what.warmup_iterations = side.warmups;
+  what.iterations = side.iterations;
+  what.measuring_ended = outcome.ended;
+  what.ab_side = kNames[number];
+  what.ab_together = outcome.together;
+  what.ab_process_iterations = side.processes;
   if ((number == 0 ? request.a : request.b).delay != InjectedDelay{})
-    draft.warn("ab.injected", "each call was prolonged on purpose by --inject-delay",
-               "leave it out to measure the configuration itself");
+    draft.warn("ab.injected", "each call was delayed by --inject-delay",
+               "omit --inject-delay to measure the configuration itself");
   AACO_TRY(draft.writer().flush());
   AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, described["batch"].as_i64().value_or(1)));
   if (!outcome.together) metrics.push_back({"memory.rss_peak_bytes", static_cast<double>(side.rss_peak_bytes), "bytes", {}, {}});
-  if (const auto* median = find_metric(metrics, "latency.p50_ns")) draft.manifest().outcome.set("p50_ns", median->value);
+  if (const auto* median = find_metric(metrics, "latency.p50_ns")) draft.manifest().outcome.p50_ns = median->value;
   return draft.finish(std::move(metrics), outcome.interrupted);
 }
 
@@ -148,7 +149,7 @@ core::Status AbSessions::finish(AbOutcome& outcome, const AbRequest& request, co
   if (auto cause = cause_of(outcome, services))
     outcome.verdict.cause = *std::move(cause);
   else
-    outcome.verdict.notes.push_back("the cause was not looked for: " + cause.error().message);
+    outcome.verdict.notes.push_back("no cause analysis: " + cause.error().message);
   if (outcome.verdict.verdict == "regression" && outcome.verdict.cause)
     outcome.verdict.recommendation = "keep A; for B: " + outcome.verdict.cause->recommendation;
   return core::write_file_atomic(core::join_path(folder, "verdict.json"), to_json(outcome, request).dump() + "\n");

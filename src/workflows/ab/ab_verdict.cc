@@ -41,10 +41,10 @@ void fill_verdict(const std::vector<AbRoundBlocks>& rounds, const AbRule& rule, 
   verdict.confidence = confidence_of(first);
   if (first.delta_ratio) verdict.latency_delta_pct = *first.delta_ratio * 100;
   verdict.recommendation = recommend_ab(first, rule, rounds.size());
-  if (!verdict.comparable) verdict.notes.emplace_back("compared by force: the sides work on other problems");
+  if (!verdict.comparable) verdict.notes.emplace_back("compared because of --force: the sides run different problems");
   if (!outcome.lost_rounds.empty())
-    verdict.notes.push_back(fmt::format("{} measuring processes ended by themselves and were replaced: {}",
-                                        outcome.lost_rounds.size(), outcome.lost_rounds.front()));
+    verdict.notes.push_back(fmt::format("{} workers exited unexpectedly and were replaced: {}", outcome.lost_rounds.size(),
+                                        outcome.lost_rounds.front()));
   for (const auto& round : rounds) {
     const auto change = change_of(round);
     outcome.rounds.push_back({change.change_ratio, change.pairs, round.b_first, change.a_median_ns, change.b_median_ns});

@@ -26,9 +26,8 @@ AbOutcome judged(const std::vector<AbRoundBlocks>& rounds, AbOutcome outcome = {
 }
 
 TEST(AbVerdict, FollowsTheRounds) {
-  for (const auto& [ratio, verdict, advice] :
-       {std::tuple(1.2, "regression", "keep A"), std::tuple(0.8, "improvement", "choose B"),
-        std::tuple(1.0, "equivalent", "nothing to do")}) {
+  for (const auto& [ratio, verdict, advice] : {std::tuple(1.2, "regression", "keep A"), std::tuple(0.8, "improvement", "use B"),
+                                               std::tuple(1.0, "equivalent", "no action needed")}) {
     const AbOutcome outcome = judged(rounds_of(8, ratio));
     EXPECT_EQ(outcome.verdict.verdict, verdict);
     EXPECT_THAT(outcome.verdict.recommendation, HasSubstr(advice));
@@ -52,8 +51,8 @@ TEST(AbVerdict, ForcedAndLostRoundsAreNoted) {
   before.lost_rounds = {"killed by signal 9", "timed out"};
   const auto notes = judged(rounds_of(8, 1.0), before).verdict.notes;
   ASSERT_EQ(notes.size(), 2U);
-  EXPECT_THAT(notes[0], HasSubstr("by force"));
-  EXPECT_THAT(notes[1], HasSubstr("2 measuring processes"));
+  EXPECT_THAT(notes[0], HasSubstr("because of --force"));
+  EXPECT_THAT(notes[1], HasSubstr("2 workers exited"));
   EXPECT_TRUE(judged(rounds_of(8, 1.0)).verdict.notes.empty());
 }
 
@@ -74,7 +73,7 @@ TEST(AbDifferences, RefusedWithWhatToMakeEqual) {
   outcome.verdict.differences = ab_differences({{"batch", "4"}}, {{"batch", "8"}});
   refuse_comparison(outcome);
   EXPECT_EQ(outcome.verdict.verdict, "not-comparable");
-  EXPECT_THAT(outcome.verdict.recommendation, HasSubstr("equal in batch"));
+  EXPECT_THAT(outcome.verdict.recommendation, HasSubstr("the same batch"));
   EXPECT_TRUE(outcome.rounds.empty());
 }
 

@@ -23,9 +23,9 @@ namespace {
 using core::ErrorCode;
 using core::Json;
 
-constexpr std::int64_t kMostCalls = 1'000'000;  // of one block
+constexpr std::int64_t kMaxCalls = 1'000'000;  // of one block
 // Of a warm-up that waits for a stationary series: what is left of it falls on both sides of a round alike.
-constexpr std::chrono::seconds kMostWarmup{2};
+constexpr std::chrono::seconds kMaxWarmup{2};
 
 struct Side {
   RunPlan plan;
@@ -51,8 +51,7 @@ class Answers {
  public:
   static core::Result<Answers> take_over() {
     core::FileDescriptor out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-    if (!out.valid() || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-      return core::fail_errno(errno, "standard output of the measuring process");
+    if (!out.valid() || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return core::fail_errno(errno, "standard output of the worker");
     return Answers(std::move(out));
   }
   [[nodiscard]] core::Status say(const Json& answer) const {
@@ -60,7 +59,7 @@ class Answers {
     for (std::size_t sent = 0; sent < text.size();) {
       const ssize_t count = ::write(out_.get(), text.data() + sent, text.size() - sent);
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return core::fail(ErrorCode::cancelled, "nobody reads the answers of the measuring process any more");
+      if (count <= 0) return core::fail(ErrorCode::cancelled, "the reader of the worker's output has exited");
       sent += static_cast<std::size_t>(count);
     }
     return {};
@@ -100,7 +99,7 @@ core::Status warm_up(Side& side) {
   rule.reserve();
   static const std::atomic<bool> kNever{false};
   std::vector<runner::TimedCall> calls;
-  side.plan.loop.warmup_max_time = std::min(side.plan.loop.warmup_max_time, core::Nanoseconds(kMostWarmup));
+  side.plan.loop.warmup_max_time = std::min(side.plan.loop.warmup_max_time, core::Nanoseconds(kMaxWarmup));
   AACO_ASSIGN(side.warmup, runner::measure(
                                [&]() -> core::Status {
                                  calls.clear();
@@ -142,8 +141,8 @@ core::Result<Json> obey(const std::string& line, std::vector<Side>& sides, colle
   std::size_t number = 0;
   std::int64_t calls = 0;
   words >> verb >> number >> calls;
-  if (words.fail() || verb != "run" || number >= sides.size() || calls < 1 || calls > kMostCalls)
-    return core::fail(ErrorCode::invalid_argument, "the measuring process does not understand '" + line + "'");
+  if (words.fail() || verb != "run" || number >= sides.size() || calls < 1 || calls > kMaxCalls)
+    return core::fail(ErrorCode::invalid_argument, "unknown command for the worker: '" + line + "'");
   std::vector<runner::TimedCall> timed;
   timed.reserve(static_cast<std::size_t>(calls));
   trace::LoopBlockRow block;

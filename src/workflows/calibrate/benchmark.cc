@@ -10,6 +10,7 @@
 #include "core/hash.h"
 #include "core/numbers.h"
 #include "hardware/inventory.h"
+#include "hardware/usable_cpus.h"
 #include "laboratory/power_meter.h"
 #include "runner/registry.h"
 #include "workflows/hardware.h"
@@ -35,9 +36,9 @@ core::Result<hardware::Device> device_for(const BenchmarkRequest& request, bool 
       own ? own->id == named.id : gpu && named.kind != hardware::DeviceKind::cpu;  // an unknown GPU: as it is named
   if (matches) return named;
   return core::fail(core::ErrorCode::invalid_argument,
-                    fmt::format("the backend {} measures this machine, which is {} and not {}", request.backend,
+                    fmt::format("backend {} measures this machine, which is {}, not {}", request.backend,
                                 own ? own->id : "another device", named.id),
-                    "leave --hardware out here, or run the benchmark on the machine that has " + named.id);
+                    "omit --hardware, or run the benchmark on the machine with " + named.id);
 }
 
 core::Result<runner::BackendOptions> backend_of(const BenchmarkRequest& request, const Services& services) {
@@ -45,6 +46,9 @@ core::Result<runner::BackendOptions> backend_of(const BenchmarkRequest& request,
   AACO_ASSIGN(const auto config, registry.backend(request.backend));
   AACO_ASSIGN(auto options, runner::backend_options(config));
   if (request.threads) options.intra_op_threads = *request.threads;
+  const auto usable = hardware::usable_cpus();
+  options.pool_threads = usable.pool_threads();
+  options.pool_cpus = usable.pool_cpus();
   return options;
 }
 
@@ -142,7 +146,7 @@ struct Power {
   std::string absent;
 
   laboratory::PowerMeter* meter_of(bool gpu) {
-    absent = "not asked for";
+    absent = "not requested";
     if (!wanted) return nullptr;
     auto opened = laboratory::PowerMeter::open({}, gpu ? laboratory::PowerMeter::Of::gpu : laboratory::PowerMeter::Of::processor);
     absent = opened ? "" : opened.error().message;
@@ -159,10 +163,10 @@ core::Result<Engine> pytorch_engine(const BenchmarkRequest& request, const std::
   for (const auto& suite : suites)
     for (const auto& one : suite.cases)
       if (one.kind == laboratory::CaseKind::model)
-        return core::fail(
-            core::ErrorCode::invalid_argument,
-            "PyTorch measures single operators, and the suite " + suite.name + " has models, which ONNX Runtime runs",
-            "give --suite micro, llm, or a suite of yours without models");
+        return core::fail(core::ErrorCode::invalid_argument,
+                          "the pytorch backends run single operators only, but suite " + suite.name +
+                              " contains models (they need ONNX Runtime)",
+                          "use --suite micro, --suite llm, or your own suite without models");
   laboratory::PyTorchOptions options;
   options.python = !request.python.empty() ? request.python : services.environment.get("AACO_PYTHON").value_or("python3");
   options.share = services.paths.share;
@@ -232,11 +236,11 @@ void judge(const laboratory::BenchmarkJournal& journal, BenchmarkOutcome& outcom
   outcome.spread = laboratory::spread_of(journal);
   constexpr double kQuiet = 0.05;
   if (outcome.spread && outcome.spread->median_ratio > kQuiet)
-    outcome.warnings.push_back(fmt::format(
-        "half of the cases took {:.0f} % and more longer in one round than in another: the machine was disturbed, and no "
-        "estimate from these results is better than that; measure anew with --fresh when it is idle, or keep the rest "
-        "out with 'aaco capsule --level standard -- aaco benchmark ...'",
-        outcome.spread->median_ratio * 100));
+    outcome.warnings.push_back(
+        fmt::format("half of the cases vary by {:.0f} % or more between rounds: the machine was not idle, which limits the "
+                    "accuracy of any estimate based on these results; repeat with --fresh on an idle machine, or isolate the run "
+                    "with 'aaco capsule --level standard -- aaco benchmark ...'",
+                    outcome.spread->median_ratio * 100));
 }
 
 }  // namespace

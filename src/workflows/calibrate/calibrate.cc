@@ -48,17 +48,16 @@ core::Result<std::vector<std::string>> own_tables(const core::Paths& paths, cons
   std::erase_if(found, [](const auto& entry) { return entry.second.empty(); });
   if (found.empty() || (!backend.empty() && !found.contains(backend)))
     return core::fail(ErrorCode::not_found,
-                      "there are no benchmark results of " + device + (backend.empty() ? "" : " on " + backend) + " in " + folder,
+                      "no benchmark results for " + device + (backend.empty() ? "" : " on " + backend) + " in " + folder,
                       "run 'aaco benchmark --suite micro" + (backend.empty() ? "" : " --backend " + backend) +
-                          "', or name tables of measurements with --measurements");
+                          "', or pass measurement tables with --measurements");
   if (!backend.empty()) return found.at(backend);
   if (found.size() == 1) return found.begin()->second;
   std::vector<std::string_view> backends;
   for (const auto& [name, tables] : found) backends.push_back(name);
   return core::fail(ErrorCode::invalid_argument,
-                    "there are benchmark results of " + device +
-                        " on several backends, which take their own times: " + core::join(backends, ", "),
-                    "say which with --backend");
+                    "found benchmark results for " + device + " on several backends: " + core::join(backends, ", "),
+                    "select one with --backend");
 }
 
 std::vector<BadSite> worst_sites(const std::vector<Measurement>& rows, const estimation::FittedResiduals& residuals,
@@ -94,9 +93,8 @@ std::optional<std::string> outdated_probe(const std::vector<Measurement>& rows, 
   const estimation::ImpossibleRows beyond = impossible_rows(rows, facts);
   if (beyond.count == 0) return std::nullopt;
   return fmt::format(
-      "{} passed the peak that 'aaco hardware probe' measured by more than a tenth, the most {:.1f} times: the machine was busy "
-      "then; "
-      "probe it anew when it is idle, and calibrate again",
+      "{} more than 10 % above the peak measured by 'aaco hardware probe' (worst: {:.1f}x); the machine was busy during the "
+      "probe. Probe again on an idle machine, then recalibrate",
       rows_text(beyond.count), beyond.worst_times);
 }
 
@@ -113,18 +111,17 @@ std::vector<std::string> advice(const CalibrateOutcome& outcome) {
   std::vector<std::string> result;
   for (const estimation::LatencyModel& model : outcome.calibration.latency)
     if (model.quality.sites < kFewSites)
-      result.push_back("more sites of " + model.kind + " " + model.type + ": " + std::to_string(model.quality.sites) +
-                       " are few to learn from, and bounds are widened for it");
+      result.push_back("measure more sites of " + model.kind + " " + model.type + ": " + std::to_string(model.quality.sites) +
+                       " is a small sample, so the intervals are widened");
   constexpr std::int64_t kFewModels = 10;
   for (const auto& [family, fit] : outcome.calibration.models)
     if (fit.quality.sites < kFewModels)
-      result.push_back("more models of " + family + ": " + std::to_string(fit.quality.sites) +
-                       " are few, and the largest error seen " + "widens their bounds");
+      result.push_back("measure more models of " + family + ": " + std::to_string(fit.quality.sites) +
+                       " is a small sample, so the intervals are widened to the largest error");
   for (const BadSite& site : outcome.worst) {
-    constexpr std::size_t kMostAdvice = 5;
-    if (result.size() >= kMostAdvice || site.mean_error < kBadSite) break;
-    result.push_back("shapes near " + site.site + " (" + site.group + "), which is " + percent(site.mean_error) +
-                     " off when it is not seen");
+    constexpr std::size_t kMaxAdvice = 5;
+    if (result.size() >= kMaxAdvice || site.mean_error < kBadSite) break;
+    result.push_back("measure shapes near " + site.site + " (" + site.group + "): held-out error " + percent(site.mean_error));
   }
   return result;
 }
@@ -135,10 +132,10 @@ std::optional<std::string> unused_powers(const std::vector<Measurement>& rows, c
   for (const Measurement& row : rows)
     if (row.power_watts && !calibration.energy.contains(energy_class_of(row.kernel))) ++unused[energy_class_of(row.kernel)];
   if (unused.empty()) return std::nullopt;
-  std::string text = "no energy is fitted of";
+  std::string text = "no energy model for";
   for (const auto& [name, count] : unused) text += " " + name + " (" + std::to_string(count) + " rows with power_w),";
   text.back() = ':';
-  return text + " " + std::to_string(estimation::kFewestPowers) + " rows of a class are needed";
+  return text + " " + std::to_string(estimation::kFewestPowers) + " rows per class are required";
 }
 
 // By family. Times with the relatives' rows, each device with its own factor; memory, which is the runtime's, without.
@@ -174,8 +171,8 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
   const estimation::DeviceFacts facts = estimation::facts_of(device);
   if (!request.measurements.empty() && !request.backend.empty())
     return core::fail(ErrorCode::invalid_argument,
-                      "tables and a backend are named: --backend is of the results of 'aaco benchmark'",
-                      "leave --measurements or --backend out");
+                      "--measurements and --backend are mutually exclusive: --backend selects results of 'aaco benchmark'",
+                      "remove --measurements or --backend");
   std::vector<std::string> paths = request.measurements;
   if (paths.empty()) {
     AACO_ASSIGN(paths, own_tables(services.paths, facts.id, request.backend));
@@ -184,7 +181,7 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
   AACO_ASSIGN(const MeasurementFiles files, read_measurements(paths, registry));
   const auto own = files.devices.find(facts.id);
   if (own == files.devices.end() || (own->second.kernels.empty() && own->second.models.empty()))
-    return core::fail(ErrorCode::invalid_input, "the tables hold no measurement of " + facts.id, devices_text(files));
+    return core::fail(ErrorCode::invalid_input, "the tables contain no measurements for " + facts.id, devices_text(files));
   CalibrateOutcome outcome;
   outcome.rows = files.rows;
   for (const auto& [id, rows] : files.devices)
@@ -201,8 +198,8 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
     outcome.rejected = beyond.count;
     if (beyond.count > 0) outcome.notes.push_back(describe(beyond, own->second.kernels));
     for (const auto& [name, count] : slow_classes(own->second.kernels, facts))
-      outcome.notes.push_back("every one of the " + rows_text(count) + " of " + name +
-                              " takes more than 50 times what the device's roofline allows: are their times in microseconds?");
+      outcome.notes.push_back("all " + rows_text(count) + " of " + name +
+                              " take more than 50 times the roofline bound: are the times in microseconds?");
     if (auto outdated = outdated_probe(own->second.kernels, facts)) outcome.notes.push_back(std::move(*outdated));
     const estimation::RowsWithoutPeak unrated = rows_without_peak(own->second.kernels, facts);
     outcome.without_peak = unrated.count;
@@ -212,7 +209,7 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
   }
   AACO_TRY(fit_whole_models(files, device, registry, services, outcome.calibration, outcome.notes));
   if (outcome.calibration.latency.empty() && outcome.calibration.models.empty())
-    return core::fail(ErrorCode::invalid_input, "the tables hold nothing of " + facts.id + " that could be fitted",
+    return core::fail(ErrorCode::invalid_input, "the tables contain no data for " + facts.id + " that can be fitted",
                       outcome.notes.empty() ? "" : outcome.notes.back());
   outcome.calibration.provenance = {services.tool_version, core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime)),
                                     files.files, files.sources};

@@ -38,7 +38,7 @@ class Places {
   // Fails with not_found where nobody knows the model, with unsupported for ways of running that have no terms.
   core::Result<AnalysedModel> place(const ModelRun& run) const {
     if (!run.option.empty())
-      return core::fail(core::ErrorCode::unsupported, "option '" + run.option + "' changes what runs, and is not estimated");
+      return core::fail(core::ErrorCode::unsupported, "option '" + run.option + "' is not supported by the estimator");
     if (run.sequence > 0) return transformer(run);
     return network(run);
   }
@@ -49,7 +49,7 @@ class Places {
       return one.name == run.model || std::find(one.aliases.begin(), one.aliases.end(), run.model) != one.aliases.end();
     });
     if (known == transformers_.end())
-      return core::fail(core::ErrorCode::not_found, "data/architectures has no '" + run.model + "'");
+      return core::fail(core::ErrorCode::not_found, "unknown model '" + run.model + "' (not in data/architectures)");
     const bool training = run.mode == "train" || run.mode == "training";
     AACO_ASSIGN(const ModelTerms terms, estimation::terms_of(*known, run.batch, run.sequence, training, run.type, facts_));
     return AnalysedModel{
@@ -58,7 +58,7 @@ class Places {
 
   [[nodiscard]] core::Result<AnalysedModel> network(const ModelRun& run) const {
     const auto entry = runner::zoo::find(run.model);
-    if (!entry) return core::fail(core::ErrorCode::not_found, "the zoo has no '" + run.model + "'");
+    if (!entry) return core::fail(core::ErrorCode::not_found, "unknown zoo model '" + run.model + "'");
     AACO_ASSIGN(auto blueprint, runner::zoo::build_graph(**entry, {}));
     graph::Bindings sizes;
     for (const std::string_view part : core::split(run.profile, ' ')) {
@@ -116,11 +116,11 @@ using Condition =
 
 std::vector<std::string> PlacedRuns::notes() const {
   std::vector<std::string> out;
-  if (merged > 0) out.push_back(fmt::format("{} rows repeat others and are merged with them, by the median", merged));
+  if (merged > 0) out.push_back(fmt::format("{} duplicate rows were merged (median)", merged));
   if (impossible > 0)
-    out.push_back(fmt::format("{} left out, {:g} times faster than the device's peaks allow and more; the first: {}",
+    out.push_back(fmt::format("{} skipped: at least {:g} times faster than the device's peaks allow; first: {}",
                               rows_text(impossible), kFasterThanPossible, first_impossible));
-  for (const auto& [reason, rows] : absent) out.push_back(fmt::format("{} rows of models without an estimate: {}", rows, reason));
+  for (const auto& [reason, rows] : absent) out.push_back(fmt::format("{} rows without an estimate: {}", rows, reason));
   return out;
 }
 

@@ -73,18 +73,17 @@ Level level_of(const ValidateRequest& request) {
 core::Status check(const ValidateRequest& request) {
   const Level level = level_of(request);
   if (request.measurements.empty())
-    return core::fail(ErrorCode::invalid_argument, "there is nothing to validate against", "name files with --measurements");
-  if (request.folds && *request.folds < 2)
-    return core::fail(ErrorCode::invalid_argument, "--folds is below 2, so nothing would be held out");
+    return core::fail(ErrorCode::invalid_argument, "no measurements to validate against", "pass files with --measurements");
+  if (request.folds && *request.folds < 2) return core::fail(ErrorCode::invalid_argument, "--folds must be at least 2");
   if (request.split == Split::model && level != Level::calibrated)
-    return core::fail(ErrorCode::invalid_argument, "--split model tests calibrated estimates", "leave --level out");
+    return core::fail(ErrorCode::invalid_argument, "--split model requires calibrated estimates", "remove --level");
   if (request.split == Split::site && level != Level::calibrated)
-    return core::fail(ErrorCode::invalid_argument, "--split site tests calibrated estimates",
-                      "leave --level out, or use --split device");
+    return core::fail(ErrorCode::invalid_argument, "--split site requires calibrated estimates",
+                      "remove --level, or use --split device");
   if (request.split == Split::device && level != Level::interpolated)
-    return core::fail(ErrorCode::invalid_argument, "--split device tests interpolated estimates", "leave --level out");
+    return core::fail(ErrorCode::invalid_argument, "--split device requires interpolated estimates", "remove --level");
   if (const std::string folder = core::parent_path(request.residuals); !folder.empty() && !core::is_directory(folder))
-    return core::fail(ErrorCode::not_found, "--residuals is to be written into " + folder + ", which is no folder");
+    return core::fail(ErrorCode::not_found, "--residuals: " + folder + " is not a directory");
   return {};
 }
 
@@ -104,13 +103,14 @@ core::Result<KernelJudgement> judge_all(const KernelTrial& trial, const hardware
   const bool kernels = !own.kernels.empty() && trial.request.split != Split::model;
   const bool models = !own.models.empty() && trial.request.split != Split::site;
   const auto left_out = [&](std::size_t rows, const char* what) {
-    if (rows > 0) notes.push_back(std::to_string(rows) + " rows of " + what + " left out: the split is not about them");
+    if (rows > 0) notes.push_back(std::to_string(rows) + " rows of " + what + " ignored by this --split");
   };
   if (!kernels) left_out(own.kernels.size(), "kernels");
   if (!models) left_out(own.models.size(), "whole models");
   if (!kernels && !models)
-    return core::fail(ErrorCode::invalid_input, "the files hold nothing of " + trial.device.id + " that this split could judge",
-                      own.models.empty() ? "kernels: --split site or device" : "whole models: --split model or device");
+    return core::fail(
+        ErrorCode::invalid_input, "the files contain no rows for " + trial.device.id + " that this --split can validate",
+        own.models.empty() ? "for kernels, use --split site or device" : "for whole models, use --split model or device");
   KernelJudgement result;
   if (kernels) {
     AACO_ASSIGN(result, judge_kernels(trial));
@@ -124,13 +124,14 @@ core::Result<KernelJudgement> judge_all(const KernelTrial& trial, const hardware
       level_of(trial.request) == Level::interpolated && !kernels &&
       std::none_of(result.latency.begin(), result.latency.end(), [](const auto& row) { return row.judged.estimated; });
   if (nothing && trial.request.split != Split::device)
-    return core::fail(ErrorCode::invalid_input, "no calibration at hand can lend to whole models of " + trial.device.id,
-                      "'aaco calibrate' a relative with such models, or name its tables as well and --split device");
+    return core::fail(
+        ErrorCode::invalid_input, "no calibration to estimate whole models on " + trial.device.id + " from",
+        "calibrate a similar device with such models ('aaco calibrate'), or pass its tables as well and use --split device");
   if (nothing)
     return core::fail(ErrorCode::invalid_input,
-                      "nothing in the files can lend to " + trial.device.id + ": they measure no such models on another " +
-                          std::string(to_string(device.kind)) + " of its maker",
-                      "name tables of its relatives as well, or try --level theoretical");
+                      "the files contain no such models for another " + std::string(to_string(device.kind)) +
+                          " of the same vendor to estimate " + trial.device.id + " from",
+                      "pass tables of similar devices as well, or try --level theoretical");
   return result;
 }
 
@@ -144,13 +145,13 @@ core::Result<ValidateOutcome> validate(const ValidateRequest& request, const Ser
   AACO_ASSIGN(const MeasurementFiles files, read_measurements(request.measurements, registry));
   const auto own = files.devices.find(facts.id);
   if (own == files.devices.end())
-    return core::fail(ErrorCode::invalid_input, "the files hold no measurement of " + facts.id, devices_text(files));
+    return core::fail(ErrorCode::invalid_input, "the files contain no measurements for " + facts.id, devices_text(files));
   ValidateOutcome outcome;
   outcome.device = facts.id;
   outcome.level = level_of(request);
   for (std::string& note : files.notes()) outcome.notes.push_back(std::move(note));
   if (request.folds && (request.split == Split::none || request.split == Split::device))
-    outcome.notes.emplace_back("--folds cuts sites and models; without --split site or model it changes nothing");
+    outcome.notes.emplace_back("--folds has no effect without --split site or --split model");
   if (const auto unrated = rows_without_peak(own->second.kernels, facts); unrated.count > 0)
     outcome.notes.push_back(describe(unrated, own->second.kernels, facts.id));
   AACO_ASSIGN(const std::vector<std::string> lenders, ids_of(request.calibration_from, registry));

@@ -106,8 +106,8 @@ core::Result<KernelJudgement> by_sites(const KernelTrial& trial) {
   const std::vector<int> folds = folds_of(trial.rows, count, trial.request.seed);
   if (count < 2)
     return core::fail(core::ErrorCode::invalid_input,
-                      "the files hold one site of " + trial.device.id + ", and without it nothing is left to fit",
-                      "name tables with more shapes, or judge a calibration of the registry: leave --split out");
+                      "only one site for " + trial.device.id + " in the files; --split site needs at least two",
+                      "pass tables with more shapes, or remove --split to validate the registry's calibration");
   for (int fold = 0; fold < count; ++fold) {
     trial.services.progress("fold " + std::to_string(fold + 1) + " of " + std::to_string(count));
     std::vector<Measurement> seen;
@@ -153,7 +153,7 @@ core::Result<KernelJudgement> by_devices(const KernelTrial& trial) {
   }
   if (set.entries().empty())
     return core::fail(core::ErrorCode::invalid_input,
-                      "the files hold no other device that " + trial.device.id + " could be estimated from");
+                      "the files contain no other device to estimate " + trial.device.id + " from");
   for (const Measurement& row : trial.rows) try_row(trial, row, set, baselines, estimation::Level::interpolated, result);
   return result;
 }
@@ -168,8 +168,8 @@ core::Result<KernelJudgement> by_registry(const KernelTrial& trial) {
   }
   KernelJudgement result;
   if (level == estimation::Level::calibrated && !set.entries().contains(trial.device.id))
-    result.notes.push_back("there is no calibration of " + trial.device.id +
-                           ": 'aaco calibrate' fits one, --split fits and tests here, " + "--level theoretical needs none");
+    result.notes.push_back("no calibration for " + trial.device.id +
+                           ": create one with 'aaco calibrate', or use --split or --level theoretical");
   for (const Measurement& row : trial.rows) try_row(trial, row, set, {}, level, result);
   AACO_TRY(set.status());
   return result;

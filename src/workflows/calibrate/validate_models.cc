@@ -214,7 +214,7 @@ core::Result<KernelJudgement> judge_models(const KernelTrial& trial, const hardw
       add(run, run.theoretical, level, result);
     }
   } else if (trial.request.split == Split::model) {
-    notes.push_back(fmt::format("{} rows; held out in turn: {}; fitted with {} rows of relatives", own.runs.size(),
+    notes.push_back(fmt::format("{} rows; cross-validated by {}; fitted with {} rows of similar devices", own.runs.size(),
                                 held_out(fold_of), relatives.size()));
     AACO_TRY(judge(own.runs, relatives, usual, Level::calibrated, other_model, result));
     KernelJudgement memory;

@@ -47,15 +47,15 @@ std::vector<hardware::Difference> baseline_differences(const Baseline& baseline,
   std::vector<hardware::Difference> found;
   if (governance::expired(baseline, now_realtime_ns))
     found.push_back({"baseline.expired", core::iso8601_utc(*baseline.expires_realtime_ns), core::iso8601_utc(now_realtime_ns),
-                     hardware::Severity::hard, "the baseline expired, so nobody answers any more for what it says"});
+                     hardware::Severity::hard, "the baseline has expired"});
   switch (approval_state(baseline)) {
     case governance::Approved::yes: break;
     case governance::Approved::no:
-      found.push_back({"baseline.approval", "nobody", "", hardware::Severity::soft, "the baseline is approved by nobody"});
+      found.push_back({"baseline.approval", "none", "", hardware::Severity::soft, "the baseline is not approved"});
       break;
     case governance::Approved::changed_since:
       found.push_back({"baseline.approval", baseline.approval->by, "", hardware::Severity::soft,
-                       "the baseline was changed after its approval"});
+                       "the baseline changed after it was approved"});
       break;
   }
   return found;

@@ -26,7 +26,7 @@ std::optional<analytics::tracediff::TraceDifference> kernel_differences(const Co
     return true;
   };
   if (!gather(a, steps_a) || !gather(b, steps_b)) return std::nullopt;
-  if (cut) notes.emplace_back("a trace has more kernels than are compared one by one: the first two million only");
+  if (cut) notes.emplace_back("only the first two million kernels of each trace were compared individually");
   return analytics::tracediff::compare(steps_a, steps_b);
 }
 
@@ -103,8 +103,13 @@ core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const
   options.assumed_between_ratio =
       traced ? analytics::regression::kAssumedBetweenTraces : analytics::regression::kAssumedBetweenRuns;
   services.progress("comparing");
+  analytics::regression::DecisionRule rule{request.metrics.names.empty(), 0, request.every_budget};
+  if (request.metrics.names.empty() && shares_decision(metrics)) {
+    options.first_error_share = analytics::regression::kMedianErrorShare;
+    rule.mean_error = analytics::regression::kMeanErrorShare * (1 - request.level);
+  }
   outcome.metrics = analytics::regression::compare(metrics, options);
-  take(decide(outcome.metrics, {request.metrics.names.empty(), request.every_budget}), outcome);
+  take(decide(outcome.metrics, rule), outcome);
   outcome.evidence = find_evidence(a, b);
   outcome.kernels = kernel_differences(a, b, outcome.notes);
   AACO_ASSIGN(outcome.cause, suspect_cause(a, b, outcome.metrics.front(), outcome.evidence, outcome.differences, services));
@@ -144,7 +149,7 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
   outcome.comparable = hardware::comparable(outcome.differences);
   if (outcome.comparable || request.force) {
     AACO_TRY(compare_numbers(a, b, request, services, outcome));
-    if (!outcome.comparable) outcome.notes.emplace_back("compared by force: the sides measure different things");
+    if (!outcome.comparable) outcome.notes.emplace_back("compared because of --force: the sides measure different things");
   } else {
     take(analytics::regression::not_comparable(), outcome);
   }
@@ -155,14 +160,14 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
     for (const ComparedSession& session : side->sessions)
       if (!session.changed.empty())
         outcome.notes.push_back(session.changed + " of " + session.id +
-                                " changed after the session was closed: 'aaco verify' tells what else");
+                                " changed after the session was closed; 'aaco verify' lists all changes");
   for (const std::string& id : outcome.candidate_ids)
     if (std::count(outcome.baseline_ids.begin(), outcome.baseline_ids.end(), id) > 0)
-      outcome.notes.push_back("both sides hold the session " + id + ": laid beside itself it tells nothing of another one");
+      outcome.notes.push_back("session " + id + " is on both sides: comparing it with itself says nothing about a change");
   outcome.recommendation = recommendation_of(outcome);
   if (request.store)
     if (const auto stored = store(a, b, outcome, request); !stored)
-      outcome.notes.push_back("regress/ of the session was not written: " + stored.error().message);
+      outcome.notes.push_back("cannot write regress/ of the session: " + stored.error().message);
   return outcome;
 }
 

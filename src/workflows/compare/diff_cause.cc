@@ -22,21 +22,20 @@ struct Part {
 std::string sentence(const Part& part, double total, const std::string& what) {
   const std::string share = total != 0 ? core::format_percent(part.ns / total) : std::string("none");
   if (part.name == "count")
-    return fmt::format("the number of {} changed: {} an iteration, {} of the difference", what,
+    return fmt::format("the number of {} changed: {} per iteration, {} of the difference", what,
                        core::format_signed_duration(part.ns), share);
   if (part.name == "duration")
-    return fmt::format("the mean time of a call of the {} changed: {} an iteration, {} of the difference", what,
+    return fmt::format("the mean duration of {} changed: {} per iteration, {} of the difference", what,
                        core::format_signed_duration(part.ns), share);
-  return fmt::format("time outside the {} changed: {} an iteration, {} of the difference", what,
+  return fmt::format("time outside the {} changed: {} per iteration, {} of the difference", what,
                      core::format_signed_duration(part.ns), share);
 }
 
 std::string advice(std::string_view part, bool slower) {
-  if (!slower) return "nothing to do: it became faster; approve it as the new baseline";
-  if (part == "count") return "compare the graphs or kernel lists: what is launched more often was fused or cached before";
-  if (part == "duration")
-    return "look at the kernels whose time changed most; the same kernels slower together points to clocks or memory";
-  return "look at the host: scheduling, copies and synchronisation between the calls ('aaco report' shows the gaps)";
+  if (!slower) return "no action needed: B is faster; approve it as the new baseline";
+  if (part == "count") return "compare the graphs or kernel lists: the additional launches were fused or cached before";
+  if (part == "duration") return "inspect the kernels whose time changed most; a uniform slowdown points to clocks or memory";
+  return "inspect the host side: scheduling, copies and synchronization between calls ('aaco report' shows the gaps)";
 }
 
 }  // namespace

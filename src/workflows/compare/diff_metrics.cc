@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "analytics/latency.h"
 #include "core/strings.h"
 
 namespace aaco::workflows {
@@ -21,13 +22,14 @@ constexpr std::size_t kFewestSteps = 6;  // below, a series has no interval of i
 struct Alias {
   std::string_view name, id;
 };
-constexpr std::array<Alias, 10> kAliases = {{{"p50", "latency.p50_ns"},
+constexpr std::array<Alias, 11> kAliases = {{{"p50", "latency.p50_ns"},
                                              {"p90", "latency.p90_ns"},
                                              {"p95", "latency.p95_ns"},
                                              {"p99", "latency.p99_ns"},
                                              {"p999", "latency.p999_ns"},
                                              {"mean", "latency.mean_ns"},
                                              {"latency", "latency.p50_ns"},
+                                             {"caller_cpu", "latency.caller_cpu_ns"},
                                              {"throughput", "throughput.items_per_second"},
                                              {"memory", "memory.rss_peak_bytes"},
                                              {"energy", "energy.cpu_per_iteration_joules"}}};
@@ -46,13 +48,19 @@ constexpr std::array<LatencyStatistic, 6> kLatency = {{{"latency.p50_ns", 0.5},
 // Of a step of a trace, or of the whole of one without steps.
 constexpr std::string_view kSpan = "gpu.span_ns";
 
+// The tail, where every session has enough calls for an interval of it.
+constexpr std::string_view kTail = "latency.p99_ns";
+constexpr std::size_t kFewestForTail = 299;
+
 // What is looked at where nothing is named, as far as both sides have it; the first that can decide does.
-constexpr std::array<std::string_view, 13> kUsual = {"latency.p50_ns",
+constexpr std::array<std::string_view, 15> kUsual = {"latency.p50_ns",
                                                      kSpan,
                                                      "gpu.kernel_sum_ns",
                                                      "latency.p90_ns",
+                                                     kTail,
                                                      "latency.mean_ns",
                                                      "throughput.items_per_second",
+                                                     "latency.caller_cpu_ns",
                                                      "gpu.busy_ns",
                                                      "gpu.idle_ns",
                                                      "gpu.kernel_count",
@@ -152,6 +160,7 @@ MetricInput input_of(const std::string& id, std::optional<std::int64_t> device, 
   if (const auto* latency = latency_statistic(id)) metric.statistic = latency->statistic;
   for (const auto& session : a.sessions) metric.a.push_back(sample_of(session, id, device));
   for (const auto& session : b.sessions) metric.b.push_back(sample_of(session, id, device));
+  if (id == analytics::metrics::kCallerCpu) metric.statistic = std::nullopt;  // the mean of the blocks
   if (is_throughput(id)) {
     metric.statistic = std::nullopt;
     metric.reciprocal_of = 1e9 * a.sessions.front().items_per_iteration.value_or(1);
@@ -179,7 +188,7 @@ core::Result<std::vector<std::string>> named_ids(const MetricChoice& choice, con
     const std::string id = metric_id(name);
     if (id.ends_with('*')) {
       const auto found = matching(std::string_view(id).substr(0, id.size() - 1), a, b);
-      if (found.empty()) return core::fail(ErrorCode::invalid_argument, "no metric of both sides begins as '" + id + "' says");
+      if (found.empty()) return core::fail(ErrorCode::invalid_argument, "no metric present on both sides matches '" + id + "'");
       ids.insert(ids.end(), found.begin(), found.end());
       continue;
     }
@@ -189,8 +198,8 @@ core::Result<std::vector<std::string>> named_ids(const MetricChoice& choice, con
       for (const auto& alias : kAliases) known.emplace_back(alias.name);
       const auto near = core::nearest(name, known);
       return core::fail(
-          ErrorCode::invalid_argument, "'" + name + "' is no metric",
-          near.empty() ? "'aaco show SESSION --json' lists those of a session" : "did you mean " + std::string(near) + "?");
+          ErrorCode::invalid_argument, "unknown metric '" + name + "'",
+          near.empty() ? "'aaco show SESSION --json' lists the metrics of a session" : "did you mean " + std::string(near) + "?");
     }
     ids.push_back(id);
   }
@@ -207,6 +216,7 @@ std::vector<std::string> usual_ids(const ComparedSide& a, const ComparedSide& b)
   std::vector<std::string> ids;
   for (std::string_view name : kUsual) {
     if (name == kSpan && (long_series || !spans)) continue;
+    if (name == kTail && any([](const ComparedSession& session) { return session.iterations.size() < kFewestForTail; })) continue;
     if (const std::string id(name); has(a, id, std::nullopt) && has(b, id, std::nullopt)) ids.push_back(id);
   }
   if (ids.empty()) ids.emplace_back("latency.p50_ns");
@@ -234,7 +244,7 @@ core::Status check_units(const std::string& id, std::optional<std::int64_t> devi
       if (*unit != *first)
         return core::fail(ErrorCode::invalid_input,
                           id + " is in '" + *first + "' in one session and in '" + *unit + "' in " + session.id,
-                          "numbers in different units cannot be compared: measure one of them again, or mend the file");
+                          "values in different units cannot be compared: measure again, or fix the file");
     }
   return {};
 }

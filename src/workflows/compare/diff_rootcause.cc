@@ -40,22 +40,24 @@ core::Result<std::unique_ptr<SessionFacts>> facts_of(const ComparedSession& sess
 std::string sentence(const analytics::rootcause::Decomposition& difference, const analytics::rootcause::Cause& cause,
                      std::string_view what) {
   std::string text =
-      fmt::format("{} ({} likely): {} takes {} {}", cause.title, report::format_estimate(cause.probability), what,
+      fmt::format("{} (probability {}): {} takes {} {}", cause.title, report::format_estimate(cause.probability), what,
                   core::format_duration(std::abs(difference.delta_ns)), difference.delta_ns > 0 ? "longer" : "less");
   constexpr int kTitle = 60;  // a kernel's name may have thousands of letters
   std::size_t named = 0;
   for (const auto& part : difference.parts)
     if (named++ < 3)
-      text += fmt::format("{} {} {}", named == 1 ? ", of it" : ",", core::format_percent(part.ns / difference.delta_ns),
+      text += fmt::format("{} {} {}", named == 1 ? ":" : ",", core::format_percent(part.ns / difference.delta_ns),
                           report::fit(part.title, kTitle, true));
-  return text + fmt::format("; {} unexplained", core::format_percent(difference.unexplained_ns / difference.delta_ns));
+  const double unexplained = difference.unexplained_ns / difference.delta_ns;
+  constexpr double kRounding = 5e-5;  // prints as zero
+  return text + fmt::format("; {} unexplained", core::format_percent(std::abs(unexplained) < kRounding ? 0 : unexplained));
 }
 
 std::string advice(const Judges& judges, const analytics::rootcause::Decomposition& difference,
                    const analytics::rootcause::Cause& cause) {
-  if (difference.delta_ns < 0) return "nothing to do: it became faster; approve it as the new baseline";
+  if (difference.delta_ns < 0) return "no action needed: B is faster; approve it as the new baseline";
   if (const auto* kind = judges.book.find(cause.id)) return kind->strategies.front();
-  return "set back what was changed (" + cause.title + "), or approve the change as the new baseline";
+  return "revert the change (" + cause.title + "), or approve the change as the new baseline";
 }
 
 // What helps a trace against what the classes of bottlenecks say to runs in other words.
@@ -63,11 +65,11 @@ std::string trace_advice(const Judges& judges, const analytics::rootcause::Decom
                          const analytics::rootcause::Cause& cause) {
   static const std::map<std::string, std::string, std::less<>> kOfTraces = {
       {"host_waiting",
-       "keep the device fed: see what the host does in the gaps ('aaco report' of the slower trace ranks what to do)"},
+       "keep the device busy: check what the host does in the gaps ('aaco report' of the slower trace ranks the actions)"},
       {"more_launches",
-       "find what was fused or cached before ('aaco diff' lists the kernels that came); record and replay launches"},
-      {"slower_kernels", "see which library or shape the slower kernels come from, and set it back"},
-      {"clock_throttling", "look at clocks, power and temperature of the device during both ('aaco record' samples them)"}};
+       "find what was fused or cached before ('aaco diff' lists the new kernels); capture and replay the launches (graphs)"},
+      {"slower_kernels", "find the library or shape the slower kernels come from, and revert it"},
+      {"clock_throttling", "check the device's clocks, power and temperature during both runs ('aaco record' samples them)"}};
   const auto found = kOfTraces.find(cause.id);
   return difference.delta_ns < 0 || found == kOfTraces.end() ? advice(judges, difference, cause) : found->second;
 }
@@ -151,9 +153,9 @@ core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& 
                                {"causes", to_json(causes)},
                                {"decomposition", to_json(difference)}});
   return std::optional(SuspectedCause{sentence(difference, causes.front(),
-                                               kernels_only               ? "the kernels' time"
+                                               kernels_only               ? "kernel time"
                                                : trace_b->work->has_steps ? "a step"
-                                                                          : "the span of the device's work"),
+                                                                          : "the device span"),
                                       trace_advice(judges, difference, causes.front()), std::move(details)});
 }
 

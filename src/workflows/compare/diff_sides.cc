@@ -25,7 +25,7 @@ using core::Json;
 
 constexpr std::string_view kTagPrefix = "tag:";
 constexpr std::size_t kFewestHistory = 5;  // sessions, below which nothing is learnt of their scatter
-constexpr std::size_t kMostHistory = 50;   // the newest
+constexpr std::size_t kMaxHistory = 50;    // the newest
 constexpr double kOtherGridShare = 0.25;   // of the time of kernels that both traces have
 
 struct FoundSession {
@@ -40,8 +40,8 @@ core::Result<std::vector<FoundSession>> tagged(std::string_view tag, const std::
     if (entry.manifest.whole() && entry.manifest.tag == tag && entry.manifest.kind != "sweep")
       found.push_back({entry.path, std::move(entry.manifest)});
   if (found.empty())
-    return core::fail(ErrorCode::not_found, "no whole session under " + root + " has the tag " + std::string(tag),
-                      "'aaco ls' lists the sessions with their tags");
+    return core::fail(ErrorCode::not_found, "no complete session with tag " + std::string(tag) + " in " + root,
+                      "'aaco ls' lists sessions and tags");
   return found;
 }
 
@@ -56,10 +56,10 @@ core::Result<std::vector<FoundSession>> find_all(const std::string& name, const 
 core::Status check(const FoundSession& found) {
   const std::string& id = found.manifest.id.text;
   if (found.manifest.state == "incomplete")
-    return core::fail(ErrorCode::invalid_input, "the session " + id + " is incomplete and cannot be compared", "run it again");
+    return core::fail(ErrorCode::invalid_input, "session " + id + " is incomplete and cannot be compared", "run it again");
   if (found.manifest.kind == "sweep")
-    return core::fail(ErrorCode::invalid_input, "the session " + id + " is the summary of a sweep and measured nothing itself",
-                      "compare the sessions of its points; 'aaco show' names them");
+    return core::fail(ErrorCode::invalid_input, "session " + id + " is a sweep summary without measurements",
+                      "compare the sessions of its points ('aaco show' lists them)");
   return tracelake::check_files_there(found.path, found.manifest);
 }
 
@@ -84,8 +84,11 @@ core::Status read_series(ComparedSession& session, const trace::SessionManifest&
     if (!session.iterations.empty()) break;
   }
   if (std::any_of(session.iterations.begin(), session.iterations.end(), [](double value) { return value < 0; }))
-    return core::fail(ErrorCode::invalid_input, "the session " + session.id + " has iterations of negative time",
-                      "its clock or its importer is wrong: import or measure it again");
+    return core::fail(ErrorCode::invalid_input, "session " + session.id + " has iterations with a negative duration",
+                      "clock or importer error: import or measure it again");
+  AACO_ASSIGN(const auto blocks, tracelake::read_table<trace::LoopBlockRow>(session.path, names));
+  auto caller_cpu = analytics::metrics::caller_cpu_of(blocks, rows, names);
+  if (!caller_cpu.empty()) session.series[std::string(analytics::metrics::kCallerCpu)] = std::move(caller_cpu);
   return {};
 }
 
@@ -117,7 +120,7 @@ core::Result<ComparedSession> load_one(const FoundSession& found, bool drop_dist
   AACO_TRY(read_fingerprint(session));
   AACO_TRY(read_series(session, found.manifest, drop_disturbed));
   AACO_ASSIGN(session.metrics, read_metrics(session.path));
-  if (const auto batch = found.manifest.outcome["batch"].as_f64()) session.items_per_iteration = *batch;
+  if (const auto batch = found.manifest.outcome.batch) session.items_per_iteration = static_cast<double>(*batch);
   AACO_ASSIGN(session.work, load_trace_work(session.path));
   return session;
 }
@@ -162,7 +165,7 @@ std::optional<hardware::Difference> grid_difference(const ComparedSession& a, co
   const std::string name = trace::short_kernel_name(kernel_of(example)).substr(0, 60);
   return hardware::Difference{"grid", of_a ? grid + " of " + name : "not " + grid + " of " + name,
                               of_a ? "not " + grid + " of " + name : grid + " of " + name, hardware::Severity::hard,
-                              "the same kernels ran on other grids: another problem size"};
+                              "the same kernels ran with different grids: different problem sizes"};
 }
 
 // Scatter of neighbours in time, so that a slow drift of the machine does not count (von Neumann's mean square successive
@@ -185,8 +188,7 @@ std::string interruption_note(const ComparedSide& side, std::string_view letter)
   const auto count = std::count_if(side.sessions.begin(), side.sessions.end(), [](const auto& one) { return one.interrupted; });
   if (count == 0) return {};
   return std::string(letter) + ": " + std::to_string(count) + " of " + std::to_string(side.sessions.size()) +
-         (side.sessions.size() == 1 ? " session" : " sessions") +
-         " ended early (interrupted) and measured less than was asked for";
+         (side.sessions.size() == 1 ? " session" : " sessions") + " stopped early (interrupted); partial results";
 }
 
 std::string disturbance_note(const ComparedSide& side, std::string_view letter) {
@@ -198,10 +200,10 @@ std::string disturbance_note(const ComparedSide& side, std::string_view letter) 
   }
   if (disturbed == 0) return {};
   std::string note = std::string(letter) + ": " + std::to_string(disturbed) + " of " + std::to_string(counted + left_out) +
-                     " iterations were disturbed from outside";
-  if (left_out == disturbed) return note + " and are left out";
-  if (left_out == 0) return note + " and count; --drop-disturbed leaves them out where enough remain";
-  return note + ", and " + std::to_string(left_out) + " of them are left out";
+                     " iterations were affected by external load";
+  if (left_out == disturbed) return note + " and are excluded";
+  if (left_out == 0) return note + " and are included; --drop-disturbed excludes them if enough remain";
+  return note + "; " + std::to_string(left_out) + " of them are excluded";
 }
 
 core::Result<ComparedSide> load_side(const std::vector<std::string>& names, const Services& services, bool drop_disturbed) {
@@ -221,7 +223,7 @@ core::Result<ComparedSide> load_side(const std::vector<std::string>& names, cons
       side.sessions.push_back(std::move(session));
     }
   }
-  if (side.sessions.empty()) return core::fail(ErrorCode::invalid_argument, "a side of the comparison names no session");
+  if (side.sessions.empty()) return core::fail(ErrorCode::invalid_argument, "one side of the comparison has no session");
   return side;
 }
 
@@ -254,12 +256,12 @@ core::Result<std::optional<BetweenHistory>> history_between(const ComparedSide& 
   AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
   std::vector<double> logs;
   for (const auto& entry : entries) {
-    const auto median = entry.manifest.outcome["p50_ns"].as_f64();
+    const auto median = entry.manifest.outcome.p50_ns;
     if (entry.manifest.state != "complete" || entry.manifest.kind != "run" || entry.manifest.fingerprint != hash) continue;
     if (median && *median > 0 && !own.contains(entry.manifest.id.text)) logs.push_back(std::log(*median));
   }
   if (logs.size() < kFewestHistory) return std::optional<BetweenHistory>();
-  if (logs.size() > kMostHistory) logs.erase(logs.begin(), logs.end() - static_cast<std::ptrdiff_t>(kMostHistory));
+  if (logs.size() > kMaxHistory) logs.erase(logs.begin(), logs.end() - static_cast<std::ptrdiff_t>(kMaxHistory));
   return std::optional(BetweenHistory{std::expm1(neighbour_deviation(logs)), static_cast<std::int64_t>(logs.size())});
 }
 

@@ -65,11 +65,11 @@ TEST(Diff, TheOutcomeStatesBothSides) {
 TEST(Diff, AnotherBatchIsNotComparableUnlessForced) {
   const DiffOutcome refused = compared(side("a", 1e6), side("b", 1.3e6, "8"));
   EXPECT_EQ(refused.verdict, "not-comparable");
-  EXPECT_THAT(refused.recommendation, HasSubstr("equal in batch"));
+  EXPECT_THAT(refused.recommendation, HasSubstr("the same batch"));
   EXPECT_TRUE(refused.metrics.empty());
   const DiffOutcome forced = compared(side("a", 1e6), side("b", 1.3e6, "8"), true);
   EXPECT_EQ(forced.verdict, "regression");
-  EXPECT_THAT(forced.notes, Contains(HasSubstr("by force")));
+  EXPECT_THAT(forced.notes, Contains(HasSubstr("because of --force")));
 }
 
 TEST(Diff, ASessionOnBothSidesIsNoted) { EXPECT_THAT(compared(side("a", 1e6), side("a", 1e6)).notes, Contains(HasSubstr("a0"))); }
@@ -117,7 +117,7 @@ TEST(SuspectedCause, IsThePartThatMovesMost) {
   };
   EXPECT_THAT(cause(), HasSubstr("number of graph nodes changed"));
   evidence.duration_part_ns = 900'000;
-  EXPECT_THAT(cause(), HasSubstr("mean time of a call of the graph nodes changed"));
+  EXPECT_THAT(cause(), HasSubstr("mean duration of graph nodes changed"));
   evidence.duration_part_ns = -900'000;
   EXPECT_EQ(cause(), "") << "the profiled pass moved the other way";
   evidence.duration_part_ns = -209'000;

@@ -17,7 +17,7 @@ using analytics::trace_time::Window;
 using analytics::trace_time::Windows;
 using analytics::trace_time::WorkKind;
 
-constexpr std::size_t kMostSpans = 2'000'000;  // kept one by one
+constexpr std::size_t kMaxSpans = 2'000'000;  // kept one by one
 
 struct Span {
   std::int64_t device = 0;  // of a rank
@@ -53,7 +53,7 @@ class Collector {
     const auto step = step_of(row.rank, row.start_ns);
     const std::int64_t duration = row.end_ns - row.start_ns;
     if (!step || duration < 0) return;
-    if (spans_.size() >= kMostSpans) {
+    if (spans_.size() >= kMaxSpans) {
       work_.cut = true;
       return;
     }
@@ -70,7 +70,7 @@ class Collector {
   }
   void add(const trace::CopyRow& row) {
     const auto step = step_of(row.rank, row.start_ns);
-    if (!step || row.end_ns < row.start_ns || spans_.size() >= 2 * kMostSpans) return;
+    if (!step || row.end_ns < row.start_ns || spans_.size() >= 2 * kMaxSpans) return;
     spans_.push_back({device(row.rank, row.device), row.start_ns, row.end_ns, *step});
     timer_.add(row.rank, row.device, {WorkKind::copy, row.kind, row.start_ns, row.end_ns});
   }

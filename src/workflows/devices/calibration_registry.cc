@@ -39,12 +39,12 @@ core::Result<estimation::CalibrationFile> open_one(const std::string& path, cons
   auto file = open_any(path);
   if (!file) {
     core::Error error = std::move(file).error();
-    error.remedy = "fit it again: 'aaco calibrate --hardware " + id + " --measurements TABLE'; or remove the file";
+    error.remedy = "recreate it with 'aaco calibrate --hardware " + id + " --measurements TABLE', or remove the file";
     return tl::unexpected<core::Error>(std::move(error));
   }
   if (file->head().device != id)
-    return core::fail(core::ErrorCode::invalid_input, path + " is a calibration of '" + file->head().device + "'",
-                      "rename the file after its device, or remove it");
+    return core::fail(core::ErrorCode::invalid_input, path + " contains a calibration for '" + file->head().device + "'",
+                      "name the file after its device, or remove it");
   return file;
 }
 
@@ -131,9 +131,9 @@ core::Result<CalibrationEntry> find_calibration(const std::string& name, const S
   AACO_ASSIGN(const std::string device, id_of(name, files, services));
   const auto found = files.find(device);
   if (found == files.end())
-    return core::fail(
-        core::ErrorCode::not_found, "there is no calibration of " + device,
-        "'aaco calibrate --hardware " + device + " --measurements TABLE' fits one; 'aaco calibrate ls' lists those there are");
+    return core::fail(core::ErrorCode::not_found, "no calibration for " + device,
+                      "create one with 'aaco calibrate --hardware " + device +
+                          " --measurements TABLE'; 'aaco calibrate ls' lists all calibrations");
   CalibrationEntry entry = entry_of(services.paths, device, found->second);
   if (!entry.file) return tl::unexpected<core::Error>(entry.file.error());
   if (const auto whole = entry.file->whole(); !whole) return tl::unexpected<core::Error>(whole.error());
@@ -152,8 +152,8 @@ core::Result<std::string> remove_calibration(const std::string& name, const Serv
     removed += (removed.empty() ? "" : ", ") + path;
   }
   if (removed.empty())
-    return core::fail(core::ErrorCode::not_found, "there is no calibration of " + device + " in " + folder,
-                      "'aaco calibrate ls' lists those there are");
+    return core::fail(core::ErrorCode::not_found, "no calibration for " + device + " in " + folder,
+                      "'aaco calibrate ls' lists all calibrations");
   return removed;
 }
 

@@ -119,7 +119,7 @@ std::set<std::pair<std::string, std::string>> work_of(const std::vector<report::
 }
 
 std::string add_measured(report::Roofline& line, const DeviceRoofs& roofs) {
-  if (!roofs.problem.empty()) return fmt::format(" (its calibration cannot be read: {})", roofs.problem);
+  if (!roofs.problem.empty()) return fmt::format(" (calibration not readable: {})", roofs.problem);
   if (roofs.calibration.empty()) return {};
   double time = 0, ideal = 0, all = 0;
   for (auto& point : line.points) {
@@ -131,11 +131,11 @@ std::string add_measured(report::Roofline& line, const DeviceRoofs& roofs) {
     time += point.time_ns;
     ideal += std::min(*least, point.time_ns);
   }
-  if (time <= 0) return fmt::format("; {} has nothing of their types", roofs.calibration);
+  if (time <= 0) return fmt::format("; the {} has no data for these types", roofs.calibration);
   line.measured_ratio = ideal / time;
-  const std::string of =
-      time < 0.995 * all ? fmt::format(" ({} of their time has a measured ceiling)", core::format_percent(time / all)) : "";
-  return fmt::format(", and {} of what the {} measured{}", core::format_percent(*line.measured_ratio), roofs.calibration, of);
+  const std::string of = time < 0.995 * all ? fmt::format(" (covers {} of the time)", core::format_percent(time / all)) : "";
+  return fmt::format(" and {} of the ceilings measured by the {}{}", core::format_percent(*line.measured_ratio),
+                     roofs.calibration, of);
 }
 
 namespace {
@@ -149,18 +149,18 @@ std::string describe_above(const std::vector<report::RoofPoint>& points) {
     if (point.reached_ratio && *point.reached_ratio > kAbove) ++above, highest = std::max(highest, *point.reached_ratio);
   if (above == 0) return {};
   return fmt::format(
-      "; {} of {} points {} above {} roof (up to {} of it): an algorithm such as Winograd's does less than is counted, "
-      "or the clock was above the data sheet's",
-      above, points.size(), above == 1 ? "lies" : "lie", above == 1 ? "its" : "their", core::format_percent(highest));
+      "; {} of {} points {} above {} roof (up to {}): an algorithm such as Winograd does fewer operations than counted, or the "
+      "clock exceeded the data sheet's",
+      above, points.size(), above == 1 ? "is" : "are", above == 1 ? "its" : "their", core::format_percent(highest));
 }
 
 std::string sources(const std::vector<report::RoofPoint>& points) {
   const auto counted = static_cast<std::size_t>(
       std::count_if(points.begin(), points.end(), [](const auto& point) { return point.work_from == "counters"; }));
-  constexpr const char* kShapes = "from shapes: every operand counts once, the least traffic there can be";
-  if (counted == 0) return fmt::format("their work is {}", kShapes);
-  if (counted == points.size()) return "their operations and bytes are from hardware counters";
-  return fmt::format("the work of {} of {} points is from hardware counters, that of the others {}", counted, points.size(),
+  constexpr const char* kShapes = "estimated from shapes (each operand read or written once: minimum traffic)";
+  if (counted == 0) return fmt::format("operations and bytes are {}", kShapes);
+  if (counted == points.size()) return "operations and bytes are from hardware counters";
+  return fmt::format("operations and bytes of {} of {} points are from hardware counters, the others {}", counted, points.size(),
                      kShapes);
 }
 

@@ -69,7 +69,7 @@ TEST_F(DeviceRoofsTest, WithoutACalibrationTheEntryAlone) {
   EXPECT_GE(memory, 3U) << "caches with a stated bandwidth are roofs as well";
 }
 
-TEST_F(DeviceRoofsTest, WhatWasMeasuredStandsBesideIt) {
+TEST_F(DeviceRoofsTest, MeasuredCeilingIsListedWithTheStatedOne) {
   const DeviceRoofs roofs = calibrated();
   EXPECT_EQ(roofs.calibration, "calibration of amd_instinct_mi300x_192gb, 2026-11-20");
   EXPECT_EQ(roofs.measured("bfloat16", "attention")->of, "attention bf16");
@@ -99,7 +99,7 @@ TEST_F(DeviceRoofsTest, TheLeastTimeByWhatWasMeasured) {
   EXPECT_FALSE(roofs.measured_ns({"bfloat16", "gemm", 0, 0, 1, false}));
 }
 
-TEST_F(DeviceRoofsTest, ADamagedCalibrationIsTold) {
+TEST_F(DeviceRoofsTest, DamagedCalibrationIsReported) {
   ASSERT_TRUE(core::make_directories(core::parent_path(user_calibration_path(paths_, kDevice))));
   ASSERT_TRUE(core::write_file_atomic(user_calibration_path(paths_, kDevice), "aaco-calibration 2 cut"));
   const auto roofs = device_roofs(kDevice, paths_);
@@ -132,7 +132,7 @@ TEST(DescribeSources, PointsAboveTheirRoofAreExplained) {
   EXPECT_THAT(describe_sources({point, point}), testing::Not(HasSubstr("above")));
   report::RoofPoint fast = point;
   fast.reached_ratio = 1.65;
-  EXPECT_THAT(describe_sources({point, fast}), HasSubstr("1 of 2 points lies above its roof (up to 165 % of it)"));
+  EXPECT_THAT(describe_sources({point, fast}), HasSubstr("1 of 2 points is above its roof (up to 165 %)"));
 }
 
 }  // namespace

@@ -34,17 +34,15 @@ DoctorLine try_backend(runner::ort::Runtime& runtime, const std::string& name, c
   const std::string feature = "backend " + name;
   const auto& available = runtime.available_providers();
   if (std::find(available.begin(), available.end(), config.provider) == available.end())
-    return {feature, false, config.provider + " is not in this ONNX Runtime",
-            "name a build that has it with --ort-lib FILE or AACO_ORT_LIBRARY"};
+    return {feature, false, config.provider + " is not available in this ONNX Runtime build",
+            "pass a build that includes it with --ort-lib FILE or AACO_ORT_LIBRARY"};
   if (!model) return failed(feature, model.error());
   const auto options = runner::backend_options(config);
   if (!options) return failed(feature, options.error());
   const auto opened = runtime.open_model(*model, *options);
-  if (opened) return {feature, true, config.provider + " opens a model", {}};
-  return {feature, false,
-          config.provider +
-              " is in this ONNX Runtime and does not load: " + std::string(core::split_lines(opened.error().message).front()),
-          "install its libraries and a device it supports, or name another build with --ort-lib FILE"};
+  if (opened) return {feature, true, config.provider + " loads a model", {}};
+  return {feature, false, config.provider + " failed to load: " + std::string(core::split_lines(opened.error().message).front()),
+          "check its libraries and that a supported device is present, or pass another build with --ort-lib FILE"};
 }
 
 void look_at_runtime(const Services& services, const std::string& ort_library, std::vector<DoctorLine>& lines) {
@@ -82,14 +80,14 @@ core::Result<std::string> try_ebpf() {
   AACO_ASSIGN(const auto watch, collectors::SchedulerWatch::open(options));
   std::map<std::string, std::vector<std::string>> by_way;
   for (const auto& attached : watch->attachments())
-    by_way[attached.way.empty() ? "not heard" : attached.way].push_back(attached.event);
+    by_way[attached.way.empty() ? "not attached" : attached.way].push_back(attached.event);
   std::vector<std::string> parts;
   for (const auto& [way, events] : by_way) parts.push_back(way + ": " + core::join(events, ", "));
   return core::join(parts, "; ");
 }
 
 void look_at_ebpf(std::vector<DoctorLine>& lines) {
-  const std::string feature = "what the operating system does (eBPF)";
+  const std::string feature = "kernel scheduler events (eBPF)";
   const auto heard = try_ebpf();
   lines.push_back(heard ? DoctorLine{feature, true, *heard, {}} : failed(feature, heard.error()));
 }
@@ -97,14 +95,13 @@ void look_at_ebpf(std::vector<DoctorLine>& lines) {
 void look_at_programs(const Services& services, std::vector<DoctorLine>& lines) {
   const std::string path = services.environment.get("PATH").value_or("");
   const auto rocprof = core::find_program("rocprofv3", path);
-  lines.push_back({"GPU kernel profiling (AMD)", rocprof.has_value(), rocprof ? *rocprof : "rocprofv3 is not on the path",
+  lines.push_back({"GPU kernel profiling (AMD)", rocprof.has_value(), rocprof ? *rocprof : "rocprofv3 is not on PATH",
                    rocprof ? "" : "install the rocprofiler-sdk package of your ROCm version and put its bin folder on PATH"});
 }
 
 void look_at_page(const Services& services, std::vector<DoctorLine>& lines) {
   const bool there = core::exists(core::join_path(services.paths.share, "web/report.html"));
-  lines.push_back({"report page (HTML)", there,
-                   there ? "web/report.html is beside the program" : "the page was not built with this program",
+  lines.push_back({"report page (HTML)", there, there ? "web/report.html is installed" : "this build does not include the page",
                    there ? "" : "run scripts/bootstrap.sh (it installs the page's build tools), then build again"});
 }
 
@@ -115,8 +112,7 @@ void look_at_sessions(const Services& services, std::vector<DoctorLine>& lines) 
   if (trial)
     lines.push_back({"store sessions", true, "in " + root, {}});
   else
-    lines.push_back(
-        {"store sessions", false, trial.error().message, "name a folder you may write to with --sessions or AACO_SESSIONS"});
+    lines.push_back({"store sessions", false, trial.error().message, "pass a writable folder with --sessions or AACO_SESSIONS"});
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ std::vector<std::string> known_gpus(const hardware::Inventory& inventory, const 
   for (const hardware::GpuInfo& gpu : inventory.gpus) {
     const auto found = registry.match(seen_of(gpu));
     lines.push_back("GPU " + std::to_string(gpu.index) + ", " + gpu.name +
-                    (found ? ", is " + found->id : ": " + found.error().message));
+                    (found ? " (" + found->id + ")" : ": " + found.error().message));
   }
   return lines;
 }
@@ -57,16 +57,15 @@ core::Result<hardware::Device> find_entry(const std::string& name, const Service
   if (!registry.id_of(id).empty()) return registry.find(id);
   if (!registry.id_of(inventory.cpu.model).empty()) return registry.find(inventory.cpu.model);
   return core::fail(core::ErrorCode::not_found,
-                    "this machine's processor (" + inventory.cpu.model + ", " + id + ") is not in the hardware registry",
-                    "measure it once with 'aaco hardware probe'");
+                    "this machine's CPU (" + inventory.cpu.model + ", " + id + ") is not in the hardware registry",
+                    "run 'aaco hardware probe' to measure it");
 }
 
 core::Result<hardware::Device> find_own_device(bool gpu, const Services& services) {
   if (!gpu) return find_device(std::string(kThis), services);
   const auto inventory = hardware::take_inventory("/", services.environment);
   if (inventory.gpus.empty())
-    return core::fail(core::ErrorCode::not_found, "this machine has no GPU that its driver or library tells of",
-                      "'aaco doctor' says what is missing");
+    return core::fail(core::ErrorCode::not_found, "no GPU found on this machine", "'aaco doctor' shows what is missing");
   AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
   AACO_ASSIGN(const hardware::Device device, registry.match(seen_of(inventory.gpus.front())));
   return hardware::as_shown(device);
@@ -90,7 +89,7 @@ core::Result<ProbeOutcome> probe_hardware(const ProbeRequest& request, const Ser
   if (!request.dry_run)
     AACO_TRY(core::make_writable_folder(core::join_path(services.paths.registry, "hardware"), "AACO_REGISTRY"));
   const auto inventory = hardware::take_inventory("/", services.environment);
-  services.progress("measuring this processor: multiply-adds, copies, caches");
+  services.progress("measuring this CPU: FMA throughput, memory bandwidth, caches");
   hardware::ProbeOptions options;
   options.memory_bytes = request.memory_bytes;
   AACO_ASSIGN(const auto measured, hardware::measure_processor(options, inventory));

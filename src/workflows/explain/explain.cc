@@ -15,8 +15,8 @@ namespace {
 using analytics::anomaly::Anomaly;
 using core::Json;
 
-constexpr std::size_t kMostExecutions = 10;
-constexpr std::size_t kMostEarlier = 50;
+constexpr std::size_t kMaxExecutions = 10;
+constexpr std::size_t kMaxEarlier = 50;
 // What a session is laid beside earlier ones by.
 constexpr std::array<std::string_view, 4> kHistoryMetrics = {"latency.p50_ns", "latency.p99_ns", "latency.cov_ratio",
                                                              "memory.rss_peak_bytes"};
@@ -47,7 +47,7 @@ core::Status add_history(const std::string& session_id, const trace::SessionMani
     if (other.state != "complete" || other.id.text == session_id || same_thing(other) != same_thing(manifest) ||
         other.fingerprint.empty() || other.created_realtime_ns >= manifest.created_realtime_ns)
       continue;
-    if (static_cast<std::size_t>(out.compared_with) == kMostEarlier) break;
+    if (static_cast<std::size_t>(out.compared_with) == kMaxEarlier) break;
     const auto known = read_metrics(entry->path);
     if (!known) continue;
     ++out.compared_with;
@@ -74,7 +74,7 @@ core::Result<std::vector<Anomaly>> session_anomalies(const std::string& path) {
   analytics::anomaly::join_causes(all, counters);
   append(all, std::move(counters));
   AACO_ASSIGN(const auto executions, executions_of(path, names));
-  append(all, analytics::anomaly::of_executions(executions, names, kMostExecutions));
+  append(all, analytics::anomaly::of_executions(executions, names, kMaxExecutions));
   return analytics::anomaly::grouped(std::move(all));
 }
 

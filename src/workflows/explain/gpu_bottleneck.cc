@@ -63,8 +63,8 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, const std::vec
 
 std::optional<GpuJudgement> judge_gpu(const std::string& path, const trace::SessionManifest& manifest,
                                       const trace::Metrics& metrics) {
-  const auto& gpus = manifest.outcome["gpu"]["gpus"].items();
-  if (const Json& none = manifest.outcome["gpu"]["no_timeline"]; none.is_object())
+  const auto& gpus = manifest.outcome.gpu["gpus"].items();
+  if (const Json& none = manifest.outcome.gpu["no_timeline"]; none.is_object())
     return GpuJudgement{analytics::bottleneck::without_timeline(std::string(none["text"].text())), {}};
   std::vector<GpuDevice> devices;
   for (const Json& gpu : gpus) devices.push_back(device_of(gpu, metrics));

@@ -28,7 +28,7 @@ struct Trace {
     return *this;
   }
   std::optional<GpuJudgement> judge() {
-    manifest.outcome = Json::object({{"gpu", Json::object({{"gpus", gpus}})}});
+    manifest.outcome = trace::outcome_from_json(Json::object({{"gpu", Json::object({{"gpus", gpus}})}}));
     return judge_gpu("/nonexistent/session", manifest, metrics);
   }
 };

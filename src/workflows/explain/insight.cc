@@ -61,9 +61,10 @@ core::Result<std::unique_ptr<SessionFacts>> session_facts(const std::string& pat
   input.gpu_events = gpu_events;
   input.nodes = &side.nodes;
   input.metrics = metrics;
-  input.flops = manifest.outcome["work"]["flops"].as_f64();
-  input.bytes = manifest.outcome["work"]["bytes"].as_f64();
-  input.graph_nodes = manifest.outcome["work"]["node_count"].as_f64();
+  const trace::OutcomeWork work = manifest.outcome.work.value_or(trace::OutcomeWork{});
+  input.flops = work.flops;
+  input.bytes = work.bytes;
+  input.graph_nodes = work.node_count;
   read_cpus(path, input);
   side.signals = analytics::signals::signals_of(input);
   return facts;
@@ -84,9 +85,7 @@ void write_bottleneck(SessionDraft& draft, const trace::Metrics& metrics, const 
     AACO_ASSIGN(const Json document, bottleneck_document(draft.writer().path(), draft.manifest(), metrics, paths));
     return document.is_null() ? core::Status() : draft.writer().write_json("metrics/bottleneck.json", document);
   }();
-  if (!written)
-    draft.warn("bottleneck.failed", "what limits this session was not judged: " + written.error().message,
-               written.error().remedy);
+  if (!written) draft.warn("bottleneck.failed", "bottleneck not determined: " + written.error().message, written.error().remedy);
 }
 
 core::Result<Json> bottleneck_document(const std::string& path, const trace::SessionManifest& manifest,

@@ -19,7 +19,7 @@ using core::Json;
 using governance::Baseline;
 
 constexpr std::string_view kBaselineSuffix = ".yaml";
-constexpr std::size_t kMostTraceSeries = 1000;
+constexpr std::size_t kMaxTraceSeries = 1000;
 
 std::int64_t now() { return core::SystemClock().now_ns(core::ClockId::realtime); }
 
@@ -38,10 +38,12 @@ governance::BaselineSession kept_of(const ComparedSession& session, const std::m
   const auto of_work = [&](const std::string& id) { return session.work && session.work->values.contains(id); };
   for (const auto& metric : session.metrics)
     if (budgets.contains(metric.id) && std::isfinite(metric.value) && !of_work(metric.id)) kept.metrics.push_back(metric);
+  for (const auto& [id, series] : session.series)
+    if (budgets.contains(id)) kept.series[id] = governance::thin_series(series, kMaxTraceSeries);
   if (!session.work) return kept;
   for (const auto& [id, series] : session.work->series)
     if (budgets.contains(id) && std::all_of(series.begin(), series.end(), [](double value) { return value > 0; }))
-      kept.series[id] = governance::thin_series(series, kMostTraceSeries);
+      kept.series[id] = governance::thin_series(series, kMaxTraceSeries);
   for (const auto& [id, value] : session.work->values)
     if (budgets.contains(id)) kept.metrics.push_back(value);
   return kept;
@@ -54,7 +56,7 @@ core::Result<std::pair<std::string, double>> parse_metric(const std::string& tex
   if (equals == std::string::npos) return std::pair(id, usual);
   const auto ratio = core::parse_ratio(text.substr(equals + 1));
   if (!ratio || !(*ratio > 0 && *ratio < 1))
-    return core::fail(ErrorCode::invalid_argument, "'" + text + "' has no budget that is a share", "write for example p99=10%");
+    return core::fail(ErrorCode::invalid_argument, "invalid budget '" + text + "'", "use METRIC=RATIO, for example p99=10%");
   return std::pair(id, *ratio);
 }
 
@@ -75,8 +77,8 @@ core::Status fill_budgets(const BaselineRequest& request, const ComparedSide& si
         std::all_of(metric.a.begin(), metric.a.end(), [](const auto& sample) { return !sample.series.empty() || sample.value; });
     if (!measured) {
       if (request.metrics.empty()) continue;
-      return core::fail(ErrorCode::invalid_argument, "not every session of the baseline measured " + metric.id,
-                        "'aaco show SESSION --json' lists what it measured");
+      return core::fail(ErrorCode::invalid_argument, "some sessions of the baseline did not measure " + metric.id,
+                        "'aaco show SESSION --json' lists the metrics of a session");
     }
     if (metric.better == analytics::regression::Better::neither) continue;
     if (baseline.decides.empty()) baseline.decides = metric.id;
@@ -85,7 +87,7 @@ core::Status fill_budgets(const BaselineRequest& request, const ComparedSide& si
                                    metric.better == analytics::regression::Better::lower};
   }
   if (baseline.budgets.empty())
-    return core::fail(ErrorCode::invalid_input, "the sessions measured nothing that a baseline could hold");
+    return core::fail(ErrorCode::invalid_input, "the sessions have no metrics that a baseline can use");
   return {};
 }
 
@@ -95,7 +97,7 @@ core::Status check_alike(const ComparedSide& side) {
     if (!hardware::comparable(differences))
       return core::fail(ErrorCode::invalid_input,
                         "the sessions of a baseline must measure the same thing: " + to_text(differences.front()),
-                        "name sessions of one model, batch and machine");
+                        "use sessions with the same model, batch and machine");
   }
   return {};
 }
@@ -112,17 +114,17 @@ std::string baseline_folder(const Services& services) { return services.environm
 core::Result<std::string> add_baseline(const BaselineRequest& request, const Services& services) {
   AACO_TRY(governance::check_baseline_name(request.name));
   if (core::trim(request.owner).empty())
-    return core::fail(ErrorCode::invalid_argument, "a baseline needs an owner", "say --owner NAME: who answers for it");
+    return core::fail(ErrorCode::invalid_argument, "a baseline needs an owner", "pass --owner NAME (who is responsible for it)");
   const std::string path = core::join_path(baseline_folder(services), request.name + std::string(kBaselineSuffix));
   if (core::exists(path) && !request.replace)
-    return core::fail(ErrorCode::conflict, "there is a baseline " + request.name + " already",
-                      "--replace takes its place, another name stands beside it");
+    return core::fail(ErrorCode::conflict, "baseline " + request.name + " already exists",
+                      "use --replace to overwrite it, or another name");
   AACO_ASSIGN(const ComparedSide side, load_side(request.sessions, services));
   for (const auto& session : side.sessions)
     if (session.interrupted)
       return core::fail(ErrorCode::invalid_input,
-                        "the session " + session.id + " ended early (interrupted), and a baseline is what all else is judged by",
-                        "measure it again and let it end");
+                        "session " + session.id + " stopped early (interrupted) and cannot be used as a baseline",
+                        "measure it again and let it finish");
   AACO_TRY(check_alike(side));
   Baseline baseline;
   baseline.name = request.name;
@@ -152,9 +154,10 @@ core::Result<std::string> find_baseline(const std::string& name, const Services&
     for (const auto& file : *files)
       if (file.ends_with(kBaselineSuffix)) names.push_back(file.substr(0, file.size() - kBaselineSuffix.size()));
   const auto near = core::nearest(name, std::vector<std::string_view>(names.begin(), names.end()));
-  return core::fail(ErrorCode::not_found, "there is no baseline " + name + " in " + folder,
-                    !near.empty() ? "did you mean " + std::string(near) + "?"
-                                  : "'aaco baseline add " + name + " SESSION' makes one; AACO_BASELINES names another folder");
+  return core::fail(ErrorCode::not_found, "no baseline " + name + " in " + folder,
+                    !near.empty()
+                        ? "did you mean " + std::string(near) + "?"
+                        : "create it with 'aaco baseline add " + name + " SESSION', or set AACO_BASELINES to another folder");
 }
 
 core::Result<std::vector<BaselineEntry>> list_baselines(const Services& services) {
@@ -171,7 +174,7 @@ core::Result<std::vector<BaselineEntry>> list_baselines(const Services& services
 }
 
 core::Status approve_baseline(const std::string& path, const std::string& by) {
-  if (core::trim(by).empty()) return core::fail(ErrorCode::invalid_argument, "an approval needs a name", "say --by NAME");
+  if (core::trim(by).empty()) return core::fail(ErrorCode::invalid_argument, "an approval needs a name", "pass --by NAME");
   AACO_ASSIGN(Baseline baseline, load_baseline(path));
   baseline.approval = governance::Approval{std::string(core::trim(by)), now(), governance::content_hash(baseline)};
   return write_baseline(path, baseline);

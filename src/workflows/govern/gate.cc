@@ -32,7 +32,7 @@ bool expired_or_refused(const GateRequest& request, const ComparedSide& a, GateO
   outcome.verdict.baseline_name = a.baseline->name;
   const bool approval = found.front().key == "baseline.approval" && found.front().severity == hardware::Severity::hard;
   outcome.verdict.recommendation = approval ? "review it, then 'aaco baseline approve " + a.baseline->name + " --by NAME'"
-                                            : "measure it anew: 'aaco baseline add " + a.baseline->name + " SESSION --replace'";
+                                            : "measure a new one: 'aaco baseline add " + a.baseline->name + " SESSION --replace'";
   outcome.verdict.differences = std::move(found);
   return true;
 }
@@ -41,8 +41,8 @@ core::Result<RunRequest> request_for(const GateRequest& request, const governanc
   if (request.run) return *request.run;
   if (baseline.request.empty())
     return core::fail(ErrorCode::invalid_input,
-                      "the baseline " + baseline.name + " does not say how it was measured, so nothing can be measured like it",
-                      "name sessions with --session, or a run after '--'");
+                      "baseline " + baseline.name + " does not record its run command, so the measurement cannot be repeated",
+                      "pass sessions with --session, or a run after '--'");
   AACO_ASSIGN(const Json document, Json::parse(baseline.request));
   return run_request_from_json(document);
 }
@@ -59,7 +59,7 @@ core::Result<std::string> measure_one(const RunRequest& run_request, const std::
 core::Result<RunRequest> run_request_from_json(const Json& document) {
   RunRequest request;
   request.model = std::string(document["model"].text());
-  if (request.model.empty()) return core::fail(ErrorCode::invalid_input, "the request names no model");
+  if (request.model.empty()) return core::fail(ErrorCode::invalid_input, "the request has no model");
   if (document["backend"].is_string()) request.backend = std::string(document["backend"].text());
   request.batch = document["batch"].as_i64();
   for (const auto& [name, size] : document["dimensions"].members())
@@ -108,12 +108,12 @@ core::Result<GateOutcome> gate(const GateRequest& request, const Services& servi
     AACO_ASSIGN(outcome.verdict, diff_sides(a, b, outcome.asked, services));
     ++outcome.attempts;
     if (outcome.verdict.verdict != "inconclusive" || outcome.attempts > request.retries || services.stopping()) break;
-    services.progress(fmt::format("not decided: measuring again ({} of {})", outcome.attempts, request.retries));
+    services.progress(fmt::format("inconclusive: measuring again ({} of {})", outcome.attempts, request.retries));
     AACO_TRY(measure_another());
   }
   if (const std::string why = not_approved(outcome.verdict.differences); !why.empty()) outcome.verdict.notes.push_back(why);
   if (outcome.attempts > 1)
-    outcome.verdict.notes.push_back(fmt::format("{} comparisons were made; each at the level of {}, so that all together keep {}",
+    outcome.verdict.notes.push_back(fmt::format("{} comparisons, each at level {} to keep an overall level of {}",
                                                 outcome.attempts, outcome.asked.level, request.level));
   return outcome;
 }

@@ -23,13 +23,13 @@ constexpr std::size_t kFewest = 6;  // sessions, below which nothing is told
 std::string described(const trace::SessionManifest& manifest) {
   std::string text = fact_of(manifest, "model");
   if (const std::string backend = fact_of(manifest, "backend"); !backend.empty()) text += " on " + backend;
-  if (const auto batch = manifest.outcome["batch"].as_i64()) text += ", batch " + std::to_string(*batch);
-  if (const auto threads = manifest.outcome["threads"].as_i64(); threads && *threads > 0)
+  if (const auto batch = manifest.outcome.batch) text += ", batch " + std::to_string(*batch);
+  if (const auto threads = manifest.outcome.threads; threads && *threads > 0)
     text += ", " + std::to_string(*threads) + (*threads == 1 ? " thread" : " threads");
   if (!text.empty()) return text;
   text = manifest.kind;
   if (!manifest.tag.empty()) text += " tag:" + manifest.tag;
-  if (const std::string devices = traced_devices(manifest.outcome["files"]); !devices.empty()) text += ", " + devices;
+  if (const std::string devices = traced_devices(manifest.outcome.files); !devices.empty()) text += ", " + devices;
   return text;
 }
 
@@ -44,7 +44,7 @@ core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& reque
                                                      trace::Account& account, const Services& services) {
   if (const auto known = check_where(request.where); !known) {
     core::Error error = known.error();
-    error.remedy += "; columns belong to tables given with --from";
+    error.remedy += "; column filters apply to tables passed with --from only";
     return tl::unexpected<core::Error>(std::move(error));
   }
   AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
@@ -54,13 +54,13 @@ core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& reque
     const auto& manifest = entry.manifest;
     if (!is_meant(manifest, request.where) || manifest.kind == "sweep") continue;
     if (manifest.state != "complete" && manifest.state != "interrupted") {
-      account.drop("session is not whole");
+      account.drop("session is incomplete");
       continue;
     }
     const auto metrics = read_metrics(entry.path);
     const auto* value = metrics ? find_metric(*metrics, metric) : nullptr;
     if (value == nullptr || !std::isfinite(value->value)) {
-      account.drop(metrics ? "did not measure it" : "its metrics cannot be read");
+      account.drop(metrics ? "metric not measured" : "metrics not readable");
       continue;
     }
     account.keep();
@@ -70,8 +70,8 @@ core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& reque
   }
   if (all.empty())
     return core::fail(ErrorCode::not_found,
-                      "no session under " + services.paths.sessions + text_of(request.where) + " measured " + metric,
-                      "'aaco ls' lists the sessions; --from reads a table or a benchmark's JSON");
+                      "no session in " + services.paths.sessions + text_of(request.where) + " has the metric " + metric,
+                      "'aaco ls' lists the sessions; --from reads a table or benchmark JSON");
   return all;
 }
 
@@ -105,10 +105,11 @@ core::Status check_directions(const HistoryRequest& request, HistoryOutcome& out
   const std::string first = std::find_if(outcome.series.begin(), outcome.series.end(), unknown)->name;
   if (count == static_cast<std::ptrdiff_t>(outcome.series.size()))
     return core::fail(ErrorCode::invalid_argument,
-                      "nothing says whether less or more of " + first + " is better, so it cannot break a limit or a budget",
-                      "say --better lower or --better higher");
-  outcome.notes.push_back(std::to_string(count) + " series were held against no limit, " + first +
-                          " first: nothing says whether less or more of them is better (--better)");
+                      "direction of " + first + " is unknown, so it cannot be checked against a limit or budget",
+                      "pass --better lower or --better higher");
+  outcome.notes.push_back(
+      std::to_string(count) +
+      " series were not checked against the limit because their direction is unknown (pass --better); first: " + first);
   return {};
 }
 
@@ -129,7 +130,7 @@ core::Result<HistoryOutcome> history(const HistoryRequest& request, const Servic
     AACO_ASSIGN(outcome.series, series_of_files(request, outcome.account));
   } else {
     if (request.metric.empty())
-      return core::fail(ErrorCode::invalid_argument, "no metric is named",
+      return core::fail(ErrorCode::invalid_argument, "no metric given",
                         "for example: aaco history p50, or aaco history --from data.js");
     const std::string metric = metric_id(request.metric);
     AACO_ASSIGN(const auto catalogue,
@@ -138,14 +139,14 @@ core::Result<HistoryOutcome> history(const HistoryRequest& request, const Servic
     AACO_ASSIGN(outcome.series, of_sessions(request, metric, outcome.account, services));
     for (auto& series : outcome.series) series.lower_is_better = direction_of(catalogue, metric);
     if (outcome.series.size() > 1)
-      outcome.notes.emplace_back("sessions with another fingerprint measure another thing: each kind is a series of its own");
+      outcome.notes.emplace_back(
+          "sessions with different fingerprints are not comparable: each fingerprint is a separate series");
   }
   AACO_TRY(check_directions(request, outcome));
   for (auto& series : outcome.series) {
-    services.progress("looking at " + series.name);
+    services.progress("analyzing " + series.name);
     analyze(series, request);
-    if (series.points.size() < kFewest)
-      series.reason = "only " + std::to_string(series.points.size()) + " values; from 6 on changes are told";
+    if (series.points.size() < kFewest) series.reason = "need at least 6 values, have " + std::to_string(series.points.size());
   }
   return outcome;
 }

@@ -13,7 +13,7 @@ namespace {
 
 using core::ErrorCode;
 
-constexpr std::size_t kMostBytes = std::size_t{512} << 20;  // of one file, expanded
+constexpr std::size_t kMaxBytes = std::size_t{512} << 20;  // of one file, expanded
 constexpr std::size_t kNamesShown = 8;
 
 core::Result<std::string> read_all(const std::string& path) {
@@ -25,11 +25,10 @@ core::Result<std::string> read_all(const std::string& path) {
     AACO_ASSIGN(const std::size_t count, source->read(piece));
     if (count == 0) break;
     bytes.append(piece, 0, count);
-    if (bytes.size() > kMostBytes)
-      return core::fail(ErrorCode::exhausted, path + " holds more than a history is made of (512 MiB)");
+    if (bytes.size() > kMaxBytes) return core::fail(ErrorCode::exhausted, path + " is too large (limit: 512 MiB)");
   }
   if (!source->damage().empty())
-    return core::fail(ErrorCode::invalid_input, path + " is cut: " + source->damage(), "take it from its source again");
+    return core::fail(ErrorCode::invalid_input, path + " is truncated: " + source->damage(), "copy it from its source again");
   return bytes;
 }
 
@@ -54,10 +53,10 @@ std::optional<bool> direction_by_name(const std::string& name, const std::string
 core::Status not_found(const HistoryRequest& request, const std::vector<std::string>& names) {
   std::vector<std::string_view> known(names.begin(), names.end());
   const auto near = core::nearest(request.metric, known);
-  std::string remedy = near.empty() ? "the files have " : "did you mean " + std::string(near) + "? The files have ";
+  std::string remedy = near.empty() ? "available series: " : "did you mean " + std::string(near) + "? Available series: ";
   for (std::size_t i = 0; i < std::min(kNamesShown, names.size()); ++i) remedy += (i == 0 ? "" : ", ") + names[i];
   if (names.size() > kNamesShown) remedy += " and " + std::to_string(names.size() - kNamesShown) + " more";
-  return core::fail(ErrorCode::not_found, "no series is named '" + request.metric + "'", std::move(remedy));
+  return core::fail(ErrorCode::not_found, "no series '" + request.metric + "'", std::move(remedy));
 }
 
 // In order of time where every point has one; else as they came.

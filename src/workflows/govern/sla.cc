@@ -26,7 +26,7 @@ using governance::SlaAlert;
 std::map<std::string, std::string> facts_of(const trace::SessionManifest& manifest) {
   std::map<std::string, std::string> facts{{"kind", manifest.kind}, {"tag", manifest.tag}};
   for (const char* key : {"model", "backend"})
-    if (manifest.outcome[key].is_string()) facts[key] = std::string(manifest.outcome[key].text());
+    if (std::string value = manifest.outcome.text(key); !value.empty()) facts[key] = std::move(value);
   return facts;
 }
 
@@ -52,7 +52,7 @@ core::Status append_line(const std::string& path, std::string line) {
   const ssize_t written = ::write(file.get(), line.data(), line.size());
   if (written == static_cast<ssize_t>(line.size())) return {};
   return written < 0 ? core::Status(core::fail_errno(errno, path))
-                     : core::Status(core::fail(ErrorCode::io, path + ": only a part could be written"));
+                     : core::Status(core::fail(ErrorCode::io, path + ": partial write"));
 }
 
 core::Status run_alert(const SlaAlert& alert, const std::string& document) {
@@ -67,9 +67,9 @@ core::Status run_alert(const SlaAlert& alert, const std::string& document) {
   command.timeout_ns = alert.timeout_ns;
   AACO_ASSIGN(const auto result, core::run_command(command));
   if (result.timed_out)
-    return core::fail(ErrorCode::timed_out, "it did not end within " + std::to_string(alert.timeout_ns / 1'000'000) + " ms");
+    return core::fail(ErrorCode::timed_out, "no exit within " + std::to_string(alert.timeout_ns / 1'000'000) + " ms");
   if (result.exit_code != 0)
-    return core::fail(ErrorCode::io, "it ended with exit code " + std::to_string(result.exit_code) + ": " +
+    return core::fail(ErrorCode::io, "exit code " + std::to_string(result.exit_code) + ": " +
                                          std::string(core::trim(result.error_output).substr(0, 500)));
   return {};
 }
@@ -82,7 +82,7 @@ core::Status call_webhook(const SlaAlert& alert, const std::string& document) {
   request.timeout_ns = alert.timeout_ns;
   AACO_ASSIGN(const auto reply, core::http_send(request));
   if (reply.status >= 200 && reply.status < 300) return {};
-  return core::fail(ErrorCode::io, "it answered with status " + std::to_string(reply.status));
+  return core::fail(ErrorCode::io, "HTTP status " + std::to_string(reply.status));
 }
 
 std::string receiver_of(const SlaAlert& alert) {
@@ -103,7 +103,7 @@ void send_alerts(const governance::SlaBook& book, const SlaRequest& request, con
       if (finding.outcome.state == RuleState::broken || (alert.undecided_too && finding.outcome.state == RuleState::undecided))
         findings.push(finding_json(finding));
     if (findings.items().empty()) continue;
-    services.progress("telling " + receiver_of(alert));
+    services.progress("notifying " + receiver_of(alert));
     const Json document = Json::object({{"schema_version", 1},
                                         {"time", core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime))},
                                         {"rules", request.rules},
@@ -116,7 +116,7 @@ void send_alerts(const governance::SlaBook& book, const SlaRequest& request, con
 core::Status check_session(const std::string& path, const governance::SlaBook& book, SlaOutcome& outcome) {
   AACO_ASSIGN(const auto manifest, tracelake::read_manifest(path));
   if (manifest.state == "incomplete")
-    return core::fail(ErrorCode::invalid_input, "the session " + manifest.id.text + " is incomplete and keeps no promise",
+    return core::fail(ErrorCode::invalid_input, "session " + manifest.id.text + " is incomplete and cannot be checked",
                       "run it again");
   AACO_ASSIGN(const auto metrics, read_metrics(path));
   const auto facts = facts_of(manifest);

@@ -25,7 +25,7 @@ using analytics::trace_time::LaunchSpan;
 using analytics::trace_time::WorkKind;
 using DeviceKey = std::pair<std::int32_t, std::int64_t>;  // rank, device
 
-constexpr std::size_t kMostStoredSteps = 1'000'000;
+constexpr std::size_t kMaxStoredSteps = 1'000'000;
 constexpr std::int64_t kRowsBetweenQuestions = 1 << 16;  // whether to go on
 
 class Analyser {
@@ -67,12 +67,12 @@ class Analyser {
   };
 
   core::Status go_on() const {
-    if (services_.stopping()) return core::fail(core::ErrorCode::cancelled, "the import was stopped", "start it again");
+    if (services_.stopping()) return core::fail(core::ErrorCode::cancelled, "import interrupted", "run the import again");
     return sink_.status();
   }
 
   core::Status find_launches() {
-    services_.progress("joining launches");
+    services_.progress("matching launches to kernels");
     analytics::attribution::LaunchFinder finder(names_, launches_);
     AACO_ASSIGN(const auto calls, tracelake::open_rows<trace::ApiCallRow>(path_, names_, {kOperatorArguments}));
     for (;;) {
@@ -94,7 +94,7 @@ class Analyser {
 
   // Kernels and copies in one order of start (a copy first); the calls follow as far as gaps ask for them.
   core::Status walk() {
-    services_.progress("following the devices' time");
+    services_.progress("analyzing device timelines");
     memset_ = names_.intern("memset");
     analytics::attribution::CaptureMap captures;
     for (const CapturedLaunch& captured : options_.captures)
@@ -249,7 +249,7 @@ class Analyser {
       AACO_ASSIGN(graph, session_nodes(path_));
     }
     if (graph.nodes.empty() || devices_.empty()) return {};
-    services_.progress("joining kernels to the graph's nodes");
+    services_.progress("matching kernels to graph nodes");
     // Steps that are periods of the kernels begin with one, which was launched before.
     const bool by_host = !options_.find_steps || result_.steps.method != analytics::steps::Method::kernel_period;
     NodeKernels steps(names_, options_.find_steps ? result_.steps.iterations : stored_steps_);
@@ -268,7 +268,7 @@ class Analyser {
   }
 
   void count_step(const trace::IterationRow& row) {
-    if (stored_steps_.size() < kMostStoredSteps) stored_steps_.push_back(row);
+    if (stored_steps_.size() < kMaxStoredSteps) stored_steps_.push_back(row);
     ++iterations_[row.rank];
     steps_time_[row.rank] += row.duration_ns;
   }

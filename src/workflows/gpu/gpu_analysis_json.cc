@@ -155,7 +155,7 @@ Json to_json(const GpuAnalysis& analysis, const GpuAnalysisOptions& options) {
   Json out = Json::object({{"gpus", std::move(gpus)},
                            {"convention", Json::object({{"orphan_kernels", options.convention.orphans ? "counted" : "left out"},
                                                         {"memset", options.convention.memset ? "counted" : "left out"},
-                                                        {"span", "first start to last end of device work in the whole trace"}})},
+                                                        {"span", "first start to last end of device work in the trace"}})},
                            {"gap_threshold_ns", options.gap_threshold_ns}});
   if (const auto& none = analysis.no_timeline)
     out.set("no_timeline", Json::object({{"reason", none->reason}, {"text", none->text}}));

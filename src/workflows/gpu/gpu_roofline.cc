@@ -109,7 +109,7 @@ GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& wor
                           const core::Result<hardware::Device>& device) {
   GpuRoofline out;
   if (work.empty()) {
-    out.reason = "the trace has neither shapes of operators nor counters, so the kernels' work is not known";
+    out.reason = "the trace has neither operator shapes nor counters, so FLOPs and bytes per kernel are unknown";
     return out;
   }
   if (!device) {
@@ -128,7 +128,7 @@ GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& wor
   }
   std::stable_sort(out.kernels.begin(), out.kernels.end(),
                    [](const auto& a, const auto& b) { return a.placed.work.time_ns > b.placed.work.time_ns; });
-  if (out.kernels.empty()) out.reason = "no figure of " + out.device_name + " fits the kernels' data types";
+  if (out.kernels.empty()) out.reason = "no peak of " + out.device_name + " matches the kernels' data types";
   return out;
 }
 
@@ -173,7 +173,7 @@ std::vector<report::RoofPoint> roofline_points(const Json& stored) {
 }
 
 void fill_roofline(report::ReportModel& model, const core::Paths& paths) {
-  const Json& gpus = model.session.outcome["gpu"]["gpus"];
+  const Json& gpus = model.session.outcome.gpu["gpus"];
   const Json* gpu = best_known(gpus);
   if (model.roofline || gpu == nullptr) return;
   const Json& stored = (*gpu)["roofline"];
@@ -192,13 +192,12 @@ void fill_roofline(report::ReportModel& model, const core::Paths& paths) {
     line.roofs = stored_roofs(stored);
   }
   const std::string which =
-      gpus.items().size() > 1 ? fmt::format("Of {}, which has most of them: kernels",
+      gpus.items().size() > 1 ? fmt::format("{} (the GPU with most of them): kernels",
                                             gpu_label((*gpu)["rank"].as_i64().value_or(0), (*gpu)["device"].as_i64().value_or(0)))
                               : "Kernels";
-  line.text =
-      fmt::format("{} whose work is known ({} of the kernel time) reach {} of what the data sheet of {} allows them{}; {}.",
-                  which, core::format_percent(total != nullptr && total->value > 0 ? known / total->value : 0),
-                  core::format_percent(known > 0 ? ideal / known : 0), device, measured, describe_sources(line.points));
+  line.text = fmt::format("{} with known FLOPs and bytes ({} of the kernel time) reach {} of the data sheet roofs of {}{}; {}.",
+                          which, core::format_percent(total != nullptr && total->value > 0 ? known / total->value : 0),
+                          core::format_percent(known > 0 ? ideal / known : 0), device, measured, describe_sources(line.points));
   model.roofline = std::move(line);
 }
 

@@ -139,7 +139,7 @@ GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameT
                         const core::Result<hardware::Device>& device, const Services& services) {
   GpuSites out;
   if (groups.empty()) {
-    out.reason = "the trace has no shapes of operators that a model is known for";
+    out.reason = "the trace has no shapes of operators with a performance model";
     return out;
   }
   if (!device) {
@@ -168,7 +168,7 @@ GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameT
   }
   const auto gap = [](const GpuSite& site) { return site.measured_ns - site.attainable_ns; };
   std::stable_sort(out.sites.begin(), out.sites.end(), [&](const auto& a, const auto& b) { return gap(a) > gap(b); });
-  if (out.sites.empty()) out.reason = device->name + " computes none of the operators' types, by its data sheet";
+  if (out.sites.empty()) out.reason = "the data sheet of " + device->name + " lists none of the operators' data types";
   return out;
 }
 
@@ -191,7 +191,7 @@ Json to_json(const GpuSites& sites, double kernel_sum_ns) {
 void fill_sites(report::ReportModel& model) {
   if (model.sections.attainable) return;
   const Json* best = nullptr;
-  for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items()) {
+  for (const Json& gpu : model.session.outcome.gpu["gpus"].items()) {
     const Json& one = gpu["sites"];
     if (one["nodes"].items().empty()) continue;
     if (best == nullptr || one["measured_ns"].as_f64().value_or(0) > (*best)["measured_ns"].as_f64().value_or(0)) best = &one;
@@ -205,11 +205,10 @@ void fill_sites(report::ReportModel& model) {
   const auto listed = static_cast<std::int64_t>(stored["nodes"].items().size());
   const auto all = stored["site_count"].as_i64().value_or(listed);
   section.note = fmt::format(
-      "{} of the kernel time has shapes and a model: sums over all calls of an operator with the same shapes{}. The rest "
-      "({}) is of kernels whose operator has no recorded shapes, or none that is modelled (optimisers, libraries' own "
-      "operators).",
+      "{} of the kernel time has recorded shapes and a performance model; rows are sums over all calls of an operator with the "
+      "same shapes{}. The remaining {} is in kernels without recorded shapes or without a model (optimizers, custom operators).",
       sum > 0 ? core::format_percent(measured / sum) : "Some",
-      all > listed ? fmt::format(", the {} widest gaps of {}", listed, all) : "",
+      all > listed ? fmt::format(" (the {} largest gaps of {})", listed, all) : "",
       core::format_duration(std::max(0.0, sum - measured)));
   section.explained_ratio = stored["explained_ratio"].as_f64();
   section.measured_ns = stored["measured_ns"].as_f64();

@@ -54,7 +54,7 @@ class GpuSitesTest : public testing::Test {
   Services services_;
 };
 
-TEST_F(GpuSitesTest, AnOperatorStandsBesideWhatItShouldTake) {
+TEST_F(GpuSitesTest, OperatorHasMeasuredAndAttainableTime) {
   const GpuSites sites = estimate({product(2, 420'500, 2), rows(8192, 16384, 210'000)});
   ASSERT_EQ(sites.sites.size(), 2U);
   const GpuSite& mm = sites.sites[0];
@@ -85,7 +85,7 @@ TEST_F(GpuSitesTest, WithoutADeviceOrSitesThereIsAReason) {
               HasSubstr("does not name"));
   SiteGroup odd = product(1, 1000, 1);
   odd.work.dtype = "complex64";
-  EXPECT_THAT(estimate({odd}).reason, HasSubstr("computes none"));
+  EXPECT_THAT(estimate({odd}).reason, HasSubstr("lists none"));
   EXPECT_FALSE(to_json(estimate({odd}), 1).contains("nodes"));
 }
 
@@ -146,7 +146,7 @@ TEST_F(GpuSitesTest, TheReportSaysWhatShareItExplains) {
   Json gpu = Json::object({{"sites", to_json(estimate({product(2, 420'500, 2)}), 841'000)}});
   Json gpus = Json::array();
   gpus.push(std::move(gpu));
-  model.session.outcome = Json::object({{"gpu", Json::object({{"gpus", std::move(gpus)}})}});
+  model.session.outcome = trace::outcome_from_json(Json::object({{"gpu", Json::object({{"gpus", std::move(gpus)}})}}));
   fill_sites(model);
   const auto& section = model.sections.attainable.value();
   EXPECT_THAT(section.note.value(), HasSubstr("50.0 % of the kernel time"));

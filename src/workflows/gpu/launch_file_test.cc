@@ -46,7 +46,7 @@ TEST_F(LaunchFileTest, FindsAllOfManyRunsInAnyOrder) {
   EXPECT_EQ(small_.find(0, 123'456'789), nullptr);
   EXPECT_TRUE(small_.status().has_value());
 }
-TEST_F(LaunchFileTest, ALaunchStandsBeforeACallThatSharesItsIdEvenInAnotherRun) {
+TEST_F(LaunchFileTest, LaunchIsPreferredToACallWithTheSameIdEvenFromAnotherRun) {
   small_.add(launch(0, 5, 1, false));
   for (std::uint64_t i = 0; i < 2'000; ++i) small_.add(launch(0, 10 + i, 2));
   small_.add(launch(0, 5, 3, true));

@@ -45,7 +45,7 @@ void NodeKernels::add(const trace::KernelRow& row, analytics::fingerprint::Famil
   families_.try_emplace(row.name.value, family);
   Device& device = devices_[{row.rank, row.device}];
   auto& kernels = device.open[*step];
-  if (kernels.size() <= kMostKernels) kernels.push_back({row.name.value, row.end_ns - row.start_ns, threads_of(row)});
+  if (kernels.size() <= kMaxKernels) kernels.push_back({row.name.value, row.end_ns - row.start_ns, threads_of(row)});
   while (device.open.begin()->first + kOpenSteps < *step) {
     close(device, std::move(device.open.begin()->second));
     device.open.erase(device.open.begin());
@@ -57,7 +57,7 @@ void NodeKernels::close(Device& device, std::vector<Kernel> kernels) {
   for (const Kernel& kernel : kernels) sequence.push_back(kernel.name);
   auto known = device.variants.find(sequence);
   if (known == device.variants.end()) {
-    if (kernels.size() > kMostKernels || device.variants.size() >= kMostVariants) {
+    if (kernels.size() > kMaxKernels || device.variants.size() >= kMaxVariants) {
       ++device.left_out;
       return;
     }

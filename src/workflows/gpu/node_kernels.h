@@ -17,11 +17,11 @@
 namespace aaco::workflows {
 
 // The kernels of each step of a device as a sequence, while they stream past: steps that run the same kernels in the same order
-// are one variant, and are joined to the graph once. Memory: the different variants (kMostVariants a device), and the open steps.
+// are one variant, and are joined to the graph once. Memory: the different variants (kMaxVariants a device), and the open steps.
 class NodeKernels {
  public:
-  static constexpr std::size_t kMostVariants = 8;
-  static constexpr std::size_t kMostKernels = 20'000;  // of a step
+  static constexpr std::size_t kMaxVariants = 8;
+  static constexpr std::size_t kMaxKernels = 20'000;  // of a step
 
   // Without steps all kernels of a device are one.
   NodeKernels(trace::NameTable& names, const std::vector<trace::IterationRow>& steps);

@@ -90,7 +90,7 @@ class SortedRecords {
     for (std::size_t done = 0; done < size;) {
       const ssize_t count = ::pwrite(file_.get(), bytes + done, size - done, end_ + static_cast<std::int64_t>(done));
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return core::fail_errno(errno, "launches that exceed memory (" + folder_ + ")", "free some space there");
+      if (count <= 0) return core::fail_errno(errno, "writing launches to " + folder_, "free some disk space");
       done += static_cast<std::size_t>(count);
     }
     end_ += static_cast<std::int64_t>(size);
@@ -113,7 +113,7 @@ class SortedRecords {
         const ssize_t got =
             ::pread(file_.get(), bytes + done, count * sizeof(Record) - done, offset + static_cast<std::int64_t>(done));
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return core::fail_errno(got < 0 ? errno : EIO, "reading back launches (" + folder_ + ")");
+        if (got <= 0) return core::fail_errno(got < 0 ? errno : EIO, "reading launches from " + folder_);
         done += static_cast<std::size_t>(got);
       }
       cached.offset = offset;

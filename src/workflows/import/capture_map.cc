@@ -16,7 +16,7 @@ namespace {
 using analytics::attribution::ExternalOperator;
 using analytics::attribution::Launch;
 
-constexpr std::size_t kMostRows = 20'000'000;  // of a capture: it is one step of a model
+constexpr std::size_t kMaxRows = 20'000'000;  // of a capture: it is one step of a model
 
 // Keeps the kernels and calls of one file.
 class CaptureSink final : public trace::PartialSink {
@@ -25,9 +25,9 @@ class CaptureSink final : public trace::PartialSink {
   void add(const trace::KernelRow& row) override { keep(kernels_, row); }
   void add(const trace::ApiCallRow& row) override { keep(calls_, row); }
   [[nodiscard]] core::Status status() const override {
-    if (kernels_.size() + calls_.size() < kMostRows) return {};
-    return core::fail(core::ErrorCode::exhausted, "the trace of the capture has more than 20 million events",
-                      "give a trace of the capture alone");
+    if (kernels_.size() + calls_.size() < kMaxRows) return {};
+    return core::fail(core::ErrorCode::exhausted, "the capture trace has more than 20 million events",
+                      "record a trace of the graph capture only");
   }
   std::vector<trace::KernelRow>& kernels() { return kernels_; }
   std::vector<trace::ApiCallRow>& calls() { return calls_; }
@@ -35,7 +35,7 @@ class CaptureSink final : public trace::PartialSink {
  private:
   template <class Row>
   static void keep(std::vector<Row>& rows, const Row& row) {
-    if (rows.size() < kMostRows) rows.push_back(row);
+    if (rows.size() < kMaxRows) rows.push_back(row);
   }
   std::vector<trace::KernelRow> kernels_;
   std::vector<trace::ApiCallRow> calls_;
@@ -98,8 +98,8 @@ void append(CaptureSink& sink, const std::string& name, Captures& captures) {
   }
   if (captures.launches.size() == before)
     captures.warnings.push_back({"import.capture_empty",
-                                 name + " tells nothing of a captured graph: no kernel in it can be joined to an operator",
-                                 "trace the capture with its operators and a run before it (record CPU and GPU activities)"});
+                                 name + " contains no usable graph capture: no kernel in it can be linked to an operator",
+                                 "trace the graph capture with CPU and GPU activities, including one run before it"});
 }
 
 }  // namespace
@@ -110,8 +110,8 @@ core::Result<Captures> read_captures(const std::vector<std::string>& paths, cons
   for (const std::string& path : paths) {
     AACO_ASSIGN(const auto found, importers::discover(path, known));
     for (const auto& file : found.files) {
-      if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "the import was stopped", "start it again");
-      services.progress("reading the capture " + core::base_name(file.path));
+      if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "import interrupted", "run the import again");
+      services.progress("reading capture " + core::base_name(file.path));
       importers::kineto::Options options;
       options.launched_kernels = true;
       const auto kineto = importers::kineto::make_importer(options);

@@ -30,21 +30,21 @@ using importers::grouping::InputFile;
 using importers::grouping::Inputs;
 
 Json passed_json(const std::vector<importers::PassedFile>& passed) {
-  constexpr std::size_t kMostListed = 1000;
+  constexpr std::size_t kMaxListed = 1000;
   Json list = Json::array();
-  for (std::size_t i = 0; i < std::min(passed.size(), kMostListed); ++i)
+  for (std::size_t i = 0; i < std::min(passed.size(), kMaxListed); ++i)
     list.push(Json::object({{"file", core::base_name(passed[i].path)}, {"reason", passed[i].reason}}));
   return list;
 }
 
 // " (2 dropped: negative duration; 1 dropped: no phase)", or nothing where nothing was read.
 std::string why_nothing_kept(const Read& read) {
-  constexpr std::size_t kMostListed = 5;
+  constexpr std::size_t kMaxListed = 5;
   std::vector<std::string> reasons;
   for (const auto& result : read.results) {
-    if (!result.account.reason.empty() && reasons.size() < kMostListed) reasons.push_back(result.account.reason);
+    if (!result.account.reason.empty() && reasons.size() < kMaxListed) reasons.push_back(result.account.reason);
     for (const auto& [reason, count] : result.account.dropped)
-      if (reasons.size() < kMostListed) reasons.push_back(std::to_string(count) + " dropped: " + reason);
+      if (reasons.size() < kMaxListed) reasons.push_back(std::to_string(count) + " dropped: " + reason);
   }
   return reasons.empty() ? std::string() : " (" + core::join(reasons, "; ") + ")";
 }
@@ -90,7 +90,7 @@ core::Status keep_raw_files(const Inputs& inputs, SessionDraft& draft) {
     std::filesystem::copy_file(file.path, core::join_path(folder, number == 0 ? name : std::to_string(number) + "_" + name),
                                problem);
     if (problem)
-      return core::fail_errno(problem.value(), "copying " + file.path, "import without --keep-raw, or free some space");
+      return core::fail_errno(problem.value(), "copying " + file.path, "import without --keep-raw, or free some disk space");
   }
   return {};
 }
@@ -112,8 +112,8 @@ core::Result<GraphNodes> store_graph(const ImportRequest& request, const ImportC
   AACO_ASSIGN(const graph::Model model, open_model(model_request, services));
   if (counts.graph_nodes > 0)
     draft.warn("import.two_graphs",
-               "the files hold a graph too: the tables keep that one, and kernels are joined to " + request.graph,
-               "import without --graph to join them to the files' own");
+               "the files also contain a graph: the tables store that one, and kernels are matched to " + request.graph,
+               "import without --graph to use the graph of the files");
   else
     AACO_TRY(store_model_tables(model.graph, draft));
   return nodes_of(model, core::base_name(request.graph));
@@ -124,22 +124,21 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   ImportSink sink(draft.sink());
   AACO_ASSIGN(Read read, read_files(inputs, sink, draft, services));
   if (sink.counts().total() == 0 && !has_totals(read))
-    return core::fail(core::ErrorCode::invalid_input,
-                      "the files hold no event that a session could be made of" + why_nothing_kept(read),
-                      "was the profiled region empty? 'aaco import --help' lists what is read");
+    return core::fail(core::ErrorCode::invalid_input, "no usable events in the files" + why_nothing_kept(read),
+                      "check that the profiled region is not empty; 'aaco import --help' lists the supported formats");
   trace::SessionManifest& manifest = draft.manifest();
   manifest.home_clock = read.clock;
   if (sink.counts().first_ns <= sink.counts().last_ns) draft.phase("trace", sink.counts().first_ns, sink.counts().last_ns);
   manifest.warnings.insert(manifest.warnings.end(), inputs.warnings.begin(), inputs.warnings.end());
   read.passed.insert(read.passed.begin(), inputs.passed.begin(), inputs.passed.end());
   if (!read.passed.empty())
-    draft.warn("import.passed_over",
-               (read.passed.size() == 1 ? "one file was passed over: "
-                                        : std::to_string(read.passed.size()) + " files were passed over, the first: ") +
-                   core::base_name(read.passed.front().path) + " (" + read.passed.front().reason + ")");
+    draft.warn(
+        "import.passed_over",
+        (read.passed.size() == 1 ? "1 file was skipped: " : std::to_string(read.passed.size()) + " files were skipped, first: ") +
+            core::base_name(read.passed.front().path) + " (" + read.passed.front().reason + ")");
   if (sink.counters_overflowed())
-    draft.warn("import.counters_many", "more counters of dispatches came than can be told apart: some may be kept twice",
-               "import fewer passes at once");
+    draft.warn("import.counters_many", "too many dispatch counters to detect duplicates: some may be stored twice",
+               "import fewer passes at a time");
   GpuAnalysisOptions options;
   if (!request.graph.empty()) {
     AACO_ASSIGN(options.graph, store_graph(request, sink.counts(), draft, services));
@@ -147,14 +146,14 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   AACO_TRY(write_lockbox(read, inputs, draft));
   AACO_TRY(store_partition(read.results, draft));
   if (request.keep_raw) AACO_TRY(keep_raw_files(inputs, draft));
-  services.progress("storing the tables");
+  services.progress("writing the tables");
   AACO_TRY(draft.writer().flush());
 
-  manifest.outcome = Json::object({{"rows", to_json(sink.counts())}});
-  if (!read.passed.empty()) manifest.outcome.set("passed_over", passed_json(read.passed));
+  manifest.outcome.rows = to_json(sink.counts());
+  if (!read.passed.empty()) manifest.outcome.passed_over = passed_json(read.passed);
   AACO_ASSIGN(trace::Metrics metrics, store_totals(read, sink.counts(), draft, services));
-  manifest.outcome.set("files", read.files);  // without the lists that lie in the summary now
-  std::int64_t unseen = 0;                    // launches of kernels that nobody traced
+  manifest.outcome.files = read.files;  // without the lists that lie in the summary now
+  std::int64_t unseen = 0;              // launches of kernels that nobody traced
   if (sink.counts().kernels == 0 && !has_totals(read)) {
     AACO_ASSIGN(unseen, count_launches(draft.writer().path()));
   }
@@ -170,7 +169,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     options.devices = read.devices;
     AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
     for (trace::Warning& warning : trace_warnings(analysis)) manifest.warnings.push_back(std::move(warning));
-    manifest.outcome.set("gpu", to_json(analysis, options));
+    manifest.outcome.gpu = to_json(analysis, options);
     metrics.insert(metrics.end(), std::make_move_iterator(analysis.metrics.begin()),
                    std::make_move_iterator(analysis.metrics.end()));
     AACO_TRY(draft.writer().flush());

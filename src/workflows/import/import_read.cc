@@ -44,8 +44,8 @@ void warn_of_profilers(const std::map<std::string, std::string>& with_kernels, S
   for (const auto& [profiler, file] : with_kernels) names.push_back(file + " (" + profiler + ")");
   draft.warn("import.several_profilers",
              "kernels come from the files of " + std::to_string(with_kernels.size()) + " profilers, " + core::join(names, ", ") +
-                 ": counts and sums are of all of them, and their times may be on different clocks",
-             "import each profiler's files by themselves, and compare the sessions (aaco diff)");
+                 ": counts and sums cover all of them, and their clocks may differ",
+             "import the files of each profiler separately, and compare the sessions (aaco diff)");
 }
 
 core::Result<importers::ImportResult> read_file(const InputFile& file, ImportSink& sink, RocmJoin& join) {
@@ -65,7 +65,7 @@ core::Result<Read> read_files(const importers::grouping::Inputs& inputs, ImportS
   std::vector<const InputFile*> files;              // of the results
   std::map<std::string, std::string> with_kernels;  // by profiler: its first file that has some
   for (const InputFile& file : inputs.files) {
-    if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "the import was stopped", "start it again");
+    if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "import interrupted", "run the import again");
     if (const std::string why = file.place ? join.skip(*file.place, file.table) : ""; !why.empty()) {
       read.passed.push_back({file.path, why});
       continue;
@@ -81,10 +81,10 @@ core::Result<Read> read_files(const importers::grouping::Inputs& inputs, ImportS
     if (read.results.empty()) read.clock = result->clock;
     if (result->clock != read.clock)
       draft.warn("import.clocks_differ",
-                 core::base_name(file.path) + " has times of another clock (" + std::string(core::to_string(result->clock)) +
+                 core::base_name(file.path) + " uses a different clock (" + std::string(core::to_string(result->clock)) +
                      ") than the first file (" + std::string(core::to_string(read.clock)) +
-                     "): its rows cannot be placed beside the others'",
-                 "import it by itself");
+                     "): its rows cannot be aligned with the others",
+                 "import it separately");
     files.push_back(&file);
     read.results.push_back(std::move(*result));
   }

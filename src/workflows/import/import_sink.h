@@ -122,14 +122,14 @@ class ImportSink final : public trace::EveryRowTo<ImportSink> {
   [[nodiscard]] bool counters_overflowed() const { return counters_.overflowed(); }
 
  private:
-  static constexpr std::size_t kMostDispatches = 1'000'000;  // whose kernel is remembered
+  static constexpr std::size_t kMaxDispatches = 1'000'000;  // whose kernel is remembered
 
   bool is_new(const trace::KernelCounterRow& row) {
     const std::uint64_t dispatch = row.dispatch_id ^ (*rules_.run << 40U) ^ (static_cast<std::uint64_t>(row.rank) << 52U);
     std::uint64_t own = dispatch;
     const auto known = dispatches_.find(dispatch);
     if (known == dispatches_.end()) {
-      if (dispatches_.size() < kMostDispatches) dispatches_.emplace(dispatch, Dispatch{row.kernel_name.value, files_});
+      if (dispatches_.size() < kMaxDispatches) dispatches_.emplace(dispatch, Dispatch{row.kernel_name.value, files_});
     } else if (known->second.kernel != row.kernel_name.value && known->second.file == files_) {
       // A table put together from several runs, each of which counts its dispatches from the first.
       constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;

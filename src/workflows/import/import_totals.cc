@@ -139,12 +139,12 @@ Json take_lists(Json& files, const char* fact, const char* list) {
 void warn_of_totals(bool kernels, bool samples, SessionDraft& draft) {
   if (kernels)
     draft.warn("import.totals_only",
-               "the files hold totals of kernels and no event: no timeline, busy time, gaps, order or iterations can be known",
-               "import the trace beside it (rocprofv3 *_kernel_trace.csv, rocprof results.csv)");
+               "the files contain kernel totals but no events: timeline, busy time, gaps, order and iterations are unavailable",
+               "also import the trace (rocprofv3 *_kernel_trace.csv, rocprof results.csv)");
   else if (samples)
     draft.warn("import.samples_only",
-               "the files hold sampled program counters and no kernel with a time: where waves stood, not how long kernels ran",
-               "import *_kernel_trace.csv of the same run beside it: the samples are then counted by kernel");
+               "the files contain PC samples but no kernel durations: they show where waves were, not how long kernels ran",
+               "also import *_kernel_trace.csv of the same run to get samples per kernel");
 }
 
 }  // namespace
@@ -195,7 +195,7 @@ core::Result<trace::Metrics> store_totals(Read& read, const ImportCounts& counts
   Json of_totals = Json::object({{"kernel_names", static_cast<long long>(kernels.items().size())},
                                  {"call_names", static_cast<long long>(calls.items().size())}});
   of_totals.set_if("samples", samples["samples"]);
-  draft.manifest().outcome.set("totals", std::move(of_totals));
+  draft.manifest().outcome.totals = std::move(of_totals);
   Json document = Json::object({{"schema_version", 1}, {"kernels", std::move(kernels)}, {"calls", std::move(calls)}});
   document.set_if("samples", std::move(samples));
   AACO_TRY(draft.writer().write_json(kSummary, document));

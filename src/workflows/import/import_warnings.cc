@@ -21,9 +21,9 @@ void warn_of_attribution(const GpuAnalysis& analysis, Warnings& warnings) {
     if (analysis.has_api_calls)
       message =
           label_of(gpu) + std::to_string(coverage.attributed_count) + " of " + std::to_string(coverage.kernel_count) +
-          " kernels could be attributed to an operator or range (" +
+          " kernels are attributed to an operator or range (" +
           core::format_percent(static_cast<double>(coverage.attributed_sum_ns) / static_cast<double>(coverage.kernel_sum_ns)) +
-          " of their time): ";
+          " of kernel time): ";
     warnings.push_back({std::string(obstacle->id), message + std::string(obstacle->reason), std::string(obstacle->remedy)});
     if (!analysis.has_api_calls) return;  // of the whole trace
   }
@@ -39,8 +39,8 @@ void warn_of_graph(const GpuAnalysis& analysis, Warnings& warnings) {
   if (analysis.nodes.is_object() && !reason.empty())
     warnings.push_back(
         {"attribution.graph_unlike",
-         "no kernel could be joined to the nodes of " + std::string(analysis.nodes["source"].text()) + ": " + reason,
-         "give the model that ran (--graph), as it ran, and its batch size (--batch)"});
+         "no kernel could be matched to the nodes of " + std::string(analysis.nodes["source"].text()) + ": " + reason,
+         "pass the exact model that ran (--graph) and its batch size (--batch)"});
 }
 
 void warn_of_timeline(const GpuAnalysis& analysis, Warnings& warnings) {
@@ -52,30 +52,29 @@ void warn_of_timeline(const GpuAnalysis& analysis, Warnings& warnings) {
 void warn_of_stray_work(const GpuOfTrace& gpu, Warnings& warnings) {
   const auto stray = stray_work(gpu.time);
   if (!stray) return;
-  warnings.push_back({"gpu.stray_work",
-                      label_of(gpu) + std::to_string(stray->count) + " of " + std::to_string(stray->work_count) +
-                          " pieces of work are " + core::format_duration(static_cast<double>(stray->idle_ns)) +
-                          (stray->before ? " before" : " after") +
-                          " all others: span, idle time and every ratio of them cover both",
-                      "a wrong time stamp, a clock that was set, or work of the start-up? Profile the part that counts"});
+  warnings.push_back(
+      {"gpu.stray_work",
+       label_of(gpu) + std::to_string(stray->count) + " of " + std::to_string(stray->work_count) + " device activities are " +
+           core::format_duration(static_cast<double>(stray->idle_ns)) + (stray->before ? " before" : " after") +
+           " all others: span, idle time and the ratios based on them cover both parts",
+       "possible causes: a wrong timestamp, a clock adjustment, or start-up work; profile only the part of interest"});
 }
 
 void warn_of_times(const GpuAnalysis& analysis, Warnings& warnings) {
   for (const GpuOfTrace& gpu : analysis.gpus)
     if (const auto odd = gpu.time.invalid_count + gpu.time.out_of_order_count; odd > 0)
-      warnings.push_back(
-          {"gpu.odd_times",
-           label_of(gpu) + std::to_string(odd) +
-               " pieces of work have invalid times and are not counted (an end before the start, or beyond any clock)",
-           "the profiler wrote wrong times; see its issue tracker"});
+      warnings.push_back({"gpu.odd_times",
+                          label_of(gpu) + std::to_string(odd) +
+                              " device activities are ignored: invalid timestamps (end before start, or out of range)",
+                          "the profiler wrote invalid timestamps; see its issue tracker"});
   for (const GpuOfTrace& gpu : analysis.gpus) warn_of_stray_work(gpu, warnings);
   for (const GpuOfTrace& gpu : analysis.gpus)
     if (gpu.repeated_kernels > 0)
       warnings.push_back({"gpu.repeated_kernels",
                           label_of(gpu) + std::to_string(gpu.repeated_kernels) + " of " + std::to_string(gpu.time.kernel_count) +
-                              " kernels repeat an earlier one, the same in name, stream, times and ids: counts and sums include "
-                              "every copy, busy time one",
-                          "is the file a concatenation of several, or was one trace given under two names?"});
+                              " kernels are duplicates (same name, stream, times and ids): counts and sums include each copy, "
+                              "busy time only one",
+                          "check for a concatenated file, or the same trace passed under two names"});
 }
 
 }  // namespace

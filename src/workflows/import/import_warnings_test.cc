@@ -51,7 +51,7 @@ TEST(TraceWarnings, LowAttributionIsOfEachGpuWithItsReason) {
   ASSERT_EQ(warnings.size(), 2U);
   EXPECT_EQ(warnings[0].id, "attribution.low");
   EXPECT_THAT(warnings[0].message, HasSubstr("GPU 5: 1 of 10 kernels"));
-  EXPECT_THAT(warnings[0].message, HasSubstr("10.0 % of their time"));
+  EXPECT_THAT(warnings[0].message, HasSubstr("10.0 % of kernel time"));
   EXPECT_THAT(warnings[0].message, HasSubstr("graph launches hide"));
   EXPECT_THAT(warnings[1].message, HasSubstr("rank 1"));
 }
@@ -88,9 +88,9 @@ TEST(TraceWarnings, OddTimesStrayWorkAndRepeats) {
   gpu.repeated_kernels = 4;
   const auto warnings = trace_warnings(analysis);
   ASSERT_THAT(ids(analysis), ElementsAre("gpu.odd_times", "gpu.stray_work", "gpu.repeated_kernels"));
-  EXPECT_THAT(warnings[0].message, HasSubstr("GPU 5: 3 pieces of work"));
-  EXPECT_THAT(warnings[1].message, HasSubstr("1 of 10 pieces of work are 60.0 s after all others"));
-  EXPECT_THAT(warnings[2].message, HasSubstr("4 of 10 kernels repeat"));
+  EXPECT_THAT(warnings[0].message, HasSubstr("GPU 5: 3 device activities"));
+  EXPECT_THAT(warnings[1].message, HasSubstr("1 of 10 device activities are 60.0 s after all others"));
+  EXPECT_THAT(warnings[2].message, HasSubstr("4 of 10 kernels are duplicates"));
 }
 
 }  // namespace

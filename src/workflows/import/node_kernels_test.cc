@@ -155,7 +155,7 @@ TEST_F(GraphImportTest, KernelsGetTheNodesOfTheModel) {
   EXPECT_EQ(nodes.size(), 3U);
   EXPECT_NE(nodes["Cijk_A_MT64"].find("/layers.0/Gemm"), std::string::npos) << nodes["Cijk_A_MT64"];
   EXPECT_NE(nodes["Cijk_A_MT64"].find("/layers.1/Gemm"), std::string::npos);
-  EXPECT_EQ(outcome->manifest.outcome["gpu"]["nodes"]["source"].text(), "mlp");
+  EXPECT_EQ(outcome->manifest.outcome.gpu["nodes"]["source"].text(), "mlp");
 }
 
 // A program of MIGraphX beside the trace: the kernels it compiled have the names that it gave them.

@@ -262,7 +262,7 @@ TEST_F(RocmImportTest, ProcessesAreRanks) {
   file("h/101_hip_api_trace.csv", calls(50));
   const auto outcome = run(input());
   ASSERT_TRUE(outcome.has_value());
-  const auto& gpus = outcome->manifest.outcome["gpu"]["gpus"].items();
+  const auto& gpus = outcome->manifest.outcome.gpu["gpus"].items();
   ASSERT_EQ(gpus.size(), 2U);
   EXPECT_EQ(gpus[1]["rank"].as_i64(), 1);
 }
@@ -277,7 +277,7 @@ TEST_F(RocmImportTest, ProcessesInOneTableAreRanksThatTheOtherTablesShare) {
   const auto outcome = run(input());
   ASSERT_TRUE(outcome.has_value());
   EXPECT_FALSE(warns(*outcome, "import.processes_mixed"));
-  const auto& gpus = outcome->manifest.outcome["gpu"]["gpus"].items();
+  const auto& gpus = outcome->manifest.outcome.gpu["gpus"].items();
   ASSERT_EQ(gpus.size(), 2U);
   const auto latency = [&](std::int64_t device) {
     for (const auto& each : outcome->metrics)
@@ -297,7 +297,7 @@ TEST_F(RocmImportTest, ADocumentAndItsTablesAreReadOnce) {
   const auto outcome = run(input());
   ASSERT_TRUE(outcome.has_value());
   EXPECT_EQ(metric(*outcome, "gpu.kernel_count"), 1);
-  ASSERT_EQ(outcome->manifest.outcome["passed_over"].items().size(), 1U);
+  ASSERT_EQ(outcome->manifest.outcome.passed_over.items().size(), 1U);
 }
 
 TEST_F(RocmImportTest, ADocumentWithoutAnEventLeavesTheTableItsPlace) {

@@ -11,7 +11,7 @@ using importers::RocmTable;
 
 // "8,868 calls of 595 ms"
 std::string calls_of(std::int64_t count, std::int64_t total_ns) {
-  return core::format_count(static_cast<double>(count)) + (count == 1 ? " call of " : " calls of ") +
+  return core::format_count(static_cast<double>(count)) + (count == 1 ? " call, " : " calls, ") +
          core::format_duration(static_cast<double>(total_ns));
 }
 
@@ -34,7 +34,7 @@ std::string RocmJoin::skip(const importers::grouping::RocmPlace& place, const st
   if (table == RocmTable::facts) return {};
   const auto read = documents_.find({place.run, place.pass});
   if (read == documents_.end()) return {};
-  return "the same run as " + read->second + ", which was read";
+  return "same run as " + read->second + ", which was imported";
 }
 
 FileRules RocmJoin::rules(const importers::grouping::RocmPlace& place, const std::optional<RocmTable>& table) {
@@ -62,7 +62,7 @@ void RocmJoin::done(const importers::grouping::RocmPlace& place, const std::stri
   if (is_document(table) && account.kept > 0) documents_.try_emplace({place.run, place.pass}, name);
   if (result.host.empty()) result.host = place.host;
   if (counts.dropped_kernels > 0) {
-    const std::string what = "kernels that another file of the run has (another pass, or another table)";
+    const std::string what = "kernels already present in another file of the run (another pass or table)";
     const std::int64_t lost = counts.counters + counts.repeated_counters > 0 ? 0 : std::min(counts.dropped_kernels, account.kept);
     account.kept -= lost;  // a record that brought counters too is kept
     if (lost > 0) account.dropped[what] += lost;
@@ -70,17 +70,17 @@ void RocmJoin::done(const importers::grouping::RocmPlace& place, const std::stri
   }
   if (counts.repeated_counters > 0)
     account.notes.push_back(core::format_count(static_cast<double>(counts.repeated_counters)) +
-                            " counters were read in an earlier pass for the dispatch");
+                            " counters were already read in an earlier pass of the dispatch");
   if (counts.renumbered_counters > 0)
     account.notes.push_back(core::format_count(static_cast<double>(counts.renumbered_counters)) +
-                            " counters are of dispatch numbers that stand again with another kernel: several runs were put "
-                            "together in this table, and a dispatch is known by its number and its kernel");
+                            " counters have a dispatch id that is reused by another kernel: the table combines several runs, and "
+                            "a dispatch is identified by its id and kernel");
   if (counts.unlike_dispatches > 0)
     result.warnings.push_back(
         {"import.passes_differ",
          core::format_count(static_cast<double>(counts.unlike_dispatches)) + " counters in " + name +
-             " are of dispatches that ran another kernel in an earlier pass: the passes did not do the same",
-         "make the workload deterministic (fixed seed, no tuning at run time) and profile again"});
+             " belong to dispatches that ran another kernel in an earlier pass: the passes did different work",
+         "make the workload deterministic (fixed seed, no autotuning) and profile again"});
 }
 
 void RocmJoin::check_runs(SessionDraft& draft) const {
@@ -88,8 +88,8 @@ void RocmJoin::check_runs(SessionDraft& draft) const {
   for (const auto& [name, run] : runs_) runs += run.counts.kernels > 0 && !run.has_rank ? 1 : 0;
   if (runs > 1)
     draft.warn("import.several_runs",
-               "the files hold " + std::to_string(runs) + " runs with kernels: counts and sums are of all of them",
-               "import each run's folder or file by itself to compare them");
+               "the files contain " + std::to_string(runs) + " runs with kernels: counts and sums cover all of them",
+               "import the folder or file of each run separately to compare them");
 }
 
 void RocmJoin::check_statistics(const importers::grouping::RocmPlace& place, const std::string& name,
@@ -111,13 +111,13 @@ void RocmJoin::check_statistics(const importers::grouping::RocmPlace& place, con
   if (count == 0) return;  // the trace of it is not there
   const std::string numbers = calls_of(*calls, *total_ns);
   if (count == *calls && sum_ns == *total_ns) {
-    result.account.notes.push_back("the profiler's own totals are those of the trace: " + numbers);
+    result.account.notes.push_back("the profiler's totals match the trace: " + numbers);
     return;
   }
   result.warnings.push_back({"import.statistics_differ",
                              name + " has " + numbers + ", the trace " + calls_of(count, sum_ns) +
-                                 ": they are of different runs, or one of them is incomplete",
-                             "see the account for what was dropped"});
+                                 ": they come from different runs, or one of them is incomplete",
+                             "see the account for dropped records"});
 }
 
 }  // namespace aaco::workflows

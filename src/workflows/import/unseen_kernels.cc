@@ -39,11 +39,11 @@ void warn_of_unseen_kernels(std::int64_t launches, const importers::grouping::In
   if (std::any_of(said.begin(), said.end(), [](const trace::Warning& each) { return each.id == "import.no_kernels"; })) return;
   const auto known =
       std::find_if(inputs.files.begin(), inputs.files.end(), [](const auto& file) { return !file.info.without_kernels.empty(); });
-  draft.warn("import.no_kernels",
-             "the files hold " + std::to_string(launches) +
-                 " calls that launch kernels, and no kernel: busy time, gaps and causes cannot be known",
-             known != inputs.files.end() ? known->info.without_kernels
-                                         : "trace the kernels too, and import that file together with these");
+  draft.warn(
+      "import.no_kernels",
+      "the files contain " + std::to_string(launches) +
+          " kernel launches but no kernels: busy time, gaps and causes are unavailable",
+      known != inputs.files.end() ? known->info.without_kernels : "also trace kernels, and import that file together with these");
 }
 
 }  // namespace aaco::workflows

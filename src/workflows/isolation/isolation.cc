@@ -63,15 +63,15 @@ Json Isolation::describe() const { return capsule_ ? capsule::to_json(capsule_->
 
 void Isolation::tell(SessionDraft& draft) const {
   for (const std::string& text : restored_.left)
-    draft.warn("isolation.left_behind", "what a killed run changed could not be put back: " + text,
-               "'aaco capsule restore' tries again");
+    draft.warn("isolation.left_behind", "cannot restore a setting changed by a killed run: " + text,
+               "run 'aaco capsule restore' to try again");
   if (!capsule_ || capsule_->not_set().empty()) return;
   std::string list, remedy;
   for (const auto& one : capsule_->not_set()) {
     list += (list.empty() ? "" : "; ") + one.id + "=" + one.value + " (" + one.reason + ")";
     if (!one.remedy.empty()) remedy += (remedy.empty() ? "" : "; ") + one.id + ": " + one.remedy;
   }
-  draft.warn("isolation.partly", "could not be set: " + list, remedy);
+  draft.warn("isolation.partly", "isolation incomplete: " + list, remedy);
 }
 
 void Isolation::step_out() {
@@ -82,8 +82,8 @@ core::Status Isolation::leave() { return capsule_ ? capsule_->leave() : core::St
 
 void Isolation::leave(SessionDraft& draft) {
   if (const auto left = leave(); !left)
-    draft.warn("isolation.not_restored", "the isolation could not be undone: " + left.error().message,
-               "'aaco capsule restore' tries again");
+    draft.warn("isolation.not_restored", "cannot restore the settings changed for isolation: " + left.error().message,
+               "run 'aaco capsule restore' to try again");
 }
 
 core::Result<CapsuleOutcome> run_isolated(const IsolationRequest& request, const std::vector<std::string>& command,

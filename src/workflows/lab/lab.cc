@@ -13,7 +13,7 @@ namespace {
 
 namespace faults = laboratory::faults;
 
-constexpr double kMostTinyOperators = 2000;
+constexpr double kMaxTinyOperators = 2000;
 constexpr double kLargestBatchFactor = 8;
 
 faults::FaultWorld world_of(const Services& services) { return {"/", undo_world(services).folder}; }
@@ -25,7 +25,7 @@ core::Status set_batch(RunRequest& run, double intensity) {
 }
 
 void add_tiny_operators(RunRequest& run, const faults::Fault& fault, const std::string& folder) {
-  const auto count = std::max<std::int64_t>(2, std::llround(fault.intensity * kMostTinyOperators));
+  const auto count = std::max<std::int64_t>(2, std::llround(fault.intensity * kMaxTinyOperators));
   const std::string op_type = fault.generator == "absolute" ? "Abs" : "Neg";
   run.edit_model = [=](const std::string& model) -> core::Result<std::string> {
     const std::string path = core::join_path(folder, core::base_name(model));
@@ -39,8 +39,7 @@ core::Status change_request(RunRequest& run, const faults::Fault& fault, const s
                             std::optional<core::TemporaryDirectory>& folder) {
   const std::string& id = fault.kind->id;
   if (id == "fewer_threads") {
-    if (run.threads == 1)
-      return core::fail(core::ErrorCode::invalid_argument, "the run has one thread already, so it cannot get fewer");
+    if (run.threads == 1) return core::fail(core::ErrorCode::invalid_argument, "the run already has one thread");
     run.threads = 1;
   } else if (id == "graph_optimisation_off") {
     run.graph_level = "disabled";
@@ -63,8 +62,8 @@ core::Result<std::int64_t> clean_up_faults(const Services& services) { return fa
 core::Result<SessionOutcome> inject(const InjectRequest& request, const Services& services) {
   for (const auto& kind : laboratory::trace_faults::trace_fault_kinds())
     if (kind.id == request.fault)
-      return core::fail(core::ErrorCode::invalid_argument, "'" + request.fault + "' is a fault of traces, and a run is none",
-                        "aaco lab simulate " + request.fault + " SESSION, with the session of a GPU trace");
+      return core::fail(core::ErrorCode::invalid_argument, "'" + request.fault + "' applies to traces, not to runs",
+                        "use 'aaco lab simulate " + request.fault + " SESSION' with a GPU trace session");
   AACO_ASSIGN(const faults::Fault fault, faults::make_fault(request.fault, request.intensity, request.generator));
   AACO_TRY(clean_up_faults(services));
   RunRequest run_request = request.run;

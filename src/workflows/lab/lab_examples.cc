@@ -19,13 +19,13 @@ using laboratory::scoring::Example;
 
 constexpr std::string_view kClassTag = "class=";
 // How much longer calls have to take by a fault than in both undisturbed runs nearest in time.
-constexpr double kLeastEffect = 0.08;      // to be a cause: runs of this machine differ by less for no reason
-constexpr double kLeastLimit = 0.15;       // to be what limits the session: below that more is gained elsewhere
-constexpr double kLeastLaunching = 1;      // operators that were added limit it where they take as long as all the others
-constexpr std::size_t kPartners = 2;       // undisturbed runs that each disturbed one is laid beside
-constexpr double kForeignCores = 0.15;     // CPUs that other processes used
-constexpr double kMostForeignWait = 0.10;  // of the time of the calls
-constexpr double kLeastExplained = 0.10;   // effect from which on a decomposition is judged
+constexpr double kMinEffect = 0.08;       // to be a cause: runs of this machine differ by less for no reason
+constexpr double kMinLimit = 0.15;        // to be what limits the session: below that more is gained elsewhere
+constexpr double kMinLaunching = 1;       // operators that were added limit it where they take as long as all the others
+constexpr std::size_t kPartners = 2;      // undisturbed runs that each disturbed one is laid beside
+constexpr double kForeignCores = 0.15;    // CPUs that other processes used
+constexpr double kMaxForeignWait = 0.10;  // of the time of the calls
+constexpr double kMinExplained = 0.10;    // effect from which on a decomposition is judged
 
 struct Labelled {
   std::string id, model, tag, fault, cause, generator, intensity, label;
@@ -58,7 +58,7 @@ core::Result<std::vector<Labelled>> load_labelled(const Services& services) {
     services.progress("reading " + manifest.id.text);
     Labelled one;
     one.id = manifest.id.text;
-    one.model = manifest.outcome["model"].text();
+    one.model = manifest.outcome.model;
     one.created_ns = manifest.created_realtime_ns;
     one.fault = fault["fault"].text();
     one.cause = fault["cause"].text();
@@ -93,7 +93,7 @@ bool disturbed_otherwise(const Labelled& one) {
     if (one.cause == cause) return false;
   const auto& signals = one.facts->side.signals;
   const double waits = signals.get("caller.wait_ratio").value_or(0) + signals.get("process.others_wait_ratio").value_or(0);
-  return waits > kMostForeignWait &&
+  return waits > kMaxForeignWait &&
          signals.get("others.cpu_use_cores").value_or(0) > kForeignCores;  // threads wait for each other too
 }
 
@@ -109,7 +109,7 @@ void add_pair(const Labelled& a, const Labelled& b, const Judges& judges, LabExa
   const auto decomposition = decompose(a.facts->side, b.facts->side);
   if (!decomposition) return;
   const double effect = decomposition->delta_ns / decomposition->baseline_ns;
-  if (std::abs(effect) >= kLeastExplained) {
+  if (std::abs(effect) >= kMinExplained) {
     const double share = std::abs(decomposition->unexplained_ns / decomposition->delta_ns);
     out.unexplained.push_back(share);
     out.unexplained_by_cause[b.cause].push_back(share);
@@ -141,11 +141,11 @@ std::optional<double> effect_of(const Labelled& disturbed, const std::vector<con
 
 // Settings and faults alike may be causes; a cause that disturbs has to take time to be one.
 bool is_cause(const Labelled& one, double effect) {
-  return class_of_cause(one.cause).empty() ? std::abs(effect) >= kLeastEffect : effect >= kLeastEffect;
+  return class_of_cause(one.cause).empty() ? std::abs(effect) >= kMinEffect : effect >= kMinEffect;
 }
 
 bool limits(const Labelled& one, double effect) {
-  return effect >= (class_of_cause(one.cause) == "launch_bound" && one.label != "launch_bound" ? kLeastLaunching : kLeastLimit);
+  return effect >= (class_of_cause(one.cause) == "launch_bound" && one.label != "launch_bound" ? kMinLaunching : kMinLimit);
 }
 
 // Nothing is learnt from how long a call takes: the models of the lake that are launch-bound happen to be the quickest, and any
@@ -201,9 +201,8 @@ core::Result<LabExamples> lab_examples(const Services& services) {
     if (judges.book.find(truth) != nullptr) add_example(one, truth, effect, judges, out);
   }
   if (all.empty())
-    return core::fail(core::ErrorCode::not_found,
-                      "the lake at " + services.paths.sessions + " has no session whose truth is known",
-                      "make some: 'aaco lab inject FAULT -- run ...', and undisturbed runs with --tag class=CLASS");
+    return core::fail(core::ErrorCode::not_found, "no labelled sessions in " + services.paths.sessions,
+                      "create some with 'aaco lab inject FAULT -- run ...', plus undisturbed runs with --tag class=CLASS");
   return out;
 }
 

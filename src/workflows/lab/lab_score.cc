@@ -47,7 +47,7 @@ core::Result<LabJudgement> judge(const scoring::Examples& examples,
   LabJudgement out;
   judge_in_use(examples, in_use, judges, out);
   for (const std::string_view key : kHeld) {
-    services.progress("holding out by " + std::string(key));
+    services.progress("cross-validating by " + std::string(key));
     std::int64_t not_held = 0;
     AACO_ASSIGN(auto raw, scoring::hold_out(examples, std::string(key), &not_held, &judges.book));
     if (key == kHeld.front()) out.calibration = scoring::calibrate(raw);
@@ -189,8 +189,8 @@ std::string examples_text(const LabReport& report) {
 core::Result<LabReport> lab_train(const std::string& folder, const Services& services) {
   AACO_ASSIGN(LabReport report, lab_score(services));
   if (report.examples.sessions == 0)
-    return core::fail(core::ErrorCode::not_found, "the lake has no runs whose truth is known, and nothing is learnt from traces",
-                      "make some: 'aaco lab inject FAULT -- run ...', and undisturbed runs with --tag class=CLASS");
+    return core::fail(core::ErrorCode::not_found, "no labelled runs to train on (traces are not used for training)",
+                      "create some with 'aaco lab inject FAULT -- run ...', plus undisturbed runs with --tag class=CLASS");
   AACO_TRY(core::make_directories(folder));
   AACO_TRY(write_model(folder, "classifier.json", report.examples.bottlenecks, report.bottlenecks));
   AACO_TRY(write_model(folder, "causes.json", report.examples.causes, report.causes));

@@ -53,8 +53,8 @@ class Copier {
 core::Result<SessionOutcome> simulate(const SimulateRequest& request, const Services& services) {
   for (const auto& kind : laboratory::faults::fault_kinds())
     if (kind.id == request.fault)
-      return core::fail(core::ErrorCode::invalid_argument, "'" + request.fault + "' is done to a run, not to a trace",
-                        "aaco lab inject " + request.fault + " -- run ...");
+      return core::fail(core::ErrorCode::invalid_argument, "'" + request.fault + "' applies to runs, not to traces",
+                        "use 'aaco lab inject " + request.fault + " -- run ...'");
   AACO_ASSIGN(const auto fault, laboratory::trace_faults::make_trace_fault(request.fault, request.intensity));
   AACO_ASSIGN(const std::string path, tracelake::find_session(services.paths.sessions, request.session));
   AACO_ASSIGN(const auto original, tracelake::read_manifest(path));
@@ -70,16 +70,17 @@ core::Result<SessionOutcome> simulate(const SimulateRequest& request, const Serv
                                   services));
   draft.manifest().home_clock = original.home_clock;
   draft.manifest().fingerprint = original.fingerprint;
-  draft.manifest().outcome = Json::object({{"files", original.outcome["files"]}});
-  draft.warn("lab.fault", "this trace is simulated: " + std::string(fault.kind->title) + ", put on session " + original.id.text,
-             "it shows what such a cause would look like; nothing in it was measured so");
+  draft.manifest().outcome.files = original.outcome.files;
+  draft.warn("lab.fault",
+             "this trace is simulated: " + std::string(fault.kind->title) + ", applied to session " + original.id.text,
+             "it shows what this cause would look like; these times were not measured");
   AACO_TRY(draft.writer().write_json("env.json", environment));
   Copier(names, draft.sink()).copy(rows);
   AACO_TRY(draft.writer().flush());
   GpuAnalysisOptions options;
   options.find_steps = rows.iterations.empty();
   AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
-  draft.manifest().outcome.set("gpu", to_json(analysis, options));
+  draft.manifest().outcome.gpu = to_json(analysis, options);
   AACO_TRY(draft.writer().flush());
   trace::Metrics metrics = std::move(analysis.metrics);
   AACO_ASSIGN(trace::Metrics more, table_metrics(draft, 1));

@@ -190,8 +190,8 @@ Json memory_json(const graph::Graph& graph, bool timeline) {
 core::Status check_strict(const graph::Model& model) {
   if (model.dimensions.assumptions.empty()) return {};
   return core::fail(core::ErrorCode::invalid_input,
-                    "not every dimension has a size: " + core::join(model.dimensions.assumptions, "; "),
-                    "give them with --dim NAME=SIZE, or leave out --strict");
+                    "dimensions without a size: " + core::join(model.dimensions.assumptions, "; "),
+                    "set them with --dim NAME=SIZE, or remove --strict");
 }
 
 }  // namespace

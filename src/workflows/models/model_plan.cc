@@ -22,8 +22,8 @@ core::Result<graph::FusionRules> rules_for(const std::string& backend, const Ser
   for (const std::string& file : files)
     if (file.ends_with(".yaml")) known.push_back(file.substr(0, file.size() - 5));
   if (std::find(known.begin(), known.end(), backend) == known.end())
-    return core::fail(core::ErrorCode::not_found, "there are no fusion rules for a backend '" + backend + "'",
-                      "there are some for " + core::join(known, ", "));
+    return core::fail(core::ErrorCode::not_found, "no fusion rules for backend '" + backend + "'",
+                      "available: " + core::join(known, ", "));
   return graph::load_fusion_rules(core::join_path(folder, backend + ".yaml"));
 }
 
@@ -100,7 +100,7 @@ Json schedule_json(const Graph& graph, const graph::GraphCost& cost) {
                        {"widest_level_nodes", by_work.widest}});
 }
 
-// By what the backend takes, where data/support has it; else it takes all but what is asked for on the host.
+// By what the backend takes, where data/support has it; else it takes all but what is requested on the host.
 core::Result<graph::Partition> partition_for(const Graph& graph, const PlanRequest& request,
                                              const std::vector<graph::Target>& targets, const Services& services) {
   const std::string file = core::join_path(services.paths.share, "data/support/" + request.backend + ".yaml");
@@ -114,10 +114,10 @@ core::Result<std::vector<graph::Target>> targets_for(const Graph& graph, const P
     if (std::none_of(graph.nodes.begin(), graph.nodes.end(),
                      [&](const graph::Node& node) { return node.qualified_type() == wanted; }))
       return core::fail(core::ErrorCode::invalid_argument, "the model has no operator '" + wanted + "'",
-                        "'aaco inspect' without --on-host lists its operators");
+                        "run 'aaco inspect' without --on-host to list its operators");
   const auto refuses = [on_host = request.on_host](const Graph&, const graph::Node& node) {
     const bool there = std::find(on_host.begin(), on_host.end(), node.qualified_type()) != on_host.end();
-    return there ? std::string("asked for on the host") : std::string();
+    return there ? std::string("requested on the host") : std::string();
   };
   return std::vector<graph::Target>{{request.backend, refuses}, {"host", nullptr}};
 }

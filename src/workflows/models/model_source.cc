@@ -42,18 +42,16 @@ core::Result<SourceGraph> read_source(const runner::ModelConfig& config, const s
   SourceGraph source;
   if (config.from_zoo()) {
     if (!entry.empty())
-      return core::fail(ErrorCode::invalid_argument,
-                        "the zoo's " + config.zoo_request() + " is one model: it has no '" + entry + "'",
-                        "leave out what follows the '#'");
+      return core::fail(ErrorCode::invalid_argument, "zoo model " + config.zoo_request() + " has no entry '" + entry + "'",
+                        "remove the part after '#'");
     AACO_ASSIGN(const auto request, runner::zoo::parse_request(config.zoo_request()));
     AACO_ASSIGN(auto blueprint, runner::zoo::build_graph(*request.entry, request.config));
     source.file.graph = std::move(blueprint.graph);
     return source;
   }
   if (!core::exists(config.path))
-    return core::fail(ErrorCode::not_found, "the model " + config.path + " does not exist",
-                      config.where.empty() ? "'aaco zoo ls' lists the models that AACO makes by itself"
-                                           : "correct its path in " + config.where);
+    return core::fail(ErrorCode::not_found, "model " + config.path + " does not exist",
+                      config.where.empty() ? "'aaco zoo ls' lists the built-in models" : "fix its path in " + config.where);
   AACO_ASSIGN(source.format, graph::sniff_model(config.path));
   AACO_ASSIGN(source.file, graph::load_source(config.path, entry));
   return source;
@@ -70,8 +68,8 @@ core::Result<graph::Model> open_model(const ModelRequest& request, const Service
   graph::Bindings sizes = request.dimensions;
   if (request.batch) AACO_TRY(bind_batch(read, *request.batch, sizes));
   if (const auto items = sizes.find(graph::batch_symbol(read)); items != sizes.end() && items->second == 0)
-    return core::fail(ErrorCode::invalid_argument, "'" + items->first + "' counts the items, and 0 of them are no work",
-                      "give it a size of 1 or more");
+    return core::fail(ErrorCode::invalid_argument, "dimension '" + items->first + "' (items per call) is 0",
+                      "set it to 1 or more");
   add_configured(read, config, sizes);
   AACO_ASSIGN(graph::Model model, graph::prepare(std::move(source.file), sizes, request.shapes));
   model.format = source.format;

@@ -37,15 +37,16 @@ core::Result<graph::Model> model_as_run(const graph::Graph& graph, const Json& i
   return graph::prepare(graph, sizes_of_symbols(graph, inputs));
 }
 
-Json model_work(const graph::Graph& graph, const Json& inputs) {
+std::optional<trace::OutcomeWork> model_work(const graph::Graph& graph, const Json& inputs) {
   const auto model = model_as_run(graph, inputs);
-  if (!model) return {};
+  if (!model) return std::nullopt;
   const graph::GraphCost cost = graph::cost_of(model->graph);
-  return Json::object({{"flops", cost.flops},
-                       {"bytes", cost.bytes_read + cost.bytes_written},
-                       {"weight_bytes", cost.weight_bytes},
-                       {"confidence_ratio", cost.confidence},
-                       {"node_count", cost.nodes.size()}});
+  trace::OutcomeWork work;
+  work.flops = cost.flops;
+  work.bytes = static_cast<double>(cost.bytes_read + cost.bytes_written);
+  work.node_count = static_cast<double>(cost.nodes.size());
+  work.rest = Json::object({{"weight_bytes", cost.weight_bytes}, {"confidence_ratio", cost.confidence}});
+  return work;
 }
 
 }  // namespace aaco::workflows

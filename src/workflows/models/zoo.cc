@@ -25,13 +25,13 @@ core::Result<std::string> make_zoo_model(const std::string& name, std::uint64_t 
   AACO_ASSIGN(const auto registry, runner::Registry::load(services.paths));
   AACO_ASSIGN(const auto config, registry.model(name));
   if (!config.from_zoo())
-    return core::fail(core::ErrorCode::invalid_argument, "'" + name + "' is a file, not a model of the zoo",
-                      "'aaco zoo ls' lists the zoo");
+    return core::fail(core::ErrorCode::invalid_argument, "'" + name + "' is a file, not a zoo model",
+                      "'aaco zoo ls' lists the zoo models");
   AACO_ASSIGN(const auto request, runner::zoo::parse_request(config.zoo_request()));
   return runner::zoo::make(*request.entry, request.config, seed, services.paths.cache,
                            [&](std::int64_t done, std::int64_t total) {
-                             services.progress("making " + name + ": " + core::format_bytes(static_cast<double>(done)) + " of " +
-                                               core::format_bytes(static_cast<double>(total)));
+                             services.progress("building " + name + ": " + core::format_bytes(static_cast<double>(done)) +
+                                               " of " + core::format_bytes(static_cast<double>(total)));
                            });
 }
 

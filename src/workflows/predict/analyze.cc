@@ -11,8 +11,8 @@ core::Result<report::AnalysisReport> analyze(const AnalyzeRequest& request, cons
   AACO_ASSIGN(const graph::Model model, open_model(request.model, services));
   if (request.fallback.empty()) {
     if (!request.provider.empty())
-      return core::fail(core::ErrorCode::invalid_argument, "--provider says what a device takes, and nothing runs the rest",
-                        "name a device with --fallback");
+      return core::fail(core::ErrorCode::invalid_argument, "--provider requires --fallback to run the unsupported operators",
+                        "pass a device with --fallback");
     return predict(model, request.model.name, device, request.conditions, services.paths);
   }
   AACO_ASSIGN(const Fallback fallback, find_fallback(request.fallback, request.provider, device, services));

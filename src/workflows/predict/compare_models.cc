@@ -17,7 +17,7 @@ namespace {
 
 using Rank = CompareModelsRequest::Rank;
 
-constexpr std::size_t kMostPoints = 10'000;
+constexpr std::size_t kMaxPoints = 10'000;
 
 // Every combination, in the order given.
 std::vector<ComparedPoint> points_of(const CompareModelsRequest& request) {
@@ -72,7 +72,7 @@ void fill(ComparedPoint& point, const CompareModelsRequest& request, Models& mod
   const auto device = find_device(point.hardware, services);
   if (!device) return fail(device.error());
   if (point.devices > 1 && point.batch > 0 && point.batch < point.devices) {
-    point.error = fmt::format("a batch of {} cannot be split over {} devices", point.batch, point.devices);
+    point.error = fmt::format("a batch of {} cannot be split across {} devices", point.batch, point.devices);
     return;
   }
   const std::int64_t share = point.batch > 0 ? (point.batch + point.devices - 1) / point.devices : 0;
@@ -137,7 +137,7 @@ std::string_view rank_name(Rank rank) {
 }
 
 std::string condition_text(const ComparedPoint& point) {
-  std::string text = point.batch > 0 ? fmt::format("batch {}", point.batch) : "as it is";
+  std::string text = point.batch > 0 ? fmt::format("batch {}", point.batch) : "default batch";
   if (point.devices > 1) text += fmt::format(" on {} devices", point.devices);
   if (!point.dtype.empty()) text += ", " + point.dtype;
   if (point.power_cap_watts) text += fmt::format(", {:g} W", *point.power_cap_watts);
@@ -202,9 +202,9 @@ std::vector<std::string> row_of(const ComparedPoint& point, std::size_t place, b
 
 core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsRequest& request, const Services& services) {
   std::vector<ComparedPoint> points = points_of(request);
-  if (points.size() > kMostPoints)
+  if (points.size() > kMaxPoints)
     return core::fail(core::ErrorCode::invalid_argument,
-                      fmt::format("{} combinations are asked for, at most {} are compared", points.size(), kMostPoints));
+                      fmt::format("{} combinations requested; the maximum is {}", points.size(), kMaxPoints));
   drop_repeated(points, services);
   Models models(request.base.model, services);
   std::size_t done = 0;
@@ -213,7 +213,7 @@ core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsReque
     fill(point, request, models, services);
   }
   if (std::none_of(points.begin(), points.end(), [](const ComparedPoint& point) { return point.prediction.has_value(); }))
-    return core::fail(points.front().error_code, "nothing could be predicted: " + points.front().model + " on " +
+    return core::fail(points.front().error_code, "no prediction succeeded: " + points.front().model + " on " +
                                                      points.front().hardware + ": " + points.front().error);
   sort(points, request.rank);
   return points;
@@ -289,7 +289,7 @@ report::Paper comparison_paper(const std::vector<ComparedPoint>& points, const C
   table.header = {"#", "MODEL", "HARDWARE", "CONDITIONS", "LATENCY", "90 % INTERVAL", "LEVEL", "ITEMS/S"};
   table.numeric = {true, false, false, false, true, true, false, true};
   if (tokens) add_columns({"TOKENS/S"}, table);
-  add_columns({"J/ITEM", "90 % OF J"}, table);
+  add_columns({"J/ITEM", "J 90 % INTERVAL"}, table);
   if (tokens) add_columns({"J/TOKEN"}, table);
   add_columns({"WATTS", "MEMORY"}, table);
   std::size_t place = 0;
@@ -300,13 +300,14 @@ report::Paper comparison_paper(const std::vector<ComparedPoint>& points, const C
     }
     table.rows.push_back({"-", point.model, point.hardware, condition_text(point)});
     table.rows.back().resize(table.header.size(), "-");
-    section.lines.push_back("No prediction of " + point.model + " on " + point.hardware + " (" + condition_text(point) +
+    section.lines.push_back("No prediction for " + point.model + " on " + point.hardware + " (" + condition_text(point) +
                             "): " + point.error);
   }
   if (const std::size_t rivals = undecided(points, request.rank); rivals > 0)
-    section.lines.push_back(fmt::format("The first place is not certain: the intervals of {} other(s) overlap its own.", rivals));
+    section.lines.push_back(
+        fmt::format("The ranking is uncertain: the interval of the first overlaps with {} other(s).", rivals));
   if (!request.device_counts.empty())
-    section.lines.emplace_back("Several devices share the batch (data parallel); nothing is exchanged between them.");
+    section.lines.emplace_back("Multiple devices split the batch (data parallel) without communication.");
   return {fmt::format("Predictions, ranked by {}", rank_name(request.rank)), {std::move(section)}};
 }
 

@@ -57,17 +57,17 @@ core::Result<Fallback> find_fallback(const std::string& name, const std::string&
   std::vector<std::string> names;
   for (const auto& one : known) names.push_back(one.backend);
   if (found == known.end())
-    return core::fail(core::ErrorCode::not_found,
-                      provider.empty() ? "nothing says which operators " + device.id + " takes by itself"
-                                       : "nothing is known of a provider '" + provider + "'",
-                      "name one with --provider: " + core::join(names, ", "));
+    return core::fail(
+        core::ErrorCode::not_found,
+        provider.empty() ? "no list of operators that " + device.id + " supports" : "unknown provider '" + provider + "'",
+        "select one with --provider: " + core::join(names, ", "));
   if (!found->devices.empty() && std::find(found->devices.begin(), found->devices.end(), device.id) == found->devices.end())
-    return core::fail(core::ErrorCode::invalid_argument, found->backend + " does not program " + device.id,
-                      "it is for " + core::join(found->devices, ", "));
+    return core::fail(core::ErrorCode::invalid_argument, "provider " + found->backend + " does not support " + device.id,
+                      "it supports " + core::join(found->devices, ", "));
   AACO_ASSIGN(hardware::Device host, find_device(name, services));
   if (host.id_with_state() == device.id_with_state())
-    return core::fail(core::ErrorCode::invalid_argument, "--fallback is the device itself",
-                      "name the host that runs what it does not take");
+    return core::fail(core::ErrorCode::invalid_argument, "--fallback is the same device as --hardware",
+                      "pass the host that runs the unsupported operators");
   return Fallback{std::move(host), *found};
 }
 
@@ -104,15 +104,15 @@ core::Result<estimation::GraphEstimate> analyze_parts(const graph::Graph& graph,
     shares[target].conditions = &under[target];
   }
   if (shares[0].device == nullptr && shares[1].device == nullptr)
-    return core::fail(core::ErrorCode::unsupported, "the graph has no work that could be predicted",
+    return core::fail(core::ErrorCode::unsupported, "the graph has no operators that can be predicted",
                       "`aaco inspect` lists its nodes");
   estimation::GraphEstimate whole = join_shares(graph, parts, shares, report);
   whole.device_id = device.id_with_state();  // also where nothing is left for it
   whole.device_name = device.name;
   if (shares[0].device == nullptr)
-    whole.notes.insert(whole.notes.begin(), device.name + " takes nothing of this graph: all of it runs on " +
+    whole.notes.insert(whole.notes.begin(), device.name + " supports no operator of this graph: everything runs on " +
                                                 fallback.device.name +
-                                                (conditions.dtype.empty() ? "; --dtype computes it in another type" : ""));
+                                                (conditions.dtype.empty() ? "; try another data type with --dtype" : ""));
   return whole;
 }
 

@@ -47,10 +47,10 @@ void add_memory(const graph::Graph& typed, const hardware::Device& device, const
     parts.peak_node = typed.nodes[static_cast<std::size_t>(memory.peak_node)].name;
   const auto peak = static_cast<double>(memory.peak_bytes);
   out.memory = Estimate{
-      peak, "bytes", estimation::Level::theoretical, "liveness of the graph's tensors", kMemoryBelow * peak, kMemoryAbove * peak};
+      peak, "bytes", estimation::Level::theoretical, "tensor liveness analysis", kMemoryBelow * peak, kMemoryAbove * peak};
   if (memory.unknown_tensors > 0)
     out.notes.push_back(std::to_string(memory.unknown_tensors) +
-                        " tensors have no known size: the memory is at least what is said");
+                        " tensors have unknown sizes: the memory estimate is a lower bound");
 }
 
 // The type most of the time is spent in.
@@ -83,7 +83,7 @@ WholeModels whole_models(const estimation::Conditions& conditions, const estimat
 }
 
 std::string quality_text(const estimation::ModelFit& fit) {
-  return fmt::format("{} measured runs of whole models in {} families (families not seen: {:.1f} % off)", fit.quality.rows,
+  return fmt::format("{} measured runs of whole models in {} families (held-out error {:.1f} %)", fit.quality.rows,
                      fit.quality.sites, fit.quality.mean_error * 100);
 }
 
@@ -96,8 +96,8 @@ void use_fitted_time(const graph::GraphCost& cost, const hardware::Device& devic
                      estimation::GraphEstimate& out) {
   if (fits.time == nullptr) return;
   const auto made = estimate_model(*fits.time, estimation::terms_of(out, cost, device), out.device_id);
-  out.notes.push_back(fmt::format("the time is by {}; the nodes, each by itself, sum to {:.3g} ms", quality_text(*fits.time),
-                                  out.latency.value / 1e6));
+  out.notes.push_back(fmt::format("the time is fitted to {}; the sum of the individual nodes is {:.3g} ms",
+                                  quality_text(*fits.time), out.latency.value / 1e6));
   const double before = out.latency.value * 1e-9;
   out.latency = as_estimate(made, 1e9, "ns", out.device_id + ": " + fits.family);
   estimation::follow_latency(device, before, out);
@@ -108,18 +108,18 @@ void use_fitted_time(const graph::GraphCost& cost, const hardware::Device& devic
 void use_runtime_memory(const graph::GraphCost& cost, const WholeModels& fits, const estimation::MemoryEstimate& memory,
                         estimation::GraphEstimate& out) {
   const auto terms = estimation::memory_terms_of(cost, memory, out.nodes.size());
-  const std::string what = "the memory is what the runtime takes on top of the process before it loads the model, by ";
+  const std::string what = "memory added to the process by loading and running the model, based on ";
   if (fits.memory != nullptr) {
     out.notes.push_back(what + quality_text(*fits.memory));
     out.memory = as_estimate(estimate_model(*fits.memory, terms, out.device_id), 1, "bytes", out.device_id + ": " + fits.family);
     return;
   }
-  out.notes.push_back(what + "how ONNX Runtime usually holds weights and activations");
+  out.notes.push_back(what + "how ONNX Runtime typically allocates weights and activations");
   auto usual = estimation::untested_fit(estimation::usual_memory_coefficients());
   usual.low = -kUsualMemoryBound;
   usual.high = kUsualMemoryBound;
   out.memory = as_estimate(estimate_model(usual, terms, out.device_id), 1, "bytes",
-                           "ONNX Runtime's usual copies of weights and activations");
+                           "typical ONNX Runtime copies of weights and activations");
   out.memory->level = estimation::Level::theoretical;
 }
 
@@ -127,10 +127,10 @@ void use_runtime_memory(const graph::GraphCost& cost, const WholeModels& fits, c
 void tell_of_calibration(const hardware::Device& device, const estimation::Conditions& conditions,
                          const estimation::CalibrationSet& set, estimation::GraphEstimate& out) {
   if (conditions.best != estimation::Level::calibrated || set.entries().contains(estimation::facts_of(device).id)) return;
-  out.notes.push_back(fmt::format(
-      "there is no calibration of this device: 'aaco calibrate --hardware {} --measurements TABLE.csv' fits one to measurements "
-      "('aaco benchmark' makes them on the machine itself), and every estimate uses it from then on",
-      device.id));
+  out.notes.push_back(
+      fmt::format("no calibration for this device: create one with 'aaco calibrate --hardware {} --measurements TABLE.csv' "
+                  "('aaco benchmark' measures a table on this machine); all later estimates use it",
+                  device.id));
 }
 
 // Inputs that do not fit together, and nothing behind them has a shape: such a model cannot run, and a prediction of what is left
@@ -138,8 +138,8 @@ void tell_of_calibration(const hardware::Device& device, const estimation::Condi
 core::Result<void> refuse_contradictions(const graph::Model& model) {
   const std::int64_t open = model.shapes.unknown + (model.format == graph::ModelFormat::tflite ? model.shapes.symbolic : 0);
   if (model.shapes.problems.empty() || open == 0) return {};
-  return core::fail(core::ErrorCode::invalid_input, "the model cannot run at these sizes: " + model.shapes.problems.front(),
-                    "give other sizes with --batch or --dim; `aaco inspect` shows the shapes");
+  return core::fail(core::ErrorCode::invalid_input, "the model cannot run with these sizes: " + model.shapes.problems.front(),
+                    "use other sizes (--batch, --dim); `aaco inspect` shows the shapes");
 }
 
 }  // namespace
@@ -175,9 +175,9 @@ core::Result<report::AnalysisReport> predict(const graph::Model& model, const st
   const std::vector<graph::Tokens> ids = graph::token_inputs(model.graph);
   if (ids.size() == 1) report.tokens = ids.front();
   if (ids.size() > 1)
-    report.assumptions.push_back(fmt::format(
-        "'{}' and '{}' both hold ids of tokens: which of them are counted is not known, so nothing is told for one token",
-        ids[0].input, ids[1].input));
+    report.assumptions.push_back(
+        fmt::format("'{}' and '{}' both contain token ids: it is unclear which to count, so per-token figures are omitted",
+                    ids[0].input, ids[1].input));
   const auto type = conditions.dtype.empty() ? std::nullopt : estimation::element_type_of(conditions.dtype);
   std::optional<graph::Graph> retyped;
   if (type) retype(retyped.emplace(model.graph), *type);

@@ -32,9 +32,9 @@ using Groups = std::map<std::pair<std::string, std::int64_t>, Group>;  // by dev
 
 // What ran, whichever machine or build it ran on.
 std::string workload_of(const trace::SessionManifest& manifest) {
-  const auto model = manifest.outcome["model"].text();
+  const auto model = manifest.outcome.model;
   if (model.empty()) return manifest.id.text;
-  return fmt::format("{} {}", model, manifest.outcome["inputs"].dump(-1));
+  return fmt::format("{} {}", model, manifest.outcome.inputs.dump(-1));
 }
 
 core::Result<std::vector<tracelake::SessionEntry>> chosen(const EnvelopeRequest& request, const Services& services) {
@@ -62,21 +62,21 @@ core::Status collect(const EnvelopeRequest& request, const std::string& device, 
   for (const auto& entry : entries) {
     const auto& manifest = entry.manifest;
     if (manifest.state != "complete" && manifest.state != "interrupted") {
-      account.drop("session is not whole");
+      account.drop("session is incomplete");
       continue;
     }
     services.progress("reading " + manifest.id.text);
     auto work = run_work(entry.path, manifest);
     if (!work) {
-      account.drop("its tables cannot be read");
+      account.drop("tables not readable");
       continue;
     }
     const bool known = !work->empty();
     std::erase_if(*work, [&](const RunWork& one) { return !device.empty() && one.device_id != device; });
     if (work->empty()) {
       account.drop(known ? "ran on another device"
-                         : "has no work of known size (run with --profile on a machine that 'aaco "
-                           "hardware probe' knows, or import with shapes or counters)");
+                         : "no known FLOPs and bytes (run with --profile on a machine in the hardware registry, or import with "
+                           "shapes or counters)");
       continue;
     }
     account.keep();
@@ -121,46 +121,45 @@ EnvelopeRoof memory_roof(std::size_t level, const std::optional<DeviceRoofs>& kn
 void note_device(DeviceEnvelope& device, const core::Result<DeviceRoofs>& known) {
   if (!known) {
     device.notes.push_back(
-        "the hardware registry no longer has it: nothing is stated or measured, and all operands count as main memory's");
+        "no longer in the hardware registry: no stated or measured ceilings, and all operands are attributed to main memory");
     return;
   }
   device.calibration = known->calibration;
-  if (!known->problem.empty()) device.notes.push_back("its calibration cannot be read: " + known->problem);
+  if (!known->problem.empty()) device.notes.push_back("calibration not readable: " + known->problem);
   const double units = known->device.units().value_or(0);
   if (device.threads > 0)
-    device.notes.push_back(fmt::format("these runs had {} thread{}; what is stated and measured is of all {:.0f} cores",
+    device.notes.push_back(fmt::format("these runs used {} thread{}; stated and measured ceilings are for all {:.0f} cores",
                                        device.threads, device.threads == 1 ? "" : "s", units));
   if (known->cache_bytes > 0)
-    device.notes.push_back(fmt::format(
-        "\"cached\": each execution's operands fit the cache that all units share ({}); bytes that were counted are main "
-        "memory's",
-        core::format_bytes(known->cache_bytes)));
+    device.notes.push_back(
+        fmt::format("\"cached\": the operands of each execution fit the shared cache ({}); counted bytes are main memory traffic",
+                    core::format_bytes(known->cache_bytes)));
 }
 
 // A session may name any number of types; a fit of thousands of roofs would never end.
 void keep_main_types(Group& group, DeviceEnvelope& device) {
-  constexpr std::size_t kMostTypes = 16;
+  constexpr std::size_t kMaxTypes = 16;
   std::map<std::string, double> time;
   for (const auto& [run, point] : group.points) time[point.type] += std::max(point.time_ns, 0.0);
-  if (time.size() <= kMostTypes) return;
+  if (time.size() <= kMaxTypes) return;
   std::vector<double> sums;
   for (const auto& [type, sum] : time) sums.push_back(sum);
-  std::nth_element(sums.begin(), sums.begin() + kMostTypes, sums.end(), std::greater<>());
+  std::nth_element(sums.begin(), sums.begin() + kMaxTypes, sums.end(), std::greater<>());
   const std::size_t before = group.points.size();
-  std::erase_if(group.points, [&](const auto& one) { return !(time[one.second.type] > sums[kMostTypes]); });
-  device.notes.push_back(fmt::format("{} points of {} data types with little time were left out", before - group.points.size(),
-                                     time.size() - kMostTypes));
+  std::erase_if(group.points, [&](const auto& one) { return !(time[one.second.type] > sums[kMaxTypes]); });
+  device.notes.push_back(
+      fmt::format("{} points of {} minor data types were omitted", before - group.points.size(), time.size() - kMaxTypes));
 }
 
 void note_beyond(DeviceEnvelope& device) {
   constexpr double kBeyond = 1.05;
   for (const EnvelopeRoof& roof : device.roofs)
     if (roof.stated && roof.reached.per_second.value_or(0) > kBeyond * *roof.stated)
-      device.notes.push_back(fmt::format(
-          "{} was reached beyond what is stated: {}", roof.name,
-          roof.kind == Roof::Kind::compute ? "algorithms that save operations (Winograd), a clock above the stated one, or an "
-                                             "entry measured while others worked"
-                                           : "operands that stayed in a nearer store, or an entry measured while others worked"));
+      device.notes.push_back(fmt::format("{} exceeds the stated value: {}", roof.name,
+                                         roof.kind == Roof::Kind::compute
+                                             ? "algorithms with fewer operations (Winograd), a clock above the stated one, or a "
+                                               "registry entry measured under load"
+                                             : "operands served from a closer cache, or a registry entry measured under load"));
 }
 
 DeviceEnvelope fit(Group group, const EnvelopeRequest& request, const Services& services) {
@@ -211,9 +210,9 @@ std::string verdict_of(const DeviceEnvelope& device) {
   for (const EnvelopeRoof& roof : device.roofs)
     if (roof.reached.per_second && roof.stated && *roof.stated > 0)
       parts.push_back(core::format_percent(*roof.reached.per_second / *roof.stated) + " of the stated " +
-                      (roof.kind == report::Roof::Kind::compute ? roof.name + " peak" : "bandwidth of " + roof.name));
-  if (!device.fitted()) return "No envelope: the runs are too few.";
-  if (parts.empty()) return "The runs reached roofs that the device's data sheet does not state.";
+                      (roof.kind == report::Roof::Kind::compute ? roof.name + " peak" : roof.name + " bandwidth"));
+  if (!device.fitted()) return "No envelope: too few runs.";
+  if (parts.empty()) return "The runs reached roofs that are not in the device's data sheet.";
   return fmt::format("The runs reached {}.", core::join(parts, ", "));
 }
 
@@ -229,10 +228,10 @@ bool EnvelopeOutcome::fitted() const {
 core::Result<EnvelopeOutcome> fit_envelopes(const EnvelopeRequest& request, const Services& services) {
   AACO_TRY(check_where(request.where));
   if (!(request.options.quantile >= 0.5 && request.options.quantile <= 0.999))
-    return core::fail(core::ErrorCode::invalid_argument, "an envelope's quantile is from 0.5 to 0.999");
+    return core::fail(core::ErrorCode::invalid_argument, "the quantile must be between 0.5 and 0.999");
   if (!request.sessions.empty() && !request.where.empty())
-    return core::fail(core::ErrorCode::invalid_argument, "sessions are named and chosen by --where at once",
-                      "name them, or choose among all with --where");
+    return core::fail(core::ErrorCode::invalid_argument, "session names and --where are mutually exclusive",
+                      "pass session names, or select sessions with --where");
   std::string device;
   if (!request.device.empty()) {
     AACO_ASSIGN(const auto found, find_device(request.device, services));
@@ -247,7 +246,7 @@ core::Result<EnvelopeOutcome> fit_envelopes(const EnvelopeRequest& request, cons
     for (const auto& [reason, count] : outcome.account.dropped) why += fmt::format("; {}: {}", count, reason);
     return core::fail(core::ErrorCode::not_found,
                       "no session " + (device.empty() ? "" : "on " + device + " ") + "under " + services.paths.sessions +
-                          " has work of known size" + why,
+                          " has known FLOPs and bytes" + why,
                       "'aaco ls' lists the sessions");
   }
   for (auto& [key, group] : groups) {
@@ -265,7 +264,7 @@ report::ReportModel envelope_report(const DeviceEnvelope& device, const Envelope
   model.verdict_confidence = fmt::format("{} runs of {} workloads, {} points; intervals by resampling runs",
                                          device.sessions.size(), device.workloads, device.all);
   report::Roofline line;
-  line.text = fmt::format("What {} run{} of {} workload{} on {} stayed under in {:g} % of their time.", device.sessions.size(),
+  line.text = fmt::format("Upper bound of {} run{} of {} workload{} on {} for {:g} % of their time.", device.sessions.size(),
                           device.sessions.size() == 1 ? "" : "s", device.workloads, device.workloads == 1 ? "" : "s", device.name,
                           100 * request.options.quantile);
   line.roofs = device.stated_roofs;

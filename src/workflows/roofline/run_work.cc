@@ -24,7 +24,7 @@ core::Result<std::vector<RunWork>> of_processor(const std::string& session_path,
   fill_node_shares(model, iterations, nodes, names, 0);
   fill_attainable(model, estimates);
   if (!model.roofline) return out;
-  const auto threads = manifest.outcome["threads"].as_i64().value_or(0);
+  const auto threads = manifest.outcome.threads.value_or(0);
   const double cores = estimates.summary["units"].as_f64().value_or(0);
   out.push_back({std::string(estimates.summary["device"].text()), std::string(estimates.summary["device_name"].text()),
                  threads > 0 && static_cast<double>(threads) < cores ? threads : 0, std::move(model.roofline->points)});
@@ -36,7 +36,7 @@ core::Result<std::vector<RunWork>> of_processor(const std::string& session_path,
 core::Result<std::vector<RunWork>> run_work(const std::string& session_path, const trace::SessionManifest& manifest) {
   AACO_ASSIGN(std::vector<RunWork> out, of_processor(session_path, manifest));
   std::map<std::string, RunWork> gpus;
-  for (const core::Json& gpu : manifest.outcome["gpu"]["gpus"].items()) {
+  for (const core::Json& gpu : manifest.outcome.gpu["gpus"].items()) {
     const core::Json& stored = gpu["roofline"];
     const std::string id(stored["device_id"].text());
     auto points = roofline_points(stored);

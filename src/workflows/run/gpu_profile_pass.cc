@@ -19,7 +19,7 @@ namespace profilers = runner::profilers;
 
 constexpr std::string_view kFolder = "profiler/rocprof_raw";
 constexpr std::int64_t kPollNs = 20'000'000;
-constexpr std::size_t kMostOfLog = std::size_t{64} << 10;
+constexpr std::size_t kMaxLogBytes = std::size_t{64} << 10;
 
 struct Execution {
   int exit_code = 0;
@@ -34,8 +34,8 @@ struct Execution {
 std::string shorten_log(const std::string& path) {
   auto text = core::read_file(path);
   if (!text) return {};
-  if (text->size() <= kMostOfLog) return *text;
-  text->erase(0, text->size() - kMostOfLog);
+  if (text->size() <= kMaxLogBytes) return *text;
+  text->erase(0, text->size() - kMaxLogBytes);
   if (!core::write_file_atomic(path, *text)) return {};
   return *text;
 }
@@ -82,13 +82,13 @@ void warn_of_execution(const profilers::ProfileCommand& command, const Execution
   const std::string said = last_line(execution.log);
   if (execution.timed_out)
     return draft.warn("profile.timed_out",
-                      "the workload under the profiler (" + command.what + ") did not end in " +
-                          std::to_string(execution.wall_ns / 1'000'000'000) + " s and was killed; what was written is imported",
-                      "give --profile-timeout, fewer domains, or a shorter workload");
+                      "the workload under the profiler (" + command.what + ") did not finish within " +
+                          std::to_string(execution.wall_ns / 1'000'000'000) + " s and was killed; its partial output is imported",
+                      "increase --profile-timeout, trace fewer domains, or use a shorter workload");
   draft.warn("profile.failed",
-             "the workload under the profiler (" + command.what + ") ended with exit code " +
-                 std::to_string(execution.exit_code) + (said.empty() ? "" : ": " + said) + "; what was written is imported",
-             "profiler/rocprof_raw/" + command.what + ".log in the session has what it said");
+             "the workload under the profiler (" + command.what + ") failed with exit code " +
+                 std::to_string(execution.exit_code) + (said.empty() ? "" : ": " + said) + "; its partial output is imported",
+             "see profiler/rocprof_raw/" + command.what + ".log in the session");
 }
 
 Json execution_json(const profilers::ProfileCommand& command, const Execution& execution) {
@@ -110,23 +110,22 @@ void warn_of_no_kernels(const std::string& logs, bool has_calls, SessionDraft& d
                     logs.find("already been configured") != std::string::npos;
   if (!tools.empty() || said)
     return draft.warn("profile.second_tool",
-                      "the profiler saw no kernel, and another tool is registered with the runtime (" +
-                          (tools.empty() ? std::string("the profiler's log says so") : tools.front()) +
-                          "): only the first one gets the kernels",
-                      "unset it, and switch the framework's own profiler off, then profile again");
+                      "the profiler recorded no kernels; another tool is registered with the runtime (" +
+                          (tools.empty() ? std::string("according to the profiler's log") : tools.front()) +
+                          "), and only the first tool receives kernels",
+                      "unset it, disable the framework's profiler, and profile again");
   draft.warn("profile.no_kernels",
-             has_calls ? "the profiler saw runtime calls but no kernel: if the workload has a profiler of its own (PyTorch's, "
-                         "for example), that one took them"
-                       : "the profiler saw neither kernels nor runtime calls: the workload did not use the GPU",
-             has_calls ? "switch the workload's own profiler off and profile again"
-                       : "see 'aaco info' for the GPUs, and whether the workload can use them");
+             has_calls ? "the profiler recorded runtime calls but no kernels: another profiler in the workload (such as "
+                         "PyTorch's) may have claimed them"
+                       : "the profiler recorded neither kernels nor runtime calls: the workload did not use the GPU",
+             has_calls ? "disable the profiler in the workload and profile again"
+                       : "run 'aaco info' to list the GPUs, and check that the workload can use them");
 }
 
 void warn_of_clock(const ImportCounts& counts, std::int64_t begin_ns, std::int64_t end_ns, SessionDraft& draft) {
   if (counts.first_ns > counts.last_ns || (counts.first_ns >= begin_ns && counts.last_ns <= end_ns)) return;
-  draft.warn("profile.clock",
-             "the profiler's times lie outside the time in which it ran: its clock is not the one that was assumed (boottime)",
-             "kernels and calls agree among each other; do not compare their times with the telemetry's");
+  draft.warn("profile.clock", "the profiler's timestamps are outside its run time: its clock is not the expected one (boottime)",
+             "times of kernels and calls are consistent; do not compare them with telemetry");
 }
 
 struct Imported {
@@ -138,8 +137,8 @@ core::Result<Imported> import_output(const GpuProfileRequest& request, const std
                                      std::int64_t begin_ns, SessionDraft& draft, const Services& services) {
   Imported imported;
   const auto no_output = [&](const core::Error& error) {
-    draft.warn("profile.no_output", "the profiler left nothing that can be read: " + error.message,
-               "profiler/rocprof_raw in the session has its logs");
+    draft.warn("profile.no_output", "the profiler wrote no readable output: " + error.message,
+               "see the logs in profiler/rocprof_raw of the session");
     return imported;
   };
   const auto inputs = importers::grouping::find_inputs({folder});
@@ -161,7 +160,7 @@ core::Result<Imported> import_output(const GpuProfileRequest& request, const std
   options.graph = request.graph;
   options.devices = read->devices;
   AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
-  draft.manifest().outcome.set("gpu", to_json(analysis, options));
+  draft.manifest().outcome.gpu = to_json(analysis, options);
   imported.metrics = std::move(analysis.metrics);
   AACO_TRY(draft.writer().flush());
   return imported;
@@ -197,7 +196,7 @@ core::Result<trace::Metrics> gpu_profile_pass(const GpuProfileRequest& request, 
   std::string logs;
   for (const auto& command : commands) {
     if (services.stopping()) break;
-    services.progress("executing the workload again under " + std::string(to_string(profiler.tool)) + " (" + command.what + ")");
+    services.progress("running the workload again under " + std::string(to_string(profiler.tool)) + " (" + command.what + ")");
     AACO_ASSIGN(const Execution execution,
                 execute(command.arguments, core::join_path(folder, command.what + ".log"), request.timeout_ns, services));
     warn_of_execution(command, execution, draft);
@@ -206,10 +205,10 @@ core::Result<trace::Metrics> gpu_profile_pass(const GpuProfileRequest& request, 
   }
   draft.phase("gpu_profile", begin, core::monotonic_ns());
   AACO_ASSIGN(Imported imported, import_output(request, folder, logs, begin, draft, services));
-  draft.manifest().outcome.set("gpu_profile", Json::object({{"profiler", to_string(profiler.tool)},
-                                                            {"version", profiler.version},
-                                                            {"executions", std::move(executions)},
-                                                            {"files", std::move(imported.files)}}));
+  draft.manifest().outcome.gpu_profile = Json::object({{"profiler", to_string(profiler.tool)},
+                                                       {"version", profiler.version},
+                                                       {"executions", std::move(executions)},
+                                                       {"files", std::move(imported.files)}});
   return std::move(imported.metrics);
 }
 

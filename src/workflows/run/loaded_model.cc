@@ -46,7 +46,7 @@ core::Result<LoadedModel> load_model(const RunPlan& plan, const RunRequest& requ
   AACO_ASSIGN(model.backend, model.runtime->open_model(plan.model_path, plan.backend));
   AACO_ASSIGN(const runner::ModelInputs inputs, runner::make_inputs(plan.graph, wanted));
   for (const auto& text : inputs.warnings)
-    model.warnings.push_back({"inputs.assumed", text, "give --shape, --dim or --input to choose it"});
+    model.warnings.push_back({"inputs.assumed", text, "set it with --shape, --dim or --input"});
   model.batch = inputs.batch;
   model.inputs = describe_inputs(inputs);
   model.shapes_text = shape_text(inputs.tensors);

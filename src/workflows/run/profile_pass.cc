@@ -22,11 +22,11 @@ void warn_of_lost_records(const trace::Account& account, trace::SessionManifest&
   for (const auto& [reason, count] : account.dropped)
     if (reason != kOfWarmup && reason != kWithoutEnd) lost += count;
   if (lost == 0) return;
-  manifest.warnings.push_back({"profile.records_lost",
-                               std::to_string(lost) + " of " + std::to_string(account.read) +
-                                   " records of the runtime's profile could not be read: the time of their nodes stands as time "
-                                   "outside the nodes",
-                               "'aaco show' has the reasons; where names of nodes hold quotes or backslashes, rename them"});
+  manifest.warnings.push_back(
+      {"profile.records_lost",
+       std::to_string(lost) + " of " + std::to_string(account.read) +
+           " records of the runtime's profile are not readable: the time of their nodes is counted as outside the nodes",
+       "'aaco show' lists the reasons; rename nodes that contain quotes or backslashes"});
 }
 
 void warn_of_full_profiler(const trace::Account& account, trace::SessionManifest& manifest) {
@@ -34,9 +34,8 @@ void warn_of_full_profiler(const trace::Account& account, trace::SessionManifest
   manifest.warnings.push_back(
       {"profile.full",
        "the runtime's profiler keeps " + std::to_string(kRecordsKept) +
-           " records and was full before the profiled pass ended: the shares of nodes rest on the calls that "
-           "it holds whole",
-       "a smaller model, or fewer turns of its loops, leave room for more calls"});
+           " records and was full before the profiled pass ended: node shares are based on the completely recorded calls only",
+       "a smaller model or fewer loop iterations leave room for more calls"});
 }
 
 core::Status import_profile(const runner::Backend::Profile& profile, std::int64_t warmup_calls, trace::Sink& sink,

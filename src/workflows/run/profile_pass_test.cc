@@ -86,7 +86,7 @@ TEST(ProfilePass, AHalfRunIsLeftOut) {
   EXPECT_FALSE(warns(done, "profile.records_lost"));
 }
 
-TEST(ProfilePass, AFullProfilerIsTold) {
+TEST(ProfilePass, FullProfilerIsReported) {
   ProfiledBackend backend;
   EXPECT_TRUE(warns(pass(backend, {.warmup = 0, .least = 500'000, .most = 500'000}, kNoTime), "profile.full"));
 }

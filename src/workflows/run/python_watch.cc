@@ -12,12 +12,12 @@ namespace aaco::workflows {
 namespace {
 
 constexpr std::int64_t kLongestIntervalNs = 5'000'000'000;
-constexpr std::size_t kMostProcesses = 256;
+constexpr std::size_t kMaxProcesses = 256;
 
 // The process and its descendants, as far as the kernel lists children.
 std::vector<std::int64_t> process_tree(std::int64_t process_id) {
   std::vector<std::int64_t> tree = {process_id};
-  for (std::size_t i = 0; i < tree.size() && tree.size() < kMostProcesses; ++i) {
+  for (std::size_t i = 0; i < tree.size() && tree.size() < kMaxProcesses; ++i) {
     const std::string id = std::to_string(tree[i]);
     const auto children = core::read_file("/proc/" + id + "/task/" + id + "/children");
     if (!children) continue;

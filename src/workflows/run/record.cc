@@ -63,8 +63,8 @@ core::Result<std::optional<Profiling>> profiling_for(const RecordRequest& reques
   if (!request.profile) return std::optional<Profiling>();
   if (request.process_id)
     return core::fail(core::ErrorCode::invalid_argument,
-                      "--profile runs a command under a profiler; a running process cannot be put under one",
-                      "leave --profile or --pid out");
+                      "--profile requires a command to start: a profiler cannot attach to a running process",
+                      "remove --profile or --pid");
   Profiling profiling;
   AACO_ASSIGN(profiling.pass, gpu_profile_request(request.profile_domains, request.counters));
   profiling.pass.command = request.command;
@@ -76,12 +76,11 @@ core::Result<std::optional<Profiling>> profiling_for(const RecordRequest& reques
 
 core::Result<RecordOutcome> record(const RecordRequest& request, const Services& services) {
   if (request.process_id && ::kill(static_cast<pid_t>(*request.process_id), 0) != 0 && errno == ESRCH)
-    return core::fail(core::ErrorCode::not_found, "there is no process " + std::to_string(*request.process_id),
-                      "see 'ps' for those that run");
+    return core::fail(core::ErrorCode::not_found, "no process with pid " + std::to_string(*request.process_id),
+                      "'ps' lists the running processes");
   if (request.process_id && request.isolation.wanted())
     return core::fail(core::ErrorCode::invalid_argument,
-                      "--isolate is inherited by a command that is started; a running process is not changed",
-                      "leave --isolate or --pid out");
+                      "--isolate requires a command to start: a running process cannot be isolated", "remove --isolate or --pid");
   AACO_ASSIGN(auto profiling, profiling_for(request, services));
   AACO_ASSIGN(auto isolation, Isolation::enter(request.isolation, true, std::nullopt, services));
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("record", request.tag, request_json(request), services));
@@ -121,18 +120,18 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   isolation.leave(draft);
   if (child && !interrupted && request.duration && end - begin >= request.duration->count())
     draft.warn("record.command_ended",
-               "the command was ended after " + core::format_duration(static_cast<double>(request.duration->count())) +
-                   ", as --duration says: its time and its exit code are not those of a whole run",
-               "leave --duration out to let it end by itself, or observe it with --pid");
+               "the command was stopped after " + core::format_duration(static_cast<double>(request.duration->count())) +
+                   " (--duration); its run time and exit code are not those of a complete run",
+               "remove --duration to let it finish, or observe it with --pid");
   draft.phase("record", begin, end);
   telemetry.finish(draft.sink(), draft.manifest());
   if (plane) plane->finish(draft.sink(), draft.manifest());
-  draft.manifest().outcome =
-      Json::object({{"model", request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0])},
-                    {"process_id", observed},
-                    {"exit_code", child ? Json(outcome.exit_code) : Json()},
-                    {"wall_ns", end - begin}});
-  draft.manifest().outcome.set_if("isolation", isolation.describe());
+  trace::Outcome& what = draft.manifest().outcome;
+  what.model = request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0]);
+  what.process_id = observed;
+  if (child) what.exit_code = outcome.exit_code;
+  what.wall_ns = end - begin;
+  draft.manifest().outcome.isolation = isolation.describe();
   std::vector<hardware::Fact> subject = {{"mode", "record"},
                                          {"command", core::join(hardware::without_secrets(request.command), " ")}};
   for (auto& fact : isolation.facts()) subject.push_back(std::move(fact));

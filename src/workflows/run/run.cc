@@ -9,6 +9,7 @@
 #include "core/environment.h"
 #include "core/files.h"
 #include "core/resident_memory.h"
+#include "hardware/usable_cpus.h"
 #include "stats/observer.h"
 #include "workflows/explain/insight.h"
 #include "workflows/hardware.h"
@@ -120,12 +121,12 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
 
 // The profiled pass takes no longer than the measurement was to take, or took where no time was set.
 double profile_budget_ns(const RunRequest& request, const runner::LoopResult& loop) {
-  constexpr double kMost = 5e9, kLeast = 3e8, kLeastUnasked = 1e9;
+  constexpr double kMost = 5e9, kLeast = 3e8, kMinUnasked = 1e9;
   if (request.duration) return std::clamp(static_cast<double>(request.duration->count()), kLeast, kMost);
   double measured_ns = 0;
   for (const auto* calls : {&loop.plain, &loop.instrumented})
     for (const runner::TimedCall& call : *calls) measured_ns += static_cast<double>(call.duration_ns);
-  return std::clamp(measured_ns, kLeastUnasked, kMost);
+  return std::clamp(measured_ns, kMinUnasked, kMost);
 }
 
 // The profiled pass has a session of its own; the measured one is gone by then, so that both do not need memory at once.
@@ -174,30 +175,32 @@ core::Result<std::optional<GpuProfiling>> gpu_profiling_for(const RunPlan& plan,
 core::Result<trace::Metrics> profile_gpu(GpuProfiling& profiling, const RunPlan& plan, const LoadedModel& model,
                                          const RunRequest& request, const Measured& measured, SessionDraft& draft,
                                          const Services& services) {
-  constexpr std::int64_t kMostIterations = 100;
+  constexpr std::int64_t kMaxIterations = 100;
   AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make("/tmp", "aaco-profile"));
   const auto iterations = static_cast<std::int64_t>(measured.loop.plain.size());
   profiling.pass.command =
-      run_again(core::executable_path(), request, std::clamp<std::int64_t>(iterations, 1, kMostIterations), folder.path());
+      run_again(core::executable_path(), request, std::clamp<std::int64_t>(iterations, 1, kMaxIterations), folder.path());
   profiling.pass.timeout_ns =
       profile_timeout_ns(draft.manifest().phases.back().end_ns - draft.manifest().phases.front().start_ns);
   if (const auto as_run = model_as_run(plan.graph, model.inputs)) profiling.pass.graph = nodes_of(*as_run, plan.model_name);
   return gpu_profile_pass(profiling.pass, profiling.profiler, draft, services);
 }
 
-Json outcome_json(const RunPlan& plan, const LoadedModel& model, const Measured& measured) {
-  return Json::object({{"model", plan.model_name},
-                       {"backend", plan.backend.backend},
-                       {"provider", plan.backend.provider},
-                       {"batch", model.batch},
-                       {"threads", plan.backend.intra_op_threads},
-                       {"graph_level", plan.backend.graph_level},
-                       {"inputs", model.inputs},
-                       {"warmup_iterations", measured.loop.warmup.size()},
-                       {"warmup_ended", measured.loop.warmup_reason},
-                       {"warmup_stationary", measured.loop.warmup_verdict.stationary},
-                       {"iterations", measured.loop.plain.size()},
-                       {"measuring_ended", measured.loop.stop_reason}});
+trace::Outcome outcome_of(const RunPlan& plan, const LoadedModel& model, const Measured& measured) {
+  trace::Outcome outcome;
+  outcome.model = plan.model_name;
+  outcome.backend = plan.backend.backend;
+  outcome.provider = plan.backend.provider;
+  outcome.batch = model.batch;
+  outcome.threads = plan.backend.intra_op_threads;
+  outcome.graph_level = plan.backend.graph_level;
+  outcome.inputs = model.inputs;
+  outcome.warmup_iterations = static_cast<std::int64_t>(measured.loop.warmup.size());
+  outcome.warmup_ended = measured.loop.warmup_reason;
+  outcome.warmup_stationary = measured.loop.warmup_verdict.stationary;
+  outcome.iterations = static_cast<std::int64_t>(measured.loop.plain.size());
+  outcome.measuring_ended = measured.loop.stop_reason;
+  return outcome;
 }
 
 // What the nodes could take, where this machine is in the hardware registry: without that the run is whole all the same, and says
@@ -209,14 +212,14 @@ core::Status predict_nodes(const RunPlan& plan, const LoadedModel& model, bool a
   const core::Status stored =
       device ? store_estimates(plan.graph, model.inputs, *device, draft, services) : tl::unexpected<core::Error>(device.error());
   if (!stored && asked)
-    draft.warn("attainable.unknown", "how far the nodes are from the hardware is not known: " + stored.error().message,
+    draft.warn("attainable.unknown", "hardware efficiency of the nodes unavailable: " + stored.error().message,
                stored.error().remedy);
   return draft.sink().status();
 }
 
 // What must be equal for two runs to be compared.
 std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel& model, const RunRequest& request,
-                                          const Isolation& isolation) {
+                                          const Isolation& isolation, const hardware::UsableCpus& usable) {
   std::vector<hardware::Fact> facts = isolation.facts();
   facts.insert(facts.end(), {{"model.hash", plan.model_hash},
                              {"runtime.name", "onnxruntime"},
@@ -229,6 +232,10 @@ std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel
                              {"batch", std::to_string(model.batch)},
                              {"seed", std::to_string(request.seed)},
                              {"mode", "run"}});
+  if (!usable.allowed.empty()) {
+    facts.push_back({"cpu.allowed_cores", std::to_string(usable.allowed.size())});
+    facts.push_back({"cpu.allowed_list", usable.allowed_list()});
+  }
   return facts;
 }
 
@@ -237,6 +244,7 @@ std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const LoadedModel
 core::Result<SessionOutcome> run(const RunRequest& asked, const Services& services) {
   services.progress("preparing " + asked.model);
   AACO_ASSIGN(auto isolation, Isolation::enter(asked.isolation, false, asked.threads, services));
+  const auto usable = hardware::usable_cpus();  // before the runtime pins threads
   RunRequest request = asked;
   if (!request.threads) request.threads = isolation.cpus();  // the runtime counts the machine's CPUs, not those inside
   AACO_ASSIGN(const RunPlan plan, plan_run(request, services));
@@ -255,12 +263,12 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   const Json runtime = model.backend->describe();
   AACO_TRY(draft.writer().write_json("runtime/ort_config.json", runtime));
   isolation.tell(draft);
-  AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request, isolation),
+  AACO_TRY(draft.write_lockbox(subject_facts(plan, model, request, isolation, usable),
                                Json::object({{"onnxruntime", model.runtime->version()}})));
   warn_of_placement(draft, plan, runtime);
   if (!request.fault.is_null())
-    draft.warn("lab.fault", "the fault laboratory disturbed this run on purpose: " + std::string(request.fault["means"].text()),
-               "do not compare it with runs that were left alone, unless the difference is what you want to see");
+    draft.warn("lab.fault", "this run contains an injected fault: " + std::string(request.fault["means"].text()),
+               "compare it with undisturbed runs only to study the effect of the fault");
 
   const Json clocks_before = request.telemetry ? collectors::clock_state({}) : Json();
   AACO_ASSIGN(const Measured measured, measure_model(model, plan, request, draft, services));
@@ -268,12 +276,12 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
     AACO_TRY(draft.writer().write_json("telemetry/clock_state.json",
                                        Json::object({{"before", clocks_before}, {"after", collectors::clock_state({})}})));
   if (!measured.loop.warmup_verdict.stationary && !request.warmup)
-    draft.warn("warmup.not_stationary", "warm-up ended without the latency having settled: " + measured.loop.warmup_reason,
-               "close other programs, or give --warmup; 'aaco doctor' lists what may disturb");
-  draft.manifest().outcome = outcome_json(plan, model, measured);
-  draft.manifest().outcome.set_if("noise", measured.noise);
-  draft.manifest().outcome.set_if("isolation", isolation.describe());
-  draft.manifest().outcome.set_if("work", model_work(plan.graph, model.inputs));
+    draft.warn("warmup.not_stationary", "the latency was not stable at the end of warm-up: " + measured.loop.warmup_reason,
+               "close other programs, or set --warmup; 'aaco doctor' lists possible disturbances");
+  draft.manifest().outcome = outcome_of(plan, model, measured);
+  draft.manifest().outcome.noise = measured.noise;
+  draft.manifest().outcome.isolation = isolation.describe();
+  draft.manifest().outcome.work = model_work(plan.graph, model.inputs);
   RunFacts facts{model.batch, rss_load_bytes, measured.rss_peak_bytes, std::nullopt};
   const double median_ns = median_of(measured.loop.plain);
   if (request.profile && !services.stopping()) {
@@ -284,7 +292,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
     AACO_ASSIGN(gpu_metrics, profile_gpu(*gpu_profiling, plan, model, request, measured, draft, services));
   }
   isolation.leave(draft);
-  services.progress("storing the evidence");
+  services.progress("writing the session");
   AACO_TRY(store_model_tables(plan.graph, draft));
   AACO_TRY(predict_nodes(plan, model, request.profile, draft, services));
   AACO_TRY(draft.writer().flush());

@@ -22,13 +22,13 @@ trace::Metrics own_metrics(const RunFacts& facts) {
 void warn_of_distortion(SessionDraft& draft, const trace::Metrics& metrics) {
   if (const auto* effect = find_metric(metrics, "observer.effect_ratio"); effect && effect->ci95 && effect->ci95->low > 0.01)
     draft.warn("observer.costly",
-               "telemetry slowed the blocks it ran in by more than 1 %; the latency is from the blocks without it",
-               "take a longer --telemetry-period, or leave --ebpf out");
+               "telemetry slowed its blocks by more than 1 %; the latency is from the blocks without telemetry",
+               "increase --telemetry-period, or remove --ebpf");
   if (const auto* slow = find_metric(metrics, "profile.slowdown_ratio"); slow && slow->value > kSlowProfile)
     draft.warn("profile.slow",
                "the profiled pass was " + core::format_percent(slow->value) +
-                   " slower than the measured one: the shares of nodes are those of the profiled pass",
-               "close other programs and run again, or trust the shares less");
+                   " slower than the measured one: node shares are from the profiled pass",
+               "close other programs and run again, or treat the shares as approximate");
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ core::Result<trace::Metrics> run_metrics(const RunFacts& facts, SessionDraft& dr
     metrics.push_back(std::move(metric));
   }
   warn_of_distortion(draft, metrics);
-  if (const auto* median = find_metric(metrics, "latency.p50_ns")) draft.manifest().outcome.set("p50_ns", median->value);
+  if (const auto* median = find_metric(metrics, "latency.p50_ns")) draft.manifest().outcome.p50_ns = median->value;
   return metrics;
 }
 
@@ -64,10 +64,10 @@ void warn_of_placement(SessionDraft& draft, const RunPlan& plan, const core::Jso
   if (elsewhere > 0)
     draft.warn("placement.fallback",
                std::to_string(elsewhere) + " of " + std::to_string(all) + " nodes did not run on " + plan.backend.provider,
-               "runtime/ort_config.json says which provider took how many");
+               "runtime/ort_config.json lists the nodes per provider");
   else if (placed.is_null())
-    draft.warn("placement.unknown", "the runtime did not say which provider took which node",
-               "--profile shows the provider of every node");
+    draft.warn("placement.unknown", "the runtime did not report the provider of each node",
+               "use --profile to see the provider of each node");
 }
 
 }  // namespace aaco::workflows

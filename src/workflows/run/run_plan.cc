@@ -8,6 +8,7 @@
 #include "core/numbers.h"
 #include "graph/load.h"
 #include "graph/onnx.h"
+#include "hardware/usable_cpus.h"
 #include "runner/memory_fit.h"
 #include "runner/registry.h"
 #include "runner/zoo.h"
@@ -30,7 +31,7 @@ core::Result<std::string> make_from_zoo(const runner::ModelConfig& config, const
     AACO_TRY(runner::require_memory(config.name, runner::zoo::footprint(blueprint).memory_bytes, *room));
   return runner::zoo::make(*zoo.entry, zoo.config, request.seed, services.paths.cache,
                            [&](std::int64_t done, std::int64_t total) {
-                             services.progress("making " + config.name + ": " + core::format_bytes(static_cast<double>(done)) +
+                             services.progress("building " + config.name + ": " + core::format_bytes(static_cast<double>(done)) +
                                                " of " + core::format_bytes(static_cast<double>(total)));
                            });
 }
@@ -39,9 +40,8 @@ core::Result<std::string> find_model_file(const runner::ModelConfig& config, con
                                           const Services& services) {
   if (config.from_zoo()) return make_from_zoo(config, request, services);
   if (!core::exists(config.path))
-    return core::fail(ErrorCode::not_found, "the model " + config.path + " does not exist",
-                      config.where.empty() ? "'aaco zoo ls' lists the models that AACO makes by itself"
-                                           : "correct its path in " + config.where);
+    return core::fail(ErrorCode::not_found, "model " + config.path + " does not exist",
+                      config.where.empty() ? "'aaco zoo ls' lists the built-in models" : "fix its path in " + config.where);
   return core::absolute_path(config.path);
 }
 
@@ -51,6 +51,9 @@ core::Result<runner::BackendOptions> backend_for(const runner::Registry& registr
   options.graph_level = request.graph_level;
   options.allow_fallback = request.allow_fallback;
   if (request.threads) options.intra_op_threads = *request.threads;
+  const auto usable = hardware::usable_cpus();
+  options.pool_threads = usable.pool_threads();
+  options.pool_cpus = usable.pool_cpus();
   for (const auto& [key, value] : request.provider_options) options.provider_options[key] = value;
   return options;
 }
@@ -98,10 +101,11 @@ Json map_json(const std::map<std::string, Value>& values) {
 
 core::Status set_dtype(runner::ModelConfig& model, const std::string& dtype) {
   const auto type = graph::element_type_from_string(dtype);
-  if (!type) return core::fail(ErrorCode::invalid_argument, "'" + dtype + "' is no element type", "use float32 or float16");
+  if (!type)
+    return core::fail(ErrorCode::invalid_argument, "'" + dtype + "' is not a supported data type", "use float32 or float16");
   if (!model.from_zoo())
-    return core::fail(ErrorCode::unsupported, model.name + " is a file: its data type cannot be chosen",
-                      "take a model of the zoo, or convert the file");
+    return core::fail(ErrorCode::unsupported, model.name + " is a file: its data type is fixed",
+                      "use a zoo model, or convert the file");
   model.dtype = type;
   return {};
 }
@@ -144,9 +148,9 @@ core::Status check_threads(const RunRequest& request) {
   const unsigned most = std::max(kFewest, kOfEachCpu * std::thread::hardware_concurrency());
   if (!request.threads || static_cast<unsigned>(*request.threads) <= most) return {};
   return core::fail(core::ErrorCode::invalid_argument,
-                    std::to_string(*request.threads) + " threads on " + std::to_string(std::thread::hardware_concurrency()) +
-                        " CPUs would only wait for each other, and none could stop them",
-                    "at most " + std::to_string(most) + " here; one for each core is the usual best");
+                    std::to_string(*request.threads) + " threads are too many for " +
+                        std::to_string(std::thread::hardware_concurrency()) + " CPUs",
+                    "the maximum here is " + std::to_string(most) + "; one thread per core is usually best");
 }
 
 // ONNX Runtime runs ONNX; other formats are read for what they say.
@@ -155,8 +159,8 @@ core::Status check_runs(const std::string& path) {
   if (format == graph::ModelFormat::onnx) return {};
   return core::fail(core::ErrorCode::unsupported,
                     path + " is a " + (format == graph::ModelFormat::pt2 ? "PyTorch export" : "TFLite model") +
-                        ", which ONNX Runtime does not run",
-                    "convert it to ONNX; 'aaco inspect', 'analyze' and 'compare' take it as it is");
+                        ", which ONNX Runtime does not support",
+                    "convert it to ONNX; 'aaco inspect', 'analyze' and 'compare' read it directly");
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ void SchedulerPlane::finish(trace::Sink& sink, trace::SessionManifest& manifest,
     account.reason = refusal_->message + (refusal_->remedy.empty() ? "" : "; " + refusal_->remedy);
     manifest.accounts.push_back(std::move(account));
     manifest.warnings.push_back(
-        {"ebpf.unavailable", "what the operating system did was not recorded: " + refusal_->message, refusal_->remedy});
+        {"ebpf.unavailable", "scheduler events were not recorded: " + refusal_->message, refusal_->remedy});
     refusal_.reset();
   }
   if (!watch_) return;
@@ -76,12 +76,11 @@ void SchedulerPlane::finish(trace::Sink& sink, trace::SessionManifest& manifest,
   }
   trace::Account account = watch_->account();
   if (account.state != trace::Account::State::ok) {
-    std::string what = account.dropped_total() > 0
-                           ? std::to_string(account.dropped_total()) + " of " + std::to_string(account.read) +
-                                 " events of the operating system were lost"
-                           : "some events of the operating system could not be heard";
-    manifest.warnings.push_back({"ebpf.partial", what + ": sums of waits and faults are too small",
-                                 "the account 'ebpf' in session.json says of which kind, and why"});
+    std::string what = account.dropped_total() > 0 ? std::to_string(account.dropped_total()) + " of " +
+                                                         std::to_string(account.read) + " scheduler events were lost"
+                                                   : "some scheduler events could not be attached";
+    manifest.warnings.push_back({"ebpf.partial", what + ": total wait times and fault counts are underestimated",
+                                 "see the account 'ebpf' in session.json for the kinds and reasons"});
   }
   manifest.accounts.push_back(std::move(account));
   watch_.reset();

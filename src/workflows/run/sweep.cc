@@ -64,7 +64,7 @@ Points try_all(const std::vector<RunRequest>& requests, SessionDraft& draft, con
     } else {
       point.error = run_outcome.error().message;
       if (!points.first_error) points.first_error = run_outcome.error();
-      draft.warn("sweep.point_failed", "one point of the sweep failed: " + run_outcome.error().text());
+      draft.warn("sweep.point_failed", "a sweep point failed: " + run_outcome.error().text());
     }
     points.tried.push_back(std::move(point));
   }
@@ -79,7 +79,8 @@ core::Result<SweepOutcome> finish(SessionDraft& draft, const SweepRequest& reque
   Json points = Json::array();
   for (const SweepPoint& point : outcome.points) points.push(point_json(point));
   AACO_TRY(draft.writer().write_json("metrics/sweep.json", Json::object({{"schema_version", 1}, {"points", points}})));
-  draft.manifest().outcome = Json::object({{"model", request.base.model}, {"points", std::move(points)}});
+  draft.manifest().outcome.model = request.base.model;
+  draft.manifest().outcome.points = std::move(points);
   outcome.id = draft.manifest().id.text;
   AACO_ASSIGN(const SessionOutcome session, draft.finish({}, services.stopping()));
   outcome.summary_path = session.path;

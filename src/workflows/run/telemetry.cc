@@ -37,11 +37,11 @@ void Telemetry::finish(trace::Sink& sink, trace::SessionManifest& manifest) {
                             " of one core");
   if (sampling.missed_deadlines > 0) {
     account.drop("missed deadline", sampling.missed_deadlines);
-    manifest.warnings.push_back({"telemetry.missed_deadlines",
-                                 std::to_string(sampling.missed_deadlines) + " of " +
-                                     std::to_string(sampling.samples + sampling.missed_deadlines) +
-                                     " telemetry samples missed their deadline: the machine was too busy for this period",
-                                 "take a longer --telemetry-period"});
+    manifest.warnings.push_back(
+        {"telemetry.missed_deadlines",
+         std::to_string(sampling.missed_deadlines) + " of " + std::to_string(sampling.samples + sampling.missed_deadlines) +
+             " telemetry samples missed their deadline: the machine was too busy for this sampling period",
+         "increase --telemetry-period"});
   }
   manifest.accounts.push_back(std::move(account));
 }

@@ -10,6 +10,7 @@ void LoopBlocks::end_block(std::int64_t number, bool instrumented, std::int64_t 
                            std::int64_t calls) {
   Block block;
   account_->end(block.row);
+  block.row.stops = stops_.count() - stops_before_;
   block.row.block = number;
   block.row.start_ns = start_ns;
   block.row.end_ns = end_ns;

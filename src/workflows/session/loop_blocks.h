@@ -6,6 +6,7 @@
 #include "collectors/block_account.h"
 #include "runner/loop.h"
 #include "trace/sink.h"
+#include "workflows/session/stop_count.h"
 
 namespace aaco::workflows {
 
@@ -13,7 +14,10 @@ namespace aaco::workflows {
 class LoopBlocks final : public runner::BlockObserver {
  public:
   LoopBlocks();
-  void begin_block() override { account_->begin(); }
+  void begin_block() override {
+    stops_before_ = stops_.count();
+    account_->begin();
+  }
   void end_block(std::int64_t number, bool instrumented, std::int64_t start_ns, std::int64_t end_ns, std::int64_t calls) override;
   void store(trace::Sink& sink);
   // The same rows, with names of `names`.
@@ -24,6 +28,8 @@ class LoopBlocks final : public runner::BlockObserver {
     trace::LoopBlockRow row;
     bool instrumented = false;
   };
+  StopCount stops_;
+  std::int64_t stops_before_ = 0;
   std::unique_ptr<collectors::BlockAccount> account_;
   std::vector<Block> blocks_;
 };

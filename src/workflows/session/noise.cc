@@ -13,7 +13,7 @@ NoiseFound watch_noise(const LoopBlocks& blocks, const std::vector<runner::Timed
   NoiseFound found;
   const auto book = noise::NoiseBook::load(core::join_path(paths.share, "data/rules/noise.yaml"));
   if (!book) {
-    draft.warn("noise.unknown", "whether the run was disturbed is not known: " + book.error().message, book.error().remedy);
+    draft.warn("noise.unknown", "external load could not be checked: " + book.error().message, book.error().remedy);
     return found;
   }
   trace::NameTable names;
@@ -34,13 +34,13 @@ NoiseFound watch_noise(const LoopBlocks& blocks, const std::vector<runner::Timed
   if (marks.empty()) return found;
   const std::string text = to_text(account, *book);
   if (dropped)
-    draft.warn("noise.dropped", "the numbers leave out what was disturbed: " + text,
-               "metrics/noise.json names each block and its cause");
+    draft.warn("noise.dropped", "disturbed iterations are excluded: " + text,
+               "metrics/noise.json lists each block and its cause");
   else if (drop)
-    draft.warn("noise.not_dropped", "too little would be left without what was disturbed, so nothing is left out: " + text,
-               "measure longer, or on a quieter machine ('aaco capsule check')");
+    draft.warn("noise.not_dropped", "too few undisturbed iterations to exclude the disturbed ones: " + text,
+               "measure longer, or on an idle machine ('aaco capsule check')");
   else
-    draft.warn("noise.disturbed", text, "--drop-disturbed leaves them out; --isolate keeps others away");
+    draft.warn("noise.disturbed", text, "use --drop-disturbed to exclude them, or --isolate to prevent them");
   return found;
 }
 
@@ -52,7 +52,7 @@ Json noise_summary(const Json& document) {
   return summary;
 }
 
-bool drops_disturbed(const trace::SessionManifest& manifest) { return manifest.outcome["noise"]["dropped"].as_bool() == true; }
+bool drops_disturbed(const trace::SessionManifest& manifest) { return manifest.outcome.noise["dropped"].as_bool() == true; }
 
 void leave_out_disturbed(const trace::SessionManifest& manifest, std::vector<trace::IterationRow>& iterations) {
   if (drops_disturbed(manifest)) std::erase_if(iterations, [](const auto& row) { return row.disturbance != trace::NameId{}; });

@@ -93,7 +93,7 @@ core::Result<std::string> query(const QueryRequest& request, const core::Paths& 
   AACO_ASSIGN(const auto lake, tracelake::Lake::open(paths.sessions));
   if (request.format == "parquet") {
     if (request.output.empty())
-      return core::fail(core::ErrorCode::invalid_argument, "parquet cannot go to a terminal", "name a file with --output");
+      return core::fail(core::ErrorCode::invalid_argument, "cannot write parquet to a terminal", "pass a file with --output");
     AACO_TRY(lake->query_to_parquet(request.sql, request.output));
     return request.output + "\n";
   }

@@ -7,7 +7,7 @@ namespace aaco::workflows {
 core::Status check_where(const SessionWhere& where) {
   for (const auto& [key, value] : where)
     if (key != "kind" && key != "tag" && key != "fingerprint" && key != "model" && key != "backend")
-      return core::fail(core::ErrorCode::invalid_argument, "sessions are not chosen by '" + key + "'",
+      return core::fail(core::ErrorCode::invalid_argument, "unknown session filter '" + key + "'",
                         "use model, backend, kind, tag or fingerprint");
   return {};
 }
@@ -16,7 +16,7 @@ std::string fact_of(const trace::SessionManifest& manifest, const std::string& k
   if (key == "kind") return manifest.kind;
   if (key == "tag") return manifest.tag;
   if (key == "fingerprint") return manifest.fingerprint;
-  return std::string(manifest.outcome[key].text());
+  return manifest.outcome.text(key);
 }
 
 std::string same_thing(const trace::SessionManifest& manifest) {

@@ -10,7 +10,7 @@ trace::SessionManifest session(const char* kind, const char* tag, const char* mo
   manifest.kind = kind;
   manifest.tag = tag;
   manifest.fingerprint = "f1";
-  manifest.outcome = core::Json::object({{"model", model}, {"backend", "cpu"}});
+  manifest.outcome = trace::outcome_from_json(core::Json::object({{"model", model}, {"backend", "cpu"}}));
   return manifest;
 }
 

@@ -10,13 +10,13 @@ namespace aaco::workflows {
 namespace {
 
 std::string what_of(const trace::SessionManifest& manifest) {
-  const core::Json& outcome = manifest.outcome;
-  std::string what(outcome["model"].text());
-  if (const auto backend = outcome["backend"].text(); !backend.empty()) what += ", " + std::string(backend);
-  if (const auto batch = outcome["batch"].as_i64()) what += ", batch " + std::to_string(*batch);
-  if (const auto threads = outcome["threads"].as_i64(); threads && *threads > 0)
+  const trace::Outcome& outcome = manifest.outcome;
+  std::string what(outcome.model);
+  if (const auto backend = outcome.backend; !backend.empty()) what += ", " + backend;
+  if (const auto batch = outcome.batch) what += ", batch " + std::to_string(*batch);
+  if (const auto threads = outcome.threads; threads && *threads > 0)
     what += ", " + std::to_string(*threads) + (*threads == 1 ? " thread" : " threads");
-  return what.empty() ? described_files(outcome["files"]) : what;
+  return what.empty() ? described_files(outcome.files) : what;
 }
 
 std::string state_of(const tracelake::SessionEntry& entry) {
@@ -32,7 +32,7 @@ core::Result<std::vector<SessionLine>> list(const std::string& root) {
   for (const auto& entry : entries) {
     const auto& manifest = entry.manifest;
     lines.push_back({manifest.id.text, entry.path, core::iso8601_utc(manifest.created_realtime_ns), manifest.kind,
-                     state_of(entry), manifest.tag, what_of(manifest), manifest.outcome["p50_ns"].as_f64()});
+                     state_of(entry), manifest.tag, what_of(manifest), manifest.outcome.p50_ns});
   }
   return lines;
 }

@@ -40,7 +40,7 @@ void judge_sensors(const std::vector<trace::GpuEventRow>& events, const trace::N
   const auto agreements = analytics::trust::compare_sensors(events, names);
   core::Json sensors = core::Json::array();
   for (const auto& sensor : analytics::trust::sensor_trust(agreements)) sensors.push(to_json(sensor));
-  if (!agreements.empty()) draft.manifest().outcome.set("sensors", std::move(sensors));
+  if (!agreements.empty()) draft.manifest().outcome.sensors = std::move(sensors);
   if (auto warning = analytics::trust::disagreement_warning(agreements)) draft.manifest().warnings.push_back(std::move(*warning));
 }
 
@@ -68,6 +68,8 @@ core::Result<trace::Metrics> table_metrics(SessionDraft& draft, std::int64_t ite
   std::vector<trace::IterationRow> counted = iterations;
   leave_out_disturbed(draft.manifest(), counted);
   trace::Metrics metrics = analytics::metrics::latency_metrics(counted, names, items_per_iteration).metrics;
+  AACO_ASSIGN(const auto blocks, tracelake::read_table<trace::LoopBlockRow>(session_path, names));
+  append(metrics, analytics::metrics::caller_cpu_metrics(blocks, counted, names));
   append(metrics, analytics::metrics::phase_metrics(phases));
   append(metrics, analytics::metrics::node_time(iterations, nodes, names).metrics);
   const auto work = work_of(iterations, phases, names);

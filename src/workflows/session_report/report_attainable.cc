@@ -95,19 +95,18 @@ std::vector<report::Roof> registry_roofs(const Json& summary) {
 void add_roofline(report::ReportModel& model, const Json& summary, double reached_ns, double measured_ns,
                   std::vector<report::RoofPoint> points, const std::optional<DeviceRoofs>& roofs) {
   if (model.roofline || measured_ns <= 0) return;
-  const auto threads = model.session.outcome["threads"].as_i64().value_or(0);
+  const auto threads = model.session.outcome.threads.value_or(0);
   const double cores = number(summary, "units");
   report::Roofline line;
   line.points = std::move(points);
   line.reached_ratio = std::min(1.0, reached_ns / measured_ns);
   const std::string measured = roofs ? add_measured(line, *roofs) : std::string();
-  line.text = fmt::format(
-      "The nodes that could be matched took {} an iteration; by the ceilings of {} they need {} at the least. They reach {} of "
-      "those{}; {}.",
-      core::format_duration(measured_ns), summary["device_name"].text(), core::format_duration(reached_ns),
-      core::format_percent(*line.reached_ratio), measured, describe_sources(line.points));
+  line.text =
+      fmt::format("The matched nodes take {} per iteration; the ceilings of {} allow {}. They reach {} of these ceilings{}; {}.",
+                  core::format_duration(measured_ns), summary["device_name"].text(), core::format_duration(reached_ns),
+                  core::format_percent(*line.reached_ratio), measured, describe_sources(line.points));
   if (threads > 0 && static_cast<double>(threads) < cores)
-    line.text += fmt::format(" The ceilings are of all {:.0f} cores, and the run had {} thread{}.", cores, threads,
+    line.text += fmt::format(" The ceilings are for all {:.0f} cores, but the run used {} thread{}.", cores, threads,
                              threads == 1 ? "" : "s");
   line.roofs = roofs ? roofs->roofs(work_of(line.points)) : registry_roofs(summary);
   model.roofline = std::move(line);
@@ -121,10 +120,10 @@ std::string kind_of(const EstimateRow& node, const trace::NameTable& names) {
 
 // Estimates are for all of the device's cores; a run that had fewer is slower by right. Empty: it had them.
 std::string restriction(const report::ReportModel& model, const Json& summary) {
-  const auto threads = model.session.outcome["threads"].as_i64().value_or(0);
+  const auto threads = model.session.outcome.threads.value_or(0);
   const double cores = number(summary, "units");
   if (threads <= 0 || static_cast<double>(threads) >= cores) return {};
-  return fmt::format("predicted for all {:.0f} cores, and the run had {} thread{}: slower is no surprise here", cores, threads,
+  return fmt::format("predicted for all {:.0f} cores, but the run used {} thread{}: slower times are expected", cores, threads,
                      threads == 1 ? "" : "s");
 }
 

@@ -67,7 +67,7 @@ SessionEstimates with_energy(double joules) {
   return out;
 }
 
-TEST(Attainable, AnIterationsEnergyStandsBesideItsPrediction) {
+TEST(Attainable, EnergyPerIterationIsShownWithItsPrediction) {
   for (const auto& [measured_joules, surprise] : {std::pair{1.5, false}, {2.1, false}, {2.3, true}, {0.3, true}}) {
     auto model = measured("/conv1/Conv", 1e6);
     model.metrics.push_back({"energy.cpu_per_iteration_joules",
@@ -96,7 +96,7 @@ TEST(Attainable, WithoutASensorOrAPredictionNothingIsMadeUp) {
   EXPECT_FALSE(plain.sections.attainable.value().energy);
 }
 
-TEST(Attainable, ANodeStandsBesideWhatItCouldTake) {
+TEST(Attainable, NodeIsShownWithItsAttainableTime) {
   auto model = measured("/conv1/Conv", 1e6);
   fill_attainable(model, estimates(400'000, 800'000));
   EXPECT_EQ(row(model).gap_ns(), 0.6e6);
@@ -126,7 +126,7 @@ TEST(Attainable, WhatTheRuntimeMadeIsCountedAndNotGuessed) {
   EXPECT_FALSE(alone.roofline);
 }
 
-TEST(Attainable, TheWholeStandsBesideItsPredictionWithoutAProfileToo) {
+TEST(Attainable, TotalIsShownWithItsPredictionEvenWithoutAProfile) {
   for (const auto& [median_ns, surprise] : {std::pair{3e6, false}, {9e6, true}, {0.5e6, true}}) {
     report::ReportModel model;
     model.metrics.push_back({"latency.p50_ns", median_ns, "ns", {}, {}});
@@ -141,7 +141,7 @@ TEST(Attainable, TheWholeStandsBesideItsPredictionWithoutAProfileToo) {
 TEST(Attainable, FewerThreadsThanCoresAreNoSurprise) {
   for (const auto& [threads, surprise] : {std::pair{2, false}, {8, true}, {0, true}}) {
     auto model = measured("/conv1/Conv", 5e6);
-    model.session.outcome = Json::object({{"threads", threads}});
+    model.session.outcome = trace::outcome_from_json(Json::object({{"threads", threads}}));
     fill_attainable(model, estimates(400'000, 800'000));
     EXPECT_EQ(row(model).surprise, surprise) << threads;
     EXPECT_EQ(model.sections.attainable.value().note.has_value(), !surprise) << threads;
@@ -183,7 +183,7 @@ TEST(Attainable, TheRooflineHasStatedAndMeasuredRoofs) {
   auto beside = measured("/conv1/Conv", 1e6);
   fill_attainable(beside, given, roofs);
   EXPECT_NEAR(*beside.roofline->measured_ratio, 0.5, 1e-9) << "1e6 operations at 2e9 a second are half of the millisecond";
-  EXPECT_THAT(beside.roofline->text, HasSubstr("50.0 % of what the calibration of acme, 2026-11-20 measured"));
+  EXPECT_THAT(beside.roofline->text, HasSubstr("50.0 % of the ceilings measured by the calibration of acme, 2026-11-20"));
   EXPECT_THAT(beside.roofline->text, HasSubstr("from shapes"));
   roofs.problem = "it is damaged";
   auto damaged = measured("/conv1/Conv", 1e6);

@@ -38,7 +38,7 @@ void fill_parts(report::ReportModel& model) {
   const double span = sum_of(model, "gpu.span_ns");
   if (span <= 0 || !model.parts.empty()) return;
   model.time_whole = report::TimeWhole::trace;
-  model.time_devices = static_cast<std::int64_t>(model.session.outcome["gpu"]["gpus"].items().size());
+  model.time_devices = static_cast<std::int64_t>(model.session.outcome.gpu["gpus"].items().size());
   const double compute = sum_of(model, "gpu.compute_ns"), busy = sum_of(model, "gpu.busy_ns");
   const double communication = sum_of(model, "gpu.exposed_collective_ns");
   // A copy beside a collective counts as communication, so that the parts add up.
@@ -47,13 +47,13 @@ void fill_parts(report::ReportModel& model) {
       {std::string(kComputes), compute}, {"exposed communication", communication}, {"exposed copies", copies}};
   std::map<std::string, double> idle;
   double explained = 0;
-  for (const Json& gpu : model.session.outcome["gpu"]["gpus"].items())
+  for (const Json& gpu : model.session.outcome.gpu["gpus"].items())
     for (const Json& gap : gpu["gaps"].items()) {
       idle["idle: " + report::cause_words(gap["cause"].text())] += gap["idle_ns"].as_f64().value_or(0);
       explained += gap["idle_ns"].as_f64().value_or(0);
     }
   for (const auto& [name, time] : idle) parts.emplace_back(name, time);
-  const bool has_timeline = !model.session.outcome["gpu"]["no_timeline"].is_object();
+  const bool has_timeline = !model.session.outcome.gpu["no_timeline"].is_object();
   parts.emplace_back(has_timeline ? "idle: short gaps" : "idle: not explained", std::max(0.0, span - busy - explained));
   for (const auto& [name, time] : parts) {
     if (time <= 0) continue;
@@ -246,7 +246,7 @@ core::Status fill_gaps(report::ReportModel& model, const std::string& session_pa
   report::Gaps section;
   for (const auto& [name, total] : causes) section.causes.push_back({std::string(names.text({name})), total.first, total.second});
   for (const auto& row : longest) section.longest.push_back(gap_of(row, names));
-  fill_host_causes(model.session.outcome["gpu"]["gpus"], section);
+  fill_host_causes(model.session.outcome.gpu["gpus"], section);
   if (scheduled > 0) section.host = {scheduled, run_queue_ns, off_cpu_ns};
   model.sections.gaps = std::move(section);
   return {};
@@ -265,7 +265,7 @@ std::string in_words(std::string_view limit) {
 }  // namespace
 
 std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
-  const auto& gpus = model.session.outcome["gpu"]["gpus"].items();
+  const auto& gpus = model.session.outcome.gpu["gpus"].items();
   if (model.session.kind != "import" || gpus.empty()) return std::nullopt;
   const Json* idlest = nullptr;
   double lowest = 2;

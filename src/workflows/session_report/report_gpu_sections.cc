@@ -106,7 +106,7 @@ std::string track_of(std::int32_t rank, std::int64_t device, std::int64_t stream
 }  // namespace
 
 core::Status fill_gpu_section(report::ReportModel& model, const std::string& session_path, const core::Paths& paths) {
-  const Json& gpu = model.session.outcome["gpu"];
+  const Json& gpu = model.session.outcome.gpu;
   if (gpu["gpus"].items().empty()) return {};
   AACO_ASSIGN(const auto catalogue, analytics::metrics::MetricCatalogue::load(core::join_path(paths.share, "data/metrics")));
   report::GpuSection section;

@@ -19,12 +19,12 @@ constexpr double kSecondClass = 0.15;  // probability from which on the next cla
 
 // Shares of a GPU's span, which are no signals of the rules.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kGpuShares = {
-    {{"gpu.compute_kernels_ratio", "share of the span in kernels that compute (products, convolutions, attention)"},
-     {"gpu.memory_kernels_ratio", "share of the span in kernels that mostly move bytes"},
-     {"gpu.communication_ratio", "share of the span in collectives that nothing hides"},
-     {"gpu.copy_ratio", "share of the span in copies that nothing hides"},
-     {"gpu.launch_ratio", "share of the span in which the device was idle because of launching"},
-     {"gpu.waiting_ratio", "share of the span in which the device was idle for another reason"},
+    {{"gpu.compute_kernels_ratio", "share of the span in compute kernels (matrix products, convolutions, attention)"},
+     {"gpu.memory_kernels_ratio", "share of the span in memory-bound kernels"},
+     {"gpu.communication_ratio", "share of the span in exposed collectives"},
+     {"gpu.copy_ratio", "share of the span in exposed copies"},
+     {"gpu.launch_ratio", "share of the span in which the device was idle due to late launches"},
+     {"gpu.waiting_ratio", "share of the span in which the device was idle for other reasons"},
      {"gpu.warmup_ratio", "share of the span in which the device was idle while code was loaded or compiled"}}};
 
 // A class in words; documents of older versions have its id only.
@@ -56,12 +56,12 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
   report::Statement why;
   why.id = document["bottleneck_class"].text();
   const bool decided = why.id != analytics::bottleneck::kInconclusive;
-  why.title = decided ? "Limited by " + std::string(document["title"].text()) : "Not decided what limits it";
+  why.title = decided ? "Limited by " + std::string(document["title"].text()) : "Bottleneck not determined";
   why.text = document["meaning"].text();
   if (decided) why.confidence_ratio = document["confidence"].as_f64();
   for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one));
   const auto& ranking = document["ranking"].items();
-  if (!decided && !ranking.empty()) why.text += fmt::format(" So far it looks most like {}.", title_of(ranking[0]));
+  if (!decided && !ranking.empty()) why.text += fmt::format(" Most likely: {}.", title_of(ranking[0]));
   if (decided && ranking.size() > 1 && ranking[1]["probability_ratio"].as_f64().value_or(0) >= kSecondClass)
     why.text += fmt::format(" It may also be {} ({}).", title_of(ranking[1]),
                             core::format_percent(*ranking[1]["probability_ratio"].as_f64()));

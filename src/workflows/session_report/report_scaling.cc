@@ -100,21 +100,24 @@ Scaling::Summary summary_of(const Points& points) {
   const Scaling::Point* quickest = extreme(points, &Scaling::Point::median_ns, false);
   if (!best) return {};
   Scaling::Summary out;
-  out.text = fmt::format("the highest throughput with {}: {}", best->label,
+  out.text = fmt::format("highest throughput with {}: {}", best->label,
                          report::format_quantity(best->items_per_second->value, "items/s"));
   if (quickest)
-    out.text +=
-        fmt::format("; the shortest call with {}: {}", quickest->label, core::format_duration(quickest->median_ns->value));
+    out.text += fmt::format("; lowest latency with {}: {}", quickest->label, core::format_duration(quickest->median_ns->value));
   const auto rivals = rivals_of(points, *best, &Scaling::Point::items_per_second, true);
   const auto as_quick = quickest ? rivals_of(points, *quickest, &Scaling::Point::median_ns, false) : std::nullopt;
-  out.confidence = !rivals       ? std::string("low: not every point has an interval")
-                   : *rivals > 0 ? fmt::format("low: {} of the other points may be as good, their intervals overlap", *rivals)
-                   : as_quick.value_or(0) > 0
-                       ? fmt::format(
-                             "medium: no other point's interval reaches its throughput, but {} of the other points may have as "
-                             "short a call",
-                             *as_quick)
-                       : std::string("high: no other point's interval reaches it");
+  const auto overlaps = [](std::size_t count) {
+    return fmt::format("interval overlaps with {} other point{}", count, count == 1 ? "" : "s");
+  };
+  if (!rivals)
+    out.confidence = "low: some points have no interval";
+  else if (*rivals > 0)
+    out.confidence = "low: its " + overlaps(static_cast<std::size_t>(*rivals));
+  else if (as_quick.value_or(0) > 0)
+    out.confidence =
+        "medium: no other point reaches its throughput, but its latency " + overlaps(static_cast<std::size_t>(*as_quick));
+  else
+    out.confidence = "high: no other interval overlaps";
   return out;
 }
 
@@ -168,8 +171,8 @@ void warn_of_points(report::ReportModel& model, const Points& points, const std:
   }
   if (warned == 0) return;
   model.session.warnings.push_back({"sweep.points_warned",
-                                    fmt::format("{} of {} points warn of something; {}", warned, points.size(), first),
-                                    "'aaco report ID' of a point tells all of it"});
+                                    fmt::format("{} of {} points have warnings; {}", warned, points.size(), first),
+                                    "'aaco report ID' of a point shows all of its warnings"});
 }
 
 }  // namespace
@@ -183,8 +186,8 @@ core::Status fill_scaling(report::ReportModel& model, const std::string& session
   if (!scaling) return {};
   if (!scaling->summary.text.empty()) {
     const auto count = scaling->points.size();
-    model.verdict = fmt::format("{} over {} point{}: {}.", model.session.outcome["model"].text(), count, count == 1 ? "" : "s",
-                                scaling->summary.text);
+    model.verdict =
+        fmt::format("{} over {} point{}: {}.", model.session.outcome.model, count, count == 1 ? "" : "s", scaling->summary.text);
     model.verdict_confidence = scaling->summary.confidence;
   }
   warn_of_points(model, scaling->points, session_path);

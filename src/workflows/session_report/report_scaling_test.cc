@@ -22,7 +22,7 @@ std::string point(int batch, double items, double half, std::string_view threads
          std::to_string(items + half) + "]}}}";
 }
 
-TEST(Scaling, PointsAreToldApartByWhatWasSwept) {
+TEST(Scaling, PointsAreLabelledByTheSweptParameters) {
   const auto one = scaling(point(1, 100, 1) + "," + point(8, 400, 1));
   EXPECT_EQ(one.points[1].label, "batch 8");
   const auto two = scaling(point(1, 100, 1, "1") + "," + point(8, 400, 1, "2"));
@@ -42,13 +42,13 @@ TEST(Scaling, RelativeToTheFirstThatRan) {
 
 TEST(Scaling, TheBestIsSureWhereNoIntervalReachesIt) {
   const auto summary = scaling(point(1, 100, 5) + "," + point(8, 400, 5)).summary;
-  EXPECT_THAT(summary.text, HasSubstr("the highest throughput with batch 8: 400 items/s; the shortest call with batch 1"));
+  EXPECT_THAT(summary.text, HasSubstr("highest throughput with batch 8: 400 items/s; lowest latency with batch 1"));
   EXPECT_THAT(summary.confidence, HasSubstr("high"));
 }
 
 TEST(Scaling, OverlappingIntervalsAreSaid) {
   const auto summary = scaling(point(1, 390, 20) + "," + point(8, 400, 20) + "," + point(16, 100, 1)).summary;
-  EXPECT_THAT(summary.confidence, HasSubstr("low: 1 of the other points"));
+  EXPECT_THAT(summary.confidence, HasSubstr("low: its interval overlaps with 1 other point"));
 }
 
 TEST(Scaling, AShortestCallThatAnotherMayMatchIsNotSure) {
@@ -59,7 +59,7 @@ TEST(Scaling, AShortestCallThatAnotherMayMatchIsNotSure) {
                        R"("ci95": [)" + std::to_string(low) + "," + std::to_string(high) + "], ");
   };
   const auto near = scaling(timed(1, 100, 0.9e7, 1.1e7) + "," + timed(2, 180, 1e7, 1.2e7)).summary;
-  EXPECT_THAT(near.confidence, HasSubstr("1 of the other points may have as short a call"));
+  EXPECT_THAT(near.confidence, HasSubstr("its latency interval overlaps with 1 other point"));
   const auto apart = scaling(timed(1, 100, 0.9e7, 1.1e7) + "," + timed(8, 400, 1.9e7, 2.1e7)).summary;
   EXPECT_THAT(apart.confidence, HasSubstr("high"));
 }

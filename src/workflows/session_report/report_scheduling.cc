@@ -11,7 +11,7 @@ namespace {
 using analytics::scheduling::Summary;
 using report::OperatingSystem;
 
-constexpr std::size_t kMostThreads = 24, kMostReasons = 40;
+constexpr std::size_t kMaxThreads = 24, kMaxReasons = 40;
 
 // Those that spent the most time, running or waiting, first.
 std::vector<OperatingSystem::Thread> threads_of(const Summary& summary) {
@@ -20,7 +20,7 @@ std::vector<OperatingSystem::Thread> threads_of(const Summary& summary) {
   const auto active_ns = [](const auto& one) { return one.second->run_ns + one.second->run_queue_ns; };
   std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) { return active_ns(a) > active_ns(b); });
   std::vector<OperatingSystem::Thread> out;
-  for (std::size_t i = 0; i < order.size() && i < kMostThreads; ++i) {
+  for (std::size_t i = 0; i < order.size() && i < kMaxThreads; ++i) {
     const auto& [id, thread] = order[i];
     out.push_back({thread->name, id, thread->process_id, thread->run_ns, thread->run_queue_ns, thread->off_cpu_ns,
                    thread->migrations, thread->faults});
@@ -34,7 +34,7 @@ std::vector<OperatingSystem::Reason> reasons_of(const Summary& summary) {
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second->total_ns > b.second->total_ns; });
   std::vector<OperatingSystem::Reason> out;
-  for (std::size_t i = 0; i < order.size() && i < kMostReasons; ++i) {
+  for (std::size_t i = 0; i < order.size() && i < kMaxReasons; ++i) {
     const auto& [kind, detail, call] = *order[i].first;
     const Summary::Reason& reason = *order[i].second;
     out.push_back({kind, detail, call, reason.count, reason.total_ns, reason.longest_ns, reason.bytes});

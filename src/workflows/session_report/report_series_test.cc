@@ -35,7 +35,7 @@ TEST(Histogram, CountsEveryValueOnce) {
   for (std::size_t i = 1; i < bins.size(); ++i) EXPECT_DOUBLE_EQ(bins[i].low, bins[i - 1].high);
 }
 
-TEST(Histogram, OfNothingIsNothing) { EXPECT_TRUE(histogram({}).empty()); }
+TEST(Histogram, EmptyInputYieldsEmptySeries) { EXPECT_TRUE(histogram({}).empty()); }
 TEST(Histogram, OfOneValueIsOneBin) { EXPECT_EQ(total(histogram({5, 5, 5})), 3); }
 
 TEST(IterationPoints, ThinningKeepsExtremesAndCountsFromTheOrigin) {

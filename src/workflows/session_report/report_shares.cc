@@ -13,7 +13,7 @@ using analytics::metrics::IterationTime;
 using analytics::metrics::NodeShare;
 using report::TimeShare;
 
-constexpr const char* kInNodes = "in the nodes";
+constexpr const char* kInNodes = "in nodes";
 
 TimeShare part(std::string name, const IterationTime& time, double whole_ns) {
   TimeShare share;

@@ -11,7 +11,7 @@ TEST(UnitOf, RatesOfBytes) { EXPECT_EQ(unit_of("process.storage_read_bytes_per_s
 TEST(UnitOf, AWholeLastPart) { EXPECT_EQ(unit_of("process.count"), "count"); }
 TEST(UnitOf, OnlyWholeWords) { EXPECT_EQ(unit_of("cpu.discount"), ""); }
 TEST(UnitOf, NoUnit) { EXPECT_EQ(unit_of("system.load_1min"), ""); }
-TEST(UnitOf, AUnitAloneIsNoMetric) { EXPECT_EQ(unit_of("bytes"), ""); }
+TEST(UnitOf, RejectsAUnitWithoutAMetric) { EXPECT_EQ(unit_of("bytes"), ""); }
 
 }  // namespace
 }  // namespace aaco::workflows

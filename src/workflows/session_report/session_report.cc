@@ -63,12 +63,12 @@ std::optional<DeviceRoofs> roofs_of(const SessionEstimates& estimates, const cor
 core::Result<report::ReportModel> load_report(const std::string& session_path, const core::Paths& paths) {
   report::ReportModel model;
   AACO_ASSIGN(model.session, tracelake::read_manifest(session_path));
-  if (model.session.kind == "import") model.title = described_files(model.session.outcome["files"]);
+  if (model.session.kind == "import") model.title = described_files(model.session.outcome.files);
   if (const auto changed = tracelake::changed_documents(session_path, model.session); !changed.empty())
     model.session.warnings.insert(
         model.session.warnings.begin(),
         {"evidence.changed", core::join(changed, ", ") + " changed after the session was closed",
-         "'aaco verify " + model.session.id.text + "' tells what else; what rests on it is not evidence"});
+         "'aaco verify " + model.session.id.text + "' lists all changes; figures based on changed files are not reliable"});
   if (const auto there = tracelake::check_files_there(session_path, model.session); !there)
     model.session.warnings.insert(model.session.warnings.begin(),
                                   {"evidence.missing", there.error().message, there.error().remedy});
@@ -108,7 +108,7 @@ core::Result<std::string> render_page(const report::ReportModel& model, const co
   const std::string file = core::join_path(paths.share, "web/report.html");
   const auto page = core::read_file(file);
   if (!page)
-    return core::fail(core::ErrorCode::unsupported, "the report page was not built with this program (" + file + " is missing)",
+    return core::fail(core::ErrorCode::unsupported, "this build does not include the report page (" + file + " is missing)",
                       "run scripts/bootstrap.sh and build again; the text, JSON, Markdown and SVG reports work without it");
   return render_html(model, *page);
 }

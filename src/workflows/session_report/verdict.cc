@@ -21,7 +21,7 @@ std::string counted(std::int64_t count, const std::string& noun) {
 
 // "trace.json", "a.csv and 3 more files".
 std::string imported_files(const report::ReportModel& model) {
-  const auto& files = model.session.outcome["files"].items();
+  const auto& files = model.session.outcome.files.items();
   if (files.empty()) return "the import";
   const std::string first(files.front()["file"].text());
   return files.size() == 1 ? first
@@ -31,10 +31,10 @@ std::string imported_files(const report::ReportModel& model) {
 std::string what_ran(const report::ReportModel& model) {
   const auto& outcome = model.session.outcome;
   if (model.session.kind == "import") return imported_files(model);
-  const std::string name(outcome["model"].text());
+  const std::string name(outcome.model);
   if (model.session.kind != "run") return name;
-  const auto batch = outcome["batch"].as_i64();
-  return fmt::format("{} on {}{}", name, outcome["backend"].text(), batch ? fmt::format(", batch {},", *batch) : "");
+  const auto batch = outcome.batch;
+  return fmt::format("{} on {}{}", name, outcome.backend, batch ? fmt::format(", batch {},", *batch) : "");
 }
 
 std::string where_it_went(const report::ReportModel& model) {
@@ -47,7 +47,7 @@ std::string where_it_went(const report::ReportModel& model) {
 }
 
 std::string latency_sentence(const report::ReportModel& model, const trace::MetricValue& median) {
-  std::string text = fmt::format("{} takes {} a call", what_ran(model), core::format_duration(median.value));
+  std::string text = fmt::format("{} takes {} per call", what_ran(model), core::format_duration(median.value));
   if (const auto* rate = find_metric(model.metrics, "throughput.items_per_second"))
     text += fmt::format(" ({} items/s)", report::rate_text(rate->value));
   return text + where_it_went(model) + ".";
@@ -61,14 +61,14 @@ struct Disturbance {
 Disturbance disturbance_of(const core::Json& noise, double median) {
   const double ratio = noise["disturbed_ratio"].as_f64().value_or(0);
   if (ratio <= 0 || noise["dropped"].as_bool().value_or(false) || median <= 0) return {};
-  const std::string share = core::format_percent(ratio) + " of the iterations were disturbed from outside";
+  const std::string share = core::format_percent(ratio) + " of the iterations were affected by external load";
   if (const auto quiet = noise["undisturbed"]["median_ns"].as_f64(); quiet && *quiet > 0) {
     const double shift = std::abs(median / *quiet - 1);
     if (shift <= kNarrow) return {};
-    return {shift > kWide ? "low" : "medium", share + " and move it by " + core::format_percent(shift)};
+    return {shift > kWide ? "low" : "medium", share + ", which shifts the median by " + core::format_percent(shift)};
   }
   if (ratio < kMostlyDisturbed) return {};
-  return {"low", share + ", and how long it takes without that is not known"};
+  return {"low", share + "; undisturbed latency unavailable"};
 }
 
 // How well the median is known, and what speaks against trusting it.
@@ -78,10 +78,10 @@ std::string latency_confidence(const report::ReportModel& model, const trace::Me
   const auto lower = [&level](const char* to) {
     if (level == "high" || std::string_view(to) == "low") level = to;
   };
-  std::string width = "without an interval";
+  std::string width = "no interval";
   if (median.ci95 && median.value > 0) {
     const double relative = (median.ci95->high - median.ci95->low) / median.value;
-    width = relative < 2 ? "the median is known to within " + core::format_percent(relative / 2) : "the median is hardly known";
+    width = relative < 2 ? "median ±" + core::format_percent(relative / 2) : "the median is very uncertain";
     if (relative > kWide)
       lower("low");
     else if (relative > kNarrow)
@@ -90,20 +90,20 @@ std::string latency_confidence(const report::ReportModel& model, const trace::Me
     lower("low");
   }
   if (const auto* drift = find_metric(model.metrics, "latency.drift_ratio"); drift && std::abs(drift->value) > 0.05) {
-    doubts.push_back(fmt::format("the series drifted by {}", core::format_percent(drift->value)));
+    doubts.push_back(fmt::format("latency drifted by {}", core::format_percent(drift->value)));
     lower("medium");
   }
-  if (auto disturbed = disturbance_of(model.session.outcome["noise"], median.value); !disturbed.doubt.empty()) {
+  if (auto disturbed = disturbance_of(model.session.outcome.noise, median.value); !disturbed.doubt.empty()) {
     lower(disturbed.level);
     doubts.push_back(std::move(disturbed.doubt));
   }
-  if (model.session.outcome["warmup_stationary"].as_bool() == false) {
-    doubts.emplace_back("it had not settled when warm-up ended");
+  if (model.session.outcome.warmup_stationary == false) {
+    doubts.emplace_back("latency was not stable at the end of warm-up");
     lower("medium");
   }
   if (const auto* effect = find_metric(model.metrics, "observer.effect_ratio"); effect && std::abs(effect->value) > 0.02)
-    doubts.push_back(
-        fmt::format("telemetry itself changed it by {}, in blocks that are not counted", core::format_percent(effect->value)));
+    doubts.push_back(fmt::format("telemetry changed latency by {} in the blocks it ran in (not counted)",
+                                 core::format_percent(effect->value)));
   const auto* count = find_metric(model.metrics, "latency.count");
   std::string text = fmt::format("{}: {} iterations, {}", level, core::format_count(count ? count->value : 0), width);
   for (const auto& doubt : doubts) text += ", " + doubt;
@@ -112,7 +112,7 @@ std::string latency_confidence(const report::ReportModel& model, const trace::Me
 
 // Of an import without iterations and without work of a GPU: what is in it, and what it therefore cannot tell.
 VerdictText imported(const report::ReportModel& model) {
-  const core::Json& rows = model.session.outcome["rows"];
+  const core::Json& rows = model.session.outcome.rows;
   const auto count = [&](const char* key) { return rows[key].as_i64().value_or(0); };
   std::vector<std::string> holds;
   const auto add = [&](const char* key, const char* noun) {
@@ -125,11 +125,11 @@ VerdictText imported(const report::ReportModel& model) {
   add("samples", "sensor reading");
   if (count("kernels") == 0) add("counters", "counter value");
   add("kernels", "kernel");  // without a duration: else there were a verdict of the GPU
-  const core::Json& totals = model.session.outcome["totals"];
+  const core::Json& totals = model.session.outcome.totals;
   if (const auto names = totals["kernel_names"].as_i64().value_or(0); names > 0 && count("kernels") == 0) {
     const auto* executions = find_metric(model.metrics, "gpu.kernel_count");
     const auto* sum = find_metric(model.metrics, "gpu.kernel_sum_ns");
-    holds.push_back(fmt::format("totals of {} ({}, {} together)", counted(names, "kernel"),
+    holds.push_back(fmt::format("totals of {} ({}, {} in total)", counted(names, "kernel"),
                                 counted(static_cast<std::int64_t>(executions ? executions->value : 0), "execution"),
                                 core::format_duration(sum ? sum->value : 0)));
   }
@@ -138,25 +138,25 @@ VerdictText imported(const report::ReportModel& model) {
   if (const auto samples = totals["samples"].as_i64().value_or(0); samples > 0)
     holds.push_back(counted(samples, "sampled program counter"));
   VerdictText verdict;
-  std::string text = imported_files(model) + (model.session.outcome["files"].items().size() > 1 ? " hold " : " holds ");
+  std::string text = imported_files(model) + (model.session.outcome.files.items().size() > 1 ? " contain " : " contains ");
   for (std::size_t i = 0; i < holds.size(); ++i) text += (i == 0 ? "" : i + 1 == holds.size() ? " and " : ", ") + holds[i];
-  if (holds.empty()) text += "no event with a time";
+  if (holds.empty()) text += "no events with a timestamp";
   for (const auto& phase : model.session.phases)
     if (phase.name == "trace" && phase.end_ns > phase.start_ns)
       text += " over " + core::format_duration(static_cast<double>(phase.end_ns - phase.start_ns));
   const bool host = count("calls") > 0, nodes = count("node_executions") > 0;
   if (totals.is_object() && !host && !nodes)
-    text += "; without events there is no timeline, busy time or gap to know";
+    text += "; timeline, busy time and gaps are unavailable without events";
   else if (count("kernels") > 0)
-    text += count("kernels") == 1 ? "; it took no time" : "; they took no time";
+    text += count("kernels") == 1 ? "; its duration is zero" : "; their durations are zero";
   else if (host)
-    text += count("copies") > 0 ? "; no kernel is in it" : "; no work of a GPU is in it";
+    text += count("copies") > 0 ? "; no kernels" : "; no GPU work";
   else if (!nodes && count("graph_nodes") > 0)
-    text += "; nothing in it was timed";
+    text += "; no timing data";
   else if (!nodes && count("samples") > 0)
-    text += ": how the machine was, not what ran on it";
+    text += ": machine state only, no workload events";
   else if (!nodes && count("counters") > 0)
-    text += "; without times there is no timeline, busy time or gap to know";
+    text += "; timeline, busy time and gaps are unavailable without timestamps";
   verdict.sentence = text + ".";
   for (const char* id : {"gpu.kernel_count", "gpu.kernel_sum_ns", "gpu.use_ratio", "gpu.power_mean_watts",
                          "gpu.temperature_peak_celsius", "cpu.use_ratio"})
@@ -177,14 +177,14 @@ VerdictText verdict_of(const report::ReportModel& model) {
     return verdict;
   }
   if (const auto* mean = find_metric(model.metrics, "latency.mean_ns")) {
-    verdict.sentence = fmt::format("{} takes {} a call on average; too few iterations for a median with an interval.",
+    verdict.sentence = fmt::format("{} takes {} per call on average; too few iterations for a median with an interval.",
                                    what_ran(model), core::format_duration(mean->value));
     verdict.confidence = "low: too few iterations";
     verdict.headline_metrics = {"latency.mean_ns", "throughput.items_per_second"};
     return verdict;
   }
   if (model.session.kind == "import") return imported(model);
-  const auto wall = model.session.outcome["wall_ns"].as_f64();
+  const auto wall = model.session.outcome.wall_ns;
   verdict.sentence = wall ? fmt::format("{} ran for {}.", what_ran(model), core::format_duration(*wall))
                           : fmt::format("{} {}.", model.session.kind, what_ran(model));
   for (const char* id : {"cpu.cores_used", "memory.rss_peak_bytes", "process.context_switches_per_second", "gpu.busy_ns"})

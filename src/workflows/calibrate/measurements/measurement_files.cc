@@ -24,11 +24,11 @@ using estimation::Kernel;
 // Beyond these a number is a mistake, of its unit or of who wrote it: nothing can be learnt from it, and one such row spoils a
 // fit.
 constexpr double kShortestSeconds = 1e-9, kLongestKernelSeconds = 3600, kLongestModelSeconds = 86400;
-constexpr double kLeastWatts = 1e-3, kMostWatts = 1e5;
+constexpr double kMinWatts = 1e-3, kMaxWatts = 1e5;
 
 core::Result<std::string> type_of(const MeasurementRow& row, std::string_view column) {
   std::string type = estimation::canonical_type(row.text(column));
-  if (!estimation::element_of(type)) return row.wrong(column, "not a data type that is known");
+  if (!estimation::element_of(type)) return row.wrong(column, "not a known data type");
   return type;
 }
 
@@ -55,7 +55,7 @@ core::Result<Kernel> convolution(const MeasurementRow& row) {
   AACO_ASSIGN(std::tie(shape.dilation_h, shape.dilation_w), row.pair("dilation"));
   AACO_ASSIGN(shape.groups, row.integer_or("groups", 1));
   const std::string layout = core::to_lower(row.text("layout"));
-  if (layout != "nchw" && layout != "nhwc" && !layout.empty()) return row.wrong("layout", "neither NCHW nor NHWC");
+  if (layout != "nchw" && layout != "nhwc" && !layout.empty()) return row.wrong("layout", "expected NCHW or NHWC");
   shape.channels_last = layout == "nhwc";
   return Kernel{shape, {}};
 }
@@ -64,7 +64,7 @@ core::Result<Kernel> attention(const MeasurementRow& row) {
   estimation::AttentionShape shape;
   const std::string phase = core::to_lower(row.text("phase"));
   const bool decode = phase == "decode" || phase == "generation";
-  if (phase != "prefill" && phase != "context" && !decode) return row.wrong("phase", "neither prefill nor decode");
+  if (phase != "prefill" && phase != "context" && !decode) return row.wrong("phase", "expected prefill or decode");
   shape.prefill = !decode;
   AACO_ASSIGN(shape.batch, row.integer("batch"));
   AACO_ASSIGN(const std::int64_t isl, row.integer("isl"));
@@ -84,7 +84,7 @@ core::Result<Kernel> attention(const MeasurementRow& row) {
 core::Result<Kernel> vector(const MeasurementRow& row) {
   estimation::VectorShape shape;
   shape.op = core::to_lower(row.text("op"));
-  if (shape.op.empty()) return row.wrong("op", "and without an operator there is nothing to fit");
+  if (shape.op.empty()) return row.wrong("op", "expected an operator");
   AACO_ASSIGN(shape.rows, row.integer("rows"));
   AACO_ASSIGN(shape.cols, row.integer("cols"));
   return Kernel{shape, {}};
@@ -135,11 +135,11 @@ core::Result<const Kind*> kind_of(const MeasurementRow::Columns& columns, const 
     lacking = std::move(absent);
   }
   if (nearest != nullptr)
-    return core::fail(ErrorCode::invalid_input,
-                      name + ":1: a table of " + std::string(nearest->name) + " needs the column " + core::join(lacking, ", "));
-  return core::fail(
-      ErrorCode::invalid_input, name + ":1: the columns fit no kind of measurement",
-      "products have m, n, k; convolutions r, s, stride; attention phase, isl; vector operators op, rows, cols; models model");
+    return core::fail(ErrorCode::invalid_input, name + ":1: missing columns for a table of " + std::string(nearest->name) + ": " +
+                                                    core::join(lacking, ", "));
+  return core::fail(ErrorCode::invalid_input, name + ":1: the columns match no kind of measurement",
+                    "expected columns: m, n, k (matrix products); r, s, stride (convolutions); phase, isl (attention); op, rows, "
+                    "cols (vector operators); model (models)");
 }
 
 core::Status add_kernel(const MeasurementRow& row, const Kind& kind, DeviceMeasurements& device, MeasurementFiles& into) {
@@ -153,11 +153,11 @@ core::Status add_kernel(const MeasurementRow& row, const Kind& kind, DeviceMeasu
     ++into.failed;
     return {};
   }
-  AACO_ASSIGN(const double micros, row.within("latency_us", kShortestSeconds * 1e6, kLongestKernelSeconds * 1e6,
-                                              "no kernel takes less than a nanosecond or more than an hour"));
+  AACO_ASSIGN(const double micros,
+              row.within("latency_us", kShortestSeconds * 1e6, kLongestKernelSeconds * 1e6, "expected 1 ns to 1 h for a kernel"));
   measured.seconds = micros * 1e-6;
   if (!row.text("power_w").empty()) {
-    AACO_ASSIGN(const double watts, row.within("power_w", kLeastWatts, kMostWatts, "a device draws a milliwatt to 100 kW"));
+    AACO_ASSIGN(const double watts, row.within("power_w", kMinWatts, kMaxWatts, "expected 1 mW to 100 kW"));
     measured.power_watts = watts;
   }
   if (const auto* shape = std::get_if<estimation::ConvolutionShape>(&measured.kernel.shape); shape && exceeds_input(*shape)) {
@@ -174,7 +174,7 @@ core::Status add_kernel(const MeasurementRow& row, const Kind& kind, DeviceMeasu
 core::Status add_model(const MeasurementRow& row, DeviceMeasurements& device, MeasurementFiles& into) {
   ModelRun run;
   run.model = row.text("model");
-  if (run.model.empty()) return row.wrong("model", "and a model without a name has no site");
+  if (run.model.empty()) return row.wrong("model", "expected a model name");
   run.type = "fp32";
   if (row.has("precision")) {
     AACO_ASSIGN(run.type, type_of(row, "precision"));
@@ -184,7 +184,7 @@ core::Status add_model(const MeasurementRow& row, DeviceMeasurements& device, Me
   run.option = row.text("option");
   run.runtime = row.text("runtime");
   AACO_ASSIGN(run.batch, row.integer("batch"));
-  if (run.batch < 1) return row.wrong("batch", "not a number above 0");
+  if (run.batch < 1) return row.wrong("batch", "expected a positive number");
   AACO_ASSIGN(run.sequence, row.integer_or("seqlen", 0));
   if (row.has("flops")) {
     AACO_ASSIGN(run.flops, row.positive("flops"));
@@ -194,8 +194,8 @@ core::Status add_model(const MeasurementRow& row, DeviceMeasurements& device, Me
     ++into.failed;
     return {};
   }
-  AACO_ASSIGN(const double millis, row.within("latency_ms", kShortestSeconds * 1e3, kLongestModelSeconds * 1e3,
-                                              "no model takes less than a nanosecond or more than a day"));
+  AACO_ASSIGN(const double millis,
+              row.within("latency_ms", kShortestSeconds * 1e3, kLongestModelSeconds * 1e3, "expected 1 ns to 1 day for a model"));
   run.seconds = millis * 1e-3;
   if (!row.text("memory_bytes").empty()) {
     AACO_ASSIGN(const double bytes, row.positive("memory_bytes"));
@@ -215,7 +215,8 @@ core::Result<std::string> contents(const std::string& path) {
     AACO_ASSIGN(const std::size_t got, source->read(buffer));
     if (got == 0) break;
     text.append(buffer.data(), got);
-    if (text.size() > kMost) return core::fail(ErrorCode::exhausted, path + " is larger than 1 GiB", "cut it into several files");
+    if (text.size() > kMost)
+      return core::fail(ErrorCode::exhausted, path + " is larger than 1 GiB", "split it into several files");
   }
   if (!source->damage().empty()) return core::fail(ErrorCode::invalid_input, path + ": " + source->damage());
   return text;
@@ -230,10 +231,10 @@ class Table {
   core::Status read(std::string_view text) {
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
     if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
-      return core::fail(ErrorCode::invalid_input, name_ + " is written in UTF-16", "save it as UTF-8");
+      return core::fail(ErrorCode::invalid_input, name_ + " is encoded in UTF-16", "save it as UTF-8");
     if (text.find('\n') == std::string_view::npos && text.find('\r') != std::string_view::npos)
-      return core::fail(ErrorCode::invalid_input, name_ + ": its lines end with carriage returns alone",
-                        "save it with line feeds, as Unix and Windows write them");
+      return core::fail(ErrorCode::invalid_input, name_ + ": old Mac line endings (CR) are not supported",
+                        "save it with LF or CRLF line endings");
     formats::csv::Decoder decoder;
     const char* at = text.data();
     const char* counted = at;
@@ -247,7 +248,7 @@ class Table {
       line += std::count(counted, at, '\n');
       counted = at;
     }
-    if (columns_.empty()) return core::fail(ErrorCode::invalid_input, name_ + ": there is no table in it");
+    if (columns_.empty()) return core::fail(ErrorCode::invalid_input, name_ + ": no table found");
     return {};
   }
 
@@ -255,7 +256,7 @@ class Table {
   core::Status header(const std::vector<std::string_view>& fields) {
     for (std::size_t i = 0; i < fields.size(); ++i)
       if (!columns_.try_emplace(core::to_lower(core::trim(fields[i])), i).second)
-        return core::fail(ErrorCode::invalid_input, name_ + ":1: two columns are named '" + std::string(fields[i]) + "'");
+        return core::fail(ErrorCode::invalid_input, name_ + ":1: duplicate column '" + std::string(fields[i]) + "'");
     AACO_ASSIGN(kind_, kind_of(columns_, name_));
     return {};
   }
@@ -263,8 +264,8 @@ class Table {
   core::Status record(const std::vector<std::string_view>& fields, std::int64_t line) {
     const std::string where = name_ + ":" + std::to_string(line);
     if (fields.size() != columns_.size())
-      return core::fail(ErrorCode::invalid_input, where + ": " + std::to_string(fields.size()) + " fields under " +
-                                                      std::to_string(columns_.size()) + " columns");
+      return core::fail(ErrorCode::invalid_input,
+                        where + ": " + std::to_string(fields.size()) + " fields, expected " + std::to_string(columns_.size()));
     const MeasurementRow row(columns_, fields, where);
     ++into_.rows;
     AACO_ASSIGN(DeviceMeasurements * device, device_of(row));
@@ -312,11 +313,11 @@ std::vector<std::string> names_of(const std::map<std::string, MeasurementFiles::
   std::int64_t others = 0;
   for (const auto& [name, stranger] : strangers) {
     if (names.size() < kNamed)
-      names.push_back("'" + name + "' (" + rows_text(stranger.rows) + ", the first: " + stranger.first + ")");
+      names.push_back("'" + name + "' (" + rows_text(stranger.rows) + ", first: " + stranger.first + ")");
     else
       others += stranger.rows;
   }
-  if (others > 0) names.push_back(rows_text(others) + " of others");
+  if (others > 0) names.push_back(rows_text(others) + " of other devices");
   return names;
 }
 
@@ -324,12 +325,11 @@ std::vector<std::string> names_of(const std::map<std::string, MeasurementFiles::
 
 std::vector<std::string> MeasurementFiles::notes() const {
   std::vector<std::string> out;
-  if (failed > 0) out.push_back(rows_text(failed) + " left out, with an infinite time");
+  if (failed > 0) out.push_back(rows_text(failed) + " skipped: infinite time");
   if (without_output > 0)
     out.push_back(rows_text(without_output) +
-                  " left out, of convolutions whose filter is larger than the padded input; the first: " + first_without_output);
-  if (!strangers.empty())
-    out.push_back("left out, of devices that the registry does not have: " + core::join(names_of(strangers), ", "));
+                  " skipped: convolution filter larger than the padded input; first: " + first_without_output);
+  if (!strangers.empty()) out.push_back("skipped, unknown devices: " + core::join(names_of(strangers), ", "));
   return out;
 }
 
@@ -338,11 +338,11 @@ std::string rows_text(std::int64_t count) { return std::to_string(count) + (coun
 std::string describe(const estimation::ImpossibleRows& rejected, const std::vector<estimation::Measurement>& rows) {
   char times[32];
   std::snprintf(times, sizeof times, "%.3g", rejected.worst_times);
-  std::string text = rows_text(rejected.count) + " left out, faster than the device's peak allows; the worst, " + times +
-                     " times: " + rows[rejected.worst].where;
+  std::string text = rows_text(rejected.count) + " skipped: faster than the device's peak allows; worst (" + times +
+                     "x): " + rows[rejected.worst].where;
   for (const auto& [name, count] : rejected.untrusted)
-    text += "; nothing is learnt from the " + rows_text(count) + " of " + name +
-            ", for most of them are (are their times in microseconds, and of this device?)";
+    text += "; all " + rows_text(count) + " of " + name +
+            " are ignored because most are too fast (are the times in microseconds and from this device?)";
   return text;
 }
 
@@ -350,17 +350,16 @@ std::string describe(const estimation::RowsWithoutPeak& unrated, const std::vect
                      const std::string& device) {
   std::vector<std::string> classes;
   for (const auto& [name, count] : unrated.classes) classes.push_back(name + " (" + rows_text(count) + ")");
-  return "the registry has no peak of " + device + " for " + core::join(classes, ", ") +
-         ": left out, the first: " + rows[unrated.first].where;
+  return "no peak in the registry for " + device + ": " + core::join(classes, ", ") +
+         "; rows skipped, first: " + rows[unrated.first].where;
 }
 
 std::string devices_text(const MeasurementFiles& files) {
   std::vector<std::string> names;
   for (const auto& [id, rows] : files.devices)
     names.push_back(id + " (" + rows_text(static_cast<std::int64_t>(rows.kernels.size() + rows.models.size())) + ")");
-  for (std::string& stranger : names_of(files.strangers))
-    names.push_back(std::move(stranger) + " that the registry does not have");
-  return names.empty() ? "they hold no row at all" : "they measure " + core::join(names, ", ");
+  for (std::string& stranger : names_of(files.strangers)) names.push_back(std::move(stranger) + " (unknown device)");
+  return names.empty() ? "they contain no rows" : "they contain " + core::join(names, ", ");
 }
 
 core::Status read_measurements(std::string_view text, const std::string& name, const hardware::DeviceRegistry& registry,

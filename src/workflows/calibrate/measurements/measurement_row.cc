@@ -21,7 +21,7 @@ std::string_view MeasurementRow::text(std::string_view column) const {
 
 core::Result<std::int64_t> MeasurementRow::integer(std::string_view column) const {
   const auto value = core::parse_i64(text(column));
-  if (!value) return wrong(column, "not a whole number");
+  if (!value) return wrong(column, "expected an integer");
   return *value;
 }
 
@@ -37,20 +37,20 @@ bool MeasurementRow::infinite(std::string_view column) const {
 
 core::Result<double> MeasurementRow::positive(std::string_view column) const {
   const auto value = core::parse_f64(text(column));
-  if (!value || !(*value > 0) || std::isinf(*value)) return wrong(column, "not a number above 0");
+  if (!value || !(*value > 0) || std::isinf(*value)) return wrong(column, "expected a positive number");
   return *value;
 }
 
 core::Result<double> MeasurementRow::within(std::string_view column, double least, double most, std::string_view what) const {
   AACO_ASSIGN(const double value, positive(column));
-  if (value < least || value > most) return wrong(column, "which is impossible: " + std::string(what));
+  if (value < least || value > most) return wrong(column, std::string(what));
   return value;
 }
 
 core::Result<std::pair<std::int64_t, std::int64_t>> MeasurementRow::pair(std::string_view column) const {
   const auto parts = core::split(text(column), 'x');
   const auto first = core::parse_i64(parts.front()), second = core::parse_i64(parts.back());
-  if (parts.size() > 2 || !first || !second) return wrong(column, "not two numbers such as 1x1");
+  if (parts.size() > 2 || !first || !second) return wrong(column, "expected two numbers, for example 1x1");
   return std::pair{*first, *second};
 }
 
