@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -95,6 +96,7 @@ class GapExplainer {
   struct Known {
     Role role = Role::unseen;
     std::optional<CauseIndex> cause;
+    bool dispatches = false;  // an operator or a Python frame
   };
   struct Evidence {
     std::int64_t overlap_ns = 0;  // with the time the host kept the device waiting
@@ -136,6 +138,9 @@ class GapExplainer {
   const CauseBook* book_ = nullptr;
   std::unordered_map<std::uint64_t, Known> known_;  // by domain and name
   std::map<std::int32_t, std::int64_t> launching_;  // by rank: the thread that launched last
+  // By rank and thread, those with operators or Python frames: what nothing covers there is code between two of them.
+  std::set<std::pair<std::int32_t, std::int64_t>> dispatchers_;
+  std::pair<std::int32_t, std::int64_t> last_dispatcher_{-1, -1};
   std::vector<Call> calls_;
   std::size_t sweep_at_ = 4096;  // calls
   std::vector<Idler> idlers_;

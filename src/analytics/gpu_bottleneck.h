@@ -30,7 +30,7 @@ std::optional<double> computing_share(std::span<const trace::KernelGroupRow> ker
 // is empty). The confidence is that share among all. Empty where nothing took any.
 std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, std::optional<double> computing);
 
-// Inconclusive, since the trace has no timeline (analytics/timeline.h): `why` is a sentence.
+// Inconclusive, since the trace has no timeline (analytics/timeline.h): `why` is a sentence without its full stop.
 Bottleneck without_timeline(std::string why);
 
 }  // namespace aaco::analytics::bottleneck

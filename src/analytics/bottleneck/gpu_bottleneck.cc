@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 namespace aaco::analytics::bottleneck {
@@ -67,7 +68,8 @@ Bottleneck without_timeline(std::string why) {
   Bottleneck found;
   found.class_id = kInconclusive;
   found.method = kGpuLimit;
-  found.undecided = std::move(why);
+  if (!why.empty()) why[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(why[0])));
+  found.undecided = std::move(why) + ".";
   return found;
 }
 

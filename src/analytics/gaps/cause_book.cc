@@ -95,7 +95,7 @@ core::Status CauseBook::read_pattern(const core::YamlNode& node) {
 }
 
 core::Status CauseBook::find_own(const core::YamlNode& document) {
-  const std::array<std::pair<std::string_view, CauseIndex*>, 11> needed = {{{"first-use", &own_.first_use},
+  const std::array<std::pair<std::string_view, CauseIndex*>, 12> needed = {{{"first-use", &own_.first_use},
                                                                             {"launch", &own_.launch},
                                                                             {"launch-latency", &own_.launch_latency},
                                                                             {"device-latency", &own_.device_latency},
@@ -105,6 +105,7 @@ core::Status CauseBook::find_own(const core::YamlNode& document) {
                                                                             {"cpu-contention", &own_.cpu_contention},
                                                                             {"disk", &own_.disk},
                                                                             {"sleep", &own_.sleep},
+                                                                            {"python", &own_.python},
                                                                             {"unknown", &own_.unknown}}};
   for (const auto& [id, index] : needed) {
     const auto found = find(id);

@@ -110,7 +110,8 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
   const std::int64_t until = gap.launch ? std::clamp(gap.launch->end_ns, gap.start_ns, gap.end_ns) : gap.end_ns;
   auto& shares = out.host;
   if (thread != launching_.end())
-    shares = host_time(frames_of(gap, thread->second, until), gap.start_ns, until, own.unknown);
+    shares = host_time(frames_of(gap, thread->second, until), gap.start_ns, until,
+                       dispatchers_.contains({gap.rank, thread->second}) ? own.python : own.unknown);
   else
     add_share(shares, own.unknown, length);
   if (const std::int64_t after = gap.end_ns - until; gap.launch && after > 0) {

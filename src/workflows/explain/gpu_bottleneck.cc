@@ -59,13 +59,36 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, const std::vec
   return facts;
 }
 
+// Whether idle time of this cause is what the class of bottleneck stands for.
+bool belongs(std::string_view class_id, const Json& cause) {
+  const std::string_view of = cause["class"].text(), id = cause["cause"].text();
+  if (class_id == "warmup") return of == "warmup";
+  if (class_id == "launch_bound") return of == "launch" || id == "framework" || id == "python";
+  return class_id == "host_waiting" && of == "host";
+}
+
+// The cause that took most of the idle time behind the class.
+Json cause_of(std::string_view class_id, const Json& gpu, double span_ns) {
+  for (const Json& one : gpu["idle_causes"].items()) {  // the largest first
+    if (!belongs(class_id, one)) continue;
+    const double idle_ns = one["idle_ns"].as_f64().value_or(0);
+    Json out = Json::object({{"id", one["cause"].text()}, {"title", one["title"].text()}, {"remedy", one["remedy"].text()}});
+    out.set("idle_ns", idle_ns);
+    if (span_ns > 0) out.set("span_share_ratio", idle_ns / span_ns);
+    return out;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<GpuJudgement> judge_gpu(const std::string& path, const trace::SessionManifest& manifest,
                                       const trace::Metrics& metrics) {
   const auto& gpus = manifest.outcome.gpu["gpus"].items();
   if (const Json& none = manifest.outcome.gpu["no_timeline"]; none.is_object())
-    return GpuJudgement{analytics::bottleneck::without_timeline(std::string(none["text"].text())), {}};
+    return GpuJudgement{analytics::bottleneck::without_timeline(std::string(none["text"].text())),
+                        {},
+                        Json::object({{"id", none["reason"].text()}, {"title", none["text"].text()}})};
   std::vector<GpuDevice> devices;
   for (const Json& gpu : gpus) devices.push_back(device_of(gpu, metrics));
   const auto chosen = analytics::bottleneck::least_busy(devices);
@@ -75,7 +98,8 @@ std::optional<GpuJudgement> judge_gpu(const std::string& path, const trace::Sess
   auto found =
       analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, analytics::bottleneck::computing_share(rows, names));
   if (!found) return std::nullopt;
-  return GpuJudgement{std::move(*found), analytics::advice::recommend_gpu(facts_of(gpus[*chosen], metrics, rows, names))};
+  return GpuJudgement{*found, analytics::advice::recommend_gpu(facts_of(gpus[*chosen], metrics, rows, names)),
+                      cause_of(found->class_id, gpus[*chosen], devices[*chosen].span_ns.value_or(0))};
 }
 
 }  // namespace aaco::workflows

@@ -92,7 +92,9 @@ core::Result<Json> bottleneck_document(const std::string& path, const trace::Ses
                                        const trace::Metrics& metrics, const core::Paths& paths) {
   AACO_ASSIGN(const Judges judges, load_judges(paths));
   if (const auto of_gpu = judge_gpu(path, manifest, metrics))
-    return to_json(of_gpu->bottleneck, judges.book).set("recommendations", to_json(of_gpu->recommendations));
+    return to_json(of_gpu->bottleneck, judges.book)
+        .set_if("cause", of_gpu->cause)
+        .set("recommendations", to_json(of_gpu->recommendations));
   AACO_ASSIGN(const auto facts, session_facts(path, manifest, metrics));
   const auto found = with_calls(classify(judges.book, judges.bottleneck ? &*judges.bottleneck : nullptr, facts->side.signals),
                                 facts->iterations.size());

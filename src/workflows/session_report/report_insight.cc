@@ -59,6 +59,8 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
   why.title = decided ? "Limited by " + std::string(document["title"].text()) : "Bottleneck not determined";
   why.text = document["meaning"].text();
   if (decided) why.confidence_ratio = document["confidence"].as_f64();
+  if (const Json& cause = document["cause"]; const auto share = cause["span_share_ratio"].as_f64())
+    why.text += fmt::format(" Cause: {} ({} of the trace).", cause["title"].text(), core::format_percent(*share));
   for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one));
   const auto& ranking = document["ranking"].items();
   if (!decided && !ranking.empty()) why.text += fmt::format(" Most likely: {}.", title_of(ranking[0]));
