@@ -7,6 +7,7 @@
 #include "stats/robust.h"
 #include "tracelake/lake.h"
 #include "workflows/explain/gpu_bottleneck.h"
+#include "workflows/explain/host_bottleneck.h"
 
 namespace aaco::workflows {
 namespace {
@@ -95,6 +96,8 @@ core::Result<Json> bottleneck_document(const std::string& path, const trace::Ses
     return to_json(of_gpu->bottleneck, judges.book)
         .set_if("cause", of_gpu->cause)
         .set("recommendations", to_json(of_gpu->recommendations));
+  AACO_ASSIGN(const Json of_host, judge_host(path, manifest, paths));
+  if (!of_host.is_null()) return of_host;
   AACO_ASSIGN(const auto facts, session_facts(path, manifest, metrics));
   const auto found = with_calls(classify(judges.book, judges.bottleneck ? &*judges.bottleneck : nullptr, facts->side.signals),
                                 facts->iterations.size());
