@@ -372,7 +372,7 @@ class Analyser {
       result_.gpus.push_back(std::move(gpu));
     }
     result_.no_timeline = timeline_.finish(result_.gpus);
-    compare_ranks();
+    if (!result_.no_timeline || result_.no_timeline->reason != "merged-runs") compare_ranks();
     store();
     AACO_TRY(sink_.status());
     return std::move(result_);

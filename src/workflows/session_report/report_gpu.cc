@@ -47,12 +47,19 @@ void fill_parts(report::ReportModel& model) {
       {std::string(kComputes), compute}, {"exposed communication", communication}, {"exposed copies", copies}};
   std::map<std::string, double> idle;
   double explained = 0;
-  for (const Json& gpu : model.session.outcome.gpu["gpus"].items())
-    for (const Json& gap : gpu["gaps"].items()) {
-      idle["idle: " + report::cause_words(gap["cause"].text())] += gap["idle_ns"].as_f64().value_or(0);
+  for (const Json& gpu : model.session.outcome.gpu["gpus"].items()) {
+    // What the host did says more than that it was late; sessions of older versions have only that.
+    const bool named = !gpu["idle_causes"].items().empty();
+    for (const Json& gap : gpu[named ? "idle_causes" : "gaps"].items()) {
+      const std::string words = named ? std::string(gap["title"].text()) : report::cause_words(gap["cause"].text());
+      idle["idle: " + words] += gap["idle_ns"].as_f64().value_or(0);
       explained += gap["idle_ns"].as_f64().value_or(0);
     }
+  }
+  const std::size_t busy_parts = parts.size();
   for (const auto& [name, time] : idle) parts.emplace_back(name, time);
+  std::stable_sort(parts.begin() + static_cast<std::ptrdiff_t>(busy_parts), parts.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   const bool has_timeline = !model.session.outcome.gpu["no_timeline"].is_object();
   parts.emplace_back(has_timeline ? "idle: short gaps" : "idle: not explained", std::max(0.0, span - busy - explained));
   for (const auto& [name, time] : parts) {
@@ -281,7 +288,11 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   const std::string name = gpu_label((*idlest)["rank"].as_i64().value_or(0), (*idlest)["device"].as_i64().value_or(0));
   VerdictText verdict;
   if (gpus.size() > 1) verdict.headline_of = report::HeadlineDevice{number, name};
-  verdict.sentence =
+  // Traces that are no ranks of one job are runs, whatever device each used.
+  if (gpus.size() > 1 && model.session.outcome.gpu["no_timeline"]["reason"].text() == "merged-runs")
+    verdict.sentence = fmt::format("{} separate runs, not {} GPUs of one job: import them one by one.", gpus.size(), gpus.size());
+  else
+    verdict.sentence =
       fmt::format("{}{} is busy {} of {}; {}.", gpus.size() > 1 ? fmt::format("Idlest of {} GPUs: ", gpus.size()) : "", name,
                   core::format_percent(lowest), core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
                   in_words((*idlest)["bound"]["limit"].text()));
