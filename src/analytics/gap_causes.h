@@ -11,8 +11,8 @@
 #include "core/result.h"
 #include "core/yaml.h"
 
-// What the launching thread did while its device was idle: names of host events as causes (data/gaps), and the time of a thread by
-// the innermost of its nested events that has one.
+// What the launching thread did while its device was idle: names of host events as causes (data/gaps), and the time of a thread
+// by the innermost of its nested events that has one.
 namespace aaco::analytics::gaps {
 
 // A cause of data/gaps/causes.yaml.

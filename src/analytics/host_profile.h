@@ -14,13 +14,13 @@
 namespace aaco::analytics::gaps {
 
 struct HostWork {
-  std::int64_t span_ns = 0;         // of the ranks' main threads, first start to last end of the trace, added up
-  std::vector<HostShare> shares;    // of them by cause, the largest first; operators are `framework`
+  std::int64_t span_ns = 0;       // of the ranks' main threads, first start to last end of the trace, added up
+  std::vector<HostShare> shares;  // of them by cause, the largest first; operators are `framework`
   std::int64_t operator_count = 0;
-  std::int64_t operator_ns = 0;     // in operators and in named causes
+  std::int64_t operator_ns = 0;  // in operators and in named causes
   std::int64_t collective_count = 0;
-  std::int64_t collective_ns = 0;   // while at least one collective ran, on any thread
-  std::int64_t exposed_ns = 0;      // of that, while the main thread was in no operator
+  std::int64_t collective_ns = 0;  // while at least one collective ran, on any thread
+  std::int64_t exposed_ns = 0;     // of that, while the main thread was in no operator
 };
 
 // The main thread of a rank is the one that was longest inside operators or frames.

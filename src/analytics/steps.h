@@ -60,13 +60,13 @@ class StepFinder {
 
   trace::NameTable& names_;
   std::map<std::uint64_t, Role> roles_;
-  std::map<std::uint32_t, std::uint32_t> stems_;                                  // names of markers without their numbers
-  std::map<std::int32_t, std::vector<Range>> profiler_steps_;                     // by rank
+  std::map<std::uint32_t, std::uint32_t> stems_;                                    // names of markers without their numbers
+  std::map<std::int32_t, std::vector<Range>> profiler_steps_;                       // by rank
   std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<Range>> optimiser_;  // by rank, name
-  std::map<std::int32_t, Range> calls_;                                            // by rank: first start, last end
-  std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<Range>> markers_;  // by rank, stem of the name
-  std::map<std::pair<std::int32_t, std::int64_t>, Kernels> kernels_;              // by rank, device
-  std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;                       // of the kernels
+  std::map<std::int32_t, Range> calls_;                                             // by rank: first start, last end
+  std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<Range>> markers_;    // by rank, stem of the name
+  std::map<std::pair<std::int32_t, std::int64_t>, Kernels> kernels_;                // by rank, device
+  std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;                         // of the kernels
 };
 
 // The period of a sequence: the smallest p for which at least `agreement` of the elements equal the one p later, with at least

@@ -22,9 +22,9 @@ struct RankSpan {
 struct TimelineFacts {
   std::int64_t kernel_count = 0, collective_count = 0;  // of all kernels; collectives are kernels too
   std::int64_t copy_count = 0;
-  std::int64_t launch_count = 0;          // calls of a runtime that launch work
-  bool has_host_events = false;           // calls, operators or ranges
-  bool has_captures = false;              // calls that record a graph
+  std::int64_t launch_count = 0;            // calls of a runtime that launch work
+  bool has_host_events = false;             // calls, operators or ranges
+  bool has_captures = false;                // calls that record a graph
   std::int64_t counted_dispatch_count = 0;  // dispatches with hardware counters
   std::int64_t id_pairs = 0, id_falls = 0;  // neighbouring kernels with ids, and those whose id is smaller than the one before
   double idle_ratio = 0;                    // of the least busy device's span

@@ -10,9 +10,9 @@
 
 namespace aaco::importers::kineto {
 
-// Python function frames from this length on are kept: they explain gaps that are longer than what launching takes, and there are
+// Python function frames from this length on are kept: they explain long gaps, and there are
 // few of them.
-inline constexpr std::int64_t kLongFrameNs = 100'000;
+inline constexpr std::int64_t kLongFrameNs = 1'000'000;
 
 struct Options {
   std::int32_t rank = 0;          // written into every row; ImportResult::rank has the rank stated by the file

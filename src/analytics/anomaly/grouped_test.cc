@@ -10,7 +10,8 @@ Anomaly anomaly(Kind kind, const char* subject, double value, double expected = 
 }
 std::vector<Anomaly> spikes(std::size_t count, double value = 20) {
   std::vector<Anomaly> list;
-  for (std::size_t i = 0; i < count; ++i) list.push_back(anomaly(Kind::spike, "iteration", value, 10, 100 * static_cast<std::int64_t>(i)));
+  for (std::size_t i = 0; i < count; ++i)
+    list.push_back(anomaly(Kind::spike, "iteration", value, 10, 100 * static_cast<std::int64_t>(i)));
   return list;
 }
 

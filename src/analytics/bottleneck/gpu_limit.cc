@@ -59,8 +59,7 @@ void add_evidence(const trace_time::DeviceTime& time, const std::map<gaps::Cause
 }  // namespace
 
 std::string_view to_string(GpuLimit limit) {
-  constexpr std::array<std::string_view, 7> kNames = {"none",   "compute", "communication", "copy",
-                                                      "launch", "waiting", "warmup"};
+  constexpr std::array<std::string_view, 7> kNames = {"none", "compute", "communication", "copy", "launch", "waiting", "warmup"};
   return kNames[static_cast<std::size_t>(limit)];
 }
 

@@ -64,9 +64,10 @@ TEST(CauseBook, Refusals) {
   EXPECT_TRUE(refuses("schema: 1\npatterns: []\n", "causes"));
   EXPECT_TRUE(refuses("schema: 1\ncauses: []\npatterns: []\n", "'first-use' is missing"));
   EXPECT_TRUE(refuses("schema: 1\ncauses: [{id: a, class: b, title: t, remedy: r}]\npatterns: []\n", "not a class"));
-  EXPECT_TRUE(refuses("schema: 1\ncauses: [{id: a, class: host, title: t, remedy: r}, {id: a, class: host, title: t, remedy: r}]\n"
-                      "patterns: []\n",
-                      "duplicate"));
+  EXPECT_TRUE(
+      refuses("schema: 1\ncauses: [{id: a, class: host, title: t, remedy: r}, {id: a, class: host, title: t, remedy: r}]\n"
+              "patterns: []\n",
+              "duplicate"));
   const std::string one = "schema: 1\ncauses: [{id: a, class: host, title: t, remedy: r}]\npatterns: ";
   EXPECT_TRUE(refuses(one + "[{cause: b, any: [x]}]\n", "not a cause"));
   EXPECT_TRUE(refuses(one + "[{cause: a, domains: [gpu]}]\n", "not a domain"));

@@ -31,7 +31,8 @@ std::int64_t common(const Times& a, const Times& b) {
 }
 
 void add_share(std::vector<HostShare>& shares, const HostShare& more) {
-  const auto place = std::find_if(shares.begin(), shares.end(), [&](const HostShare& share) { return share.cause == more.cause; });
+  const auto place =
+      std::find_if(shares.begin(), shares.end(), [&](const HostShare& share) { return share.cause == more.cause; });
   if (place == shares.end())
     shares.push_back(more);
   else
@@ -58,7 +59,8 @@ const HostProfile::Known& HostProfile::known(const trace::ApiCallRow& row) {
   const auto of = host_domain(domain);
   const auto cause = of ? book_.match(*of, name) : std::nullopt;
   known.is_operator = domain == "cpu_op";
-  known.is_collective = std::any_of(kCollectives.begin(), kCollectives.end(), [&](auto prefix) { return name.starts_with(prefix); });
+  known.is_collective =
+      std::any_of(kCollectives.begin(), kCollectives.end(), [&](auto prefix) { return name.starts_with(prefix); });
   known.ignored = !cause || name.starts_with("ProfilerStep");
   if (cause) known.cause = *cause;
   return known;

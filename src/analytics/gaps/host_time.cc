@@ -3,7 +3,8 @@
 
 namespace aaco::analytics::gaps {
 
-std::vector<HostShare> host_time(std::span<const HostFrame> frames, std::int64_t from_ns, std::int64_t until_ns, CauseIndex idle) {
+std::vector<HostShare> host_time(std::span<const HostFrame> frames, std::int64_t from_ns, std::int64_t until_ns,
+                                 CauseIndex idle) {
   if (until_ns <= from_ns) return {};
   HostSweep sweep(from_ns, until_ns, idle);
   for (const HostFrame& frame : frames) {

@@ -116,9 +116,9 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
     add_share(shares, own.unknown, length);
   if (const std::int64_t after = gap.end_ns - until; gap.launch && after > 0) {
     const bool held = after > kDispatchNs && 2 * after >= length && !gap.launch->is_graph;
-    const CauseIndex cause = held && candidate.device_wait.overlap_ns > 0      ? own.synchronisation
+    const CauseIndex cause = held && candidate.device_wait.overlap_ns > 0 ? own.synchronisation
                              : held || gap.launch->end_ns <= gap.start_ns ? own.device_latency
-                                                                               : own.launch_latency;
+                                                                          : own.launch_latency;
     add_share(shares, cause, after);
   }
   sort_shares(shares);

@@ -32,15 +32,18 @@ std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts) {
                                                  "job. Import them one by one to find what limits each",
                                                  facts.ranks.size())};
   if (2 * facts.counted_dispatch_count >= facts.kernel_count && facts.counted_dispatch_count > 0)
-    return NoTimeline{"counter-pass", "the kernels ran one by one for their hardware counters: the time between them belongs to the "
-                                      "profiler. The kernels themselves can be judged"};
+    return NoTimeline{"counter-pass",
+                      "the kernels ran one by one for their hardware counters: the time between them belongs to the "
+                      "profiler. The kernels themselves can be judged"};
   if (!facts.has_host_events && facts.id_pairs >= kMinIdPairs &&
       static_cast<double>(facts.id_falls) >= kFallingIds * static_cast<double>(facts.id_pairs))
-    return NoTimeline{"merged-runs", "the kernels come from many runs merged into one table: the time between them means nothing. The "
-                                     "kernels themselves can be judged"};
+    return NoTimeline{"merged-runs",
+                      "the kernels come from many runs merged into one table: the time between them means nothing. The "
+                      "kernels themselves can be judged"};
   if (!facts.has_host_events && facts.collective_count == facts.kernel_count)
-    return NoTimeline{"collectives-only",
-                      "the trace contains collectives only: what ran between them, and whether they were hidden, is not recorded"};
+    return NoTimeline{
+        "collectives-only",
+        "the trace contains collectives only: what ran between them, and whether they were hidden, is not recorded"};
   if (const std::int64_t work = facts.kernel_count + facts.copy_count;
       facts.has_captures && facts.launch_count >= kMinRecorded && facts.launch_count >= kLaunchesPerWork * work)
     return NoTimeline{"graph-capture", fmt::format("{} launches recorded a graph and {} ran: give this trace to a trace of the "

@@ -194,9 +194,9 @@ TEST(Kineto, NonGpuWorkIsNotAKernel) {
 }
 
 TEST(Kineto, KeepsLongPythonFrames) {
-  const auto got = import_event(
-      R"({"ph":"X","cat":"python_function","name":"long","pid":0,"tid":7,"ts":1,"dur":100,"args":{}},)"
-      R"({"ph":"X","cat":"python_function","name":"short","pid":0,"tid":7,"ts":1,"dur":99.9,"args":{}})");
+  const auto got =
+      import_event(R"({"ph":"X","cat":"python_function","name":"long","pid":0,"tid":7,"ts":1,"dur":1000,"args":{}},)"
+                   R"({"ph":"X","cat":"python_function","name":"short","pid":0,"tid":7,"ts":1,"dur":999.9,"args":{}})");
   EXPECT_EQ(got.text(got.only<ApiCallRow>().name), "long");
   EXPECT_EQ(got.dropped("Python function frames"), 1);
 }

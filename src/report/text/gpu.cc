@@ -156,8 +156,7 @@ void write_text(TextPage& page, const Gaps& section, const ReportModel& model) {
   using HostCause = Gaps::HostCause;
   std::string heading = "Host activity while the GPU was idle";
   if (section.explained_ratio) heading += " (" + core::format_percent(*section.explained_ratio) + " explained)";
-  write_bars(page, heading,
-             bars_of(section.host_causes, &HostCause::title, &HostCause::idle_ns, &HostCause::gap_count));
+  write_bars(page, heading, bars_of(section.host_causes, &HostCause::title, &HostCause::idle_ns, &HostCause::gap_count));
   if (section.host) write_hosts(page, *section.host);
 }
 

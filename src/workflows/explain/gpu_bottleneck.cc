@@ -18,10 +18,10 @@ GpuDevice device_of(const Json& gpu, const trace::Metrics& metrics) {
     return metric == nullptr ? std::nullopt : std::optional(metric->value);
   };
   const auto share = [&](std::string_view key) { return gpu["bound"][key].as_f64().value_or(0); };
-  return {
-      value("gpu.busy_ns"),
-      value("gpu.span_ns"),
-      {share("compute_ratio"), share("communication_ratio"), share("copy_ratio"), share("launch_ratio"), share("waiting_ratio"), share("warmup_ratio")}};
+  return {value("gpu.busy_ns"),
+          value("gpu.span_ns"),
+          {share("compute_ratio"), share("communication_ratio"), share("copy_ratio"), share("launch_ratio"),
+           share("waiting_ratio"), share("warmup_ratio")}};
 }
 
 std::vector<analytics::advice::KernelRoof> roofs_of(const Json& gpu) {

@@ -15,7 +15,8 @@ namespace aaco::workflows {
 struct GpuJudgement {
   analytics::bottleneck::Bottleneck bottleneck;
   std::vector<analytics::advice::Recommendation> recommendations;
-  core::Json cause;  // what the host did while the device was idle, or why the trace cannot tell: id, title, remedy; null: neither
+  core::Json
+      cause;  // what the host did while the device was idle, or why the trace cannot tell: id, title, remedy; null: neither
 };
 
 // What limits the least busy GPU of a session, and what to do first about it: analytics/gpu_bottleneck.h decides over the rows

@@ -48,7 +48,8 @@ TEST(JudgeGpu, ItsGapsAreAdvisedAgainst) {
 }
 
 Json idle_cause(const char* id, const char* class_id, std::int64_t idle_ns) {
-  return Json::object({{"cause", id}, {"class", class_id}, {"title", id}, {"remedy", "r"}, {"gap_count", 1}, {"idle_ns", idle_ns}});
+  return Json::object(
+      {{"cause", id}, {"class", class_id}, {"title", id}, {"remedy", "r"}, {"gap_count", 1}, {"idle_ns", idle_ns}});
 }
 std::string cause_id(double waiting, double launch, std::vector<Json> causes) {
   Json one = gpu(1, 0.1, 0, waiting);
@@ -74,8 +75,9 @@ TEST(JudgeGpu, NoCauseOfAnotherClass) {
 TEST(JudgeGpu, TracesWithoutATimelineSayWhy) {
   Trace trace;
   trace.add(gpu(1, 0.2, 0.1, 0.7), 300);
-  trace.manifest.outcome = trace::outcome_from_json(Json::object(
-      {{"gpu", Json::object({{"gpus", trace.gpus}, {"no_timeline", Json::object({{"reason", "merged-runs"}, {"text", "many runs"}})}})}}));
+  trace.manifest.outcome = trace::outcome_from_json(
+      Json::object({{"gpu", Json::object({{"gpus", trace.gpus},
+                                          {"no_timeline", Json::object({{"reason", "merged-runs"}, {"text", "many runs"}})}})}}));
   const auto found = judge_gpu("/nonexistent/session", trace.manifest, trace.metrics);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->bottleneck.class_id, analytics::bottleneck::kInconclusive);

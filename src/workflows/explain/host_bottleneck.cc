@@ -59,7 +59,8 @@ Json host_document(const HostWork& work, const CauseBook& book) {
   const double cause_ns = strongest == work.shares.end() ? 0 : static_cast<double>(strongest->time_ns);
   const auto exposed = static_cast<double>(work.exposed_ns), operators = static_cast<double>(work.operator_ns);
   if (exposed >= std::max(cause_ns, kMinShare * span) && exposed > operators) {
-    const char* remedy = "overlap collectives with computation, use fewer and larger ones, and find the rank that the others wait for";
+    const char* remedy =
+        "overlap collectives with computation, use fewer and larger ones, and find the rank that the others wait for";
     Json out = document("communication_bound", kLikely, "communication",
                         fmt::format("{} collectives take {} of the main thread's time in which it runs no operator.",
                                     work.collective_count, core::format_percent(exposed / span)),
@@ -73,7 +74,8 @@ Json host_document(const HostWork& work, const CauseBook& book) {
     return out.set("cause", cause_json(cause.id, cause.title, cause.remedy, cause_ns, span));
   }
   std::string why = fmt::format(
-      "The trace contains host operators only ({} of the main thread's time) and no counters of the processor: whether computing, "
+      "The trace contains host operators only ({} of the main thread's time) and no counters of the processor: whether "
+      "computing, "
       "memory or dispatch limits them is not recorded.",
       core::format_percent(span > 0 ? operators / span : 0));
   if (work.collective_count > 0)
@@ -81,8 +83,8 @@ Json host_document(const HostWork& work, const CauseBook& book) {
                        core::format_duration(static_cast<double>(work.collective_ns)), core::format_duration(exposed));
   Json out = document(analytics::bottleneck::kInconclusive, 0, "undecided", why, "");
   if (span > 0 && operators > 0)
-    out.set("cause", cause_json("host-operator", "operators on the CPU", "record the run with 'aaco record' for the CPU's counters",
-                                operators, span));
+    out.set("cause", cause_json("host-operator", "operators on the CPU",
+                                "record the run with 'aaco record' for the CPU's counters", operators, span));
   return out;
 }
 
@@ -106,9 +108,8 @@ core::Result<Json> judge_host(const std::string& path, const trace::SessionManif
   if (work.operator_count == 0) return Json();
   Json out = host_document(work, book);
   if (work.collective_count > 0)
-    out.set("collectives", Json::object({{"count", work.collective_count},
-                                         {"time_ns", work.collective_ns},
-                                         {"exposed_ns", work.exposed_ns}}));
+    out.set("collectives",
+            Json::object({{"count", work.collective_count}, {"time_ns", work.collective_ns}, {"exposed_ns", work.exposed_ns}}));
   return out;
 }
 

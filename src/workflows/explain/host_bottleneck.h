@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "analytics/host_profile.h"
-#include "core/json.h"
 #include "core/environment.h"
+#include "core/json.h"
 #include "core/result.h"
 #include "trace/session.h"
 

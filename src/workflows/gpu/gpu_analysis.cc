@@ -127,7 +127,8 @@ class Analyser {
 
   Device& device(const DeviceKey& key) {
     if (const auto known = devices_.find(key); known != devices_.end()) return known->second;
-    return devices_.try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention), {}, {}, {}, {}, INT64_MIN, 0})
+    return devices_
+        .try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention), {}, {}, {}, {}, INT64_MIN, 0})
         .first->second;
   }
 
@@ -149,7 +150,8 @@ class Analyser {
     const DeviceKey key(row.rank, row.device);
     const Launch* launch = launches_.find(row.rank, row.correlation_id);
     const WorkKind kind = row.kind == memset_ ? WorkKind::memset : WorkKind::copy;
-    return add_work(key, device(key), {kind, row.stream, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch, true, false);
+    return add_work(key, device(key), {kind, row.stream, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch, true,
+                    false);
   }
 
   // Whether this is the kernel's first execution in the trace.

@@ -87,8 +87,8 @@ class TimelineWatch {
   enum class Kind : std::uint8_t { unseen, other, launch, capture };
   analytics::trace_time::TimelineFacts facts_;
   std::optional<analytics::trace_time::NoTimeline> none_;
-  std::vector<Kind> kinds_;                                    // of calls, by name id
-  std::map<std::uint32_t, std::int64_t> counted_;              // dispatches by counter
+  std::vector<Kind> kinds_;                                        // of calls, by name id
+  std::map<std::uint32_t, std::int64_t> counted_;                  // dispatches by counter
   std::map<std::int32_t, analytics::trace_time::RankSpan> spans_;  // by rank
 };
 
