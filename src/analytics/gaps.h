@@ -1,12 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -77,7 +77,7 @@ class GapExplainer {
   static constexpr std::int64_t kCoarseness = 512;
 
   // Without a book of causes no gap gets a named one.
-  explicit GapExplainer(trace::NameTable& names, const CauseBook* book = nullptr) : names_(names), book_(book) {}
+  explicit GapExplainer(trace::NameTable& names, const CauseBook* book = nullptr);
   void still_idle(std::vector<Idler> idlers);
   void add_call(const trace::ApiCallRow& row);
   void add_schedule(const trace::SchedEventRow& row);
@@ -97,6 +97,7 @@ class GapExplainer {
     Role role = Role::unseen;
     std::optional<CauseIndex> cause;
     bool dispatches = false;  // an operator or a Python frame
+    trace::NameId domain;
   };
   struct Evidence {
     std::int64_t overlap_ns = 0;  // with the time the host kept the device waiting
@@ -118,7 +119,7 @@ class GapExplainer {
     const Evidence* evidence = nullptr;
     bool evidence_is_launch = false;
   };
-  Known known(const trace::ApiCallRow& row);
+  const Known& known(const trace::ApiCallRow& row);
   Role wait_role_of(const trace::SchedEventRow& row);
   [[nodiscard]] bool is_wanted(const Call& call, std::int64_t now_ns) const;
   static Decision decide(const Candidate& candidate);
@@ -127,7 +128,7 @@ class GapExplainer {
   static Decision decide_held(const Candidate& candidate);
   void find_device_wait(Candidate& candidate) const;
   void name_cause(const Candidate& candidate, Decision& decision, Explained& out);
-  [[nodiscard]] std::vector<HostFrame> frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns) const;
+  [[nodiscard]] const std::vector<HostFrame>& frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns);
   [[nodiscard]] HostFrame frame_of(const Call& call) const;
   [[nodiscard]] HostFrame launch_frame(const NextLaunch& launch) const;
   [[nodiscard]] std::optional<HostShare> elsewhere(const Gap& gap, std::int64_t thread_id) const;
@@ -136,7 +137,10 @@ class GapExplainer {
 
   trace::NameTable& names_;
   const CauseBook* book_ = nullptr;
-  std::unordered_map<std::uint64_t, Known> known_;  // by domain and name
+  std::vector<trace::NameId> cause_names_;   // by index in the book
+  std::array<trace::NameId, kCauses> names_of_causes_;
+  std::vector<HostFrame> frames_;            // of the gap in question
+  std::vector<Known> known_;  // by name, of the domain it was last seen in
   std::map<std::int32_t, std::int64_t> launching_;  // by rank: the thread that launched last
   // By rank and thread, those with operators or Python frames: what nothing covers there is code between two of them.
   std::set<std::pair<std::int32_t, std::int64_t>> dispatchers_;

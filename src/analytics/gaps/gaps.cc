@@ -31,9 +31,18 @@ void GapExplainer::Evidence::offer(std::int64_t overlap, const Call& call) {
   *this = {overlap, call.start_ns, call.end_ns, call.name};
 }
 
-GapExplainer::Known GapExplainer::known(const trace::ApiCallRow& row) {
-  Known& known = known_[(std::uint64_t{row.domain.value} << 32) | row.name.value];
-  if (known.role != Role::unseen) return known;
+GapExplainer::GapExplainer(trace::NameTable& names, const CauseBook* book) : names_(names), book_(book) {
+  for (std::size_t i = 0; i < kCauses; ++i) names_of_causes_[i] = names.intern(kNames[i]);
+  if (book == nullptr) return;
+  for (const NamedCause& cause : book->causes()) cause_names_.push_back(names.intern(cause.id));
+}
+
+const GapExplainer::Known& GapExplainer::known(const trace::ApiCallRow& row) {
+  if (row.name.value >= known_.size()) known_.resize(std::max<std::size_t>(names_.size(), row.name.value + std::size_t{1}));
+  Known& known = known_[row.name.value];
+  if (known.role != Role::unseen && known.domain == row.domain) return known;
+  known = {};
+  known.domain = row.domain;
   const std::string_view domain = names_.text(row.domain);
   const std::string_view name = names_.text(row.name);
   const bool runtime = trace::is_gpu_runtime(domain);
@@ -82,7 +91,7 @@ void GapExplainer::still_idle(std::vector<Idler> idlers) {
 
 void GapExplainer::add_call(const trace::ApiCallRow& row) {
   if (row.end_ns <= row.start_ns || !trace_time::is_time(row.start_ns) || !trace_time::is_time(row.end_ns)) return;
-  const auto [role, cause, dispatches] = known(row);
+  const auto& [role, cause, dispatches, domain] = known(row);
   if (const std::pair place(row.rank, row.thread_id); dispatches && place != last_dispatcher_) {
     dispatchers_.insert(place);
     last_dispatcher_ = place;
@@ -223,7 +232,7 @@ Explained GapExplainer::explain(const Gap& gap) {
   row.device = gap.device;
   row.start_ns = gap.start_ns;
   row.end_ns = gap.end_ns;
-  row.cause = names_.intern(to_string(decision.cause));
+  row.cause = names_of_causes_[static_cast<std::size_t>(decision.cause)];
   row.confidence = decision.confidence;
   row.previous = gap.previous;
   row.next = gap.next;

@@ -44,8 +44,9 @@ HostFrame GapExplainer::launch_frame(const NextLaunch& launch) const {
   return {launch.start_ns, launch.end_ns, cause, book_->at(cause).weak && length < kLaunchGapNs};
 }
 
-std::vector<HostFrame> GapExplainer::frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns) const {
-  std::vector<HostFrame> frames;
+const std::vector<HostFrame>& GapExplainer::frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns) {
+  std::vector<HostFrame>& frames = frames_;
+  frames.clear();
   bool launched = !gap.launch || gap.launch->thread_id != thread_id;
   for (const Call& call : calls_) {
     if (!call.cause || call.rank != gap.rank || call.thread_id != thread_id || call.end_ns <= gap.start_ns ||
@@ -142,7 +143,7 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
   }
   const HostShare& first = shares.front();
   out.host_cause = first.cause;
-  out.row.host_cause = names_.intern(book_->at(first.cause).id);
+  out.row.host_cause = cause_names_[first.cause];
   out.row.host_cause_ns = first.time_ns;
   const bool named = first.cause != own.unknown && 2 * first.time_ns >= length;
   // A call that loads code is no launch rate, and many short events explain as well as a long one.

@@ -81,7 +81,7 @@ TEST_F(NamedGapTest, CodeBetweenOperators) {
   launch(10.9, 10.95).call("cpu_op", "aten::add", 1, 1.2);
   EXPECT_EQ(cause(), "python");
 }
-TEST_F(NamedGapTest, RuntimeCallsAloneLeaveTheRestUnknown) {
+TEST_F(NamedGapTest, RuntimeCallsAloneAreNotPython) {
   launch(10.9, 10.95).call("hip", "hipGetDevice", 1, 1.2);
   EXPECT_EQ(cause(), "unknown");
 }

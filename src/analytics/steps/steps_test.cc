@@ -65,7 +65,7 @@ TEST_F(StepTest, LastOfTwoOptimizersEndsTheStep) {
   }
   EXPECT_EQ(finder_.finish().iterations.size(), 2u);
 }
-TEST_F(StepTest, OneOptimizerStepIsNoSeries) {
+TEST_F(StepTest, RejectsASingleOptimizerStep) {
   range("annotation", "Optimizer.step#SGD.step", 80, 90);
   EXPECT_EQ(finder_.finish().method, Method::none);
 }

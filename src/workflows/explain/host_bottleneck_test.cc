@@ -66,7 +66,7 @@ TEST_F(HostTrace, OperatorsAloneAreInconclusive) {
   EXPECT_EQ(class_of(found), "inconclusive");
   EXPECT_EQ(cause_of(found), "host-operator");
 }
-TEST_F(HostTrace, SmallShareOfDataLoadingIsNoLimit) {
+TEST_F(HostTrace, RejectsASmallShareOfDataLoading) {
   event("annotation", "enumerate(DataLoader)#x.__next__", 0, 20).event("cpu_op", "aten::mm", 20, 100);
   EXPECT_EQ(class_of(judge()), "inconclusive");
 }
