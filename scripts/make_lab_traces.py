@@ -10,7 +10,9 @@ import pathlib
 import subprocess
 import sys
 
-FAULTS = ('gpu_clock_cap', 'gpu_thermal_steps', 'gpu_gaps', 'gpu_copies', 'gpu_slower_kernel', 'gpu_more_launches')
+FAULTS = ('gpu_clock_cap', 'gpu_thermal_steps', 'gpu_gaps', 'gpu_copies', 'gpu_slower_kernel', 'gpu_more_launches', 'host_data_loader', 'host_garbage_collection',
+          'host_allocation', 'host_synchronous_copies', 'host_first_use', 'slow_rank', 'small_batch', 'host_busy_core', 'graph_replay', 'counter_passes', 'merged_runs')
+NOT_FOR_EVERY_TRACE = ('never waits for a launch', 'no launches to place', 'needs collectives')
 
 
 def main():
@@ -18,6 +20,7 @@ def main():
     parser.add_argument('--program', required=True)
     parser.add_argument('--sessions', required=True)
     parser.add_argument('--intensities', default='0.3,0.6,1.0')
+    parser.add_argument('--faults', default=','.join(FAULTS))
     parser.add_argument('places', nargs='+', help='files and folders; files without GPU kernels are skipped')
     options = parser.parse_args()
     environment = os.environ | {'AACO_SESSIONS': options.sessions}
@@ -36,11 +39,11 @@ def main():
             continue
         session = json.loads(imported.stdout)['session']['id']
         before = made
-        for fault in FAULTS:
+        for fault in options.faults.split(','):
             for intensity in options.intensities.split(','):
                 simulated = aaco('lab', 'simulate', fault, session, '--intensity', intensity, '--json')
                 if simulated.returncode != 0:
-                    if 'no kernels' not in simulated.stderr:
+                    if 'no kernels' not in simulated.stderr and not any(reason in simulated.stderr for reason in NOT_FOR_EVERY_TRACE):
                         print(f'{file}, {fault}: {simulated.stderr.strip()[-200:]}', file=sys.stderr)
                     break
                 made += 1

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,7 +51,7 @@ struct Pattern {
   std::vector<std::string> none;    // none occurs
   std::optional<Family> family;     // the result; a pattern may set only one of the two
   std::optional<std::string> library;
-  std::string decoder;  // how parameters are read: tensile, ck, cutlass, triton, asm_conv; or empty
+  std::string decoder;  // how parameters are read: tensile, ck, cutlass, triton, asm_conv, fused; or empty
 };
 
 // The patterns, tried in order; the first match with a family sets the family, the first with a library sets the library.
@@ -66,6 +67,7 @@ class PatternBook {
 
  private:
   std::vector<Pattern> patterns_;
+  std::set<std::string, std::less<>> operators_;  // names of operators that hold an underscore
 };
 
 // Parameters encoded in names of these kinds; null if there are none.
@@ -73,6 +75,10 @@ core::Json decode_tensile(std::string_view name);   // rocBLAS/Tensile and hipBL
 core::Json decode_ck(std::string_view name);        // Composable Kernel: block, tile, types
 core::Json decode_cutlass(std::string_view name);   // cutlass_80_tensorop_..., sm80_xmma_..., ampere_sgemm_...
 core::Json decode_triton(std::string_view name);    // triton_poi_fused_add_mul_0: kind and fused operators
+core::Json decode_fused(std::string_view name);     // mlir_dot_add_relu, mul_add_kernel: fused operators
 core::Json decode_asm_conv(std::string_view name);  // igemm_fwd_gtcx2_nhwc_bf16_...: direction, layout, type, tile
+
+// The operators of a fused name, in its order: "_to_copy_add_mul" with "to_copy" known is _to_copy, add, mul.
+std::vector<std::string_view> split_fused(std::string_view fused, const std::set<std::string, std::less<>>& operators);
 
 }  // namespace aaco::analytics::fingerprint

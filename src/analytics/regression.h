@@ -64,7 +64,8 @@ struct MetricResult {
   std::optional<double> p_holm, q_value;  // adjusted over all metrics but the deciding one, which has its own p_value
   stats::VerdictShares shares;
   std::optional<std::int64_t> more_sessions, more_iterations;
-  std::string explanation;  // one sentence
+  std::optional<double> third_session_within_ratio;  // as stats::Comparison
+  std::string explanation;                           // one sentence
 };
 
 struct Options {

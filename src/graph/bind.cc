@@ -143,7 +143,7 @@ core::Result<BoundDimensions> bind_dimensions(Graph& graph, const Bindings& give
         const Taken taken = size_for(name, tensor.shape->size(), axis, ranges);
         bound.sizes[name] = taken.size;
         bound.assumptions.push_back("'" + name + "' (dimension " + std::to_string(axis) + " of the input '" + tensor.name +
-                                    "') has no size: assumed " + std::to_string(taken.size) + taken.reason);
+                                    "') has no fixed size; assumed " + std::to_string(taken.size) + taken.reason);
       }
     }
   }

@@ -19,6 +19,9 @@ struct TraceFaultKind {
   std::string_view cause;  // the expected diagnosis
   std::string_view title;
   std::string_view intensity;  // meaning of 1
+  // The expected verdict on such a trace alone, in words of the corpus (docs/formats/corpus.md); empty: one trace cannot tell.
+  std::string_view class_id = {}, verdict_cause = {};
+  std::vector<std::string_view> seconds = {}, must_not = {};
 };
 const std::vector<TraceFaultKind>& trace_fault_kinds();
 
@@ -26,8 +29,19 @@ struct TraceFault {
   const TraceFaultKind* kind = nullptr;
   double intensity = 0.5;  // above 0, at most 1
 };
+struct Stretch {
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+// What a fault did to the rows.
+struct Applied {
+  double share_ratio = 0;     // of the new span: time in which the device waits and did not before
+  std::vector<Stretch> gaps;  // some of the intervals in which it waits for the fault, new times
+};
+
 core::Result<TraceFault> make_trace_fault(std::string_view name, double intensity);
 core::Json to_json(const TraceFault& fault);
+core::Json to_json(const TraceFault& fault, const Applied& applied);
 
 // The timed rows of a trace.
 struct TraceRows {
@@ -36,9 +50,10 @@ struct TraceRows {
   std::vector<trace::ApiCallRow> calls;
   std::vector<trace::CollectiveRow> collectives;
   std::vector<trace::IterationRow> iterations;
+  std::vector<trace::KernelCounterRow> counters;  // not placed in time
 };
 
-// Modifies the rows. invalid_input if the trace has no kernels.
-core::Status apply(const TraceFault& fault, TraceRows& rows, trace::NameTable& names);
+// Modifies the rows. invalid_input if the trace has no kernels, or lacks what the fault needs (launches, several ranks).
+core::Result<Applied> apply(const TraceFault& fault, TraceRows& rows, trace::NameTable& names);
 
 }  // namespace aaco::laboratory::trace_faults

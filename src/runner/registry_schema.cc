@@ -23,7 +23,7 @@ core::Status read_count(const YamlNode& entry, std::string_view key, std::int64_
   AACO_ASSIGN(const std::optional<std::int64_t> value, entry.optional_i64(key));
   if (!value) return {};
   if (*value < 0 || *value > maximum)
-    return entry.find(key)->error(std::string(key) + " must be from 0 to " + std::to_string(maximum) + ", not " +
+    return entry.find(key)->error(std::string(key) + " must be between 0 and " + std::to_string(maximum) + ", got " +
                                   std::to_string(*value));
   target = value;
   return {};

@@ -124,6 +124,20 @@ void add_interval(const Sides& sides, const CompareOptions& options, Comparison&
   result.smallest_detectable_ratio = std::expm1((critical + student_t_quantile(options.power, degrees)) * error);
 }
 
+// One more session on one side, at distance d (of logs) from its twin, tells the variance between sessions: d^2 / 2 with one
+// degree of freedom. The side of two then has d^2 / 4, that of one d^2 / 2, together 1.8 degrees (Welch and Satterthwaite); the
+// scatter within the sessions is what the standard error has beside the assumption. Towards the threshold it takes d / 2 off the
+// change. Decided while t^2 * (0.75 d^2 + within) < (distance - d / 2)^2; solved for d.
+std::optional<double> third_session_within(double distance, const CompareOptions& options, const Comparison& result) {
+  constexpr double kDegrees = 1.8, kVariances = 0.75;
+  const double assumed = 2 * std::pow(std::log1p(options.assumed_deviation_ratio), 2);
+  const double within = std::max(0.0, result.standard_error * result.standard_error - assumed);
+  const double t = student_t_quantile((1 + options.level) / 2, kDegrees);
+  const double square = kVariances * t * t - 0.25, constant = t * t * within - distance * distance;
+  if (constant >= 0) return std::nullopt;
+  return std::expm1((std::sqrt(distance * distance - 4 * square * constant) - distance) / (2 * square));
+}
+
 // The interval shrinks with the root of the data, and by what Student's t asks less of more sessions: how many times as much
 // until it lies on one side of the nearest threshold. Of few sessions t is most of the width.
 void add_what_decides(std::size_t sessions, std::size_t iterations, const CompareOptions& options, Comparison& result) {
@@ -141,6 +155,7 @@ void add_what_decides(std::size_t sessions, std::size_t iterations, const Compar
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil((times - 1) * static_cast<double>(have))));
   };
   result.more_sessions = more(sessions);
+  if (result.between_sessions_assumed) result.third_session_within_ratio = third_session_within(distance, options, result);
   if (sessions == 1 && !result.between_sessions_known && !result.between_sessions_assumed)
     result.more_iterations = more(iterations);
 }
@@ -160,6 +175,11 @@ std::string describe(const Comparison& result, const CompareOptions& options) {
   if (result.more_iterations)
     return text + "; about " + std::to_string(*result.more_iterations) +
            (*result.more_iterations == 1 ? " more iteration" : " more iterations") + " per side needed to decide";
+  if (result.third_session_within_ratio)
+    text += "; a third session decides if it repeats the one on its side within " +
+            core::format_percent(*result.third_session_within_ratio);
+  else if (result.between_sessions_assumed)
+    text += "; a third session would not decide";
   if (result.more_sessions)
     return text + "; about " + std::to_string(*result.more_sessions) +
            (*result.more_sessions == 1 ? " more session" : " more sessions") + " per side needed to decide";

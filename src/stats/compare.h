@@ -59,7 +59,10 @@ struct Comparison {
   std::optional<ShiftEstimate> shift;
   // Of an inconclusive verdict: about how much more would decide it, if the change stays where it is. Empty where it lies on the
   // threshold.
-  std::optional<std::int64_t> more_sessions;    // a side
+  std::optional<std::int64_t> more_sessions;  // a side
+  // With one session a side and an assumed variance: how close, as a share, one more session must repeat the one of its side for
+  // the present change to be decided. Empty: one more would not decide.
+  std::optional<double> third_session_within_ratio;
   std::optional<std::int64_t> more_iterations;  // a side, instead: with one session a side and no variance between sessions
   std::string explanation;                      // one sentence
 };

@@ -56,6 +56,38 @@ double coverage(const World& world, int sessions, int iterations, int trials, Co
   return static_cast<double>(inside) / trials;
 }
 
+// A session with hardly any scatter within.
+std::vector<double> steady(double level, std::uint64_t seed) {
+  core::Random random(seed);
+  std::vector<double> series;
+  for (int i = 0; i < 200; ++i) series.push_back(level * std::exp(1e-5 * random.normal()));
+  return series;
+}
+
+TEST(Compare, SaysHowCloseAThirdSessionMustRepeatToDecide) {
+  CompareOptions options;
+  options.assumed_deviation_ratio = 0.20;
+  const double level_b = 100 * std::exp(0.4);
+  const Sessions a = {steady(100, 1)}, b = {steady(level_b, 2)};
+  const auto two = compare(a, b, options);
+  ASSERT_EQ(two->verdict, Verdict::inconclusive);
+  ASSERT_TRUE(two->third_session_within_ratio);
+  EXPECT_THAT(two->explanation, HasSubstr("a third session decides if it repeats the one on its side within"));
+  const double d = std::log1p(*two->third_session_within_ratio);
+  EXPECT_EQ(compare(a, Sessions{b[0], steady(level_b * std::exp(-0.85 * d), 3)}, options)->verdict, Verdict::regression);
+  EXPECT_EQ(compare(a, Sessions{b[0], steady(level_b * std::exp(0.85 * d), 3)}, options)->verdict, Verdict::regression);
+  EXPECT_EQ(compare(a, Sessions{b[0], steady(level_b * std::exp(-1.25 * d), 3)}, options)->verdict, Verdict::inconclusive);
+}
+
+TEST(Compare, AThirdSessionDoesNotDecideWhatItsOwnScatterHides) {
+  CompareOptions options;
+  options.assumed_deviation_ratio = 0.20;
+  const auto result = compared({.within = 0.5}, 0.10, 1, 30, options);
+  ASSERT_EQ(result.verdict, Verdict::inconclusive);
+  EXPECT_FALSE(result.third_session_within_ratio);
+  EXPECT_THAT(result.explanation, HasSubstr("a third session would not decide"));
+}
+
 TEST(Compare, VerdictsByDefinition) {
   EXPECT_EQ(judge({0.06, 0.08}, 0.05, true), Verdict::regression);
   EXPECT_EQ(judge({0.06, 0.08}, 0.05, false), Verdict::improvement);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analytics/between_runs.h"
 #include "core/result.h"
 #include "governance/baseline.h"
 #include "hardware/fingerprint.h"
@@ -29,6 +30,7 @@ struct ComparedSession {
   std::optional<double> items_per_iteration;
   trace::Metrics metrics;
   std::map<std::string, std::vector<double>> series;  // metric id -> a value a step, as a baseline file keeps them
+  analytics::regression::RunScatter scatter;          // from its loop blocks
   std::shared_ptr<const TraceWork> work;              // null without device work
 };
 
@@ -61,5 +63,9 @@ struct BetweenHistory {
 };
 core::Result<std::optional<BetweenHistory>> history_between(const ComparedSide& a, const ComparedSide& b,
                                                             const Services& services);
+
+// Standard deviation between two runs of one kind on B's machine, as a share: what its sessions show of external load and drift,
+// and, with `use_history`, how far equal stored sessions of any model differ on the same host (analytics/between_runs.h).
+core::Result<double> between_runs(const ComparedSide& a, const ComparedSide& b, bool use_history, const Services& services);
 
 }  // namespace aaco::workflows

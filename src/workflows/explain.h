@@ -17,11 +17,8 @@ struct Explanation {
   std::int64_t compared_with = 0;                      // earlier sessions
 };
 
-// Why a session is as fast as it is, and what in it does not fit the rest.
+// Why a session is as fast as it is, and its anomalies.
 core::Result<Explanation> explain(const std::string& session, const Services& services);
 core::Json to_json(const Explanation& explanation);
-
-// What of a session does not fit the rest of it.
-core::Result<std::vector<analytics::anomaly::Anomaly>> session_anomalies(const std::string& path);
 
 }  // namespace aaco::workflows

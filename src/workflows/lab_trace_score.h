@@ -7,6 +7,7 @@
 
 #include "core/json.h"
 #include "core/result.h"
+#include "laboratory/corpus.h"
 #include "laboratory/scoring.h"
 #include "workflows/services.h"
 
@@ -23,6 +24,9 @@ struct LabTraceScore {
   std::int64_t wrong_direction = 0;                                     // called an improvement
   std::vector<double> unexplained;                                      // of each regression: share of the difference
   std::map<std::string, std::map<std::string, std::int64_t>> verdicts;  // fault -> verdict -> count
+  // What is said of the simulated trace by itself: its headline, where the fault takes most of the span or makes the file
+  // something else, and the cause of gaps that are its doing. Groups "cause" tell faults apart.
+  laboratory::corpus::Score alone;
 };
 // Lays every simulated trace beside the one it was made of. Nothing is stored.
 core::Result<LabTraceScore> score_simulated_traces(const Services& services);

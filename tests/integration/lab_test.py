@@ -121,10 +121,60 @@ class SimulatedTraces(program.ProgramTest):
             self.assertTrue(0 < one['gain_ratio'] < 1 and one['basis'])
         self.assertIn('What to do', self.aaco('report', 'tag:real').output)
 
+    def test_faults_of_the_host_are_stored_with_their_gaps(self):
+        simulated = self.aaco('lab', 'simulate', 'host_data_loader', 'tag:real', '--intensity', '1', '--json').json()
+        fault = json.loads((pathlib.Path(simulated['session']['path']) / 'session.json').read_text())['request']['fault']
+        self.assertTrue(fault['gaps_ns'])
+        self.assertGreater(fault['share_ratio'], 0.4)
+        alone = self.aaco('lab', 'score', '--json').json()['simulated_traces']['alone']
+        self.assertEqual(alone['groups']['origin']['host_data_loader']['cause']['count'], 1 + min(20, len(fault['gaps_ns'])))
+        self.aaco('rm', simulated['session']['id'], '--yes')
+
     def test_rejects_invalid_requests(self):
+        self.refused(self.aaco('lab', 'simulate', 'slow_rank', 'tag:real'), 3, 'two ranks')
         self.refused(self.aaco('lab', 'simulate', 'gpu_gap', 'tag:real'), 2, 'gpu_gaps')
         self.refused(self.aaco('lab', 'simulate', 'gpu_gaps', 'tag:real', '--intensity', '2'), 2, 'intensity')
         self.refused(self.aaco('lab', 'simulate', 'gpu_gaps', 'tag:none'), 3, 'none')
+
+
+class Corpus(program.ProgramTest):
+    """Verdicts on traces with a known truth; the corpus's own traces need no other data."""
+    cases = pathlib.Path(__file__).resolve().parents[1] / 'corpus'
+
+    def score(self, *options):
+        return self.aaco('lab', 'score', '--corpus', self.cases, '--data', self.folder / 'no_data', *options)
+
+    def test_cases_are_scored_and_held_ones_are_not_named(self):
+        document = self.score('--json').json()
+        self.assertEqual(document['files'], len(list((self.cases / 'own').glob('*.gz'))))
+        self.assertGreater(document['cases_without_data'], 200)
+        self.assertEqual({case['split'] for case in document['cases']}, {'tune'})
+        self.assertNotIn('must_not_cases', document['held'])
+        self.assertEqual(set(document['held']['groups']), {'kind', 'origin'})
+        self.assertGreater(document['held']['class_first']['count'], 0)
+
+    def test_held_cases_are_named_when_asked(self):
+        document = self.score('--show-held', '--json').json()
+        self.assertEqual({case['split'] for case in document['cases']}, {'tune', 'held'})
+
+    def test_the_table_names_what_is_wrong(self):
+        told = self.score().output
+        for text in ('class first', 'tune by kind', 'stated above 90 % and false', 'calibration error'):
+            self.assertIn(text, told)
+
+    def test_nothing_is_left_in_the_lake(self):
+        self.score()
+        self.assertFalse(list(self.folder.glob('**/session.json')))
+
+    def test_refusals(self):
+        self.refused(self.aaco('lab', 'score', '--corpus', self.folder / 'nowhere'), 3, 'nowhere')
+        self.refused(self.aaco('lab', 'score', '--show-held'), 2, 'corpus')
+        self.refused(self.aaco('lab', 'score', '--data', self.folder), 2, 'corpus')
+        empty = self.folder / 'cases'
+        empty.mkdir()
+        self.refused(self.aaco('lab', 'score', '--corpus', empty), 3, 'no cases')
+        (empty / 'a.yaml').write_text('schema: 1\ncases:\n  - id: a\n')
+        self.refused(self.aaco('lab', 'score', '--corpus', empty), 3, 'a.yaml:3')
 
 
 class Explain(program.ProgramTest):

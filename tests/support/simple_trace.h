@@ -53,6 +53,13 @@ struct SimpleDevice {
 struct SimpleTrace {
   std::map<std::int64_t, SimpleDevice> devices;
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> kernels;  // name -> count, sum
+
+  // Whether any kernel's launch is in the file; without launches nothing is known of the host.
+  [[nodiscard]] bool has_launches() const {
+    for (const auto& [number, device] : devices)
+      if (device.orphans < device.kernels) return true;
+    return false;
+  }
 };
 
 inline core::Result<std::string> whole_text(const std::string& path) {

@@ -10,6 +10,7 @@
 #include "cli/options/parse_problem.h"
 #include "cli/options/run_options.h"
 #include "cli/output/session_output.h"
+#include "cli/verbs/lab_corpus.h"
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
@@ -152,12 +153,27 @@ void print_scores(const Context& context, std::string_view what, const workflows
   }
 }
 
+void print_alone(const Context& context, const laboratory::corpus::Score& alone) {
+  if (alone.all.cause.count == 0) return;
+  const auto& calibration = alone.calibration;
+  context.print(fmt::format(
+      "verdicts on the simulated traces alone: class {} of {} first, cause {} of {}, {} claims that must not be made, {} above "
+      "90 % "
+      "and false; calibration error {:.3f} (95 % interval {:.3f} to {:.3f}) over {} claims\n",
+      alone.all.first.right, alone.all.first.count, alone.all.cause.right, alone.all.cause.count, alone.all.violations,
+      alone.all.sure_and_wrong, calibration.error_ratio, calibration.low, calibration.high, calibration.claims));
+  for (const auto& [fault, tally] : alone.groups.at("origin"))
+    context.print(fmt::format("  {:<24} class {} of {}, cause {} of {}\n", fault, tally.first.right, tally.first.count,
+                              tally.cause.right, tally.cause.count));
+}
+
 void print_traces(const Context& context, const workflows::LabTraceScore& traces) {
   if (traces.pairs == 0) return;
   context.print(
       fmt::format("simulated traces: {} pairs; {} equivalent (fault not visible in the trace), {} inconclusive, {} judged an "
                   "improvement, {} with a missing trace\n",
                   traces.pairs, traces.without_effect, traces.undecided, traces.wrong_direction, traces.without_original));
+  print_alone(context, traces.alone);
   if (traces.causes.count == 0) return;
   context.print(fmt::format("cause of the regressions: {} of {} correct ({}), top two {}\n\n{}\n", traces.causes.first,
                             traces.causes.count, core::format_percent(traces.causes.accuracy()),
@@ -189,13 +205,25 @@ void add_score(CLI::App& lab, Context& context) {
   auto file = std::make_shared<std::string>();
   verb->add_flag("--json", *json, "Print JSON");
   verb->add_option("--examples", *file, "Write each example with features and predictions, one JSON object per line");
+  auto corpus = std::make_shared<CorpusOptions>();
+  CLI::Option* cases =
+      verb->add_option("--corpus", corpus->folder, "Score the verdicts on real traces against this folder of known answers")
+          ->expected(0, 1)
+          ->default_str("tests/corpus");
+  verb->add_option("--data", corpus->data, "Root folder of the corpus's traces (default: AACO_REAL_DATA, ../shared/data)")
+      ->needs(cases);
+  verb->add_flag("--show-held", corpus->show_held, "List held-out cases by name too (final checks only)")->needs(cases);
   verb->footer(
       "Uses all stored sessions (--sessions) created by 'aaco lab inject', and undisturbed runs tagged class=CLASS. "
       "Cross-validation\n"
       "holds out whole models, intensities and generators. Traces created by 'aaco lab simulate' are compared with their "
       "originals,\n"
       "and the cause that 'aaco diff' reports is scored.");
-  verb->callback([&context, json, file] {
+  verb->callback([&context, json, file, corpus, cases] {
+    if (cases->count() > 0) {
+      if (corpus->folder.empty()) corpus->folder = "tests/corpus";
+      return score_against_corpus(context, *corpus, *json);
+    }
     const auto report = workflows::lab_score(make_services(context));
     if (!report) return context.fail(report.error());
     if (!file->empty())

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <initializer_list>
@@ -112,6 +113,36 @@ Json decode_triton(std::string_view name) {
     out.set("fused", rest);
   }
   return or_null(std::move(out));
+}
+
+// "mlir_reshape_dot_add" of rocMLIR, "mul_add_kernel" of MIGraphX: the instructions, joined by underscores.
+Json decode_fused(std::string_view name) {
+  if (name.starts_with("mlir_")) name.remove_prefix(5);
+  if (name.ends_with("_kernel")) name.remove_suffix(7);
+  Json out = Json::object();
+  if (!name.empty()) out.set("fused", name);
+  return or_null(std::move(out));
+}
+
+std::vector<std::string_view> split_fused(std::string_view fused, const std::set<std::string, std::less<>>& operators) {
+  constexpr std::size_t kMaxWords = 8;  // of one operator
+  std::vector<std::string_view> found;
+  while (!fused.empty()) {
+    const bool underscore = fused.front() == '_';
+    std::size_t length = 0;
+    std::size_t end = underscore ? 0 : std::string_view::npos;
+    for (std::size_t word = 0; word < kMaxWords; ++word) {
+      end = fused.find('_', end == std::string_view::npos ? 0 : end + 1);
+      const std::string_view candidate =
+          fused.substr(underscore ? 1 : 0, end == std::string_view::npos ? end : end - (underscore ? 1 : 0));
+      if (word == 0 || operators.contains(candidate)) length = candidate.size() + (underscore ? 1 : 0);
+      if (end == std::string_view::npos) break;
+    }
+    const std::string_view name = fused.substr(0, length);
+    if (!name.empty() && name != "_") found.push_back(name);
+    fused.remove_prefix(std::min(fused.size(), length + 1));
+  }
+  return found;
 }
 
 // "igemm_fwd_gtcx2_nhwc_bf16_bx0_ex1_bt256x128x16_wt32x32x8_...": MIOpen's assembly implicit GEMM generator.

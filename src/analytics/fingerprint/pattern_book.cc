@@ -17,10 +17,11 @@ struct NamedDecoder {
   std::string_view name;
   Decoder decode;
 };
-constexpr std::array<NamedDecoder, 5> kDecoders = {{{"tensile", &decode_tensile},
+constexpr std::array<NamedDecoder, 6> kDecoders = {{{"tensile", &decode_tensile},
                                                     {"ck", &decode_ck},
                                                     {"cutlass", &decode_cutlass},
                                                     {"triton", &decode_triton},
+                                                    {"fused", &decode_fused},
                                                     {"asm_conv", &decode_asm_conv}}};
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -102,9 +103,14 @@ core::Result<PatternBook> PatternBook::load(const std::string& folder) {
 }
 
 core::Status PatternBook::add(const core::YamlNode& document) {
-  AACO_TRY(document.only_keys({"schema", "patterns"}));
+  AACO_TRY(document.only_keys({"schema", "patterns", "operators"}));
   AACO_ASSIGN(const std::int64_t schema, document.require_i64("schema"));
   if (schema != 1) return document.error("schema " + std::to_string(schema) + " is not supported; this version reads schema 1");
+  if (document.find("operators") != nullptr) {
+    AACO_ASSIGN(std::vector<std::string> names, texts(document, "operators"));
+    operators_.insert(std::make_move_iterator(names.begin()), std::make_move_iterator(names.end()));
+    if (document.find("patterns") == nullptr) return {};
+  }
   AACO_ASSIGN(const core::YamlNode* list, document.require("patterns"));
   if (!list->is_sequence()) return list->error("'patterns' must be a list");
   for (const core::YamlNode& node : list->items()) {
@@ -138,6 +144,11 @@ Fingerprint PatternBook::classify(std::string_view kernel_name) const {
       for (const NamedDecoder& decoder : kDecoders)
         if (decoder.name == pattern.decoder) print.parameters = decoder.decode(plain);
     if (has_family && has_library) break;
+  }
+  if (print.parameters.contains("fused")) {
+    core::Json operations = core::Json::array();
+    for (const std::string_view operation : split_fused(print.parameters["fused"].text(), operators_)) operations.push(operation);
+    print.parameters.set("operations", std::move(operations));
   }
   return print;
 }

@@ -68,6 +68,36 @@ TEST(PatternBook, LabelsThreeHundredNamesAndMore) { EXPECT_GE(labelled_names().s
 TEST(PatternBook, KnownNamesAreRight) { EXPECT_GE(share_right("known"), 0.98); }
 TEST(PatternBook, HeldOutNamesAreRight) { EXPECT_GE(share_right("held"), 0.98); }
 
+std::string_view family(std::string_view name) { return to_string(book().classify(name).family); }
+
+TEST(PatternBook, InductorsPrefixDecides) {
+  EXPECT_EQ(family("triton_poi_fused_addmm_gelu_0"), "elementwise");
+  EXPECT_EQ(family("triton_poi_fused__scaled_dot_product_efficient_attention_view_2"), "elementwise");
+  EXPECT_EQ(family("triton_red_fused__scaled_dot_product_flash_attention_sum_3"), "reduction");
+  EXPECT_EQ(family("triton_tem_fused_flex_attention_2"), "attention");
+  EXPECT_EQ(family("triton_tem_fused_bmm_8"), "gemm");
+}
+TEST(PatternBook, ANamespaceDoesNotDecide) {
+  EXPECT_EQ(family("void fbgemm_gpu::permute_2D_lengths_kernel<int>(int)"), "copy_transpose");
+  EXPECT_EQ(family("void fbgemm_gpu::batched_gemm_kernel<float>(int)"), "gemm");
+}
+TEST(PatternBook, ProductsByTheirPlainNames) {
+  EXPECT_EQ(family("batched_matrix_multiplication_kernel(float*, float*)"), "gemm");
+  EXPECT_EQ(family("bmm_shared_tiled(float const*)"), "gemm");
+}
+TEST(PatternBook, TritonKernelsOfServingStacks) {
+  for (const char* name : {"post_reorder_triton_kernel", "kernel_paged_attention_2d", "alloc_extend_kernel", "_my_function"})
+    EXPECT_EQ(book().classify(name).library, "Triton") << name;
+  EXPECT_NE(book().classify("void vllm::merge_attn_states_kernel<float>(float*)").library, "Triton");
+}
+TEST(PatternBook, FillsAreOneFamily) {
+  for (const auto* name :
+       {"__amd_rocclr_fillBufferAligned", "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<int> >",
+        "void FillKernel<float>(float*, float)", "_combined_routing_memset"})
+    EXPECT_EQ(family(name), "elementwise") << name;
+  EXPECT_EQ(family("_paged_attn_prefill_kernel"), "attention");
+}
+
 TEST(PatternBook, DecorationsDoNotMatter) {
   EXPECT_EQ(book().classify("attn_fwd.kd"), book().classify("attn_fwd"));
   EXPECT_EQ(book().classify("void at::native::reduce_kernel<512>(int) [clone .kd]").family, Family::reduction);
@@ -153,8 +183,36 @@ TEST(Decode, ComposableKernel) {
   EXPECT_EQ(json["output_type"].text(), "B16");
   EXPECT_TRUE(decode_ck("moe_ck2stages_").is_null());
 }
+std::string operations(std::string_view name) { return book().classify(name).parameters["operations"].dump(-1); }
+
+TEST(Decode, FusedNamesListAllTheyDo) {
+  EXPECT_EQ(operations("triton_poi_fused__to_copy_addmm_gelu_0"), R"(["_to_copy","addmm","gelu"])");
+  EXPECT_EQ(operations("triton_per_fused_add_addmm_native_layer_norm_view_5"), R"(["add","addmm","native_layer_norm","view"])");
+  EXPECT_EQ(operations("triton_red_fused_native_layer_norm_native_layer_norm_backward_71"),
+            R"(["native_layer_norm","native_layer_norm_backward"])");
+  EXPECT_EQ(operations("mlir_reshape_dot_mul_softmax_dot"), R"(["reshape","dot","mul","softmax","dot"])");
+  EXPECT_EQ(operations("mul_add_kernel"), R"(["mul","add"])");
+}
+TEST(Decode, FusedNamesThatSayNothing) {
+  const std::set<std::string, std::less<>> none;
+  EXPECT_TRUE(split_fused("", none).empty());
+  EXPECT_TRUE(split_fused("_", none).empty());
+  EXPECT_TRUE(split_fused("___", none).empty());
+  EXPECT_EQ(split_fused("add__", none), std::vector<std::string_view>{"add"});
+  EXPECT_TRUE(decode_fused("mlir_").is_null());
+  EXPECT_FALSE(book().classify("gemm_kernel").parameters.contains("operations"));
+}
+TEST(PatternBook, OperatorsAloneAreAFile) {
+  PatternBook fresh;
+  EXPECT_TRUE(add(fresh, "schema: 1\noperators: [to_copy]\n").has_value());
+  EXPECT_FALSE(add(fresh, "schema: 1\noperators: ['']\n").has_value());
+  EXPECT_FALSE(add(fresh, "schema: 1\noperators: {to_copy: 1}\n").has_value());
+  EXPECT_FALSE(add(fresh, "schema: 1\n").has_value());
+}
+
 TEST(Decode, TritonAndAssemblyConvolutions) {
-  EXPECT_EQ(parameters("triton_poi_fused_add_cos_sin_0"), R"({"kind":"pointwise","fused":"add_cos_sin"})");
+  EXPECT_EQ(parameters("triton_poi_fused_add_cos_sin_0"),
+            R"({"kind":"pointwise","fused":"add_cos_sin","operations":["add","cos","sin"]})");
   EXPECT_TRUE(decode_triton("triton").is_null());
   const auto json = decode_asm_conv("igemm_wrw_gtcx2_nhwc_bf16_bx0_ex1_bt256x128x16_wt32x32x8_gkgs");
   EXPECT_EQ(json["direction"].text(), "wrw");

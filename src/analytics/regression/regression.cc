@@ -47,6 +47,7 @@ void take(const stats::Comparison& compared, MetricResult& result) {
   result.shift = compared.shift;
   result.p_value = compared.p_value;
   result.more_sessions = compared.more_sessions;
+  result.third_session_within_ratio = compared.third_session_within_ratio;
   result.more_iterations = compared.more_iterations;
   result.explanation = compared.explanation;
 }

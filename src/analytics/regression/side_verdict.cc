@@ -57,6 +57,11 @@ bool changed(const MetricResult& metric) {
 
 std::string recommend_more(const MetricResult& decided) {
   if (decided.more_iterations) return fmt::format("measure about {} more iterations per side", *decided.more_iterations);
+  if (decided.more_sessions && decided.third_session_within_ratio)
+    return fmt::format(
+        "measure another session of either side: it decides if it repeats within {}; otherwise measure about {} more per side, "
+        "or use 'aaco ab'",
+        core::format_percent(*decided.third_session_within_ratio), *decided.more_sessions);
   if (decided.more_sessions)
     return fmt::format("measure about {} more session{} per side, or use 'aaco ab'", *decided.more_sessions,
                        *decided.more_sessions == 1 ? "" : "s");

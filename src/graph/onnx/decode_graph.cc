@@ -25,7 +25,7 @@ Dimension decode_dimension(Input& input, Range range, const std::string& tensor)
   }
   // Exporters write -1 for "unknown"; nothing else below zero means anything.
   if (dimension.size < -1)
-    input.fail(ErrorCode::invalid_input, "the tensor '" + tensor + "' has a dimension of " + std::to_string(dimension.size));
+    input.fail(ErrorCode::invalid_input, "the tensor '" + tensor + "' has a negative size, " + std::to_string(dimension.size));
   if (dimension.fixed()) dimension.symbol.clear();
   return dimension;
 }

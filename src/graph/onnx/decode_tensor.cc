@@ -150,7 +150,7 @@ TensorLiteral decode_tensor(Input& input, Range range, std::int64_t keep_bytes) 
   for (const std::int64_t dim : dims)
     if (dim < 0)
       input.fail(ErrorCode::invalid_input,
-                 "the constant '" + tensor.descriptor.name + "' has a dimension of " + std::to_string(dim));
+                 "the constant '" + tensor.descriptor.name + "' has a negative size, " + std::to_string(dim));
   const auto count = element_count(shape);
   tensor.descriptor.shape = std::move(shape);
   if (input.failed()) return tensor;

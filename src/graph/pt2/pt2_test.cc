@@ -176,7 +176,7 @@ TEST(Pt2, BranchesAreConditionsAndWrappedGraphsArePutIn) {
 }
 
 TEST(Pt2Refuses, NotAProgram) {
-  EXPECT_THAT(parse_program("{}", "x").error().text(), HasSubstr("no exported program"));
+  EXPECT_THAT(parse_program("{}", "x").error().text(), HasSubstr("not an exported program"));
   EXPECT_FALSE(parse_program("[1, 2", "x"));
   EXPECT_FALSE(parse("PK\x03\x04 nothing", "x"));
 }

@@ -63,13 +63,13 @@ core::Result<EngineRate> read_rate(const YamlNode& node, const Sources& sources)
                                      "use float64 float32 tf32 float16 bfloat16 float8 float6 float4 int32 int8 int4");
   AACO_ASSIGN(rate.ops_per_clock, node.optional_f64("ops"));
   if (rate.ops_per_clock && !(*rate.ops_per_clock > 0 && *rate.ops_per_clock <= kMaxOps))
-    return node.find("ops")->error("ops (per clock and unit) must be above 0 and at most 1e9");
+    return node.find("ops")->error("ops (per clock per unit) must be above 0 and at most 1e9");
   AACO_ASSIGN(const std::string source, node.require_string("source"));
   AACO_TRY(registry::check_source(*node.find("source"), source, sources));
   rate.source = source;
   const YamlNode* peak = node.find("peak");
   if (peak == nullptr) {
-    if (!rate.ops_per_clock) return node.error("a rate must have ops (per clock and unit), peak, or both");
+    if (!rate.ops_per_clock) return node.error("a rate must have ops (per clock per unit), peak, or both");
     if (node.find("sparse") != nullptr || node.find("unit") != nullptr) return node.error("sparse and unit require a peak");
     return rate;
   }

@@ -71,7 +71,9 @@ constexpr auto kNames = std::to_array<std::pair<std::string_view, Column>>({
     {"guid", Column::guid},
     {"name", Column::name},
     {"calls", Column::calls},
+    {"count", Column::calls},
     {"totaldurationns", Column::total_ns},
+    {"sumns", Column::total_ns},
     {"minns", Column::minimum_ns},
     {"maxns", Column::maximum_ns},
     {"nodeid", Column::node_id},
@@ -97,6 +99,9 @@ constexpr auto kNames = std::to_array<std::pair<std::string_view, Column>>({
     {"completens", Column::ignored},
     {"durationns", Column::ignored},
     {"averagens", Column::ignored},
+    {"meanns", Column::ignored},
+    {"medianns", Column::ignored},
+    {"pct", Column::ignored},
     {"percentage", Column::ignored},
     {"stddev", Column::ignored},
     {"allocflags", Column::ignored},
@@ -154,7 +159,7 @@ Table table_of(const Columns& columns) {
   const auto has = [&](Column column) { return columns.has(column); };
   if (has(Column::sample_time) || (has(Column::instruction) && has(Column::dispatch))) return Table::samples;
   if (has(Column::node_id) && has(Column::agent_type)) return Table::agents;
-  if (has(Column::name) && has(Column::calls) && has(Column::total_ns)) return Table::statistics;
+  if ((has(Column::name) || has(Column::kernel_name)) && has(Column::calls) && has(Column::total_ns)) return Table::statistics;
   if (has(Column::counter_name) && has(Column::counter_value)) return Table::counters;
   if (has(Column::workload_name)) return Table::system;
   if (has(Column::roofline_device) && !columns.headings().empty() && plain(columns.headings().front()) == "device")

@@ -122,12 +122,12 @@ class StatisticsReader final : public TableReader {
   void record(const CsvFields& fields) override {
     const auto calls = count_of(columns_.field(fields, Column::calls));
     const auto total = time_ns(columns_.field(fields, Column::total_ns));
+    const Column name = columns_.has(Column::name) ? Column::name : Column::kernel_name;
     if (!calls || !total) return account_.drop("statistic without a numeric value");
     if (entries_.items().size() >= kMaxEntries) return account_.drop("line limit of this table reached");
     account_.keep();
     if (__builtin_add_overflow(calls_, *calls, &calls_) || __builtin_add_overflow(total_ns_, *total, &total_ns_)) whole_ = false;
-    Json entry =
-        Json::object({{"name", clean_utf8(columns_.field(fields, Column::name))}, {"calls", *calls}, {"total_ns", *total}});
+    Json entry = Json::object({{"name", clean_utf8(columns_.field(fields, name))}, {"calls", *calls}, {"total_ns", *total}});
     entry.set_if("minimum_ns", Json(time_ns(columns_.field(fields, Column::minimum_ns))));
     entry.set_if("maximum_ns", Json(time_ns(columns_.field(fields, Column::maximum_ns))));
     entries_.push(std::move(entry));

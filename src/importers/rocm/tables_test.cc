@@ -149,6 +149,10 @@ TEST(RocmTables, AgentsStatisticsAndSamplesAreFacts) {
       import("\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n\"a, b\",2,30,15.0,60.0\n\"c\",1,20,20,40\n");
   EXPECT_EQ(statistics.result->facts["statistics"]["calls"].as_i64(), 3);
   EXPECT_EQ(statistics.result->facts["statistics"]["total_ns"].as_i64(), 50);
+  const auto top =
+      import("Kernel_Name,Count,Sum(ns),Mean(ns),Median(ns),Pct\nmain_l18.kd,2,30.0,15.0,15.0,60\nfill.kd,1,20,20,20,40\n");
+  EXPECT_EQ(top.result->facts["statistics"]["total_ns"].as_i64(), 50);
+  EXPECT_EQ(top.result->facts["statistics"]["entries"].items()[0]["name"].text(), "main_l18.kd");
   const auto samples = import(
       "\"Sample_Timestamp\",\"Exec_Mask\",\"Dispatch_Id\",\"Instruction\",\"Instruction_Comment\",\"Correlation_Id\"\n"
       "10,18446744073709551615,1,\"s_endpgm\",\"\",1\n11,1,1,\"s_endpgm\",\"\",1\n12,1,1,\"v_add\",\"a.cc:3\",1\n");

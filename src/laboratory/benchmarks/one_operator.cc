@@ -189,7 +189,7 @@ core::Result<OneOperator> one_operator(const BenchmarkCase& one) {
         if (op.name == one.op) return vector(one, op);
         names.push_back(op.name);
       }
-      return core::fail(core::ErrorCode::invalid_input, "'" + one.op + "' is not a vector operator of the benchmarks",
+      return core::fail(core::ErrorCode::invalid_input, "'" + one.op + "' is not a benchmarked vector operator",
                         "use one of: " + core::join(names, ", "));
     }
     case CaseKind::model: break;

@@ -58,7 +58,7 @@ const std::vector<Switch>& all_switches() {
         "auto, low, high, profile_standard, profile_peak, manual:STEP"},
        check_gpu_clocks,
        set_gpu_clocks},
-      {{"governor", "frequency governor of all CPUs", "performance, or another governor of the kernel"},
+      {{"governor", "frequency governor of all CPUs", "performance, or any governor the kernel offers"},
        check_governor,
        set_governor},
       {{"boost", "boost clocks above the nominal clock", "off, on"},
@@ -66,7 +66,7 @@ const std::vector<Switch>& all_switches() {
          return one_of(v, {"off", "on"});
        },
        set_boost},
-      {{"huge_pages", "transparent huge pages: never for the measured process only, other values machine-wide",
+      {{"huge_pages", "transparent huge pages; 'never' affects only the measured process, other values the whole machine",
         "never, madvise, always"},
        [](const std::string& v) {
          return one_of(v, {"never", "madvise", "always"});

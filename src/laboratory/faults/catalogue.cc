@@ -37,7 +37,7 @@ const std::vector<FaultKind>& fault_kinds() {
        "interrupts",
        Place::neighbour,
        "timer interrupts on every CPU",
-       "50,000 interrupts per second and CPU",
+       "50,000 interrupts per second per CPU",
        {"timer", "pipe"}},
       {"migration_storm",
        "migration",

@@ -189,9 +189,9 @@ core::Status read_timing(const YamlNode& root, BenchmarkSuite& suite) {
   AACO_ASSIGN(const auto rounds, root.optional_i64("rounds"));
   AACO_ASSIGN(const auto milliseconds, root.optional_f64("visit_ms"));
   AACO_ASSIGN(const auto precision, root.optional_f64("precision"));
-  if (rounds && (*rounds < 1 || *rounds > 100)) return root.find("rounds")->error("rounds must be from 1 to 100");
+  if (rounds && (*rounds < 1 || *rounds > 100)) return root.find("rounds")->error("rounds must be between 1 and 100");
   if (milliseconds && !(*milliseconds >= 1 && *milliseconds <= 600'000))
-    return root.find("visit_ms")->error("visit_ms must be from 1 to 600000");
+    return root.find("visit_ms")->error("visit_ms must be between 1 and 600000");
   if (precision && !(*precision > 0 && *precision < 1)) return root.find("precision")->error("precision must be between 0 and 1");
   suite.rounds = rounds.value_or(suite.rounds);
   if (milliseconds) suite.visit_ns = static_cast<std::int64_t>(*milliseconds * 1e6);

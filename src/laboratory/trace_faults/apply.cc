@@ -3,9 +3,8 @@
 #include <map>
 #include <optional>
 
-#include "core/strings.h"
 #include "laboratory/trace_faults.h"
-#include "laboratory/trace_faults/time_map.h"
+#include "laboratory/trace_faults/row_times.h"
 
 namespace aaco::laboratory::trace_faults {
 namespace {
@@ -15,26 +14,6 @@ constexpr std::int64_t kLaunchGapNs = 4'000;  // between the pieces of a kernel:
 constexpr std::int64_t kLaunchCallNs = 3'000;
 constexpr std::int64_t kMaxPieces = 4;
 constexpr double kBytesPerNs = 25;  // of an inserted copy: PCIe 4.0 x16
-
-// Times in which some kernel ran, of all kernels that `wanted` takes.
-template <class Wanted>
-std::vector<Stretch> busy_times(const TraceRows& rows, Wanted wanted) {
-  std::vector<Stretch> all;
-  for (const auto& kernel : rows.kernels)
-    if (kernel.end_ns > kernel.start_ns && wanted(kernel)) all.push_back({kernel.start_ns, kernel.end_ns});
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
-  std::vector<Stretch> joined;
-  for (const Stretch& one : all)
-    if (!joined.empty() && one.start_ns <= joined.back().end_ns)
-      joined.back().end_ns = std::max(joined.back().end_ns, one.end_ns);
-    else
-      joined.push_back(one);
-  return joined;
-}
-
-std::vector<Stretch> all_busy(const TraceRows& rows) {
-  return busy_times(rows, [](const auto&) { return true; });
-}
 
 // The parts of the stretches in every second window of the whole.
 std::vector<Stretch> hot_parts(const std::vector<Stretch>& busy) {
@@ -49,25 +28,6 @@ std::vector<Stretch> hot_parts(const std::vector<Stretch>& busy) {
       at = end;
     }
   return hot;
-}
-
-void move(TraceRows& rows, const TimeMap& map) {
-  const auto spans = [&](auto& list) {
-    for (auto& row : list) {
-      const std::int64_t start = map(row.start_ns, true);
-      row.end_ns = std::max(start, map(row.end_ns, row.end_ns == row.start_ns));
-      row.start_ns = start;
-    }
-  };
-  spans(rows.kernels);
-  spans(rows.copies);
-  spans(rows.calls);
-  spans(rows.collectives);
-  for (auto& row : rows.iterations) {
-    const std::int64_t end = map(row.start_ns + row.duration_ns, false);
-    row.start_ns = map(row.start_ns, true);
-    row.duration_ns = std::max<std::int64_t>(0, end - row.start_ns);
-  }
 }
 
 void stretch(TraceRows& rows, const std::vector<Stretch>& where, double factor) { move(rows, TimeMap(where, factor, {}, 0)); }
@@ -162,50 +122,16 @@ void split_kernels(TraceRows& rows, double intensity) {
 
 }  // namespace
 
-const std::vector<TraceFaultKind>& trace_fault_kinds() {
-  static const std::vector<TraceFaultKind> kinds = {
-      {"gpu_clock_cap", "clock_throttling", "the device runs at a lower clock", "kernels take twice as long"},
-      {"gpu_thermal_steps", "clock_throttling", "the clock drops and recovers",
-       "kernels take three times as long in every other busy interval"},
-      {"gpu_gaps", "host_waiting", "the host launches every busy interval late", "gaps as long as the busy intervals"},
-      {"gpu_copies", "copy_bound", "a copy before every busy interval", "copies as long as the busy intervals"},
-      {"gpu_slower_kernel", "slower_kernels", "the costliest kernel has a slower implementation",
-       "the kernel takes twice as long"},
-      {"gpu_more_launches", "more_launches", "kernels are split into several launches", "four launches per kernel"},
-  };
-  return kinds;
-}
-
-core::Result<TraceFault> make_trace_fault(std::string_view name, double intensity) {
-  const auto& kinds = trace_fault_kinds();
-  const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& one) { return one.id == name; });
-  if (kind == kinds.end()) {
-    std::vector<std::string_view> names;
-    for (const auto& one : kinds) names.push_back(one.id);
-    const std::string_view near = core::nearest(name, names);
-    return core::fail(core::ErrorCode::invalid_argument, "unknown trace fault '" + std::string(name) + "'",
-                      near.empty() ? "'aaco lab faults' lists the faults" : "did you mean " + std::string(near) + "?");
-  }
-  if (!std::isfinite(intensity) || intensity <= 0 || intensity > 1)
-    return core::fail(core::ErrorCode::invalid_argument, "the intensity must be above 0 and at most 1",
-                      "1 means: " + std::string(kind->intensity));
-  return TraceFault{&*kind, intensity};
-}
-
-core::Json to_json(const TraceFault& fault) {
-  return core::Json::object({{"fault", fault.kind->id},
-                             {"cause", fault.kind->cause},
-                             {"intensity_ratio", fault.intensity},
-                             {"generator", "simulated"},
-                             {"means", fault.kind->title}});
-}
-
-core::Status apply(const TraceFault& fault, TraceRows& rows, trace::NameTable& names) {
+core::Result<Applied> apply(const TraceFault& fault, TraceRows& rows, trace::NameTable& names) {
   const auto busy = all_busy(rows);
   if (busy.empty())
     return core::fail(core::ErrorCode::invalid_input, "the trace has no kernels, so no fault can be simulated",
                       "import a GPU trace");
   const std::string_view id = fault.kind->id;
+  if (is_hold_up(id)) return hold_up(fault, rows, names);
+  if (is_reschedule(id)) return reschedule(fault, rows, names);
+  if (is_other_run(id)) return other_run(fault, rows, names);
+  const std::int64_t idle = idle_of(rows);
   if (id == "gpu_clock_cap") {
     stretch(rows, busy, 1 + fault.intensity);
   } else if (id == "gpu_thermal_steps") {
@@ -221,7 +147,7 @@ core::Status apply(const TraceFault& fault, TraceRows& rows, trace::NameTable& n
   } else {
     split_kernels(rows, fault.intensity);
   }
-  return {};
+  return Applied{static_cast<double>(idle_of(rows) - idle) / static_cast<double>(std::max<std::int64_t>(1, span_of(rows))), {}};
 }
 
 }  // namespace aaco::laboratory::trace_faults

@@ -5,9 +5,21 @@
 #include <map>
 
 namespace aaco::laboratory::trace_faults {
+namespace {
+
+std::vector<Insertion> equal(const std::vector<std::int64_t>& points, std::int64_t extra_ns) {
+  std::vector<Insertion> insertions;
+  for (const std::int64_t point : points) insertions.push_back({point, extra_ns});
+  return insertions;
+}
+
+}  // namespace
 
 TimeMap::TimeMap(const std::vector<Stretch>& stretches, double factor, const std::vector<std::int64_t>& points,
-                 std::int64_t extra_ns) {
+                 std::int64_t extra_ns)
+    : TimeMap(stretches, factor, equal(points, extra_ns)) {}
+
+TimeMap::TimeMap(const std::vector<Stretch>& stretches, double factor, const std::vector<Insertion>& insertions) {
   struct Change {
     int open = 0;
     double put_in = 0;
@@ -17,7 +29,7 @@ TimeMap::TimeMap(const std::vector<Stretch>& stretches, double factor, const std
     ++changes[one.start_ns].open;
     --changes[one.end_ns].open;
   }
-  for (const std::int64_t point : points) changes[point].put_in += static_cast<double>(extra_ns);
+  for (const Insertion& one : insertions) changes[one.at_ns].put_in += static_cast<double>(one.extra_ns);
   int open = 0;
   for (const auto& [time, change] : changes) {
     Knot knot{time, static_cast<double>(time), change.put_in, 1};

@@ -4,10 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "laboratory/trace_faults.h"
+
 namespace aaco::laboratory::trace_faults {
 
-struct Stretch {
-  std::int64_t start_ns = 0, end_ns = 0;
+struct Insertion {
+  std::int64_t at_ns = 0, extra_ns = 0;
 };
 
 // New times for old: stretches of the old time take longer, and time is put in at points. Never goes back.
@@ -15,6 +17,7 @@ class TimeMap {
  public:
   // `stretches` ascending and apart, each made `factor` times as long; then `extra_ns` put in at each of `points` (ascending).
   TimeMap(const std::vector<Stretch>& stretches, double factor, const std::vector<std::int64_t>& points, std::int64_t extra_ns);
+  TimeMap(const std::vector<Stretch>& stretches, double factor, const std::vector<Insertion>& insertions);
   // `after_insertion`: of what starts where time is put in, which comes after it; what ends there came before.
   [[nodiscard]] std::int64_t operator()(std::int64_t time_ns, bool after_insertion) const;
 

@@ -110,6 +110,126 @@ TEST(Apply, RefusesATraceWithoutKernels) {
   EXPECT_FALSE(apply(*make_trace_fault("gpu_gaps", 1), rows, names));
 }
 
+// What the launching thread did in the gap before the second kernel.
+std::string host_event(std::string_view fault, std::int64_t& gap_ns) {
+  trace::NameTable names;
+  TraceRows rows = rows_of(names);
+  const auto applied = apply(*make_trace_fault(fault, 1), rows, names);
+  EXPECT_TRUE(applied);
+  gap_ns = rows.kernels[1].start_ns - rows.kernels[0].end_ns;
+  EXPECT_GT(applied->share_ratio, fault == "host_synchronous_copies" ? -1 : 0.5);
+  std::string found;
+  for (const auto& call : rows.calls)
+    if (call.correlation_id == 0 && call.start_ns >= rows.kernels[0].end_ns && call.end_ns <= rows.kernels[1].start_ns)
+      found += names.text(call.name);
+  EXPECT_EQ(kernel_time(rows), 3000);
+  return found;
+}
+
+TEST(HoldUp, TheHostDoesSomethingElseBeforeALaunch) {
+  std::int64_t gap = 0;
+  EXPECT_EQ(host_event("host_data_loader", gap), "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
+  EXPECT_EQ(gap, 50'500);
+  EXPECT_EQ(host_event("host_garbage_collection", gap), "<built-in function collect>");
+  EXPECT_EQ(host_event("host_allocation", gap), "hipMalloc");
+  EXPECT_EQ(host_event("host_synchronous_copies", gap), "hipMemcpy");
+}
+TEST(HoldUp, CodeIsLoadedInsideTheFirstLaunch) {
+  const TraceRows rows = with("host_first_use", 1);
+  EXPECT_GT(rows.calls[1].end_ns - rows.calls[1].start_ns, 50'000);      // of relu
+  EXPECT_EQ(rows.kernels[2].start_ns - rows.kernels[1].end_ns, 50'500);  // gemm is new before relu, but begins the trace
+}
+TEST(HoldUp, NeedsLaunches) {
+  trace::NameTable names;
+  TraceRows rows = rows_of(names);
+  rows.calls.clear();
+  EXPECT_FALSE(apply(*make_trace_fault("host_data_loader", 1), rows, names));
+  EXPECT_FALSE(apply(*make_trace_fault("small_batch", 1), rows, names));
+  EXPECT_FALSE(apply(*make_trace_fault("graph_replay", 1), rows, names));
+}
+TEST(HoldUp, AnOverrunQueueIsNotHeldUp) {
+  trace::NameTable names;
+  TraceRows rows = rows_of(names);
+  for (auto& call : rows.calls) call.start_ns -= 200'000'000, call.end_ns -= 200'000'000;  // launched long before
+  EXPECT_FALSE(apply(*make_trace_fault("host_data_loader", 0.1), rows, names));
+}
+
+TEST(Reschedule, ASmallBatchLeavesTheDeviceIdle) {
+  const TraceRows rows = with("small_batch", 1);
+  EXPECT_LT(kernel_time(rows), 3001);
+  EXPECT_EQ(rows.kernels[1].start_ns - rows.calls[1].start_ns, 200);
+}
+TEST(Reschedule, ABusyCoreSlowsTheHostOnly) {
+  const TraceRows rows = with("host_busy_core", 1);
+  EXPECT_EQ(kernel_time(rows), 3000);
+  EXPECT_EQ(rows.calls[1].start_ns - rows.calls[0].start_ns, 5 * 1500);
+  EXPECT_GT(rows.kernels[1].start_ns - rows.kernels[0].end_ns, 5000);
+}
+TEST(Reschedule, AGraphLaunchesAllAtOnce) {
+  const TraceRows rows = with("graph_replay", 1);
+  ASSERT_EQ(rows.calls.size(), 1U);
+  for (const auto& kernel : rows.kernels) EXPECT_EQ(kernel.correlation_id, rows.calls[0].correlation_id);
+  EXPECT_EQ(kernel_time(rows), 3000);
+}
+
+TEST(OtherRun, CountersAreCollectedOneByOne) {
+  const TraceRows rows = with("counter_passes", 1);
+  EXPECT_TRUE(rows.calls.empty());
+  EXPECT_EQ(rows.counters.size(), 9U);
+  EXPECT_GT(rows.kernels[1].start_ns - rows.kernels[0].end_ns, 200'000);
+}
+TEST(OtherRun, TwoRunsAreAnHourApart) {
+  const TraceRows rows = with("merged_runs", 1);
+  ASSERT_EQ(rows.kernels.size(), 6U);
+  EXPECT_EQ(rows.kernels[3].start_ns - rows.kernels[0].start_ns, 3'600'000'000'000);
+  EXPECT_EQ(rows.kernels[3].correlation_id, rows.calls[3].correlation_id);
+  EXPECT_NE(rows.kernels[3].correlation_id, rows.kernels[0].correlation_id);
+}
+
+TraceRows two_ranks(trace::NameTable& names) {
+  TraceRows rows;
+  const trace::NameId gemm = names.intern("gemm"), nccl = names.intern("ncclDevKernel_AllReduce");
+  for (std::int32_t rank = 0; rank < 2; ++rank)
+    for (std::int64_t step = 0; step < 2; ++step) {
+      trace::KernelRow kernel;
+      kernel.rank = rank;
+      kernel.name = gemm;
+      kernel.start_ns = 10'000 * step;
+      kernel.end_ns = kernel.start_ns + 4000;
+      rows.kernels.push_back(kernel);
+      kernel.name = nccl;
+      kernel.start_ns += 5000;
+      kernel.end_ns = kernel.start_ns + 1000;
+      rows.kernels.push_back(kernel);
+      trace::CollectiveRow collective;
+      collective.rank = rank;
+      collective.start_ns = kernel.start_ns;
+      collective.end_ns = kernel.end_ns;
+      rows.collectives.push_back(collective);
+    }
+  return rows;
+}
+TEST(OtherRun, TheOthersWaitForTheSlowRank) {
+  trace::NameTable names;
+  TraceRows rows = two_ranks(names);
+  ASSERT_TRUE(apply(*make_trace_fault("slow_rank", 1), rows, names));
+  EXPECT_EQ(rows.collectives[0].end_ns - rows.collectives[0].start_ns, 5000);  // rank 0 waits
+  EXPECT_EQ(rows.collectives[2].end_ns - rows.collectives[2].start_ns, 1000);
+  EXPECT_EQ(rows.collectives[0].end_ns, rows.collectives[2].end_ns);
+  EXPECT_EQ(rows.collectives[1].end_ns, rows.collectives[3].end_ns);
+}
+TEST(OtherRun, ASlowRankNeedsRanks) {
+  trace::NameTable names;
+  TraceRows rows = rows_of(names);
+  EXPECT_FALSE(apply(*make_trace_fault("slow_rank", 1), rows, names));
+}
+
+TEST(Kinds, TheExpectedVerdictIsStored) {
+  const auto fault = make_trace_fault("host_data_loader", 0.5);
+  const auto document = to_json(*fault, {0.4, {{10, 20}}});
+  EXPECT_EQ(document["gaps_ns"].dump(-1), "[[10,20]]");
+  EXPECT_DOUBLE_EQ(*document["share_ratio"].as_f64(), 0.4);
+}
 TEST(Kinds, RefusesUnknownKinds) {
   EXPECT_FALSE(make_trace_fault("gpu_gap", 0.5));
   for (const double intensity : {0.0, 1.5, std::nan("")}) EXPECT_FALSE(make_trace_fault("gpu_gaps", intensity));

@@ -41,7 +41,7 @@ core::Status replay(const std::string& path, const Noted& noted, Restored& resto
     } else if (*undone) {
       ++restored.undone;
       restored.texts.push_back(change->kind == Change::Kind::group ? "removed the " + to_text(*change)
-                                                                   : change->path + " is " + change->before + " again");
+                                                                   : "restored " + change->path + " to " + change->before);
     }
   }
   return left == 0 ? core::remove_tree(path) : core::Status();

@@ -74,8 +74,8 @@ core::Result<Blueprint> build_graph(const Entry& entry, const Config& config) {
                   names.empty() ? "" : "it has " + core::join(names, ", "));
     }
     if (value < known->minimum || value > known->maximum)
-      return fail(ErrorCode::invalid_argument, entry.name + ": " + name + " is " + std::to_string(value) + ", must be from " +
-                                                   std::to_string(known->minimum) + " to " + std::to_string(known->maximum));
+      return fail(ErrorCode::invalid_argument, entry.name + ": " + name + " is " + std::to_string(value) + ", must be between " +
+                                                   std::to_string(known->minimum) + " and " + std::to_string(known->maximum));
   }
   AACO_ASSIGN(Blueprint made, entry.build(entry, config));
   made.graph.metadata["aaco.zoo"] = entry.name;

@@ -179,7 +179,7 @@ core::Status TarReader::expect_end() {
     if (count == 0) return {};
     behind += count;
   }
-  return damaged("trailing data after the end");
+  return damaged("trailing data after the end of the archive");
 }
 
 core::Result<std::optional<TarMember>> TarReader::next() {

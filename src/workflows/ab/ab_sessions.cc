@@ -119,7 +119,8 @@ core::Result<SessionOutcome> AbSessions::finish_side(int number, const AbOutcome
     draft.warn("ab.injected", "each call was delayed by --inject-delay",
                "omit --inject-delay to measure the configuration itself");
   AACO_TRY(draft.writer().flush());
-  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, described["batch"].as_i64().value_or(1)));
+  LoadedSession loaded(draft.writer().path());
+  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, loaded, described["batch"].as_i64().value_or(1)));
   if (!outcome.together) metrics.push_back({"memory.rss_peak_bytes", static_cast<double>(side.rss_peak_bytes), "bytes", {}, {}});
   if (const auto* median = find_metric(metrics, "latency.p50_ns")) draft.manifest().outcome.p50_ns = median->value;
   return draft.finish(std::move(metrics), outcome.interrupted);

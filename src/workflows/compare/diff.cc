@@ -100,8 +100,10 @@ core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const
   }
   const bool traced = std::all_of(b.sessions.begin(), b.sessions.end(), [](const auto& one) { return one.kind == "import"; });
   options.assumption_widens = !traced;
-  options.assumed_between_ratio =
-      traced ? analytics::regression::kAssumedBetweenTraces : analytics::regression::kAssumedBetweenRuns;
+  options.assumed_between_ratio = analytics::regression::kAssumedBetweenTraces;
+  if (!traced) {
+    AACO_ASSIGN(options.assumed_between_ratio, between_runs(a, b, request.use_history, services));
+  }
   services.progress("comparing");
   analytics::regression::DecisionRule rule{request.metrics.names.empty(), 0, request.every_budget};
   if (request.metrics.names.empty() && shares_decision(metrics)) {

@@ -58,6 +58,7 @@ Json to_json(const MetricResult& metric) {
         .set("between_sessions_known", metric.between_sessions_known)
         .set("corrected", metric.corrected);
   add_tests(metric, out);
+  out.set_if("third_session_within_ratio", metric.third_session_within_ratio);
   out.set_if("more_sessions", metric.more_sessions).set_if("more_iterations", metric.more_iterations);
   return out.set("explanation", metric.explanation);
 }

@@ -34,7 +34,8 @@ const ComparedSession* middle_run(const ComparedSide& side) {
 
 core::Result<std::unique_ptr<SessionFacts>> facts_of(const ComparedSession& session) {
   AACO_ASSIGN(const auto manifest, tracelake::read_manifest(session.path));
-  return session_facts(session.path, manifest, session.metrics);
+  LoadedSession loaded(session.path);
+  return session_facts(loaded, manifest, session.metrics);
 }
 
 std::string sentence(const analytics::rootcause::Decomposition& difference, const analytics::rootcause::Cause& cause,

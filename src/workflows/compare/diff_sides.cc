@@ -24,6 +24,7 @@ using core::ErrorCode;
 using core::Json;
 
 constexpr std::string_view kTagPrefix = "tag:";
+constexpr std::size_t kMaxGroups = 50;     // of equal sessions, whose host is read
 constexpr std::size_t kFewestHistory = 5;  // sessions, below which nothing is learnt of their scatter
 constexpr std::size_t kMaxHistory = 50;    // the newest
 constexpr double kOtherGridShare = 0.25;   // of the time of kernels that both traces have
@@ -87,6 +88,7 @@ core::Status read_series(ComparedSession& session, const trace::SessionManifest&
     return core::fail(ErrorCode::invalid_input, "session " + session.id + " has iterations with a negative duration",
                       "clock or importer error: import or measure it again");
   AACO_ASSIGN(const auto blocks, tracelake::read_table<trace::LoopBlockRow>(session.path, names));
+  session.scatter = analytics::regression::run_scatter(blocks, names);
   auto caller_cpu = analytics::metrics::caller_cpu_of(blocks, rows, names);
   if (!caller_cpu.empty()) session.series[std::string(analytics::metrics::kCallerCpu)] = std::move(caller_cpu);
   return {};
@@ -176,6 +178,42 @@ double neighbour_deviation(const std::vector<double>& logs) {
   return std::sqrt(squares / (2 * static_cast<double>(logs.size() - 1)));
 }
 
+const std::string* host_of(const hardware::Fingerprint& fingerprint) {
+  for (const auto& fact : fingerprint.facts)
+    if (fact.key == "host") return &fact.value;
+  return nullptr;
+}
+
+// How far equal stored runs of any model differ on the host of `fingerprint`; 0: too few tell.
+core::Result<double> machine_history(const hardware::Fingerprint& fingerprint, const Services& services) {
+  const std::string* host = host_of(fingerprint);
+  if (host == nullptr) return 0.0;
+  AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
+  struct Group {
+    std::string path;
+    std::vector<double> medians;  // oldest first
+  };
+  std::map<std::string, Group> groups;  // by fingerprint
+  for (const auto& entry : entries) {
+    const auto median = entry.manifest.outcome.p50_ns;
+    if (entry.manifest.state != "complete" || entry.manifest.kind != "run" || entry.manifest.fingerprint.empty() || !median)
+      continue;
+    Group& group = groups[entry.manifest.fingerprint];
+    group.path = entry.path;
+    group.medians.push_back(*median);
+  }
+  std::vector<std::vector<double>> of_host;
+  for (auto& [hash, group] : groups) {
+    if (group.medians.size() < 2 || of_host.size() == kMaxGroups) continue;
+    ComparedSession session;
+    session.path = group.path;
+    if (!read_fingerprint(session)) continue;  // damaged: it tells nothing
+    const std::string* other = host_of(session.fingerprint);
+    if (other != nullptr && *other == *host) of_host.push_back(std::move(group.medians));
+  }
+  return analytics::regression::pooled_neighbour_deviation(of_host, kFewestHistory);
+}
+
 }  // namespace
 
 std::vector<std::string> ComparedSide::ids() const {
@@ -263,6 +301,17 @@ core::Result<std::optional<BetweenHistory>> history_between(const ComparedSide& 
   if (logs.size() < kFewestHistory) return std::optional<BetweenHistory>();
   if (logs.size() > kMaxHistory) logs.erase(logs.begin(), logs.end() - static_cast<std::ptrdiff_t>(kMaxHistory));
   return std::optional(BetweenHistory{std::expm1(neighbour_deviation(logs)), static_cast<std::int64_t>(logs.size())});
+}
+
+core::Result<double> between_runs(const ComparedSide& a, const ComparedSide& b, bool use_history, const Services& services) {
+  std::vector<analytics::regression::RunScatter> scatter;
+  for (const ComparedSide* side : {&a, &b})
+    for (const ComparedSession& session : side->sessions) scatter.push_back(session.scatter);
+  double machine_ratio = 0;
+  if (use_history) {
+    AACO_ASSIGN(machine_ratio, machine_history(b.sessions.front().fingerprint, services));
+  }
+  return analytics::regression::assumed_between_runs(scatter, machine_ratio);
 }
 
 }  // namespace aaco::workflows

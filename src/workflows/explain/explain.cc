@@ -25,16 +25,18 @@ void append(std::vector<Anomaly>& to, std::vector<Anomaly> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-core::Result<std::vector<analytics::anomaly::Execution>> executions_of(const std::string& path, trace::NameTable& names) {
+core::Result<std::vector<analytics::anomaly::Execution>> executions_of(LoadedSession& loaded) {
   std::vector<analytics::anomaly::Execution> list;
-  AACO_ASSIGN(const auto nodes, tracelake::read_table<trace::NodeExecutionRow>(path, names));
+  AACO_ASSIGN(const auto nodes, loaded.rows<trace::NodeExecutionRow>());
   for (const auto& row : nodes) list.push_back({row.node_name, row.start_ns, row.duration_ns});
-  AACO_TRY(tracelake::scan_table<trace::KernelRow>(path, names, [&](std::span<const trace::KernelRow> rows) -> core::Status {
-    constexpr std::size_t kMost = 2'000'000;
-    for (const auto& row : rows)
-      if (list.size() < kMost) list.push_back({row.name, row.start_ns, row.end_ns - row.start_ns});
-    return {};
-  }));
+  AACO_TRY(tracelake::scan_table<trace::KernelRow>(loaded.path(), loaded.names(),
+                                                   [&](std::span<const trace::KernelRow> rows) -> core::Status {
+                                                     constexpr std::size_t kMost = 2'000'000;
+                                                     for (const auto& row : rows)
+                                                       if (list.size() < kMost)
+                                                         list.push_back({row.name, row.start_ns, row.end_ns - row.start_ns});
+                                                     return {};
+                                                   }));
   return list;
 }
 
@@ -60,12 +62,10 @@ core::Status add_history(const std::string& session_id, const trace::SessionMani
   return {};
 }
 
-}  // namespace
-
-core::Result<std::vector<Anomaly>> session_anomalies(const std::string& path) {
-  trace::NameTable names;
-  AACO_ASSIGN(const auto iterations, tracelake::read_table<trace::IterationRow>(path, names));
-  AACO_ASSIGN(const auto blocks, tracelake::read_table<trace::LoopBlockRow>(path, names));
+core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded) {
+  const trace::NameTable& names = loaded.names();
+  AACO_ASSIGN(const auto iterations, loaded.rows<trace::IterationRow>());
+  AACO_ASSIGN(const auto blocks, loaded.rows<trace::LoopBlockRow>());
   std::vector<trace::IterationRow> measured;
   for (const auto& row : iterations)
     if (names.text(row.phase) == "measure" || names.text(row.phase) == "step") measured.push_back(row);
@@ -73,10 +73,12 @@ core::Result<std::vector<Anomaly>> session_anomalies(const std::string& path) {
   std::vector<Anomaly> counters = analytics::anomaly::of_blocks(blocks, names);
   analytics::anomaly::join_causes(all, counters);
   append(all, std::move(counters));
-  AACO_ASSIGN(const auto executions, executions_of(path, names));
+  AACO_ASSIGN(const auto executions, executions_of(loaded));
   append(all, analytics::anomaly::of_executions(executions, names, kMaxExecutions));
   return analytics::anomaly::grouped(std::move(all));
 }
+
+}  // namespace
 
 core::Result<Explanation> explain(const std::string& session, const Services& services) {
   AACO_ASSIGN(const std::string path, tracelake::find_session(services.paths.sessions, session));
@@ -85,8 +87,9 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
   AACO_ASSIGN(const auto metrics, read_metrics(path));
   Explanation out;
   out.session_id = manifest.id.text;
-  AACO_ASSIGN(out.bottleneck, bottleneck_document(path, manifest, metrics, services.paths));
-  AACO_ASSIGN(out.anomalies, session_anomalies(path));
+  LoadedSession loaded(path);
+  AACO_ASSIGN(out.bottleneck, bottleneck_document(loaded, manifest, metrics, services.paths));
+  AACO_ASSIGN(out.anomalies, session_anomalies(loaded));
   AACO_TRY(add_history(out.session_id, manifest, metrics, services, out));
   return out;
 }

@@ -33,7 +33,7 @@ std::vector<analytics::advice::KernelRoof> roofs_of(const Json& gpu) {
   return roofs;
 }
 
-GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, const std::vector<trace::KernelGroupRow>& rows,
+GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, std::span<const trace::KernelGroupRow> rows,
                   const trace::NameTable& names) {
   const auto value = [&](std::string_view id) {
     const auto* metric = find_metric(metrics, id, gpu["metric_device"].as_i64());
@@ -82,7 +82,7 @@ Json cause_of(std::string_view class_id, const Json& gpu, double span_ns) {
 
 }  // namespace
 
-std::optional<GpuJudgement> judge_gpu(const std::string& path, const trace::SessionManifest& manifest,
+std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::SessionManifest& manifest,
                                       const trace::Metrics& metrics) {
   const auto& gpus = manifest.outcome.gpu["gpus"].items();
   if (const Json& none = manifest.outcome.gpu["no_timeline"]; none.is_object())
@@ -93,8 +93,8 @@ std::optional<GpuJudgement> judge_gpu(const std::string& path, const trace::Sess
   for (const Json& gpu : gpus) devices.push_back(device_of(gpu, metrics));
   const auto chosen = analytics::bottleneck::least_busy(devices);
   if (!chosen) return std::nullopt;
-  trace::NameTable names;
-  const auto rows = tracelake::read_table<trace::KernelGroupRow>(path, names).value_or(std::vector<trace::KernelGroupRow>());
+  const trace::NameTable& names = loaded.names();
+  const auto rows = loaded.rows<trace::KernelGroupRow>().value_or(std::span<const trace::KernelGroupRow>());
   auto found =
       analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, analytics::bottleneck::computing_share(rows, names));
   if (!found) return std::nullopt;

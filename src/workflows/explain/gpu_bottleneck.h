@@ -9,6 +9,7 @@
 #include "core/json.h"
 #include "trace/metric.h"
 #include "trace/session.h"
+#include "workflows/session/loaded_session.h"
 
 namespace aaco::workflows {
 
@@ -21,7 +22,7 @@ struct GpuJudgement {
 
 // What limits the least busy GPU of a session, and what to do first about it: analytics/gpu_bottleneck.h decides over the rows
 // and outcome.gpu. Empty for sessions without GPU work.
-std::optional<GpuJudgement> judge_gpu(const std::string& path, const trace::SessionManifest& manifest,
+std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::SessionManifest& manifest,
                                       const trace::Metrics& metrics);
 
 }  // namespace aaco::workflows

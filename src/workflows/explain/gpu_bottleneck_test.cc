@@ -29,7 +29,8 @@ struct Trace {
   }
   std::optional<GpuJudgement> judge() {
     manifest.outcome = trace::outcome_from_json(Json::object({{"gpu", Json::object({{"gpus", gpus}})}}));
-    return judge_gpu("/nonexistent/session", manifest, metrics);
+    LoadedSession none("/nonexistent/session");
+    return judge_gpu(none, manifest, metrics);
   }
 };
 
@@ -78,7 +79,8 @@ TEST(JudgeGpu, TracesWithoutATimelineSayWhy) {
   trace.manifest.outcome = trace::outcome_from_json(
       Json::object({{"gpu", Json::object({{"gpus", trace.gpus},
                                           {"no_timeline", Json::object({{"reason", "merged-runs"}, {"text", "many runs"}})}})}}));
-  const auto found = judge_gpu("/nonexistent/session", trace.manifest, trace.metrics);
+  LoadedSession none("/nonexistent/session");
+  const auto found = judge_gpu(none, trace.manifest, trace.metrics);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->bottleneck.class_id, analytics::bottleneck::kInconclusive);
   EXPECT_EQ(found->bottleneck.undecided, "Many runs.");
@@ -87,7 +89,8 @@ TEST(JudgeGpu, TracesWithoutATimelineSayWhy) {
 
 TEST(JudgeGpu, SessionsWithoutGpuWorkAreNotJudged) {
   EXPECT_FALSE(Trace().judge());
-  EXPECT_FALSE(judge_gpu("/nonexistent/session", {}, {}));
+  LoadedSession none("/nonexistent/session");
+  EXPECT_FALSE(judge_gpu(none, {}, {}));
   EXPECT_FALSE(Trace().add(gpu(0, 0, 0, 0), 300).judge()) << "nothing took any of its span";
   Trace unmeasured;
   unmeasured.add(gpu(0, 0.5, 0, 0.5), 300).metrics.clear();

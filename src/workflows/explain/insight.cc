@@ -36,17 +36,19 @@ core::Result<std::optional<LearnedModel>> load_model(const std::string& path, co
 
 }  // namespace
 
-core::Result<std::unique_ptr<SessionFacts>> session_facts(const std::string& path, const trace::SessionManifest& manifest,
+core::Result<std::unique_ptr<SessionFacts>> session_facts(LoadedSession& loaded, const trace::SessionManifest& manifest,
                                                           const trace::Metrics& metrics) {
   auto facts = std::make_unique<SessionFacts>();
-  trace::NameTable& names = facts->names;
-  AACO_ASSIGN(const auto blocks, tracelake::read_table<trace::LoopBlockRow>(path, names));
-  AACO_ASSIGN(const auto iterations, tracelake::read_table<trace::IterationRow>(path, names));
-  AACO_ASSIGN(const auto nodes, tracelake::read_table<trace::NodeExecutionRow>(path, names));
-  AACO_ASSIGN(const auto gpu_events, tracelake::read_table<trace::GpuEventRow>(path, names));
+  facts->names = loaded.shared_names();
+  trace::NameTable& names = *facts->names;
+  AACO_ASSIGN(const auto blocks, loaded.rows<trace::LoopBlockRow>());
+  AACO_ASSIGN(const auto iterations, loaded.rows<trace::IterationRow>());
+  AACO_ASSIGN(const auto nodes, loaded.rows<trace::NodeExecutionRow>());
+  AACO_ASSIGN(const auto gpu_events, loaded.rows<trace::GpuEventRow>());
+  AACO_ASSIGN(const auto* node_time, loaded.node_time());
   auto& side = facts->side;
   side.names = &names;
-  side.nodes = analytics::metrics::node_time(iterations, nodes, names);
+  side.nodes = *node_time;
   side.account = analytics::signals::account_of(blocks, names);
   side.metrics = metrics;
   facts->iterations = analytics::metrics::durations_of(iterations, names, "measure");
@@ -66,7 +68,7 @@ core::Result<std::unique_ptr<SessionFacts>> session_facts(const std::string& pat
   input.flops = work.flops;
   input.bytes = work.bytes;
   input.graph_nodes = work.node_count;
-  read_cpus(path, input);
+  read_cpus(loaded.path(), input);
   side.signals = analytics::signals::signals_of(input);
   return facts;
 }
@@ -81,31 +83,31 @@ core::Result<Judges> load_judges(const core::Paths& paths) {
   return judges;
 }
 
-void write_bottleneck(SessionDraft& draft, const trace::Metrics& metrics, const core::Paths& paths) {
+void write_bottleneck(SessionDraft& draft, LoadedSession& loaded, const trace::Metrics& metrics, const core::Paths& paths) {
   const auto written = [&]() -> core::Status {
-    AACO_ASSIGN(const Json document, bottleneck_document(draft.writer().path(), draft.manifest(), metrics, paths));
+    AACO_ASSIGN(const Json document, bottleneck_document(loaded, draft.manifest(), metrics, paths));
     return document.is_null() ? core::Status() : draft.writer().write_json("metrics/bottleneck.json", document);
   }();
   if (!written) draft.warn("bottleneck.failed", "bottleneck not determined: " + written.error().message, written.error().remedy);
 }
 
-core::Result<Json> bottleneck_document(const std::string& path, const trace::SessionManifest& manifest,
+core::Result<Json> bottleneck_document(LoadedSession& loaded, const trace::SessionManifest& manifest,
                                        const trace::Metrics& metrics, const core::Paths& paths) {
   AACO_ASSIGN(const Judges judges, load_judges(paths));
-  if (const auto of_gpu = judge_gpu(path, manifest, metrics))
+  if (const auto of_gpu = judge_gpu(loaded, manifest, metrics))
     return to_json(of_gpu->bottleneck, judges.book)
         .set_if("cause", of_gpu->cause)
         .set("recommendations", to_json(of_gpu->recommendations));
-  AACO_ASSIGN(const Json of_host, judge_host(path, manifest, paths));
+  AACO_ASSIGN(const Json of_host, judge_host(loaded.path(), manifest, paths));
   if (!of_host.is_null()) return of_host;
-  AACO_ASSIGN(const auto facts, session_facts(path, manifest, metrics));
+  AACO_ASSIGN(const auto facts, session_facts(loaded, manifest, metrics));
   const auto found = with_calls(classify(judges.book, judges.bottleneck ? &*judges.bottleneck : nullptr, facts->side.signals),
                                 facts->iterations.size());
   if (found.class_id.empty()) return Json();
   if (found.class_id == analytics::bottleneck::kInconclusive)
     return to_json(found, judges.book).set("recommendations", Json::array());
   return to_json(found, judges.book)
-      .set("recommendations", to_json(recommend(found, judges.book, facts->side.signals, facts->side.nodes, facts->names)));
+      .set("recommendations", to_json(recommend(found, judges.book, facts->side.signals, facts->side.nodes, *facts->names)));
 }
 
 }  // namespace aaco::workflows

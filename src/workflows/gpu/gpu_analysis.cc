@@ -13,6 +13,7 @@
 #include "workflows/gpu/kernel_groups.h"
 #include "workflows/gpu/launch_file.h"
 #include "workflows/gpu/node_kernels.h"
+#include "workflows/gpu/rank_times.h"
 #include "workflows/gpu/repeated_kernels.h"
 #include "workflows/gpu/timeline_watch.h"
 #include "workflows/session/row_puller.h"
@@ -325,22 +326,7 @@ class Analyser {
   }
 
   void compare_ranks() {
-    std::map<std::int32_t, analytics::trace_time::RankTime> ranks;
-    for (const GpuOfTrace& gpu : result_.gpus) {
-      auto& rank = ranks[gpu.rank];
-      rank.rank = gpu.rank;
-      rank.span_ns = std::max(rank.span_ns, gpu.time.span_ns);
-      rank.compute_ns += gpu.time.compute_ns;
-      rank.collective_count += gpu.time.collective_count;
-      rank.collective_sum_ns += gpu.time.collective_sum_ns;
-      rank.exposed_collective_ns += gpu.time.exposed_collective_ns;
-      rank.idle_ns += gpu.time.idle_ns;
-    }
-    for (auto& [number, rank] : ranks) {
-      if (const auto steps = steps_time_.find(number); steps != steps_time_.end() && iterations_[number] > 0)
-        rank.step_mean_ns = static_cast<double>(steps->second) / static_cast<double>(iterations_[number]);
-      result_.ranks.push_back(rank);
-    }
+    result_.ranks = rank_times(result_.gpus, iterations_, steps_time_);
     result_.skew = analytics::trace_time::rank_skew(result_.ranks);
     if (!result_.skew) return;
     auto more = analytics::trace_time::skew_metrics(*result_.skew, result_.ranks.size());

@@ -190,9 +190,10 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     AACO_TRY(store_host_steps(draft));
     AACO_TRY(draft.writer().flush());
   }
-  AACO_ASSIGN(trace::Metrics more, table_metrics(draft, 1));
+  LoadedSession loaded(draft.writer().path());
+  AACO_ASSIGN(trace::Metrics more, table_metrics(draft, loaded, 1));
   metrics.insert(metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  write_bottleneck(draft, metrics, services.paths);
+  write_bottleneck(draft, loaded, metrics, services.paths);
   return draft.finish(std::move(metrics), false);
 }
 

@@ -14,8 +14,7 @@
 #include "tests/support/source_dir.h"
 #include "tracelake/lake.h"
 
-// Imports of real and hand-made traces, held against a second, simple computation: every event in memory, its boundaries
-// sorted, the active work counted between two boundaries.
+// Imports of real and hand-made traces against a second, simple computation (tests/support/simple_trace.h).
 namespace aaco::workflows {
 namespace {
 
@@ -155,7 +154,7 @@ TEST_F(ImportTest, RealTracesEqualTheSimplePathToTheNanosecond) {
     }
     std::printf("%-55s gaps unexplained: %6.2f %%  %s\n", core::base_name(path).substr(0, 55).c_str(),
                 gap_ns > 0 ? 100 * unknown_ns / gap_ns : 0, limits_of(*outcome).c_str());
-    EXPECT_LE(unknown_ns, 0.15 * gap_ns);  // each of these traces carries API calls
+    EXPECT_TRUE(unknown_ns <= 0.15 * gap_ns || !simple.has_launches()) << unknown_ns << " of " << gap_ns;
   }
   ASSERT_GT(with_devices, 0);
 }

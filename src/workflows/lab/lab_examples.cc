@@ -67,7 +67,8 @@ core::Result<std::vector<Labelled>> load_labelled(const Services& services) {
     one.tag = manifest.tag;
     if (tagged) one.label = manifest.tag.substr(kClassTag.size(), manifest.tag.find(';') - kClassTag.size());
     AACO_ASSIGN(const auto metrics, read_metrics(entry.path));
-    AACO_ASSIGN(one.facts, session_facts(entry.path, manifest, metrics));
+    LoadedSession loaded(entry.path);
+    AACO_ASSIGN(one.facts, session_facts(loaded, manifest, metrics));
     AACO_ASSIGN(const Json environment, core::read_json_file(core::join_path(entry.path, "env.json")));
     AACO_ASSIGN(one.fingerprint, hardware::fingerprint_from_json(environment["fingerprint"]));
     all.push_back(std::move(one));

@@ -23,6 +23,7 @@ core::Result<TraceRows> read_rows(const std::string& path, trace::NameTable& nam
   AACO_ASSIGN(rows.calls, tracelake::read_table<trace::ApiCallRow>(path, names));
   AACO_ASSIGN(rows.collectives, tracelake::read_table<trace::CollectiveRow>(path, names));
   AACO_ASSIGN(rows.iterations, tracelake::read_table<trace::IterationRow>(path, names));
+  AACO_ASSIGN(rows.counters, tracelake::read_table<trace::KernelCounterRow>(path, names));
   return rows;
 }
 
@@ -36,6 +37,7 @@ class Copier {
     for (auto row : rows.calls) put(row, row.domain, row.name, row.arguments);
     for (auto row : rows.collectives) put(row, row.operation, row.data_type, row.group);
     for (auto row : rows.iterations) put(row, row.phase, row.disturbance);
+    for (auto row : rows.counters) put(row, row.kernel_name, row.counter);
   }
 
  private:
@@ -61,10 +63,10 @@ core::Result<SessionOutcome> simulate(const SimulateRequest& request, const Serv
   services.progress("reading the trace");
   trace::NameTable names;
   AACO_ASSIGN(TraceRows rows, read_rows(path, names));
-  AACO_TRY(laboratory::trace_faults::apply(fault, rows, names));
+  AACO_ASSIGN(const auto applied, laboratory::trace_faults::apply(fault, rows, names));
   AACO_ASSIGN(const Json environment, core::read_json_file(core::join_path(path, "env.json")));
 
-  const Json told = to_json(fault);
+  const Json told = to_json(fault, applied);
   AACO_ASSIGN(SessionDraft draft,
               SessionDraft::begin("import", request.tag, Json::object({{"simulated_from", original.id.text}, {"fault", told}}),
                                   services));
@@ -83,9 +85,10 @@ core::Result<SessionOutcome> simulate(const SimulateRequest& request, const Serv
   draft.manifest().outcome.gpu = to_json(analysis, options);
   AACO_TRY(draft.writer().flush());
   trace::Metrics metrics = std::move(analysis.metrics);
-  AACO_ASSIGN(trace::Metrics more, table_metrics(draft, 1));
+  LoadedSession loaded(draft.writer().path());
+  AACO_ASSIGN(trace::Metrics more, table_metrics(draft, loaded, 1));
   metrics.insert(metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  write_bottleneck(draft, metrics, services.paths);
+  write_bottleneck(draft, loaded, metrics, services.paths);
   return draft.finish(std::move(metrics), false);
 }
 

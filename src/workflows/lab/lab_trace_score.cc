@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/files.h"
+#include "laboratory/trace_faults.h"
 #include "tracelake/bundle.h"
 #include "workflows/diff.h"
+#include "workflows/lab/corpus_answers.h"
 
 namespace aaco::workflows {
 namespace {
 
 using core::Json;
 using laboratory::scoring::Prediction;
+namespace corpus = laboratory::corpus;
 
 // The ranking of causes that a verdict has.
 std::vector<analytics::bottleneck::ClassScore> ranking_of(const DiffOutcome& outcome) {
@@ -38,9 +42,65 @@ void count(const DiffOutcome& outcome, Prediction prediction, std::vector<Predic
   }
 }
 
+constexpr double kMinShare = 0.4;     // of the span, for a fault to be what limits the trace
+constexpr std::size_t kMaxGaps = 20;  // judged of a trace
+
+// Two ids of one cause are the same answer.
+void use_own_id(Prediction& prediction, const corpus::Words& words) {
+  const std::string truth = words.cause_of(prediction.truth).cause;
+  for (auto& one : prediction.ranking)
+    if (words.cause_of(one.class_id).cause == truth) one.class_id = prediction.truth;
+}
+
+// Faults that take no share of the span: what they make of the file is the truth.
+bool decides_alone(std::string_view fault) {
+  return fault == "counter_passes" || fault == "merged_runs" || fault == "graph_replay";
+}
+
+// The cases that a simulated trace stands for.
+std::vector<corpus::Case> cases_of(const trace::SessionManifest& manifest, const laboratory::trace_faults::TraceFaultKind& kind) {
+  const Json& fault = manifest.request["fault"];
+  std::vector<corpus::Case> cases;
+  corpus::Case one;
+  one.file = manifest.request["simulated_from"].text();
+  one.origin = kind.id;
+  one.split = "simulated";
+  one.truth = {std::string(kind.class_id),
+               std::string(kind.verdict_cause),
+               {kind.seconds.begin(), kind.seconds.end()},
+               {kind.must_not.begin(), kind.must_not.end()}};
+  if (kind.class_id.empty()) return cases;
+  one.kind = "headline";
+  one.id = manifest.id.text;
+  if (decides_alone(kind.id) || fault["share_ratio"].as_f64().value_or(0) >= kMinShare) cases.push_back(one);
+  one.kind = "gap";
+  const auto& gaps = fault["gaps_ns"].items();
+  for (std::size_t i = 0; i < std::min(gaps.size(), kMaxGaps); ++i) {
+    const auto& ends = gaps[i * gaps.size() / std::min(gaps.size(), kMaxGaps)].items();
+    if (ends.size() != 2) continue;
+    one.id = manifest.id.text + ".gap_" + std::to_string(i);
+    one.start_ns = ends[0].as_i64().value_or(0);
+    one.length_ns = ends[1].as_i64().value_or(0) - one.start_ns;
+    cases.push_back(one);
+  }
+  return cases;
+}
+
+void judge_alone(const tracelake::SessionEntry& entry, const corpus::Words& words, std::vector<corpus::Judgement>& judgements) {
+  const std::string_view name = entry.manifest.request["fault"]["fault"].text();
+  for (const auto& kind : laboratory::trace_faults::trace_fault_kinds()) {
+    if (kind.id != name) continue;
+    for (const corpus::Case& one : cases_of(entry.manifest, kind))
+      judgements.push_back(corpus::judge(one, one.kind == "gap" ? gap_answer(entry.path, one.start_ns, one.length_ns, words)
+                                                                : headline_answer(entry.path, entry.manifest, words)));
+  }
+}
+
 }  // namespace
 
 core::Result<LabTraceScore> score_simulated_traces(const Services& services) {
+  AACO_ASSIGN(const auto words, corpus::Words::load(core::join_path(services.paths.share, "data/rules/corpus_words.yaml")));
+  std::vector<corpus::Judgement> judgements;
   AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
   LabTraceScore score;
   std::vector<Prediction> predictions;
@@ -49,6 +109,7 @@ core::Result<LabTraceScore> score_simulated_traces(const Services& services) {
     const Json& fault = manifest.request["fault"];
     const std::string original(manifest.request["simulated_from"].text());
     if (manifest.kind != "import" || manifest.state != "complete" || original.empty() || fault.is_null()) continue;
+    judge_alone(entry, words, judgements);
     ++score.pairs;
     const auto found =
         std::find_if(entries.begin(), entries.end(), [&](const auto& one) { return one.manifest.id.text == original; });
@@ -63,9 +124,12 @@ core::Result<LabTraceScore> score_simulated_traces(const Services& services) {
     request.store = false;
     AACO_ASSIGN(const DiffOutcome outcome, diff(request, services));
     ++score.verdicts[std::string(fault["fault"].text())][outcome.verdict];
+    const auto decided = static_cast<std::ptrdiff_t>(predictions.size());
     count(outcome, {manifest.id.text, std::string(fault["cause"].text()), original, {}}, predictions, score);
+    for (auto one = predictions.begin() + decided; one != predictions.end(); ++one) use_own_id(*one, words);
   }
   score.causes = laboratory::scoring::score_of(predictions);
+  score.alone = corpus::score_of(judgements);
   return score;
 }
 
@@ -84,6 +148,7 @@ Json to_json(const LabTraceScore& score) {
                        {"without_original", score.without_original},
                        {"unexplained_at_most_15_percent", within},
                        {"verdicts", std::move(verdicts)},
+                       {"alone", corpus::to_json(score.alone, false)},
                        {"score", to_json(score.causes)}});
 }
 

@@ -16,12 +16,10 @@ core::Result<std::vector<RunWork>> of_processor(const std::string& session_path,
   std::vector<RunWork> out;
   AACO_ASSIGN(const SessionEstimates estimates, read_estimates(session_path));
   if (estimates.nodes.empty() || !estimates.summary.is_object()) return out;
-  trace::NameTable names;
-  AACO_ASSIGN(const auto iterations, tracelake::read_table<trace::IterationRow>(session_path, names));
-  AACO_ASSIGN(const auto nodes, tracelake::read_table<trace::NodeExecutionRow>(session_path, names));
+  LoadedSession loaded(session_path);
   report::ReportModel model;
   model.session = manifest;
-  fill_node_shares(model, iterations, nodes, names, 0);
+  AACO_TRY(fill_node_shares(model, loaded, 0));
   fill_attainable(model, estimates);
   if (!model.roofline) return out;
   const auto threads = manifest.outcome.threads.value_or(0);

@@ -143,7 +143,8 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
     AACO_ASSIGN(gpu_metrics, gpu_profile_pass(profiling->pass, profiling->profiler, draft, services));
     interrupted = services.stopping();
   }
-  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, 1));
+  LoadedSession loaded(draft.writer().path());
+  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, loaded, 1));
   metrics.insert(metrics.end(), std::make_move_iterator(gpu_metrics.begin()), std::make_move_iterator(gpu_metrics.end()));
   AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), interrupted));
   return outcome;

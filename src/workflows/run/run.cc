@@ -296,9 +296,10 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   AACO_TRY(store_model_tables(plan.graph, draft));
   AACO_TRY(predict_nodes(plan, model, request.profile, draft, services));
   AACO_TRY(draft.writer().flush());
-  AACO_ASSIGN(trace::Metrics metrics, run_metrics(facts, draft));
+  LoadedSession loaded(draft.writer().path());
+  AACO_ASSIGN(trace::Metrics metrics, run_metrics(facts, draft, loaded));
   metrics.insert(metrics.end(), std::make_move_iterator(gpu_metrics.begin()), std::make_move_iterator(gpu_metrics.end()));
-  write_bottleneck(draft, metrics, services.paths);
+  write_bottleneck(draft, loaded, metrics, services.paths);
   return draft.finish(std::move(metrics), measured.loop.interrupted);
 }
 

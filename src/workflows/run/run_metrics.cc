@@ -33,8 +33,8 @@ void warn_of_distortion(SessionDraft& draft, const trace::Metrics& metrics) {
 
 }  // namespace
 
-core::Result<trace::Metrics> run_metrics(const RunFacts& facts, SessionDraft& draft) {
-  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, facts.batch));
+core::Result<trace::Metrics> run_metrics(const RunFacts& facts, SessionDraft& draft, LoadedSession& loaded) {
+  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, loaded, facts.batch));
   for (auto& metric : own_metrics(facts)) {
     std::erase_if(metrics, [&](const trace::MetricValue& known) { return known.id == metric.id; });
     metrics.push_back(std::move(metric));

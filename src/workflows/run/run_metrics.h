@@ -9,6 +9,7 @@
 #include "trace/metric.h"
 #include "workflows/run/loaded_model.h"
 #include "workflows/run/run_plan.h"
+#include "workflows/session/loaded_session.h"
 #include "workflows/session_draft.h"
 
 namespace aaco::workflows {
@@ -21,8 +22,8 @@ struct RunFacts {
   std::optional<double> profile_slowdown_ratio;
 };
 
-// Every metric of a run, computed from what lies in the open bundle (flush() first).
-core::Result<trace::Metrics> run_metrics(const RunFacts& facts, SessionDraft& draft);
+// Every metric of a run, computed from the open bundle (flush() first), `loaded` from its path.
+core::Result<trace::Metrics> run_metrics(const RunFacts& facts, SessionDraft& draft, LoadedSession& loaded);
 
 double median_of(const std::vector<runner::TimedCall>& calls);
 

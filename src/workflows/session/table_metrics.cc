@@ -17,8 +17,8 @@ void append(trace::Metrics& to, trace::Metrics from) {
 }
 
 // Without iterations (a recorded program, an imported log) the whole observed phase counts.
-analytics::metrics::ObservedWork work_of(const std::vector<trace::IterationRow>& iterations,
-                                         const std::vector<trace::Phase>& phases, const trace::NameTable& names) {
+analytics::metrics::ObservedWork work_of(std::span<const trace::IterationRow> iterations, const std::vector<trace::Phase>& phases,
+                                         const trace::NameTable& names) {
   if (!iterations.empty()) return analytics::metrics::observed_work(iterations, names);
   analytics::metrics::ObservedWork work;
   for (const auto& phase : phases)
@@ -36,7 +36,7 @@ core::Json to_json(const analytics::trust::SensorTrust& sensor) {
   return std::move(out.set_if("trust_ratio", sensor.score));
 }
 
-void judge_sensors(const std::vector<trace::GpuEventRow>& events, const trace::NameTable& names, SessionDraft& draft) {
+void judge_sensors(std::span<const trace::GpuEventRow> events, const trace::NameTable& names, SessionDraft& draft) {
   const auto agreements = analytics::trust::compare_sensors(events, names);
   core::Json sensors = core::Json::array();
   for (const auto& sensor : analytics::trust::sensor_trust(agreements)) sensors.push(to_json(sensor));
@@ -57,26 +57,25 @@ core::Result<analytics::scheduling::Summary> scheduling_summary(const std::strin
   return summary;
 }
 
-core::Result<trace::Metrics> table_metrics(SessionDraft& draft, std::int64_t items_per_iteration) {
-  const std::string& session_path = draft.writer().path();
+core::Result<trace::Metrics> table_metrics(SessionDraft& draft, LoadedSession& loaded, std::int64_t items_per_iteration) {
   const std::vector<trace::Phase>& phases = draft.manifest().phases;
-  trace::NameTable names;
-  AACO_ASSIGN(const auto iterations, tracelake::read_table<trace::IterationRow>(session_path, names));
-  AACO_ASSIGN(const auto nodes, tracelake::read_table<trace::NodeExecutionRow>(session_path, names));
-  AACO_ASSIGN(const auto system, tracelake::read_table<trace::SystemEventRow>(session_path, names));
-  AACO_ASSIGN(const auto gpu, tracelake::read_table<trace::GpuEventRow>(session_path, names));
-  std::vector<trace::IterationRow> counted = iterations;
+  trace::NameTable& names = loaded.names();
+  AACO_ASSIGN(const auto iterations, loaded.rows<trace::IterationRow>());
+  AACO_ASSIGN(const auto system, loaded.rows<trace::SystemEventRow>());
+  AACO_ASSIGN(const auto gpu, loaded.rows<trace::GpuEventRow>());
+  AACO_ASSIGN(const auto* node_time, loaded.node_time());
+  std::vector<trace::IterationRow> counted(iterations.begin(), iterations.end());
   leave_out_disturbed(draft.manifest(), counted);
   trace::Metrics metrics = analytics::metrics::latency_metrics(counted, names, items_per_iteration).metrics;
-  AACO_ASSIGN(const auto blocks, tracelake::read_table<trace::LoopBlockRow>(session_path, names));
+  AACO_ASSIGN(const auto blocks, loaded.rows<trace::LoopBlockRow>());
   append(metrics, analytics::metrics::caller_cpu_metrics(blocks, counted, names));
   append(metrics, analytics::metrics::phase_metrics(phases));
-  append(metrics, analytics::metrics::node_time(iterations, nodes, names).metrics);
+  append(metrics, node_time->metrics);
   const auto work = work_of(iterations, phases, names);
   append(metrics, analytics::metrics::host_metrics(system, names, work));
   append(metrics, analytics::metrics::gpu_metrics(gpu, names, work));
   append(metrics, analytics::scheduling::iteration_metrics(iterations));
-  AACO_ASSIGN(const auto scheduling, scheduling_summary(session_path));
+  AACO_ASSIGN(const auto scheduling, scheduling_summary(loaded.path()));
   append(metrics, scheduling.metrics());
   judge_sensors(gpu, names, draft);
   return metrics;

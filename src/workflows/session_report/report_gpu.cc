@@ -74,9 +74,9 @@ void fill_parts(report::ReportModel& model) {
     if (compute > 0 && kernel.group != "collective") kernel.parent = kComputes;
 }
 
-core::Status fill_kernels(report::ReportModel& model, const std::string& session_path) {
-  trace::NameTable names;
-  AACO_ASSIGN(const auto groups, tracelake::read_table<trace::KernelGroupRow>(session_path, names));
+core::Status fill_kernels(report::ReportModel& model, LoadedSession& loaded) {
+  const trace::NameTable& names = loaded.names();
+  AACO_ASSIGN(const auto groups, loaded.rows<trace::KernelGroupRow>());
   const double span = sum_of(model, "gpu.span_ns");
   for (const auto& row : groups) {
     TimeShare share;
@@ -310,8 +310,9 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   return verdict;
 }
 
-core::Status fill_gpu(report::ReportModel& model, const std::string& session_path, const core::Paths& paths) {
-  AACO_TRY(fill_kernels(model, session_path));
+core::Status fill_gpu(report::ReportModel& model, LoadedSession& loaded, const core::Paths& paths) {
+  const std::string& session_path = loaded.path();
+  AACO_TRY(fill_kernels(model, loaded));
   const bool has_kernels = !model.kernels.empty();
   AACO_TRY(fill_totals(model, session_path));
   if (!has_kernels) return {};
@@ -319,7 +320,7 @@ core::Status fill_gpu(report::ReportModel& model, const std::string& session_pat
   fill_roofline(model, paths);
   fill_sites(model);
   AACO_TRY(fill_gpu_section(model, session_path, paths));
-  AACO_TRY(fill_gpu_strip(model, session_path));
+  AACO_TRY(fill_gpu_strip(model, loaded));
   AACO_TRY(fill_attribution(model, session_path));
   return fill_gaps(model, session_path);
 }

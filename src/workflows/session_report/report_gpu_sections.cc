@@ -88,10 +88,10 @@ struct StripWindow {
 };
 
 // Of the step whose length is the median.
-core::Result<StripWindow> strip_window(const std::string& session_path) {
-  trace::NameTable names;
-  AACO_ASSIGN(auto rows, tracelake::read_table<trace::IterationRow>(session_path, names));
-  std::erase_if(rows, [&](const auto& row) { return names.text(row.phase) != "step"; });
+core::Result<StripWindow> strip_window(LoadedSession& loaded) {
+  AACO_ASSIGN(const auto iterations, loaded.rows<trace::IterationRow>());
+  std::vector<trace::IterationRow> rows(iterations.begin(), iterations.end());
+  std::erase_if(rows, [&](const auto& row) { return loaded.names().text(row.phase) != "step"; });
   if (rows.empty()) return StripWindow{};
   const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
   std::nth_element(rows.begin(), middle, rows.end(), [](const auto& a, const auto& b) { return a.duration_ns < b.duration_ns; });
@@ -120,18 +120,14 @@ core::Status fill_gpu_section(report::ReportModel& model, const std::string& ses
   return {};
 }
 
-core::Status fill_gpu_strip(report::ReportModel& model, const std::string& session_path) {
-  AACO_ASSIGN(StripWindow window, strip_window(session_path));
-  trace::NameTable names;
+core::Status fill_gpu_strip(report::ReportModel& model, LoadedSession& loaded) {
+  AACO_ASSIGN(StripWindow window, strip_window(loaded));
+  trace::NameTable& names = loaded.names();
   std::map<std::uint32_t, std::string> families;
-  AACO_TRY(tracelake::scan_table<trace::KernelGroupRow>(session_path, names,
-                                                        [&](std::span<const trace::KernelGroupRow> rows) -> core::Status {
-                                                          for (const auto& row : rows)
-                                                            families.try_emplace(row.kernel_name.value, names.text(row.family));
-                                                          return {};
-                                                        }));
-  AACO_ASSIGN(auto kernels, RowPuller<trace::KernelRow>::open(session_path, names));
-  AACO_ASSIGN(auto copies, RowPuller<trace::CopyRow>::open(session_path, names));
+  AACO_ASSIGN(const auto groups, loaded.rows<trace::KernelGroupRow>());
+  for (const auto& row : groups) families.try_emplace(row.kernel_name.value, names.text(row.family));
+  AACO_ASSIGN(auto kernels, RowPuller<trace::KernelRow>::open(loaded.path(), names));
+  AACO_ASSIGN(auto copies, RowPuller<trace::CopyRow>::open(loaded.path(), names));
   const std::int64_t origin = model.session.phases.empty() ? 0 : model.session.phases.front().start_ns;
   std::size_t spans = 0;
   const auto add = [&](const auto& row, trace::NameId name, std::string group) {

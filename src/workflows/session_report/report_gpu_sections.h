@@ -5,6 +5,7 @@
 #include "core/environment.h"
 #include "core/result.h"
 #include "report/model.h"
+#include "workflows/session/loaded_session.h"
 
 namespace aaco::workflows {
 
@@ -13,6 +14,6 @@ namespace aaco::workflows {
 core::Status fill_gpu_section(report::ReportModel& model, const std::string& session_path, const core::Paths& paths);
 
 // The devices' work of one iteration (the median step; without steps the beginning of the trace) as spans of the timeline strip.
-core::Status fill_gpu_strip(report::ReportModel& model, const std::string& session_path);
+core::Status fill_gpu_strip(report::ReportModel& model, LoadedSession& loaded);
 
 }  // namespace aaco::workflows

@@ -63,7 +63,7 @@ void add_series(std::vector<report::Series>& out, std::string metric, std::strin
 
 }  // namespace
 
-std::vector<report::IterationPoint> iteration_points(const std::vector<trace::IterationRow>& rows, const trace::NameTable& names,
+std::vector<report::IterationPoint> iteration_points(std::span<const trace::IterationRow> rows, const trace::NameTable& names,
                                                      std::int64_t origin_ns, std::size_t limit) {
   std::map<std::uint32_t, std::vector<const trace::IterationRow*>> by_phase;
   for (const auto& row : rows) by_phase[row.phase.value].push_back(&row);
@@ -128,8 +128,8 @@ std::string unit_of(std::string_view metric) {
   return {};
 }
 
-std::vector<report::Series> telemetry_series(const std::vector<trace::SystemEventRow>& system,
-                                             const std::vector<trace::GpuEventRow>& gpu, const trace::NameTable& names,
+std::vector<report::Series> telemetry_series(std::span<const trace::SystemEventRow> system,
+                                             std::span<const trace::GpuEventRow> gpu, const trace::NameTable& names,
                                              std::int64_t origin_ns, std::size_t limit) {
   using Points = std::vector<std::pair<std::int64_t, double>>;
   std::vector<report::Series> out;

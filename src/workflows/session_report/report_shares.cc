@@ -46,7 +46,7 @@ TimeShare share_of(const NodeShare& from, const trace::NameTable& names, bool is
 }
 
 // The iteration whose duration is the median: its nodes stand for all in the timeline strip. Of an imported profile, a step.
-const trace::IterationRow* median_profiled(const std::vector<trace::IterationRow>& iterations, const trace::NameTable& names) {
+const trace::IterationRow* median_profiled(std::span<const trace::IterationRow> iterations, const trace::NameTable& names) {
   std::vector<const trace::IterationRow*> profiled;
   for (const char* phase : {"profile", "step"})
     if (profiled.empty())
@@ -60,7 +60,7 @@ const trace::IterationRow* median_profiled(const std::vector<trace::IterationRow
 }
 
 void add_timeline(report::ReportModel& model, const trace::IterationRow& iteration,
-                  const std::vector<trace::NodeExecutionRow>& nodes, const trace::NameTable& names, std::int64_t origin_ns) {
+                  std::span<const trace::NodeExecutionRow> nodes, const trace::NameTable& names, std::int64_t origin_ns) {
   if (names.text(iteration.phase) == "profile")  // steps are there already
     model.timeline.push_back({"iterations", "profile " + std::to_string(iteration.iteration), "profile",
                               iteration.start_ns - origin_ns, iteration.duration_ns});
@@ -72,16 +72,20 @@ void add_timeline(report::ReportModel& model, const trace::IterationRow& iterati
 
 }  // namespace
 
-void fill_node_shares(report::ReportModel& model, const std::vector<trace::IterationRow>& iterations,
-                      const std::vector<trace::NodeExecutionRow>& nodes, const trace::NameTable& names, std::int64_t origin_ns) {
-  const auto time = analytics::metrics::node_time(iterations, nodes, names);
-  if (!time.parts) return;
+core::Status fill_node_shares(report::ReportModel& model, LoadedSession& loaded, std::int64_t origin_ns) {
+  AACO_ASSIGN(const auto* node_time, loaded.node_time());
+  const auto& time = *node_time;
+  if (!time.parts) return {};
+  AACO_ASSIGN(const auto iterations, loaded.rows<trace::IterationRow>());
+  AACO_ASSIGN(const auto nodes, loaded.rows<trace::NodeExecutionRow>());
+  const trace::NameTable& names = loaded.names();
   const double whole = time.parts->whole.mean_ns;
   model.parts = {part(kInNodes, time.parts->in_nodes, whole), part("between nodes", time.parts->between_nodes, whole),
                  part("framework", time.parts->around_nodes, whole)};
   for (const auto& share : time.operators) model.operators.push_back(share_of(share, names, false));
   for (const auto& share : time.nodes) model.nodes.push_back(share_of(share, names, true));
   if (const auto* median = median_profiled(iterations, names)) add_timeline(model, *median, nodes, names, origin_ns);
+  return {};
 }
 
 core::Result<std::vector<report::MetricDefinition>> metric_definitions(const core::Paths& paths) {

@@ -5,14 +5,12 @@
 #include "core/environment.h"
 #include "core/result.h"
 #include "report/model.h"
-#include "trace/names.h"
-#include "trace/rows.h"
+#include "workflows/session/loaded_session.h"
 
 namespace aaco::workflows {
 
 // Where the time of an iteration went, from the profiled pass: parts, operators, nodes and one iteration's timeline.
-void fill_node_shares(report::ReportModel& model, const std::vector<trace::IterationRow>& iterations,
-                      const std::vector<trace::NodeExecutionRow>& nodes, const trace::NameTable& names, std::int64_t origin_ns);
+core::Status fill_node_shares(report::ReportModel& model, LoadedSession& loaded, std::int64_t origin_ns);
 
 // What each metric means, from data/metrics.
 core::Result<std::vector<report::MetricDefinition>> metric_definitions(const core::Paths& paths);

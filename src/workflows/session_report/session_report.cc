@@ -29,14 +29,14 @@ core::Result<core::Json> read_if_there(const std::string& session_path, std::str
   return core::read_json_file(path);
 }
 
-std::int64_t origin_of(const report::ReportModel& model, const std::vector<trace::IterationRow>& iterations) {
+std::int64_t origin_of(const report::ReportModel& model, std::span<const trace::IterationRow> iterations) {
   std::int64_t origin = INT64_MAX;
   for (const auto& phase : model.session.phases) origin = std::min(origin, phase.start_ns);
   for (const auto& row : iterations) origin = std::min(origin, row.start_ns);
   return origin == INT64_MAX ? 0 : origin;
 }
 
-void fill_iterations(report::ReportModel& model, const std::vector<trace::IterationRow>& rows, const trace::NameTable& names,
+void fill_iterations(report::ReportModel& model, std::span<const trace::IterationRow> rows, const trace::NameTable& names,
                      std::int64_t origin) {
   model.iterations = iteration_points(rows, names, origin);
   std::vector<double> measured;
@@ -75,18 +75,18 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   AACO_ASSIGN(model.environment, read_if_there(session_path, "env.json"));
   AACO_ASSIGN(model.metrics, read_metrics(session_path));
   AACO_ASSIGN(model.definitions, metric_definitions(paths));
-  trace::NameTable names;
-  AACO_ASSIGN(const auto iterations, tracelake::read_table<trace::IterationRow>(session_path, names));
-  AACO_ASSIGN(const auto nodes, tracelake::read_table<trace::NodeExecutionRow>(session_path, names));
-  AACO_ASSIGN(const auto system, tracelake::read_table<trace::SystemEventRow>(session_path, names));
-  AACO_ASSIGN(const auto gpu, tracelake::read_table<trace::GpuEventRow>(session_path, names));
+  LoadedSession loaded(session_path);
+  const trace::NameTable& names = loaded.names();
+  AACO_ASSIGN(const auto iterations, loaded.rows<trace::IterationRow>());
+  AACO_ASSIGN(const auto system, loaded.rows<trace::SystemEventRow>());
+  AACO_ASSIGN(const auto gpu, loaded.rows<trace::GpuEventRow>());
   const std::int64_t origin = origin_of(model, iterations);
   fill_iterations(model, iterations, names, origin);
-  fill_node_shares(model, iterations, nodes, names, origin);
+  AACO_TRY(fill_node_shares(model, loaded, origin));
   AACO_ASSIGN(const SessionEstimates estimates, read_estimates(session_path));
   fill_attainable(model, estimates, roofs_of(estimates, paths));
   model.telemetry = telemetry_series(system, gpu, names, origin);
-  AACO_TRY(fill_gpu(model, session_path, paths));
+  AACO_TRY(fill_gpu(model, loaded, paths));
   AACO_TRY(fill_insight(model, session_path));
   AACO_TRY(fill_scheduling(model, session_path));
   const auto of_gpu = gpu_verdict(model);

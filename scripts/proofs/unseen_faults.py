@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""Faults that the laboratory lacks: is each found, is its cause named first, and do the parts add up?
+
+Every fault is measured in three sessions beside three undisturbed ones, alternating. tests/faults_unseen/faults.c holds what is loaded
+into the measured process; the others act from outside (signals, priorities, quotas, hogs) or change the model. Nothing is tuned on them;
+every third fault is reported separately as held out. AACO_PROOF_SECONDS: seconds per session (2). AACO_UNSEEN_LOAD: processes that spin
+beside every session (0). AACO_UNSEEN_FILTER: regular expression of fault names.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+DESCRIPTION = 'faults the laboratory lacks: found, cause first, parts that add up (15 min; needs a C compiler)'
+TOP = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get('AACO_PROGRAM', str(TOP / 'build/release/bin/aaco'))
+SECONDS = float(os.environ.get('AACO_PROOF_SECONDS', '2'))
+LOAD = int(os.environ.get('AACO_UNSEEN_LOAD', '0'))
+SESSIONS = 3
+MODEL = 'squeezenet1.1'
+CONTENTION = {'cpu_contention'}
+COMPUTE = {'host_computing', 'compute_bound'}
+WAITING = {'host_waiting', 'cpu_contention'}
+
+
+class Fault:
+    """One fault: how it is made and the causes that are true of it."""
+
+    def __init__(self, name, causes, preload=None, strength=0.5, beside=None, prefix=(), arguments=(), cgroup=None):
+        self.name, self.causes, self.preload, self.strength = name, set(causes), preload, strength
+        self.beside, self.prefix, self.arguments, self.cgroup = beside, list(prefix), list(arguments), cgroup
+
+
+def spin(count, cpus=None, nice=0):
+    """Processes that compute, on `cpus`."""
+    def begin(_):
+        def ready():
+            if cpus is not None:
+                os.sched_setaffinity(0, cpus)
+            os.nice(nice)
+        return [subprocess.Popen(['sh', '-c', 'while :; do :; done'], preexec_fn=ready) for _ in range(count)]
+    return begin
+
+
+class Stopper:
+    """Stops a process for `stopped` of every period."""
+
+    def __init__(self, hertz, stopped):
+        self.hertz, self.stopped = hertz, stopped
+
+    def __call__(self, pid):
+        self.going = True
+        self.thread = threading.Thread(target=self.run, args=(pid,))
+        self.thread.start()
+        return [self]
+
+    def run(self, pid):
+        while self.going:
+            try:
+                os.kill(pid, signal.SIGSTOP)
+                time.sleep(self.stopped / self.hertz)
+                os.kill(pid, signal.SIGCONT)
+            except ProcessLookupError:
+                return
+            time.sleep((1 - self.stopped) / self.hertz)
+
+    def kill(self):
+        self.going = False
+        self.thread.join()
+
+    def wait(self):
+        pass
+
+
+class Renicer:
+    def __init__(self, nice):
+        self.nice = nice
+
+    def __call__(self, pid):
+        time.sleep(0.1)
+        subprocess.run(['renice', '-n', str(self.nice), '-p', str(pid)], capture_output=True, check=False)
+        return []
+
+
+def both(*parts):
+    return lambda pid: [one for part in parts for one in part(pid)]
+
+
+def faults():
+    cpus = sorted(os.sched_getaffinity(0))
+    first, everywhere = {cpus[0]}, len(cpus)
+    yield Fault('memcpy_slow', COMPUTE | {'memory_bound'}, preload='memcpy_slow', strength=1)
+    yield Fault('tlb_storm', COMPUTE | CONTENTION | {'page_faults', 'interrupts', 'memory_contention'}, preload='tlb_storm', strength=0.9)
+    yield Fault('cache_storm', CONTENTION | {'memory_contention', 'memory_bound'}, preload='cache_storm', strength=0.9)
+    yield Fault('protect_storm', CONTENTION | {'interrupts', 'page_faults', 'memory_contention'}, preload='protect_storm', strength=0.9)
+    yield Fault('fork_storm', CONTENTION | {'page_faults', 'host_computing'}, preload='fork_storm', strength=0.95)
+    yield Fault('sync_writer', CONTENTION | {'storage'}, preload='sync_writer', strength=1)
+    yield Fault('own_spinner', CONTENTION | {'threads'}, preload='own_spinner', strength=1)
+    yield Fault('own_spinners', CONTENTION | {'threads'}, preload='own_spinners', strength=1)
+    yield Fault('signals', COMPUTE | {'interrupts', 'host_computing'}, preload='signals', strength=1)
+    yield Fault('stops_50_hz', WAITING | {'stopped'}, beside=Stopper(50, 0.5))
+    yield Fault('stops_10_hz', WAITING | {'stopped'}, beside=Stopper(10, 0.4))
+    yield Fault('stops_2_hz', WAITING | {'stopped'}, beside=Stopper(2, 0.4))
+    yield Fault('hogs_nice_10', CONTENTION, beside=spin(4 * everywhere, nice=10))
+    yield Fault('hogs_everywhere', CONTENTION, beside=spin(2 * everywhere))
+    yield Fault('hogs_first_cpu', CONTENTION, beside=spin(2, first))
+    yield Fault('run_nice_19', CONTENTION, beside=both(Renicer(19), spin(everywhere)))
+    yield Fault('run_batch', CONTENTION, prefix=['chrt', '-b', '0', 'nice', '-n', '10'], beside=spin(everywhere))
+    yield Fault('run_idle', CONTENTION, prefix=['chrt', '-i', '0'], beside=spin(everywhere))
+    yield Fault('one_cpu', {'cpu_placement', 'threads'}, prefix=['taskset', '-c', str(cpus[0])])
+    yield Fault('one_cpu_and_hog', {'cpu_placement', 'threads'} | CONTENTION, prefix=['taskset', '-c', str(cpus[0])], beside=spin(1, first))
+    yield Fault('quota_50', {'cpu_throttling'}, cgroup=0.5)
+    yield Fault('quota_nested', {'cpu_throttling'}, cgroup=0.3)
+    yield Fault('quota_and_hog', {'cpu_throttling'} | CONTENTION, cgroup=0.7, beside=spin(2 * everywhere))
+    yield Fault('one_thread', {'threads'}, arguments=['--threads', '1'])
+    yield Fault('no_optimisation', {'graph_optimisation'}, arguments=['--graph-level', 'disabled'])
+    yield Fault('other_model', {'model'}, arguments=['--model', 'resnet18'])
+    yield Fault('basic_and_hogs', {'graph_optimisation'} | CONTENTION, arguments=['--graph-level', 'disabled'], beside=spin(everywhere))
+    yield Fault('one_thread_and_stops', {'threads'} | WAITING, arguments=['--threads', '1'], beside=Stopper(20, 0.4))
+    yield Fault('spinner_and_memcpy', CONTENTION | COMPUTE | {'threads'}, preload='own_spinner', strength=0.8, beside=spin(1))
+    yield Fault('cache_and_hogs', CONTENTION | {'memory_contention'}, preload='cache_storm', strength=0.9, beside=spin(everywhere))
+    yield Fault('writer_and_fork', CONTENTION | {'storage', 'page_faults'}, preload='fork_storm', strength=0.9, beside=spin(1))
+
+
+class Quota:
+    """A cgroup (v1 or v2) with a CPU quota, given as a share of one CPU times the allowed CPUs; nested one level down."""
+
+    def __init__(self, share):
+        self.folder = None
+        cpus = len(os.sched_getaffinity(0))
+        for root, v2 in (('/sys/fs/cgroup', True), ('/sys/fs/cgroup/cpu', False)):
+            outer = pathlib.Path(root) / 'aaco_unseen'
+            probe = pathlib.Path(root) / ('cgroup.controllers' if v2 else 'cpu.cfs_quota_us')
+            if not probe.exists():
+                continue
+            try:
+                outer.mkdir(exist_ok=True)
+                if v2:
+                    (outer / 'cgroup.subtree_control').write_text('+cpu')
+                inner = outer / 'inner'
+                inner.mkdir(exist_ok=True)
+                quota = int(share * cpus * 100000)
+                if v2:
+                    (inner / 'cpu.max').write_text(f'{quota} 100000')
+                else:
+                    (inner / 'cpu.cfs_quota_us').write_text(str(quota))
+                self.folder = inner
+                return
+            except OSError:
+                continue
+
+    def join(self):
+        (self.folder / 'cgroup.procs').write_text(str(os.getpid()))
+
+    def remove(self):
+        for folder in (self.folder, self.folder.parent):
+            try:
+                folder.rmdir()
+            except OSError:
+                pass
+
+
+def run_session(lake, fault, library):
+    """One session, with the fault unless it is None; returns its id."""
+    command = [PROGRAM, 'run', '--duration', f'{SECONDS}s', '--profile', '--json']
+    if not (fault and '--model' in fault.arguments):
+        command += ['--model', MODEL]
+    environment = os.environ | {'AACO_SESSIONS': lake, 'NO_COLOR': '1'}
+    quota = None
+    if fault:
+        command = fault.prefix + command + fault.arguments
+        if fault.preload:
+            environment |= {'LD_PRELOAD': library, 'AACO_UNSEEN_FAULT': fault.preload, 'AACO_UNSEEN_STRENGTH': str(fault.strength)}
+        if fault.cgroup:
+            quota = Quota(fault.cgroup)
+            if quota.folder is None:
+                return None
+    hogs = spin(LOAD)(None)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+                               preexec_fn=quota.join if quota else None)
+    beside = fault.beside(process.pid) if fault and fault.beside else []
+    try:
+        out, err = process.communicate(timeout=120)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+    for one in beside + hogs:
+        one.kill()
+        one.wait()
+    if quota:
+        quota.remove()
+    if process.returncode != 0:
+        print(f'  run failed ({process.returncode}): {err.strip()[:200]}', flush=True)
+        return None
+    return json.loads(out)['session']['id']
+
+
+def judge(lake, fault, a, b):
+    """What the program says of the pair, and whether it is true."""
+    ran = subprocess.run([PROGRAM, 'diff', ','.join(a), ','.join(b), '--json', '--no-store', '--no-history'], capture_output=True, text=True,
+                         check=False, env=os.environ | {'AACO_SESSIONS': lake, 'NO_COLOR': '1'})
+    if not ran.stdout:
+        return {'fault': fault.name, 'error': ran.stderr.strip()[:300]}
+    told = json.loads(ran.stdout)
+    decided = next((one for one in told['statistics'] if one['metric'] == told.get('decided_by')), told['statistics'][0] if told['statistics'] else {})
+    why = told.get('root_cause') or {}
+    causes = [one['cause'] for one in why.get('causes', [])]
+    document = why.get('decomposition') or {}
+    parts = document.get('parts', [])
+    row = {'fault': fault.name, 'verdict': told['verdict'], 'decided_by': told.get('decided_by'), 'delta_ratio': decided.get('delta_ratio'),
+           'smallest_detectable_ratio': decided.get('smallest_detectable_ratio'), 'causes': causes[:3], 'accepted': sorted(fault.causes),
+           'parts': {one['part']: one['delta_ns'] for one in parts[:8]}}
+    delta, least = row['delta_ratio'], row['smallest_detectable_ratio']
+    row['strong'] = delta is not None and least is not None and abs(delta) >= 2 * least
+    row['found'] = told['verdict'] in ('regression', 'improvement')
+    row['cause_first'] = bool(causes) and causes[0] in fault.causes
+    if parts and document.get('delta_ns') is not None:
+        added = sum(one['delta_ns'] for one in parts) + (document.get('unexplained_ns') or 0)
+        row['adds_up'] = abs(added - document['delta_ns']) <= 1e-6 * max(abs(document['delta_ns']), 1)
+    return row
+
+
+def summary(rows, title):
+    strong = [row for row in rows if row.get('strong')]
+    found = [row for row in strong if row['found']]
+    named = [row for row in found if row['cause_first']]
+    share = lambda part, whole: f'{len(part)} of {len(whole)}' + (f' ({100 * len(part) / len(whole):.0f} %)' if whole else '')
+    print(f'{title}: {len(rows)} faults, {len(strong)} with at least twice the smallest detectable effect; found {share(found, strong)}; '
+          f'cause first {share(named, found)}; parts that do not add up: {sum(row.get("adds_up") is False for row in rows)}')
+
+
+def main():
+    if sys.argv[1:] in (['--describe'], ['--help'], ['-h']):
+        print(DESCRIPTION if sys.argv[1] == '--describe' else __doc__.strip())
+        return 0
+    compiler = shutil.which('cc') or shutil.which('gcc') or shutil.which('clang')
+    if compiler is None:
+        print('skipped, no C compiler')
+        return 77
+    wanted = re.compile(os.environ.get('AACO_UNSEEN_FILTER', '.'))
+    out = pathlib.Path(os.environ.get('AACO_PROOF_OUT', TOP / 'build/proofs/unseen_faults')).with_suffix('.json')
+    out.parent.mkdir(parents=True, exist_ok=True)
+    rows = []
+    with tempfile.TemporaryDirectory(prefix='aaco-unseen-') as folder:
+        library = os.path.join(folder, 'faults.so')
+        subprocess.run([compiler, '-O2', '-shared', '-fPIC', '-o', library, str(TOP / 'tests/faults_unseen/faults.c'), '-ldl', '-lpthread'], check=True)
+        lake = os.environ.get('AACO_UNSEEN_LAKE') or os.path.join(folder, 'sessions')
+        for fault in faults():
+            if not wanted.search(fault.name):
+                continue
+            if fault.prefix and shutil.which(fault.prefix[0]) is None:
+                continue
+            a, b = [], []
+            for _ in range(SESSIONS):
+                a.append(run_session(lake, None, library))
+                b.append(run_session(lake, fault, library))
+            if None in a or None in b:
+                rows.append({'fault': fault.name, 'error': 'a session could not be measured'})
+            else:
+                rows.append(judge(lake, fault, a, b))
+            row = rows[-1]
+            print(f'{row["fault"]:22} {row.get("verdict", row.get("error", ""))[:60]:14} {100 * (row.get("delta_ratio") or 0):+8.1f} % '
+                  f'(detectable {100 * (row.get("smallest_detectable_ratio") or 0):5.1f} %)  {", ".join(filter(None, row.get("causes", [])))}'
+                  f'{"" if row.get("cause_first") or not row.get("found") else "   WRONG, true: " + "/".join(row["accepted"])}', flush=True)
+            out.write_text(json.dumps(rows, indent=1))
+    good = [row for row in rows if 'error' not in row]
+    summary([row for at, row in enumerate(good) if at % 3 != 2], 'seen while writing')
+    summary([row for at, row in enumerate(good) if at % 3 == 2], 'held out')
+    summary(good, 'all')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "laboratory/trace_faults/row_times.h"
+
+// Faults that keep the launching thread from launching: time is put in before a launch, and what took it is told by events of the
+// host there.
+namespace aaco::laboratory::trace_faults {
+namespace {
+
+constexpr double kWaitsPerWork = 2;          // at intensity 1
+constexpr std::size_t kMaxHolds = 40;        // of a trace
+constexpr std::int64_t kMinHoldNs = 50'000;  // far above the shortest gap that is looked at
+constexpr double kMinCovered = 0.5;          // of the gap, by what the host does
+constexpr double kPageableBytesPerNs = 12;   // of a copy from pageable memory
+constexpr auto kHoldUps = std::to_array<std::string_view>(
+    {"host_data_loader", "host_garbage_collection", "host_allocation", "host_synchronous_copies", "host_first_use"});
+
+struct Hold {
+  std::size_t kernel = 0, launch = 0;
+  std::int64_t previous_end_ns = 0;
+};
+
+// The kernels that begin a stretch of work soon after they were launched: the device waited for the host.
+std::vector<Hold> candidates(const TraceRows& rows, std::int64_t extra_ns, bool first_of_name) {
+  const auto busy = all_busy(rows);
+  const Launches launches = launches_of(rows);
+  std::map<std::int64_t, std::size_t> begins;
+  for (std::size_t i = 0; i < rows.kernels.size(); ++i) begins.emplace(rows.kernels[i].start_ns, i);
+  std::vector<Hold> found;
+  std::set<std::uint32_t> seen;
+  for (std::size_t i = 1; i < busy.size(); ++i) {
+    const std::size_t kernel = begins.at(busy[i].start_ns);
+    const auto& row = rows.kernels[kernel];
+    const auto launch = launches.find({row.rank, row.correlation_id});
+    if (launch == launches.end() || (first_of_name && !seen.insert(row.name.value).second)) continue;
+    const std::int64_t late = rows.calls[launch->second].start_ns - busy[i - 1].end_ns;
+    if (static_cast<double>(late) >= -(1 - kMinCovered) * static_cast<double>(extra_ns))
+      found.push_back({kernel, launch->second, busy[i - 1].end_ns});
+  }
+  return found;
+}
+
+std::vector<Hold> some_of(const std::vector<Hold>& all) {
+  if (all.size() <= kMaxHolds) return all;
+  std::vector<Hold> some;
+  for (std::size_t i = 0; i < kMaxHolds; ++i) some.push_back(all[i * all.size() / kMaxHolds]);
+  return some;
+}
+
+// What the launching thread does meanwhile.
+void tell(std::string_view fault, const Runtime& runtime, const trace::ApiCallRow& launch, Stretch when, TraceRows& rows,
+          trace::NameTable& names) {
+  trace::ApiCallRow row;
+  row.rank = launch.rank;
+  row.process_id = launch.process_id;
+  row.thread_id = launch.thread_id;
+  row.start_ns = when.start_ns;
+  row.end_ns = when.end_ns;
+  const auto add = [&](std::string_view domain, std::string_view name) {
+    row.domain = names.intern(domain);
+    row.name = names.intern(name);
+    rows.calls.push_back(row);
+  };
+  if (fault == "host_data_loader") {
+    add("annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
+  } else if (fault == "host_garbage_collection") {
+    add("python", "<built-in function collect>");
+  } else if (fault == "host_allocation") {
+    add(runtime.domain, runtime.allocate);
+  } else if (fault == "host_synchronous_copies") {
+    add(runtime.domain, runtime.copy);
+  } else {
+    add(runtime.domain, runtime.load_module);
+  }
+}
+
+void put_copy(const trace::KernelRow& kernel, Stretch when, TraceRows& rows, trace::NameTable& names) {
+  trace::CopyRow copy;
+  copy.rank = kernel.rank;
+  copy.device = kernel.device;
+  copy.stream = kernel.stream;
+  copy.kind = names.intern("h2d");
+  copy.start_ns = when.start_ns;
+  copy.end_ns = when.end_ns;
+  copy.bytes = std::llround(kPageableBytesPerNs * static_cast<double>(when.end_ns - when.start_ns));
+  rows.copies.push_back(copy);
+}
+
+}  // namespace
+
+bool is_hold_up(std::string_view fault) { return std::find(kHoldUps.begin(), kHoldUps.end(), fault) != kHoldUps.end(); }
+
+core::Result<Applied> hold_up(const TraceFault& fault, TraceRows& rows, trace::NameTable& names) {
+  const std::string_view id = fault.kind->id;
+  const bool inside = id == "host_first_use", copies = id == "host_synchronous_copies";
+  const auto work = static_cast<double>(length_of(all_busy(rows)));
+  const auto extra_for = [&](std::size_t holds) {
+    return std::max<std::int64_t>(
+        kMinHoldNs, std::llround(kWaitsPerWork * fault.intensity * work / static_cast<double>(std::max<std::size_t>(1, holds))));
+  };
+  std::vector<Hold> holds = some_of(candidates(rows, extra_for(kMaxHolds), inside));
+  if (holds.empty())
+    return core::fail(core::ErrorCode::invalid_input,
+                      "the device of this trace never waits for a launch, so the host cannot be held up there",
+                      "choose a trace with API calls and gaps");
+  const std::int64_t extra = extra_for(holds.size());
+  std::vector<std::int64_t> host_points, device_points;
+  for (const Hold& one : holds) {
+    host_points.push_back(rows.calls[one.launch].start_ns + (inside ? 1 : 0));
+    device_points.push_back(rows.kernels[one.kernel].start_ns);
+  }
+  std::sort(host_points.begin(), host_points.end());
+  const TimeMap host({}, 1, host_points, extra), device({}, 1, device_points, extra);
+  const std::int64_t idle = idle_of(rows);
+  const Runtime runtime = runtime_of(rows, names);
+  std::vector<Stretch> gaps;
+  for (const Hold& one : holds)
+    gaps.push_back({device(one.previous_end_ns, false), device(rows.kernels[one.kernel].start_ns, true)});
+  move(rows, host, device);
+  for (std::size_t i = 0; i < holds.size(); ++i) {
+    const trace::ApiCallRow launch = rows.calls[holds[i].launch];
+    const Stretch when = inside ? Stretch{launch.start_ns + 1, std::min(launch.start_ns + 1 + extra, launch.end_ns)}
+                                : Stretch{launch.start_ns - extra, launch.start_ns};
+    tell(id, runtime, launch, when, rows, names);
+    // The device copies while the host waits for it.
+    if (copies) put_copy(rows.kernels[holds[i].kernel], {std::max(when.start_ns, gaps[i].start_ns), when.end_ns}, rows, names);
+  }
+  Applied applied;
+  applied.share_ratio = static_cast<double>(idle_of(rows) - idle) / static_cast<double>(std::max<std::int64_t>(1, span_of(rows)));
+  if (!copies) applied.gaps = std::move(gaps);  // copies fill them
+  return applied;
+}
+
+}  // namespace aaco::laboratory::trace_faults
