@@ -137,10 +137,10 @@ class GapExplainer {
 
   trace::NameTable& names_;
   const CauseBook* book_ = nullptr;
-  std::vector<trace::NameId> cause_names_;   // by index in the book
+  std::vector<trace::NameId> cause_names_;  // by index in the book
   std::array<trace::NameId, kCauses> names_of_causes_;
-  std::vector<HostFrame> frames_;            // of the gap in question
-  std::vector<Known> known_;  // by name, of the domain it was last seen in
+  std::vector<HostFrame> frames_;                   // of the gap in question
+  std::vector<Known> known_;                        // by name, of the domain it was last seen in
   std::map<std::int32_t, std::int64_t> launching_;  // by rank: the thread that launched last
   // By rank and thread, those with operators or Python frames: what nothing covers there is code between two of them.
   std::set<std::pair<std::int32_t, std::int64_t>> dispatchers_;
@@ -164,6 +164,13 @@ struct CauseSum {
 struct HostCauseSum {
   std::int64_t gap_count = 0;  // gaps named by it
   std::int64_t idle_ns = 0;    // its time in all gaps
+};
+
+// The gaps of one device, added up.
+struct GapSums {
+  std::map<Cause, CauseSum> causes;
+  std::map<CauseIndex, HostCauseSum> host_causes;
+  void add(const Explained& gap, const CauseBook& book);
 };
 
 }  // namespace aaco::analytics::gaps

@@ -101,6 +101,17 @@ const GapExplainer::Call* GapExplainer::evidence_of(const Gap& gap, std::int64_t
   return found;
 }
 
+void GapSums::add(const Explained& gap, const CauseBook& book) {
+  const std::int64_t length = gap.row.end_ns - gap.row.start_ns;
+  CauseSum& sum = causes[gap.cause];
+  ++sum.gap_count;
+  sum.idle_ns += length;
+  if (length <= kLaunchGapNs) sum.short_idle_ns += length;
+  if (gap.host_cause) ++host_causes[*gap.host_cause].gap_count;
+  if (gap.host_cause && book.at(*gap.host_cause).class_id == "warmup") sum.warmup_ns += length;
+  for (const HostShare& share : gap.host) host_causes[share.cause].idle_ns += share.time_ns;
+}
+
 void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Explained& out) {
   const Gap& gap = candidate.gap;
   const auto& own = book_->own();

@@ -86,6 +86,17 @@ TEST_F(NamedGapTest, RuntimeCallsAloneAreNotPython) {
   EXPECT_EQ(cause(), "unknown");
 }
 TEST_F(NamedGapTest, NothingRecorded) { EXPECT_EQ(cause(), "unknown"); }
+TEST_F(NamedGapTest, SumsOfAllGaps) {
+  GapSums sums;
+  launch(1.1, 10.9);
+  gap_.launch->is_first = true;
+  for (int i = 0; i < 2; ++i) sums.add(explainer_->explain(gap_), book_);
+  const CauseSum& late = sums.causes[Cause::host_late];
+  EXPECT_EQ(late.gap_count, 2);
+  EXPECT_EQ(late.warmup_ns, ns(20));
+  EXPECT_EQ(late.short_idle_ns, 0);
+  EXPECT_EQ(sums.host_causes[book_.own().first_use].idle_ns, ns(19.6));
+}
 TEST_F(NamedGapTest, NoBookNoCause) {
   GapExplainer plain(names_);
   plain.still_idle({{0, ns(1)}});

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <unordered_set>
 
 #include "analytics/fingerprint.h"
 #include "core/files.h"
@@ -60,8 +61,7 @@ class Analyser {
   struct Device {
     analytics::trace_time::DeviceTimeFold fold;
     analytics::trace_time::QueueDepthFold queue;
-    std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;
-    std::map<analytics::gaps::CauseIndex, analytics::gaps::HostCauseSum> host_causes;
+    analytics::gaps::GapSums gaps;
     trace::NameId last_name;  // of the work that ended last
     std::int64_t last_end_ns = INT64_MIN;
     std::int64_t repeated_kernels = 0;
@@ -128,8 +128,7 @@ class Analyser {
 
   Device& device(const DeviceKey& key) {
     if (const auto known = devices_.find(key); known != devices_.end()) return known->second;
-    return devices_
-        .try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention), {}, {}, {}, {}, INT64_MIN, 0})
+    return devices_.try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention), {}, {}, {}, INT64_MIN, 0})
         .first->second;
   }
 
@@ -156,12 +155,7 @@ class Analyser {
   }
 
   // Whether this is the kernel's first execution in the trace.
-  bool first_of(trace::NameId kernel) {
-    if (kernel.value >= seen_kernels_.size()) seen_kernels_.resize(names_.size());
-    const bool first = !seen_kernels_[kernel.value];
-    seen_kernels_[kernel.value] = true;
-    return first;
-  }
+  bool first_of(trace::NameId kernel) { return seen_kernels_.insert(kernel.value).second; }
 
   static std::optional<LaunchSpan> span_of(const Launch* launch) {
     if (launch == nullptr) return std::nullopt;
@@ -202,14 +196,7 @@ class Analyser {
       AACO_TRY(schedule_->pop());
     }
     auto explained = gaps_.explain(gap);
-    auto& sum = place.gaps[explained.cause];
-    ++sum.gap_count;
-    const std::int64_t length = gap.end_ns - gap.start_ns;
-    sum.idle_ns += length;
-    if (length <= analytics::gaps::kLaunchGapNs) sum.short_idle_ns += length;
-    if (explained.host_cause) ++place.host_causes[*explained.host_cause].gap_count;
-    if (explained.host_cause && causes_.at(*explained.host_cause).class_id == "warmup") sum.warmup_ns += length;
-    for (const auto& share : explained.host) place.host_causes[share.cause].idle_ns += share.time_ns;
+    place.gaps.add(explained, causes_);
     trace::GapRow& row = explained.row;
     for (trace::NameId* name : {&row.cause, &row.previous, &row.next, &row.evidence, &row.host_cause}) *name = stored(*name);
     sink_.add(row);
@@ -326,7 +313,9 @@ class Analyser {
   }
 
   void compare_ranks() {
-    result_.ranks = rank_times(result_.gpus, iterations_, steps_time_);
+    RankTimes ranks;
+    for (const GpuOfTrace& gpu : result_.gpus) add_device(ranks, gpu.rank, gpu.time);
+    result_.ranks = with_steps(std::move(ranks), iterations_, steps_time_);
     result_.skew = analytics::trace_time::rank_skew(result_.ranks);
     if (!result_.skew) return;
     auto more = analytics::trace_time::skew_metrics(*result_.skew, result_.ranks.size());
@@ -351,8 +340,8 @@ class Analyser {
       gpu.known_family_ns = groups_.known_family_ns(key);
       gpu.queue = device.queue.finish();
       gpu.repeated_kernels = device.repeated_kernels;
-      gpu.gaps = std::move(device.gaps);
-      for (const auto& [cause, sum] : device.host_causes) gpu.idle_causes.push_back({causes_.at(cause), sum});
+      gpu.gaps = std::move(device.gaps.causes);
+      for (const auto& [cause, sum] : device.gaps.host_causes) gpu.idle_causes.push_back({causes_.at(cause), sum});
       std::stable_sort(gpu.idle_causes.begin(), gpu.idle_causes.end(),
                        [](const auto& a, const auto& b) { return a.sum.idle_ns > b.sum.idle_ns; });
       work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites);
@@ -382,7 +371,7 @@ class Analyser {
   const analytics::fingerprint::PatternBook& book_;
   const analytics::gaps::CauseBook& causes_;
   analytics::gaps::GapExplainer gaps_;
-  std::vector<bool> seen_kernels_;  // by name id
+  std::unordered_set<std::uint32_t> seen_kernels_;  // ids of names
   TimelineWatch timeline_;
   KernelGroups groups_;
   GpuWork work_;
