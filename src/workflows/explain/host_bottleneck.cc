@@ -18,7 +18,8 @@ using analytics::gaps::HostWork;
 using core::Json;
 
 constexpr double kMinShare = 0.3;  // of the span, for a cause to limit it (our own judgement)
-constexpr double kLikely = 0.75;   // confidence where a cause takes that much (our own judgement)
+constexpr double kMinPython = 0.5;
+constexpr double kLikely = 0.75;  // confidence where a cause takes that much (our own judgement)
 
 Json document(std::string_view class_id, double confidence, std::string title, std::string meaning, std::string remedy) {
   Json strategies = Json::array();
@@ -72,6 +73,14 @@ Json host_document(const HostWork& work, const CauseBook& book) {
     Json out = document(cause.class_id == "warmup" ? "warmup" : "host_waiting", kLikely, "host: " + cause.title,
                         "The main thread spends most of its time in one activity that is not the model.", cause.remedy);
     return out.set("cause", cause_json(cause.id, cause.title, cause.remedy, cause_ns, span));
+  }
+  const auto python = std::find_if(work.shares.begin(), work.shares.end(),
+                                   [&](const HostShare& share) { return share.cause == book.own().python; });
+  if (python != work.shares.end() && static_cast<double>(python->time_ns) >= std::max(kMinPython * span, operators)) {
+    const auto& cause = book.at(python->cause);
+    Json out = document("host_waiting", kLikely, "host: " + cause.title,
+                        "The main thread spends most of its time outside operators.", cause.remedy);
+    return out.set("cause", cause_json(cause.id, cause.title, cause.remedy, static_cast<double>(python->time_ns), span));
   }
   std::string why = fmt::format(
       "The trace contains host operators only ({} of the main thread's time) and no counters of the processor: whether "
