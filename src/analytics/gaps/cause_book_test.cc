@@ -41,6 +41,8 @@ TEST(CauseBook, OtherHostWork) {
   EXPECT_EQ(operation("aten::item"), "synchronous-copy");
   EXPECT_EQ(range("Optimizer.step#AdamW.step"), "optimiser-host");
   EXPECT_EQ(range("executor_utils::NVRTC"), "jit-compilation");
+  EXPECT_EQ(range("compile: load module"), "jit-compilation");
+  EXPECT_EQ(range("Torch-Compiled Region: 0/0"), "none");
   EXPECT_EQ(operation("aten::addmm"), "framework");
   EXPECT_EQ(python("nn.Module: Linear_3"), "framework");
   EXPECT_EQ(python("train.py(10): main"), "python");

@@ -74,6 +74,17 @@ TEST_F(HostTrace, WorkersLoadBesideTheMainThread) {
   event("cpu_op", "aten::mm", 0, 100).event("annotation", "enumerate(DataLoader)#x.__next__", 0, 90, 2);
   EXPECT_EQ(class_of(judge()), "inconclusive");
 }
+TEST_F(HostTrace, PythonBetweenOperators) {
+  for (int i = 0; i < 4; ++i) event("cpu_op", "aten::mm", 100 * i, 100 * i + 20);
+  event("cpu_op", "aten::mm", 400, 420);
+  const Json found = judge();
+  EXPECT_EQ(class_of(found), "host_waiting");
+  EXPECT_EQ(cause_of(found), "python");
+}
+TEST_F(HostTrace, CompilingInTheFirstStep) {
+  event("annotation", "compile: load module", 0, 80).event("cpu_op", "aten::mm", 80, 100);
+  EXPECT_EQ(class_of(judge()), "warmup");
+}
 TEST_F(HostTrace, EmptyTrace) { EXPECT_EQ(cause_of(judge()), ""); }
 
 TEST(JudgeHost, OtherSessionsAreNotJudged) {
