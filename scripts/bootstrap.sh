@@ -3,6 +3,7 @@
 #   scripts/bootstrap.sh             everything
 #   scripts/bootstrap.sh --product   only what the program itself needs (no test libraries, browser or linters)
 #   scripts/bootstrap.sh --print     print the missing Debian packages; install nothing
+#   scripts/bootstrap.sh --llama     fetch a llama.cpp server of a newer Debian suite for the tests that use one; nothing else
 # Debian packages are installed by name (scripts/parts/packages.txt). Prebuilt libraries are fetched by name, version
 # and hash (scripts/parts/parts.txt, parts.sha256) into a cache outside the tree.
 set -euo pipefail
@@ -12,6 +13,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/aaco
 parts=$cache/parts
 list=$top/scripts/parts
+. "$top/scripts/lib/debian_suite.sh"
 
 say() { printf 'bootstrap: %s\n' "$*" >&2; }
 fail() { say "$1"; say "hint: $2"; exit 3; }
@@ -51,30 +53,33 @@ parts_complete() { [ -d "$parts" ] && (cd "$parts" && sha256sum --quiet --check 
 
 # The ONNX Runtime C header is in a newer Debian suite; it is unpacked, never installed into the system.
 fetch_header() {
-  local work=$1 root=$1/apt
-  mkdir -p "$root"/etc/apt/{sources.list.d,preferences.d,apt.conf.d} "$root"/var/lib/apt/lists/partial \
-    "$root"/var/cache/apt/archives/partial "$root"/var/lib/dpkg
-  : >"$root/var/lib/dpkg/status"
-  local from found=
-  for from in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do # one line per source
-    [ -f "$from" ] || continue
-    sed -nE 's/^(deb (\[[^]]*\] )?[^ ]*debian\/? )bookworm main.*/\1trixie main/p' "$from" | head -n 1 >"$root/etc/apt/sources.list"
-    [ -s "$root/etc/apt/sources.list" ] && found=1 && break
-  done
-  if [ -z "$found" ]; then
-    for from in /etc/apt/sources.list.d/*.sources; do # deb822 paragraphs
-      [ -f "$from" ] || continue
-      awk 'BEGIN{RS=""; ORS="\n\n"} /Suites:[^\n]*bookworm/ && !/security/ {gsub(/Suites:[^\n]*/, "Suites: trixie"); print}' "$from" \
-        >"$root/etc/apt/sources.list.d/debian.sources"
-      [ -s "$root/etc/apt/sources.list.d/debian.sources" ] && found=1 && break
-    done
-  fi
-  [ -n "$found" ] || fail "no Debian 12 source was found among this machine's apt sources" "copy onnxruntime_c_api.h to $parts/onnxruntime/include by hand"
-  printf 'Dir "%s";\nDir::State::status "%s/var/lib/dpkg/status";\nAPT::Sandbox::User "root";\n' "$root" "$root" >"$work/apt.conf"
-  (cd "$work" && export APT_CONFIG=$work/apt.conf && apt-get update -q >/dev/null && apt-get download -q libonnxruntime-dev >/dev/null) ||
+  local work=$1
+  debian_suite trixie "$work" ||
+    fail "no Debian 12 source was found among this machine's apt sources" "copy onnxruntime_c_api.h to $parts/onnxruntime/include by hand"
+  fetch_packages "$work" libonnxruntime-dev ||
     fail "libonnxruntime-dev could not be downloaded" "check the network and the apt sources, then run this again"
   dpkg -x "$work"/libonnxruntime-dev_*.deb "$work/header"
   install -D -m 644 "$work/header/usr/include/onnxruntime/onnxruntime_c_api.h" "$work/parts/onnxruntime/include/onnxruntime_c_api.h"
+}
+
+# By choice: a real llama.cpp server with its own C library, for tests/integration/llama_server_test.py and scripts/proofs/llm_server.py.
+# The suite rolls, so the versions are not fixed; versions.txt beside the server lists them.
+fetch_llama() {
+  local to=$cache/llama suite names work
+  [ ! -f "$to/versions.txt" ] || { say "the llama.cpp server is in $to"; return; }
+  read -r _ suite names < <(grep '^apt ' "$list/parts.txt")
+  mkdir -p "$cache" && work=$(mktemp -d "$cache/fetch.XXXXXX")
+  trap 'rm -rf "$work"' RETURN
+  debian_suite "$suite" "$work" || fail "no Debian 12 source was found among this machine's apt sources" "the tests skip the llama.cpp server without it"
+  # shellcheck disable=SC2086
+  fetch_packages "$work" $names || fail "$names of Debian $suite could not be downloaded" "check the network and the apt sources, then run this again"
+  local package
+  for package in "$work"/*.deb; do
+    dpkg -x "$package" "$work/llama"
+    dpkg-deb -W --showformat='${Package} ${Version}\n' "$package"
+  done >"$work/versions.txt"
+  mv "$work/versions.txt" "$work/llama/" && rm -rf "$to" && mv "$work/llama" "$to"
+  say "the llama.cpp server is in $to"
 }
 
 fetch_npm() {
@@ -113,6 +118,7 @@ fetch_web() {
 
 case ${1:-} in
   --print) missing_packages; exit 0 ;;
+  --llama) fetch_llama; exit 0 ;;
   --product) only_product=1 ;;
   '') ;;
   *) fail "unknown option '$1'" "scripts/bootstrap.sh --help" ;;

@@ -63,8 +63,8 @@ aaco::cli::Context make_context(int argc, char** argv) {
 }
 
 constexpr const char* kAbout =
-    "AACO, the AI Compute Observatory: shows where the time of an AI workload goes, why it changed, what the bottleneck is,\n"
-    "what to fix first, and how close the workload gets to what the hardware can do.\n\n"
+    "AACO, the AI Compute Observatory: shows where an AI workload's time goes, why it changed, what the bottleneck is,\n"
+    "what to fix first, and how close the workload gets to the limits of the hardware.\n\n"
     "Start here:\n"
     "  aaco run --model resnet50 --telemetry --profile   run a model and see where its time goes\n"
     "  aaco record -- python3 train.py                   observe any program\n"
@@ -86,8 +86,7 @@ int main(int argc, char** argv) {
 
   CLI::App app(kAbout, "aaco");
   app.set_version_flag("--version", "aaco " AACO_VERSION);
-  app.add_flag("-q,--quiet", context.quiet,
-               "Print only errors to standard error, and only the id of a new session to standard output");
+  app.add_flag("-q,--quiet", context.quiet, "Print only errors (stderr) and the id of a new session (stdout)");
   app.add_option("--sessions", context.paths.sessions, "Root folder for sessions (default: $AACO_SESSIONS, or ./sessions)");
   app.formatter(std::make_shared<aaco::cli::HelpFormatter>(context.width));
   app.footer(kFooter);

@@ -238,7 +238,7 @@ def summary(rows, title):
 
 def main():
     if sys.argv[1:] in (['--describe'], ['--help'], ['-h']):
-        print(DESCRIPTION if sys.argv[1] == '--describe' else __doc__.strip())
+        print(DESCRIPTION if sys.argv[1] == '--describe' else f'unseen_faults.py: {__doc__.strip()}')
         return 0
     compiler = shutil.which('cc') or shutil.which('gcc') or shutil.which('clang')
     if compiler is None:

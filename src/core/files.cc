@@ -37,7 +37,7 @@ Result<std::string> read_file(const std::string& path, std::int64_t limit_bytes)
   std::string bytes;
   struct stat info {};
   if (::fstat(file.get(), &info) == 0) {
-    if (S_ISDIR(info.st_mode)) return fail(ErrorCode::invalid_input, path + " is a folder, expected a file");
+    if (S_ISDIR(info.st_mode)) return fail(ErrorCode::invalid_input, path + " is a folder; expected a file");
     if (S_ISREG(info.st_mode) && info.st_size <= limit_bytes) bytes.reserve(static_cast<std::size_t>(info.st_size) + 1);
   }
   std::size_t used = 0;

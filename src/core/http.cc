@@ -48,7 +48,7 @@ void talk_to_server(const std::shared_ptr<Talk>& talk, const HttpRequest& reques
 tl::unexpected<Error> failed(const HttpRequest& request, const Talk& talk) {
   if (talk.too_large)
     return fail(ErrorCode::exhausted,
-                "the response of " + request.url + " exceeds " + std::to_string(request.reply_limit_bytes) + " bytes");
+                "the response from " + request.url + " exceeds " + std::to_string(request.reply_limit_bytes) + " bytes");
   return fail(ErrorCode::io, "cannot connect to " + request.url + ": " + httplib::to_string(talk.result->error()),
               "check the URL and that the server is running");
 }

@@ -62,7 +62,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool open(bool is_array) {
     if (open_.size() >= kMaxJsonDepth) {
-      problem_ = "nested more than " + std::to_string(kMaxJsonDepth) + " deep";
+      problem_ = "nested more than " + std::to_string(kMaxJsonDepth) + " levels deep";
       return false;
     }
     open_.push_back({is_array, {}, {}, {}});

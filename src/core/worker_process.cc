@@ -43,7 +43,7 @@ tl::unexpected<Error> WorkerProcess::gone() {
   const int code = child_.wait();
   read_errors();
   std::string message = "the worker exited unexpectedly with code " + std::to_string(code);
-  if (code == 128 + SIGKILL) message += " (killed: out of memory, or by another process)";
+  if (code == 128 + SIGKILL) message += " (killed by the out-of-memory killer or another process)";
   const std::string_view words = trim(errors_);
   if (!words.empty()) message += ": " + std::string(words.substr(words.size() - std::min<std::size_t>(words.size(), 2000)));
   return fail(ErrorCode::io, std::move(message));

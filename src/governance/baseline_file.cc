@@ -64,7 +64,7 @@ core::Result<std::int64_t> read_time(const YamlNode& node) {
 core::Result<std::vector<double>> read_positive(const YamlNode& node) {
   AACO_ASSIGN(std::vector<double> values, node.as_f64s());
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (!(values[i] > 0)) return node.error("number " + std::to_string(i + 1) + " of the list must be above 0 to compute ratios");
+    if (!(values[i] > 0)) return node.error("value " + std::to_string(i + 1) + " in the list must be above 0 to compute ratios");
   return values;
 }
 

@@ -31,7 +31,7 @@ core::Result<double> read_limit(const YamlNode& node, const std::string& metric)
   }
   const bool tells_unit = metric.ends_with("_ns") || metric.ends_with("_bytes") || metric.ends_with("_ratio");
   if (!value && !tells_unit)
-    return node.error("'" + text + "' is not a plain number, and the unit is unknown for " + metric,
+    return node.error("'" + text + "' is not a plain number, and the unit of " + metric + " is unknown",
                       "use a number without a unit; 'aaco show SESSION' lists the available metrics");
   if (!value || !std::isfinite(*value))
     return node.error("'" + text + "' is not a valid limit for " + metric,
@@ -148,7 +148,7 @@ core::Result<SlaBook> parse_sla(std::string_view text, const std::string& file,
   std::set<std::string> names;
   for (const YamlNode& item : rules->items()) {
     AACO_ASSIGN(SlaRule rule, read_rule(item, metric_id));
-    if (!names.insert(rule.name).second) return item.error("the rule '" + rule.name + "' is a duplicate", "rename one of them");
+    if (!names.insert(rule.name).second) return item.error("duplicate rule '" + rule.name + "'", "rename one of them");
     book.rules.push_back(std::move(rule));
   }
   if (book.rules.empty()) return rules->error("no rules defined");
@@ -189,7 +189,8 @@ RuleOutcome check_rule(const SlaRule& rule, const trace::Metrics& metrics, const
   if (outcome.interval)
     outcome.explanation +=
         fmt::format(" ({} to {})", amount(outcome.interval->low, outcome.unit), amount(outcome.interval->high, outcome.unit));
-  outcome.explanation += fmt::format(", {} {}", worst.above ? "at most" : "at least", amount(*outcome.limit, outcome.unit));
+  outcome.explanation +=
+      fmt::format("; required: {} {}", worst.above ? "at most" : "at least", amount(*outcome.limit, outcome.unit));
   if (outcome.state == RuleState::undecided) outcome.explanation += ": the CI includes the limit; run more iterations";
   return outcome;
 }

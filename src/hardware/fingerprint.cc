@@ -38,6 +38,8 @@ const std::vector<FactRule>& fact_rules() {
       {"input_shapes", Severity::hard, "different input shapes"},
       {"batch", Severity::hard, "different batch size"},
       {"dtype", Severity::hard, "different data type"},
+      {"load", Severity::hard, "different load on the server"},
+      {"slo", Severity::hard, "different SLO"},
       {"runtime.name", Severity::hard, "different runtime"},
       {"provider", Severity::hard, "different execution provider"},
       {"device", Severity::hard, "different device"},

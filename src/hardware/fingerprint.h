@@ -32,7 +32,7 @@ struct FactRule {
 //   memory.total_bytes
 //            gpu.devices gpu.partitions gpu.visible driver.amdgpu driver.nvidia driver.rocm kernel host
 //   run      runtime.name runtime.version runtime.hash provider device threads.intra threads.inter graph_level model.hash
-//            input_shapes batch dtype seed mode isolation
+//            input_shapes batch dtype seed mode isolation load slo
 const std::vector<FactRule>& fact_rules();
 
 struct Fingerprint {

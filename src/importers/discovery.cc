@@ -65,7 +65,7 @@ core::Result<const Importer*> sniff_file(const std::string& path, const std::vec
   AACO_ASSIGN(std::string head, read_head(path));
   if (const auto size = core::file_size(path); head.empty() && size && *size > 0)
     return core::fail(core::ErrorCode::invalid_input,
-                      path + ": a compressed file of " + std::to_string(*size) + " bytes, none of which can be decompressed",
+                      path + ": none of its " + std::to_string(*size) + " compressed bytes can be decompressed",
                       "it is truncated or damaged: copy it again from its source");
   if (head.empty())
     return core::fail(core::ErrorCode::invalid_input, path + ": the file is empty",
@@ -92,7 +92,7 @@ core::Result<Discovery> discover(const std::string& path, const std::vector<std:
     std::error_code unknown;  // what is not there fails below, with its reason
     if (const auto kind = fs::status(path, unknown).type();
         kind == fs::file_type::fifo || kind == fs::file_type::socket || kind == fs::file_type::character)
-      return core::fail(core::ErrorCode::invalid_input, path + " is a pipe or a device, but a trace is read more than once",
+      return core::fail(core::ErrorCode::invalid_input, path + " is a pipe or a device, but a trace must be read more than once",
                         "write it to a file first (COMMAND > trace.json) and import the file");
     AACO_ASSIGN(const Importer* importer, sniff_file(path, importers));
     found.files.push_back({path, importer});

@@ -18,7 +18,7 @@ struct Foreign {
   const char* remedy;
 };
 
-constexpr const char* kUnpack = "unpack it and import the content; only gzip and zstd are decompressed on the fly";
+constexpr const char* kUnpack = "unpack it and import the contents; only gzip and zstd are decompressed on the fly";
 constexpr const char* kNsightSystems = "nsys export --type sqlite FILE, then import the .sqlite file";
 constexpr const char* kRocprofv3 = "profile with rocprofv3 --output-format rocpd (or json, or csv)";
 
@@ -47,7 +47,7 @@ constexpr std::array<Foreign, 19> kForeign = {{
     {"<html", "", "a web page", "possibly downloaded without signing in: download the raw file"},
     {"\x7F"
      "ELF",
-     "", "an executable", "import a trace of it written by a profiler"},
+     "", "an executable", "profile it and import the resulting trace"},
 }};
 
 bool is_tar(std::string_view head) {
@@ -64,7 +64,7 @@ bool is_table(const std::string& head) {
 const char* table_otherwise(std::string_view head) {
   for (const auto& [separator, what] :
        {std::pair(';', "semicolons as column separators"), std::pair('\t', "tabs as column separators"),
-        std::pair('\r', "carriage returns as line ends")}) {
+        std::pair('\r', "carriage returns as line endings")}) {
     if (head.find(separator) == std::string_view::npos) continue;
     std::string with_commas(head);
     std::replace(with_commas.begin(), with_commas.end(), separator, separator == '\r' ? '\n' : ',');

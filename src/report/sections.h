@@ -6,6 +6,7 @@
 
 #include "report/attainable_section.h"
 #include "report/gpu_sections.h"
+#include "report/llm_section.h"
 #include "report/operating_system_section.h"
 #include "report/scaling_section.h"
 #include "report/totals_section.h"
@@ -22,6 +23,7 @@ struct Sections {
   std::optional<Gaps> gaps;
   std::optional<OperatingSystem> operating_system;
   std::optional<Scaling> scaling;
+  std::optional<Llm> llm;
 };
 
 // Where the terminal report has it. `details` are left out of the brief form.
@@ -43,6 +45,7 @@ inline constexpr std::tuple kSections = {
     SectionEntry{"gaps", &Sections::gaps, Place::after_time},
     SectionEntry{"operating_system", &Sections::operating_system, Place::after_advice},
     SectionEntry{"scaling", &Sections::scaling, Place::top},
+    SectionEntry{"llm", &Sections::llm, Place::top},
 };
 
 // Calls visit(entry, value) for each section that the report has, in order.

@@ -204,7 +204,7 @@ inline MadeSeries make_series(int family, std::uint64_t seed) {
     case 14: {
       const std::int64_t kind = maker.between(0, 3), periods[] = {7, 24, 48, 100}, period = periods[kind];
       const double height = maker.uniform(2, 8);
-      made = {"days and weeks", maker.noise(period * maker.between(6, 12), maker.uniform(0, 0.4)), {}};
+      made = {"daily and weekly cycles", maker.noise(period * maker.between(6, 12), maker.uniform(0, 0.4)), {}};
       add_level(made, [&](double i) {
         const double phase = std::fmod(i, real(period));
         if (kind == 0) return phase >= 5 ? -height : 0;
@@ -228,7 +228,7 @@ inline MadeSeries make_series(int family, std::uint64_t seed) {
     case 16: {
       const std::int64_t n = maker.length(60, 1000), start = maker.between(n / 3, 2 * n / 3);
       const double factor = maker.uniform(1.5, 3);
-      made = {"noise that grows", maker.noise(n, maker.uniform(0, 0.3)), {}};
+      made = {"growing noise", maker.noise(n, maker.uniform(0, 0.3)), {}};
       for (std::size_t i = static_cast<std::size_t>(start); i < made.values.size(); ++i) made.values[i] *= factor;
       return made;
     }
@@ -250,7 +250,7 @@ inline MadeSeries make_series(int family, std::uint64_t seed) {
     case 18: {
       const std::int64_t n = maker.length(40, 800);
       const double spread = maker.uniform(0.005, 0.05);
-      made = {"noise in proportion", {}, maker.places(n, std::min(maker.between(1, 4), n / 20), 10)};
+      made = {"proportional noise", {}, maker.places(n, std::min(maker.between(1, 4), n / 20), 10)};
       double level = 100;
       for (std::int64_t i = 0; i < n; ++i) {
         if (std::binary_search(made.changes.begin(), made.changes.end(), i))

@@ -176,7 +176,7 @@ std::string describe(const Comparison& result, const CompareOptions& options) {
     return text + "; about " + std::to_string(*result.more_iterations) +
            (*result.more_iterations == 1 ? " more iteration" : " more iterations") + " per side needed to decide";
   if (result.third_session_within_ratio)
-    text += "; a third session decides if it repeats the one on its side within " +
+    text += "; a third session would decide if it reproduces the one on its side within " +
             core::format_percent(*result.third_session_within_ratio);
   else if (result.between_sessions_assumed)
     text += "; a third session would not decide";

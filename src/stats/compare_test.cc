@@ -72,7 +72,7 @@ TEST(Compare, SaysHowCloseAThirdSessionMustRepeatToDecide) {
   const auto two = compare(a, b, options);
   ASSERT_EQ(two->verdict, Verdict::inconclusive);
   ASSERT_TRUE(two->third_session_within_ratio);
-  EXPECT_THAT(two->explanation, HasSubstr("a third session decides if it repeats the one on its side within"));
+  EXPECT_THAT(two->explanation, HasSubstr("a third session would decide if it reproduces the one on its side within"));
   const double d = std::log1p(*two->third_session_within_ratio);
   EXPECT_EQ(compare(a, Sessions{b[0], steady(level_b * std::exp(-0.85 * d), 3)}, options)->verdict, Verdict::regression);
   EXPECT_EQ(compare(a, Sessions{b[0], steady(level_b * std::exp(0.85 * d), 3)}, options)->verdict, Verdict::regression);

@@ -56,7 +56,7 @@ struct Pool {
 core::Result<RobustLine> theil_sen(std::span<const double> x, std::span<const double> y) {
   if (x.size() != y.size() || x.size() > kMaxPoints)
     return core::fail(ErrorCode::invalid_argument,
-                      "a robust line fit requires equally many x and y values, at most " + std::to_string(kMaxPoints));
+                      "a robust line fit requires equal numbers of x and y values, at most " + std::to_string(kMaxPoints));
   if (!all_finite(x) || !all_finite(y)) return core::fail(ErrorCode::invalid_input, "a robust line fit requires finite values");
   std::vector<double> slopes = slopes_of(x, y);
   if (slopes.empty()) return core::fail(ErrorCode::invalid_input, "a line fit requires at least two distinct x values");

@@ -23,7 +23,7 @@ core::Result<MetricValue> parse_one(const std::string& id, const core::Json& doc
   if (!value) return core::fail(core::ErrorCode::invalid_input, "the metric " + id + " has no value");
   MetricValue metric{id, *value, std::string(document["unit"].text()), std::nullopt, document["device"].as_i64()};
   if (document.contains("device") && !metric.device)
-    return core::fail(core::ErrorCode::invalid_input, "the device of the metric " + id + " is not a whole number");
+    return core::fail(core::ErrorCode::invalid_input, "the device of the metric " + id + " is not an integer");
   if (document.contains("ci95")) {
     const auto& bounds = document["ci95"].items();
     const auto low = bounds.size() == 2 ? bounds[0].as_f64() : std::nullopt;
@@ -60,7 +60,8 @@ core::Json to_json(const Metrics& metrics) {
 }
 
 core::Result<Metrics> metrics_from_json(const core::Json& document) {
-  if (!document.is_object()) return core::fail(core::ErrorCode::invalid_input, "metrics must be an object of values by id");
+  if (!document.is_object())
+    return core::fail(core::ErrorCode::invalid_input, "metrics must be an object that maps ids to values");
   Metrics metrics;
   for (const auto& [id, value] : document.members()) {
     const core::Json list = value.is_array() ? value : core::Json::array({value});

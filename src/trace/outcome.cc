@@ -31,6 +31,7 @@ void each_member(AnyOutcome& outcome, Visit&& visit) {
   visit("files", outcome.files);
   visit("gpu", outcome.gpu);
   visit("points", outcome.points);
+  visit("llm", outcome.llm);
   visit("ab_side", outcome.ab_side);
   visit("ab_together", outcome.ab_together);
   visit("ab_process_iterations", outcome.ab_process_iterations);

@@ -38,6 +38,8 @@ struct Outcome {
 
   core::Json points;  // of a sweep
 
+  core::Json llm;  // of a measured server: url, connections, server_process_id (null: elsewhere) and the summary's sentence
+
   // One side of an A/B comparison: "A" or "B", whether both sides shared a process, iterations of each process in order.
   std::string ab_side;
   std::optional<bool> ab_together;

@@ -276,6 +276,44 @@ struct EstimateRow {
   bool operator==(const EstimateRow&) const = default;
 };
 
+// A request to a language-model server as the client saw it. Times are of the client's monotonic clock.
+struct LlmRequestRow {
+  std::int32_t rank = 0;
+  std::int64_t request = 0;  // from 0, warm-up included, in the order of the schedule
+  NameId phase;              // warmup, measure
+  NameId load;               // the load it belongs to: "concurrency 4", "rate 12.5/s", "replay"
+  std::int64_t conversation = 0;
+  std::int64_t scheduled_ns = 0;   // when it was due
+  std::int64_t dispatched_ns = 0;  // when the client acted on that
+  std::int64_t admitted_ns = 0;    // when the cap on open requests let it through
+  std::optional<std::int64_t> sent_ns, headers_ns, first_chunk_ns, first_token_ns, last_token_ns;
+  std::int64_t end_ns = 0;                         // [DONE], the last content where there is none, or the failure
+  std::optional<std::int64_t> connect_ns, tls_ns;  // durations; empty: an open connection was reused
+  NameId outcome;                                  // ok, or the kind of failure
+  NameId detail;                                   // what the server or the system said about the failure
+  std::optional<std::int64_t> http_status;
+  NameId finish_reason;
+  std::int64_t prompt_tokens_asked = 0, output_tokens_asked = 0;
+  std::optional<std::int64_t> prompt_tokens, output_tokens, cached_tokens;
+  NameId token_source;  // usage, tokenize, tokenizer; empty: unknown
+  std::int64_t content_chunks = 0, content_bytes = 0;
+  std::int64_t retries = 0, reconnects = 0;
+  std::optional<std::int64_t> server_prompt_ns, server_decode_ns;  // as the server states them (llama.cpp: timings)
+  bool operator==(const LlmRequestRow&) const = default;
+};
+
+// A chunk of a streamed answer.
+struct LlmChunkRow {
+  std::int32_t rank = 0;
+  std::int64_t request = 0;
+  std::int64_t chunk = 0;              // from 0 within its request
+  std::int64_t time_ns = 0;            // when its bytes arrived, before they were parsed
+  NameId kind;                         // role, content, reasoning, tool_call, usage, error, done, other
+  std::int64_t bytes = 0;              // of content
+  std::optional<std::int64_t> tokens;  // in this chunk, by continuous usage
+  bool operator==(const LlmChunkRow&) const = default;
+};
+
 // Every row type, in the order of the tables. A new table is its struct above, its line here, and its columns in trace/tables.h.
 #define AACO_TRACE_ROWS(X) \
   X(IterationRow)          \
@@ -294,7 +332,9 @@ struct EstimateRow {
   X(AttributionRow)        \
   X(KernelGroupRow)        \
   X(GapRow)                \
-  X(EstimateRow)
+  X(EstimateRow)           \
+  X(LlmRequestRow)         \
+  X(LlmChunkRow)
 
 template <class... Rows>
 struct RowList {};

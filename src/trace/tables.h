@@ -54,14 +54,14 @@ AACO_TABLE(IterationRow, "inference_iters", "metrics/inference_iters.parquet", "
       column("duration_ns", &R::duration_ns, "duration of the call, ns"),
       column("disturbance", &R::disturbance, "the disturbance that affected the iteration; empty: none"),
       column("caller_run_queue_ns", &R::caller_run_queue_ns, "time the calling thread was runnable but not running, ns", 2),
-      column("caller_off_cpu_ns", &R::caller_off_cpu_ns, "time the calling thread was off its CPU, sleeping or waiting, ns", 2),
+      column("caller_off_cpu_ns", &R::caller_off_cpu_ns, "time the calling thread was off CPU, sleeping or waiting, ns", 2),
       column("process_run_queue_ns", &R::process_run_queue_ns, "time the process's threads were runnable but not running, summed over threads, ns", 2),
       column("page_faults", &R::page_faults, "page faults of all threads", 2),
       column("interrupt_ns", &R::interrupt_ns, "time all threads lost to interrupts and softirqs, ns", 2),
       column("migrations", &R::migrations, "number of migrations of a thread to another CPU", 2));
 } AACO_TABLE_END
 
-AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns", "One row per interleaved block of the measuring loop: the kernel's accounting, read between blocks") {
+AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns", "One row per interleaved block of the measuring loop: kernel accounting, read between blocks") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
       column("phase", &R::phase, "measure or measure_telemetry"),
@@ -72,8 +72,8 @@ AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns
       column("caller_cpu_ns", &R::caller_cpu_ns, "CPU time of the calling thread, ns"),
       column("caller_wait_ns", &R::caller_wait_ns, "time the calling thread was runnable but not running, ns"),
       column("process_cpu_ns", &R::process_cpu_ns, "CPU time of all threads of the process, ns"),
-      column("process_wait_ns", &R::process_wait_ns, "time they were runnable but not running, summed over threads, ns"),
-      column("process_system_ns", &R::process_system_ns, "their CPU time in the kernel, ns"),
+      column("process_wait_ns", &R::process_wait_ns, "time the process's threads were runnable but not running, summed over threads, ns"),
+      column("process_system_ns", &R::process_system_ns, "kernel-mode CPU time of all threads of the process, ns"),
       column("minor_faults", &R::minor_faults, "minor page faults (no I/O)"),
       column("major_faults", &R::major_faults, "major page faults (waited for I/O)"),
       column("voluntary_switches", &R::voluntary_switches, "voluntary context switches"),
@@ -93,7 +93,7 @@ AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns
       column("io_full_ns", &R::io_full_ns, "time all non-idle tasks waited for I/O (PSI io full), ns", 2),
       column("thermal_throttles", &R::thermal_throttles, "number of thermal throttling events of a CPU core or package", 2),
       column("caller_clock_hz", &R::caller_clock_hz, "clock of the calling thread's CPU at the end of the block, Hz", 2),
-      column("stops", &R::stops, "times the process was stopped (SIGSTOP) and continued", 2));
+      column("stops", &R::stops, "number of times the process was stopped (SIGSTOP) and continued", 2));
 } AACO_TABLE_END
 
 AACO_TABLE(NodeExecutionRow, "node_executions", "profiler/node_executions.parquet", "start_ns", "One row per execution of a graph node in the profiled pass") {
@@ -203,7 +203,7 @@ AACO_TABLE(SchedEventRow, "sched_events", "telemetry/sched_events.parquet", "tim
       column("detail", &R::detail, "off_cpu: sleep, disk_sleep, io, stopped, traced or idle; run_queue: woken, new, preempted or yielded; page_fault: read, write or execute; irq, softirq: its source; block_io: read, write, flush or discard; migrate: previous CPU; gpu_job: queued or running"),
       column("call", &R::call, "off_cpu: the current system call; empty: none or unknown", 2),
       column("thread_name", &R::thread_name, "name of the thread; empty: unknown", 2),
-      column("other_thread_id", &R::other_thread_id, "thread that woke it or took its CPU; NULL: interrupt or unknown", 2),
+      column("other_thread_id", &R::other_thread_id, "thread that woke it or took its CPU; null: interrupt or unknown", 2),
       column("bytes", &R::bytes, "size of the block I/O, bytes", 2));
 } AACO_TABLE_END
 
@@ -211,8 +211,8 @@ AACO_TABLE(GraphNodeRow, "graph_nodes", "model/graph_nodes.parquet", "", "One ro
   return std::make_tuple(
       column("node_index", &R::node_index, "position in the graph"), column("node_name", &R::node_name, "name"),
       column("op_type", &R::op_type, "operator"), column("domain", &R::domain, "operator set"), column("provider", &R::provider, "execution provider the node is assigned to"),
-      column("flops", &R::flops, "floating-point operations of one execution; a multiply-add is 2"),
-      column("bytes_read", &R::bytes_read, "bytes read; each tensor counts once"), column("bytes_written", &R::bytes_written, "bytes written"),
+      column("flops", &R::flops, "floating-point operations of one execution; a multiply-add counts as 2"),
+      column("bytes_read", &R::bytes_read, "bytes read; each tensor counted once"), column("bytes_written", &R::bytes_written, "bytes written"),
       column("parameter_count", &R::parameter_count, "number of weight elements"));
 } AACO_TABLE_END
 
@@ -232,7 +232,7 @@ AACO_TABLE(AttributionRow, "op_to_kernel_map", "attribution/op_to_kernel_map.par
       column("launch", &R::launch, "API function that launched it; empty: no launch in the trace"),
       column("method", &R::method, "correlation, external_id, node_name, marker, capture_map, node_order, name_and_shape, name, graph_launch, launch_only, none"),
       column("confidence_ratio", &R::confidence, "confidence in operator and node, 0..1; 0: not attributed"),
-      column("kernel_count", &R::kernel_count, "executions"), column("kernel_sum_ns", &R::kernel_sum_ns, "their total time, ns"));
+      column("kernel_count", &R::kernel_count, "executions"), column("kernel_sum_ns", &R::kernel_sum_ns, "total time of the executions, ns"));
 } AACO_TABLE_END
 
 AACO_TABLE(KernelGroupRow, "kernel_groups", "attribution/kernel_groups.parquet", "", "One row per kernel and device: all its executions, and what the kernel name encodes") {
@@ -242,8 +242,8 @@ AACO_TABLE(KernelGroupRow, "kernel_groups", "attribution/kernel_groups.parquet",
       column("family", &R::family, "gemm, convolution, attention, reduction, normalisation, softmax, elementwise, copy_transpose, embedding_gather, sort_scan, rng, collective, optimiser, delay, other"),
       column("library", &R::library, "library of the kernel; empty: unknown"),
       column("parameters", &R::parameters, "JSON: tile, data types, transposes, split ... as encoded in the name; empty: none"),
-      column("kernel_count", &R::kernel_count, "executions"), column("kernel_sum_ns", &R::kernel_sum_ns, "their total time, ns"),
-      column("kernel_min_ns", &R::kernel_min_ns, "shortest, ns"), column("kernel_max_ns", &R::kernel_max_ns, "longest, ns"));
+      column("kernel_count", &R::kernel_count, "executions"), column("kernel_sum_ns", &R::kernel_sum_ns, "total time of the executions, ns"),
+      column("kernel_min_ns", &R::kernel_min_ns, "shortest execution, ns"), column("kernel_max_ns", &R::kernel_max_ns, "longest execution, ns"));
 } AACO_TABLE_END
 
 AACO_TABLE(GapRow, "gaps", "attribution/gaps.parquet", "start_ns", "One row per idle gap of a device above the threshold, with its cause") {
@@ -252,10 +252,10 @@ AACO_TABLE(GapRow, "gaps", "attribution/gaps.parquet", "start_ns", "One row per 
       column("start_ns", &R::start_ns, "start of the gap, ns on the session's home clock"), column("end_ns", &R::end_ns, "end of the gap, ns"),
       column("cause", &R::cause, "host_late, launch_latency, synchronisation, copy, queue_empty, unknown"),
       column("previous", &R::previous, "last work before the gap"), column("next", &R::next, "first work after the gap"),
-      column("evidence", &R::evidence, "host event that is the evidence for the cause; empty: none"),
+      column("evidence", &R::evidence, "host event that is evidence for the cause; empty: none"),
       column("evidence_start_ns", &R::evidence_start_ns, "start of the host event, ns"), column("evidence_end_ns", &R::evidence_end_ns, "end of the host event, ns"),
       column("launch_start_ns", &R::launch_start_ns, "start of the API call that launched the next work, ns"),
-      column("launch_end_ns", &R::launch_end_ns, "end of the host event, ns"),
+      column("launch_end_ns", &R::launch_end_ns, "end of that API call, ns"),
       column("host_run_queue_ns", &R::host_run_queue_ns, "time the launching thread was runnable but not running, from the start of the gap to the launch, ns; null: scheduling not recorded"),
       column("host_off_cpu_ns", &R::host_off_cpu_ns, "time the launching thread slept or waited in that period, ns; null: scheduling not recorded"),
       column("confidence_ratio", &R::confidence, "confidence in the cause, 0..1"),
@@ -272,9 +272,9 @@ AACO_TABLE(EstimateRow, "estimates", "predict/estimates.parquet", "", "One row p
       column("operator_class", &R::operator_class, "gemm, convolution, depthwise, attention, elementwise, normalisation ..."),
       column("shape", &R::shape, "its sizes, human-readable"), column("data_type", &R::data_type, "compute data type"),
       column("repeat_count", &R::repeat_count, "executions in one run of the graph"),
-      column("flops", &R::flops, "operations; a multiply-add is 2"), column("bytes", &R::bytes, "bytes read and written"),
-      column("compute_ns", &R::compute_ns, "operations at the peak rate of the data type, ns"),
-      column("memory_ns", &R::memory_ns, "bytes at the peak bandwidth of the memory that feeds it, ns"),
+      column("flops", &R::flops, "operations; a multiply-add counts as 2"), column("bytes", &R::bytes, "bytes read and written"),
+      column("compute_ns", &R::compute_ns, "time for the operations at the peak rate of the data type, ns"),
+      column("memory_ns", &R::memory_ns, "time for the bytes at the peak bandwidth of the memory that feeds it, ns"),
       column("floor_ns", &R::floor_ns, "fixed launch and drain time, ns"),
       column("tile_ratio", &R::tile_ratio, "tile efficiency: useful share of the tile area, 0..1"),
       column("wave_ratio", &R::wave_ratio, "wave efficiency: useful share of the units over all waves of tiles, 0..1"),
@@ -289,6 +289,49 @@ AACO_TABLE(EstimateRow, "estimates", "predict/estimates.parquet", "", "One row p
       column("source", &R::source, "the calibration used, or the specification"),
       column("method", &R::method, "estimation method, one line"),
       column("energy_joules", &R::energy_joules, "energy, J; from the device's calibration if it covers the class, otherwise from specifications"));
+} AACO_TABLE_END
+AACO_TABLE(LlmRequestRow, "llm_requests", "metrics/llm_requests.parquet", "scheduled_ns", "One row per request to a language-model server, as the client saw it") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("request", &R::request, "index of the request, starting at 0, warm-up included"),
+      column("phase", &R::phase, "warmup or measure"),
+      column("load", &R::load, "load level the request belongs to, e.g. concurrency 4 or rate 12.5/s"),
+      column("conversation", &R::conversation, "conversation the request is a turn of"),
+      column("scheduled_ns", &R::scheduled_ns, "time the request was due, ns on the session's home clock"),
+      column("dispatched_ns", &R::dispatched_ns, "time the client's event loop handled it, ns"),
+      column("admitted_ns", &R::admitted_ns, "time the cap on open requests admitted it, ns"),
+      column("sent_ns", &R::sent_ns, "time its first byte was written, ns; empty: never sent"),
+      column("headers_ns", &R::headers_ns, "time the response header was complete, ns"),
+      column("first_chunk_ns", &R::first_chunk_ns, "time of the first event of the stream, which may carry only the role, ns"),
+      column("first_token_ns", &R::first_token_ns, "time of the first chunk with content, reasoning or a tool call's argument, ns"),
+      column("last_token_ns", &R::last_token_ns, "time of the last such chunk, ns"),
+      column("end_ns", &R::end_ns, "end: [DONE], otherwise the last content, otherwise the failure, ns"),
+      column("connect_ns", &R::connect_ns, "time to open the connection, ns; empty: a connection was reused"),
+      column("tls_ns", &R::tls_ns, "time of the TLS handshake, ns"),
+      column("outcome", &R::outcome, "ok, or the kind of failure: http_429, http_4xx, http_5xx, timeout, refused, reset, truncated, stream_error, protocol, tls, cancelled"),
+      column("detail", &R::detail, "message of the failure"),
+      column("http_status", &R::http_status, "status code of the response"),
+      column("finish_reason", &R::finish_reason, "finish reason as the server states it"),
+      column("prompt_tokens_asked", &R::prompt_tokens_asked, "prompt length that was planned, tokens"),
+      column("output_tokens_asked", &R::output_tokens_asked, "answer length that was requested, tokens"),
+      column("prompt_tokens", &R::prompt_tokens, "prompt tokens, as counted by token_source"),
+      column("output_tokens", &R::output_tokens, "output tokens, as counted by token_source; empty: unknown"),
+      column("cached_tokens", &R::cached_tokens, "prompt tokens the server took from its cache"),
+      column("token_source", &R::token_source, "source of the token counts: usage, tokenize or tokenizer; empty: unknown"),
+      column("content_chunks", &R::content_chunks, "chunks with content"), column("content_bytes", &R::content_bytes, "bytes of content"),
+      column("retries", &R::retries, "retries of the request"), column("reconnects", &R::reconnects, "reused connections the server had closed"),
+      column("server_prompt_ns", &R::server_prompt_ns, "prefill time as the server states it, ns"),
+      column("server_decode_ns", &R::server_decode_ns, "decode time as the server states it, ns"));
+} AACO_TABLE_END
+
+AACO_TABLE(LlmChunkRow, "llm_chunks", "metrics/llm_chunks.parquet", "time_ns", "One row per chunk of a streamed answer") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"), column("request", &R::request, "index of the request, as in llm_requests"),
+      column("chunk", &R::chunk, "index within the request, starting at 0"),
+      column("time_ns", &R::time_ns, "time its bytes arrived, before parsing, ns on the session's home clock"),
+      column("kind", &R::kind, "role, content, reasoning, tool_call, usage, error, done or other"),
+      column("bytes", &R::bytes, "bytes of content"),
+      column("tokens", &R::tokens, "tokens in this chunk; empty: the server does not state them per chunk"));
 } AACO_TABLE_END
 // clang-format on
 

@@ -63,6 +63,16 @@ void add_sections(report::Sections& sections) {
   scaling.points = {{"batch 8", "20261121T101500Z-5feeb1", {}, "cpu", 8, 2, {{"sequence", 128}}, value, value, value, 1.5},
                     {"batch 9", {}, "out of memory", {}, {}, {}, {}, {}, {}, {}, {}}};
   sections.scaling = std::move(scaling);
+  report::Llm llm{"12 requests/s at concurrency 4", "TTFT <= 200 ms", "concurrency 4", {}, {}};
+  llm.levels = {{"concurrency 4",
+                 100,
+                 98,
+                 {{"timeout", 2}},
+                 {{"llm.ttft_p50_ns", 1e7, "ns", {}, {}}, {"llm.requests_per_second", 12, "1/s", {}, {}}},
+                 {"the loop was late"},
+                 8.5}};
+  llm.slow = {{17, "concurrency 4", 5e9, 1e6, 2e9, 3e8, 128, {1e6, 2e6}}};
+  sections.llm = std::move(llm);
 }
 
 }  // namespace

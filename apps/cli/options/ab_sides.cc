@@ -31,12 +31,12 @@ core::Result<workflows::InjectedDelay> parse_delay(const std::string& text) {
 // What the comparison itself decides, so that a side may not.
 core::Status check_side(const workflows::RunRequest& request) {
   const auto refuse = [](std::string option, std::string remedy) {
-    return core::fail(ErrorCode::invalid_argument, option + " cannot be set for one side of a comparison", std::move(remedy));
+    return core::fail(ErrorCode::invalid_argument, option + " cannot be set for one side only", std::move(remedy));
   };
-  if (request.duration) return refuse("--duration", "put it before the first '--': it applies to each side");
-  if (request.iterations) return refuse("--iterations", "put it before the first '--': it applies to each side");
+  if (request.duration) return refuse("--duration", "put it before the first '--'; it applies to both sides");
+  if (request.iterations) return refuse("--iterations", "put it before the first '--'; it applies to both sides");
   if (request.precision_ratio)
-    return refuse("--precision", "remove it: ab stops when the difference is decided; see --detectable");
+    return refuse("--precision", "remove it: ab stops once the result is conclusive; see --detectable");
   if (request.ebpf) return refuse("--ebpf", "remove it: ab compares latency only; use 'aaco run --ebpf'");
   if (request.telemetry) return refuse("--telemetry", "remove it: ab compares latency only; use 'aaco run --telemetry'");
   if (request.isolation.wanted())
@@ -81,7 +81,7 @@ core::Result<workflows::AbSide> parse_ab_side(const std::vector<std::string>& wo
     side_options.parse(words);
   } catch (const CLI::ParseError& problem) {
     return core::fail(ErrorCode::invalid_argument, name + ": " + parse_problem(problem),
-                      "see 'aaco run --help' for the options of a side");
+                      "see 'aaco run --help' for the options that a side accepts");
   }
   const auto in_side = [&](core::Error error) { return tl::unexpected<core::Error>(std::move(error).with(name)); };
   workflows::AbSide side;

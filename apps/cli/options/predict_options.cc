@@ -57,12 +57,12 @@ PredictOptions::PredictOptions(CLI::App& app) : texts_(std::make_unique<Texts>()
   app.add_option("--dim", t.dimensions, "Sizes of symbolic dimensions, NAME=SIZE,...")
       ->type_name("NAME=SIZE")
       ->allow_extra_args(false);
-  app.add_option("--dtype", t.dtype, "Data type for floating-point work: fp32, tf32, fp16, bf16, fp8, int8 ...");
-  app.add_option("--power-cap", t.power_cap, "Power limit of the device in watts; lowers the clock")->type_name("WATTS");
-  app.add_option("--host-time", t.host_time, "Host time per node launch, e.g. 5us (default: typical for the device)")
+  app.add_option("--dtype", t.dtype, "Data type for floating-point operations: fp32, tf32, fp16, bf16, fp8, int8 ...");
+  app.add_option("--power-cap", t.power_cap, "Device power limit in watts; lowers the clock")->type_name("WATTS");
+  app.add_option("--host-time", t.host_time, "Host time per node launch, e.g. 5us (default: a typical value for the device)")
       ->type_name("TIME");
   app.add_flag("--eager", t.eager, "Assume eager execution: no fusion, more host time per node");
-  app.add_option("--level", t.level, "Best level of estimates to use")
+  app.add_option("--level", t.level, "Highest level of estimates to use")
       ->check(CLI::IsMember({"calibrated", "interpolated", "theoretical"}));
 }
 

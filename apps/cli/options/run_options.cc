@@ -61,7 +61,7 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   app.add_option("-b,--backend", r.backend,
                  "Backend from configs/backends.yaml: cpu, migraphx, rocm, cuda, tensorrt, webgpu, ...")
       ->capture_default_str();
-  app.add_option("--batch", r.batch, "Batch size, for every symbolic batch dimension")->check(positive_count());
+  app.add_option("--batch", r.batch, "Batch size; applies to every symbolic batch dimension")->check(positive_count());
   app.add_option("--dim", t.dimensions, "Size of a symbolic dimension, NAME=SIZE (repeatable)")
       ->type_name("NAME=SIZE")
       ->allow_extra_args(false);
@@ -93,13 +93,13 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   add_isolation_options(app, r.isolation);
   app.add_flag("--drop-disturbed", r.drop_disturbed,
                "Exclude iterations affected by external load from the results, and report how many");
-  app.add_flag("--telemetry", r.telemetry, "Sample the machine during every second block, and measure the overhead");
+  app.add_flag("--telemetry", r.telemetry, "Sample system telemetry during every other block, and measure its overhead");
   app.add_flag("--ebpf", r.ebpf,
-               "Record operating system events (scheduling delays, sleeps, faults, interrupts, I/O) during every second block; "
+               "Record operating system events (scheduling delays, sleeps, faults, interrupts, I/O) during every other block; "
                "requires root or CAP_BPF and CAP_PERFMON, otherwise skipped with a warning");
   app.add_option("--telemetry-period", t.period, "Sampling period, at least 5ms (default: 10ms)")->type_name("TIME");
   app.add_flag("--profile", r.profile,
-               "Profile nodes, and on ROCm backends kernels (with rocprofv3), in separate passes after the measurement");
+               "Profile nodes, and kernels on ROCm backends (with rocprofv3), in separate passes after the measurement");
   app.add_option("--profile-domains", r.profile_domains,
                  "With --profile: what the GPU profiler traces: kernel,hip,hsa,marker,copy,memory,scratch,rccl")
       ->type_name("LIST");
@@ -118,7 +118,7 @@ core::Result<workflows::RunRequest> RunOptions::resolve() const {
     request.model = t.positional;
   else if (!t.positional.empty())
     return core::fail(ErrorCode::invalid_argument, "two models given, '" + request.model + "' and '" + t.positional + "'",
-                      "name only one");
+                      "pass only one");
   if (request.model.empty())
     return core::fail(ErrorCode::invalid_argument, "no model given", "for example: aaco run --model resnet50");
   if (!t.duration.empty()) {

@@ -9,7 +9,7 @@ namespace {
 
 std::string errors(const estimation::Quality& quality, const char* sites = "sites") {
   const std::string extent = fmt::format("{:>7} rows, {:>5} {}; ", quality.rows, quality.sites, sites);
-  if (!quality.tested()) return extent + "untested: too few to hold any out";
+  if (!quality.tested()) return extent + "not validated: too few for a held-out test";
   return extent + fmt::format("error on held-out {}: mean {:.1f} %, median {:.1f} %, p90 {:.1f} %", sites,
                               quality.mean_error * 100, quality.median_error * 100, quality.p90_error * 100);
 }
@@ -49,7 +49,7 @@ std::string describe(const estimation::DeviceCalibration& calibration) {
                     rate(best.bytes_per_s, 1e9, 0, "GB/s"), rate(best.cached_bytes_per_s, 1e9, 0, "GB/s"), best.floor_s * 1e6);
   }
   for (const auto& [name, model] : calibration.energy) {
-    text += fmt::format("  {:<34}{}\n", "energy of " + name, errors(model.quality));
+    text += fmt::format("  {:<34}{}\n", "energy: " + name, errors(model.quality));
     text += fmt::format("  {:<34}{:.0f} W, {:.3f} pJ/FLOP, {:.1f} pJ/byte\n", "", model.static_watts,
                         model.joules_per_flop * 1e12, model.joules_per_byte * 1e12);
   }

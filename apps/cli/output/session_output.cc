@@ -50,13 +50,13 @@ void finish_session(Context& context, const core::Result<workflows::SessionOutco
     if (written)
       page = *written;
     else
-      context.note("page not written: " + written.error().text());
+      context.note("report page not written: " + written.error().text());
   }
   context.progress("");
   if (json) return context.print_json(session_json(*outcome));
   if (context.quiet) return context.print(outcome->manifest.id.text + "\n");
   print_report(context, *model, true);
-  context.note(fmt::format("\nsession  {}\nevidence {}", outcome->manifest.id.text, outcome->path));
+  context.note(fmt::format("\nsession  {}\nfolder   {}", outcome->manifest.id.text, outcome->path));
   if (!page.empty()) context.note("page     " + page);
   context.note("more     aaco report " + outcome->manifest.id.text);
 }

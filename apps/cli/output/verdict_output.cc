@@ -52,7 +52,7 @@ void print_kernels(const Context& context, const analytics::tracediff::TraceDiff
                               kernel.b.calls_per_step, core::format_duration(kernel.b.mean_ns),
                               report::fit(report::names_for({kernel.name}, kNameWidth).front(), kNameWidth)));
   }
-  if (shown == 0) context.print("  none beyond the noise\n");
+  if (shown == 0) context.print("  none above the noise\n");
 }
 
 // A signal's value in the unit that its name ends with.
@@ -82,7 +82,7 @@ void print_order(const Context& context, const core::Json& details) {
     context.print(fmt::format("  {}. {}: {} {} instead of {}\n", ++number, since(one["since_ns"].as_f64().value_or(0)),
                               one["signal"].text(), value_of(one["candidate"], one["signal"].text()),
                               value_of(one["baseline"], one["signal"].text())));
-  if (!details["chain"].items().empty()) context.print("  how the longest gap arose:\n");
+  if (!details["chain"].items().empty()) context.print("  events leading to the longest gap:\n");
   for (const core::Json& one : details["chain"].items()) {
     const double at = one["at_ns"].as_f64().value_or(0);
     context.print(fmt::format("  {:>12}  {}\n", (at < 0 ? "-" : "+") + core::format_duration(std::abs(at)), one["what"].text()));
@@ -106,7 +106,8 @@ void print_verdict(const Context& context, const workflows::DiffOutcome& outcome
   }
   context.print("next: " + outcome.recommendation + "\n");
   if (!outcome.metrics.empty() && outcome.metrics.front().method == analytics::regression::Method::paired)
-    context.print("note: the change is computed from adjacent blocks and may differ from the change of the two overall values\n");
+    context.print(
+        "note: the change is computed from adjacent blocks and may differ from the change between the overall values\n");
   for (const auto& note : outcome.notes) context.print("note: " + note + "\n");
 }
 

@@ -56,7 +56,7 @@ core::Status resolve(AbOptions& options) {
 
 void print_outcome(const Context& context, const workflows::AbOutcome& outcome) {
   print_verdict(context, outcome.verdict);
-  context.note(fmt::format("\n{} round{} of processes in {}; {}", outcome.rounds.size(), outcome.rounds.size() == 1 ? "" : "s",
+  context.note(fmt::format("\n{} process round{} in {}; {}", outcome.rounds.size(), outcome.rounds.size() == 1 ? "" : "s",
                            core::format_duration(static_cast<double>(outcome.wall_ns)), outcome.ended));
   if (outcome.a) context.note(fmt::format("side A   {}\nside B   {}", outcome.a->path, outcome.b->path));
 }
@@ -84,9 +84,9 @@ void add_ab(CLI::App& app, Context& context) {
   verb->add_option("-n,--iterations", request.iterations, "Maximum number of iterations per side")->check(positive_count());
   verb->add_option("--threshold", options->threshold, "Treat smaller changes as equivalent")->capture_default_str();
   verb->add_option("--detectable", options->detectable,
-                   "Continue until a change of this size would be detectable, even if the result is decided earlier")
+                   "Continue until a change of this size would be detectable, even if the result is conclusive earlier")
       ->capture_default_str();
-  verb->add_option("--block", options->block, "Length of one side's block before switching to the other (default: 50ms)")
+  verb->add_option("--block", options->block, "Time spent on one side before switching to the other (default: 50ms)")
       ->type_name("TIME");
   verb->add_flag("--apart", request.apart, "Run each side in its own process");
   verb->add_flag("--force", request.force, "Compare even if shapes or batch sizes differ");
@@ -94,14 +94,14 @@ void add_ab(CLI::App& app, Context& context) {
   verb->add_option("--tag", request.tag, "Tag for both sessions");
   verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");
   verb->add_flag("--json", options->json, "Print the verdict as JSON");
-  verb->add_option("sides", options->words, "'aaco run' options of A after the first '--', those of B after the second");
+  verb->add_option("sides", options->words, "'aaco run' options for A after the first '--', and for B after the second");
   verb->positionals_at_end();
   verb->footer(
       "Examples:\n"
       "  aaco ab -- --model squeezenet --threads 1 -- --threads 2\n"
       "  aaco ab --duration 30s --threshold 1% -- net.onnx -- net_optimised.onnx\n\n"
-      "B uses A's model unless it names its own. Add --inject-delay 5% (or 200us) to a side to slow its calls down and see\n"
-      "what this machine can resolve.\n"
+      "B uses A's model unless it specifies its own. Add --inject-delay 5% (or 200us) to a side to slow its calls down and\n"
+      "check which differences this machine can detect.\n"
       "Exit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive or not comparable.");
   verb->callback([&context, options] { compare(context, *options); });
 }

@@ -56,13 +56,13 @@ void add_analyze(CLI::App& app, Context& context) {
       "--json", [options] { options->format = "json"; }, "Same as --format json");
   verb->add_option("-o,--output", options->output, "Output file (default: standard output)");
   verb->add_option("--nodes", options->nodes,
-                   "Number of slowest node groups to list, similar nodes on one line; 0 lists every node in order")
+                   "Number of slowest node groups to list (similar nodes share a line); 0 lists every node in order")
       ->check(whole_number(0, kMaxCount))
       ->capture_default_str();
   verb->footer(
       "Every estimate has a 90 % interval and states how it was derived: CALIBRATED (fitted to measurements of this device),\n"
-      "INTERPOLATED (from related devices) or THEORETICAL (specifications only). For language models it also gives energy and\n"
-      "rate per token.\n\n"
+      "INTERPOLATED (from related devices) or THEORETICAL (specifications only). For language models, tokens/s and energy\n"
+      "per token are included.\n\n"
       "Examples:\n  aaco analyze resnet50 --hardware MI300X --batch 8 --dtype fp16\n  aaco analyze llama2-7b --hardware H100 "
       "--dim sequence_length=512,past_sequence_length=0 --power-cap 500\n  aaco analyze net.onnx --hardware this --format html "
       "-o net.html\n  aaco analyze mobilenetv3-large --hardware Coral --dtype int8 --fallback i7-12700K");

@@ -73,7 +73,7 @@ void list(Context& context, const BaselineOptions& options) {
     }
     all.push(workflows::to_json(*entry.baseline, now()).set("path", entry.path));
     if (!options.json)
-      context.print(fmt::format("{:<28} {:<26} {:<20} {} of {} sessions\n", entry.baseline->name, state_of(*entry.baseline),
+      context.print(fmt::format("{:<28} {:<26} {:<20} {} from {} sessions\n", entry.baseline->name, state_of(*entry.baseline),
                                 entry.baseline->owner, entry.baseline->decides, entry.baseline->sessions.size()));
   }
   if (options.json)
@@ -81,7 +81,7 @@ void list(Context& context, const BaselineOptions& options) {
         Json::object({{"schema_version", 1}, {"folder", workflows::baseline_folder(services)}, {"baselines", std::move(all)}}));
   if (entries->empty())
     context.note("no baselines in " + workflows::baseline_folder(services) +
-                 "; create one with 'aaco baseline add NAME SESSION --owner WHO'");
+                 "; create one with 'aaco baseline add NAME SESSION --owner OWNER'");
 }
 
 void print_baseline(const Context& context, const governance::Baseline& baseline, const std::string& path) {
@@ -94,7 +94,7 @@ void print_baseline(const Context& context, const governance::Baseline& baseline
         fmt::format("  approved by {} at {}\n", baseline.approval->by, core::iso8601_utc(baseline.approval->at_realtime_ns)));
   for (const auto& [id, budget] : baseline.budgets)
     context.print(fmt::format("  {:<32} may {} by {}{}\n", id, budget.lower_is_better ? "grow" : "shrink",
-                              core::format_percent(budget.loss_ratio), id == baseline.decides ? ", decides" : ""));
+                              core::format_percent(budget.loss_ratio), id == baseline.decides ? ", decides the verdict" : ""));
   for (const auto& session : baseline.sessions) {
     const auto* value = find_metric(session.metrics, baseline.decides);
     const std::string text =
@@ -129,7 +129,7 @@ void remove(Context& context, const BaselineOptions& options) {
 }
 
 void add_adding(CLI::App& verb, Context& context, const std::shared_ptr<BaselineOptions>& options) {
-  CLI::App* adding = verb.add_subcommand("add", "Create a baseline from sessions that measured the same thing");
+  CLI::App* adding = verb.add_subcommand("add", "Create a baseline from comparable sessions");
   auto& request = options->request;
   adding->add_option("name", request.name, "Baseline name: letters, digits, '.', '_' and '-'")->required();
   adding
@@ -138,12 +138,13 @@ void add_adding(CLI::App& verb, Context& context, const std::shared_ptr<Baseline
       ->required();
   adding->add_option("--owner", request.owner, "Person or team responsible for the baseline")->required();
   adding->add_option("--reason", request.reason, "Reason for the accepted values");
-  adding->add_option("--metric", options->metrics,
-                     "Metrics with budgets, the first one decides: p50=3%,p99=10%,throughput (default: the standard set)");
+  adding->add_option(
+      "--metric", options->metrics,
+      "Metrics with budgets; the first one decides the verdict: p50=3%,p99=10%,throughput (default: the standard set)");
   adding->add_option("--budget", options->budget, "Budget for metrics without one: how much they may get worse")
       ->capture_default_str();
   adding->add_option("--expires", options->lifetime, "Lifetime of the baseline, e.g. 90d");
-  adding->add_flag("--replace", request.replace, "Replace an existing baseline of this name");
+  adding->add_flag("--replace", request.replace, "Replace an existing baseline with this name");
   adding->callback([&context, options] { add(context, *options); });
 }
 

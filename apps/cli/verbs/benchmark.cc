@@ -29,7 +29,7 @@ void list_cases(Context& context, const workflows::BenchmarkRequest& request, bo
 }
 
 void print_outcome(const Context& context, const workflows::BenchmarkOutcome& outcome, const std::string& backend) {
-  context.print(fmt::format("{}{}: {} measurements of {} cases, {} on {}, {} failed\n", outcome.run_id,
+  context.print(fmt::format("{}{}: {} measurements of {} cases, {} with {}, {} failed\n", outcome.run_id,
                             outcome.resumed ? " (resumed)" : "", outcome.visits, outcome.cases, outcome.device, outcome.runtime,
                             outcome.failed));
   for (const std::string& failure : outcome.failures) context.print("  failed  " + failure + "\n");
@@ -67,16 +67,15 @@ void add_benchmark(CLI::App& app, Context& context) {
       ->capture_default_str();
   verb->add_option("--hardware", request->hardware, "Device to attribute the results to; 'this' is this machine's CPU")
       ->capture_default_str();
-  verb->add_option(
-          "-b,--backend", request->backend,
-          "Backend from configs/backends.yaml, or pytorch (CPU) or pytorch-gpu: single operators in a Python with PyTorch")
+  verb->add_option("-b,--backend", request->backend,
+                   "Backend from configs/backends.yaml, or pytorch (CPU) or pytorch-gpu, which run single operators in PyTorch")
       ->capture_default_str();
   verb->add_option("--threads", request->threads, "Intra-op threads (default: the runtime's choice)")->check(positive_count());
   verb->add_option("--seed", request->seed, "Seed for order, weights and inputs")->check(seed_number())->capture_default_str();
   verb->add_option("--ort-lib", request->ort_library, "ONNX Runtime library to use");
   verb->add_option("--python", request->python, "Python interpreter with PyTorch (default: $AACO_PYTHON, then python3)");
   verb->add_flag_callback(
-      "--no-power", [request] { request->power = false; }, "Do not measure power (measuring it takes 0.85 s per operator, once)");
+      "--no-power", [request] { request->power = false; }, "Do not measure power (which takes 0.85 s once per operator)");
   verb->add_flag("--fresh", request->fresh, "Start from scratch instead of resuming an unfinished run");
   verb->add_flag("--list", request->list, "List the cases without measuring");
   verb->add_flag("--json", *json, "Print JSON");

@@ -104,14 +104,14 @@ void add_calibrate(CLI::App& app, Context& context) {
   verb->add_option("--seed", options->request.seed, "Seed for the cross-validation folds")
       ->check(seed_number())
       ->capture_default_str();
-  verb->add_option("--threads", options->request.threads, "Fits to run in parallel")
+  verb->add_option("--threads", options->request.threads, "Number of fits to run in parallel")
       ->capture_default_str()
       ->check(whole_number(1, 64));
   verb->add_flag("--json", options->json, "Print the fit as JSON");
   verb->footer(
       "Examples:\n  aaco benchmark --suite micro && aaco calibrate --hardware this\n  aaco calibrate --hardware h100 "
       "--measurements gemm.csv.gz --measurements attention.csv.gz\n  aaco calibrate ls; aaco calibrate show h100\n\n"
-      "The columns of a table determine its kind of kernel: m, n, k for matrix products; r, s, stride for convolutions; phase, "
+      "A table's columns determine its kernel type: m, n, k for matrix products; r, s, stride for convolutions; phase, "
       "isl\n"
       "for attention; op, rows, cols for vector operators. All need device, dtype and latency_us; power_w is optional.\n"
       "The calibration is stored in your registry and used by all later estimates. 'aaco validate' measures its accuracy.");

@@ -101,7 +101,8 @@ void restore(Context& context, bool json) {
     context.print(fmt::format("{} leftover change{} undone\n", restored->undone, restored->undone == 1 ? "" : "s"));
   }
   if (restored->left.empty()) return;
-  context.fail({core::ErrorCode::io, "cannot undo " + restored->left.front(), "processes may still use it; try again later", {}});
+  context.fail(
+      {core::ErrorCode::io, "cannot undo " + restored->left.front(), "processes may still be using it; try again later", {}});
 }
 
 void print_stability(const Context& context, const analytics::noise::StabilityVerdict& verdict) {
@@ -156,7 +157,7 @@ void add_capsule(CLI::App& app, Context& context) {
   verb->require_subcommand(0, 1);
   verb->footer(
       "Settings that cannot be applied are listed with the reason, and the command runs anyway. Everything is restored when the\n"
-      "command ends; after a kill -9, 'aaco capsule restore' or the next measuring command does it.\n"
+      "command ends; after kill -9, it is restored by 'aaco capsule restore' or the next measurement.\n"
       "The exit code is the command's; 125 means that the capsule itself failed.\n\n"
       "Examples:\n  aaco capsule -- ./benchmark\n  aaco capsule --level strict --set boost= -- python3 bench.py\n  aaco capsule "
       "--set affinity=2-3 --set nice=-5 -- ./server\n  aaco run --model squeezenet --isolate standard");
@@ -165,7 +166,7 @@ void add_capsule(CLI::App& app, Context& context) {
   ls->add_flag("--json", *json, "Print JSON");
   ls->callback([&context, json] { list_levels(context, *json); });
   CLI::App* check = verb->add_subcommand(
-      "check", "Check whether this machine is suitable for measuring, and the smallest effect it can resolve");
+      "check", "Check whether this machine is suitable for measuring, and show its smallest detectable effect");
   auto duration = std::make_shared<std::string>("20s");
   check->add_option("--duration", *duration, "How long to measure")->type_name("TIME")->capture_default_str();
   check->add_flag("--json", *json, "Print JSON");

@@ -84,7 +84,7 @@ void run(Context& context, const PredictOptions& predict, const CompareOptions& 
 
 void add_compare(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand(
-      "compare", "Predict models on devices and rank them: what-if for batch, data type, device count and power");
+      "compare", "Predict and rank models on devices: what-if analysis of batch, data type, device count and power");
   auto options = std::make_shared<CompareOptions>();
   verb->add_option("models", options->models, "Models: files, names from configs/models.yaml, or zoo:NAME")->required();
   verb->add_option("--hardware", options->hardware, "Devices, comma-separated or repeated")->required();
@@ -92,7 +92,7 @@ void add_compare(CLI::App& app, Context& context) {
   verb->add_option("--batches", options->batches, "Batch sizes to try, e.g. 1,8,32")->type_name("LIST");
   verb->add_option("--dtypes", options->dtypes, "Data types to try, e.g. fp32,fp16")->type_name("LIST");
   verb->add_option("--power-caps", options->caps, "Power caps to try, in watts")->type_name("LIST");
-  verb->add_option("--devices", options->devices, "Device counts to share the batch, e.g. 1,2,8")->type_name("LIST");
+  verb->add_option("--devices", options->devices, "Device counts to split the batch across, e.g. 1,2,8")->type_name("LIST");
   verb->add_option("--rank", options->rank, "Ranking criterion; energy is per item")
       ->check(CLI::IsMember({"latency", "throughput", "energy", "memory"}))
       ->capture_default_str();

@@ -52,8 +52,8 @@ void compare(Context& context, const DiffOptions& options) {
 }  // namespace
 
 void add_diff(CLI::App& app, Context& context) {
-  CLI::App* verb =
-      app.add_subcommand("diff", "Compare two sessions (or sets of sessions): what changed, by how much, with what confidence");
+  CLI::App* verb = app.add_subcommand(
+      "diff", "Compare two sessions (or sets of sessions): what changed, by how much, and with what confidence");
   auto options = std::make_shared<DiffOptions>();
   verb->add_option("sides", options->sides,
                    "Session A (baseline) and session B (candidate); repeated measurements as ID,ID,... or tag:NAME")
@@ -62,9 +62,10 @@ void add_diff(CLI::App& app, Context& context) {
   verb->add_option("--baseline", options->baseline, "Side A: sessions or a baseline file (see 'aaco baseline add')");
   verb->add_option("--session", options->session, "Side B");
   verb->add_option("--threshold", options->threshold, "Treat smaller changes as equivalent")->capture_default_str();
-  verb->add_option("--metric", options->metrics,
-                   "Metrics to compare, the first one decides: ids such as latency.p99_ns, throughput.items_per_second, "
-                   "memory.rss_peak_bytes, gpu.busy_ns; gpu.* for a whole group; p50, p90, p95, p99 and mean as short forms");
+  verb->add_option(
+      "--metric", options->metrics,
+      "Metrics to compare; the first one decides the verdict: ids such as latency.p99_ns, throughput.items_per_second, "
+      "memory.rss_peak_bytes, gpu.busy_ns; gpu.* for a whole group; p50, p90, p95, p99 and mean as short forms");
   verb->add_flag("--force", options->force, "Compare even if the sessions are not comparable");
   verb->add_flag("--drop-disturbed", options->drop_disturbed,
                  "Exclude iterations affected by external load (unless fewer than 20 would remain in a session)");

@@ -55,7 +55,7 @@ void print_bottleneck(const Context& context, const Json& bottleneck) {
                               signal_value(one["signal"].text(), one["value"].as_f64().value_or(0)),
                               one["weight"].as_f64().value_or(0)));
   const auto& advice = bottleneck["recommendations"].items();
-  if (!advice.empty()) context.print("\nRecommendations, by expected gain x confidence / effort\n");
+  if (!advice.empty()) context.print("\nRecommendations, ranked by expected gain x confidence / effort\n");
   for (const Json& one : advice)
     context.print(fmt::format("  {:>6}  {} ({})\n", gain(one["gain_ratio"].as_f64().value_or(0)), one["title"].text(),
                               one["basis"].text()));
@@ -90,8 +90,17 @@ std::string sentence_of(const Anomalies& group) {
                      group.size() > 1 ? " to " + core::format_duration(most->value) : "", core::format_duration(first.expected));
 }
 
+void print_load(const Context& context, const workflows::Explanation& explanation) {
+  context.print("Load: " + explanation.load + ".\n");
+  for (const std::string& cause : explanation.causes) context.print("  " + cause + "\n");
+  if (explanation.causes.empty()) context.print("  no cause found: neither the client nor the server's CPU was short\n");
+}
+
 void print_explanation(const Context& context, const workflows::Explanation& explanation) {
-  print_bottleneck(context, explanation.bottleneck);
+  if (explanation.load.empty())
+    print_bottleneck(context, explanation.bottleneck);
+  else
+    print_load(context, explanation);
   context.print(fmt::format("\nAnomalies: {}\n",
                             explanation.anomalies.empty() ? "none found" : std::to_string(explanation.anomalies.size())));
   std::size_t shown = 0;

@@ -17,7 +17,7 @@ void add_export(CLI::App& app, Context& context) {
       ->capture_default_str();
   verb->add_option("-o,--output", request->output,
                    "Output file, or folder for csv (default: named after the session, in the current folder)");
-  verb->footer("Open .perfetto-trace files at ui.perfetto.dev, .json files there or in chrome://tracing.");
+  verb->footer("Open .perfetto-trace files at ui.perfetto.dev, and .json files there or in chrome://tracing.");
   verb->callback([&context, request] {
     stop_at_once();
     const auto written = workflows::export_session(*request, context.paths);

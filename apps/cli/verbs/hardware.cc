@@ -97,7 +97,7 @@ void add_show_verb(CLI::App& verb, Context& context) {
 }
 
 void add_check_verb(CLI::App& verb, Context& context) {
-  CLI::App* one = verb.add_subcommand("check", "Check all entries, shipped and your own, for schema and consistency errors");
+  CLI::App* one = verb.add_subcommand("check", "Check all shipped and user entries for schema and consistency errors");
   auto files = std::make_shared<std::vector<std::string>>();
   auto json = std::make_shared<bool>(false);
   one->add_option("file", *files, "Check only these files (.yaml)");

@@ -145,7 +145,7 @@ void look_back(Context& context, HistoryOptions& options) {
     if (outcome->series.size() != 1)
       return context.fail({core::ErrorCode::invalid_argument,
                            fmt::format("--svg draws exactly one series, got {}", outcome->series.size()),
-                           "name a metric and filter with --where",
+                           "select one with a metric name and --where",
                            {}});
     if (const auto written = core::write_file_atomic(options.svg, svg_history(plot_of(outcome->series.front()))); !written)
       return context.fail(written.error());
@@ -167,8 +167,8 @@ void add_history(CLI::App& app, Context& context) {
   verb->add_option("metric", request.metric,
                    "Metric (p50, p99, throughput, memory.rss_peak_bytes ...) or series in the files; 'BM_*' matches several");
   verb->add_option("--from", request.files,
-                   "Read from CSV, JSON of Google Benchmark, pytest-benchmark or hyperfine, data.js of github-action-benchmark, "
-                   "or lists of numbers (repeatable)")
+                   "Read from CSV; JSON from Google Benchmark, pytest-benchmark or hyperfine; data.js from "
+                   "github-action-benchmark; or lists of numbers (repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
   verb->add_option(
@@ -178,7 +178,7 @@ void add_history(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   verb->add_option("--last", options->last, "Only the newest N values")->check(positive_count());
   verb->add_option("--threshold", options->threshold, "No alarm for changes smaller than this")->capture_default_str();
-  verb->add_option("--budget", options->budget, "Allowed loss relative to the start of the current segment, e.g. 10%");
+  verb->add_option("--budget", options->budget, "Allowed degradation relative to the start of the current segment, e.g. 10%");
   verb->add_option("--limit", request.options.limit, "Absolute limit instead of a budget, in the metric's unit")
       ->check(finite_number());
   verb->add_option("--better", options->better, "Which direction is better, if the metric does not define it")

@@ -39,8 +39,8 @@ void add_options(CLI::App& verb, ImportOptions& options, Context& context) {
     verb.add_flag_callback(
         flag, [&choice] { choice = "exclude"; }, std::string("Same as ") + name + " exclude");
   };
-  count_choice("--orphans", options.orphans, "Kernels without a launch in the trace", "--without-orphans");
-  count_choice("--memset", options.memset, "Memsets, in busy time and copies", "--without-memset");
+  count_choice("--orphans", options.orphans, "Whether to count kernels without a launch in the trace", "--without-orphans");
+  count_choice("--memset", options.memset, "Whether to count memsets in busy time and copies", "--without-memset");
   verb.add_option("--top", options.top, "Number of kernels to list with --json")
       ->check(whole_number(0, kMaxCount))
       ->capture_default_str();
@@ -51,9 +51,10 @@ void add_options(CLI::App& verb, ImportOptions& options, Context& context) {
       "Formats: PyTorch profiler (Kineto) and Chrome traces; ONNX Runtime profiles; rocprof and rocprofv3 tables, JSON "
       "and\ndatabases; rocprof-compute workloads; rocmProfileData; Nsight Systems exports (nsys export --type sqlite)\nand "
       "reports (nsys stats --format csv --report cuda_gpu_trace,cuda_api_trace,nvtx_pushpop_trace); MIGraphX\nprograms and "
-      "reports; logs of amd-smi, rocm-smi and nvidia-smi. gzip and zstd are decompressed. The files of a folder\nare merged into "
-      "one session: kernels once, counters of all passes per dispatch, processes as ranks.\n\nExamples:\n  aaco import "
-      "trace.json.gz\n  aaco import rank0.json rank1.json --tag tp2\n  aaco import rocprof_out/ --json\n  aaco import "
+      "reports; logs of amd-smi, rocm-smi and nvidia-smi. gzip and zstd files are decompressed. The files of a folder\n"
+      "are merged into one session: each kernel once, counters from all passes joined by dispatch, processes as ranks.\n\n"
+      "Examples:\n  aaco import trace.json.gz\n  aaco import rank0.json rank1.json --tag tp2\n  aaco import rocprof_out/ "
+      "--json\n  aaco import "
       "serve.json.gz --capture capture.json.gz\n  aaco import kernel_trace.csv --graph resnet50.onnx --batch 8");
 }
 

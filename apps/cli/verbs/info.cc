@@ -36,7 +36,7 @@ void print_tree(const Context& context, const core::Json& document, int depth) {
 }  // namespace
 
 void add_info(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("info", "Show this machine: CPU, GPUs, execution providers, available observers");
+  CLI::App* verb = app.add_subcommand("info", "Show this machine: CPU, GPUs, execution providers, available collectors");
   auto json = std::make_shared<bool>(false);
   auto library = std::make_shared<std::string>();
   verb->add_flag("--json", *json, "Print JSON");

@@ -118,7 +118,7 @@ void print_operators(const Context& context, const Json& document) {
 
 void print_doubts(const Context& context, const Json& document) {
   if (document.contains("newer_versions"))
-    context.print(fmt::format("\nNewer than this version of AACO supports; confidence in the figures above is {}:\n",
+    context.print(fmt::format("\nOperators newer than this version of AACO supports; confidence in the figures above is {}:\n",
                               core::format_confidence(document["confidence_ratio"].as_f64().value_or(0))));
   for (const Json& row : document["newer_versions"].items()) context.print(fmt::format("  {}\n", name_of(row["text"])));
   if (!document["unmodelled"].items().empty())
@@ -162,7 +162,7 @@ void print_plan(const Context& context, const Json& plan) {
                             partition["parts"].items().size() == 1 ? "" : "s", partition["transfers"].items().size(),
                             bytes(partition["transfer_bytes"])));
   for (const Json& row : partition["refusals"].items())
-    context.print(fmt::format("  {} leaves {} {} nodes to the host: {}\n", row["target"].text(), row["nodes"].dump(-1),
+    context.print(fmt::format("  {} leaves {} {} nodes on the host: {}\n", row["target"].text(), row["nodes"].dump(-1),
                               name_of(row["op_type"]), name_of(row["reason"])));
   const Json& at_once = plan["concurrency"];
   context.print(fmt::format("  critical path: {} nodes, {}FLOP; average parallelism at most {:.2f} nodes\n",
@@ -209,7 +209,7 @@ void add_inspect(CLI::App& app, Context& context) {
   verb->add_option(
       "--plan", request.plan.backend,
       "Show how a backend executes the graph: kernels after fusion, partitions, copies, concurrency (onnxruntime_cpu, migraphx)");
-  verb->add_option("--on-host", request.plan.on_host, "With --plan: operator to leave to the host (repeatable)")
+  verb->add_option("--on-host", request.plan.on_host, "With --plan: operator to leave on the host (repeatable)")
       ->allow_extra_args(false);
   verb->add_flag("--json", options->json, "Print JSON");
   verb->footer(

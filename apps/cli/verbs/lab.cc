@@ -31,7 +31,7 @@ struct InjectOptions {
 
 void inject_fault(Context& context, InjectOptions& options) {
   if (!options.words.empty() && options.words.front() == "run") options.words.erase(options.words.begin());
-  CLI::App run_app("Run to disturb", "aaco lab inject " + options.fault + " -- run");
+  CLI::App run_app("Run to inject the fault into", "aaco lab inject " + options.fault + " -- run");
   const RunOptions run_options(run_app);
   bool json = false, no_report = false;
   run_app.add_flag("--json", json, "Print JSON instead of the report");
@@ -64,8 +64,8 @@ void add_inject(CLI::App& lab, Context& context) {
   verb->add_option("--generator", options->generator, "How to produce the fault (default: the first generator listed)");
   verb->add_option("run", options->words, "'run' and its options, after '--'");
   verb->footer(
-      "The fault is recorded in the session (request.fault in session.json), and every report of the session warns about it.\n"
-      "Changes outside the run are undone, at the latest by the next 'aaco lab' command.\n\n"
+      "The fault is recorded in the session (request.fault in session.json), and every report on the session warns about it.\n"
+      "Changes made outside the run are undone when it ends, or by the next 'aaco lab' command.\n\n"
       "Examples:\n  aaco lab inject cpu_hog_same_core --intensity 0.8 -- run --model squeezenet --profile\n  aaco lab inject "
       "cpu_quota --intensity 0.5 -- run --model mlp --duration 2s");
   verb->callback([&context, options] { inject_fault(context, *options); });

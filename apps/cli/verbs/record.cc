@@ -75,8 +75,9 @@ void add_record(CLI::App& app, Context& context) {
   auto options = std::make_shared<RecordOptions>();
   verb->add_option("--pid", options->request.process_id, "Observe this running process and its children instead of a command")
       ->check(positive_count());
-  verb->add_option("--duration", options->duration,
-                   "Stop after this time: a --pid process keeps running, a command is terminated (SIGTERM first)")
+  verb->add_option(
+          "--duration", options->duration,
+          "Stop after this time; a process observed with --pid keeps running, but a command is terminated (SIGTERM first)")
       ->type_name("TIME");
   verb->add_option("--telemetry-period", options->period, "Sampling period, at least 5ms (default: 10ms)")->type_name("TIME");
   verb->add_flag("--ebpf", options->request.ebpf,

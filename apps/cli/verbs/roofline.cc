@@ -86,8 +86,8 @@ void print_blocks(const Context& context, const std::vector<EnvelopeRoof>& roofs
       text += "\n";
     }
     if (reached.highest > 0)
-      text +=
-          fmt::format("    highest   {}; {} points of {} runs\n", rate(reached.highest, roof.kind), reached.points, reached.runs);
+      text += fmt::format("    highest   {}; {} points from {} runs\n", rate(reached.highest, roof.kind), reached.points,
+                          reached.runs);
     context.print(text);
   }
 }
@@ -111,10 +111,10 @@ void print_device(const Context& context, const DeviceEnvelope& device, const wo
       context.print(fmt::format("  measured {}: {}, {}, {}\n", roof.name, device.calibration, roof.measured->of,
                                 plural(static_cast<std::size_t>(roof.measured->sites), "site")));
   if (device.fitted())
-    context.print(
-        fmt::format("  REACHED: the {:g} % quantile over the runs' time ({} of the time is above), 95 % CI by resampling runs.\n "
-                    " A quantile, because a single wrong timestamp would determine the maximum.\n",
-                    100 * request.options.quantile, core::format_percent(device.above_ratio)));
+    context.print(fmt::format(
+        "  REACHED: the {:g} % quantile over the runs' time ({} of the time is above it), with a 95 % CI from resampling runs.\n"
+        "  A quantile is used because a single wrong timestamp would determine the maximum.\n",
+        100 * request.options.quantile, core::format_percent(device.above_ratio)));
   for (const std::string& note : device.notes) context.print("  " + note + "\n");
 }
 
@@ -122,7 +122,7 @@ core::Status draw(const RooflineOptions& options, const workflows::EnvelopeOutco
   if (options.svg.empty() && options.html.empty()) return {};
   if (outcome.devices.size() != 1)
     return core::fail(core::ErrorCode::invalid_argument,
-                      fmt::format("a plot shows exactly one device, the sessions ran on {}", outcome.devices.size()),
+                      fmt::format("a plot shows exactly one device, but the sessions ran on {}", outcome.devices.size()),
                       "select one with --device");
   const auto model = workflows::envelope_report(outcome.devices.front(), options.request);
   if (!options.svg.empty()) {
@@ -150,7 +150,7 @@ void show(Context& context, RooflineOptions& options) {
     for (const DeviceEnvelope& device : outcome->devices) print_device(context, device, options.request);
   for (const auto& [why, count] : outcome->account.dropped) context.note(fmt::format("skipped: {} ({})", count, why));
   if (!outcome->fitted()) {
-    context.note("no envelope: too few runs (see each roof)");
+    context.note("no envelope: too few runs (see the roofs above)");
     context.exit_code = kInconclusive;
   }
 }
@@ -172,14 +172,14 @@ void add_roofline(CLI::App& app, Context& context) {
       ->check(number_in(0.5, 0.999))
       ->capture_default_str();
   verb->add_option("--seed", request.options.seed, "Seed for resampling")->check(seed_number())->capture_default_str();
-  verb->add_option("--svg", options->svg, "Write roofs and points of one device to this SVG file");
-  verb->add_option("--html", options->html, "Write roofs and points of one device to this HTML file");
+  verb->add_option("--svg", options->svg, "Plot one device's roofs and points to this SVG file");
+  verb->add_option("--html", options->html, "Plot one device's roofs and points to this HTML file");
   verb->add_flag("--json", options->json, "Print JSON");
   verb->footer(
       "Examples:\n  aaco roofline --device this\n  aaco roofline --where model=resnet50 --json\n  aaco roofline --device mi300x "
       "--svg envelope.svg\n\nOnly runs with known work are used: 'aaco run --profile' on a machine measured by 'aaco hardware "
       "probe', and imported traces\n"
-      "with operator shapes or hardware counters. An envelope needs at least 6 runs; with fewer the exit code is 4.");
+      "with operator shapes or hardware counters. An envelope needs at least 6 runs; with fewer, the exit code is 4.");
   verb->callback([&context, options] { show(context, *options); });
 }
 

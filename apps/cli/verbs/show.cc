@@ -45,7 +45,7 @@ void add_show(CLI::App& app, Context& context) {
   auto name = std::make_shared<std::string>("latest");
   auto json = std::make_shared<bool>(false);
   verb->add_option("session", *name, "Session")->capture_default_str();
-  verb->add_flag("--json", *json, "Print JSON, in the format of 'run --json'");
+  verb->add_flag("--json", *json, "Print JSON, in the same format as 'run --json'");
   verb->callback([&context, name, json] {
     const auto session = workflows::load_session(*name, context.paths);
     if (!session) return context.fail(session.error());

@@ -55,7 +55,8 @@ void check(Context& context, SlaOptions& options) {
   else
     print_findings(context, *outcome);
   for (const auto& alert : outcome->alerts)
-    context.note(alert.delivered ? "alerted " + alert.receiver : "aaco: cannot alert " + alert.receiver + ": " + alert.problem);
+    context.note(alert.delivered ? "alert sent to " + alert.receiver
+                                 : "aaco: cannot send alert to " + alert.receiver + ": " + alert.problem);
 }
 
 }  // namespace

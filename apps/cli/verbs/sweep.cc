@@ -116,7 +116,8 @@ void run_sweep(Context& context, const RunOptions& run, const SweepOptions& opti
 }  // namespace
 
 void add_sweep(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("sweep", "Run a model over batches, threads, backends or dimensions: scaling curves");
+  CLI::App* verb =
+      app.add_subcommand("sweep", "Run a model across batch sizes, thread counts, backends or dimensions: scaling curves");
   auto options = std::make_shared<SweepOptions>();
   auto run = std::make_shared<RunOptions>(*verb);
   for (const char* single : {"--batch", "--threads", "--backend"}) verb->remove_option(verb->get_option(single));

@@ -58,7 +58,7 @@ std::string table(const workflows::Judgement& judged) {
                        percent(s.mean_ape), percent(s.median_ape), percent(s.p90_ape), percent(s.bias), percent(s.coverage90));
   };
   std::string text = fmt::format("  {:<{}} {:>7} {:>6}  {:<22} {:<22} {:<22} {:<22} {}\n", "", width, "count", "sites",
-                                 "mean error", "median", "p90", "bias", "inside the 90 % bound");
+                                 "mean error", "median", "p90", "bias", "within the 90 % bounds");
   text += line("all", judged.all);
   if (judged.classes.size() > 1)
     for (const auto& [name, scores] : judged.classes) text += line(name, scores);
@@ -66,7 +66,7 @@ std::string table(const workflows::Judgement& judged) {
 }
 
 std::string render(const workflows::ValidateOutcome& outcome) {
-  std::string text = fmt::format("{} estimates of {}\n", to_string(outcome.level), outcome.device);
+  std::string text = fmt::format("{} estimates for {}\n", to_string(outcome.level), outcome.device);
   text += table(outcome.latency);
   if (outcome.latency.all.without_estimate > 0)
     text += fmt::format("  without an estimate: {}\n", outcome.latency.all.without_estimate);
@@ -97,7 +97,7 @@ void run_validate(Context& context, const ValidateOptions& options) {
 }  // namespace
 
 void add_validate(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("validate", "Compare estimates with measurements: errors, and coverage of the bounds");
+  CLI::App* verb = app.add_subcommand("validate", "Compare estimates with measurements: errors and interval coverage");
   auto options = std::make_shared<ValidateOptions>();
   verb->add_option("--hardware", options->hardware, "Device: an id or alias from 'aaco hardware ls'")
       ->required()
@@ -108,7 +108,7 @@ void add_validate(CLI::App& app, Context& context) {
   verb->add_option("--level", options->level,
                    "Estimates to validate: calibrated, interpolated (from other devices) or theoretical");
   verb->add_option("--split", options->split,
-                   "Fit here and validate on held-out data: whole sites (of kernels), models or devices")
+                   "Fit a new calibration and validate it on held-out data: whole sites (of kernels), models or devices")
       ->check(CLI::IsMember({"site", "model", "device"}));
   verb->add_option("--folds", options->folds, "Number of folds (default: 5 for sites, one per model for models)")
       ->check(whole_number(2, kMaxCount));
@@ -121,8 +121,9 @@ void add_validate(CLI::App& app, Context& context) {
   verb->footer(
       "Examples:\n  aaco validate --hardware h100 --measurements gemm.csv.gz --split site --folds 5\n  aaco validate --hardware "
       "h200 --measurements gemm.csv.gz --split device --calibration-from a100,h100\n\n"
-      "A site is the (n, k) of a matrix product, the filter of a convolution, the heads of an attention or the row length of a\n"
-      "vector operator. Whole sites are held out because rows of one site resemble each other. Without --split, the "
+      "A site is the (n, k) of a matrix product, the filter of a convolution, the heads of an attention kernel or the row "
+      "length\n"
+      "of a vector operator. Whole sites are held out because rows of one site resemble each other. Without --split, the "
       "calibrations\n"
       "in the registry are validated. Rows faster than the device's peak are invalid: they are counted and reported separately.");
   verb->callback([&context, options] { run_validate(context, *options); });

@@ -32,7 +32,7 @@ void list_models(Context& context, bool json) {
 }  // namespace
 
 void add_zoo(CLI::App& app, Context& context) {
-  CLI::App* zoo = app.add_subcommand("zoo", "Generate well-known models with true architectures and seeded random weights");
+  CLI::App* zoo = app.add_subcommand("zoo", "Generate well-known models with their real architectures and seeded random weights");
   zoo->require_subcommand(1);
   CLI::App* ls = zoo->add_subcommand("ls", "List models");
   auto json = std::make_shared<bool>(false);

@@ -25,7 +25,7 @@ Gain part(const signals::Signals& signals, std::string_view what, std::initializ
     terms += fmt::format("{}{} {}", terms.empty() ? "" : ", ", id, core::format_percent(value));
   }
   gain.ratio = std::clamp(gain.ratio, 0.0, 0.95);
-  gain.basis = fmt::format("removing {1} would save {0} of a call ({2})", core::format_percent(gain.ratio), what, terms);
+  gain.basis = fmt::format("removing {1} would save {0} of the call time ({2})", core::format_percent(gain.ratio), what, terms);
   return gain;
 }
 
@@ -37,8 +37,8 @@ Gain of_waiting(const signals::Signals& signals) {
   const double used = std::max(0.0, signals.get("process.cpu_use_cores").value_or(1));
   const double together = caller + others > 0 ? (caller + others) / (used + caller + others) : 0;
   const double ratio = std::clamp(std::max(caller, together), 0.0, 0.95);
-  return {ratio, fmt::format("removing CPU waits would save {} of a call (caller.wait_ratio {}, process.others_wait_ratio {}, "
-                             "process.cpu_use_cores {:.2g})",
+  return {ratio, fmt::format("removing CPU waits would save {} of the call time (caller.wait_ratio {}, "
+                             "process.others_wait_ratio {}, process.cpu_use_cores {:.2g})",
                              core::format_percent(ratio), core::format_percent(caller), core::format_percent(others), used)};
 }
 
@@ -61,7 +61,7 @@ Gain of_quota(const signals::Signals& signals) {
 Gain of_largest_operator(const metrics::NodeTime& nodes, const trace::NameTable& names) {
   if (nodes.operators.empty()) return {};
   const auto& first = nodes.operators.front();
-  return {first.share_ratio / 2, fmt::format("{} takes {} of a call; a 2x speedup would save half of that",
+  return {first.share_ratio / 2, fmt::format("{} takes {} of the call time; a 2x speedup would save half of that",
                                              names.text(first.op_type), core::format_percent(first.share_ratio))};
 }
 
@@ -99,7 +99,7 @@ std::vector<Recommendation> recommend(const bottleneck::Bottleneck& bottleneck, 
     if (gain.ratio < kMinGain) continue;
     Recommendation one{kind->id,          kind->strategies.front(), kind->meaning,        gain.ratio,
                        score.probability, effort_of(kind->id),      std::move(gain.basis)};
-    for (std::size_t i = 1; i < kind->strategies.size(); ++i) one.text += " Or: " + kind->strategies[i] + ".";
+    for (std::size_t i = 1; i < kind->strategies.size(); ++i) one.text += " Alternatively: " + kind->strategies[i] + ".";
     list.push_back(std::move(one));
   }
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.worth() > b.worth(); });

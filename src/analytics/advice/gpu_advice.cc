@@ -118,14 +118,13 @@ class Adviser {
     const GpuIdle late = idle({"host_late", "launch_latency"});
     const double late_ns = late.idle_ns - std::min(late.idle_ns, facts_.launch_ns);
     add("host_waiting", "keep the device busy: let the host run ahead",
-        "The device waits for late launches by the host: load and prepare data in other threads, move Python work out of the "
-        "step.",
-        late_ns, kSure, kChange,
+        "The host launches work too late: load and prepare data in other threads, and move Python work out of the step.", late_ns,
+        kSure, kChange,
         fmt::format("{} idle because the host had not launched the next work ({}, excluding launch overhead); {}",
                     share(late_ns, facts_), gaps(late.gap_count), span_then(late_ns, facts_)));
     const GpuIdle sync = idle({"synchronisation"});
     add("synchronisation", "remove synchronisation points",
-        "The host waits for the device, so nothing is queued afterwards: defer reading results (.item(), .cpu(), print), or use "
+        "While the host waits for the device, it queues no work: defer reading results (.item(), .cpu(), print), or use "
         "events.",
         sync.idle_ns, kLikely, kChange,
         fmt::format("{} idle after {} by the host; {}", share(sync.idle_ns, facts_), waits(sync.gap_count),
@@ -143,8 +142,9 @@ class Adviser {
     for (const GpuKernel& kernel : facts_.kernels) count += kernel.count;
     const double saved = facts_.launch_ns - count * kReplayGapNs;
     add("launch_bound", "capture the launches once and replay them (CUDA or HIP graphs, torch.compile)",
-        "Kernels are so short that launch overhead dominates. Or: use larger batches or fused kernels.", saved, kSure, kChange,
-        fmt::format("{} idle between {} kernels due to launch overhead; replayed kernels follow each other within about {}; {}",
+        "Kernels are so short that launch overhead dominates. Alternatively, use larger batches or fused kernels.", saved, kSure,
+        kChange,
+        fmt::format("{} idle between {} kernels due to launch overhead; the gap between replayed kernels is about {}; {}",
                     share(facts_.launch_ns, facts_), core::format_count(count), core::format_duration(kReplayGapNs),
                     span_then(saved, facts_)));
   }
@@ -176,7 +176,8 @@ class Adviser {
     const double saved = kFusedShare * sum * visible_;
     add("microkernels", "fuse the small element-wise kernels",
         "Each kernel reads and writes whole tensors for little computation.", saved, kPerhaps, kChange,
-        fmt::format("{} element-wise, normalisation and copy kernels below {} take {}; fusing them in pairs saves half of it",
+        fmt::format("{} element-wise, normalisation and copy kernels shorter than {} take {}; fusing them in pairs would save "
+                    "half of that",
                     core::format_count(count), core::format_duration(kMicrokernelNs), share(sum, facts_)));
   }
 

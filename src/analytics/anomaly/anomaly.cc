@@ -46,7 +46,7 @@ void add_level_shifts(std::span<const trace::IterationRow> rows, const std::vect
     const auto& at = rows[static_cast<std::size_t>(change.index)];
     out.push_back({Kind::level_shift, fmt::format("iteration {}", at.iteration), change.after, change.before,
                    (change.after - change.before) / normal.deviation, at.start_ns, at.start_ns,
-                   fmt::format("since iteration {}, a call takes {} instead of {}", at.iteration,
+                   fmt::format("since iteration {}, calls take {} instead of {}", at.iteration,
                                core::format_duration(change.after), core::format_duration(change.before))});
   }
 }

@@ -16,7 +16,7 @@ std::optional<Obstacle> why_not_attributed(const Coverage& coverage, const Trace
                     "also pass a trace of the graph capture (--capture), or profile in eager mode"};
   if (coverage.unlaunched_sum_ns > coverage.outside_sum_ns)
     return Obstacle{kLow, "most kernels have no launch in the trace",
-                    "start the profiler before the work, and trace the runtime API with the kernels"};
+                    "start the profiler before the workload, and trace the runtime API as well as the kernels"};
   if (!trace.causes)
     return Obstacle{kLow, "the trace has launches, but no operators or ranges around them",
                     "add ranges to the program (roctx or NVTX, rocprofv3 --marker-trace), or use the framework's profiler"};

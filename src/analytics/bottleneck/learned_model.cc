@@ -12,7 +12,7 @@ using core::Json;
 core::Result<std::vector<std::string>> texts(const Json& document, std::string_view key) {
   std::vector<std::string> out;
   for (const Json& one : document[key].items()) {
-    if (!one.is_string()) return core::fail(ErrorCode::invalid_input, "the model's " + std::string(key) + " are not strings");
+    if (!one.is_string()) return core::fail(ErrorCode::invalid_input, "the model's " + std::string(key) + " must be strings");
     out.emplace_back(one.text());
   }
   if (out.empty()) return core::fail(ErrorCode::invalid_input, "the model has no " + std::string(key));

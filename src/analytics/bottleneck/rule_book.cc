@@ -49,10 +49,10 @@ Result<Rule> parse_rule(const YamlNode& node) {
   AACO_ASSIGN(rule.to, node.require_f64("to"));
   AACO_ASSIGN(rule.weight, node.require_f64("weight"));
   AACO_ASSIGN(const auto scale, node.optional_string("scale"));
-  if (scale && *scale != "log") return node.error("scale '" + *scale + "' is not supported; only log is");
+  if (scale && *scale != "log") return node.error("scale '" + *scale + "' is not supported; use log");
   rule.logarithmic = scale.has_value();
   if (rule.from == rule.to) return node.error("from and to must differ");
-  if (rule.logarithmic && (rule.from <= 0 || rule.to <= 0)) return node.error("a logarithmic scale requires from and to above 0");
+  if (rule.logarithmic && (rule.from <= 0 || rule.to <= 0)) return node.error("a logarithmic scale requires from > 0 and to > 0");
   if (!is_signal(rule.signal)) return node.error("unknown signal '" + rule.signal + "'");
   return rule;
 }
@@ -73,7 +73,7 @@ Result<RuleBook> RuleBook::parse(const YamlNode& document) {
   AACO_ASSIGN(const YamlNode* const classes, document.require("classes"));
   for (const YamlNode& node : classes->items()) {
     AACO_ASSIGN(BottleneckClass one, parse_class(node));
-    if (book.find(one.id) != nullptr) return node.error("the class " + one.id + " is a duplicate");
+    if (book.find(one.id) != nullptr) return node.error("duplicate class " + one.id);
     book.classes_.push_back(std::move(one));
   }
   if (book.classes_.empty()) return document.error("no classes defined");

@@ -116,7 +116,7 @@ core::Status PatternBook::add(const core::YamlNode& document) {
   for (const core::YamlNode& node : list->items()) {
     AACO_ASSIGN(Pattern pattern, read_pattern(node));
     for (const Pattern& known : patterns_)
-      if (known.id == pattern.id) return node.error("pattern '" + pattern.id + "' is a duplicate");
+      if (known.id == pattern.id) return node.error("duplicate pattern '" + pattern.id + "'");
     patterns_.push_back(std::move(pattern));
   }
   return {};

@@ -36,7 +36,7 @@ constexpr std::array kUnits = {
 
 Status check_unit(const YamlNode& node, const MetricDefinition& definition) {
   const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& known) { return known.name == definition.unit; });
-  if (unit == kUnits.end()) return node.error("unit '" + definition.unit + "' is not a metric unit");
+  if (unit == kUnits.end()) return node.error("unknown unit '" + definition.unit + "'");
   if (!definition.id.ends_with(unit->id_ending))
     return node.error("the id " + definition.id + " must end in " + std::string(unit->id_ending) + " because its unit is " +
                       definition.unit);
@@ -57,7 +57,7 @@ Result<Band> parse_band(const YamlNode& node) {
   AACO_ASSIGN(band.name, node.require_string("name"));
   AACO_ASSIGN(const std::optional<double> below, node.optional_f64("below"));
   AACO_ASSIGN(const std::optional<double> up_to, node.optional_f64("up_to"));
-  if (below && up_to) return node.error("a band takes one bound: below (exclusive) or up_to (inclusive)");
+  if (below && up_to) return node.error("a band takes only one bound: below (exclusive) or up_to (inclusive)");
   band.bound = below ? below : up_to;
   band.bound_inclusive = up_to.has_value();
   return band;
@@ -114,7 +114,7 @@ Result<MetricCatalogue> MetricCatalogue::load(const std::string& folder) {
     AACO_TRY(catalogue.add(document));
   }
   if (catalogue.definitions_.empty())
-    return core::fail(core::ErrorCode::not_found, folder + ": no metric definitions, so metrics cannot be explained",
+    return core::fail(core::ErrorCode::not_found, folder + ": no metric definitions found",
                       "install AACO's data folder, or set AACO_SHARE to it");
   return catalogue;
 }
@@ -129,8 +129,7 @@ Status MetricCatalogue::add(const YamlNode& document) {
   for (const YamlNode& node : metrics->items()) {
     AACO_ASSIGN(MetricDefinition definition, parse_definition(node));
     const auto place = std::lower_bound(definitions_.begin(), definitions_.end(), definition.id, id_less);
-    if (place != definitions_.end() && place->id == definition.id)
-      return node.error("the metric " + definition.id + " is a duplicate");
+    if (place != definitions_.end() && place->id == definition.id) return node.error("duplicate metric " + definition.id);
     definitions_.insert(place, std::move(definition));
   }
   return {};

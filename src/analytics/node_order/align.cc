@@ -281,13 +281,13 @@ core::Result<Alignment> align(std::span<const Node> nodes, std::span<const Kerne
   found.finish();
   judge(able, kernels, found, result);
   const auto percent = [](double ratio) { return std::to_string(std::lround(100 * ratio)) + " %"; };
-  result.explanation = percent(result.node_recall) + " of the nodes that need a kernel are matched, " +
-                       percent(result.kernel_recall) + " of the kernels that need such a node are matched";
+  result.explanation = percent(result.node_recall) + " of the nodes that need a kernel and " + percent(result.kernel_recall) +
+                       " of the kernels that need a node are matched";
   if (result.work_correlation)
-    result.explanation +=
-        "; rank correlation of node work and kernel time " + std::to_string(std::lround(100 * *result.work_correlation)) + " %";
+    result.explanation += "; rank correlation between node work and kernel time " +
+                          std::to_string(std::lround(100 * *result.work_correlation)) + " %";
   if (result.plausibility < kMinPlausible) {
-    result.explanation += ": the kernels belong to another graph or run in another order";
+    result.explanation += ": the kernels belong to a different graph or run in a different order";
     return result;
   }
   for (std::size_t k = 0; k < kernels.size(); ++k) {

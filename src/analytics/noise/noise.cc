@@ -120,7 +120,7 @@ std::string to_text(const Account& account, const NoiseBook& book) {
   for (std::size_t i = 0; i < causes.size(); ++i)
     text += (i == 0 ? ": " : ", ") + causes[i].second + " (" + std::to_string(-causes[i].first) + ")";
   if (account.all.median_ns && account.undisturbed.median_ns)
-    text += "; median " + core::format_duration(*account.all.median_ns) + " with them, " +
+    text += "; median " + core::format_duration(*account.all.median_ns) + " with these blocks, " +
             core::format_duration(*account.undisturbed.median_ns) + " without";
   return text;
 }

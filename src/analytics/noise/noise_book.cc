@@ -43,7 +43,7 @@ core::Result<NoiseBook> NoiseBook::load(const std::string& path) {
   for (const core::YamlNode& node : sensors->items()) {
     AACO_ASSIGN(SensorRule rule, read_rule(node));
     for (const SensorRule& known : book.rules_)
-      if (known.id == rule.id) return node.error("the sensor '" + rule.id + "' is a duplicate");
+      if (known.id == rule.id) return node.error("duplicate sensor '" + rule.id + "'");
     book.rules_.push_back(std::move(rule));
   }
   return book;

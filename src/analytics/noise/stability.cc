@@ -82,7 +82,7 @@ core::Result<std::vector<StabilityLimit>> load_stability_limits(const std::strin
     AACO_ASSIGN(limit.limit, node.require_f64("limit"));
     const bool known = limit.id == "detectable_60s_ratio" || limit.id == "between_ratio" || limit.id == "within_ratio" ||
                        std::find(kSensors.begin(), kSensors.end(), limit.id) != kSensors.end();
-    if (!known || limit.limit < 0) return node.error("'" + limit.id + "' is not a value that can be limited");
+    if (!known || limit.limit < 0) return node.error("invalid limit '" + limit.id + "': unknown id or negative value");
     limits.push_back(std::move(limit));
   }
   return limits;

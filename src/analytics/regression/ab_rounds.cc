@@ -109,7 +109,8 @@ MetricResult judge_rounds(const std::vector<AbRoundBlocks>& rounds, const std::s
       stats::verdict_shares(found->log_change, found->standard_error, found->degrees_of_freedom, rule.threshold_ratio, true);
   result.verdict = stats::judge(*result.interval, rule.threshold_ratio, true);
   result.explanation = fmt::format(
-      "{}: {}, {} interval {} to {}, threshold {}; smallest detectable change at {}: {}; {} block pairs in {} process rounds",
+      "{}: {}, {} interval {} to {}, threshold {}; smallest detectable change at {} confidence: {}; {} block "
+      "pairs in {} process rounds",
       to_string(result.verdict), core::format_signed_percent(*result.delta_ratio), core::format_percent(level),
       core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
       core::format_percent(rule.threshold_ratio), core::format_percent(rule.level),

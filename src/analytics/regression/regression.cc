@@ -98,7 +98,7 @@ void compare_series(const MetricInput& metric, const Options& options, MetricRes
 std::string describe(const MetricResult& result) {
   if (result.method == Method::none) return "no verdict: " + result.reason;
   std::string text = fmt::format("{}: {}", to_string(result.verdict), core::format_signed_percent(*result.delta_ratio));
-  if (result.method == Method::exact) return text + ", an exact count";
+  if (result.method == Method::exact) return text + " (exact count)";
   text += fmt::format(", CI {} to {}, threshold {}; smallest detectable change {}",
                       core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
                       core::format_percent(result.threshold_ratio), core::format_percent(*result.smallest_detectable_ratio));
@@ -133,7 +133,7 @@ MetricResult compare_one(const MetricInput& metric, const Options& options) {
   if (result.delta_ratio && !within_reach(result)) {
     const auto a = result.baseline, b = result.candidate;
     result = without_verdict(
-        metric, fmt::format("{} and {} {} are too far apart for a ratio", a.value_or(0), b.value_or(0), metric.unit));
+        metric, fmt::format("{} and {} {} are too far apart to compute a ratio", a.value_or(0), b.value_or(0), metric.unit));
   }
   if (metric.better == Better::neither && result.verdict != Verdict::equivalent && result.verdict != Verdict::inconclusive) {
     result.verdict = Verdict::inconclusive;

@@ -84,7 +84,7 @@ std::string let_mean_decide(std::vector<MetricResult>& metrics, double mean_erro
   const Verdict median = metrics.front().verdict;
   if (median == mean->verdict || (changed(metrics.front()) && mean->verdict != Verdict::regression)) return {};
   std::rotate(metrics.begin(), mean, mean + 1);
-  return fmt::format("{} decides ({}): {} is {}; rare long calls or stalls move the mean and not the median", kMean,
+  return fmt::format("{} decides ({}): {} is {}; rare long calls or stalls affect the mean but not the median", kMean,
                      core::format_signed_percent(metrics.front().delta_ratio.value_or(0)), kMedian, to_string(median));
 }
 
@@ -100,8 +100,9 @@ SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule)
   out.latency_delta_pct = latency_delta(metrics);
   for (std::size_t i = 1; i < metrics.size(); ++i)
     if (metrics[i].verdict == Verdict::regression && first.verdict != Verdict::regression)
-      out.notes.push_back(metrics[i].id +
-                          " also regressed but does not determine the verdict: list it first in --metric to use it");
+      out.notes.push_back(
+          metrics[i].id +
+          " also regressed but does not determine the verdict: list it first in --metric to base the verdict on it");
   return out;
 }
 

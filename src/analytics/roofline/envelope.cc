@@ -231,13 +231,13 @@ void describe(const Problem& problem, const Heights& heights, std::size_t roof, 
   if (all.points == 0)
     out.reason = "no run has this kind of work";
   else if (all.runs.size() < kMinEnvelopeRuns)
-    out.reason = fmt::format("only {} run{} this kind of work; an interval needs {}", all.runs.size(),
+    out.reason = fmt::format("only {} run{} this kind of work; an interval needs at least {}", all.runs.size(),
                              all.runs.size() == 1 ? " has" : "s have", kMinEnvelopeRuns);
   else if (!reached)
     out.reason = "not observed: all work in the runs is limited by other roofs";
   else if (out.runs < kMinEnvelopeRuns)
-    out.reason = fmt::format("only {} run{} limited by this roof; an interval needs {}", out.runs, out.runs == 1 ? "" : "s",
-                             kMinEnvelopeRuns);
+    out.reason = fmt::format("only {} run{} limited by this roof; an interval needs at least {}", out.runs,
+                             out.runs == 1 ? "" : "s", kMinEnvelopeRuns);
   else if (out.effective_points < needed)
     out.reason = fmt::format("{} points with an effective sample size of {:.0f}; the {:g} % quantile needs at least {:.0f}",
                              out.points, out.effective_points, 100 * quantile, needed);

@@ -12,7 +12,7 @@ constexpr double kFloorTimes = 3;  // a call below so many launch floors is most
 std::string node_text(const NodeGap& node, double reached) {
   if (reached > 1) return "faster than the ceiling: data served from cache, or the ceiling was measured too low";
   if (reached >= kCloseToCeiling) return fmt::format("close to the {} ceiling", node.ceiling);
-  if (node.measured_ns < kSmallNodeNs * std::max(1.0, node.count)) return "too small: runtime overhead takes most of the time";
+  if (node.measured_ns < kSmallNodeNs * std::max(1.0, node.count)) return "too small: runtime overhead dominates";
   if (node.tile_ratio < kCloseToCeiling)
     return fmt::format("its shape wastes {:.0f} % of the vector lanes", 100 * (1 - node.tile_ratio));
   if (node.wave_ratio < kCloseToCeiling) return fmt::format("its shape uses only {:.0f} % of the cores", 100 * node.wave_ratio);
@@ -22,7 +22,7 @@ std::string node_text(const NodeGap& node, double reached) {
 std::string site_text(const SiteGap& site, double reached) {
   if (reached > 1) return "faster than the data sheet roof: data served from cache, or a narrower data type was used";
   if (reached >= kCloseToCeiling) return fmt::format("close to the {} ceiling", site.ceiling);
-  if (site.measured_ns / site.count < kFloorTimes * site.floor_ns) return "too small: kernel start and end take most of the time";
+  if (site.measured_ns / site.count < kFloorTimes * site.floor_ns) return "too small: kernel launch and drain time dominates";
   if (site.kernels > site.count * (site.needed + 0.5))
     return fmt::format("{:.1f} kernels per call: the library adds separate kernels before or after the main one",
                        site.kernels / site.count);

@@ -57,7 +57,7 @@ void add_sleep(const signals::CallAccount& a, const signals::CallAccount& b, Par
   const double asleep = change(a.blocked_ns, b.blocked_ns);
   std::string evidence = fmt::format("caller asleep {} per call, cause not recorded", core::format_signed_duration(asleep));
   if (const double others = change(a.others_wait_ns, b.others_wait_ns); others != 0)
-    evidence += fmt::format("; other threads waited for a CPU {}, summed", core::format_signed_duration(others));
+    evidence += fmt::format("; total CPU wait of other threads {}", core::format_signed_duration(others));
   if (const double stops = change(a.stops, b.stops); stops != 0)
     evidence += fmt::format("; the process was stopped and continued {:+.3g} times per call (SIGSTOP)", stops);
   if (const double bytes = change(a.storage_bytes, b.storage_bytes); std::abs(bytes) >= 1)

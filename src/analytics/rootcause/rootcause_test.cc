@@ -74,7 +74,7 @@ TEST(Decompose, OtherThreadsWaitingIsNeverAPart) {
   const auto difference = decompose(calm(), b);
   EXPECT_EQ(part_of(*difference, "run_queue_wait"), 0);
   EXPECT_NEAR(part_of(*difference, "host_waiting"), 700, 1e-9);
-  EXPECT_NE(difference->parts.front().evidence.find("cause not recorded; other threads waited for a CPU"), std::string::npos);
+  EXPECT_NE(difference->parts.front().evidence.find("cause not recorded; total CPU wait of other threads"), std::string::npos);
   EXPECT_EQ(first_cause(calm(), b), "cpu_placement") << "what the caller slept for waits for CPUs";
 }
 

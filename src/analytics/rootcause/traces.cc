@@ -169,7 +169,7 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
                 weight / std::abs(decomposition.delta_ns),
                 {seen}};
     if (id == "clock_throttling")
-      cause.evidence.emplace_back("inferred because most kernels changed alike (traces do not record clocks)");
+      cause.evidence.emplace_back("inferred: most kernels changed by a similar factor (traces do not record clocks)");
     for (std::size_t i = 0; i < std::min<std::size_t>(3, decomposition.parts.size()); ++i)
       cause.evidence.push_back(decomposition.parts[i].title + ": " + decomposition.parts[i].evidence);
     causes.push_back(std::move(cause));

@@ -29,7 +29,8 @@ void find_straggler(const std::vector<RankTime>& ranks, RankSkew& skew) {
   skew.straggler = least->rank;
   skew.confidence = busiest->rank == least->rank ? 0.9 : 0.6;
   skew.evidence = "rank " + std::to_string(least->rank) + " spends the least time in collectives, so it arrives last" +
-                  (busiest->rank == least->rank ? "; it also computes longest" : ", but another rank computes longest");
+                  (busiest->rank == least->rank ? "; it also has the longest compute time"
+                                                : ", but another rank has the longest compute time");
 }
 
 }  // namespace

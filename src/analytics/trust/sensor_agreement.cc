@@ -168,7 +168,8 @@ std::optional<trace::Warning> disagreement_warning(const std::vector<SensorAgree
             (one.metric == kEnergy ? " (as power, W)" : "");
   }
   if (what.empty()) return std::nullopt;
-  return trace::Warning{"telemetry.sensors_disagree", "sensors of the same quantity disagree; at least one is wrong: " + what,
+  return trace::Warning{"telemetry.sensors_disagree",
+                        "sensors measuring the same quantity disagree; at least one is wrong: " + what,
                         "check them against an external meter or another driver version before relying on either"};
 }
 

@@ -42,7 +42,7 @@ core::Result<Document> read(std::string_view bytes, const std::string& name, con
   if (text.empty()) return core::fail(ErrorCode::invalid_input, name + " is empty", "give a CSV table or benchmark JSON");
   text = without_assignment(text);
   if (text.empty())
-    return core::fail(ErrorCode::invalid_input, name + " contains no assignment", "check whether it is truncated");
+    return core::fail(ErrorCode::invalid_input, name + " contains an empty assignment", "check whether it is truncated");
   Document document;
   if (text.front() == '{' || text.front() == '[') {
     auto root = core::Json::parse(text);

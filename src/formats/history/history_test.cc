@@ -98,7 +98,7 @@ TEST(HistoryGoogle, OnePointPerRepetition) {
   EXPECT_EQ(document.series[0].unit, "us");
   EXPECT_EQ(document.series[2].lower_is_better, false);
   EXPECT_EQ(document.dropped.at("aggregate of repetitions"), 1);
-  EXPECT_EQ(document.dropped.at("benchmark that failed"), 1);
+  EXPECT_EQ(document.dropped.at("failed benchmark"), 1);
 }
 
 constexpr std::string_view kTracker = R"(window.BENCHMARK_DATA = {"lastUpdate": 1, "entries": {"Suite": [

@@ -50,7 +50,7 @@ Document read_google_benchmark(const Json& root) {
       continue;
     }
     if (run["error_occurred"].as_bool() == true) {
-      ++document.dropped["benchmark that failed"];
+      ++document.dropped["failed benchmark"];
       ++document.read;
       continue;
     }

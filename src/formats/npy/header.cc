@@ -49,7 +49,7 @@ core::Status read_format(std::string_view text, Header& header) {
   if (text.size() >= 2 && text[1] == 'O')
     return fail(ErrorCode::unsupported, "the array contains Python objects, which are not supported",
                 "save it with a number type, e.g. numpy.float32");
-  if (text.size() < 3) return damaged("its element type is '" + std::string(text) + "'");
+  if (text.size() < 3) return damaged("invalid element type '" + std::string(text) + "'");
   const char order = text[0], kind = text[1];
   const auto bytes = core::parse_i64(text.substr(2));
   const bool known_kind = std::string_view("fiubcV").find(kind) != std::string_view::npos;
@@ -66,13 +66,13 @@ core::Status read_format(std::string_view text, Header& header) {
 
 core::Status read_shape(std::string_view text, Header& header) {
   if (text.size() < 2 || text.front() != '(' || text.back() != ')')
-    return damaged("its shape is '" + std::string(text.substr(0, 80)) + "'");
+    return damaged("invalid shape '" + std::string(text.substr(0, 80)) + "'");
   for (std::string_view part : core::split(text.substr(1, text.size() - 2), ',')) {
     part = core::trim(part);
     if (part.empty()) continue;
     if (part.back() == 'L') part.remove_suffix(1);  // written by Python 2
     const auto size = core::parse_i64(part);
-    if (!size || *size < 0) return damaged("a dimension is '" + std::string(part.substr(0, 40)) + "'");
+    if (!size || *size < 0) return damaged("invalid dimension '" + std::string(part.substr(0, 40)) + "'");
     header.shape.push_back(*size);
     if (header.shape.size() > kMaxDimensions)
       return damaged("it has more than " + std::to_string(kMaxDimensions) + " dimensions");
@@ -89,8 +89,7 @@ core::Result<Header> parse_header(std::string_view file) {
   const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<std::uint8_t>(file[at])); };
   const std::size_t version = byte(6);
   if (version < 1 || version > 3)
-    return fail(ErrorCode::unsupported,
-                "unsupported .npy version " + std::to_string(version) + ": it is newer than this program");
+    return fail(ErrorCode::unsupported, "unsupported .npy version " + std::to_string(version) + " (supported: 1 to 3)");
   const std::size_t start = version == 1 ? 10 : 12;
   std::size_t length = byte(8) | byte(9) << 8;
   if (version > 1) length |= byte(10) << 16 | byte(11) << 24;
@@ -102,7 +101,7 @@ core::Result<Header> parse_header(std::string_view file) {
   Header header;
   AACO_TRY(read_format(*descr, header));
   AACO_TRY(read_shape(*shape, header));
-  if (*order != "True" && *order != "False") return damaged("fortran_order is '" + std::string(order->substr(0, 40)) + "'");
+  if (*order != "True" && *order != "False") return damaged("invalid fortran_order '" + std::string(order->substr(0, 40)) + "'");
   header.fortran_order = *order == "True";
   header.data_offset = start + length;
   return header;

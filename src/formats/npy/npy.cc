@@ -44,7 +44,7 @@ core::Result<Array> parse_npy(std::string_view file) {
   std::int64_t bytes = header.format.bytes;
   for (const std::int64_t size : header.shape)
     if (__builtin_mul_overflow(bytes, size, &bytes))
-      return fail(ErrorCode::invalid_input, "the array's shape overflows the element count");
+      return fail(ErrorCode::invalid_input, "the size implied by the array's shape overflows 64 bits");
   const std::string_view data = file.substr(header.data_offset);
   if (static_cast<std::int64_t>(data.size()) != bytes)
     return fail(

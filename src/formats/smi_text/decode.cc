@@ -76,7 +76,7 @@ core::Result<Log> decode(std::string_view text) {
   if (read) return log;
   return core::fail(
       core::ErrorCode::invalid_input,
-      layout == Layout::none ? "not a supported output of amd-smi, rocm-smi or nvidia-smi"
+      layout == Layout::none ? "not a supported amd-smi, rocm-smi or nvidia-smi output"
                              : "the output has no readable GPU row or section",
       "supported: amd-smi metric and monitor, rocm-smi, nvidia-smi (also -q, dmon and --query-gpu), as text, JSON or CSV");
 }

@@ -168,7 +168,8 @@ core::Result<std::string> extract(std::string_view archive, const Entry& entry, 
       archive.substr(static_cast<std::size_t>(start), static_cast<std::size_t>(entry.compressed_bytes));
   std::string content;
   if (entry.method == 0) {
-    if (entry.compressed_bytes != entry.bytes) return damaged("'" + entry.name + "' has two different sizes");
+    if (entry.compressed_bytes != entry.bytes)
+      return damaged("'" + entry.name + "' is stored uncompressed, but its two sizes differ");
     content = std::string(stored);
   } else if (entry.method == Z_DEFLATED) {
     AACO_ASSIGN(content, inflate_raw(stored, entry));

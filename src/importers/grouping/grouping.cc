@@ -76,7 +76,7 @@ void find_ranks(Inputs& inputs) {
       inputs.warnings.push_back({"import.rank_taken",
                                  core::base_name(traces[i]->path) + " has the same rank (" + std::to_string(*clues[i].text) +
                                      ") as another file: imported as rank " + std::to_string(ranks[i]),
-                                 "import traces of one rank from different times separately"});
+                                 "import traces of the same rank taken at different times separately"});
   }
 }
 

@@ -67,7 +67,8 @@ void read_facts(const DocumentEnd& document, ImportResult& result) {
   for (const char* key : {"hostname", "host", "host_name"})
     if (const auto host = distributed[key].as_string(); host && result.host.empty()) result.host = *host;
   if (document.large_members > 0)
-    result.account.notes.push_back(std::to_string(document.large_members) + " document members larger than 4 MiB were not kept");
+    result.account.notes.push_back(std::to_string(document.large_members) +
+                                   " top-level JSON values larger than 4 MiB were dropped");
 }
 
 std::optional<std::int64_t> rank_in_name(std::string_view file_name) {

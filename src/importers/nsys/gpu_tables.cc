@@ -106,10 +106,9 @@ core::Status Reader::read_graphs() {
                          sink_.add(work);
                        }));
   if (graphs > 0)
-    scan_.result().warnings.push_back(
-        {"import.graphs_opaque",
-         std::to_string(graphs) + " CUDA graph executions hide their kernels, which the trace does not record",
-         "profile with --cuda-graph-trace=node"});
+    scan_.result().warnings.push_back({"import.graphs_opaque",
+                                       std::to_string(graphs) + " CUDA graph executions were traced without their kernels",
+                                       "profile with --cuda-graph-trace=node"});
   return {};
 }
 

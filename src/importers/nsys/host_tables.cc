@@ -206,7 +206,8 @@ core::Status Reader::read_schedule() {
         running.emplace(*thread, Run{*time, row.integer(1).value_or(-1)});
       return;
     }
-    if (place == running.end() || place->second.start_ns > *time) return scan_.account().drop("scheduled out but never in");
+    if (place == running.end() || place->second.start_ns > *time)
+      return scan_.account().drop("scheduled-out event without a scheduled-in event");
     scan_.account().keep();
     trace::SchedEventRow event;
     event.rank = rank(thread);

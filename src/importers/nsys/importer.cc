@@ -52,7 +52,7 @@ class NsysImporter final : public Importer {
     const auto& database = open.database;
     if (!std::any_of(kEvents.begin(), kEvents.end(), [&](const auto& each) { return database.has(each.first, each.second); }))
       return core::fail(core::ErrorCode::invalid_input,
-                        source.name() + ": no Nsight Systems table of CUDA work, CUDA calls or NVTX ranges",
+                        source.name() + ": no Nsight Systems tables with CUDA work, CUDA calls or NVTX ranges",
                         "trace CUDA and NVTX (nsys profile --trace=cuda,nvtx), or export the report again");
     ImportResult result;
     result.account.source = "nsys";

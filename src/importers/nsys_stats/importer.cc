@@ -27,7 +27,7 @@ class StatsImporter final : public Importer {
       report_cut(result, source.name(), end.trouble.empty() ? "the text ends mid-line" : end.trouble,
                  std::to_string(result.account.kept) + " lines before the truncation", "copy the complete file again");
     else if (!end.terminated && records > 1)
-      result.account.notes.emplace_back("the last line has no line end and may be incomplete");
+      result.account.notes.emplace_back("the last line has no newline and may be incomplete");
     return result;
   }
 };

@@ -38,7 +38,7 @@ core::Status Reader::record(const CsvFields& fields, bool terminated) {
     return {};
   }
   if (columns_->report() == Report::unusable)
-    result_.account.drop("line of a report without event times (sums, projections)");
+    result_.account.drop("row of a report without event times (summary or projection)");
   else
     row(fields);
   return {};
@@ -166,7 +166,7 @@ std::optional<std::int64_t> Reader::bytes(const CsvFields& fields, Column column
 core::Status Reader::finish(std::string_view source_name) {
   if (reports_ == 0)
     return core::fail(core::ErrorCode::invalid_input,
-                      std::string(source_name) + ": contains only nsys sums or projections, not the times of single kernels",
+                      std::string(source_name) + ": contains only nsys summaries or projections, no individual kernel times",
                       std::string(kReports) + ", or nsys export --type sqlite REPORT");
   core::Json gpus = core::Json::array();
   for (const auto& [text, number] : devices_) {
@@ -178,7 +178,7 @@ core::Status Reader::finish(std::string_view source_name) {
     if (count > 0) result_.account.notes.push_back(std::to_string(count) + what);
   };
   note(messages_, " lines are nsys messages, not report rows");
-  note(coarse_times_, " durations have less than nanosecond resolution, as rounded by the report");
+  note(coarse_times_, " durations are rounded by the report to coarser than 1 ns");
   note(coarse_sizes_, " sizes are rounded by the report (use nsys export --type sqlite for exact bytes)");
   if (processes_.early_callers() > 1)
     result_.warnings.push_back({"import.processes_mixed",

@@ -138,7 +138,7 @@ class Reader {
       if (args["output_type_shape"].get(shapes) == sj::SUCCESS) row.output_shapes = sink_.name(sj::minify(shapes));
     }
     if (pending_.size() >= kMaxPending) {
-      account_.drop("node limit of one run reached");
+      account_.drop("node limit per run reached");
       return {};
     }
     pending_.push_back(row);

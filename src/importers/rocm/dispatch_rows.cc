@@ -10,7 +10,7 @@
 namespace aaco::importers::rocm {
 namespace {
 
-constexpr const char* kNothing = "dispatch without times and counters";
+constexpr const char* kNothing = "dispatch without times or counters";
 
 // What both tables say of a dispatch.
 class DispatchFields {
@@ -199,7 +199,7 @@ class CounterReader final : public TableReader {
       account_.notes.push_back(std::to_string(odd_times_) + " dispatches have no usable times; only their counters are kept");
     if (seen_.overflowed())
       account_.notes.push_back("more than " + std::to_string(core::SeenSet::kMax) +
-                               " dispatches: one whose counter rows are not adjacent in the file may be counted twice");
+                               " dispatches: those whose counter rows are not adjacent in the file may be counted twice");
   }
 
  private:

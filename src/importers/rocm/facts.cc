@@ -35,7 +35,7 @@ class LineReader final : public TableReader {
   LineReader(const ReaderContext& context, Table table) : columns_(context.columns), account_(context.account), table_(table) {}
 
   void record(const CsvFields& fields) override {
-    if (lines_.items().size() >= kMaxEntries) return account_.drop("line limit of this table reached");
+    if (lines_.items().size() >= kMaxEntries) return account_.drop("row limit for this table reached");
     account_.keep();
     if (table_ == Table::agents) device(fields);
     lines_.push(object_of(columns_, fields));
@@ -124,7 +124,7 @@ class StatisticsReader final : public TableReader {
     const auto total = time_ns(columns_.field(fields, Column::total_ns));
     const Column name = columns_.has(Column::name) ? Column::name : Column::kernel_name;
     if (!calls || !total) return account_.drop("statistic without a numeric value");
-    if (entries_.items().size() >= kMaxEntries) return account_.drop("line limit of this table reached");
+    if (entries_.items().size() >= kMaxEntries) return account_.drop("row limit for this table reached");
     account_.keep();
     if (__builtin_add_overflow(calls_, *calls, &calls_) || __builtin_add_overflow(total_ns_, *total, &total_ns_)) whole_ = false;
     Json entry = Json::object({{"name", clean_utf8(columns_.field(fields, name))}, {"calls", *calls}, {"total_ns", *total}});

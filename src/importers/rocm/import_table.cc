@@ -64,7 +64,7 @@ class Importing {
     } else if (cut_) {
       cut("the text ends mid-line");
     } else if (!end.terminated && records_ > 0) {
-      result_.account.notes.push_back("the last line has no line end and may be incomplete");
+      result_.account.notes.push_back("the last line has no newline and may be incomplete");
     }
     return sink_.status();
   }

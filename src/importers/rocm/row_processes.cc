@@ -27,7 +27,7 @@ void RowProcesses::report(ImportResult& result) const {
   if (book_.overflowed())
     result.warnings.push_back({"import.processes_too_many",
                                "the table lists more than " + std::to_string(trace::ProcessBook::kMax) +
-                                   " processes: the excess ones are assigned to rank 0",
+                                   " processes: the others are assigned to rank 0",
                                "check that the column " + std::string(column_ == Column::guid ? "Guid" : "of process ids") +
                                    " is correct, or import the table in parts"});
   if (book_.early_callers() > std::max<std::size_t>(early_before_, 1))
@@ -35,7 +35,7 @@ void RowProcesses::report(ImportResult& result) const {
         {"import.processes_mixed",
          "the calls come from " + std::to_string(book_.early_callers()) +
              " processes, but no earlier kernel identifies the process: launches may be matched to kernels of the wrong process",
-         "profile each process into separate files, or import the databases"});
+         "profile each process into its own file, or import the databases"});
 }
 
 }  // namespace aaco::importers::rocm

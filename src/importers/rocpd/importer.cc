@@ -56,7 +56,7 @@ class RocpdImporter final : public Importer {
     if (groups.empty())
       return core::fail(
           core::ErrorCode::invalid_input, source.name() + ": no rocprofv3 table (rocpd_kernel_dispatch and others)",
-          "the file is truncated or written by another version: export it again with rocprofv3 --output-format rocpd");
+          "the file is truncated or from an unsupported version: export it again with rocprofv3 --output-format rocpd");
     const ProcessRanks ranks = ranks_of(groups);
     result.rank = ranks.only_claim();
     result.facts.set("ranks", to_json(identities_of(groups, ranks)));

@@ -68,7 +68,7 @@ class JsonImporter final : public Importer {
       return core::fail(
           core::ErrorCode::invalid_input,
           source.name() +
-              ": rocprof wrote a JSON file that lacks its start and has no events, as it does when nothing was traced",
+              ": the JSON file has neither its beginning nor any events; rocprof writes such files when nothing was traced",
           "import the results.csv from the same folder, or trace again with --hip-trace or --hsa-trace");
     if (!end.has_events) return core::fail(core::ErrorCode::invalid_input, source.name() + ": JSON document without traceEvents");
     if (end.events == 0 && !end.complete)

@@ -161,7 +161,7 @@ void JsonReader::record(std::string_view text) {
   const bool counters = list_ == List::counters;
   const bool timed = record.start_ns && record.end_ns && (*record.start_ns != 0 || *record.end_ns != 0);
   const bool ordered = timed && *record.start_ns <= *record.end_ns;
-  if (counters && values_.empty() && !ordered) return drop("dispatch without times and counters");
+  if (counters && values_.empty() && !ordered) return drop("dispatch without times or counters");
   if (!counters && !timed) return drop(rocm::kNoTime);
   if (!counters && !ordered) return drop(rocm::kNegative);
   if (!ordered) record.start_ns = record.end_ns = std::nullopt;

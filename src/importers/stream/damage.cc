@@ -69,7 +69,7 @@ void report_losses(ImportResult& result, std::string_view file) {
   result.warnings.push_back(
       {"import.records_lost",
        std::string(file) + ": " + std::to_string(lost) + " of " + std::to_string(result.account.read) +
-           " records could not be used (" + reasons + "): all totals lack their contribution",
+           " records could not be used (" + reasons + "): they are missing from all totals",
        "import the file as written by the profiler, not a copy saved by another program; otherwise profile again"});
 }
 

@@ -54,7 +54,7 @@ core::Result<LevelBook> LevelBook::load(const std::string& path) {
     AACO_ASSIGN(Level level, read_level(node));
     if (level.id.empty() || level.id == "none") return node.error("invalid level name '" + level.id + "'");
     for (const Level& known : book.levels_)
-      if (known.id == level.id) return node.error("the level '" + level.id + "' is a duplicate");
+      if (known.id == level.id) return node.error("duplicate level '" + level.id + "'");
     book.levels_.push_back(std::move(level));
   }
   return book;

@@ -30,7 +30,7 @@ std::string interval_text(const Estimate& e) {
 std::string tokens_text(const graph::Tokens& tokens) {
   std::string shape;
   for (const std::int64_t size : tokens.shape) shape += fmt::format("{}{}", shape.empty() ? "" : " x ", size);
-  return fmt::format("a run takes {} ({} ids of '{}', padding among them)", tokens.count, shape, tokens.input);
+  return fmt::format("{} tokens per run ({} ids in '{}', including padding)", tokens.count, shape, tokens.input);
 }
 
 void add_throughput(const AnalysisReport& report, const Rates& rates, PaperSection& section) {
@@ -58,7 +58,7 @@ PaperSection head(const AnalysisReport& report) {
   PaperSection section;
   auto& facts = section.facts;
   facts.emplace_back("latency", estimate_text(e.latency));
-  facts.emplace_back("", fmt::format("on the device {}, waiting for the host {}", seconds_text(e.device_seconds),
+  facts.emplace_back("", fmt::format("{} on the device, {} waiting for the host", seconds_text(e.device_seconds),
                                      seconds_text(e.host_exposed_seconds)));
   const Rates rates = rates_of(report);
   add_throughput(report, rates, section);
@@ -66,20 +66,19 @@ PaperSection head(const AnalysisReport& report) {
     facts.emplace_back("peak memory", estimate_text(*e.memory));
     const auto& parts = e.memory_parts;
     facts.emplace_back(
-        "",
-        fmt::format(
-            "weights {}, activations {}, workspace {}{}{}", core::format_bytes(static_cast<double>(parts.weight_bytes)),
-            core::format_bytes(static_cast<double>(parts.activation_bytes)),
-            core::format_bytes(static_cast<double>(parts.workspace_bytes)),
-            parts.kv_cache_bytes > 0 ? ", of them KV cache " + core::format_bytes(static_cast<double>(parts.kv_cache_bytes)) : "",
-            parts.peak_node.empty() ? "" : ", most at " + parts.peak_node));
+        "", fmt::format(
+                "weights {}, activations {}, workspace {}{}{}", core::format_bytes(static_cast<double>(parts.weight_bytes)),
+                core::format_bytes(static_cast<double>(parts.activation_bytes)),
+                core::format_bytes(static_cast<double>(parts.workspace_bytes)),
+                parts.kv_cache_bytes > 0 ? ", including KV cache " + core::format_bytes(static_cast<double>(parts.kv_cache_bytes))
+                                         : "",
+                parts.peak_node.empty() ? "" : ", peak at " + parts.peak_node));
     if (parts.device_bytes > 0 && e.memory->value > static_cast<double>(parts.device_bytes))
       facts.emplace_back("", "DOES NOT FIT: the device has " + core::format_bytes(static_cast<double>(parts.device_bytes)));
   }
   add_energy(report, rates, section);
   if (e.least_clock_ratio < 1)
-    facts.emplace_back("",
-                       "the power cap holds the clock down to " + core::format_percent(e.least_clock_ratio) + " at the least");
+    facts.emplace_back("", "the power cap lowers the clock to as little as " + core::format_percent(e.least_clock_ratio));
   if (e.confidence_ratio < 1)
     facts.emplace_back("confidence", core::format_percent(e.confidence_ratio) +
                                          " of the graph is modelled with certainty; exceptions are listed below");
@@ -87,7 +86,7 @@ PaperSection head(const AnalysisReport& report) {
   std::string sizes;
   for (const auto& [name, size] : report.sizes) sizes += fmt::format("{}{}={}", sizes.empty() ? "" : ", ", name, size);
   if (!sizes.empty()) facts.emplace_back("sizes", sizes);
-  if (!report.dtype.empty()) facts.emplace_back("computed in", report.dtype);
+  if (!report.dtype.empty()) facts.emplace_back("data type", report.dtype);
   return section;
 }
 
@@ -108,15 +107,14 @@ PaperSection parts(const estimation::PartitionReport& p) {
   for (std::size_t target = 0; target < 2; ++target)
     section.lines.push_back(p.devices[target] + " is busy for " + seconds_text(p.busy[target]));
   if (p.transfers > 0)
-    section.lines.push_back(fmt::format("{} of {} in all take {} ({})",
+    section.lines.push_back(fmt::format("{}, {} in total: {} ({})",
                                         p.transfers == 1 ? "1 copy" : fmt::format("{} copies", p.transfers),
                                         core::format_bytes(p.transfer_bytes), seconds_text(p.transfer_seconds), p.link));
-  section.lines.push_back("the longest chain of nodes and copies that wait for each other takes " +
-                          seconds_text(p.critical_seconds));
+  section.lines.push_back("critical path of dependent nodes and copies: " + seconds_text(p.critical_seconds));
   for (const auto& one : p.refusals)
     section.lines.push_back(
-        fmt::format("{} leaves {} x {} to {}: {}", p.backend, one.nodes, one.op_type, p.devices[1], one.reason));
-  section.lines.push_back("what " + p.backend + " takes: " + p.source);
+        fmt::format("{} leaves {} x {} on {}: {}", p.backend, one.nodes, one.op_type, p.devices[1], one.reason));
+  section.lines.push_back("source for the operators supported by " + p.backend + ": " + p.source);
   return section;
 }
 
@@ -147,7 +145,7 @@ void add_lines(Paper& paper, const char* title, std::vector<std::string> lines) 
 std::vector<std::string> unmodelled(const GraphEstimate& e) {
   std::vector<std::string> lines;
   for (const auto& one : e.unmodelled)
-    lines.push_back(fmt::format("{} x {}: {}; up to {} of the activations pass them", one.nodes, one.op_type, one.reason,
+    lines.push_back(fmt::format("{} x {}: {}; up to {} of the activations pass through them", one.nodes, one.op_type, one.reason,
                                 core::format_percent(one.activation_share)));
   return lines;
 }

@@ -122,11 +122,10 @@ PaperSection node_times(const GraphEstimate& e, std::size_t count) {
   }
   if (alike)
     section.lines.emplace_back(
-        "TIME and the columns after it are per node, SHARE covers all identical nodes; NODE is the first of them.");
+        "TIME and the columns after it are per node; SHARE covers all identical nodes, and NODE is the first of them.");
   section.lines.emplace_back(
-      "COMPUTE and MEMORY are the roofline minimums, FLOOR the fixed cost of any shape; TILE and WAVE are the "
-      "useful "
-      "shares of tiles and units; EFFIC. the part of the estimate that roofline and floor explain.");
+      "COMPUTE and MEMORY are the roofline minimums, and FLOOR is the fixed cost of any shape; TILE and WAVE are the useful "
+      "fractions of tiles and units; EFFIC. is the part of the estimate explained by roofline and floor.");
   return section;
 }
 

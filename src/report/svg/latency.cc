@@ -75,7 +75,7 @@ std::optional<std::string> plot_latency(const ReportModel& model) {
   const auto outliers = std::count_if(points.begin(), points.end(), [](const auto& point) { return point.outlier; });
   Svg svg(kChartWidth, kLatencyHeight, "Latency over time", report_title(model));
   const double top = draw_title(svg, "Latency over time",
-                                fmt::format("{}; {} iterations, {} outliers (diamonds), warm-up hatched", report_title(model),
+                                fmt::format("{}; {} iterations, {} outliers (diamonds), warm-up (hatched)", report_title(model),
                                             core::format_count(static_cast<double>(points.size())), outliers),
                                 kChartWidth) +
                      22;
@@ -128,8 +128,8 @@ std::optional<std::string> plot_distribution(const ReportModel& model) {
   const auto range = extent_of(ends);
   if (!range) return std::nullopt;
   const Extent domain = padded(*range, 0.02);
-  Svg svg(kChartWidth, kLatencyHeight, "Distribution of the latency", report_title(model));
-  const double top = draw_title(svg, "Distribution of the latency",
+  Svg svg(kChartWidth, kLatencyHeight, "Latency distribution", report_title(model));
+  const double top = draw_title(svg, "Latency distribution",
                                 fmt::format("{}; {} measured iterations; bars above: 95 % CI of each quantile",
                                             report_title(model), core::format_count(total)),
                                 kChartWidth) +

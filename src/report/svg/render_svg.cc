@@ -23,7 +23,7 @@ core::Result<std::string> render_svg(const ReportModel& model, std::string_view 
   const std::string_view near = core::nearest(plot, known);
   return core::fail(
       core::ErrorCode::invalid_argument,
-      "there is no plot '" + std::string(plot) + "'" + (near.empty() ? "" : ", did you mean '" + std::string(near) + "'?"),
+      "unknown plot '" + std::string(plot) + "'" + (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"),
       "one of: " + core::join(known, ", "));
 }
 

@@ -137,7 +137,7 @@ std::optional<std::string> plot_roofline(const ReportModel& model) {
   std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
 
   Svg svg(kRooflineWidth, kRooflineHeight, "Roofline", line.text);
-  const double top = draw_title(svg, "Roofline", report_title(model) + "; area of a point: time; x: FLOP/byte", kRooflineWidth);
+  const double top = draw_title(svg, "Roofline", report_title(model) + "; point area: time; x: FLOP/byte", kRooflineWidth);
   const Frame frame{110, top, kRooflineWidth - kNames, kRooflineHeight - 36};
   const Extent xs = *extent_of(intensities), ys = *extent_of(rates);
   const Axis x{xs.low / 3, xs.high * 6, frame.left, frame.right, true};

@@ -90,7 +90,7 @@ std::optional<std::string> plot_flame(const ReportModel& model) {
                             root.name;
   Svg svg(kChartWidth, height, title, report_title(model));
   const double top = draw_title(
-      svg, title, report_title(model) + "; width: time; from above: " + root.name + ", part, operator type, node, kernel",
+      svg, title, report_title(model) + "; width: time; from top to bottom: " + root.name + ", part, operator type, node, kernel",
       kChartWidth);
   draw_frame({svg, 16, kChartWidth - 32, root.total_ns, top, root.name}, root, 0, 0);
   return svg.finish();

@@ -80,12 +80,12 @@ void write_text(TextPage& page, const Attainable& section, const ReportModel&) {
                    row.surprise ? Style::warning : Style::dim);
   }
   if (rows.size() > kShown)
-    page.line(page.styled("  and " + std::to_string(rows.size() - kShown) + " more with --json", Style::dim));
+    page.line(page.styled("  and " + std::to_string(rows.size() - kShown) + " more (see --json)", Style::dim));
   const auto unmatched = section.unmatched_nodes.value_or(0);
   if (unmatched > 0)
     page.paragraph(std::to_string(unmatched) + (unmatched == 1 ? " node" : " nodes") +
-                       " inserted by the runtime (layout changes etc.): " +
-                       core::format_duration(section.unmatched_ns.value_or(0)) + ", not in the model's graph.",
+                       " inserted by the runtime (layout changes etc.), not in the model's graph: " +
+                       core::format_duration(section.unmatched_ns.value_or(0)) + ".",
                    2, Style::dim);
 }
 

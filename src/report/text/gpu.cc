@@ -85,8 +85,8 @@ void write_device(TextPage& page, const GpuSection::Device& device) {
 }
 
 void write_convention(TextPage& page, const GpuSection::Convention& convention) {
-  page.paragraph("Kernels without a launch record are " + page.clean(convention.orphan_kernels) + ", memsets " +
-                     page.clean(convention.memset) + "; the span is " + page.clean(convention.span) + ".",
+  page.paragraph("Kernels without a launch record are " + page.clean(convention.orphan_kernels) + ", memsets are " +
+                     page.clean(convention.memset) + "; span: " + page.clean(convention.span) + ".",
                  2, Style::dim);
 }
 
@@ -117,10 +117,10 @@ void write_text(TextPage& page, const ProfilerTotals& section, const ReportModel
   write_bars(page, "Calls by total time",
              bars_of(section.calls, &Totals::Entry::name, &Totals::Entry::sum_ns, &Totals::Entry::count));
   if (!section.samples) return;
-  write_bars(page, "Sampled program counters by kernel",
+  write_bars(page, "Program counter samples by kernel",
              bars_of(section.samples->kernels, &Totals::Kernel::name, &Totals::Kernel::samples, &Totals::Kernel::samples),
              Unit::count);
-  write_bars(page, "Sampled program counters by instruction",
+  write_bars(page, "Program counter samples by instruction",
              bars_of(section.samples->instructions, &Totals::Instruction::instruction, &Totals::Instruction::samples,
                      &Totals::Instruction::samples),
              Unit::count);

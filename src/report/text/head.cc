@@ -17,7 +17,7 @@ void write_headline(TextPage& page, const ReportModel& model) {
   std::vector<Tile> tiles;
   const auto device = model.headline_of ? std::optional(model.headline_of->device) : std::nullopt;
   const auto signs = [&](const std::string& text) { return page.ascii() ? text : typographic(text); };
-  const std::string whose = model.headline_of ? "Of " + page.clean(model.headline_of->name) + ". " : "";
+  const std::string whose = model.headline_of ? "Values for " + page.clean(model.headline_of->name) + ". " : "";
   for (const std::string& id : model.headline_metrics)
     if (const auto* metric = trace::find_metric(model.metrics, id, device))
       tiles.push_back({page.clean(metric_title(model, id)), page.value(*metric) + signs(half_width_text(*metric)),

@@ -164,7 +164,7 @@ core::Result<std::string> render_csv(const ReportModel& model, std::string_view 
   const std::string_view near = core::nearest(table, known);
   return core::fail(core::ErrorCode::invalid_argument,
                     "the report has no table '" + std::string(table) + "'" +
-                        (near.empty() ? "" : ", did you mean '" + std::string(near) + "'?"),
+                        (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"),
                     "one of: " + core::join(known, ", "));
 }
 

@@ -118,7 +118,7 @@ void write_telemetry(TextPage& page, const ReportModel& model) {
     page.line(row);
   }
   std::string rest;
-  if (hidden > 0) rest = std::to_string(hidden) + " more series on the page";
+  if (hidden > 0) rest = std::to_string(hidden) + " more series on the HTML page";
   if (unchanged > 0) rest += (rest.empty() ? "" : "; ") + std::to_string(unchanged) + " series unchanged";
   if (!rest.empty()) page.paragraph(rest + ".", 2, Style::dim);
 }

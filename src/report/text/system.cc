@@ -39,7 +39,7 @@ void write_text(TextPage& page, const OperatingSystem& section, const ReportMode
               fit_right(duration(page, reasons[i].total_ns), 11, page.ascii()) +
               fit_right(duration(page, reasons[i].longest_ns), 11, page.ascii()));
   if (reasons.size() > kReasons)
-    page.line(page.styled("  and " + std::to_string(reasons.size() - kReasons) + " more with --json", Style::dim));
+    page.line(page.styled("  and " + std::to_string(reasons.size() - kReasons) + " more (see --json)", Style::dim));
   page.line();
   page.line("  " + page.styled(fit_left("thread", room, page.ascii()) + fit_right("running", 11, page.ascii()) +
                                    fit_right("runnable", 11, page.ascii()) + fit_right("off-CPU", 11, page.ascii()),

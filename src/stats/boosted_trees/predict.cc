@@ -31,7 +31,7 @@ core::Result<BoostedTrees::Packed> BoostedTrees::pack(const Node& node, std::siz
   if (node.feature < 0) return Packed{node.value, kLeaf, 0};
   const std::int64_t distance = std::int64_t{node.right} - static_cast<std::int64_t>(at);
   if (node.feature >= kLeaf)
-    return core::fail(ErrorCode::invalid_input, "a tree splits on feature " + std::to_string(node.feature));
+    return core::fail(ErrorCode::invalid_input, "a tree splits on unsupported feature " + std::to_string(node.feature));
   if (distance < 0 || distance > kMaxDistance) return leads_out();
   return Packed{node.value, static_cast<std::uint16_t>(node.feature),
                 static_cast<std::uint16_t>(distance | (node.missing_left ? kMissingLeft : 0))};
@@ -50,8 +50,8 @@ core::Result<std::vector<std::int32_t>> BoostedTrees::roots_of(std::span<const P
     if (!std::isfinite(node.value)) return core::fail(ErrorCode::invalid_input, "a tree contains a non-finite number");
     if (node.feature != kLeaf) {
       if (node.feature >= columns)
-        return core::fail(ErrorCode::invalid_input,
-                          "a tree splits on feature " + std::to_string(node.feature) + " of " + std::to_string(columns));
+        return core::fail(ErrorCode::invalid_input, "a tree splits on feature " + std::to_string(node.feature) +
+                                                        ", but there are only " + std::to_string(columns));
       waiting.push_back(at + (node.right & kMaxDistance));
     } else if (waiting.empty()) {
       inside = false;

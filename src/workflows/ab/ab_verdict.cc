@@ -41,7 +41,7 @@ void fill_verdict(const std::vector<AbRoundBlocks>& rounds, const AbRule& rule, 
   verdict.confidence = confidence_of(first);
   if (first.delta_ratio) verdict.latency_delta_pct = *first.delta_ratio * 100;
   verdict.recommendation = recommend_ab(first, rule, rounds.size());
-  if (!verdict.comparable) verdict.notes.emplace_back("compared because of --force: the sides run different problems");
+  if (!verdict.comparable) verdict.notes.emplace_back("compared because of --force, although the sides run different problems");
   if (!outcome.lost_rounds.empty())
     verdict.notes.push_back(fmt::format("{} workers exited unexpectedly and were replaced: {}", outcome.lost_rounds.size(),
                                         outcome.lost_rounds.front()));

@@ -142,7 +142,7 @@ core::Result<Json> obey(const std::string& line, std::vector<Side>& sides, colle
   std::int64_t calls = 0;
   words >> verb >> number >> calls;
   if (words.fail() || verb != "run" || number >= sides.size() || calls < 1 || calls > kMaxCalls)
-    return core::fail(ErrorCode::invalid_argument, "unknown command for the worker: '" + line + "'");
+    return core::fail(ErrorCode::invalid_argument, "unknown worker command: '" + line + "'");
   std::vector<runner::TimedCall> timed;
   timed.reserve(static_cast<std::size_t>(calls));
   trace::LoopBlockRow block;

@@ -165,8 +165,8 @@ core::Result<Engine> pytorch_engine(const BenchmarkRequest& request, const std::
       if (one.kind == laboratory::CaseKind::model)
         return core::fail(core::ErrorCode::invalid_argument,
                           "the pytorch backends run single operators only, but suite " + suite.name +
-                              " contains models (they need ONNX Runtime)",
-                          "use --suite micro, --suite llm, or your own suite without models");
+                              " contains models, which need ONNX Runtime",
+                          "use --suite micro, --suite llm, or a custom suite without models");
   laboratory::PyTorchOptions options;
   options.python = !request.python.empty() ? request.python : services.environment.get("AACO_PYTHON").value_or("python3");
   options.share = services.paths.share;

@@ -125,12 +125,12 @@ core::Result<KernelJudgement> judge_all(const KernelTrial& trial, const hardware
       std::none_of(result.latency.begin(), result.latency.end(), [](const auto& row) { return row.judged.estimated; });
   if (nothing && trial.request.split != Split::device)
     return core::fail(
-        ErrorCode::invalid_input, "no calibration to estimate whole models on " + trial.device.id + " from",
+        ErrorCode::invalid_input, "no calibration available for estimating whole models on " + trial.device.id,
         "calibrate a similar device with such models ('aaco calibrate'), or pass its tables as well and use --split device");
   if (nothing)
     return core::fail(ErrorCode::invalid_input,
-                      "the files contain no such models for another " + std::string(to_string(device.kind)) +
-                          " of the same vendor to estimate " + trial.device.id + " from",
+                      "cannot estimate from other devices: the files contain no such models for another " +
+                          std::string(to_string(device.kind)) + " of the same vendor as " + trial.device.id,
                       "pass tables of similar devices as well, or try --level theoretical");
   return result;
 }

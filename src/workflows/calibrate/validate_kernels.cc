@@ -153,7 +153,7 @@ core::Result<KernelJudgement> by_devices(const KernelTrial& trial) {
   }
   if (set.entries().empty())
     return core::fail(core::ErrorCode::invalid_input,
-                      "the files contain no other device to estimate " + trial.device.id + " from");
+                      "the files contain no other device from which to estimate " + trial.device.id);
   for (const Measurement& row : trial.rows) try_row(trial, row, set, baselines, estimation::Level::interpolated, result);
   return result;
 }

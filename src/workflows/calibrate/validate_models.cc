@@ -214,8 +214,8 @@ core::Result<KernelJudgement> judge_models(const KernelTrial& trial, const hardw
       add(run, run.theoretical, level, result);
     }
   } else if (trial.request.split == Split::model) {
-    notes.push_back(fmt::format("{} rows; cross-validated by {}; fitted with {} rows of similar devices", own.runs.size(),
-                                held_out(fold_of), relatives.size()));
+    notes.push_back(fmt::format("{} rows; cross-validated, holding out {}; fitted with {} rows from similar devices",
+                                own.runs.size(), held_out(fold_of), relatives.size()));
     AACO_TRY(judge(own.runs, relatives, usual, Level::calibrated, other_model, result));
     KernelJudgement memory;
     const auto usual_memory = [](bool) { return estimation::usual_memory_coefficients(); };

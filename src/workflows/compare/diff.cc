@@ -151,7 +151,7 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
   outcome.comparable = hardware::comparable(outcome.differences);
   if (outcome.comparable || request.force) {
     AACO_TRY(compare_numbers(a, b, request, services, outcome));
-    if (!outcome.comparable) outcome.notes.emplace_back("compared because of --force: the sides measure different things");
+    if (!outcome.comparable) outcome.notes.emplace_back("compared because of --force, although the sides are not comparable");
   } else {
     take(analytics::regression::not_comparable(), outcome);
   }
@@ -161,7 +161,7 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
   for (const ComparedSide* side : {&a, &b})
     for (const ComparedSession& session : side->sessions)
       if (!session.changed.empty())
-        outcome.notes.push_back(session.changed + " of " + session.id +
+        outcome.notes.push_back(session.changed + " in session " + session.id +
                                 " changed after the session was closed; 'aaco verify' lists all changes");
   for (const std::string& id : outcome.candidate_ids)
     if (std::count(outcome.baseline_ids.begin(), outcome.baseline_ids.end(), id) > 0)
@@ -169,7 +169,7 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
   outcome.recommendation = recommendation_of(outcome);
   if (request.store)
     if (const auto stored = store(a, b, outcome, request); !stored)
-      outcome.notes.push_back("cannot write regress/ of the session: " + stored.error().message);
+      outcome.notes.push_back("cannot write regress/ in session B: " + stored.error().message);
   return outcome;
 }
 

@@ -33,9 +33,9 @@ std::string sentence(const Part& part, double total, const std::string& what) {
 
 std::string advice(std::string_view part, bool slower) {
   if (!slower) return "no action needed: B is faster; approve it as the new baseline";
-  if (part == "count") return "compare the graphs or kernel lists: the additional launches were fused or cached before";
+  if (part == "count") return "compare the graphs or kernel lists: the additional launches used to be fused or cached";
   if (part == "duration") return "inspect the kernels whose time changed most; a uniform slowdown points to clocks or memory";
-  return "inspect the host side: scheduling, copies and synchronization between calls ('aaco report' shows the gaps)";
+  return "inspect the host side: scheduling, copies and synchronisation between calls ('aaco report' shows the gaps)";
 }
 
 }  // namespace

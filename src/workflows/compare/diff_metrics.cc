@@ -69,6 +69,17 @@ constexpr std::array<std::string_view, 15> kUsual = {"latency.p50_ns",
                                                      "energy.cpu_per_iteration_joules",
                                                      "energy.gpu_per_iteration_joules"};
 
+// Of a load on a language-model server, whose requests overlap: the time of one is not the time per request.
+constexpr std::array<std::string_view, 9> kUsualLlm = {"llm.ttft_p50_ns",
+                                                       "llm.ttft_p99_ns",
+                                                       "llm.tpot_p50_ns",
+                                                       "llm.e2el_p50_ns",
+                                                       "llm.e2el_p99_ns",
+                                                       "llm.requests_per_second",
+                                                       "llm.output_tokens_per_second",
+                                                       "llm.good_ratio",
+                                                       "llm.availability_ratio"};
+
 // Counts that follow from the program and not from chance.
 constexpr std::array<std::string_view, 3> kExact = {"gpu.kernel_count", "node.execution_count",
                                                     "launch.kernel_amplification_ratio"};
@@ -76,6 +87,14 @@ constexpr std::array<std::string_view, 3> kExact = {"gpu.kernel_count", "node.ex
 const LatencyStatistic* latency_statistic(std::string_view id) {
   const auto found = std::find_if(kLatency.begin(), kLatency.end(), [&](const auto& one) { return one.id == id; });
   return found == kLatency.end() ? nullptr : &*found;
+}
+
+// "llm.ttft_p99_ns": 0.99 of its series; nullopt for a mean.
+stats::StatisticChoice llm_statistic(std::string_view id) {
+  if (id.ends_with("_p50_ns")) return 0.5;
+  if (id.ends_with("_p90_ns")) return 0.9;
+  if (id.ends_with("_p95_ns")) return 0.95;
+  return id.ends_with("_p99_ns") ? stats::StatisticChoice(0.99) : std::nullopt;
 }
 
 bool is_throughput(std::string_view id) { return id == "throughput.items_per_second"; }
@@ -135,6 +154,7 @@ std::vector<std::optional<std::int64_t>> devices_of(const std::string& id, const
 
 std::string scope_of(const MetricInput& metric, const ComparedSession& session, bool series) {
   if (series && (latency_statistic(metric.id) != nullptr || is_throughput(metric.id))) return session.scope;
+  if (series && metric.id.starts_with("llm.")) return "request";
   if (session.work && session.work->values.contains(metric.id)) return session.work->has_steps ? "step" : "trace";
   return "session";
 }
@@ -158,6 +178,7 @@ MetricInput input_of(const std::string& id, std::optional<std::int64_t> device, 
   }
   metric.exact = std::find(kExact.begin(), kExact.end(), id) != kExact.end();
   if (const auto* latency = latency_statistic(id)) metric.statistic = latency->statistic;
+  if (id.starts_with("llm.")) metric.statistic = llm_statistic(id);
   for (const auto& session : a.sessions) metric.a.push_back(sample_of(session, id, device));
   for (const auto& session : b.sessions) metric.b.push_back(sample_of(session, id, device));
   if (id == analytics::metrics::kCallerCpu) metric.statistic = std::nullopt;  // the mean of the blocks
@@ -214,6 +235,18 @@ std::vector<std::string> usual_ids(const ComparedSide& a, const ComparedSide& b)
   const bool long_series = !any([](const ComparedSession& session) { return session.iterations.size() < kFewestSteps; });
   const bool spans = !any([](const ComparedSession& session) { return traced_value(session, std::string(kSpan)) == nullptr; });
   std::vector<std::string> ids;
+  if (!any([](const ComparedSession& session) { return session.kind != "llm"; })) {
+    for (const std::string_view name : kUsualLlm) {
+      const std::string id(name);
+      if (name.ends_with("_p99_ns") && any([&](const ComparedSession& session) {
+            const auto found = session.series.find(id);
+            return found == session.series.end() || found->second.size() < kFewestForTail;
+          }))
+        continue;
+      if (has(a, id, std::nullopt) && has(b, id, std::nullopt)) ids.push_back(id);
+    }
+    if (!ids.empty()) return ids;
+  }
   for (std::string_view name : kUsual) {
     if (name == kSpan && (long_series || !spans)) continue;
     if (name == kTail && any([](const ComparedSession& session) { return session.iterations.size() < kFewestForTail; })) continue;
@@ -243,7 +276,7 @@ core::Status check_units(const std::string& id, std::optional<std::int64_t> devi
       if (first == nullptr) first = unit;
       if (*unit != *first)
         return core::fail(ErrorCode::invalid_input,
-                          id + " is in '" + *first + "' in one session and in '" + *unit + "' in " + session.id,
+                          id + " has unit '" + *first + "' in one session but '" + *unit + "' in " + session.id,
                           "values in different units cannot be compared: measure again, or fix the file");
     }
   return {};

@@ -58,7 +58,7 @@ std::string advice(const Judges& judges, const analytics::rootcause::Decompositi
                    const analytics::rootcause::Cause& cause) {
   if (difference.delta_ns < 0) return "no action needed: B is faster; approve it as the new baseline";
   if (const auto* kind = judges.book.find(cause.id)) return kind->strategies.front();
-  return "revert the change (" + cause.title + "), or approve the change as the new baseline";
+  return "revert the change (" + cause.title + "), or approve it as the new baseline";
 }
 
 // What helps a trace against what the classes of bottlenecks say to runs in other words.
@@ -68,8 +68,8 @@ std::string trace_advice(const Judges& judges, const analytics::rootcause::Decom
       {"host_waiting",
        "keep the device busy: check what the host does in the gaps ('aaco report' of the slower trace ranks the actions)"},
       {"more_launches",
-       "find what was fused or cached before ('aaco diff' lists the new kernels); capture and replay the launches (graphs)"},
-      {"slower_kernels", "find the library or shape the slower kernels come from, and revert it"},
+       "find what used to be fused or cached ('aaco diff' lists the new kernels); capture and replay the launches (graphs)"},
+      {"slower_kernels", "find the library or shape change behind the slower kernels, and revert it"},
       {"clock_throttling", "check the device's clocks, power and temperature during both runs ('aaco record' samples them)"}};
   const auto found = kOfTraces.find(cause.id);
   return difference.delta_ns < 0 || found == kOfTraces.end() ? advice(judges, difference, cause) : found->second;

@@ -13,6 +13,7 @@
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/baseline_side.h"
+#include "workflows/compare/llm_series.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/noise.h"
 #include "workflows/session/traced_devices.h"
@@ -122,6 +123,10 @@ core::Result<ComparedSession> load_one(const FoundSession& found, bool drop_dist
   AACO_TRY(read_fingerprint(session));
   AACO_TRY(read_series(session, found.manifest, drop_disturbed));
   AACO_ASSIGN(session.metrics, read_metrics(session.path));
+  if (session.kind == "llm") {
+    AACO_ASSIGN(auto series, llm_series(session.path));
+    session.series.merge(series);
+  }
   if (const auto batch = found.manifest.outcome.batch) session.items_per_iteration = static_cast<double>(*batch);
   AACO_ASSIGN(session.work, load_trace_work(session.path));
   return session;
@@ -165,8 +170,8 @@ std::optional<hardware::Difference> grid_difference(const ComparedSession& a, co
   const std::string grid = example.substr(example.find('\n') + 1);
   const bool of_a = a.work->grids.contains(example);
   const std::string name = trace::short_kernel_name(kernel_of(example)).substr(0, 60);
-  return hardware::Difference{"grid", of_a ? grid + " of " + name : "not " + grid + " of " + name,
-                              of_a ? "not " + grid + " of " + name : grid + " of " + name, hardware::Severity::hard,
+  return hardware::Difference{"grid", of_a ? grid + " for " + name : "no " + grid + " for " + name,
+                              of_a ? "no " + grid + " for " + name : grid + " for " + name, hardware::Severity::hard,
                               "the same kernels ran with different grids: different problem sizes"};
 }
 

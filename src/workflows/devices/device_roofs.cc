@@ -149,8 +149,8 @@ std::string describe_above(const std::vector<report::RoofPoint>& points) {
     if (point.reached_ratio && *point.reached_ratio > kAbove) ++above, highest = std::max(highest, *point.reached_ratio);
   if (above == 0) return {};
   return fmt::format(
-      "; {} of {} points {} above {} roof (up to {}): an algorithm such as Winograd does fewer operations than counted, or the "
-      "clock exceeded the data sheet's",
+      "; {} of {} points {} above {} roof (up to {}): an algorithm such as Winograd performs fewer operations than counted, or "
+      "the clock exceeded the data sheet value",
       above, points.size(), above == 1 ? "is" : "are", above == 1 ? "its" : "their", core::format_percent(highest));
 }
 
@@ -160,7 +160,7 @@ std::string sources(const std::vector<report::RoofPoint>& points) {
   constexpr const char* kShapes = "estimated from shapes (each operand read or written once: minimum traffic)";
   if (counted == 0) return fmt::format("operations and bytes are {}", kShapes);
   if (counted == points.size()) return "operations and bytes are from hardware counters";
-  return fmt::format("operations and bytes of {} of {} points are from hardware counters, the others {}", counted, points.size(),
+  return fmt::format("operations and bytes for {} of {} points are from hardware counters, the others {}", counted, points.size(),
                      kShapes);
 }
 

@@ -55,7 +55,7 @@ void look_at_runtime(const Services& services, const std::string& ort_library, s
       {"run models (ONNX Runtime)", true, "version " + (*runtime)->version() + ", " + (*runtime)->library_path(), {}});
   const auto registry = runner::Registry::load(services.paths);
   if (!registry) {
-    lines.push_back(failed("models and backends by name", registry.error()));
+    lines.push_back(failed("model and backend configuration", registry.error()));
     return;
   }
   const auto model = trial_model(services);

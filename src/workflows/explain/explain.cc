@@ -18,8 +18,9 @@ using core::Json;
 constexpr std::size_t kMaxExecutions = 10;
 constexpr std::size_t kMaxEarlier = 50;
 // What a session is laid beside earlier ones by.
-constexpr std::array<std::string_view, 4> kHistoryMetrics = {"latency.p50_ns", "latency.p99_ns", "latency.cov_ratio",
-                                                             "memory.rss_peak_bytes"};
+constexpr std::array<std::string_view, 7> kHistoryMetrics = {"latency.p50_ns",         "latency.p99_ns",  "latency.cov_ratio",
+                                                             "memory.rss_peak_bytes",  "llm.ttft_p50_ns", "llm.tpot_p50_ns",
+                                                             "llm.requests_per_second"};
 
 void append(std::vector<Anomaly>& to, std::vector<Anomaly> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
@@ -88,7 +89,14 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
   Explanation out;
   out.session_id = manifest.id.text;
   LoadedSession loaded(path);
-  AACO_ASSIGN(out.bottleneck, bottleneck_document(loaded, manifest, metrics, services.paths));
+  // The client's work says nothing about what limits the server.
+  if (manifest.kind == "llm") {
+    out.load = std::string(manifest.outcome.llm["summary"].text());
+    for (const trace::Warning& warning : manifest.warnings)
+      if (warning.id.starts_with("llm.")) out.causes.push_back(warning.message);
+  } else {
+    AACO_ASSIGN(out.bottleneck, bottleneck_document(loaded, manifest, metrics, services.paths));
+  }
   AACO_ASSIGN(out.anomalies, session_anomalies(loaded));
   AACO_TRY(add_history(out.session_id, manifest, metrics, services, out));
   return out;
@@ -97,11 +105,13 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
 Json to_json(const Explanation& explanation) {
   Json anomalies = Json::array();
   for (const Anomaly& one : explanation.anomalies) anomalies.push(to_json(one));
-  return Json::object({{"schema_version", 1},
-                       {"session", explanation.session_id},
-                       {"bottleneck", explanation.bottleneck},
-                       {"anomalies", std::move(anomalies)},
-                       {"compared_with_sessions", explanation.compared_with}});
+  Json out = Json::object({{"schema_version", 1},
+                           {"session", explanation.session_id},
+                           {"bottleneck", explanation.bottleneck},
+                           {"anomalies", std::move(anomalies)},
+                           {"compared_with_sessions", explanation.compared_with}});
+  if (!explanation.load.empty()) out.set("load", explanation.load).set("causes", Json::texts(explanation.causes));
+  return out;
 }
 
 }  // namespace aaco::workflows

@@ -96,7 +96,7 @@ core::Status check_alike(const ComparedSide& side) {
     const auto differences = hardware::compare_fingerprints(side.sessions.front().fingerprint, side.sessions[i].fingerprint);
     if (!hardware::comparable(differences))
       return core::fail(ErrorCode::invalid_input,
-                        "the sessions of a baseline must measure the same thing: " + to_text(differences.front()),
+                        "the sessions of a baseline must be comparable: " + to_text(differences.front()),
                         "use sessions with the same model, batch and machine");
   }
   return {};
@@ -118,7 +118,7 @@ core::Result<std::string> add_baseline(const BaselineRequest& request, const Ser
   const std::string path = core::join_path(baseline_folder(services), request.name + std::string(kBaselineSuffix));
   if (core::exists(path) && !request.replace)
     return core::fail(ErrorCode::conflict, "baseline " + request.name + " already exists",
-                      "use --replace to overwrite it, or another name");
+                      "use --replace to overwrite it, or choose another name");
   AACO_ASSIGN(const ComparedSide side, load_side(request.sessions, services));
   for (const auto& session : side.sessions)
     if (session.interrupted)

@@ -42,7 +42,7 @@ core::Result<RunRequest> request_for(const GateRequest& request, const governanc
   if (baseline.request.empty())
     return core::fail(ErrorCode::invalid_input,
                       "baseline " + baseline.name + " does not record its run command, so the measurement cannot be repeated",
-                      "pass sessions with --session, or a run after '--'");
+                      "pass sessions with --session, or run options after '--'");
   AACO_ASSIGN(const Json document, Json::parse(baseline.request));
   return run_request_from_json(document);
 }
@@ -113,7 +113,7 @@ core::Result<GateOutcome> gate(const GateRequest& request, const Services& servi
   }
   if (const std::string why = not_approved(outcome.verdict.differences); !why.empty()) outcome.verdict.notes.push_back(why);
   if (outcome.attempts > 1)
-    outcome.verdict.notes.push_back(fmt::format("{} comparisons, each at level {} to keep an overall level of {}",
+    outcome.verdict.notes.push_back(fmt::format("{} comparisons, each at confidence level {} to keep an overall level of {}",
                                                 outcome.attempts, outcome.asked.level, request.level));
   return outcome;
 }

@@ -44,7 +44,7 @@ core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& reque
                                                      trace::Account& account, const Services& services) {
   if (const auto known = check_where(request.where); !known) {
     core::Error error = known.error();
-    error.remedy += "; column filters apply to tables passed with --from only";
+    error.remedy += "; column filters apply only to tables passed with --from";
     return tl::unexpected<core::Error>(std::move(error));
   }
   AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
@@ -105,11 +105,11 @@ core::Status check_directions(const HistoryRequest& request, HistoryOutcome& out
   const std::string first = std::find_if(outcome.series.begin(), outcome.series.end(), unknown)->name;
   if (count == static_cast<std::ptrdiff_t>(outcome.series.size()))
     return core::fail(ErrorCode::invalid_argument,
-                      "direction of " + first + " is unknown, so it cannot be checked against a limit or budget",
+                      "the better direction of " + first + " is unknown, so it cannot be checked against a limit or budget",
                       "pass --better lower or --better higher");
   outcome.notes.push_back(
       std::to_string(count) +
-      " series were not checked against the limit because their direction is unknown (pass --better); first: " + first);
+      " series were not checked against the limit because their better direction is unknown (pass --better); first: " + first);
   return {};
 }
 
@@ -144,7 +144,7 @@ core::Result<HistoryOutcome> history(const HistoryRequest& request, const Servic
   }
   AACO_TRY(check_directions(request, outcome));
   for (auto& series : outcome.series) {
-    services.progress("analyzing " + series.name);
+    services.progress("analysing " + series.name);
     analyze(series, request);
     if (series.points.size() < kFewest) series.reason = "need at least 6 values, have " + std::to_string(series.points.size());
   }

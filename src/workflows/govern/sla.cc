@@ -67,7 +67,7 @@ core::Status run_alert(const SlaAlert& alert, const std::string& document) {
   command.timeout_ns = alert.timeout_ns;
   AACO_ASSIGN(const auto result, core::run_command(command));
   if (result.timed_out)
-    return core::fail(ErrorCode::timed_out, "no exit within " + std::to_string(alert.timeout_ns / 1'000'000) + " ms");
+    return core::fail(ErrorCode::timed_out, "did not exit within " + std::to_string(alert.timeout_ns / 1'000'000) + " ms");
   if (result.exit_code != 0)
     return core::fail(ErrorCode::io, "exit code " + std::to_string(result.exit_code) + ": " +
                                          std::string(core::trim(result.error_output).substr(0, 500)));
@@ -103,7 +103,7 @@ void send_alerts(const governance::SlaBook& book, const SlaRequest& request, con
       if (finding.outcome.state == RuleState::broken || (alert.undecided_too && finding.outcome.state == RuleState::undecided))
         findings.push(finding_json(finding));
     if (findings.items().empty()) continue;
-    services.progress("notifying " + receiver_of(alert));
+    services.progress("sending alert to " + receiver_of(alert));
     const Json document = Json::object({{"schema_version", 1},
                                         {"time", core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime))},
                                         {"rules", request.rules},

@@ -95,7 +95,7 @@ class Analyser {
 
   // Kernels and copies in one order of start (a copy first); the calls follow as far as gaps ask for them.
   core::Status walk() {
-    services_.progress("analyzing device timelines");
+    services_.progress("analysing device timelines");
     memset_ = names_.intern("memset");
     analytics::attribution::CaptureMap captures;
     for (const CapturedLaunch& captured : options_.captures)

@@ -128,7 +128,7 @@ GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& wor
   }
   std::stable_sort(out.kernels.begin(), out.kernels.end(),
                    [](const auto& a, const auto& b) { return a.placed.work.time_ns > b.placed.work.time_ns; });
-  if (out.kernels.empty()) out.reason = "no peak of " + out.device_name + " matches the kernels' data types";
+  if (out.kernels.empty()) out.reason = "no peak rate of " + out.device_name + " matches the kernels' data types";
   return out;
 }
 
@@ -192,7 +192,7 @@ void fill_roofline(report::ReportModel& model, const core::Paths& paths) {
     line.roofs = stored_roofs(stored);
   }
   const std::string which =
-      gpus.items().size() > 1 ? fmt::format("{} (the GPU with most of them): kernels",
+      gpus.items().size() > 1 ? fmt::format("On {} (the GPU with the most known work), kernels",
                                             gpu_label((*gpu)["rank"].as_i64().value_or(0), (*gpu)["device"].as_i64().value_or(0)))
                               : "Kernels";
   line.text = fmt::format("{} with known FLOPs and bytes ({} of the kernel time) reach {} of the data sheet roofs of {}{}; {}.",

@@ -139,7 +139,7 @@ GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameT
                         const core::Result<hardware::Device>& device, const Services& services) {
   GpuSites out;
   if (groups.empty()) {
-    out.reason = "the trace has no shapes of operators with a performance model";
+    out.reason = "the trace has no shapes for operators that have a performance model";
     return out;
   }
   if (!device) {
@@ -208,7 +208,7 @@ void fill_sites(report::ReportModel& model) {
       "{} of the kernel time has recorded shapes and a performance model; rows are sums over all calls of an operator with the "
       "same shapes{}. The remaining {} is in kernels without recorded shapes or without a model (optimizers, custom operators).",
       sum > 0 ? core::format_percent(measured / sum) : "Some",
-      all > listed ? fmt::format(" (the {} largest gaps of {})", listed, all) : "",
+      all > listed ? fmt::format(" (the largest {} of {} gaps)", listed, all) : "",
       core::format_duration(std::max(0.0, sum - measured)));
   section.explained_ratio = stored["explained_ratio"].as_f64();
   section.measured_ns = stored["measured_ns"].as_f64();

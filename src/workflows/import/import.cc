@@ -114,7 +114,7 @@ core::Result<GraphNodes> store_graph(const ImportRequest& request, const ImportC
   AACO_ASSIGN(const graph::Model model, open_model(model_request, services));
   if (counts.graph_nodes > 0)
     draft.warn("import.two_graphs",
-               "the files also contain a graph: the tables store that one, and kernels are matched to " + request.graph,
+               "the files also contain a graph: it is stored in the tables, but kernels are matched to " + request.graph,
                "import without --graph to use the graph of the files");
   else
     AACO_TRY(store_model_tables(model.graph, draft));

@@ -43,7 +43,7 @@ void warn_of_profilers(const std::map<std::string, std::string>& with_kernels, S
   std::vector<std::string> names;
   for (const auto& [profiler, file] : with_kernels) names.push_back(file + " (" + profiler + ")");
   draft.warn("import.several_profilers",
-             "kernels come from the files of " + std::to_string(with_kernels.size()) + " profilers, " + core::join(names, ", ") +
+             "kernels come from " + std::to_string(with_kernels.size()) + " profilers, " + core::join(names, ", ") +
                  ": counts and sums cover all of them, and their clocks may differ",
              "import the files of each profiler separately, and compare the sessions (aaco diff)");
 }

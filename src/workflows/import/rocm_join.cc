@@ -34,7 +34,7 @@ std::string RocmJoin::skip(const importers::grouping::RocmPlace& place, const st
   if (table == RocmTable::facts) return {};
   const auto read = documents_.find({place.run, place.pass});
   if (read == documents_.end()) return {};
-  return "same run as " + read->second + ", which was imported";
+  return "same run as " + read->second + ", which was already imported";
 }
 
 FileRules RocmJoin::rules(const importers::grouping::RocmPlace& place, const std::optional<RocmTable>& table) {
@@ -73,8 +73,8 @@ void RocmJoin::done(const importers::grouping::RocmPlace& place, const std::stri
                             " counters were already read in an earlier pass of the dispatch");
   if (counts.renumbered_counters > 0)
     account.notes.push_back(core::format_count(static_cast<double>(counts.renumbered_counters)) +
-                            " counters have a dispatch id that is reused by another kernel: the table combines several runs, and "
-                            "a dispatch is identified by its id and kernel");
+                            " counters have a dispatch id that is reused by another kernel: the table combines several runs, so "
+                            "dispatches are identified by both id and kernel");
   if (counts.unlike_dispatches > 0)
     result.warnings.push_back(
         {"import.passes_differ",
@@ -115,9 +115,9 @@ void RocmJoin::check_statistics(const importers::grouping::RocmPlace& place, con
     return;
   }
   result.warnings.push_back({"import.statistics_differ",
-                             name + " has " + numbers + ", the trace " + calls_of(count, sum_ns) +
+                             name + " has " + numbers + ", but the trace has " + calls_of(count, sum_ns) +
                                  ": they come from different runs, or one of them is incomplete",
-                             "see the account for dropped records"});
+                             "'aaco show' lists dropped records"});
 }
 
 }  // namespace aaco::workflows

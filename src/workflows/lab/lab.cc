@@ -39,7 +39,7 @@ core::Status change_request(RunRequest& run, const faults::Fault& fault, const s
                             std::optional<core::TemporaryDirectory>& folder) {
   const std::string& id = fault.kind->id;
   if (id == "fewer_threads") {
-    if (run.threads == 1) return core::fail(core::ErrorCode::invalid_argument, "the run already has one thread");
+    if (run.threads == 1) return core::fail(core::ErrorCode::invalid_argument, "the run already uses one thread");
     run.threads = 1;
   } else if (id == "graph_optimisation_off") {
     run.graph_level = "disabled";

@@ -47,9 +47,12 @@ constexpr std::size_t kMaxGaps = 20;  // judged of a trace
 
 // Two ids of one cause are the same answer.
 void use_own_id(Prediction& prediction, const corpus::Words& words) {
-  const std::string truth = words.cause_of(prediction.truth).cause;
-  for (auto& one : prediction.ranking)
-    if (words.cause_of(one.class_id).cause == truth) one.class_id = prediction.truth;
+  const auto truth = words.cause_of(prediction.truth);
+  for (auto& one : prediction.ranking) {
+    const auto said = words.cause_of(one.class_id);
+    // With its class: the cause of both "host_waiting" and "none" is unknown.
+    if (said.class_id == truth.class_id && said.cause == truth.cause) one.class_id = prediction.truth;
+  }
 }
 
 // Faults that take no share of the span: what they make of the file is the truth.

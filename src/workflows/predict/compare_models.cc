@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "core/numbers.h"
-#include "core/strings.h"
+#include "estimation/kernel.h"
 #include "workflows/hardware.h"
 #include "workflows/predict.h"
 
@@ -91,7 +91,7 @@ void fill(ComparedPoint& point, const CompareModelsRequest& request, Models& mod
   point.prediction = std::move(*prediction);
 }
 
-// What was asked for twice, under two names of a device too, is one point.
+// What was asked for twice, under two names of a device or type too, is one point.
 void drop_repeated(std::vector<ComparedPoint>& points, const Services& services) {
   std::map<std::string, std::string> devices;  // by the name that was given
   std::set<std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::string, std::optional<double>>> seen;
@@ -99,7 +99,7 @@ void drop_repeated(std::vector<ComparedPoint>& points, const Services& services)
     const auto [device, fresh] = devices.try_emplace(point.hardware, point.hardware);
     if (fresh)
       if (const auto found = find_device(point.hardware, services)) device->second = found->id_with_state();
-    return !seen.emplace(point.model, device->second, point.batch, point.devices, core::to_lower(point.dtype),
+    return !seen.emplace(point.model, device->second, point.batch, point.devices, estimation::canonical_type(point.dtype),
                          point.power_cap_watts)
                 .second;
   });
@@ -305,9 +305,9 @@ report::Paper comparison_paper(const std::vector<ComparedPoint>& points, const C
   }
   if (const std::size_t rivals = undecided(points, request.rank); rivals > 0)
     section.lines.push_back(
-        fmt::format("The ranking is uncertain: the interval of the first overlaps with {} other(s).", rivals));
+        fmt::format("The ranking is uncertain: the interval of the top entry overlaps with {} other(s).", rivals));
   if (!request.device_counts.empty())
-    section.lines.emplace_back("Multiple devices split the batch (data parallel) without communication.");
+    section.lines.emplace_back("Multiple devices split the batch (data parallel); communication is not modelled.");
   return {fmt::format("Predictions, ranked by {}", rank_name(request.rank)), {std::move(section)}};
 }
 

@@ -105,12 +105,12 @@ core::Result<estimation::GraphEstimate> analyze_parts(const graph::Graph& graph,
   }
   if (shares[0].device == nullptr && shares[1].device == nullptr)
     return core::fail(core::ErrorCode::unsupported, "the graph has no operators that can be predicted",
-                      "`aaco inspect` lists its nodes");
+                      "'aaco inspect' lists its nodes");
   estimation::GraphEstimate whole = join_shares(graph, parts, shares, report);
   whole.device_id = device.id_with_state();  // also where nothing is left for it
   whole.device_name = device.name;
   if (shares[0].device == nullptr)
-    whole.notes.insert(whole.notes.begin(), device.name + " supports no operator of this graph: everything runs on " +
+    whole.notes.insert(whole.notes.begin(), device.name + " supports no operator in this graph: everything runs on " +
                                                 fallback.device.name +
                                                 (conditions.dtype.empty() ? "; try another data type with --dtype" : ""));
   return whole;

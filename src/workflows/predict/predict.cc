@@ -119,7 +119,7 @@ void use_runtime_memory(const graph::GraphCost& cost, const WholeModels& fits, c
   usual.low = -kUsualMemoryBound;
   usual.high = kUsualMemoryBound;
   out.memory = as_estimate(estimate_model(usual, terms, out.device_id), 1, "bytes",
-                           "typical ONNX Runtime copies of weights and activations");
+                           "typical ONNX Runtime memory use for weights and activations");
   out.memory->level = estimation::Level::theoretical;
 }
 
@@ -129,7 +129,7 @@ void tell_of_calibration(const hardware::Device& device, const estimation::Condi
   if (conditions.best != estimation::Level::calibrated || set.entries().contains(estimation::facts_of(device).id)) return;
   out.notes.push_back(
       fmt::format("no calibration for this device: create one with 'aaco calibrate --hardware {} --measurements TABLE.csv' "
-                  "('aaco benchmark' measures a table on this machine); all later estimates use it",
+                  "('aaco benchmark' measures a table on this machine); all later estimates will use it",
                   device.id));
 }
 
@@ -139,7 +139,7 @@ core::Result<void> refuse_contradictions(const graph::Model& model) {
   const std::int64_t open = model.shapes.unknown + (model.format == graph::ModelFormat::tflite ? model.shapes.symbolic : 0);
   if (model.shapes.problems.empty() || open == 0) return {};
   return core::fail(core::ErrorCode::invalid_input, "the model cannot run with these sizes: " + model.shapes.problems.front(),
-                    "use other sizes (--batch, --dim); `aaco inspect` shows the shapes");
+                    "use other sizes (--batch, --dim); 'aaco inspect' shows the shapes");
 }
 
 }  // namespace

@@ -131,9 +131,9 @@ void note_device(DeviceEnvelope& device, const core::Result<DeviceRoofs>& known)
     device.notes.push_back(fmt::format("these runs used {} thread{}; stated and measured ceilings are for all {:.0f} cores",
                                        device.threads, device.threads == 1 ? "" : "s", units));
   if (known->cache_bytes > 0)
-    device.notes.push_back(
-        fmt::format("\"cached\": the operands of each execution fit the shared cache ({}); counted bytes are main memory traffic",
-                    core::format_bytes(known->cache_bytes)));
+    device.notes.push_back(fmt::format(
+        "\"cached\": the operands of each execution fit in the shared cache ({}); bytes from counters are main memory traffic",
+        core::format_bytes(known->cache_bytes)));
 }
 
 // A session may name any number of types; a fit of thousands of roofs would never end.
@@ -155,7 +155,7 @@ void note_beyond(DeviceEnvelope& device) {
   constexpr double kBeyond = 1.05;
   for (const EnvelopeRoof& roof : device.roofs)
     if (roof.stated && roof.reached.per_second.value_or(0) > kBeyond * *roof.stated)
-      device.notes.push_back(fmt::format("{} exceeds the stated value: {}", roof.name,
+      device.notes.push_back(fmt::format("{} exceeds the stated value; possible causes: {}", roof.name,
                                          roof.kind == Roof::Kind::compute
                                              ? "algorithms with fewer operations (Winograd), a clock above the stated one, or a "
                                                "registry entry measured under load"
@@ -261,17 +261,17 @@ report::ReportModel envelope_report(const DeviceEnvelope& device, const Envelope
   report::ReportModel model;
   model.title = "Performance envelope of " + device.name;
   model.verdict = verdict_of(device);
-  model.verdict_confidence = fmt::format("{} runs of {} workloads, {} points; intervals by resampling runs",
+  model.verdict_confidence = fmt::format("{} runs of {} workloads, {} points; intervals from resampling runs",
                                          device.sessions.size(), device.workloads, device.all);
   report::Roofline line;
-  line.text = fmt::format("Upper bound of {} run{} of {} workload{} on {} for {:g} % of their time.", device.sessions.size(),
-                          device.sessions.size() == 1 ? "" : "s", device.workloads, device.workloads == 1 ? "" : "s", device.name,
-                          100 * request.options.quantile);
+  line.text = fmt::format("Rates not exceeded by {} run{} of {} workload{} on {} for {:g} % of their time.",
+                          device.sessions.size(), device.sessions.size() == 1 ? "" : "s", device.workloads,
+                          device.workloads == 1 ? "" : "s", device.name, 100 * request.options.quantile);
   line.roofs = device.stated_roofs;
   for (const EnvelopeRoof& roof : device.roofs)
     if (roof.reached.per_second)
       line.roofs.push_back({roof.name + ", reached", roof.kind, *roof.reached.per_second,
-                            fmt::format("reached: {} points of {} runs", roof.reached.points, roof.reached.runs),
+                            fmt::format("reached: {} points from {} runs", roof.reached.points, roof.reached.runs),
                             Roof::Basis::reached, roof.name});
   line.points = device.points;
   model.roofline = std::move(line);

@@ -113,7 +113,7 @@ void warn_of_no_kernels(const std::string& logs, bool has_calls, SessionDraft& d
                       "the profiler recorded no kernels; another tool is registered with the runtime (" +
                           (tools.empty() ? std::string("according to the profiler's log") : tools.front()) +
                           "), and only the first tool receives kernels",
-                      "unset it, disable the framework's profiler, and profile again");
+                      "unset it or disable the framework's profiler, then profile again");
   draft.warn("profile.no_kernels",
              has_calls ? "the profiler recorded runtime calls but no kernels: another profiler in the workload (such as "
                          "PyTorch's) may have claimed them"
@@ -125,7 +125,7 @@ void warn_of_no_kernels(const std::string& logs, bool has_calls, SessionDraft& d
 void warn_of_clock(const ImportCounts& counts, std::int64_t begin_ns, std::int64_t end_ns, SessionDraft& draft) {
   if (counts.first_ns > counts.last_ns || (counts.first_ns >= begin_ns && counts.last_ns <= end_ns)) return;
   draft.warn("profile.clock", "the profiler's timestamps are outside its run time: its clock is not the expected one (boottime)",
-             "times of kernels and calls are consistent; do not compare them with telemetry");
+             "kernel and call times are consistent with each other; do not compare them with telemetry");
 }
 
 struct Imported {
@@ -138,7 +138,7 @@ core::Result<Imported> import_output(const GpuProfileRequest& request, const std
   Imported imported;
   const auto no_output = [&](const core::Error& error) {
     draft.warn("profile.no_output", "the profiler wrote no readable output: " + error.message,
-               "see the logs in profiler/rocprof_raw of the session");
+               "see the logs in profiler/rocprof_raw in the session");
     return imported;
   };
   const auto inputs = importers::grouping::find_inputs({folder});

@@ -91,13 +91,14 @@ core::Status check_memory(const RunPlan& plan, const runner::ResolvedShapes& siz
   const auto bytes = need.with_batch(std::nullopt);
   if (!bytes || bytes->all() <= room->bytes) return {};
   const auto smaller = need.largest_batch(sizes.batch, room->bytes);
-  return core::fail(
-      core::ErrorCode::exhausted,
-      plan.model_name + " with a batch of " + std::to_string(sizes.batch) + " needs about " + text_of(bytes->all()) +
-          " of memory (" + text_of(bytes->weights) + " to load it, " + text_of(bytes->activations) +
-          " for inputs and activations), but only " + text_of(room->bytes) + " is available (" + room->bound + ")",
-      smaller ? "a batch of " + std::to_string(*smaller) + " would fit"
-              : "use smaller sizes, a smaller model or a machine with more memory; 'aaco analyze' predicts it without running");
+  return core::fail(core::ErrorCode::exhausted,
+                    plan.model_name + " with a batch of " + std::to_string(sizes.batch) + " needs about " +
+                        text_of(bytes->all()) + " of memory (" + text_of(bytes->weights) + " to load it, " +
+                        text_of(bytes->activations) + " for inputs and activations), but only " + text_of(room->bytes) +
+                        " is available (" + room->bound + ")",
+                    smaller ? "a batch of " + std::to_string(*smaller) + " would fit"
+                            : "use smaller sizes, a smaller model or a machine with more memory; 'aaco analyze' predicts memory "
+                              "use without running the model");
 }
 
 }  // namespace aaco::workflows

@@ -25,8 +25,8 @@ void warn_of_lost_records(const trace::Account& account, trace::SessionManifest&
   manifest.warnings.push_back(
       {"profile.records_lost",
        std::to_string(lost) + " of " + std::to_string(account.read) +
-           " records of the runtime's profile are not readable: the time of their nodes is counted as outside the nodes",
-       "'aaco show' lists the reasons; rename nodes that contain quotes or backslashes"});
+           " records of the runtime's profile could not be read: the time of their nodes is counted as time outside nodes",
+       "'aaco show' lists the reasons; rename nodes whose names contain quotes or backslashes"});
 }
 
 void warn_of_full_profiler(const trace::Account& account, trace::SessionManifest& manifest) {
@@ -34,7 +34,7 @@ void warn_of_full_profiler(const trace::Account& account, trace::SessionManifest
   manifest.warnings.push_back(
       {"profile.full",
        "the runtime's profiler keeps " + std::to_string(kRecordsKept) +
-           " records and was full before the profiled pass ended: node shares are based on the completely recorded calls only",
+           " records and was full before the profiled pass ended: node shares are based on completely recorded calls only",
        "a smaller model or fewer loop iterations leave room for more calls"});
 }
 

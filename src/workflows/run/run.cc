@@ -212,7 +212,7 @@ core::Status predict_nodes(const RunPlan& plan, const LoadedModel& model, bool a
   const core::Status stored =
       device ? store_estimates(plan.graph, model.inputs, *device, draft, services) : tl::unexpected<core::Error>(device.error());
   if (!stored && asked)
-    draft.warn("attainable.unknown", "hardware efficiency of the nodes unavailable: " + stored.error().message,
+    draft.warn("attainable.unknown", "hardware efficiency of the nodes is unavailable: " + stored.error().message,
                stored.error().remedy);
   return draft.sink().status();
 }
@@ -268,7 +268,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   warn_of_placement(draft, plan, runtime);
   if (!request.fault.is_null())
     draft.warn("lab.fault", "this run contains an injected fault: " + std::string(request.fault["means"].text()),
-               "compare it with undisturbed runs only to study the effect of the fault");
+               "do not compare it with undisturbed runs, except to study the effect of the fault");
 
   const Json clocks_before = request.telemetry ? collectors::clock_state({}) : Json();
   AACO_ASSIGN(const Measured measured, measure_model(model, plan, request, draft, services));
@@ -277,7 +277,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
                                        Json::object({{"before", clocks_before}, {"after", collectors::clock_state({})}})));
   if (!measured.loop.warmup_verdict.stationary && !request.warmup)
     draft.warn("warmup.not_stationary", "the latency was not stable at the end of warm-up: " + measured.loop.warmup_reason,
-               "close other programs, or set --warmup; 'aaco doctor' lists possible disturbances");
+               "close other programs, or set --warmup; 'aaco capsule check' lists possible disturbances");
   draft.manifest().outcome = outcome_of(plan, model, measured);
   draft.manifest().outcome.noise = measured.noise;
   draft.manifest().outcome.isolation = isolation.describe();

@@ -78,7 +78,7 @@ void SchedulerPlane::finish(trace::Sink& sink, trace::SessionManifest& manifest,
   if (account.state != trace::Account::State::ok) {
     std::string what = account.dropped_total() > 0 ? std::to_string(account.dropped_total()) + " of " +
                                                          std::to_string(account.read) + " scheduler events were lost"
-                                                   : "some scheduler events could not be attached";
+                                                   : "some scheduler event probes could not be attached";
     manifest.warnings.push_back({"ebpf.partial", what + ": total wait times and fault counts are underestimated",
                                  "see the account 'ebpf' in session.json for the kinds and reasons"});
   }

@@ -13,7 +13,7 @@ NoiseFound watch_noise(const LoopBlocks& blocks, const std::vector<runner::Timed
   NoiseFound found;
   const auto book = noise::NoiseBook::load(core::join_path(paths.share, "data/rules/noise.yaml"));
   if (!book) {
-    draft.warn("noise.unknown", "external load could not be checked: " + book.error().message, book.error().remedy);
+    draft.warn("noise.unknown", "could not check for external load: " + book.error().message, book.error().remedy);
     return found;
   }
   trace::NameTable names;

@@ -101,10 +101,11 @@ void add_roofline(report::ReportModel& model, const Json& summary, double reache
   line.points = std::move(points);
   line.reached_ratio = std::min(1.0, reached_ns / measured_ns);
   const std::string measured = roofs ? add_measured(line, *roofs) : std::string();
-  line.text =
-      fmt::format("The matched nodes take {} per iteration; the ceilings of {} allow {}. They reach {} of these ceilings{}; {}.",
-                  core::format_duration(measured_ns), summary["device_name"].text(), core::format_duration(reached_ns),
-                  core::format_percent(*line.reached_ratio), measured, describe_sources(line.points));
+  line.text = fmt::format(
+      "The matched nodes take {} per iteration; at the ceilings of {}, they would take {}. They reach {} of these ceilings{}; "
+      "{}.",
+      core::format_duration(measured_ns), summary["device_name"].text(), core::format_duration(reached_ns),
+      core::format_percent(*line.reached_ratio), measured, describe_sources(line.points));
   if (threads > 0 && static_cast<double>(threads) < cores)
     line.text += fmt::format(" The ceilings are for all {:.0f} cores, but the run used {} thread{}.", cores, threads,
                              threads == 1 ? "" : "s");
@@ -123,7 +124,7 @@ std::string restriction(const report::ReportModel& model, const Json& summary) {
   const auto threads = model.session.outcome.threads.value_or(0);
   const double cores = number(summary, "units");
   if (threads <= 0 || static_cast<double>(threads) >= cores) return {};
-  return fmt::format("predicted for all {:.0f} cores, but the run used {} thread{}: slower times are expected", cores, threads,
+  return fmt::format("predicted for all {:.0f} cores, but the run used {} thread{}: longer times are expected", cores, threads,
                      threads == 1 ? "" : "s");
 }
 

@@ -292,10 +292,10 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   if (gpus.size() > 1 && model.session.outcome.gpu["no_timeline"]["reason"].text() == "merged-runs")
     verdict.sentence = fmt::format("{} separate runs, not {} GPUs of one job: import them one by one.", gpus.size(), gpus.size());
   else
-    verdict.sentence =
-        fmt::format("{}{} is busy {} of {}; {}.", gpus.size() > 1 ? fmt::format("Idlest of {} GPUs: ", gpus.size()) : "", name,
-                    core::format_percent(lowest), core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
-                    in_words((*idlest)["bound"]["limit"].text()));
+    verdict.sentence = fmt::format(
+        "{}{} is busy for {} of {}; {}.", gpus.size() > 1 ? fmt::format("Least busy of {} GPUs: ", gpus.size()) : "", name,
+        core::format_percent(lowest), core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
+        in_words((*idlest)["bound"]["limit"].text()));
   const double total = sum_of(model, "gpu.kernel_sum_ns");
   double attributed = 0;
   for (const Json& gpu : gpus) attributed += gpu["attributed_kernel_ns"].as_f64().value_or(0);

@@ -23,9 +23,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kGpuShare
      {"gpu.memory_kernels_ratio", "share of the span in memory-bound kernels"},
      {"gpu.communication_ratio", "share of the span in exposed collectives"},
      {"gpu.copy_ratio", "share of the span in exposed copies"},
-     {"gpu.launch_ratio", "share of the span in which the device was idle due to late launches"},
-     {"gpu.waiting_ratio", "share of the span in which the device was idle for other reasons"},
-     {"gpu.warmup_ratio", "share of the span in which the device was idle while code was loaded or compiled"}}};
+     {"gpu.launch_ratio", "share of the span during which the device was idle due to late launches"},
+     {"gpu.waiting_ratio", "share of the span during which the device was idle for other reasons"},
+     {"gpu.warmup_ratio", "share of the span during which the device was idle while code was loaded or compiled"}}};
 
 // A class in words; documents of older versions have its id only.
 std::string_view title_of(const Json& ranked) { return ranked[ranked.contains("title") ? "title" : "class"].text(); }

@@ -172,7 +172,7 @@ void warn_of_points(report::ReportModel& model, const Points& points, const std:
   if (warned == 0) return;
   model.session.warnings.push_back({"sweep.points_warned",
                                     fmt::format("{} of {} points have warnings; {}", warned, points.size(), first),
-                                    "'aaco report ID' of a point shows all of its warnings"});
+                                    "'aaco report ID' shows all warnings of a point"});
 }
 
 }  // namespace

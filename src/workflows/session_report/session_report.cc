@@ -12,6 +12,7 @@
 #include "workflows/session_report/report_attainable.h"
 #include "workflows/session_report/report_gpu.h"
 #include "workflows/session_report/report_insight.h"
+#include "workflows/session_report/report_llm.h"
 #include "workflows/session_report/report_scaling.h"
 #include "workflows/session_report/report_scheduling.h"
 #include "workflows/session_report/report_series.h"
@@ -96,6 +97,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   model.headline_metrics = std::move(verdict.headline_metrics);
   model.headline_of = std::move(verdict.headline_of);
   AACO_TRY(fill_scaling(model, session_path));
+  AACO_TRY(fill_llm(model, session_path));
   return model;
 }
 

@@ -102,7 +102,7 @@ std::string latency_confidence(const report::ReportModel& model, const trace::Me
     lower("medium");
   }
   if (const auto* effect = find_metric(model.metrics, "observer.effect_ratio"); effect && std::abs(effect->value) > 0.02)
-    doubts.push_back(fmt::format("telemetry changed latency by {} in the blocks it ran in (not counted)",
+    doubts.push_back(fmt::format("telemetry changed latency by {} in the blocks where it ran (not counted)",
                                  core::format_percent(effect->value)));
   const auto* count = find_metric(model.metrics, "latency.count");
   std::string text = fmt::format("{}: {} iterations, {}", level, core::format_count(count ? count->value : 0), width);
@@ -136,7 +136,7 @@ VerdictText imported(const report::ReportModel& model) {
   if (const auto names = totals["call_names"].as_i64().value_or(0); names > 0)
     holds.push_back("totals of " + counted(names, "call"));
   if (const auto samples = totals["samples"].as_i64().value_or(0); samples > 0)
-    holds.push_back(counted(samples, "sampled program counter"));
+    holds.push_back(counted(samples, "program counter sample"));
   VerdictText verdict;
   std::string text = imported_files(model) + (model.session.outcome.files.items().size() > 1 ? " contain " : " contains ");
   for (std::size_t i = 0; i < holds.size(); ++i) text += (i == 0 ? "" : i + 1 == holds.size() ? " and " : ", ") + holds[i];

@@ -85,7 +85,7 @@ function FactValue({ name, value }: { name: string; value: unknown }) {
 }
 
 export function Facts({ value, depth = 0, names = false }: { value: unknown; depth?: number; names?: boolean }) {
-  if (depth > 12) return <span class="quiet">nested too deep to show</span>;
+  if (depth > 12) return <span class="quiet">nested too deeply to show</span>;
   if (Array.isArray(value) && isTable(value)) return <FactTable rows={value} />;
   if (Array.isArray(value) && isNested(value))
     return <FactList list={value} depth={depth} />;

@@ -89,7 +89,7 @@ const kMetrics: [string, string[]][] = [
   ['Launch tax', ['launch.tax']],
   ['Queue depth', ['launch.queue_depth_mean']],
   ['API call, queued, running', ['launch.api_mean_ns', 'launch.queue_mean_ns', 'launch.execution_mean_ns']],
-  ['Of roofline', ['gpu.roofline_ratio']],
+  ['Roofline efficiency', ['gpu.roofline_ratio']],
 ];
 
 interface Bar { name: string; ns: number; count?: number }

@@ -71,7 +71,7 @@ export function MetricsSection({ report, id, title }: { report: Report; id: stri
         filterText={(row) => `${row.id} ${metricTitle(report, row.id)}`}
         detail={(row) => {
           const definition = definitionOf(row);
-          if (!definition) return <p class="quiet detail">No definition of {row.id} came with this report.</p>;
+          if (!definition) return <p class="quiet detail">This report contains no definition of {row.id}.</p>;
           return (
             <div class="detail">
               {definition.meaning && <p>{definition.meaning}</p>}

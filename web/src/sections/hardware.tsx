@@ -64,10 +64,10 @@ const kColumns: Column<RoofPoint & { reached?: number }>[] = [
   { key: 'time', title: 'Time', align: 'right', value: (row) => row.time_ns, cell: (row) => duration(row.time_ns) },
   { key: 'rate', title: 'Rate', align: 'right', value: (row) => row.flops / row.time_ns, cell: (row) => text(row.flops / (row.time_ns * 1e-9), 'flop/s') },
   { key: 'intensity', title: 'FLOP/byte', align: 'right', narrow: true, value: (row) => row.flops / row.bytes, cell: (row) => (row.bytes > 0 ? (row.flops / row.bytes).toPrecision(3) : '') },
-  { key: 'reached', title: 'Of stated roof', align: 'right', value: (row) => row.reached ?? -1, cell: (row) => (row.reached === undefined ? '' : percent(row.reached)) },
+  { key: 'reached', title: '% of stated roof', align: 'right', value: (row) => row.reached ?? -1, cell: (row) => (row.reached === undefined ? '' : percent(row.reached)) },
 ];
 const kMeasuredColumn: Column<RoofPoint & { reached?: number }> = {
-  key: 'measured', title: 'Of measured roof', align: 'right', value: (row) => row.measured_ratio ?? -1,
+  key: 'measured', title: '% of measured roof', align: 'right', value: (row) => row.measured_ratio ?? -1,
   cell: (row) => (row.measured_ratio === undefined ? '' : percent(row.measured_ratio)),
 };
 const kWorkColumn: Column<RoofPoint & { reached?: number }> = { key: 'work', title: 'Work source', narrow: true, value: (row) => row.work_from ?? '', cell: (row) => row.work_from ?? '' };
@@ -76,7 +76,7 @@ function Reached({ ratio, of, fill }: { ratio: number; of?: string; fill: string
   return (
     <>
       {of && <p class="reached-of">{of}</p>}
-      <div class="reached" role="img" aria-label={`Reached ${percent(ratio)} of the hardware's limit${of ? `, ${of}` : ''}`}>
+      <div class="reached" role="img" aria-label={`Reached ${percent(ratio)} of the hardware limit${of ? ` (${of})` : ''}`}>
         <span class={`reached-fill ${fill}`} style={{ width: `${Math.min(1, Math.max(0, ratio)) * 100}%` }}><b>{percent(ratio)}</b></span>
         <span class="reached-rest">headroom</span>
       </div>
@@ -114,7 +114,7 @@ function HardwareSection({ report, id, title }: SectionProps) {
       {report.extra?.attainable && <AttainableTable value={report.extra.attainable} />}
       {rows.length > 0 && (
         <details class="fold"><summary>Points as a table</summary>
-          <DataTable caption="Points of the roofline" rows={rows} columns={columns} rowKey={(row, index) => `${index}${row.name}`} sortBy="time" filterText={(row) => row.name} noun="point" />
+          <DataTable caption="Roofline points" rows={rows} columns={columns} rowKey={(row, index) => `${index}${row.name}`} sortBy="time" filterText={(row) => row.name} noun="point" />
         </details>
       )}
     </Section>

@@ -50,7 +50,7 @@ export function Headline({ report }: { report: Report }) {
       <h1>{prose(report.verdict?.text ?? '') || 'No verdict: not enough measurements.'}</h1>
       {report.verdict?.confidence && <Confidence text={report.verdict.confidence} />}
       {metrics.length > 0 && <dl class="tiles">{metrics.map((metric) => <Tile key={metric.id} report={report} metric={metric} reach={reach} />)}</dl>}
-      {metrics.length > 0 && report.headline_of && <p class="tiles-note">Of {report.headline_of.name}.</p>}
+      {metrics.length > 0 && report.headline_of && <p class="tiles-note">Values for {report.headline_of.name}.</p>}
       {metrics.some((metric) => metric.ci95) && <p class="tiles-note">Below each number: its 95 % confidence interval; {'\u00b1'} is the half width of that interval relative to the value. Bars share one relative scale.</p>}
     </header>
   );

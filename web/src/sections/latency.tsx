@@ -17,7 +17,7 @@ function QuantileTable({ report, metrics }: { report: Report; metrics: NamedMetr
   return (
     <table class="quantiles">
       <caption class="unseen">Latency: mean and quantiles with 95 % confidence intervals</caption>
-      <thead><tr><th scope="col">Latency</th><th scope="col" class="right">Value</th><th scope="col" class="right">95 % CI</th><th scope="col" class="narrow" aria-label="drawn on one axis" /></tr></thead>
+      <thead><tr><th scope="col">Latency</th><th scope="col" class="right">Value</th><th scope="col" class="right">95 % CI</th><th scope="col" class="narrow" aria-label="interval plot" /></tr></thead>
       <tbody>
         {metrics.map((metric) => (
           <tr key={metric.id}>

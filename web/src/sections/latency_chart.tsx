@@ -65,7 +65,7 @@ export function LatencyChart({ series, median, thinnedFrom }: { series: Iteratio
   return (
     <ZoomFrame zoom={zoom} label="Latency over time" note={
       <>
-        <label class="check"><input type="checkbox" checked={all} onChange={() => setAll(!all)} /> scale to warm-up and outliers</label>
+        <label class="check"><input type="checkbox" checked={all} onChange={() => setAll(!all)} /> include warm-up and outliers in the scale</label>
         {thinnedFrom !== undefined && <span> {count(series.start.length)} of {count(thinnedFrom)} drawn (minima and maxima)</span>}
       </>
     }>

@@ -5,6 +5,7 @@ import { gpuSection } from './gpu.tsx';
 import { EnvironmentSection, MetricsSection, SourcesSection } from './ground.tsx';
 import { hardwareSection } from './hardware.tsx';
 import { LatencySection } from './latency.tsx';
+import { llmSection } from './llm.tsx';
 import { scalingSection } from './scaling.tsx';
 import { AdviceSection, WhySection } from './statements.tsx';
 import { TelemetrySection } from './telemetry.tsx';
@@ -15,6 +16,7 @@ import { TimelineSection } from './timeline.tsx';
 // section of facts at the end.
 export const kSections: SectionEntry[] = [
   scalingSection,
+  llmSection,
   { id: 'time', title: 'Where the time went', has: (report) => report.time, view: TimeSection },
   gpuSection,
   { id: 'why', title: 'Why', has: (report) => report.why?.length, view: WhySection },

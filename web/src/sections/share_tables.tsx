@@ -46,7 +46,7 @@ export function ShareTables({ report }: { report: Report }) {
   return (
     <details class="fold">
       <summary>All operator types, nodes and kernels as tables</summary>
-      <div class="tabs" role="tablist" aria-label="Tables of the time" onKeyDown={onKey}>
+      <div class="tabs" role="tablist" aria-label="Time tables" onKeyDown={onKey}>
         {lists.map((one, index) => (
           <button key={one.title} type="button" role="tab" id={`tab-${index}`} aria-selected={one === list} aria-controls="share-panel" tabIndex={one === list ? 0 : -1} onClick={() => setChosen(index)}>
             {one.title} <span class="quiet">{count(one.rows.length)}</span>

@@ -144,7 +144,7 @@ export function TelemetrySection({ report, id, title }: { report: Report; id: st
   const base = Math.min(...report.session.phases.map((phase) => phase.start_ns));
   const phases = report.session.phases.map((phase) => ({ ...phase, start_ns: phase.start_ns - base, end_ns: phase.end_ns - base }));
   return (
-    <Section id={id} title={title} lead={<>All on one time axis; the measured phase is tinted. Beside each name stands the mean<span class="screen-only">, or the value under the pointer</span>.</>}>
+    <Section id={id} title={title} lead={<>All charts share one time axis; the measured phase is tinted. The figure next to each name is the mean<span class="screen-only">, or the value under the pointer</span>.</>}>
       {groups.length > 0 && <ZoomFrame zoom={zoom} label="Telemetry" note={hover === null ? `${duration(zoom.domain.high - zoom.domain.low)} shown` : `at ${duration(hover)}`}>
         <div class="small-charts">
           {groups.slice(0, shown).map((list) => <SmallChart key={list[0]?.metric} tip={metricTip(report, list[0]?.metric ?? '')} list={list} phases={phases} zoom={zoom} hover={hover} onHover={setHover} />)}

@@ -14,9 +14,9 @@ const kLevelNames: Record<Entry['level'], [string, string]> = {
 };
 // What the times are parts of: as a title, beside an amount, beside a share.
 const kWholes = {
-  iteration: { title: 'One iteration', amount: 'an iteration', share: 'of the iteration' },
+  iteration: { title: 'One iteration', amount: 'per iteration', share: 'of the iteration' },
   trace: { title: 'The whole trace', amount: 'in the trace', share: 'of the trace' },
-  kernels: { title: 'All kernels', amount: 'in all', share: 'of all kernels' },
+  kernels: { title: 'All kernels', amount: 'in total', share: 'of all kernels' },
 };
 type Whole = (typeof kWholes)['iteration'];
 const kSmallest = 5; // pixels; narrower segments stand together
@@ -160,7 +160,7 @@ function Legend({ entries, whole, onChoose }: { entries: Entry[]; whole: Whole; 
   return (
     <>
       <table class="legend">
-        <caption class="unseen">{`What is inside, by ${kLevelNames[level][0]}`}</caption>
+        <caption class="unseen">{`Contents by ${kLevelNames[level][0]}`}</caption>
         <thead><tr><th scope="col">{kLevelNames[level][0]}</th><th scope="col" class="narrow" aria-label="relative size" /><th scope="col" class="right">{whole.share}</th><th scope="col" class="right">time</th><th scope="col" class="right narrow">runs</th></tr></thead>
         <tbody>
           {entries.slice(0, shown).map((entry) => (
@@ -185,9 +185,9 @@ function leadOf(tree: Entry[], whole: Whole) {
   const most = tree[0];
   if (!most) return undefined;
   const inner = most.children[0];
-  const first = `${whole.title} ${whole === kWholes.kernels ? 'take' : 'takes'} ${duration(total)}; ${percent(most.share_ratio)} of it is \u201c${most.name}\u201d`;
+  const first = `${whole.title} ${whole === kWholes.kernels ? 'take' : 'takes'} ${duration(total)}; ${percent(most.share_ratio)} of that is \u201c${most.name}\u201d`;
   if (!inner || inner.remainder) return `${first}.`;
-  return <>{first}, and {shorten(titleOf(inner), 60)} alone {percent(inner.share_ratio)}. <span class="screen-only">Select a segment to see its contents.</span></>;
+  return <>{first}; {shorten(titleOf(inner), 60)} alone takes {percent(inner.share_ratio)}. <span class="screen-only">Select a segment to see its contents.</span></>;
 }
 
 export function TimeSection({ report, id, title }: { report: Report; id: string; title: string }) {

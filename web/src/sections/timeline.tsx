@@ -35,7 +35,7 @@ function PhaseStrip({ phases, view, width }: { phases: Phase[]; view: { low: num
         const [from, to] = [x(phase.start_ns), x(phase.end_ns)];
         const room = Math.max(0, to - from);
         return (
-          <g key={index} data-tip={`${phase.name}\n${duration(phase.end_ns - phase.start_ns)}, from ${duration(phase.start_ns)}`}>
+          <g key={index} data-tip={`${phase.name}\n${duration(phase.end_ns - phase.start_ns)}, starting at ${duration(phase.start_ns)}`}>
             <rect x={from} y={4} width={Math.max(1, room)} height={24} rx={2} class={`phase p-${index % 2}`} />
             {phase.name === 'warmup' && <rect x={from} y={4} width={Math.max(1, room)} height={24} fill="url(#hatch)" />}
             {room > 70 && <text x={from + 8} y={20}>{shorten(phaseTitle(phase.name), Math.floor(room / 8))}</text>}
@@ -45,7 +45,7 @@ function PhaseStrip({ phases, view, width }: { phases: Phase[]; view: { low: num
       {view && (
         <g class="window">
           <path d={`M${place - 5} 39l5-7 5 7z`} />
-          <text x={place + (place > width - 130 ? -10 : 10)} y={41} text-anchor={place > width - 130 ? 'end' : 'start'}>window of the spans below</text>
+          <text x={place + (place > width - 130 ? -10 : 10)} y={41} text-anchor={place > width - 130 ? 'end' : 'start'}>time window shown below</text>
         </g>
       )}
     </svg>
@@ -131,7 +131,7 @@ function Spans({ columns, report }: { columns: TimelineColumns; report: Report }
           {[...drawn.wide.entries()].map(([slot, path]) => <path key={`w${slot}`} d={path} fill={slotFill(slot)} />)}
           {drawn.labels.map((label, index) => <text key={index} x={label.x} y={label.y} class={`span-label on-s${label.slot}`}>{label.text}</text>)}
           {tracks.map((track, index) => (
-            <text key={track.name} x={0} y={tracks.slice(0, index).reduce((sum, one) => sum + heightOf(one), 0) + 14} class="track-name">{shorten(track.name, 60)}{track.crowded ? ' (more overlap than rows)' : ''}</text>
+            <text key={track.name} x={0} y={tracks.slice(0, index).reduce((sum, one) => sum + heightOf(one), 0) + 14} class="track-name">{shorten(track.name, 60)}{track.crowded ? ' (overlapping spans in the last row)' : ''}</text>
           ))}
           <XAxis scale={x} ticks={marks} format={axis} y={height} />
           <Surface box={{ left: 0, right: width, top: 0, bottom: height }} x={x} zoom={zoom} onHover={onHover} onLeave={hideTip} />

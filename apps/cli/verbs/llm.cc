@@ -1,0 +1,159 @@
+#include "workflows/llm.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/options/run_options.h"
+#include "cli/options/time_with_unit.h"
+#include "cli/options/whole_number.h"
+#include "cli/output/session_output.h"
+#include "core/numbers.h"
+
+namespace aaco::cli {
+namespace {
+
+struct LlmOptions {
+  workflows::LlmRequest request;
+  std::string duration, timeout, ramp, cancel_after;
+  bool no_chunks = false, stop_at_eos = false, no_telemetry = false, json = false, no_report = false;
+};
+
+core::Status read_time(const std::string& text, const char* option, const char* example, std::optional<std::int64_t>& to) {
+  if (text.empty()) return {};
+  AACO_ASSIGN(const std::int64_t ns, time_with_unit(text, option, example));
+  if (ns <= 0)
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "invalid value '" + text + "' for '" + option + "': expected a duration such as " + example);
+  to = ns;
+  return {};
+}
+
+core::Status resolve(LlmOptions& options) {
+  auto& request = options.request;
+  std::optional<std::int64_t> timeout;
+  AACO_TRY(read_time(options.duration, "--duration", "60s", request.duration_ns));
+  AACO_TRY(read_time(options.ramp, "--ramp", "10s", request.ramp_ns));
+  AACO_TRY(read_time(options.cancel_after, "--cancel-after", "2s", request.cancel_after_ns));
+  AACO_TRY(read_time(options.timeout, "--timeout", "10m", timeout));
+  if (timeout) request.timeout_ns = *timeout;
+  request.keep_chunks = !options.no_chunks;
+  request.ignore_eos = !options.stop_at_eos;
+  request.telemetry = !options.no_telemetry;
+  return {};
+}
+
+void measure_server(Context& context, LlmOptions& options) {
+  if (auto status = resolve(options); !status) return context.fail(status.error());
+  const auto outcome = workflows::llm(options.request, make_services(context));
+  if (!outcome) return context.fail(outcome.error());
+  finish_session(context, outcome->session, options.json, options.no_report);
+  if (outcome->all_failed) context.fail({core::ErrorCode::io, "no request succeeded: " + outcome->failure, {}, {}});
+}
+
+void add_load_options(CLI::App& verb, LlmOptions& options) {
+  auto& request = options.request;
+  verb.add_option("--concurrency", request.concurrency,
+                  "Open requests at any time (closed loop); several levels: 1,2,4,8 (default: 1)")
+      ->delimiter(',')
+      ->check(positive_count())
+      ->type_name("N");
+  verb.add_option("--rate", request.rates,
+                  "Requests per second, sent on schedule whatever the server does (open loop); several levels: 1,2,4")
+      ->delimiter(',')
+      ->check(positive_number())
+      ->type_name("R");
+  verb.add_option("--arrivals", request.arrivals, "With --rate: poisson, constant or gamma:SHAPE")
+      ->capture_default_str()
+      ->type_name("PROCESS");
+  verb.add_option("--ramp", options.ramp, "With --rate: reach the rate linearly within this time")->type_name("TIME");
+  verb.add_option("--replay", request.replay, "Replay a trace: Azure LLM, BurstGPT, Mooncake or AACO JSONL")->type_name("FILE");
+  verb.add_option("--replay-speed", request.replay_speed, "With --replay: speed factor (default: 1)")
+      ->check(positive_number())
+      ->type_name("X");
+  verb.add_option("--max-open", request.max_open,
+                  "With --rate or --replay: cap on open requests; waiting for it counts as latency (default: no cap)")
+      ->check(positive_count())
+      ->type_name("N");
+  verb.add_option("--requests", request.requests, "Requests per level (default: 10 per open request, at least 100)")
+      ->check(positive_count())
+      ->type_name("N");
+  verb.add_option("--duration", options.duration,
+                  "Duration of each level instead of a number of requests (default with --rate: 60s)")
+      ->type_name("TIME");
+  verb.add_option("--warmup", request.warmup,
+                  "Requests before the measurement (default: as many as are open at once, at most 16)")
+      ->check(whole_number(0, kMaxCount))
+      ->type_name("N");
+  verb.add_flag("--sweep", request.until_limit, "Stop once requests queue, throughput no longer grows or the SLO is broken");
+}
+
+void add_prompt_options(CLI::App& verb, LlmOptions& options) {
+  auto& request = options.request;
+  verb.add_option("--prompt-tokens", request.prompt_tokens, "Prompt length: N, uniform:LOW:HIGH or normal:MEAN:DEVIATION")
+      ->capture_default_str()
+      ->type_name("LENGTH");
+  verb.add_option("--output-tokens", request.output_tokens, "Answer length, in the same forms")
+      ->capture_default_str()
+      ->type_name("LENGTH");
+  verb.add_option("--prompts", request.prompts, "Prompts from a file: JSONL with \"prompt\", or ShareGPT JSON")
+      ->type_name("FILE");
+  verb.add_option("--shared-prefix", request.shared_prefix_tokens, "Tokens at the start of every prompt that are the same")
+      ->check(whole_number(0, kMaxCount))
+      ->type_name("N");
+  verb.add_flag("--stop-at-eos", options.stop_at_eos,
+                "Let answers end early; by default ignore_eos and min_tokens ask for the whole length");
+  verb.add_flag("--continuous-usage", request.continuous_usage, "Ask for token counts in each chunk (vLLM, SGLang)");
+}
+
+}  // namespace
+
+void add_llm(CLI::App& app, Context& context) {
+  CLI::App* verb =
+      app.add_subcommand("llm", "Measure a language-model server token by token under load: aaco llm --url http://HOST:PORT/v1");
+  auto options = std::make_shared<LlmOptions>();
+  auto& request = options->request;
+  verb->add_option("--url", request.url, "Base URL of an OpenAI-compatible API")->required()->type_name("URL");
+  verb->add_option("--model", request.model, "Model name (default: the first one the server lists)")->type_name("NAME");
+  verb->add_option("--api", request.api, "chat or completions")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"chat", "completions"}))
+      ->type_name("API");
+  add_load_options(*verb, *options);
+  add_prompt_options(*verb, *options);
+  verb->add_option("--slo", request.slo, "Limits a good request keeps, for goodput: ttft=200ms,tpot=50ms,itl=100ms,e2el=5s")
+      ->type_name("LIMITS");
+  verb->add_option("--price", request.price_per_hour, "Price of the server per hour, for the cost per million output tokens")
+      ->check(positive_number())
+      ->type_name("P");
+  verb->add_option("--seed", request.seed, "Seed of arrivals, lengths and prompts")->capture_default_str()->check(seed_number());
+  verb->add_option("--timeout", options->timeout, "Limit per request (default: 10m)")->type_name("TIME");
+  verb->add_option("--retries", request.retries, "Retries of refused, reset, 429 and 5xx requests; counted")
+      ->capture_default_str()
+      ->check(whole_number(0, 100))
+      ->type_name("N");
+  verb->add_option("--cancel-after", options->cancel_after, "Cancel each request this long after it was sent")->type_name("TIME");
+  verb->add_option("--api-key-file", request.api_key_file, "File with the API key (otherwise AACO_API_KEY); never stored")
+      ->type_name("FILE");
+  verb->add_option("--header", request.headers, "Additional header 'Name: value'; the value is never stored")
+      ->type_name("HEADER");
+  verb->add_option("--ca-file", request.ca_file, "Certificate authorities to trust besides the system's (PEM)")
+      ->type_name("FILE");
+  verb->add_flag("--no-chunks", options->no_chunks, "Do not store a row per chunk");
+  verb->add_flag("--no-telemetry", options->no_telemetry, "Do not sample the machine beside the load");
+  verb->add_option("--tag", request.tag, "Tag for the session, to refer to it as tag:NAME");
+  verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");
+  verb->add_flag("--json", options->json, "Print JSON instead of the report");
+  verb->add_flag("--no-report", options->no_report, "Do not write the HTML page");
+  verb->footer(
+      "Latency counts from the time a request was due, not from when it was sent. The first token is the first chunk with "
+      "content,\n"
+      "not the one with the role. Tokens are counted by the server's usage, not by chunks.\n\n"
+      "Examples:\n  aaco llm --url http://localhost:8000/v1 --concurrency 4 --requests 100\n"
+      "  aaco llm --url http://localhost:8000/v1 --rate 10 --duration 60s --slo ttft=200ms,tpot=50ms\n"
+      "  aaco llm --url http://localhost:8000/v1 --concurrency 1,2,4,8,16 --sweep\n"
+      "  aaco llm --url http://localhost:8000/v1 --replay AzureLLMInferenceTrace_code.csv --duration 5m");
+  verb->callback([&context, options] { measure_server(context, *options); });
+}
+
+}  // namespace aaco::cli

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "stats/summary.h"
+#include "trace/metric.h"
+#include "trace/names.h"
+#include "trace/rows.h"
+
+// What a load on a language-model server measured, from the rows of llm_requests and llm_chunks; and whether the client itself
+// was the limit.
+namespace aaco::analytics::llm {
+
+// Limits that a good request keeps, each of them.
+struct Slo {
+  std::optional<std::int64_t> ttft_ns, tpot_ns, itl_ns, e2el_ns;  // itl: the longest gap between two chunks
+  [[nodiscard]] bool empty() const { return !ttft_ns && !tpot_ns && !itl_ns && !e2el_ns; }
+  bool operator==(const Slo&) const = default;
+};
+// "ttft=200ms,tpot=50ms". Fails with invalid_argument.
+core::Result<Slo> parse_slo(std::string_view text);
+std::string to_string(const Slo& slo);
+
+// Times of a request. "scheduled" counts from when it was due, "sent" from when it was sent.
+struct RequestTimes {
+  std::optional<double> ttft_ns, ttft_sent_ns;
+  std::optional<double> e2el_ns, e2el_sent_ns;  // of complete answers
+  std::optional<double>
+      tpot_ns;  // (last token - first token) / (tokens - 1); empty without a token count, for one token and for one chunk
+  std::optional<double> client_queue_ns;  // sent - scheduled
+};
+RequestTimes times_of(const trace::LlmRequestRow& row);
+
+struct Rates {
+  double requests_per_second = 0, failures_per_second = 0;
+  std::optional<double> output_tokens_per_second, prompt_tokens_per_second;
+};
+
+// One load level: a concurrency, a rate.
+struct Load {
+  std::string name;
+  std::int64_t requests = 0, complete = 0;  // without those that the client cancelled (as planned, or as it was stopped)
+  std::int64_t cancelled = 0;
+  std::map<std::string, std::int64_t> failures;  // by kind
+  std::map<std::string, std::string> examples;   // a message of each kind
+  std::int64_t without_output = 0;               // complete, and not one token
+  stats::Summary ttft, ttft_sent, e2el, e2el_sent, tpot, inter_chunk, client_queue;
+  // The gap between two tokens. Where a chunk has several tokens (continuous usage) each has its share of the gap; where every
+  // chunk has one token it is the gap between chunks; otherwise unknown.
+  stats::Summary itl;
+  bool itl_known = false;
+  std::optional<double> tokens_per_chunk;
+  std::int64_t tokens_unknown = 0;  // complete requests without a token count
+  // The whole load: from the first request due to the last end.
+  double duration_s = 0;
+  Rates rates;
+  // The steady state: from the first end (the ramp is over) to the last time that a request was due (the drain begins). Empty
+  // where less than a third of the load is steady.
+  std::optional<double> steady_s;
+  std::optional<Rates> steady;
+  double offered_per_second = 0;
+  double mean_open = 0;                                  // requests open at once, averaged over time, by their own intervals
+  std::optional<double> little_open;                     // throughput times mean latency (Little, Operations Research 9, 1961)
+  double availability_ratio = 0;                         // complete / all
+  std::optional<double> goodput_per_second, good_ratio;  // requests that keep the SLO; failures keep none
+};
+
+// Rows of one load level, of phase measure.
+Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
+                  const trace::NameTable& names, const Slo& slo);
+
+// The levels in the order in which they ran. Chunks belong to the level of their request.
+std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
+                                const trace::NameTable& names, const Slo& slo);
+
+// The client's own state within a level.
+struct OwnState {
+  std::vector<double> loop_lag_ns, cpu_ratio, run_queue_ratio;
+};
+OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
+                   std::int64_t to_ns);
+
+// Whether the client could have moved a result by more than its interval.
+struct OwnLimit {
+  bool limited = false;
+  std::vector<std::string> reasons;  // a sentence each
+  std::optional<double> cpu_ratio, run_queue_ratio, loop_lag_p50_ns, loop_lag_p99_ns;
+  std::optional<double> vouched_per_second;  // requests per second for which the client had room
+};
+inline constexpr double kBusyClient = 0.9;      // share of time on or waiting for a CPU above which the loop has no room left
+inline constexpr double kVouchedClient = 0.7;   // and up to which it has
+inline constexpr double kStarvedClient = 0.05;  // share of time waiting for a CPU above which it must not exceed the time on one
+OwnLimit judge_client(const Load& load, const OwnState& state);
+
+// The server's process within a level, where it runs on this machine and was sampled.
+struct ServerState {
+  std::optional<double> cpu_cores,
+      run_queue_ratio;                    // CPUs used; time its threads were runnable but not running, per time, summed
+  std::optional<double> throttled_ratio;  // of the time, by the CPU limit of its control group
+};
+ServerState server_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
+                         std::int64_t to_ns);
+// Why the server was slow, a sentence each. None where the client was the bottleneck, unless the server waited for a CPU more
+// than twice as long as the client.
+std::vector<std::string> server_causes(const ServerState& server, const OwnLimit& client);
+inline constexpr double kServerWaits = 0.4;       // waiting for a CPU per waiting and running
+inline constexpr double kServerWaitFloor = 0.15;  // and per time
+inline constexpr double kServerThrottled = 0.05;
+
+// The published metrics (data/metrics/serving.yaml) of a level.
+trace::Metrics metrics_of(const Load& load, const OwnLimit& client);
+
+// "holds 12.0 requests/s at TTFT P99 180 ms", for a person.
+std::string sentence_of(const Load& load, const Slo& slo);
+
+// Among levels in rising order of load, as indices that are empty where there is none: the last level that keeps the SLO, and the
+// knee. It is the last level before requests queue: the median TTFT is longer than at the lowest level by more than `kQueueShare`
+// of the time that an answer takes. Without a queue it is the level after which throughput grows by less than `kKneeGain` of the
+// load's growth (a server that computes all requests at once slows them down instead).
+inline constexpr double kKneeGain = 0.3;
+inline constexpr double kQueueShare = 0.5;
+struct Curve {
+  std::optional<std::size_t> knee, last_within_slo;
+  bool queues = false;         // beyond the knee
+  std::size_t flat_steps = 0;  // steps up to the last level in which throughput did not grow
+};
+Curve judge_curve(std::span<const Load> loads, const Slo& slo);
+bool keeps(const Load& load, const Slo& slo);
+
+}  // namespace aaco::analytics::llm

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "analytics/llm.h"
+#include "core/numbers.h"
+
+namespace aaco::analytics::llm {
+namespace {
+
+// A lag matters where it exceeds the half width of the interval, this share of the value, and this time.
+constexpr double kLagShare = 0.05;
+constexpr double kLagFloorNs = 500'000;
+
+std::optional<double> mean(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+std::optional<double> quantile(std::vector<double> values, double probability) {
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  return stats::quantile_of_sorted(values, probability);
+}
+
+// The reason, where the lag of the event loop may have moved the quantile.
+std::optional<std::string> moved(std::string_view name, const std::optional<stats::Quantile>& result,
+                                 const std::optional<double>& lag) {
+  if (!result || !lag) return std::nullopt;
+  const double half = result->ci95 ? (result->ci95->high - result->ci95->low) / 2 : 0;
+  if (*lag <= std::max({half, kLagShare * result->value, kLagFloorNs})) return std::nullopt;
+  return fmt::format("the client's event loop was up to {} late, which may have moved {} ({}) by more than its interval",
+                     core::format_duration(*lag), name, core::format_duration(result->value));
+}
+
+}  // namespace
+
+OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
+                   std::int64_t to_ns) {
+  OwnState state;
+  for (const auto& row : events) {
+    if (row.time_ns < from_ns || row.time_ns > to_ns) continue;
+    const std::string_view metric = names.text(row.metric);
+    if (metric == "client.loop_lag_ns") state.loop_lag_ns.push_back(row.value);
+    if (metric == "client.cpu_ratio") state.cpu_ratio.push_back(row.value);
+    if (metric == "client.run_queue_ratio") state.run_queue_ratio.push_back(row.value);
+  }
+  return state;
+}
+
+OwnLimit judge_client(const Load& load, const OwnState& state) {
+  OwnLimit limit{.cpu_ratio = mean(state.cpu_ratio),
+                 .run_queue_ratio = mean(state.run_queue_ratio),
+                 .loop_lag_p50_ns = quantile(state.loop_lag_ns, 0.5),
+                 .loop_lag_p99_ns = quantile(state.loop_lag_ns, 0.99)};
+  const double busy = limit.cpu_ratio.value_or(0) + limit.run_queue_ratio.value_or(0);
+  if (busy > kBusyClient)
+    limit.reasons.push_back(fmt::format("the client's thread was on or waiting for a CPU {} of the time ({} on it, {} waiting)",
+                                        core::format_percent(busy), core::format_percent(limit.cpu_ratio.value_or(0)),
+                                        core::format_percent(limit.run_queue_ratio.value_or(0))));
+  else if (limit.run_queue_ratio.value_or(0) > std::max(kStarvedClient, limit.cpu_ratio.value_or(0)))
+    limit.reasons.push_back(fmt::format("the client's thread waited for a CPU {} of the time, longer than it ran ({})",
+                                        core::format_percent(*limit.run_queue_ratio),
+                                        core::format_percent(limit.cpu_ratio.value_or(0))));
+  for (auto reason : {moved("the median TTFT", load.ttft.p50, limit.loop_lag_p50_ns),
+                      moved("the TTFT P99", load.ttft.p99, limit.loop_lag_p99_ns)})
+    if (reason) limit.reasons.push_back(*std::move(reason));
+  limit.limited = !limit.reasons.empty();
+  if (busy > kBusyClient) limit.vouched_per_second = load.rates.requests_per_second * kVouchedClient / busy;
+  return limit;
+}
+
+}  // namespace aaco::analytics::llm

@@ -1,0 +1,348 @@
+#include "analytics/llm.h"
+
+#include <gtest/gtest.h>
+
+namespace aaco::analytics::llm {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+// Rows of a load level with their chunks.
+struct Rows {
+  trace::NameTable names;
+  std::vector<trace::LlmRequestRow> requests;
+  std::vector<trace::LlmChunkRow> chunks;
+
+  // An answer with a chunk each `gap` ms after its first token.
+  trace::LlmRequestRow& add(std::int64_t due_ms, std::int64_t sent_ms, std::int64_t first_ms, std::int64_t gap_ms,
+                            std::int64_t count) {
+    trace::LlmRequestRow row{.request = static_cast<std::int64_t>(requests.size()),
+                             .phase = names.intern("measure"),
+                             .load = names.intern("rate 1/s")};
+    row.scheduled_ns = due_ms * kMs;
+    row.sent_ns = sent_ms * kMs;
+    row.first_token_ns = first_ms * kMs;
+    row.last_token_ns = (first_ms + gap_ms * (count - 1)) * kMs;
+    row.end_ns = *row.last_token_ns;
+    row.outcome = names.intern("ok");
+    row.output_tokens = count;
+    row.content_chunks = count;
+    for (std::int64_t i = 0; i < count; ++i) {
+      trace::LlmChunkRow chunk{.request = row.request, .chunk = i, .time_ns = (first_ms + gap_ms * i) * kMs};
+      chunk.kind = names.intern("content");
+      chunks.push_back(chunk);
+    }
+    requests.push_back(row);
+    return requests.back();
+  }
+  void fail(std::int64_t due_ms, std::string_view outcome) {
+    trace::LlmRequestRow& row = add(due_ms, due_ms, due_ms + 1, 1, 1);
+    row.outcome = names.intern(outcome);
+    row.detail = names.intern("why");
+  }
+  [[nodiscard]] Load load(const Slo& slo = {}) const { return measure_load(requests, chunks, names, slo); }
+};
+
+TEST(Times, CountFromTheSchedule) {
+  Rows rows;
+  const RequestTimes times = times_of(rows.add(0, 100, 150, 10, 5));
+  EXPECT_EQ(times.ttft_ns, 150.0 * kMs);
+  EXPECT_EQ(times.ttft_sent_ns, 50.0 * kMs);
+  EXPECT_EQ(times.client_queue_ns, 100.0 * kMs);
+  EXPECT_EQ(times.e2el_ns, 190.0 * kMs);
+  EXPECT_EQ(times.tpot_ns, 10.0 * kMs);
+}
+TEST(Times, OneTokenHasNoTimePerOutputToken) {
+  Rows rows;
+  EXPECT_FALSE(times_of(rows.add(0, 0, 5, 1, 1)).tpot_ns);
+}
+TEST(Times, UnknownTokensHaveNoTimePerOutputToken) {
+  Rows rows;
+  auto row = rows.add(0, 0, 5, 1, 10);
+  row.output_tokens.reset();
+  EXPECT_FALSE(times_of(row).tpot_ns);
+}
+TEST(Times, NothingSentHasNoTimes) {
+  const RequestTimes times = times_of({});
+  EXPECT_FALSE(times.ttft_ns || times.client_queue_ns || times.e2el_sent_ns);
+}
+
+// One at a time, 50 ms each, 100 a second: request i waits 50 (i + 1) - 10 i ms.
+TEST(LoadFigures, CoordinatedOmissionIsSeen) {
+  Rows rows;
+  for (std::int64_t i = 0; i < 400; ++i) rows.add(10 * i, 50 * i, 50 * i + 50, 1, 1);
+  const Load load = rows.load();
+  EXPECT_NEAR(load.e2el.p99->value, (50 + 40 * 0.99 * 399) * kMs, 1.0 * kMs);
+  EXPECT_NEAR(load.e2el_sent.p99->value, 50.0 * kMs, 0.1 * kMs);
+}
+// Eight requests of 500 ms, ten a second, one at a time: the last one is due at 0.7 s and ends at 4 s.
+TEST(LoadFigures, FewRequestsHaveNoP99) {
+  Rows rows;
+  for (std::int64_t i = 0; i < 8; ++i) rows.add(100 * i, 500 * i, 500 * i + 500, 1, 1);
+  const Load load = rows.load();
+  EXPECT_EQ(load.e2el.maximum, 3300.0 * kMs);
+  EXPECT_FALSE(load.e2el.p99);
+}
+TEST(LoadFigures, FailuresAreCountedByKind) {
+  Rows rows;
+  rows.add(0, 0, 5, 1, 3);
+  rows.fail(1, "timeout");
+  rows.fail(2, "timeout");
+  rows.fail(3, "http_429");
+  const Load load = rows.load();
+  EXPECT_EQ(load.failures, (std::map<std::string, std::int64_t>{{"timeout", 2}, {"http_429", 1}}));
+  EXPECT_EQ(load.availability_ratio, 0.25);
+  EXPECT_EQ(load.examples.at("timeout"), "why");
+}
+TEST(LoadFigures, CancelledRequestsAreNoFailures) {
+  Rows rows;
+  rows.add(0, 0, 5, 1, 3);
+  rows.fail(1, "cancelled");
+  const Load load = rows.load();
+  EXPECT_EQ(load.requests, 1);
+  EXPECT_EQ(load.cancelled, 1);
+  EXPECT_EQ(load.availability_ratio, 1);
+  EXPECT_TRUE(load.failures.empty());
+}
+TEST(LoadFigures, FailuresAreNotGood) {
+  Rows rows;
+  rows.add(0, 0, 5, 1, 3);
+  rows.fail(1, "timeout");
+  EXPECT_EQ(rows.load(parse_slo("ttft=1s").value()).good_ratio, 0.5);
+}
+TEST(LoadFigures, GoodputNeedsEveryLimit) {
+  Rows rows;
+  rows.add(0, 0, 100, 10, 5);  // both kept
+  rows.add(0, 0, 300, 10, 5);  // first token late
+  rows.add(0, 0, 100, 80, 5);  // tokens slow
+  EXPECT_NEAR(*rows.load(parse_slo("ttft=200ms,tpot=50ms").value()).good_ratio, 1.0 / 3, 1e-9);
+}
+TEST(LoadFigures, OneTokenKeepsLimitsOnGaps) {
+  Rows rows;
+  rows.add(0, 0, 100, 10, 1);
+  EXPECT_EQ(rows.load(parse_slo("tpot=1ms,itl=1ms").value()).good_ratio, 1.0);
+}
+TEST(LoadFigures, NoSloNoGoodput) {
+  Rows rows;
+  rows.add(0, 0, 100, 10, 1);
+  EXPECT_FALSE(rows.load().goodput_per_second);
+}
+TEST(LoadFigures, ChunksAreNotTokens) {
+  Rows rows;
+  rows.add(0, 0, 10, 30, 4).output_tokens = 12;
+  const Load load = rows.load();
+  EXPECT_EQ(load.tokens_per_chunk, 3.0);
+  EXPECT_FALSE(load.itl_known);
+  EXPECT_EQ(load.inter_chunk.mean, 30.0 * kMs);
+  EXPECT_NEAR(*load.tpot.mean, 90.0 * kMs / 11, 1);
+}
+TEST(LoadFigures, ContinuousUsageGivesEachTokenItsShare) {
+  Rows rows;
+  rows.add(0, 0, 10, 30, 4).output_tokens = 12;
+  for (auto& chunk : rows.chunks) chunk.tokens = 3;
+  const Load load = rows.load();
+  EXPECT_TRUE(load.itl_known);
+  EXPECT_EQ(load.itl.mean, 10.0 * kMs);
+  EXPECT_EQ(load.itl.count, 9);
+}
+TEST(LoadFigures, OneChunkHasNoTimePerOutputToken) {
+  Rows rows;
+  rows.add(0, 0, 10, 30, 1).output_tokens = 4;
+  EXPECT_FALSE(rows.load().tpot.mean);
+}
+TEST(LoadFigures, LittlesLawHolds) {
+  Rows rows;
+  for (std::int64_t i = 0; i < 100; ++i) rows.add(10 * i, 10 * i, 10 * i + 40, 1, 1);
+  const Load load = rows.load();
+  EXPECT_NEAR(*load.little_open, load.mean_open, 0.001 * load.mean_open);
+}
+TEST(LoadFigures, SteadyStateExcludesRampAndDrain) {
+  Rows rows;
+  for (std::int64_t i = 0; i < 100; ++i) rows.add(10 * i, 10 * i, 10 * i + 200, 1, 1);
+  const Load load = rows.load();
+  ASSERT_TRUE(load.steady_s);
+  EXPECT_NEAR(*load.steady_s, 0.79, 1e-9);
+  EXPECT_NEAR(load.steady->requests_per_second, 100, 2);
+  EXPECT_LT(load.rates.requests_per_second, 90);
+}
+TEST(LoadFigures, ShortLoadHasNoSteadyState) {
+  Rows rows;
+  rows.add(0, 0, 100, 1, 1);
+  EXPECT_FALSE(rows.load().steady);
+}
+TEST(LoadFigures, NothingIsEmpty) { EXPECT_EQ(Rows().load().requests, 0); }
+TEST(LoadFigures, WarmupIsLeftOut) {
+  Rows rows;
+  rows.add(0, 0, 5, 1, 3).phase = rows.names.intern("warmup");
+  EXPECT_TRUE(measure_loads(rows.requests, rows.chunks, rows.names, {}).empty());
+}
+TEST(LoadFigures, LevelsAreSeparate) {
+  Rows rows;
+  rows.add(0, 0, 5, 1, 3);
+  rows.add(10, 10, 15, 1, 3).load = rows.names.intern("rate 2/s");
+  const auto loads = measure_loads(rows.requests, rows.chunks, rows.names, {});
+  ASSERT_EQ(loads.size(), 2U);
+  EXPECT_EQ(loads[1].name, "rate 2/s");
+  EXPECT_EQ(loads[1].inter_chunk.count, 2);
+}
+
+Load load_of(double per_second, double open, double ttft_ms) {
+  Load load{.name = "x", .requests = 100, .complete = 100};
+  load.rates.requests_per_second = per_second;
+  load.mean_open = open;
+  load.availability_ratio = 1;
+  load.ttft = stats::summarize(std::vector<double>(300, ttft_ms * kMs));
+  load.e2el = stats::summarize(std::vector<double>(300, (ttft_ms + 100) * kMs));
+  return load;
+}
+TEST(Curve, KneeIsWhereThroughputStops) {
+  const std::vector<Load> loads = {load_of(10, 1, 10), load_of(20, 2, 10), load_of(39, 4, 10), load_of(40, 8, 100),
+                                   load_of(40, 16, 300)};
+  EXPECT_EQ(judge_curve(loads, {}).knee, 2U);
+  EXPECT_EQ(judge_curve(loads, parse_slo("ttft=150ms").value()).last_within_slo, 3U);
+}
+// One core shared by up to four answers: throughput is flat from the start, and the first token waits from eight on.
+TEST(Curve, KneeOfASharedProcessorIsWhereRequestsQueue) {
+  const std::vector<Load> loads = {load_of(3.8, 1, 88), load_of(4.7, 2, 102), load_of(5.3, 4, 168), load_of(5.9, 8, 1200)};
+  const Curve curve = judge_curve(loads, {});
+  EXPECT_TRUE(curve.queues);
+  EXPECT_EQ(curve.knee, 2U);
+  EXPECT_EQ(curve.flat_steps, 3U);
+}
+TEST(Curve, TtftGrowingWithTheLoadIsNotAQueue) {
+  const Curve curve = judge_curve(std::vector<Load>{load_of(10, 1, 10), load_of(20, 2, 20), load_of(20.5, 4, 45)}, {});
+  EXPECT_FALSE(curve.queues);
+  EXPECT_EQ(curve.knee, 1U);
+}
+TEST(Curve, OpenLoopBeyondCapacityQueues) {
+  std::vector<Load> loads = {load_of(10, 1, 10), load_of(20, 2, 11), load_of(22, 60, 800)};
+  const double rates[] = {10, 20, 40};
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    loads[i].name = "rate x/s";
+    loads[i].offered_per_second = rates[i];
+  }
+  const Curve curve = judge_curve(loads, {});
+  EXPECT_TRUE(curve.queues);
+  EXPECT_EQ(curve.knee, 1U);
+}
+TEST(Curve, OneLevelHasNoKnee) { EXPECT_FALSE(judge_curve(std::vector<Load>{load_of(10, 1, 10)}, {}).knee); }
+TEST(Curve, NoKneeWhileItGrows) {
+  const std::vector<Load> loads = {load_of(10, 1, 10), load_of(20, 2, 10)};
+  EXPECT_FALSE(judge_curve(loads, {}).knee);
+}
+TEST(Curve, BrokenSloEverywhere) {
+  EXPECT_FALSE(judge_curve(std::vector<Load>{load_of(10, 1, 500)}, parse_slo("ttft=150ms").value()).last_within_slo);
+}
+TEST(Curve, FailuresBreakTheSlo) {
+  Load load = load_of(10, 1, 10);
+  load.availability_ratio = 0.9;
+  EXPECT_FALSE(keeps(load, parse_slo("ttft=1s").value()));
+}
+
+TEST(Client, IdleClientIsNotTheLimit) {
+  EXPECT_FALSE(judge_client(load_of(10, 1, 10),
+                            {.loop_lag_ns = std::vector<double>(100, 1e5), .cpu_ratio = {0.1}, .run_queue_ratio = {0.01}})
+                   .limited);
+}
+TEST(Client, BusyThreadIsTheLimit) {
+  const OwnLimit limit = judge_client(load_of(100, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.99}, .run_queue_ratio = {}});
+  EXPECT_TRUE(limit.limited);
+  EXPECT_NEAR(*limit.vouched_per_second, 100 * 0.7 / 0.99, 1e-9);
+}
+TEST(Client, WaitingForACpuIsTheLimit) {
+  EXPECT_TRUE(judge_client(load_of(100, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.5}, .run_queue_ratio = {0.48}}).limited);
+}
+TEST(Client, WaitingLongerThanRunningIsTheLimit) {
+  EXPECT_TRUE(judge_client(load_of(10, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.06}, .run_queue_ratio = {0.13}}).limited);
+}
+TEST(Client, ShortWaitsAreNotTheLimit) {
+  EXPECT_FALSE(judge_client(load_of(10, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.01}, .run_queue_ratio = {0.03}}).limited);
+}
+TEST(Client, LagBeyondTheIntervalIsTheLimit) {
+  EXPECT_TRUE(
+      judge_client(load_of(10, 1, 10), {.loop_lag_ns = std::vector<double>(100, 20e6), .cpu_ratio = {0.1}, .run_queue_ratio = {}})
+          .limited);
+}
+TEST(Client, LagOfASlowAnswerIsNotTheLimit) {
+  EXPECT_FALSE(judge_client(load_of(10, 1, 5000),
+                            {.loop_lag_ns = std::vector<double>(100, 20e6), .cpu_ratio = {0.1}, .run_queue_ratio = {}})
+                   .limited);
+}
+TEST(Client, NoSamplesIsNotTheLimit) { EXPECT_FALSE(judge_client(load_of(10, 1, 10), {}).limited); }
+
+TEST(Server, WaitForACpuIsNamed) {
+  const auto causes = server_causes({.cpu_cores = 0.5, .run_queue_ratio = 0.5, .throttled_ratio = 0}, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_NE(causes[0].find("waited for a CPU"), std::string::npos);
+}
+TEST(Server, ThrottlingIsNamed) {
+  EXPECT_EQ(server_causes({.cpu_cores = 1, .run_queue_ratio = 0, .throttled_ratio = 0.3}, {}).size(), 1U);
+}
+// Its own threads share its CPU.
+TEST(Server, BusyServerWithACpuHasNoCause) {
+  EXPECT_TRUE(server_causes({.cpu_cores = 0.99, .run_queue_ratio = 0.33, .throttled_ratio = 0}, {}).empty());
+}
+TEST(Server, IdleServerHasNoCause) {
+  EXPECT_TRUE(server_causes({.cpu_cores = 0.02, .run_queue_ratio = 0.02, .throttled_ratio = {}}, {}).empty());
+}
+TEST(Server, LimitOfTheClientHidesTheServer) {
+  const ServerState waits{.cpu_cores = 0.5, .run_queue_ratio = 0.5, .throttled_ratio = {}};
+  EXPECT_TRUE(server_causes(waits, {.limited = true, .run_queue_ratio = 0.4}).empty());
+  EXPECT_TRUE(server_causes(waits, {.limited = true}).empty());
+}
+TEST(Server, LongWaitBesideAWaitingClientIsNamed) {
+  EXPECT_EQ(server_causes({.cpu_cores = 0.37, .run_queue_ratio = 0.91, .throttled_ratio = {}},
+                          {.limited = true, .run_queue_ratio = 0.11})
+                .size(),
+            1U);
+}
+TEST(Server, UnsampledServerHasNoCause) { EXPECT_TRUE(server_causes({}, {}).empty()); }
+TEST(Server, StateIsTheMeanWithinTheLevel) {
+  trace::NameTable names;
+  std::vector<trace::SystemEventRow> events;
+  const auto add = [&](std::int64_t time, std::string_view metric, double value) {
+    trace::SystemEventRow row;
+    row.time_ns = time;
+    row.metric = names.intern(metric);
+    row.entity = names.intern("tree");
+    row.value = value;
+    events.push_back(row);
+  };
+  add(1, "process.run_queue_wait_ratio", 0.2);
+  add(2, "process.run_queue_wait_ratio", 0.4);
+  add(9, "process.run_queue_wait_ratio", 5);
+  const ServerState state = server_state(events, names, 0, 5);
+  EXPECT_NEAR(*state.run_queue_ratio, 0.3, 1e-12);
+  EXPECT_FALSE(state.cpu_cores);
+}
+TEST(SloText, Parse) {
+  EXPECT_EQ(parse_slo("ttft=200ms, tpot=50ms").value(),
+            (Slo{.ttft_ns = 200 * kMs, .tpot_ns = 50 * kMs, .itl_ns = {}, .e2el_ns = {}}));
+  EXPECT_EQ(to_string(parse_slo("ttft=200ms").value()), "TTFT <= 200 ms");
+}
+TEST(SloText, Refusals) {
+  for (const char* text : {"", "ttft", "ttft=", "ttft=x", "ttft=0", "ttft=-1s", "latency=1s", "ttft=1s,ttft=2s", "ttft=1s,"})
+    EXPECT_FALSE(parse_slo(text)) << text;
+}
+
+TEST(Metrics, UnmeasuredIsLeftOut) {
+  Rows rows;
+  rows.add(0, 0, 5, 1, 1);
+  const auto metrics = metrics_of(rows.load(), {});
+  EXPECT_EQ(find_metric(metrics, "llm.tpot_p50_ns"), nullptr);
+  EXPECT_EQ(find_metric(metrics, "llm.goodput_per_second"), nullptr);
+  EXPECT_NE(find_metric(metrics, "llm.ttft_mean_ns"), nullptr);
+}
+TEST(Sentence, SaysThatAllWereCancelled) {
+  Rows rows;
+  rows.fail(0, "cancelled");
+  EXPECT_EQ(sentence_of(rows.load(), {}), "all 1 requests were cancelled");
+}
+TEST(Sentence, SaysThatAllFailed) {
+  Rows rows;
+  rows.fail(0, "timeout");
+  EXPECT_EQ(sentence_of(rows.load(), {}), "all 1 requests failed");
+}
+
+}  // namespace
+}  // namespace aaco::analytics::llm

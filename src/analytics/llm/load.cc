@@ -1,0 +1,211 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "analytics/llm.h"
+
+namespace aaco::analytics::llm {
+namespace {
+
+constexpr double kSteadyShare = 1.0 / 3;
+
+double span(std::int64_t from, std::int64_t to) { return static_cast<double>(to - from); }
+
+bool is_output(std::string_view kind) { return kind == "content" || kind == "reasoning" || kind == "tool_call"; }
+
+// What the chunks of a level say, by request.
+struct Gaps {
+  std::vector<double> between_chunks, between_tokens;
+  std::unordered_map<std::int64_t, double> longest;  // by request
+  std::int64_t tokens = 0, chunks = 0;
+  bool tokens_known = true;
+};
+
+Gaps gaps_of(const std::unordered_map<std::int64_t, const trace::LlmRequestRow*>& complete,
+             std::span<const trace::LlmChunkRow> chunks, const trace::NameTable& names) {
+  Gaps gaps;
+  std::unordered_map<std::int64_t, std::int64_t> last;
+  for (const trace::LlmChunkRow& chunk : chunks) {
+    const auto request = complete.find(chunk.request);
+    if (request == complete.end() || !is_output(names.text(chunk.kind))) continue;
+    const auto& row = *request->second;
+    const bool one_each = row.output_tokens && *row.output_tokens == row.content_chunks;
+    const std::int64_t tokens = chunk.tokens.value_or(one_each ? 1 : 0);
+    gaps.tokens_known = gaps.tokens_known && tokens > 0;
+    const auto [before, first] = last.try_emplace(chunk.request, chunk.time_ns);
+    if (!first) {
+      const double gap = span(before->second, chunk.time_ns);
+      before->second = chunk.time_ns;
+      gaps.between_chunks.push_back(gap);
+      double& longest = gaps.longest[chunk.request];
+      longest = std::max(longest, gap);
+      for (std::int64_t i = 0; i < tokens; ++i) gaps.between_tokens.push_back(gap / static_cast<double>(tokens));
+    }
+  }
+  return gaps;
+}
+
+struct Window {
+  std::int64_t from = 0, to = 0;
+  [[nodiscard]] double seconds() const { return span(from, to) * 1e-9; }
+};
+
+// Ends within the window, per second.
+Rates rates_of(std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names, Window window, bool tokens_known) {
+  std::int64_t complete = 0, failed = 0, output = 0, prompt = 0;
+  for (const auto& row : requests) {
+    if (row.end_ns < window.from || row.end_ns > window.to) continue;
+    const bool ok = names.text(row.outcome) == "ok";
+    (ok ? complete : failed) += names.text(row.outcome) == "cancelled" ? 0 : 1;
+    if (!ok) continue;
+    output += row.output_tokens.value_or(0);
+    prompt += row.prompt_tokens.value_or(0);
+  }
+  const double seconds = std::max(1e-9, window.seconds());
+  Rates rates{.requests_per_second = static_cast<double>(complete) / seconds,
+              .failures_per_second = static_cast<double>(failed) / seconds};
+  if (tokens_known) {
+    rates.output_tokens_per_second = static_cast<double>(output) / seconds;
+    rates.prompt_tokens_per_second = static_cast<double>(prompt) / seconds;
+  }
+  return rates;
+}
+
+bool is_good(const trace::LlmRequestRow& row, const RequestTimes& times, const Gaps& gaps, const Slo& slo) {
+  const auto within = [](const std::optional<double>& value, const std::optional<std::int64_t>& limit, bool may_lack) {
+    return !limit || (value ? *value <= static_cast<double>(*limit) : may_lack);
+  };
+  const auto longest = gaps.longest.find(row.request);
+  const auto itl = longest == gaps.longest.end() ? std::optional<double>() : std::optional(longest->second);
+  // An answer of one token has no gaps, and keeps every limit on them.
+  const bool one_token = row.output_tokens == 1 || row.content_chunks == 1;
+  return within(times.ttft_ns, slo.ttft_ns, false) && within(times.tpot_ns, slo.tpot_ns, one_token) &&
+         within(itl, slo.itl_ns, one_token) && within(times.e2el_ns, slo.e2el_ns, false);
+}
+
+void add_steady(Load& load, std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names, Window whole,
+                std::int64_t first_end, std::int64_t last_due) {
+  const Window steady{first_end, last_due};
+  if (steady.to <= steady.from || steady.seconds() < kSteadyShare * whole.seconds()) return;
+  load.steady_s = steady.seconds();
+  load.steady = rates_of(requests, names, steady, load.tokens_unknown == 0);
+}
+
+struct Series {
+  std::vector<double> ttft, ttft_sent, e2el, e2el_sent, tpot, queue;
+  void add(const RequestTimes& times) {
+    const auto keep = [](std::vector<double>& to, const std::optional<double>& value) {
+      if (value) to.push_back(*value);
+    };
+    keep(ttft, times.ttft_ns);
+    keep(ttft_sent, times.ttft_sent_ns);
+    keep(e2el, times.e2el_ns);
+    keep(e2el_sent, times.e2el_sent_ns);
+    keep(tpot, times.tpot_ns);
+    keep(queue, times.client_queue_ns);
+  }
+};
+
+}  // namespace
+
+RequestTimes times_of(const trace::LlmRequestRow& row) {
+  RequestTimes times;
+  if (row.sent_ns) times.client_queue_ns = span(row.scheduled_ns, *row.sent_ns);
+  if (row.first_token_ns) {
+    times.ttft_ns = span(row.scheduled_ns, *row.first_token_ns);
+    if (row.sent_ns) times.ttft_sent_ns = span(*row.sent_ns, *row.first_token_ns);
+  }
+  times.e2el_ns = span(row.scheduled_ns, row.end_ns);
+  if (row.sent_ns) times.e2el_sent_ns = span(*row.sent_ns, row.end_ns);
+  if (row.first_token_ns && row.last_token_ns && row.output_tokens && *row.output_tokens > 1 && row.content_chunks > 1)
+    times.tpot_ns = span(*row.first_token_ns, *row.last_token_ns) / static_cast<double>(*row.output_tokens - 1);
+  return times;
+}
+
+Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
+                  const trace::NameTable& names, const Slo& slo) {
+  Load load;
+  if (requests.empty()) return load;
+  load.name = names.text(requests.front().load);
+  load.requests = static_cast<std::int64_t>(requests.size());
+  std::unordered_map<std::int64_t, const trace::LlmRequestRow*> complete;
+  Window whole{requests.front().scheduled_ns, requests.front().end_ns};
+  std::int64_t first_end = INT64_MAX, last_due = INT64_MIN, tokens = 0, token_chunks = 0;
+  double open_ns = 0;
+  for (const auto& row : requests) {
+    whole = {std::min(whole.from, row.scheduled_ns), std::max(whole.to, row.end_ns)};
+    last_due = std::max(last_due, row.scheduled_ns);
+    open_ns += span(row.scheduled_ns, row.end_ns);
+    const std::string outcome(names.text(row.outcome));
+    if (outcome == "cancelled") {
+      ++load.cancelled;
+      continue;
+    }
+    if (outcome != "ok") {
+      ++load.failures[outcome];
+      load.examples.try_emplace(outcome, names.text(row.detail));
+      continue;
+    }
+    first_end = std::min(first_end, row.end_ns);
+    complete.emplace(row.request, &row);
+    load.without_output += row.content_chunks == 0 ? 1 : 0;
+    load.tokens_unknown += row.output_tokens ? 0 : 1;
+    tokens += row.output_tokens.value_or(0);
+    token_chunks += row.output_tokens ? row.content_chunks : 0;
+  }
+  load.complete = static_cast<std::int64_t>(complete.size());
+  load.requests -= load.cancelled;
+  load.availability_ratio = static_cast<double>(load.complete) / static_cast<double>(std::max<std::int64_t>(1, load.requests));
+  if (token_chunks > 0) load.tokens_per_chunk = static_cast<double>(tokens) / static_cast<double>(token_chunks);
+  const Gaps gaps = gaps_of(complete, chunks, names);
+  Series series;
+  std::int64_t good = 0;
+  for (const auto& row : requests) {
+    if (names.text(row.outcome) != "ok") continue;
+    const RequestTimes times = times_of(row);
+    series.add(times);
+    good += !slo.empty() && is_good(row, times, gaps, slo) ? 1 : 0;
+  }
+  load.ttft = stats::summarize(series.ttft);
+  load.ttft_sent = stats::summarize(series.ttft_sent);
+  load.e2el = stats::summarize(series.e2el);
+  load.e2el_sent = stats::summarize(series.e2el_sent);
+  load.tpot = stats::summarize(series.tpot);
+  load.client_queue = stats::summarize(series.queue);
+  load.inter_chunk = stats::summarize(gaps.between_chunks);
+  load.itl_known = gaps.tokens_known && !gaps.between_tokens.empty();
+  if (load.itl_known) load.itl = stats::summarize(gaps.between_tokens);
+  load.duration_s = whole.seconds();
+  load.rates = rates_of(requests, names, whole, load.tokens_unknown == 0);
+  if (load.complete > 0) add_steady(load, requests, names, whole, first_end, last_due);
+  if (last_due > whole.from)
+    load.offered_per_second = static_cast<double>(requests.size() - 1) / (span(whole.from, last_due) * 1e-9);
+  load.mean_open = open_ns / std::max(1.0, span(whole.from, whole.to));
+  if (load.e2el.mean) load.little_open = load.rates.requests_per_second * *load.e2el.mean * 1e-9;
+  if (!slo.empty()) {
+    load.goodput_per_second = static_cast<double>(good) / std::max(1e-9, load.duration_s);
+    load.good_ratio = static_cast<double>(good) / static_cast<double>(std::max<std::int64_t>(1, load.requests));
+  }
+  return load;
+}
+
+std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
+                                const trace::NameTable& names, const Slo& slo) {
+  std::vector<std::vector<trace::LlmRequestRow>> levels;
+  std::unordered_map<std::uint32_t, std::size_t> places;
+  std::unordered_map<std::int64_t, std::size_t> level_of;
+  for (const auto& row : requests) {
+    if (names.text(row.phase) != "measure") continue;
+    const auto [place, added] = places.try_emplace(row.load.value, levels.size());
+    if (added) levels.emplace_back();
+    levels[place->second].push_back(row);
+    level_of.emplace(row.request, place->second);
+  }
+  std::vector<std::vector<trace::LlmChunkRow>> chunks_of(levels.size());
+  for (const auto& chunk : chunks)
+    if (const auto level = level_of.find(chunk.request); level != level_of.end()) chunks_of[level->second].push_back(chunk);
+  std::vector<Load> loads;
+  for (std::size_t i = 0; i < levels.size(); ++i) loads.push_back(measure_load(levels[i], chunks_of[i], names, slo));
+  return loads;
+}
+
+}  // namespace aaco::analytics::llm

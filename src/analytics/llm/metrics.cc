@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "analytics/llm.h"
+#include "core/numbers.h"
+
+namespace aaco::analytics::llm {
+namespace {
+
+std::optional<trace::Interval> interval_of(const std::optional<stats::Interval>& interval) {
+  if (!interval) return std::nullopt;
+  return trace::Interval{interval->low, interval->high};
+}
+
+void add_summary(trace::Metrics& metrics, const std::string& name, const stats::Summary& summary) {
+  if (summary.mean) metrics.push_back({"llm." + name + "_mean_ns", *summary.mean, "ns", interval_of(summary.mean_ci95), {}});
+  const auto quantile = [&](const char* which, const std::optional<stats::Quantile>& value) {
+    if (value) metrics.push_back({"llm." + name + "_" + which + "_ns", value->value, "ns", interval_of(value->ci95), {}});
+  };
+  quantile("p50", summary.p50);
+  quantile("p90", summary.p90);
+  quantile("p95", summary.p95);
+  quantile("p99", summary.p99);
+}
+
+// "12.4", "1,066".
+std::string rate_text(double per_second) {
+  return per_second < 1000 ? fmt::format("{:.3g}", per_second) : core::format_count(per_second);
+}
+
+void add(trace::Metrics& metrics, std::string id, const std::optional<double>& value, std::string unit) {
+  if (value) metrics.push_back({std::move(id), *value, std::move(unit), {}, {}});
+}
+
+// An open loop ("rate 10/s") loads by its rate: beyond the server's capacity the open requests grow without a higher load.
+double load_ratio(const Load& before, const Load& after) {
+  const bool open_loop = after.name.starts_with("rate ") && before.offered_per_second > 0;
+  return open_loop ? after.offered_per_second / before.offered_per_second : after.mean_open / std::max(1e-9, before.mean_open);
+}
+
+// Throughput grew by at least kKneeGain of what the load grew.
+bool still_grows(const Load& before, const Load& after) {
+  const double load_growth = load_ratio(before, after) - 1;
+  const double growth = after.rates.requests_per_second / std::max(1e-9, before.rates.requests_per_second) - 1;
+  return growth >= kKneeGain * load_growth;
+}
+
+// Requests wait for others before their own work begins: the median TTFT is above that of the lowest level by kQueueShare of the
+// time that an answer takes, and the intervals are apart.
+bool queues(const Load& lowest, const Load& load) {
+  if (!lowest.ttft.p50 || !load.ttft.p50 || !lowest.e2el.p50 || !load.e2el.p50) return false;
+  const stats::Quantile &before = *lowest.ttft.p50, &now = *load.ttft.p50;
+  const double answer = std::max(lowest.e2el.p50->value, load.e2el.p50->value - now.value);
+  return now.value - before.value > kQueueShare * answer && (!before.ci95 || !now.ci95 || now.ci95->low > before.ci95->high);
+}
+
+}  // namespace
+
+trace::Metrics metrics_of(const Load& load, const OwnLimit& client) {
+  trace::Metrics metrics;
+  metrics.push_back({"llm.request_count", static_cast<double>(load.requests), "count", {}, {}});
+  metrics.push_back({"llm.failed_count", static_cast<double>(load.requests - load.complete), "count", {}, {}});
+  metrics.push_back({"llm.availability_ratio", load.availability_ratio, "ratio", {}, {}});
+  add_summary(metrics, "ttft", load.ttft);
+  add_summary(metrics, "ttft_sent", load.ttft_sent);
+  add_summary(metrics, "tpot", load.tpot);
+  if (load.itl_known) add_summary(metrics, "itl", load.itl);
+  add_summary(metrics, "inter_chunk", load.inter_chunk);
+  add_summary(metrics, "e2el", load.e2el);
+  add_summary(metrics, "e2el_sent", load.e2el_sent);
+  add_summary(metrics, "client_queue", load.client_queue);
+  const Rates& rates = load.steady ? *load.steady : load.rates;
+  add(metrics, "llm.requests_per_second", rates.requests_per_second, "1/s");
+  add(metrics, "llm.output_tokens_per_second", rates.output_tokens_per_second, "1/s");
+  add(metrics, "llm.prompt_tokens_per_second", rates.prompt_tokens_per_second, "1/s");
+  if (load.offered_per_second > 0) add(metrics, "llm.offered_per_second", load.offered_per_second, "1/s");
+  add(metrics, "llm.goodput_per_second", load.goodput_per_second, "1/s");
+  add(metrics, "llm.good_ratio", load.good_ratio, "ratio");
+  add(metrics, "llm.effective_concurrency", load.mean_open, "count");
+  add(metrics, "llm.tokens_per_chunk", load.tokens_per_chunk, "count");
+  add(metrics, "llm.client_cpu_ratio", client.cpu_ratio, "ratio");
+  add(metrics, "llm.client_run_queue_ratio", client.run_queue_ratio, "ratio");
+  add(metrics, "llm.client_loop_lag_p99_ns", client.loop_lag_p99_ns, "ns");
+  return metrics;
+}
+
+bool keeps(const Load& load, const Slo& slo) {
+  // The P99 where the sample states it, otherwise the highest quantile that it states.
+  const auto top = [](const stats::Summary& summary) {
+    return summary.p99 ? summary.p99 : summary.p95 ? summary.p95 : summary.p90 ? summary.p90 : summary.p50;
+  };
+  const auto within = [&](const stats::Summary& summary, const std::optional<std::int64_t>& limit) {
+    const auto quantile = top(summary);
+    return !limit || (quantile && quantile->value <= static_cast<double>(*limit));
+  };
+  return load.complete > 0 && load.availability_ratio >= 0.99 && within(load.ttft, slo.ttft_ns) &&
+         within(load.tpot, slo.tpot_ns) && within(load.inter_chunk, slo.itl_ns) && within(load.e2el, slo.e2el_ns);
+}
+
+Curve judge_curve(std::span<const Load> loads, const Slo& slo) {
+  Curve curve;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    if (!slo.empty() && keeps(loads[i], slo)) curve.last_within_slo = i;
+    if (i == 0) continue;
+    const bool grows = still_grows(loads[i - 1], loads[i]);
+    curve.flat_steps = grows ? 0 : curve.flat_steps + 1;
+    if (!curve.queues && queues(loads.front(), loads[i])) {
+      curve.knee = i - 1;
+      curve.queues = true;
+    }
+    if (!curve.knee && !grows) curve.knee = i - 1;
+  }
+  return curve;
+}
+
+std::string sentence_of(const Load& load, const Slo& slo) {
+  if (load.requests == 0) return fmt::format("all {} requests were cancelled", load.cancelled);
+  if (load.complete == 0) return fmt::format("all {} requests failed", load.requests);
+  const Rates& rates = load.steady ? *load.steady : load.rates;
+  std::string text = fmt::format("{} requests/s", rate_text(rates.requests_per_second));
+  if (rates.output_tokens_per_second) text += fmt::format(", {} output tokens/s", rate_text(*rates.output_tokens_per_second));
+  const auto& top = load.ttft.p99 ? load.ttft.p99 : load.ttft.p50;
+  if (top) text += fmt::format(", TTFT {} {}", load.ttft.p99 ? "P99" : "median", core::format_duration(top->value));
+  if (load.tpot.p50) text += fmt::format(", TPOT {}", core::format_duration(load.tpot.p50->value));
+  if (load.good_ratio) text += fmt::format("; {} of requests within {}", core::format_percent(*load.good_ratio), to_string(slo));
+  if (load.complete < load.requests)
+    text += fmt::format("; {} of {} requests failed", load.requests - load.complete, load.requests);
+  return text;
+}
+
+}  // namespace aaco::analytics::llm

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/json.h"
+#include "trace/metric.h"
+
+namespace aaco::report {
+
+class MarkdownPage;
+class TextPage;
+struct ReportModel;
+
+// What a load on a language-model server showed, level by level.
+struct Llm {
+  struct Level {
+    std::string load;  // "concurrency 4", "rate 12.5/s", "replay"
+    std::int64_t requests = 0, complete = 0;
+    std::vector<std::pair<std::string, std::int64_t>> failures;
+    trace::Metrics metrics;                    // llm.*
+    std::vector<std::string> client_limit;     // why the client was the bottleneck; empty: it was not
+    std::optional<double> vouched_per_second;  // then: the rate it can vouch for
+  };
+  // One of the slowest requests, and where its time went.
+  struct SlowRequest {
+    std::int64_t request = 0;
+    std::string load;
+    double e2el_ns = 0;
+    double client_queue_ns = 0;            // until it was sent
+    std::optional<double> first_token_ns;  // from the send to the first token
+    std::optional<double> longest_gap_ns;  // between two chunks
+    std::optional<std::int64_t> output_tokens;
+    std::vector<double> chunk_ns;  // times of its chunks, from when it was due
+  };
+  std::string summary, slo, knee;
+  std::vector<Level> levels;
+  std::vector<SlowRequest> slow;
+};
+
+core::Json to_json(const Llm& section);
+void write_text(TextPage& page, const Llm& section, const ReportModel& model);
+void write_markdown(MarkdownPage& page, const Llm& section);
+
+}  // namespace aaco::report

@@ -1,0 +1,213 @@
+#include "serving/client/channel.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <chrono>
+
+#include "core/clock.h"
+#include "core/files.h"
+
+namespace aaco::serving {
+namespace {
+
+using boost::system::error_code;
+using core::monotonic_ns;
+
+constexpr std::int64_t kMaxCertificates = 16 << 20;
+
+std::string address_text(const Address& address) { return fmt::format("{}:{}", address.host, address.port); }
+
+core::Status prepare_tls(Route& route) {
+  error_code error;
+  route.tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_client);
+  route.tls->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv2 | asio::ssl::context::no_sslv3 |
+                         asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
+  route.tls->set_default_verify_paths(error);
+  route.tls->set_verify_mode(asio::ssl::verify_peer, error);
+  if (route.target.ca_file.empty()) return {};
+  AACO_ASSIGN(const std::string certificates, core::read_file(route.target.ca_file, kMaxCertificates));
+  route.tls->add_certificate_authority(asio::buffer(certificates), error);
+  if (error || certificates.find("-----BEGIN ") == std::string::npos)
+    return core::fail(core::ErrorCode::invalid_input, fmt::format("'{}' has no PEM certificate", route.target.ca_file),
+                      "--ca-file expects the certificates of authorities in PEM");
+  return {};
+}
+
+// Connects to one endpoint and lets go again.
+error_code try_endpoint(const tcp::endpoint& endpoint, std::int64_t timeout_ns) {
+  asio::io_context io(1);
+  tcp::socket socket(io);
+  error_code result = asio::error::timed_out;
+  socket.async_connect(endpoint, [&](error_code error) { result = error; });
+  io.run_for(std::chrono::nanoseconds(timeout_ns));
+  return result;
+}
+
+}  // namespace
+
+core::Result<Route> find_route(const Target& target, std::int64_t timeout_ns) {
+  Route route{.target = target, .endpoints = {}, .tls = nullptr};
+  const Address& address = target.proxy ? *target.proxy : target.server;
+  const std::string_view whose = target.proxy ? "the proxy " : "";
+  if (target.tls) AACO_TRY(prepare_tls(route));
+  asio::io_context io(1);
+  tcp::resolver resolver(io);
+  error_code error;
+  const auto found = resolver.resolve(address.host, std::to_string(address.port), error);
+  if (error)
+    return core::fail(core::ErrorCode::io, fmt::format("cannot resolve {}'{}': {}", whose, address.host, error.message()),
+                      "check the host name in --url");
+  error = asio::error::host_not_found;
+  for (const auto& entry : found) {
+    error = try_endpoint(entry.endpoint(), timeout_ns);
+    if (error) continue;
+    route.endpoints.push_back(entry.endpoint());
+    return route;
+  }
+  const bool late = error == asio::error::timed_out;
+  return core::fail(late ? core::ErrorCode::timed_out : core::ErrorCode::io,
+                    fmt::format("cannot connect to {}{}: {}", whose, address_text(address), error.message()),
+                    "check that the server is running and that the address and port are right");
+}
+
+Channel::Channel(asio::io_context& io, const Route& route, ReadBuffer& buffer) : route_(route), buffer_(buffer), socket_(io) {}
+
+void Channel::open() {
+  started_ns_ = monotonic_ns();
+  socket_.async_connect(route_.endpoints.front(), [self = shared_from_this()](error_code error) {
+    if (self->closed_) return;
+    if (error) return self->lose(Outcome::refused, error.message(), false);
+    error_code ignored;
+    self->socket_.set_option(tcp::no_delay(true), ignored);
+    self->socket_.non_blocking(true, ignored);
+    if (!self->route_.target.tls) return self->ready();
+    if (self->route_.target.proxy) return self->connect_tunnel();
+    self->handshake();
+  });
+}
+
+void Channel::connect_tunnel() {
+  const Target& target = route_.target;
+  const std::string where = address_text(target.server);
+  output_ = fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n", where);
+  if (!target.proxy_authorization.empty()) output_ += fmt::format("Proxy-Authorization: {}\r\n", target.proxy_authorization);
+  output_ += "\r\n";
+  asio::async_write(socket_, asio::buffer(output_), [self = shared_from_this()](error_code error, std::size_t) {
+    if (self->closed_) return;
+    if (error) return self->lose(Outcome::refused, error.message(), false);
+    asio::async_read_until(self->socket_, asio::dynamic_buffer(self->tunnel_, 16384), "\r\n\r\n",
+                           [self](error_code failure, std::size_t) {
+                             if (self->closed_) return;
+                             const std::string status = self->tunnel_.substr(0, self->tunnel_.find('\r'));
+                             if (failure) return self->lose(Outcome::refused, "proxy: " + failure.message(), false);
+                             if (status.size() < 12 || status.compare(0, 7, "HTTP/1.") != 0 || status[9] != '2')
+                               return self->lose(Outcome::refused, "the proxy refused the tunnel: " + status, false);
+                             self->output_.clear();
+                             self->handshake();
+                           });
+  });
+}
+
+void Channel::handshake() {
+  tls_ = std::make_unique<asio::ssl::stream<tcp::socket&>>(socket_, *route_.tls);
+  tls_buffer_ = std::make_unique<std::array<char, 16384>>();
+  const std::string& host = route_.target.server.host;
+  // SSL_set_tlsext_host_name() without its macro's cast: the name of the server, for one that serves several.
+  SSL_ctrl(tls_->native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str()));
+  tls_->set_verify_callback(asio::ssl::host_name_verification(host));
+  tls_started_ns_ = monotonic_ns();
+  tls_->async_handshake(asio::ssl::stream_base::client, [self = shared_from_this()](error_code error) {
+    if (self->closed_) return;
+    if (error) return self->lose(Outcome::tls, error.message(), false);
+    self->ready();
+  });
+}
+
+void Channel::ready() {
+  ready_ = true;
+  const std::int64_t now = monotonic_ns();
+  std::optional<std::int64_t> tls_ns;
+  if (tls_) tls_ns = now - tls_started_ns_;
+  if (listener_ != nullptr) listener_->on_open(now - started_ns_, tls_ns);
+  if (closed_) return;
+  tls_ ? read_tls() : wait();
+}
+
+void Channel::wait() {
+  socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
+    if (self->closed_) return;
+    if (error) return self->lose(Outcome::reset, error.message(), false);
+    self->on_readable();
+  });
+}
+
+void Channel::on_readable() {
+  error_code error;
+  const std::size_t size = socket_.read_some(asio::buffer(buffer_), error);
+  const std::int64_t time_ns = monotonic_ns();
+  if (error == asio::error::would_block) return wait();
+  if (error) return lose(Outcome::reset, error.message(), error == asio::error::eof);
+  deliver({buffer_.data(), size}, time_ns);
+  if (!closed_) wait();
+}
+
+void Channel::read_tls() {
+  tls_->async_read_some(asio::buffer(*tls_buffer_), [self = shared_from_this()](error_code error, std::size_t size) {
+    const std::int64_t time_ns = monotonic_ns();
+    if (self->closed_) return;
+    if (error)
+      return self->lose(Outcome::reset, error.message(),
+                        error == asio::error::eof || error == asio::ssl::error::stream_truncated);
+    self->deliver({self->tls_buffer_->data(), size}, time_ns);
+    if (!self->closed_) self->read_tls();
+  });
+}
+
+void Channel::deliver(std::string_view bytes, std::int64_t time_ns) {
+  if (listener_ != nullptr) return listener_->on_bytes(bytes, time_ns);
+  close();  // nothing was asked: whatever this is, the connection cannot be used again
+}
+
+std::int64_t Channel::send(std::string text) {
+  used_ = true;
+  output_ = std::move(text);
+  const std::int64_t now = monotonic_ns();
+  if (!tls_) {
+    error_code error;
+    const std::size_t size = socket_.write_some(asio::buffer(output_), error);
+    if (!error) output_.erase(0, size);
+  }
+  if (!output_.empty()) write_rest();
+  return now;
+}
+
+void Channel::write_rest() {
+  auto done = [self = shared_from_this()](error_code error, std::size_t) {
+    // A server may answer (429, 413) and close before it has read everything: its answer is read first.
+    if (error) return;
+    self->output_.clear();
+  };
+  tls_ ? asio::async_write(*tls_, asio::buffer(output_), std::move(done))
+       : asio::async_write(socket_, asio::buffer(output_), std::move(done));
+}
+
+void Channel::lose(Outcome kind, const std::string& why, bool orderly) {
+  const std::int64_t now = monotonic_ns();
+  Listener* listener = std::exchange(listener_, nullptr);
+  close();
+  if (listener != nullptr) listener->on_lost(kind, why, orderly, now);
+}
+
+void Channel::close() {
+  if (closed_) return;
+  closed_ = true;
+  error_code ignored;
+  socket_.close(ignored);
+}
+
+}  // namespace aaco::serving

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "serving/record.h"
+#include "serving/target.h"
+
+namespace aaco::serving {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using ReadBuffer = std::array<char, 65536>;
+
+// How a server is reached, resolved once.
+struct Route {
+  Target target;
+  std::vector<tcp::endpoint> endpoints;  // of the server or its proxy; the first one works
+  std::unique_ptr<asio::ssl::context> tls;
+};
+
+// Resolves and connects once, in the caller's thread.
+core::Result<Route> find_route(const Target& target, std::int64_t timeout_ns);
+
+// A connection. Its handlers run on the event loop; the listener may replace or drop itself within a call.
+class Channel final : public std::enable_shared_from_this<Channel> {
+ public:
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void on_open(std::int64_t connect_ns, std::optional<std::int64_t> tls_ns) = 0;
+    // `time_ns` was read when the bytes were, before anything else.
+    virtual void on_bytes(std::string_view bytes, std::int64_t time_ns) = 0;
+    // The end of the connection; orderly: the server closed it.
+    virtual void on_lost(Outcome kind, const std::string& why, bool orderly, std::int64_t time_ns) = 0;
+  };
+
+  Channel(asio::io_context& io, const Route& route, ReadBuffer& buffer);
+  void open();
+  void listen(Listener* listener) { listener_ = listener; }
+  // Returns the time at which the first byte was handed to the system.
+  std::int64_t send(std::string text);
+  void close();
+  [[nodiscard]] bool is_open() const { return ready_ && !closed_; }
+  [[nodiscard]] bool used() const { return used_; }  // it has carried a request
+
+ private:
+  void connect_tunnel();
+  void handshake();
+  void ready();
+  void wait();
+  void on_readable();
+  void read_tls();
+  void write_rest();
+  void deliver(std::string_view bytes, std::int64_t time_ns);
+  void lose(Outcome kind, const std::string& why, bool orderly);
+
+  const Route& route_;
+  ReadBuffer& buffer_;
+  tcp::socket socket_;
+  std::unique_ptr<asio::ssl::stream<tcp::socket&>> tls_;
+  std::unique_ptr<std::array<char, 16384>> tls_buffer_;
+  Listener* listener_ = nullptr;
+  std::string output_, tunnel_;
+  std::int64_t started_ns_ = 0, tls_started_ns_ = 0;
+  bool ready_ = false, closed_ = false, used_ = false;
+};
+
+}  // namespace aaco::serving

@@ -1,0 +1,188 @@
+#include "serving/client/exchange.h"
+
+#include <fmt/format.h>
+
+#include "core/clock.h"
+#include "core/strings.h"
+
+namespace aaco::serving {
+namespace {
+
+constexpr std::size_t kMaxErrorBody = 64 << 10;  // what is kept of a reply that is no stream
+constexpr std::size_t kMaxDetail = 300;
+
+Outcome outcome_of_status(int status) {
+  if (status == 429) return Outcome::http_429;
+  if (status >= 500) return Outcome::http_5xx;
+  if (status >= 400) return Outcome::http_4xx;
+  return Outcome::protocol;
+}
+
+bool looks_like_html(std::string_view body) {
+  const std::string start = core::to_lower(core::trim(body.substr(0, 200)));
+  return start.starts_with("<!doctype html") || start.starts_with("<html");
+}
+
+// What a reply that is no event stream says, for a person.
+std::string describe(int status, std::string_view content_type, std::string_view body) {
+  std::string message = error_message(body);
+  if (message.empty() && looks_like_html(body)) message = "the server returned HTML instead of an event stream";
+  if (message.empty() && status == 200)
+    message = fmt::format("the server returned {} instead of an event stream",
+                          content_type.empty() ? "no content type" : std::string(content_type));
+  if (message.empty()) message = std::string(core::trim(body.substr(0, 120)));
+  return status == 200 ? message : fmt::format("HTTP {}{}{}", status, message.empty() ? "" : ": ", message);
+}
+
+}  // namespace
+
+std::string request_text(const Target& target, const Work& work) {
+  // Through a proxy without a tunnel the request names the whole URL.
+  const std::string prefix = target.proxy && !target.tls ? target.url() : target.base_path;
+  std::string text = fmt::format(
+      "POST {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: aaco\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
+      "Accept-Encoding: identity\r\nContent-Length: {}\r\n",
+      prefix, work.path, target.host_header(), work.body.size());
+  if (target.proxy && !target.tls && !target.proxy_authorization.empty())
+    text += fmt::format("Proxy-Authorization: {}\r\n", target.proxy_authorization);
+  for (const auto& [name, value] : target.headers) text += fmt::format("{}: {}\r\n", name, value);
+  text += "\r\n";
+  text += work.body;
+  return text;
+}
+
+Exchange::Exchange(Host& host, ChunkReader& reader, RequestRecord record, Work work, std::string text)
+    : host_(host), reader_(reader), record_(std::move(record)), work_(std::move(work)), text_(std::move(text)) {}
+
+Exchange::~Exchange() {
+  if (!channel_) return;
+  channel_->listen(nullptr);
+  channel_->close();
+}
+
+std::shared_ptr<Channel> Exchange::take_channel() {
+  if (channel_) channel_->listen(nullptr);
+  return std::move(channel_);
+}
+
+void Exchange::start(std::shared_ptr<Channel> channel) {
+  started_ns_ = core::monotonic_ns();
+  channel_ = std::move(channel);
+  reused_ = channel_->used();
+  channel_->listen(this);
+  if (channel_->is_open()) record_.sent_ns = channel_->send(text_);
+}
+
+void Exchange::on_open(std::int64_t connect_ns, std::optional<std::int64_t> tls_ns) {
+  record_.connect_ns = connect_ns;
+  record_.tls_ns = tls_ns;
+  record_.sent_ns = channel_->send(text_);
+}
+
+void Exchange::on_bytes(std::string_view bytes, std::int64_t time_ns) {
+  const auto status = response_.feed(bytes, [&](std::string_view body) { return take_body(body, time_ns); });
+  if (response_.have_header()) take_header(time_ns);
+  if (!status) {
+    end(Outcome::protocol, status.error().message, time_ns);
+    return release(false);
+  }
+  if (!response_.complete()) return;
+  conclude(time_ns, false);
+  release(response_.keep_alive());
+}
+
+void Exchange::take_header(std::int64_t time_ns) {
+  if (record_.headers_ns) return;
+  record_.headers_ns = time_ns;
+  record_.http_status = response_.status();
+  is_stream_ = response_.status() == 200 && response_.content_type().starts_with("text/event-stream");
+  retry_after_ = response_.retry_after();
+}
+
+core::Status Exchange::take_body(std::string_view body, std::int64_t time_ns) {
+  take_header(time_ns);
+  if (ended_) return {};  // after [DONE]
+  if (is_stream_)
+    return stream_.feed(body, [&](std::string_view event, std::string_view data) { take_event(event, data, time_ns); });
+  body_ += body.substr(0, kMaxErrorBody - std::min(kMaxErrorBody, body_.size()));
+  return {};
+}
+
+void Exchange::take_event(std::string_view event, std::string_view data, std::int64_t time_ns) {
+  if (ended_ || data.empty()) return;
+  const auto chunk = reader_.read(event, data);
+  if (!chunk) return end(Outcome::protocol, chunk.error().message, time_ns);
+  take_chunk(**chunk, time_ns);
+}
+
+void Exchange::take_chunk(const Chunk& chunk, std::int64_t time_ns) {
+  if (!record_.first_chunk_ns) record_.first_chunk_ns = time_ns;
+  if (is_output(chunk.kind)) {
+    if (!record_.first_token_ns) record_.first_token_ns = time_ns;
+    record_.last_token_ns = time_ns;
+    ++record_.content_chunks;
+    record_.content_bytes += chunk.bytes;
+    answer_ += chunk.text;
+  }
+  if (!chunk.finish_reason.empty()) record_.finish_reason = chunk.finish_reason;
+  if (chunk.usage) record_.usage = *chunk.usage;
+  if (chunk.server_prompt_ns) record_.server_prompt_ns = chunk.server_prompt_ns;
+  if (chunk.server_decode_ns) record_.server_decode_ns = chunk.server_decode_ns;
+  host_.on_chunk(*this, chunk, time_ns);
+  if (chunk.kind == ChunkKind::error)
+    end(Outcome::stream_error, chunk.error.empty() ? "error event in the stream" : chunk.error, time_ns);
+  if (chunk.kind == ChunkKind::done) end(Outcome::ok, {}, time_ns);
+}
+
+void Exchange::conclude(std::int64_t time_ns, bool cut) {
+  if (ended_) return;
+  if (record_.http_status && *record_.http_status != 200)
+    return end(outcome_of_status(*record_.http_status), describe(*record_.http_status, response_.content_type(), body_), time_ns);
+  if (!cut && !is_stream_) return end(Outcome::protocol, describe(200, response_.content_type(), body_), time_ns);
+  // Without [DONE] an answer that gave its reason to finish is whole, and ended with its last content.
+  if (!record_.finish_reason.empty()) return end(Outcome::ok, {}, record_.last_token_ns.value_or(time_ns));
+  end(Outcome::truncated,
+      cut ? "the connection was closed within the stream" : "the stream ended without a finish reason or [DONE]", time_ns);
+}
+
+void Exchange::on_lost(Outcome kind, const std::string& why, bool orderly, std::int64_t time_ns) {
+  if (ended_) return release(false);
+  if (reused_ && !response_.started() && kind == Outcome::reset) {
+    channel_.reset();
+    return host_.on_stale(*this);
+  }
+  if (orderly && response_.have_header()) {
+    const bool cut = !response_.close();
+    if (record_.http_status) conclude(time_ns, cut);
+  }
+  if (!ended_) {
+    if (kind == Outcome::reset && orderly)
+      end(Outcome::reset, "the server closed the connection before a response was complete", time_ns);
+    else
+      end(kind, why, time_ns);
+  }
+  release(false);
+}
+
+void Exchange::abort(Outcome outcome, const std::string& why, std::int64_t now_ns) {
+  end(outcome, why, now_ns);
+  release(false);
+}
+
+void Exchange::end(Outcome outcome, std::string detail, std::int64_t time_ns) {
+  if (ended_) return;
+  ended_ = true;
+  record_.outcome = outcome;
+  detail.resize(std::min(detail.size(), kMaxDetail));
+  record_.detail = std::move(detail);
+  record_.end_ns = time_ns;
+  host_.on_ended(*this);
+}
+
+void Exchange::release(bool reusable) {
+  if (released_) return;
+  released_ = true;
+  host_.on_released(*this, reusable);
+}
+
+}  // namespace aaco::serving

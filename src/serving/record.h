@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "serving/chunk.h"
+
+// What the client saw, as it saw it. Times are of the monotonic clock.
+namespace aaco::serving {
+
+enum class Outcome : std::uint8_t {
+  ok,
+  refused,   // no connection: refused, unreachable, unknown name, no file descriptor
+  tls,       // the handshake failed
+  http_429,  // and other status codes
+  http_4xx,
+  http_5xx,
+  stream_error,  // an error inside the stream
+  truncated,     // the stream ended before the answer did
+  reset,         // the connection broke
+  timeout,
+  protocol,   // not HTTP, not an event stream, not the JSON of this API
+  cancelled,  // by the client, as planned or because the run was stopped
+};
+std::string_view to_string(Outcome outcome);
+
+struct RequestRecord {
+  std::int64_t request = 0, conversation = 0;
+  std::int64_t scheduled_ns = 0, dispatched_ns = 0, admitted_ns = 0;
+  std::optional<std::int64_t> sent_ns, headers_ns, first_chunk_ns, first_token_ns, last_token_ns;
+  std::int64_t end_ns = 0;
+  std::optional<std::int64_t> connect_ns, tls_ns;
+  Outcome outcome = Outcome::ok;
+  std::string detail;
+  std::optional<int> http_status;
+  std::string finish_reason;
+  std::int64_t prompt_tokens_asked = 0, output_tokens_asked = 0;
+  Usage usage;
+  std::int64_t content_chunks = 0, content_bytes = 0;
+  std::int64_t retries = 0, reconnects = 0;
+  std::optional<std::int64_t> server_prompt_ns, server_decode_ns;
+};
+
+struct ChunkRecord {
+  std::int64_t time_ns = 0;
+  std::uint32_t request = 0;  // index of the request within its stage
+  std::uint32_t bytes = 0;
+  std::uint32_t usage_tokens = 0;  // output tokens so far by continuous usage; 0: not stated
+  ChunkKind kind = ChunkKind::other;
+};
+
+// The client's own state over one window of the load.
+struct ClientSample {
+  std::int64_t time_ns = 0, window_ns = 0;   // end and length
+  std::int64_t loop_lag_ns = 0;              // the largest delay of a timer in it
+  std::int64_t cpu_ns = 0;                   // of the thread of the event loop
+  std::optional<std::int64_t> run_queue_ns;  // it was runnable and not running (schedstat)
+  std::int64_t open_requests = 0;            // at its end
+};
+
+// Grows without ever moving what it has: moving millions of chunks would be a stall in the middle of the load.
+class ChunkLog {
+ public:
+  void add(const ChunkRecord& chunk) {
+    if (blocks_.empty() || blocks_.back().size() == kBlock) {
+      blocks_.emplace_back();
+      blocks_.back().reserve(kBlock);
+    }
+    blocks_.back().push_back(chunk);
+  }
+  template <class F>
+  void for_each(F&& f) const {
+    for (const auto& block : blocks_)
+      for (const ChunkRecord& chunk : block) f(chunk);
+  }
+  [[nodiscard]] std::int64_t size() const {
+    return blocks_.empty() ? 0 : static_cast<std::int64_t>((blocks_.size() - 1) * kBlock + blocks_.back().size());
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 32768;
+  std::vector<std::vector<ChunkRecord>> blocks_;
+};
+
+}  // namespace aaco::serving

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analytics/llm.h"
+#include "core/json.h"
+#include "serving/client.h"
+#include "serving/prompts.h"
+#include "serving/schedule.h"
+#include "workflows/llm.h"
+
+namespace aaco::workflows {
+
+// One level of the load.
+struct LlmLevel {
+  std::string name;  // "concurrency 4", "rate 12.5/s", "replay"
+  std::optional<std::int64_t> concurrency;
+  std::vector<std::int64_t> offsets_ns;  // open loop
+  std::optional<std::int64_t> requests;  // closed loop
+  std::optional<std::int64_t> duration_ns;
+};
+
+// The request with every text read.
+struct LlmPlan {
+  serving::Target target;
+  serving::BodyOptions body;
+  std::vector<LlmLevel> levels;
+  std::vector<serving::Prompt> prompts;  // from a file; empty: random
+  bool replayed = false;
+  serving::Length prompt_tokens, output_tokens;
+  std::string prefix;  // shared by all prompts
+  analytics::llm::Slo slo;
+  std::int64_t warmup = 1;
+  std::optional<std::int64_t> cancel_after_ns;
+};
+
+// Reads files and draws the arrivals; sends nothing.
+core::Result<LlmPlan> plan_llm(const LlmRequest& request, const Services& services);
+// What is stored of the request: no header values and no key.
+core::Json to_json(const LlmRequest& request, const LlmPlan& plan);
+
+// The requests of a level, in their order. Every level and every run with the same seed has the same ones.
+class LlmWork final : public serving::WorkSource {
+ public:
+  LlmWork(const LlmPlan& plan, const LlmLevel& level, std::uint64_t stream);
+  std::optional<serving::Work> next() override;
+
+ private:
+  const LlmPlan& plan_;
+  const LlmLevel& level_;
+  core::Random random_;
+  std::size_t index_ = 0;
+};
+
+}  // namespace aaco::workflows

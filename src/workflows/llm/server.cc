@@ -1,0 +1,122 @@
+#include "workflows/llm/server.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "core/files.h"
+#include "core/http.h"
+#include "core/json.h"
+#include "core/numbers.h"
+#include "core/strings.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::ErrorCode;
+using core::Json;
+using serving::Outcome;
+
+constexpr std::int64_t kListTimeoutNs = 10'000'000'000;
+
+core::Error refusal(const serving::RequestRecord& record) {
+  core::Error error{ErrorCode::io, "the first request failed: " + record.detail, {}, {}};
+  if (record.outcome == Outcome::timeout) error.code = ErrorCode::timed_out;
+  const int status = record.http_status.value_or(0);
+  if (status == 401 || status == 403)
+    error.remedy = "check the API key: --api-key-file or AACO_API_KEY";
+  else if (status == 404)
+    error.remedy = "check the path of --url (most servers: /v1) and --model";
+  else if (record.outcome == Outcome::protocol)
+    error.remedy = "check that --url is the address of an OpenAI-compatible API (most servers: http://HOST:PORT/v1)";
+  else if (record.outcome == Outcome::tls)
+    error.remedy = "check that the server speaks TLS and its certificate; --ca-file adds a certificate authority";
+  else if (record.outcome == Outcome::timeout)
+    error.remedy = "check the server's log, or raise --timeout";
+  else if (status == 429)
+    error.remedy = "the server limits the request rate: wait, or use --retries";
+  else
+    error.remedy = "check the server's log";
+  return error;
+}
+
+bool may_not_know_length_control(const serving::RequestRecord& record) {
+  return record.http_status == 400 || record.http_status == 422;
+}
+
+// The inode of the socket that listens on the port, from a table of /proc/net.
+std::optional<std::string> listening_inode(const std::string& table, std::uint16_t port) {
+  const auto text = core::read_file(table);
+  if (!text) return std::nullopt;
+  const std::string suffix = fmt::format(":{:04X}", port);
+  for (const std::string_view line : core::split_lines(*text)) {
+    const auto words = core::split_words(line);
+    if (words.size() > 9 && words[1].ends_with(suffix) && words[3] == "0A") return std::string(words[9]);
+  }
+  return std::nullopt;
+}
+
+bool is_local(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
+}  // namespace
+
+core::Result<std::string> first_model(const serving::Target& target) {
+  const std::string url = target.url() + "/models";
+  const std::string remedy = "name it with --model, and check that --url ends with the path of the API (most servers: /v1)";
+  const auto reply = core::http_send(
+      {.url = url, .body = {}, .headers = target.headers, .timeout_ns = kListTimeoutNs, .reply_limit_bytes = 16 << 20});
+  if (!reply) {
+    core::Error error = reply.error();
+    return tl::unexpected(std::move(error).with("listing the models at " + url));
+  }
+  if (reply->status == 401 || reply->status == 403)
+    return core::fail(ErrorCode::permission, fmt::format("the server refused the API key (HTTP {})", reply->status),
+                      "check --api-key-file or AACO_API_KEY");
+  const auto document = Json::parse(reply->body);
+  if (reply->status != 200 || !document)
+    return core::fail(
+        ErrorCode::invalid_input,
+        fmt::format("the server does not list its models at {} (HTTP {}{})", url, reply->status, document ? "" : ", not JSON"),
+        remedy);
+  for (const Json& model : (*document)["data"].items())
+    if (!model["id"].text().empty()) return std::string(model["id"].text());
+  return core::fail(ErrorCode::invalid_input, "the server lists no model at " + url, remedy);
+}
+
+core::Result<bool> probe(serving::Client& client, LlmPlan& plan) {
+  const LlmLevel one{.name = "probe", .concurrency = 1, .offsets_ns = {}, .requests = 1, .duration_ns = {}};
+  for (const bool again : {false, true}) {
+    LlmWork work(plan, one, UINT64_MAX);
+    AACO_ASSIGN(const auto outcome, client.run({.concurrency = 1}, work));
+    const serving::RequestRecord& record = outcome.requests.at(0);
+    if (record.outcome == Outcome::ok || record.outcome == Outcome::cancelled) return again;
+    if (again || !plan.body.ignore_eos || !may_not_know_length_control(record)) return tl::unexpected(refusal(record));
+    plan.body.ignore_eos = false;
+  }
+  return false;
+}
+
+std::optional<std::int64_t> server_process(const serving::Target& target, const std::string& proc) {
+  if (!is_local(target.server.host) || target.proxy) return std::nullopt;
+  auto inode = listening_inode(proc + "/net/tcp", target.server.port);
+  if (!inode) inode = listening_inode(proc + "/net/tcp6", target.server.port);
+  const auto entries = core::list_directory(proc);
+  if (!inode || !entries) return std::nullopt;
+  const std::string wanted = "socket:[" + *inode + "]";
+  for (const std::string& entry : *entries) {
+    const auto process = core::parse_i64(entry);
+    if (!process) continue;
+    const std::string folder = proc + "/" + entry + "/fd";
+    const auto files = core::list_directory(folder);
+    if (!files) continue;
+    for (const std::string& file : *files) {
+      std::array<char, 128> link{};
+      const ssize_t size = ::readlink((folder + "/" + file).c_str(), link.data(), link.size());
+      if (size > 0 && wanted == std::string_view(link.data(), static_cast<std::size_t>(size))) return process;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace aaco::workflows

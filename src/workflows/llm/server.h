@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/result.h"
+#include "serving/client.h"
+#include "workflows/llm/plan.h"
+
+namespace aaco::workflows {
+
+// The name of the first model that the server lists at /models. Fails with what to do where it lists none.
+core::Result<std::string> first_model(const serving::Target& target);
+
+// Sends one request and says whether the server answers it as this API does. Length control that the server does not know is
+// switched off in the plan; true where it was.
+core::Result<bool> probe(serving::Client& client, LlmPlan& plan);
+
+// The process on this machine that listens on the server's port; empty where the server is elsewhere, or cannot be seen.
+std::optional<std::int64_t> server_process(const serving::Target& target, const std::string& proc = "/proc");
+
+}  // namespace aaco::workflows

@@ -1,0 +1,172 @@
+#include "workflows/llm/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/numbers.h"
+#include "serving/rows.h"
+#include "trace/sink.h"
+#include "tracelake/lake.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::llm::Load;
+using analytics::llm::OwnLimit;
+using analytics::llm::ServerState;
+using core::Json;
+
+constexpr double kLittleTolerance = 0.1;
+
+Json to_json(const OwnLimit& client) {
+  Json out = Json::object({{"limited", client.limited}, {"reasons", Json::texts(client.reasons)}});
+  out.set_if("cpu_ratio", client.cpu_ratio).set_if("run_queue_ratio", client.run_queue_ratio);
+  out.set_if("loop_lag_p50_ns", client.loop_lag_p50_ns).set_if("loop_lag_p99_ns", client.loop_lag_p99_ns);
+  return out.set_if("vouched_per_second", client.vouched_per_second);
+}
+
+Json to_json(const ServerState& server, const std::vector<std::string>& causes) {
+  Json out = Json::object({{"causes", Json::texts(causes)}});
+  out.set_if("cpu_cores", server.cpu_cores).set_if("run_queue_ratio", server.run_queue_ratio);
+  return out.set_if("throttled_ratio", server.throttled_ratio);
+}
+
+Json to_json(const Load& load, const OwnLimit& client) {
+  Json failures = Json::object();
+  for (const auto& [kind, count] : load.failures)
+    failures.set(kind, Json::object({{"count", count}, {"example", load.examples.at(kind)}}));
+  Json out = Json::object({{"load", load.name},
+                           {"requests", load.requests},
+                           {"complete", load.complete},
+                           {"failures", std::move(failures)},
+                           {"without_output", load.without_output},
+                           {"duration_s", load.duration_s},
+                           {"tokens_unknown", load.tokens_unknown}});
+  if (load.cancelled > 0) out.set("cancelled", load.cancelled);
+  out.set_if("steady_s", load.steady_s).set_if("little_open", load.little_open).set("mean_open", load.mean_open);
+  out.set("metrics", trace::to_json(metrics_of(load, client))).set("client", to_json(client));
+  return out;
+}
+
+// One warning for all levels: the reason at the first of them, and the rate of the last.
+void warn_of_client(LlmSummary& summary, const std::vector<Load>& loads, const std::vector<OwnLimit>& limits) {
+  std::string levels, reason, rate;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    if (!limits[i].limited) continue;
+    levels += (levels.empty() ? "" : ", ") + loads[i].name;
+    if (reason.empty()) reason = limits[i].reasons.front();
+    if (limits[i].vouched_per_second)
+      rate = fmt::format("; results hold up to about {:.3g} requests/s", *limits[i].vouched_per_second);
+  }
+  if (levels.empty()) return;
+  summary.warnings.push_back({"llm.client_limit", fmt::format("{}: the client was the bottleneck: {}{}", levels, reason, rate),
+                              "pin the client to a separate CPU, or lower the load"});
+}
+
+void warn(LlmSummary& summary, const Load& load) {
+  if (load.cancelled > 0)
+    summary.warnings.push_back(
+        {"llm.cancelled",
+         fmt::format("{}: {} requests were cancelled by the client; they count neither as complete nor as failed", load.name,
+                     load.cancelled),
+         ""});
+  for (const auto& [kind, count] : load.failures)
+    summary.warnings.push_back({"llm.failures",
+                                fmt::format("{}: {} of {} requests failed: {}{}", load.name, count, load.requests, kind,
+                                            load.examples.at(kind).empty() ? "" : " (" + load.examples.at(kind) + ")"),
+                                ""});
+  if (load.tokens_unknown > 0)
+    summary.warnings.push_back(
+        {"llm.tokens_unknown",
+         fmt::format("{}: the server reported no token count for {} of {} answers; TPOT and ITL are unavailable for them",
+                     load.name, load.tokens_unknown, load.complete),
+         "use a server that supports stream_options.include_usage"});
+  if (load.little_open && load.complete == load.requests && load.cancelled == 0 && load.mean_open > 0 &&
+      std::abs(*load.little_open / load.mean_open - 1) > kLittleTolerance)
+    summary.warnings.push_back(
+        {"llm.little",
+         fmt::format(
+             "{}: throughput x latency gives {:.3g} open requests, {:.3g} were open: the load was not steady (Little's law)",
+             load.name, *load.little_open, load.mean_open),
+         "use a longer --duration"});
+}
+
+std::size_t level_that_counts(const std::vector<Load>& loads, const analytics::llm::Curve& curve) {
+  if (curve.last_within_slo) return *curve.last_within_slo;
+  return static_cast<std::size_t>(
+      std::max_element(loads.begin(), loads.end(),
+                       [](const Load& a, const Load& b) { return a.rates.requests_per_second < b.rates.requests_per_second; }) -
+      loads.begin());
+}
+
+std::string curve_sentence(const std::vector<Load>& loads, const analytics::llm::Curve& curve, const analytics::llm::Slo& slo) {
+  if (loads.size() < 2) return {};
+  if (!slo.empty()) {
+    if (!curve.last_within_slo) return fmt::format("; no level meets {}", to_string(slo));
+    return ", the highest level that meets the SLO";
+  }
+  if (curve.knee && curve.queues) return fmt::format("; knee at {}: beyond it requests queue", loads[*curve.knee].name);
+  if (curve.knee) return fmt::format("; knee at {}: beyond it throughput hardly grows", loads[*curve.knee].name);
+  return fmt::format("; no knee up to {}", loads.back().name);
+}
+
+}  // namespace
+
+Load measure_stage(const serving::StageOutcome& stage, const std::string& load, const analytics::llm::Slo& slo) {
+  trace::MemorySink rows;
+  serving::write_rows(stage, "measure", load, 0, rows);
+  return analytics::llm::measure_load(rows.rows<trace::LlmRequestRow>(), rows.rows<trace::LlmChunkRow>(), rows.names(), slo);
+}
+
+core::Result<LlmSummary> summarize_llm(const std::string& session_path, const analytics::llm::Slo& slo,
+                                       std::optional<double> price_per_hour, bool server_sampled) {
+  trace::NameTable names;
+  AACO_ASSIGN(const auto requests, tracelake::read_table<trace::LlmRequestRow>(session_path, names));
+  AACO_ASSIGN(const auto chunks, tracelake::read_table<trace::LlmChunkRow>(session_path, names));
+  AACO_ASSIGN(const auto events, tracelake::read_table<trace::SystemEventRow>(session_path, names));
+  LlmSummary summary;
+  const auto loads = analytics::llm::measure_loads(requests, chunks, names, slo);
+  Json levels = Json::array();
+  std::vector<OwnLimit> limits;
+  for (const Load& load : loads) {
+    std::int64_t from = INT64_MAX, to = INT64_MIN;
+    for (const auto& row : requests) {
+      if (names.text(row.load) != load.name || names.text(row.phase) != "measure") continue;
+      from = std::min(from, row.scheduled_ns);
+      to = std::max(to, row.end_ns);
+    }
+    limits.push_back(judge_client(load, analytics::llm::own_state(events, names, from, to)));
+    Json level = to_json(load, limits.back());
+    warn(summary, load);
+    if (server_sampled) {
+      const ServerState server = analytics::llm::server_state(events, names, from, to);
+      const auto causes = server_causes(server, limits.back());
+      level.set("server", to_json(server, causes));
+      for (const std::string& cause : causes)
+        summary.warnings.push_back(
+            {"llm.server_cause", load.name + ": " + cause, "give the server dedicated CPUs, or a higher limit"});
+    }
+    levels.push(std::move(level));
+    summary.complete += load.complete;
+    if (summary.failure.empty() && !load.examples.empty()) summary.failure = load.examples.begin()->second;
+  }
+  summary.document = Json::object({{"schema_version", 1}, {"levels", std::move(levels)}});
+  if (!slo.empty()) summary.document.set("slo", to_string(slo));
+  if (loads.empty()) return summary;
+  warn_of_client(summary, loads, limits);
+  const auto curve = judge_curve(loads, slo);
+  const std::size_t counts = level_that_counts(loads, curve);
+  summary.metrics = metrics_of(loads[counts], limits[counts]);
+  const auto& rates = loads[counts].steady ? *loads[counts].steady : loads[counts].rates;
+  if (price_per_hour && rates.output_tokens_per_second && *rates.output_tokens_per_second > 0)
+    summary.metrics.push_back(
+        {"llm.cost_per_million_tokens", *price_per_hour / 3600 / *rates.output_tokens_per_second * 1e6, "count", {}, {}});
+  summary.sentence =
+      fmt::format("{} at {}{}", sentence_of(loads[counts], slo), loads[counts].name, curve_sentence(loads, curve, slo));
+  summary.document.set("counts", loads[counts].name).set("summary", summary.sentence);
+  if (curve.knee) summary.document.set("knee", loads[*curve.knee].name);
+  return summary;
+}
+
+}  // namespace aaco::workflows

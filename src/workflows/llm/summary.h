@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analytics/llm.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "serving/client.h"
+#include "trace/session.h"
+
+namespace aaco::workflows {
+
+// What the tables of an llm session say together.
+struct LlmSummary {
+  trace::Metrics metrics;  // of the level that counts: the last that keeps the SLO, otherwise the one with the highest throughput
+  std::vector<trace::Warning> warnings;
+  core::Json document;  // metrics/llm_summary.json
+  std::string sentence, failure;
+  std::int64_t complete = 0;
+};
+// `server_sampled`: the process of the session's telemetry is the server.
+core::Result<LlmSummary> summarize_llm(const std::string& session_path, const analytics::llm::Slo& slo,
+                                       std::optional<double> price_per_hour, bool server_sampled);
+
+// A level that has just run.
+analytics::llm::Load measure_stage(const serving::StageOutcome& stage, const std::string& load, const analytics::llm::Slo& slo);
+
+}  // namespace aaco::workflows

@@ -1,0 +1,114 @@
+#include "workflows/session_report/report_llm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/files.h"
+#include "core/numbers.h"
+#include "tracelake/lake.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+using report::Llm;
+
+constexpr std::size_t kSlowRequests = 5;
+constexpr double kWideInterval = 0.25;    // relative half width from which a median says little
+constexpr std::size_t kMaxChunks = 2000;  // of a slow request's timeline
+
+core::Result<Llm::Level> level_of(const Json& json) {
+  Llm::Level level{.load = std::string(json["load"].text()),
+                   .requests = json["requests"].as_i64().value_or(0),
+                   .complete = json["complete"].as_i64().value_or(0),
+                   .failures = {},
+                   .metrics = {},
+                   .client_limit = {},
+                   .vouched_per_second = json["client"]["vouched_per_second"].as_f64()};
+  for (const auto& [kind, failure] : json["failures"].members())
+    level.failures.emplace_back(kind, failure["count"].as_i64().value_or(0));
+  AACO_ASSIGN(level.metrics, trace::metrics_from_json(json["metrics"]));
+  for (const Json& reason : json["client"]["reasons"].items()) level.client_limit.emplace_back(reason.text());
+  return level;
+}
+
+std::vector<Llm::SlowRequest> slowest(std::vector<trace::LlmRequestRow> requests, const trace::NameTable& names) {
+  std::erase_if(requests, [&](const auto& row) { return names.text(row.phase) != "measure" || names.text(row.outcome) != "ok"; });
+  const std::size_t count = std::min(kSlowRequests, requests.size());
+  std::partial_sort(requests.begin(), requests.begin() + static_cast<std::ptrdiff_t>(count), requests.end(),
+                    [](const auto& a, const auto& b) { return a.end_ns - a.scheduled_ns > b.end_ns - b.scheduled_ns; });
+  std::vector<Llm::SlowRequest> slow;
+  for (std::size_t i = 0; i < count; ++i) {
+    const trace::LlmRequestRow& row = requests[i];
+    Llm::SlowRequest request{.request = row.request,
+                             .load = std::string(names.text(row.load)),
+                             .e2el_ns = static_cast<double>(row.end_ns - row.scheduled_ns)};
+    request.output_tokens = row.output_tokens;
+    if (row.sent_ns) request.client_queue_ns = static_cast<double>(*row.sent_ns - row.scheduled_ns);
+    if (row.sent_ns && row.first_token_ns) request.first_token_ns = static_cast<double>(*row.first_token_ns - *row.sent_ns);
+    slow.push_back(std::move(request));
+  }
+  return slow;
+}
+
+void add_chunks(std::vector<Llm::SlowRequest>& slow, const std::vector<trace::LlmRequestRow>& requests,
+                const std::vector<trace::LlmChunkRow>& chunks, const trace::NameTable& names) {
+  for (Llm::SlowRequest& request : slow) {
+    const auto row =
+        std::find_if(requests.begin(), requests.end(), [&](const auto& one) { return one.request == request.request; });
+    for (const trace::LlmChunkRow& chunk : chunks) {
+      const auto kind = names.text(chunk.kind);
+      if (chunk.request != request.request || (kind != "content" && kind != "reasoning" && kind != "tool_call")) continue;
+      const auto time = static_cast<double>(chunk.time_ns - row->scheduled_ns);
+      if (!request.chunk_ns.empty())
+        request.longest_gap_ns = std::max(request.longest_gap_ns.value_or(0), time - request.chunk_ns.back());
+      if (request.chunk_ns.size() < kMaxChunks) request.chunk_ns.push_back(time);
+    }
+  }
+}
+
+// llama.cpp names a model by the path of its file.
+std::string shown_name(const std::string& model) { return model.starts_with('/') ? core::base_name(model) : model; }
+
+std::string confidence_of(const report::ReportModel& model, const Llm& section) {
+  for (const Llm::Level& level : section.levels)
+    if (!level.client_limit.empty()) return "low: the client was the bottleneck";
+  const auto* ttft = find_metric(model.metrics, "llm.ttft_p50_ns");
+  if (ttft == nullptr || !ttft->ci95) return "low: too few requests for a CI";
+  const double half = (ttft->ci95->high - ttft->ci95->low) / 2 / std::max(1.0, ttft->value);
+  if (half > kWideInterval) return "low: the CI of the median TTFT is ± " + core::format_percent(half);
+  return "high: the client had room at every level";
+}
+
+}  // namespace
+
+core::Status fill_llm(report::ReportModel& model, const std::string& session_path) {
+  const std::string path = core::join_path(session_path, "metrics/llm_summary.json");
+  if (model.session.kind != "llm" || !core::exists(path)) return {};
+  AACO_ASSIGN(const Json document, core::read_json_file(path));
+  Llm section{.summary = std::string(document["summary"].text()),
+              .slo = std::string(document["slo"].text()),
+              .knee = std::string(document["knee"].text()),
+              .levels = {},
+              .slow = {}};
+  for (const Json& json : document["levels"].items()) {
+    AACO_ASSIGN(auto level, level_of(json));
+    section.levels.push_back(std::move(level));
+  }
+  trace::NameTable names;
+  AACO_ASSIGN(const auto requests, tracelake::read_table<trace::LlmRequestRow>(session_path, names));
+  AACO_ASSIGN(const auto chunks, tracelake::read_table<trace::LlmChunkRow>(session_path, names));
+  section.slow = slowest(requests, names);
+  add_chunks(section.slow, requests, chunks, names);
+  model.verdict = fmt::format("{}: {}.", shown_name(model.session.outcome.model), section.summary);
+  model.verdict_confidence = confidence_of(model, section);
+  model.headline_metrics.clear();
+  for (const char* id :
+       {"llm.ttft_p99_ns", "llm.ttft_p50_ns", "llm.tpot_p50_ns", "llm.requests_per_second", "llm.availability_ratio"})
+    if (find_metric(model.metrics, id) != nullptr && model.headline_metrics.size() < 3) model.headline_metrics.emplace_back(id);
+  model.sections.llm = std::move(section);
+  return {};
+}
+
+}  // namespace aaco::workflows

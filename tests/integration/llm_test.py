@@ -1,0 +1,176 @@
+"""`aaco llm` against the server with faults (tests/serving): figures from that server's own log, and what is refused."""
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import unittest
+
+import program
+
+SERVER = pathlib.Path(os.environ.get('AACO_FAULT_SERVER', str(pathlib.Path(program.PROGRAM).parents[1] / 'tests/aaco_fault_server')))
+
+
+@unittest.skipUnless(SERVER.is_file(), 'skipped, the fault server is not built')
+class LlmTest(program.ProgramTest):
+    def setUp(self):
+        self.server = subprocess.Popen([SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.end_server)
+        self.port = int(self.server.stdout.readline())
+
+    def end_server(self):
+        self.server.stdin.close()
+        self.server.wait(timeout=60)
+        self.server.stdout.close()
+
+    def log(self):
+        """What the server wrote, by request: {"received_ns", "events": [[time_ns, tokens]]}."""
+        self.server.stdin.write('log\n')
+        self.server.stdin.flush()
+        return [json.loads(line) for line in iter(self.server.stdout.readline, '\n')]
+
+    def llm(self, scenario, *options):
+        return self.aaco('llm', '--url', f'http://127.0.0.1:{self.port}/{scenario}/v1', '--no-report', *options)
+
+    def measured(self, scenario, *options):
+        outcome = self.llm(scenario, '--json', *options)
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        return outcome.json()
+
+    def value(self, session, metric):
+        return session['metrics'][metric]['value']
+
+    def query(self, session, columns):
+        rows = self.aaco('query', '--json', f"SELECT {columns} FROM llm_requests WHERE session_id = '{session['session']['id']}' AND phase = 'measure'")
+        self.assertEqual(rows.code, 0, rows.errors)
+        return [list(row.values()) for row in rows.json()]
+
+    def summary(self, session):
+        return json.loads((pathlib.Path(session['session']['path']) / 'metrics/llm_summary.json').read_text())
+
+    def warned(self, session):
+        return [warning['id'] for warning in session['warnings']]
+
+
+class Measured(LlmTest):
+    def test_counts_and_times_equal_the_servers_log(self):
+        session = self.measured('merged,first_ms=20,period_us=2000', '--concurrency', 2, '--requests', 30, '--output-tokens', 12, '--warmup', 0)
+        served = self.log()[1:]  # the first one is the probe
+        self.assertEqual(self.value(session, 'llm.request_count'), len(served))
+        self.assertAlmostEqual(self.value(session, 'llm.tokens_per_chunk'), 3)
+        first = [next(time for time, tokens in one['events'] if tokens) - one['received_ns'] for one in served]
+        self.assertAlmostEqual(self.value(session, 'llm.ttft_p50_ns') / statistics.median(first), 1, delta=0.2)
+        content = [[time for time, tokens in one['events'] if tokens] for one in served]
+        tpot = [(times[-1] - times[0]) / 11 for times in content]
+        self.assertAlmostEqual(self.value(session, 'llm.tpot_p50_ns') / statistics.median(tpot), 1, delta=0.2)
+
+    def test_tables_are_queried(self):
+        session = self.measured('plain', '--requests', 5, '--output-tokens', 3, '--warmup', 0)
+        rows = self.aaco('query', '--json', f"SELECT count(*) AS n, sum(content_chunks) AS c FROM llm_requests WHERE session_id = '{session['session']['id']}'")
+        self.assertEqual(rows.code, 0, rows.errors)
+        self.assertIn('15', rows.output)
+
+    def test_failures_are_counted_by_kind(self):
+        session = self.measured('mixed', '--concurrency', 1, '--requests', 40, '--output-tokens', 3, '--warmup', 0, '--slo', 'e2el=10s')
+        self.assertEqual(self.value(session, 'llm.failed_count'), 30)
+        self.assertEqual(self.value(session, 'llm.availability_ratio'), 0.25)
+        self.assertEqual(self.value(session, 'llm.good_ratio'), 0.25)
+        level = self.summary(session)['levels'][0]
+        self.assertEqual({kind: one['count'] for kind, one in level['failures'].items()}, {'http_429': 10, 'truncated': 10, 'stream_error': 10})
+
+    def test_session_is_kept_when_every_request_fails(self):
+        outcome = self.llm('only_first', '--requests', 5, '--warmup', 0)
+        self.refused(outcome, 3, 'no request succeeded', 'HTTP 500')
+        self.assertIn('all 5 requests failed', outcome.output)
+
+    def test_wait_for_the_cap_is_in_the_latency(self):
+        """One at a time, 10 ms each, one due each 2 ms: a client that counts from the send sees 10 ms only."""
+        session = self.measured('plain,first_ms=10', '--rate', 500, '--arrivals', 'constant', '--requests', 400, '--output-tokens', 1, '--max-open', 1,
+                                '--warmup', 0)
+        start = self.query(session, 'min(scheduled_ns)')[0][0]
+        truth = sorted(one['events'][-1][0] - (start + 2_000_000 * index) for index, one in enumerate(self.log()[1:]))
+        self.assertAlmostEqual(self.value(session, 'llm.e2el_p99_ns') / truth[395], 1, delta=0.03)
+        self.assertAlmostEqual(self.value(session, 'llm.e2el_p50_ns') / statistics.median(truth), 1, delta=0.03)
+        self.assertLess(self.value(session, 'llm.e2el_sent_p50_ns'), 50e6)
+
+    def test_few_requests_have_no_p99(self):
+        """Eight requests of 500 ms, ten a second, one at a time: the last one ends 3.3 s after it was due."""
+        session = self.measured('plain,first_ms=500', '--rate', 10, '--arrivals', 'constant', '--requests', 8, '--output-tokens', 1, '--max-open', 1,
+                                '--warmup', 0)
+        self.assertNotIn('llm.e2el_p99_ns', session['metrics'])
+        self.assertAlmostEqual(self.query(session, 'max(end_ns - scheduled_ns)')[0][0] / 3.3e9, 1, delta=0.05)
+
+    def test_retries_are_counted(self):
+        session = self.measured('mixed', '--requests', 4, '--output-tokens', 3, '--warmup', 0, '--retries', 1)
+        self.assertGreater(self.query(session, 'sum(retries)')[0][0], 0)
+
+    def test_goodput(self):
+        session = self.measured('plain,first_ms=30', '--requests', 10, '--output-tokens', 2, '--slo', 'ttft=10ms')
+        self.assertEqual(self.value(session, 'llm.good_ratio'), 0)
+
+    def test_cap_is_reported_and_its_wait_counted(self):
+        session = self.measured('plain,first_ms=20', '--rate', 200, '--arrivals', 'constant', '--requests', 40, '--output-tokens', 1, '--max-open', 1)
+        self.assertIn('llm.max_open', self.warned(session))
+        self.assertGreater(self.value(session, 'llm.e2el_p90_ns'), 400e6)
+        self.assertLess(self.value(session, 'llm.e2el_sent_p50_ns'), 100e6)
+
+    def test_unknown_tokens_are_reported(self):
+        session = self.measured('no_usage', '--requests', 5, '--output-tokens', 3)
+        self.assertIn('llm.tokens_unknown', self.warned(session))
+        self.assertNotIn('llm.tpot_mean_ns', session['metrics'])
+
+    def test_levels_and_report(self):
+        session = self.measured('plain,first_ms=5', '--concurrency', '1,2', '--requests', 20, '--output-tokens', 2)
+        report = self.aaco('report', session['session']['id'])
+        self.assertIn('concurrency 2', report.output + report.errors)
+
+    def test_replay(self):
+        trace = self.folder / 'azure.csv'
+        trace.write_text('TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.97,48,3\n2023-11-16 18:17:04.03,31,2\n')
+        session = self.measured('plain', '--replay', trace, '--warmup', 0)
+        self.assertEqual(self.value(session, 'llm.request_count'), 2)
+
+    def test_secrets_are_not_stored(self):
+        key = self.folder / 'key'
+        key.write_text('sk-verysecretkey\n')
+        session = self.measured('plain', '--requests', 2, '--api-key-file', key, '--header', 'X-Team: hiddenvalue')
+        bundle = pathlib.Path(session['session']['path'])
+        for name in ('session.json', 'env.json'):
+            self.assertNotIn('verysecret', (bundle / name).read_text())
+            self.assertNotIn('hiddenvalue', (bundle / name).read_text())
+
+    def test_same_load_is_comparable(self):
+        for tag in ('one', 'two'):
+            self.measured('plain,first_ms=5', '--requests', 40, '--output-tokens', 2, '--tag', tag)
+        self.assertNotEqual(self.aaco('diff', 'tag:one', 'tag:two').code, 3)
+
+
+class Refused(LlmTest):
+    def test_no_server(self): self.refused(self.aaco('llm', '--url', 'http://127.0.0.1:1/v1'), 3, 'cannot connect')
+    def test_wrong_path(self): self.refused(self.llm('nothing'), 3, '404', '--model')
+    def test_html(self): self.refused(self.llm('html', '--model', 'x'), 3, 'html')
+    def test_model_list_is_html(self): self.refused(self.llm('html'), 3, 'does not list its models')
+    def test_expired_token(self): self.refused(self.llm('http_401'), 3, '401', 'invalid api key', '--api-key-file')
+    def test_unknown_model(self): self.refused(self.llm('no_model', '--model', 'x'), 3, 'does not exist')
+    def test_server_that_never_answers(self): self.refused(self.llm('never', '--timeout', '300ms'), 3, 'no complete answer within')
+    def test_not_http(self): self.refused(self.llm('garbage', '--model', 'x'), 3, 'not http/1.1')
+    def test_tls_refused(self): self.refused(self.aaco('llm', '--url', f'https://127.0.0.1:{self.port}/v1', '--model', 'x', '--timeout', '500ms'), 3, 'first request failed')
+    def test_not_a_url(self): self.refused(self.aaco('llm', '--url', 'localhost:8000'), 2, 'not a valid http(s) url')
+    def test_url_is_required(self): self.refused(self.aaco('llm'), 2, '--url')
+    def test_two_loads(self): self.refused(self.llm('plain', '--rate', 1, '--concurrency', 1), 2, 'exclude')
+    def test_cap_of_a_closed_loop(self): self.refused(self.llm('plain', '--concurrency', 1, '--max-open', 1), 2, '--max-open requires')
+    def test_zero_rate(self): self.refused(self.llm('plain', '--rate', 0), 2, '--rate')
+    def test_unknown_arrivals(self): self.refused(self.llm('plain', '--rate', 1, '--arrivals', 'uniform'), 2, 'poisson')
+    def test_bad_slo(self): self.refused(self.llm('plain', '--slo', 'speed=1s'), 2, 'ttft=200ms')
+    def test_bad_length(self): self.refused(self.llm('plain', '--prompt-tokens', 'many'), 2, 'invalid length')
+    def test_missing_replay(self): self.refused(self.llm('plain', '--replay', 'nowhere.csv'), 3, 'nowhere.csv')
+    def test_missing_key(self): self.refused(self.llm('plain', '--api-key-file', 'nowhere'), 3, 'nowhere')
+    def test_duration_without_unit(self): self.refused(self.llm('plain', '--duration', '60'), 2, 'missing unit')
+    def test_header_without_colon_does_not_show_its_value(self):
+        outcome = self.llm('plain', '--header', 'secretvalue')
+        self.refused(outcome, 2, 'header')
+        self.assertNotIn('secretvalue', outcome.errors)
+
+
+if __name__ == '__main__':
+    unittest.main()

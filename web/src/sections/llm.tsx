@@ -1,0 +1,113 @@
+import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
+import { duration, text } from '../format/quantity.ts';
+import { metricTip, type Report } from '../model/report.ts';
+
+// As src/report/llm_section.h writes it.
+interface Level {
+  load: string;
+  requests: number;
+  complete: number;
+  failures?: Record<string, number>;
+  metrics: Record<string, { value: number; unit: string; ci95?: number[] }>;
+  client_limit?: string[];
+  vouched_per_second?: number;
+}
+
+interface SlowRequest {
+  request: number;
+  load: string;
+  e2el_ns: number;
+  client_queue_ns: number;
+  first_token_ns?: number;
+  longest_gap_ns?: number;
+  output_tokens?: number;
+  chunk_ns?: number[];
+}
+
+interface Llm {
+  summary: string;
+  slo?: string;
+  knee?: string;
+  levels: Level[];
+  slow?: SlowRequest[];
+}
+
+declare module '../model/report.ts' {
+  interface Extra {
+    llm?: Llm;
+  }
+}
+
+const levelsOf = (report: Report): Level[] => (Array.isArray(report.extra?.llm?.levels) ? report.extra.llm.levels : []);
+const slowOf = (report: Report): SlowRequest[] => (Array.isArray(report.extra?.llm?.slow) ? report.extra.llm.slow : []);
+
+const kColumns: [string, string][] = [
+  ['requests/s', 'llm.requests_per_second'],
+  ['tokens/s', 'llm.output_tokens_per_second'],
+  ['TTFT P50', 'llm.ttft_p50_ns'],
+  ['TTFT P99', 'llm.ttft_p99_ns'],
+  ['TPOT P50', 'llm.tpot_p50_ns'],
+  ['good', 'llm.good_ratio'],
+];
+
+function cell(level: Level, id: string) {
+  const metric = level.metrics?.[id];
+  return metric === undefined ? '' : metric.unit === '1/s' ? metric.value.toPrecision(4) : text(metric.value, metric.unit);
+}
+
+// A request as a line: grey until it was sent, then to its first token, then a tick for each chunk.
+function Tokens({ slow, longest }: { slow: SlowRequest; longest: number }) {
+  const at = (ns: number) => `${(Math.max(0, ns) / longest) * 100}%`;
+  return (
+    <svg class="tokens" width="100%" height="14" role="img" aria-label={`chunks of request ${slow.request}`}>
+      <rect x="0" y="5" width={at(slow.client_queue_ns)} height="4" fill="currentColor" opacity="0.2" />
+      <rect x={at(slow.client_queue_ns)} y="5" width={at(slow.first_token_ns ?? 0)} height="4" fill="currentColor" opacity="0.5" />
+      {(slow.chunk_ns ?? []).map((time, index) => <line key={index} x1={at(time)} x2={at(time)} y1="1" y2="13" stroke="currentColor" />)}
+    </svg>
+  );
+}
+
+function LlmSection({ report, id, title }: SectionProps) {
+  const levels = levelsOf(report);
+  const slow = slowOf(report);
+  const longest = Math.max(1, ...slow.map((request) => request.e2el_ns));
+  return (
+    <Section id={id} title={title} lead="Latency counts from when a request was due. Quantiles are of complete answers; failures are counted beside them.">
+      <table class="legend scaling">
+        <thead><tr><th scope="col">Load</th>{kColumns.map(([name, metric]) => <th key={metric} scope="col" class="right" title={metricTip(report, metric)}>{name}</th>)}<th scope="col" class="right">failed</th></tr></thead>
+        <tbody>
+          {levels.map((level, index) => (
+            <tr key={index}>
+              <th scope="row">{level.load}{level.client_limit?.length ? <span class="quiet narrow-block" title={level.client_limit[0]}>the client was the bottleneck</span> : null}</th>
+              {kColumns.map(([, metric]) => <td key={metric} class="right">{cell(level, metric)}</td>)}
+              <td class="right">{level.requests - level.complete || ''}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {slow.length > 0 && (
+        <table class="legend">
+          <thead><tr><th scope="col">Slowest requests</th><th scope="col" class="right">latency</th><th scope="col" class="right">to first token</th><th scope="col">chunks over time</th></tr></thead>
+          <tbody>
+            {slow.map((request) => (
+              <tr key={request.request}>
+                <th scope="row">request {request.request}</th>
+                <td class="right">{duration(request.e2el_ns)}</td>
+                <td class="right">{request.first_token_ns === undefined ? '' : duration(request.first_token_ns)}</td>
+                <td><Tokens slow={request} longest={longest} /></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Section>
+  );
+}
+
+export const llmSection: SectionEntry = {
+  id: 'llm',
+  title: 'Load',
+  shows: ['llm'],
+  has: (report) => levelsOf(report).length,
+  view: LlmSection,
+};
