@@ -26,6 +26,7 @@ struct Anomaly {
   double deviations = 0;                  // from it, in robust standard deviations
   std::int64_t start_ns = 0, end_ns = 0;  // time range; 0: none
   std::string text;                       // one sentence
+  std::int64_t count = 1;                 // of alike anomalies that it stands for
   bool operator==(const Anomaly&) const = default;
 };
 
@@ -59,6 +60,12 @@ std::optional<Anomaly> of_session(std::string_view metric, double value, std::sp
 
 // Matches spikes with concurrent counter anomalies: the text of each spike then lists them.
 void join_causes(std::vector<Anomaly>& spikes, std::span<const Anomaly> counters);
+
+// Anomalies of one kind that are nearly equal (spikes; counters of one name; level shifts: observed and expected values within a
+// quarter of each other) as one, the largest of them, with their number and the time from the first to the last. Up to
+// kMaxUngrouped alike stay as they are. Keeps the order of the first of each group.
+inline constexpr std::size_t kMaxUngrouped = 3;
+std::vector<Anomaly> grouped(std::vector<Anomaly> anomalies);
 
 core::Json to_json(const Anomaly& anomaly);
 

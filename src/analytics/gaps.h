@@ -1,13 +1,16 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "analytics/gap_causes.h"
 #include "analytics/host_schedule.h"
 #include "trace/names.h"
 #include "trace/rows.h"
@@ -18,6 +21,12 @@ namespace aaco::analytics::gaps {
 
 // Typical launch cost of current drivers; shorter gaps are the normal distance between dependent kernels.
 inline constexpr std::int64_t kDefaultThresholdNs = 5'000;
+
+// Work that lay in the queue for longer than this while the device was idle waited for something that the trace does not show.
+inline constexpr std::int64_t kDispatchNs = 50'000;
+// Up to this long a gap between two kernels is what an eager framework needs to launch the next operator; a host that is late for
+// longer did something else (our own judgement: operators of PyTorch take 5 to 100 us on the host).
+inline constexpr std::int64_t kLaunchGapNs = 200'000;
 
 enum class Cause : std::uint8_t { host_late, launch_latency, synchronisation, copy, queue_empty, unknown };
 inline constexpr std::size_t kCauses = 6;
@@ -31,6 +40,7 @@ struct NextLaunch {
   trace::NameId api;
   bool is_copy = false;   // of the work
   bool is_graph = false;  // a graph launch: its kernels come one after another without the host
+  bool is_first = false;  // of this kernel in the trace: code may be loaded in the call
 };
 
 struct Gap {
@@ -52,18 +62,22 @@ struct Idler {
 struct Explained {
   trace::GapRow row;
   Cause cause = Cause::unknown;
+  // Of the whole gap, by named cause, the largest first, and the one that names the gap. Empty without a book of causes.
+  std::vector<HostShare> host;
+  std::optional<CauseIndex> host_cause;
 };
 
 // Follows a trace in time order, in bounded memory. For each gap, when the work that ends it is known: still_idle() with the end
 // of every device's work so far, add_call() and add_schedule() for what starts before the gap's end and was not added yet (each
 // in order of start), then explain(). Calls that can say nothing of any open gap are forgotten: those that ended before, and,
-// once a gap is longer than kFineGapNs, those shorter than a 64th of it.
+// once a gap is longer than kFineGapNs, those shorter than its kCoarseness-th part.
 class GapExplainer {
  public:
   static constexpr std::int64_t kFineGapNs = 10'000'000;
-  static constexpr std::int64_t kCoarseness = 64;
+  static constexpr std::int64_t kCoarseness = 512;
 
-  explicit GapExplainer(trace::NameTable& names) : names_(names) {}
+  // Without a book of causes no gap gets a named one.
+  explicit GapExplainer(trace::NameTable& names, const CauseBook* book = nullptr);
   void still_idle(std::vector<Idler> idlers);
   void add_call(const trace::ApiCallRow& row);
   void add_schedule(const trace::SchedEventRow& row);
@@ -77,6 +91,13 @@ class GapExplainer {
     trace::NameId name;
     std::int32_t rank = 0;
     Role role = Role::host;
+    std::optional<CauseIndex> cause;
+  };
+  struct Known {
+    Role role = Role::unseen;
+    std::optional<CauseIndex> cause;
+    bool dispatches = false;  // an operator or a Python frame
+    trace::NameId domain;
   };
   struct Evidence {
     std::int64_t overlap_ns = 0;  // with the time the host kept the device waiting
@@ -98,7 +119,7 @@ class GapExplainer {
     const Evidence* evidence = nullptr;
     bool evidence_is_launch = false;
   };
-  Role role_of(const trace::ApiCallRow& row);
+  const Known& known(const trace::ApiCallRow& row);
   Role wait_role_of(const trace::SchedEventRow& row);
   [[nodiscard]] bool is_wanted(const Call& call, std::int64_t now_ns) const;
   static Decision decide(const Candidate& candidate);
@@ -106,9 +127,24 @@ class GapExplainer {
   static Decision decide_queued(const Candidate& candidate);
   static Decision decide_held(const Candidate& candidate);
   void find_device_wait(Candidate& candidate) const;
+  void name_cause(const Candidate& candidate, Decision& decision, Explained& out);
+  [[nodiscard]] const std::vector<HostFrame>& frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns);
+  [[nodiscard]] HostFrame frame_of(const Call& call) const;
+  [[nodiscard]] HostFrame launch_frame(const NextLaunch& launch) const;
+  [[nodiscard]] std::optional<HostShare> elsewhere(const Gap& gap, std::int64_t thread_id) const;
+  [[nodiscard]] std::optional<CauseIndex> scheduled_cause(const Candidate& candidate) const;
+  [[nodiscard]] const Call* evidence_of(const Gap& gap, std::int64_t thread_id, const HostShare& share) const;
 
   trace::NameTable& names_;
-  std::map<std::uint64_t, Role> roles_;  // by domain and name
+  const CauseBook* book_ = nullptr;
+  std::vector<trace::NameId> cause_names_;  // by index in the book
+  std::array<trace::NameId, kCauses> names_of_causes_;
+  std::vector<HostFrame> frames_;                   // of the gap in question
+  std::vector<Known> known_;                        // by name, of the domain it was last seen in
+  std::map<std::int32_t, std::int64_t> launching_;  // by rank: the thread that launched last
+  // By rank and thread, those with operators or Python frames: what nothing covers there is code between two of them.
+  std::set<std::pair<std::int32_t, std::int64_t>> dispatchers_;
+  std::pair<std::int32_t, std::int64_t> last_dispatcher_{-1, -1};
   std::vector<Call> calls_;
   std::size_t sweep_at_ = 4096;  // calls
   std::vector<Idler> idlers_;
@@ -116,15 +152,25 @@ class GapExplainer {
   HostSchedule schedule_;
 };
 
-// Up to this long a gap between two kernels is what an eager framework needs to launch the next operator; a host that is late for
-// longer did something else (our own judgement: operators of PyTorch take 5 to 100 us on the host).
-inline constexpr std::int64_t kLaunchGapNs = 200'000;
-
 // Idle time by cause.
 struct CauseSum {
   std::int64_t gap_count = 0;
   std::int64_t idle_ns = 0;
   std::int64_t short_idle_ns = 0;  // in gaps of at most kLaunchGapNs
+  std::int64_t warmup_ns = 0;      // in gaps whose named cause does not recur: loading code, compiling, initialising
+};
+
+// Idle time by named cause.
+struct HostCauseSum {
+  std::int64_t gap_count = 0;  // gaps named by it
+  std::int64_t idle_ns = 0;    // its time in all gaps
+};
+
+// The gaps of one device, added up.
+struct GapSums {
+  std::map<Cause, CauseSum> causes;
+  std::map<CauseIndex, HostCauseSum> host_causes;
+  void add(const Explained& gap, const CauseBook& book);
 };
 
 }  // namespace aaco::analytics::gaps

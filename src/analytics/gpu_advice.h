@@ -19,6 +19,13 @@ struct GpuIdle {
   double idle_ns = 0;
 };
 
+// What the launching thread did while the device was idle (analytics/gap_causes.h).
+struct HostIdle {
+  std::string cause, title, remedy;
+  bool launching = false;  // in launch calls, or between them and the work: a matter of the launch rate
+  GpuIdle idle;
+};
+
 // Kernels of the same name on the device.
 struct GpuKernel {
   std::string name, family;
@@ -32,6 +39,7 @@ struct GpuFacts {
   double span_ns = 0, busy_ns = 0;
   double exposed_copy_ns = 0, exposed_collective_ns = 0;
   std::map<std::string, GpuIdle> idle;  // by cause (analytics/gaps.h)
+  std::vector<HostIdle> host;           // the same time by named cause; empty: not looked for
   double launch_ns = 0;                 // idle time due to launch overhead (analytics/gpu_limit.h)
   std::vector<GpuKernel> kernels;
 };

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "analytics/bottleneck.h"
 #include "analytics/confidence.h"
@@ -36,5 +37,8 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const Ker
 // Evidence of a class: its share is at least kClearTimes the next one, or not.
 inline constexpr std::string_view kClearHeadline = "headline.clear", kCloseHeadline = "headline.close";
 inline constexpr double kClearTimes = 2;
+
+// Inconclusive, since the trace has no timeline (analytics/timeline.h): `why` is a sentence without its full stop.
+Bottleneck without_timeline(std::string why);
 
 }  // namespace aaco::analytics::bottleneck

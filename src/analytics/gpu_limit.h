@@ -12,7 +12,7 @@
 // What keeps a GPU from computing, determined from its trace alone.
 namespace aaco::analytics::bottleneck {
 
-enum class GpuLimit : std::uint8_t { none, compute, communication, copy, launch, waiting };
+enum class GpuLimit : std::uint8_t { none, compute, communication, copy, launch, waiting, warmup };
 std::string_view to_string(GpuLimit limit);
 
 // A limit must take at least this share of the span (our judgement); otherwise the device is busy computing.
@@ -24,6 +24,7 @@ struct GpuLimitShares {
   double copy = 0;           // exposed copies on the device
   double launch = 0;         // idle, waiting for the next kernel's launch
   double waiting = 0;        // idle for any other reason: host late, synchronisation, no work
+  double warmup = 0;         // idle for what does not recur: code loaded or compiled, libraries initialised
 };
 
 struct GpuLimitFinding {

@@ -14,7 +14,7 @@
 // Divides an imported trace into iterations, to obtain a latency series.
 namespace aaco::analytics::steps {
 
-enum class Method : std::uint8_t { none, profiler_step, marker, kernel_period };
+enum class Method : std::uint8_t { none, profiler_step, marker, kernel_period, optimiser_step };
 std::string_view to_string(Method method);
 
 struct Steps {
@@ -29,7 +29,8 @@ struct Steps {
 // names do not count: "step 1" and "step 2" are the same; of ranges that cover alike the outermost); else the period of the
 // sequence of kernel names on the device with most kernels: the shortest after which at least nine of ten names come again,
 // cut where the device usually idles longest (the host begins a step there), or at the first kernel where no such place stands
-// out. Memory: 16 bytes a kernel, of at most the first million of a rank.
+// out; else the optimizer's steps, each of which ends one. Without kernels the time is that of the calls.
+// Memory: 16 bytes a kernel, of at most the first million of a rank.
 class StepFinder {
  public:
   explicit StepFinder(trace::NameTable& names) : names_(names) {}
@@ -48,21 +49,24 @@ class StepFinder {
     std::vector<float> idle_ns;  // of the device before each
     std::int64_t end_ns = INT64_MIN;
   };
-  enum class Role : std::int8_t { unseen, ignored, step, marker };
+  enum class Role : std::int8_t { unseen, ignored, step, optimiser, marker };
   Role role_of(const trace::ApiCallRow& row);
   std::uint32_t stem_of(trace::NameId name);
   Steps from_profiler_steps();
   Steps from_markers();
   Steps from_period();
+  Steps from_optimiser();
   trace::IterationRow row_of(std::int32_t rank, std::int64_t number, Range range);
 
   trace::NameTable& names_;
   std::map<std::uint64_t, Role> roles_;
-  std::map<std::uint32_t, std::uint32_t> stems_;                                  // names of markers without their numbers
-  std::map<std::int32_t, std::vector<Range>> profiler_steps_;                     // by rank
-  std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<Range>> markers_;  // by rank, stem of the name
-  std::map<std::pair<std::int32_t, std::int64_t>, Kernels> kernels_;              // by rank, device
-  std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;                       // of the kernels
+  std::map<std::uint32_t, std::uint32_t> stems_;                                    // names of markers without their numbers
+  std::map<std::int32_t, std::vector<Range>> profiler_steps_;                       // by rank
+  std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<Range>> optimiser_;  // by rank, name
+  std::map<std::int32_t, Range> calls_;                                             // by rank: first start, last end
+  std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<Range>> markers_;    // by rank, stem of the name
+  std::map<std::pair<std::int32_t, std::int64_t>, Kernels> kernels_;                // by rank, device
+  std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;                         // of the kernels
 };
 
 // The period of a sequence: the smallest p for which at least `agreement` of the elements equal the one p later, with at least

@@ -10,10 +10,14 @@
 
 namespace aaco::importers::kineto {
 
+// Python function frames from this length on are kept: they explain long gaps, and there are
+// few of them.
+inline constexpr std::int64_t kLongFrameNs = 1'000'000;
+
 struct Options {
   std::int32_t rank = 0;          // written into every row; ImportResult::rank has the rank stated by the file
   bool launched_kernels = false;  // keep the kernel name stated by a launch (ROCm) in its arguments
-  bool python_functions = false;  // keep Python function frames as API calls of domain "python"
+  bool python_functions = false;  // keep all Python function frames as API calls of domain "python", not only the long ones
 };
 
 // Traces of the PyTorch profiler (Kineto), 2021 to 2026 dialects, and any other Chrome trace of complete ("X"), begin/end and

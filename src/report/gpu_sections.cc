@@ -55,6 +55,14 @@ Json to_json(const Gaps::Cause& cause) {
   return Json::object({{"cause", cause.cause}, {"gap_count", cause.gap_count}, {"idle_ns", cause.idle_ns}});
 }
 
+Json to_json(const Gaps::HostCause& cause) {
+  return Json::object({{"cause", cause.cause},
+                       {"title", cause.title},
+                       {"remedy", cause.remedy},
+                       {"gap_count", cause.gap_count},
+                       {"idle_ns", cause.idle_ns}});
+}
+
 Json to_json(const Gaps::Gap& gap) {
   Json out = Json::object({{"rank", gap.rank},
                            {"device", gap.device},
@@ -64,7 +72,7 @@ Json to_json(const Gaps::Gap& gap) {
                            {"confidence_ratio", gap.confidence_ratio},
                            {"previous", gap.previous},
                            {"next", gap.next}});
-  out.set_if("evidence", gap.evidence);
+  out.set_if("evidence", gap.evidence).set_if("host_cause", gap.host_cause).set_if("host_cause_ns", gap.host_cause_ns);
   return out.set_if("host_run_queue_ns", gap.host_run_queue_ns).set_if("host_off_cpu_ns", gap.host_off_cpu_ns);
 }
 
@@ -103,6 +111,8 @@ Json to_json(const Attribution& section) {
 
 Json to_json(const Gaps& section) {
   Json out = Json::object({{"causes", list_json(section.causes)}, {"longest", list_json(section.longest)}});
+  if (!section.host_causes.empty()) out.set("host_causes", list_json(section.host_causes));
+  out.set_if("explained_ratio", section.explained_ratio);
   if (section.host)
     out.set("host", Json::object({{"gap_count", section.host->gap_count},
                                   {"run_queue_ns", section.host->run_queue_ns},

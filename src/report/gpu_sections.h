@@ -75,12 +75,21 @@ struct Gaps {
     std::string previous, next;           // the work before and after it
     std::optional<std::string> evidence;  // the host event that names the cause
     std::optional<std::int64_t> host_run_queue_ns, host_off_cpu_ns;
+    std::optional<std::string> host_cause;  // what took most of it (data/gaps)
+    std::optional<std::int64_t> host_cause_ns;
+  };
+  // What the launching threads did in all gaps.
+  struct HostCause {
+    std::string cause, title, remedy;
+    std::int64_t gap_count = 0, idle_ns = 0;
   };
   // Of the threads that launched late, where their scheduling was recorded.
   struct Host {
     std::int64_t gap_count = 0, run_queue_ns = 0, off_cpu_ns = 0;
   };
   std::vector<Cause> causes;
+  std::vector<HostCause> host_causes;     // largest first
+  std::optional<double> explained_ratio;  // of the time in gaps
   std::vector<Gap> longest;
   std::optional<Host> host;
 };

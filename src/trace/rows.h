@@ -243,7 +243,9 @@ struct GapRow {
   std::optional<std::int64_t> launch_start_ns, launch_end_ns;  // of the work that ends it
   // Of the thread that launched it, between the gap's beginning and the launch; empty: its scheduling was not recorded.
   std::optional<std::int64_t> host_run_queue_ns, host_off_cpu_ns;
-  double confidence = 0;  // 0..1
+  double confidence = 0;                      // 0..1
+  NameId host_cause;                          // of data/gaps: what took most of the gap; empty: not looked for
+  std::optional<std::int64_t> host_cause_ns;  // its part of the gap
   bool operator==(const GapRow&) const = default;
 };
 

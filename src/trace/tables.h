@@ -258,7 +258,9 @@ AACO_TABLE(GapRow, "gaps", "attribution/gaps.parquet", "start_ns", "One row per 
       column("launch_end_ns", &R::launch_end_ns, "end of that API call, ns"),
       column("host_run_queue_ns", &R::host_run_queue_ns, "time the launching thread was runnable but not running, from the start of the gap to the launch, ns; null: scheduling not recorded"),
       column("host_off_cpu_ns", &R::host_off_cpu_ns, "time the launching thread slept or waited in that period, ns; null: scheduling not recorded"),
-      column("confidence_ratio", &R::confidence, "confidence in the cause, 0..1"));
+      column("confidence_ratio", &R::confidence, "confidence in the cause, 0..1"),
+      column("host_cause", &R::host_cause, "what took most of the gap: data-loading, allocation, framework, first-use ... (data/gaps/causes.yaml)"),
+      column("host_cause_ns", &R::host_cause_ns, "time of that cause in the gap, ns"));
 } AACO_TABLE_END
 
 AACO_TABLE(EstimateRow, "estimates", "predict/estimates.parquet", "", "One row per node of the model's graph with work on the device: the estimated cost of one execution") {

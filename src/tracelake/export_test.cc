@@ -106,7 +106,8 @@ TEST_F(ExportTest, PerfettoPlacesEveryTrack) {
   EXPECT_EQ(trace.tracks.at(trace.tracks.at(kernel->track).parent).name, "GPU 0");
   EXPECT_EQ(kernel->flows, launch->flows);
   EXPECT_FALSE(kernel->flows.empty());
-  EXPECT_EQ(kernel->arguments, (std::map<std::string, std::string>{{"grid_x", "8"}}));
+  EXPECT_EQ(kernel->arguments,
+            (std::map<std::string, std::string>{{"correlation", "99"}, {"device", "0"}, {"grid_x", "8"}, {"stream", "3"}}));
   EXPECT_EQ(trace.track_of(*trace.find("h2d")), "stream 3: copies");
 
   ASSERT_EQ(trace.values.size(), 3u);

@@ -12,6 +12,7 @@
 #include "analytics/queue_depth.h"
 #include "analytics/rank_skew.h"
 #include "analytics/steps.h"
+#include "analytics/timeline.h"
 #include "analytics/trace_time.h"
 #include "core/json.h"
 #include "core/result.h"
@@ -24,6 +25,12 @@
 #include "workflows/services.h"
 
 namespace aaco::workflows {
+
+// Idle time of a device that a named cause of data/gaps took.
+struct IdleCause {
+  analytics::gaps::NamedCause cause;
+  analytics::gaps::HostCauseSum sum;
+};
 
 struct GpuAnalysisOptions {
   analytics::trace_time::Convention convention;
@@ -50,6 +57,7 @@ struct GpuOfTrace {
   analytics::attribution::Coverage coverage;
   std::int64_t known_family_ns = 0;  // kernel time with a family other than "other"
   std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;
+  std::vector<IdleCause> idle_causes;  // the largest time first
   GpuRoofline roofline;
   GpuSites sites;
   core::Json kernel_limits;  // what limits its kernels (workflows/gpu/kernel_limits.h)
@@ -59,6 +67,8 @@ struct GpuAnalysis {
   std::vector<GpuOfTrace> gpus;                         // by rank and device; empty: the session has no device work
   std::vector<analytics::trace_time::RankTime> ranks;   // by rank
   std::optional<analytics::trace_time::RankSkew> skew;  // of several
+  // Why nothing limits it: merged runs, counter passes ... have no timeline. Empty: it has one.
+  std::optional<analytics::trace_time::NoTimeline> no_timeline;
   bool has_api_calls = false;
   bool has_causes = false;    // framework operators or marker ranges
   bool has_captures = false;  // a trace of a graph capture was given, and has launches

@@ -49,8 +49,11 @@ void add_sections(report::Sections& sections) {
   sections.totals = totals();
   sections.gpu = gpu();
   sections.attribution = report::Attribution{4, 3, 2'000, 1'500, {{"correlation", 3, 1'500}}, {{"Conv", 3, 1'500}}};
-  sections.gaps =
-      report::Gaps{{{"host_late", 2, 800}}, {{0, 0, 10, 400, "host_late", 0.8, "a", "b", "cudaMemcpy", 100, 200}}, {}};
+  sections.gaps = report::Gaps{{{"host_late", 2, 800}},
+                               {{"synchronous-copy", "blocking copies", "use pinned memory", 2, 700}},
+                               0.875,
+                               {{0, 0, 10, 400, "host_late", 0.8, "a", "b", "cudaMemcpy", 100, 200, "synchronous-copy", 300}},
+                               {}};
   sections.gaps->host = {2, 100, 200};
   sections.operating_system =
       report::OperatingSystem{1, {{"python", 11, 10, 100, 20, 30, 1, 2}}, {{"block_io", "read", "pread", 3, 90, 40, 4'096}}};

@@ -28,15 +28,28 @@ std::string signal_value(std::string_view signal, double value) {
   return signal.ends_with("_ratio") ? report::format_quantity(value, "ratio") : fmt::format("{:.4g}", value);
 }
 
+// A trace without a timeline has no ranking.
+std::string likely(const Json& bottleneck) {
+  const auto& ranking = bottleneck["ranking"].items();
+  return ranking.empty() ? "" : fmt::format(" Most likely: {}. Evidence:", ranking.front()["title"].text());
+}
+
+void print_cause(const Context& context, const Json& cause) {
+  const auto share = cause["span_share_ratio"].as_f64();
+  if (share)
+    context.print(fmt::format("Cause: {} ({} of the trace). Remedy: {}\n", cause["title"].text(), core::format_percent(*share),
+                              cause["remedy"].text()));
+}
+
 void print_bottleneck(const Context& context, const Json& bottleneck) {
   if (bottleneck.is_null()) return context.print("Bottleneck unknown: this session has no measurements to classify.\n");
   if (bottleneck["bottleneck_class"].text() == "inconclusive")
-    context.print(fmt::format("Bottleneck inconclusive. {} Most likely: {}. Evidence:\n", bottleneck["meaning"].text(),
-                              bottleneck["ranking"].items().front()["title"].text()));
+    context.print(fmt::format("Bottleneck inconclusive. {}{}\n", bottleneck["meaning"].text(), likely(bottleneck)));
   else
     context.print(fmt::format("Bottleneck: {} (confidence {}). {}\n", bottleneck["title"].text(),
                               report::format_estimate(bottleneck["confidence"].as_f64().value_or(0)),
                               bottleneck["meaning"].text()));
+  print_cause(context, bottleneck["cause"]);
   for (const Json& one : bottleneck["top_evidence"].items())
     context.print(fmt::format("  {:<34} {:>12}   weight {:>4.0f} %{}\n", one["signal"].text(),
                               signal_value(one["signal"].text(), one["value"].as_f64().value_or(0)),

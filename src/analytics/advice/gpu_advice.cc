@@ -89,7 +89,33 @@ class Adviser {
     return sum;
   }
 
+  // By what the launching thread did. Dispatch and Python code between launches are what the advice on launching saves.
+  void host_causes() {
+    double dispatch_ns = 0;
+    for (const HostIdle& one : facts_.host) {
+      if (one.cause == "unknown" && one.idle.idle_ns / facts_.span_ns >= kMinGain)
+        list_.push_back(
+            {"unexplained_idle", "trace the host as well: the trace does not explain why the device is idle",
+             "The trace contains no host events during these times.", 0, kPerhaps, kChange,
+             fmt::format("{} idle in {} of unknown cause", share(one.idle.idle_ns, facts_), gaps(one.idle.gap_count))});
+      if (one.cause == "framework" || one.cause == "python") dispatch_ns += one.idle.idle_ns;
+      if (one.launching || one.cause == "unknown" || one.cause == "framework" || one.cause == "python") continue;
+      add(one.cause, "idle: " + one.title, one.remedy, one.idle.idle_ns, kSure, kChange,
+          fmt::format("{} idle, {}; {}", share(one.idle.idle_ns, facts_), gaps(one.idle.gap_count),
+                      span_then(one.idle.idle_ns, facts_)));
+    }
+    dispatch_ns -= std::min(dispatch_ns, facts_.launch_ns);
+    add("host_waiting", "keep the device busy: let the host run ahead",
+        "The device waits while the host dispatches operators and runs Python code: capture a graph, use torch.compile, or "
+        "larger "
+        "batches.",
+        dispatch_ns, kLikely, kChange,
+        fmt::format("{} idle during dispatch and Python code, excluding launch overhead; {}", share(dispatch_ns, facts_),
+                    span_then(dispatch_ns, facts_)));
+  }
+
   void waiting() {
+    if (!facts_.host.empty()) return host_causes();
     // What launching is to blame for is among the gaps of a late host: it is advised on once.
     const GpuIdle late = idle({"host_late", "launch_latency"});
     const double late_ns = late.idle_ns - std::min(late.idle_ns, facts_.launch_ns);

@@ -191,6 +191,7 @@ core::Json to_json(const Anomaly& anomaly) {
                                        {"value", anomaly.value},
                                        {"expected", anomaly.expected},
                                        {"deviations", anomaly.deviations},
+                                       {"count", anomaly.count},
                                        {"text", anomaly.text}});
   if (anomaly.end_ns != 0) out.set("start_ns", anomaly.start_ns).set("end_ns", anomaly.end_ns);
   return out;

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
 
 #include "core/numbers.h"
 
@@ -47,6 +50,7 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const Ker
   add("launch_bound", "gpu.launch_ratio", shares.launch);
   add("host_waiting", "gpu.waiting_ratio", shares.waiting);
   if (parts.unknown > 0) add(kUnknownKernels.data(), "gpu.unknown_kernels_ratio", shares.compute * parts.unknown);
+  if (shares.warmup > 0) add("warmup", "gpu.warmup_ratio", shares.warmup);
   if (sum <= 0) return std::nullopt;
   for (auto& one : found.ranking) one.probability /= sum;
   std::stable_sort(found.ranking.begin(), found.ranking.end(),
@@ -66,6 +70,15 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const Ker
       "Kernels with unknown limits take {} of the span: no operator shapes and no counters give their distance to the "
       "device's peak rate and bandwidth.",
       core::format_percent(shares.compute * parts.unknown));
+  return found;
+}
+
+Bottleneck without_timeline(std::string why) {
+  Bottleneck found;
+  found.class_id = kInconclusive;
+  found.method = kGpuLimit;
+  if (!why.empty()) why[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(why[0])));
+  found.undecided = std::move(why) + ".";
   return found;
 }
 

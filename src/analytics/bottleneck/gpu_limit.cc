@@ -21,8 +21,11 @@ std::int64_t idle_of(const std::map<gaps::Cause, gaps::CauseSum>& gaps, gaps::Ca
 GpuLimitShares shares_of(const trace_time::DeviceTime& time, const std::map<gaps::Cause, gaps::CauseSum>& gaps) {
   const auto span = static_cast<double>(time.span_ns);
   const bool micro = static_cast<double>(time.microkernel_count) > kMostlyMicrokernels * static_cast<double>(time.kernel_count);
-  std::int64_t explained = 0;
-  for (const auto& [cause, sum] : gaps) explained += sum.idle_ns;
+  std::int64_t explained = 0, warmup = 0;
+  for (const auto& [cause, sum] : gaps) {
+    explained += sum.idle_ns;
+    warmup += sum.warmup_ns;
+  }
   const std::int64_t small = std::max<std::int64_t>(0, time.idle_ns - explained);
   std::int64_t launch = idle_of(gaps, gaps::Cause::launch_latency) + (micro ? small : 0);
   // A host that is late by little between microkernels is late because it launches them one by one.
@@ -32,7 +35,8 @@ GpuLimitShares shares_of(const trace_time::DeviceTime& time, const std::map<gaps
   shares.communication = static_cast<double>(time.exposed_collective_ns) / span;
   shares.copy = static_cast<double>(time.exposed_copy_ns) / span;
   shares.launch = static_cast<double>(launch) / span;
-  shares.waiting = static_cast<double>(time.idle_ns - launch) / span;
+  shares.warmup = static_cast<double>(warmup) / span;
+  shares.waiting = static_cast<double>(std::max<std::int64_t>(0, time.idle_ns - launch - warmup)) / span;
   return shares;
 }
 
@@ -44,6 +48,7 @@ void add_evidence(const trace_time::DeviceTime& time, const std::map<gaps::Cause
   say("compute kernels running", finding.shares.compute);
   say("exposed collectives", finding.shares.communication);
   say("exposed copies", finding.shares.copy);
+  if (finding.shares.warmup > 0) say("idle, warm-up inside the trace (loading or compiling code)", finding.shares.warmup);
   for (const auto& [cause, sum] : gaps)
     say(fmt::format("idle, {} ({} gaps)", core::replace_all(std::string(gaps::to_string(cause)), "_", " "), sum.gap_count),
         static_cast<double>(sum.idle_ns) / static_cast<double>(time.span_ns));
@@ -54,7 +59,7 @@ void add_evidence(const trace_time::DeviceTime& time, const std::map<gaps::Cause
 }  // namespace
 
 std::string_view to_string(GpuLimit limit) {
-  constexpr std::array<std::string_view, 6> kNames = {"none", "compute", "communication", "copy", "launch", "waiting"};
+  constexpr std::array<std::string_view, 7> kNames = {"none", "compute", "communication", "copy", "launch", "waiting", "warmup"};
   return kNames[static_cast<std::size_t>(limit)];
 }
 
@@ -62,10 +67,11 @@ GpuLimitFinding find_limit(const trace_time::DeviceTime& time, const std::map<ga
   GpuLimitFinding finding;
   if (time.span_ns <= 0) return finding;
   finding.shares = shares_of(time, gaps);
-  std::array<std::pair<double, GpuLimit>, 4> limits = {{{finding.shares.communication, GpuLimit::communication},
+  std::array<std::pair<double, GpuLimit>, 5> limits = {{{finding.shares.communication, GpuLimit::communication},
                                                         {finding.shares.copy, GpuLimit::copy},
                                                         {finding.shares.launch, GpuLimit::launch},
-                                                        {finding.shares.waiting, GpuLimit::waiting}}};
+                                                        {finding.shares.waiting, GpuLimit::waiting},
+                                                        {finding.shares.warmup, GpuLimit::warmup}}};
   std::stable_sort(limits.begin(), limits.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   if (limits[0].first >= kMinLimitShare) {
     finding.limit = limits[0].second;

@@ -14,8 +14,6 @@ constexpr std::array<std::string_view, kCauses> kNames = {"host_late", "launch_l
 
 // After a synchronising call the host needs some time to fill the queue again; up to this much is put down to the call.
 constexpr std::int64_t kRefillNs = 100'000;
-// Work that lay in the queue for longer than this while the device was idle waited for something that the trace does not show.
-constexpr std::int64_t kDispatchNs = 50'000;
 // A host event explains a gap when it covers at least this share of the time in which the host kept the device waiting.
 constexpr double kHostShare = 0.2;
 // A stream wait belongs to a launch that follows it within this time on the same thread.
@@ -33,25 +31,35 @@ void GapExplainer::Evidence::offer(std::int64_t overlap, const Call& call) {
   *this = {overlap, call.start_ns, call.end_ns, call.name};
 }
 
-GapExplainer::Role GapExplainer::role_of(const trace::ApiCallRow& row) {
-  Role& role = roles_.try_emplace((std::uint64_t{row.domain.value} << 32) | row.name.value, Role::unseen).first->second;
-  if (role != Role::unseen) return role;
+GapExplainer::GapExplainer(trace::NameTable& names, const CauseBook* book) : names_(names), book_(book) {
+  for (std::size_t i = 0; i < kCauses; ++i) names_of_causes_[i] = names.intern(kNames[i]);
+  if (book == nullptr) return;
+  for (const NamedCause& cause : book->causes()) cause_names_.push_back(names.intern(cause.id));
+}
+
+const GapExplainer::Known& GapExplainer::known(const trace::ApiCallRow& row) {
+  if (row.name.value >= known_.size()) known_.resize(std::max<std::size_t>(names_.size(), row.name.value + std::size_t{1}));
+  Known& known = known_[row.name.value];
+  if (known.role != Role::unseen && known.domain == row.domain) return known;
+  known = {};
+  known.domain = row.domain;
   const std::string_view domain = names_.text(row.domain);
   const std::string_view name = names_.text(row.name);
   const bool runtime = trace::is_gpu_runtime(domain);
-  if (!runtime && domain != "cpu_op" && domain != "python")
-    role = Role::ignored;
-  else if (name.starts_with("ProfilerStep"))
-    role = Role::ignored;
+  const bool step = name.starts_with("ProfilerStep");
+  known.dispatches = domain == "cpu_op" || domain == "python";
+  if (const auto of = host_domain(domain); of && book_ != nullptr && !step) known.cause = book_->match(*of, name);
+  if (step || (!runtime && domain != "cpu_op" && domain != "python" && !known.cause))
+    known.role = Role::ignored;
   else if (runtime && contains(name, "WaitEvent"))
-    role = Role::device_wait;
+    known.role = Role::device_wait;
   else if (runtime && (contains(name, "ynchronize") || contains(name, "signal_wait")))
-    role = Role::synchronise;
+    known.role = Role::synchronise;
   else if (runtime && (contains(name, "emcpy") || contains(name, "emCopy")))
-    role = Role::copy;
+    known.role = Role::copy;
   else
-    role = Role::host;
-  return role;
+    known.role = Role::host;
+  return known;
 }
 
 bool GapExplainer::is_wanted(const Call& call, std::int64_t now_ns) const {
@@ -83,9 +91,13 @@ void GapExplainer::still_idle(std::vector<Idler> idlers) {
 
 void GapExplainer::add_call(const trace::ApiCallRow& row) {
   if (row.end_ns <= row.start_ns || !trace_time::is_time(row.start_ns) || !trace_time::is_time(row.end_ns)) return;
-  const Role role = role_of(row);
+  const auto& [role, cause, dispatches, domain] = known(row);
+  if (const std::pair place(row.rank, row.thread_id); dispatches && place != last_dispatcher_) {
+    dispatchers_.insert(place);
+    last_dispatcher_ = place;
+  }
   if (role == Role::ignored) return;
-  const Call call{row.start_ns, row.end_ns, row.thread_id, row.name, row.rank, role};
+  const Call call{row.start_ns, row.end_ns, row.thread_id, row.name, row.rank, role, cause};
   if (role == Role::device_wait) {
     auto& waits = waits_[{row.rank, row.thread_id}];
     waits.push_back(call);
@@ -116,9 +128,9 @@ void GapExplainer::add_schedule(const trace::SchedEventRow& row) {
   if (role == Role::ignored) return;
   using State = HostSchedule::State;
   const State state = role == Role::host ? State::run : role == Role::queued ? State::run_queue : State::off_cpu;
-  Call call{row.time_ns, end_ns, row.thread_id, row.kind, row.rank, role};
+  Call call{row.time_ns, end_ns, row.thread_id, row.kind, row.rank, role, {}};
   if (const auto between = schedule_.add(row.rank, row.thread_id, state, row.time_ns, end_ns))
-    call = {between->start_ns, between->end_ns, row.thread_id, names_.intern("off_cpu"), row.rank, Role::asleep};
+    call = {between->start_ns, between->end_ns, row.thread_id, names_.intern("off_cpu"), row.rank, Role::asleep, {}};
   else if (role == Role::host)
     return;
   if (!is_wanted(call, row.time_ns)) return;
@@ -211,15 +223,16 @@ Explained GapExplainer::explain(const Gap& gap) {
     const std::int64_t overlap = std::min(call.end_ns, until) - std::max(call.start_ns, gap.start_ns);
     candidate.of(call.role)->offer(overlap, call);
   }
-  const Decision decision = decide(candidate);
+  Decision decision = decide(candidate);
   Explained out;
+  if (book_ != nullptr) name_cause(candidate, decision, out);
   out.cause = decision.cause;
   trace::GapRow& row = out.row;
   row.rank = gap.rank;
   row.device = gap.device;
   row.start_ns = gap.start_ns;
   row.end_ns = gap.end_ns;
-  row.cause = names_.intern(to_string(decision.cause));
+  row.cause = names_of_causes_[static_cast<std::size_t>(decision.cause)];
   row.confidence = decision.confidence;
   row.previous = gap.previous;
   row.next = gap.next;
@@ -231,7 +244,9 @@ Explained GapExplainer::explain(const Gap& gap) {
     row.host_run_queue_ns = candidate.away->run_queue_ns;
     row.host_off_cpu_ns = candidate.away->off_cpu_ns;
   }
-  if (decision.evidence != nullptr) {
+  if (row.evidence.value != 0) {
+    // Named above: the frame that the cause was read from.
+  } else if (decision.evidence != nullptr) {
     row.evidence = decision.evidence->name;
     row.evidence_start_ns = decision.evidence->start_ns;
     row.evidence_end_ns = decision.evidence->end_ns;

@@ -17,7 +17,7 @@ constexpr std::size_t kMinPeriod = 4;        // kernels: a shorter one is a kern
 }  // namespace
 
 std::string_view to_string(Method method) {
-  constexpr std::array<std::string_view, 4> kNames = {"none", "profiler_step", "marker", "kernel_period"};
+  constexpr std::array<std::string_view, 5> kNames = {"none", "profiler_step", "marker", "kernel_period", "optimiser_step"};
   return kNames[static_cast<std::size_t>(method)];
 }
 
@@ -27,6 +27,8 @@ StepFinder::Role StepFinder::role_of(const trace::ApiCallRow& row) {
   const std::string_view domain = names_.text(row.domain);
   if (names_.text(row.name).starts_with("ProfilerStep"))
     role = Role::step;
+  else if (domain == "annotation" && names_.text(row.name).starts_with("Optimizer.step"))
+    role = Role::optimiser;
   else
     role = domain == "marker" || domain == "annotation" ? Role::marker : Role::ignored;
   return role;
@@ -49,7 +51,13 @@ std::uint32_t StepFinder::stem_of(trace::NameId name) {
 
 void StepFinder::add_call(const trace::ApiCallRow& row) {
   const Role role = role_of(row);
+  if (row.end_ns > row.start_ns) {
+    Range& all = calls_.try_emplace(row.rank, Range{row.start_ns, row.end_ns}).first->second;
+    all = {std::min(all.start_ns, row.start_ns), std::max(all.end_ns, row.end_ns)};
+  }
   if (role == Role::ignored || row.end_ns <= row.start_ns) return;
+  if (role == Role::optimiser)
+    if (auto& list = optimiser_[{row.rank, row.name.value}]; list.size() < kMaxRanges) list.push_back({row.start_ns, row.end_ns});
   if (role == Role::step) {
     auto& list = profiler_steps_[row.rank];
     if (list.size() < kMaxRanges) list.push_back({row.start_ns, row.end_ns});
@@ -111,6 +119,11 @@ Steps StepFinder::from_markers() {
     std::uint32_t stem = 0;
   };
   std::map<std::int32_t, Leader> best;  // by rank
+  if (kernels_.empty())
+    for (const auto& [rank, all] : calls_) {
+      first_ns_ = std::min(first_ns_, all.start_ns);
+      last_ns_ = std::max(last_ns_, all.end_ns);
+    }
   const std::int64_t span = last_ns_ > first_ns_ ? last_ns_ - first_ns_ : 0;
   for (const auto& [key, ranges] : markers_) {
     if (ranges.size() < 3 || span == 0) continue;
@@ -163,10 +176,34 @@ Steps StepFinder::from_period() {
   return steps;
 }
 
+// Of several optimizers the one that ran last ends the step.
+Steps StepFinder::from_optimiser() {
+  Steps steps;
+  std::map<std::int32_t, const std::vector<Range>*> last;  // by rank
+  for (const auto& [key, ranges] : optimiser_) {
+    const std::vector<Range>*& leader = last[key.first];
+    if (leader == nullptr || ranges.back().end_ns > leader->back().end_ns) leader = &ranges;
+  }
+  for (const auto& [rank, ranges] : last) {
+    if (ranges->size() < 2) continue;
+    std::int64_t number = 0, start = calls_.at(rank).start_ns;
+    for (const Range& range : *ranges) {
+      if (range.start_ns < start) continue;  // nested
+      steps.iterations.push_back(row_of(rank, number++, {start, range.end_ns}));
+      start = range.end_ns;
+    }
+    steps.method = Method::optimiser_step;
+    steps.confidence = 0.9;
+    steps.explanation = "each step ends with the optimizer's step";
+  }
+  return steps;
+}
+
 Steps StepFinder::finish() {
   Steps steps = from_profiler_steps();
   if (steps.method == Method::none) steps = from_markers();
   if (steps.method == Method::none) steps = from_period();
+  if (steps.method == Method::none) steps = from_optimiser();
   if (steps.method == Method::none)
     steps.explanation = "no step annotations, no repeating range and no repeating kernel sequence";
   return steps;

@@ -47,6 +47,32 @@ TEST_F(StepTest, UsesMarkerCoveringMostOfTheTime) {
   for (int i = 0; i < 3; ++i) range("marker", "tiny", i * 100, i * 100 + 2);
   EXPECT_EQ(finder_.finish().method, Method::marker);
 }
+TEST_F(StepTest, OptimizerEndsEachStep) {
+  for (int i = 0; i < 3; ++i) {
+    range("cpu_op", "aten::mm", i * 100, i * 100 + 60);
+    range("annotation", "Optimizer.step#SGD.step", i * 100 + 80, i * 100 + 90);
+  }
+  const auto steps = finder_.finish();
+  EXPECT_EQ(steps.method, Method::optimiser_step);
+  ASSERT_EQ(steps.iterations.size(), 3u);
+  EXPECT_EQ(steps.iterations[0].duration_ns, 90);
+  EXPECT_EQ(steps.iterations[1].start_ns, 90);
+}
+TEST_F(StepTest, LastOfTwoOptimizersEndsTheStep) {
+  for (int i = 0; i < 2; ++i) {
+    range("annotation", "Optimizer.step#Adam.step", i * 100, i * 100 + 10);
+    range("annotation", "Optimizer.step#SGD.step", i * 100 + 80, i * 100 + 90);
+  }
+  EXPECT_EQ(finder_.finish().iterations.size(), 2u);
+}
+TEST_F(StepTest, RejectsASingleOptimizerStep) {
+  range("annotation", "Optimizer.step#SGD.step", 80, 90);
+  EXPECT_EQ(finder_.finish().method, Method::none);
+}
+TEST_F(StepTest, MarkersOfATraceWithoutKernels) {
+  for (int i = 0; i < 3; ++i) range("marker", "forward", i * 100, i * 100 + 90);
+  EXPECT_EQ(finder_.finish().method, Method::marker);
+}
 TEST_F(StepTest, IgnoresNumbersInMarkers) {
   kernels({"a", "b", "c", "d", "e"}, 6);
   for (int i = 0; i < 3; ++i) range("marker", "step " + std::to_string(i + 8), i * 100, i * 100 + 90);

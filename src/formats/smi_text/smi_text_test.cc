@@ -141,6 +141,44 @@ TEST(SmiText, RocmConciseTable) {
                                                       {"gpu.use_ratio@1", 0}}));
 }
 
+// Two lines per GPU: rocm-smi of ROCm 6.0 to 6.2.
+constexpr std::string_view kConciseModels =
+    R"(========================================= ROCm System Management Interface =========================================
+=================================================== Concise Info ===================================================
+Device  [Model : Revision]    Temp        Power     Partitions      SCLK     MCLK     Fan  Perf  PwrCap  VRAM%  GPU%
+        Name (20 chars)       (Junction)  (Socket)  (Mem, Compute)
+====================================================================================================================
+0       [0x74a1 : 0x00]       39.0°C      138.0W    NPS1, SPX       132Mhz   900Mhz   0%   auto  750.0W    0%   7%
+        AMD Instinct MI300X
+1       [0x0b0c : 0x00]       N/A         140.0W    NPS1, SPX       131Mhz   900Mhz   0%   auto  750.0W    0%   0%
+        AMD Instinct MI300X
+====================================================================================================================
+=============================================== End of ROCm SMI Log ================================================
+)";
+
+TEST(SmiText, RocmConciseTableWithModels) {
+  EXPECT_TRUE(is_smi_text(kConciseModels));
+  EXPECT_EQ(values(kConciseModels, Tool::rocm_smi), (Values{{"gpu.temperature_celsius@0", 39},
+                                                            {"gpu.power_watts@0", 138},
+                                                            {"gpu.clock_hz@0", 132e6},
+                                                            {"gpu.memory_clock_hz@0", 900e6},
+                                                            {"gpu.power_cap_watts@0", 750},
+                                                            {"gpu.use_ratio@0", 0.07},
+                                                            {"gpu.power_watts@1", 140},
+                                                            {"gpu.clock_hz@1", 131e6},
+                                                            {"gpu.memory_clock_hz@1", 900e6},
+                                                            {"gpu.power_cap_watts@1", 750},
+                                                            {"gpu.use_ratio@1", 0}}));
+  const auto log = decode(kConciseModels);
+  ASSERT_TRUE(log.has_value());
+  EXPECT_EQ(log->devices.at(1).at("name"), "AMD Instinct MI300X");
+}
+TEST(SmiText, RocmConciseTableCutInsideABracketGivesNothing) {
+  const auto cut = kConciseModels.substr(0, kConciseModels.find(" : 0x00"));
+  const auto log = decode(cut);
+  EXPECT_TRUE(!log.has_value() || log->readings.empty());
+}
+
 TEST(SmiText, RocmLinesJsonAndCsv) {
   const Values expected = {{"gpu.temperature_edge_celsius@0", 33},
                            {"gpu.power_watts@0", 38.5},

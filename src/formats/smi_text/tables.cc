@@ -20,16 +20,17 @@ std::vector<std::string> wide_fields(std::string_view line) {
   return fields;
 }
 
-// Words, with what follows a comma drawn to it: "0x74a0,   50375", "NPS1, SPX, 0".
+// Words, with what follows a comma drawn to it: "0x74a0,   50375", "NPS1, SPX, 0"; and what is in brackets: "[0x74a1 : 0x00]".
 std::vector<std::string> comma_fields(std::string_view line) {
   std::vector<std::string> fields;
-  bool joined = false;
+  bool joined = false, bracket = false;
   for (const std::string_view word : core::split_words(line)) {
-    if (joined)
+    if (joined || bracket)
       fields.back().append(" ").append(word);
     else
       fields.emplace_back(word);
     joined = word.back() == ',';
+    bracket = (bracket || word.front() == '[') && word.back() != ']';
   }
   return fields;
 }
@@ -74,10 +75,12 @@ bool read_monitor(const std::vector<std::string_view>& lines, Cells& cells) {
   return any;
 }
 
-// rocm-smi's table; a second header line tells which sensor it is: "(Junction)".
+// rocm-smi's table; a second header line tells which sensor it is: "(Junction)". ROCm 6 prints two lines per GPU, the second
+// with its name: "[Model : Revision]" above "Name (20 chars)".
 bool read_concise(const std::vector<std::string_view>& lines, Cells& cells) {
   std::vector<std::string> header;
   bool any = false;
+  bool open = false;  // the next line names the GPU
   for (const std::string_view line : lines) {
     if (header.empty() || line.find("SCLK") != std::string_view::npos) {
       const auto fields = wide_fields(line);
@@ -91,9 +94,14 @@ bool read_concise(const std::vector<std::string_view>& lines, Cells& cells) {
         if (name == "Temp" && line.find(std::string("(") + sensor + ')') != std::string_view::npos)
           name = std::string("Temp ") + sensor;
     const auto fields = comma_fields(line);
-    if (fields.size() != header.size()) continue;
+    if (fields.size() != header.size()) {
+      if (open && line.starts_with(' ') && !core::trim(line).empty()) cells.add("name", wide_fields(line)[0]);
+      open = false;
+      continue;
+    }
     add_row(header, {}, fields, 0, cells);
     any = true;
+    open = header.size() > 1 && header[1].starts_with('[');
   }
   return any;
 }

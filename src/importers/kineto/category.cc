@@ -8,7 +8,7 @@ namespace aaco::importers::kineto {
 namespace {
 
 // The 2021 names are capitalised and without their prefix ("Kernel", "Memcpy", "Operator", "Runtime", "async").
-constexpr std::array<std::pair<std::string_view, Category>, 33> kCategories = {{
+constexpr std::array<std::pair<std::string_view, Category>, 41> kCategories = {{
     {"kernel", Category::kernel},
     {"cpu_op", Category::operation},
     {"cuda_runtime", Category::runtime},
@@ -42,6 +42,15 @@ constexpr std::array<std::pair<std::string_view, Category>, 33> kCategories = {{
     {"privateuse1_driver", Category::driver},
     {"Python", Category::python},
     {"operator", Category::operation},
+    // What 'aaco export --format chrome' writes.
+    {"hip", Category::runtime},
+    {"hsa", Category::runtime},
+    {"cuda", Category::runtime},
+    {"copy", Category::copy},
+    {"annotation", Category::annotation},
+    {"python", Category::python},
+    {"idle", Category::gpu_annotation},
+    {"collective", Category::gpu_annotation},
 }};
 
 }  // namespace

@@ -83,13 +83,25 @@ trace::KernelRow kernel_row(const TraceEvent& event, Span span, std::int32_t ran
       row.correlation_id = token_u64(value).value_or(0);
     else if (key == "External id" || key == "external id")
       row.external_id = token_u64(value).value_or(0);
+    else if (key == "grid_x")
+      row.grid_x = token_i64(value);
+    else if (key == "grid_y")
+      row.grid_y = token_i64(value);
+    else if (key == "grid_z")
+      row.grid_z = token_i64(value);
+    else if (key == "block_x")
+      row.block_x = token_i64(value);
+    else if (key == "block_y")
+      row.block_y = token_i64(value);
+    else if (key == "block_z")
+      row.block_z = token_i64(value);
     else if (key == "grid")
       read_dimensions(value, row.grid_x, row.grid_y, row.grid_z);
     else if (key == "block")
       read_dimensions(value, row.block_x, row.block_y, row.block_z);
-    else if (key == "registers per thread")
+    else if (key == "registers per thread" || key == "vgpr_count")
       row.vgpr_count = token_i64(value);
-    else if (key == "shared memory")
+    else if (key == "shared memory" || key == "lds_bytes")
       row.lds_bytes = token_i64(value);
     else if (key == "graph node id")
       row.graph_node_id = token_u64(value).value_or(0);
@@ -119,9 +131,9 @@ trace::CopyRow copy_row(const TraceEvent& event, Span span, std::int32_t rank, b
       row.correlation_id = token_u64(value).value_or(0);
     else if (key == "bytes")
       row.bytes = token_i64(value);
-    else if (key == "fromDevice")
+    else if (key == "fromDevice" || key == "source_device")
       row.source_device = number_of(value);
-    else if (key == "toDevice")
+    else if (key == "toDevice" || key == "target_device")
       row.target_device = number_of(value);
     else if (key == "kind" && direction == "unknown")
       direction = copy_direction_of(value);

@@ -193,6 +193,14 @@ TEST(Kineto, NonGpuWorkIsNotAKernel) {
   EXPECT_EQ(got.result->facts["profiler_end_ns"].as_i64(), 6000);
 }
 
+TEST(Kineto, KeepsLongPythonFrames) {
+  const auto got =
+      import_event(R"({"ph":"X","cat":"python_function","name":"long","pid":0,"tid":7,"ts":1,"dur":1000,"args":{}},)"
+                   R"({"ph":"X","cat":"python_function","name":"short","pid":0,"tid":7,"ts":1,"dur":999.9,"args":{}})");
+  EXPECT_EQ(got.text(got.only<ApiCallRow>().name), "long");
+  EXPECT_EQ(got.dropped("Python function frames"), 1);
+}
+
 TEST(Kineto, KeepsPythonFramesOnRequest) {
   const auto got = import_text(R"([{"ph":"X","cat":"python_function","name":"f","pid":0,"tid":7,"ts":1,"dur":5}])",
                                {.python_functions = true});

@@ -70,7 +70,7 @@ void Reader::complete(const TraceEvent& event) {
     case Category::memset: return device_work(event, category, span);
     case Category::python:
       ++python_frames_;
-      if (!options_.python_functions) return drop("Python function frames");
+      if (!options_.python_functions && *duration < kLongFrameNs) return drop("Python function frames");
       return host_work(event, category, span);
     case Category::gpu_annotation: return drop("GPU annotation ranges (their kernels are kept)");
     case Category::synchronisation: return drop("device synchronisation records");

@@ -159,7 +159,9 @@ std::string Words::class_of(std::string_view id) const {
 
 Words::Word Words::cause_of(std::string_view id) const {
   if (id.empty()) return {};
-  const auto found = causes_.find(id);
+  std::string key(id);
+  std::replace(key.begin(), key.end(), '-', '_');
+  const auto found = causes_.find(key);
   return found != causes_.end() ? found->second : Word{"", own_word(id)};
 }
 

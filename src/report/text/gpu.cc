@@ -71,6 +71,8 @@ void write_device(TextPage& page, const GpuSection::Device& device) {
     add("host-bound (GPU starved)");
   else if (bound == "compute")
     add("mostly busy");
+  else if (bound == "warmup")
+    add("limited by warm-up inside the trace");
   else if (!bound.empty() && bound != "none")
     add(bound + "-bound");
   if (device.launch_tax)
@@ -153,6 +155,10 @@ void write_text(TextPage& page, const Gaps& section, const ReportModel& model) {
   std::vector<Bar> bars = bars_of(section.causes, &Cause::cause, &Cause::idle_ns, &Cause::gap_count);
   for (Bar& one : bars) one.name = cause_words(one.name);
   write_bars(page, "Idle time by cause", std::move(bars));
+  using HostCause = Gaps::HostCause;
+  std::string heading = "Host activity while the GPU was idle";
+  if (section.explained_ratio) heading += " (" + core::format_percent(*section.explained_ratio) + " explained)";
+  write_bars(page, heading, bars_of(section.host_causes, &HostCause::title, &HostCause::idle_ns, &HostCause::gap_count));
   if (section.host) write_hosts(page, *section.host);
 }
 

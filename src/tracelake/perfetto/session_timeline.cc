@@ -60,6 +60,12 @@ class Arguments {
   std::vector<Argument> items_;
 };
 
+// Where device work ran and which call launched it, so that an import of the export finds both again.
+void place(Arguments& arguments, const auto& row) {
+  arguments.add("device", row.device).add("stream", row.stream);
+  if (row.correlation_id != 0) arguments.add("correlation", static_cast<std::int64_t>(row.correlation_id));
+}
+
 class SessionTimeline {
  public:
   SessionTimeline(const std::string& path, const trace::SessionManifest& manifest, TimelineWriter& writer)
@@ -142,6 +148,7 @@ core::Status SessionTimeline::api_calls() {
   return for_each_row<trace::ApiCallRow>(path_, [&](const trace::ApiCallRow& row, const trace::NameTable& names) {
     Arguments arguments;
     arguments.add("arguments", names.text(row.arguments));
+    if (row.correlation_id != 0) arguments.add("correlation", static_cast<std::int64_t>(row.correlation_id));
     const std::string_view domain = names.text(row.domain);
     Slice slice{row.start_ns, row.end_ns, names.text(row.name), domain, arguments.items()};
     if (trace::is_gpu_runtime(domain)) slice.flow = flow_of(row.rank, row.correlation_id);
@@ -157,6 +164,7 @@ core::Status SessionTimeline::kernels() {
     arguments.add("grid_x", row.grid_x).add("grid_y", row.grid_y).add("grid_z", row.grid_z);
     arguments.add("block_x", row.block_x).add("block_y", row.block_y).add("block_z", row.block_z);
     arguments.add("lds_bytes", row.lds_bytes).add("vgpr_count", row.vgpr_count);
+    place(arguments, row);
     const Slice slice{
         row.start_ns, row.end_ns, names.text(row.name), "kernel", arguments.items(), flow_of(row.rank, row.correlation_id), true};
     tracks_.slice(device_group(row.rank, row.device), row.stream * 4, Overlap::spread, slice,
@@ -168,6 +176,7 @@ core::Status SessionTimeline::copies() {
   return for_each_row<trace::CopyRow>(path_, [&](const trace::CopyRow& row, const trace::NameTable& names) {
     Arguments arguments;
     arguments.add("bytes", row.bytes).add("source_device", row.source_device).add("target_device", row.target_device);
+    place(arguments, row);
     const Slice slice{
         row.start_ns, row.end_ns, names.text(row.kind), "copy", arguments.items(), flow_of(row.rank, row.correlation_id), true};
     tracks_.slice(device_group(row.rank, row.device), row.stream * 4 + 1, Overlap::spread, slice,

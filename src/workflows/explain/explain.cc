@@ -76,7 +76,7 @@ core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded) {
   append(all, std::move(counters));
   AACO_ASSIGN(const auto executions, executions_of(loaded));
   append(all, analytics::anomaly::of_executions(executions, names, kMaxExecutions));
-  return all;
+  return analytics::anomaly::grouped(std::move(all));
 }
 
 }  // namespace

@@ -18,10 +18,10 @@ GpuDevice device_of(const Json& gpu, const trace::Metrics& metrics) {
     return metric == nullptr ? std::nullopt : std::optional(metric->value);
   };
   const auto share = [&](std::string_view key) { return gpu["bound"][key].as_f64().value_or(0); };
-  return {
-      value("gpu.busy_ns"),
-      value("gpu.span_ns"),
-      {share("compute_ratio"), share("communication_ratio"), share("copy_ratio"), share("launch_ratio"), share("waiting_ratio")}};
+  return {value("gpu.busy_ns"),
+          value("gpu.span_ns"),
+          {share("compute_ratio"), share("communication_ratio"), share("copy_ratio"), share("launch_ratio"),
+           share("waiting_ratio"), share("warmup_ratio")}};
 }
 
 // Of sessions imported by older versions nothing is known.
@@ -53,10 +53,37 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, std::span<cons
   facts.launch_ns = gpu["bound"]["launch_ratio"].as_f64().value_or(0) * facts.span_ns;
   for (const Json& gap : gpu["gaps"].items())
     facts.idle[std::string(gap["cause"].text())] = {gap["gap_count"].as_i64().value_or(0), gap["idle_ns"].as_f64().value_or(0)};
+  for (const Json& one : gpu["idle_causes"].items())
+    facts.host.push_back({std::string(one["cause"].text()),
+                          std::string(one["title"].text()),
+                          std::string(one["remedy"].text()),
+                          one["class"].text() == "launch" || one["class"].text() == "cannot-tell",
+                          {one["gap_count"].as_i64().value_or(0), one["idle_ns"].as_f64().value_or(0)}});
   const auto rank = gpu["rank"].as_i64(), device = gpu["device"].as_i64();
   if (rank && device)
     facts.kernels = analytics::advice::gpu_kernels(rows, names, static_cast<std::int32_t>(*rank), *device, roofs_of(gpu));
   return facts;
+}
+
+// Whether idle time of this cause is what the class of bottleneck stands for.
+bool belongs(std::string_view class_id, const Json& cause) {
+  const std::string_view of = cause["class"].text(), id = cause["cause"].text();
+  if (class_id == "warmup") return of == "warmup";
+  if (class_id == "launch_bound") return of == "launch" || id == "framework" || id == "python";
+  return class_id == "host_waiting" && of == "host";
+}
+
+// The cause that took most of the idle time behind the class.
+Json cause_of(std::string_view class_id, const Json& gpu, double span_ns) {
+  for (const Json& one : gpu["idle_causes"].items()) {  // the largest first
+    if (!belongs(class_id, one)) continue;
+    const double idle_ns = one["idle_ns"].as_f64().value_or(0);
+    Json out = Json::object({{"id", one["cause"].text()}, {"title", one["title"].text()}, {"remedy", one["remedy"].text()}});
+    out.set("idle_ns", idle_ns);
+    if (span_ns > 0) out.set("span_share_ratio", idle_ns / span_ns);
+    return out;
+  }
+  return {};
 }
 
 }  // namespace
@@ -64,6 +91,10 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, std::span<cons
 std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::SessionManifest& manifest,
                                       const trace::Metrics& metrics, const analytics::confidence::Table& confidences) {
   const auto& gpus = manifest.outcome.gpu["gpus"].items();
+  if (const Json& none = manifest.outcome.gpu["no_timeline"]; none.is_object())
+    return GpuJudgement{analytics::bottleneck::without_timeline(std::string(none["text"].text())),
+                        {},
+                        Json::object({{"id", none["reason"].text()}, {"title", none["text"].text()}})};
   std::vector<GpuDevice> devices;
   for (const Json& gpu : gpus) devices.push_back(device_of(gpu, metrics));
   const auto chosen = analytics::bottleneck::least_busy(devices);
@@ -73,7 +104,8 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
   auto found =
       analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]), confidences);
   if (!found) return std::nullopt;
-  return GpuJudgement{std::move(*found), analytics::advice::recommend_gpu(facts_of(gpus[*chosen], metrics, rows, names))};
+  return GpuJudgement{*found, analytics::advice::recommend_gpu(facts_of(gpus[*chosen], metrics, rows, names)),
+                      cause_of(found->class_id, gpus[*chosen], devices[*chosen].span_ns.value_or(0))};
 }
 
 }  // namespace aaco::workflows

@@ -7,6 +7,7 @@
 #include "analytics/bottleneck.h"
 #include "analytics/confidence.h"
 #include "analytics/gpu_advice.h"
+#include "core/json.h"
 #include "trace/metric.h"
 #include "trace/session.h"
 #include "workflows/session/loaded_session.h"
@@ -16,6 +17,8 @@ namespace aaco::workflows {
 struct GpuJudgement {
   analytics::bottleneck::Bottleneck bottleneck;
   std::vector<analytics::advice::Recommendation> recommendations;
+  core::Json
+      cause;  // what the host did while the device was idle, or why the trace cannot tell: id, title, remedy; null: neither
 };
 
 // What limits the least busy GPU of a session, and what to do first about it: analytics/gpu_bottleneck.h decides over the rows

@@ -48,6 +48,45 @@ TEST(JudgeGpu, ItsGapsAreAdvisedAgainst) {
   EXPECT_EQ(found->recommendations.front().id, "host_waiting");
 }
 
+Json idle_cause(const char* id, const char* class_id, std::int64_t idle_ns) {
+  return Json::object(
+      {{"cause", id}, {"class", class_id}, {"title", id}, {"remedy", "r"}, {"gap_count", 1}, {"idle_ns", idle_ns}});
+}
+std::string cause_id(double waiting, double launch, std::vector<Json> causes) {
+  Json one = gpu(1, 0.1, 0, waiting);
+  Json bound = one["bound"];
+  one.set("bound", bound.set("launch_ratio", launch));
+  Json list = Json::array();
+  for (Json& cause : causes) list.push(std::move(cause));
+  one.set("idle_causes", list);
+  const auto found = Trace().add(std::move(one), 300).judge();
+  return found ? std::string(found->cause["id"].text()) : "not judged";
+}
+
+TEST(JudgeGpu, TheCauseBelongsToTheClass) {
+  const std::vector<Json> causes = {idle_cause("launch-latency", "launch", 500), idle_cause("data-loading", "host", 400),
+                                    idle_cause("first-use", "warmup", 1)};
+  EXPECT_EQ(cause_id(0.7, 0.1, causes), "data-loading");
+  EXPECT_EQ(cause_id(0.1, 0.7, causes), "launch-latency");
+}
+TEST(JudgeGpu, NoCauseOfAnotherClass) {
+  EXPECT_EQ(cause_id(0.7, 0.1, {idle_cause("first-use", "warmup", 400)}), "");
+  EXPECT_EQ(cause_id(0, 0, {idle_cause("data-loading", "host", 400)}), "") << "the device computes";
+}
+TEST(JudgeGpu, TracesWithoutATimelineSayWhy) {
+  Trace trace;
+  trace.add(gpu(1, 0.2, 0.1, 0.7), 300);
+  trace.manifest.outcome = trace::outcome_from_json(
+      Json::object({{"gpu", Json::object({{"gpus", trace.gpus},
+                                          {"no_timeline", Json::object({{"reason", "merged-runs"}, {"text", "many runs"}})}})}}));
+  LoadedSession none("/nonexistent/session");
+  const auto found = judge_gpu(none, trace.manifest, trace.metrics);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->bottleneck.class_id, analytics::bottleneck::kInconclusive);
+  EXPECT_EQ(found->bottleneck.undecided, "Many runs.");
+  EXPECT_EQ(found->cause["id"].text(), "merged-runs");
+}
+
 TEST(JudgeGpu, SessionsWithoutGpuWorkAreNotJudged) {
   EXPECT_FALSE(Trace().judge());
   LoadedSession none("/nonexistent/session");

@@ -7,6 +7,7 @@
 #include "stats/robust.h"
 #include "tracelake/lake.h"
 #include "workflows/explain/gpu_bottleneck.h"
+#include "workflows/explain/host_bottleneck.h"
 
 namespace aaco::workflows {
 namespace {
@@ -95,7 +96,11 @@ core::Result<Json> bottleneck_document(LoadedSession& loaded, const trace::Sessi
                                        const trace::Metrics& metrics, const core::Paths& paths) {
   AACO_ASSIGN(const Judges judges, load_judges(paths));
   if (const auto of_gpu = judge_gpu(loaded, manifest, metrics, judges.confidences))
-    return to_json(of_gpu->bottleneck, judges.book).set("recommendations", to_json(of_gpu->recommendations));
+    return to_json(of_gpu->bottleneck, judges.book)
+        .set_if("cause", of_gpu->cause)
+        .set("recommendations", to_json(of_gpu->recommendations));
+  AACO_ASSIGN(const Json of_host, judge_host(loaded.path(), manifest, paths));
+  if (!of_host.is_null()) return of_host;
   AACO_ASSIGN(const auto facts, session_facts(loaded, manifest, metrics));
   const auto found = with_calls(classify(judges.book, judges.bottleneck ? &*judges.bottleneck : nullptr, facts->side.signals),
                                 facts->iterations.size());

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <unordered_set>
 
 #include "analytics/fingerprint.h"
 #include "core/files.h"
@@ -13,7 +14,9 @@
 #include "workflows/gpu/kernel_groups.h"
 #include "workflows/gpu/launch_file.h"
 #include "workflows/gpu/node_kernels.h"
+#include "workflows/gpu/rank_times.h"
 #include "workflows/gpu/repeated_kernels.h"
+#include "workflows/gpu/timeline_watch.h"
 #include "workflows/session/row_puller.h"
 
 namespace aaco::workflows {
@@ -30,21 +33,24 @@ constexpr std::int64_t kRowsBetweenQuestions = 1 << 16;  // whether to go on
 class Analyser {
  public:
   Analyser(const std::string& path, const GpuAnalysisOptions& options, trace::Sink& sink, const Services& services,
-           const analytics::fingerprint::PatternBook& book)
+           const analytics::fingerprint::PatternBook& book, const analytics::gaps::CauseBook& causes)
       : path_(path),
         options_(options),
         sink_(sink),
         services_(services),
         launches_(core::join_path(path, ".spill")),
         steps_(names_),
-        gaps_(names_),
+        book_(book),
+        causes_(causes),
+        gaps_(names_, &causes),
         groups_(book, names_),
         work_(names_) {}
 
   core::Result<GpuAnalysis> run() {
     AACO_TRY(find_launches());
-    AACO_TRY(walk());
     AACO_TRY(read_counters());
+    AACO_TRY(timeline_.look_ahead(result_.has_api_calls || result_.has_causes, path_, names_, book_, [this] { return go_on(); }));
+    AACO_TRY(walk());
     AACO_TRY(count_graph());
     if (options_.find_steps) result_.steps = steps_.finish();
     AACO_TRY(join_graph());
@@ -55,7 +61,7 @@ class Analyser {
   struct Device {
     analytics::trace_time::DeviceTimeFold fold;
     analytics::trace_time::QueueDepthFold queue;
-    std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;
+    analytics::gaps::GapSums gaps;
     trace::NameId last_name;  // of the work that ended last
     std::int64_t last_end_ns = INT64_MIN;
     std::int64_t repeated_kernels = 0;
@@ -75,6 +81,7 @@ class Analyser {
       if (rows.empty()) break;
       for (const auto& row : rows) {
         finder.add(row);
+        timeline_.add(row, names_);
         if (options_.find_steps) steps_.add_call(row);
       }
       AACO_TRY(go_on());
@@ -141,15 +148,19 @@ class Analyser {
     if (launch != nullptr && row.end_ns >= row.start_ns) place.queue.add(std::min(launch->end_ns, row.start_ns), row.end_ns);
     const analytics::trace_time::Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns,
                                            row.end_ns, span_of(launch)};
-    return add_work(key, place, work, row.name, launch, false);
+    return add_work(key, place, work, row.name, launch, false, first_of(row.name));
   }
 
   core::Status add_copy(const trace::CopyRow& row) {
     const DeviceKey key(row.rank, row.device);
     const Launch* launch = launches_.find(row.rank, row.correlation_id);
     const WorkKind kind = row.kind == memset_ ? WorkKind::memset : WorkKind::copy;
-    return add_work(key, device(key), {kind, row.stream, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch, true);
+    return add_work(key, device(key), {kind, row.stream, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch, true,
+                    false);
   }
+
+  // Whether this is the kernel's first execution in the trace.
+  bool first_of(trace::NameId kernel) { return seen_kernels_.insert(kernel.value).second; }
 
   static std::optional<LaunchSpan> span_of(const Launch* launch) {
     if (launch == nullptr) return std::nullopt;
@@ -157,14 +168,16 @@ class Analyser {
   }
 
   core::Status add_work(const DeviceKey& key, Device& place, const analytics::trace_time::Work& work, trace::NameId name,
-                        const Launch* launch, bool is_copy) {
+                        const Launch* launch, bool is_copy, bool is_first) {
     const auto idle = place.fold.add(work);
-    if (idle && idle->end_ns - idle->start_ns >= options_.gap_threshold_ns) {
+    timeline_.add_work(key.first, work.start_ns, work.end_ns);
+    if (idle && timeline_.has_timeline() && idle->end_ns - idle->start_ns >= options_.gap_threshold_ns) {
       analytics::gaps::Gap gap{key.first, key.second, idle->start_ns, idle->end_ns, place.last_name, name, std::nullopt};
       if (launch != nullptr)
         gap.launch = analytics::gaps::NextLaunch{
             launch->start_ns, launch->end_ns, launch->thread_id,
-            launch->api,      is_copy,        analytics::attribution::is_graph_launch(names_.text(launch->api))};
+            launch->api,      is_copy,        analytics::attribution::is_graph_launch(names_.text(launch->api)),
+            is_first};
       AACO_TRY(explain(gap, place));
     }
     if (work.end_ns >= place.last_end_ns) {
@@ -188,20 +201,19 @@ class Analyser {
       AACO_TRY(schedule_->pop());
     }
     auto explained = gaps_.explain(gap);
-    auto& sum = place.gaps[explained.cause];
-    ++sum.gap_count;
-    const std::int64_t length = gap.end_ns - gap.start_ns;
-    sum.idle_ns += length;
-    if (length <= analytics::gaps::kLaunchGapNs) sum.short_idle_ns += length;
+    place.gaps.add(explained, causes_);
     trace::GapRow& row = explained.row;
-    for (trace::NameId* name : {&row.cause, &row.previous, &row.next, &row.evidence}) *name = stored(*name);
+    for (trace::NameId* name : {&row.cause, &row.previous, &row.next, &row.evidence, &row.host_cause}) *name = stored(*name);
     sink_.add(row);
     return {};
   }
 
   core::Status read_counters() {
     return tracelake::scan_table<trace::KernelCounterRow>(path_, names_, [&](std::span<const trace::KernelCounterRow> rows) {
-      for (const auto& row : rows) work_.add(row);
+      for (const auto& row : rows) {
+        work_.add(row);
+        timeline_.add(row);
+      }
       return go_on();
     });
   }
@@ -306,22 +318,9 @@ class Analyser {
   }
 
   void compare_ranks() {
-    std::map<std::int32_t, analytics::trace_time::RankTime> ranks;
-    for (const GpuOfTrace& gpu : result_.gpus) {
-      auto& rank = ranks[gpu.rank];
-      rank.rank = gpu.rank;
-      rank.span_ns = std::max(rank.span_ns, gpu.time.span_ns);
-      rank.compute_ns += gpu.time.compute_ns;
-      rank.collective_count += gpu.time.collective_count;
-      rank.collective_sum_ns += gpu.time.collective_sum_ns;
-      rank.exposed_collective_ns += gpu.time.exposed_collective_ns;
-      rank.idle_ns += gpu.time.idle_ns;
-    }
-    for (auto& [number, rank] : ranks) {
-      if (const auto steps = steps_time_.find(number); steps != steps_time_.end() && iterations_[number] > 0)
-        rank.step_mean_ns = static_cast<double>(steps->second) / static_cast<double>(iterations_[number]);
-      result_.ranks.push_back(rank);
-    }
+    RankTimes ranks;
+    for (const GpuOfTrace& gpu : result_.gpus) add_device(ranks, gpu.rank, gpu.time);
+    result_.ranks = with_steps(std::move(ranks), iterations_, steps_time_);
     result_.skew = analytics::trace_time::rank_skew(result_.ranks);
     if (!result_.skew) return;
     auto more = analytics::trace_time::skew_metrics(*result_.skew, result_.ranks.size());
@@ -346,13 +345,17 @@ class Analyser {
       gpu.known_family_ns = groups_.known_family_ns(key);
       gpu.queue = device.queue.finish();
       gpu.repeated_kernels = device.repeated_kernels;
-      gpu.gaps = std::move(device.gaps);
+      gpu.gaps = std::move(device.gaps.causes);
+      for (const auto& [cause, sum] : device.gaps.host_causes) gpu.idle_causes.push_back({causes_.at(cause), sum});
+      std::stable_sort(gpu.idle_causes.begin(), gpu.idle_causes.end(),
+                       [](const auto& a, const auto& b) { return a.sum.idle_ns > b.sum.idle_ns; });
       work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites,
                   gpu.kernel_limits);
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));
     }
-    compare_ranks();
+    result_.no_timeline = timeline_.finish(result_.gpus);
+    if (!result_.no_timeline || result_.no_timeline->reason != "merged-runs") compare_ranks();
     store();
     AACO_TRY(sink_.status());
     return std::move(result_);
@@ -371,7 +374,11 @@ class Analyser {
   std::map<DeviceKey, Device> devices_;
   analytics::steps::StepFinder steps_;
   RepeatedKernels repeated_;
+  const analytics::fingerprint::PatternBook& book_;
+  const analytics::gaps::CauseBook& causes_;
   analytics::gaps::GapExplainer gaps_;
+  std::unordered_set<std::uint32_t> seen_kernels_;  // ids of names
+  TimelineWatch timeline_;
   KernelGroups groups_;
   GpuWork work_;
   std::set<std::uint32_t> node_names_;
@@ -391,7 +398,9 @@ std::string gpu_label(std::int64_t rank, std::int64_t device) {
 core::Result<GpuAnalysis> analyse_gpu(const std::string& session_path, const GpuAnalysisOptions& options, trace::Sink& sink,
                                       const Services& services) {
   AACO_ASSIGN(const auto book, analytics::fingerprint::PatternBook::load(core::join_path(services.paths.share, "data/kernels")));
-  return Analyser(session_path, options, sink, services, book).run();
+  AACO_ASSIGN(const auto causes,
+              analytics::gaps::CauseBook::load(core::join_path(services.paths.share, "data/gaps/causes.yaml")));
+  return Analyser(session_path, options, sink, services, book, causes).run();
 }
 
 }  // namespace aaco::workflows

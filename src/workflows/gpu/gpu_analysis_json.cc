@@ -62,8 +62,34 @@ Json gaps_json(const GpuOfTrace& gpu) {
   return causes;
 }
 
-Json limit_json(const GpuOfTrace& gpu) {
-  const auto finding = analytics::bottleneck::find_limit(gpu.time, gpu.gaps);
+Json idle_causes_json(const GpuOfTrace& gpu) {
+  Json causes = Json::array();
+  for (const IdleCause& one : gpu.idle_causes)
+    causes.push(Json::object({{"cause", one.cause.id},
+                              {"class", one.cause.class_id},
+                              {"title", one.cause.title},
+                              {"remedy", one.cause.remedy},
+                              {"gap_count", one.sum.gap_count},
+                              {"idle_ns", one.sum.idle_ns}}));
+  return causes;
+}
+
+// Part of the time in gaps that has a named cause.
+std::optional<double> explained_ratio(const GpuOfTrace& gpu) {
+  double all = 0, unknown = 0;
+  for (const IdleCause& one : gpu.idle_causes) {
+    all += static_cast<double>(one.sum.idle_ns);
+    if (one.cause.id == "unknown") unknown += static_cast<double>(one.sum.idle_ns);
+  }
+  return all > 0 ? std::optional(1 - unknown / all) : std::nullopt;
+}
+
+Json limit_json(const GpuOfTrace& gpu, bool has_timeline) {
+  auto finding = analytics::bottleneck::find_limit(gpu.time, gpu.gaps);
+  if (!has_timeline) {
+    finding.limit = analytics::bottleneck::GpuLimit::none;
+    finding.confidence = 0;
+  }
   Json evidence = Json::texts(finding.evidence);
   return Json::object({{"limit", analytics::bottleneck::to_string(finding.limit)},
                        {"margin_ratio", finding.confidence},
@@ -72,10 +98,11 @@ Json limit_json(const GpuOfTrace& gpu) {
                        {"copy_ratio", finding.shares.copy},
                        {"launch_ratio", finding.shares.launch},
                        {"waiting_ratio", finding.shares.waiting},
+                       {"warmup_ratio", finding.shares.warmup},
                        {"evidence", std::move(evidence)}});
 }
 
-Json gpu_json(const GpuOfTrace& gpu) {
+Json gpu_json(const GpuOfTrace& gpu, bool has_timeline) {
   Json out = Json::object({{"rank", gpu.rank},
                            {"device", gpu.device},
                            {"metric_device", gpu.metric_device},
@@ -86,10 +113,12 @@ Json gpu_json(const GpuOfTrace& gpu) {
                            {"copy_ns", gpu.time.copy_ns},
                            {"attributed_kernel_count", gpu.coverage.attributed_count},
                            {"attributed_kernel_ns", gpu.coverage.attributed_sum_ns},
-                           {"bound", limit_json(gpu)},
+                           {"bound", limit_json(gpu, has_timeline)},
                            {"gaps", gaps_json(gpu)},
+                           {"idle_causes", idle_causes_json(gpu)},
                            {"kernel_durations", durations_json(gpu.time.duration_bins)},
                            {"streams", streams_json(gpu.time)}});
+  out.set_if("idle_explained_ratio", Json(explained_ratio(gpu)));
   out.set_if("launch", launch_json(gpu.time.launch));
   out.set_if("queue_depth", queue_json(gpu.queue));
   out.set("roofline", to_json(gpu.roofline));
@@ -123,12 +152,14 @@ Json straggler_json(const analytics::trace_time::RankSkew& skew) {
 
 Json to_json(const GpuAnalysis& analysis, const GpuAnalysisOptions& options) {
   Json gpus = Json::array();
-  for (const GpuOfTrace& gpu : analysis.gpus) gpus.push(gpu_json(gpu));
+  for (const GpuOfTrace& gpu : analysis.gpus) gpus.push(gpu_json(gpu, !analysis.no_timeline));
   Json out = Json::object({{"gpus", std::move(gpus)},
                            {"convention", Json::object({{"orphan_kernels", options.convention.orphans ? "counted" : "left out"},
                                                         {"memset", options.convention.memset ? "counted" : "left out"},
                                                         {"span", "first start to last end of device work in the trace"}})},
                            {"gap_threshold_ns", options.gap_threshold_ns}});
+  if (const auto& none = analysis.no_timeline)
+    out.set("no_timeline", Json::object({{"reason", none->reason}, {"text", none->text}}));
   out.set_if("nodes", analysis.nodes);
   if (analysis.skew) {
     out.set("ranks", ranks_json(analysis));

@@ -1,6 +1,7 @@
 #include "workflows/import.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 #include "workflows/explain/insight.h"
 #include "workflows/gpu/gpu_analysis_json.h"
 #include "workflows/import/capture_map.h"
+#include "workflows/import/host_steps.h"
 #include "workflows/import/import_read.h"
 #include "workflows/import/import_totals.h"
 #include "workflows/import/import_warnings.h"
@@ -119,13 +121,24 @@ core::Result<GraphNodes> store_graph(const ImportRequest& request, const ImportC
   return nodes_of(model, core::base_name(request.graph));
 }
 
+// Only of files that hold what ran in a region: others are empty for other reasons.
+std::string what_to_check(const Inputs& inputs) {
+  constexpr std::array<std::string_view, 4> kTraces = {"kineto", "nsys", "rpd", "rocpd"};
+  const bool traces = std::any_of(inputs.files.begin(), inputs.files.end(), [&](const InputFile& file) {
+    return std::find(kTraces.begin(), kTraces.end(), file.info.name) != kTraces.end() ||
+           core::base_name(file.path).find("kernel_trace") != std::string::npos;
+  });
+  return std::string(traces ? "check that the profiled region is not empty; " : "") +
+         "'aaco import --help' lists the supported formats";
+}
+
 core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inputs, const ImportRequest& request,
                                          const Services& services) {
   ImportSink sink(draft.sink());
   AACO_ASSIGN(Read read, read_files(inputs, sink, draft, services));
   if (sink.counts().total() == 0 && !has_totals(read))
     return core::fail(core::ErrorCode::invalid_input, "no usable events in the files" + why_nothing_kept(read),
-                      "check that the profiled region is not empty; 'aaco import --help' lists the supported formats");
+                      what_to_check(inputs));
   trace::SessionManifest& manifest = draft.manifest();
   manifest.home_clock = read.clock;
   if (sink.counts().first_ns <= sink.counts().last_ns) draft.phase("trace", sink.counts().first_ns, sink.counts().last_ns);
@@ -172,6 +185,9 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     manifest.outcome.gpu = to_json(analysis, options);
     metrics.insert(metrics.end(), std::make_move_iterator(analysis.metrics.begin()),
                    std::make_move_iterator(analysis.metrics.end()));
+    AACO_TRY(draft.writer().flush());
+  } else if (sink.counts().calls > 0 && sink.counts().iterations == 0) {
+    AACO_TRY(store_host_steps(draft));
     AACO_TRY(draft.writer().flush());
   }
   LoadedSession loaded(draft.writer().path());

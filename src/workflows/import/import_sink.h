@@ -53,7 +53,8 @@ class ImportSink final : public trace::EveryRowTo<ImportSink> {
  public:
   using EveryRowTo::add;
   // `shift_ns` leads from the files' clock to the session's and is added to all times.
-  explicit ImportSink(trace::Sink& target, std::int64_t shift_ns = 0) : target_(target), shift_ns_(shift_ns) {}
+  explicit ImportSink(trace::Sink& target, std::int64_t shift_ns = 0)
+      : target_(target), shift_ns_(shift_ns), python_(target.name("python")) {}
   // Of the rows that follow.
   void begin_file(const FileRules& rules) {
     rules_ = rules;
@@ -79,7 +80,13 @@ class ImportSink final : public trace::EveryRowTo<ImportSink> {
     file_.kernel_sum_ns += row.end_ns - row.start_ns;
     pass(row, counts_.kernels, row.start_ns, row.end_ns);
   }
+  // Python frames explain gaps; they are no calls of an API.
   void add(const trace::ApiCallRow& row) override {
+    if (row.domain == python_) {
+      ++counts_.others;
+      target_.add(moved(row));
+      return;
+    }
     auto& [count, sum_ns] = file_.calls[row.domain.value];
     ++count, sum_ns += row.end_ns - row.start_ns;
     pass(row, counts_.calls, row.start_ns, row.end_ns);
@@ -166,6 +173,7 @@ class ImportSink final : public trace::EveryRowTo<ImportSink> {
 
   trace::Sink& target_;
   std::int64_t shift_ns_;
+  trace::NameId python_;
   FileRules rules_;
   trace::ProcessBook own_processes_;
   FileCounts file_;

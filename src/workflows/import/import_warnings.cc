@@ -43,6 +43,12 @@ void warn_of_graph(const GpuAnalysis& analysis, Warnings& warnings) {
          "pass the exact model that ran (--graph) and its batch size (--batch)"});
 }
 
+void warn_of_timeline(const GpuAnalysis& analysis, Warnings& warnings) {
+  if (const auto& none = analysis.no_timeline)
+    warnings.push_back({"gpu.no_timeline", "no bottleneck is given (" + none->reason + "): " + none->text,
+                        "trace one run of the program with its host events"});
+}
+
 void warn_of_stray_work(const GpuOfTrace& gpu, Warnings& warnings) {
   const auto stray = stray_work(gpu.time);
   if (!stray) return;
@@ -78,6 +84,7 @@ std::vector<trace::Warning> trace_warnings(const GpuAnalysis& analysis) {
   warn_of_attribution(analysis, warnings);
   warn_of_graph(analysis, warnings);
   warn_of_times(analysis, warnings);
+  warn_of_timeline(analysis, warnings);
   return warnings;
 }
 

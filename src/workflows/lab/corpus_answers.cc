@@ -168,7 +168,8 @@ Answer gap_answer(const std::string& path, std::int64_t start_ns, std::int64_t l
   if (best == nullptr || static_cast<double>(most) < kMinOverlap * static_cast<double>(length_ns))
     return nothing("", "the session has no gap there");
   Answer out;
-  put_cause(out, words.cause_of(names.text(best->cause)));
+  const std::string_view named = names.text(best->host_cause);
+  put_cause(out, words.cause_of(named.empty() || named == "unknown" ? names.text(best->cause) : named));
   if (out.class_id.empty()) out.class_id = kCannotTell;
   out.confidence = best->confidence;
   return out;

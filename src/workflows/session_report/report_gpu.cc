@@ -49,13 +49,21 @@ void fill_parts(report::ReportModel& model) {
       {std::string(kComputes), compute}, {"exposed communication", communication}, {"exposed copies", copies}};
   std::map<std::string, double> idle;
   double explained = 0;
-  for (const Json& gpu : model.session.outcome.gpu["gpus"].items())
-    for (const Json& gap : gpu["gaps"].items()) {
-      idle["idle: " + report::cause_words(gap["cause"].text())] += gap["idle_ns"].as_f64().value_or(0);
+  for (const Json& gpu : model.session.outcome.gpu["gpus"].items()) {
+    // What the host did says more than that it was late; sessions of older versions have only that.
+    const bool named = !gpu["idle_causes"].items().empty();
+    for (const Json& gap : gpu[named ? "idle_causes" : "gaps"].items()) {
+      const std::string words = named ? std::string(gap["title"].text()) : report::cause_words(gap["cause"].text());
+      idle["idle: " + words] += gap["idle_ns"].as_f64().value_or(0);
       explained += gap["idle_ns"].as_f64().value_or(0);
     }
+  }
+  const std::size_t busy_parts = parts.size();
   for (const auto& [name, time] : idle) parts.emplace_back(name, time);
-  parts.emplace_back("idle: short gaps", std::max(0.0, span - busy - explained));
+  std::stable_sort(parts.begin() + static_cast<std::ptrdiff_t>(busy_parts), parts.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  const bool has_timeline = !model.session.outcome.gpu["no_timeline"].is_object();
+  parts.emplace_back(has_timeline ? "idle: short gaps" : "idle: not explained", std::max(0.0, span - busy - explained));
   for (const auto& [name, time] : parts) {
     if (time <= 0) continue;
     TimeShare share;
@@ -185,7 +193,30 @@ report::Gaps::Gap gap_of(const trace::GapRow& row, const trace::NameTable& names
   if (row.evidence.value != 0) gap.evidence = text(row.evidence);
   gap.host_run_queue_ns = row.host_run_queue_ns;
   gap.host_off_cpu_ns = row.host_off_cpu_ns;
+  if (row.host_cause.value != 0) gap.host_cause = text(row.host_cause);
+  gap.host_cause_ns = row.host_cause_ns;
   return gap;
+}
+
+// Of all devices together.
+void fill_host_causes(const Json& gpus, report::Gaps& section) {
+  std::map<std::string, report::Gaps::HostCause> causes;
+  double all = 0, unknown = 0;
+  for (const Json& gpu : gpus.items())
+    for (const Json& one : gpu["idle_causes"].items()) {
+      auto& cause = causes[std::string(one["cause"].text())];
+      cause.cause = one["cause"].text();
+      cause.title = one["title"].text();
+      cause.remedy = one["remedy"].text();
+      cause.gap_count += one["gap_count"].as_i64().value_or(0);
+      cause.idle_ns += one["idle_ns"].as_i64().value_or(0);
+      all += one["idle_ns"].as_f64().value_or(0);
+      if (cause.cause == "unknown") unknown += one["idle_ns"].as_f64().value_or(0);
+    }
+  for (auto& [id, cause] : causes) section.host_causes.push_back(std::move(cause));
+  std::stable_sort(section.host_causes.begin(), section.host_causes.end(),
+                   [](const auto& a, const auto& b) { return a.idle_ns > b.idle_ns; });
+  if (all > 0) section.explained_ratio = 1 - unknown / all;
 }
 
 // There may be millions: they are summed while they pass, and the longest are kept.
@@ -224,6 +255,7 @@ core::Status fill_gaps(report::ReportModel& model, const std::string& session_pa
   report::Gaps section;
   for (const auto& [name, total] : causes) section.causes.push_back({std::string(names.text({name})), total.first, total.second});
   for (const auto& row : longest) section.longest.push_back(gap_of(row, names));
+  fill_host_causes(model.session.outcome.gpu["gpus"], section);
   if (scheduled > 0) section.host = {scheduled, run_queue_ns, off_cpu_ns};
   model.sections.gaps = std::move(section);
   return {};
@@ -234,6 +266,8 @@ std::string in_words(std::string_view limit) {
   if (limit == "communication") return "bound by exposed communication";
   if (limit == "copy") return "bound by exposed copies";
   if (limit == "launch") return "launch-bound";
+  if (limit == "none") return "the trace does not tell what limits it";
+  if (limit == "warmup") return "limited by warm-up inside the trace (code loaded or compiled at first use)";
   return "host-bound: GPU starved";
 }
 
@@ -273,10 +307,14 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   const std::string name = gpu_label((*idlest)["rank"].as_i64().value_or(0), (*idlest)["device"].as_i64().value_or(0));
   VerdictText verdict;
   if (gpus.size() > 1) verdict.headline_of = report::HeadlineDevice{number, name};
-  verdict.sentence = fmt::format(
-      "{}{} is busy for {} of {}; {}.", gpus.size() > 1 ? fmt::format("Least busy of {} GPUs: ", gpus.size()) : "", name,
-      core::format_percent(lowest), core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
-      model.why.empty() ? in_words((*idlest)["bound"]["limit"].text()) : in_sentence(model.why.front().title));
+  // Traces that are no ranks of one job are runs, whatever device each used.
+  if (gpus.size() > 1 && model.session.outcome.gpu["no_timeline"]["reason"].text() == "merged-runs")
+    verdict.sentence = fmt::format("{} separate runs, not {} GPUs of one job: import them one by one.", gpus.size(), gpus.size());
+  else
+    verdict.sentence = fmt::format(
+        "{}{} is busy for {} of {}; {}.", gpus.size() > 1 ? fmt::format("Least busy of {} GPUs: ", gpus.size()) : "", name,
+        core::format_percent(lowest), core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
+        model.why.empty() ? in_words((*idlest)["bound"]["limit"].text()) : in_sentence(model.why.front().title));
   const double total = sum_of(model, "gpu.kernel_sum_ns");
   double attributed = 0;
   for (const Json& gpu : gpus) attributed += gpu["attributed_kernel_ns"].as_f64().value_or(0);

@@ -18,14 +18,15 @@ using core::Json;
 constexpr double kSecondClass = 0.15;  // probability or share from which the next class is named too
 
 // Shares of a GPU's span, which are no signals of the rules.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kGpuShares = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kGpuShares = {
     {{"gpu.compute_kernels_ratio", "share of the span in kernels limited by the peak rate"},
      {"gpu.memory_kernels_ratio", "share of the span in kernels limited by memory bandwidth"},
      {"gpu.unknown_kernels_ratio", "share of the span in kernels whose limit is unknown"},
      {"gpu.communication_ratio", "share of the span in exposed collectives"},
      {"gpu.copy_ratio", "share of the span in exposed copies"},
      {"gpu.launch_ratio", "share of the span during which the device was idle due to late launches"},
-     {"gpu.waiting_ratio", "share of the span during which the device was idle for other reasons"}}};
+     {"gpu.waiting_ratio", "share of the span during which the device was idle for other reasons"},
+     {"gpu.warmup_ratio", "share of the span during which the device was idle while code was loaded or compiled"}}};
 
 // A class in words; documents of older versions have its id only.
 std::string_view title_of(const Json& ranked) { return ranked[ranked.contains("title") ? "title" : "class"].text(); }
@@ -59,6 +60,8 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
   why.title = decided ? "Limited by " + std::string(document["title"].text()) : "Bottleneck not determined";
   why.text = document["meaning"].text();
   if (decided) why.confidence_ratio = document["confidence"].as_f64();
+  if (const Json& cause = document["cause"]; const auto share = cause["span_share_ratio"].as_f64())
+    why.text += fmt::format(" Cause: {} ({} of the trace).", cause["title"].text(), core::format_percent(*share));
   for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one));
   const auto& ranking = document["ranking"].items();
   const bool guess = !ranking.empty() && ranking[0]["class"].text() != analytics::bottleneck::kUnknownKernels;

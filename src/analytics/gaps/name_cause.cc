@@ -1,0 +1,172 @@
+#include <algorithm>
+
+#include "analytics/gaps.h"
+
+// The named cause of a gap: the time of the launching thread by what it was in, then the time from its launch to the work.
+namespace aaco::analytics::gaps {
+namespace {
+
+// The first launch of a kernel loads its code where the call takes this long; other calls take 3 to 50 us (our own judgement:
+// code objects of the shared traces load in 1 to 330 ms).
+constexpr std::int64_t kFirstUseNs = 1'000'000;
+
+void add_share(std::vector<HostShare>& shares, CauseIndex cause, std::int64_t time_ns) {
+  if (time_ns <= 0) return;
+  const auto place = std::find_if(shares.begin(), shares.end(), [&](const HostShare& share) { return share.cause == cause; });
+  if (place != shares.end())
+    place->time_ns += time_ns;
+  else
+    shares.push_back({cause, time_ns});
+}
+
+void sort_shares(std::vector<HostShare>& shares) {
+  std::erase_if(shares, [](const HostShare& share) { return share.time_ns <= 0; });
+  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
+}
+
+std::int64_t overlap_of(std::int64_t start_ns, std::int64_t end_ns, const Gap& gap) {
+  return std::min(end_ns, gap.end_ns) - std::max(start_ns, gap.start_ns);
+}
+
+}  // namespace
+
+HostFrame GapExplainer::frame_of(const Call& call) const {
+  return {call.start_ns, call.end_ns, *call.cause, book_->at(*call.cause).weak};
+}
+
+// A launch is a cause of its own where it is long: it loads code, or is blocked.
+HostFrame GapExplainer::launch_frame(const NextLaunch& launch) const {
+  const auto& own = book_->own();
+  const std::int64_t length = launch.end_ns - launch.start_ns;
+  if (launch.is_first && !launch.is_copy && length >= kFirstUseNs) return {launch.start_ns, launch.end_ns, own.first_use, false};
+  const CauseIndex cause =
+      launch.is_graph ? own.graph_launch : book_->match(HostDomain::runtime, names_.text(launch.api)).value_or(own.launch);
+  return {launch.start_ns, launch.end_ns, cause, book_->at(cause).weak && length < kLaunchGapNs};
+}
+
+const std::vector<HostFrame>& GapExplainer::frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns) {
+  std::vector<HostFrame>& frames = frames_;
+  frames.clear();
+  bool launched = !gap.launch || gap.launch->thread_id != thread_id;
+  for (const Call& call : calls_) {
+    if (!call.cause || call.rank != gap.rank || call.thread_id != thread_id || call.end_ns <= gap.start_ns ||
+        call.start_ns >= until_ns)
+      continue;
+    const bool is_launch = !launched && call.start_ns == gap.launch->start_ns && call.name == gap.launch->api;
+    launched = launched || is_launch;
+    frames.push_back(is_launch ? launch_frame(*gap.launch) : frame_of(call));
+  }
+  if (!launched && gap.launch->end_ns > gap.start_ns) frames.push_back(launch_frame(*gap.launch));
+  const auto outer_first = [](const HostFrame& a, const HostFrame& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+  };
+  if (!std::is_sorted(frames.begin(), frames.end(), outer_first)) std::stable_sort(frames.begin(), frames.end(), outer_first);
+  return frames;
+}
+
+// Calls of other threads that hold up the whole process.
+std::optional<HostShare> GapExplainer::elsewhere(const Gap& gap, std::int64_t thread_id) const {
+  std::vector<HostShare> found;
+  for (const Call& call : calls_)
+    if (call.cause && call.rank == gap.rank && call.thread_id != thread_id && book_->at(*call.cause).any_thread)
+      add_share(found, *call.cause, overlap_of(call.start_ns, call.end_ns, gap));
+  sort_shares(found);
+  const std::int64_t length = gap.end_ns - gap.start_ns;
+  if (found.empty() || 2 * found.front().time_ns < length) return std::nullopt;
+  return HostShare{found.front().cause, std::min(found.front().time_ns, length)};
+}
+
+std::optional<CauseIndex> GapExplainer::scheduled_cause(const Candidate& candidate) const {
+  const Gap& gap = candidate.gap;
+  if (!candidate.away || !gap.launch) return std::nullopt;
+  const std::int64_t waited = std::min(gap.launch->start_ns, gap.end_ns) - gap.start_ns;
+  if (waited <= 0) return std::nullopt;
+  if (2 * candidate.away->run_queue_ns >= waited) return book_->own().cpu_contention;
+  if (2 * candidate.away->off_cpu_ns < waited) return std::nullopt;
+  return candidate.disk.overlap_ns > candidate.asleep.overlap_ns ? book_->own().disk : book_->own().sleep;
+}
+
+// The innermost frame that has half of the cause's time.
+const GapExplainer::Call* GapExplainer::evidence_of(const Gap& gap, std::int64_t thread_id, const HostShare& share) const {
+  const Call* found = nullptr;
+  std::int64_t longest = 0;
+  for (const Call& call : calls_) {
+    if (call.cause != share.cause || call.rank != gap.rank) continue;
+    if (call.thread_id != thread_id && !book_->at(share.cause).any_thread) continue;
+    const std::int64_t overlap = overlap_of(call.start_ns, call.end_ns, gap);
+    if (overlap <= 0 || (2 * overlap < share.time_ns && overlap <= longest)) continue;
+    found = &call;
+    longest = std::max(longest, overlap);
+  }
+  return found;
+}
+
+void GapSums::add(const Explained& gap, const CauseBook& book) {
+  const std::int64_t length = gap.row.end_ns - gap.row.start_ns;
+  CauseSum& sum = causes[gap.cause];
+  ++sum.gap_count;
+  sum.idle_ns += length;
+  if (length <= kLaunchGapNs) sum.short_idle_ns += length;
+  if (gap.host_cause) ++host_causes[*gap.host_cause].gap_count;
+  if (gap.host_cause && book.at(*gap.host_cause).class_id == "warmup") sum.warmup_ns += length;
+  for (const HostShare& share : gap.host) host_causes[share.cause].idle_ns += share.time_ns;
+}
+
+void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Explained& out) {
+  const Gap& gap = candidate.gap;
+  const auto& own = book_->own();
+  const std::int64_t length = gap.end_ns - gap.start_ns;
+  if (length <= 0) return;
+  if (gap.launch) launching_[gap.rank] = gap.launch->thread_id;
+  const auto thread = launching_.find(gap.rank);
+  const std::int64_t until = gap.launch ? std::clamp(gap.launch->end_ns, gap.start_ns, gap.end_ns) : gap.end_ns;
+  auto& shares = out.host;
+  if (thread != launching_.end())
+    shares = host_time(frames_of(gap, thread->second, until), gap.start_ns, until,
+                       dispatchers_.contains({gap.rank, thread->second}) ? own.python : own.unknown);
+  else
+    add_share(shares, own.unknown, length);
+  if (const std::int64_t after = gap.end_ns - until; gap.launch && after > 0) {
+    const bool held = after > kDispatchNs && 2 * after >= length && !gap.launch->is_graph;
+    const CauseIndex cause = held && candidate.device_wait.overlap_ns > 0 ? own.synchronisation
+                             : held || gap.launch->end_ns <= gap.start_ns ? own.device_latency
+                                                                          : own.launch_latency;
+    add_share(shares, cause, after);
+  }
+  sort_shares(shares);
+  const auto yields = [&](CauseIndex cause) { return book_->at(cause).weak || cause == own.synchronisation; };
+  if (yields(shares.front().cause)) {
+    std::optional<HostShare> better;
+    if (thread != launching_.end()) better = elsewhere(gap, thread->second);
+    if (const auto scheduled = scheduled_cause(candidate); !better && scheduled)
+      if (shares.front().cause == own.unknown || *scheduled != own.sleep) better = HostShare{*scheduled, shares.front().time_ns};
+    if (better) {
+      std::int64_t taken = 0;
+      for (HostShare& share : shares) {
+        if (!yields(share.cause)) continue;
+        const std::int64_t part = std::min(share.time_ns, better->time_ns - taken);
+        share.time_ns -= part;
+        taken += part;
+      }
+      add_share(shares, better->cause, taken);
+      sort_shares(shares);
+    }
+  }
+  const HostShare& first = shares.front();
+  out.host_cause = first.cause;
+  out.row.host_cause = cause_names_[first.cause];
+  out.row.host_cause_ns = first.time_ns;
+  const bool named = first.cause != own.unknown && 2 * first.time_ns >= length;
+  // A call that loads code is no launch rate, and many short events explain as well as a long one.
+  const bool warmup = book_->at(first.cause).class_id == "warmup";
+  if ((warmup && decision.cause != Cause::copy) || (named && decision.cause == Cause::queue_empty && !candidate.away))
+    decision = {Cause::host_late, 0.8, decision.evidence, decision.evidence_is_launch};
+  if (decision.cause != Cause::host_late || decision.evidence_is_launch || thread == launching_.end()) return;
+  if (const Call* call = evidence_of(gap, thread->second, first)) {
+    out.row.evidence = call->name;
+    out.row.evidence_start_ns = call->start_ns;
+    out.row.evidence_end_ns = call->end_ns;
+  }
+}
+
+}  // namespace aaco::analytics::gaps

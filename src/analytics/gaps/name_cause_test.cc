@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analytics/gaps.h"
+#include "tests/support/source_dir.h"
+
+namespace aaco::analytics::gaps {
+namespace {
+
+// A gap from 1 to 11 ms; times of calls in ms.
+class NamedGapTest : public testing::Test {
+ public:
+  void SetUp() override {
+    auto loaded = CauseBook::load(AACO_SOURCE_DIR "/data/gaps/causes.yaml");
+    ASSERT_TRUE(loaded) << loaded.error().text();
+    book_ = std::move(*loaded);
+    explainer_.emplace(names_, &book_);
+    gap_ = {0, 0, ns(1), ns(11), names_.intern("before"), names_.intern("after"), std::nullopt};
+    explainer_->still_idle({{0, ns(1)}});
+  }
+  static std::int64_t ns(double ms) { return static_cast<std::int64_t>(ms * 1e6); }
+  NamedGapTest& launch(double start_ms, double end_ms, const char* api = "hipLaunchKernel") {
+    gap_.launch = NextLaunch{ns(start_ms), ns(end_ms), 1, names_.intern(api), false, false, false};
+    return *this;
+  }
+  NamedGapTest& call(const char* domain, const char* name, double start_ms, double end_ms, std::int64_t thread = 1) {
+    trace::ApiCallRow row;
+    row.domain = names_.intern(domain);
+    row.name = names_.intern(name);
+    row.thread_id = thread;
+    row.start_ns = ns(start_ms);
+    row.end_ns = ns(end_ms);
+    explainer_->add_call(row);
+    return *this;
+  }
+  std::string cause() {
+    explained_ = explainer_->explain(gap_);
+    std::int64_t sum = 0;
+    for (const HostShare& share : explained_.host) sum += share.time_ns;
+    EXPECT_EQ(sum, gap_.end_ns - gap_.start_ns) << "the shares are the whole gap";
+    return std::string(names_.text(explained_.row.host_cause));
+  }
+  [[nodiscard]] std::string evidence() const { return std::string(names_.text(explained_.row.evidence)); }
+
+  trace::NameTable names_;
+  CauseBook book_;
+  std::optional<GapExplainer> explainer_;
+  Gap gap_;
+  Explained explained_;
+};
+
+TEST_F(NamedGapTest, DataLoaderAroundManyOperators) {
+  launch(10.9, 10.95).call("python", "torch/utils/data/dataloader.py(701): __next__", 0.5, 10.8);
+  for (int i = 0; i < 9; ++i) call("cpu_op", "aten::stack", 1 + i, 1.9 + i);
+  EXPECT_EQ(cause(), "data-loading");
+  EXPECT_EQ(evidence(), "torch/utils/data/dataloader.py(701): __next__");
+}
+TEST_F(NamedGapTest, AllocationInsideAnOperator) {
+  launch(10.9, 10.95).call("cpu_op", "aten::empty", 1, 10.5).call("hip", "hipMalloc", 1.1, 10.4);
+  EXPECT_EQ(cause(), "allocation");
+  EXPECT_EQ(evidence(), "hipMalloc");
+}
+TEST_F(NamedGapTest, FirstLaunchLoadsCode) {
+  launch(1.1, 10.9);
+  gap_.launch->is_first = true;
+  EXPECT_EQ(cause(), "first-use");
+  EXPECT_EQ(explained_.cause, Cause::host_late);
+}
+TEST_F(NamedGapTest, LaterLongLaunchIsALaunch) { EXPECT_EQ(launch(1.1, 10.9).cause(), "launch"); }
+TEST_F(NamedGapTest, WorkLaunchedBefore) { EXPECT_EQ(launch(0.5, 0.6).cause(), "device-latency"); }
+TEST_F(NamedGapTest, AnotherThreadFrees) {
+  launch(10.9, 10.95).call("cpu_op", "aten::add", 1, 10.5).call("hip", "hipFree", 1.2, 10.4, 2);
+  EXPECT_EQ(cause(), "allocation");
+}
+TEST_F(NamedGapTest, OperatorsOfAnotherThreadSayNothing) {
+  launch(10.9, 10.95).call("python", "torch/utils/data/dataloader.py(701): __next__", 1, 10.8, 2);
+  EXPECT_EQ(cause(), "unknown");
+}
+TEST_F(NamedGapTest, CodeBetweenOperators) {
+  launch(10.9, 10.95).call("cpu_op", "aten::add", 1, 1.2);
+  EXPECT_EQ(cause(), "python");
+}
+TEST_F(NamedGapTest, RuntimeCallsAloneAreNotPython) {
+  launch(10.9, 10.95).call("hip", "hipGetDevice", 1, 1.2);
+  EXPECT_EQ(cause(), "unknown");
+}
+TEST_F(NamedGapTest, NothingRecorded) { EXPECT_EQ(cause(), "unknown"); }
+TEST_F(NamedGapTest, SumsOfAllGaps) {
+  GapSums sums;
+  launch(1.1, 10.9);
+  gap_.launch->is_first = true;
+  for (int i = 0; i < 2; ++i) sums.add(explainer_->explain(gap_), book_);
+  const CauseSum& late = sums.causes[Cause::host_late];
+  EXPECT_EQ(late.gap_count, 2);
+  EXPECT_EQ(late.warmup_ns, ns(20));
+  EXPECT_EQ(late.short_idle_ns, 0);
+  EXPECT_EQ(sums.host_causes[book_.own().first_use].idle_ns, ns(19.6));
+}
+TEST_F(NamedGapTest, NoBookNoCause) {
+  GapExplainer plain(names_);
+  plain.still_idle({{0, ns(1)}});
+  EXPECT_FALSE(plain.explain(gap_).host_cause);
+}
+
+}  // namespace
+}  // namespace aaco::analytics::gaps

@@ -1,0 +1,72 @@
+#include "analytics/timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace aaco::analytics::trace_time {
+namespace {
+
+// Ids of one process fall now and then, where streams overlap; those of merged runs fall about every other time.
+constexpr double kFallingIds = 0.2;
+constexpr std::int64_t kMinIdPairs = 16;
+// Launches without work: recorded into a graph, or nobody traced their kernels.
+constexpr std::int64_t kLaunchesPerWork = 5, kMinRecorded = 50;
+constexpr double kKernelsOnlyIdle = 0.2;  // idle time that nothing can explain (our own judgement)
+
+// Ranks of one job run at the same time. Those that communicate are of one job, though their hosts' clocks may differ.
+bool are_apart(std::vector<RankSpan> ranks) {
+  if (ranks.size() < 2) return false;
+  std::sort(ranks.begin(), ranks.end(), [](const RankSpan& a, const RankSpan& b) { return a.start_ns < b.start_ns; });
+  for (std::size_t i = 1; i < ranks.size(); ++i)
+    if (ranks[i].start_ns < ranks[i - 1].end_ns) return false;
+  return true;
+}
+
+}  // namespace
+
+std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts) {
+  if (facts.kernel_count + facts.copy_count == 0) return std::nullopt;
+  if (facts.collective_count == 0 && are_apart(facts.ranks))
+    return NoTimeline{"merged-runs", fmt::format("the {} traces do not overlap in time: they are separate runs, not ranks of one "
+                                                 "job. Import them one by one to find what limits each",
+                                                 facts.ranks.size())};
+  if (2 * facts.counted_dispatch_count >= facts.kernel_count && facts.counted_dispatch_count > 0)
+    return NoTimeline{"counter-pass",
+                      "the kernels ran one by one for their hardware counters: the time between them belongs to the "
+                      "profiler. The kernels themselves can be judged"};
+  if (!facts.has_host_events && facts.id_pairs >= kMinIdPairs &&
+      static_cast<double>(facts.id_falls) >= kFallingIds * static_cast<double>(facts.id_pairs))
+    return NoTimeline{"merged-runs",
+                      "the kernels come from many runs merged into one table: the time between them means nothing. The "
+                      "kernels themselves can be judged"};
+  if (!facts.has_host_events && facts.collective_count == facts.kernel_count)
+    return NoTimeline{
+        "collectives-only",
+        "the trace contains collectives only: what ran between them, and whether they were hidden, is not recorded"};
+  if (const std::int64_t work = facts.kernel_count + facts.copy_count;
+      facts.has_captures && facts.launch_count >= kMinRecorded && facts.launch_count >= kLaunchesPerWork * work)
+    return NoTimeline{"graph-capture", fmt::format("{} launches recorded a graph and {} ran: give this trace to a trace of the "
+                                                   "replay (--capture) to name its kernels",
+                                                   facts.launch_count, work)};
+  if (!facts.has_host_events && facts.idle_ratio >= kKernelsOnlyIdle)
+    return NoTimeline{"kernels-only", "the trace contains kernels and no host events: why the device was idle is not recorded"};
+  return std::nullopt;
+}
+
+void IdOrder::add(const trace::KernelRow& row) {
+  const std::uint64_t id = row.dispatch_id != 0 ? row.dispatch_id : row.correlation_id;
+  if (id == 0) return;
+  const auto [last, fresh] = last_.try_emplace({row.rank, row.device}, id);
+  if (fresh) return;
+  ++pairs_;
+  if (id < last->second) ++falls_;
+  last->second = id;
+}
+
+void IdOrder::fill(TimelineFacts& facts) const {
+  facts.id_pairs = pairs_;
+  facts.id_falls = falls_;
+}
+
+}  // namespace aaco::analytics::trace_time

@@ -1,0 +1,113 @@
+#include "analytics/timeline.h"
+
+#include <gtest/gtest.h>
+
+namespace aaco::analytics::trace_time {
+namespace {
+
+// An ordinary trace of one process.
+TimelineFacts ordinary() {
+  TimelineFacts facts;
+  facts.kernel_count = 1000;
+  facts.collective_count = 10;
+  facts.launch_count = 1000;
+  facts.has_host_events = true;
+  facts.id_pairs = 999;
+  facts.id_falls = 20;
+  facts.idle_ratio = 0.6;
+  facts.ranks = {{0, 100}};
+  return facts;
+}
+TimelineFacts kernels_only() {
+  TimelineFacts facts = ordinary();
+  facts.has_host_events = false;
+  facts.launch_count = 0;
+  return facts;
+}
+std::string reason(const TimelineFacts& facts) {
+  const auto found = why_no_timeline(facts);
+  return found ? found->reason : "";
+}
+
+TEST(Timeline, OrdinaryTraceHasOne) { EXPECT_EQ(reason(ordinary()), ""); }
+TEST(Timeline, NothingRanNothingToSay) { EXPECT_EQ(reason(TimelineFacts()), ""); }
+TEST(Timeline, IdleKernelsWithoutHostEvents) { EXPECT_EQ(reason(kernels_only()), "kernels-only"); }
+TEST(Timeline, BusyKernelsWithoutHostEventsHaveOne) {
+  auto facts = kernels_only();
+  facts.idle_ratio = 0.05;
+  EXPECT_EQ(reason(facts), "");
+}
+TEST(Timeline, CollectivesOnly) {
+  auto facts = kernels_only();
+  facts.collective_count = facts.kernel_count;
+  EXPECT_EQ(reason(facts), "collectives-only");
+}
+TEST(Timeline, CollectivesWithHostEventsHaveOne) {
+  auto facts = ordinary();
+  facts.collective_count = facts.kernel_count;
+  EXPECT_EQ(reason(facts), "");
+}
+TEST(Timeline, CounterPass) {
+  auto facts = ordinary();
+  facts.counted_dispatch_count = 1000;
+  EXPECT_EQ(reason(facts), "counter-pass");
+}
+TEST(Timeline, CountersOfFewKernelsLeaveOne) {
+  auto facts = ordinary();
+  facts.counted_dispatch_count = 3;
+  EXPECT_EQ(reason(facts), "");
+}
+TEST(Timeline, MergedRunsByTheirIds) {
+  auto facts = kernels_only();
+  facts.id_falls = 450;
+  EXPECT_EQ(reason(facts), "merged-runs");
+}
+TEST(Timeline, FallingIdsOfOneProcessWithHostEventsLeaveOne) {
+  auto facts = ordinary();
+  facts.id_falls = 450;
+  EXPECT_EQ(reason(facts), "");
+}
+TEST(Timeline, SeparateRunsAreNoRanks) {
+  auto facts = ordinary();
+  facts.collective_count = 0;
+  facts.ranks = {{200, 300}, {0, 100}, {100, 180}};
+  EXPECT_EQ(reason(facts), "merged-runs");
+}
+TEST(Timeline, RanksThatCommunicateMayHaveOtherClocks) {
+  auto facts = ordinary();
+  facts.ranks = {{200, 300}, {0, 100}};
+  EXPECT_EQ(reason(facts), "");
+}
+TEST(Timeline, RanksOfOneJobOverlap) {
+  auto facts = ordinary();
+  facts.collective_count = 0;
+  facts.ranks = {{0, 100}, {1, 99}, {500, 600}};
+  EXPECT_EQ(reason(facts), "");
+}
+TEST(Timeline, RecordedGraph) {
+  auto facts = ordinary();
+  facts.kernel_count = 7;
+  facts.has_captures = true;
+  EXPECT_EQ(reason(facts), "graph-capture");
+}
+TEST(Timeline, CaptureFollowedByReplaysHasOne) {
+  auto facts = ordinary();
+  facts.has_captures = true;
+  EXPECT_EQ(reason(facts), "");
+}
+TEST(Timeline, IdsAreComparedWithinADevice) {
+  IdOrder order;
+  trace::KernelRow row;
+  for (const auto& [device, id] : {std::pair(0, 5), {1, 3}, {0, 6}, {1, 2}, {0, 0}}) {
+    row.device = device;
+    row.dispatch_id = static_cast<std::uint64_t>(id);
+    order.add(row);
+  }
+  TimelineFacts facts;
+  order.fill(facts);
+  EXPECT_EQ(facts.id_pairs, 2);
+  EXPECT_EQ(facts.id_falls, 1);
+}
+
+}  // namespace
+}  // namespace aaco::analytics::trace_time

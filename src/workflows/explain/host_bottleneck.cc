@@ -1,0 +1,125 @@
+#include "workflows/explain/host_bottleneck.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analytics/bottleneck.h"
+#include "core/files.h"
+#include "core/numbers.h"
+#include "tracelake/lake.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::gaps::CauseBook;
+using analytics::gaps::HostShare;
+using analytics::gaps::HostWork;
+using core::Json;
+
+constexpr double kMinShare = 0.3;  // of the span, for a cause to limit it (our own judgement)
+constexpr double kMinPython = 0.5;
+constexpr double kLikely = 0.75;  // confidence where a cause takes that much (our own judgement)
+
+Json document(std::string_view class_id, double confidence, std::string title, std::string meaning, std::string remedy) {
+  Json strategies = Json::array();
+  if (!remedy.empty()) strategies.push(std::move(remedy));
+  return Json::object({{"schema_version", 1},
+                       {"bottleneck_class", class_id},
+                       {"confidence", confidence},
+                       {"title", std::move(title)},
+                       {"meaning", std::move(meaning)},
+                       {"method", "host_profile"},
+                       {"top_evidence", Json::array()},
+                       {"optimization_priority", std::move(strategies)},
+                       {"ranking", Json::array()},
+                       {"recommendations", Json::array()}});
+}
+
+Json cause_json(std::string_view id, std::string title, std::string remedy, double time_ns, double span_ns) {
+  return Json::object({{"id", id},
+                       {"title", std::move(title)},
+                       {"remedy", std::move(remedy)},
+                       {"time_ns", time_ns},
+                       {"span_share_ratio", time_ns / span_ns}});
+}
+
+std::int64_t rows_of(const trace::SessionManifest& manifest, std::string_view table) {
+  return manifest.outcome.rows[table].as_i64().value_or(0);
+}
+
+}  // namespace
+
+Json host_document(const HostWork& work, const CauseBook& book) {
+  const auto span = static_cast<double>(work.span_ns);
+  // Dispatch, Python code and what nothing covers are no limits by themselves.
+  const auto strongest = std::find_if(work.shares.begin(), work.shares.end(), [&](const HostShare& share) {
+    const auto& cause = book.at(share.cause);
+    return !cause.weak && cause.class_id != "cannot-tell";
+  });
+  const double cause_ns = strongest == work.shares.end() ? 0 : static_cast<double>(strongest->time_ns);
+  const auto exposed = static_cast<double>(work.exposed_ns), operators = static_cast<double>(work.operator_ns);
+  if (exposed >= std::max(cause_ns, kMinShare * span) && exposed > operators) {
+    const char* remedy =
+        "overlap collectives with computation, use fewer and larger ones, and find the rank that the others wait for";
+    Json out = document("communication_bound", kLikely, "communication",
+                        fmt::format("{} collectives take {} of the main thread's time in which it runs no operator.",
+                                    work.collective_count, core::format_percent(exposed / span)),
+                        remedy);
+    return out.set("cause", cause_json("exposed-collectives", "exposed collectives", remedy, exposed, span));
+  }
+  if (cause_ns >= std::max(kMinShare * span, operators - cause_ns)) {
+    const auto& cause = book.at(strongest->cause);
+    Json out = document(cause.class_id == "warmup" ? "warmup" : "host_waiting", kLikely, "host: " + cause.title,
+                        "The main thread spends most of its time in one activity that is not the model.", cause.remedy);
+    return out.set("cause", cause_json(cause.id, cause.title, cause.remedy, cause_ns, span));
+  }
+  const auto python = std::find_if(work.shares.begin(), work.shares.end(),
+                                   [&](const HostShare& share) { return share.cause == book.own().python; });
+  if (python != work.shares.end() && static_cast<double>(python->time_ns) >= std::max(kMinPython * span, operators)) {
+    const auto& cause = book.at(python->cause);
+    Json out = document("host_waiting", kLikely, "host: " + cause.title,
+                        "The main thread spends most of its time outside operators.", cause.remedy);
+    return out.set("cause", cause_json(cause.id, cause.title, cause.remedy, static_cast<double>(python->time_ns), span));
+  }
+  std::string why = fmt::format(
+      "The trace contains host operators only ({} of the main thread's time) and no counters of the processor: whether "
+      "computing, "
+      "memory or dispatch limits them is not recorded.",
+      core::format_percent(span > 0 ? operators / span : 0));
+  if (work.collective_count > 0)
+    why += fmt::format(" {} collectives take {}, {} of it exposed.", work.collective_count,
+                       core::format_duration(static_cast<double>(work.collective_ns)), core::format_duration(exposed));
+  Json out = document(analytics::bottleneck::kInconclusive, 0, "undecided", why, "");
+  if (span > 0 && operators > 0)
+    out.set("cause", cause_json("host-operator", "operators on the CPU",
+                                "record the run with 'aaco record' for the CPU's counters", operators, span));
+  return out;
+}
+
+core::Result<Json> judge_host(const std::string& path, const trace::SessionManifest& manifest, const core::Paths& paths) {
+  const auto has = [&](std::string_view table) { return rows_of(manifest, table) > 0; };
+  if (manifest.kind != "import" || has("kernels") || has("copies") || has("node_executions") || has("graph_nodes")) return Json();
+  if (!has("calls")) {
+    if (has("iterations") || has("counters") || !has("samples")) return Json();
+    Json out = document(analytics::bottleneck::kInconclusive, 0, "undecided",
+                        "The files contain sensor readings and no work of a program.", "");
+    return out.set("cause", Json::object({{"id", "no-workload"}, {"title", "no work of a program"}}));
+  }
+  AACO_ASSIGN(const CauseBook book, CauseBook::load(core::join_path(paths.share, "data/gaps/causes.yaml")));
+  trace::NameTable names;
+  analytics::gaps::HostProfile profile(book, names);
+  AACO_TRY(tracelake::scan_table<trace::ApiCallRow>(path, names, [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
+    for (const auto& row : rows) profile.add(row);
+    return {};
+  }));
+  const HostWork work = profile.finish();
+  if (work.operator_count == 0) return Json();
+  Json out = host_document(work, book);
+  if (work.collective_count > 0)
+    out.set("collectives",
+            Json::object({{"count", work.collective_count}, {"time_ns", work.collective_ns}, {"exposed_ns", work.exposed_ns}}));
+  return out;
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analytics/fingerprint.h"
+#include "analytics/timeline.h"
+#include "core/result.h"
+#include "tracelake/lake.h"
+#include "workflows/gpu/analysis_columns.h"
+
+namespace aaco::workflows {
+
+// Collects, while a trace is analysed, what tells whether it has a timeline (analytics/timeline.h). Call order: add() of calls
+// and counters, look_ahead(), add_work(), finish().
+class TimelineWatch {
+ public:
+  void add(const trace::ApiCallRow& row, const trace::NameTable& names) {
+    if (row.name.value >= kinds_.size()) kinds_.resize(names.size(), Kind::unseen);
+    Kind& kind = kinds_[row.name.value];
+    if (kind == Kind::unseen) {
+      const std::string_view name = names.text(row.name);
+      kind = name.find("LaunchKernel") != name.npos         ? Kind::launch
+             : name.find("StreamBeginCapture") != name.npos ? Kind::capture
+                                                            : Kind::other;
+    }
+    if (kind == Kind::launch) ++facts_.launch_count;
+    if (kind == Kind::capture) facts_.has_captures = true;
+  }
+  void add(const trace::KernelCounterRow& row) {
+    facts_.counted_dispatch_count = std::max(facts_.counted_dispatch_count, ++counted_[row.counter.value]);
+  }
+
+  // Kernels without any host event may be no timeline: then none of their gaps is worth a row.
+  template <class GoOn>
+  core::Status look_ahead(bool has_host_events, const std::string& path, trace::NameTable& names,
+                          const analytics::fingerprint::PatternBook& book, const GoOn& go_on) {
+    facts_.has_host_events = has_host_events;
+    if (has_host_events) return {};
+    analytics::trace_time::IdOrder order;
+    std::map<std::uint32_t, bool> collective;  // by name
+    AACO_ASSIGN(const auto kernels, tracelake::open_rows<trace::KernelRow>(path, names, only_ids()));
+    for (;;) {
+      AACO_ASSIGN(const auto rows, kernels->next());
+      if (rows.empty()) break;
+      for (const auto& row : rows) {
+        order.add(row);
+        ++facts_.kernel_count;
+        const auto [known, fresh] = collective.try_emplace(row.name.value, false);
+        if (fresh) known->second = book.classify(names.text(row.name)).family == analytics::fingerprint::Family::collective;
+        if (known->second) ++facts_.collective_count;
+      }
+      AACO_TRY(go_on());
+    }
+    order.fill(facts_);
+    none_ = why_no_timeline(facts_);
+    return {};
+  }
+
+  void add_work(std::int32_t rank, std::int64_t start_ns, std::int64_t end_ns) {
+    auto& span = spans_.try_emplace(rank, analytics::trace_time::RankSpan{start_ns, end_ns}).first->second;
+    span = {std::min(span.start_ns, start_ns), std::max(span.end_ns, end_ns)};
+  }
+  // Of what is known so far.
+  [[nodiscard]] bool has_timeline() const { return !none_; }
+
+  template <class Devices>
+  std::optional<analytics::trace_time::NoTimeline> finish(const Devices& devices) {
+    facts_.kernel_count = facts_.collective_count = facts_.copy_count = 0;
+    for (const auto& gpu : devices) {
+      facts_.kernel_count += gpu.time.kernel_count;
+      facts_.collective_count += gpu.time.collective_count;
+      facts_.copy_count += gpu.time.copy_count;
+      if (gpu.time.span_ns <= 0) continue;
+      const double idle = static_cast<double>(gpu.time.idle_ns) / static_cast<double>(gpu.time.span_ns);
+      facts_.idle_ratio = std::max(facts_.idle_ratio, idle);
+    }
+    for (const auto& [rank, span] : spans_) facts_.ranks.push_back(span);
+    return why_no_timeline(facts_);
+  }
+
+ private:
+  enum class Kind : std::uint8_t { unseen, other, launch, capture };
+  analytics::trace_time::TimelineFacts facts_;
+  std::optional<analytics::trace_time::NoTimeline> none_;
+  std::vector<Kind> kinds_;                                        // of calls, by name id
+  std::map<std::uint32_t, std::int64_t> counted_;                  // dispatches by counter
+  std::map<std::int32_t, analytics::trace_time::RankSpan> spans_;  // by rank
+};
+
+}  // namespace aaco::workflows
