@@ -81,7 +81,7 @@ TEST_F(BaselineTest, RefusesInterruptedSessions) {
 }
 TEST_F(BaselineTest, RefusesSessionsOfDifferentThings) {
   request_.sessions = {session("1"), session("8")};
-  EXPECT_THAT(refusal(), HasSubstr("must measure the same thing"));
+  EXPECT_THAT(refusal(), HasSubstr("must be comparable"));
   request_.sessions = {session("8"), session("8")};
   EXPECT_EQ(refusal(), "accepted");
 }
