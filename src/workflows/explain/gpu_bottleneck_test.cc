@@ -80,7 +80,7 @@ TEST(JudgeGpu, TracesWithoutATimelineSayWhy) {
       Json::object({{"gpu", Json::object({{"gpus", trace.gpus},
                                           {"no_timeline", Json::object({{"reason", "merged-runs"}, {"text", "many runs"}})}})}}));
   LoadedSession none("/nonexistent/session");
-  const auto found = judge_gpu(none, trace.manifest, trace.metrics);
+  const auto found = judge_gpu(none, trace.manifest, trace.metrics, {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->bottleneck.class_id, analytics::bottleneck::kInconclusive);
   EXPECT_EQ(found->bottleneck.undecided, "Many runs.");
