@@ -68,7 +68,7 @@ Json host_document(const HostWork& work, const CauseBook& book) {
                         remedy);
     return out.set("cause", cause_json("exposed-collectives", "exposed collectives", remedy, exposed, span));
   }
-  if (cause_ns >= std::max(kMinShare * span, operators - cause_ns)) {
+  if (cause_ns > 0 && cause_ns >= std::max(kMinShare * span, operators - cause_ns)) {
     const auto& cause = book.at(strongest->cause);
     Json out = document(cause.class_id == "warmup" ? "warmup" : "host_waiting", kLikely, "host: " + cause.title,
                         "The main thread spends most of its time in one activity that is not the model.", cause.remedy);
