@@ -76,7 +76,7 @@ TEST(NsysStats, ReadsUnitsFromHeadings) {
   EXPECT_EQ(kernels(in_us)[0].end_ns, 1625);
   EXPECT_EQ(kernels(in_us)[0].lds_bytes, 48);
   EXPECT_EQ(copies(in_us)[0].bytes, 2048);
-  EXPECT_TRUE(notes(in_us, "1 durations have less than nanosecond resolution"));
+  EXPECT_TRUE(notes(in_us, "1 durations are rounded by the report to coarser than 1 ns"));
   const auto in_s = import("Start(sec),Duration(nsec),CorrId,Device,Strm,Name\n1.000000001,5,7,GPU,3,k\n");
   EXPECT_EQ(kernels(in_s).at(0).start_ns, 1000000001);
   EXPECT_EQ(kernels(in_s).at(0).end_ns, 1000000006);

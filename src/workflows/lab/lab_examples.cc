@@ -122,7 +122,7 @@ void add_pair(const Labelled& a, const Labelled& b, const Judges& judges, LabExa
     out.unexplained_by_cause[b.cause].push_back(share);
   }
   const auto differences = hardware::compare_fingerprints(a.fingerprint, b.fingerprint);
-  if (!hardware::comparable(differences)) {
+  if (!hardware::same_subject(differences)) {
     const auto causes = find_causes(a.facts->side, b.facts->side, *decomposition, differences, judges.book, nullptr);
     laboratory::scoring::Prediction named{b.id, b.cause, "", {}, {}};
     for (const auto& cause : causes) named.ranking.push_back({cause.id, cause.probability});
