@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analytics/confidence.h"
 #include "analytics/gap_causes.h"
 #include "analytics/host_schedule.h"
 #include "trace/names.h"
@@ -59,6 +60,10 @@ struct Idler {
   std::int64_t since_ns = 0;
 };
 
+// What the confidence of a gap's cause is learned from: "gap.launch_latency", "gap.host_late.named" where the host's cause is
+// named too. Empty: neither cause is known.
+std::string evidence_class_of(const trace::GapRow& row, const trace::NameTable& names);
+
 struct Explained {
   trace::GapRow row;
   Cause cause = Cause::unknown;
@@ -76,8 +81,9 @@ class GapExplainer {
   static constexpr std::int64_t kFineGapNs = 10'000'000;
   static constexpr std::int64_t kCoarseness = 512;
 
-  // Without a book of causes no gap gets a named one.
-  explicit GapExplainer(trace::NameTable& names, const CauseBook* book = nullptr);
+  // Without a book of causes no gap gets a named one. With a table, a gap's confidence is that of its evidence class there
+  // (evidence_class_of; 0.5 if the table lacks it, 0 of gaps without a cause), otherwise our own judgement by evidence.
+  explicit GapExplainer(trace::NameTable& names, const CauseBook* book = nullptr, const confidence::Table* confidences = nullptr);
   void still_idle(std::vector<Idler> idlers);
   void add_call(const trace::ApiCallRow& row);
   void add_schedule(const trace::SchedEventRow& row);
@@ -136,6 +142,7 @@ class GapExplainer {
   [[nodiscard]] const Call* evidence_of(const Gap& gap, std::int64_t thread_id, const HostShare& share) const;
 
   trace::NameTable& names_;
+  const confidence::Table* confidences_;
   const CauseBook* book_ = nullptr;
   std::vector<trace::NameId> cause_names_;  // by index in the book
   std::array<trace::NameId, kCauses> names_of_causes_;

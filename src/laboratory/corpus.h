@@ -69,6 +69,7 @@ struct Answer {
   std::optional<double> confidence;  // of the first; empty: none stated
   std::string format;                // of the file: kineto, rocprof
   std::string note;                  // why there is no answer
+  std::string evidence_class;        // what the confidence was learned from (data/rules/confidence.yaml); empty: none
   bool operator==(const Answer&) const = default;
 };
 

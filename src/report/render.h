@@ -30,10 +30,5 @@ inline constexpr std::array<std::string_view, 9> kCsvTables = {"iterations", "pa
                                                                "metrics",    "telemetry", "roofline",  "scaling"};
 // One table of the report as CSV (RFC 4180), one of kCsvTables; a table without rows is its header.
 core::Result<std::string> render_csv(const ReportModel& model, std::string_view table);
-inline constexpr std::array<std::string_view, 7> kSvgPlots = {"latency",   "distribution", "operators", "timeline",
-                                                              "telemetry", "flame",        "roofline"};
-// One plot as a stand-alone SVG, one of kSvgPlots, for print: light, no script, nothing fetched. `not_found` where the report
-// has no data for it.
-core::Result<std::string> render_svg(const ReportModel& model, std::string_view plot);
 
 }  // namespace aaco::report

@@ -127,7 +127,7 @@ class Calibrate(program.ProgramTest):
         (self.folder / 'heads.csv').write_text('device,phase,dtype,kv_dtype,batch,isl,step,heads,kv_heads,head_dim,latency_us\n' + ''.join(
             f'h100,prefill,bf16,bf16,1,{tokens},0,32,8,128,{50 + tokens * tokens / 4e4:.3f}\n' for tokens in range(1024, 9000, 1024)))
         program_text = self.with_registry('calibrate', '--hardware', 'h100', '--measurements', 'heads.csv').output
-        self.assertIn('1 sites; untested', program_text)
+        self.assertIn('1 sites; not validated', program_text)
         self.assertNotIn('Largest errors on held-out sites', program_text)
 
     def test_no_more_folds_than_sites(self):
@@ -239,8 +239,8 @@ class Calibrate(program.ProgramTest):
 
     def test_whole_models_held_out_in_folds(self):
         arguments = ('validate', '--hardware', 'mi210', '--measurements', self.transformers(), '--split', 'model', '--json')
-        held = lambda *more: next(note.split('cross-validated by ')[1].split('; fitted')[0] for note in self.with_registry(*arguments, *more).json()['notes']
-                                  if 'cross-validated by' in note)
+        held = lambda *more: next(note.split('cross-validated, holding out ')[1].split('; fitted')[0] for note in self.with_registry(*arguments, *more).json()['notes']
+                                  if 'cross-validated, holding out' in note)
         self.assertEqual(held('--folds', 3).count(';'), 2, 'three folds of two models')
         self.assertEqual(held('--folds', 6), held(), 'as many folds as models: each by itself')
         self.assertEqual(held('--folds', 3, '--seed', 7), held('--folds', 3, '--seed', 7))
@@ -281,7 +281,7 @@ class Calibrate(program.ProgramTest):
         self.assertGreater(widths['v100'], widths['mi100'])
         for lenders in ('mi210', 'i7-12700K', 'h200'):
             self.refused(self.with_registry('validate', '--hardware', 'mi210', '--measurements', self.transformers(), '--level', 'interpolated',
-                                            '--calibration-from', lenders), 3, 'no calibration to estimate', 'aaco calibrate')
+                                            '--calibration-from', lenders), 3, 'no calibration available', 'aaco calibrate')
 
     def test_whole_models_from_similar_devices_in_the_files(self):
         arguments = ('validate', '--hardware', 'mi210', '--measurements', self.transformers())

@@ -115,10 +115,11 @@ class SimulatedTraces(program.ProgramTest):
     def test_trace_ranks_actions_with_their_gain(self):
         advice = json.loads((pathlib.Path(self.imported['session']['path']) / 'metrics/bottleneck.json').read_text())['recommendations']
         self.assertTrue(advice)
-        worth = [one['gain_ratio'] * one['confidence'] / one['effort'] for one in advice]
+        worth = [one['gain_ratio'] * one['confidence'] for one in advice]
         self.assertEqual(worth, sorted(worth, reverse=True))
+        self.assertGreater(advice[0]['gain_ratio'], 0)
         for one in advice:
-            self.assertTrue(0 < one['gain_ratio'] < 1 and one['basis'])
+            self.assertTrue(0 <= one['gain_ratio'] < 1 and one['basis'])
         self.assertIn('What to do', self.aaco('report', 'tag:real').output)
 
     def test_faults_of_the_host_are_stored_with_their_gaps(self):

@@ -69,7 +69,7 @@ class Store(program.ProgramTest):
             path.write_text(whole.replace(old, new, 1))
             warnings = self.aaco('report', self.bundle, '--json').json()['warnings']
             self.assertEqual([one['message'] for one in warnings if one['id'] == 'evidence.changed'], [file + ' changed after the session was closed'])
-            self.assertIn(file + ' of ', self.aaco('diff', self.bundle, self.bundle).output)
+            self.assertIn(file + ' in session ', self.aaco('diff', self.bundle, self.bundle).output)
             path.write_text(whole)
         self.assertNotIn('evidence.changed', self.aaco('report', self.bundle, '--json').output)
 

@@ -7,6 +7,7 @@
 #include "core/files.h"
 #include "core/strings.h"
 #include "report/render.h"
+#include "report/render_svg.h"
 #include "report/terminal.h"
 #include "support/sample_reports.h"
 #include "tests/support/source_dir.h"

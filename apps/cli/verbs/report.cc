@@ -8,6 +8,7 @@
 #include "core/files.h"
 #include "core/strings.h"
 #include "report/render.h"
+#include "report/render_svg.h"
 #include "workflows/session_report.h"
 
 namespace aaco::cli {

@@ -13,6 +13,7 @@
 #include "core/numbers.h"
 #include "report/quantity.h"
 #include "report/render.h"
+#include "report/render_svg.h"
 #include "workflows/envelope.h"
 #include "workflows/envelope_json.h"
 #include "workflows/session_report.h"

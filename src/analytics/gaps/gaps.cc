@@ -19,6 +19,7 @@ constexpr double kHostShare = 0.2;
 // A stream wait belongs to a launch that follows it within this time on the same thread.
 constexpr std::int64_t kWaitToLaunchNs = 100'000;
 constexpr std::size_t kWaitsKept = 64;  // of a thread
+constexpr double kUnjudged = 0.5;       // confidence in what was never judged
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -31,7 +32,15 @@ void GapExplainer::Evidence::offer(std::int64_t overlap, const Call& call) {
   *this = {overlap, call.start_ns, call.end_ns, call.name};
 }
 
-GapExplainer::GapExplainer(trace::NameTable& names, const CauseBook* book) : names_(names), book_(book) {
+std::string evidence_class_of(const trace::GapRow& row, const trace::NameTable& names) {
+  const std::string_view cause = names.text(row.cause), host = names.text(row.host_cause);
+  const bool named = !host.empty() && host != kNames.back();
+  if (cause == kNames.back() && !named) return {};
+  return "gap." + std::string(cause) + (named ? ".named" : "");
+}
+
+GapExplainer::GapExplainer(trace::NameTable& names, const CauseBook* book, const confidence::Table* confidences)
+    : names_(names), confidences_(confidences), book_(book) {
   for (std::size_t i = 0; i < kCauses; ++i) names_of_causes_[i] = names.intern(kNames[i]);
   if (book == nullptr) return;
   for (const NamedCause& cause : book->causes()) cause_names_.push_back(names.intern(cause.id));
@@ -239,6 +248,10 @@ Explained GapExplainer::explain(const Gap& gap) {
   if (gap.launch) {
     row.launch_start_ns = gap.launch->start_ns;
     row.launch_end_ns = gap.launch->end_ns;
+  }
+  if (confidences_ != nullptr) {
+    const std::string evidence = evidence_class_of(row, names_);
+    row.confidence = evidence.empty() ? 0 : confidences_->of(evidence).value_or(kUnjudged);
   }
   if (candidate.away) {
     row.host_run_queue_ns = candidate.away->run_queue_ns;

@@ -60,6 +60,7 @@ Json to_json(const Judgement& judgement) {
                            {"must_not", Json::texts(judgement.violations)}});
   if (!answer.claims.empty()) out.set("claims", Json::texts(answer.claims));
   if (!answer.note.empty()) out.set("note", answer.note);
+  if (!answer.evidence_class.empty()) out.set("evidence_class", answer.evidence_class).set("claim_true", judgement.claim_true());
   return out.set_if("confidence_ratio", answer.confidence);
 }
 

@@ -1,3 +1,5 @@
+#include "report/render_svg.h"
+
 #include <array>
 #include <string>
 #include <string_view>
@@ -5,7 +7,6 @@
 #include <vector>
 
 #include "core/strings.h"
-#include "report/render.h"
 #include "report/svg/plots.h"
 
 namespace aaco::report {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "report/render.h"
+#include "report/render_svg.h"
 #include "report/svg/axes.h"
 
 namespace aaco::report {

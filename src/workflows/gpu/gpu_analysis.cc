@@ -33,7 +33,8 @@ constexpr std::int64_t kRowsBetweenQuestions = 1 << 16;  // whether to go on
 class Analyser {
  public:
   Analyser(const std::string& path, const GpuAnalysisOptions& options, trace::Sink& sink, const Services& services,
-           const analytics::fingerprint::PatternBook& book, const analytics::gaps::CauseBook& causes)
+           const analytics::fingerprint::PatternBook& book, const analytics::gaps::CauseBook& causes,
+           const analytics::confidence::Table& confidences)
       : path_(path),
         options_(options),
         sink_(sink),
@@ -42,7 +43,7 @@ class Analyser {
         steps_(names_),
         book_(book),
         causes_(causes),
-        gaps_(names_, &causes),
+        gaps_(names_, &causes, &confidences),
         groups_(book, names_),
         work_(names_) {}
 
@@ -400,7 +401,9 @@ core::Result<GpuAnalysis> analyse_gpu(const std::string& session_path, const Gpu
   AACO_ASSIGN(const auto book, analytics::fingerprint::PatternBook::load(core::join_path(services.paths.share, "data/kernels")));
   AACO_ASSIGN(const auto causes,
               analytics::gaps::CauseBook::load(core::join_path(services.paths.share, "data/gaps/causes.yaml")));
-  return Analyser(session_path, options, sink, services, book, causes).run();
+  AACO_ASSIGN(const auto confidences,
+              analytics::confidence::Table::load(core::join_path(services.paths.share, "data/rules/confidence.yaml")));
+  return Analyser(session_path, options, sink, services, book, causes, confidences).run();
 }
 
 }  // namespace aaco::workflows

@@ -7,6 +7,7 @@
 #include <limits>
 #include <regex>
 
+#include "analytics/gaps.h"
 #include "core/files.h"
 #include "tracelake/lake.h"
 #include "workflows/diff.h"
@@ -151,7 +152,8 @@ Answer headline_answer(const std::string& session_path, const trace::SessionMani
   if (out.cause.empty() && out.class_id == kCannotTell) out.cause = reason;
   const auto& ranking = (*document)["ranking"].items();
   if (ranking.size() > 1) out.second = words.class_of(ranking[1]["class"].text());
-  out.confidence = (*document)["confidence"].as_f64();
+  if (out.class_id != kCannotTell) out.confidence = (*document)["confidence"].as_f64();  // what cannot be told has no probability
+  out.evidence_class = (*document)["evidence_class"].text();
   return out;
 }
 
@@ -171,7 +173,10 @@ Answer gap_answer(const std::string& path, std::int64_t start_ns, std::int64_t l
   const std::string_view named = names.text(best->host_cause);
   put_cause(out, words.cause_of(named.empty() || named == "unknown" ? names.text(best->cause) : named));
   if (out.class_id.empty()) out.class_id = kCannotTell;
-  out.confidence = best->confidence;
+  if (std::string evidence = analytics::gaps::evidence_class_of(*best, names); !evidence.empty()) {
+    out.confidence = best->confidence;
+    out.evidence_class = std::move(evidence);
+  }
   return out;
 }
 
@@ -183,7 +188,9 @@ Answer CorpusAnswers::kernel(const SessionOutcome& session, const Case& one) con
   put_cause(out, words_.cause_of(limit == "unknown" ? (*found)["evidence_class"].text() : limit));
   if (const std::string_view cause = cause_id(*found); !cause.empty()) out.cause = words_.cause_of(cause).cause;
   if (out.class_id.empty()) out.class_id = kCannotTell;
+  if (out.class_id == kCannotTell) return out;
   out.confidence = (*found)["confidence_ratio"].as_f64();
+  out.evidence_class = (*found)["evidence_class"].text();
   return out;
 }
 

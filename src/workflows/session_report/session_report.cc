@@ -3,6 +3,7 @@
 #include "core/files.h"
 #include "core/strings.h"
 #include "report/render.h"
+#include "report/render_svg.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/device_roofs.h"
