@@ -117,7 +117,7 @@ core::Result<std::vector<Arrival>> parse_arrivals_of(const Lines& lines) {
   if (head.find("Request tokens") != std::string_view::npos)
     return parse_csv(lines, "Timestamp", "Request tokens", "Response tokens");
   return core::fail(ErrorCode::invalid_input, "not a known trace of requests",
-                    "valid: Azure LLM CSV, BurstGPT CSV, Mooncake JSONL, AACO JSONL");
+                    "supported: Azure LLM CSV, BurstGPT CSV, Mooncake JSONL, AACO JSONL");
 }
 
 // Blocks with equal hash ids have equal text.

@@ -58,7 +58,7 @@ core::Result<Arrivals> parse_arrivals(std::string_view text) {
     const auto shape = core::parse_f64(text.substr(6));
     if (!shape || !(*shape > 0) || *shape > 1e6)
       return core::fail(ErrorCode::invalid_argument, fmt::format("invalid gamma shape '{}'", text.substr(6)),
-                        "the shape is above 0, e.g. gamma:0.5");
+                        "the shape must be above 0, e.g. gamma:0.5");
     return Arrivals{.process = ArrivalProcess::gamma, .gamma_shape = *shape};
   }
   return core::fail(ErrorCode::invalid_argument, fmt::format("unknown arrival process '{}'", text),
@@ -79,7 +79,7 @@ core::Result<std::vector<std::int64_t>> arrival_offsets(const Arrivals& arrivals
                                                         std::optional<std::int64_t> duration_ns, std::uint64_t seed) {
   if (!(rate.to_hz > 0) || !std::isfinite(rate.to_hz) || !(rate.from_hz >= 0) || !std::isfinite(rate.from_hz))
     return core::fail(ErrorCode::invalid_argument, fmt::format("invalid rate {}", rate.to_hz),
-                      "a rate is above 0 requests per second");
+                      "a rate must be above 0 requests per second");
   if (!count && !duration_ns)
     return core::fail(ErrorCode::invalid_argument, "neither a number of requests nor a duration is given");
   core::Random random(seed);

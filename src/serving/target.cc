@@ -138,7 +138,7 @@ core::Result<std::pair<std::string, std::string>> parse_header(const std::string
     return core::fail(ErrorCode::invalid_argument, "invalid header", "expected 'Name: value'");
   const std::string_view value = core::trim(std::string_view(text).substr(colon + 1));
   if (value.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos)
-    return core::fail(ErrorCode::invalid_argument, fmt::format("the value of header '{}' contains a line end", name));
+    return core::fail(ErrorCode::invalid_argument, fmt::format("the value of header '{}' contains a newline", name));
   return std::pair(name, std::string(value));
 }
 

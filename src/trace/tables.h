@@ -312,8 +312,8 @@ AACO_TABLE(LlmRequestRow, "llm_requests", "metrics/llm_requests.parquet", "sched
       column("detail", &R::detail, "message of the failure"),
       column("http_status", &R::http_status, "status code of the response"),
       column("finish_reason", &R::finish_reason, "finish reason as the server states it"),
-      column("prompt_tokens_asked", &R::prompt_tokens_asked, "prompt length that was planned, tokens"),
-      column("output_tokens_asked", &R::output_tokens_asked, "answer length that was requested, tokens"),
+      column("prompt_tokens_asked", &R::prompt_tokens_asked, "planned prompt length, tokens"),
+      column("output_tokens_asked", &R::output_tokens_asked, "requested response length, tokens"),
       column("prompt_tokens", &R::prompt_tokens, "prompt tokens, as counted by token_source"),
       column("output_tokens", &R::output_tokens, "output tokens, as counted by token_source; empty: unknown"),
       column("cached_tokens", &R::cached_tokens, "prompt tokens the server took from its cache"),
@@ -324,7 +324,7 @@ AACO_TABLE(LlmRequestRow, "llm_requests", "metrics/llm_requests.parquet", "sched
       column("server_decode_ns", &R::server_decode_ns, "decode time as the server states it, ns"));
 } AACO_TABLE_END
 
-AACO_TABLE(LlmChunkRow, "llm_chunks", "metrics/llm_chunks.parquet", "time_ns", "One row per chunk of a streamed answer") {
+AACO_TABLE(LlmChunkRow, "llm_chunks", "metrics/llm_chunks.parquet", "time_ns", "One row per chunk of a streamed response") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"), column("request", &R::request, "index of the request, as in llm_requests"),
       column("chunk", &R::chunk, "index within the request, starting at 0"),

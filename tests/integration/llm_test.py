@@ -152,7 +152,7 @@ class Refused(LlmTest):
     def test_model_list_is_html(self): self.refused(self.llm('html'), 3, 'does not list its models')
     def test_expired_token(self): self.refused(self.llm('http_401'), 3, '401', 'invalid api key', '--api-key-file')
     def test_unknown_model(self): self.refused(self.llm('no_model', '--model', 'x'), 3, 'does not exist')
-    def test_server_that_never_answers(self): self.refused(self.llm('never', '--timeout', '300ms'), 3, 'no complete answer within')
+    def test_server_that_never_answers(self): self.refused(self.llm('never', '--timeout', '300ms'), 3, 'no complete response within')
     def test_not_http(self): self.refused(self.llm('garbage', '--model', 'x'), 3, 'not http/1.1')
     def test_tls_refused(self): self.refused(self.aaco('llm', '--url', f'https://127.0.0.1:{self.port}/v1', '--model', 'x', '--timeout', '500ms'), 3, 'first request failed')
     def test_not_a_url(self): self.refused(self.aaco('llm', '--url', 'localhost:8000'), 2, 'not a valid http(s) url')

@@ -68,7 +68,7 @@ core::Status CauseBook::read_cause(const core::YamlNode& node) {
   AACO_ASSIGN(cause.any_thread, flag(node, "any_thread"));
   if (std::find(kClasses.begin(), kClasses.end(), cause.class_id) == kClasses.end())
     return node.error("'" + cause.class_id + "' is not a class of idle time (host, launch, warmup, cannot-tell)");
-  if (find(cause.id)) return node.error("cause '" + cause.id + "' is a duplicate");
+  if (find(cause.id)) return node.error("duplicate cause '" + cause.id + "'");
   if (causes_.size() == kMaxCauses) return node.error("more than " + std::to_string(kMaxCauses) + " causes");
   causes_.push_back(std::move(cause));
   return {};

@@ -81,7 +81,7 @@ class Judge {
     }
     if (row.kernel_sum_ns <= 0) {
       limit.evidence = LimitEvidence::no_time;
-      limit.text = "start and end are the same: no rate is known";
+      limit.text = "zero duration: no rate can be computed";
       return limit;
     }
     const double typical = typical_ratio(row, limit);

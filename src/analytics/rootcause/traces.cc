@@ -105,7 +105,7 @@ std::string title_of(const std::string& id, const bottleneck::BottleneckClass* k
   if (id == "more_launches") return slower ? "more launches" : "fewer launches";
   if (id == "slower_kernels") return "slower kernels";
   if (id == "faster_kernels") return "faster kernels";
-  if (id == "kernels_alike") return slower ? "most kernels slower alike" : "most kernels faster alike";
+  if (id == "kernels_alike") return slower ? "most kernels slowed down alike" : "most kernels sped up alike";
   if (id == "clock_throttling" && !slower) return "higher clock";
   const std::string title = kind != nullptr ? kind->title : id;
   return slower ? title : "less time in " + title;
@@ -185,8 +185,9 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
       cause.evidence.push_back(
           fmt::format("mean clock {:.4g} MHz instead of {:.4g} MHz", *b.clock_hz * 1e-6, *a.clock_hz * 1e-6));
     if (id == "kernels_alike")
-      cause.evidence.emplace_back(a.clock_hz && b.clock_hz ? "the recorded clock does not explain it"
-                                                           : "no clock was recorded on both sides, so that its part is unknown");
+      cause.evidence.emplace_back(a.clock_hz && b.clock_hz
+                                      ? "the recorded clock does not explain it"
+                                      : "clocks were not recorded on both sides, so their effect is unknown");
     for (std::size_t i = 0; i < std::min<std::size_t>(3, decomposition.parts.size()); ++i)
       cause.evidence.push_back(decomposition.parts[i].title + ": " + decomposition.parts[i].evidence);
     causes.push_back(std::move(cause));

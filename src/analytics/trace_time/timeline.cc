@@ -46,8 +46,8 @@ std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts) {
         "the trace contains collectives only: what ran between them, and whether they were hidden, is not recorded"};
   if (const std::int64_t work = facts.kernel_count + facts.copy_count;
       facts.has_captures && facts.launch_count >= kMinRecorded && facts.launch_count >= kLaunchesPerWork * work)
-    return NoTimeline{"graph-capture", fmt::format("{} launches recorded a graph and {} ran: give this trace to a trace of the "
-                                                   "replay (--capture) to name its kernels",
+    return NoTimeline{"graph-capture", fmt::format("{} launches were captured into a graph and {} ran: pass this trace with "
+                                                   "--capture when importing a trace of the replay",
                                                    facts.launch_count, work)};
   if (!facts.has_host_events && facts.idle_ratio >= kKernelsOnlyIdle)
     return NoTimeline{"kernels-only", "the trace contains kernels and no host events: why the device was idle is not recorded"};

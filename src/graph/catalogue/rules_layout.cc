@@ -118,7 +118,7 @@ void squeeze(ShapeContext& c) {
     const Dimension& size = (*shape)[axis];
     if (axes->empty() && !size.fixed()) return;  // it may be a one
     if ((*marks)[axis] && size.fixed() && size.size != 1)
-      return c.problem("it squeezes dimension " + std::to_string(axis) + " of " + to_string(*shape) + ", which is not 1");
+      return c.problem("it squeezes dimension " + std::to_string(axis) + " of " + to_string(*shape) + ", whose size is not 1");
     if (axes->empty() ? size.size != 1 : !(*marks)[axis]) out.push_back(size);
   }
   c.set(0, out, c.type(0));

@@ -29,7 +29,7 @@ TEST(TfliteSignatures, FirstGraphIsUsedAndOthersAreListed) {
   const Source source = parse(two_signatures().bytes(), "x").value();
   EXPECT_EQ(to_string(*source.graph.tensor(source.graph.inputs[0]).shape), "[4]");
   ASSERT_EQ(source.assumptions.size(), 1U);
-  EXPECT_THAT(source.assumptions[0], HasSubstr("prefill, decode, 'prefill' was used"));
+  EXPECT_THAT(source.assumptions[0], HasSubstr("(prefill, decode): 'prefill' was used"));
 }
 TEST(TfliteSignatures, SelectsByName) {
   const Source source = parse(two_signatures().bytes(), "x", "decode").value();

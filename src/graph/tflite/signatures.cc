@@ -44,8 +44,8 @@ core::Result<Chosen> choose_signature(const std::vector<Signature>& signatures, 
                                    [&](const Signature& item) { return item.subgraph != signatures.front().subgraph; });
   if (!several) return Chosen{};
   const auto first = std::find_if(signatures.begin(), signatures.end(), [](const Signature& item) { return item.subgraph == 0; });
-  return Chosen{0, "of the signatures " + names_of(signatures) + ", " +
-                       (first == signatures.end() ? "none; the file's first graph" : "'" + first->name + "'") +
+  return Chosen{0, "the file has several signatures (" + names_of(signatures) + "): " +
+                       (first == signatures.end() ? "its first graph, which has no signature," : "'" + first->name + "'") +
                        " was used; choose a different one with FILE#NAME"};
 }
 

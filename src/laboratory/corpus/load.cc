@@ -68,7 +68,7 @@ core::Result<Case> read_case(const YamlNode& node) {
   AACO_ASSIGN(const YamlNode* truth, node.require("truth"));
   AACO_ASSIGN(one.truth, truth_of(*truth, one.kind != "coverage"));
   if (one.kind == "gap" && one.length_ns <= 0) return node.error("a gap needs values start_ns and length_ns");
-  if (one.kind == "pair" && one.others.empty()) return node.error("a pair needs the file in others");
+  if (one.kind == "pair" && one.others.empty()) return node.error("a pair needs at least one file in 'others'");
   return one;
 }
 

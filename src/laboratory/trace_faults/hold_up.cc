@@ -104,7 +104,7 @@ core::Result<Applied> hold_up(const TraceFault& fault, TraceRows& rows, trace::N
   std::vector<Hold> holds = some_of(candidates(rows, extra_for(kMaxHolds), inside));
   if (holds.empty())
     return core::fail(core::ErrorCode::invalid_input,
-                      "the device of this trace never waits for a launch, so the host cannot be held up there",
+                      "the device in this trace never waits for a launch, so delaying the host has no effect",
                       "choose a trace with API calls and gaps");
   const std::int64_t extra = extra_for(holds.size());
   std::vector<std::int64_t> host_points, device_points;

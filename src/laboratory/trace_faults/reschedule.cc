@@ -114,7 +114,7 @@ bool is_reschedule(std::string_view fault) {
 
 core::Result<Applied> reschedule(const TraceFault& fault, TraceRows& rows, trace::NameTable& names) {
   if (rows.calls.empty())
-    return core::fail(core::ErrorCode::invalid_input, "the trace has no launches to place its kernels by",
+    return core::fail(core::ErrorCode::invalid_input, "the trace has no launches from which to place its kernels",
                       "import a trace with API calls");
   const std::int64_t idle = idle_of(rows);
   if (fault.kind->id == "graph_replay") {

@@ -285,7 +285,7 @@ void Client::State::check_deadlines(std::int64_t now_ns) {
       exchange->abort(Outcome::refused, "timed out while connecting", now_ns);
     } else if (now_ns - since > options.timeout_ns) {
       exchange->abort(Outcome::timeout,
-                      "no complete answer within " + core::format_duration(static_cast<double>(options.timeout_ns)), now_ns);
+                      "no complete response within " + core::format_duration(static_cast<double>(options.timeout_ns)), now_ns);
     } else if (exchange->work().cancel_after_ns && record.sent_ns && now_ns - since > *exchange->work().cancel_after_ns) {
       exchange->abort(Outcome::cancelled, "cancelled as planned", now_ns);
     }

@@ -63,7 +63,7 @@ Json host_document(const HostWork& work, const CauseBook& book) {
     const char* remedy =
         "overlap collectives with computation, use fewer and larger ones, and find the rank that the others wait for";
     Json out = document("communication_bound", kLikely, "communication",
-                        fmt::format("{} collectives take {} of the main thread's time in which it runs no operator.",
+                        fmt::format("{} collectives take {} of the main thread's time during which it runs no operator.",
                                     work.collective_count, core::format_percent(exposed / span)),
                         remedy);
     return out.set("cause", cause_json("exposed-collectives", "exposed collectives", remedy, exposed, span));
@@ -83,7 +83,7 @@ Json host_document(const HostWork& work, const CauseBook& book) {
     return out.set("cause", cause_json(cause.id, cause.title, cause.remedy, static_cast<double>(python->time_ns), span));
   }
   std::string why = fmt::format(
-      "The trace contains host operators only ({} of the main thread's time) and no counters of the processor: whether "
+      "The trace contains host operators only ({} of the main thread's time) and no CPU counters: whether "
       "computing, "
       "memory or dispatch limits them is not recorded.",
       core::format_percent(span > 0 ? operators / span : 0));
@@ -102,9 +102,9 @@ core::Result<Json> judge_host(const std::string& path, const trace::SessionManif
   if (manifest.kind != "import" || has("kernels") || has("copies") || has("node_executions") || has("graph_nodes")) return Json();
   if (!has("calls")) {
     if (has("iterations") || has("counters") || !has("samples")) return Json();
-    Json out = document(analytics::bottleneck::kInconclusive, 0, "undecided",
-                        "The files contain sensor readings and no work of a program.", "");
-    return out.set("cause", Json::object({{"id", "no-workload"}, {"title", "no work of a program"}}));
+    Json out =
+        document(analytics::bottleneck::kInconclusive, 0, "undecided", "The files contain sensor readings but no work.", "");
+    return out.set("cause", Json::object({{"id", "no-workload"}, {"title", "no work"}}));
   }
   AACO_ASSIGN(const CauseBook book, CauseBook::load(core::join_path(paths.share, "data/gaps/causes.yaml")));
   trace::NameTable names;

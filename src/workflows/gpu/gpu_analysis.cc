@@ -6,10 +6,10 @@
 #include <set>
 #include <unordered_set>
 
-#include "analytics/fingerprint.h"
 #include "core/files.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu/analysis_columns.h"
+#include "workflows/gpu/gpu_books.h"
 #include "workflows/gpu/gpu_work.h"
 #include "workflows/gpu/kernel_groups.h"
 #include "workflows/gpu/launch_file.h"
@@ -33,24 +33,23 @@ constexpr std::int64_t kRowsBetweenQuestions = 1 << 16;  // whether to go on
 class Analyser {
  public:
   Analyser(const std::string& path, const GpuAnalysisOptions& options, trace::Sink& sink, const Services& services,
-           const analytics::fingerprint::PatternBook& book, const analytics::gaps::CauseBook& causes,
-           const analytics::confidence::Table& confidences)
+           const GpuBooks& books)
       : path_(path),
         options_(options),
         sink_(sink),
         services_(services),
         launches_(core::join_path(path, ".spill")),
         steps_(names_),
-        book_(book),
-        causes_(causes),
-        gaps_(names_, &causes, &confidences),
-        groups_(book, names_),
+        books_(books),
+        gaps_(names_, &books.causes, &books.confidences),
+        groups_(books.kernels, names_),
         work_(names_) {}
 
   core::Result<GpuAnalysis> run() {
     AACO_TRY(find_launches());
     AACO_TRY(read_counters());
-    AACO_TRY(timeline_.look_ahead(result_.has_api_calls || result_.has_causes, path_, names_, book_, [this] { return go_on(); }));
+    AACO_TRY(timeline_.look_ahead(result_.has_api_calls || result_.has_causes, path_, names_, books_.kernels,
+                                  [this] { return go_on(); }));
     AACO_TRY(walk());
     AACO_TRY(count_graph());
     if (options_.find_steps) result_.steps = steps_.finish();
@@ -202,7 +201,7 @@ class Analyser {
       AACO_TRY(schedule_->pop());
     }
     auto explained = gaps_.explain(gap);
-    place.gaps.add(explained, causes_);
+    place.gaps.add(explained, books_.causes);
     trace::GapRow& row = explained.row;
     for (trace::NameId* name : {&row.cause, &row.previous, &row.next, &row.evidence, &row.host_cause}) *name = stored(*name);
     sink_.add(row);
@@ -300,10 +299,10 @@ class Analyser {
     }
   }
 
+  void append(trace::Metrics more) {
+    result_.metrics.insert(result_.metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
   void add_metrics(const GpuOfTrace& gpu) {
-    const auto append = [&](trace::Metrics more) {
-      result_.metrics.insert(result_.metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-    };
     append(analytics::trace_time::device_metrics(gpu.time, gpu.metric_device, result_.has_api_calls));
     append(analytics::trace_time::launch_metrics(gpu.time.launch, gpu.queue, gpu.metric_device));
     append(analytics::attribution::coverage_metrics(gpu.coverage, gpu.metric_device));
@@ -323,9 +322,7 @@ class Analyser {
     for (const GpuOfTrace& gpu : result_.gpus) add_device(ranks, gpu.rank, gpu.time);
     result_.ranks = with_steps(std::move(ranks), iterations_, steps_time_);
     result_.skew = analytics::trace_time::rank_skew(result_.ranks);
-    if (!result_.skew) return;
-    auto more = analytics::trace_time::skew_metrics(*result_.skew, result_.ranks.size());
-    result_.metrics.insert(result_.metrics.end(), more.begin(), more.end());
+    if (result_.skew) append(analytics::trace_time::skew_metrics(*result_.skew, result_.ranks.size()));
   }
 
   core::Result<GpuAnalysis> finish() {
@@ -339,15 +336,14 @@ class Analyser {
       GpuOfTrace gpu;
       gpu.rank = key.first;
       gpu.device = key.second;
-      gpu.metric_device = shared ? number : key.second;
-      ++number;
+      gpu.metric_device = shared ? number++ : key.second;
       gpu.time = device.fold.finish();
       gpu.coverage = attribution_.coverage[key];
       gpu.known_family_ns = groups_.known_family_ns(key);
       gpu.queue = device.queue.finish();
       gpu.repeated_kernels = device.repeated_kernels;
       gpu.gaps = std::move(device.gaps.causes);
-      for (const auto& [cause, sum] : device.gaps.host_causes) gpu.idle_causes.push_back({causes_.at(cause), sum});
+      for (const auto& [cause, sum] : device.gaps.host_causes) gpu.idle_causes.push_back({books_.causes.at(cause), sum});
       std::stable_sort(gpu.idle_causes.begin(), gpu.idle_causes.end(),
                        [](const auto& a, const auto& b) { return a.sum.idle_ns > b.sum.idle_ns; });
       work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites,
@@ -375,8 +371,7 @@ class Analyser {
   std::map<DeviceKey, Device> devices_;
   analytics::steps::StepFinder steps_;
   RepeatedKernels repeated_;
-  const analytics::fingerprint::PatternBook& book_;
-  const analytics::gaps::CauseBook& causes_;
+  const GpuBooks& books_;
   analytics::gaps::GapExplainer gaps_;
   std::unordered_set<std::uint32_t> seen_kernels_;  // ids of names
   TimelineWatch timeline_;
@@ -398,12 +393,8 @@ std::string gpu_label(std::int64_t rank, std::int64_t device) {
 
 core::Result<GpuAnalysis> analyse_gpu(const std::string& session_path, const GpuAnalysisOptions& options, trace::Sink& sink,
                                       const Services& services) {
-  AACO_ASSIGN(const auto book, analytics::fingerprint::PatternBook::load(core::join_path(services.paths.share, "data/kernels")));
-  AACO_ASSIGN(const auto causes,
-              analytics::gaps::CauseBook::load(core::join_path(services.paths.share, "data/gaps/causes.yaml")));
-  AACO_ASSIGN(const auto confidences,
-              analytics::confidence::Table::load(core::join_path(services.paths.share, "data/rules/confidence.yaml")));
-  return Analyser(session_path, options, sink, services, book, causes, confidences).run();
+  AACO_ASSIGN(const GpuBooks books, GpuBooks::load(services.paths));
+  return Analyser(session_path, options, sink, services, books).run();
 }
 
 }  // namespace aaco::workflows

@@ -34,7 +34,7 @@ core::Result<CorpusReport> score_corpus(const CorpusRequest& request, const Serv
   }
   if (tune.empty() && held.empty())
     return core::fail(core::ErrorCode::not_found,
-                      request.data + ": none of the files that the cases of " + request.folder + " name",
+                      request.data + ": contains none of the files named by the cases in " + request.folder,
                       "name the root of the data: --data DIR, or AACO_REAL_DATA");
   report.files = static_cast<std::int64_t>(files.size());
   report.tune = corpus::score_of(tune);

@@ -151,9 +151,9 @@ core::Result<std::vector<Ran>> run_levels(serving::Client& client, const LlmPlan
 std::vector<hardware::Fact> subject_of(const LlmPlan& plan) {
   std::string load;
   for (const LlmLevel& level : plan.levels) load += (load.empty() ? "" : ", ") + level.name;
-  const std::string shapes = plan.prompts.empty() ? fmt::format("prompt {}, answer {} tokens", to_string(plan.prompt_tokens),
+  const std::string shapes = plan.prompts.empty() ? fmt::format("prompt {}, response {} tokens", to_string(plan.prompt_tokens),
                                                                 to_string(plan.output_tokens))
-                                                  : "prompts of a file";
+                                                  : "prompts from a file";
   return {{"mode", "llm"}, {"model.hash", plan.body.model}, {"input_shapes", shapes},
           {"load", load},  {"slo", to_string(plan.slo)},    {"seed", std::to_string(plan.body.seed)}};
 }
@@ -192,8 +192,9 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
   AACO_ASSIGN(const bool no_length_control, probe(client, plan));
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("llm", request.tag, to_json(request, plan), services));
   if (no_length_control)
-    draft.warn("llm.length_control", "the server does not accept ignore_eos and min_tokens: answers may be shorter than planned",
-               "compare only runs with the same answer lengths");
+    draft.warn("llm.length_control",
+               "the server does not accept ignore_eos and min_tokens: responses may be shorter than planned",
+               "compare only runs with the same response lengths");
   const auto server = server_process(plan.target);
   std::optional<Watch> watch;
   if (request.telemetry) {

@@ -38,18 +38,18 @@ core::Status add_credentials(serving::Target& target, const LlmRequest& request,
 core::Status check_load(const LlmRequest& request) {
   const int kinds = (request.concurrency.empty() ? 0 : 1) + (request.rates.empty() ? 0 : 1) + (request.replay.empty() ? 0 : 1);
   if (kinds > 1)
-    return core::fail(ErrorCode::invalid_argument, "--concurrency, --rate and --replay exclude each other",
+    return core::fail(ErrorCode::invalid_argument, "--concurrency, --rate and --replay are mutually exclusive",
                       "a load is closed (concurrency), open (rate) or a trace (replay)");
   if (request.max_open && !request.concurrency.empty())
     return core::fail(ErrorCode::invalid_argument, "--max-open requires --rate or --replay",
                       "in a closed loop --concurrency is the cap");
   if (request.requests && request.duration_ns)
-    return core::fail(ErrorCode::invalid_argument, "--requests and --duration exclude each other");
+    return core::fail(ErrorCode::invalid_argument, "--requests and --duration are mutually exclusive");
   if (request.replay_speed && request.replay.empty())
     return core::fail(ErrorCode::invalid_argument, "--replay-speed requires --replay");
   if (request.ramp_ns && request.rates.empty()) return core::fail(ErrorCode::invalid_argument, "--ramp requires --rate");
   if (!request.replay.empty() && !request.prompts.empty())
-    return core::fail(ErrorCode::invalid_argument, "--prompts and --replay exclude each other");
+    return core::fail(ErrorCode::invalid_argument, "--prompts and --replay are mutually exclusive");
   return {};
 }
 

@@ -31,7 +31,7 @@ core::Error refusal(const serving::RequestRecord& record) {
   else if (record.outcome == Outcome::protocol)
     error.remedy = "check that --url is the address of an OpenAI-compatible API (most servers: http://HOST:PORT/v1)";
   else if (record.outcome == Outcome::tls)
-    error.remedy = "check that the server speaks TLS and its certificate; --ca-file adds a certificate authority";
+    error.remedy = "check that the server speaks TLS and that its certificate is valid; --ca-file adds a certificate authority";
   else if (record.outcome == Outcome::timeout)
     error.remedy = "check the server's log, or raise --timeout";
   else if (status == 429)

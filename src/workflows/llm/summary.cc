@@ -79,7 +79,7 @@ void warn(LlmSummary& summary, const Load& load) {
   if (load.tokens_unknown > 0)
     summary.warnings.push_back(
         {"llm.tokens_unknown",
-         fmt::format("{}: the server reported no token count for {} of {} answers; TPOT and ITL are unavailable for them",
+         fmt::format("{}: the server reported no token count for {} of {} responses; TPOT and ITL are unavailable for them",
                      load.name, load.tokens_unknown, load.complete),
          "use a server that supports stream_options.include_usage"});
   if (load.little_open && load.complete == load.requests && load.cancelled == 0 && load.mean_open > 0 &&

@@ -37,9 +37,9 @@ void Telemetry::finish(trace::Sink& sink, trace::SessionManifest& manifest) {
                             core::format_percent(core::to_seconds(sampling.cpu_time) / core::to_seconds(sampling.wall_time)) +
                             " of one core");
   if (sampling.longest_period.count() > 0)
-    account.notes.push_back("sampled every " + core::format_duration(static_cast<double>(sampling.longest_period.count())) +
-                            " at the slowest, to use at most " + core::format_percent(collectors::kMaxSamplingShare) +
-                            " of one core");
+    account.notes.push_back("sampled as rarely as every " +
+                            core::format_duration(static_cast<double>(sampling.longest_period.count())) + " to use at most " +
+                            core::format_percent(collectors::kMaxSamplingShare) + " of one core");
   if (sampling.missed_deadlines > 0) {
     account.drop("missed deadline", sampling.missed_deadlines);
     manifest.warnings.push_back(

@@ -151,7 +151,7 @@ core::Result<std::string> query(const QueryRequest& request, const core::Paths& 
   if (limit.finish() && !text)
     return core::fail(core::ErrorCode::timed_out,
                       "the query took longer than " + core::format_duration(static_cast<double>(request.time_limit->count())),
-                      "filter on session_id or date, or allow more with --timeout");
+                      "filter on session_id or date, or raise --timeout");
   return text;
 }
 

@@ -82,7 +82,7 @@ struct Limit {
 Limit limit_of(const Facts& facts, double cores, std::optional<double> cpus) {
   const double waiting = facts.metric("process.run_queue_wait_ratio").value_or(0);
   if (facts.metric("cgroup.throttled_ratio").value_or(0) >= kThrottled)
-    return {"cpu_throttling", "CPU quota", "The program's group used up its CPU quota and was stopped."};
+    return {"cpu_throttling", "CPU quota", "The program's control group used up its CPU quota and was throttled."};
   if (waiting > 0 && waiting / (waiting + cores) >= kWaiting)
     return {"cpu_contention", "waiting for a CPU", "Runnable threads waited because no CPU was free."};
   if (gpu_use(facts).value_or(0) >= kGpuBusy)

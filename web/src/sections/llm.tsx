@@ -72,7 +72,7 @@ function LlmSection({ report, id, title }: SectionProps) {
   const slow = slowOf(report);
   const longest = Math.max(1, ...slow.map((request) => request.e2el_ns));
   return (
-    <Section id={id} title={title} lead="Latency counts from when a request was due. Quantiles are of complete answers; failures are counted beside them.">
+    <Section id={id} title={title} lead="Latency counts from when a request was due. Quantiles cover complete responses; failures are counted separately.">
       <table class="legend scaling">
         <thead><tr><th scope="col">Load</th>{kColumns.map(([name, metric]) => <th key={metric} scope="col" class="right" title={metricTip(report, metric)}>{name}</th>)}<th scope="col" class="right">failed</th></tr></thead>
         <tbody>
