@@ -135,7 +135,8 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
                (close == 0   ? " of the same architecture"
                 : close == 1 ? " of another architecture by the same vendor"
                              : " of another vendor") +
-               ", scaled by the ratio of the rooflines" + (doubt > 0 ? ", including half of the change in the bf16-to-fp16 rate" : "");
+               ", scaled by the ratio of the rooflines" +
+               (doubt > 0 ? ", including half of the change in the bf16-to-fp16 rate" : "");
   const auto other =
       std::find_if(lenders.begin(), lenders.end(), [&](const Lender& one) { return one.model->type != kernel.type; });
   if (other != lenders.end()) widen_for_another_type(other->model->type, kernel.type, roof, result);

@@ -88,8 +88,7 @@ core::Status Input::status() const {
 void Input::charge(std::int64_t bytes) {
   budget_ -= bytes;
   if (budget_ < 0)
-    fail(core::ErrorCode::exhausted,
-         "the model's structure (without its weights) exceeds 1 GiB, more than any real model needs",
+    fail(core::ErrorCode::exhausted, "the model's structure (without its weights) exceeds 1 GiB, more than any real model needs",
          "check the origin of the file");
 }
 
