@@ -157,7 +157,7 @@ class Refused(LlmTest):
     def test_tls_refused(self): self.refused(self.aaco('llm', '--url', f'https://127.0.0.1:{self.port}/v1', '--model', 'x', '--timeout', '500ms'), 3, 'first request failed')
     def test_not_a_url(self): self.refused(self.aaco('llm', '--url', 'localhost:8000'), 2, 'not a valid http(s) url')
     def test_url_is_required(self): self.refused(self.aaco('llm'), 2, '--url')
-    def test_two_loads(self): self.refused(self.llm('plain', '--rate', 1, '--concurrency', 1), 2, 'exclude')
+    def test_two_loads(self): self.refused(self.llm('plain', '--rate', 1, '--concurrency', 1), 2, 'exclusive')
     def test_cap_of_a_closed_loop(self): self.refused(self.llm('plain', '--concurrency', 1, '--max-open', 1), 2, '--max-open requires')
     def test_zero_rate(self): self.refused(self.llm('plain', '--rate', 0), 2, '--rate')
     def test_unknown_arrivals(self): self.refused(self.llm('plain', '--rate', 1, '--arrivals', 'uniform'), 2, 'poisson')
