@@ -11,9 +11,10 @@
 namespace aaco::analytics::advice {
 namespace {
 
-constexpr double kMicrokernelNs = 10'000;  // a kernel shorter than this costs less than launching it (trace_time.h)
-constexpr double kReplayGapNs = 1'500;     // between the kernels of a replayed graph: our own judgement, vendors state 1 to 2 us
-constexpr double kFusedShare = 0.5;        // of two element-wise kernels fused, each tensor between is not written and read again
+constexpr double kFewestSmallKernels = 10;  // below which fusing is no advice
+constexpr double kMicrokernelNs = 10'000;   // a kernel shorter than this costs less than launching it (trace_time.h)
+constexpr double kReplayGapNs = 1'500;      // between the kernels of a replayed graph: our own judgement, vendors state 1 to 2 us
+constexpr double kFusedShare = 0.5;  // of two element-wise kernels fused, each tensor between is not written and read again
 // How sure it is that the time goes away if the advice is followed: our own judgement.
 constexpr double kSure = 0.8, kLikely = 0.6, kPerhaps = 0.4;
 constexpr double kChange = 2, kRewrite = 3;  // effort
@@ -175,6 +176,7 @@ class Adviser {
       sum += kernel.sum_ns;
       count += kernel.count;
     }
+    if (count < kFewestSmallKernels) return;
     const double saved = kFusedShare * sum * visible_;
     add("microkernels", "fuse the small element-wise kernels",
         "Each kernel reads and writes whole tensors for little computation.", saved, kPerhaps, kChange,
@@ -206,8 +208,8 @@ class Adviser {
     if (costliest == nullptr || (best != nullptr && costliest->name == best->name)) return;
     const double half = costliest->sum_ns / 2 * visible_;
     add("costliest_kernel", fmt::format("speed up {} ({})", short_name(costliest->name), costliest->family),
-        "Its operation and byte counts are unknown, so its distance from the device limits is unknown too.", half, kPerhaps / 2,
-        kRewrite, fmt::format("it takes {}; a 2x speedup would save half of that", share(costliest->sum_ns, facts_)));
+        "No attainable time of it is known; profile this kernel to see what limits it.", half, kPerhaps / 2, kRewrite,
+        fmt::format("it takes {}; a 2x speedup would save half of that", share(costliest->sum_ns, facts_)));
   }
 
   const GpuFacts& facts_;

@@ -89,6 +89,18 @@ std::string recommend_more(const MetricResult& decided) {
   return "the change is too close to the threshold: use 'aaco ab', which interleaves both sides, or another --threshold";
 }
 
+// A median that stayed where it was does not make two sides equal whose mean regressed: rare long iterations are in the mean
+// only.
+std::string doubt_the_median(std::vector<MetricResult>& metrics) {
+  MetricResult& first = metrics.front();
+  if (first.id != kMedian || first.verdict != Verdict::equivalent) return {};
+  const auto mean = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kMean; });
+  if (mean == metrics.end() || !mean->interval || mean->interval->low <= first.threshold_ratio) return {};
+  first.verdict = Verdict::inconclusive;
+  return fmt::format("the median is equivalent, but the mean changed by {}: rare long iterations; more iterations would decide",
+                     core::format_signed_percent(mean->delta_ratio.value_or(0)));
+}
+
 }  // namespace
 
 bool shares_decision(const std::vector<MetricInput>& metrics) {
@@ -111,7 +123,10 @@ SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule)
   SideVerdict out;
   const std::string led = metrics.front().id;
   if (std::string note = let_mean_decide(metrics, rule.mean_error); !note.empty()) out.notes.push_back(std::move(note));
-  if (rule.kernels_may_decide) let_kernels_decide(metrics);
+  if (rule.kernels_may_decide) {  // the user named no metric
+    if (std::string note = doubt_the_median(metrics); !note.empty()) out.notes.push_back(std::move(note));
+    let_kernels_decide(metrics);
+  }
   if (rule.every_budget) let_budgets_decide(metrics, out.notes);
   const MetricResult& first = metrics.front();
   out.verdict = std::string(to_string(first.verdict));

@@ -45,6 +45,24 @@ TEST(SideVerdict, TheFirstMetricDecides) {
   }
 }
 
+TEST(SideVerdict, AMedianThatStayedDoesNotHideAMeanThatRegressed) {
+  const auto sides = [](double low) {
+    std::vector<MetricResult> metrics = {metric("latency.p50_ns", Verdict::equivalent),
+                                         metric("latency.mean_ns", Verdict::inconclusive, 0.4)};
+    metrics[0].threshold_ratio = 0.05;
+    metrics[1].interval = stats::Interval{low, 0.84};
+    return metrics;
+  };
+  auto metrics = sides(0.083);
+  const SideVerdict out = decide(metrics, {.kernels_may_decide = true});
+  EXPECT_EQ(out.verdict, "inconclusive");
+  EXPECT_THAT(out.notes, ElementsAre(HasSubstr("the mean changed by +40")));
+  auto within = sides(0.01);
+  EXPECT_EQ(decide(within, {.kernels_may_decide = true}).verdict, "equivalent");
+  auto named = sides(0.083);
+  EXPECT_EQ(decide(named, kFirstDecides).verdict, "equivalent") << "the user named the metric that decides";
+}
+
 TEST(SideVerdict, SeverityIsOfARegressionOnly) {
   std::vector<MetricResult> worse = {metric("latency.p50_ns", Verdict::regression, 0.3)};
   EXPECT_EQ(decide(worse, kFirstDecides).severity, "critical");

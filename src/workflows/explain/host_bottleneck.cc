@@ -7,6 +7,7 @@
 #include "analytics/bottleneck.h"
 #include "core/files.h"
 #include "core/numbers.h"
+#include "trace/api_domains.h"
 #include "tracelake/lake.h"
 
 namespace aaco::workflows {
@@ -17,7 +18,8 @@ using analytics::gaps::HostShare;
 using analytics::gaps::HostWork;
 using core::Json;
 
-constexpr double kMinShare = 0.3;  // of the span, for a cause to limit it (our own judgement)
+constexpr std::int64_t kDeviceProgram = 10;  // GPU runtime calls from which on the program uses a GPU
+constexpr double kMinShare = 0.3;            // of the span, for a cause to limit it (our own judgement)
 constexpr double kMinPython = 0.5;
 constexpr double kLikely = 0.75;  // confidence where a cause takes that much (our own judgement)
 
@@ -46,6 +48,16 @@ Json cause_json(std::string_view id, std::string title, std::string remedy, doub
 
 std::int64_t rows_of(const trace::SessionManifest& manifest, std::string_view table) {
   return manifest.outcome.rows[table].as_i64().value_or(0);
+}
+
+// A program that uses a GPU, in a trace without the GPU's work: a host profile, or a pass for hardware counters.
+Json without_device(std::int64_t device_calls) {
+  const char* remedy = "trace the GPU's work too (ProfilerActivity.CUDA), without hardware counters";
+  Json out = document(
+      analytics::bottleneck::kInconclusive, 0, "undecided",
+      fmt::format("The trace contains {} GPU runtime calls but no GPU work: what the device did is not recorded.", device_calls),
+      "");
+  return out.set("cause", Json::object({{"id", "no-device-events"}, {"title", "GPU work not recorded"}, {"remedy", remedy}}));
 }
 
 }  // namespace
@@ -109,12 +121,17 @@ core::Result<Json> judge_host(const std::string& path, const trace::SessionManif
   AACO_ASSIGN(const CauseBook book, CauseBook::load(core::join_path(paths.share, "data/gaps/causes.yaml")));
   trace::NameTable names;
   analytics::gaps::HostProfile profile(book, names);
+  std::int64_t device_calls = 0;
   AACO_TRY(tracelake::scan_table<trace::ApiCallRow>(path, names, [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
-    for (const auto& row : rows) profile.add(row);
+    for (const auto& row : rows) {
+      profile.add(row);
+      device_calls += trace::is_gpu_runtime(names.text(row.domain)) ? 1 : 0;
+    }
     return {};
   }));
   const HostWork work = profile.finish();
   if (work.operator_count == 0) return Json();
+  if (device_calls >= kDeviceProgram) return without_device(device_calls);
   Json out = host_document(work, book);
   if (work.collective_count > 0)
     out.set("collectives",

@@ -22,6 +22,7 @@ namespace {
 using core::Json;
 using report::TimeShare;
 
+constexpr double kMuchLonger = 1.2;  // than the span of the device's work: then the headline says so
 constexpr std::size_t kShownKernels = 200;
 constexpr std::size_t kGaps = 50;
 constexpr std::size_t kCauses = 50;
@@ -288,6 +289,26 @@ std::string confidence_of(const std::vector<report::Statement>& why) {
                      report::format_estimate(ratio));
 }
 
+// The steps may be much longer than the device's span: what came before its first and after its last work is in no share.
+std::string outside_span(const report::ReportModel& model, double span_ns) {
+  std::int64_t first = INT64_MAX, last = INT64_MIN;
+  for (const auto& one : model.iterations) {
+    if (one.phase != "step") continue;
+    first = std::min(first, one.start_ns);
+    last = std::max(last, one.start_ns + one.duration_ns);
+  }
+  const double steps_ns = last > first ? static_cast<double>(last - first) : 0;
+  if (steps_ns <= kMuchLonger * span_ns) return {};
+  return fmt::format(" Its steps last {}: host time before the first and after the last device work is not in these shares.",
+                     core::format_duration(steps_ns));
+}
+
+// The rank that the others wait for.
+std::string straggler_of(const Json& straggler) {
+  const auto rank = straggler["rank"].as_i64();
+  return rank ? fmt::format(" Rank {} arrives last at the collectives: the others wait for it.", *rank) : std::string();
+}
+
 }  // namespace
 
 std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
@@ -311,10 +332,13 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   if (gpus.size() > 1 && model.session.outcome.gpu["no_timeline"]["reason"].text() == "merged-runs")
     verdict.sentence = fmt::format("{} separate runs, not {} GPUs of one job: import them one by one.", gpus.size(), gpus.size());
   else
-    verdict.sentence = fmt::format(
-        "{}{} is busy for {} of {}; {}.", gpus.size() > 1 ? fmt::format("Least busy of {} GPUs: ", gpus.size()) : "", name,
-        core::format_percent(lowest), core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
-        model.why.empty() ? in_words((*idlest)["bound"]["limit"].text()) : in_sentence(model.why.front().title));
+    verdict.sentence =
+        fmt::format("{}{} is busy for {} of {}; {}.", gpus.size() > 1 ? fmt::format("Least busy of {} GPUs: ", gpus.size()) : "",
+                    name, core::format_percent(lowest),
+                    core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
+                    model.why.empty() ? in_words((*idlest)["bound"]["limit"].text()) : in_sentence(model.why.front().title)) +
+        outside_span(model, find_metric(model.metrics, "gpu.span_ns", number)->value) +
+        straggler_of(model.session.outcome.gpu["straggler"]);
   const double total = sum_of(model, "gpu.kernel_sum_ns");
   double attributed = 0;
   for (const Json& gpu : gpus) attributed += gpu["attributed_kernel_ns"].as_f64().value_or(0);
