@@ -28,6 +28,9 @@ inline constexpr std::int64_t kDispatchNs = 50'000;
 // Up to this long a gap between two kernels is what an eager framework needs to launch the next operator; a host that is late for
 // longer did something else (our own judgement: operators of PyTorch take 5 to 100 us on the host).
 inline constexpr std::int64_t kLaunchGapNs = 200'000;
+// Between operators a thread runs Python or program code. Without recorded Python frames a longer silence than this may be
+// anything, a pause of the whole process too: unknown.
+inline constexpr std::int64_t kSilenceNs = 10'000'000;
 
 enum class Cause : std::uint8_t { host_late, launch_latency, synchronisation, copy, queue_empty, unknown };
 inline constexpr std::size_t kCauses = 6;
@@ -151,6 +154,7 @@ class GapExplainer {
   std::map<std::int32_t, std::int64_t> launching_;  // by rank: the thread that launched last
   // By rank and thread, those with operators or Python frames: what nothing covers there is code between two of them.
   std::set<std::pair<std::int32_t, std::int64_t>> dispatchers_;
+  std::set<std::int32_t> python_ranks_;  // whose Python frames were recorded
   std::pair<std::int32_t, std::int64_t> last_dispatcher_{-1, -1};
   std::vector<Call> calls_;
   std::size_t sweep_at_ = 4096;  // calls

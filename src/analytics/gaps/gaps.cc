@@ -105,6 +105,7 @@ void GapExplainer::add_call(const trace::ApiCallRow& row) {
     dispatchers_.insert(place);
     last_dispatcher_ = place;
   }
+  if (dispatches && names_.text(domain) == "python") python_ranks_.insert(row.rank);
   if (role == Role::ignored) return;
   const Call call{row.start_ns, row.end_ns, row.thread_id, row.name, row.rank, role, cause};
   if (role == Role::device_wait) {

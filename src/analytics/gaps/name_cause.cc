@@ -28,6 +28,16 @@ std::int64_t overlap_of(std::int64_t start_ns, std::int64_t end_ns, const Gap& g
   return std::min(end_ns, gap.end_ns) - std::max(start_ns, gap.start_ns);
 }
 
+// The longest time within [from, until] in which no frame was open.
+std::int64_t longest_silence(const std::vector<HostFrame>& frames, std::int64_t from_ns, std::int64_t until_ns) {
+  std::int64_t covered = from_ns, longest = 0;
+  for (const HostFrame& frame : frames) {  // in order of start
+    longest = std::max(longest, std::min(frame.start_ns, until_ns) - covered);
+    covered = std::max(covered, frame.end_ns);
+  }
+  return std::max(longest, until_ns - covered);
+}
+
 }  // namespace
 
 HostFrame GapExplainer::frame_of(const Call& call) const {
@@ -121,10 +131,12 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
   const auto thread = launching_.find(gap.rank);
   const std::int64_t until = gap.launch ? std::clamp(gap.launch->end_ns, gap.start_ns, gap.end_ns) : gap.end_ns;
   auto& shares = out.host;
-  if (thread != launching_.end())
-    shares = host_time(frames_of(gap, thread->second, until), gap.start_ns, until,
-                       dispatchers_.contains({gap.rank, thread->second}) ? own.python : own.unknown);
-  else
+  if (thread != launching_.end()) {
+    const auto& frames = frames_of(gap, thread->second, until);
+    const bool program = dispatchers_.contains({gap.rank, thread->second}) &&
+                         (python_ranks_.contains(gap.rank) || longest_silence(frames, gap.start_ns, until) <= kSilenceNs);
+    shares = host_time(frames, gap.start_ns, until, program ? own.python : own.unknown);
+  } else
     add_share(shares, own.unknown, length);
   if (const std::int64_t after = gap.end_ns - until; gap.launch && after > 0) {
     const bool held = after > kDispatchNs && 2 * after >= length && !gap.launch->is_graph;

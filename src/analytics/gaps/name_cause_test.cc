@@ -81,6 +81,16 @@ TEST_F(NamedGapTest, CodeBetweenOperators) {
   launch(10.9, 10.95).call("cpu_op", "aten::add", 1, 1.2);
   EXPECT_EQ(cause(), "python");
 }
+TEST_F(NamedGapTest, LongSilenceIsUnknownWithoutPythonFrames) {
+  gap_.end_ns = ns(31);
+  launch(30.9, 30.95).call("cpu_op", "aten::add", 1, 1.2);
+  EXPECT_EQ(cause(), "unknown") << "a pause of the process looks the same";
+}
+TEST_F(NamedGapTest, LongSilenceIsPythonWherePythonFramesAreRecorded) {
+  gap_.end_ns = ns(31);
+  launch(30.9, 30.95).call("python", "train.py(1): step", 0.1, 0.9).call("cpu_op", "aten::add", 1, 1.2);
+  EXPECT_EQ(cause(), "python");
+}
 TEST_F(NamedGapTest, RuntimeCallsAloneAreNotPython) {
   launch(10.9, 10.95).call("hip", "hipGetDevice", 1, 1.2);
   EXPECT_EQ(cause(), "unknown");
