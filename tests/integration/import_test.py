@@ -134,6 +134,21 @@ class Import(program.ProgramTest):
                          '--format', 'csv').output
         self.assertIn('gemm,6,3000', rows)
 
+    def test_kernels_are_compared_with_those_of_their_grid(self):
+        def imported(tag, grid_of_long):
+            events = []
+            for number in range(60):
+                long = number % 20 == 19
+                arguments = {'correlation': number, 'device': 0, 'stream': 7, 'grid': [grid_of_long if long else 64, 1, 1], 'block': [256, 1, 1]}
+                events.append({'ph': 'X', 'cat': 'kernel', 'name': 'copy_kernel', 'pid': 0, 'tid': 7, 'ts': 1000.0 + 300 * number,
+                               'dur': (200 if long else 20) + number % 3 / 10, 'args': arguments})
+            path = self.folder / (tag + '.json')
+            path.write_text(json.dumps({'schemaVersion': 1, 'traceEvents': events}))
+            self.aaco('import', path, '--tag', tag, '--no-report')
+            return [one for one in self.aaco('explain', 'tag:' + tag, '--json').json()['anomalies'] if one['kind'] == 'execution']
+        self.assertTrue(imported('one_grid', 64))
+        self.assertEqual(imported('two_grids', 640), [])
+
     def test_usage_errors_are_code_2(self):
         self.refused(self.aaco('import'), 2)
         self.refused(self.aaco('import', 'x.json', '--gap-threshold', 'soon'), 2)

@@ -1,8 +1,13 @@
 #include "workflows/explain.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <map>
+#include <optional>
 
+#include "core/strings.h"
+#include "trace/kernel_name.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/explain/insight.h"
@@ -26,18 +31,44 @@ void append(std::vector<Anomaly>& to, std::vector<Anomaly> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
+// Executions that do the same work: kernels of one name and one grid. The first grid of a kernel keeps the kernel's name.
+class SameWork {
+ public:
+  explicit SameWork(trace::NameTable& names) : names_(names) {}
+  // Empty: a collective, whose time is that of other ranks too.
+  std::optional<trace::NameId> of(const trace::KernelRow& row) {
+    const Grid grid = {row.grid_x.value_or(0), row.grid_y.value_or(0), row.grid_z.value_or(0)};
+    auto& grids = grids_[row.name.value];
+    if (const auto known = grids.find(grid); known != grids.end()) return known->second;
+    const std::string name(names_.text(row.name));
+    std::optional<trace::NameId> id = row.name;
+    if (core::to_lower(name).find("ccl") != std::string::npos)
+      id.reset();
+    else if (!grids.empty() && grids.size() < kMaxGrids)
+      id = names_.intern(fmt::format("{}[grid:{}x{}x{}]", trace::short_kernel_name(name), grid[0], grid[1], grid[2]));
+    return grids.emplace(grid, id).first->second;
+  }
+
+ private:
+  using Grid = std::array<std::int64_t, 3>;
+  static constexpr std::size_t kMaxGrids = 1000;  // of one kernel, told apart
+  trace::NameTable& names_;
+  std::map<std::uint32_t, std::map<Grid, std::optional<trace::NameId>>> grids_;
+};
+
 core::Result<std::vector<analytics::anomaly::Execution>> executions_of(LoadedSession& loaded) {
+  constexpr std::size_t kMaxKernels = 2'000'000;
   std::vector<analytics::anomaly::Execution> list;
   AACO_ASSIGN(const auto nodes, loaded.rows<trace::NodeExecutionRow>());
   for (const auto& row : nodes) list.push_back({row.node_name, row.start_ns, row.duration_ns});
-  AACO_TRY(tracelake::scan_table<trace::KernelRow>(loaded.path(), loaded.names(),
-                                                   [&](std::span<const trace::KernelRow> rows) -> core::Status {
-                                                     constexpr std::size_t kMost = 2'000'000;
-                                                     for (const auto& row : rows)
-                                                       if (list.size() < kMost)
-                                                         list.push_back({row.name, row.start_ns, row.end_ns - row.start_ns});
-                                                     return {};
-                                                   }));
+  SameWork work(loaded.names());
+  const auto add = [&](std::span<const trace::KernelRow> rows) -> core::Status {
+    for (const auto& row : rows)
+      if (const auto name = work.of(row); name && list.size() < kMaxKernels)
+        list.push_back({*name, row.start_ns, row.end_ns - row.start_ns});
+    return {};
+  };
+  AACO_TRY(tracelake::scan_table<trace::KernelRow>(loaded.path(), loaded.names(), add));
   return list;
 }
 
