@@ -108,7 +108,7 @@ void add_validate(CLI::App& app, Context& context) {
   verb->add_option("--level", options->level,
                    "Estimates to validate: calibrated, interpolated (from other devices) or theoretical");
   verb->add_option("--split", options->split,
-                   "Fit a new calibration and validate it on held-out data: whole sites (of kernels), models or devices")
+                   "Fit a new calibration and validate it on held-out data: whole kernel sites, models or devices")
       ->check(CLI::IsMember({"site", "model", "device"}));
   verb->add_option("--folds", options->folds, "Number of folds (default: 5 for sites, one per model for models)")
       ->check(whole_number(2, kMaxCount));

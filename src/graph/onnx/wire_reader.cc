@@ -76,7 +76,7 @@ void append_ints(Input& input, const Field& field, std::vector<std::int64_t>& ou
     return;
   }
   if (field.wire != Field::bytes)
-    return input.fail(core::ErrorCode::invalid_input, "a list of integers has elements of a different type");
+    return input.fail(core::ErrorCode::invalid_input, "a list of integers has the wrong element type");
   WireReader reader(input, field.range);
   for (std::uint64_t value = 0; !input.failed() && !reader.done() && reader.next_varint(value);) {
     input.charge(sizeof(std::int64_t));
@@ -91,7 +91,7 @@ void append_floats(Input& input, const Field& field, std::vector<double>& out) {
     return;
   }
   if (field.wire != Field::bytes || field.range.length() % 4 != 0)
-    return input.fail(core::ErrorCode::invalid_input, "a list of numbers has elements of a different type");
+    return input.fail(core::ErrorCode::invalid_input, "a list of numbers has the wrong element type or length");
   for (std::int64_t at = field.range.begin; at < field.range.end && !input.failed(); at += 4) {
     input.charge(sizeof(double));
     const std::string_view part = input.view(at, 4);

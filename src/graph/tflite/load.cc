@@ -165,8 +165,8 @@ class Decoder {
     const auto count = tensor.shape ? element_count(*tensor.shape) : std::nullopt;
     const auto expected = count ? bytes_of(tensor.type, *count) : std::nullopt;
     if (!sparse && expected && static_cast<std::uint64_t>(*expected) != bytes)
-      return refuse("the constant '" + tensor.name + "' has " + std::to_string(bytes) + " bytes for the shape " +
-                    to_string(*tensor.shape));
+      return refuse("the constant '" + tensor.name + "' has " + std::to_string(bytes) +
+                    " bytes, which does not match its shape " + to_string(*tensor.shape));
     Constant constant;
     if (!sparse) constant.location = DataLocation{name_, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(bytes)};
     if (!sparse && bytes <= static_cast<std::uint64_t>(kKeptConstantBytes)) {

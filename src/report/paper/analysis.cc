@@ -19,7 +19,7 @@ using estimation::NodeEstimate;
 std::string parts_text(const GraphEstimate& estimate) {
   const auto& parts = estimate.energy_parts;
   const double all = parts.joules();
-  return fmt::format("computing {}, moving data {}, static {}", share_text(parts.compute_joules, all),
+  return fmt::format("compute {}, data movement {}, static {}", share_text(parts.compute_joules, all),
                      share_text(parts.movement_joules, all), share_text(parts.static_joules, all));
 }
 

@@ -1,7 +1,7 @@
 import { Facts } from '../components/facts.tsx';
 import { Name } from '../components/name.tsx';
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
-import { duration, percent, roundPercent, text } from '../format/quantity.ts';
+import { duration, percent, text } from '../format/quantity.ts';
 import { metricTip, type Report } from '../model/report.ts';
 
 // As src/report/gpu_sections.h writes them.
