@@ -52,6 +52,7 @@ TEST(Secrets, CountsWhatItRemovedAndLeftOut) {
   EXPECT_EQ(filtered.unlisted, 2);
 }
 TEST(Secrets, ValueStartingWithDashIsAValue) {
+  EXPECT_EQ(without_secrets({"--token=\t\tabcdefghijklmnop"}), (std::vector<std::string>{"--token=(removed)"}));
   EXPECT_EQ(without_secrets({"--password", "-x1", "-n"}), (std::vector<std::string>{"--password", "(removed)", "-n"}));
   EXPECT_EQ(without_secrets({"--auth", "--batch"}), (std::vector<std::string>{"--auth", "--batch"}));
 }

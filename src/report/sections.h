@@ -35,6 +35,9 @@ struct SectionEntry {
   std::optional<T> Sections::*member;
   Place place;
 };
+// clang deduces aggregates from version 17 on only.
+template <class T>
+SectionEntry(std::string_view, std::optional<T> Sections::*, Place) -> SectionEntry<T>;
 
 // Every section, in the order of the JSON document.
 inline constexpr std::tuple kSections = {

@@ -194,7 +194,11 @@ class Cleaner {
 
   std::string clean_operand(const std::string& word) {
     const std::string_view text = word;
-    if (text.find_first_of(kSpace) != std::string_view::npos) return clean_nested(word);
+    if (const std::size_t space = text.find_first_of(kSpace); space != std::string_view::npos) {
+      const std::size_t equals = text.find('=');
+      const bool named = text.starts_with('-') && equals < space && kind_of_name(text.substr(0, equals)) != NameKind::plain;
+      return named ? clean_assignment(word, equals) : clean_nested(word);  // "--token= X"
+    }
     note_program(text);
     if (const std::size_t equals = text.find('='); equals != std::string_view::npos) return clean_assignment(word, equals);
     if (text.starts_with("/p:") && text.size() > 3) return removed("/p:");
