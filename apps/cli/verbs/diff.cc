@@ -26,8 +26,8 @@ core::Result<std::string> baseline_side(const std::string& named, const Context&
   const workflows::Services services = make_services(context);
   constexpr std::string_view kJson = ".json";
   if (named.ends_with(kJson)) {
-    const std::string_view file = core::base_name(named);
-    return workflows::find_baseline(std::string(file.substr(0, file.size() - kJson.size())), services);
+    const std::string file = core::base_name(named);
+    return workflows::find_baseline(file.substr(0, file.size() - kJson.size()), services);
   }
   if (auto found = workflows::find_baseline(named, services)) return *found;
   return named;

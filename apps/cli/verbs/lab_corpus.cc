@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/options/run_options.h"
+#include "core/numbers.h"
 #include "core/strings.h"
 #include "workflows/lab_corpus.h"
 

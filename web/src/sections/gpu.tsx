@@ -59,6 +59,8 @@ interface Gap {
   previous: string;
   next: string;
   evidence?: string;
+  host_cause?: string; // what took most of it on the launching thread
+  host_cause_ns?: number;
   host_run_queue_ns?: number;
   host_off_cpu_ns?: number;
 }
@@ -66,6 +68,8 @@ interface Gap {
 interface Gaps {
   causes: { cause: string; gap_count: number; idle_ns: number }[];
   longest: Gap[];
+  host_causes?: { cause: string; title: string; remedy: string; gap_count: number; idle_ns: number }[];
+  explained_ratio?: number;
   host?: { gap_count: number; run_queue_ns: number; off_cpu_ns: number };
 }
 
@@ -152,6 +156,7 @@ function GpuSection({ report, id, title }: SectionProps) {
       {gpu?.convention ? <p class="quiet">Kernels without a launch record are {gpu.convention.orphan_kernels}, memsets {gpu.convention.memset}; the span is {gpu.convention.span}.</p> : null}
       <Bars title="Kernel families" noun="family" bars={(gpu?.families ?? []).map((one) => ({ name: one.family, ns: one.kernel_sum_ns, count: one.kernel_count }))} />
       <Bars title="Idle time by cause" noun="cause" bars={(gaps?.causes ?? []).map((one) => ({ name: one.cause === 'host_late' ? 'late launch' : one.cause.replace(/_/g, ' '), ns: one.idle_ns, count: one.gap_count }))} />
+      <Bars title={`Host activity while the GPU was idle${gaps?.explained_ratio === undefined ? '' : ` (${percent(gaps.explained_ratio)} explained)`}`} noun="cause" bars={(gaps?.host_causes ?? []).map((one) => ({ name: one.title, ns: one.idle_ns, count: one.gap_count }))} />
       <Bars title="Kernel time by operator" noun="operator" bars={(attribution?.operators ?? []).map((one) => ({ name: one.operator, ns: one.kernel_sum_ns, count: one.kernel_count }))} />
       <details class="fold"><summary>Attribution method and longest gaps</summary>
         <Facts value={{ methods: attribution?.methods ?? [], longest_gaps: gaps?.longest ?? [], hosts_of_gaps: gaps?.host, ranks: gpu?.ranks }} />
