@@ -42,8 +42,11 @@ void report_session(Context& context, const ReportOptions& options) {
          "--format pdf is not supported",
          "write the page with 'aaco report " + options.session + " --html report.html', then print it to PDF in a browser",
          {}});
-  const auto model = workflows::load_report_by_name(options.session, context.paths);
+  auto model = workflows::load_report_by_name(options.session, context.paths);
   if (!model) return context.fail(model.error());
+  if (options.format == "html")
+    if (const auto added = workflows::add_page_parts_by_name(*model, options.session, context.paths); !added)
+      return context.fail(added.error());
   if (options.format == "text" && options.output.empty()) return print_report(context, *model, false);
   const auto bytes = options.format == "text" ? core::Result<std::string>(render_text(*model, {context.width, false, true}))
                                               : render(options, *model, context);
