@@ -21,7 +21,7 @@ using report::TraceTimeline;
 constexpr std::size_t kPageRows = 60'000;      // of all layers; 40 bytes each
 constexpr std::size_t kOverviewRows = 24'000;  // where there is more than that to show
 constexpr std::size_t kWindowRows = 6'000;     // of a detailed stretch
-constexpr std::size_t kMinWindows = 3, kMaxWindows = 16;
+constexpr std::size_t kMinWindows = 2, kMaxWindows = 16;
 constexpr std::int64_t kEventsPerWindow = 400'000;  // a window costs about as much time as the import of 10,000 events
 constexpr std::size_t kGapWindows = 10, kKernelWindows = 5;
 constexpr std::int64_t kPixels = 1'500;
