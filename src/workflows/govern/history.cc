@@ -6,6 +6,7 @@
 #include "analytics/metric_catalogue.h"
 #include "core/files.h"
 #include "tracelake/bundle.h"
+#include "tracelake/metric_index.h"
 #include "workflows/diff_metrics.h"
 #include "workflows/govern/history_files.h"
 #include "workflows/session/metrics_files.h"
@@ -50,6 +51,7 @@ core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& reque
   AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
   std::vector<HistorySeries> all;
   std::map<std::string, std::size_t> place;
+  tracelake::MetricIndex index(services.paths.sessions, metric, read_metrics);
   for (const auto& entry : entries) {
     const auto& manifest = entry.manifest;
     if (!is_meant(manifest, request.where) || manifest.kind == "sweep") continue;
@@ -57,17 +59,18 @@ core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& reque
       account.drop("session is incomplete");
       continue;
     }
-    const auto metrics = read_metrics(entry.path);
-    const auto* value = metrics ? find_metric(*metrics, metric) : nullptr;
-    if (value == nullptr || !std::isfinite(value->value)) {
-      account.drop(metrics ? "metric not measured" : "metrics not readable");
+    const auto found = index.find(entry.path);
+    if (!found || !*found || !std::isfinite((*found)->value)) {
+      account.drop(found ? "metric not measured" : "metrics not readable");
       continue;
     }
+    const tracelake::MetricIndex::Value& value = **found;
     account.keep();
-    const auto [found, fresh] = place.try_emplace(same_thing(manifest), all.size());
-    if (fresh) all.push_back({metric, value->unit, described(manifest), {}, {}, {}, {}});
-    all[found->second].points.push_back({manifest.id.text, manifest.created_realtime_ns, value->value});
+    const auto [series, fresh] = place.try_emplace(same_thing(manifest), all.size());
+    if (fresh) all.push_back({metric, value.unit, described(manifest), {}, {}, {}, {}});
+    all[series->second].points.push_back({manifest.id.text, manifest.created_realtime_ns, value.value});
   }
+  index.save();
   if (all.empty())
     return core::fail(ErrorCode::not_found,
                       "no session in " + services.paths.sessions + text_of(request.where) + " has the metric " + metric,
