@@ -71,7 +71,7 @@ AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns
       column("call_count", &R::call_count, "calls in the block"),
       column("caller_cpu_ns", &R::caller_cpu_ns, "CPU time of the calling thread, ns"),
       column("caller_wait_ns", &R::caller_wait_ns, "time the calling thread was runnable but not running, ns"),
-      column("process_cpu_ns", &R::process_cpu_ns, "CPU time of all threads of the process and of its descendants in its session, ns"),
+      column("process_cpu_ns", &R::process_cpu_ns, "CPU time of all threads of the process, ns"),
       column("process_wait_ns", &R::process_wait_ns, "time the process's threads were runnable but not running, summed over threads, ns"),
       column("process_system_ns", &R::process_system_ns, "kernel-mode CPU time of all threads of the process, ns"),
       column("minor_faults", &R::minor_faults, "minor page faults (no I/O)"),
