@@ -223,10 +223,10 @@ def kept(lake, session):
         if (path / f'metrics/{name}.json').exists():
             metrics |= json.loads((path / f'metrics/{name}.json').read_text())['metrics']
     where = f"session_id = '{session}' AND phase = 'measure' ORDER BY start_ns"
-    blocks = ask('query', f'SELECT * EXCLUDE (session_id, rank, phase) FROM loop_blocks WHERE {where}')
+    blocks = ask('query', f'SELECT * EXCLUDE (rank) FROM loop_blocks WHERE {where}')
     calls = ask('query', f'SELECT block, start_ns, duration_ns FROM inference_iters WHERE {where}')
     begin = int(blocks[0]['start_ns'])
-    columns = list(blocks[0])
+    columns = [name for name, value in blocks[0].items() if re.fullmatch(r'-?\d+', str(value))]
     rows = [[row[name] if row[name] is None else int(row[name]) - (begin if name in ('start_ns', 'end_ns') else 0) for name in columns] for row in blocks]
     return {'facts': {key: facts[key] for key in KEPT_FACTS if key in facts}, 'metrics': metrics, 'block_columns': columns, 'blocks': rows,
             'calls': [[int(row['block']), int(row['start_ns']) - begin, int(row['duration_ns'])] for row in calls]}

@@ -93,10 +93,21 @@ void analyze(HistorySeries& series, const HistoryRequest& request) {
     series.reason = trend.error().message;
 }
 
-std::optional<bool> direction_of(const analytics::metrics::MetricCatalogue& catalogue, const std::string& metric) {
+// Of the documents in data/metrics only those that name the metric are parsed: all of them would be a tenth of the command's time.
+core::Result<std::optional<bool>> direction_of(const std::string& folder, const std::string& metric) {
+  analytics::metrics::MetricCatalogue catalogue;
+  AACO_ASSIGN(const auto files, core::list_directory(folder));
+  for (const std::string& name : files) {
+    if (!name.ends_with(".yaml")) continue;
+    const std::string file = core::join_path(folder, name);
+    AACO_ASSIGN(const std::string text, core::read_file(file));
+    if (text.find(metric) == std::string::npos) continue;
+    AACO_ASSIGN(const auto document, core::YamlNode::parse(text, file));
+    AACO_TRY(catalogue.add(document));
+  }
   const auto* definition = catalogue.find(metric);
-  if (definition == nullptr || definition->direction == Direction::none) return std::nullopt;
-  return definition->direction == Direction::lower_is_better;
+  if (definition == nullptr || definition->direction == Direction::none) return std::optional<bool>();
+  return std::optional(definition->direction == Direction::lower_is_better);
 }
 
 // Who sets a limit has to know on which side of it the series is meant to be.
@@ -136,11 +147,10 @@ core::Result<HistoryOutcome> history(const HistoryRequest& request, const Servic
       return core::fail(ErrorCode::invalid_argument, "no metric given",
                         "for example: aaco history p50, or aaco history --from data.js");
     const std::string metric = metric_id(request.metric);
-    AACO_ASSIGN(const auto catalogue,
-                analytics::metrics::MetricCatalogue::load(core::join_path(services.paths.share, "data/metrics")));
+    AACO_ASSIGN(const auto direction, direction_of(core::join_path(services.paths.share, "data/metrics"), metric));
     outcome.account.source = "sessions";
     AACO_ASSIGN(outcome.series, of_sessions(request, metric, outcome.account, services));
-    for (auto& series : outcome.series) series.lower_is_better = direction_of(catalogue, metric);
+    for (auto& series : outcome.series) series.lower_is_better = direction;
     if (outcome.series.size() > 1)
       outcome.notes.emplace_back(
           "sessions with different fingerprints are not comparable: each fingerprint is a separate series");
