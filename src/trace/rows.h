@@ -249,6 +249,44 @@ struct GapRow {
   bool operator==(const GapRow&) const = default;
 };
 
+// Work of a kernel, or of an operator in one data type, by one source, and the rates it reached. Work that no source gives has no
+// row.
+struct WorkRateRow {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  NameId subject;  // kernel, operator
+  NameId name;
+  NameId family;             // of the kernel, or of the kernels that do the operator's work
+  NameId data_type;          // empty: unknown
+  NameId source;             // shapes, or the counters joined by " + "
+  std::int64_t count = 0;    // executions of the kernel, or calls of the operator, with known work
+  std::int64_t time_ns = 0;  // of these
+  std::optional<double> flops, bytes;
+  std::optional<double> flops_per_s, bytes_per_s;
+  NameId hardware;  // id of the hardware registry; empty: the trace's device is unknown
+  std::optional<double> peak_flops_per_s, peak_bytes_per_s;
+  std::optional<double> flops_ratio, bytes_ratio;  // of the peaks
+  bool operator==(const WorkRateRow&) const = default;
+};
+
+// What follows from a collective operation on one rank: its bandwidths, and how long the rank waited for the last one.
+struct CollectiveCallRow {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  std::int64_t instance = -1;  // of the operation over all ranks; -1: not matched between ranks
+  NameId operation, group;
+  std::optional<std::int64_t> group_size;
+  std::int64_t rank_count = 1;  // ranks of this session that took part
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::optional<std::int64_t> data_bytes;  // S of nccl-tests: of all_gather and gather the gathered whole
+  std::optional<std::int64_t> wait_ns;     // from its arrival to the last arrival
+  NameId wait_method;                      // arrival, duration; empty: no wait known
+  NameId time_method;                      // what the bandwidths divide by: transfer (since the last arrival), duration
+  std::optional<double> algorithm_bytes_per_s, bus_bytes_per_s;
+  bool operator==(const CollectiveCallRow&) const = default;
+};
+
 // What a node of the model's graph, with what runs in its kernel, should take on a device: of one execution.
 struct EstimateRow {
   std::int32_t rank = 0;
@@ -332,6 +370,8 @@ struct LlmChunkRow {
   X(AttributionRow)        \
   X(KernelGroupRow)        \
   X(GapRow)                \
+  X(WorkRateRow)           \
+  X(CollectiveCallRow)     \
   X(EstimateRow)           \
   X(LlmRequestRow)         \
   X(LlmChunkRow)
