@@ -32,8 +32,10 @@ struct WorkRate {
 };
 
 // Of one device, the longest time first. A kernel with shapes and counters has a rate by each: they are never added up. `device`
-// may be null: unknown, and the rates have no ratios. Work without a duration has no rate and is left out.
-std::vector<WorkRate> kernel_rates(std::span<const GroupWork> works, const hardware::Device* device);
+// may be null: unknown, and the rates have no ratios. Work without a duration has no rate and is left out. Products of float32
+// run in TF32 where the kernel's name says so, or where they are faster than float32 can be on the device.
+std::vector<WorkRate> kernel_rates(std::span<const GroupWork> works, const trace::NameTable& names,
+                                   const hardware::Device* device);
 // From shapes; sites of one operator and data type are added up.
 std::vector<WorkRate> operator_rates(std::span<const SiteGroup> sites, const hardware::Device* device);
 

@@ -18,7 +18,7 @@ using analytics::tracediff::KernelPair;
 using analytics::tracediff::KernelSide;
 
 constexpr int kDefaultWidth = 100, kMinName = 24;
-constexpr int kKernelColumns = 2 + 2 * 31 + 11 + 9, kTreeColumns = 2 + 2 * 20 + 11 + 9;
+constexpr int kCount = 9, kSide = kCount + 2 * 9, kKernelColumns = 2 + 2 * kSide + 10 + 8, kTreeColumns = 2 + 2 * 20 + 11 + 9;
 
 int name_room(const Context& context, int columns) {
   return std::max(kMinName, (context.width > 0 ? context.width : kDefaultWidth) - columns);
@@ -30,9 +30,9 @@ std::string left(const std::string& text, int width) { return report::fit_left(t
 std::string right(const std::string& text, int width) { return report::fit_right(text, width); }
 
 std::string side_text(const KernelSide& side) {
-  if (side.calls <= 0) return right("-", 31);
-  return right(fmt::format("{:.4g} x", side.calls_per_step), 11) + right(core::format_duration(side.mean_ns), 10) +
-         right(core::format_duration(side.per_step_ns), 10);
+  if (side.calls <= 0) return right("-", kSide);
+  return right(fmt::format("{:.4g} x", side.calls_per_step), kCount) + right(core::format_duration(side.mean_ns), 9) +
+         right(core::format_duration(side.per_step_ns), 9);
 }
 
 std::string name_of(const std::vector<std::string>& names, int width) {
@@ -47,8 +47,8 @@ void print_pair(const Context& context, const KernelPair& pair, int room) {
                                 ? name_of(pair.names_a.empty() ? pair.names_b : pair.names_a, room)
                                 : report::printable(pair.role);
   const std::string change = pair.b.calls <= 0 ? "gone" : ratio_text(pair.delta_ns, pair.a.per_step_ns);
-  context.print("  " + left(title, room) + side_text(pair.a) + side_text(pair.b) + right(signed_time(pair.delta_ns), 11) +
-                right(change, 9) + "\n");
+  context.print("  " + left(title, room) + side_text(pair.a) + side_text(pair.b) + right(signed_time(pair.delta_ns), 10) +
+                right(change, 8) + "\n");
   if (pair.match != analytics::tracediff::Match::role) return;
   context.print("    A: " + report::fit(name_of(pair.names_a, room + 60), room + 60) + "\n");
   context.print("    B: " + report::fit(name_of(pair.names_b, room + 60), room + 60) + "\n");
@@ -56,8 +56,8 @@ void print_pair(const Context& context, const KernelPair& pair, int room) {
 
 void print_kernels(const Context& context, const std::vector<KernelPair>& pairs, std::size_t rows) {
   const int room = name_room(context, kKernelColumns);
-  context.print("\n  " + left("kernel", room) + right("A: count", 11) + right("mean", 10) + right("total", 10) +
-                right("B: count", 11) + right("mean", 10) + right("total", 10) + right("change", 11) + right("", 9) + "\n");
+  context.print("\n  " + left("kernel", room) + right("A: count", kCount) + right("mean", 9) + right("total", 9) +
+                right("B: count", kCount) + right("mean", 9) + right("total", 9) + right("change", 10) + "\n");
   for (std::size_t i = 0; i < std::min(rows, pairs.size()); ++i) print_pair(context, pairs[i], room);
   if (pairs.size() > rows) context.print(fmt::format("  {} more rows: use --rows, or --json for all\n", pairs.size() - rows));
 }
@@ -65,7 +65,7 @@ void print_kernels(const Context& context, const std::vector<KernelPair>& pairs,
 void print_tree(const Context& context, const std::vector<DiffNode>& nodes, std::size_t rows) {
   const int room = name_room(context, kTreeColumns);
   context.print("\n  " + left("call path (device time, host time)", room) + right("A: device", 10) + right("host", 10) +
-                right("B: device", 10) + right("host", 10) + right("change", 11) + right("", 9) + "\n");
+                right("B: device", 10) + right("host", 10) + right("change", 11) + "\n");
   // Paths that make up little of the change are left out; their children change even less.
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < nodes.size(); ++i) kept.push_back(i);

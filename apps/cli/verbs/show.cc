@@ -43,8 +43,10 @@ void print_session(const Context& context, const workflows::SessionOutcome& sess
 // A table of one session, as 'aaco query' prints it.
 void print_table(Context& context, const workflows::SessionOutcome& session, const std::string& table, bool json) {
   if (table.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") != std::string::npos)
-    return context.fail({core::ErrorCode::invalid_argument, "'" + table + "' is not a valid table name",
-                         "docs/formats/tables has a page per table", {}});
+    return context.fail({core::ErrorCode::invalid_argument,
+                         "'" + table + "' is not a valid table name",
+                         "docs/formats/tables has a page per table",
+                         {}});
   workflows::QueryRequest request;
   request.sql = fmt::format("SELECT * EXCLUDE (session_id, date) FROM {} WHERE session_id = '{}'", table,
                             core::replace_all(session.manifest.id.text, "'", "''"));

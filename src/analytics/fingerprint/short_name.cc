@@ -21,11 +21,11 @@ std::string_view family_word(Family family) {
 }
 
 // Types as libraries write them. Longer spellings before those that they begin with.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kShownTypes = {
-    {{"bf16", "bf16"}, {"bfloat16", "bf16"}, {"b16", "bf16"},  {"fp16", "f16"}, {"f16", "f16"}, {"float16", "f16"},
-     {"half", "f16"},  {"tf32", "tf32"},     {"xf32", "tf32"}, {"fp32", "f32"}, {"f32", "f32"}, {"float32", "f32"},
-     {"fp64", "f64"},  {"f64", "f64"},       {"fp8", "f8"},    {"f8", "f8"},    {"e4m3", "f8"}, {"e5m2", "f8"},
-     {"int8", "i8"},   {"i8", "i8"},         {"sgemm", "f32"}, {"hgemm", "f16"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 23> kShownTypes = {
+    {{"bf16", "bf16"}, {"bfloat16", "bf16"}, {"b16", "bf16"},  {"fp16", "f16"},  {"f16", "f16"},       {"float16", "f16"},
+     {"half", "f16"},  {"tf32", "tf32"},     {"xf32", "tf32"}, {"fp32", "f32"},  {"f32", "f32"},       {"float32", "f32"},
+     {"fp64", "f64"},  {"f64", "f64"},       {"fp8", "f8"},    {"f8", "f8"},     {"e4m3", "f8"},       {"e5m2", "f8"},
+     {"int8", "i8"},   {"i8", "i8"},         {"sgemm", "f32"}, {"hgemm", "f16"}, {"s1688gemm", "tf32"}}};
 
 // The type that a token begins with: "f16f16" is f16, "s16816gemm" none.
 std::string_view type_of_token(std::string_view token) {

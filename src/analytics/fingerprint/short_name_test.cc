@@ -20,6 +20,8 @@ TEST(ShortName, OfTensile) {
 TEST(ShortName, OfCutlass) {
   EXPECT_EQ(short_of("void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_64x3_tn_align8>(Params)"),
             "GEMM bf16 MT256x128x64");
+  EXPECT_EQ(short_of("void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x256_16x3_nn_align4>(Params)"),
+            "GEMM tf32 MT128x256x16");
   EXPECT_EQ(short_of("ampere_sgemm_128x64_tn"), "GEMM f32 MT128x64");
   EXPECT_EQ(short_of("sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize128x128x32_stage4_warpsize2x2x1_tensor16x8x16_kernel"),
             "GEMM f16 MT128x128x32");

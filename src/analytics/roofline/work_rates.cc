@@ -10,6 +10,9 @@ namespace {
 using RateKey = std::tuple<std::uint32_t, std::string, std::string>;  // name, data type, source
 using RateMap = std::map<RateKey, WorkRate>;
 
+constexpr std::string_view kSingle = "float32", kTensorSingle = "tf32";
+constexpr double kAboveAnyClock = 1.05;  // no clock is this much above the stated one
+
 struct Amount {
   double flops = 0, bytes = 0, time_ns = 0;
   std::int64_t count = 0;
@@ -22,6 +25,14 @@ void add_amount(WorkRate& rate, const Amount& amount) {
   if (amount.bytes > 0) rate.bytes = rate.bytes.value_or(0) + amount.bytes;
 }
 
+// Names of products in TF32: "s1688gemm" is CUTLASS's and cuBLAS's 16x8x8 tensor instruction on float32 operands.
+std::string type_of_kernel(const std::string& dtype, std::string_view name) {
+  if (dtype != kSingle) return dtype;
+  for (const std::string_view word : {"s1688gemm", "tf32", "xf32"})
+    if (name.find(word) != std::string_view::npos) return std::string(kTensorSingle);
+  return dtype;
+}
+
 void divide_rate(WorkRate& rate, const hardware::Device* device) {
   const double seconds = rate.time_ns * 1e-9;
   if (rate.flops) rate.flops_per_s = *rate.flops / seconds;
@@ -31,6 +42,11 @@ void divide_rate(WorkRate& rate, const hardware::Device* device) {
     if (const auto peak = device->peak_ops_per_s(rate.dtype); peak && *peak > 0) rate.peak_flops_per_s = *peak;
   if (rate.bytes && device->memory.bytes_per_s && device->memory.bytes_per_s->value > 0)
     rate.peak_bytes_per_s = device->memory.bytes_per_s->value;
+  if (rate.peak_flops_per_s && rate.dtype == kSingle && *rate.flops_per_s > kAboveAnyClock * *rate.peak_flops_per_s)
+    if (const auto peak = device->peak_ops_per_s(kTensorSingle); peak && *peak > *rate.peak_flops_per_s) {
+      rate.dtype = kTensorSingle;
+      rate.peak_flops_per_s = *peak;
+    }
   if (rate.peak_flops_per_s) rate.flops_ratio = *rate.flops_per_s / *rate.peak_flops_per_s;
   if (rate.peak_bytes_per_s) rate.bytes_ratio = *rate.bytes_per_s / *rate.peak_bytes_per_s;
 }
@@ -59,11 +75,13 @@ WorkRate& rate_of(RateMap& rates, RateSubject subject, trace::NameId name, const
 
 std::string_view to_string(RateSubject subject) { return subject == RateSubject::kernel ? "kernel" : "operator"; }
 
-std::vector<WorkRate> kernel_rates(std::span<const GroupWork> works, const hardware::Device* device) {
+std::vector<WorkRate> kernel_rates(std::span<const GroupWork> works, const trace::NameTable& names,
+                                   const hardware::Device* device) {
   RateMap rates;
   for (const GroupWork& work : works) {
     const std::string source = work.source == WorkSource::shapes ? std::string(to_string(work.source)) : work.counters;
-    WorkRate& rate = rate_of(rates, RateSubject::kernel, work.kernel, work.dtype, source);
+    WorkRate& rate =
+        rate_of(rates, RateSubject::kernel, work.kernel, type_of_kernel(work.dtype, names.text(work.kernel)), source);
     rate.rank = work.rank;
     rate.device = work.device;
     rate.family = work.family;

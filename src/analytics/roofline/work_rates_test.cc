@@ -9,6 +9,8 @@ hardware::Device rated_device() {
   hardware::Device device;
   hardware::Engine engine;
   engine.kind = hardware::EngineKind::matrix;
+  engine.rates.push_back({"float32", std::nullopt, hardware::Figure{10e12, "s", {}}, std::nullopt});
+  engine.rates.push_back({"tf32", std::nullopt, hardware::Figure{40e12, "s", {}}, std::nullopt});
   engine.rates.push_back({"bfloat16", std::nullopt, hardware::Figure{100e12, "s", {}}, std::nullopt});
   device.engines.push_back(engine);
   device.memory.bytes_per_s = hardware::Figure{1e12, "s", {}};
@@ -32,7 +34,9 @@ GroupWork counted(std::uint32_t kernel, const char* counters, double time_ns, do
   return group;
 }
 std::vector<WorkRate> rates(std::vector<GroupWork> works, const hardware::Device* device = nullptr) {
-  return kernel_rates(works, device);
+  trace::NameTable names;  // ids as in the works
+  while (names.size() < 10) names.intern("kernel " + std::to_string(names.size()));
+  return kernel_rates(works, names, device);
 }
 
 TEST(WorkRates, AreWorkOverTime) {
@@ -66,6 +70,19 @@ TEST(WorkRates, TypeWithoutAPeakHasNoRatio) {
   const auto list = rates({work(1, "decimal", 1e6, 2e9, 3e6)}, &device);
   EXPECT_FALSE(list[0].flops_ratio);
   EXPECT_TRUE(list[0].bytes_ratio);
+}
+TEST(WorkRates, FasterThanFloat32CanBeIsTf32) {
+  const auto device = rated_device();
+  const auto list = rates({work(1, "float32", 1e6, 20e9, 0)}, &device);
+  EXPECT_EQ(list[0].dtype, "tf32");
+  EXPECT_DOUBLE_EQ(*list[0].flops_ratio, 0.5);
+  EXPECT_EQ(rates({work(1, "float32", 1e6, 9e9, 0)}, &device)[0].dtype, "float32");
+}
+TEST(WorkRates, Tf32ByItsName) {
+  trace::NameTable names;
+  const auto name = names.intern("cutlass_80_tensorop_s1688gemm_128x256_16x3_nn_align4");
+  EXPECT_EQ(kernel_rates(std::vector{work(name.value, "float32", 1e6, 1e9, 0)}, names, nullptr)[0].dtype, "tf32");
+  EXPECT_EQ(kernel_rates(std::vector{work(name.value, "float64", 1e6, 1e9, 0)}, names, nullptr)[0].dtype, "float64");
 }
 TEST(WorkRates, ShapesAndCountersAreNeverAddedUp) {
   const auto list = rates({work(1, "", 1e6, 2e9, 3e6), counted(1, "FETCH_SIZE", 1e6, 0, 5e6)});

@@ -15,26 +15,26 @@ namespace aaco::report {
 namespace {
 
 constexpr std::size_t kRateRows = 8;
-constexpr int kRateWidth = 14, kTimeWidth = 10, kTableWidth = 72;
+constexpr int kRateWidth = 14, kRatioWidth = 8, kTimeWidth = 10, kTableWidth = 72;
 
 std::string rate_cell(const TextPage& page, const std::optional<double>& value, std::string_view unit,
                       const std::optional<double>& ratio) {
-  if (!value) return fit_right("-", kRateWidth + 7, page.ascii());
+  if (!value) return fit_right("-", kRateWidth + kRatioWidth, page.ascii());
   return fit_right(page.quantity(*value, unit), kRateWidth, page.ascii()) +
-         fit_right(ratio ? core::format_percent(*ratio) : "", 7, page.ascii());
+         fit_right(ratio ? core::format_percent(*ratio) : "", kRatioWidth, page.ascii());
 }
 
 void write_rates(TextPage& page, std::string_view title, const std::vector<WorkRates::Rate>& rates, std::int64_t count) {
   if (rates.empty()) return;
   const bool sources = page.width() >= 110;
-  const int name_room = std::max(8, page.width() - 4 - kTimeWidth - 2 * (kRateWidth + 7) - (sources ? 26 : 0));
+  const int name_room = std::max(8, page.width() - 4 - kTimeWidth - 2 * (kRateWidth + kRatioWidth) - (sources ? 26 : 0));
   const std::size_t shown = std::min(kRateRows, rates.size());
   page.line();
   std::string head = "  " + fit_left(std::string(title) + ", " + std::to_string(shown) + " of " + std::to_string(count),
                                      name_room + 2, page.ascii());
-  head += fit_right("time", kTimeWidth, page.ascii()) + fit_right("FLOP/s", kRateWidth, page.ascii()) +
-          fit_right("of peak", 7 + 1, page.ascii()) + fit_right("bytes/s", kRateWidth - 1, page.ascii()) +
-          fit_right("of peak", 7, page.ascii());
+  head += fit_right("time", kTimeWidth, page.ascii());
+  for (const char* rate : {"FLOP/s", "bytes/s"})
+    head += fit_right(rate, kRateWidth, page.ascii()) + fit_right("of peak", kRatioWidth, page.ascii());
   page.line(page.styled(fit(head + (sources ? "  source" : ""), page.width(), page.ascii()), Style::dim));
   std::vector<std::string> names;
   for (const auto& rate : rates) names.push_back(page.clean(rate.short_name.empty() ? rate.name : rate.short_name));

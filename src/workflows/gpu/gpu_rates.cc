@@ -8,15 +8,15 @@ namespace aaco::workflows {
 using analytics::roofline::WorkRate;
 
 GpuRates make_rates(const analytics::roofline::KnownWork& known, const std::vector<analytics::roofline::SiteGroup>& sites,
-                    const core::Result<hardware::Device>& device) {
+                    const trace::NameTable& names, const core::Result<hardware::Device>& device) {
   GpuRates out;
   const hardware::Device* matched = device ? &*device : nullptr;
   if (matched != nullptr) out.device_id = matched->id_with_state();
   const auto add = [&](std::vector<WorkRate> rates) {
     out.rates.insert(out.rates.end(), std::make_move_iterator(rates.begin()), std::make_move_iterator(rates.end()));
   };
-  add(analytics::roofline::kernel_rates(known.shapes, matched));
-  add(analytics::roofline::kernel_rates(known.counters, matched));
+  add(analytics::roofline::kernel_rates(known.shapes, names, matched));
+  add(analytics::roofline::kernel_rates(known.counters, names, matched));
   add(analytics::roofline::operator_rates(sites, matched));
   return out;
 }

@@ -17,7 +17,7 @@ struct GpuRates {
   std::vector<analytics::roofline::WorkRate> rates;
 };
 GpuRates make_rates(const analytics::roofline::KnownWork& known, const std::vector<analytics::roofline::SiteGroup>& sites,
-                    const core::Result<hardware::Device>& device);
+                    const trace::NameTable& names, const core::Result<hardware::Device>& device);
 // Rows of table work_rates; `names` are those of the rates.
 void store_rates(const GpuRates& rates, const trace::NameTable& names, trace::Sink& sink);
 

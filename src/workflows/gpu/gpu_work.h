@@ -54,7 +54,7 @@ class GpuWork {
     limits = to_json(analytics::roofline::kernel_limits(of_device(groups_, device), known, names_, matched ? &*matched : nullptr),
                      names_, services.paths);
     sites = estimate_sites(of_device(sites_, device), names_, matched, services);
-    rates = make_rates(known, of_device(sites_, device), matched);
+    rates = make_rates(known, of_device(sites_, device), names_, matched);
   }
 
  private:
