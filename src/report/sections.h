@@ -11,6 +11,7 @@
 #include "report/operating_system_section.h"
 #include "report/scaling_section.h"
 #include "report/totals_section.h"
+#include "report/trace_section.h"
 #include "report/work_rates_section.h"
 
 namespace aaco::report {
@@ -28,6 +29,7 @@ struct Sections {
   std::optional<OperatingSystem> operating_system;
   std::optional<Scaling> scaling;
   std::optional<Llm> llm;
+  std::optional<TraceTimeline> trace;  // of pages only
 };
 
 // Where the terminal report has it. `details` are left out of the brief form.
@@ -55,6 +57,7 @@ inline constexpr std::tuple kSections = {
     SectionEntry{"operating_system", &Sections::operating_system, Place::after_advice},
     SectionEntry{"scaling", &Sections::scaling, Place::top},
     SectionEntry{"llm", &Sections::llm, Place::top},
+    SectionEntry{"trace", &Sections::trace, Place::details},
 };
 
 // Calls visit(entry, value) for each section that the report has, in order.

@@ -20,9 +20,10 @@ namespace {
 struct DiffOptions {
   std::vector<std::string> sides;
   std::string baseline, session, threshold = "5%", metrics;
-  bool force = false, drop_disturbed = false, no_history = false, no_store = false, json = false;
+  bool force = false, drop_disturbed = false, no_history = false, no_store = false;
   bool kernels = false, tree = false;
   std::size_t rows = 30;
+  VerdictOutput output;
 };
 
 // --baseline: sessions, or what 'aaco baseline' keeps, by name or file; FILE.json finds FILE.yaml.
@@ -70,11 +71,14 @@ void show_side_by_side(Context& context, const DiffOptions& options, const workf
                          "--kernels and --tree compare one session per side",
                          "give one session for A and one for B",
                          {}});
+  if (!options.output.html.empty())
+    return context.fail(
+        {core::ErrorCode::invalid_argument, "--html is not supported with --kernels and --tree", "use --json", {}});
   const auto sides = workflows::side_by_side({request.baseline.front(), request.candidate.front(), options.kernels, options.tree},
                                              make_services(context));
   if (!sides) return context.fail(sides.error());
   context.progress("");
-  if (options.json) return context.print_json(to_json(*sides));
+  if (options.output.json) return context.print_json(to_json(*sides));
   print_side_by_side(context, *sides, options.rows);
 }
 
@@ -86,8 +90,7 @@ void compare(Context& context, const DiffOptions& options) {
   if (!outcome) return context.fail(outcome.error());
   context.progress("");
   context.exit_code = exit_code_for(outcome->verdict);
-  if (options.json) return context.print_json(to_json(*outcome, *request));
-  print_verdict(context, *outcome);
+  show_verdict(context, *outcome, to_json(*outcome, *request), options.output);
 }
 
 }  // namespace
@@ -120,7 +123,7 @@ void add_diff(CLI::App& app, Context& context) {
   verb->add_option("--rows", options->rows, "Rows of --kernels and --tree to print")
       ->check(whole_number(1, kMaxCount))
       ->capture_default_str();
-  verb->add_flag("--json", options->json, "Print the verdict (with --kernels and --tree: the tables) as JSON");
+  add_verdict_output(*verb, options->output);
   verb->footer(
       "Examples:\n  aaco diff tag:nightly latest --threshold 3%\n  aaco diff ID1,ID2,ID3 ID4,ID5,ID6 --metric "
       "p99,throughput\n  aaco diff A B --kernels --tree\n\nIdentical runs vary: give several sessions per side, or use 'aaco "

@@ -5,11 +5,13 @@
 
 #include "cli/context.h"
 #include "cli/output/session_output.h"
+#include "cli/output/timeline_output.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "report/terminal.h"
 #include "workflows/query.h"
 #include "workflows/store.h"
+#include "workflows/timeline_window.h"
 
 namespace aaco::cli {
 namespace {
@@ -67,7 +69,21 @@ void add_show(CLI::App& app, Context& context) {
   verb->add_flag("--json", *json, "Print JSON, in the same format as 'run --json'");
   auto table = std::make_shared<std::string>();
   verb->add_option("--table", *table, "Print this table of the session instead, for example work_rates or collective_calls");
-  verb->callback([&context, name, json, table] {
+  auto range = std::make_shared<std::string>();
+  auto pixels = std::make_shared<std::int64_t>(1'000);
+  verb->add_option("--timeline", *range,
+                   "Show what each track of an imported trace did between two times, counted from the start of the trace")
+      ->type_name("FROM..TO");
+  verb->add_option("--pixels", *pixels, "With --timeline: width in pixels; events shorter than one are merged")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  verb->footer("Example:\n  aaco show latest --timeline 12ms..15ms --json");
+  verb->callback([&context, name, json, range, pixels, table] {
+    if (!range->empty()) {
+      const auto timeline = workflows::session_timeline(*name, *range, *pixels, context.paths);
+      if (!timeline) return context.fail(timeline.error());
+      return *json ? context.print_json(to_json(*timeline)) : print_timeline(context, *timeline);
+    }
     const auto session = workflows::load_session(*name, context.paths);
     if (!session) return context.fail(session.error());
     if (!table->empty()) return print_table(context, *session, *table, *json);
