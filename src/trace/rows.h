@@ -249,23 +249,16 @@ struct GapRow {
   bool operator==(const GapRow&) const = default;
 };
 
-// Work of a kernel, or of an operator in one data type, by one source, and the rates it reached. Work that no source gives has no
-// row.
+// Work of a kernel, or of an operator in one data type, by one source, and the rates it reached. No source, no row.
 struct WorkRateRow {
   std::int32_t rank = 0;
   std::int64_t device = 0;
-  NameId subject;  // kernel, operator
-  NameId name;
-  NameId family;             // of the kernel, or of the kernels that do the operator's work
-  NameId data_type;          // empty: unknown
-  NameId source;             // shapes, or the counters joined by " + "
-  std::int64_t count = 0;    // executions of the kernel, or calls of the operator, with known work
-  std::int64_t time_ns = 0;  // of these
-  std::optional<double> flops, bytes;
-  std::optional<double> flops_per_s, bytes_per_s;
+  NameId subject, name, family;         // subject: kernel, operator
+  NameId data_type, source;             // source: shapes, or the counters joined by " + "
+  std::int64_t count = 0, time_ns = 0;  // executions of the kernel, or calls of the operator, with known work
+  std::optional<double> flops, bytes, flops_per_s, bytes_per_s;
   NameId hardware;  // id of the hardware registry; empty: the trace's device is unknown
-  std::optional<double> peak_flops_per_s, peak_bytes_per_s;
-  std::optional<double> flops_ratio, bytes_ratio;  // of the peaks
+  std::optional<double> peak_flops_per_s, peak_bytes_per_s, flops_ratio, bytes_ratio;
   bool operator==(const WorkRateRow&) const = default;
 };
 
@@ -277,12 +270,9 @@ struct CollectiveCallRow {
   NameId operation, group;
   std::optional<std::int64_t> group_size;
   std::int64_t rank_count = 1;  // ranks of this session that took part
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
-  std::optional<std::int64_t> data_bytes;  // S of nccl-tests: of all_gather and gather the gathered whole
-  std::optional<std::int64_t> wait_ns;     // from its arrival to the last arrival
-  NameId wait_method;                      // arrival, duration; empty: no wait known
-  NameId time_method;                      // what the bandwidths divide by: transfer (since the last arrival), duration
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::optional<std::int64_t> data_bytes, wait_ns;  // S of nccl-tests; from its arrival to the last arrival
+  NameId wait_method, time_method;                  // arrival, duration; of the bandwidths: transfer, duration
   std::optional<double> algorithm_bytes_per_s, bus_bytes_per_s;
   bool operator==(const CollectiveCallRow&) const = default;
 };
