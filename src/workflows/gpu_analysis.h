@@ -19,6 +19,7 @@
 #include "trace/metric.h"
 #include "trace/sink.h"
 #include "workflows/captured_launch.h"
+#include "workflows/gpu/gpu_rates.h"
 #include "workflows/gpu_roofline.h"
 #include "workflows/gpu_sites.h"
 #include "workflows/graph_nodes.h"
@@ -60,6 +61,7 @@ struct GpuOfTrace {
   std::vector<IdleCause> idle_causes;  // the largest time first
   GpuRoofline roofline;
   GpuSites sites;
+  GpuRates rates;
   core::Json kernel_limits;  // what limits its kernels (workflows/gpu/kernel_limits.h)
 };
 
