@@ -11,6 +11,7 @@ struct SimulateRequest {
   std::string fault;
   std::string session;  // of a GPU trace
   double intensity = 0.5;
+  std::uint64_t variant = 0;  // of the names that the fault shows
   std::string tag;
 };
 

@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t kKernelsShown = 8;
 constexpr int kNameWidth = 60;
+constexpr std::size_t kIdleCausesShown = 5;
+constexpr double kIdleShown = 0.02;  // of the largest cause: smaller changes are not listed
 
 template <class Wanted>
 void print_those(const Context& context, const workflows::DiffOutcome& outcome, Wanted wanted) {
@@ -44,8 +46,16 @@ void print_differences(const Context& context, const workflows::DiffOutcome& out
   print_those(context, outcome, [](auto severity) { return severity != hardware::Severity::changed; });
 }
 
-void print_metric(const Context& context, const analytics::regression::MetricResult& metric) {
-  const std::string name = metric.device ? fmt::format("{}[{}]", metric.id, *metric.device) : metric.id;
+// The same id is of the whole trace in 'aaco show': what is compared is said where it is a step.
+std::string name_of(const analytics::regression::MetricResult& metric) {
+  std::string name = metric.device ? fmt::format("{}[{}]", metric.id, *metric.device) : metric.id;
+  if (metric.scope == "step" && metric.id.starts_with("gpu.")) name += " per step";
+  return name;
+}
+
+// `reason`: whether to say why nothing was decided.
+void print_metric(const Context& context, const analytics::regression::MetricResult& metric, bool reason) {
+  const std::string name = name_of(metric);
   if (!metric.baseline || !metric.delta_ratio)
     return context.print(fmt::format("{:<28} not compared: {}\n", name, metric.reason));
   const std::string unit = report::unit_of_metric(metric.id, metric.unit);
@@ -57,6 +67,23 @@ void print_metric(const Context& context, const analytics::regression::MetricRes
         fmt::format("  [{}, {}]  detectable {:<8}", core::format_signed_percent(metric.interval->low),
                     core::format_signed_percent(metric.interval->high), core::format_percent(*metric.smallest_detectable_ratio));
   context.print(fmt::format("{} {}\n", line, metric.interval ? std::string(to_string(metric.verdict)) : metric.reason));
+  if (reason && metric.verdict == stats::Verdict::inconclusive && !metric.explanation.empty())
+    context.print("  " + metric.explanation + "\n");
+}
+
+// Idle time by what the host did, where it changed by a share of the step that shows.
+void print_idle(const Context& context, const workflows::DiffOutcome& outcome) {
+  double largest = 0;
+  for (const auto& one : outcome.idle_causes) largest = std::max({largest, one.baseline_ns, one.candidate_ns});
+  std::size_t shown = 0;
+  for (const auto& one : outcome.idle_causes) {
+    if (std::abs(one.delta_ns()) < kIdleShown * largest || shown == kIdleCausesShown) break;
+    if (shown++ == 0) context.print("\nidle time by cause, per step (the whole trace if it has no steps):\n");
+    std::string line = fmt::format("  {:>10}  {} -> {}  {}", (one.delta_ns() < 0 ? "-" : "+") + core::format_duration(std::abs(one.delta_ns())),
+                                   core::format_duration(one.baseline_ns), core::format_duration(one.candidate_ns), one.title);
+    if (one.p_holm) line += fmt::format(" (p = {:.2g})", *one.p_holm);
+    context.print(line + "\n");
+  }
 }
 
 // Of the mean time per call, corrected for the number of kernels.
@@ -119,7 +146,8 @@ void print_order(const Context& context, const core::Json& details) {
 void print_verdict(const Context& context, const workflows::DiffOutcome& outcome) {
   print_differences(context, outcome);
   if (!outcome.metrics.empty()) context.print("\n");
-  for (const auto& metric : outcome.metrics) print_metric(context, metric);
+  for (const auto& metric : outcome.metrics) print_metric(context, metric, &metric != &outcome.metrics.front());
+  print_idle(context, outcome);
   if (outcome.kernels) print_kernels(context, *outcome.kernels);
   context.print(fmt::format("\nverdict: {}", outcome.verdict));
   if (!outcome.opposite.empty()) context.print(": " + outcome.opposite);

@@ -133,7 +133,7 @@ class Judge {
     }
     limit.text = fmt::format("{} of the peak rate and {} of the bandwidth ({}) by {}", core::format_percent(compute),
                              core::format_percent(memory), rate(*limit.bytes_per_s), limit.work_from);
-    if (limit.bound == KernelBound::unknown) limit.text += ": far from both limits";
+    if (limit.bound == KernelBound::unknown) limit.text += ": far from both limits, so latency, occupancy or uncounted work limits it";
   }
 
   void decide_one_side(const Sum& sum, double typical, KernelLimit& limit) const {
@@ -202,6 +202,7 @@ LimitTimes limit_times(std::span<const KernelLimit> limits) {
     // The time of outliers has another reason than the kernel's limit.
     const double outlier = limit.outlier_ns.value_or(0);
     times.unknown_ns += outlier;
+    if (limit.evidence == LimitEvidence::far_from_both) times.far_ns += limit.time_ns - outlier;
     (limit.bound == KernelBound::compute  ? times.compute_ns
      : limit.bound == KernelBound::memory ? times.memory_ns
                                           : times.unknown_ns) += limit.time_ns - outlier;

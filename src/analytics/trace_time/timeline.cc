@@ -54,6 +54,11 @@ std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts) {
   return std::nullopt;
 }
 
+bool is_unknown_without(const NoTimeline& none, std::string_view metric_id) {
+  const bool of_launches = metric_id == "launch.tax" || metric_id == "launch.rate_per_second" || metric_id == "launch.lost_time_ratio";
+  return of_launches && (none.reason == "counter-pass" || none.reason == "merged-runs");
+}
+
 void IdOrder::add(const trace::KernelRow& row) {
   const std::uint64_t id = row.dispatch_id != 0 ? row.dispatch_id : row.correlation_id;
   if (id == 0) return;

@@ -109,5 +109,12 @@ TEST(Timeline, IdsAreComparedWithinADevice) {
   EXPECT_EQ(facts.id_falls, 1);
 }
 
+TEST(Timeline, LaunchRatesNeedKernelsAsTheyWereLaunched) {
+  EXPECT_TRUE(is_unknown_without({"counter-pass", ""}, "launch.tax"));
+  EXPECT_TRUE(is_unknown_without({"merged-runs", ""}, "launch.rate_per_second"));
+  EXPECT_FALSE(is_unknown_without({"counter-pass", ""}, "gpu.kernel_sum_ns"));
+  EXPECT_FALSE(is_unknown_without({"kernels-only", ""}, "launch.tax"));
+}
+
 }  // namespace
 }  // namespace aaco::analytics::trace_time

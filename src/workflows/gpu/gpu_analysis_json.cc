@@ -119,6 +119,7 @@ Json gpu_json(const GpuOfTrace& gpu, bool has_timeline) {
                            {"kernel_durations", durations_json(gpu.time.duration_bins)},
                            {"streams", streams_json(gpu.time)}});
   out.set_if("idle_explained_ratio", Json(explained_ratio(gpu)));
+  if (!gpu.copy_kinds.items().empty()) out.set("copy_kinds", gpu.copy_kinds);
   out.set_if("launch", launch_json(gpu.time.launch));
   out.set_if("queue_depth", queue_json(gpu.queue));
   out.set("roofline", to_json(gpu.roofline));

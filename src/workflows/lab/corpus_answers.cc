@@ -250,7 +250,8 @@ Answer CorpusAnswers::pair(const SessionOutcome& a, const SessionOutcome& b) con
     return out;
   }
   if (outcome->verdict == "regression") out.claims = {"regression", "slower"};
-  if (outcome->verdict == "inconclusive" || outcome->verdict == "equivalent") return nothing("noise", outcome->verdict);
+  if (!outcome->cause && (outcome->verdict == "inconclusive" || outcome->verdict == "equivalent"))
+    return nothing("noise", outcome->verdict);
   if (outcome->cause) {
     const auto& causes = outcome->cause->details["causes"].items();
     if (!causes.empty()) put_cause(out, words_.cause_of(causes.front()["cause"].text()));
