@@ -77,7 +77,7 @@ def calibration(cases):
     """Expected calibration error with its 95 % interval (whole traces drawn again), and a row per bin."""
     by_file, claims = {}, []
     for case in cases:
-        if 'confidence_ratio' in case:
+        if 'confidence_ratio' in case and 'claim_true' in case:
             claim = (case['confidence_ratio'], bool(case['claim_true']))
             claims.append(claim)
             by_file.setdefault(case['file'], []).append(claim)
@@ -104,7 +104,7 @@ def tally(cases, key):
         row['cases'] += 1
         row['class'] += case['class_right']
         row['cause'] += case['cause_right']
-        if 'confidence_ratio' in case:
+        if 'confidence_ratio' in case and 'claim_true' in case:
             row['claims'] += 1
             row['true'] += case['claim_true']
             row['sure_and_wrong'] += case['confidence_ratio'] > 0.9 and not case['claim_true']

@@ -28,8 +28,8 @@ inline constexpr std::int64_t kDispatchNs = 50'000;
 // Up to this long a gap between two kernels is what an eager framework needs to launch the next operator; a host that is late for
 // longer did something else (our own judgement: operators of PyTorch take 5 to 100 us on the host).
 inline constexpr std::int64_t kLaunchGapNs = 200'000;
-// A launch call of this length is held up by something; others take 3 to 50 us (our own judgement: code objects of the shared traces
-// load in 1 to 330 ms).
+// A launch call of this length is held up by something; others take 3 to 50 us (our own judgement: code objects of the shared
+// traces load in 1 to 330 ms).
 inline constexpr std::int64_t kLongLaunchNs = 1'000'000;
 // Between operators a thread runs Python or program code. Without recorded Python frames a longer silence than this may be
 // anything, a pause of the whole process too: unknown.

@@ -41,8 +41,8 @@ struct NoTimeline {
 // Why the trace has no timeline from which a limit could be read; empty: it has one.
 std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts);
 
-// Whether a metric says how fast the program launches: the kernels of counter passes and merged runs were not launched as they stand
-// there, so these have none.
+// Whether a metric says how fast the program launches: the kernels of counter passes and merged runs were not launched as they
+// stand there, so these have none.
 bool is_unknown_without(const NoTimeline& none, std::string_view metric_id);
 
 // Counts in kernels in order of start how often an id falls: ids of one process rise with time.

@@ -30,7 +30,8 @@ Decomposition decompose_traces(const TraceSide& a, const TraceSide& b);
 
 // clock_throttling (most kernels changed alike, and the recorded clock with them), kernels_alike (most kernels changed alike, no
 // clock recorded), slower_kernels or faster_kernels (few did), more_launches (more and shorter ones), copy_bound,
-// communication_bound, an activity of the host, host_waiting (idle for anything else). The largest first; `probability` is the share of the difference that supports it.
+// communication_bound, an activity of the host, host_waiting (idle for anything else). The largest first; `probability` is the
+// share of the difference that supports it.
 std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, const Decomposition& decomposition,
                                      const bottleneck::RuleBook& book);
 

@@ -32,6 +32,7 @@ struct Case {
   std::string origin;
   std::string call;                          // of the query
   std::string kernel;                        // regular expression of the kernel in question; empty: none
+  std::vector<std::string> operators;        // that the query counts; empty: all products
   std::int64_t start_ns = 0, length_ns = 0;  // of a gap
   std::map<std::string, double> values;      // what the query returned, numbers only
   Truth truth;

@@ -29,8 +29,8 @@ std::vector<IdleCauseChange> compare_idle_causes(const ComparedSide& a, const Co
                                                  const analytics::gaps::CauseBook& book);
 core::Json to_json(const std::vector<IdleCauseChange>& changes);
 
-// Where the whole is inconclusive: the activity of the host whose idle time changed beyond doubt, by more than the threshold of a step
-// and in the direction of the whole.
+// Where the whole is inconclusive: the activity of the host whose idle time changed beyond doubt, by more than the threshold of a
+// step and in the direction of the whole.
 std::optional<SuspectedCause> decided_activity(const std::vector<IdleCauseChange>& changes, double step_ns,
                                                const analytics::regression::MetricResult& whole, double level);
 

@@ -79,8 +79,9 @@ void print_idle(const Context& context, const workflows::DiffOutcome& outcome) {
   for (const auto& one : outcome.idle_causes) {
     if (std::abs(one.delta_ns()) < kIdleShown * largest || shown == kIdleCausesShown) break;
     if (shown++ == 0) context.print("\nidle time by cause, per step (the whole trace if it has no steps):\n");
-    std::string line = fmt::format("  {:>10}  {} -> {}  {}", (one.delta_ns() < 0 ? "-" : "+") + core::format_duration(std::abs(one.delta_ns())),
-                                   core::format_duration(one.baseline_ns), core::format_duration(one.candidate_ns), one.title);
+    std::string line =
+        fmt::format("  {:>10}  {} -> {}  {}", (one.delta_ns() < 0 ? "-" : "+") + core::format_duration(std::abs(one.delta_ns())),
+                    core::format_duration(one.baseline_ns), core::format_duration(one.candidate_ns), one.title);
     if (one.p_holm) line += fmt::format(" (p = {:.2g})", *one.p_holm);
     context.print(line + "\n");
   }

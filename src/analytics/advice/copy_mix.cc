@@ -23,15 +23,16 @@ std::vector<CopyAdvice> CopyMix::advice(double exposed_ns) const {
   const bool pinned = pinned_ratio_.value_or(0) >= kMostlyPinned;
   std::vector<CopyAdvice> list = {
       {"copies between host and device",
-       pinned ? "overlap the host copies with kernels (a separate stream), or keep tensors on the device"
-       : pinned_ratio_
-           ? "copy from pinned memory on a separate stream, or keep tensors on the device"
-           : "overlap the host copies (a separate stream, pinned memory unless it is pinned already), or keep tensors on the device",
-       pinned           ? "They run while no kernel is running; the host memory is pinned already."
+       pinned          ? "overlap the host copies with kernels (a separate stream), or keep tensors on the device"
+       : pinned_ratio_ ? "copy from pinned memory on a separate stream, or keep tensors on the device"
+                       : "overlap the host copies (a separate stream, pinned memory unless it is pinned already), or keep "
+                         "tensors on the device",
+       pinned          ? "They run while no kernel is running; the host memory is pinned already."
        : pinned_ratio_ ? "They run while no kernel is running, from or to pageable memory."
-                        : "They run while no kernel is running.",
+                       : "They run while no kernel is running.",
        part(host_ns_)},
-      {"copies within the device", "avoid copies within the device: write results in place (out=, views instead of clone, contiguous and cat)",
+      {"copies within the device",
+       "avoid copies within the device: write results in place (out=, views instead of clone, contiguous and cat)",
        "They run while no kernel is running and move data that is on the device already.", part(device_ns_)},
       {"copies between devices", "overlap the copies between devices with kernels (a separate stream), or send less",
        "They run while no kernel is running.", part(peer_ns_)},
@@ -47,7 +48,8 @@ std::vector<CopyAdvice> CopyMix::advice(double exposed_ns) const {
 
 std::string CopyMix::blocking_remedy(const std::string& usual) const {
   if (total() > 0 && host_ns_ <= 0 && other_ns_ <= 0)
-    return "the copies do not involve host memory: use asynchronous copies, or avoid them (views instead of clone and contiguous)";
+    return "the copies do not involve host memory: use asynchronous copies, or avoid them (views instead of clone and "
+           "contiguous)";
   if (pinned_ratio_.value_or(0) >= kMostlyPinned)
     return "the memory is pinned already: use asynchronous copies, and defer reading results (.item(), .cpu(), print)";
   return usual;

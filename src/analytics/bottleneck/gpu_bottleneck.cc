@@ -69,7 +69,8 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const Ker
   const std::string unknown = core::format_percent(shares.compute * parts.unknown);
   if (2 * parts.far >= parts.unknown)
     found.undecided = fmt::format(
-        "Kernels with unknown limits take {} of the span, and {} are far from both the device's peak rate and its bandwidth: latency, "
+        "Kernels with unknown limits take {} of the span, and {} are far from both the device's peak rate and its bandwidth: "
+        "latency, "
         "low occupancy or work that was not counted limits these.",
         unknown, core::format_percent(shares.compute * parts.far));
   else

@@ -133,7 +133,8 @@ class Judge {
     }
     limit.text = fmt::format("{} of the peak rate and {} of the bandwidth ({}) by {}", core::format_percent(compute),
                              core::format_percent(memory), rate(*limit.bytes_per_s), limit.work_from);
-    if (limit.bound == KernelBound::unknown) limit.text += ": far from both limits, so latency, occupancy or uncounted work limits it";
+    if (limit.bound == KernelBound::unknown)
+      limit.text += ": far from both limits, so latency, occupancy or uncounted work limits it";
   }
 
   void decide_one_side(const Sum& sum, double typical, KernelLimit& limit) const {

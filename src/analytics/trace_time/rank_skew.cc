@@ -38,13 +38,15 @@ void find_straggler(const std::vector<RankTime>& ranks, RankSkew& skew) {
   if (span > 0) skew.collective_wait_ratio = waited / span;
   const double difference = static_cast<double>(most->collective_sum_ns - least->collective_sum_ns);
   if (difference < kMinWaitShare * static_cast<double>(most->collective_sum_ns)) return;
-  // Late ranks are proved by what they do before the collective: collectives may take longer on one rank for reasons of the network.
+  // Late ranks are proved by what they do before the collective: collectives may take longer on one rank for reasons of the
+  // network.
   const std::string before = own_time(*least, *most, difference);
   if (before.empty()) return;
   skew.straggler = least->rank;
   skew.confidence = kProved;
   skew.evidence = "rank " + std::to_string(least->rank) + " spends " + core::format_duration(difference) +
-                  " less in collectives than rank " + std::to_string(most->rank) + ", so it arrives last; before them it " + before;
+                  " less in collectives than rank " + std::to_string(most->rank) + ", so it arrives last; before them it " +
+                  before;
 }
 
 }  // namespace

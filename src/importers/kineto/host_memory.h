@@ -7,7 +7,8 @@
 
 namespace aaco::importers::kineto {
 
-// Time of the copies from and to the host by the kind of host memory, where the events' names have it: "Memcpy HtoD (Pinned -> Device)".
+// Time of the copies from and to the host by the kind of host memory, where the events' names have it: "Memcpy HtoD (Pinned ->
+// Device)".
 struct HostMemory {
   std::int64_t pageable_ns = 0, pinned_ns = 0;
 

@@ -60,6 +60,9 @@ core::Result<Case> read_case(const YamlNode& node) {
   AACO_ASSIGN(one.origin, node.require_string("origin"));
   AACO_ASSIGN(const YamlNode* query, node.require("query"));
   AACO_ASSIGN(one.call, query->require_string("call"));
+  if (const YamlNode* arguments = query->find("args"); arguments != nullptr && arguments->find("operators") != nullptr) {
+    AACO_ASSIGN(one.operators, arguments->find("operators")->as_strings());
+  }
   if (const YamlNode* arguments = query->find("args"); arguments != nullptr && arguments->find("kernel") != nullptr) {
     AACO_ASSIGN(one.kernel, arguments->require_string("kernel"));
   }

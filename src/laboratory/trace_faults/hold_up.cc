@@ -83,14 +83,18 @@ bool is_hold_up(std::string_view fault) { return has_activities(fault); }
 
 core::Result<Applied> hold_up(const TraceFault& fault, TraceRows& rows, trace::NameTable& names) {
   const std::string_view id = fault.kind->id;
-  const bool first = id == "host_first_use", inside = first || id == "host_blocked_launch", copies = id == "host_synchronous_copies";
+  const bool first = id == "host_first_use", inside = first || id == "host_blocked_launch",
+             copies = id == "host_synchronous_copies";
   const Activity* activity = activity_of(id, fault.variant);
   const auto work = static_cast<double>(length_of(all_busy(rows)));
   const auto extra_for = [&](std::size_t holds) {
     return std::max<std::int64_t>(
         kMinHoldNs, std::llround(kWaitsPerWork * fault.intensity * work / static_cast<double>(std::max<std::size_t>(1, holds))));
   };
-  std::vector<Hold> holds = some_of(candidates(rows, extra_for(kMaxHolds), first ? Which::first : inside ? Which::later : Which::any));
+  std::vector<Hold> holds = some_of(candidates(rows, extra_for(kMaxHolds),
+                                               first    ? Which::first
+                                               : inside ? Which::later
+                                                        : Which::any));
   if (holds.empty())
     return core::fail(core::ErrorCode::invalid_input,
                       "the device in this trace never waits for a launch, so delaying the host has no effect",

@@ -63,8 +63,7 @@ Launches launches_of(const TraceRows& rows) {
 
 Runtime runtime_of(const TraceRows& rows, const trace::NameTable& names) {
   for (const auto& call : rows.calls)
-    if (names.text(call.domain).starts_with("cuda"))
-      return {"cuda_runtime", "cudaLaunchKernel", "cudaGraphLaunch"};
+    if (names.text(call.domain).starts_with("cuda")) return {"cuda_runtime", "cudaLaunchKernel", "cudaGraphLaunch"};
   return {"hip", "hipLaunchKernel", "hipGraphLaunch"};
 }
 

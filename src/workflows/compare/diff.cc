@@ -89,8 +89,7 @@ void pair_spans(const ComparedSide& a, const ComparedSide& b, std::vector<analyt
 // Idle time by cause, side by side. It may be decided where the whole is not.
 core::Status compare_idle(const ComparedSide& a, const ComparedSide& b, const DiffRequest& request, const Services& services,
                           DiffOutcome& outcome) {
-  AACO_ASSIGN(const auto book,
-              analytics::gaps::CauseBook::load(core::join_path(services.paths.share, "data/gaps/causes.yaml")));
+  AACO_ASSIGN(const auto book, analytics::gaps::CauseBook::load(core::join_path(services.paths.share, "data/gaps/causes.yaml")));
   outcome.idle_causes = compare_idle_causes(a, b, book);
   const auto& whole = outcome.metrics.front();
   if (!outcome.cause && whole.verdict == stats::Verdict::inconclusive && a.sessions.front().work)

@@ -146,8 +146,7 @@ core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& 
   if (trace_a == nullptr || trace_b == nullptr) return std::optional<SuspectedCause>();
   AACO_ASSIGN(const Judges judges, load_judges(services.paths));
   const bool kernels_only = decided.id == "gpu.kernel_sum_ns";
-  AACO_ASSIGN(const auto book,
-              analytics::gaps::CauseBook::load(core::join_path(services.paths.share, "data/gaps/causes.yaml")));
+  AACO_ASSIGN(const auto book, analytics::gaps::CauseBook::load(core::join_path(services.paths.share, "data/gaps/causes.yaml")));
   const auto side_a = trace_side(*trace_a, kernels_only, book), side_b = trace_side(*trace_b, kernels_only, book);
   const auto difference = decompose_traces(side_a, side_b);
   // A trace may have moved in its means the other way than the metric that was judged: then this is not its cause.

@@ -87,7 +87,8 @@ std::vector<IdleCauseChange> compare_idle_causes(const ComparedSide& a, const Co
     if (change.baseline_ns <= 0 && change.candidate_ns <= 0) continue;
     p_values.emplace_back();
     if (std::min(before.size(), after.size()) >= kFewestWindows)
-      if (const auto test = stats::welch_test({before, static_cast<double>(before.size())}, {after, static_cast<double>(after.size())})) {
+      if (const auto test =
+              stats::welch_test({before, static_cast<double>(before.size())}, {after, static_cast<double>(after.size())})) {
         change.ci95 = test->ci95;
         p_values.back() = test->p_value;
       }
@@ -107,12 +108,13 @@ std::optional<SuspectedCause> decided_activity(const std::vector<IdleCauseChange
     if (std::abs(one.delta_ns()) < whole.threshold_ratio * step_ns) continue;
     const bool more = one.delta_ns() > 0;
     Json cause = Json::object({{"cause", one.id}, {"title", one.title}, {"p_holm", *one.p_holm}});
-    return SuspectedCause{fmt::format("{}: {} instead of {} of idle time per step (95 % interval of the difference {} to {}); the whole "
-                                      "step is inconclusive",
-                                      one.title, core::format_duration(one.candidate_ns), core::format_duration(one.baseline_ns),
-                                      core::format_signed_duration(one.ci95->low), core::format_signed_duration(one.ci95->high)),
-                          more ? one.remedy : "no action needed: this part is faster in B",
-                          Json::object({{"of", "step"}, {"causes", Json::array({std::move(cause)})}})};
+    return SuspectedCause{
+        fmt::format("{}: {} instead of {} of idle time per step (95 % interval of the difference {} to {}); the whole "
+                    "step is inconclusive",
+                    one.title, core::format_duration(one.candidate_ns), core::format_duration(one.baseline_ns),
+                    core::format_signed_duration(one.ci95->low), core::format_signed_duration(one.ci95->high)),
+        more ? one.remedy : "no action needed: this part is faster in B",
+        Json::object({{"of", "step"}, {"causes", Json::array({std::move(cause)})}})};
   }
   return std::nullopt;
 }

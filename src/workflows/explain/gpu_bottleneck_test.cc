@@ -74,9 +74,10 @@ TEST(JudgeGpu, NoCauseOfAnotherClass) {
   EXPECT_EQ(cause_id(0, 0, {idle_cause("data-loading", "host", 400)}), "") << "the device computes";
 }
 TEST(JudgeGpu, DispatchIsTheCauseOfALaunchRate) {
-  EXPECT_EQ(cause_id(0.1, 0.7, {idle_cause("launch", "launch", 300), idle_cause("python", "host", 250),
-                                idle_cause("framework", "host", 150)}),
-            "framework");
+  EXPECT_EQ(
+      cause_id(0.1, 0.7,
+               {idle_cause("launch", "launch", 300), idle_cause("python", "host", 250), idle_cause("framework", "host", 150)}),
+      "framework");
   EXPECT_EQ(cause_id(0.1, 0.7, {idle_cause("launch", "launch", 300), idle_cause("framework", "host", 150)}), "launch");
 }
 TEST(JudgeGpu, TracesWithoutATimelineSayWhy) {

@@ -34,7 +34,9 @@ constexpr std::array<CopyWords, 5> kCopies = {{{"h2d", "host-copies", "copies fr
                                                {"memset", "fills", "fills of device memory"}}};
 
 // Dispatch and silence, which are no activity that could be taken away by itself.
-bool is_weak(std::string_view cause) { return cause == "framework" || cause == "python" || cause == "unknown" || cause == "lock"; }
+bool is_weak(std::string_view cause) {
+  return cause == "framework" || cause == "python" || cause == "unknown" || cause == "lock";
+}
 
 Json cause_of(std::string_view id, std::string_view title, double share) {
   return Json::object({{"id", id}, {"title", title}, {"span_share_ratio", share}});
@@ -86,7 +88,8 @@ std::optional<Leading> leading_family(const Json& gpu, std::string_view limit) {
     times[family] += time;
     sum += time;
   }
-  const auto most = std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == times.end() || sum <= 0 || most->first == "other" || most->second < kLeads * sum) return std::nullopt;
   return Leading{most->first, most->second / sum};
 }

@@ -79,13 +79,18 @@ const Json* kernel_of(const SessionOutcome& session, const Case& one) {
   return best;
 }
 
+bool is_counted(std::string_view type, const std::vector<std::string>& operators) {
+  if (operators.empty()) return type.ends_with("mm") || type.ends_with("linear") || type.ends_with("matmul");
+  return std::any_of(operators.begin(), operators.end(),
+                     [&](const std::string& one) { return type == one || one.ends_with("::" + std::string(type)); });
+}
+
 // FLOPs of the products: of the operators' sites where these say them, else of the kernels that are products.
-double product_flops(const SessionOutcome& session) {
+double product_flops(const SessionOutcome& session, const std::vector<std::string>& operators) {
   double sites = 0, kernels = 0;
   for (const Json& gpu : gpus_of(session).items()) {
     for (const Json& node : gpu["sites"]["nodes"].items())
-      if (const auto type = node["op_type"].text(); type.ends_with("mm") || type.ends_with("linear") || type.ends_with("matmul"))
-        sites += node["flops"].as_f64().value_or(0);
+      if (is_counted(node["op_type"].text(), operators)) sites += node["flops"].as_f64().value_or(0);
     for (const Json& kernel : gpu["kernel_limits"]["kernels"].items())
       if (kernel["family"].text() == "gemm") kernels += kernel["flops"].as_f64().value_or(0);
   }
@@ -216,7 +221,7 @@ Answer CorpusAnswers::coverage(const SessionOutcome& session, const Case& one) c
     if (share(named_ns, sum_ns) < kLowCoverage) out.claims.emplace_back("low-coverage");
     out.note = fmt::format("{:.4f} of the kernel time has an operator", share(named_ns, sum_ns));
   } else if (one.call == "flops_of_capture") {
-    const double found = product_flops(session) / 1e9;
+    const double found = product_flops(session, one.operators) / 1e9;
     agrees = std::abs(found - value("gflop")) <= kCoverageBy * value("gflop");
     out.note = fmt::format("{:.1f} GFLOP, {:.1f} by shapes", found, value("gflop"));
   } else {
