@@ -69,7 +69,7 @@ struct Idler {
 };
 
 // What the confidence of a gap's cause is learned from: "gap.launch_latency", "gap.host_late.named" where the host's cause is
-// named too. Empty: neither cause is known.
+// named too, "gap.host_late.vague" where it is dispatch or code between operators. Empty: neither cause is known.
 std::string evidence_class_of(const trace::GapRow& row, const trace::NameTable& names);
 
 struct Explained {

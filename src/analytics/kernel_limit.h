@@ -40,6 +40,8 @@ std::string_view to_string(LimitEvidence evidence);
 // Our own judgement, from kernels whose limit is known from their source (docs/formats/corpus.md). A kernel that reaches less of
 // both roofs waits for latency, has too few waves, or does work that nobody counted: neither roof limits it.
 inline constexpr double kNearRoof = 0.5, kFarFromRoof = 0.4, kTrafficDecides = 0.4;
+// Of the peak rate, which products of matrices hardly reach three quarters of: a lower part names it.
+inline constexpr double kFarFromPeak = 0.25;
 inline constexpr double kTrafficOnlyBytesPerS = 500e9;   // no cache-resident or compute-bound kernel of this size is known to us
 inline constexpr double kTrafficOnlyFlopsPerByte = 100;  // below the ridge of every data-centre GPU in data/hardware
 // Executions that take this many times as long as the others on average are outliers and left out of the limit.

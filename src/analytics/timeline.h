@@ -30,6 +30,7 @@ struct TimelineFacts {
   std::int64_t id_pairs = 0, id_falls = 0;  // neighbouring kernels with ids, and those whose id is smaller than the one before
   double idle_ratio = 0;                    // of the least busy device's span
   std::vector<RankSpan> ranks;
+  std::vector<RankSpan> processes;  // first start to last end of the host events of each process
 };
 
 struct NoTimeline {

@@ -55,6 +55,8 @@ class Words {
   [[nodiscard]] Word cause_of(std::string_view id) const;         // its class too, where the cause decides it
   // Of a warning that says why a file cannot tell; empty: it says nothing of the kind.
   [[nodiscard]] std::string reason_of(std::string_view warning) const;
+  // Of a refusal that contains one of the ids.
+  [[nodiscard]] std::string reason_in(std::string_view refusal) const;
 
  private:
   std::map<std::string, std::string, std::less<>> classes_, reasons_;

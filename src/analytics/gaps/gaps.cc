@@ -36,7 +36,9 @@ std::string evidence_class_of(const trace::GapRow& row, const trace::NameTable& 
   const std::string_view cause = names.text(row.cause), host = names.text(row.host_cause);
   const bool named = !host.empty() && host != kNames.back();
   if (cause == kNames.back() && !named) return {};
-  return "gap." + std::string(cause) + (named ? ".named" : "");
+  // Code of the program or the framework is what is left where no event tells an activity: it is true less often.
+  const bool vague = host == "python" || host == "framework" || host == "lock";
+  return "gap." + std::string(cause) + (vague ? ".vague" : named ? ".named" : "");
 }
 
 GapExplainer::GapExplainer(trace::NameTable& names, const CauseBook* book, const confidence::Table* confidences)

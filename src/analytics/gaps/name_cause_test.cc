@@ -112,7 +112,7 @@ TEST_F(NamedGapTest, LongAsynchronousCopyBlocks) {
   gap_.launch->is_copy = true;
   EXPECT_EQ(cause(), "synchronous-copy");
 }
-TEST_F(NamedGapTest, ABlockedLaunchIsNoLaunchRate) {
+TEST_F(NamedGapTest, ABlockedLaunchDoesNotCountAsLaunchRate) {
   GapSums sums;
   launch(1.1, 10.9);
   sums.add(explainer_->explain(gap_), book_);

@@ -123,7 +123,7 @@ class Judge {
     if (!limit.memory_ratio || (sum.flops > 0 && !limit.compute_ratio)) return without_roofs(limit);
     const double compute = limit.compute_ratio.value_or(0), memory = *limit.memory_ratio;
     const double reached = std::max(compute, memory);
-    if (reached < kFarFromRoof) {
+    if (reached < (compute >= memory ? kFarFromPeak : kFarFromRoof)) {
       limit.evidence = LimitEvidence::far_from_both;
     } else {
       limit.bound = compute >= memory ? KernelBound::compute : KernelBound::memory;

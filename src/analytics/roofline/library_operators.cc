@@ -14,9 +14,7 @@ using fingerprint::Family;
 
 constexpr std::size_t kMaxRank = 5;
 
-std::int64_t whole(double extent) { return static_cast<std::int64_t>(extent); }
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool in_text(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 // Activations [.., K] times weights [N, K] or [K, N], both whole numbers of one type. Which of the two the weights are does not
 // matter where K = N.
@@ -86,14 +84,14 @@ std::optional<OperatorWork> attention(const Call& call, const Attention& schema)
 bool is_product(std::string_view name) {
   constexpr std::array<std::string_view, 6> kWords = {"gemm", "linear", "matmul", "scaled_mm", "::mm", "tgemm"};
   constexpr std::array<std::string_view, 9> kNot = {"moe", "grouped", "w4", "int4", "fp4", "gptq", "awq", "bias", "backward"};
-  const auto in_name = [&](std::string_view word) { return contains(name, word); };
+  const auto in_name = [&](std::string_view word) { return in_text(name, word); };
   return std::any_of(kWords.begin(), kWords.end(), in_name) && std::none_of(kNot.begin(), kNot.end(), in_name);
 }
 
 }  // namespace
 
 std::optional<OperatorWork> library_work(std::string_view name, const Json& arguments) {
-  if (!contains(name, "::")) return std::nullopt;
+  if (!in_text(name, "::")) return std::nullopt;
   const Call call(arguments);
   const auto schema =
       std::find_if(kAttentions.begin(), kAttentions.end(), [&](const Attention& one) { return one.name == name; });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,8 @@ inline constexpr std::array<Type, 13> kTypes = {{{"float", "float32", 4},
                                                  {"BFloat16", "bfloat16", 2},
                                                  {"Float", "float32", 4},
                                                  {"Double", "float64", 8}}};
+
+inline std::int64_t whole(double extent) { return static_cast<std::int64_t>(extent); }
 
 // The arguments of one call of an operator, as the profiler recorded them; `arguments` must outlive it.
 class Call {

@@ -19,8 +19,6 @@ double product(const Shape& shape) {
   return out;
 }
 
-std::int64_t whole(double extent) { return static_cast<std::int64_t>(extent); }
-
 // A [.., M, K] times B [.., K, N].
 std::optional<OperatorWork> matmul(const Call& call, std::size_t a_index, std::size_t rank, double output_bytes) {
   const Shape a = call.shape(a_index, rank, rank), b = call.shape(a_index + 1, rank, rank);

@@ -168,6 +168,12 @@ Words::Word Words::cause_of(std::string_view id) const {
   return found != causes_.end() ? found->second : Word{"", own_word(id)};
 }
 
+std::string Words::reason_in(std::string_view refusal) const {
+  for (const auto& [id, word] : reasons_)
+    if (refusal.find(id) != std::string_view::npos) return word;
+  return "";
+}
+
 std::string Words::reason_of(std::string_view warning) const {
   const auto found = reasons_.find(warning);
   return found != reasons_.end() ? found->second : "";

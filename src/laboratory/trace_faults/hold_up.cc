@@ -14,6 +14,7 @@ constexpr double kWaitsPerWork = 2;          // at intensity 1
 constexpr std::size_t kMaxHolds = 40;        // of a trace
 constexpr std::int64_t kMinHoldNs = 50'000;  // far above the shortest gap that is looked at
 constexpr double kMinCovered = 0.5;          // of the gap, by what the host does
+constexpr double kMostOfGap = 0.6;           // of a gap, for the fault to be why it is there
 constexpr double kPageableBytesPerNs = 12;   // of a copy from pageable memory
 
 struct Hold {
@@ -31,12 +32,18 @@ std::vector<Hold> candidates(const TraceRows& rows, std::int64_t extra_ns, Which
   for (std::size_t i = 0; i < rows.kernels.size(); ++i) begins.emplace(rows.kernels[i].start_ns, i);
   std::vector<Hold> found;
   std::set<std::uint32_t> seen;
+  std::map<std::uint32_t, std::int64_t> first_start;  // by name
+  for (const auto& row : rows.kernels) {
+    const auto place = first_start.try_emplace(row.name.value, row.start_ns).first;
+    place->second = std::min(place->second, row.start_ns);
+  }
   for (std::size_t i = 1; i < busy.size(); ++i) {
     const std::size_t kernel = begins.at(busy[i].start_ns);
     const auto& row = rows.kernels[kernel];
     const auto launch = launches.find({row.rank, row.correlation_id});
-    const bool fresh = seen.insert(row.name.value).second;
-    if (launch == launches.end() || (which != Which::any && fresh != (which == Which::first))) continue;
+    if (launch == launches.end()) continue;
+    if (which == Which::first && !seen.insert(row.name.value).second) continue;
+    if (which == Which::later && row.start_ns == first_start.at(row.name.value)) continue;
     const std::int64_t late = rows.calls[launch->second].start_ns - busy[i - 1].end_ns;
     if (static_cast<double>(late) >= -(1 - kMinCovered) * static_cast<double>(extra_ns))
       found.push_back({kernel, launch->second, busy[i - 1].end_ns});
@@ -123,7 +130,10 @@ core::Result<Applied> hold_up(const TraceFault& fault, TraceRows& rows, trace::N
   }
   Applied applied;
   applied.share_ratio = static_cast<double>(idle_of(rows) - idle) / static_cast<double>(std::max<std::int64_t>(1, span_of(rows)));
-  if (!copies) applied.gaps = std::move(gaps);  // copies fill them
+  // Copies fill them; in the others the fault is the truth where it takes most of the gap.
+  for (const Stretch& gap : gaps)
+    if (!copies && kMostOfGap * static_cast<double>(gap.end_ns - gap.start_ns) <= static_cast<double>(extra))
+      applied.gaps.push_back(gap);
   return applied;
 }
 

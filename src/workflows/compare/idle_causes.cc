@@ -20,13 +20,13 @@ using core::Json;
 
 constexpr std::size_t kFewestWindows = 3;  // on each side, for a test of their means
 
-struct Series {
+struct IdleSeries {
   std::size_t windows = 0;
   std::map<std::string, std::vector<double>> by_cause;
 };
 
-std::optional<Series> series_of(const ComparedSide& side) {
-  Series out;
+std::optional<IdleSeries> series_of(const ComparedSide& side) {
+  IdleSeries out;
   for (const ComparedSession& session : side.sessions) {
     if (!session.work || session.work->time.window_count <= 0) return std::nullopt;
     const auto& time = session.work->time;
@@ -42,7 +42,7 @@ std::optional<Series> series_of(const ComparedSide& side) {
   return out;
 }
 
-double mean_of(const std::vector<double>& values) {
+double mean_idle(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
@@ -82,8 +82,8 @@ std::vector<IdleCauseChange> compare_idle_causes(const ComparedSide& a, const Co
     change.title = title_of(cause, known);
     change.activity = known != nullptr && is_activity(*known);
     if (known != nullptr) change.remedy = known->remedy;
-    change.baseline_ns = mean_of(before);
-    change.candidate_ns = mean_of(after);
+    change.baseline_ns = mean_idle(before);
+    change.candidate_ns = mean_idle(after);
     if (change.baseline_ns <= 0 && change.candidate_ns <= 0) continue;
     p_values.emplace_back();
     if (std::min(before.size(), after.size()) >= kFewestWindows)

@@ -5,6 +5,7 @@
 #include "analytics/gpu_bottleneck.h"
 #include "tracelake/lake.h"
 #include "workflows/explain/headline_cause.h"
+#include "workflows/explain/outside_work.h"
 
 namespace aaco::workflows {
 namespace {
@@ -79,6 +80,11 @@ std::optional<double> pinned_ratio(const trace::SessionManifest& manifest) {
   return all > 0 ? std::optional(pinned / all) : std::nullopt;
 }
 
+DeviceWindow window_of(const Json& gpu) {
+  return {static_cast<std::int32_t>(gpu["rank"].as_i64().value_or(0)), gpu["first_ns"].as_i64().value_or(0),
+          gpu["last_ns"].as_i64().value_or(0)};
+}
+
 double steps_ns(LoadedSession& loaded, std::int64_t rank) {
   double sum = 0;
   for (const auto& row : loaded.rows<trace::IterationRow>().value_or(std::span<const trace::IterationRow>()))
@@ -89,7 +95,8 @@ double steps_ns(LoadedSession& loaded, std::int64_t rank) {
 }  // namespace
 
 std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::SessionManifest& manifest,
-                                      const trace::Metrics& metrics, const analytics::confidence::Table& confidences) {
+                                      const trace::Metrics& metrics, const analytics::confidence::Table& confidences,
+                                      const core::Paths& paths) {
   const auto& gpus = manifest.outcome.gpu["gpus"].items();
   if (const Json& none = manifest.outcome.gpu["no_timeline"]; none.is_object())
     return GpuJudgement{analytics::bottleneck::without_timeline(std::string(none["text"].text())),
@@ -104,14 +111,19 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
   auto found =
       analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]), confidences);
   if (!found) return std::nullopt;
-  const Json& gpu = gpus[*chosen];
+  const double span_ns = devices[*chosen].span_ns.value_or(0);
+  // Host time outside the device's work is in the steps, not in the span.
+  Json gpu = gpus[*chosen];
+  const double whole_ns = std::max(span_ns, steps_ns(loaded, gpu["rank"].as_i64().value_or(0)));
+  if (whole_ns > span_ns && gpu.contains("first_ns"))
+    if (const auto outside = host_outside(loaded, window_of(gpu), paths))
+      gpu.set("idle_causes", with_causes(gpu["idle_causes"], *outside));
   GpuFacts facts = facts_of(gpu, metrics, rows, names);
   facts.pinned_ratio = pinned_ratio(manifest);
-  facts.steps_ns = steps_ns(loaded, gpu["rank"].as_i64().value_or(0));
+  facts.steps_ns = whole_ns;
   const bool unknown_kernels = found->class_id == analytics::bottleneck::kInconclusive;
   return GpuJudgement{*found, analytics::advice::recommend_gpu(facts),
-                      headline_cause(found->class_id, unknown_kernels, gpu, manifest.outcome.gpu["straggler"],
-                                     devices[*chosen].span_ns.value_or(0))};
+                      headline_cause(found->class_id, unknown_kernels, gpu, manifest.outcome.gpu["straggler"], whole_ns)};
 }
 
 }  // namespace aaco::workflows

@@ -30,7 +30,7 @@ struct Trace {
   std::optional<GpuJudgement> judge() {
     manifest.outcome = trace::outcome_from_json(Json::object({{"gpu", Json::object({{"gpus", gpus}})}}));
     LoadedSession none("/nonexistent/session");
-    return judge_gpu(none, manifest, metrics, {});
+    return judge_gpu(none, manifest, metrics, {}, {});
   }
 };
 
@@ -87,7 +87,7 @@ TEST(JudgeGpu, TracesWithoutATimelineSayWhy) {
       Json::object({{"gpu", Json::object({{"gpus", trace.gpus},
                                           {"no_timeline", Json::object({{"reason", "merged-runs"}, {"text", "many runs"}})}})}}));
   LoadedSession none("/nonexistent/session");
-  const auto found = judge_gpu(none, trace.manifest, trace.metrics, {});
+  const auto found = judge_gpu(none, trace.manifest, trace.metrics, {}, {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->bottleneck.class_id, analytics::bottleneck::kInconclusive);
   EXPECT_EQ(found->bottleneck.undecided, "Many runs.");
@@ -97,7 +97,7 @@ TEST(JudgeGpu, TracesWithoutATimelineSayWhy) {
 TEST(JudgeGpu, SessionsWithoutGpuWorkAreNotJudged) {
   EXPECT_FALSE(Trace().judge());
   LoadedSession none("/nonexistent/session");
-  EXPECT_FALSE(judge_gpu(none, {}, {}, {}));
+  EXPECT_FALSE(judge_gpu(none, {}, {}, {}, {}));
   EXPECT_FALSE(Trace().add(gpu(0, 0, 0, 0), 300).judge()) << "nothing took any of its span";
   Trace unmeasured;
   unmeasured.add(gpu(0, 0.5, 0, 0.5), 300).metrics.clear();

@@ -7,14 +7,13 @@
 #include <string>
 #include <utility>
 
-#include "analytics/gpu_limit.h"
-
 namespace aaco::workflows {
 namespace {
 
 using core::Json;
 
-constexpr double kLeads = 0.5;  // of the kernel time: a family of kernels that has it is what the device does
+constexpr double kMatters = 0.15;  // of the span: what is named beside kernels of unknown limit (our own judgement)
+constexpr double kLeads = 0.5;     // of the kernel time: a family of kernels that has it is what the device does
 
 struct Named {
   std::string_view family, id, title;
@@ -127,14 +126,15 @@ Json communication_cause(const Json& straggler, double share) {
 
 // Kernels of unknown limit take most of the span: what else the trace proves to matter, else what the kernels are.
 Json beside_unknown(const Json& gpu, double span_ns) {
+  const double communication = gpu["bound"]["communication_ratio"].as_f64().value_or(0);
   for (const Json& one : gpu["idle_causes"].items()) {
     const std::string_view of = one["class"].text();
     if ((of != "host" && of != "warmup") || is_weak(one["cause"].text())) continue;
-    if (idle_of(one) >= analytics::bottleneck::kMinLimitShare * span_ns) return idle_json(one, idle_of(one), span_ns);
+    if (idle_of(one) >= kMatters * span_ns && idle_of(one) >= communication * span_ns)
+      return idle_json(one, idle_of(one), span_ns);
   }
   const double kernels = gpu["bound"]["compute_ratio"].as_f64().value_or(0);
-  const double communication = gpu["bound"]["communication_ratio"].as_f64().value_or(0);
-  if (communication >= analytics::bottleneck::kMinLimitShare)
+  if (communication >= kMatters)
     return cause_of("compute-and-communication", "computing and exposed collectives", kernels + communication);
   Json family = family_cause(gpu, "", kernels);
   if (!family.is_null()) return family;

@@ -59,7 +59,7 @@ EXPECT_EQ(id("inconclusive", gpu(0.6, 0.3, convolutions), true), "compute-and-co
   })), true), "convolutions")
       << "dispatch is no activity to take away";
   EXPECT_EQ(id("inconclusive", gpu(0.7, 0, convolutions, Json::array({
-  idle("data-loading", "host", 150)}
+  idle("data-loading", "host", 140)}
   })), true), "convolutions");
   EXPECT_EQ(id("inconclusive", gpu(0.9, 0, Json::array()), true), "device-busy");
   EXPECT_EQ(id("inconclusive", gpu(0.4, 0, Json::array()), true), "");

@@ -96,7 +96,7 @@ void write_bottleneck(SessionDraft& draft, LoadedSession& loaded, const trace::M
 core::Result<Json> bottleneck_document(LoadedSession& loaded, const trace::SessionManifest& manifest,
                                        const trace::Metrics& metrics, const core::Paths& paths) {
   AACO_ASSIGN(const Judges judges, load_judges(paths));
-  if (const auto of_gpu = judge_gpu(loaded, manifest, metrics, judges.confidences))
+  if (const auto of_gpu = judge_gpu(loaded, manifest, metrics, judges.confidences, paths))
     return to_json(of_gpu->bottleneck, judges.book)
         .set_if("cause", of_gpu->cause)
         .set("recommendations", to_json(of_gpu->recommendations));

@@ -6,7 +6,7 @@
 namespace aaco::workflows {
 namespace {
 
-constexpr double kLeads = 0.5;  // of the operators' own time
+constexpr double kOperatorLead = 0.5;  // of the operators' own time
 constexpr double kDispatchNs =
     5'000;  // an operator of PyTorch costs the host about this much whatever it does (our own judgement)
 constexpr std::int64_t kFewestOperators = 100;
@@ -44,8 +44,8 @@ std::optional<OperatorTimes::Leading> OperatorTimes::leading() const {
   if (sum <= 0) return std::nullopt;
   if (count_ >= kFewestOperators && sum / static_cast<double>(count_) < kDispatchNs)
     return Leading{"framework", "operators as short as their dispatch", 1};
-  if (products >= kLeads * sum) return Leading{"matrix-products", "matrix products", products / sum};
-  if (convolutions >= kLeads * sum) return Leading{"convolutions", "convolutions", convolutions / sum};
+  if (products >= kOperatorLead * sum) return Leading{"matrix-products", "matrix products", products / sum};
+  if (convolutions >= kOperatorLead * sum) return Leading{"convolutions", "convolutions", convolutions / sum};
   return std::nullopt;
 }
 

@@ -106,6 +106,8 @@ Json gpu_json(const GpuOfTrace& gpu, bool has_timeline) {
   Json out = Json::object({{"rank", gpu.rank},
                            {"device", gpu.device},
                            {"metric_device", gpu.metric_device},
+                           {"first_ns", gpu.time.first_ns},
+                           {"last_ns", gpu.time.last_ns},
                            {"copy_count", gpu.time.copy_count},
                            {"memset_count", gpu.time.memset_count},
                            {"collective_count", gpu.time.collective_count},

@@ -89,8 +89,8 @@ bool is_counted(std::string_view type, const std::vector<std::string>& operators
 double product_flops(const SessionOutcome& session, const std::vector<std::string>& operators) {
   double sites = 0, kernels = 0;
   for (const Json& gpu : gpus_of(session).items()) {
-    for (const Json& node : gpu["sites"]["nodes"].items())
-      if (is_counted(node["op_type"].text(), operators)) sites += node["flops"].as_f64().value_or(0);
+    for (const auto& [name, flops] : gpu["sites"]["operator_flops"].members())
+      if (is_counted(name, operators)) sites += flops.as_f64().value_or(0);
     for (const Json& kernel : gpu["kernel_limits"]["kernels"].items())
       if (kernel["family"].text() == "gemm") kernels += kernel["flops"].as_f64().value_or(0);
   }
@@ -125,7 +125,7 @@ std::optional<Answer> CorpusAnswers::answer(const Case& one) {
   if (one.kind == "kernel") files.insert(files.end(), one.others.begin(), one.others.end());
   if (one.kind == "coverage") captures = one.others;
   const auto& read = session(files, captures);
-  if (!read) return nothing("", read.error().text());
+  if (!read) return nothing(words_.reason_in(read.error().message), read.error().text());
   Answer out;
   if (one.kind == "headline") {
     out = headline_answer(read->path, read->manifest, words_);
