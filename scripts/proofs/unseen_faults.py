@@ -6,7 +6,7 @@
 Every fault is measured in three sessions beside three undisturbed ones, alternating. tests/faults_unseen/faults.c holds what is loaded
 into the measured process; the others act from outside (signals, priorities, quotas, hogs) or change the model. Nothing is tuned on them;
 every third fault is reported separately as held out. AACO_PROOF_SECONDS: seconds per session (2). AACO_UNSEEN_LOAD: processes that spin
-beside every session (0). AACO_UNSEEN_FILTER: regular expression of fault names.
+beside every session (0). AACO_UNSEEN_THREADS: threads of the measured process (the runtime's choice). AACO_UNSEEN_FILTER: regular expression of fault names.
 """
 import json
 import os
@@ -24,6 +24,7 @@ DESCRIPTION = 'faults the laboratory lacks: found, cause first, parts that add u
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get('AACO_PROGRAM', str(TOP / 'build/release/bin/aaco'))
 SECONDS = float(os.environ.get('AACO_PROOF_SECONDS', '2'))
+THREADS = os.environ.get('AACO_UNSEEN_THREADS')
 LOAD = int(os.environ.get('AACO_UNSEEN_LOAD', '0'))
 SESSIONS = 3
 MODEL = 'squeezenet1.1'
@@ -172,6 +173,8 @@ class Quota:
 def run_session(lake, fault, library):
     """One session, with the fault unless it is None; returns its id."""
     command = [PROGRAM, 'run', '--duration', f'{SECONDS}s', '--profile', '--json']
+    if THREADS:
+        command += ['--threads', THREADS]
     if not (fault and '--model' in fault.arguments):
         command += ['--model', MODEL]
     environment = os.environ | {'AACO_SESSIONS': lake, 'NO_COLOR': '1'}

@@ -5,6 +5,7 @@
 #include "core/environment.h"
 #include "core/result.h"
 #include "report/model.h"
+#include "workflows/services.h"
 
 namespace aaco::workflows {
 
@@ -16,5 +17,10 @@ core::Result<report::ReportModel> load_report_by_name(const std::string& name, c
 core::Result<std::string> render_page(const report::ReportModel& model, const core::Paths& paths);
 // Writes the page to report/report.html in the bundle and answers its path.
 core::Result<std::string> write_page(const report::ReportModel& model, const std::string& session_path, const core::Paths& paths);
+
+// The page printed by the machine's Chromium (AACO_CHROMIUM, else the first of chromium, chromium-browser, google-chrome in
+// PATH), as bytes of a PDF with page numbers. Fails with not_found without a Chromium, timed_out after a minute, io where it
+// writes none.
+core::Result<std::string> print_page(const report::ReportModel& model, const Services& services);
 
 }  // namespace aaco::workflows

@@ -54,8 +54,23 @@ class MissionCommands(program.ProgramTest):
         self.assertEqual(outcome.code, 0, outcome.errors)
         self.assertIn('<html', outcome.output)
 
-    def test_pdf_names_the_way_today(self):
-        self.refused(self.aaco('report', '--session', 'sessions/latest', '--format', 'pdf'), 2, 'pdf', '--html report.html')
+    def test_report_as_pdf(self):
+        file = self.folder / 'report.pdf'
+        outcome = self.aaco('report', '--session', 'sessions/latest', '--format', 'pdf', '-o', file)
+        for reason in ('does not include the report page', 'requires Chromium'):
+            if reason in outcome.errors:
+                self.skipTest('skipped, ' + reason)
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        pdf = file.read_bytes()
+        self.assertTrue(pdf.startswith(b'%PDF-') and b'%%EOF' in pdf[-1024:])
+        self.assertGreater(pdf.count(b'/Type /Page\n') + pdf.count(b'/Type /Page '), 0)
+
+    def test_pdf_without_a_chromium_names_the_way(self):
+        for chromium, part in (('/nowhere/chromium', 'missing program'), ('/bin/false', 'wrote no PDF')):
+            outcome = self.aaco('report', 'latest', '--format', 'pdf', '-o', 'x.pdf', AACO_CHROMIUM=chromium)
+            if 'does not include the report page' in outcome.errors:
+                self.skipTest('skipped, this build has no report page')
+            self.refused(outcome, 3, part, '--html')
 
     def test_diff_against_a_baseline(self):
         for words in (['--baseline', 'prod'], ['--baseline', 'baselines/prod.json', '--session', 'sessions/latest'],
