@@ -21,8 +21,8 @@ struct ExpertSizes {
   auto operator<=>(const ExpertSizes&) const = default;
 };
 
-// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1): the cache holds one latent vector and one rotary key per
-// token for all heads.
+// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1): the cache holds one latent vector and one rotary key
+// per token for all heads.
 struct LatentAttention {
   std::int64_t query_rank = 0;  // 0: queries are projected directly
   std::int64_t cache_rank = 0, rotary_dim = 0, key_dim = 0, value_dim = 0;
@@ -36,8 +36,8 @@ struct DecoderArchitecture {
   std::int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_dim = 0, intermediate = 0, vocabulary = 0;
   bool gated = true;  // three matrices per feed-forward block (SwiGLU), else two
   bool tied_embeddings = false;
-  std::int64_t context = 0;                        // longest sequence; 0: not stated
-  std::int64_t window = 0, windowed_layers = 0;    // sliding-window attention; 0: none
+  std::int64_t context = 0;                      // longest sequence; 0: not stated
+  std::int64_t window = 0, windowed_layers = 0;  // sliding-window attention; 0: none
   std::optional<ExpertSizes> experts;
   std::optional<LatentAttention> latent;
   std::string weight_type = "bf16";  // of products as published: bf16, fp16, fp8, int8, int4, mxfp4
@@ -57,8 +57,8 @@ struct DecoderArchitecture {
 };
 
 // From the `config.json` of a Hugging Face model: Llama, Mistral, Mixtral, Qwen 2, 2.5 and 3 (dense and mixture of experts),
-// DeepSeek V2, V3 and R1, GPT-OSS, Gemma 1 to 3, Phi 3, and others that use the same keys. Fails with invalid_input naming the key
-// that is missing or invalid, with unsupported for a configuration of another kind of model.
+// DeepSeek V2, V3 and R1, GPT-OSS, Gemma 1 to 3, Phi 3, and others that use the same keys. Fails with invalid_input naming the
+// key that is missing or invalid, with unsupported for a configuration of another kind of model.
 core::Result<DecoderArchitecture> read_decoder(const core::Json& config, const std::string& name);
 
 // data/architectures/decoders.yaml.

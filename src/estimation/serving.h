@@ -13,8 +13,8 @@
 #include "estimation/decoder.h"
 #include "hardware/device.h"
 
-// Language models as serving stacks run them: fused attention on a paged cache in place, grouped queries shared, residual and norm
-// fused, captured graphs, continuous batching with chunked prefill. docs/how_to/estimate_serving.md derives the formulas.
+// Language models as serving stacks run them: fused attention on a paged cache in place, grouped queries shared, residual and
+// norm fused, captured graphs, continuous batching with chunked prefill. docs/how_to/estimate_serving.md derives the formulas.
 namespace aaco::estimation {
 
 // What the time per output token and the time to first token are made of, in seconds at the specification's rates.
@@ -44,8 +44,16 @@ struct ServingStack {
   std::string name;
   std::int64_t chunk_tokens = 8192;  // of prompts in one step
   bool narrow_cache = false;         // an FP8 model gets an FP8 cache where nothing else is asked for
-  double spread = 0;                 // log of how far this stack's points were from the fit of all stacks; added to the bounds
+  double first_token_ratio = 1;      // measured time to first token over the fit of all stacks
+  double spread = 0;  // log of how far its points are from the fit of all stacks; the largest widens an estimate for no stack
   bool operator==(const ServingStack&) const = default;
+};
+
+// Share of the peak that large products of a vendor's libraries reach in a type.
+struct AchievedRate {
+  std::string vendor, type;  // empty vendor or type: any other
+  double ratio = 1;
+  bool operator==(const AchievedRate&) const = default;
 };
 
 // data/rules/serving.yaml.
@@ -58,12 +66,14 @@ struct ServingRules {
   double other_device_widening = 1;                  // bounds of other devices are wider by this factor
   std::int64_t rows = 0, models = 0;                 // fitted
   double mean_error = 0;                             // of models a fit had not seen
+  std::vector<AchievedRate> achieved;                // of products
   double memory_ratio = 0.9;                         // of device memory that a stack takes
   double runtime_bytes = 0;                          // of it, what is neither weights nor cache
   std::int64_t node_gpus = 8;                        // GPUs with direct links
   double network_bytes_per_s = 0;                    // of one GPU to those of other nodes
   std::vector<ServingStack> stacks;
   [[nodiscard]] core::Result<const ServingStack*> stack(std::string_view name) const;
+  [[nodiscard]] double achieved_ratio(std::string_view vendor, std::string_view type) const;  // the first that fits; 1: none
 };
 core::Result<ServingRules> load_serving_rules(const std::string& path);
 
@@ -109,36 +119,36 @@ struct StepWork {
 };
 
 struct ServingMemory {
-  double device_bytes = 0;            // of one GPU
-  double weight_bytes = 0;            // on the fullest GPU
-  double cache_bytes_per_token = 0;   // on one GPU
-  double runtime_bytes = 0;           // activations, graphs, buffers of collectives
-  double capacity_tokens = 0;         // of one replica's cache
-  double requested_bytes = 0;         // with the cache of all requests in flight at their mean length
+  double device_bytes = 0;           // of one GPU
+  double weight_bytes = 0;           // on the fullest GPU
+  double cache_bytes_per_token = 0;  // on one GPU
+  double runtime_bytes = 0;          // activations, graphs, buffers of collectives
+  double capacity_tokens = 0;        // of one replica's cache
+  double requested_bytes = 0;        // with the cache of all requests in flight at their mean length
   [[nodiscard]] bool weights_fit() const { return capacity_tokens > 0; }
 };
 
 struct ServingEstimate {
   std::string model, device_id, device_name, stack, weight_type, expert_type, cache_type;
   ParallelPlan plan;
-  ServingLoad load;             // its concurrency is what is in flight, by Little's law where a rate was asked for
-  double running = 0;           // sequences of one replica that fit its cache at a time
+  ServingLoad load;    // its concurrency is what is in flight, by Little's law where a rate was asked for
+  double running = 0;  // sequences of one replica that fit its cache at a time
   ServingMemory memory;
-  StepWork decode, prefill;     // one step of `running` sequences; one prompt; on one GPU
-  std::array<double, kServingTerms> terms{};                // at the specification's rates
+  StepWork decode, prefill;                   // one step of `running` sequences; one prompt; on one GPU
+  std::array<double, kServingTerms> terms{};  // at the specification's rates
   std::array<double, kFirstTokenTerms> first_token_terms{};
-  Estimate first_token, output_token, request;              // ns
-  Estimate tokens_per_gpu_s;                                // output tokens
-  double tokens_per_s = 0;                                  // of all GPUs, output
+  Estimate first_token, output_token, request;  // ns
+  Estimate tokens_per_gpu_s;                    // output tokens
+  double tokens_per_s = 0;                      // of all GPUs, output
   double requests_per_s = 0;
-  double prefill_seconds = 0, decode_seconds = 0;           // of one prompt alone; of one step without prompts
-  std::optional<double> prefill_gpus_per_decode_gpu;        // disaggregated
+  double prefill_seconds = 0, decode_seconds = 0;     // of one prompt alone; of one step without prompts
+  std::optional<double> prefill_gpus_per_decode_gpu;  // disaggregated
   std::optional<double> joules_per_token;
   std::vector<std::string> notes;
 };
 
-// Fails with invalid_argument for a plan or load that cannot be, with exhausted where the weights do not fit, with unsupported where
-// the device lacks a needed figure.
+// Fails with invalid_argument for a plan or load that cannot be, with exhausted where the weights do not fit, with unsupported
+// where the device lacks a needed figure.
 core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model, const hardware::Device& device,
                                                const ServingRequest& request, const ServingRules& rules);
 

@@ -23,8 +23,8 @@ namespace {
 
 using core::ErrorCode;
 
-constexpr std::array kDependent{"--gpus", "--tp",   "--pp",  "--ep",    "--replicas",      "--isl",          "--osl",
-                                "--rate", "--slo",  "--stack", "--kv-dtype", "--concurrency", "--disaggregated"};
+constexpr std::array kDependent{"--gpus", "--tp",  "--pp",    "--ep",       "--replicas",    "--isl",          "--osl",
+                                "--rate", "--slo", "--stack", "--kv-dtype", "--concurrency", "--disaggregated"};
 
 core::Result<estimation::ServingLimits> parse_limits(const std::vector<std::string>& texts) {
   estimation::ServingLimits limits;
@@ -48,14 +48,16 @@ ServeOptions::ServeOptions(CLI::App& app) : texts_(std::make_unique<Texts>()), a
   Texts& t = *texts_;
   const auto count = positive_count();
   app.add_flag("--serve", t.serve, "Estimate a language model as a serving stack runs it: TTFT, TPOT, tokens/s, KV cache");
-  app.add_option("--gpus", t.gpus, "With --serve: number of GPUs; without --tp and --pp all plans on them are searched")->check(count);
+  app.add_option("--gpus", t.gpus, "With --serve: number of GPUs; without --tp and --pp all plans on them are searched")
+      ->check(count);
   app.add_option("--tp", t.tensor, "With --serve: tensor parallelism")->check(count);
   app.add_option("--pp", t.pipeline, "With --serve: pipeline parallelism")->check(count);
   app.add_option("--ep", t.expert, "With --serve: expert parallelism")->check(count);
   app.add_option("--replicas", t.replicas, "With --serve: independent copies of the model")->check(count);
   app.add_option("--isl", t.input, "With --serve: input tokens per request")->check(count)->capture_default_str();
   app.add_option("--osl", t.output, "With --serve: output tokens per request")->check(count)->capture_default_str();
-  app.add_option("--concurrency", t.concurrency, "With --serve: requests in flight on all GPUs (--batch: per replica)")->check(count);
+  app.add_option("--concurrency", t.concurrency, "With --serve: requests in flight on all GPUs (--batch: per replica)")
+      ->check(count);
   app.add_option("--rate", t.rate, "With --serve: requests per second; TTFT then includes the queue")->check(positive_number());
   app.add_option("--slo", t.slo, "With --serve: limits on TTFT and TPOT, e.g. ttft=500ms,tpot=30ms")->type_name("LIST");
   app.add_option("--stack", t.stack, "With --serve: serving stack, NAME[@VERSION] (vllm, sglang, trtllm)")->type_name("NAME");
@@ -99,9 +101,10 @@ core::Result<workflows::ServeRequest> ServeOptions::resolve(std::vector<std::str
   if (!request.search && t.gpus) {
     if (!t.replicas && asked % plan.ranks() == 0) plan.replicas = asked / plan.ranks();
     if (plan.gpus() != asked)
-      return core::fail(ErrorCode::invalid_argument,
-                        "--gpus " + std::to_string(asked) + " does not match " + to_string(plan) + " (" + std::to_string(plan.gpus()) + ")",
-                        "--gpus is --tp times --pp times --replicas");
+      return core::fail(
+          ErrorCode::invalid_argument,
+          "--gpus " + std::to_string(asked) + " does not match " + to_string(plan) + " (" + std::to_string(plan.gpus()) + ")",
+          "--gpus is --tp times --pp times --replicas");
   }
   request.concurrency_given = batch || t.concurrency;
   estimation::ServingLoad& load = serving.load;

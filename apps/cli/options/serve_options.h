@@ -23,7 +23,8 @@ class ServeOptions {
   [[nodiscard]] bool asked() const;
   // The request for these models and devices. `batch`, `weights`: of --batch and --dtype; empty: not given.
   [[nodiscard]] core::Result<workflows::ServeRequest> resolve(std::vector<std::string> models, std::vector<std::string> hardware,
-                                                              std::optional<std::int64_t> batch, const std::string& weights) const;
+                                                              std::optional<std::int64_t> batch,
+                                                              const std::string& weights) const;
   // Fails where an option of --serve was given without it.
   [[nodiscard]] core::Status refuse_without_serve() const;
 

@@ -24,7 +24,8 @@ void write(Context& context, const std::string& text, const std::string& output)
   context.note("wrote " + output);
 }
 
-void run_serve(Context& context, const workflows::AnalyzeRequest& predict, const ServeOptions& serve, const AnalyzeOptions& options) {
+void run_serve(Context& context, const workflows::AnalyzeRequest& predict, const ServeOptions& serve,
+               const AnalyzeOptions& options) {
   const auto request = serve.resolve({options.model}, {options.hardware}, predict.model.batch, predict.conditions.dtype);
   if (!request) return context.fail(request.error());
   const auto points = workflows::serve_estimates(*request, make_services(context));
@@ -84,7 +85,8 @@ void add_analyze(CLI::App& app, Context& context) {
       "per token are included.\n\n"
       "Examples:\n  aaco analyze resnet50 --hardware MI300X --batch 8 --dtype fp16\n  aaco analyze llama2-7b --hardware H100 "
       "--dim sequence_length=512,past_sequence_length=0 --power-cap 500\n  aaco analyze net.onnx --hardware this --format html "
-      "-o net.html\n  aaco analyze mobilenetv3-large --hardware Coral --dtype int8 --fallback i7-12700K\n  aaco analyze llama3-70b "
+      "-o net.html\n  aaco analyze mobilenetv3-large --hardware Coral --dtype int8 --fallback i7-12700K\n  aaco analyze "
+      "llama3-70b "
       "--hardware H100 --serve --gpus 8 --tp 8 --isl 2048 --osl 256 --concurrency 64 --dtype fp8\n  aaco analyze config.json "
       "--hardware MI300X --serve --gpus 8 --slo ttft=1s,tpot=30ms");
   verb->callback([&context, predict, serve, options] { run(context, *predict, *serve, *options); });

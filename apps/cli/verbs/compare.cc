@@ -137,7 +137,8 @@ void add_compare(CLI::App& app, Context& context) {
   verb->footer(
       "The exit code is 3 if a combination has no prediction; the others are still ranked.\n\n"
       "Examples:\n  aaco compare resnet50 vit-b-16 --hardware MI300X,H100,A100 --batch 8 --dtype fp16\n  aaco compare llama2-7b "
-      "--hardware MI300X --batches 1,8,64 --power-caps 400,550,750 --rank energy\n  aaco compare llama3-70b --hardware H100,H200,MI300X --serve --gpus 8 --tp 8 "
+      "--hardware MI300X --batches 1,8,64 --power-caps 400,550,750 --rank energy\n  aaco compare llama3-70b --hardware "
+      "H100,H200,MI300X --serve --gpus 8 --tp 8 "
       "--concurrency 64 --dtype fp8");
   verb->callback([&context, predict, serve, options] { run(context, *predict, *serve, *options); });
 }

@@ -2,10 +2,10 @@
 
 #include <string_view>
 
-// Time of collectives between GPUs. Ring: every rank sends and receives 2 (n - 1) / n of the buffer in 2 (n - 1) steps; tree: twice
-// the buffer in 2 log2(n) steps (Thakur, Rabenseifner, Gropp, Int. J. High Perf. Comp. Appl. 19, 2005; NCCL 2.4, double binary
-// trees). One-shot: every rank reads the n - 1 other buffers in one step; two-shot: reduce-scatter and all-gather in two (custom
-// all-reduce of vLLM and TensorRT-LLM).
+// Time of collectives between GPUs. Ring: every rank sends and receives 2 (n - 1) / n of the buffer in 2 (n - 1) steps; tree:
+// twice the buffer in 2 log2(n) steps (Thakur, Rabenseifner, Gropp, Int. J. High Perf. Comp. Appl. 19, 2005; NCCL 2.4, double
+// binary trees). One-shot: every rank reads the n - 1 other buffers in one step; two-shot: reduce-scatter and all-gather in two
+// (custom all-reduce of vLLM and TensorRT-LLM).
 namespace aaco::estimation {
 
 struct Collective {

@@ -15,7 +15,8 @@ class Config {
   Config(const core::Json& json, const std::string& name) : json_(json), name_(name) {}
 
   [[nodiscard]] tl::unexpected<core::Error> wrong(const std::string& what) const {
-    return core::fail(core::ErrorCode::invalid_input, name_ + ": " + what, "pass the config.json of a decoder-only language model");
+    return core::fail(core::ErrorCode::invalid_input, name_ + ": " + what,
+                      "pass the config.json of a decoder-only language model");
   }
   // The first of the keys that is there and not null; families call the same size by different names.
   [[nodiscard]] const core::Json* find(std::initializer_list<std::string_view> keys) const {
@@ -158,8 +159,8 @@ core::Result<DecoderArchitecture> read_decoder(const core::Json& document, const
   AACO_ASSIGN(model.context, config.size({"max_position_embeddings", "n_positions", "seq_length"}, 0));
   const bool four = model.family.starts_with("gpt") && part["intermediate_size"].is_null();  // GPT-2, GPT-J: four times the width
   if (model.hidden > (1 << 24)) return config.wrong("\"hidden_size\" is not a valid size");
-  AACO_ASSIGN(model.intermediate, config.size({"intermediate_size", "n_inner", "ffn_dim"},
-                                              four ? std::optional(4 * model.hidden) : std::nullopt));
+  AACO_ASSIGN(model.intermediate,
+              config.size({"intermediate_size", "n_inner", "ffn_dim"}, four ? std::optional(4 * model.hidden) : std::nullopt));
   // Families whose feed-forward block has no gate.
   for (const std::string_view family : {"gpt2", "gptj", "gpt_neox", "opt", "phi", "falcon", "bloom", "mpt", "starcoder2"})
     if (model.family == family) model.gated = false;

@@ -23,16 +23,20 @@ tl::unexpected<core::Error> invalid(const std::string& what, const std::string& 
 
 core::Status check(const DecoderArchitecture& model, const ServingRequest& request) {
   const ParallelPlan& plan = request.plan;
-  if (plan.tensor < 1 || plan.pipeline < 1 || plan.expert < 1 || plan.replicas < 1) return invalid("a parallel degree is below 1");
+  if (plan.tensor < 1 || plan.pipeline < 1 || plan.expert < 1 || plan.replicas < 1)
+    return invalid("a parallel degree is below 1");
   if (plan.tensor > kMaxGpus || plan.pipeline > kMaxGpus || plan.replicas > kMaxGpus || plan.gpus() > kMaxGpus)
     return invalid(fmt::format("{} has more than {} GPUs", to_string(plan), kMaxGpus));
   if (model.heads % plan.tensor != 0)
-    return invalid(fmt::format("{} attention heads cannot be split across {} GPUs", model.heads, plan.tensor), "use another --tp");
-  if (plan.pipeline > model.layers) return invalid(fmt::format("{} layers cannot be split into {} stages", model.layers, plan.pipeline));
+    return invalid(fmt::format("{} attention heads cannot be split across {} GPUs", model.heads, plan.tensor),
+                   "use another --tp");
+  if (plan.pipeline > model.layers)
+    return invalid(fmt::format("{} layers cannot be split into {} stages", model.layers, plan.pipeline));
   if (plan.expert > 1) {
     if (!model.experts) return invalid(model.name + " has no experts to split across GPUs", "remove --ep");
     if (model.experts->count % plan.expert != 0)
-      return invalid(fmt::format("{} experts cannot be split across {} GPUs", model.experts->count, plan.expert), "use another --ep");
+      return invalid(fmt::format("{} experts cannot be split across {} GPUs", model.experts->count, plan.expert),
+                     "use another --ep");
     const bool divides = plan.expert <= plan.tensor ? plan.tensor % plan.expert == 0 : plan.expert % plan.tensor == 0;
     if (!divides || plan.expert > plan.tensor * plan.replicas)
       return invalid(fmt::format("--ep {} does not fit --tp {} with {} replicas", plan.expert, plan.tensor, plan.replicas),
@@ -97,8 +101,8 @@ class Server {
     put(ServingTerm::sequences, rows * kSequenceS);
     const ServingLoad& load = request_.load;
     if (load.disaggregated) return;
-    // While a request gets its output, each of the others has had its prompt done once, in steps that decode as well: what a chunk
-    // adds to such a step.
+    // While a request gets its output, each of the others has had its prompt done once, in steps that decode as well: what a
+    // chunk adds to such a step.
     const double chunk = std::min(d(load.input_tokens), d(stack_.chunk_tokens));
     StepTokens mixed = step;
     mixed.rows += chunk;
@@ -114,17 +118,18 @@ class Server {
 
   double first_token(double output_token, double own, ServingEstimate& out) const {
     const StepWork& prompt = out.prefill;
-    out.prefill_seconds = coefficient(ServingTerm::prefill_products) * prompt[WorkClass::products].seconds +
-                          coefficient(ServingTerm::prefill_experts) * prompt[WorkClass::experts].seconds +
-                          coefficient(ServingTerm::prefill_attention) * prompt[WorkClass::attention].seconds +
-                          coefficient(ServingTerm::prefill_exchange) *
-                              (prompt[WorkClass::exchange].seconds + prompt[WorkClass::vectors].seconds);
+    out.prefill_seconds =
+        coefficient(ServingTerm::prefill_products) * prompt[WorkClass::products].seconds +
+        coefficient(ServingTerm::prefill_experts) * prompt[WorkClass::experts].seconds +
+        coefficient(ServingTerm::prefill_attention) * prompt[WorkClass::attention].seconds +
+        coefficient(ServingTerm::prefill_exchange) * (prompt[WorkClass::exchange].seconds + prompt[WorkClass::vectors].seconds);
     auto& terms = out.first_token_terms;
     // Of requests that start together, a request waits for some of the others' prompts; with a rate the queue is computed apart.
     const double others = request_.load.rate || request_.load.disaggregated ? 0 : std::sqrt(own) - 1;
     terms = {out.prefill_seconds, out.prefill_seconds * others, output_token, kConstantS, prompt.total().kernels * kKernelS};
     double seconds = 0;
     for (std::size_t i = 0; i < kFirstTokenTerms; ++i) seconds += rules_.first_token[i] * terms[i];
+    seconds *= stack_.first_token_ratio;
     if (request_.load.rate) seconds += wait(out);
     return seconds;
   }
@@ -177,9 +182,11 @@ bool find_concurrency(const Server& server, double rate, double most, ServingEst
   return true;
 }
 
-core::Status fill_memory(const ServedModel& served, const hardware::Device& device, const ServingRules& rules, ServingEstimate& out) {
+core::Status fill_memory(const ServedModel& served, const hardware::Device& device, const ServingRules& rules,
+                         ServingEstimate& out) {
   if (!device.memory.bytes)
-    return core::fail(core::ErrorCode::unsupported, "the registry has no memory size for " + device.id, "add it to " + device.where);
+    return core::fail(core::ErrorCode::unsupported, "the registry has no memory size for " + device.id,
+                      "add it to " + device.where);
   ServingMemory& memory = out.memory;
   memory.device_bytes = device.memory.bytes->value;
   memory.weight_bytes = weight_bytes(served);
@@ -197,11 +204,12 @@ core::Status fill_memory(const ServedModel& served, const hardware::Device& devi
   memory.requested_bytes = memory.weight_bytes + memory.runtime_bytes + own * mean * memory.cache_bytes_per_token;
   if (memory.capacity_tokens >= d(out.load.input_tokens + out.load.output_tokens)) return {};
   constexpr double kGiB = 1024.0 * 1024 * 1024;
-  return core::fail(core::ErrorCode::exhausted,
-                    fmt::format("{} does not fit {} with {}: weights {:.1f} GiB per GPU and one request's cache, of {:.1f} GiB usable",
-                                out.model, out.device_id, to_string(out.plan), memory.weight_bytes / kGiB,
-                                rules.memory_ratio * memory.device_bytes / kGiB),
-                    "use more GPUs (--tp, --pp), narrower weights (--dtype fp8) or shorter requests");
+  return core::fail(
+      core::ErrorCode::exhausted,
+      fmt::format("{} does not fit {} with {}: weights {:.1f} GiB per GPU and one request's cache, of {:.1f} GiB usable",
+                  out.model, out.device_id, to_string(out.plan), memory.weight_bytes / kGiB,
+                  rules.memory_ratio * memory.device_bytes / kGiB),
+      "use more GPUs (--tp, --pp), narrower weights (--dtype fp8) or shorter requests");
 }
 
 // At the mean power of decode steps and the prompts among them, by the specification's power model.
@@ -220,12 +228,13 @@ void fill_energy(const hardware::Device& device, const WeightType& type, Serving
 
 void add_notes(const ServingRequest& request, const ServingRules& rules, bool sustained, ServingEstimate& out) {
   if (!sustained)
-    out.notes.push_back(fmt::format("the rate of {:g} requests/s exceeds what this plan sustains ({:.3g}/s); requests queue without end",
+    out.notes.push_back(fmt::format("the rate of {:g} requests/s exceeds what this plan sustains ({:.3g}/s); the queue grows",
                                     *request.load.rate, out.requests_per_s));
   const double own = out.load.concurrency / d(out.plan.replicas);
   if (own > out.running * 1.001)
-    out.notes.push_back(fmt::format("{:.0f} of {:.0f} requests per replica fit the cache at a time; the others wait (not in TTFT)",
-                                    std::floor(out.running), own));
+    out.notes.push_back(
+        fmt::format("{:.0f} of {:.0f} requests per replica fit the cache at a time; the others wait (not in TTFT)",
+                    std::floor(out.running), own));
   if (request.plan.ranks() > rules.node_gpus || request.plan.expert > rules.node_gpus)
     out.notes.push_back(fmt::format("ranks beyond {} GPUs communicate over a network of {:g} GB/s per GPU (an assumption)",
                                     rules.node_gpus, rules.network_bytes_per_s / 1e9));
@@ -263,24 +272,27 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
   if (!request.stack.empty()) {
     AACO_ASSIGN(const ServingStack* found, rules.stack(request.stack));
     stack = *found;
+    stack.spread = 0;  // the bounds of models a fit had not seen are those of a named stack
   } else {
     for (const ServingStack& other : rules.stacks) stack.spread = std::max(stack.spread, other.spread);
     stack.narrow_cache = false;
+    stack.first_token_ratio = 1;
   }
   if (!device.memory.bytes_per_s)
-    return core::fail(core::ErrorCode::unsupported, "the registry has no memory bandwidth for " + device.id, "add it to " + device.where);
+    return core::fail(core::ErrorCode::unsupported, "the registry has no memory bandwidth for " + device.id,
+                      "add it to " + device.where);
   ServedModel served{model, request.plan, {}, {}, {}, 2, device.memory.bytes_per_s->value, 0, device.device_link.has_value()};
   const std::string weights = request.weight_type.empty() ? model.weight_type : request.weight_type;
-  AACO_ASSIGN(served.dense, weight_type_on(device, weights));
-  AACO_ASSIGN(served.plain, weight_type_on(device, "bf16"));
+  AACO_ASSIGN(served.dense, weight_type_on(device, weights, rules));
+  AACO_ASSIGN(served.plain, weight_type_on(device, "bf16", rules));
   const bool four_bits = served.dense.name == "mxfp4" || served.dense.name == "nvfp4";
   std::string experts = request.weight_type.empty() && !model.expert_type.empty() ? model.expert_type : weights;
   // Four-bit floats are for experts where a model has some.
   if (model.experts && four_bits && !model.expert_type.empty()) served.dense = served.plain;
-  AACO_ASSIGN(served.experts, weight_type_on(device, experts));
+  AACO_ASSIGN(served.experts, weight_type_on(device, experts, rules));
   const bool narrow = served.dense.bytes <= 1 && stack.narrow_cache;
   const std::string cache = request.cache_type.empty() ? (narrow ? "fp8" : "bf16") : request.cache_type;
-  AACO_ASSIGN(const WeightType cache_type, weight_type_on(device, cache));
+  AACO_ASSIGN(const WeightType cache_type, weight_type_on(device, cache, rules));
   served.cache_bytes = cache_type.bytes;
   const bool one_node = std::max(request.plan.ranks(), request.plan.expert) <= rules.node_gpus;
   const auto& link = device.device_link ? device.device_link : device.host_link;

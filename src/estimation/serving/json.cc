@@ -9,10 +9,8 @@ core::Json work_json(const StepWork& work) {
     const ClassWork& one = work.classes[i];
     if (one.flops <= 0 && one.bytes <= 0) continue;
     classes.set(to_string(static_cast<WorkClass>(i)),
-                core::Json::object({{"flops", one.flops},
-                                    {"bytes", one.bytes},
-                                    {"roofline_ns", one.seconds * 1e9},
-                                    {"kernels", one.kernels}}));
+                core::Json::object(
+                    {{"flops", one.flops}, {"bytes", one.bytes}, {"roofline_ns", one.seconds * 1e9}, {"kernels", one.kernels}}));
   }
   return classes;
 }
@@ -22,7 +20,8 @@ core::Json work_json(const StepWork& work) {
 core::Json to_json(const ServingEstimate& e) {
   core::Json terms = core::Json::object(), first = core::Json::object();
   for (std::size_t i = 0; i < kServingTerms; ++i) terms.set(to_string(static_cast<ServingTerm>(i)), e.terms[i] * 1e9);
-  for (std::size_t i = 0; i < kFirstTokenTerms; ++i) first.set(to_string(static_cast<FirstTokenTerm>(i)), e.first_token_terms[i] * 1e9);
+  for (std::size_t i = 0; i < kFirstTokenTerms; ++i)
+    first.set(to_string(static_cast<FirstTokenTerm>(i)), e.first_token_terms[i] * 1e9);
   core::Json metrics = core::Json::object({{"serve.ttft_ns", to_json(e.first_token)},
                                            {"serve.tpot_ns", to_json(e.output_token)},
                                            {"serve.request_ns", to_json(e.request)},

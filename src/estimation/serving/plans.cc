@@ -33,7 +33,8 @@ std::vector<double> loads(const ParallelPlan& plan, const std::optional<double>&
 std::vector<ServingEstimate> front_of(const std::vector<ServingEstimate>& all) {
   std::vector<ServingEstimate> front;
   for (const ServingEstimate& one : all)
-    if (std::none_of(all.begin(), all.end(), [&](const ServingEstimate& other) { return dominates(other, one); })) front.push_back(one);
+    if (std::none_of(all.begin(), all.end(), [&](const ServingEstimate& other) { return dominates(other, one); }))
+      front.push_back(one);
   std::stable_sort(front.begin(), front.end(), [](const ServingEstimate& a, const ServingEstimate& b) {
     return a.output_token.value < b.output_token.value;
   });

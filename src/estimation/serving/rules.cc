@@ -15,7 +15,8 @@ core::Status read_coefficients(const core::YamlNode& root, std::string_view key,
   AACO_TRY(node->only_keys(names));
   for (std::size_t i = 0; i < N; ++i) {
     AACO_ASSIGN(out[i], node->require_f64(names[i]));
-    if (!(out[i] > 0) || out[i] > 1e3) return node->error("invalid coefficient " + std::string(names[i]) + ": expected 0 to 1000");
+    if (!(out[i] > 0) || out[i] > 1e3)
+      return node->error("invalid coefficient " + std::string(names[i]) + ": expected 0 to 1000");
   }
   return {};
 }
@@ -31,7 +32,7 @@ core::Status read_bounds(const core::YamlNode& root, std::string_view key, doubl
 }
 
 core::Result<ServingStack> read_stack(const core::YamlNode& node) {
-  AACO_TRY(node.only_keys({"name", "chunk_tokens", "narrow_cache", "spread"}));
+  AACO_TRY(node.only_keys({"name", "chunk_tokens", "narrow_cache", "first_token_ratio", "spread"}));
   ServingStack stack;
   AACO_ASSIGN(stack.name, node.require_string("name"));
   AACO_ASSIGN(stack.chunk_tokens, node.require_i64("chunk_tokens"));
@@ -40,8 +41,24 @@ core::Result<ServingStack> read_stack(const core::YamlNode& node) {
   stack.narrow_cache = narrow.value_or(false);
   AACO_ASSIGN(const auto spread, node.optional_f64("spread"));
   stack.spread = spread.value_or(0);
+  AACO_ASSIGN(const auto first, node.optional_f64("first_token_ratio"));
+  stack.first_token_ratio = first.value_or(1);
+  if (!(stack.first_token_ratio > 0.1) || stack.first_token_ratio > 10)
+    return node.error("invalid first_token_ratio: expected 0.1 to 10");
   if (stack.spread < 0 || stack.spread > 2) return node.error("invalid spread: expected 0 to 2");
   return stack;
+}
+
+core::Result<AchievedRate> read_achieved(const core::YamlNode& node) {
+  AACO_TRY(node.only_keys({"vendor", "type", "ratio"}));
+  AchievedRate rate;
+  AACO_ASSIGN(const auto vendor, node.optional_string("vendor"));
+  AACO_ASSIGN(const auto type, node.optional_string("type"));
+  rate.vendor = vendor.value_or("");
+  rate.type = type.value_or("");
+  AACO_ASSIGN(rate.ratio, node.require_f64("ratio"));
+  if (!(rate.ratio > 0) || rate.ratio > 1) return node.error("invalid ratio: expected 0 to 1");
+  return rate;
 }
 
 core::Result<double> positive(const core::YamlNode& node, std::string_view key) {
@@ -64,11 +81,17 @@ core::Result<const ServingStack*> ServingRules::stack(std::string_view name) con
                     "known stacks: " + core::join(names, ", "));
 }
 
+double ServingRules::achieved_ratio(std::string_view vendor, std::string_view type) const {
+  for (const AchievedRate& rate : achieved)
+    if ((rate.vendor.empty() || rate.vendor == vendor) && (rate.type.empty() || rate.type == type)) return rate.ratio;
+  return 1;
+}
+
 core::Result<ServingRules> load_serving_rules(const std::string& path) {
   AACO_ASSIGN(const core::YamlNode root, core::YamlNode::load(path));
   AACO_TRY(root.only_keys({"schema", "source", "coefficients", "first_token", "bounds", "first_token_bounds", "devices",
-                           "other_device_widening", "rows", "models", "mean_error", "memory_ratio", "runtime_bytes", "node_gpus",
-                           "network_bytes_per_s", "stacks"}));
+                           "other_device_widening", "rows", "rows_sha256", "models", "mean_error", "achieved", "memory_ratio",
+                           "runtime_bytes", "node_gpus", "network_bytes_per_s", "stacks"}));
   AACO_ASSIGN(const auto schema, root.require_i64("schema"));
   if (schema != 1) return root.error("unsupported schema " + std::to_string(schema), "use a newer version of AACO");
   AACO_TRY(root.require_string("source"));
@@ -88,6 +111,11 @@ core::Result<ServingRules> load_serving_rules(const std::string& path) {
   AACO_ASSIGN(rules.runtime_bytes, positive(root, "runtime_bytes"));
   AACO_ASSIGN(rules.node_gpus, root.require_i64("node_gpus"));
   AACO_ASSIGN(rules.network_bytes_per_s, positive(root, "network_bytes_per_s"));
+  AACO_ASSIGN(const core::YamlNode* achieved, root.require("achieved"));
+  for (const core::YamlNode& item : achieved->items()) {
+    AACO_ASSIGN(AchievedRate rate, read_achieved(item));
+    rules.achieved.push_back(std::move(rate));
+  }
   AACO_ASSIGN(const core::YamlNode* stacks, root.require("stacks"));
   for (const core::YamlNode& item : stacks->items()) {
     AACO_ASSIGN(ServingStack stack, read_stack(item));

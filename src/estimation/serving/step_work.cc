@@ -11,11 +11,11 @@
 namespace aaco::estimation {
 namespace {
 
-constexpr double kActivationBytes = 2;   // 16 bits between kernels
-constexpr double kVectorPasses = 8;      // norms, rotary positions and activation of a layer: reads and writes of a token's row
-constexpr double kVectorKernels = 4;     // the same as fused kernels
-constexpr double kExpertKernels = 6;     // routing, sorting, two grouped products, activation, sum
-constexpr double kChoiceLatencyS = 7e-6;       // to choose a collective's algorithm
+constexpr double kActivationBytes = 2;    // 16 bits between kernels
+constexpr double kVectorPasses = 8;       // norms, rotary positions and activation of a layer: reads and writes of a token's row
+constexpr double kVectorKernels = 4;      // the same as fused kernels
+constexpr double kExpertKernels = 6;      // routing, sorting, two grouped products, activation, sum
+constexpr double kChoiceLatencyS = 7e-6;  // to choose a collective's algorithm
 
 double real(std::int64_t value) { return static_cast<double>(value); }
 
@@ -36,7 +36,8 @@ struct Builder {
     const double layers = real(m.layers), tensor = real(served.plan.tensor), rows = tokens.rows;
     if (!m.latent) {
       const double kv_heads = std::max(1.0, real(m.kv_heads) / tensor);
-      product(WorkClass::products, served.dense, rows, (real(m.heads) / tensor + 2 * kv_heads) * real(m.head_dim), real(m.hidden), layers);
+      product(WorkClass::products, served.dense, rows, (real(m.heads) / tensor + 2 * kv_heads) * real(m.head_dim), real(m.hidden),
+              layers);
       product(WorkClass::products, served.dense, rows, real(m.hidden), real(m.heads * m.head_dim) / tensor, layers);
       return;
     }
@@ -69,11 +70,11 @@ struct Builder {
     const double visits = rows * real(e.per_token) / groups;
     const double matrices = m.gated ? 3 : 2;
     const double flops = 2 * matrices * inner * real(m.hidden) * visits;
-    const double bytes =
-        own * matrices * inner * real(m.hidden) * served.experts.bytes + visits * (2 * real(m.hidden) + 3 * inner) * kActivationBytes;
-    work[WorkClass::experts] += {flops * layers, bytes * layers,
-                                 std::max(flops / served.experts.flops_per_s, bytes / served.bytes_per_s) * layers,
-                                 kExpertKernels * layers};
+    const double bytes = own * matrices * inner * real(m.hidden) * served.experts.bytes +
+                         visits * (2 * real(m.hidden) + 3 * inner) * kActivationBytes;
+    work[WorkClass::experts] +=
+        {flops * layers, bytes * layers, std::max(flops / served.experts.flops_per_s, bytes / served.bytes_per_s) * layers,
+         kExpertKernels * layers};
     feed_forward(real(e.shared_intermediate), layers);
   }
 
@@ -89,11 +90,13 @@ struct Builder {
     const double read = tokens.decoding * seen * value_bytes, multiplied = tokens.decoding * seen * heads * 2 * dims;
     out += {multiplied, read, std::max(read / served.bytes_per_s, multiplied / served.plain.flops_per_s), real(m.layers)};
     if (tokens.prompts <= 0) return;
-    const double prompt_dims = m.latent ? real(m.latent->key_dim + m.latent->rotary_dim + m.latent->value_dim) : 2 * real(m.head_dim);
+    const double prompt_dims =
+        m.latent ? real(m.latent->key_dim + m.latent->rotary_dim + m.latent->value_dim) : 2 * real(m.head_dim);
     const double triangle = tokens.prompt * tokens.prompt / 2;
     const double pairs = full * triangle + windowed * std::min(tokens.prompt * window, triangle);
     const double flops = tokens.prompts * pairs * heads * 2 * prompt_dims;
-    const double bytes = tokens.prompts * tokens.prompt * real(m.layers) * (value_bytes + 2 * heads * real(m.head_dim) * kActivationBytes);
+    const double bytes =
+        tokens.prompts * tokens.prompt * real(m.layers) * (value_bytes + 2 * heads * real(m.head_dim) * kActivationBytes);
     out += {flops, bytes, std::max(flops / served.plain.flops_per_s, bytes / served.bytes_per_s), 0};
   }
 
@@ -146,16 +149,19 @@ ClassWork StepWork::total() const {
   return sum;
 }
 
-core::Result<WeightType> weight_type_on(const hardware::Device& device, const std::string& type) {
+core::Result<WeightType> weight_type_on(const hardware::Device& device, const std::string& type, const ServingRules& rules) {
   struct Known {
     std::string_view name;
     double bytes;
     std::string_view computed;
   };
   // Scales: one FP16 per 128 weights (GPTQ, AWQ), one byte per 32 (OCP MX), one per 16 (NVFP4).
-  constexpr std::array kKnown{Known{"bf16", 2, "bfloat16"},          Known{"fp16", 2, "float16"},
-                              Known{"fp8", 1, "float8"},             Known{"int8", 1, "int8"},
-                              Known{"int4", 0.5 + 2.0 / 128, ""},    Known{"mxfp4", 0.5 + 1.0 / 32, "float4"},
+  constexpr std::array kKnown{Known{"bf16", 2, "bfloat16"},
+                              Known{"fp16", 2, "float16"},
+                              Known{"fp8", 1, "float8"},
+                              Known{"int8", 1, "int8"},
+                              Known{"int4", 0.5 + 2.0 / 128, ""},
+                              Known{"mxfp4", 0.5 + 1.0 / 32, "float4"},
                               Known{"nvfp4", 0.5 + 1.0 / 16, "float4"}};
   std::string name = canonical_type(type);
   if (name == "fp4") name = "mxfp4";
@@ -172,12 +178,14 @@ core::Result<WeightType> weight_type_on(const hardware::Device& device, const st
   const auto peak = device.peak_ops_per_s(computed);
   if (!peak)
     return core::fail(core::ErrorCode::unsupported, device.id + " has no peak rate for " + computed, "add it to " + device.where);
-  return WeightType{name, found->bytes, *peak};
+  return WeightType{name, found->bytes,
+                    *peak * rules.achieved_ratio(device.vendor, canonical_type(device.computed_as(computed)))};
 }
 
 double cache_bytes_per_token(const ServedModel& served) {
   const DecoderArchitecture& m = served.model;
-  const double values = m.latent ? m.cached_values() : 2 * std::max(1.0, real(m.kv_heads) / real(served.plan.tensor)) * real(m.head_dim);
+  const double values =
+      m.latent ? m.cached_values() : 2 * std::max(1.0, real(m.kv_heads) / real(served.plan.tensor)) * real(m.head_dim);
   return values * served.cache_bytes * real(m.layers) / real(served.plan.pipeline);
 }
 
@@ -188,7 +196,8 @@ double weight_bytes(const ServedModel& served) {
   double sum = real(m.layers) * m.attention_parameters() / tensor * served.dense.bytes;
   sum += real(m.dense_layers()) * matrices * real(m.hidden) * real(m.intermediate) / tensor * served.dense.bytes;
   if (m.experts) {
-    sum += real(m.expert_layers()) * matrices * real(m.hidden) * real(m.experts->shared_intermediate) / tensor * served.dense.bytes;
+    sum +=
+        real(m.expert_layers()) * matrices * real(m.hidden) * real(m.experts->shared_intermediate) / tensor * served.dense.bytes;
     sum += m.expert_parameters() / std::max(tensor, real(served.plan.expert)) * served.experts.bytes;
   }
   // The first stage has the input table, the last the output table.
@@ -203,7 +212,8 @@ StepWork step_work(const ServedModel& served, const StepTokens& tokens) {
   builder.feed_forward(real(m.intermediate), real(m.dense_layers()));
   if (m.experts) builder.experts();
   if (tokens.sampled > 0)
-    builder.product(WorkClass::products, served.plain, tokens.sampled, real(m.vocabulary) / real(served.plan.tensor), real(m.hidden), 1);
+    builder.product(WorkClass::products, served.plain, tokens.sampled, real(m.vocabulary) / real(served.plan.tensor),
+                    real(m.hidden), 1);
   builder.attention();
   const double bytes = real(m.layers) * tokens.rows * real(m.hidden) * kActivationBytes * kVectorPasses;
   builder.work[WorkClass::vectors] += {0, bytes, bytes / served.bytes_per_s, kVectorKernels * real(m.layers)};

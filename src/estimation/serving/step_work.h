@@ -7,10 +7,10 @@ namespace aaco::estimation {
 // How a type of weights is kept and computed with on a device.
 struct WeightType {
   std::string name;
-  double bytes = 2;     // of one weight, with its scales
-  double flops_per_s = 0;
+  double bytes = 2;        // of one weight, with its scales
+  double flops_per_s = 0;  // achieved share of the peak
 };
-core::Result<WeightType> weight_type_on(const hardware::Device& device, const std::string& type);
+core::Result<WeightType> weight_type_on(const hardware::Device& device, const std::string& type, const ServingRules& rules);
 
 // What one GPU works with.
 struct ServedModel {
@@ -25,10 +25,10 @@ struct ServedModel {
 
 // The tokens of a step.
 struct StepTokens {
-  double rows = 0;             // through the products of every layer
-  double sampled = 0;          // through the vocabulary's product
-  double decoding = 0;         // sequences with one new token each
-  double cached = 0;           // mean tokens of a decoding sequence's cache
+  double rows = 0;                 // through the products of every layer
+  double sampled = 0;              // through the vocabulary's product
+  double decoding = 0;             // sequences with one new token each
+  double cached = 0;               // mean tokens of a decoding sequence's cache
   double prompts = 0, prompt = 0;  // prompts from their first token, and tokens of one
 };
 

@@ -58,9 +58,11 @@ report::PaperSection memory(const ServingEstimate& e) {
   section.title = "Memory per GPU";
   const auto& m = e.memory;
   section.facts.emplace_back("weights", core::format_bytes(m.weight_bytes));
-  section.facts.emplace_back("KV cache", fmt::format("{} per token; room for {} tokens per replica",
-                                                     core::format_bytes(m.cache_bytes_per_token), core::format_count(m.capacity_tokens)));
-  section.facts.emplace_back("in use", fmt::format("{} of {}", core::format_bytes(m.requested_bytes), core::format_bytes(m.device_bytes)));
+  section.facts.emplace_back(
+      "KV cache", fmt::format("{} per token; room for {} tokens per replica", core::format_bytes(m.cache_bytes_per_token),
+                              core::format_count(m.capacity_tokens)));
+  section.facts.emplace_back("in use",
+                             fmt::format("{} of {}", core::format_bytes(m.requested_bytes), core::format_bytes(m.device_bytes)));
   return section;
 }
 
@@ -119,9 +121,11 @@ report::PaperSection ranked(const std::vector<ServedPoint>& points) {
     }
     const ServingEstimate& e = *point.estimate;
     section.table.rows.push_back(
-        {e.model, e.device_id, to_string(e.plan), core::format_duration(e.first_token.value), core::format_duration(e.output_token.value),
+        {e.model, e.device_id, to_string(e.plan), core::format_duration(e.first_token.value),
+         core::format_duration(e.output_token.value),
          core::format_duration(e.output_token.lower) + " to " + core::format_duration(e.output_token.upper),
-         rate(e.tokens_per_gpu_s.value), core::format_count(e.memory.capacity_tokens), std::string(to_string(e.output_token.level))});
+         rate(e.tokens_per_gpu_s.value), core::format_count(e.memory.capacity_tokens),
+         std::string(to_string(e.output_token.level))});
   }
   return section;
 }
@@ -138,25 +142,40 @@ report::Paper serving_paper(const std::vector<ServedPoint>& points, const ServeR
     if (!e.notes.empty()) paper.sections.push_back({"Notes", {}, {}, e.notes});
     return paper;
   }
-  paper.title = fmt::format("Served with {} input and {} output tokens, by output tokens/s per GPU", request.serving.load.input_tokens,
-                            request.serving.load.output_tokens);
+  paper.title = fmt::format("Served with {} input and {} output tokens, by output tokens/s per GPU",
+                            request.serving.load.input_tokens, request.serving.load.output_tokens);
   paper.sections.push_back(ranked(points));
   return paper;
 }
 
 report::PaperTable serving_table(const std::vector<ServedPoint>& points) {
   report::PaperTable table;
-  table.header = {"model",         "hardware",      "tensor",        "pipeline",     "expert",
-                  "replicas",      "concurrency",   "ttft_ns",       "ttft_lower_ns", "ttft_upper_ns",
-                  "tpot_ns",       "tpot_lower_ns", "tpot_upper_ns", "output_tokens_per_gpu_per_s",
-                  "kv_capacity_tokens", "weight_bytes", "level",     "error"};
+  table.header = {"model",
+                  "hardware",
+                  "tensor",
+                  "pipeline",
+                  "expert",
+                  "replicas",
+                  "concurrency",
+                  "ttft_ns",
+                  "ttft_lower_ns",
+                  "ttft_upper_ns",
+                  "tpot_ns",
+                  "tpot_lower_ns",
+                  "tpot_upper_ns",
+                  "output_tokens_per_gpu_per_s",
+                  "kv_capacity_tokens",
+                  "weight_bytes",
+                  "level",
+                  "error"};
   const auto add = [&](const ServingEstimate& e) {
     const auto n = [](double value) { return fmt::format("{:.6g}", value); };
     table.rows.push_back({e.model, e.device_id, std::to_string(e.plan.tensor), std::to_string(e.plan.pipeline),
-                          std::to_string(e.plan.expert), std::to_string(e.plan.replicas), n(e.load.concurrency), n(e.first_token.value),
-                          n(e.first_token.lower), n(e.first_token.upper), n(e.output_token.value), n(e.output_token.lower),
-                          n(e.output_token.upper), n(e.tokens_per_gpu_s.value), n(e.memory.capacity_tokens), n(e.memory.weight_bytes),
-                          std::string(to_string(e.output_token.level)), ""});
+                          std::to_string(e.plan.expert), std::to_string(e.plan.replicas), n(e.load.concurrency),
+                          n(e.first_token.value), n(e.first_token.lower), n(e.first_token.upper), n(e.output_token.value),
+                          n(e.output_token.lower), n(e.output_token.upper), n(e.tokens_per_gpu_s.value),
+                          n(e.memory.capacity_tokens), n(e.memory.weight_bytes), std::string(to_string(e.output_token.level)),
+                          ""});
   };
   for (const ServedPoint& point : points) {
     if (point.search) {
@@ -184,14 +203,15 @@ core::Json serving_json(const std::vector<ServedPoint>& points, const ServeReque
     if (point.search) {
       core::Json front = core::Json::array();
       for (const auto& e : point.search->front) front.push(to_json(e));
-      one.set("search", core::Json::object({{"tried", point.search->tried}, {"fitting", point.search->fitting}, {"front", front}}));
+      one.set("search",
+              core::Json::object({{"tried", point.search->tried}, {"fitting", point.search->fitting}, {"front", front}}));
     }
     list.push(std::move(one));
   }
-  return core::Json::object({{"schema", 1},
-                             {"slo", core::Json::object({{"ttft_ns", request.limits.first_token_ns},
-                                                         {"tpot_ns", request.limits.output_token_ns}})},
-                             {"points", std::move(list)}});
+  return core::Json::object(
+      {{"schema", 1},
+       {"slo", core::Json::object({{"ttft_ns", request.limits.first_token_ns}, {"tpot_ns", request.limits.output_token_ns}})},
+       {"points", std::move(list)}});
 }
 
 }  // namespace aaco::workflows

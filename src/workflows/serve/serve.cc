@@ -29,7 +29,8 @@ core::Result<void> fill(ServedPoint& point, const ServeRequest& request, const e
   }
   const std::optional<double> concurrency =
       request.concurrency_given ? std::optional(request.serving.load.concurrency) : std::nullopt;
-  AACO_ASSIGN(point.search, estimation::search_plans(model, device, request.serving, request.gpus, concurrency, request.limits, rules));
+  AACO_ASSIGN(point.search,
+              estimation::search_plans(model, device, request.serving, request.gpus, concurrency, request.limits, rules));
   if (!point.search->best)
     return core::fail(core::ErrorCode::not_found,
                       fmt::format("none of {} plans on up to {} GPUs meets the SLO", point.search->fitting, request.gpus),
