@@ -14,7 +14,7 @@ struct CeilingStep {
   double client_cpu_ratio = 0, client_run_queue_ratio = 0, server_cpu_ratio = 0;
   std::int64_t server_late_ns = 0;  // the most that a chunk was written behind its time
 };
-inline constexpr double kKeptUp = 0.97;  // of the planned chunks per second
+inline constexpr double kKeptUp = 0.9;  // of the planned chunks per second: between two answers a stream has none
 // The client keeps up: all chunks arrive, and its thread has room left (kBusyClient). The load's own waits for a CPU are not its
 // work and do not count here.
 bool keeps_up(const CeilingStep& step);
