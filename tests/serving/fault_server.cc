@@ -47,7 +47,9 @@ std::int64_t max_tokens_of(const std::string& body) {
 // "plain,period_us=1000" of "POST /plain,period_us=1000/v1/... HTTP/1.1".
 std::string scenario_of(const std::string& head) {
   const auto start = head.find(" /") + 2;
-  return head.substr(start, head.find('/', start) - start);
+  std::string scenario = head.substr(start, head.find('/', start) - start);
+  for (auto at = scenario.find("%2C"); at != std::string::npos; at = scenario.find("%2C")) scenario.replace(at, 3, ",");
+  return scenario;
 }
 
 std::map<std::string, std::int64_t> parameters_of(const std::string& scenario) {
