@@ -66,8 +66,8 @@ struct Load {
   std::optional<double> steady_s;
   std::optional<Rates> steady;
   double offered_per_second = 0;
-  double chunks_per_second = 0;                     // content chunks of all requests over the whole load
-  std::optional<double> offered_tokens_per_second;  // open loop: requests due per second times the tokens asked for
+  double chunks_per_second = 0;                          // content chunks of all requests over the whole load
+  std::optional<double> offered_tokens_per_second;       // open loop: requests due per second times the tokens asked for
   double mean_open = 0;                                  // requests open at once, averaged over time, by their own intervals
   std::optional<double> little_open;                     // throughput times mean latency (Little, Operations Research 9, 1961)
   double availability_ratio = 0;                         // complete / all
@@ -125,15 +125,17 @@ struct PrefillStalls {
   double expected_ratio = 0;                 // of the slow gaps, were prefills independent of them (Poisson, by their length)
 };
 inline constexpr double kSlowGap = 3;  // times the median
-std::optional<PrefillStalls> prefill_stalls(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
-                                            const trace::NameTable& names, std::string_view load);
+std::optional<PrefillStalls> prefill_stalls(std::span<const trace::LlmRequestRow> requests,
+                                            std::span<const trace::LlmChunkRow> chunks, const trace::NameTable& names,
+                                            std::string_view load);
 
 // Why the server was slow, a sentence each, and only with evidence. None where the client was the bottleneck, unless the server
 // waited for a CPU more than twice as long as the client.
 struct ServerCause {
   std::string id, text, remedy;  // cpu_wait, throttled, queue, kv_cache, prefill
 };
-std::vector<ServerCause> server_causes(const ServerState& server, const std::optional<PrefillStalls>& stalls, const OwnLimit& client);
+std::vector<ServerCause> server_causes(const ServerState& server, const std::optional<PrefillStalls>& stalls,
+                                       const OwnLimit& client);
 inline constexpr double kServerWaits = 0.4;       // waiting for a CPU per waiting and running
 inline constexpr double kServerWaitFloor = 0.15;  // and per time
 inline constexpr double kServerThrottled = 0.05;
@@ -142,9 +144,9 @@ inline constexpr double kKvCacheFull = 0.95;        // use of the KV cache
 inline constexpr double kKvCacheFullShare = 0.2;    // share of readings above it
 inline constexpr std::int64_t kFewestReadings = 4;  // of the server's metrics
 inline constexpr std::int64_t kFewestSlowGaps = 20;
-inline constexpr double kStalledShare = 0.5;     // of the slow gaps with a prefill in them
-inline constexpr double kStalledMore = 1.5;      // times what chance gives
-inline constexpr double kStalledOthers = 3;      // times the share among the other gaps
+inline constexpr double kStalledShare = 0.5;  // of the slow gaps with a prefill in them
+inline constexpr double kStalledMore = 1.5;   // times what chance gives
+inline constexpr double kStalledOthers = 3;   // times the share among the other gaps
 
 // The published metrics (data/metrics/serving.yaml) of a level.
 trace::Metrics metrics_of(const Load& load, const OwnLimit& client);

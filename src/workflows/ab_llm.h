@@ -30,7 +30,8 @@ struct AbLlmOutcome {
 };
 
 // Measures two servers, or two loads of one, in alternating blocks (ABBA), each a session, and compares the blocks of both sides:
-// what drifts is on both. At least kFewestBlocks of each side, however long they take. Fails with what the first block fails with.
+// what drifts is on both. At least kFewestBlocks of each side, however long they take. Fails with what the first block fails
+// with.
 inline constexpr std::int64_t kFewestBlocks = 4;
 core::Result<AbLlmOutcome> ab_llm(const AbLlmRequest& request, const Services& services);
 core::Json to_json(const AbLlmOutcome& outcome, const AbLlmRequest& request);

@@ -38,7 +38,7 @@ struct LlmRequest {
   bool ignore_eos = true, continuous_usage = false;
 
   std::string slo;
-  std::string definitions;  // vllm, guidellm, aiperf, with commas between
+  std::string definitions;               // vllm, guidellm, aiperf, with commas between
   std::optional<double> price_per_hour;  // of the server
   std::uint64_t seed = 1;
   std::int64_t timeout_ns = 600'000'000'000;

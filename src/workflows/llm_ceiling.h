@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analytics/llm/ceiling.h"
+#include "analytics/llm_ceiling.h"
 #include "core/environment.h"
 #include "core/json.h"
 #include "core/result.h"
@@ -42,8 +42,5 @@ std::string render(const LlmSelfTestOutcome& outcome);
 
 // The built-in server's process: see serving::run_token_server(). On this CPU, where the system allows it.
 core::Status serve_tokens(std::optional<int> cpu, int control, int output);
-
-// The stored ceiling in chunks per second, of this model of CPU; empty where there is none that fits.
-std::optional<double> stored_client_ceiling(const core::Paths& paths, const std::string& cpu_model);
 
 }  // namespace aaco::workflows

@@ -218,7 +218,7 @@ class Refused(LlmTest):
     def test_no_url(self): self.refused(self.aaco('llm'), 2, '--url is required')
     def test_self_test_has_its_own_server(self): self.refused(self.aaco('llm', '--self-test', '--url', 'http://127.0.0.1:1/v1'), 2, '--url')
     def test_unknown_definitions(self): self.refused(self.llm('plain', '--definitions', 'triton'), 2, 'triton', 'aiperf')
-    def test_metrics_that_are_not_there(self): self.refused(self.llm('plain', '--server-metrics', 'http://127.0.0.1:1/metrics'), 3, "the server's metrics")
+    def test_missing_metrics(self): self.refused(self.llm('plain', '--server-metrics', 'http://127.0.0.1:1/metrics'), 3, "the server's metrics")
     def test_tokenizer_that_is_not_one(self):
         (self.folder / 'tokenizer.json').write_text('{}')
         self.refused(self.llm('plain', '--tokenizer', self.folder / 'tokenizer.json'), 3, 'tokenizer.json')

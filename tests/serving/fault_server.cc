@@ -63,14 +63,16 @@ std::map<std::string, std::int64_t> parameters_of(const std::string& scenario) {
 }
 
 std::string reply(const std::string& status, const std::string& type, const std::string& body) {
-  return "HTTP/1.1 " + status + "\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  return "HTTP/1.1 " + status + "\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+         body;
 }
 
 // /tokenize in vLLM's form (1) or llama.cpp's (2); a token per word.
 std::string tokens_of(std::int64_t form, const std::string& body) {
   const std::string key = form == 1 ? "\"prompt\":\"" : "\"content\":\"";
   const auto at = body.find(key);
-  if (form == 0 || at == std::string::npos) return reply(form == 2 ? "200 OK" : "404 Not Found", "application/json", R"({"tokens":[]})");
+  if (form == 0 || at == std::string::npos)
+    return reply(form == 2 ? "200 OK" : "404 Not Found", "application/json", R"({"tokens":[]})");
   const std::string text = body.substr(at + key.size(), body.find('"', at + key.size()) - at - key.size());
   std::string tokens;
   std::int64_t count = 0;
@@ -84,8 +86,10 @@ std::string tokens_of(std::int64_t form, const std::string& body) {
 std::string metrics_of(const Peer& peer) {
   const double used = static_cast<double>(peer.parameter("kv_percent", 10)) / 100;
   return reply("200 OK", "text/plain",
-               "# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{engine=\"0\"} 4.0\nvllm:num_requests_waiting{engine=\"0\"} " +
-                   std::to_string(peer.parameter("waiting", 0)) + ".0\nvllm:kv_cache_usage_perc{engine=\"0\"} " + std::to_string(used) + "\n");
+               "# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{engine=\"0\"} "
+               "4.0\nvllm:num_requests_waiting{engine=\"0\"} " +
+                   std::to_string(peer.parameter("waiting", 0)) + ".0\nvllm:kv_cache_usage_perc{engine=\"0\"} " +
+                   std::to_string(used) + "\n");
 }
 
 }  // namespace

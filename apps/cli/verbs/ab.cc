@@ -66,7 +66,8 @@ void print_outcome(const Context& context, const workflows::AbOutcome& outcome) 
 core::Result<workflows::AbLlmRequest> resolve_servers(const AbOptions& options) {
   const auto sides = split_sides(options.words);
   if (sides.size() != 2)
-    return core::fail(core::ErrorCode::invalid_argument, fmt::format("ab needs exactly two sides (A and B), got {}", sides.size()),
+    return core::fail(core::ErrorCode::invalid_argument,
+                      fmt::format("ab needs exactly two sides (A and B), got {}", sides.size()),
                       "for example: aaco ab -- --url http://HOST:8000/v1 --concurrency 4 -- --url http://HOST:8001/v1");
   if (options.request.iterations || options.request.apart || options.no_store)
     return core::fail(core::ErrorCode::invalid_argument, "--iterations, --apart and --no-store do not apply to servers (--url)",
@@ -124,7 +125,8 @@ void add_ab(CLI::App& app, Context& context) {
   verb->add_option("--detectable", options->detectable,
                    "Continue until a change of this size would be detectable, even if the result is conclusive earlier")
       ->capture_default_str();
-  verb->add_option("--block", options->block, "Time spent on one side before switching to the other (default: 50ms; 5s for servers)")
+  verb->add_option("--block", options->block,
+                   "Time spent on one side before switching to the other (default: 50ms; 5s for servers)")
       ->type_name("TIME");
   verb->add_flag("--apart", request.apart, "Run each side in its own process");
   verb->add_flag("--force", request.force, "Compare even if shapes or batch sizes differ");
@@ -132,14 +134,17 @@ void add_ab(CLI::App& app, Context& context) {
   verb->add_option("--tag", request.tag, "Tag for both sessions");
   verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");
   verb->add_flag("--json", options->json, "Print the verdict as JSON");
-  verb->add_option("sides", options->words, "Options of 'aaco run' for A after the first '--', and for B after the second; with --url those of 'aaco llm'");
+  verb->add_option(
+      "sides", options->words,
+      "Options of 'aaco run' for A after the first '--', and for B after the second; with --url those of 'aaco llm'");
   verb->positionals_at_end();
   verb->footer(
       "Examples:\n"
       "  aaco ab -- --model squeezenet --threads 1 -- --threads 2\n"
       "  aaco ab --duration 30s --threshold 1% -- net.onnx -- net_optimised.onnx\n"
       "  aaco ab -- --url http://HOST:8000/v1 --concurrency 4 -- --url http://HOST:8001/v1\n\n"
-      "B uses A's model unless it specifies its own, and with --url all of A's options of 'aaco llm'. Add --inject-delay 5% (or 200us) to a side to slow its calls down and\n"
+      "B uses A's model unless it specifies its own, and with --url all of A's options of 'aaco llm'. Add --inject-delay 5% (or "
+      "200us) to a side to slow its calls down and\n"
       "check which differences this machine can detect.\n"
       "Exit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive or not comparable.");
   verb->callback([&context, options] { compare(context, *options); });

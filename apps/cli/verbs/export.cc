@@ -9,7 +9,8 @@
 namespace aaco::cli {
 
 void add_export(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("export", "Export a session's timeline for Perfetto or Chrome, its tables as CSV, or its metrics as Prometheus text");
+  CLI::App* verb = app.add_subcommand(
+      "export", "Export a session's timeline for Perfetto or Chrome, its tables as CSV, or its metrics as Prometheus text");
   auto request = std::make_shared<workflows::ExportRequest>();
   verb->add_option("session", request->session, "Session")->capture_default_str();
   verb->add_option("-f,--format", request->format, "Output format")

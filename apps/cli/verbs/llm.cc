@@ -64,7 +64,8 @@ void test_client(Context& context, const LlmOptions& options) {
 void measure_server(Context& context, LlmOptions& options) {
   if (options.self_test) return test_client(context, options);
   if (options.request.url.empty())
-    return context.fail({core::ErrorCode::invalid_argument, "--url is required", "for example --url http://localhost:8000/v1", {}});
+    return context.fail(
+        {core::ErrorCode::invalid_argument, "--url is required", "for example --url http://localhost:8000/v1", {}});
   if (auto status = resolve(options); !status) return context.fail(status.error());
   const auto outcome = workflows::llm(options.request, make_services(context));
   if (!outcome) return context.fail(outcome.error());
@@ -160,10 +161,8 @@ void add_request_options(CLI::App& verb, LlmOptions& options) {
   verb.add_option("--cancel-after", options.cancel_after, "Cancel each request this long after it was sent")->type_name("TIME");
   verb.add_option("--api-key-file", request.api_key_file, "File with the API key (otherwise AACO_API_KEY); never stored")
       ->type_name("FILE");
-  verb.add_option("--header", request.headers, "Additional header 'Name: value'; the value is never stored")
-      ->type_name("HEADER");
-  verb.add_option("--ca-file", request.ca_file, "Certificate authorities to trust besides the system's (PEM)")
-      ->type_name("FILE");
+  verb.add_option("--header", request.headers, "Additional header 'Name: value'; the value is never stored")->type_name("HEADER");
+  verb.add_option("--ca-file", request.ca_file, "Certificate authorities to trust besides the system's (PEM)")->type_name("FILE");
   verb.add_flag("--no-chunks", options.no_chunks, "Do not store a row per chunk");
   verb.add_option("--server-metrics", options.server_metrics,
                   "URL of the server's Prometheus metrics, or 'off' (default: /metrics of the server, if it has them)")
@@ -224,7 +223,8 @@ void add_llm(CLI::App& app, Context& context) {
   verb->add_flag("--self-test", options->self_test,
                  "Measure the client itself against a built-in server and store its ceiling in chunks per second")
       ->excludes("--url");
-  verb->add_option("--definitions", request.definitions, "Also print the figures as these tools define them: vllm, guidellm, aiperf")
+  verb->add_option("--definitions", request.definitions,
+                   "Also print the figures as these tools define them: vllm, guidellm, aiperf")
       ->type_name("TOOLS");
   verb->add_option("--tag", request.tag, "Tag for the session, to refer to it as tag:NAME");
   verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");

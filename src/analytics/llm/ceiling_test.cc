@@ -1,6 +1,6 @@
-#include "analytics/llm/ceiling.h"
-
 #include <gtest/gtest.h>
+
+#include "analytics/llm_ceiling.h"
 
 namespace aaco::analytics::llm {
 namespace {

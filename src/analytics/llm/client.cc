@@ -13,8 +13,8 @@ namespace {
 // A lag matters where it exceeds the half width of the interval, this share of the value, and this time.
 constexpr double kLagShare = 0.05;
 constexpr double kLagFloorNs = 500'000;
-// A sample is the largest lag of four ticks (serving::OwnState): a quantile of the ticks is that of the samples at the fourth power
-// of its probability.
+// A sample is the largest lag of four ticks (serving::OwnState): a quantile of the ticks is that of the samples at the fourth
+// power of its probability.
 constexpr double kTicksPerSample = 4;
 
 std::optional<double> mean(const std::vector<double>& values) {

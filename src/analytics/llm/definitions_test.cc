@@ -1,6 +1,6 @@
-#include "analytics/llm/definitions.h"
-
 #include <gtest/gtest.h>
+
+#include "analytics/llm_definitions.h"
 
 namespace aaco::analytics::llm {
 namespace {

@@ -283,26 +283,17 @@ TEST(Server, WaitForACpuIsNamed) {
   EXPECT_EQ(causes[0].id, "cpu_wait");
   EXPECT_NE(causes[0].text.find("waited for a CPU"), std::string::npos);
 }
-TEST(Server, ThrottlingIsNamed) {
-  EXPECT_EQ(server_causes(cpu_state(1, 0, 0.3), {}, {}).size(), 1U);
-}
+TEST(Server, ThrottlingIsNamed) { EXPECT_EQ(server_causes(cpu_state(1, 0, 0.3), {}, {}).size(), 1U); }
 // Its own threads share its CPU.
-TEST(Server, BusyServerWithACpuHasNoCause) {
-  EXPECT_TRUE(server_causes(cpu_state(0.99, 0.33, 0), {}, {}).empty());
-}
-TEST(Server, IdleServerHasNoCause) {
-  EXPECT_TRUE(server_causes(cpu_state(0.02, 0.02, {}), {}, {}).empty());
-}
+TEST(Server, BusyServerWithACpuHasNoCause) { EXPECT_TRUE(server_causes(cpu_state(0.99, 0.33, 0), {}, {}).empty()); }
+TEST(Server, IdleServerHasNoCause) { EXPECT_TRUE(server_causes(cpu_state(0.02, 0.02, {}), {}, {}).empty()); }
 TEST(Server, LimitOfTheClientHidesTheServer) {
   const ServerState waits = cpu_state(0.5, 0.5, {});
   EXPECT_TRUE(server_causes(waits, {}, {.limited = true, .run_queue_ratio = 0.4}).empty());
   EXPECT_TRUE(server_causes(waits, {}, {.limited = true}).empty());
 }
 TEST(Server, LongWaitBesideAWaitingClientIsNamed) {
-  EXPECT_EQ(server_causes(cpu_state(0.37, 0.91, {}), {},
-                          {.limited = true, .run_queue_ratio = 0.11})
-                .size(),
-            1U);
+  EXPECT_EQ(server_causes(cpu_state(0.37, 0.91, {}), {}, {.limited = true, .run_queue_ratio = 0.11}).size(), 1U);
 }
 TEST(Server, UnsampledServerHasNoCause) { EXPECT_TRUE(server_causes({}, {}, {}).empty()); }
 TEST(Server, StateIsTheMeanWithinTheLevel) {

@@ -45,11 +45,12 @@ void add_cpu_causes(const ServerState& server, std::vector<ServerCause>& causes)
 void add_own_causes(const ServerState& server, std::vector<ServerCause>& causes) {
   if (server.readings < kFewestReadings) return;
   if (server.queued_share.value_or(0) > kServerQueues)
-    causes.push_back({"queue",
-                      fmt::format("requests waited in the server's queue: {} on average, up to {}, in {} of {} readings of its metrics",
-                                  count_text(server.waiting_mean.value_or(0)), count_text(server.waiting_max.value_or(0)),
-                                  core::format_percent(*server.queued_share), server.readings),
-                      "lower the load, or raise the number of requests the server batches"});
+    causes.push_back(
+        {"queue",
+         fmt::format("requests waited in the server's queue: {} on average, up to {}, in {} of {} readings of its metrics",
+                     count_text(server.waiting_mean.value_or(0)), count_text(server.waiting_max.value_or(0)),
+                     core::format_percent(*server.queued_share), server.readings),
+         "lower the load, or raise the number of requests the server batches"});
   const bool full = server.kv_cache_full_share.value_or(0) > kKvCacheFullShare;
   const bool evicted = server.preemptions.value_or(0) > 0;
   if (!full && !evicted) return;
@@ -114,13 +115,13 @@ std::vector<ServerCause> server_causes(const ServerState& server, const std::opt
   if (stalls && stalls->slow_gaps >= kFewestSlowGaps && stalls->with_prefill_ratio >= kStalledShare &&
       stalls->with_prefill_ratio >= kStalledMore * stalls->expected_ratio &&
       stalls->with_prefill_ratio >= kStalledOthers * stalls->others_with_prefill_ratio)
-    causes.push_back({"prefill",
-                      fmt::format("the prefill of other requests stalled tokens: {} gaps of {} (usual {}), {} of them with the first "
-                                  "token of another request, {} of the other gaps",
-                                  stalls->slow_gaps, core::format_duration(stalls->slow_gap_ns),
-                                  core::format_duration(stalls->usual_gap_ns), core::format_percent(stalls->with_prefill_ratio),
-                                  core::format_percent(stalls->others_with_prefill_ratio)),
-                      "use chunked prefill, shorter prompts or separate prefill servers"});
+    causes.push_back(
+        {"prefill",
+         fmt::format("the prefill of other requests stalled tokens: {} gaps of {} (usual {}), {} of them with the first "
+                     "token of another request, {} of the other gaps",
+                     stalls->slow_gaps, core::format_duration(stalls->slow_gap_ns), core::format_duration(stalls->usual_gap_ns),
+                     core::format_percent(stalls->with_prefill_ratio), core::format_percent(stalls->others_with_prefill_ratio)),
+         "use chunked prefill, shorter prompts or separate prefill servers"});
   return causes;
 }
 

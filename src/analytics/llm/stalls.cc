@@ -31,8 +31,9 @@ bool has_prefill(const Gap& gap, const std::vector<FirstToken>& firsts) {
 
 }  // namespace
 
-std::optional<PrefillStalls> prefill_stalls(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
-                                            const trace::NameTable& names, std::string_view load) {
+std::optional<PrefillStalls> prefill_stalls(std::span<const trace::LlmRequestRow> requests,
+                                            std::span<const trace::LlmChunkRow> chunks, const trace::NameTable& names,
+                                            std::string_view load) {
   std::unordered_map<std::int64_t, std::int64_t> last;  // the last chunk of each request of the level
   std::vector<FirstToken> firsts;
   for (const auto& row : requests) {

@@ -9,8 +9,8 @@
 
 namespace aaco::serving {
 
-// Readiness of many sockets through one descriptor of the event loop. Asio takes a system call and a queued operation for each wait
-// on a socket; here they are taken once for a batch of sockets.
+// Readiness of many sockets through one descriptor of the event loop. Asio takes a system call and a queued operation for each
+// wait on a socket; here they are taken once for a batch of sockets.
 class Poller {
  public:
   class Socket {

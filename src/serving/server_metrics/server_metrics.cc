@@ -1,4 +1,4 @@
-#include "serving/server_metrics/server_metrics.h"
+#include "serving/server_metrics.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "serving/server_metrics/server_metrics.h"
+#include "serving/server_metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,13 +39,15 @@ TEST(ServerMetrics, ReadsTheOlderNameOfVllm) {
   EXPECT_THAT(read("vllm:gpu_cache_usage_perc 0.5\n").values, Contains(Pair("server.kv_cache_used_ratio", 0.5)));
 }
 TEST(ServerMetrics, ReadsSglang) {
-  const ServerReading reading = read("sglang:num_running_reqs{model_name=\"m\"} 162.0\nsglang:token_usage 0.28\nsglang:num_queue_reqs 7\n");
+  const ServerReading reading =
+      read("sglang:num_running_reqs{model_name=\"m\"} 162.0\nsglang:token_usage 0.28\nsglang:num_queue_reqs 7\n");
   EXPECT_EQ(reading.dialect, "sglang");
   EXPECT_THAT(reading.values, Contains(Pair("server.waiting_requests", 7)));
 }
 TEST(ServerMetrics, ReadsTgi) { EXPECT_EQ(read("tgi_queue_size 4\ntgi_batch_current_size 9\n").dialect, "tgi"); }
 TEST(ServerMetrics, ReadsLlamaCpp) {
-  const ServerReading reading = read("# TYPE llamacpp:requests_processing gauge\nllamacpp:requests_processing 4\nllamacpp:requests_deferred 12\n");
+  const ServerReading reading =
+      read("# TYPE llamacpp:requests_processing gauge\nllamacpp:requests_processing 4\nllamacpp:requests_deferred 12\n");
   EXPECT_EQ(reading.dialect, "llama.cpp");
   EXPECT_THAT(reading.values, Contains(Pair("server.waiting_requests", 12)));
 }

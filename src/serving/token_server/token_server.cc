@@ -1,4 +1,4 @@
-#include "serving/token_server/token_server.h"
+#include "serving/token_server.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -26,12 +26,13 @@ namespace {
 using core::ErrorCode;
 using core::monotonic_ns;
 
-constexpr std::int64_t kSpinNs = 2'000'000;  // epoll_wait() counts in ms: closer than this it is not slept
+constexpr std::int64_t kSpinNs = 2'000'000;   // epoll_wait() counts in ms: closer than this it is not slept
 constexpr std::size_t kMaxPending = 1 << 20;  // bytes of a connection that the client does not read; then it is closed
 
 std::string http_chunk(const std::string& events) { return fmt::format("{:x}\r\n{}\r\n", events.size(), events); }
 std::string event(const std::string& choice, const std::string& more = {}) {
-  return "data: {\"id\":\"chatcmpl-5e1f7e575e1f7e575e1f7e575e1f7e57\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
+  return "data: "
+         "{\"id\":\"chatcmpl-5e1f7e575e1f7e575e1f7e575e1f7e57\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
          "\"model\":\"self-test\",\"choices\":[" +
          choice + "]" + more + "}\n\n";
 }
@@ -53,9 +54,7 @@ std::int64_t thread_cpu_ns() {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-core::Error system_error(const char* what) {
-  return {ErrorCode::io, fmt::format("{}: {}", what, std::strerror(errno)), {}, {}};
-}
+core::Error system_error(const char* what) { return {ErrorCode::io, fmt::format("{}: {}", what, std::strerror(errno)), {}, {}}; }
 
 struct Connection {
   core::FileDescriptor socket;
@@ -75,8 +74,7 @@ struct Due {
 struct TokenServer::State {
   const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" +
                            http_chunk(event(R"({"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null})"));
-  const std::string token =
-      http_chunk(event(R"({"index":0,"delta":{"content":" token"},"logprobs":null,"finish_reason":null})"));
+  const std::string token = http_chunk(event(R"({"index":0,"delta":{"content":" token"},"logprobs":null,"finish_reason":null})"));
   core::FileDescriptor listener, poll;
   int port = 0;
   std::unordered_map<int, std::pair<std::uint64_t, Connection>> connections;
@@ -140,8 +138,8 @@ void TokenServer::State::accept_all() {
 void TokenServer::State::answer(Connection& connection, std::uint64_t life, std::string_view head_text, std::string_view body) {
   if (head_text.starts_with("GET ")) {
     const std::string models = R"({"object":"list","data":[{"id":"self-test"}]})";
-    write(connection, fmt::format("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", models.size(),
-                                  models));
+    write(connection, fmt::format("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
+                                  models.size(), models));
     return;
   }
   ++counts.requests;
@@ -229,7 +227,8 @@ int TokenServer::port() const { return state_->port; }
 core::Status TokenServer::serve_until_readable(int control) {
   State& state = *state_;
   epoll_event wanted{.events = EPOLLIN, .data = {.fd = control}};
-  if (::epoll_ctl(state.poll.get(), EPOLL_CTL_ADD, control, &wanted) != 0) return tl::unexpected(system_error("cannot wait for input"));
+  if (::epoll_ctl(state.poll.get(), EPOLL_CTL_ADD, control, &wanted) != 0)
+    return tl::unexpected(system_error("cannot wait for input"));
   bool told = false;
   while (!told) {
     std::array<epoll_event, 256> events;

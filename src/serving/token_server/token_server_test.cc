@@ -1,4 +1,4 @@
-#include "serving/token_server/token_server.h"
+#include "serving/token_server.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -21,13 +21,28 @@ std::uint32_t code_point(std::string_view text) {
 struct Range {
   std::uint32_t first, last;
 };
-// Blocks beyond Latin-1 in which characters are no letters: punctuation, symbols, arrows, box drawing, emoji, private use. A letter
-// is what is in none of them; a symbol within a block of letters counts as one.
-constexpr std::array<Range, 12> kSymbols = {{{0x2010, 0x206f}, {0x20a0, 0x20cf}, {0x2190, 0x245f}, {0x24b6, 0x2bff}, {0x2e00, 0x2e7f},
-                                             {0x3001, 0x3004}, {0x3008, 0x3020}, {0xe000, 0xf8ff}, {0xfe10, 0xfe6f}, {0xff01, 0xff0f},
-                                             {0xfff9, 0xffff}, {0x1f000, 0x1faff}}};
-constexpr std::array<Range, 8> kDigits = {{{0x660, 0x669}, {0x6f0, 0x6f9}, {0x966, 0x96f}, {0x2070, 0x2089}, {0x2150, 0x218b},
-                                           {0x2460, 0x249b}, {0x3021, 0x3029}, {0xff10, 0xff19}}};
+// Blocks beyond Latin-1 in which characters are no letters: punctuation, symbols, arrows, box drawing, emoji, private use. A
+// letter is what is in none of them; a symbol within a block of letters counts as one.
+constexpr std::array<Range, 12> kSymbols = {{{0x2010, 0x206f},
+                                             {0x20a0, 0x20cf},
+                                             {0x2190, 0x245f},
+                                             {0x24b6, 0x2bff},
+                                             {0x2e00, 0x2e7f},
+                                             {0x3001, 0x3004},
+                                             {0x3008, 0x3020},
+                                             {0xe000, 0xf8ff},
+                                             {0xfe10, 0xfe6f},
+                                             {0xff01, 0xff0f},
+                                             {0xfff9, 0xffff},
+                                             {0x1f000, 0x1faff}}};
+constexpr std::array<Range, 8> kDigits = {{{0x660, 0x669},
+                                           {0x6f0, 0x6f9},
+                                           {0x966, 0x96f},
+                                           {0x2070, 0x2089},
+                                           {0x2150, 0x218b},
+                                           {0x2460, 0x249b},
+                                           {0x3021, 0x3029},
+                                           {0xff10, 0xff19}}};
 
 template <std::size_t N>
 bool within(std::uint32_t code, const std::array<Range, N>& ranges) {
@@ -36,15 +51,17 @@ bool within(std::uint32_t code, const std::array<Range, N>& ranges) {
 
 Class class_of(std::uint32_t code) {
   if (code == '\n' || code == '\r') return Class::newline;
-  if (code == ' ' || (code >= 9 && code <= 13) || code == 0x85 || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) ||
-      code == 0x2028 || code == 0x2029 || code == 0x202f || code == 0x205f || code == 0x3000)
+  if (code == ' ' || (code >= 9 && code <= 13) || code == 0x85 || code == 0xa0 || code == 0x1680 ||
+      (code >= 0x2000 && code <= 0x200a) || code == 0x2028 || code == 0x2029 || code == 0x202f || code == 0x205f ||
+      code == 0x3000)
     return Class::space;
   if (code >= '0' && code <= '9') return Class::digit;
   if ((code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z')) return Class::letter;
   if (code < 0xaa) return Class::other;
   if (code < 0x100) {
     if (code == 0xb2 || code == 0xb3 || code == 0xb9 || (code >= 0xbc && code <= 0xbe)) return Class::digit;
-    return code == 0xaa || code == 0xb5 || code == 0xba || (code >= 0xc0 && code != 0xd7 && code != 0xf7) ? Class::letter : Class::other;
+    return code == 0xaa || code == 0xb5 || code == 0xba || (code >= 0xc0 && code != 0xd7 && code != 0xf7) ? Class::letter
+                                                                                                          : Class::other;
   }
   if (within(code, kDigits)) return Class::digit;
   return within(code, kSymbols) ? Class::other : Class::letter;
@@ -148,15 +165,20 @@ std::optional<SplitPattern> known_pattern(std::string_view regex) {
   };
   static constexpr std::array<Known, 4> kKnown = {{
       {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", {false, 0}},
-      {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)", {true, 3}},
-      {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)", {true, 1}},
-      {R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)", {true, 3}},
+      {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+       {true, 3}},
+      {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+       {true, 1}},
+      {R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)",
+       {true, 3}},
   }};
   const auto found = std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& known) { return known.regex == regex; });
   return found == kKnown.end() ? std::nullopt : std::optional(found->pattern);
 }
 
-std::vector<std::string_view> split_words_by(const SplitPattern& pattern, std::string_view text) { return Words(pattern, text).all(); }
+std::vector<std::string_view> split_words_by(const SplitPattern& pattern, std::string_view text) {
+  return Words(pattern, text).all();
+}
 
 std::string byte_level(std::string_view bytes) {
   // The bytes that stay are those of printable Latin-1; the others move to 256 and up, in their order.

@@ -15,7 +15,7 @@ namespace aaco::serving {
 std::size_t character_length(std::string_view text);
 
 struct SplitPattern {
-  bool modern = false;      // cl100k and its kin: a letter run takes one character before it, newlines are words
+  bool modern = false;         // cl100k and its kin: a letter run takes one character before it, newlines are words
   std::size_t max_digits = 0;  // digits of one word; 0: no bound
 };
 // The pattern of this regular expression; empty for one that is not known.

@@ -1,4 +1,4 @@
-#include "serving/tokenizer/tokenizer.h"
+#include "serving/tokenizer.h"
 
 #include <fmt/format.h>
 
@@ -21,8 +21,10 @@ constexpr std::int64_t kMaxFile = std::int64_t{256} << 20;
 constexpr double kUnknownPenalty = 10;  // below the worst piece (SentencePiece)
 
 core::Error unsupported(std::string_view what, std::string_view name) {
-  return {ErrorCode::unsupported, fmt::format("unsupported {} '{}' in the tokenizer", what, name.substr(0, 80)),
-          "token counts stay unknown; use a server that reports usage", {}};
+  return {ErrorCode::unsupported,
+          fmt::format("unsupported {} '{}' in the tokenizer", what, name.substr(0, 80)),
+          "token counts stay unknown; use a server that reports usage",
+          {}};
 }
 core::Error damaged(std::string_view why) {
   return {ErrorCode::invalid_input, fmt::format("the file is not a tokenizer.json: {}", why), {}, {}};
@@ -30,7 +32,8 @@ core::Error damaged(std::string_view why) {
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   if (from.empty()) return;
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
 }
 
 // One step before the model. Words go in, words come out.
@@ -59,7 +62,8 @@ core::Status read_normalizer(const Json& json, std::vector<Step>& steps) {
     return {};
   }
   if (type == "Replace" && json["pattern"]["String"].is_string()) {
-    steps.push_back({Step::Kind::replace, std::string(json["pattern"]["String"].text()), std::string(json["content"].text()), false, {}});
+    steps.push_back(
+        {Step::Kind::replace, std::string(json["pattern"]["String"].text()), std::string(json["content"].text()), false, {}});
     return {};
   }
   return tl::unexpected(unsupported("normalizer", type));
@@ -80,7 +84,8 @@ core::Status read_pre_tokenizer(const Json& json, std::vector<Step>& steps) {
   }
   if (type == "Split") {
     const auto pattern = known_pattern(json["pattern"]["Regex"].text());
-    if (!pattern || json["invert"].as_bool().value_or(false)) return tl::unexpected(unsupported("pattern", json["pattern"].dump(-1)));
+    if (!pattern || json["invert"].as_bool().value_or(false))
+      return tl::unexpected(unsupported("pattern", json["pattern"].dump(-1)));
     if (json["behavior"].text() != "Isolated") return tl::unexpected(unsupported("behavior", json["behavior"].text()));
     steps.push_back({Step::Kind::split, {}, {}, false, pattern});
     return {};
@@ -231,7 +236,8 @@ core::Result<Tokenizer> Tokenizer::parse(const Json& document) {
     if (token["content"].text().empty()) return tl::unexpected(damaged("an added token is empty"));
     state->added.emplace_back(token["content"].text(), token["id"].as_i64().value_or(-1));
   }
-  std::sort(state->added.begin(), state->added.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  std::sort(state->added.begin(), state->added.end(),
+            [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   for (const auto& [text, piece] : state->vocabulary) state->longest_piece = std::max(state->longest_piece, text.size());
   return Tokenizer(std::move(state));
 }

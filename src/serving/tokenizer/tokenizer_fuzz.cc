@@ -2,8 +2,8 @@
 
 #include "core/check.h"
 #include "core/json.h"
+#include "serving/tokenizer.h"
 #include "serving/tokenizer/splitter.h"
-#include "serving/tokenizer/tokenizer.h"
 
 // A line of tokenizer.json, then text: any document is read or refused, any text is encoded, and the words together are the text.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,4 +1,4 @@
-#include "serving/tokenizer/tokenizer.h"
+#include "serving/tokenizer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,18 +40,22 @@ TEST(Bpe, PairsAsArrays) {
 }
 TEST(Bpe, UnknownWithoutATokenIsLeftOut) { EXPECT_THAT(encode(kBpe, "hx"), ElementsAre(0)); }
 TEST(Bpe, FallsBackToBytes) {
-  EXPECT_THAT(encode(R"({"model": {"type": "BPE", "byte_fallback": true, "unk_token": "?", "vocab": {"?": 0, "a": 1, "<0xC3>": 2, "<0xA9>": 3},
+  EXPECT_THAT(
+      encode(
+          R"({"model": {"type": "BPE", "byte_fallback": true, "unk_token": "?", "vocab": {"?": 0, "a": 1, "<0xC3>": 2, "<0xA9>": 3},
     "merges": []}})",
-                     "a\xc3\xa9"),
-              ElementsAre(1, 2, 3));
+          "a\xc3\xa9"),
+      ElementsAre(1, 2, 3));
 }
 TEST(Bpe, UnknownsFuse) {
-  EXPECT_THAT(encode(R"({"model": {"type": "BPE", "fuse_unk": true, "unk_token": "?", "vocab": {"?": 0, "a": 1}, "merges": []}})", "axya"),
+  EXPECT_THAT(encode(R"({"model": {"type": "BPE", "fuse_unk": true, "unk_token": "?", "vocab": {"?": 0, "a": 1}, "merges": []}})",
+                     "axya"),
               ElementsAre(1, 0, 1));
 }
 TEST(Bpe, WholeWordsWithoutMerges) {
-  EXPECT_THAT(encode(R"({"model": {"type": "BPE", "ignore_merges": true, "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": []}})", "ab"),
-              ElementsAre(2));
+  EXPECT_THAT(
+      encode(R"({"model": {"type": "BPE", "ignore_merges": true, "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": []}})", "ab"),
+      ElementsAre(2));
 }
 // As Llama 2 has it: a mark before the first word and for each space, no cut before the merges.
 TEST(Bpe, SpacesAsMarks) {
@@ -76,24 +80,27 @@ std::string words(const SplitPattern& pattern, std::string_view text) {
   return joined;
 }
 constexpr SplitPattern kGpt2{false, 0}, kLlama3{true, 3};
-TEST(Split, Gpt2) {
-  EXPECT_EQ(words(kGpt2, "I'm here, 12345  times\n\n  x"), "I|'m| here|,| 12345| | times|\n\n | x");
-}
+TEST(Split, Gpt2) { EXPECT_EQ(words(kGpt2, "I'm here, 12345  times\n\n  x"), "I|'m| here|,| 12345| | times|\n\n | x"); }
 TEST(Split, Modern) {
   EXPECT_EQ(words(kLlama3, "I'M here, 12345  (times)\n\n  x"), "I|'M| here|,| |123|45| | (|times|)\n\n| | x");
 }
 TEST(Split, SpacesAtTheEnd) { EXPECT_EQ(words(kGpt2, "a   "), "a|   "); }
-TEST(Split, LettersBeyondAscii) { EXPECT_EQ(words(kGpt2, "na\xc3\xafve \xe4\xbd\xa0\xe5\xa5\xbd!"), "na\xc3\xafve| \xe4\xbd\xa0\xe5\xa5\xbd|!"); }
+TEST(Split, LettersBeyondAscii) {
+  EXPECT_EQ(words(kGpt2, "na\xc3\xafve \xe4\xbd\xa0\xe5\xa5\xbd!"), "na\xc3\xafve| \xe4\xbd\xa0\xe5\xa5\xbd|!");
+}
 TEST(Split, InvalidUtf8IsKept) { EXPECT_EQ(words(kGpt2, "a\xff\xc3"), "a|\xff\xc3"); }
-TEST(Split, NothingIsNoWord) { EXPECT_TRUE(split_words_by(kLlama3, "").empty()); }
+TEST(Split, EmptyTextYieldsNoWords) { EXPECT_TRUE(split_words_by(kLlama3, "").empty()); }
 TEST(Split, UnknownPatternIsNotGuessed) { EXPECT_FALSE(known_pattern("\\w+")); }
 TEST(ByteLevel, EveryByteIsPrintable) {
-  EXPECT_EQ(byte_level(" a\n"), "\xc4\xa0"
-                                "a\xc4\x8a");
+  EXPECT_EQ(byte_level(" a\n"),
+            "\xc4\xa0"
+            "a\xc4\x8a");
 }
 
 TEST(TokenizerFile, RejectsNoModel) { EXPECT_THAT(refusal("{}"), HasSubstr("no model")); }
-TEST(TokenizerFile, RejectsAnotherModel) { EXPECT_THAT(refusal(R"({"model": {"type": "WordPiece", "vocab": {"a": 0}}})"), HasSubstr("WordPiece")); }
+TEST(TokenizerFile, RejectsAnotherModel) {
+  EXPECT_THAT(refusal(R"({"model": {"type": "WordPiece", "vocab": {"a": 0}}})"), HasSubstr("WordPiece"));
+}
 TEST(TokenizerFile, RejectsAnEmptyVocabulary) {
   EXPECT_THAT(refusal(R"({"model": {"type": "BPE", "vocab": {}, "merges": []}})"), HasSubstr("empty"));
 }
@@ -103,14 +110,15 @@ TEST(TokenizerFile, RejectsAnUnknownPattern) {
               HasSubstr("pattern"));
 }
 TEST(TokenizerFile, RejectsAnUnknownPreTokenizer) {
-  EXPECT_THAT(refusal(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "pre_tokenizer": {"type": "BertPreTokenizer"}})"),
-              HasSubstr("BertPreTokenizer"));
+  EXPECT_THAT(
+      refusal(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "pre_tokenizer": {"type": "BertPreTokenizer"}})"),
+      HasSubstr("BertPreTokenizer"));
 }
 TEST(TokenizerFile, RejectsAnUnknownNormalizer) {
   EXPECT_THAT(refusal(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "normalizer": {"type": "StripAccents"}})"),
               HasSubstr("StripAccents"));
 }
-TEST(TokenizerFile, RejectsAMergeThatIsNoPair) {
+TEST(TokenizerFile, RejectsAnInvalidMerge) {
   EXPECT_THAT(refusal(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["ab"]}})"), HasSubstr("pair"));
 }
 TEST(TokenizerFile, RejectsAPieceWithoutAScore) {

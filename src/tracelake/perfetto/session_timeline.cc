@@ -98,9 +98,9 @@ class SessionTimeline {
 };
 
 core::Result<trace::Account> SessionTimeline::write() {
-  for (const auto part :
-       {&SessionTimeline::model, &SessionTimeline::api_calls, &SessionTimeline::kernels, &SessionTimeline::copies,
-        &SessionTimeline::collectives, &SessionTimeline::gaps, &SessionTimeline::scheduler, &SessionTimeline::telemetry, &SessionTimeline::requests})
+  for (const auto part : {&SessionTimeline::model, &SessionTimeline::api_calls, &SessionTimeline::kernels,
+                          &SessionTimeline::copies, &SessionTimeline::collectives, &SessionTimeline::gaps,
+                          &SessionTimeline::scheduler, &SessionTimeline::telemetry, &SessionTimeline::requests})
     AACO_TRY((this->*part)());
   queue_depth();
   tracks_.close();

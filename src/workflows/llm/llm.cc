@@ -16,6 +16,7 @@
 #include "hardware/secrets.h"
 #include "serving/rows.h"
 #include "tracelake/lake.h"
+#include "workflows/llm/client_ceiling.h"
 #include "workflows/llm/plan.h"
 #include "workflows/llm/server.h"
 #include "workflows/llm/server_watch.h"
@@ -23,7 +24,6 @@
 #include "workflows/llm/token_counter.h"
 #include "workflows/session/table_metrics.h"
 #include "workflows/session_draft.h"
-#include "workflows/llm_ceiling.h"
 #include "workflows/telemetry.h"
 
 namespace aaco::workflows {
@@ -142,10 +142,9 @@ core::Result<Ran> run_level(serving::Client& client, const LlmPlan& plan, const 
                             std::uint64_t stream) {
   LlmWork work(plan, level, stream);
   Ran ran{.phase = {}, .load = level.name, .outcome = {}, .answers = {}};
-  AACO_ASSIGN(ran.outcome, client.run({.concurrency = level.concurrency,
-                                       .max_open = request.max_open,
-                                       .duration_ns = level.duration_ns},
-                                      work));
+  AACO_ASSIGN(
+      ran.outcome,
+      client.run({.concurrency = level.concurrency, .max_open = request.max_open, .duration_ns = level.duration_ns}, work));
   ran.answers = work.take_answers();
   return ran;
 }

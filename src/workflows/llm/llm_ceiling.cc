@@ -14,7 +14,8 @@
 #include "hardware/inventory.h"
 #include "hardware/usable_cpus.h"
 #include "serving/client.h"
-#include "serving/token_server/token_server.h"
+#include "serving/token_server.h"
+#include "workflows/llm/client_ceiling.h"
 #include "workflows/llm/plan.h"
 
 namespace aaco::workflows {
@@ -23,9 +24,9 @@ namespace {
 using analytics::llm::CeilingStep;
 using core::Json;
 
-constexpr double kFirstRate = 20'000;           // chunks per second
+constexpr double kFirstRate = 20'000;             // chunks per second
 constexpr std::int64_t kLevelNs = 2'000'000'000;  // new requests are sent for so long
-constexpr double kRampShare = 0.3;              // of it that is not counted
+constexpr double kRampShare = 0.3;                // of it that is not counted
 constexpr std::int64_t kMaxAnswer = 128, kMinAnswer = 16;
 constexpr std::int64_t kIdleSeconds = 6;
 constexpr std::int64_t kAnswerTimeoutNs = 30'000'000'000;
@@ -38,8 +39,6 @@ bool pin_this_thread(int cpu) {
   return ::sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
-std::string ceiling_path(const core::Paths& paths) { return core::join_path(paths.registry, "llm_client.json"); }
-
 // The server's process and the client on it.
 class Bench {
  public:
@@ -51,7 +50,8 @@ class Bench {
     AACO_ASSIGN(core::WorkerProcess process, core::WorkerProcess::start(command));
     AACO_ASSIGN(const std::string line, process.receive(kAnswerTimeoutNs));
     const auto port = core::parse_u64(line);
-    if (!port || *port == 0 || *port > 65535) return core::fail(core::ErrorCode::io, "the built-in server returned an invalid port");
+    if (!port || *port == 0 || *port > 65535)
+      return core::fail(core::ErrorCode::io, "the built-in server returned an invalid port");
     return Bench(std::move(process), static_cast<int>(*port));
   }
 
@@ -123,7 +123,8 @@ core::Result<CeilingStep> measure_rate(Bench& bench, double rate, std::int64_t s
   return step;
 }
 
-core::Status measure_memory(Bench& bench, const LlmSelfTestRequest& request, LlmSelfTestOutcome& outcome, const Services& services) {
+core::Status measure_memory(Bench& bench, const LlmSelfTestRequest& request, LlmSelfTestOutcome& outcome,
+                            const Services& services) {
   outcome.idle_tokens_per_second = request.idle_tokens_per_second;
   outcome.idle_streams = std::min(request.idle_streams, outcome.file_limit - kOtherFiles);
   if (outcome.idle_streams < request.idle_streams)
@@ -131,7 +132,8 @@ core::Status measure_memory(Bench& bench, const LlmSelfTestRequest& request, Llm
                                           outcome.file_limit, outcome.idle_streams, request.idle_streams);
   services.progress(fmt::format("{} open streams", outcome.idle_streams));
   const auto each = static_cast<double>(request.idle_tokens_per_second);
-  AACO_ASSIGN(const auto stage, bench.load(outcome.idle_streams, each, request.idle_tokens_per_second * kIdleSeconds, {}, services));
+  AACO_ASSIGN(const auto stage,
+              bench.load(outcome.idle_streams, each, request.idle_tokens_per_second * kIdleSeconds, {}, services));
   outcome.idle_peak_bytes = core::resident_peak_bytes();
   // All are open between the time at which the last one had its first token and that at which the first one ended.
   std::int64_t from = stage.start_ns, to = stage.end_ns;
@@ -144,7 +146,8 @@ core::Status measure_memory(Bench& bench, const LlmSelfTestRequest& request, Llm
   return {};
 }
 
-core::Status search_ceiling(Bench& bench, const LlmSelfTestRequest& request, LlmSelfTestOutcome& outcome, const Services& services) {
+core::Status search_ceiling(Bench& bench, const LlmSelfTestRequest& request, LlmSelfTestOutcome& outcome,
+                            const Services& services) {
   outcome.streams = std::min(request.streams, outcome.file_limit - kOtherFiles);
   analytics::llm::CeilingSearch search(kFirstRate);
   while (const auto rate = search.next()) {
@@ -166,7 +169,7 @@ core::Status search_ceiling(Bench& bench, const LlmSelfTestRequest& request, Llm
 core::Status store(LlmSelfTestOutcome& outcome, const Services& services) {
   if (!outcome.ceiling) return {};
   AACO_TRY(core::make_writable_folder(services.paths.registry, "AACO_REGISTRY"));
-  outcome.path = ceiling_path(services.paths);
+  outcome.path = client_ceiling_path(services.paths);
   Json document = to_json(outcome);
   document.set("tool_version", services.tool_version)
       .set("time", core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime)));
@@ -246,15 +249,6 @@ core::Status serve_tokens(std::optional<int> cpu, int control, int output) {
   if (cpu) pin_this_thread(*cpu);  // refused: it runs where the kernel puts it
   serving::raise_file_limit();
   return serving::run_token_server(control, output);
-}
-
-std::optional<double> stored_client_ceiling(const core::Paths& paths, const std::string& cpu_model) {
-  const std::string path = ceiling_path(paths);
-  if (!core::exists(path)) return std::nullopt;
-  const auto document = core::read_json_file(path);
-  if (!document || (*document)["cpu"].text() != cpu_model) return std::nullopt;
-  const auto rate = (*document)["chunks_per_second"].as_f64();
-  return rate && *rate > 0 ? rate : std::nullopt;
 }
 
 }  // namespace aaco::workflows

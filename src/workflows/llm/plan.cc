@@ -210,7 +210,8 @@ std::optional<serving::Work> LlmWork::next() {
 }
 
 void LlmWork::ended(const serving::RequestRecord& record, const std::string& text) {
-  if (plan_.count_tokens && record.outcome == serving::Outcome::ok && !record.usage.output_tokens) answers_[record.request] = text;
+  if (plan_.count_tokens && record.outcome == serving::Outcome::ok && !record.usage.output_tokens)
+    answers_[record.request] = text;
   if (plan_.turns == 1) return;
   const auto found = conversations_.find(record.conversation);
   if (found == conversations_.end()) return;

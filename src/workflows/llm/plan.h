@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analytics/llm.h"
-#include "analytics/llm/definitions.h"
+#include "analytics/llm_definitions.h"
 #include "core/json.h"
 #include "serving/client.h"
 #include "serving/prompts.h"

@@ -18,15 +18,15 @@ constexpr std::int64_t kMaxReadingReply = 8 << 20;
 
 core::Result<ServerWatch::Reading> ServerWatch::State::read() const {
   Reading reading{.asked_ns = core::monotonic_ns(), .answered_ns = 0, .values = {}};
-  AACO_ASSIGN(const core::HttpReply reply, core::http_send({.url = url,
-                                                            .body = {},
-                                                            .headers = headers,
-                                                            .timeout_ns = kReadingTimeoutNs,
-                                                            .reply_limit_bytes = kMaxReadingReply}));
+  AACO_ASSIGN(
+      const core::HttpReply reply,
+      core::http_send(
+          {.url = url, .body = {}, .headers = headers, .timeout_ns = kReadingTimeoutNs, .reply_limit_bytes = kMaxReadingReply}));
   reading.answered_ns = core::monotonic_ns();
   if (reply.status != 200) return core::fail(ErrorCode::io, fmt::format("{} answered HTTP {}", url, reply.status));
   auto values = serving::read_server_metrics(dialects, reply.body);
-  if (!values) return core::fail(ErrorCode::invalid_input, url + " has no metric of a known server", "known: vLLM, SGLang, TGI, llama.cpp");
+  if (!values)
+    return core::fail(ErrorCode::invalid_input, url + " has no metric of a known server", "known: vLLM, SGLang, TGI, llama.cpp");
   reading.values = *std::move(values);
   return reading;
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/result.h"
-#include "serving/server_metrics/server_metrics.h"
+#include "serving/server_metrics.h"
 #include "serving/target.h"
 #include "trace/sink.h"
 #include "workflows/services.h"
@@ -21,7 +21,8 @@ class ServerWatch {
  public:
   // Looks once whether the server has metrics that AACO knows, at `url`, or at /metrics of the target where it is empty. Empty:
   // it has none. Fails where a URL was asked for and cannot be read.
-  static core::Result<std::optional<ServerWatch>> find(const serving::Target& target, const std::string& url, const Services& services);
+  static core::Result<std::optional<ServerWatch>> find(const serving::Target& target, const std::string& url,
+                                                       const Services& services);
   ServerWatch(ServerWatch&&) noexcept = default;
   ServerWatch& operator=(ServerWatch&&) noexcept = default;  // of one that was not started
   ~ServerWatch();

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analytics/llm/ceiling.h"
+#include "analytics/llm_ceiling.h"
 #include "core/numbers.h"
 #include "serving/rows.h"
 #include "trace/sink.h"
@@ -139,15 +139,15 @@ std::string render_definitions(const Json& document) {
   for (const Json& level : document["levels"].items()) {
     if (level["load"].text() != document["counts"].text()) continue;
     for (const auto& [tool, figures] : level["definitions"].members()) {
-      text += fmt::format("\nAs {} defines it ({})\n  {:<12} {:>10} {:>10} {:>10}  definition\n", tool, level["load"].text(), "", "mean",
-                          "P50", "P99");
+      text += fmt::format("\nAs {} defines it ({})\n  {:<12} {:>10} {:>10} {:>10}  definition\n", tool, level["load"].text(), "",
+                          "mean", "P50", "P99");
       for (const Json& one : figures.items()) {
         const auto time = [&](const char* key) {
           const auto value = one[key].as_f64();
           return value ? core::format_duration(*value) : std::string("unknown");
         };
-        text += fmt::format("  {:<12} {:>10} {:>10} {:>10}  {}\n", one["name"].text(), time("mean_ns"), time("p50_ns"), time("p99_ns"),
-                            one["definition"].text());
+        text += fmt::format("  {:<12} {:>10} {:>10} {:>10}  {}\n", one["name"].text(), time("mean_ns"), time("p50_ns"),
+                            time("p99_ns"), one["definition"].text());
       }
     }
   }

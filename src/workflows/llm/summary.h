@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analytics/llm.h"
-#include "analytics/llm/definitions.h"
+#include "analytics/llm_definitions.h"
 #include "core/json.h"
 #include "core/result.h"
 #include "serving/client.h"
@@ -24,7 +24,7 @@ struct LlmSummary {
 struct LlmSummaryOptions {
   analytics::llm::Slo slo;
   std::optional<double> price_per_hour;
-  bool server_sampled = false;  // the process of the session's telemetry is the server
+  bool server_sampled = false;           // the process of the session's telemetry is the server
   std::optional<double> client_ceiling;  // chunks per second, by --self-test
   std::vector<analytics::llm::Tool> definitions;
 };

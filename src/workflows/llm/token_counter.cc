@@ -41,13 +41,13 @@ core::Result<std::optional<TokenCounter>> TokenCounter::find(const std::string& 
   }
   counter.headers_ = target.headers;
   const std::string root = fmt::format("{}://{}", target.tls ? "https" : "http", target.host_header());
-  const std::string above = target.base_path.substr(0, target.base_path.rfind('/') == std::string::npos ? 0 : target.base_path.rfind('/'));
+  const std::string above =
+      target.base_path.substr(0, target.base_path.rfind('/') == std::string::npos ? 0 : target.base_path.rfind('/'));
   for (const std::string& folder : {root + above, root, root + target.base_path}) {
     counter.url_ = folder + "/tokenize";
     for (const bool llama : {false, true}) {
       counter.text_key_ = llama ? "content" : "prompt";
-      counter.request_ =
-          llama ? Json::object() : Json::object({{"model", model}, {"add_special_tokens", false}});
+      counter.request_ = llama ? Json::object() : Json::object({{"model", model}, {"add_special_tokens", false}});
       // llama.cpp answers a request without its key with no tokens at all.
       if (const auto tried = counter.count("one two three"); tried && *tried > 0) return std::optional(std::move(counter));
     }

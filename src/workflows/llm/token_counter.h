@@ -9,7 +9,7 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "serving/target.h"
-#include "serving/tokenizer/tokenizer.h"
+#include "serving/tokenizer.h"
 
 namespace aaco::workflows {
 
@@ -17,8 +17,8 @@ namespace aaco::workflows {
 // llama.cpp's form).
 class TokenCounter {
  public:
-  // With a file: that; fails where it cannot be read. Otherwise /tokenize below the API's path or beside it; empty where the server
-  // has none.
+  // With a file: that; fails where it cannot be read. Otherwise /tokenize below the API's path or beside it; empty where the
+  // server has none.
   static core::Result<std::optional<TokenCounter>> find(const std::string& tokenizer_file, const serving::Target& target,
                                                         const std::string& model);
   core::Result<std::int64_t> count(const std::string& text) const;

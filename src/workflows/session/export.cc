@@ -35,7 +35,8 @@ class PrometheusText {
   explicit PrometheusText(const MetricCatalogue& catalogue) : catalogue_(catalogue) {}
   void add(const trace::MetricValue& metric, const std::string& labels) {
     std::string name = "aaco_" + metric.id;
-    std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '_'; }, '_');
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '_'; }, '_');
     std::string& samples = samples_[name];
     if (samples.empty()) {
       const auto* definition = catalogue_.find(metric.id);
@@ -57,11 +58,13 @@ class PrometheusText {
 };
 
 // The session's metrics; of a load on a server those of each level.
-core::Result<std::string> prometheus_text(const std::string& path, const trace::SessionManifest& manifest, const core::Paths& paths) {
+core::Result<std::string> prometheus_text(const std::string& path, const trace::SessionManifest& manifest,
+                                          const core::Paths& paths) {
   AACO_ASSIGN(const auto catalogue, MetricCatalogue::load(core::join_path(paths.share, "data/metrics")));
   AACO_ASSIGN(const trace::Metrics metrics, read_metrics(path));
-  const std::string labels = fmt::format("session=\"{}\",kind=\"{}\",model=\"{}\",tag=\"{}\"", label_value(manifest.id.text),
-                                         label_value(manifest.kind), label_value(manifest.outcome.model), label_value(manifest.tag));
+  const std::string labels =
+      fmt::format("session=\"{}\",kind=\"{}\",model=\"{}\",tag=\"{}\"", label_value(manifest.id.text), label_value(manifest.kind),
+                  label_value(manifest.outcome.model), label_value(manifest.tag));
   PrometheusText text(catalogue);
   const std::string summary = core::join_path(path, "metrics/llm_summary.json");
   const bool levels = manifest.kind == "llm" && core::exists(summary);

@@ -1,4 +1,4 @@
-#include "analytics/llm/definitions.h"
+#include "analytics/llm_definitions.h"
 
 #include <fmt/format.h>
 
@@ -114,8 +114,9 @@ core::Result<std::vector<Tool>> parse_tools(std::string_view text) {
   return tools;
 }
 
-std::vector<ToolFigure> figures_as(Tool tool, std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
-                                   const trace::NameTable& names, std::string_view load) {
+std::vector<ToolFigure> figures_as(Tool tool, std::span<const trace::LlmRequestRow> requests,
+                                   std::span<const trace::LlmChunkRow> chunks, const trace::NameTable& names,
+                                   std::string_view load) {
   std::vector<Answer> answers;
   std::unordered_map<std::int64_t, std::size_t> place;
   for (const auto& row : requests) {
@@ -129,7 +130,8 @@ std::vector<ToolFigure> figures_as(Tool tool, std::span<const trace::LlmRequestR
     const std::string_view kind = names.text(chunk.kind);
     if (found == place.end() || kind == "usage" || kind == "done" || kind == "error") continue;
     answers[found->second].choices_ns.push_back(chunk.time_ns);
-    if (kind == "content" || kind == "reasoning" || kind == "tool_call") answers[found->second].content_ns.push_back(chunk.time_ns);
+    if (kind == "content" || kind == "reasoning" || kind == "tool_call")
+      answers[found->second].content_ns.push_back(chunk.time_ns);
   }
   switch (tool) {
     case Tool::vllm: return as_vllm(answers);

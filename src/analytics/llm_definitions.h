@@ -26,8 +26,9 @@ struct ToolFigure {
   std::optional<double> mean_ns, p50_ns, p99_ns;
 };
 // Of the complete requests of a level in phase measure. Figures whose tokens are unknown are empty.
-std::vector<ToolFigure> figures_as(Tool tool, std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
-                                   const trace::NameTable& names, std::string_view load);
+std::vector<ToolFigure> figures_as(Tool tool, std::span<const trace::LlmRequestRow> requests,
+                                   std::span<const trace::LlmChunkRow> chunks, const trace::NameTable& names,
+                                   std::string_view load);
 core::Json to_json(const std::vector<ToolFigure>& figures);
 
 }  // namespace aaco::analytics::llm

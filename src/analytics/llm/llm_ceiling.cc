@@ -1,4 +1,4 @@
-#include "analytics/llm/ceiling.h"
+#include "analytics/llm_ceiling.h"
 
 #include <fmt/format.h>
 
@@ -50,7 +50,8 @@ void judge_ceiling(const Load& load, const std::optional<double>& ceiling_chunks
   const double rate = std::max(load.chunks_per_second, load.offered_tokens_per_second.value_or(0));
   if (rate <= *ceiling_chunks_per_second) return;
   limit.reasons.push_back(fmt::format("the load of {} chunks/s is above the ceiling of this client, {} chunks/s (--self-test)",
-                                      core::format_count(std::round(rate)), core::format_count(std::round(*ceiling_chunks_per_second))));
+                                      core::format_count(std::round(rate)),
+                                      core::format_count(std::round(*ceiling_chunks_per_second))));
   limit.limited = true;
   if (!limit.vouched_per_second && rate > 0)
     limit.vouched_per_second = load.rates.requests_per_second * kVouchedClient * *ceiling_chunks_per_second / rate;

@@ -19,10 +19,10 @@ struct TokenServerCounts {
   std::int64_t cpu_ns = 0, wall_ns = 0;
 };
 
-// The server that `aaco llm --self-test` measures the client against: it speaks the streaming API, writes each token by itself on a
-// fixed schedule, and costs as little as it can. One thread with a loop that spins while a token is due soon. The first part of the
-// path has the schedule: http://127.0.0.1:PORT/period_us=10000/v1 is a token each 10 ms for each request, after the first one; all
-// answers are as long as max_tokens.
+// The server that `aaco llm --self-test` measures the client against: it speaks the streaming API, writes each token by itself on
+// a fixed schedule, and costs as little as it can. One thread with a loop that spins while a token is due soon. The first part of
+// the path has the schedule: http://127.0.0.1:PORT/period_us=10000/v1 is a token each 10 ms for each request, after the first
+// one; all answers are as long as max_tokens.
 class TokenServer {
  public:
   // On a free port of 127.0.0.1.
