@@ -68,8 +68,9 @@ struct Statement {
   std::string title;
   std::string text;
   std::optional<double> confidence_ratio;
-  std::optional<double> gain_ratio;   // expected, of the latency
+  std::optional<double> gain_ratio;   // expected, of `gain_of`
   std::vector<std::string> evidence;  // one sentence each, with its number
+  std::string gain_of = {};           // "the latency", "the device span"; empty: the latency
 };
 
 // What a metric means, so that it can be cited: from data/metrics.

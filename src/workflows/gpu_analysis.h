@@ -59,6 +59,7 @@ struct GpuOfTrace {
   std::int64_t known_family_ns = 0;  // kernel time with a family other than "other"
   std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;
   std::vector<IdleCause> idle_causes;  // the largest time first
+  core::Json copy_kinds;               // copies and fills by kind: count, sum_ns
   GpuRoofline roofline;
   GpuSites sites;
   GpuRates rates;

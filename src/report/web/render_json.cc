@@ -66,6 +66,7 @@ Json statements(const std::vector<Statement>& list) {
     Json item = Json::object({{"id", statement.id}, {"title", statement.title}, {"text", statement.text}});
     if (statement.confidence_ratio) item.set("confidence_ratio", real(*statement.confidence_ratio));
     if (statement.gain_ratio) item.set("gain_ratio", real(*statement.gain_ratio));
+    if (!statement.gain_of.empty()) item.set("gain_of", statement.gain_of);
     if (!statement.evidence.empty()) item.set("evidence", Json::texts(statement.evidence));
     out.push(std::move(item));
   }
