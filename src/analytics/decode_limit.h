@@ -34,10 +34,11 @@ struct DecodeEvidence {
   double tpot_ns = 0;
   std::int64_t batch = 1;
   StepBytes bytes;
-  std::optional<Bandwidth> bandwidth;   // of the memory that holds the weights
-  std::vector<BatchPoint> batches;      // the same context; one or none: no curve
-  std::optional<double> memory_share;   // of the predicted decode time, in nodes limited by memory
-  std::optional<double> runtime_ratio;  // of a step, inside the runtime's call
+  std::optional<Bandwidth> bandwidth;     // of the memory that holds the weights
+  std::vector<BatchPoint> batches;        // the same context; one or none: no curve
+  std::optional<double> memory_share;     // of the predicted decode time, in nodes limited by memory
+  std::optional<double> runtime_ratio;    // of a step, inside the runtime's call
+  std::optional<double> disturbed_ratio;  // of the generations, by external load
 };
 
 enum class DecodeLimit { unknown, bandwidth, partly, other };
@@ -47,6 +48,8 @@ std::string_view to_string(DecodeLimit limit);
 // Judgements: a copy loop itself reaches about 0.8 of a data sheet's rate.
 inline constexpr double kBandwidthBound = 0.6;
 inline constexpr double kBandwidthPartly = 0.3;
+// From this share of disturbed generations on a time above the floor proves nothing.
+inline constexpr double kMostlyDisturbed = 0.5;
 // A batch whose time per token grows by less than this share of the batch's growth reuses what it reads.
 inline constexpr double kSharedReads = 0.5;
 

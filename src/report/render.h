@@ -26,8 +26,8 @@ core::Json render_json(const ReportModel& model);
 // `page` is the built page (share/web/report.html); the model is put into it as data, safely escaped, with very long series
 // thinned for drawing (and the page says so). Refuses a page without exactly one place for the data.
 core::Result<std::string> render_html(const ReportModel& model, std::string_view page);
-inline constexpr std::array<std::string_view, 9> kCsvTables = {"iterations", "parts",     "operators", "nodes",  "kernels",
-                                                               "metrics",    "telemetry", "roofline",  "scaling"};
+inline constexpr std::array<std::string_view, 10> kCsvTables = {"iterations", "parts",     "operators", "nodes",   "kernels",
+                                                                "metrics",    "telemetry", "roofline",  "scaling", "decoder"};
 // One table of the report as CSV (RFC 4180), one of kCsvTables; a table without rows is its header.
 core::Result<std::string> render_csv(const ReportModel& model, std::string_view table);
 

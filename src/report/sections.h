@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "report/attainable_section.h"
+#include "report/decoder_section.h"
 #include "report/gpu_sections.h"
 #include "report/llm_section.h"
 #include "report/operating_system_section.h"
@@ -24,6 +25,7 @@ struct Sections {
   std::optional<OperatingSystem> operating_system;
   std::optional<Scaling> scaling;
   std::optional<Llm> llm;
+  std::optional<Decoder> decoder;
 };
 
 // Where the terminal report has it. `details` are left out of the brief form.
@@ -49,6 +51,7 @@ inline constexpr std::tuple kSections = {
     SectionEntry{"operating_system", &Sections::operating_system, Place::after_advice},
     SectionEntry{"scaling", &Sections::scaling, Place::top},
     SectionEntry{"llm", &Sections::llm, Place::top},
+    SectionEntry{"decoder", &Sections::decoder, Place::top},
 };
 
 // Calls visit(entry, value) for each section that the report has, in order.

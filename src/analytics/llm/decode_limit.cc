@@ -44,9 +44,11 @@ void add_batches(const std::vector<BatchPoint>& batches, DecodeVerdict& verdict)
       *verdict.batch_growth_ratio < kSharedReads ? "the sequences share what it reads" : "each sequence costs its own time"));
 }
 
-DecodeLimit limit_of(const DecodeVerdict& verdict) {
+// Near the floor is near it whatever disturbed the run; far from it may be the disturbance.
+DecodeLimit limit_of(const DecodeVerdict& verdict, bool disturbed) {
   if (!verdict.floor_ratio) return DecodeLimit::unknown;
   if (*verdict.floor_ratio >= kBandwidthBound) return DecodeLimit::bandwidth;
+  if (disturbed) return DecodeLimit::unknown;
   return *verdict.floor_ratio >= kBandwidthPartly ? DecodeLimit::partly : DecodeLimit::other;
 }
 
@@ -57,8 +59,10 @@ std::string sentence_of(const DecodeVerdict& verdict) {
   switch (verdict.limit) {
     case DecodeLimit::bandwidth: return ratio + ": bandwidth-bound";
     case DecodeLimit::partly: return ratio + ": partly bandwidth-bound";
-    default: return ratio + ": not bandwidth-bound";
+    case DecodeLimit::other: return ratio + ": not bandwidth-bound";
+    case DecodeLimit::unknown: break;
   }
+  return ratio + "; its limit is undecided because external load affected most generations";
 }
 
 }  // namespace
@@ -114,7 +118,10 @@ DecodeVerdict judge_decode(const DecodeEvidence& evidence) {
   if (evidence.runtime_ratio)
     verdict.evidence.push_back(
         fmt::format("{} of a step is inside the runtime's call", core::format_percent(*evidence.runtime_ratio)));
-  verdict.limit = limit_of(verdict);
+  if (evidence.disturbed_ratio && *evidence.disturbed_ratio > 0)
+    verdict.evidence.push_back(
+        fmt::format("{} of the generations were affected by external load", core::format_percent(*evidence.disturbed_ratio)));
+  verdict.limit = limit_of(verdict, evidence.disturbed_ratio.value_or(0) >= kMostlyDisturbed);
   verdict.sentence = sentence_of(verdict);
   return verdict;
 }

@@ -21,12 +21,21 @@ TEST(DecodeLimit, TimeNearTheFloorIsBandwidthBound) {
   EXPECT_EQ(verdict.limit, DecodeLimit::bandwidth);
   EXPECT_NEAR(verdict.weight_floor_ratio.value(), 0.8, 1e-12);
   EXPECT_NEAR(verdict.floor_ratio.value(), 0.88, 1e-12);
-  EXPECT_THAT(verdict.sentence, HasSubstr("80 %"));
+  EXPECT_THAT(verdict.sentence, HasSubstr("80.0 %"));
   EXPECT_THAT(verdict.evidence.front(), HasSubstr("calibration of x"));
 }
 
 TEST(DecodeLimit, HalfOfTheFloorIsPartly) { EXPECT_EQ(judge_decode(step(25e6)).limit, DecodeLimit::partly); }
 TEST(DecodeLimit, FarFromTheFloorIsSomethingElse) { EXPECT_EQ(judge_decode(step(100e6)).limit, DecodeLimit::other); }
+
+TEST(DecodeLimit, DisturbedGenerationsLeaveItUndecided) {
+  DecodeEvidence evidence = step(100e6);
+  evidence.disturbed_ratio = 0.9;
+  EXPECT_EQ(judge_decode(evidence).limit, DecodeLimit::unknown);
+  EXPECT_THAT(judge_decode(evidence).sentence, HasSubstr("external load"));
+  evidence.tpot_ns = 12.5e6;
+  EXPECT_EQ(judge_decode(evidence).limit, DecodeLimit::bandwidth);
+}
 
 TEST(DecodeLimit, WithoutABandwidthThereIsNoRatio) {
   DecodeEvidence evidence = step(12.5e6);
@@ -53,7 +62,7 @@ TEST(DecodeLimit, BatchesThatCostTheirOwnTimeAreEvidence) {
   EXPECT_THAT(judge_decode(evidence).evidence.back(), HasSubstr("each sequence"));
 }
 
-TEST(DecodeLimit, OneBatchIsNoCurve) {
+TEST(DecodeLimit, OneBatchYieldsNoCurve) {
   DecodeEvidence evidence = step(12.5e6);
   evidence.batches = {{1, 10e6}};
   EXPECT_FALSE(judge_decode(evidence).batch_growth_ratio);
