@@ -1,4 +1,4 @@
-// Builds the report page: one HTML file with its script and style inside, and a place for the data.
+// Builds the pages of a report and of a comparison: one HTML file each with its script and style inside, and a place for the data.
 //   node build.mjs [--out FOLDER]     FOLDER defaults to dist/
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -43,6 +43,8 @@ async function page(template, script, style) {
 }
 
 mkdirSync(out, { recursive: true });
-const report = await page('report.template.html', 'src/main_report.tsx', 'src/style/report.css');
-writeFileSync(join(out, 'report.html'), report);
-console.log(`report.html: ${(report.length / 1024).toFixed(0)} KiB`);
+for (const [name, template] of [['report', 'report.template.html'], ['compare', 'report.template.html']]) {
+  const html = await page(template, `src/main_${name}.tsx`, `src/style/${name}.css`);
+  writeFileSync(join(out, `${name}.html`), html);
+  console.log(`${name}.html: ${(html.length / 1024).toFixed(0)} KiB`);
+}

@@ -26,6 +26,9 @@ core::Json render_json(const ReportModel& model);
 // `page` is the built page (share/web/report.html); the model is put into it as data, safely escaped, with very long series
 // thinned for drawing (and the page says so). Refuses a page without exactly one place for the data.
 core::Result<std::string> render_html(const ReportModel& model, std::string_view page);
+// A built page (share/web/*.html) with its data and, for browsers without script, its text; both safely escaped. Fails with
+// invalid_input where the page is not such a template.
+core::Result<std::string> fill_page(std::string_view page, const core::Json& document, std::string_view plain_text);
 inline constexpr std::array<std::string_view, 10> kCsvTables = {"iterations", "parts",     "operators", "nodes",   "kernels",
                                                                 "metrics",    "telemetry", "roofline",  "scaling", "decoder"};
 // One table of the report as CSV (RFC 4180), one of kCsvTables; a table without rows is its header.

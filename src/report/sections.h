@@ -11,6 +11,7 @@
 #include "report/operating_system_section.h"
 #include "report/scaling_section.h"
 #include "report/totals_section.h"
+#include "report/trace_section.h"
 
 namespace aaco::report {
 
@@ -26,6 +27,7 @@ struct Sections {
   std::optional<Scaling> scaling;
   std::optional<Llm> llm;
   std::optional<Decoder> decoder;
+  std::optional<TraceTimeline> trace;  // of pages only
 };
 
 // Where the terminal report has it. `details` are left out of the brief form.
@@ -52,6 +54,7 @@ inline constexpr std::tuple kSections = {
     SectionEntry{"scaling", &Sections::scaling, Place::top},
     SectionEntry{"llm", &Sections::llm, Place::top},
     SectionEntry{"decoder", &Sections::decoder, Place::top},
+    SectionEntry{"trace", &Sections::trace, Place::details},
 };
 
 // Calls visit(entry, value) for each section that the report has, in order.

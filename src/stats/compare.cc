@@ -184,7 +184,7 @@ std::string describe(const Comparison& result, const CompareOptions& options) {
     return text + "; about " + std::to_string(*result.more_sessions) +
            (*result.more_sessions == 1 ? " more session" : " more sessions") + " per side needed to decide";
   if (result.standard_error > options.threshold_ratio)
-    return text + "; the scatter within one side is too large: more measurements would not decide";
+    return text + "; the variation within one side is too large: more measurements would not decide";
   return text + "; the change is too close to the threshold for more data to decide";
 }
 

@@ -144,7 +144,7 @@ TEST(Compare, SessionsThatDifferTooMuchAreNotCalledNearTheThreshold) {
   const Comparison result = *compare(side(1), side(1.0501), {});
   ASSERT_EQ(result.verdict, Verdict::inconclusive);
   EXPECT_FALSE(result.more_sessions);
-  EXPECT_THAT(result.explanation, HasSubstr("scatter within one side is too large"));
+  EXPECT_THAT(result.explanation, HasSubstr("variation within one side is too large"));
 }
 
 TEST(Compare, OneSessionPerSideIsReported) {

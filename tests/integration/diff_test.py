@@ -83,6 +83,18 @@ class Verdict(program.ProgramTest):
         self.assertTrue(verdict['statistics'][0]['between_sessions_known'])
         self.assertNotIn('history', self.aaco('diff', sessions[0], sessions[1], '--no-history', '--json').json())
 
+    def test_page_holds_the_document(self):
+        file = self.folder / 'compared.html'
+        outcome = self.aaco('diff', 'tag:left', 'tag:right', '--no-history', '--html', file, '--json')
+        if 'does not include the comparison page' in outcome.errors:
+            self.skipTest('skipped, this build has no comparison page')
+        page = file.read_text()
+        data = page.split('id="aaco-data">', 1)[1].split('</script>', 1)[0]
+        self.assertEqual(json.loads(data), json.loads(outcome.output))
+        self.assertIn('verdict: ', page.split('<noscript>', 1)[1].split('</noscript>', 1)[0])
+        self.assertEqual(self.aaco('diff', 'tag:left', 'tag:right', '--html', file).output, '')
+        self.refused(self.aaco('diff', 'tag:left', 'tag:right', '--html', self.folder / 'missing/x.html'), 3, 'missing')
+
     def test_unknown_metric_has_a_suggestion(self):
         self.refused(self.aaco('diff', 'tag:left', 'tag:right', '--metric', 'memory.rss_peak_byte'), 2, 'memory.rss_peak_bytes')
     def test_empty_pattern(self): self.refused(self.aaco('diff', 'tag:left', 'tag:right', '--metric', 'gpu.*'), 2, 'gpu.*')

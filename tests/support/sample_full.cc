@@ -82,6 +82,10 @@ void add_sections(report::Sections& sections) {
   decoder.limit = {"bandwidth", "bandwidth-bound", 1e8, 4096, 1e10, "calibration", 1e7, 1.1e7, 0.8, 0.9, 0.1, {"evidence"}};
   decoder.nodes = {{"decode", "/h.0/MatMul", "MatMul", "memory", 1e5, 0.25}};
   sections.decoder = std::move(decoder);
+  report::TraceTimeline trace{1'000, 5'000, 3, {{1, "kernel", 2, 3, 4}}, {{"gemm_f16", "gemm", "gemm"}}, {"", "grid 1 x 1 x 1"},
+                              {}};
+  trace.layers = {{0, 5'000, 100, {{0, 0, 1, 7, 100, 200, 1, 200, 200}, {0, 0, 0, 0, 400, 300, 2, 250, 200}}}};
+  sections.trace = std::move(trace);
 }
 
 }  // namespace

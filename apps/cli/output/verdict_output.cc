@@ -2,52 +2,59 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 
 #include "cli/context.h"
+#include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "report/quantity.h"
 #include "report/terminal.h"
 #include "report/time_shares.h"
+#include "workflows/compare_page.h"
 
 namespace aaco::cli {
 namespace {
+
+struct Page {
+  std::string text;
+  void print(std::string_view line) { text += line; }
+};
 
 constexpr std::size_t kKernelsShown = 8;
 constexpr int kNameWidth = 60;
 
 template <class Wanted>
-void print_those(const Context& context, const workflows::DiffOutcome& outcome, Wanted wanted) {
+void print_those(Page& page, const workflows::DiffOutcome& outcome, Wanted wanted) {
   for (const auto& difference : outcome.differences)
     if (wanted(difference.severity))
-      context.print(fmt::format("  {} {}\n", difference.severity == hardware::Severity::hard ? "!" : "-", to_text(difference)));
+      page.print(fmt::format("  {} {}\n", difference.severity == hardware::Severity::hard ? "!" : "-", to_text(difference)));
 }
 
-void print_differences(const Context& context, const workflows::DiffOutcome& outcome) {
-  if (outcome.differences.empty()) return context.print("comparable: no relevant differences between the two sides\n");
+void print_differences(Page& page, const workflows::DiffOutcome& outcome) {
+  if (outcome.differences.empty()) return page.print("comparable: no relevant differences between the two sides\n");
   if (!outcome.comparable) {
-    context.print("not comparable because of these differences:\n");
-    return print_those(context, outcome, [](auto) { return true; });
+    page.print("not comparable because of these differences:\n");
+    return print_those(page, outcome, [](auto) { return true; });
   }
   const bool changed = std::any_of(outcome.differences.begin(), outcome.differences.end(),
                                    [](const auto& one) { return one.severity == hardware::Severity::changed; });
   if (!changed) {
-    context.print("comparable, with these differences:\n");
-    return print_those(context, outcome, [](auto) { return true; });
+    page.print("comparable, with these differences:\n");
+    return print_those(page, outcome, [](auto) { return true; });
   }
-  context.print("changed from A to B:\n");
-  print_those(context, outcome, [](auto severity) { return severity == hardware::Severity::changed; });
+  page.print("changed from A to B:\n");
+  print_those(page, outcome, [](auto severity) { return severity == hardware::Severity::changed; });
   if (outcome.differences.back().severity == hardware::Severity::changed) return;
-  context.print("comparable, with these other differences:\n");
-  print_those(context, outcome, [](auto severity) { return severity != hardware::Severity::changed; });
+  page.print("comparable, with these other differences:\n");
+  print_those(page, outcome, [](auto severity) { return severity != hardware::Severity::changed; });
 }
 
-void print_metric(const Context& context, const analytics::regression::MetricResult& metric) {
+void print_metric(Page& page, const analytics::regression::MetricResult& metric) {
   const std::string name = metric.device ? fmt::format("{}[{}]", metric.id, *metric.device) : metric.id;
-  if (!metric.baseline || !metric.delta_ratio)
-    return context.print(fmt::format("{:<28} not compared: {}\n", name, metric.reason));
+  if (!metric.baseline || !metric.delta_ratio) return page.print(fmt::format("{:<28} not compared: {}\n", name, metric.reason));
   const std::string unit = report::unit_of_metric(metric.id, metric.unit);
   std::string line =
       fmt::format("{:<28} {:>10} -> {:>10}  {:>8}", name, report::format_quantity(*metric.baseline, unit),
@@ -56,7 +63,7 @@ void print_metric(const Context& context, const analytics::regression::MetricRes
     line +=
         fmt::format("  [{}, {}]  detectable {:<8}", core::format_signed_percent(metric.interval->low),
                     core::format_signed_percent(metric.interval->high), core::format_percent(*metric.smallest_detectable_ratio));
-  context.print(fmt::format("{} {}\n", line, metric.interval ? std::string(to_string(metric.verdict)) : metric.reason));
+  page.print(fmt::format("{} {}\n", line, metric.interval ? std::string(to_string(metric.verdict)) : metric.reason));
 }
 
 // Of the mean time per call, corrected for the number of kernels.
@@ -66,20 +73,20 @@ std::string verdict_of(const analytics::tracediff::KernelChange& kernel) {
   return fmt::format(" ({} per call, {})", core::format_signed_percent(change), to_string(kernel.verdict));
 }
 
-void print_kernels(const Context& context, const analytics::tracediff::TraceDifference& difference) {
-  context.print(fmt::format("\nkernels: largest differences per step (total {}):\n",
-                            (difference.delta_ns < 0 ? "-" : "+") + core::format_duration(std::abs(difference.delta_ns))));
+void print_kernels(Page& page, const analytics::tracediff::TraceDifference& difference) {
+  page.print(fmt::format("\nkernels: largest differences per step (total {}):\n",
+                         (difference.delta_ns < 0 ? "-" : "+") + core::format_duration(std::abs(difference.delta_ns))));
   std::size_t shown = 0;
   for (const auto& kernel : difference.kernels) {
     if (kernel.change == analytics::tracediff::Change::same || shown == kKernelsShown) continue;
     ++shown;
-    context.print(fmt::format("  {:>10}  {:<10} {:.1f} x {} -> {:.1f} x {}{}  {}\n",
-                              (kernel.delta_ns < 0 ? "-" : "+") + core::format_duration(std::abs(kernel.delta_ns)),
-                              to_string(kernel.change), kernel.a.calls_per_step, core::format_duration(kernel.a.mean_ns),
-                              kernel.b.calls_per_step, core::format_duration(kernel.b.mean_ns), verdict_of(kernel),
-                              report::fit(report::names_for({kernel.name}, kNameWidth).front(), kNameWidth)));
+    page.print(fmt::format("  {:>10}  {:<10} {:.1f} x {} -> {:.1f} x {}{}  {}\n",
+                           (kernel.delta_ns < 0 ? "-" : "+") + core::format_duration(std::abs(kernel.delta_ns)),
+                           to_string(kernel.change), kernel.a.calls_per_step, core::format_duration(kernel.a.mean_ns),
+                           kernel.b.calls_per_step, core::format_duration(kernel.b.mean_ns), verdict_of(kernel),
+                           report::fit(report::names_for({kernel.name}, kNameWidth).front(), kNameWidth)));
   }
-  if (shown == 0) context.print("  none above the noise\n");
+  if (shown == 0) page.print("  none above the noise\n");
 }
 
 // A signal's value in the unit that its name ends with.
@@ -103,40 +110,60 @@ int exit_code_for(const std::string& verdict) {
 }
 
 // What changed first on the timeline, where that was seen.
-void print_order(const Context& context, const core::Json& details) {
+void print_order(Page& page, const core::Json& details) {
   std::size_t number = 0;
   for (const core::Json& one : details["order"].items())
-    context.print(fmt::format("  {}. {}: {} {} instead of {}\n", ++number, since(one["since_ns"].as_f64().value_or(0)),
-                              one["signal"].text(), value_of(one["candidate"], one["signal"].text()),
-                              value_of(one["baseline"], one["signal"].text())));
-  if (!details["chain"].items().empty()) context.print("  events leading to the longest gap:\n");
+    page.print(fmt::format("  {}. {}: {} {} instead of {}\n", ++number, since(one["since_ns"].as_f64().value_or(0)),
+                           one["signal"].text(), value_of(one["candidate"], one["signal"].text()),
+                           value_of(one["baseline"], one["signal"].text())));
+  if (!details["chain"].items().empty()) page.print("  events leading to the longest gap:\n");
   for (const core::Json& one : details["chain"].items()) {
     const double at = one["at_ns"].as_f64().value_or(0);
-    context.print(fmt::format("  {:>12}  {}\n", (at < 0 ? "-" : "+") + core::format_duration(std::abs(at)), one["what"].text()));
+    page.print(fmt::format("  {:>12}  {}\n", (at < 0 ? "-" : "+") + core::format_duration(std::abs(at)), one["what"].text()));
   }
 }
 
-void print_verdict(const Context& context, const workflows::DiffOutcome& outcome) {
-  print_differences(context, outcome);
-  if (!outcome.metrics.empty()) context.print("\n");
-  for (const auto& metric : outcome.metrics) print_metric(context, metric);
-  if (outcome.kernels) print_kernels(context, *outcome.kernels);
-  context.print(fmt::format("\nverdict: {}", outcome.verdict));
-  if (!outcome.opposite.empty()) context.print(": " + outcome.opposite);
-  if (outcome.severity != "none") context.print(", " + outcome.severity);
+std::string verdict_text(const workflows::DiffOutcome& outcome) {
+  Page page;
+  print_differences(page, outcome);
+  if (!outcome.metrics.empty()) page.print("\n");
+  for (const auto& metric : outcome.metrics) print_metric(page, metric);
+  if (outcome.kernels) print_kernels(page, *outcome.kernels);
+  page.print(fmt::format("\nverdict: {}", outcome.verdict));
+  if (!outcome.opposite.empty()) page.print(": " + outcome.opposite);
+  if (outcome.severity != "none") page.print(", " + outcome.severity);
   if (outcome.verdict != "not-comparable")
-    context.print(fmt::format(" (confidence {})", report::format_estimate(outcome.confidence)));
-  context.print("\n");
-  if (!outcome.metrics.empty()) context.print(outcome.metrics.front().id + " " + outcome.metrics.front().explanation + "\n");
+    page.print(fmt::format(" (confidence {})", report::format_estimate(outcome.confidence)));
+  page.print("\n");
+  if (!outcome.metrics.empty()) page.print(outcome.metrics.front().id + " " + outcome.metrics.front().explanation + "\n");
   if (outcome.cause) {
-    context.print("suspected cause: " + outcome.cause->cause + "\n");
-    print_order(context, outcome.cause->details);
+    page.print("suspected cause: " + outcome.cause->cause + "\n");
+    print_order(page, outcome.cause->details);
   }
-  context.print("next: " + outcome.recommendation + "\n");
+  page.print("next: " + outcome.recommendation + "\n");
   if (!outcome.metrics.empty() && outcome.metrics.front().method == analytics::regression::Method::paired)
-    context.print(
-        "note: the change is computed from adjacent blocks and may differ from the change between the overall values\n");
-  for (const auto& note : outcome.notes) context.print("note: " + note + "\n");
+    page.print("note: the change is computed from adjacent blocks and may differ from the change between the overall values\n");
+  for (const auto& note : outcome.notes) page.print("note: " + note + "\n");
+  return page.text;
+}
+
+void print_verdict(const Context& context, const workflows::DiffOutcome& outcome) { context.print(verdict_text(outcome)); }
+
+void show_verdict(Context& context, const workflows::DiffOutcome& outcome, const core::Json& document,
+                  const VerdictOutput& output) {
+  if (!output.html.empty()) {
+    const auto page = workflows::render_comparison(document, verdict_text(outcome), context.paths);
+    if (!page) return context.fail(page.error());
+    if (auto written = core::write_file_atomic(output.html, *page); !written) return context.fail(written.error());
+    context.note("wrote " + output.html);
+  }
+  if (output.json) return context.print_json(document);
+  if (output.html.empty()) print_verdict(context, outcome);
+}
+
+void add_verdict_output(CLI::App& verb, VerdictOutput& output) {
+  verb.add_flag("--json", output.json, "Print the verdict as JSON");
+  verb.add_option("--html", output.html, "Write the comparison as a self-contained HTML page to FILE");
 }
 
 }  // namespace aaco::cli

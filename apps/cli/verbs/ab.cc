@@ -22,7 +22,8 @@ struct AbOptions {
   std::vector<std::string> words;
   workflows::AbRequest request;
   std::string duration = "60s", threshold = "2%", detectable = "3%", block;
-  bool no_store = false, json = false;
+  bool no_store = false;
+  VerdictOutput output;
 };
 
 core::Status resolve_sides(AbOptions& options) {
@@ -54,8 +55,9 @@ core::Status resolve(AbOptions& options) {
   return {};
 }
 
-void print_outcome(const Context& context, const workflows::AbOutcome& outcome) {
-  print_verdict(context, outcome.verdict);
+void print_outcome(Context& context, const workflows::AbOutcome& outcome, const AbOptions& options) {
+  show_verdict(context, outcome.verdict, to_json(outcome, options.request), options.output);
+  if (options.output.json) return;
   context.note(fmt::format("\n{} process round{} in {}; {}", outcome.rounds.size(), outcome.rounds.size() == 1 ? "" : "s",
                            core::format_duration(static_cast<double>(outcome.wall_ns)), outcome.ended));
   if (outcome.a) context.note(fmt::format("side A   {}\nside B   {}", outcome.a->path, outcome.b->path));
@@ -67,8 +69,7 @@ void compare(Context& context, AbOptions& options) {
   if (!outcome) return context.fail(outcome.error());
   context.progress("");
   context.exit_code = exit_code_for(outcome->verdict.verdict);
-  if (options.json) return context.print_json(to_json(*outcome, options.request));
-  print_outcome(context, *outcome);
+  print_outcome(context, *outcome, options);
 }
 
 }  // namespace
@@ -93,7 +94,7 @@ void add_ab(CLI::App& app, Context& context) {
   verb->add_flag("--no-store", options->no_store, "Do not store sessions");
   verb->add_option("--tag", request.tag, "Tag for both sessions");
   verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");
-  verb->add_flag("--json", options->json, "Print the verdict as JSON");
+  add_verdict_output(*verb, options->output);
   verb->add_option("sides", options->words, "'aaco run' options for A after the first '--', and for B after the second");
   verb->positionals_at_end();
   verb->footer(

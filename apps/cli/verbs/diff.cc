@@ -17,7 +17,8 @@ namespace {
 struct DiffOptions {
   std::vector<std::string> sides;
   std::string baseline, session, threshold = "5%", metrics;
-  bool force = false, drop_disturbed = false, no_history = false, no_store = false, json = false;
+  bool force = false, drop_disturbed = false, no_history = false, no_store = false;
+  VerdictOutput output;
 };
 
 // --baseline: sessions, or what 'aaco baseline' keeps, by name or file; FILE.json finds FILE.yaml.
@@ -66,8 +67,7 @@ void compare(Context& context, const DiffOptions& options) {
   if (!outcome) return context.fail(outcome.error());
   context.progress("");
   context.exit_code = exit_code_for(outcome->verdict);
-  if (options.json) return context.print_json(to_json(*outcome, *request));
-  print_verdict(context, *outcome);
+  show_verdict(context, *outcome, to_json(*outcome, *request), options.output);
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ void add_diff(CLI::App& app, Context& context) {
                  "Exclude iterations affected by external load (unless fewer than 20 would remain in a session)");
   verb->add_flag("--no-history", options->no_history, "Do not estimate run-to-run variation from stored sessions");
   verb->add_flag("--no-store", options->no_store, "Do not update regress/ in session B");
-  verb->add_flag("--json", options->json, "Print the verdict as JSON");
+  add_verdict_output(*verb, options->output);
   verb->footer(
       "Examples:\n  aaco diff tag:nightly latest --threshold 3%\n  aaco diff ID1,ID2,ID3 ID4,ID5,ID6 --metric "
       "p99,throughput\n\nIdentical runs vary: give several sessions per side, or use 'aaco ab'.\nExit codes: 0 equivalent or "

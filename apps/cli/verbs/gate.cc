@@ -21,7 +21,8 @@ struct GateOptions {
   workflows::GateRequest request;
   std::string sessions, delay, markdown, junit, bencher, github;
   std::vector<std::string> run;
-  bool no_history = false, json = false;
+  bool no_history = false;
+  VerdictOutput output;
 };
 
 core::Status resolve(GateOptions& options) {
@@ -72,8 +73,8 @@ void judge(Context& context, GateOptions& options) {
   context.progress("");
   context.exit_code = exit_code_for(outcome->verdict.verdict);
   if (const auto written = write_files(context, options, gate_report(*outcome)); !written) return context.fail(written.error());
-  if (options.json) return context.print_json(to_json(*outcome));
-  print_verdict(context, outcome->verdict);
+  show_verdict(context, outcome->verdict, to_json(*outcome), options.output);
+  if (options.output.json) return;
   for (const auto& session : outcome->measured) context.note("measured " + session);
 }
 
@@ -101,7 +102,7 @@ void add_gate(CLI::App& app, Context& context) {
   verb->add_flag("--require-approval", request.require_approval, "Accept only a baseline approved in its current state");
   verb->add_flag("--no-history", options->no_history, "Do not estimate run-to-run variation from stored sessions");
   verb->add_flag("--force", request.force, "Allow an expired baseline and sessions that are not comparable");
-  verb->add_flag("--json", options->json, "Print the verdict as JSON");
+  add_verdict_output(*verb, options->output);
   verb->add_option("run", options->run, "After '--': 'aaco run' options for the measurement, instead of the baseline's");
   verb->positionals_at_end();
   verb->footer(

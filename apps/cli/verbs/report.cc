@@ -1,9 +1,12 @@
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <array>
 #include <memory>
 #include <vector>
 
 #include "cli/context.h"
+#include "cli/options/run_options.h"
 #include "cli/output/session_output.h"
 #include "core/files.h"
 #include "core/strings.h"
@@ -27,6 +30,7 @@ core::Result<std::string> render(const ReportOptions& options, const report::Rep
   if (options.format == "markdown" || options.format == "md") return render_markdown(model);
   if (options.format == "csv") return render_csv(model, options.table);
   if (options.format == "svg") return render_svg(model, options.plot);
+  if (options.format == "pdf") return workflows::print_page(model, make_services(context));
   return workflows::render_page(model, context.paths);
 }
 
@@ -36,14 +40,13 @@ std::string names_of(const std::array<std::string_view, N>& names) {
 }
 
 void report_session(Context& context, const ReportOptions& options) {
-  if (options.format == "pdf")
-    return context.fail(
-        {core::ErrorCode::invalid_argument,
-         "--format pdf is not supported",
-         "write the page with 'aaco report " + options.session + " --html report.html', then print it to PDF in a browser",
-         {}});
-  const auto model = workflows::load_report_by_name(options.session, context.paths);
+  if (options.format == "pdf" && options.output.empty() && ::isatty(STDOUT_FILENO) == 1)
+    return context.fail({core::ErrorCode::invalid_argument, "a PDF cannot be shown on a terminal", "add -o report.pdf", {}});
+  auto model = workflows::load_report_by_name(options.session, context.paths);
   if (!model) return context.fail(model.error());
+  if (options.format == "html" || options.format == "pdf")
+    if (const auto added = workflows::add_page_parts_by_name(*model, options.session, context.paths); !added)
+      return context.fail(added.error());
   if (options.format == "text" && options.output.empty()) return print_report(context, *model, false);
   const auto bytes = options.format == "text" ? core::Result<std::string>(render_text(*model, {context.width, false, true}))
                                               : render(options, *model, context);
@@ -56,13 +59,13 @@ void report_session(Context& context, const ReportOptions& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("report", "Show a session as text, HTML page, JSON, Markdown, CSV or plot");
+  CLI::App* verb = app.add_subcommand("report", "Show a session as text, HTML page, PDF, JSON, Markdown, CSV or plot");
   auto options = std::make_shared<ReportOptions>();
   verb->add_option("session", options->session, "Session")->capture_default_str();
   verb->add_option("--session", options->session, "Same as the positional argument");
   verb->add_option_function<std::string>(
           "-f,--format", [options](const std::string& format) { options->format = format == "terminal" ? "text" : format; },
-          "Output format; terminal is the same as text")
+          "Output format; terminal is the same as text, pdf requires Chromium")
       ->check(CLI::IsMember({"text", "html", "json", "markdown", "md", "csv", "svg", "terminal", "pdf"}))
       ->default_str("text");
   verb->add_option("-o,--output", options->output, "Output file (default: standard output)");

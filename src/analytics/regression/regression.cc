@@ -129,7 +129,7 @@ MetricResult compare_one(const MetricInput& metric, const Options& options) {
   else if (has_values(metric.a) && has_values(metric.b))
     compare_values(metric, options, result);
   else
-    result.reason = "not measured in every session of both sides";
+    result.reason = "missing from at least one session";
   if (result.delta_ratio && !within_reach(result)) {
     const auto a = result.baseline, b = result.candidate;
     result = without_verdict(

@@ -47,7 +47,7 @@ std::string_view Input::view(std::int64_t offset, std::int64_t length) {
       if (count < 0)
         error_ = core::fail_errno(errno, name_).value();
       else
-        fail(core::ErrorCode::io, "the file was truncated while it was read");
+        fail(core::ErrorCode::io, "the file was truncated while it was being read");
       return {};
     }
     window_.resize(static_cast<std::size_t>(count));

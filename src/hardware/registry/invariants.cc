@@ -87,7 +87,7 @@ void check_power(const Power& power, const Device& device, std::vector<Violation
       return figure && full && figure->value > *full * (1 + kPeakTolerance);
     };
     if (above(state.watts, power.board_watts ? std::optional(power.board_watts->value) : std::nullopt))
-      found.push_back({"power", state.where, "the power state " + state.name + " exceeds the board power"});
+      found.push_back({"power", state.where, "the power state " + state.name + " draws more than the board power"});
     if (above(state.clock_hz, device.clock_hz()))
       found.push_back({"power", state.where, "the power state " + state.name + " has a higher clock than full power"});
     if (above(state.units, device.units()))

@@ -59,13 +59,17 @@ core::Result<std::size_t> only_place(std::string_view page, std::string_view mar
 }  // namespace
 
 core::Result<std::string> render_html(const ReportModel& model, std::string_view page) {
-  AACO_ASSIGN(const std::size_t data_at, only_place(page, kDataPlace));
-  AACO_ASSIGN(const std::size_t text_at, only_place(page, kTextPlace));
   core::Json document = render_json(thinned_for_page(model));
   if (core::Json counts = counts_before_thinning(model); !counts.is_null()) document.set("thinned", std::move(counts));
-  const std::string data = escape_for_script(document.dump(-1));
   // Browsers without script show the terminal's report.
-  const std::string text = escape_for_markup(render_text(model, {.width = 100, .colour = false, .unicode = true}));
+  return fill_page(page, document, render_text(model, {.width = 100, .colour = false, .unicode = true}));
+}
+
+core::Result<std::string> fill_page(std::string_view page, const core::Json& document, std::string_view plain_text) {
+  AACO_ASSIGN(const std::size_t data_at, only_place(page, kDataPlace));
+  AACO_ASSIGN(const std::size_t text_at, only_place(page, kTextPlace));
+  const std::string data = escape_for_script(document.dump(-1));
+  const std::string text = escape_for_markup(plain_text);
   const bool data_first = data_at < text_at;
   const std::size_t first = data_first ? data_at : text_at, second = data_first ? text_at : data_at;
   std::string out;

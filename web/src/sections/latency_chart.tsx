@@ -98,7 +98,7 @@ export function LatencyChart({ series, median, thinnedFrom }: { series: Iteratio
           <Surface box={box} x={x} zoom={zoom} onHover={onHover} onLeave={() => { setHover(null); hideTip(); }} />
         </svg>
       </div>
-      {above.length > 0 && <p class="quiet note">{'\u25b2'} {count(above.length)} above the scale, up to {duration(Math.max(...above.slice(0, 10000).map((row) => series.duration[row] ?? 0)))}</p>}
+      {above.length > 0 && <p class="quiet note">{'\u25b2'} {count(above.length)} beyond the axis range, up to {duration(Math.max(...above.slice(0, 10000).map((row) => series.duration[row] ?? 0)))}</p>}
     </ZoomFrame>
   );
 }
