@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "analytics/llm.h"
@@ -12,6 +13,9 @@ namespace {
 // A lag matters where it exceeds the half width of the interval, this share of the value, and this time.
 constexpr double kLagShare = 0.05;
 constexpr double kLagFloorNs = 500'000;
+// A sample is the largest lag of four ticks (serving::OwnState): a quantile of the ticks is that of the samples at the fourth
+// power of its probability.
+constexpr double kTicksPerSample = 4;
 
 std::optional<double> mean(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
@@ -52,8 +56,8 @@ OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::N
 OwnLimit judge_client(const Load& load, const OwnState& state) {
   OwnLimit limit{.cpu_ratio = mean(state.cpu_ratio),
                  .run_queue_ratio = mean(state.run_queue_ratio),
-                 .loop_lag_p50_ns = quantile(state.loop_lag_ns, 0.5),
-                 .loop_lag_p99_ns = quantile(state.loop_lag_ns, 0.99)};
+                 .loop_lag_p50_ns = quantile(state.loop_lag_ns, std::pow(0.5, kTicksPerSample)),
+                 .loop_lag_p99_ns = quantile(state.loop_lag_ns, std::pow(0.99, kTicksPerSample))};
   const double busy = limit.cpu_ratio.value_or(0) + limit.run_queue_ratio.value_or(0);
   if (busy > kBusyClient)
     limit.reasons.push_back(fmt::format("the client's thread was on or waiting for a CPU {} of the time ({} on it, {} waiting)",

@@ -270,33 +270,32 @@ TEST(Client, LagOfASlowAnswerIsNotTheLimit) {
 }
 TEST(Client, NoSamplesIsNotTheLimit) { EXPECT_FALSE(judge_client(load_of(10, 1, 10), {}).limited); }
 
+ServerState cpu_state(double cores, double waits, std::optional<double> throttled) {
+  ServerState state;
+  state.cpu_cores = cores;
+  state.run_queue_ratio = waits;
+  state.throttled_ratio = throttled;
+  return state;
+}
 TEST(Server, WaitForACpuIsNamed) {
-  const auto causes = server_causes({.cpu_cores = 0.5, .run_queue_ratio = 0.5, .throttled_ratio = 0}, {});
+  const auto causes = server_causes(cpu_state(0.5, 0.5, 0), {}, {});
   ASSERT_EQ(causes.size(), 1U);
-  EXPECT_NE(causes[0].find("waited for a CPU"), std::string::npos);
+  EXPECT_EQ(causes[0].id, "cpu_wait");
+  EXPECT_NE(causes[0].text.find("waited for a CPU"), std::string::npos);
 }
-TEST(Server, ThrottlingIsNamed) {
-  EXPECT_EQ(server_causes({.cpu_cores = 1, .run_queue_ratio = 0, .throttled_ratio = 0.3}, {}).size(), 1U);
-}
+TEST(Server, ThrottlingIsNamed) { EXPECT_EQ(server_causes(cpu_state(1, 0, 0.3), {}, {}).size(), 1U); }
 // Its own threads share its CPU.
-TEST(Server, BusyServerWithACpuHasNoCause) {
-  EXPECT_TRUE(server_causes({.cpu_cores = 0.99, .run_queue_ratio = 0.33, .throttled_ratio = 0}, {}).empty());
-}
-TEST(Server, IdleServerHasNoCause) {
-  EXPECT_TRUE(server_causes({.cpu_cores = 0.02, .run_queue_ratio = 0.02, .throttled_ratio = {}}, {}).empty());
-}
+TEST(Server, BusyServerWithACpuHasNoCause) { EXPECT_TRUE(server_causes(cpu_state(0.99, 0.33, 0), {}, {}).empty()); }
+TEST(Server, IdleServerHasNoCause) { EXPECT_TRUE(server_causes(cpu_state(0.02, 0.02, {}), {}, {}).empty()); }
 TEST(Server, LimitOfTheClientHidesTheServer) {
-  const ServerState waits{.cpu_cores = 0.5, .run_queue_ratio = 0.5, .throttled_ratio = {}};
-  EXPECT_TRUE(server_causes(waits, {.limited = true, .run_queue_ratio = 0.4}).empty());
-  EXPECT_TRUE(server_causes(waits, {.limited = true}).empty());
+  const ServerState waits = cpu_state(0.5, 0.5, {});
+  EXPECT_TRUE(server_causes(waits, {}, {.limited = true, .run_queue_ratio = 0.4}).empty());
+  EXPECT_TRUE(server_causes(waits, {}, {.limited = true}).empty());
 }
 TEST(Server, LongWaitBesideAWaitingClientIsNamed) {
-  EXPECT_EQ(server_causes({.cpu_cores = 0.37, .run_queue_ratio = 0.91, .throttled_ratio = {}},
-                          {.limited = true, .run_queue_ratio = 0.11})
-                .size(),
-            1U);
+  EXPECT_EQ(server_causes(cpu_state(0.37, 0.91, {}), {}, {.limited = true, .run_queue_ratio = 0.11}).size(), 1U);
 }
-TEST(Server, UnsampledServerHasNoCause) { EXPECT_TRUE(server_causes({}, {}).empty()); }
+TEST(Server, UnsampledServerHasNoCause) { EXPECT_TRUE(server_causes({}, {}, {}).empty()); }
 TEST(Server, StateIsTheMeanWithinTheLevel) {
   trace::NameTable names;
   std::vector<trace::SystemEventRow> events;

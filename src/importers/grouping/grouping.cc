@@ -8,6 +8,7 @@
 #include "importers/any_database.h"
 #include "importers/file_source.h"
 #include "importers/grouping/copies.h"
+#include "importers/grouping/lesser_forms.h"
 #include "importers/grouping/nsys_reports.h"
 #include "importers/grouping/programs.h"
 #include "importers/grouping/ranks.h"
@@ -138,6 +139,7 @@ core::Result<Inputs> find_inputs(const std::vector<std::string>& paths) {
   find_database_ranks(inputs.files);
   join_nsys_reports(inputs);
   join_rocm_files(inputs.files);
+  leave_out_lesser_forms(inputs);
   keep_one_program(inputs);
   return inputs;
 }

@@ -7,6 +7,7 @@ import { EnvironmentSection, MetricsSection, SourcesSection } from './ground.tsx
 import { hardwareSection } from './hardware.tsx';
 import { LatencySection } from './latency.tsx';
 import { llmSection } from './llm.tsx';
+import { collectivesSection, ratesSection } from './rates.tsx';
 import { scalingSection } from './scaling.tsx';
 import { AdviceSection, WhySection } from './statements.tsx';
 import { TelemetrySection } from './telemetry.tsx';
@@ -24,7 +25,9 @@ export const kSections: SectionEntry[] = [
   { id: 'why', title: 'Why', has: (report) => report.why?.length, view: WhySection },
   { id: 'advice', title: 'What to do', has: (report) => report.advice?.length, view: AdviceSection },
   hardwareSection,
+  ratesSection,
   predictionSection,
+  collectivesSection,
   { id: 'timeline', title: 'Timeline', shows: ['trace'], has: (report) => report.extra?.trace || report.timeline?.rows || report.session.phases.length, view: TimelineSection },
   { id: 'latency', title: 'Latency', has: (report) => report.iterations?.rows || report.histogram || report.metrics['latency.p50_ns'], view: LatencySection },
   { id: 'telemetry', title: 'Telemetry', has: (report) => report.telemetry?.length, view: TelemetrySection },
