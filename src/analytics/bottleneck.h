@@ -28,7 +28,7 @@ struct BottleneckClass {
   std::string meaning;                  // one sentence
   std::string gpu_meaning;              // the same for a GPU trace; empty: `meaning` applies to both
   double prior = 0;                     // prior log-odds
-  std::optional<Need> needs;            // applies only if the signal was measured
+  std::vector<Need> needs;              // all of those that were measured have to be met
   std::vector<std::string> strategies;  // remedies, the best first
 };
 

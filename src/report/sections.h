@@ -10,6 +10,7 @@
 #include "report/operating_system_section.h"
 #include "report/scaling_section.h"
 #include "report/totals_section.h"
+#include "report/trace_section.h"
 
 namespace aaco::report {
 
@@ -24,6 +25,7 @@ struct Sections {
   std::optional<OperatingSystem> operating_system;
   std::optional<Scaling> scaling;
   std::optional<Llm> llm;
+  std::optional<TraceTimeline> trace;  // of pages only
 };
 
 // Where the terminal report has it. `details` are left out of the brief form.
@@ -49,6 +51,7 @@ inline constexpr std::tuple kSections = {
     SectionEntry{"operating_system", &Sections::operating_system, Place::after_advice},
     SectionEntry{"scaling", &Sections::scaling, Place::top},
     SectionEntry{"llm", &Sections::llm, Place::top},
+    SectionEntry{"trace", &Sections::trace, Place::details},
 };
 
 // Calls visit(entry, value) for each section that the report has, in order.

@@ -314,6 +314,24 @@ struct LlmChunkRow {
   bool operator==(const LlmChunkRow&) const = default;
 };
 
+// Events of one track of a trace's timeline at one resolution: an event that lasts at least as long stands alone, shorter neighbours
+// are one row (analytics/levels.h).
+struct TimelineLevelRow {
+  std::int32_t rank = 0;
+  NameId kind;              // python, operator, range, runtime, launch, kernel, copy, collective
+  std::int64_t place = 0;   // process of host events, device of GPU work
+  std::int64_t lane = 0;    // thread of host events, stream of GPU work
+  std::int64_t depth = 0;   // nesting of host events; row of GPU work that overlaps other work of its stream
+  std::int64_t resolution_ns = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t busy_ns = 0;
+  std::int64_t event_count = 1;
+  NameId name;  // of the longest event
+  std::int64_t longest_start_ns = 0, longest_ns = 0;
+  bool operator==(const TimelineLevelRow&) const = default;
+};
+
 // Every row type, in the order of the tables. A new table is its struct above, its line here, and its columns in trace/tables.h.
 #define AACO_TRACE_ROWS(X) \
   X(IterationRow)          \
@@ -334,7 +352,8 @@ struct LlmChunkRow {
   X(GapRow)                \
   X(EstimateRow)           \
   X(LlmRequestRow)         \
-  X(LlmChunkRow)
+  X(LlmChunkRow)           \
+  X(TimelineLevelRow)
 
 template <class... Rows>
 struct RowList {};

@@ -333,6 +333,22 @@ AACO_TABLE(LlmChunkRow, "llm_chunks", "metrics/llm_chunks.parquet", "time_ns", "
       column("bytes", &R::bytes, "bytes of content"),
       column("tokens", &R::tokens, "tokens in this chunk; empty: the server does not state them per chunk"));
 } AACO_TABLE_END
+
+AACO_TABLE(TimelineLevelRow, "timeline_levels", "profiler/timeline_levels.parquet", "start_ns", "One row per event, or group of short neighbouring events, of a track at one resolution: the levels of detail of a large trace's timeline") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("kind", &R::kind, "python, operator, range, runtime, launch, kernel, copy or collective"),
+      column("place", &R::place, "process id of host events, GPU number of GPU work"),
+      column("lane", &R::lane, "thread id of host events, stream of GPU work"),
+      column("depth", &R::depth, "nesting depth of host events; row of GPU work that overlaps other work of its stream"),
+      column("resolution_ns", &R::resolution_ns, "events of at least this duration have their own row, shorter neighbours share one, ns"),
+      column("start_ns", &R::start_ns, "start of the first event, ns on the session's home clock"),
+      column("end_ns", &R::end_ns, "end of the last event, ns"),
+      column("busy_ns", &R::busy_ns, "time covered by the events, ns"), column("event_count", &R::event_count, "events in the row"),
+      column("name", &R::name, "name of the longest event"),
+      column("longest_start_ns", &R::longest_start_ns, "start of the longest event, ns"),
+      column("longest_ns", &R::longest_ns, "duration of the longest event, ns"));
+} AACO_TABLE_END
 // clang-format on
 
 // Calls f.template operator()<Row>() for each table, in a fixed order.

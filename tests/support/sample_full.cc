@@ -74,6 +74,10 @@ void add_sections(report::Sections& sections) {
                  8.5}};
   llm.slow = {{17, "concurrency 4", 5e9, 1e6, 2e9, 3e8, 128, {1e6, 2e6}}};
   sections.llm = std::move(llm);
+  report::TraceTimeline trace{1'000, 5'000, 3, {{1, "kernel", 2, 3, 4}}, {{"gemm_f16", "gemm", "gemm"}}, {"", "grid 1 x 1 x 1"},
+                              {}};
+  trace.layers = {{0, 5'000, 100, {{0, 0, 1, 7, 100, 200, 1, 200, 200}, {0, 0, 0, 0, 400, 300, 2, 250, 200}}}};
+  sections.trace = std::move(trace);
 }
 
 }  // namespace

@@ -35,6 +35,8 @@ void finish(Context& context, const workflows::SessionOutcome& outcome, bool jso
   if (!model) return context.fail(model.error());
   std::string page;
   if (!no_report) {
+    if (const auto added = workflows::add_page_parts(*model, outcome.path); !added)
+      context.note("timeline left out of the page: " + added.error().text());
     auto written = workflows::write_page(*model, outcome.path, context.paths);
     if (written)
       page = *written;

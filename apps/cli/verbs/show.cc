@@ -5,9 +5,11 @@
 
 #include "cli/context.h"
 #include "cli/output/session_output.h"
+#include "cli/output/timeline_output.h"
 #include "core/numbers.h"
 #include "report/terminal.h"
 #include "workflows/store.h"
+#include "workflows/timeline_window.h"
 
 namespace aaco::cli {
 namespace {
@@ -46,7 +48,21 @@ void add_show(CLI::App& app, Context& context) {
   auto json = std::make_shared<bool>(false);
   verb->add_option("session", *name, "Session")->capture_default_str();
   verb->add_flag("--json", *json, "Print JSON, in the same format as 'run --json'");
-  verb->callback([&context, name, json] {
+  auto range = std::make_shared<std::string>();
+  auto pixels = std::make_shared<std::int64_t>(1'000);
+  verb->add_option("--timeline", *range,
+                   "Show what each track of an imported trace did between two times, counted from the start of the trace")
+      ->type_name("FROM..TO");
+  verb->add_option("--pixels", *pixels, "With --timeline: width in pixels; events shorter than one are merged")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  verb->footer("Example:\n  aaco show latest --timeline 12ms..15ms --json");
+  verb->callback([&context, name, json, range, pixels] {
+    if (!range->empty()) {
+      const auto timeline = workflows::session_timeline(*name, *range, *pixels, context.paths);
+      if (!timeline) return context.fail(timeline.error());
+      return *json ? context.print_json(to_json(*timeline)) : print_timeline(context, *timeline);
+    }
     const auto session = workflows::load_session(*name, context.paths);
     if (!session) return context.fail(session.error());
     if (*json) return context.print_json(session_json(*session));

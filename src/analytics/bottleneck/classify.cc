@@ -90,12 +90,20 @@ void rule_out(const RuleBook& book, const Features& features, std::vector<ClassS
     if (found == features.names.end()) return false;
     return !(static_cast<double>(features.values[static_cast<std::size_t>(found - features.names.begin())]) > kind.prior);
   };
+  const auto possible = [&](const BottleneckClass& kind) {
+    bool measured = kind.needs.empty();
+    for (const Need& need : kind.needs) {
+      const auto value = value_of(need.signal);
+      if (value && *value <= need.above) return false;
+      measured = measured || value.has_value();
+    }
+    return measured || !unheard(kind);
+  };
   std::vector<ClassScore> left;
   double sum = 0;
   for (const ClassScore& one : ranking) {
     const BottleneckClass* const kind = book.find(one.class_id);
-    const auto value = kind != nullptr && kind->needs ? value_of(kind->needs->signal) : std::nullopt;
-    if (value ? *value <= kind->needs->above : kind != nullptr && kind->needs && unheard(*kind)) continue;
+    if (kind != nullptr && !possible(*kind)) continue;
     left.push_back(one);
     sum += one.probability;
   }

@@ -19,6 +19,7 @@
 #include "workflows/session_report/report_scheduling.h"
 #include "workflows/session_report/report_series.h"
 #include "workflows/session_report/report_shares.h"
+#include "workflows/session_report/report_trace.h"
 #include "workflows/session_report/verdict.h"
 
 namespace aaco::workflows {
@@ -108,6 +109,15 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
 core::Result<report::ReportModel> load_report_by_name(const std::string& name, const core::Paths& paths) {
   AACO_ASSIGN(const std::string path, tracelake::find_session(paths.sessions, name));
   return load_report(path, paths);
+}
+
+core::Status add_page_parts(report::ReportModel& model, const std::string& session_path) {
+  return fill_trace(model, session_path);
+}
+
+core::Status add_page_parts_by_name(report::ReportModel& model, const std::string& name, const core::Paths& paths) {
+  AACO_ASSIGN(const std::string path, tracelake::find_session(paths.sessions, name));
+  return add_page_parts(model, path);
 }
 
 core::Result<std::string> render_page(const report::ReportModel& model, const core::Paths& paths) {

@@ -23,7 +23,7 @@ export const kSections: SectionEntry[] = [
   { id: 'advice', title: 'What to do', has: (report) => report.advice?.length, view: AdviceSection },
   hardwareSection,
   predictionSection,
-  { id: 'timeline', title: 'Timeline', has: (report) => report.timeline?.rows || report.session.phases.length, view: TimelineSection },
+  { id: 'timeline', title: 'Timeline', shows: ['trace'], has: (report) => report.extra?.trace || report.timeline?.rows || report.session.phases.length, view: TimelineSection },
   { id: 'latency', title: 'Latency', has: (report) => report.iterations?.rows || report.histogram || report.metrics['latency.p50_ns'], view: LatencySection },
   { id: 'telemetry', title: 'Telemetry', has: (report) => report.telemetry?.length, view: TelemetrySection },
   { id: 'environment', title: 'Environment', has: (report) => report.environment || report.session.command.length, view: EnvironmentSection },
