@@ -66,6 +66,9 @@ core::Result<std::vector<DecoderArchitecture>> load_decoders(const std::string& 
 // By name or alias, case ignored, an owner ("meta-llama/") too; null: none.
 const DecoderArchitecture* find_decoder(const std::vector<DecoderArchitecture>& decoders, std::string_view name);
 
+// The same, with endings of published names ("-Instruct", "-FP8", "-AWQ"), which say the type of the weights.
+std::optional<DecoderArchitecture> find_published(const std::vector<DecoderArchitecture>& decoders, std::string_view name);
+
 // Refuses sizes that contradict each other or exceed any model.
 core::Status check_decoder(const DecoderArchitecture& model);
 

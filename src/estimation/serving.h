@@ -42,6 +42,7 @@ std::string_view to_string(FirstTokenTerm term);
 // A serving stack's conventions.
 struct ServingStack {
   std::string name;
+  std::vector<std::string> aliases;
   std::int64_t chunk_tokens = 8192;  // of prompts in one step
   bool narrow_cache = false;         // an FP8 model gets an FP8 cache where nothing else is asked for
   double first_token_ratio = 1;      // measured time to first token over the fit of all stacks

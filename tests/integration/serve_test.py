@@ -55,6 +55,11 @@ class Serve(program.ProgramTest):
         self.assertIn('amd_instinct_mi300x_192gb', done.output)
         self.assertIn('does not fit nvidia_h100', done.output)
 
+    def test_a_decoder_graph_is_marked_as_not_made_for_serving(self):
+        printed = self.aaco('analyze', 'zoo:llama-tiny', '--hardware', 'H100').output
+        self.assertIn('this graph was not made for serving', printed)
+        self.assertNotIn('not made for serving', self.aaco('analyze', 'zoo:mlp', '--hardware', 'H100').output)
+
     def test_refuses_options_without_serve_and_plans_that_do_not_match(self):
         self.assertIn('--tp requires --serve', self.refusal('--tp', 2))
         self.assertIn('--gpus 8 does not match', self.refusal('--serve', '--gpus', 8, '--tp', 3))

@@ -75,6 +75,30 @@ const DecoderArchitecture* find_decoder(const std::vector<DecoderArchitecture>& 
   return nullptr;
 }
 
+std::optional<DecoderArchitecture> find_published(const std::vector<DecoderArchitecture>& decoders, std::string_view name) {
+  struct Ending {
+    std::string_view text, weights;
+  };
+  constexpr std::array kEndings{Ending{"-fp8-dynamic", "fp8"}, Ending{"-fp8", "fp8"},   Ending{"-fp8-kv", "fp8"},
+                                Ending{"-awq", "int4"},        Ending{"-gptq", "int4"}, Ending{"-gptq-int4", "int4"},
+                                Ending{"-int4", "int4"},       Ending{"-int8", "int8"}, Ending{"-instruct", ""},
+                                Ending{"-chat", ""},           Ending{"-hf", ""},       Ending{"-it", ""},
+                                Ending{"-base", ""},           Ending{"-bf16", "bf16"}};
+  std::string left = core::to_lower(name), weights;
+  while (true) {
+    if (const DecoderArchitecture* found = find_decoder(decoders, left)) {
+      DecoderArchitecture model = *found;
+      if (!weights.empty()) model.weight_type = weights;
+      return model;
+    }
+    const auto* ending =
+        std::find_if(kEndings.begin(), kEndings.end(), [&](const Ending& one) { return left.ends_with(one.text); });
+    if (ending == kEndings.end()) return std::nullopt;
+    if (weights.empty()) weights = ending->weights;
+    left.resize(left.size() - ending->text.size());
+  }
+}
+
 core::Status check_decoder(const DecoderArchitecture& model) {
   const auto wrong = [&](const std::string& what) {
     return core::fail(core::ErrorCode::invalid_input, fmt::format("{}: {}", model.name.empty() ? "decoder" : model.name, what));

@@ -96,7 +96,8 @@ core::Status read_window(const Config& config, DecoderArchitecture& model) {
   for (const core::Json& kind : kinds)
     if (kind.text() == "sliding_attention") ++windowed;
   if (kinds.empty()) {
-    AACO_ASSIGN(const std::int64_t pattern, config.size({"sliding_window_pattern"}, model.family == "gemma2" ? 2 : 0));
+    const std::int64_t usual = model.family == "gemma2" ? 2 : model.family.starts_with("gemma3") ? 6 : 0;
+    AACO_ASSIGN(const std::int64_t pattern, config.size({"sliding_window_pattern"}, usual));
     windowed = pattern > 1 ? model.layers - model.layers / pattern : model.layers;
   }
   model.window = windowed > 0 ? window : 0;
@@ -151,11 +152,14 @@ core::Result<DecoderArchitecture> read_decoder(const core::Json& document, const
   model.family = part["model_type"].text();
   AACO_ASSIGN(model.layers, config.size({"num_hidden_layers", "n_layer", "num_layers"}));
   AACO_ASSIGN(model.hidden, config.size({"hidden_size", "n_embd", "d_model"}));
-  AACO_ASSIGN(model.heads, config.size({"num_attention_heads", "n_head", "n_heads"}));
-  AACO_ASSIGN(model.kv_heads, config.size({"num_key_value_heads", "num_kv_heads"}, model.heads));
+  // Configurations of Gemma 3 leave out what equals the defaults of its class.
+  const bool gemma3 = model.family == "gemma3_text" || model.family == "gemma3";
+  const auto usual = [&](std::int64_t value) { return gemma3 ? std::optional(value) : std::nullopt; };
+  AACO_ASSIGN(model.heads, config.size({"num_attention_heads", "n_head", "n_heads"}, usual(8)));
+  AACO_ASSIGN(model.kv_heads, config.size({"num_key_value_heads", "num_kv_heads"}, usual(4).value_or(model.heads)));
   if (model.heads < 1) return config.wrong("\"num_attention_heads\" is not a valid size");
-  AACO_ASSIGN(model.head_dim, config.size({"head_dim"}, model.hidden / model.heads));
-  AACO_ASSIGN(model.vocabulary, config.size({"vocab_size"}));
+  AACO_ASSIGN(model.head_dim, config.size({"head_dim"}, usual(256).value_or(model.hidden / model.heads)));
+  AACO_ASSIGN(model.vocabulary, config.size({"vocab_size"}, usual(262'208)));
   AACO_ASSIGN(model.context, config.size({"max_position_embeddings", "n_positions", "seq_length"}, 0));
   const bool four = model.family.starts_with("gpt") && part["intermediate_size"].is_null();  // GPT-2, GPT-J: four times the width
   if (model.hidden > (1 << 24)) return config.wrong("\"hidden_size\" is not a valid size");

@@ -58,6 +58,19 @@ TEST(Decoder, NamesIgnoreCaseAndOwner) {
   EXPECT_EQ(shipped("meta-llama/llama-3.1-70b").name, "Llama-3-70B");
   EXPECT_EQ(shipped("nosuch").name, "");
 }
+TEST(Decoder, EndingsOfPublishedNamesSayTheirWeights) {
+  const auto type = [](const std::string& name) {
+    static const auto all = *load_decoders(kShipped);
+    const auto found = find_published(all, name);
+    return found ? found->name + " " + found->weight_type : "none";
+  };
+  EXPECT_EQ(type("Qwen/Qwen3-32B-FP8"), "Qwen3-32B fp8");
+  EXPECT_EQ(type("Qwen2.5-72B-Instruct-AWQ"), "Qwen2.5-72B int4");
+  EXPECT_EQ(type("Mixtral-8x7B-Instruct"), "Mixtral-8x7B bf16");
+  EXPECT_EQ(type("Llama-3.3-70B"), "Llama-3-70B bf16");
+  EXPECT_EQ(type("nosuch-FP8"), "none");
+  EXPECT_EQ(type("-FP8"), "none");
+}
 
 TEST(DecoderConfig, Llama) {
   const auto model = read(kLlama);
@@ -105,6 +118,14 @@ TEST(DecoderConfig, SlidingWindowsMayBeOff) {
 }
 TEST(DecoderConfig, LanguagePartOfAModelOfImages) {
   EXPECT_EQ(read(std::string(R"({"model_type": "gemma3", "text_config": )") + kLlama + "}")->layers, 32);
+}
+TEST(DecoderConfig, Gemma3LeavesOutItsDefaults) {
+  const auto model = read(R"({"text_config": {"model_type": "gemma3_text", "num_hidden_layers": 34, "hidden_size": 2560,
+                               "intermediate_size": 10240, "sliding_window": 1024}})");
+  ASSERT_TRUE(model) << refusal(model);
+  EXPECT_EQ(model->heads, 8);
+  EXPECT_EQ(model->windowed_layers, 29);
+  EXPECT_NEAR(model->parameters() / 1e9, 3.88, 0.05);
 }
 TEST(DecoderConfig, QuantisedWeights) {
   const auto type = [](const std::string& config) { return llama(R"({"quantization_config": )" + config + "}")->weight_type; };

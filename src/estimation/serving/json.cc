@@ -32,36 +32,36 @@ core::Json to_json(const ServingEstimate& e) {
                                           {"requested_bytes", e.memory.requested_bytes},
                                           {"cache_bytes_per_token", e.memory.cache_bytes_per_token},
                                           {"serve.kv_capacity_count", e.memory.capacity_tokens}});
-  core::Json json = core::Json::object(
-      {{"model", e.model},
-       {"device", e.device_id},
-       {"stack", e.stack.empty() ? core::Json() : core::Json(e.stack)},
-       {"plan", core::Json::object({{"tensor", e.plan.tensor},
-                                    {"pipeline", e.plan.pipeline},
-                                    {"expert", e.plan.expert},
-                                    {"replicas", e.plan.replicas},
-                                    {"gpus", e.plan.gpus()}})},
-       {"load", core::Json::object({{"input_tokens", e.load.input_tokens},
-                                    {"output_tokens", e.load.output_tokens},
-                                    {"concurrency", e.load.concurrency},
-                                    {"running_per_replica", e.running},
-                                    {"rate_per_s", e.load.rate},
-                                    {"disaggregated", e.load.disaggregated}})},
-       {"types", core::Json::object({{"weights", e.weight_type},
-                                     {"experts", e.expert_type.empty() ? core::Json() : core::Json(e.expert_type)},
-                                     {"cache", e.cache_type}})},
-       {"metrics", std::move(metrics)},
-       {"serve.output_tokens_per_second", e.tokens_per_s},
-       {"serve.requests_per_second", e.requests_per_s},
-       {"serve.energy_per_token_joules", e.joules_per_token},
-       {"prefill_ns", e.prefill_seconds * 1e9},
-       {"decode_step_ns", e.decode_seconds * 1e9},
-       {"prefill_gpus_per_decode_gpu", e.prefill_gpus_per_decode_gpu},
-       {"memory", std::move(memory)},
-       {"decode_work", work_json(e.decode)},
-       {"prefill_work", work_json(e.prefill)},
-       {"terms", core::Json::object({{"output_token_ns", std::move(terms)}, {"first_token_ns", std::move(first)}})},
-       {"notes", core::Json::texts(e.notes)}});
+  core::Json load = core::Json::object({{"input_tokens", e.load.input_tokens},
+                                        {"output_tokens", e.load.output_tokens},
+                                        {"concurrency", e.load.concurrency},
+                                        {"running_per_replica", e.running},
+                                        {"disaggregated", e.load.disaggregated}});
+  load.set_if("rate_per_s", e.load.rate);
+  core::Json types = core::Json::object({{"weights", e.weight_type}, {"cache", e.cache_type}});
+  if (!e.expert_type.empty()) types.set("experts", e.expert_type);
+  core::Json json = core::Json::object({{"model", e.model},
+                                        {"device", e.device_id},
+                                        {"plan", core::Json::object({{"tensor", e.plan.tensor},
+                                                                     {"pipeline", e.plan.pipeline},
+                                                                     {"expert", e.plan.expert},
+                                                                     {"replicas", e.plan.replicas},
+                                                                     {"gpus", e.plan.gpus()}})},
+                                        {"load", std::move(load)},
+                                        {"types", std::move(types)},
+                                        {"metrics", std::move(metrics)},
+                                        {"serve.output_tokens_per_second", e.tokens_per_s},
+                                        {"serve.requests_per_second", e.requests_per_s},
+                                        {"prefill_ns", e.prefill_seconds * 1e9},
+                                        {"decode_step_ns", e.decode_seconds * 1e9}});
+  if (!e.stack.empty()) json.set("stack", e.stack);
+  json.set_if("serve.energy_per_token_joules", e.joules_per_token);
+  json.set_if("prefill_gpus_per_decode_gpu", e.prefill_gpus_per_decode_gpu);
+  json.set("memory", std::move(memory));
+  json.set("decode_work", work_json(e.decode));
+  json.set("prefill_work", work_json(e.prefill));
+  json.set("terms", core::Json::object({{"output_token_ns", std::move(terms)}, {"first_token_ns", std::move(first)}}));
+  json.set("notes", core::Json::texts(e.notes));
   return json;
 }
 

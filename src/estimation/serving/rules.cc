@@ -32,9 +32,12 @@ core::Status read_bounds(const core::YamlNode& root, std::string_view key, doubl
 }
 
 core::Result<ServingStack> read_stack(const core::YamlNode& node) {
-  AACO_TRY(node.only_keys({"name", "chunk_tokens", "narrow_cache", "first_token_ratio", "spread"}));
+  AACO_TRY(node.only_keys({"name", "aliases", "chunk_tokens", "narrow_cache", "first_token_ratio", "spread"}));
   ServingStack stack;
   AACO_ASSIGN(stack.name, node.require_string("name"));
+  if (const core::YamlNode* aliases = node.find("aliases")) {
+    AACO_ASSIGN(stack.aliases, aliases->as_strings());
+  }
   AACO_ASSIGN(stack.chunk_tokens, node.require_i64("chunk_tokens"));
   if (stack.chunk_tokens < 1) return node.error("invalid chunk_tokens: expected 1 or more");
   AACO_ASSIGN(const auto narrow, node.optional_bool("narrow_cache"));
@@ -74,7 +77,7 @@ core::Result<const ServingStack*> ServingRules::stack(std::string_view name) con
   wanted = wanted.substr(0, wanted.find('@'));  // versions share conventions
   std::vector<std::string> names;
   for (const ServingStack& one : stacks) {
-    if (one.name == wanted) return &one;
+    if (one.name == wanted || std::find(one.aliases.begin(), one.aliases.end(), wanted) != one.aliases.end()) return &one;
     names.push_back(one.name);
   }
   return core::fail(core::ErrorCode::not_found, "unknown serving stack '" + std::string(name) + "'",

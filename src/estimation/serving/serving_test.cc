@@ -174,6 +174,8 @@ TEST_F(Serving, RefusesUnknownTypesAndStacks) {
   request_.weight_type = "";
   request_.stack = "nosuch";
   EXPECT_THAT(refusal("llama3-8b", "nvidia_h100_sxm5_80gb"), HasSubstr("known stacks: vllm"));
+  request_.stack = "TensorRT-LLM";
+  EXPECT_EQ(refusal("llama3-8b", "nvidia_h100_sxm5_80gb"), "accepted");
   request_.stack = "vllm@0.18.0";
   EXPECT_EQ(refusal("llama3-8b", "nvidia_h100_sxm5_80gb"), "accepted");
 }

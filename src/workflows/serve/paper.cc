@@ -208,10 +208,10 @@ core::Json serving_json(const std::vector<ServedPoint>& points, const ServeReque
     }
     list.push(std::move(one));
   }
-  return core::Json::object(
-      {{"schema", 1},
-       {"slo", core::Json::object({{"ttft_ns", request.limits.first_token_ns}, {"tpot_ns", request.limits.output_token_ns}})},
-       {"points", std::move(list)}});
+  core::Json limits = core::Json::object();
+  limits.set_if("ttft_ns", request.limits.first_token_ns);
+  limits.set_if("tpot_ns", request.limits.output_token_ns);
+  return core::Json::object({{"schema_version", 1}, {"slo", std::move(limits)}, {"points", std::move(list)}});
 }
 
 }  // namespace aaco::workflows

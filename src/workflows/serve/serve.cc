@@ -48,7 +48,7 @@ core::Result<estimation::DecoderArchitecture> find_served_model(const std::strin
   AACO_ASSIGN(const auto decoders,
               estimation::load_decoders(core::join_path(services.paths.share, "data/architectures/decoders.yaml")));
   const std::string plain = name.starts_with("zoo:") ? name.substr(4, name.find(',') - 4) : name;
-  if (const auto* found = estimation::find_decoder(decoders, plain)) return *found;
+  if (const auto found = estimation::find_published(decoders, plain)) return *found;
   std::vector<std::string_view> names;
   for (const auto& decoder : decoders) names.emplace_back(decoder.name);
   const std::string_view near = core::nearest(plain, names);
