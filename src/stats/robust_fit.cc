@@ -14,10 +14,10 @@ namespace {
 
 using core::ErrorCode;
 
-constexpr std::size_t kMaxPoints = 3000;     // 4.5 million slopes, 36 MB
-constexpr std::size_t kFewestSampled = 500;  // points: below, sampling costs more than it saves
-constexpr std::size_t kSampledSlopes = 16'384;      // slopes
-constexpr std::uint64_t kSamplingSeed = 1;   // the result does not depend on it
+constexpr std::size_t kMaxPoints = 3000;        // 4.5 million slopes, 36 MB
+constexpr std::size_t kFewestSampled = 500;     // points: below, sampling costs more than it saves
+constexpr std::size_t kSampledSlopes = 16'384;  // slopes
+constexpr std::uint64_t kSamplingSeed = 1;      // the result does not depend on it
 constexpr double kEverything = std::numeric_limits<double>::infinity();
 constexpr std::size_t kFewestForInterval = 5;  // below it no interval of Kendall's statistic is inside the slopes
 

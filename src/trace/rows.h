@@ -314,14 +314,14 @@ struct LlmChunkRow {
   bool operator==(const LlmChunkRow&) const = default;
 };
 
-// Events of one track of a trace's timeline at one resolution: an event that lasts at least as long stands alone, shorter neighbours
-// are one row (analytics/levels.h).
+// Events of one track of a trace's timeline at one resolution: an event that lasts at least as long stands alone, shorter
+// neighbours are one row (analytics/levels.h).
 struct TimelineLevelRow {
   std::int32_t rank = 0;
-  NameId kind;              // python, operator, range, runtime, launch, kernel, copy, collective
-  std::int64_t place = 0;   // process of host events, device of GPU work
-  std::int64_t lane = 0;    // thread of host events, stream of GPU work
-  std::int64_t depth = 0;   // nesting of host events; row of GPU work that overlaps other work of its stream
+  NameId kind;             // python, operator, range, runtime, launch, kernel, copy, collective
+  std::int64_t place = 0;  // process of host events, device of GPU work
+  std::int64_t lane = 0;   // thread of host events, stream of GPU work
+  std::int64_t depth = 0;  // nesting of host events; row of GPU work that overlaps other work of its stream
   std::int64_t resolution_ns = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;

@@ -93,7 +93,8 @@ void analyze(HistorySeries& series, const HistoryRequest& request) {
     series.reason = trend.error().message;
 }
 
-// Of the documents in data/metrics only those that name the metric are parsed: all of them would be a tenth of the command's time.
+// Of the documents in data/metrics only those that name the metric are parsed: all of them would be a tenth of the command's
+// time.
 core::Result<std::optional<bool>> direction_of(const std::string& folder, const std::string& metric) {
   analytics::metrics::MetricCatalogue catalogue;
   AACO_ASSIGN(const auto files, core::list_directory(folder));
